@@ -4,16 +4,13 @@ use crate::candlewick::last_document;
 use crate::recording::{folder, record};
 use serde_json::Value;
 
-/// Audits that check something in every session with trades and polled prices.
 const AT_WORK: [&str; 6] = ["terms", "settlement", "wallet", "price", "revision", "payout"];
 
-/// Requests also what no strategy of the recorded bots wants.
 const WATCHFUL: &str = "[runtime]\nwatch_prices = true\nprice_every_ms = 1000\nwallet_every_s = 10\n";
 
 /// Durations of a session: on a busy machine, in which an audit has nothing to check, again for longer.
 const SPANS: [&str; 3] = ["12s", "40s", "120s"];
 
-/// Records a session that ends with this code, and returns its report and that of its journal.
 fn audits(span: &str, more: &str, faults: &[&str], code: i32) -> (Value, Value) {
     let folder = folder().with("watchful.toml", &format!("{WATCHFUL}{more}"));
     let arguments = [&["--speed", "60", "--for", span, "--config", "watchful.toml"], faults].concat();

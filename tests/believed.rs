@@ -48,7 +48,6 @@ stake = { kind = "fixed", amount = 10.0 }
 
 const YEARS: i64 = 5 * 365 * 86_400_000;
 
-/// The lies, each under the first cell of its row, in the order of the page.
 const LIES: &[(&str, Tell)] = &[
     ("nothing: it keeps to the contract", |_, _, _| {}),
     ("takes 50 where 10 were ordered", |place, _, trade| set(place, Taken, trade, "amount", 50)),
@@ -195,20 +194,17 @@ const LIES: &[(&str, Tell)] = &[
     }),
 ];
 
-/// Changes a field of a record at one place.
 fn set(place: Place, lying: Place, record: &mut Value, name: &str, value: impl Into<Value>) {
     if place == lying {
         record[name] = value.into();
     }
 }
 
-/// Changes result and profit of a record at one place.
 fn end(place: Place, lying: Place, record: &mut Value, (result, pnl): (&str, f64)) {
     set(place, lying, record, "result", result);
     set(place, lying, record, "pnl", pnl);
 }
 
-/// Changes the row of a trade that has won.
 fn list(place: Place, record: &mut Value, status: &str, result: &str, pnl: i32) {
     if place == Listed && record["result"] == "WON" {
         (record["status"], record["result"], record["pnl"]) = (json!(status), json!(result), json!(pnl));
@@ -219,14 +215,12 @@ fn change_time(record: &mut Value, name: &str, change: fn(i64) -> i64) {
     record[name] = json!(change(record[name].as_i64().unwrap()));
 }
 
-/// Shifts a time wherever the venue shows the trade.
 fn shift(place: Place, record: &mut Value, name: &str, change: fn(i64) -> i64) {
     if matches!(place, Answer | ById(_) | Listed) {
         change_time(record, name, change);
     }
 }
 
-/// How many trades the bot of a row may open; 0 is no limit.
 fn opens(text: &str) -> usize {
     match text {
         "answers with the id of another intent's trade" => 2,
@@ -235,17 +229,21 @@ fn opens(text: &str) -> usize {
     }
 }
 
-/// Runs the program against a lie; again for longer while it has not opened enough or not said the message.
+/// A folder with a bot that trades at this address and opens so many trades.
+pub(crate) fn folder_at(url: &str, opens: usize) -> Folder {
+    Folder::new()
+        .with("bot.toml", &BOT.replace("OPENS", &opens.to_string()))
+        .with_variable("CANDLEWICK_BROKER__BASE_URL", url)
+        .with_variable("CANDLEWICK_BROKER__PRICE_URL", url)
+        .with_variable("CANDLEWICK_BROKER__API_TOKEN", "token-1")
+        .with_variable("CANDLEWICK_BROKER__API_KEY", "key-1")
+}
+
 fn run(text: &str, tell: Tell, message: &str) -> Run {
     let mut last = None;
     for span in SPANS {
         let venue = LyingVenue::start(tell);
-        let folder = Folder::new()
-            .with("bot.toml", &BOT.replace("OPENS", &opens(text).to_string()))
-            .with_variable("CANDLEWICK_BROKER__BASE_URL", &venue.url)
-            .with_variable("CANDLEWICK_BROKER__PRICE_URL", &venue.url)
-            .with_variable("CANDLEWICK_BROKER__API_TOKEN", "token-1")
-            .with_variable("CANDLEWICK_BROKER__API_KEY", "key-1");
+        let folder = folder_at(&venue.url, opens(text));
         let arguments = ["live", "--config", "bot.toml", "--journal", "run.db", "--json", "--for", span];
         let run = end_in_time(folder.command(&arguments), text);
         if venue.opens() >= opens(text) && run.stderr.contains(message) {
@@ -268,13 +266,11 @@ pub(crate) fn end_in_time(mut command: Command, text: &str) -> Run {
     Run::of(&output)
 }
 
-/// The cells of a row of the page: the venue, the bot, the message and the exit code.
 fn cells(line: &str) -> Option<[&str; 4]> {
     let row = line.strip_prefix("| ")?.strip_suffix(" |")?;
     row.split(" | ").collect::<Vec<_>>().try_into().ok()
 }
 
-/// The last three cells of a run's row.
 fn outcome(run: &Run, message: &str) -> [String; 3] {
     let report: Value = serde_json::from_str(last_document(&run.stdout)).unwrap_or_default();
     let halted = if run.stderr.contains("ERROR halted: ") { "halts" } else { "goes on" };

@@ -9,12 +9,10 @@ fn read(file: &Path) -> String {
     fs::read_to_string(file).expect("a page of the book is text")
 }
 
-/// The targets of the links of a text that begin so.
 fn links<'a>(text: &'a str, opening: &str) -> Vec<&'a str> {
     text.split(opening).skip(1).filter_map(|rest| rest.split(')').next()).collect()
 }
 
-/// The pages that the table of contents lists, in its order.
 fn listed() -> Vec<PathBuf> {
     let docs = root().join("docs");
     links(&read(&docs.join("SUMMARY.md")), "](").into_iter().map(|link| docs.join(link)).collect()

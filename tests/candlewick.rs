@@ -7,10 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// The binary.
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_candlewick");
 
-/// A configuration of one bot.
 pub(crate) const BOT: &str = r#"
 [[bots]]
 name = "btc"
@@ -32,16 +30,13 @@ pub(crate) fn candles(count: i64) -> String {
     text
 }
 
-/// A folder with that bot, changed in one place, and candles for it.
 pub(crate) fn folder_with_bot(from: &str, to: &str) -> Folder {
     assert!(BOT.contains(from), "{from}");
     Folder::new().with("bot.toml", &BOT.replace(from, to)).with("BTCUSDT_1m.csv", &candles(50))
 }
 
-/// Replays them.
 pub(crate) const BACKTEST: [&str; 5] = ["backtest", "--config", "bot.toml", "--data", "BTCUSDT_1m.csv"];
 
-/// Trades that bot on them against the embedded venue, at a speed that comes next.
 pub(crate) const SANDBOX_RUN: [&str; 9] = [
     "live",
     "--sandbox",
@@ -54,67 +49,53 @@ pub(crate) const SANDBOX_RUN: [&str; 9] = [
     "--speed",
 ];
 
-/// What a run left behind.
 pub(crate) struct Run {
-    /// The exit code.
     pub(crate) code: i32,
-    /// What it printed.
     pub(crate) stdout: String,
-    /// What it printed on stderr.
     pub(crate) stderr: String,
 }
 
-/// A folder with files, and the binary in it.
 pub(crate) struct Folder {
     dir: TempDir,
     variables: Vec<(String, String)>,
 }
 
-/// A document, or the last one of a stream of events.
 pub(crate) fn last_document(printed: &str) -> &str {
     let is_stream = printed.starts_with("{\"seq\":");
     if is_stream { printed.lines().last().unwrap_or_default() } else { printed }
 }
 
-/// Runs the binary in an empty folder.
 pub(crate) fn candlewick(arguments: &[&str]) -> Run {
     Folder::new().run(arguments)
 }
 
-/// The repository.
 pub(crate) fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
 impl Folder {
-    /// An empty one.
     pub(crate) fn new() -> Self {
         Self { dir: tempfile::tempdir().unwrap(), variables: Vec::new() }
     }
 
-    /// With a file.
     pub(crate) fn with(self, name: &str, content: &str) -> Self {
         std::fs::write(self.path(name), content).unwrap();
         self
     }
 
-    /// With a variable in the environment.
     pub(crate) fn with_variable(mut self, name: &str, value: &str) -> Self {
         self.variables.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// Where a file is.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
 
-    /// A file's content.
     pub(crate) fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// The command, not yet run.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         self.command_of(BINARY, arguments)
     }
@@ -134,19 +115,16 @@ impl Folder {
         command
     }
 
-    /// Runs another program than the binary to its end.
     pub(crate) fn run_of(&self, program: &Path, arguments: &[&str]) -> Run {
         Run::of(&self.command_of(program, arguments).output().unwrap())
     }
 
-    /// Runs the binary to its end.
     pub(crate) fn run(&self, arguments: &[&str]) -> Run {
         Run::of(&self.command(arguments).output().unwrap())
     }
 }
 
 impl Run {
-    /// What a command that has ended left behind.
     pub(crate) fn of(output: &Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let code = output.status.code().unwrap_or(-1);
@@ -160,7 +138,6 @@ impl Run {
             .unwrap_or_else(|error| panic!("{error}: {}", self.stdout))
     }
 
-    /// The events of a run that went well.
     pub(crate) fn events(&self) -> Vec<Value> {
         assert_eq!(self.code, 0, "{}", self.stderr);
         self.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -178,7 +155,17 @@ impl Run {
 }
 
 impl Folder {
-    /// Runs the binary with the arguments of a line, which are separated by spaces.
+    /// The document that a command prints about a journal; its words are separated by spaces.
+    #[track_caller]
+    pub(crate) fn asked(&self, command: &str, journal: &str) -> Value {
+        self.run_line(&format!("{command} --journal {journal} --json")).json()
+    }
+
+    #[track_caller]
+    pub(crate) fn trades(&self, journal: &str) -> Vec<Value> {
+        self.asked("trades", journal).as_array().unwrap().clone()
+    }
+
     pub(crate) fn run_line(&self, line: &str) -> Run {
         self.run(&line.split_whitespace().collect::<Vec<_>>())
     }

@@ -9,7 +9,6 @@ const HEADER: &str = "time,open,high,low,close,volume\n";
 const GENERATE: [&str; 8] =
     ["data", "generate", "--symbol", "BTCUSDT", "--days", "2", "--catalog", "candles"];
 
-/// Puts a day of synthetic candles into the catalog of the configuration.
 fn generate(folder: &Folder, symbol: &str) {
     let generate = ["data", "generate", "--symbol", symbol, "--days", "1", "--catalog"];
     assert_eq!(folder.run(&generate).code, 0, "{symbol}");
@@ -32,12 +31,10 @@ fn a_backtest_on_the_catalog_is_the_one_on_the_file() {
         }
         report
     };
-    // The first run begins the ledger of variants, and says so.
     run(&["--catalog", "candles"]);
     let file = run(&["--data", "BTCUSDT@1m=two_1m.csv"]);
     let catalog = folder.run(&["data", "list", "--catalog", "candles", "--json"]).json();
     assert_eq!((&catalog[0]["data_hash"], &file["candles"]), (&file["data_hash"], &json!(2_880)));
-    // By now there are the caches of both.
     for data in [
         &["--catalog", "candles"][..],
         &["--catalog", "candles", "--data", "BTCUSDT@1m"],
@@ -82,7 +79,6 @@ fn detail_of_other_days_does_not_matter_to_a_range_and_candles_of_other_days_do(
 
 #[test]
 fn seconds_in_the_catalog_price_the_trades_of_minutes() {
-    // Flat seconds that rise by 1 each, and the minutes that they make up.
     let row = |time: i64, open: i64, close: i64| format!("{time},{open},{close},{open},{close},1\n");
     let seconds: String = (0..300).map(|s| row(MONDAY + s * 1_000, 100 + s, 100 + s)).collect();
     let minutes: String = (0..5).map(|m| row(MONDAY + m * 60_000, 100 + m * 60, 159 + m * 60)).collect();
@@ -123,7 +119,6 @@ fn a_file_is_cached_once_and_not_at_all_where_that_is_turned_off() {
     assert!(!uncached.path(".cache").exists());
 }
 
-/// Twelve one-second candles, as `data fetch --record` keeps them.
 fn seconds() -> String {
     let row = |second: i64| format!("{},100,101,99,{},1\n", MONDAY + second * 1_000, 100 + second % 2);
     HEADER.to_owned() + &(0..12).map(row).collect::<String>()
@@ -131,7 +126,6 @@ fn seconds() -> String {
 
 #[test]
 fn a_short_recording_does_not_make_a_run_of_short_expiries_fine() {
-    // The last five seconds of a minute close with it.
     let row = |slot: i64| {
         let (minute, price) = (slot / 12, 100 + slot / 12 % 7);
         let close = price + if slot % 12 == 11 { minute % 2 } else { slot % 2 };
@@ -148,7 +142,6 @@ fn a_short_recording_does_not_make_a_run_of_short_expiries_fine() {
     run(&["sweep", "--param", "period=2..3", "--catalog", "short"]).fails(2, &uncovered);
     let notices = |arguments: &[&str]| run(arguments).json()["notices"].to_string();
     assert!(notices(&["backtest", "--catalog", "short", "--allow-coarse"]).contains("coarse: "));
-    // Where other candles cover what the recording does not, nothing is coarse.
     for file in ["BTCUSDT_1m.csv", "BTCUSDT_1s.csv", "BTCUSDT_5s.csv"] {
         import(&folder, file, "full");
     }
@@ -205,7 +198,6 @@ fn candles_that_are_not_there_are_reported_with_what_is() {
     }
     let empty = ["data", "export", "BTCUSDT@1m", "--catalog", "nowhere", "--out", "x.csv"];
     folder.run(&empty).fails(3, &["nowhere", "data fetch"]);
-    // Longer candles are joined, for an export as for a bot.
     assert_eq!(export(&["BTCUSDT@5m", "--out", "five.csv"]).json()["candles"], 576);
 }
 
@@ -239,7 +231,6 @@ fn a_broken_series_hides_no_other() {
     let manifest = "BTCUSDT/1m/manifest.json";
     assert_eq!(rows("list", [manifest, "EURUSD/1m/"]), [ether, euro, sol.clone()]);
     assert_eq!(rows("check", [manifest, "ETHUSDT/1m/"]), [sol]);
-    // Nor does it stand in the way of a bot on another symbol.
     std::fs::write(folder.path("bot.toml"), BOT.replace("BTCUSDT", "SOLUSDT")).unwrap();
     assert_eq!(folder.run(&["backtest", "--config", "bot.toml", "--json"]).json()["candles"], 1_440);
 }

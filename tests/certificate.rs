@@ -8,11 +8,9 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::process::Command;
 use std::sync::Arc;
 
-/// What openssl makes: a certificate for both names of this machine that tests use.
 const REQUEST: &str = "[req]\ndistinguished_name = name\nx509_extensions = extensions\nprompt = no\n[name]\nCN = server\n\
                        [extensions]\nbasicConstraints = critical, CA:FALSE\nsubjectAltName = IP:127.0.0.1, IP:0.0.0.0\n";
 
-/// The folder with a certificate in it, `server.pem`, and its key.
 pub(crate) fn certified(folder: Folder) -> Folder {
     let folder = folder.with("request.cnf", REQUEST);
     let make = "req -x509 -config request.cnf -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -keyout key.pem -out server.pem";
@@ -21,7 +19,6 @@ pub(crate) fn certified(folder: Folder) -> Folder {
     folder
 }
 
-/// What a server with that certificate encrypts with.
 pub(crate) fn encryption(folder: &Folder) -> Arc<ServerConfig> {
     let certificate = CertificateDer::from_pem_file(folder.path("server.pem")).unwrap();
     let key = PrivateKeyDer::from_pem_file(folder.path("key.pem")).unwrap();

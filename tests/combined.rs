@@ -20,13 +20,11 @@ fn folder(days: i64, settings: &str) -> Folder {
     Folder::new().with("BTCUSDT_1m.csv", &candles).with("bot.toml", settings)
 }
 
-/// The report of a backtest, and its trades.
 fn backtest(folder: &Folder, config: &str) -> (Value, String) {
     let arguments = ["backtest", "--config", config, "--trades", "tested.csv"];
     (folder.run(&[&arguments[..], &DATA].concat()).json(), folder.read("tested.csv"))
 }
 
-/// Asserts that a live run trades as in a backtest and is replayed without a difference, and explains its first trade.
 fn check_live(folder: &Folder) -> Value {
     let tested = backtest(folder, "bot.toml").1;
     assert!(tested.lines().count() > 20, "{tested}");
@@ -45,7 +43,6 @@ fn a_vote_with_filters_trades_live_as_in_a_backtest_and_is_explained() {
     let explained = check_live(&folder);
     let vote = &explained["conditions"][0];
     assert_eq!((&vote["side"], &vote["holds"]), (&json!("vote"), &json!(true)), "{vote}");
-    // The parts said the opposite of the trade.
     let traded = explained["trade"]["direction"].as_str().unwrap();
     let said = if traded == "BUY" { "BUY 0, SELL 3" } else { "BUY 3, SELL 0" };
     let note = vote["note"].as_str().unwrap();
@@ -126,7 +123,6 @@ fn what_a_gate_was_worth_in_a_report_is_what_it_would_have_been_worth_on_all_tra
     assert_eq!((&line["gate"], &line["draws"]), (&edge["gate"], &edge["draws"]));
 }
 
-/// London's hours and days, once a day.
 #[test]
 fn a_gate_of_a_day_and_hours_of_a_zone_trade_live_as_in_a_backtest_and_say_how_they_stand() {
     let part = "first_of = [{ strategy = \"rsi-reversal\", params = { period = 5 } }]";

@@ -8,71 +8,32 @@ use std::path::Path;
 struct Line {
     section: String,
     text: String,
-    /// One in the sandbox, one in the client; `(not asked)` for what the client makes no use of.
     tests: [String; 2],
 }
 
 /// How many lines each section has. Sections 6 (events) and 9 (versioning) promise nothing.
-const SECTIONS: [(&str, usize); 25] = [
-    ("1", 3),
-    ("2.1", 2),
-    ("2.2", 2),
-    ("2.3", 11),
-    ("2.4", 1),
-    ("2.5", 2),
-    ("2.6", 4),
-    ("2.7", 1),
-    ("2.8", 1),
-    ("3", 3),
-    ("4.1", 1),
-    ("4.1.1", 4),
-    ("4.1.2", 8),
-    ("4.1.3", 4),
-    ("4.1.4", 12),
-    ("4.1.5", 3),
-    ("4.2", 2),
-    ("4.2.6", 6),
-    ("4.2.7", 3),
-    ("4.2.8", 10),
-    ("5", 3),
-    ("5.1", 2),
-    ("5.2", 3),
-    ("5.3", 2),
-    ("7", 4),
-];
+const SECTIONS: &str = "1 3, 2.1 2, 2.2 2, 2.3 11, 2.4 1, 2.5 2, 2.6 4, 2.7 1, 2.8 1, 3 3, 4.1 1, 4.1.1 4, \
+                        4.1.2 8, 4.1.3 4, 4.1.4 12, 4.1.5 3, 4.2 2, 4.2.6 6, 4.2.7 3, 4.2.8 10, 5 3, 5.1 2, \
+                        5.2 3, 5.3 2, 7 4";
 
 /// The endpoint that the client makes no use of: only the sandbox holds its lines.
 const NOT_ASKED: &str = "4.2.7";
 
-/// The limits of section 8, all of them defaults.
 const DEFAULTS: [&str; 4] = ["page default 1", "pageSize default 10", "skip default 0", "limit default 1000"];
 
-/// What must stand among the lines of a section.
-const MUST_STAND: [(&str, &str); 24] = [
-    ("4.1.1", "GET /token/wallets"),
-    ("4.1.2", "GET /token/trades"),
-    ("4.1.3", "GET /token/trades/{id}"),
-    ("4.1.4", "POST /token/trades/open"),
-    ("4.1.5", "GET /token/users/me"),
+const MUST_STAND: [(&str, &str); 12] = [
+    ("4.1.1", "GET /token/wallets|header api-token required|header x-timestamp required"),
+    ("4.1.2", "GET /token/trades|header api-token required|header x-timestamp required"),
+    ("4.1.3", "GET /token/trades/{id}|header api-token required"),
+    ("4.1.4", "POST /token/trades/open|header api-token required"),
+    ("4.1.5", "GET /token/users/me|header api-token required"),
     ("4.2.6", "GET /symbol-price/last"),
     ("4.2.7", "GET /symbol-price/default/{pair}"),
     ("4.2.8", "GET /aggregated-prices/prices"),
     ("4.1", "success status is 200"),
-    ("4.2", "success status is 200"),
-    ("7", "400 Bad Request"),
-    ("7", "401 Unauthorized"),
-    ("7", "404 Not Found"),
-    ("7", "500 Internal Server Error"),
-    ("4.1.1", "header api-token required"),
-    ("4.1.1", "header x-timestamp required"),
-    ("4.1.2", "header api-token required"),
-    ("4.1.2", "header x-timestamp required"),
-    ("4.1.3", "header api-token required"),
-    ("4.1.4", "header api-token required"),
-    ("4.1.5", "header api-token required"),
-    ("4.2", "header api-key required on all three"),
-    ("5", "credential header api-token"),
-    ("5", "credential header api-key"),
+    ("4.2", "success status is 200|header api-key required on all three"),
+    ("7", "400 Bad Request|401 Unauthorized|404 Not Found|500 Internal Server Error"),
+    ("5", "credential header api-token|credential header api-key"),
 ];
 
 fn lines() -> Vec<Line> {
@@ -87,7 +48,6 @@ fn lines() -> Vec<Line> {
     reader.records().map(read).collect()
 }
 
-/// All sources of a crate, its tests included.
 fn sources(folder: &Path) -> String {
     let mut text = String::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -101,7 +61,6 @@ fn sources(folder: &Path) -> String {
     text
 }
 
-/// Whether a function of that name is marked as a test.
 fn has_test(source: &str, name: &str) -> bool {
     let signature = format!("fn {name}(");
     source.match_indices(&signature).any(|(place, _)| {
@@ -130,16 +89,22 @@ fn each_section_has_all_of_its_lines() {
     for line in lines() {
         *found.entry(line.section).or_default() += 1;
     }
-    let expected = SECTIONS.into_iter().chain([("8", DEFAULTS.len())]);
-    assert_eq!(found, expected.map(|(section, count)| (section.to_owned(), count)).collect());
+    let section = |section: &str| {
+        let (name, count) = section.split_once(' ').unwrap();
+        (name.to_owned(), count.parse().unwrap())
+    };
+    let expected = SECTIONS.split(", ").map(section).chain([("8".to_owned(), DEFAULTS.len())]);
+    assert_eq!(found, expected.collect());
 }
 
 #[test]
 fn each_endpoint_header_status_and_default_has_a_line() {
     let lines = lines();
     let defaults = DEFAULTS.map(|default| ("8", default));
-    for (section, start) in MUST_STAND.iter().chain(&defaults) {
-        let stands = lines.iter().any(|line| line.section == *section && line.text.starts_with(start));
-        assert!(stands, "section {section} has no line that begins with {start:?}");
+    for (section, starts) in MUST_STAND.iter().chain(&defaults) {
+        for start in starts.split('|') {
+            let stands = lines.iter().any(|line| line.section == *section && line.text.starts_with(start));
+            assert!(stands, "section {section} has no line that begins with {start:?}");
+        }
     }
 }

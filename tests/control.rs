@@ -16,7 +16,6 @@ use std::thread::JoinHandle;
 const STATE: &str =
     r#"{"phase":"halted","reason":"news","in_flight":0,"in_doubt":[],"open":2,"at":1767571200000}"#;
 
-/// A bot as far as orders go: it reads one, and answers so.
 fn bot(socket: &Path, answer: String) -> JoinHandle<Value> {
     let listener = UnixListener::bind(socket).unwrap();
     std::thread::spawn(move || {
@@ -33,7 +32,6 @@ fn bot(socket: &Path, answer: String) -> JoinHandle<Value> {
     })
 }
 
-/// A bot that is in a state once it has done as ordered.
 fn obedient(socket: &Path, state: &str) -> JoinHandle<Value> {
     bot(socket, format!("{{\"answer\":\"done\",\"state\":{state}}}"))
 }
@@ -52,24 +50,19 @@ fn without_a_bot_a_file_halts_the_next_one_until_resumed() {
     folder.run(&["resume"]).fails(2, &["candlewick.db.sock", "candlewick.db.HALT", "--config"]);
 }
 
-/// What `status` says of `run.db`.
-fn status(folder: &Folder) -> Value {
-    folder.run(&["status", "--journal", "run.db", "--json"]).json()
-}
-
 #[test]
 fn a_run_that_a_final_limit_ended_is_told_as_such_by_status_resume_and_why() {
-    let why = |folder: &Folder, at: &str| folder.run(&["why", at, "--journal", "run.db", "--json"]).json();
+    let why = |folder: &Folder, at: &str| folder.asked(&format!("why {at}"), "run.db");
     let folder = recording::folder().with("streak.toml", "[risk]\nmax_loss_streak = 2\n");
     let run = ["--speed", "max", "--until-end", "--config", "streak.toml"];
     assert_eq!(recording::record(&folder, &run).code, 6);
-    assert_eq!(status(&folder)["ended_by"]["rule"], "LossStreak");
+    assert_eq!(folder.asked("status", "run.db")["ended_by"]["rule"], "LossStreak");
     folder.run(&["resume", "--journal", "run.db"]).fails(2, &["LossStreak", "candlewick halt"]);
     assert!(why(&folder, "2030-01-01T00:00")["ended"].to_string().contains("LossStreak"));
     // Another end is none of a limit, and a moment within the run is not behind it.
     let other = recording::folder();
     assert_eq!(recording::record_in_lock_step(&other).code, 0);
-    assert_eq!(status(&other)["ended_by"], Value::Null);
+    assert_eq!(other.asked("status", "run.db")["ended_by"], Value::Null);
     assert_eq!(why(&other, "2026-01-06T01:00")["ended"], Value::Null);
 }
 
@@ -78,7 +71,7 @@ fn time_and_reason_of_a_halt_outlive_the_run() {
     let folder = recording::folder().with("run.db.HALT", "news at noon\n");
     let run = recording::record_in_lock_step(&folder);
     assert!(run.code == 6 && run.stderr.contains("news at noon"), "{}", run.stderr);
-    let status = status(&folder);
+    let status = folder.asked("status", "run.db");
     assert_eq!(status["halted"], true);
     for part in ["run.db.HALT", "news at noon"] {
         assert!(status["halt"]["reason"].as_str().unwrap().contains(part), "{status}");
@@ -92,9 +85,9 @@ fn a_limit_that_refuses_every_signal_is_said_by_status_and_why() {
     let folder = recording::folder().with("loss.toml", "[risk]\ndaily_loss_limit = 15\n");
     let run = ["--speed", "max", "--until-end", "--config", "loss.toml"];
     assert_eq!(recording::record(&folder, &run).code, 0);
-    let status = status(&folder);
+    let status = folder.asked("status", "run.db");
     assert!(status["all_blocked"] == true && status["blocked"][0]["rule"] == "DailyLossLimit", "{status}");
-    let why = folder.run(&["why", "--journal", "run.db", "--json"]).json();
+    let why = folder.asked("why", "run.db");
     let decisions = why["decisions"].as_array().unwrap();
     assert!(decisions.iter().all(|decision| decision["rule"] == "DailyLossLimit"), "{why}");
 }
@@ -105,7 +98,7 @@ fn status_says_how_far_the_gates_of_the_bot_are_from_opening() {
     assert_eq!(recording::record_in_lock_step(&folder).code, 0);
     let gates = "\"open\":2,\"gates\":{\"hook\":\"closed: 1 of 2 virtual losses in a row\"}";
     let bot = obedient(&folder.path("run.db.sock"), &STATE.replace("\"open\":2", gates));
-    let told = status(&folder)["bot"]["gates"]["hook"].to_string();
+    let told = folder.asked("status", "run.db")["bot"]["gates"]["hook"].to_string();
     assert!(told.contains("1 of 2"), "{told}");
     assert_eq!(bot.join().unwrap(), json!({"order": "status"}));
 }
@@ -126,7 +119,6 @@ fn socket_and_halt_file_follow_the_journal_and_the_settings() {
     }
 }
 
-/// Asserts that a halt reaches the bot that listens at a socket.
 fn check_found(folder: &Folder, named: &[&str], socket: &Path) {
     let bot = obedient(socket, STATE);
     let halted = folder.run(&[&["halt", "--json", "--reason", "news"], named].concat()).json();
@@ -165,7 +157,6 @@ fn a_resume_removes_the_file_before_it_gives_the_order() {
     assert!(!folder.path("candlewick.db.HALT").exists());
 }
 
-/// The codes of the same refusals to resolve where no bot runs: `tests/resolve.rs`.
 #[test]
 fn a_bot_that_does_not_do_as_ordered_is_reported_and_halts_by_the_file() {
     let resolve = &["resolve", "1", "--not-opened"][..];
@@ -201,7 +192,6 @@ fn a_configuration_that_cannot_be_read_still_shows_how_to_halt() {
     }
 }
 
-/// A bot that trades on a sandbox; ended with the test.
 pub(crate) struct Live(Child);
 
 impl Live {
@@ -224,7 +214,6 @@ impl Live {
     pub(crate) fn end(mut self) -> Option<i32> {
         let id = self.0.id().to_string();
         assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
-        // Drained, so that it can print how it ended.
         let mut rest = self.0.stdout.take().unwrap();
         std::io::copy(&mut rest, &mut std::io::sink()).unwrap();
         self.0.wait().unwrap().code()
@@ -238,14 +227,12 @@ impl Drop for Live {
     }
 }
 
-/// A venue, and a folder from which `bot.toml` finds it.
 pub(crate) fn venue_and_folder() -> (Served, Folder) {
     let served = Served::start(&[]);
     let folder = served.known_to(Folder::new().with("bot.toml", BOT));
     (served, folder)
 }
 
-/// The same, with trades of fifteen seconds, for which the end of a run waits; the bot itself opens none.
 pub(crate) fn venue_of_short_trades() -> (Served, Folder) {
     let (served, folder) = venue_and_folder();
     let bot = BOT.replace("\"01:00\"", "\"00:15\"");
@@ -254,12 +241,10 @@ pub(crate) fn venue_of_short_trades() -> (Served, Folder) {
     (served, folder.with("bot.toml", &bot))
 }
 
-/// Gives a bot an order, and returns its state then.
 fn order(folder: &Folder, arguments: &[&str]) -> Value {
     folder.run(&[arguments, &["--json"]].concat()).json()["state"].clone()
 }
 
-/// Halts a bot that trades, and resumes it.
 #[track_caller]
 fn check_halt_and_resume(folder: &Folder, named: [&str; 2]) {
     let halted = order(folder, &[&["halt", "--reason", "news"], &named[..]].concat());
@@ -271,7 +256,6 @@ fn check_halt_and_resume(folder: &Folder, named: [&str; 2]) {
 fn a_second_start_robs_nobody_however_long_the_first_was_silent() {
     let (_served, folder) = venue_and_folder();
     let bot = Live::start(&folder);
-    // As after a leap of the clock.
     recording::edit(&folder.path("candlewick.db"), "UPDATE lease SET heartbeat = heartbeat - 86400000");
     folder.run(&["live", "--config", "bot.toml"]).fails(7, &[&bot.id()]);
     let holder = folder.run(&["status", "--config", "bot.toml", "--json"]).json()["holder"].clone();
@@ -289,7 +273,6 @@ fn a_start_that_cannot_listen_gives_the_journal_back() {
     assert_eq!(holder, None);
 }
 
-/// Whoever listens in its place answers nothing: the order goes through the journal, once.
 #[test]
 fn a_bot_whose_socket_answers_nobody_is_reached_through_its_journal_from_anywhere() {
     let (_served, folder) = venue_and_folder();
@@ -316,7 +299,6 @@ fn a_bot_is_found_from_another_folder_by_its_configuration() {
     let (config, state) = (folder.path("bot.toml"), folder.path(".state"));
     let (config, state) = (config.to_str().unwrap(), state.to_str().unwrap());
     let elsewhere = || Folder::new().with_variable("XDG_STATE_HOME", state);
-    // Another journal of that name is not the bot's.
     let misled = elsewhere();
     recording::write(&misled.path("candlewick.db"), []);
     check_halt_and_resume(&misled, ["--config", config]);
@@ -326,7 +308,6 @@ fn a_bot_is_found_from_another_folder_by_its_configuration() {
     assert!(!misled.path("candlewick.db.HALT").exists());
     let misled = misled.with_variable("CANDLEWICK_JOURNAL__URL", "sqlite://candlewick.db");
     misled.run(&["status", "--config", config]).fails(2, &["no run yet"]);
-    // Named by nothing, it is not guessed: the bots that run are.
     let journal = folder.path("candlewick.db").canonicalize().unwrap();
     let named = format!("--journal {}", journal.display());
     elsewhere().run(&["halt"]).fails(2, &["nothing was halted", &named]);
@@ -340,7 +321,6 @@ fn a_bot_is_found_from_another_folder_by_its_configuration() {
     elsewhere().run(&["halt", "--config", config]).fails(2, &["nothing was halted", "--journal"]);
 }
 
-/// Two bots by one configuration, in two folders: which is meant is asked.
 fn check_two_by_one_configuration(folder: &Folder, elsewhere: &Folder, config: &str) {
     let second = Live::started(folder.command(&["live", "--config", config, "--journal", "second.db"]));
     let both = ["2 bots", "candlewick.db, or --journal ", "second.db"];
@@ -361,14 +341,18 @@ fn a_link_in_the_place_of_the_halt_file_is_refused() {
     assert!(!folder.path("mine").exists());
 }
 
-/// The reason that a bot gives once it is halted.
-fn halt_reason(folder: &Folder) -> String {
+/// Returns the state of a bot, once it is so.
+pub(crate) fn wait_until(folder: &Folder, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
     let mut states = (0..2_000).map(|_| {
         let status = folder.run(&["status", "--config", "bot.toml", "--json"]);
         // Before its first entries are durable there is nothing to read.
         if status.code == 0 { status.json()["bot"].clone() } else { Value::Null }
     });
-    let halted = states.find(|bot| bot["phase"] == "halted").expect("the bot halts");
+    states.find(is_so).unwrap_or_else(|| panic!("it never came to this: {what}"))
+}
+
+fn halt_reason(folder: &Folder) -> String {
+    let halted = wait_until(folder, "halted", |bot| bot["phase"] == "halted");
     halted["reason"].as_str().unwrap().to_owned()
 }
 
@@ -377,7 +361,6 @@ fn an_order_that_was_left_in_the_journal_halts_the_next_bot_on_it() {
     let (_served, folder) = venue_and_folder();
     recording::write(&folder.path("candlewick.db"), []);
     assert_eq!(folder.run(&["halt", "--config", "bot.toml", "--reason", "news"]).code, 0);
-    // As where the bot looks for the file in another folder.
     std::fs::remove_file(folder.path("candlewick.db.HALT")).unwrap();
     let bot = Live::start(&folder);
     assert_eq!(halt_reason(&folder), "news");
@@ -397,7 +380,6 @@ fn the_file_and_the_order_that_halt_together_end_together() {
     assert!(file.exists());
     let bot = Live::start(&folder);
     assert!(halt_reason(&folder).contains("news"));
-    // One of them alone keeps it halted.
     std::fs::remove_file(&file).unwrap();
     assert!(halt_reason(&folder).contains("news"));
     std::fs::write(&file, "news\n").unwrap();

@@ -27,26 +27,15 @@ struct Journalled {
     trades: String,
 }
 
-/// A process of its own in a folder of its own.
 fn replay(settings: &str, hours: i64) -> Journalled {
     let folder = Folder::new()
         .with("bots.toml", settings)
         .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + hours * HOUR))
         .with("EURUSD_1m.csv", &shipped("EURUSD_1m.csv", MONDAY, MONDAY + hours * HOUR));
-    let run = folder.run(&[
-        "backtest",
-        "--json",
-        "--config",
-        "bots.toml",
-        "--data",
-        "BTCUSDT_1m.csv",
-        "--data",
-        "EURUSD_1m.csv",
-        "--journal",
-        "run.jsonl",
-        "--trades",
-        "trades.csv",
-    ]);
+    let run = folder.run_line(
+        "backtest --json --config bots.toml --data BTCUSDT_1m.csv --data EURUSD_1m.csv --journal run.jsonl \
+         --trades trades.csv",
+    );
     assert_eq!(run.code, 0, "{}", run.stderr);
     Journalled { run, journal: folder.read("run.jsonl"), trades: folder.read("trades.csv") }
 }

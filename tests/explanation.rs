@@ -8,16 +8,7 @@ use serde_json::{Value, json};
 
 /// Replies to opens are lost, and some opens never reach the venue.
 const LOSSES: &str = "drop-after:0.3,drop-before:0.3,shuffle";
-/// Number of unknown orders of each kind to check.
 const CHECKED: usize = 3;
-
-fn explain(folder: &Folder, intent: u64, journal: &str) -> Value {
-    folder.run(&["explain", &intent.to_string(), "--journal", journal, "--json"]).json()
-}
-
-fn trades(folder: &Folder) -> Vec<Value> {
-    folder.run(&["trades", "--journal", "run.db", "--json"]).json().as_array().unwrap().clone()
-}
 
 #[test]
 fn a_request_that_was_not_sent_has_its_reason() {
@@ -40,13 +31,12 @@ fn a_request_that_was_not_sent_has_its_reason() {
         }
     }
     write(&folder.path("unsent.db"), changed);
-    let unsent = explain(&folder, 9, "unsent.db");
+    let unsent = folder.asked("explain 9", "unsent.db");
     let found = (&unsent["trade"]["state"], &unsent["not_sent_reason"], &unsent["audit"]);
     assert_eq!(found, (&json!("not_sent"), &json!(reason), &json!([])));
-    assert_eq!(explain(&folder, 8, "unsent.db")["not_sent_reason"], Value::Null);
+    assert_eq!(folder.asked("explain 8", "unsent.db")["not_sent_reason"], Value::Null);
 }
 
-/// Returns the time of the steps of this name, and their text if they have one.
 fn steps<'a>(explained: &'a Value, what: &str) -> Vec<(i64, &'a str)> {
     let timeline = explained["timeline"].as_array().unwrap().iter().filter(|step| step["what"] == what);
     timeline
@@ -54,7 +44,6 @@ fn steps<'a>(explained: &'a Value, what: &str) -> Vec<(i64, &'a str)> {
         .collect()
 }
 
-/// Returns the time of the first request of each list, and the trades of all its pages.
 fn lists(explained: &Value) -> Vec<(i64, Vec<Value>)> {
     let mut lists: Vec<(i64, Vec<Value>)> = Vec::new();
     let (requests, replies) = (steps(explained, "list request"), steps(explained, "list reply"));
@@ -85,9 +74,9 @@ fn unknown_orders_are_explained_by_the_lists_that_resolved_them() {
         std::fs::write(folder.path("seed.toml"), format!("[sandbox]\nseed = {seed}\n")).unwrap();
         let how = ["--speed", "max", "--until-end", "--faults", LOSSES, "--config", "seed.toml"];
         if record(&folder, &how).code == 0 {
-            let trades = trades(&folder);
+            let trades = folder.trades("run.db");
             for trade in &trades {
-                let explain = || explain(&folder, trade["intent_id"].as_u64().unwrap(), "run.db");
+                let explain = || folder.asked(&format!("explain {}", trade["intent_id"]), "run.db");
                 let is_absent = trade["state"] == "not_opened";
                 if is_absent && absent < CHECKED {
                     absent += 1;
@@ -116,7 +105,6 @@ fn check_if_adopted(trade: &Value, explained: &Value) -> bool {
     let (first, last) = (lists[0].0, lists[1].0);
     assert!(steps(explained, "in_doubt")[0].0 <= first && first + 5_000 <= last, "{explained}");
     assert!(last <= adopted[0].0, "{explained}");
-    // The rows of the lists are audited as the venue's record.
     let mut audit = explained["audit"].as_array().unwrap().iter();
     assert!(trade["state"] != "settled" || audit.any(|check| check["what"] == "isDemo"), "{explained}");
     true
@@ -137,9 +125,8 @@ fn check_absent(trade: &Value, trades: &[Value], explained: &Value) {
     assert!(last <= wallets[0].0 && wallets[0].0 <= steps(explained, "not_opened")[0].0, "{explained}");
 }
 
-/// Returns the names of the agreeing and of the differing checks of an intent.
 fn audited(folder: &Folder, intent: u64, journal: &str) -> [String; 2] {
-    let explained = explain(folder, intent, journal);
+    let explained = folder.asked(&format!("explain {intent}"), journal);
     let checks = explained["audit"].as_array().unwrap();
     [true, false].map(|agrees| {
         let found = checks.iter().filter(|check| check["agrees"] == agrees);
@@ -157,7 +144,7 @@ const BY_VENUE: &str = "venue.symbol venue.direction venue.amount venue.closeTyp
 fn settlements_are_audited_by_their_terms_and_the_venue_record_as_far_as_the_journal_has_them() {
     let folder = folder();
     record_in_lock_step(&folder);
-    let trades = trades(&folder);
+    let trades = folder.trades("run.db");
     let first = |result: &str| trades.iter().find(|trade| trade["result"] == result).unwrap();
     let [won, lost] = ["WON", "LOST"].map(|result| first(result)["intent_id"].as_u64().unwrap());
     for intent in [won, lost] {
@@ -166,20 +153,16 @@ fn settlements_are_audited_by_their_terms_and_the_venue_record_as_far_as_the_jou
     let recorded = lines(&folder.path("run.db"));
     write(&folder.path("bare.db"), recorded.into_iter().map(|stored| stored.line));
     assert_eq!(audited(&folder, won, "bare.db"), [BY_TERMS, ""]);
-    // Journals that differ from the venue's record and from the terms.
     let is_buy = first("WON")["direction"] == "BUY";
     let [direction, other] = if is_buy { ["BUY", "SELL"] } else { ["SELL", "BUY"] }
         .map(|name| format!("\"direction\":\"{name}\""));
-    for (place, (intent, from, to, expected)) in [
+    for (place, (intent, from, to, expected)) in (0..).zip([
         (lost, "\"profit\":-1000", "\"profit\":-900", "terms.profit venue.pnl"),
         (lost, "\"outcome\":\"LOST\"", "\"outcome\":\"DRAW\"", "terms.profit terms.result venue.result"),
         (won, direction.as_str(), other.as_str(), "terms.result venue.direction"),
         (won, "\"stake\":1000", "\"stake\":2000", "terms.profit venue.amount"),
         (won, "\"trading\":\"sandbox\"", "\"trading\":\"real\"", "venue.isDemo"),
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    ]) {
         let journal = format!("edited-{place}.db");
         std::fs::copy(folder.path("run.db"), folder.path(&journal)).unwrap();
         let of =

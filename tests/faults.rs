@@ -1,7 +1,4 @@
-//! The embedded venue with every fault of its switchboard while bots run: they neither die nor open anything twice.
-//!
-//! What was opened is read from the venue's own list over a socket of the test's own, and held against the intents
-//! of the journal.
+//! Bots under every fault of the embedded venue: they neither die nor open anything twice, by the venue's own list.
 
 use crate::candlewick::{Folder, candlewick, last_document};
 use crate::excerpt::{DAY, HOUR, MONDAY, shipped};
@@ -17,16 +14,13 @@ use std::sync::{Mutex, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// One bot on each, in this order.
 const SYMBOLS: [&str; 6] = ["BTCUSDT", "ETHUSDT", "SOLUSDT", "XRPUSDT", "ADAUSDT", "LTCUSDT"];
 const DIRECTIONS: [&str; 2] = ["BUY", "SELL"];
-/// The line of the first intent.
 const FIRST_OPEN: &str = " open     #1 ";
 const MAX_STARTS: u32 = 40;
 /// How often a run may see too little on a busy machine; each time it goes on for longer.
 const MAX_ROUNDS: u32 = 4;
 
-/// Whether a profile brings intents into doubt.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Doubt {
     Never,
@@ -34,16 +28,13 @@ enum Doubt {
     Surely,
 }
 
-/// What a run under faults left behind.
 struct Watched {
     profile: &'static str,
     report: Value,
     journal: Vec<Value>,
-    /// Trades that the venue's list has shown, by identifier.
     trades: BTreeMap<String, Value>,
 }
 
-/// An intent of the journal.
 struct Intent<'a> {
     number: u64,
     symbol: &'a str,
@@ -81,8 +72,7 @@ fn folder(doubt: Doubt) -> Folder {
     folder.with("bots.toml", &settings)
 }
 
-/// Runs bots for a while, and collects what the venue's list shows meanwhile. Where a fault meets the very first
-/// questions there is no run yet: the program says so, and another seed is tried.
+/// Runs bots for a while and collects the venue's list; with another seed where a fault meets the very first questions.
 fn watch(profile: &'static str, seconds: u32, doubt: Doubt) -> Watched {
     let folder = folder(doubt);
     let (mut seconds, mut round, mut last) = (seconds, 0, None);
@@ -142,7 +132,6 @@ fn run_bots(folder: &Folder, (profile, seconds): (&'static str, u32), seed: u32)
     Some(Watched { profile, report, journal, trades: onlooker.trades })
 }
 
-/// The entries of a journal, in their order.
 fn read_journal(path: &Path) -> Vec<Value> {
     let read = async {
         let mut reader = Reader::open(&JournalUrl::from_path(path)).await.unwrap();
@@ -152,7 +141,6 @@ fn read_journal(path: &Path) -> Vec<Value> {
     lines.iter().map(|stored| serde_json::from_str(&stored.line.body).unwrap()).collect()
 }
 
-/// Keeps stderr flowing; gives the venue's address when the first intent stands there, and all of it in the end.
 fn follow_stderr(child: &mut Child) -> (JoinHandle<String>, mpsc::Receiver<String>) {
     let lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let (sender, first_open) = mpsc::channel();
@@ -163,7 +151,6 @@ fn follow_stderr(child: &mut Child) -> (JoinHandle<String>, mpsc::Receiver<Strin
                 address = rest.split('"').next().map(str::to_owned);
             }
             if line.contains(FIRST_OPEN) {
-                // Nobody listens after the run.
                 let _ = address.take().map(|address| sender.send(address));
             }
             text = text + &line + "\n";
@@ -173,8 +160,6 @@ fn follow_stderr(child: &mut Child) -> (JoinHandle<String>, mpsc::Receiver<Strin
     (printed, first_open)
 }
 
-/// Looks at the venue's list over and over. The faults meet these requests too: an answer that does not come or
-/// cannot be read is left out.
 #[derive(Default)]
 struct Onlooker {
     user: Option<String>,
@@ -182,7 +167,6 @@ struct Onlooker {
 }
 
 impl Onlooker {
-    /// Adds the trades of the first page, in the projection that has directions and times.
     fn look(&mut self, address: &str) {
         let ask = |path: &str| {
             let patience = Duration::from_millis(500);
@@ -237,19 +221,16 @@ impl Watched {
         }
     }
 
-    /// The last event about each intent.
     fn last_events(&self) -> BTreeMap<u64, &str> {
         let about = |entry: &'_ Value| entry["intent"].as_u64();
         let printed = self.journal.iter().filter_map(|entry| Some((about(entry)?, entry["event"].as_str()?)));
         printed.collect()
     }
 
-    /// How many intents were ever in doubt.
     fn doubts(&self) -> usize {
         self.journal.iter().filter(|entry| entry["event"] == "in_doubt").count()
     }
 
-    /// Whether there was anything to look at.
     fn has_seen_enough(&self, doubt: Doubt) -> bool {
         let has_doubts = doubt != Doubt::Surely || self.doubts() > 0;
         !self.intents().is_empty() && !self.trades.is_empty() && has_doubts
@@ -276,7 +257,6 @@ impl Watched {
     }
 }
 
-/// A run of so many seconds.
 fn check(profile: &'static str, seconds: u32, doubt: Doubt) {
     let watched = watch(profile, seconds, doubt);
     watched.assert_opened_once();
@@ -331,7 +311,6 @@ fn under_every_fault_bots_neither_die_nor_open_anything_twice() {
     });
 }
 
-/// The names that the program itself prints.
 fn known_profiles() -> BTreeSet<String> {
     let run = candlewick(&["sandbox", "--faults", "no-such-fault"]);
     let (_, names) = run.stderr.split_once("use ").unwrap();

@@ -1,5 +1,4 @@
-//! A bot is killed by SIGKILL while an open waits for its entry delay, and restarted before the delay is
-//! over: the request is never sent, and the intent has its end.
+//! A bot killed by SIGKILL while an open waits for its entry delay never sends it after a restart, and the intent ends.
 #![cfg(all(unix, debug_assertions))]
 
 use crate::candlewick::Folder;
@@ -23,7 +22,6 @@ const SETTINGS: &str = "[risk]\nmax_open_trades = 0\nmax_trades_per_day = 0\ndai
     [runtime]\nlist_lag_ms = 1000\n[[bots]]\nname = \"later\"\nsymbol = \"BTCUSDT\"\ninterval = \"10s\"\nentry_delay_s = 9\n\
     strategy = \"rsi-reversal\"\nparams = { period = 2, oversold = 45.0, overbought = 55.0 }\nclose_type = \"00:05\"\n";
 
-/// Prices that rise and fall, from ten minutes before the present to twenty after it.
 fn candles(now: i64) -> String {
     let mut text = String::from("time,open,high,low,close,volume\n");
     for number in -60..120_i64 {
@@ -52,11 +50,6 @@ fn live(folder: &Folder) -> Command {
     command
 }
 
-fn intents(folder: &Folder) -> Vec<Value> {
-    folder.run(&["trades", "--journal", "run.db", "--json"]).json().as_array().unwrap().clone()
-}
-
-/// Returns all trades of the account at the venue.
 fn listed(served: &Served) -> Vec<Value> {
     let address = served.text("base_url").strip_prefix("http://").unwrap();
     let ask = |path: &str| -> Value {
@@ -77,19 +70,19 @@ fn an_open_that_waits_for_its_delay_when_the_bot_is_killed_is_never_sent() {
     let has_ended = (0..MAX_POLLS).any(|_| {
         std::thread::sleep(POLL_INTERVAL);
         assert_eq!(again.try_wait().unwrap(), None, "it runs on");
-        intents(&folder)[0]["state"] == "not_opened"
+        folder.trades("run.db")[0]["state"] == "not_opened"
     });
-    assert!(has_ended, "{:?}", intents(&folder));
+    assert!(has_ended, "{:?}", folder.trades("run.db"));
     assert!(Command::new("kill").arg(again.id().to_string()).status().unwrap().success());
     assert_eq!(again.wait().unwrap().code(), Some(0));
 
-    let (intents, trades) = (intents(&folder), listed(&served));
+    let (intents, trades) = (folder.trades("run.db"), listed(&served));
     let decided = intents[0]["decision_time"].as_i64().unwrap();
     // The next candle's decision comes 10 seconds after this one, its request 19 seconds after it.
     let is_late = |trade: &Value| trade["requestTime"].as_i64().unwrap() >= decided + CANDLE_MS + DELAY_MS;
     assert!(trades.iter().all(is_late), "{trades:?} of {intents:?}");
     let opened = intents.iter().filter(|intent| !intent["venue_id"].is_null()).count();
     assert_eq!(trades.len(), opened, "{trades:?} of {intents:?}");
-    let parity = folder.run(&["parity", "--journal", "run.db", "--json"]).json();
+    let parity = folder.asked("parity", "run.db");
     assert_eq!((&parity["ok"], &parity["unexplained"]), (&Value::from(true), &Value::from(0)), "{parity}");
 }

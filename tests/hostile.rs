@@ -1,5 +1,4 @@
-//! A venue whose texts hold control sequences, hidden characters, formulas and credentials. A terminal
-//! parser reads what the program prints of them.
+//! A venue whose texts hold control sequences, hidden characters, formulas and credentials; a terminal parser reads them.
 #![cfg(unix)]
 
 use crate::candlewick::Folder;
@@ -24,7 +23,6 @@ const TOKEN: &str = "tQ7x/Vd2+Lk9TzPw4RmB8sYh";
 const KEY: &str = "kJ5c/Ws3+Ua8HyGe6NbX2qZm";
 const STEP: i64 = 5_000;
 
-/// Commands to a terminal other than text, lines and colours.
 #[derive(Default)]
 struct Moved(Vec<String>);
 
@@ -66,12 +64,10 @@ fn moves_of(bytes: &[u8]) -> Vec<String> {
     moved.0
 }
 
-/// Returns whether a line returns to its start without ending, as progress bars do.
 fn overwrites(bytes: &[u8]) -> bool {
     bytes.windows(2).any(|pair| pair[0] == b'\r' && !matches!(pair[1], b'\n' | b'\r'))
 }
 
-/// Opens a pseudo-terminal; the function opens its other end.
 pub(crate) fn open_terminal(rows: u16, columns: u16) -> (OwnedFd, impl Fn() -> Stdio) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
@@ -82,7 +78,6 @@ pub(crate) fn open_terminal(rows: u16, columns: u16) -> (OwnedFd, impl Fn() -> S
     (master, move || Stdio::from(OpenOptions::new().read(true).write(true).open(&name).unwrap()))
 }
 
-/// Runs the program on a terminal of `columns`, 0 for unknown; returns its output and exit code.
 pub(crate) fn on_terminal_of(columns: u16, folder: &Folder, arguments: &[&str]) -> (Vec<u8>, i32) {
     let (master, end) = open_terminal(40, columns);
     let mut command = folder.command(arguments);
@@ -104,7 +99,6 @@ fn the_parser_sees_what_is_hostile() {
     assert!(overwrites(b"a\rb") && !overwrites(b"a\r\n"));
 }
 
-/// Starts a proxy that makes the texts of an honest venue hostile, and returns its URL.
 fn start_venue() -> String {
     let venue = LyingVenue::start(|_, _, _| {}).url;
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -147,11 +141,9 @@ fn answer(mut client: TcpStream, number: usize, opens: &AtomicUsize, venue: &str
         "HTTP/1.1 {status} x\r\nx-echo: {TOKEN}\r\ncontent-length: {}\r\nconnection: close",
         text.len()
     );
-    // A client that has gone needs no answer.
     let _ = client.write_all(format!("{head}\r\n\r\n{text}").as_bytes());
 }
 
-/// Requests a document of the venue, which knows ids without the hostile, encoded part.
 fn forward(line: &str, body: &[u8], venue: &str) -> (String, Value) {
     let line = match line.strip_prefix("GET /token/trades/") {
         Some(id) => format!("GET /token/trades/{} HTTP/1.1\r\n", id.split(['%', ' ']).next().unwrap()),
@@ -166,7 +158,6 @@ fn forward(line: &str, body: &[u8], venue: &str) -> (String, Value) {
     (head.split(' ').nth(1).unwrap().to_owned(), serde_json::from_str(body).unwrap())
 }
 
-/// Makes names hostile and adds undocumented fields to every object.
 fn poison(document: &mut Value) {
     match document {
         Value::String(text) if text.starts_with("trade-") => *text = format!("{text}{HOSTILE}{TOKEN}"),
@@ -184,7 +175,6 @@ fn poison(document: &mut Value) {
     }
 }
 
-/// Returns a folder with a bot that trades at a hostile venue every five seconds.
 fn folder() -> Folder {
     let venue = start_venue();
     let first = SystemClock::new().now().get() / STEP * STEP;
@@ -206,7 +196,6 @@ fn folder() -> Folder {
         .with_variable("CANDLEWICK_BROKER__API_KEY", KEY)
 }
 
-/// Finds a part of a credential.
 fn leak(bytes: &[u8]) -> Option<&'static str> {
     let text = String::from_utf8_lossy(bytes);
     [TOKEN, KEY]
@@ -248,7 +237,6 @@ fn texts_of_a_venue_never_move_the_cursor_and_show_no_credential() {
         assert_eq!(leak(bytes), None, "{command}: {text}");
         assert!(!bytes.is_empty() || command.contains("--quiet"), "{command}");
     }
-    // The texts are shown with their hidden characters escaped.
     let id = "trade-1\\u{1b}]0;t\\u{7}\\u{1b}[2J\\u{9b}1A\\r\\n\\u{202e}\\u{200b}\\u{2028}[hidden]";
     for (command, part) in [
         ("live", id),

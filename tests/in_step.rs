@@ -6,7 +6,6 @@ use crate::excerpt::{DAY, MONDAY, shipped};
 const LAG: &str = "BTCUSDT 5s runs 15 s behind 1m";
 const FILES: [&str; 2] = ["BTCUSDT_1m.csv", "BTCUSDT_5s.csv"];
 
-/// A day of candles, those of 5 s late by so many milliseconds.
 fn folder(late_ms: i64) -> Folder {
     let [minutes, seconds] = FILES.map(|file| shipped(file, MONDAY + 11 * DAY, MONDAY + 12 * DAY));
     let delay = |line: &str| {

@@ -4,7 +4,6 @@ use crate::candlewick::{Folder, repository};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// One-minute candles with indicators by TA-Lib, its RSI of 14 among them.
 const REFERENCE: &str = include_str!("../crates/sdk/src/indicator/reference/crypto.csv");
 
 /// A bot that trades at every candle after its warm-up, the last six of them.
@@ -29,7 +28,6 @@ fn folder(bot: &str) -> Folder {
     Folder::new().with("bot.toml", bot).with("BTCUSDT_1m.csv", &candles)
 }
 
-/// Records a session in `run.db`.
 fn recorded(folder: Folder) -> Folder {
     let arguments = ["live", "--sandbox", "--speed", "max", "--until-end", "--quiet"];
     let more = ["--config", "bot.toml", "--journal", "run.db", "--data", "BTCUSDT_1m.csv"];
@@ -38,7 +36,6 @@ fn recorded(folder: Folder) -> Folder {
     folder
 }
 
-/// TA-Lib's RSI by the close time of the candle.
 fn reference() -> BTreeMap<i64, f64> {
     let mut reader = csv::Reader::from_reader(REFERENCE.as_bytes());
     let rows = reader.deserialize().map(|row: Result<BTreeMap<String, String>, _>| row.unwrap());
@@ -49,19 +46,14 @@ fn reference() -> BTreeMap<i64, f64> {
     rows.filter_map(figure).collect()
 }
 
-fn explain(folder: &Folder, intent: &Value) -> Value {
-    folder.run(&["explain", &intent.to_string(), "--journal", "run.db", "--json"]).json()
-}
-
 #[test]
 fn the_index_at_each_decision_is_that_of_the_reference() {
     let (folder, reference) = (recorded(folder(BOT)), reference());
-    let trades = folder.run(&["trades", "--journal", "run.db", "--json"]).json();
-    let trades = trades.as_array().unwrap();
+    let trades = folder.trades("run.db");
     assert!(trades.len() >= 5, "{trades:?}");
     for trade in trades {
         let expected = reference[&trade["decision_time"].as_i64().unwrap()];
-        let printed = explain(&folder, &trade["intent_id"]);
+        let printed = folder.asked(&format!("explain {}", trade["intent_id"]), "run.db");
         let indicators = printed["indicators"].as_object().unwrap();
         assert_eq!(indicators.keys().collect::<Vec<_>>(), ["rsi"]);
         let rsi = indicators["rsi"].as_f64().unwrap();
@@ -77,10 +69,10 @@ fn a_trade_is_explained_without_indicators_and_without_the_file_of_its_strategy(
     let bot = bot.replace("period = 14, oversold = 49.9999, overbought = 50.0001", "file = \"signals.csv\"");
     let signals = format!("time,symbol,direction\n{decided},BTCUSDT,BUY\n");
     let folder = recorded(folder(&bot).with("signals.csv", &signals));
-    let printed = explain(&folder, &json!(1));
+    let printed = folder.asked("explain 1", "run.db");
     assert_eq!((&printed["indicators"], &printed["indicators_missing"]), (&json!({}), &Value::Null));
     std::fs::remove_file(folder.path("signals.csv")).unwrap();
-    let printed = explain(&folder, &json!(1));
+    let printed = folder.asked("explain 1", "run.db");
     assert!(printed["indicators_missing"].as_str().unwrap().contains("signals.csv"), "{printed}");
     assert_eq!(printed["trade"]["intent_id"], 1);
 }
@@ -95,7 +87,6 @@ fn cells(row: &str) -> Vec<&str> {
     cells.map(|cell| cell.trim_matches(['`', '[', ']'])).collect()
 }
 
-/// Compares the tables of the page with the module's table and with the signatures of `update`.
 #[test]
 fn the_book_lists_every_indicator_as_its_source_does() {
     let folder = repository().join("crates/sdk/src/indicator");

@@ -2,14 +2,13 @@
 #![cfg(unix)]
 
 use crate::candlewick::Folder;
-use crate::recording::{block_on, edit, folder, lines, record_in_lock_step};
+use crate::recording::{block_on, connect, edit, execute, folder, lines, record_in_lock_step};
 use crate::two_runs::{judged, run_until, trades_of, venue_and_bot};
 use candlewick_journal::{JournalUrl, Reader};
 use candlewick_records::{JournalContents, TradeFilter};
 use serde_json::{Value, json};
 use sqlx::Connection as _;
 
-/// Records the session with a snapshot after every 50 entries.
 fn recorded_with_snapshots() -> Folder {
     let folder = folder();
     let bots = folder.read("bots.toml").replace("[runtime]\n", "[runtime]\nsnapshot_every = 50\n");
@@ -18,11 +17,6 @@ fn recorded_with_snapshots() -> Folder {
     folder
 }
 
-fn json_of(folder: &Folder, command: &[&str], journal: &str) -> Value {
-    folder.run(&[command, &["--journal", journal, "--json"]].concat()).json()
-}
-
-/// Folds every line of `run.db` into trades.
 fn trades_of_all_lines(folder: &Folder) -> Vec<Value> {
     let url = JournalUrl::from_path(&folder.path("run.db"));
     let contents =
@@ -43,10 +37,10 @@ fn without_verification<T>(folder: &Folder, read: impl Fn() -> T) -> T {
 #[test]
 fn status_and_trades_from_the_last_snapshot_are_those_of_the_whole_journal() {
     let folder = recorded_with_snapshots();
-    let verified = json_of(&folder, &["journal", "verify"], "run.db");
+    let verified = folder.asked("journal verify", "run.db");
     assert!(verified["snapshots"].as_u64() > Some(10), "{verified}");
     assert_eq!(verified["snapshots_not_checked"], json!({}));
-    let read = || (json_of(&folder, &["status"], "run.db"), json_of(&folder, &["trades"], "run.db"));
+    let read = || (folder.asked("status", "run.db"), folder.asked("trades", "run.db"));
     let (status, trades) = read();
     assert!(trades.as_array().unwrap().len() > 20, "{trades}");
     assert_eq!(trades, json!(trades_of_all_lines(&folder)));
@@ -59,18 +53,17 @@ fn status_and_trades_from_the_last_snapshot_are_those_of_the_whole_journal() {
         "UPDATE entries SET received = received + 1 \
          WHERE seq = (SELECT MIN(seq) FROM entries WHERE body LIKE '%\"event\":\"candle\"%')",
     );
-    assert_eq!(json_of(&folder, &["status"], "run.db"), status);
+    assert_eq!(folder.asked("status", "run.db"), status);
     let verify = folder.run(&["journal", "verify", "--journal", "run.db"]);
     verify.fails(5, &[&format!("entry {}:", candle.seq)]);
 }
 
-/// Explains each trade, as JSON and with the raw exchanges.
 fn explained(folder: &Folder) -> Vec<(Value, String)> {
     let explain = |trade: &Value| {
         let intent = trade["intent_id"].to_string();
         let raw = folder.run(&["explain", &intent, "--raw", "--journal", "run.db"]);
         assert_eq!(raw.code, 0, "{}", raw.stderr);
-        (json_of(folder, &["explain", &intent], "run.db"), raw.stdout)
+        (folder.asked(&format!("explain {intent}"), "run.db"), raw.stdout)
     };
     trades_of(folder, "run.db").iter().map(explain).collect()
 }
@@ -85,7 +78,7 @@ fn a_trade_of_any_run_is_explained_from_the_last_snapshot_as_from_the_whole_jour
         let live = ["live", "--config", "bot.toml", "--journal", "run.db", "--json", "--quiet"];
         run_until(&folder, &live, || judged(&folder, "run.db") > before + 1);
     }
-    let verified = json_of(&folder, &["journal", "verify"], "run.db");
+    let verified = folder.asked("journal verify", "run.db");
     assert!(verified["snapshots"].as_u64() > Some(2), "{verified}");
     let recent = explained(&folder);
     for run in [1, 2] {
@@ -101,11 +94,10 @@ fn a_trade_of_any_run_is_explained_from_the_last_snapshot_as_from_the_whole_jour
         &folder.path("run.db"),
         "UPDATE entries SET received = received + 1 WHERE seq = (SELECT MAX(seq) FROM entries WHERE intent = 1)",
     );
-    json_of(&folder, &["status"], "run.db");
+    folder.asked("status", "run.db");
     folder.run(&["explain", "1", "--journal", "run.db"]).fails(5, &["entry "]);
 }
 
-/// Reads the table `intents` with the keys of `trades --json`, and counts the rows of the view `trades`.
 fn rows_of(folder: &Folder, journal: &str) -> (Vec<Value>, i64) {
     let text = "SELECT json_object('intent_id', intent, 'venue_id', venue_id, 'bot', bot, 'symbol', symbol, 'direction', direction, \
                 'amount', stake_minor * 1.0 / unit, 'state', state, 'result', result, 'pnl', profit_minor * 1.0 / unit, \
@@ -115,8 +107,7 @@ fn rows_of(folder: &Folder, journal: &str) -> (Vec<Value>, i64) {
                 'ordered_direction', ordered_direction, 'ordered_amount', ordered_stake_minor * 1.0 / unit, \
                 'settled_by_person', json(CASE settled_by_person WHEN 1 THEN 'true' ELSE 'false' END)) FROM intents ORDER BY intent";
     block_on(async {
-        let address = format!("sqlite:{}", folder.path(journal).display());
-        let mut connection = sqlx::SqliteConnection::connect(&address).await.unwrap();
+        let mut connection = connect(&folder.path(journal)).await;
         let rows: Vec<String> = sqlx::query_scalar(text).fetch_all(&mut connection).await.unwrap();
         let trades =
             sqlx::query_scalar("SELECT COUNT(*) FROM trades").fetch_one(&mut connection).await.unwrap();
@@ -125,7 +116,6 @@ fn rows_of(folder: &Folder, journal: &str) -> (Vec<Value>, i64) {
     })
 }
 
-/// Asserts that a row of a table is a trade as JSON; SQLite writes numbers with fewer digits.
 fn assert_row(row: &Value, expected: &Value) {
     let expected = expected.as_object().unwrap();
     assert_eq!(row.as_object().unwrap().len(), expected.len(), "{row}");
@@ -148,15 +138,15 @@ fn tables_and_exports_of_a_journal_are_what_a_fold_of_all_its_lines_comes_to() {
         let (rows, count) = rows_of(&folder, journal);
         assert_eq!((rows.len(), usize::try_from(count).unwrap()), (expected.len(), trades), "{journal}");
         rows.iter().zip(&expected).for_each(|(row, expected)| assert_row(row, expected));
-        let verified = json_of(&folder, &["journal", "verify"], journal);
+        let verified = folder.asked("journal verify", journal);
         assert_eq!(verified["tables_up_to"], verified["entries"], "{journal}: {verified}");
     };
     check("run.db");
     edit(&folder.path("run.db"), "UPDATE intents SET state = 'open' WHERE intent = 2");
     folder.run(&["journal", "verify", "--journal", "run.db"]).fails(3, &["row 2 of the table intents"]);
-    json_of(&folder, &["journal", "project", "--rebuild"], "run.db");
+    folder.asked("journal project --rebuild", "run.db");
     check("run.db");
-    json_of(&folder, &["journal", "compact", "small.db", "--keep", "1h"], "run.db");
+    folder.asked("journal compact small.db --keep 1h", "run.db");
     check("small.db");
     let export = |to: &str| folder.run(&["journal", "export", to, "--journal", "run.db"]);
     assert_eq!(export("table").code, 0);
@@ -165,27 +155,21 @@ fn tables_and_exports_of_a_journal_are_what_a_fold_of_all_its_lines_comes_to() {
     export("table").fails(2, &["table"]);
     export("missing/folder").fails(2, &["missing/folder"]);
     assert!(!folder.path("missing").exists());
-    // A journal of an earlier program gets its tables by the command.
-    block_on(async {
-        let address = format!("sqlite:{}", folder.path("run.db").display());
-        let mut connection = sqlx::SqliteConnection::connect(&address).await.unwrap();
-        let statements = "DROP VIEW trades; DROP TABLE intents; DROP TABLE figures; DROP TABLE projection; \
-                          DELETE FROM _sqlx_migrations WHERE version = 4";
-        sqlx::raw_sql(statements).execute(&mut connection).await.unwrap();
-        connection.close().await.unwrap();
-    });
-    assert_eq!(json_of(&folder, &["journal", "verify"], "run.db")["tables_up_to"], Value::Null);
-    json_of(&folder, &["journal", "project"], "run.db");
+    let statements = "DROP VIEW trades; DROP TABLE intents; DROP TABLE figures; DROP TABLE projection; \
+                      DELETE FROM _sqlx_migrations WHERE version = 4";
+    execute(&folder.path("run.db"), statements);
+    assert_eq!(folder.asked("journal verify", "run.db")["tables_up_to"], Value::Null);
+    folder.asked("journal project", "run.db");
     check("run.db");
 }
 
 #[test]
 fn a_compacted_journal_keeps_every_trade_and_is_whole_or_not_there() {
     let folder = recorded_with_snapshots();
-    json_of(&folder, &["journal", "compact", "small.db", "--keep", "1h"], "run.db");
-    assert_eq!(json_of(&folder, &["trades"], "small.db"), json_of(&folder, &["trades"], "run.db"));
+    folder.asked("journal compact small.db --keep 1h", "run.db");
+    assert_eq!(folder.asked("trades", "small.db"), folder.asked("trades", "run.db"));
     for key in ["balance", "equity", "settled", "profit_today", "loss_streak", "verdicts", "wallet"] {
-        let of = |journal: &str| json_of(&folder, &["status"], journal)[key].clone();
+        let of = |journal: &str| folder.asked("status", journal)[key].clone();
         assert_eq!(of("small.db"), of("run.db"), "{key}");
     }
     folder.run(&["why", "2026-01-06T01:00:00Z", "--journal", "small.db"]).fails(2, &["compacted"]);
@@ -221,20 +205,19 @@ fn a_backup_of_a_running_bot_is_restored_elsewhere_and_traded_on() {
         let has_traded = judged(&folder, "run.db") > 1;
         if has_traded {
             folder.run(&["journal", "compact", "small.db", "--journal", "run.db"]).fails(7, &[]);
-            json_of(&folder, &["journal", "backup", restored], "run.db");
+            folder.asked(&format!("journal backup {restored}"), "run.db");
         }
         has_traded
     });
     assert!(first.json()["trades"].as_u64() > Some(1), "{}", first.stdout);
     let settled: Vec<Value> =
         trades_of(&folder, restored).into_iter().filter(|trade| trade["state"] == "settled").collect();
-    // Trades may end in another order than they began.
     let has_settled = |trades: &[Value]| settled.iter().all(|trade| trades.contains(trade));
     assert!(settled.len() > 1 && has_settled(&trades_of(&folder, "run.db")), "{settled:?}");
-    let status = json_of(&folder, &["status"], restored);
+    let status = folder.asked("status", restored);
     assert_eq!((&status["holder"], status["settled"].as_u64()), (&Value::Null, Some(settled.len() as u64)));
     let profit: f64 = settled.iter().map(|trade| trade["pnl"].as_f64().unwrap()).sum();
-    let report = json_of(&folder, &["report"], restored);
+    let report = folder.asked("report", restored);
     assert!((report["pnl"].as_f64().unwrap() - profit).abs() < 1e-6, "{report}");
     let has_traded_on = || {
         let is_its_own = |trade: &Value| trade["run"] == 2 && trade["state"] == "settled";

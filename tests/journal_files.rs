@@ -10,7 +10,6 @@ use std::process::Command;
 /// Signal for exceeding the file size limit.
 const SIGXFSZ: i32 = 25;
 
-/// Returns the sorted names in a folder.
 fn names(folder: &Folder) -> Vec<String> {
     let entries = std::fs::read_dir(folder.path("")).unwrap();
     let mut names: Vec<String> =
@@ -41,7 +40,6 @@ fn a_program_that_dies_amid_a_file_leaves_the_old_one() {
     }
 }
 
-/// The verdict reads the run's facts from a file next to its trades. A full disk changes neither.
 #[test]
 fn trades_and_the_facts_beside_them_are_of_one_run() {
     let folder = folder_with_bot("period = 2", "period = 2").with("BTCUSDT_1m.csv", &candles(3_000));
@@ -67,7 +65,6 @@ fn trades_and_the_facts_beside_them_are_of_one_run() {
     assert!(folder.read("trades.csv.run.json").starts_with('{') && folder.read("trades.csv").len() > 2_048);
 }
 
-/// Edits of a recorded session.
 const EDITS: [&str; 4] = [
     "UPDATE entries SET body = replace(body, '\"profit\":-1000', '\"profit\":-9000') WHERE seq = \
       (SELECT MIN(seq) FROM entries WHERE body LIKE '%\"profit\":-1000%')",

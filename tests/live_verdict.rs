@@ -7,7 +7,6 @@ use candlewick_engine::Header;
 use candlewick_journal::Line;
 use serde_json::{Value, json};
 
-/// A verdict that falls after a few trades, and is enforced.
 const QUICK: &str = r#"
 [risk]
 max_trades_per_day = 0
@@ -46,7 +45,6 @@ fn json_of(folder: &Folder, command: &[&str]) -> Value {
     folder.run(&[command, &["--json"]].concat()).json()
 }
 
-/// Asserts that a replay of the journal decides the same.
 fn assert_replayed(parity: &Value) {
     assert_eq!((&parity["ok"], &parity["decisions"]["difference"]), (&true.into(), &Value::Null), "{parity}");
 }
@@ -85,7 +83,6 @@ fn a_verdict_falls_alike_in_a_backtest_and_live_and_is_enforced_alike() {
     assert!(free["trades"].as_u64() > stored["trades"].as_u64());
 }
 
-/// Writes a copy of the recorded journal with other lines, and replays it.
 fn replay(folder: &Folder, name: &str, change: impl FnMut(Line) -> Option<Line>) -> Run {
     let recorded = lines(&folder.path("run.db")).into_iter().map(|stored| stored.line);
     write(&folder.path(name), recorded.filter_map(change));
@@ -149,7 +146,6 @@ fn a_journal_of_earlier_verdicts_is_compared_up_to_the_first_refusal_by_one() {
     assert_eq!(of_old(&["explain", "1"])["trade"]["intent_id"], 1);
 }
 
-/// Answers, ends and decisions that meet at one moment.
 #[test]
 fn the_verdict_on_all_trades_of_a_single_bot_is_its_own_to_the_last_bit() {
     let bot = QUICK.split("[[bots]]").take(2).collect::<Vec<_>>().join("[[bots]]");

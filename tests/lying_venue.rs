@@ -1,6 +1,4 @@
-//! A lying venue on sockets, written from the contract and independent of the sandbox and the client.
-//!
-//! It accepts every order and ends every trade with a win. A [`Tell`] may change each record before it is sent.
+//! A lying venue on sockets, independent of the sandbox and the client: it accepts every order, and every trade wins.
 
 use candlewick_broker::clock::{Clock, SystemClock};
 use serde_json::{Value, json};
@@ -11,12 +9,10 @@ use std::sync::{Arc, Mutex};
 const USER: &str = "user-1";
 const PAYOUT: f64 = 80.0;
 
-/// The step at which a record is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// The trade of an accepted order. An array is several trades.
     Taken,
-    /// The answer to the order.
     Answer,
     Ended,
     /// The record by its id, with the number of earlier requests since its end. Null is not found.
@@ -25,21 +21,18 @@ pub(crate) enum Place {
     Listed,
     /// The wallets, with the number of earlier requests.
     Wallets(usize),
-    /// The owner of the token.
     User,
 }
 
 /// Changes a record of a trade, whose number is 1-based.
 pub(crate) type Tell = fn(Place, usize, &mut Value);
 
-/// The use of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Opening,
     Reading,
 }
 
-/// Returns whether the venue accepts a token.
 pub(crate) type Accepts = fn(&str, Purpose) -> bool;
 
 pub(crate) struct LyingVenue {
@@ -74,7 +67,6 @@ struct Request {
 }
 
 impl LyingVenue {
-    /// Serves until the process of the tests ends.
     pub(crate) fn start(tell: Tell) -> Self {
         Self::start_on(TcpListener::bind("127.0.0.1:0").unwrap(), tell)
     }
@@ -95,7 +87,6 @@ impl LyingVenue {
         Self { url, books }
     }
 
-    /// Accepts an order that no bot sent.
     pub(crate) fn take(&self, order: &Value) {
         self.books.lock().unwrap().open(order.to_string().as_bytes());
     }
@@ -104,12 +95,10 @@ impl LyingVenue {
         self.books.lock().unwrap().accepts = accepts;
     }
 
-    /// Returns the number of orders, all of them accepted.
     pub(crate) fn opens(&self) -> usize {
         self.books.lock().unwrap().opens
     }
 
-    /// Returns how often a token was refused.
     pub(crate) fn refused(&self, purpose: Purpose) -> usize {
         self.books.lock().unwrap().refused.iter().filter(|refused| **refused == purpose).count()
     }
@@ -275,7 +264,6 @@ impl Books {
     }
 }
 
-/// Returns a record whose range holds the prices of all trades.
 fn price(request: &Request) -> Value {
     let at = request.number("limitTime").unwrap_or_else(now);
     if at > now() {
@@ -288,7 +276,6 @@ fn price(request: &Request) -> Value {
     })
 }
 
-/// Returns closed candles of one second that rise and fall.
 fn candles(request: &Request) -> Value {
     let (start, end) = (request.number("startTime").unwrap(), request.number("endTime").unwrap());
     let first = start.div_euclid(1_000) + i64::from(start.rem_euclid(1_000) > 0);

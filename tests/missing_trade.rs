@@ -1,7 +1,7 @@
 //! A trade that the venue accepted and lost: the operator settles it, once the venue's list can be trusted.
 #![cfg(unix)]
 
-use crate::believed::{BOT, end_in_time};
+use crate::believed::{end_in_time, folder_at};
 use crate::candlewick::{Folder, Run};
 use crate::lying_venue::{LyingVenue, Place, Tell};
 use candlewick_broker::clock::{Clock as _, SystemClock};
@@ -23,17 +23,11 @@ const KEEPS: Tell = |place, _, record| {
     }
 };
 
-/// Records a run that ends with its only trade open.
 fn left_open(tell: Tell) -> (Folder, LyingVenue) {
     let venue = LyingVenue::start(tell);
-    let bot = BOT.replace("OPENS", "1");
-    let folder = Folder::new()
-        .with("patient.toml", &bot.replace("missing_trade_s = 1\n", "missing_trade_s = 600\n"))
-        .with("bot.toml", &bot)
-        .with_variable("CANDLEWICK_BROKER__BASE_URL", &venue.url)
-        .with_variable("CANDLEWICK_BROKER__PRICE_URL", &venue.url)
-        .with_variable("CANDLEWICK_BROKER__API_TOKEN", "token-1")
-        .with_variable("CANDLEWICK_BROKER__API_KEY", "key-1");
+    let folder = folder_at(&venue.url, 1);
+    let patient = folder.read("bot.toml").replace("missing_trade_s = 1\n", "missing_trade_s = 600\n");
+    let folder = folder.with("patient.toml", &patient);
     for span in ["4s", "20s", "60s"] {
         let arguments = ["live", "--config", "bot.toml", "--journal", "run.db", "--json", "--for", span];
         end_in_time(folder.command(&arguments), "loses a trade");
@@ -53,7 +47,6 @@ fn json_of(folder: &Folder, command: &str) -> Value {
     folder.run(&[command, "--config", "bot.toml", "--journal", "run.db", "--json"]).json()
 }
 
-/// Checks that the venue's silence proves nothing before its list can be trusted, then waits until it can.
 fn check_too_soon(folder: &Folder) {
     let refused = resolve(folder, "patient.toml", &["--settled", "lost"]);
     let close = json_of(folder, "trades")[0]["close_time"].as_i64().unwrap();

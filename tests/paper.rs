@@ -4,7 +4,6 @@
 use crate::two_runs::{BOT, run_until, venue_and_bot};
 use serde_json::{Value, json};
 
-/// One loss is enough to rule such an edge out.
 const ENFORCED: &str = "[risk]\nenforce_verdict = true\nverdict = { alpha = 0.4, beta = 0.4, delta = 0.7 }\n";
 
 #[test]

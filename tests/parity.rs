@@ -8,11 +8,9 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Figures that both reports must agree on, in addition to the trades.
 const FIGURES: &str =
     "candles trades won lost draw cancelled unsettled refused pnl final_balance max_drawdown";
 
-/// A bot that trades often: name, symbol, interval, close type, expiration type, stake.
 type Bot = (&'static str, &'static str, &'static str, &'static str, &'static str, &'static str);
 
 const TEN: &str = "{ kind = \"fixed\", amount = 10 }";
@@ -31,7 +29,6 @@ fn bot((name, symbol, interval, close_type, expiration_type, stake): &Bot) -> St
     )
 }
 
-/// Limits that let much through, and some of which are met.
 fn risk(rules: &str) -> String {
     format!(
         "[risk]\nmax_open_trades = 0\nmax_open_trades_per_symbol = 2\nmax_trades_per_day = 0\n\
@@ -39,14 +36,12 @@ fn risk(rules: &str) -> String {
     )
 }
 
-/// A folder with a part of each shipped file.
 fn folder(files: &[&str], from: i64, to: i64) -> Folder {
     files.iter().fold(Folder::new(), |folder, file| folder.with(file, &shipped(file, from, to)))
 }
 
 type Row = BTreeMap<String, String>;
 
-/// Trades that are equal in a backtest and live, with the report of the backtest.
 struct Trades {
     rows: Vec<Row>,
     report: Value,
@@ -68,12 +63,10 @@ fn time(row: &Row, name: &str) -> i64 {
     row[name].parse().unwrap()
 }
 
-/// Compares every trade and the figures of a backtest and a live run.
 fn check(folder: &Folder, settings: &str, data: &[&str]) -> Trades {
     check_with(folder, settings, data, &[])
 }
 
-/// Like [`check`]; also replays the journal of the live run, `run.db`.
 fn check_and_prove(folder: &Folder, settings: &str, data: &[&str]) -> Trades {
     let trades = check_with(folder, settings, data, &["--journal", "run.db"]);
     let proven = folder.run(&["parity", "--journal", "run.db", "--json"]).json();
@@ -118,7 +111,6 @@ fn two_bots_on_two_symbols_trade_alike_over_a_weekend() {
     assert!(trades.rows.len() > 150, "{}", trades.rows.len());
 }
 
-/// Checks a bot that also sees longer candles, over holes of one candle each, and returns its notices.
 fn check_longer(symbol: &'static str, from: i64, hours: i64, trend_seconds: u32, share: &str) -> String {
     let file = format!("{symbol}_1m.csv");
     let candles = thinned(&shipped(&file, from, from + hours * HOUR), 47);
@@ -139,7 +131,6 @@ fn a_bot_that_also_sees_longer_candles_trades_alike_over_gaps() {
     assert!(!notices.contains("longer candles not built"), "{notices}");
     let notices = check_longer("BTCUSDT", MONDAY, 8, 300, "[data]\nlonger_share_percent = 100\n");
     assert!(notices.contains("10 longer candles not built"), "{notices}");
-    // Over a weekend.
     check_longer("EURUSD", MONDAY + 4 * DAY + 8 * HOUR, 72, 3_600, "");
 }
 
@@ -186,7 +177,6 @@ fn limits_of_single_bots_and_blackouts_refuse_the_same_signals() {
         assert!(!(3.0..5.0).contains(&minute), "{row:?}");
         assert!(row["bot"] == "slow" || !(10.0..14.0).contains(&minute), "{row:?}");
         if row["bot"] == "other" {
-            // Results that are known by then, the last ones first.
             ended.sort_unstable();
             let known = ended.iter().rev().filter(|(known, _)| *known <= at);
             assert!(known.take_while(|(_, is_lost)| *is_lost).count() < 3, "{row:?}");
@@ -197,7 +187,6 @@ fn limits_of_single_bots_and_blackouts_refuse_the_same_signals() {
     trades.assert_refused("Blackout BotMaxTradesPerDay BotMaxOpenTrades BotDailyLossLimit BotLossStreak");
 }
 
-/// Stops in percent, of the day and of sessions of two windows, pauses, and a symbol with a minimum payout of its own.
 #[test]
 fn stops_of_day_and_session_and_pauses_hold_alike_live() {
     let data = ["BTCUSDT_1m.csv", "EURUSD_1m.csv"];
@@ -218,7 +207,6 @@ fn stops_of_day_and_session_and_pauses_hold_alike_live() {
     trades.assert_refused("DailyLossLimit SessionLossLimit Pause OutsideHours");
 }
 
-/// Two ladders that continue with the next candle, one of them with session stops and dropped on a refusal, next to a third bot.
 #[test]
 fn a_ladder_that_continues_with_the_next_candle_and_a_bot_s_session_stops_hold_alike_live() {
     let (data, to) = (["BTCUSDT_1m.csv", "EURUSD_1m.csv", "GBPUSD_1m.csv"], MONDAY + 20 * HOUR);
@@ -250,7 +238,6 @@ fn a_ladder_that_continues_with_the_next_candle_and_a_bot_s_session_stops_hold_a
     }
 }
 
-/// Three symbols with different payouts, two of them equal, probed every half hour.
 #[test]
 fn the_symbol_that_pays_best_is_chosen_alike_live() {
     let names = ["BTCUSDT", "EURUSD", "GBPUSD"];
@@ -274,7 +261,6 @@ fn the_symbol_that_pays_best_is_chosen_alike_live() {
     assert!(chosen.windows(2).all(|pair| pair[0] != pair[1]), "two at one moment: {chosen:?}");
 }
 
-/// Bots with and without an entry delay, answers at the close of the next candle, and a ladder that continues with the next candle.
 #[test]
 fn trades_with_an_entry_delay_open_alike_live() {
     let again = "{ kind = \"martingale\", amount = 1, factor = 2, levels = 3, entry = \"next_candle\" }";
@@ -296,7 +282,6 @@ fn trades_with_an_entry_delay_open_alike_live() {
     }
 }
 
-/// Checks bots whose names are their entry delays in seconds.
 fn check_delays((from, span): (i64, i64), latency_ms: i64, listed: &[Bot]) {
     let data: Vec<String> = listed.iter().map(|bot| format!("{}_{}.csv", bot.1, bot.2)).collect();
     let part = |file: &String| thinned(&shipped(file, from, from + span), 41);
@@ -317,7 +302,6 @@ fn check_delays((from, span): (i64, i64), latency_ms: i64, listed: &[Bot]) {
     }
 }
 
-/// Turns bots into ones that trade signals from outside only.
 fn silent(bots: &str) -> String {
     bots.replace("rsi-reversal", "none").replace(PARAMS, "")
 }
@@ -383,7 +367,6 @@ fn four_bots_trade_alike_when_everything_meets_at_one_instant() {
     }
 }
 
-/// Times of day, single moments on and off the grid of the candles, and two bots at one moment.
 fn list_of_signals() -> String {
     let mut text = "time,bot,direction,close_type,days,zone\n".to_owned();
     for number in 0..90 {

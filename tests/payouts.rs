@@ -10,7 +10,6 @@ const BOTS: &str = "[risk]\nmax_trades_per_day = 0\ndaily_loss_limit = 0\nmax_dr
     close_after_trades = 3 } }\n\
     stake = { kind = \"martingale\", amount = 5, factor = 2.2, levels = 5 }\n";
 
-/// Keys that differ between two runs with equal figures.
 const OF_THE_RUN: [&str; 3] = ["elapsed_ms", "candles_per_second", "journal_hash"];
 
 fn figures(command: &[&str], default: f64, more: &str) -> Value {

@@ -1,7 +1,4 @@
-//! Journals in a PostgreSQL server.
-//!
-//! `CANDLEWICK_TEST_POSTGRES` is the URL of a server, with its password; `.ci/postgres` provides it. The program itself
-//! gets the password from `PGPASSFILE`.
+//! Journals in the PostgreSQL server of `CANDLEWICK_TEST_POSTGRES`, a URL with its password; `.ci/postgres` provides it.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "what cannot be read or run fails its test")]
 
@@ -22,9 +19,7 @@ use sqlx::Connection;
 use std::io::Write;
 use url::Url;
 
-/// A database of one test, and a file with its password.
 struct Database {
-    /// With the password.
     url: Url,
     name: String,
     passwords: tempfile::NamedTempFile,
@@ -60,7 +55,6 @@ impl Database {
         self.passwords.path().to_string_lossy().into_owned()
     }
 
-    /// URL without the password, as for `--journal`.
     fn journal(&self) -> String {
         let mut url = self.url.clone();
         url.set_password(None).unwrap();

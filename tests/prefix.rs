@@ -4,7 +4,6 @@ use crate::candlewick::Folder;
 use crate::excerpt::{HOUR, MINUTE, MONDAY, before, shipped};
 use serde_json::Value;
 
-/// Several built-in strategies, a list, and every expiration type.
 fn settings(latency_ms: i64, rounding: &str) -> String {
     let bot = |[name, symbol, strategy, close_type, expiration_type, params]: [&str; 6]| {
         format!(
@@ -28,7 +27,6 @@ fn settings(latency_ms: i64, rounding: &str) -> String {
     )
 }
 
-/// The journal of a run over these candles, without its header.
 fn journal(settings: &str, candles: [&str; 2]) -> Vec<String> {
     let signals = (1..60).map(|index| format!("{},EURUSD,BUY\n", MONDAY + index * 4 * MINUTE));
     let folder = Folder::new()

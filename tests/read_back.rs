@@ -5,38 +5,14 @@ use crate::recording::{folder, lines, record_in_lock_step};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Figures in both the report of a journal and that of its run.
-const FIGURES: [&str; 13] = [
-    "candles",
-    "trades",
-    "won",
-    "lost",
-    "draw",
-    "cancelled",
-    "unsettled",
-    "refused",
-    "pnl",
-    "final_balance",
-    "max_drawdown",
-    "longest_losing_streak",
-    "bots",
-];
+const FIGURES: &str = "candles trades won lost draw cancelled unsettled refused pnl final_balance max_drawdown \
+                       longest_losing_streak bots";
 
-fn read(folder: &Folder, command: &[&str]) -> Value {
-    folder.run(&[command, &["--journal", "run.db", "--json"]].concat()).json()
-}
-
-fn trades(folder: &Folder, filter: &[&str]) -> Vec<Value> {
-    read(folder, &[&["trades"], filter].concat()).as_array().unwrap().clone()
-}
-
-/// The rows of a CSV file, by column.
 fn rows(text: &str) -> Vec<BTreeMap<String, String>> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     reader.deserialize().map(Result::unwrap).collect()
 }
 
-/// A JSON value as a CSV cell.
 fn cell(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -50,10 +26,17 @@ fn number(text: &str) -> String {
 }
 
 #[test]
-fn trades_of_a_journal_are_those_of_the_run() {
+fn what_is_read_from_a_journal_is_what_its_run_reported() {
     let folder = folder();
-    record_in_lock_step(&folder);
-    let mut trades = trades(&folder, &[]);
+    let live = record_in_lock_step(&folder).json();
+    check_trades(&folder);
+    check_filters(&folder);
+    check_figures_and_state(&folder, &live);
+    check_explained(&folder);
+}
+
+fn check_trades(folder: &Folder) {
+    let mut trades = folder.trades("run.db");
     let csv = rows(&folder.run(&["trades", "--journal", "run.db", "--csv"]).stdout);
     assert_eq!(csv.len(), trades.len());
     for (index, (trade, row)) in trades.iter().zip(&csv).enumerate() {
@@ -69,7 +52,6 @@ fn trades_of_a_journal_are_those_of_the_run() {
     // The file is ordered by decision time, then bot.
     trades.sort_by_key(|trade| (trade["decision_time"].as_i64(), cell(&trade["bot"])));
     for (trade, expected) in trades.iter().zip(expected) {
-        // The file has more columns, for verdicts.
         for (key, expected) in expected.iter().filter(|(key, _)| trade.get(key).is_some()) {
             let is_unsettled = trade["state"] == "open" && key.starts_with("close_") && expected.is_empty();
             assert!(is_unsettled || cell(&trade[key]) == number(expected), "{key}: {trade}");
@@ -77,24 +59,22 @@ fn trades_of_a_journal_are_those_of_the_run() {
     }
 }
 
-#[test]
-fn filters_trades_and_names_what_is_known_for_an_unknown_value() {
-    let folder = folder();
-    record_in_lock_step(&folder);
-    let all = trades(&folder, &[]);
+fn check_filters(folder: &Folder) {
+    let all = folder.trades("run.db");
     let middle = all[all.len() / 2]["decision_time"].as_i64().unwrap();
     let moment = middle.to_string();
     let count = |is_it: &dyn Fn(&Value) -> bool| all.iter().filter(|trade| is_it(trade)).count();
     for (filter, expected) in [
-        (vec!["--bot", "btc"], count(&|trade| trade["bot"] == "btc")),
-        (vec!["--symbol", "GBPUSD"], count(&|trade| trade["symbol"] == "GBPUSD")),
-        (vec!["--state", "settled"], count(&|trade| trade["state"] == "settled")),
-        (vec!["--state", "in_doubt"], 0),
-        (vec!["--since", &moment], count(&|trade| trade["decision_time"].as_i64() >= Some(middle))),
-        (vec!["--until", &moment], count(&|trade| trade["decision_time"].as_i64() < Some(middle))),
-        (vec!["--since", &moment, "--until", &moment], 0),
+        ("--bot btc", count(&|trade| trade["bot"] == "btc")),
+        ("--symbol GBPUSD", count(&|trade| trade["symbol"] == "GBPUSD")),
+        ("--state settled", count(&|trade| trade["state"] == "settled")),
+        ("--state in_doubt", 0),
+        ("--since MIDDLE", count(&|trade| trade["decision_time"].as_i64() >= Some(middle))),
+        ("--until MIDDLE", count(&|trade| trade["decision_time"].as_i64() < Some(middle))),
+        ("--since MIDDLE --until MIDDLE", 0),
     ] {
-        assert_eq!(trades(&folder, &filter).len(), expected, "{filter:?}");
+        let filtered = folder.asked(&format!("trades {}", filter.replace("MIDDLE", &moment)), "run.db");
+        assert_eq!(filtered.as_array().unwrap().len(), expected, "{filter}");
     }
     for (command, unknown, known) in [
         (["trades", "--state", "lost"], "lost", "not_opened"),
@@ -107,18 +87,15 @@ fn filters_trades_and_names_what_is_known_for_an_unknown_value() {
     }
 }
 
-#[test]
-fn figures_and_state_of_a_journal_are_those_of_the_run() {
-    let folder = folder();
-    let live = record_in_lock_step(&folder).json();
-    for command in [&["report", "--run", "1"][..], &["report"]] {
-        let report = read(&folder, command);
-        for key in FIGURES {
+fn check_figures_and_state(folder: &Folder, live: &Value) {
+    for command in ["report --run 1", "report"] {
+        let report = folder.asked(command, "run.db");
+        for key in FIGURES.split(' ') {
             assert_eq!(report[key], live[key], "{key}");
         }
     }
     let last = lines(&folder.path("run.db")).pop().unwrap();
-    let status = read(&folder, &["status"]);
+    let status = folder.asked("status", "run.db");
     for (key, expected) in [
         ("holder", Value::Null),
         ("bot", Value::Null),
@@ -135,14 +112,11 @@ fn figures_and_state_of_a_journal_are_those_of_the_run() {
     }
 }
 
-#[test]
-fn explains_trade_by_number_and_by_venue_id_with_its_exchanges() {
-    let folder = folder();
-    record_in_lock_step(&folder);
-    let trade = trades(&folder, &[])[4].clone();
+fn check_explained(folder: &Folder) {
+    let trade = folder.trades("run.db")[4].clone();
     let id = trade["venue_id"].as_str().unwrap();
-    let explained = read(&folder, &["explain", "5"]);
-    assert_eq!(explained, read(&folder, &["explain", id]));
+    let explained = folder.asked("explain 5", "run.db");
+    assert_eq!(explained, folder.asked(&format!("explain {id}"), "run.db"));
     assert_eq!(explained["trade"], trade);
     let candles = explained["candles"].as_array().unwrap();
     assert!(candles.iter().any(|candle| candle["close_time"] == trade["decision_time"]));

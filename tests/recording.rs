@@ -7,7 +7,6 @@ use sqlx::Connection;
 use std::path::Path;
 use tokio::runtime::Builder;
 
-/// Two bots that trade often, each its own symbol.
 const BOTS: &str = r#"
 [risk]
 max_open_trades = 0
@@ -42,10 +41,8 @@ close_type = "02:00"
 expiration_type = "CANDLE_CLOSE"
 "#;
 
-/// Maximum number of starts under faults.
 const MAX_STARTS: u32 = 20;
 
-/// Six hours of candles and those bots.
 pub(crate) fn folder() -> Folder {
     let part = |name: &str| shipped(name, MONDAY + DAY, MONDAY + DAY + 6 * HOUR);
     Folder::new()
@@ -54,19 +51,16 @@ pub(crate) fn folder() -> Folder {
         .with("GBPUSD_1m.csv", &part("GBPUSD_1m.csv"))
 }
 
-/// Records a run over them into `run.db`.
 pub(crate) fn record(folder: &Folder, arguments: &[&str]) -> Run {
     let data = ["--data", "BTCUSDT_1m.csv", "--data", "GBPUSD_1m.csv"];
     let common = ["live", "--sandbox", "--json", "--quiet", "--config", "bots.toml", "--journal", "run.db"];
     folder.run(&[&common, arguments, &data].concat())
 }
 
-/// Like [`record`], in lock-step from the first candle to the last.
 pub(crate) fn record_in_lock_step(folder: &Folder) -> Run {
     record(folder, &["--speed", "max", "--until-end", "--trades", "live.csv"])
 }
 
-/// Like [`record`], under faults, with another seed after each failed start.
 pub(crate) fn record_under(folder: &Folder, profile: &str) {
     for seed in 1..=MAX_STARTS {
         std::fs::write(folder.path("seed.toml"), format!("[sandbox]\nseed = {seed}\n")).unwrap();
@@ -86,7 +80,6 @@ pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> T {
     Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
 }
 
-/// All lines of a journal.
 pub(crate) fn lines(path: &Path) -> Vec<StoredLine> {
     lines_at(&JournalUrl::from_path(path))
 }
@@ -120,11 +113,10 @@ pub(crate) fn write(path: &Path, lines: impl IntoIterator<Item = Line>) {
     });
 }
 
-async fn connect(path: &Path) -> sqlx::SqliteConnection {
+pub(crate) async fn connect(path: &Path) -> sqlx::SqliteConnection {
     sqlx::SqliteConnection::connect(&format!("sqlite:{}", path.display())).await.unwrap()
 }
 
-/// Runs SQL statements on a journal.
 pub(crate) fn execute(path: &Path, statements: &'static str) {
     block_on(async {
         let mut connection = connect(path).await;
@@ -133,7 +125,6 @@ pub(crate) fn execute(path: &Path, statements: &'static str) {
     });
 }
 
-/// Edits one row of a journal.
 pub(crate) fn edit(path: &Path, sql: &'static str) {
     block_on(async {
         let mut connection = connect(path).await;
@@ -143,13 +134,11 @@ pub(crate) fn edit(path: &Path, sql: &'static str) {
     });
 }
 
-/// Edits one row of a journal and makes its chain match.
 pub(crate) fn forge(path: &Path, sql: &'static str) {
     edit(path, sql);
     forge_chain(path);
 }
 
-/// Computes the chain of a journal again.
 pub(crate) fn forge_chain(path: &Path) {
     let recorded = lines(path);
     block_on(async {

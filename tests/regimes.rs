@@ -1,5 +1,4 @@
-//! `data generate` as a user runs it: a strategy earns a planted edge, and an edge under assumptions that nobody offers is
-//! withheld.
+//! `data generate` as a user runs it: a strategy earns a planted edge; one under assumptions that nobody offers is withheld.
 
 use crate::candlewick::Folder;
 use serde_json::Value;
@@ -7,7 +6,6 @@ use std::fmt::Write as _;
 
 const PERIOD_MS: i64 = 300_000;
 
-/// Sixty days of five-minute candles in the catalog, and their rows: open time, open, close.
 fn generated(regime: &str) -> (Folder, Vec<(i64, f64, f64)>) {
     let folder = Folder::new();
     let generate =
@@ -22,11 +20,9 @@ fn generated(regime: &str) -> (Folder, Vec<(i64, f64, f64)>) {
     (folder, rows)
 }
 
-/// Backtests the bot of a [`follower`].
 pub(crate) const FOLLOW: [&str; 6] =
     ["backtest", "--config", "bot.toml", "--data", "BTCUSDT_5m.csv", "--json"];
 
-/// A bot that follows each candle for five minutes by a list of signals, with additional settings.
 pub(crate) fn follower(regime: &str, settings: &str) -> Folder {
     let (folder, rows) = generated(regime);
     let mut list = String::from("time,symbol,direction\n");

@@ -1,7 +1,4 @@
-//! A relay between the program and a venue that counts requests.
-//!
-//! A client that sends one request after the other has read the answer to one before it sends the next. So the requests
-//! seen show how far a process has come, however busy the machine is.
+//! A relay to a venue that counts requests: those seen show how far a process has come, however busy the machine is.
 #![cfg(unix)]
 
 use candlewick_broker::clock::Stopwatch;
@@ -13,7 +10,6 @@ use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A relay that serves until it is closed.
 pub(crate) struct Relay {
     pub(crate) url: String,
     asked: Arc<Asked>,
@@ -21,10 +17,8 @@ pub(crate) struct Relay {
     listening: JoinHandle<()>,
 }
 
-/// Open connections, `None` once the relay is closed.
 type Open = Option<Vec<TcpStream>>;
 
-/// The first line of each request, in order.
 #[derive(Default)]
 struct Asked {
     lines: Mutex<Vec<String>>,
@@ -32,7 +26,6 @@ struct Asked {
 }
 
 impl Relay {
-    /// Starts a relay to the venue at this address.
     pub(crate) fn to(venue: &str) -> Self {
         let venue = venue.strip_prefix("http://").unwrap().to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -57,7 +50,6 @@ impl Relay {
         Self { url, asked, open, listening }
     }
 
-    /// Ends every connection and accepts no more.
     pub(crate) fn close(self) {
         for stream in self.open.lock().unwrap().take().unwrap() {
             let _ = stream.shutdown(Shutdown::Both);
@@ -67,12 +59,10 @@ impl Relay {
         self.listening.join().unwrap();
     }
 
-    /// Forgets the requests so far.
     pub(crate) fn forget(&self) {
         self.asked.lines.lock().unwrap().clear();
     }
 
-    /// Waits until `count` requests of a kind have been seen.
     #[track_caller]
     pub(crate) fn wait_for(&self, count: usize, is_it: impl Fn(&str) -> bool) {
         let watch = Stopwatch::start();
@@ -86,7 +76,6 @@ impl Relay {
 }
 
 impl Asked {
-    /// Records the lines in the bytes of a client. `text` is the unfinished last line.
     fn take(&self, text: &mut String, bytes: &[u8]) {
         text.push_str(&String::from_utf8_lossy(bytes));
         while let Some(end) = text.find("\r\n") {
@@ -99,7 +88,6 @@ impl Asked {
     }
 }
 
-/// Passes bytes on until either side ends, then ends the other.
 fn pass_on(mut from: TcpStream, mut to: TcpStream, mut see: impl FnMut(&[u8])) {
     let mut buffer = [0; 16_384];
     while let Ok(length @ 1..) = from.read(&mut buffer) {

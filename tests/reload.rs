@@ -13,7 +13,6 @@ use std::process::Command;
 const RELOAD: [&str; 4] = ["reload", "--json", "--config", "bot.toml"];
 const LIVE: [&str; 3] = ["live", "--config", "bot.toml"];
 
-/// Writes `bot.toml` with these settings before those of the bot.
 fn write(folder: &Folder, settings: &str) {
     std::fs::write(folder.path("bot.toml"), format!("{settings}\n{BOT}")).unwrap();
 }
@@ -22,19 +21,16 @@ fn status(folder: &Folder) -> Value {
     folder.run(&["status", "--json", "--journal", "candlewick.db"]).json()
 }
 
-/// Returns what `status` says of the last reload, once it is `by` this.
 fn reloaded(folder: &Folder, by: &str) -> Value {
     let mut known = (0..2_000).map(|_| status(folder)["reloaded"].clone());
     known.find(|known| known["by"] == by).expect("the reload is in the journal")
 }
 
-/// Returns a limit as `status` shows it.
 fn limit(folder: &Folder, name: &str) -> Value {
     let limits = status(folder)["limits"].as_array().cloned().unwrap_or_default();
     limits.into_iter().find(|line| line["name"] == name).map_or(Value::Null, |line| line["most"].clone())
 }
 
-/// Returns the run of each line of `candlewick.db` with this text.
 fn runs_with(folder: &Folder, text: &str) -> Vec<u64> {
     let lines = recording::lines(&folder.path("candlewick.db"));
     lines.iter().filter(|stored| stored.line.body.contains(text)).map(|stored| stored.line.run).collect()
@@ -95,7 +91,6 @@ fn refuses_by_name_what_is_wrong_or_cannot_change_and_blocks_on_no_pipe() {
         ("[risk]\nmax_trades_per_hour = 5", &["risk.max_trades_per_hour", "0 cannot become 5", "restart"]),
         ("[runtime]\nhold_ms = 5", &["runtime.hold_ms", "1000 -> 5", "restart"]),
         ("[account]\nmoney_scale = 3\n[risk]\nmax_open_trades = 1", &["account.money_scale", "2 -> 3"]),
-        // As at a start.
         ("[risk]\ndaily_loss_limit = 5", &["risk.daily_loss_limit"]),
         (second.as_str(), &["bots.second", "restart"]),
     ] {
@@ -115,7 +110,6 @@ fn refuses_by_name_what_is_wrong_or_cannot_change_and_blocks_on_no_pipe() {
     assert_eq!(bot.end(), Some(130));
 }
 
-/// The second limits refuse a signal, and hold from the start of the next run.
 #[test]
 fn parity_replays_a_session_with_a_reload_in_its_middle_and_its_restart() {
     let (_served, folder) = venue_and_bot("");
@@ -150,7 +144,6 @@ fn parity_replays_a_session_with_a_reload_in_its_middle_and_its_restart() {
     check_notes_are_needed(&folder);
 }
 
-/// A journal whose reloaded settings are unreadable or missing proves nothing.
 fn check_notes_are_needed(folder: &Folder) {
     let is_note = |line: &Line| line.body.contains("\"reloaded\":");
     let lines = || recording::lines(&folder.path("candlewick.db")).into_iter().map(|stored| stored.line);

@@ -53,16 +53,13 @@ list_every_s = 60
 snapshot_every = 500
 remember_s = 1
 "#;
-/// The first of the two hundred trades that are settled when a run is killed.
 const LONG_BEFORE: usize = 180;
 
-/// Figures in both the report of a run and that of its journal.
 fn figures(report: &Value) -> Vec<Value> {
     let keys = ["candles", "trades", "won", "lost", "refused", "pnl", "final_balance", "bots"];
     keys.iter().map(|key| report[key].clone()).collect()
 }
 
-/// `parity` decides again from the whole journal.
 #[test]
 fn run_with_the_shortest_memory_decides_and_reports_as_its_whole_journal() {
     for killed in [None, Some("after settled 200")] {
@@ -114,7 +111,6 @@ list_every_s = 1
 remember_s = 1
 "#;
 
-/// A venue in its own process, and a folder with bots on candles of one second, each on its own symbol.
 fn busy() -> (Served, Folder) {
     let now = SystemClock::new().now().get() / 1_000 * 1_000;
     let (mut settings, mut folder, mut data) = (format!("{NO_LIMITS}{SETTINGS}"), Folder::new(), Vec::new());
@@ -141,7 +137,6 @@ fn busy() -> (Served, Folder) {
 
 const LIVE: [&str; 7] = ["live", "--config", "bots.toml", "--journal", "run.db", "--json", "-v"];
 
-/// Kills a run once `settled` trades have settled.
 fn killed_after(folder: &Folder, settled: usize) {
     let mut child: Child = folder.command(&LIVE).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let is_time = (0..1_500).any(|_| {
@@ -152,7 +147,6 @@ fn killed_after(folder: &Folder, settled: usize) {
     assert_eq!((is_time, child.wait().unwrap().signal()), (true, Some(9)));
 }
 
-/// Turns the tables into those of another journal, without the first trades.
 const TABLES_OF_ANOTHER_JOURNAL: &str = "UPDATE projection SET hash = (SELECT hash FROM entries WHERE seq = 1); \
     DELETE FROM intents WHERE intent < 100";
 

@@ -1,30 +1,17 @@
-//! A token that the venue stops accepting during a run: nothing is opened, and the next token in the file is used without a
-//! restart.
+//! A token that the venue stops accepting during a run: the next one in the file is used without a restart.
 #![cfg(unix)]
 
 use crate::believed::BOT;
 use crate::candlewick::Folder;
-use crate::control::Live;
+use crate::control::{Live, wait_until};
 use crate::lying_venue::{LyingVenue, Purpose};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
-
-const MAX_POLLS: usize = 600;
 
 fn write_token(folder: &Folder, token: &str) {
     std::fs::write(folder.path("token"), token).unwrap();
     let owner_only = std::fs::Permissions::from_mode(0o600);
     std::fs::set_permissions(folder.path("token"), owner_only).unwrap();
-}
-
-/// Returns the state of the bot in `status`, once it and the venue meet a condition.
-fn wait_until(folder: &Folder, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
-    let mut states = (0..MAX_POLLS).map(|_| {
-        let status = folder.run(&["status", "--config", "bot.toml", "--json"]);
-        // Before its first entries are durable there is nothing to read.
-        if status.code == 0 { status.json()["bot"].clone() } else { Value::Null }
-    });
-    states.find(is_so).unwrap_or_else(|| panic!("it never came to this: {what}"))
 }
 
 /// While the old token still reads, no answer of the venue shows that there is a new one: the file does.

@@ -9,11 +9,6 @@ use candlewick_journal::{Line, LineKind, StoredLine};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-fn parity(folder: &Folder, journal: &str) -> Value {
-    folder.run(&["parity", "--journal", journal, "--json"]).json()
-}
-
-/// Asserts that parity fails with exit code 5. Returns its report and stderr.
 fn failed_parity(folder: &Folder, journal: &str) -> (Value, String) {
     let run = folder.run(&["parity", "--journal", journal, "--json"]);
     assert_eq!(run.code, 5, "{}", run.stderr);
@@ -36,7 +31,7 @@ fn session_under_faults_and_latency_decides_alike_and_every_difference_has_a_cau
     {
         let folder = folder();
         record_under(&folder, profile);
-        let parity = parity(&folder, "run.db");
+        let parity = folder.asked("parity", "run.db");
         assert_eq!((&parity["ok"], &parity["unexplained"]), (&json!(true), &json!(0)), "{profile}: {parity}");
         assert_eq!(parity["decisions"]["difference"], Value::Null, "{profile}");
         let outcomes = &parity["outcomes"];
@@ -53,25 +48,28 @@ fn session_under_faults_and_latency_decides_alike_and_every_difference_has_a_cau
 }
 
 #[test]
-fn edited_journal_fails_and_the_entry_is_named() {
+fn an_edit_a_forgery_and_another_venue_are_found_by_their_causes() {
     let folder = folder();
-    record_in_lock_step(&folder);
+    let live = record_in_lock_step(&folder).json();
+    check_edited(&folder);
+    check_forged(&folder);
+    check_settings(&folder, &live);
+}
+
+fn check_edited(folder: &Folder) {
     let is_decision =
         |stored: &&StoredLine| stored.line.kind == LineKind::Action && stored.line.intent == Some(7);
     let decision = lines(&folder.path("run.db")).iter().find(is_decision).unwrap().seq;
-    for (index, (change, differing)) in [
+    for (index, (change, differing)) in (0..).zip([
         ("UPDATE entries SET body = replace(body, '\"stake\":1000', '\"stake\":2000')", decision),
         ("UPDATE entries SET body = replace(replace(body, 'BUY', 'x'), 'SELL', 'BUY')", decision),
         ("UPDATE entries SET body = '{'", decision),
         ("DELETE FROM entries", decision + 1),
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    ]) {
         let name = format!("edited-{index}.db");
         std::fs::copy(folder.path("run.db"), folder.path(&name)).unwrap();
         edit(&folder.path(&name), format!("{change} WHERE kind = 'action' AND intent = 7").leak());
-        let (report, printed) = failed_parity(&folder, &name);
+        let (report, printed) = failed_parity(folder, &name);
         let chain = &report["chain"];
         assert_eq!((&chain["state"], &chain["seq"]), (&json!("broken"), &json!(decision)), "{change}");
         assert_eq!(report["decisions"]["difference"]["seq"], differing, "{change}: {report}");
@@ -81,28 +79,22 @@ fn edited_journal_fails_and_the_entry_is_named() {
 }
 
 /// The program itself can forge a chain, but no decisions.
-#[test]
-fn journal_with_a_forged_chain_fails_by_its_decisions_or_outcomes() {
-    let folder = folder();
-    record_in_lock_step(&folder);
+fn check_forged(folder: &Folder) {
     let recorded = lines(&folder.path("run.db"));
-    for (index, (is_it, from, to, problem)) in [
+    for (index, (is_it, from, to, problem)) in (0..).zip([
         ("\"action\":\"open\",\"intent\":9,", "\"stake\":1000", "\"stake\":900", "decision differs"),
         ("\"action\":\"refuse\"", "MaxOpenTradesPerSymbol", "Cooldown", "decision differs"),
         ("\"event\":\"settled\"", "\"profit\":-1000", "\"profit\":-900", "1 outcome differs"),
         ("\"format\":", "\"rsi-reversal\",\"1.0.0\"", "\"rsi-reversal\",\"0.9.0\"", "0.9.0"),
         ("\"format\":", "\"rsi-reversal\",\"1.0.0\"", "\"sold-secrets\",\"1.0.0\"", "\"sold-secrets\""),
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    ]) {
         let place = bodies_of(&recorded).position(|body| body.contains(is_it) && body.contains(from));
         let place = place.unwrap();
         let mut forged: Vec<Line> = recorded.iter().map(|stored| stored.line.clone()).collect();
         forged[place].body = forged[place].body.replacen(from, to, 1);
         let name = format!("forged-{index}.db");
         write(&folder.path(&name), forged);
-        let (report, printed) = failed_parity(&folder, &name);
+        let (report, printed) = failed_parity(folder, &name);
         assert_eq!(report["chain"]["state"], "whole");
         assert!(printed.contains(problem), "{problem}: {printed}");
         let difference = &report["decisions"]["difference"];
@@ -110,10 +102,7 @@ fn journal_with_a_forged_chain_fails_by_its_decisions_or_outcomes() {
     }
 }
 
-#[test]
-fn difference_from_the_settings_of_the_venue_has_that_setting_as_its_cause() {
-    let folder = folder();
-    let live = record_in_lock_step(&folder).json();
+fn check_settings(folder: &Folder, live: &Value) {
     let recorded = lines(&folder.path("run.db"));
     let (won, settled) = (live["won"].as_u64().unwrap(), live["trades"].as_u64().unwrap());
     for (from, to, cause, (least, most)) in [
@@ -125,7 +114,7 @@ fn difference_from_the_settings_of_the_venue_has_that_setting_as_its_cause() {
         let change = |line: &Line| Line { body: line.body.replacen(from, to, 1), ..line.clone() };
         assert!(recorded[0].line.body.contains(from), "{from}");
         write(&folder.path(&name), recorded.iter().map(|stored| change(&stored.line)));
-        let parity = parity(&folder, &name);
+        let parity = folder.asked("parity", &name);
         assert_eq!(causes(&parity), [cause]);
         let count = parity["outcomes"]["causes"][cause].as_u64().unwrap();
         assert!((least..=most).contains(&count), "{cause}: {count} of {settled}");
@@ -146,21 +135,18 @@ fn missing_entry_is_the_cause_of_a_difference() {
     assert_eq!(folder.run(&[&arguments[..], &more].concat()).json()["trades"], 1);
     let recorded = lines(&folder.path("list.db"));
     let candle = |time: i64| format!("\"candle\":{{\"time\":{time},");
-    for (index, (missing, expected)) in [
+    for (index, (missing, expected)) in (0..).zip([
         // It opened inside the candle that opens at the decision, and closed inside the next one.
         (candle(decided), &["gap"][..]),
         (candle(decided + 60_000), &["gap"]),
         (candle(decided + HOUR), &[]),
         ("\"event\":\"settled\"".to_owned(), &["end_of_recording"]),
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    ]) {
         assert_eq!(bodies_of(&recorded).filter(|body| body.contains(&missing)).count(), 1, "{missing}");
         let kept = recorded.iter().filter(|stored| !stored.line.body.contains(&missing));
         let name = format!("without-{index}.db");
         write(&folder.path(&name), kept.map(|stored| stored.line.clone()));
-        let parity = parity(&folder, &name);
+        let parity = folder.asked("parity", &name);
         assert_eq!(parity["decisions"]["difference"], Value::Null, "{parity}");
         assert_eq!(causes(&parity), expected, "{missing}: {parity}");
     }
@@ -181,7 +167,7 @@ fn finds_latency_prices_and_payouts_of_a_venue_other_than_its_settings() {
     };
     let live = run_until(&folder, &live, has_both).json();
     assert!(live["won"].as_u64() > Some(0) && live["lost"].as_u64() > Some(0), "{live}");
-    let parity = parity(&folder, "run.db");
+    let parity = folder.asked("parity", "run.db");
     assert_eq!((&parity["ok"], &parity["unexplained"]), (&json!(true), &json!(0)), "{parity}");
     assert_eq!(parity["decisions"]["difference"], Value::Null, "{parity}");
     let causes = &parity["outcomes"]["causes"];

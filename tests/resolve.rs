@@ -16,7 +16,6 @@ fn read_lines(path: &Path) -> Vec<Line> {
     lines(path).into_iter().map(|stored| stored.line).collect()
 }
 
-/// A journal that ends where a process died: right after intent 3 was durable.
 fn crashed() -> Folder {
     let folder = folder();
     record_in_lock_step(&folder);
@@ -28,7 +27,6 @@ fn crashed() -> Folder {
     folder
 }
 
-/// Writes `crashed.db` with these additional events of an intent, and notes, as another journal.
 fn write_with(folder: &Folder, journal: &str, intent: u64, bodies: &[Value]) {
     let mut recorded = read_lines(&folder.path("crashed.db"));
     let last = recorded.last().unwrap().clone();
@@ -43,12 +41,8 @@ fn write_with(folder: &Folder, journal: &str, intent: u64, bodies: &[Value]) {
     write(&folder.path(journal), recorded);
 }
 
-fn read(folder: &Folder, command: &[&str], journal: &str) -> Value {
-    folder.run(&[command, &["--journal", journal, "--json"]].concat()).json()
-}
-
 fn trade_of(folder: &Folder, journal: &str, intent: usize) -> Value {
-    read(folder, &["trades"], journal)[intent - 1].clone()
+    folder.asked("trades", journal)[intent - 1].clone()
 }
 
 fn resolve(folder: &Folder, journal: &str, arguments: &[&str]) -> Run {
@@ -62,16 +56,16 @@ fn order_of_unknown_status_is_resolved_in_the_journal_and_parity_stays_whole() {
         (&["3", "--adopt", VENUE_ID], "open", json!(VENUE_ID)),
     ] {
         let folder = crashed();
-        assert_eq!(read(&folder, &["status"], "crashed.db")["in_flight"], json!([3]));
+        assert_eq!(folder.asked("status", "crashed.db")["in_flight"], json!([3]));
         assert_eq!(trade_of(&folder, "crashed.db", 3)["state"], "in_doubt");
         let resolved = resolve(&folder, "crashed.db", arguments).json();
         assert_eq!(resolved, json!({"resolved": 3, "bot_runs": false, "state": null}));
         let trade = trade_of(&folder, "crashed.db", 3);
         assert_eq!((&trade["state"], &trade["venue_id"]), (&json!(state), &venue_id));
-        let status = read(&folder, &["status"], "crashed.db");
+        let status = folder.asked("status", "crashed.db");
         assert_eq!((&status["in_flight"], &status["holder"]), (&json!([]), &Value::Null));
-        assert_eq!(read(&folder, &["parity"], "crashed.db")["ok"], true);
-        let explained = read(&folder, &["explain", "3"], "crashed.db");
+        assert_eq!(folder.asked("parity", "crashed.db")["ok"], true);
+        let explained = folder.asked("explain 3", "crashed.db");
         let steps = explained["timeline"].as_array().unwrap();
         assert!(steps.iter().any(|step| step["what"] == "note"), "{explained}");
         if state == "open" {
@@ -109,19 +103,18 @@ fn why_shows_how_an_order_ended_and_a_refused_one_can_be_adopted() {
         ("rejected.db", vec![rejected], "rejected"),
     ] {
         write_with(&folder, journal, 3, &events);
-        let why = read(&folder, &["why", &decided], journal);
+        let why = folder.asked(&format!("why {decided}"), journal);
         let why = why["bots"].as_array().unwrap().iter().find(|why| why["bot"] == trade["bot"]).unwrap();
         assert_eq!((&why["answer"], &why["intent"]), (&json!(state), &json!(3)), "{why}");
         if state == "in_doubt" {
             continue;
         }
         resolve(&folder, journal, &["3", "--not-opened"]).fails(2, &["trade #3 is not in doubt"]);
-        let before = read(&folder, &["status"], journal);
+        let before = folder.asked("status", journal);
         resolve(&folder, journal, &["3", "--adopt", VENUE_ID, "--reason", "the statement has it"]).json();
         let adopted = trade_of(&folder, journal, 3);
         assert_eq!((&adopted["state"], &adopted["venue_id"]), (&json!("open"), &json!(VENUE_ID)));
-        // Its stake is at risk again.
-        let after = read(&folder, &["status"], journal);
+        let after = folder.asked("status", journal);
         let balance = |status: &Value| status["balance"].as_f64().unwrap();
         assert_eq!(balance(&before) - balance(&after), adopted["amount"].as_f64().unwrap(), "{after}");
     }
@@ -155,7 +148,6 @@ fn refuses_what_cannot_be_resolved_and_changes_nothing() {
     }
 }
 
-/// Like [`crashed`], as if recorded at a venue that still runs.
 #[cfg(unix)]
 fn crashed_demo() -> Folder {
     let folder = crashed();
@@ -167,7 +159,6 @@ fn crashed_demo() -> Folder {
     folder
 }
 
-/// The order of a trade.
 #[cfg(unix)]
 fn order_of(trade: &Value, direction: &Value) -> Value {
     json!({
@@ -194,7 +185,7 @@ fn impossible_time_and_payout_are_not_adopted_and_halt_the_next_start() {
     let adopted = trade_of(&folder, "demo.db", 3);
     let found = (&adopted["state"], &adopted["close_time"], &adopted["payout"]);
     assert_eq!(found, (&json!("open"), &Value::Null, &Value::Null), "{adopted}");
-    assert_eq!(read(&folder, &["status"], "demo.db")["halted"], true);
+    assert_eq!(folder.asked("status", "demo.db")["halted"], true);
 }
 
 #[cfg(unix)]
@@ -219,7 +210,7 @@ fn adopts_no_missing_trade_and_halts_after_one_with_other_terms() {
     let adopted = trade_of(&folder, "other.db", 3);
     let found = (&adopted["state"], &adopted["direction"], &adopted["ordered_direction"]);
     assert_eq!(found, (&json!("open"), &opposite, &trade["direction"]), "{adopted}");
-    assert_eq!(read(&folder, &["status"], "other.db")["halted"], true);
+    assert_eq!(folder.asked("status", "other.db")["halted"], true);
     let csv = folder.run(&["trades", "--journal", "other.db", "--csv"]).stdout;
     let row = csv.lines().nth(3).unwrap();
     assert!(row.contains("BUY") && row.contains("SELL"), "{csv}");
@@ -239,7 +230,7 @@ fn open_trades_of_an_embedded_venue_are_lost_with_it() {
     for (folder, journal, lost) in
         [(crashed(), "crashed.db", json!([2, 3])), (crashed_demo(), "demo.db", json!([]))]
     {
-        let status = read(&folder, &["status"], journal);
+        let status = folder.asked("status", journal);
         assert_eq!((&status["in_flight"], &status["open"]), (&json!([3]), &json!([2])));
         assert_eq!(status["lost_with_venue"], lost);
         folder.run(&["live", "--sandbox", "--journal", journal]).fails(2, &[journal, "--journal"]);

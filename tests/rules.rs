@@ -19,12 +19,10 @@ fn bot(strategy: &str, params: &str) -> String {
     )
 }
 
-/// Parameters of a combination with one part, named `dip`.
 fn combination(rule: &str) -> String {
     format!("first_of = [{{ name = \"dip\", strategy = \"rules\", params = {{ {rule} }} }}]")
 }
 
-/// Two days of candles and a rule in a file.
 fn folder() -> Folder {
     let candles = shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + 2 * DAY);
     Folder::new().with("BTCUSDT_1m.csv", &candles).with("my.toml", RULE)
@@ -34,7 +32,6 @@ fn run(folder: &Folder, arguments: &[&str]) -> Run {
     folder.run(&[arguments, &["--data", "BTCUSDT_1m.csv", "--json", "--quiet"]].concat())
 }
 
-/// The rows of a file of trades without their reasons, which name the rule or the index.
 fn trades(folder: &Folder, name: &str) -> Vec<BTreeMap<String, String>> {
     let mut reader = csv::Reader::from_path(folder.path(name)).unwrap();
     let mut rows: Vec<BTreeMap<String, String>> = reader.deserialize().map(Result::unwrap).collect();
@@ -108,7 +105,6 @@ fn parity_names_the_file_of_a_changed_rule_and_no_file_for_a_changed_part() {
     for journal in ["rule.db", "part.db"] {
         let said = parity(journal);
         assert!(said.contains("my.toml"), "{said}");
-        // Parts have versions of their own.
         assert_eq!(said.contains("version of a"), journal == "part.db", "{said}");
     }
     // A part of another version, as in a later program.
@@ -157,7 +153,6 @@ fn expiry_of_a_rule_shorter_than_the_candles_is_refused_before_any_run() {
         (&["sweep", "walk-forward"], "coarse.toml", "period=4..6", "1m"),
         (&["tune"], "short.toml", "", "1m"),
         (&searches, "short.toml", period, "1m"),
-        // A value of an axis asks for it.
         (&searches, "any.toml", "expiry=01:00,00:02", "--param expiry=00:02"),
         (&searches, "long.toml", "combine.dip.expiry=01:00,00:02", "--param combine.dip.expiry=00:02"),
         (&searches, "short.toml", "expiry=01:00,00:02", "--param expiry=00:02"),
@@ -181,7 +176,6 @@ fn expiry_of_a_rule_shorter_than_the_candles_is_refused_before_any_run() {
     }
 }
 
-/// Asserts that each set of a sweep has the figures of a backtest of the rule that `own` makes of it.
 fn check_sets(config: &str, axes: &[&str], sets: usize, own: impl Fn(&Value) -> String) {
     let folder = folder().with("bot.toml", config).with("other.toml", OTHER);
     let axes = axes.iter().flat_map(|axis| ["--param", *axis]);
@@ -215,7 +209,6 @@ fn texts_of_a_rule_are_searched_as_they_are_backtested() {
     assert!(best.contains(&format!("# Trades last {expiry}")), "{best}");
 }
 
-/// Has a period, as [`RULE`] has, with another default, and a parameter of its own.
 const OTHER: &str = "buy = \"falling(close, period) and volume > least\"\nexpiry = \"02:00\"\n[parameters]\n\
                      period = { default = 2, min = 1, max = 20 }\nleast = { default = 0.0 }\n";
 
@@ -249,7 +242,6 @@ fn unknown_strategy_with_the_name_of_an_indicator_suggests_a_rule() {
         ("supertrendx", ["supertrend", "strategy = \"rules\""]),
         ("parabolic-sar", ["parabolic_sar", "strategy = \"rules\""]),
         ("rsy", ["rsi", "strategy = \"rules\""]),
-        // A similar name of a strategy comes first.
         ("donchian", ["did you mean", "\"donchian-breakout\""]),
     ] {
         Folder::new().with("bot.toml", &bot(name, "")).run(&["config", "check", "bot.toml"]).fails(2, &parts);

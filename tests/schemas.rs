@@ -2,15 +2,13 @@
 #![cfg(unix)]
 
 use crate::candlewick::Folder;
-use crate::recording::{block_on, edit, execute, folder, forge_chain, record_in_lock_step};
+use crate::recording::{block_on, connect, edit, execute, folder, forge_chain, record_in_lock_step};
 use crate::two_runs::{self, trades_of};
 use serde_json::Value;
 use sqlx::Connection;
 
-/// The schema that this program writes.
 const PRESENT: i64 = 4;
 
-/// Turns a journal into one of the first schema, without exchanges, tables and seals.
 fn set_back(folder: &Folder) {
     let path = folder.path("run.db");
     execute(
@@ -25,8 +23,7 @@ fn set_back(folder: &Folder) {
 
 fn schema(folder: &Folder) -> i64 {
     block_on(async {
-        let url = format!("sqlite:{}", folder.path("run.db").display());
-        let mut connection = sqlx::SqliteConnection::connect(&url).await.unwrap();
+        let mut connection = connect(&folder.path("run.db")).await;
         let version = sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations");
         let version = version.fetch_one(&mut connection).await.unwrap();
         connection.close().await.unwrap();
@@ -34,10 +31,8 @@ fn schema(folder: &Folder) -> i64 {
     })
 }
 
-/// Whether `explain` shows the request of an intent.
 fn has_request(folder: &Folder, intent: &str) -> bool {
-    let explained = folder.run(&["explain", intent, "--journal", "run.db", "--json"]).json();
-    explained.to_string().contains("POST /token/trades/open")
+    folder.asked(&format!("explain {intent}"), "run.db").to_string().contains("POST /token/trades/open")
 }
 
 #[test]

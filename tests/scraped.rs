@@ -11,12 +11,10 @@ use std::time::Duration;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// A bot with metrics, killed at the end of the test.
 struct Scraped {
     folder: Folder,
     bot: Child,
     address: String,
-    /// Its stderr so far.
     said: Arc<Mutex<String>>,
 }
 
@@ -59,7 +57,6 @@ impl Scraped {
         (code, body.to_owned())
     }
 
-    /// The samples of a scrape, by their names with labels.
     fn samples(&self) -> BTreeMap<String, f64> {
         let (code, text) = self.get("/metrics");
         assert_eq!(code, 200, "{text}");
@@ -92,7 +89,6 @@ impl Drop for Scraped {
     }
 }
 
-/// The sum of the samples with this start of a name and this label.
 fn sum(samples: &BTreeMap<String, f64>, name: &str, label: &str) -> f64 {
     let named = samples.iter().filter(|(key, _)| key.starts_with(name) && key.contains(label));
     named.map(|(_, value)| value).sum()
@@ -135,7 +131,6 @@ fn figures_of_a_scrape_are_those_of_the_journal() {
         let profit: f64 = own.filter_map(|trade| trade["pnl"].as_f64()).sum();
         check("candlewick_profit{", &format!("bot={}", bot["bot"]), profit);
     }
-    // The halt goes on to refuse.
     let refused = report["refused"].as_object().unwrap().iter();
     for (rule, refused) in refused.filter(|(rule, _)| *rule != "Halted") {
         check("candlewick_refusals_total", &format!("rule=\"{rule}\""), refused.as_f64().unwrap());
@@ -150,7 +145,6 @@ fn figures_of_a_scrape_are_those_of_the_journal() {
     assert!(samples["candlewick_slowest_candle_delay_seconds"] > 0.0);
     assert!(status["bot"]["market"]["slowest_candle"]["delay_ms"].as_i64() > Some(0), "{status}");
     assert!(!samples.keys().any(|name| name.contains("intent") || name.contains("venue_id")), "{samples:?}");
-    // A halted run lives, and is not ready to trade.
     let codes = ["/healthz", "/readyz", "/", "/../etc/passwd"].map(|path| scraped.get(path).0);
     assert_eq!(codes, [200, 503, 404, 404]);
 }
@@ -220,7 +214,6 @@ fn heartbeat_repeats_without_redirects_or_secrets_and_blocks_nothing() {
     let said = scraped.said.lock().unwrap().clone();
     let problems = (said.matches("302 Found").count(), said.matches("500 Internal").count());
     assert_eq!((problems, said.contains("secret")), ((2, 1), false), "{said}");
-    // From here on nothing is answered.
     let before = scraped.trades().len();
     scraped.wait("it traded on", |scraped| scraped.trades().len() > before);
     assert_eq!(scraped.get("/healthz").0, 200);

@@ -13,7 +13,6 @@ const LIVE: &str =
 /// Maximum number of polls: the run takes a second on an idle machine, perhaps many on a busy one.
 const MAX_POLLS: u32 = 2_000;
 
-/// Returns a pipe that is full of dots.
 fn full_pipe() -> (PipeReader, PipeWriter) {
     let (reader, mut writer) = std::io::pipe().unwrap();
     let flags = fcntl_getfl(&writer).unwrap();
@@ -31,7 +30,6 @@ fn trades_settle_while_the_terminal_stands_still() {
     let folder = Folder::new()
         .with("bot.toml", BOT)
         .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + 6 * HOUR));
-    // In lock-step, a run whose terminal is read trades the same.
     let read = folder.run_line(&format!("{LIVE} --journal read.db"));
     assert_eq!(read.code, 0, "{}", read.stderr);
     let expected = judged(&folder, "read.db");
@@ -42,7 +40,6 @@ fn trades_settle_while_the_terminal_stands_still() {
     let mut command = folder.command(&line.split(' ').collect::<Vec<_>>());
     command.stdout(full.try_clone().unwrap()).stderr(full);
     let mut run = command.spawn().unwrap();
-    // The command holds the pipe open as long as it lives.
     drop(command);
     let mut polls = 0;
     while judged(&folder, "held.db") < expected {

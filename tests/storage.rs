@@ -5,7 +5,6 @@ use crate::searched::folder;
 use serde_json::json;
 use std::path::Path;
 
-/// Commands, their terms and their result files.
 const SEARCHES: [(&str, &str, &[&str]); 5] = [
     ("sweep", "--param period=3..8", &["results.csv", "results.parquet", "report.html", "best.toml"]),
     (

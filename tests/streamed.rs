@@ -12,10 +12,6 @@ fn named<'a>(events: &'a [Value], name: &'a str) -> impl Iterator<Item = &'a Val
     events.iter().filter(move |event| event["event"] == name)
 }
 
-fn trades(folder: &Folder) -> Vec<Value> {
-    folder.run(&["trades", "--journal", "run.db", "--json"]).json().as_array().unwrap().clone()
-}
-
 fn start(folder: &Folder, arguments: &[&str]) -> Child {
     let common = ["live", "--sandbox", "--json", "--journal", "run.db"];
     let mut command = folder.command(&[&common[..], arguments].concat());
@@ -41,7 +37,7 @@ fn the_events_of_a_run_are_those_of_its_journal_and_another_process_reads_the_sa
         std::thread::sleep(POLL_INTERVAL);
     }
     let followed = folder.run(&["watch", "--journal", "run.db"]).events();
-    let (ran, trades) = (ended.join().unwrap(), trades(&folder));
+    let (ran, trades) = (ended.join().unwrap(), folder.trades("run.db"));
     let (events, last) = (ran.events(), ran.json());
     let numbers: Vec<u64> = events.iter().map(|event| event["seq"].as_u64().unwrap()).collect();
     assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>(), "no event is missing");
@@ -64,7 +60,6 @@ fn the_events_of_a_run_are_those_of_its_journal_and_another_process_reads_the_sa
     assert_eq!(named(&events, "opened").count(), opened);
     let refused: u64 = last["refused"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
     assert_eq!(named(&events, "refused").count() as u64, refused);
-    // A follower gets the same events from its start on.
     assert!(followed.len() > 2, "{followed:?}");
     let (end, followed) = followed.split_last().unwrap();
     assert_eq!((&end["event"], &end["seq"], &end["won"]), (&last["event"], &last["seq"], &last["won"]));
@@ -95,7 +90,7 @@ fn a_slow_reader_is_told_how_many_events_it_missed_and_never_blocks_the_run() {
     assert!(bot.wait().unwrap().success());
     let events: Vec<Value> = printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let last = events.last().unwrap();
-    assert_eq!((&last["event"], &last["trades"]), (&"ended".into(), &trades(&folder).len().into()));
+    assert_eq!((&last["event"], &last["trades"]), (&"ended".into(), &folder.trades("run.db").len().into()));
     let numbered = events.iter().filter(|event| !event["seq"].is_null()).count() as u64;
     let dropped = named(&events, "dropped").filter(|event| event["seq"].is_null());
     let missed: u64 = dropped.filter_map(|event| event["count"].as_u64()).sum();

@@ -1,5 +1,4 @@
-//! A bot is killed by SIGKILL before and after each kind of journal write becomes durable, at a venue that loses replies and shows
-//! its list late. It is started again, and every trade of the venue is compared with the journal.
+//! A bot killed by SIGKILL around each kind of journal write is started again, and every trade of the venue is in its journal.
 #![cfg(all(unix, debug_assertions))]
 
 use crate::candlewick::Folder;
@@ -18,46 +17,35 @@ use std::time::Duration;
 
 const SIGKILL: i32 = 9;
 const SYMBOLS: [&str; 2] = ["BTCUSDT", "ETHUSDT"];
-/// Maximum number of open trades of a symbol.
 const MAX_OPEN: usize = 2;
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 const MAX_POLLS: u32 = 2_400;
-/// Longer than any run should last on a busy machine.
 const LONG: &str = "600s";
-/// Seconds of candles before and after the present, more than both runs may last.
 const CANDLES: (i64, i64) = (600, 1_800);
 
 /// Replies to opens are lost, the list is late and in no order.
 const LOSSES: &str = "drop-after:0.2,errors-after:0.1,list-lag:0.3:2s,shuffle,late-settlement:0.2:2s";
 
-/// A write at which a run is killed, and what brings it about.
 struct Point {
-    /// Kind of the write, and its number.
     name: &'static str,
     faults: &'static str,
-    /// Length of the run if it is not killed.
     span: &'static str,
     past: Past,
     meanwhile: Meanwhile,
-    /// Settings of the venue and the bot over the usual ones.
     settings: &'static str,
 }
 
-/// State before the run that is killed.
 #[derive(Clone, Copy, PartialEq)]
 enum Past {
     Nothing,
-    /// A run that ended cleanly.
     Run,
     HaltFile,
 }
 
-/// Action after the start of the run that is killed.
 #[derive(Clone, Copy, PartialEq)]
 enum Meanwhile {
     Nothing,
     Resume,
-    /// Its connection to the trading API is lost, and it is resumed.
     LoseConnection,
     /// Foreign trades move the money of the account.
     TradeForeign,
@@ -68,16 +56,13 @@ const fn point(name: &'static str) -> Point {
     Point { name, faults: LOSSES, span: LONG, past, meanwhile, settings: "" }
 }
 
-/// The largest stake of the venue is smaller than the bots' stakes.
 const SMALL_STAKES: &str = "[sandbox]\nmax_amount = 5\n";
 const MANY_SNAPSHOTS: &str = "[runtime]\nsnapshot_every = 20\n";
-/// Unexplained money is booked in little more than a minute.
 const MANY_READINGS: &str = "[runtime]\nwallet_every_s = 5\nlist_lag_ms = 1000\n";
 
 /// Points that every run reaches. The built-in strategies request no prices, so none are written.
 const USUAL: &str = "lease 1, run 1, day_opened 1, balance 1, candle 2, candle 9, refuse 1, refuse 5, open 1, open 2, open 4, opened 1, \
                      opened 3, settled 1, settled 2, verdict 1, exchange 2, exchange 9, beat 1, rows 2";
-/// The point that takes longest.
 const DEPOSIT: Point = Point {
     faults: "none",
     past: Past::HaltFile,
@@ -100,7 +85,6 @@ const OTHERS: [Point; 15] = [
     Point { settings: MANY_SNAPSHOTS, ..point("snapshot 1") },
     // Rows of tables, before and after their transaction is committed.
     Point { past: Past::Run, ..point("rows 1") },
-    // Both runs begin at a snapshot.
     Point { settings: MANY_SNAPSHOTS, past: Past::Run, ..point("snapshot 2") },
     Point { past: Past::HaltFile, meanwhile: Meanwhile::LoseConnection, ..point("not_sent 1") },
 ];
@@ -108,11 +92,9 @@ const OTHERS: [Point; 15] = [
 /// Written only if clocks of one machine disagree, or if the wallet is read while the answer to an order is missing.
 const BY_CHANCE: [&str; 2] = ["skew", "wallet_difference"];
 
-/// A venue and a bot on it.
 struct Fixture {
     folder: Folder,
     served: Served,
-    /// Ids of foreign trades.
     foreign: Vec<String>,
 }
 
@@ -139,7 +121,6 @@ impl Fixture {
         command
     }
 
-    /// Acts once the run has begun, which may kill it.
     fn act(&mut self, child: &mut Child, meanwhile: Meanwhile, connection: Option<Relay>) {
         if meanwhile == Meanwhile::Nothing {
             return;
@@ -159,7 +140,6 @@ impl Fixture {
         }
     }
 
-    /// Opens foreign trades until one moves money.
     fn trade_foreign(&mut self) {
         let order = json!({
             "isDemo": true, "symbol": SYMBOLS[0], "direction": "BUY", "amount": 25, "closeType": "00:01",
@@ -183,7 +163,6 @@ impl Fixture {
         self.folder.run(&[command, "--journal", "run.db", "--json"]).json()
     }
 
-    /// Requests a path until the venue's faults let an answer through.
     fn venue(&self, path: &str) -> Value {
         let address = self.served.text("base_url").strip_prefix("http://").unwrap();
         let answer = (0..MAX_POLLS).find_map(|_| {
@@ -194,7 +173,6 @@ impl Fixture {
         answer.unwrap_or_else(|| panic!("{path} was never answered"))
     }
 
-    /// Starts again, with opens halted, and waits until every trade has ended, without any operator.
     fn recover(&self, point: &str) {
         std::fs::write(self.folder.path("run.db.HALT"), "").unwrap();
         let mut child = self.command(LONG).spawn().unwrap();
@@ -212,7 +190,6 @@ impl Fixture {
             is_recovered = is_recovered || self.is_recovered(child.id());
             is_recovered
                 && self.ask("trades").as_array().unwrap().iter().all(is_over)
-                // Unexplained money is booked or named after a while.
                 && (self.foreign.is_empty() || self.reported_money() == self.wallet())
         });
         assert!(settled, "{point}: {}", self.ask("trades"));
@@ -220,7 +197,6 @@ impl Fixture {
         assert_eq!(child.wait().unwrap().code(), Some(0), "{point}");
     }
 
-    /// Returns whether this process holds the journal and has begun its run.
     fn is_recovered(&self, process: u32) -> bool {
         let run = self.folder.run(&["status", "--journal", "run.db", "--json"]);
         run.code == 0 && {
@@ -234,24 +210,19 @@ impl Fixture {
         self.venue(&format!("/token/trades?page=1&pageSize=1000&userId={user}"))
     }
 
-    /// Returns the balance at the venue.
     fn wallet(&self) -> f64 {
         let wallets = self.venue("/token/wallets");
         let demo = wallets.as_array().unwrap().iter().find(|wallet| wallet["type"] == "DEMO").unwrap();
         demo["balance"].as_f64().unwrap()
     }
 
-    /// Returns the balance by the journal, with what it says the wallet differs by.
-    ///
-    /// The stake of an intent that was not opened stays reserved for a while. A shortage found before the kill stays a difference
-    /// until an operator books it; a surplus is booked.
+    /// Returns the balance by the journal, with what it says the wallet differs by: a shortage found before the kill stays one.
     fn reported_money(&self) -> f64 {
         let status = self.ask("status");
         let amounts = ["balance", "open_stakes", "wallet_difference"];
         amounts.iter().filter_map(|name| status[name].as_f64()).sum()
     }
 
-    /// Compares the journal with the venue: one trade for each opened intent and no other, each profit, and the balance.
     fn compare(&self, point: &str) {
         let list = self.listed();
         let listed = list["data"].as_array().unwrap();
@@ -292,7 +263,6 @@ fn serve(arguments: &[&str], faults: &str) -> Served {
     static STARTING: Mutex<()> = Mutex::new(());
     let _turn = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
     let clock = SystemClock::new();
-    // Start-up time of the last attempt.
     let mut lead = 300;
     let started = (0..100).find_map(|_| {
         let launched = clock.now().get();
@@ -338,7 +308,6 @@ fn assert_few_open(point: &str, trades: &[Value]) {
     }
 }
 
-/// Kills a run at the point, recovers and compares. Returns the kinds of writes until the kill.
 fn survive(point: &Point, side: &str) -> BTreeSet<String> {
     let mut fixture = Fixture::new(point.faults, point.settings);
     match point.past {

@@ -38,7 +38,6 @@ params = { period = 2, oversold = 45.0, overbought = 55.0 }
 close_type = "00:01"
 "#;
 
-/// Starts a venue with these settings over those of the bot, and returns a folder whose `bot.toml` trades it.
 pub(crate) fn venue_and_bot(venue: &str) -> (Served, Folder) {
     let now = SystemClock::new().now().get() / 1_000 * 1_000;
     let folder = Folder::new()
@@ -72,20 +71,17 @@ pub(crate) fn run_until(folder: &Folder, arguments: &[&str], has_happened: impl 
     run
 }
 
-/// Returns the trades of a journal, none before it exists.
 pub(crate) fn trades_of(folder: &Folder, journal: &str) -> Vec<Value> {
     let run = folder.run(&["trades", "--journal", journal, "--json"]);
     if run.code == 0 { run.json().as_array().unwrap().clone() } else { Vec::new() }
 }
 
-/// Returns the number of trades with a result.
 pub(crate) fn judged(folder: &Folder, journal: &str) -> usize {
     let has_result =
         |trade: &&Value| ["WON", "LOST", "DRAW"].iter().any(|result| trade["result"] == **result);
     trades_of(folder, journal).iter().filter(has_result).count()
 }
 
-/// Runs a bot, acts between, runs it again, and compares the journal with both reports. Returns the folder.
 pub(crate) fn check(journal: &str, variables: &[(&str, &str)], between: impl Fn(&Folder)) -> Folder {
     let (_served, folder) = venue_and_bot("");
     let folder = variables.iter().fold(folder, |folder, (name, value)| folder.with_variable(name, value));

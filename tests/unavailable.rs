@@ -1,26 +1,15 @@
 //! Bots without a venue at their start, or without room for their journal.
 #![cfg(unix)]
 
-use crate::believed::BOT;
-use crate::candlewick::{BINARY, Folder};
+use crate::believed::folder_at;
+use crate::candlewick::BINARY;
 use crate::lying_venue::LyingVenue;
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 
-/// Maximum number of requests for the status.
 const MAX_POLLS: u32 = 1_000;
 
-fn folder(url: &str) -> Folder {
-    Folder::new()
-        .with("bot.toml", &BOT.replace("OPENS", "0"))
-        .with_variable("CANDLEWICK_BROKER__BASE_URL", url)
-        .with_variable("CANDLEWICK_BROKER__PRICE_URL", url)
-        .with_variable("CANDLEWICK_BROKER__API_TOKEN", "token-1")
-        .with_variable("CANDLEWICK_BROKER__API_KEY", "key-1")
-}
-
-/// A process that is killed on drop.
 struct Bot(Child);
 
 impl Bot {
@@ -36,7 +25,6 @@ impl Drop for Bot {
     }
 }
 
-/// Reads up to the first line that contains `part`.
 fn wait_for(pipe: impl Read, part: &str) {
     let found = BufReader::new(pipe).lines().any(|line| line.unwrap().contains(part));
     assert!(found, "no {part:?} before the end");
@@ -47,13 +35,12 @@ fn a_venue_that_is_down_at_the_start_is_waited_for_on_demand() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
-    let folder = folder(&format!("http://{address}"));
+    let folder = folder_at(&format!("http://{address}"), 0);
     let arguments = ["live", "--config", "bot.toml", "--journal", "run.db", "--for", "1s"];
     folder.run(&arguments).fails(4, &["--wait"]);
     let mut bot = Bot::start(folder.command(&[&arguments[..], &["--wait"]].concat()));
     wait_for(bot.0.stderr.take().unwrap(), "wait");
     let _venue = LyingVenue::start_on(TcpListener::bind(address).unwrap(), |_, _, _| {});
-    // It begins, and ends by itself.
     wait_for(bot.0.stdout.take().unwrap(), "");
     assert_eq!(bot.0.wait().unwrap().code(), Some(0));
 }
@@ -61,7 +48,7 @@ fn a_venue_that_is_down_at_the_start_is_waited_for_on_demand() {
 #[test]
 fn opens_are_suspended_while_the_journal_has_no_room() {
     let venue = LyingVenue::start(|_, _, _| {});
-    let folder = folder(&venue.url);
+    let folder = folder_at(&venue.url, 0);
     // Writes beyond 512 KiB fail, and do not end the program.
     let script =
         format!("trap '' XFSZ; ulimit -f 1024; exec {BINARY} live --config bot.toml --journal run.db");

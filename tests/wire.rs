@@ -4,7 +4,6 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// Returns head and body of the answer to a GET, `None` if it does not arrive within `patience`.
 pub(crate) fn get(address: &str, path: &str, header: &str, patience: Duration) -> Option<String> {
     let mut stream = TcpStream::connect(address).ok()?;
     stream.set_read_timeout(Some(patience)).ok()?;

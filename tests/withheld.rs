@@ -4,7 +4,6 @@ use crate::candlewick::Folder;
 use crate::regimes::{FOLLOW, follower};
 use serde_json::{Value, json};
 
-/// An edge that every run below would show.
 const STRONG: &str = "edge:0.65:5m";
 
 fn follow(folder: &Folder, more: &[&str]) -> Value {
@@ -16,7 +15,6 @@ fn check(report: &Value, verdict: &str, withheld: &[&str], labels: &[&str]) {
     let edge = &report["edge"];
     assert_eq!(report["verdict"], verdict);
     assert_eq!((&edge["withheld"], &edge["labels"]), (&json!(withheld), &json!(labels)));
-    // The evidence is there even if the edge is withheld.
     assert!(edge["account_for"].as_f64() >= Some(20.0), "{edge}");
 }
 

@@ -25,7 +25,6 @@ const RETIRED: &[(&str, &str)] = &[
     ("torn", "corrupted, or cut short"),
     ("keeping", "journal session, or storing"),
     ("tap", "observer"),
-    ("desk", "progress tracker"),
     ("untold", "unstated, or missing"),
     ("put away", "evict"),
     ("put_away", "evict"),
@@ -50,7 +49,6 @@ const RETIRED: &[(&str, &str)] = &[
     ("MakeRoom", "DiskFull"),
 ];
 
-/// The words of a line: names in any case are cut where a word begins.
 fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = ' ';
@@ -67,7 +65,6 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// What is retired: words by themselves, and what is found wherever it stands in a line.
 struct Retired {
     words: BTreeMap<&'static str, &'static str>,
     parts: Vec<(&'static str, &'static str)>,
@@ -80,7 +77,6 @@ impl Retired {
         Self { words: words.into_iter().collect(), parts }
     }
 
-    /// What a line holds of it, and what to say.
     fn of_line(&self, line: &str) -> Vec<(&'static str, &'static str)> {
         let words = words(line);
         let words = words.iter().filter_map(|word| self.words.get_key_value(word.as_str()));

@@ -7,14 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Longest silence on a connection before the server closes it.
 const IDLE_TIMEOUT: Duration = Duration::from_mins(2);
 
 pub(crate) struct Request {
     pub(crate) method: String,
     pub(crate) path: String,
     pub(crate) query: HashMap<String, String>,
-    /// Header values by lower-case name.
     pub(crate) headers: HashMap<String, String>,
     pub(crate) body: String,
 }
@@ -22,9 +20,7 @@ pub(crate) struct Request {
 pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) body: String,
-    /// Delay before the reply is written.
     pub(crate) delay: Duration,
-    /// Closes the connection instead of replying.
     pub(crate) is_cut: bool,
 }
 
@@ -36,14 +32,12 @@ impl Reply {
 
 type Handler = dyn Fn(&Request) -> Reply + Send + Sync;
 
-/// A listening server; its threads end when it is dropped.
 pub(crate) struct Server {
     address: SocketAddr,
     is_over: Arc<AtomicBool>,
 }
 
 impl Server {
-    /// Serves a free port of this machine.
     pub(crate) fn start(handler: Arc<Handler>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -70,7 +64,6 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::SeqCst);
-        // Wakes the accepting thread.
         let _ = TcpStream::connect(self.address);
     }
 }
@@ -122,7 +115,6 @@ fn read_line(reader: &mut impl BufRead) -> Option<String> {
     }
 }
 
-/// Decodes percent escapes.
 fn decode(text: &str) -> String {
     let mut decoded = Vec::new();
     let bytes = text.as_bytes();

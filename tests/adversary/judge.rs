@@ -7,28 +7,20 @@ use crate::world::{DEMO_CENTS, World};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Length of the candles that orders come from.
 const CANDLE_MS: i64 = 5000;
-/// Time for an order that left before a halt to arrive.
 const IN_FLIGHT_MS: i64 = 1000;
-/// Fewest trades of a sound run.
 const MIN_TRADES: usize = 6;
-/// Most orders of one pair that is refused each time.
 const MAX_REFUSED: usize = 4;
-/// Exit codes by which a run may end that met a lie: halted, or an answer is owed.
 pub(crate) const HALTED: i32 = 6;
 const OWED: i32 = 4;
 
 /// Money beyond a loss limit that trades may lose before a lie is noticed: two rounds of all bots, in cents.
 const LOST_UNNOTICED: i64 = 12_000;
 
-/// Words that belong to the program's inside.
 const INSIDE: [&str; 8] =
     ["minor unit", "Some(", "None)", "Ok(", "Err(", "panicked at", "unwrap()", "VenueTradeId"];
-/// What a reason has to name, any of them.
 const NAMED: [&str; 7] = ["trade #", "trade 0", "wallet", "account", "order #", "order of", "user"];
 
-/// The outcome of a scenario: what is wrong with it, and a line about the run.
 pub(crate) struct Judgement {
     pub(crate) faults: Vec<String>,
     pub(crate) line: String,
@@ -38,7 +30,6 @@ fn cents(value: &Value) -> Option<i64> {
     value.as_f64().map(|amount| (amount * 100.0).round() as i64)
 }
 
-/// Orders of one pair with one candle behind them.
 fn repeated_orders(world: &World) -> Vec<String> {
     let mut counts: BTreeMap<(&str, i64), usize> = BTreeMap::new();
     for order in &world.orders {
@@ -48,7 +39,6 @@ fn repeated_orders(world: &World) -> Vec<String> {
     repeated.map(|((pair, candle), count)| format!("{count} orders of {pair} on candle {candle}")).collect()
 }
 
-/// Differences between the ledger and the venue's truth.
 pub(crate) fn ledger_faults(world: &World, shown: &Shown) -> Vec<String> {
     let mut faults = Vec::new();
     let (balance, wallet) = (cents(&shown.status["balance"]), world.wallet(shown.ended_at));
@@ -71,7 +61,6 @@ pub(crate) fn ledger_faults(world: &World, shown: &Shown) -> Vec<String> {
     faults
 }
 
-/// Faults of a run that ends because the venue owes an answer: what is settled has to be true.
 fn owed_faults(world: &World, shown: &Shown) -> Vec<String> {
     let mut faults = Vec::new();
     let is_pending = |name: &str| shown.status[name].as_array().is_some_and(|numbers| !numbers.is_empty());
@@ -88,13 +77,11 @@ fn owed_faults(world: &World, shown: &Shown) -> Vec<String> {
     faults
 }
 
-/// Errors of a run whose wallet was not compared with its last trades.
 const NOT_COMPARED: [&str; 2] = [
     "error: the venue shows no demo wallet: what it holds is not known",
     "error: the demo wallet could not be read after the last trades: what it holds is not known",
 ];
 
-/// Returns whether the run ended because the wallet differs from the ledger or was not read, and says so.
 fn names_wallet_trouble(shown: &Shown) -> bool {
     if NOT_COMPARED.iter().any(|error| shown.printed.contains(error)) {
         return true;
@@ -131,7 +118,6 @@ fn reason_faults(shown: &Shown, world: &World) -> Vec<String> {
     faults
 }
 
-/// Checks that hold for every run.
 fn always(world: &World, venue: &Venue, shown: &Shown) -> Vec<String> {
     let mut faults = repeated_orders(world);
     faults.extend(world.complaints.iter().cloned());
@@ -152,7 +138,6 @@ fn always(world: &World, venue: &Venue, shown: &Shown) -> Vec<String> {
     faults
 }
 
-/// Gaps between the orders of a pair that are refused, in milliseconds.
 fn gaps(world: &World, pair: &str, first_refused: usize) -> Vec<i64> {
     let refused = world.orders.iter().skip(first_refused).filter(|order| order.pair == pair);
     let times: Vec<i64> = refused.map(|order| order.at).collect();
@@ -178,7 +163,6 @@ fn has_told(world: &World) -> bool {
     world.told.iter().any(|count| *count > 0)
 }
 
-/// Returns whether an alarm or a warning speaks of more than an unknown field.
 fn has_reported(shown: &Shown) -> bool {
     let of_kind = |event: &&Value| event["event"] == "alarm" || event["event"] == "warning";
     let texts = shown.events.iter().filter(of_kind).filter_map(|event| event["text"].as_str());

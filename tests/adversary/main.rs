@@ -1,9 +1,7 @@
-//! Live runs of the binary against a venue that lies.
+//! Live runs of the binary against a venue that lies, written from the contract alone, with a record of its own.
 //!
-//! The venue is written from the venue's contract alone and shares no code with the program. It keeps its own record
-//! of orders, trades and money. A scenario is a row: the lies and what has to follow. By default the rows marked as
-//! short run, each lie once, and nights of a minute; `CANDLEWICK_ADVERSARY=all` runs all of them, and
-//! `CANDLEWICK_ADVERSARY=night:3600` only nights of so many seconds. Words on the command line choose by name.
+//! By default the short rows run, each lie once, and nights of a minute; `CANDLEWICK_ADVERSARY=all` runs all of them,
+//! `night:3600` only nights of so many seconds. Words on the command line choose by name.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test of its own, which prints its table")]
 
 mod clock;
@@ -31,17 +29,13 @@ use trader::Trader;
 use venue::{Credentials, Venue};
 use world::World;
 
-/// Runs at once; they wait more than they compute.
 const AT_ONCE: usize = 24;
 /// Seconds of a run in which trades are opened.
 const SECONDS: u64 = 32;
 
-/// Faults of one run that are printed.
 const MAX_FAULTS: usize = 6;
-/// Seconds of a night in the short form.
 const SHORT_NIGHT: u64 = 60;
 
-/// A row of the printed table.
 enum Row {
     Scenario(Scenario),
     Night(Night, u64),
@@ -63,7 +57,6 @@ impl Row {
     }
 }
 
-/// Returns the rows that the environment chooses.
 fn rows(form: &str) -> Vec<Row> {
     if let Some(seconds) = form.strip_prefix("night:") {
         let seconds = seconds.parse().expect("a night lasts whole seconds");
@@ -85,7 +78,6 @@ fn main() -> ExitCode {
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Plays scenarios side by side and returns how many failed.
 fn play_all(chosen: &[Row]) -> usize {
     let (next, failed, printing) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(()));
     std::thread::scope(|scope| {
@@ -117,14 +109,12 @@ fn print_row(name: &str, judgement: &Judgement) {
     }
 }
 
-/// Prints the log of a run with faults, where the environment asks for it.
 fn print_log(name: &str, judgement: &Judgement, trader: &Trader) {
     if !judgement.faults.is_empty() && std::env::var_os("CANDLEWICK_ADVERSARY_LOG").is_some() {
         println!("{name}\n{}", trader.log());
     }
 }
 
-/// Runs the program against a venue with a scenario's lies.
 fn play(scenario: &Scenario) -> Judgement {
     let world = World::new(scenario.lies.clone(), scenario.outcomes, scenario.list_lag_ms);
     let secret = |kind: &str| format!("{kind}-{}-{}", scenario.name, std::process::id());

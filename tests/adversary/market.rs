@@ -4,18 +4,14 @@ use crate::clock::iso;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// Length of a bar in milliseconds.
 const BAR_MS: i64 = 1000;
-/// Time after its end at which a bar is known.
 const BAR_DELAY_MS: i64 = 300;
 
-/// A pair that the venue trades.
 pub(crate) struct Pair {
     pub(crate) name: &'static str,
     kind: &'static str,
     /// Price around which the market moves, in points.
     base: i64,
-    /// Points in one unit of the price.
     points: i64,
 }
 
@@ -30,25 +26,21 @@ impl Pair {
         PAIRS.iter().find(|pair| pair.name == name)
     }
 
-    /// A price as the venue writes it.
     pub(crate) fn price(&self, points: i64) -> f64 {
         points as f64 / self.points as f64
     }
 
-    /// A visible move, in points.
     pub(crate) const fn step(&self) -> i64 {
         self.base / 10_000
     }
 }
 
-/// The market, with the closes that outcomes of trades have fixed.
 #[derive(Default)]
 pub(crate) struct Market {
     fixed: HashMap<(&'static str, i64), i64>,
 }
 
 impl Market {
-    /// Returns the close of a second's bar, in points.
     pub(crate) fn close(&self, pair: &Pair, second: i64) -> i64 {
         if let Some(points) = self.fixed.get(&(pair.name, second)) {
             return *points;
@@ -58,12 +50,10 @@ impl Market {
         pair.base + (wave * pair.step() as f64) as i64 + second.rem_euclid(7)
     }
 
-    /// Fixes the close of a later second.
     pub(crate) fn fix(&mut self, pair: &Pair, second: i64, points: i64) {
         self.fixed.insert((pair.name, second), points);
     }
 
-    /// Returns the newest bar at or before a time that is known by `now`.
     pub(crate) fn record(&self, pair: &Pair, until: i64, now: i64) -> Value {
         let known = (now - BAR_MS - BAR_DELAY_MS).min(until).div_euclid(BAR_MS);
         let mut bar = self.candle(pair, known * BAR_MS, 1);
@@ -81,7 +71,6 @@ impl Market {
         bar
     }
 
-    /// Aggregates the bars of `seconds` from a time on.
     fn candle(&self, pair: &Pair, time: i64, seconds: i64) -> Value {
         let first = time.div_euclid(BAR_MS);
         let closes: Vec<i64> = (first - 1..first + seconds).map(|second| self.close(pair, second)).collect();
@@ -93,7 +82,6 @@ impl Market {
         })
     }
 
-    /// Returns the candles of an interval that begin in `[from, to]` and are over by `now`.
     pub(crate) fn candles(&self, pair: &Pair, seconds: i64, span: (i64, i64), now: i64) -> Vec<Value> {
         let step = seconds * BAR_MS;
         let first = (span.0 + step - 1).div_euclid(step);
@@ -102,7 +90,6 @@ impl Market {
     }
 }
 
-/// Reads an interval as the venue names it, in seconds.
 pub(crate) fn interval_seconds(text: &str) -> Option<i64> {
     let (digits, unit) = text.split_at(text.len().checked_sub(1)?);
     let unit = match unit {

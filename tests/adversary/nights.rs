@@ -15,7 +15,6 @@ use std::time::Duration;
 const NOTICED_AFTER_MS: i64 = 10_000 + 5_000 + 7_000;
 /// Two intervals, and a poll of `status`.
 const RECOVERED_AFTER_MS: i64 = 10_000 + 5_000;
-/// Time between two polls of `status`.
 const POLL_PAUSE: Duration = Duration::from_millis(1500);
 /// Two readings of the wallet, of which the second confirms the first 10 s later, and the time they take.
 const REPORTED_AFTER_MS: i64 = 3_000 + 10_000 + 4_000;
@@ -23,23 +22,17 @@ const REPORTED_AFTER_MS: i64 = 3_000 + 10_000 + 4_000;
 const UNKNOWN_FOR_MS: i64 = REPORTED_AFTER_MS + 1_000;
 /// Stakes of the bots in thousandths of the free money: small beside the movements.
 const SHARE_PERMILLE: i64 = 2;
-/// Seconds before the end after which no money moves any more.
 const LAST_MOVEMENT_S: u64 = 22;
-/// Seconds in which the bots begin to trade.
 const BEGIN_S: u64 = 14;
 
 const OUTCOMES: &[Outcome] = &[Outcome::Won, Outcome::Lost, Outcome::Won, Outcome::Lost, Outcome::Draw];
 
-/// A long run.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Night {
-    /// The price API fails in this way, or in both in turn, while the trading API answers.
     Prices(Option<PriceHealth>),
-    /// Withdrawals and deposits.
     Movements,
 }
 
-/// What `status` showed at a moment.
 struct Look {
     at: i64,
     has_trouble: bool,
@@ -61,7 +54,6 @@ impl Night {
         }
     }
 
-    /// Plays it for so many seconds.
     pub(crate) fn play(self, seconds: u64) -> Judgement {
         let secret = |kind: &str| format!("{kind}-{}-{}", self.name(), std::process::id());
         let credentials = Credentials { token: secret("token"), key: secret("key") };
@@ -100,7 +92,6 @@ impl Night {
     }
 }
 
-/// Lengths of well and bad stretches in seconds, in turn.
 fn stretches(seconds: u64) -> Vec<(u64, u64)> {
     const WELL: [u64; 3] = [60, 120, 90];
     const BAD: [u64; 5] = [24, 45, 90, 180, 30];
@@ -155,7 +146,6 @@ fn prices_fail(
     faults
 }
 
-/// Polls `status` for so many seconds, or until the run ends.
 fn look_for(trader: &Trader, child: &mut Child, seconds: u64) -> Vec<Look> {
     let end = instant() + Duration::from_secs(seconds);
     let mut looks = Vec::new();
@@ -169,7 +159,6 @@ fn look_for(trader: &Trader, child: &mut Child, seconds: u64) -> Vec<Look> {
     looks
 }
 
-/// Deposits and withdraws in turn.
 fn move_money(venue: &Venue, seconds: u64) {
     const CENTS: [i64; 5] = [-30_000, 20_000, -25_050, -10_001, 40_000];
     const PAUSES_S: [u64; 3] = [45, 80, 61];
@@ -185,14 +174,12 @@ fn move_money(venue: &Venue, seconds: u64) {
     }
 }
 
-/// Amounts in cents of the events of a kind, each with its time.
 fn amounts(shown: &Shown, kind: &str) -> Vec<(i64, i64)> {
     let events = shown.events.iter().filter(|event| event["event"] == kind);
     let amount = |event: &Value| Some((event["amount"].as_f64()? * 100.0).round() as i64);
     events.filter_map(|event| Some((event["at"].as_i64()?, amount(event)?))).collect()
 }
 
-/// The difference in cents between wallet and ledger that was reported last.
 fn last_difference(shown: &Shown) -> i64 {
     amounts(shown, "wallet_difference").last().map_or(0, |(_, cents)| *cents)
 }

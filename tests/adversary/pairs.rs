@@ -8,7 +8,6 @@ const SECONDS: u64 = 40;
 
 type Named = (&'static str, Lie);
 
-/// Three variants of each group, each told from the second or third order on.
 fn groups() -> Vec<[Named; 3]> {
     let refused = |status| Kind::RefusalThatTook { status, message: "Bad Request", listed_after_ms: 0 };
     let older = |age_s, is_taken| Kind::OlderTrade { age_s, is_taken };
@@ -73,7 +72,6 @@ fn groups() -> Vec<[Named; 3]> {
     ]
 }
 
-/// Every pair of groups, in two rows where variants differ.
 pub(crate) fn all() -> Vec<Scenario> {
     let groups = groups();
     let mut rows = Vec::new();

@@ -15,23 +15,17 @@ const TENANT: &str = "01JTENANT00000000000000001";
 /// Real money of the user, in cents, which nothing may touch.
 pub(crate) const REAL_CENTS: i64 = 77_000;
 
-/// Which fields the detail of a trade has.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Detail {
-    /// All of the full projection.
     Full,
-    /// The short projection with result, profit and prices.
     Rich,
-    /// The short projection.
     Short,
 }
 
-/// Cents as the venue writes them.
 pub(crate) fn money(cents: i64) -> f64 {
     cents as f64 / 100.0
 }
 
-/// Moves the keys of one object into another.
 pub(crate) fn merge(into: &mut Value, from: Value) {
     if let (Some(into), Value::Object(from)) = (into.as_object_mut(), from) {
         into.extend(from);
@@ -45,7 +39,6 @@ pub(crate) fn short(trade: &Trade, status: &str) -> Value {
     })
 }
 
-/// The full projection without a status, as the reply to an open has it.
 pub(crate) fn full(trade: &Trade) -> Value {
     let pair = Pair::find(trade.terms.pair).expect("trades are of known pairs");
     let share = |of: i64| (trade.terms.cents * 10_000 / of.max(1)) as f64 / 100.0;
@@ -71,7 +64,6 @@ pub(crate) fn full(trade: &Trade) -> Value {
     record
 }
 
-/// What a record says of the end, of the fields that it has.
 fn ending(trade: &Trade, word: Option<Word>) -> Value {
     let pair = Pair::find(trade.terms.pair).expect("trades are of known pairs");
     let open_price = pair.price(trade.open_points);
@@ -94,7 +86,6 @@ fn ending(trade: &Trade, word: Option<Word>) -> Value {
     ending
 }
 
-/// An item of the list, or the detail of a trade, now.
 pub(crate) fn record(trade: &Trade, detail: Option<Detail>, now: i64) -> Value {
     let word = trade.word(detail.is_some(), now);
     let ending = ending(trade, word);

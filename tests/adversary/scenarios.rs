@@ -4,14 +4,10 @@ use crate::lies::{Kind, Lie, MarketLie, Outcome, Place, Profit, WalletLie, Word}
 use crate::pairs;
 use crate::records::Detail;
 
-/// What has to follow, beside what holds for every run.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Must {
-    /// Exit code 0, an equal ledger, and trades.
     Trade,
-    /// An equal ledger at exit code 0, or a reason at another.
     Equal,
-    /// A reason at another exit code than 0.
     Halt,
     /// As `Equal`, and at exit code 0 an alarm or a warning.
     Report,
@@ -19,7 +15,6 @@ pub(crate) enum Must {
     Pause,
     /// As `Equal`, and no order after the ban was known.
     NotAfterBan,
-    /// As `Equal`, and hardly an order.
     NotTrade,
 }
 
@@ -27,16 +22,12 @@ pub(crate) struct Scenario {
     pub(crate) name: String,
     pub(crate) lies: Vec<Lie>,
     pub(crate) must: Must,
-    /// Outcomes of trades in turn.
     pub(crate) outcomes: &'static [Outcome],
     pub(crate) detail: Detail,
     pub(crate) list_lag_ms: i64,
     pub(crate) reply_delay_ms: u64,
-    /// Whether the short form plays it.
     pub(crate) is_short: bool,
-    /// Length of the run, if it is not the usual one.
     pub(crate) seconds: Option<u64>,
-    /// The daily loss limit, 0 for none.
     pub(crate) loss_limit: i64,
 }
 
@@ -77,7 +68,6 @@ impl Scenario {
     }
 }
 
-/// All scenarios.
 pub(crate) fn all() -> Vec<Scenario> {
     let tables = [
         sound(),
@@ -115,7 +105,6 @@ fn sound() -> Vec<Scenario> {
     ]
 }
 
-/// A1: the order is refused and becomes a trade.
 fn refusals_that_took() -> Vec<Scenario> {
     let kind = |status, message, listed_after_ms| Kind::RefusalThatTook { status, message, listed_after_ms };
     let halt = |name: &str, lie| Scenario::new(format!("a1-{name}"), Must::Halt, vec![lie]);
@@ -138,7 +127,6 @@ fn refusals_that_took() -> Vec<Scenario> {
     ]
 }
 
-/// A2: the reply tells of an older trade.
 fn older_trades() -> Vec<Scenario> {
     let kind = |age_s, is_taken| Kind::OlderTrade { age_s, is_taken };
     let doubt = |name: &str, lie| Scenario::new(format!("a2-{name}"), Must::Equal, vec![lie]).seconds(45);
@@ -160,7 +148,6 @@ fn older_trades() -> Vec<Scenario> {
     ]
 }
 
-/// A3: the first word is not the last one.
 fn later_words() -> Vec<Scenario> {
     let first = |said, truth, until_ms, is_listed| Kind::FirstWord { said, truth, until_ms, is_listed };
     let revised = |first, then, after_ms, reopened_ms| Kind::Revised { first, then, after_ms, reopened_ms };
@@ -194,7 +181,6 @@ fn later_words() -> Vec<Scenario> {
     ]
 }
 
-/// A4: a profit that was not agreed.
 fn profits() -> Vec<Scenario> {
     let settled = |said, paid| Kind::Settled { said, paid };
     let halt = |name: &str, lie| Scenario::new(format!("a4-{name}"), Must::Halt, vec![lie]);
@@ -224,7 +210,6 @@ fn profits() -> Vec<Scenario> {
     ]
 }
 
-/// A5: the wallet is not paid what the records say.
 fn unpaid() -> Vec<Scenario> {
     let halt = |name: &str, lie| Scenario::new(format!("a5-{name}"), Must::Halt, vec![lie]);
     let lost_paid_double =
@@ -243,7 +228,6 @@ fn unpaid() -> Vec<Scenario> {
     ]
 }
 
-/// A6: a reply that contradicts itself.
 fn contradictions() -> Vec<Scenario> {
     let amounts = |percents, taken| Kind::WalletAmounts { percents, taken };
     let fee = |cents, is_taken| Kind::TenantFee { cents, is_taken };
@@ -260,7 +244,6 @@ fn contradictions() -> Vec<Scenario> {
     ]
 }
 
-/// A7: the list of wallets.
 fn wallet_lists() -> Vec<Scenario> {
     let kinds = [
         ("twice", WalletLie::Twice),
@@ -286,18 +269,14 @@ fn wallet_lists() -> Vec<Scenario> {
         let short_must = if lie == WalletLie::Jump { Must::Equal } else { Must::Report };
         let row = |form: &str, must, lie| Scenario::new(format!("a7-{name}-{form}"), must, vec![lie]);
         let steady = row("from-the-fourth", steady_must, Lie::from(kind, 3));
-        rows.push(if matches!(lie, WalletLie::Twice | WalletLie::Jump | WalletLie::Gone) {
-            steady.short()
-        } else {
-            steady
-        });
+        let is_short = matches!(lie, WalletLie::Twice | WalletLie::Jump | WalletLie::Gone);
+        rows.push(Scenario { is_short, ..steady });
         rows.push(row("for-three-readings", short_must, Lie { kind, from: 3, times: 3 }));
         rows.push(row("once", short_must, Lie::once(kind, 4)));
     }
     rows
 }
 
-/// A8: close times that are not those of the order.
 fn close_times() -> Vec<Scenario> {
     let kind = |shift_ms, place| Kind::CloseTime { shift_ms, place };
     let report = |name: &str, lie| Scenario::new(format!("a8-{name}"), Must::Report, vec![lie]);
@@ -315,7 +294,6 @@ fn close_times() -> Vec<Scenario> {
     ]
 }
 
-/// A9: hints of another account or another bet.
 fn other_accounts() -> Vec<Scenario> {
     let halt = |name: &str, lie| Scenario::new(format!("a9-{name}"), Must::Halt, vec![lie]);
     let mut rows = Vec::new();
@@ -335,7 +313,6 @@ fn other_accounts() -> Vec<Scenario> {
     rows
 }
 
-/// A9: data of another time or interval.
 fn other_markets() -> Vec<Scenario> {
     let row = |name: &str, must, lie, from| {
         Scenario::new(format!("a9-{name}"), must, vec![Lie::from(Kind::Market(lie), from)])
@@ -351,7 +328,6 @@ fn other_markets() -> Vec<Scenario> {
     ]
 }
 
-/// A10: the venue refuses.
 fn refusals() -> Vec<Scenario> {
     let refusal = |status, message| Lie::from(Kind::Refusal { status, message }, 2);
     let row = |name: &str, must, lie| Scenario::new(format!("a10-{name}"), must, vec![lie]).seconds(60);
@@ -369,7 +345,6 @@ fn refusals() -> Vec<Scenario> {
     ]
 }
 
-/// Money that comes in or goes out, as an owner moves it.
 fn movements() -> Vec<Scenario> {
     let row = |name: &str, cents| {
         Scenario::new(format!("money-{name}"), Must::Equal, vec![Lie::once(Kind::Movement(cents), 4)])

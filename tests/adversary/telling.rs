@@ -10,7 +10,6 @@ pub(crate) const fn is_of_records(lie: MarketLie) -> bool {
     matches!(lie, MarketLie::RecordsMoved(_))
 }
 
-/// Returns the lie about the market that is told after so many orders.
 pub(crate) fn market_lie(world: &World, is_meant: impl Fn(MarketLie) -> bool) -> Option<(usize, MarketLie)> {
     world.lies_about(world.orders.len()).into_iter().find_map(|(index, kind)| match kind {
         Kind::Market(lie) if is_meant(lie) => Some((index, lie)),
@@ -18,7 +17,6 @@ pub(crate) fn market_lie(world: &World, is_meant: impl Fn(MarketLie) -> bool) ->
     })
 }
 
-/// Changes a record by the lies about its order.
 pub(crate) fn tell(world: &mut World, trade: usize, place: Place, record: &mut Value) {
     let is_over =
         place != Place::Reply && world.trades[trade].word(place == Place::Detail, now_ms()).is_some();
@@ -47,7 +45,6 @@ pub(crate) fn tell(world: &mut World, trade: usize, place: Place, record: &mut V
     }
 }
 
-/// Returns the text of a message, in which keys may be twice.
 pub(crate) fn write(world: &mut World, place: Place, message: &Value) -> String {
     let text = message.to_string();
     let lies = world.lies.iter();

@@ -38,29 +38,22 @@ missing_trade_s = 15
 stop_patience_s = 45
 "#;
 
-/// A folder with a configuration of one bot per pair, with stakes of 10, 20 and 30.
 pub(crate) struct Trader {
     folder: TempDir,
     environment: Vec<(&'static str, String)>,
 }
 
-/// What a run showed outside.
 pub(crate) struct Shown {
-    /// Exit code, `None` if the run had to be killed.
     pub(crate) code: Option<i32>,
-    /// Moment of its end.
     pub(crate) ended_at: i64,
     pub(crate) events: Vec<Value>,
     pub(crate) status: Value,
-    /// Rows of the command `trades`.
     pub(crate) trades: Vec<Value>,
-    /// Everything that was printed, and the journal's bytes as text.
     pub(crate) printed: String,
     pub(crate) journal: String,
 }
 
 impl Trader {
-    /// `more` replaces or adds lines of the configuration.
     pub(crate) fn new(venue: &Venue, replaced: &[(&str, &str)], stake: Option<&str>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut settings = SETTINGS.to_owned();
@@ -107,7 +100,6 @@ impl Trader {
         command
     }
 
-    /// Starts a live run of so many seconds.
     pub(crate) fn start(&self, seconds: u64) -> Child {
         let span = format!("{seconds}s");
         let arguments = ["live", "--config", "bots.toml", "--journal", "run.db", "--json", "--for", &span];
@@ -117,7 +109,6 @@ impl Trader {
         command.spawn().unwrap()
     }
 
-    /// Runs a command on the journal and returns its exit code and document.
     pub(crate) fn ask(&self, arguments: &[&str]) -> (i32, Value, String) {
         let output = self.command(arguments).args(["--journal", "run.db", "--json"]).output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -125,13 +116,11 @@ impl Trader {
         (output.status.code().unwrap_or(-1), serde_json::from_str(&text).unwrap_or_default(), printed)
     }
 
-    /// The events of the run until now.
     pub(crate) fn events(&self) -> Vec<Value> {
         let text = read(&self.path("out"));
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
-    /// Waits for the end of a run and reads what it shows.
     pub(crate) fn finish(&self, mut child: Child, seconds: u64) -> Shown {
         let deadline = instant() + Duration::from_secs(seconds) + MAX_OVERTIME;
         let code = loop {
@@ -160,7 +149,6 @@ impl Trader {
         }
     }
 
-    /// The log of the run.
     pub(crate) fn log(&self) -> String {
         read(&self.path("log"))
     }
@@ -171,7 +159,6 @@ fn read(path: &Path) -> String {
 }
 
 impl Shown {
-    /// Reasons of all halts.
     pub(crate) fn halts(&self) -> Vec<(i64, String)> {
         let halted = self.events.iter().filter(|event| event["event"] == "halted");
         halted

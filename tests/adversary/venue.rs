@@ -11,13 +11,11 @@ use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-/// Credentials of the user, by scenario so that a leak is recognised.
 pub(crate) struct Credentials {
     pub(crate) token: String,
     pub(crate) key: String,
 }
 
-/// Whether and how the price API answers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum PriceHealth {
     Well,
@@ -25,7 +23,6 @@ pub(crate) enum PriceHealth {
     Silent,
 }
 
-/// A running venue.
 pub(crate) struct Venue {
     state: Arc<State>,
     trading: Server,

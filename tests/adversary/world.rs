@@ -9,12 +9,9 @@ use serde_json::Value;
 pub(crate) const PAYOUT: i64 = 85;
 /// Demo money at the start, in cents.
 pub(crate) const DEMO_CENTS: i64 = 1_000_000;
-/// Time after the close at which a result is known.
 const SETTLED_AFTER_MS: i64 = 300;
-/// Length of a trade of close type `00:05`.
 pub(crate) const TRADE_MS: i64 = 5000;
 
-/// An order that was received, whatever became of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Order {
     pub(crate) at: i64,
@@ -23,7 +20,6 @@ pub(crate) struct Order {
     pub(crate) cents: i64,
 }
 
-/// A trade as it really is.
 #[derive(Clone, Debug)]
 pub(crate) struct Trade {
     pub(crate) id: String,
@@ -44,7 +40,6 @@ pub(crate) struct Trade {
     money: Vec<(i64, i64)>,
 }
 
-/// Returns the last value at or before a moment.
 fn value_at<T: Copy>(steps: &[(i64, T)], now: i64) -> Option<T> {
     steps.iter().rev().find(|(from, _)| *from <= now).map(|(_, value)| *value)
 }
@@ -74,21 +69,17 @@ pub(crate) fn profit_cents(word: Word, stake: i64) -> i64 {
     }
 }
 
-/// Everything the venue knows.
 pub(crate) struct World {
     pub(crate) market: Market,
     pub(crate) lies: Vec<Lie>,
-    /// How often each lie was told.
     pub(crate) told: Vec<usize>,
     /// Outcomes of trades in turn.
     pub(crate) outcomes: &'static [Outcome],
     pub(crate) orders: Vec<Order>,
     pub(crate) trades: Vec<Trade>,
-    /// Deposits and withdrawals: moment and cents.
     pub(crate) movements: Vec<(i64, i64)>,
     pub(crate) wallet_readings: usize,
     pub(crate) list_lag_ms: i64,
-    /// Requests that break the contract, in words.
     pub(crate) complaints: Vec<String>,
 }
 
@@ -108,20 +99,17 @@ impl World {
         }
     }
 
-    /// Free money of the demo wallet.
     pub(crate) fn wallet(&self, now: i64) -> i64 {
         let moved: i64 = self.trades.iter().map(|trade| trade.moved(now)).sum();
         let come: i64 = self.movements.iter().filter(|(at, _)| *at <= now).map(|(_, cents)| cents).sum();
         DEMO_CENTS + moved + come
     }
 
-    /// Returns what the wallet received between two moments for trades that closed between them.
     pub(crate) fn paid(&self, first: i64, last: i64) -> i64 {
         let closed = self.trades.iter().filter(|trade| (first..=last).contains(&trade.close_time));
         closed.map(|trade| trade.moved(last) - trade.moved(trade.close_time - 1)).sum()
     }
 
-    /// Returns the lies about an order, with their indices.
     pub(crate) fn lies_about(&self, order: usize) -> Vec<(usize, Kind)> {
         let lies = self.lies.iter().enumerate();
         lies.filter(|(_, lie)| lie.concerns(order)).map(|(index, lie)| (index, lie.kind)).collect()
@@ -131,7 +119,6 @@ impl World {
         self.told[lie] += 1;
     }
 
-    /// Records an order. `None` if it does not follow the contract.
     pub(crate) fn receive(&mut self, body: &str) -> Option<usize> {
         let body: Value = serde_json::from_str(body).ok()?;
         let cents = (body["amount"].as_f64()? * 100.0).round() as i64;
@@ -148,7 +135,6 @@ impl World {
         Some(self.orders.len() - 1)
     }
 
-    /// Makes the trade of an order, by the lies about it.
     pub(crate) fn take(&mut self, order: usize) -> usize {
         let terms = self.orders[order].clone();
         let second = terms.at.div_euclid(1000);
@@ -158,7 +144,6 @@ impl World {
         self.trades.len() - 1
     }
 
-    /// Makes up a trade of the same terms that is over and was made long ago.
     pub(crate) fn invent_older(&mut self, order: usize, age_s: i64) -> usize {
         let mut terms = self.orders[order].clone();
         terms.at -= age_s * 1000;
@@ -173,12 +158,8 @@ impl World {
         let pair = Pair::find(terms.pair).expect("orders name known pairs");
         let open_time = second * 1000 + 999;
         let close_time = open_time + TRADE_MS;
-        let lies: Vec<Kind> = order
-            .map(|order| self.lies_about(order))
-            .unwrap_or_default()
-            .into_iter()
-            .map(|(_, kind)| kind)
-            .collect();
+        let lies = order.map(|order| self.lies_about(order)).unwrap_or_default();
+        let lies: Vec<Kind> = lies.into_iter().map(|(_, kind)| kind).collect();
         let plan = Plan::of(&lies, planned, terms.cents, close_time + SETTLED_AFTER_MS, terms.at);
         let open_points = self.market.close(pair, second);
         let close_second = second + TRADE_MS / 1000;
@@ -223,7 +204,6 @@ impl World {
     }
 }
 
-/// What records and money of a trade will be.
 struct Plan {
     outcome: Outcome,
     words: Vec<(i64, Option<Word>)>,
@@ -248,8 +228,7 @@ impl Plan {
                     let both = vec![(known, Some(said)), (known + until_ms, Some(truth))];
                     words = if is_listed { both.clone() } else { vec![(known, Some(truth))] };
                     detail_words = Some(both);
-                    paid = vec![(known, profit_cents(truth, stake))];
-                    outcome = truth.outcome;
+                    (paid, outcome) = (vec![(known, profit_cents(truth, stake))], truth.outcome);
                 }
                 Kind::Revised { first, then, after_ms, reopened_ms } => {
                     let end = known + after_ms + reopened_ms;
@@ -260,16 +239,12 @@ impl Plan {
                     outcome = then.outcome;
                 }
                 Kind::Settled { said, paid: really } => {
-                    words = vec![(known, Some(said))];
-                    detail_words = None;
-                    paid = vec![(known, profit_cents(really, stake))];
-                    outcome = said.outcome;
+                    (words, detail_words) = (vec![(known, Some(said))], None);
+                    (paid, outcome) = (vec![(known, profit_cents(really, stake))], said.outcome);
                 }
                 Kind::CancelledKept => {
-                    words = vec![(known, Some(Word::CANCELLED))];
-                    detail_words = None;
-                    paid = vec![(known, -stake)];
-                    outcome = Outcome::Cancelled;
+                    (words, detail_words) = (vec![(known, Some(Word::CANCELLED))], None);
+                    (paid, outcome) = (vec![(known, -stake)], Outcome::Cancelled);
                 }
                 Kind::WinUnpaid => is_won_unpaid = true,
                 Kind::HiddenFee(cents) | Kind::TenantFee { cents, is_taken: true } => fee += cents,
@@ -278,10 +253,8 @@ impl Plan {
             }
         }
         if is_won_unpaid {
-            words = vec![(known, Some(Word::WON))];
-            detail_words = None;
-            paid = vec![(known, -stake)];
-            outcome = Outcome::Won;
+            (words, detail_words) = (vec![(known, Some(Word::WON))], None);
+            (paid, outcome) = (vec![(known, -stake)], Outcome::Won);
         }
         // A larger or smaller stake wins and loses by itself.
         let scaled = |cents: i64| cents * held / stake - fee;

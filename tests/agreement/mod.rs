@@ -11,31 +11,28 @@ use std::fmt::Write as _;
 const STAKE_CENTS: i64 = 1_000;
 const PAYOUT: f64 = 85.0;
 
-/// Candles to trade on.
 pub(crate) struct Ground {
-    /// As `--data` takes it, without the path: `EURUSD@1m`.
     pub(crate) series: &'static str,
     pub(crate) interval_ms: i64,
-    /// The content of the file.
     pub(crate) candles: String,
-    /// A signal at every so many candles.
     pub(crate) pace: usize,
-    /// The durations of the trades in turn: code and milliseconds.
     pub(crate) durations: [(&'static str, i64); 2],
 }
 
-/// What is varied over a ground.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Variation {
-    pub(crate) expiration: Expiration,
-    pub(crate) latency_ms: i64,
-    pub(crate) rounding: Rounding,
-    pub(crate) path: Path,
-    pub(crate) draw: Draw,
-    pub(crate) max_gap_intervals: i64,
-}
+pub(crate) type Variation = (Expiration, Settings);
 
-/// Every expiration type with every latency, rounding and gap; paths and draws take turns.
+const USUAL: Settings = Settings {
+    interval_ms: 0,
+    latency_ms: 0,
+    rounding: Rounding::None,
+    cutoff: Cutoff::ByDuration,
+    payout_percent: PAYOUT,
+    settle_delay_ms: 4_000,
+    path: Path::Linear,
+    draw: Draw::Refund,
+    max_gap_intervals: 0,
+};
+
 pub(crate) fn variations(latencies: &[i64]) -> Vec<Variation> {
     let mut all = Vec::new();
     for expiration in [Expiration::TimeFixed, Expiration::CandleClose, Expiration::NextCandle] {
@@ -46,7 +43,8 @@ pub(crate) fn variations(latencies: &[i64]) -> Vec<Variation> {
             ] {
                 for (max_gap_intervals, draw) in [(0, Draw::Refund), (1, Draw::Loss)] {
                     let latency_ms = *latency_ms;
-                    all.push(Variation { expiration, latency_ms, rounding, path, draw, max_gap_intervals });
+                    let settings = Settings { latency_ms, rounding, path, draw, max_gap_intervals, ..USUAL };
+                    all.push((expiration, settings));
                 }
             }
         }
@@ -55,45 +53,22 @@ pub(crate) fn variations(latencies: &[i64]) -> Vec<Variation> {
 }
 
 impl Ground {
-    /// Runs both, compares every trade, and says which outcomes were met.
-    pub(crate) fn check(&self, variation: Variation) -> BTreeSet<&'static str> {
+    pub(crate) fn check(&self, (expiration, settings): Variation) -> BTreeSet<&'static str> {
+        let settings = Settings { interval_ms: self.interval_ms, ..settings };
         let candles: Vec<CandleRow> = self.candles.lines().skip(1).map(read_candle).collect();
-        let codes = |index: usize| self.durations[index % 2];
-        let signals: Vec<(Signal, &str)> = candles
-            .iter()
-            .step_by(self.pace)
-            .enumerate()
-            .map(|(index, candle)| {
-                let (code, duration_ms) = codes(index);
-                let direction = if index % 3 == 0 { Direction::Sell } else { Direction::Buy };
-                let decision_time = candle.0 + self.interval_ms;
-                let expiration = variation.expiration;
-                (Signal { decision_time, direction, duration_ms, expiration }, code)
-            })
-            .collect();
-        let (sent, in_flight) = while_nothing_is_in_flight(&signals, variation.latency_ms);
-        let expected = trade_every_signal(
-            &candles,
-            &sent.iter().map(|(signal, _)| *signal).collect::<Vec<_>>(),
-            &self.settings(variation),
-            STAKE_CENTS,
-        );
-        self.compare(&signals, (&sent, &expected), in_flight, variation);
+        let signal = |(index, candle): (usize, &CandleRow)| {
+            let (code, duration_ms) = self.durations[index % 2];
+            let direction = if index % 3 == 0 { Direction::Sell } else { Direction::Buy };
+            let decision_time = candle.0 + self.interval_ms;
+            (Signal { decision_time, direction, duration_ms, expiration }, code)
+        };
+        let signals: Vec<(Signal, &str)> =
+            candles.iter().step_by(self.pace).enumerate().map(signal).collect();
+        let (sent, in_flight) = while_nothing_is_in_flight(&signals, settings.latency_ms);
+        let alone: Vec<Signal> = sent.iter().map(|(signal, _)| *signal).collect();
+        let expected = trade_every_signal(&candles, &alone, &settings, STAKE_CENTS);
+        self.compare(&signals, (&sent, &expected), in_flight, (expiration, settings));
         expected.iter().map(|row| name_of(row.outcome)).collect()
-    }
-
-    fn settings(&self, variation: Variation) -> Settings {
-        Settings {
-            interval_ms: self.interval_ms,
-            latency_ms: variation.latency_ms,
-            rounding: variation.rounding,
-            cutoff: Cutoff::ByDuration,
-            payout_percent: PAYOUT,
-            settle_delay_ms: 4_000,
-            path: variation.path,
-            draw: variation.draw,
-            max_gap_intervals: variation.max_gap_intervals,
-        }
     }
 
     fn compare(
@@ -105,9 +80,8 @@ impl Ground {
     ) {
         let symbol = self.series.split('@').next().unwrap();
         let mut list = String::from("time,symbol,direction,close_type\n");
-        for (signal, code) in signals {
-            let _ =
-                writeln!(list, "{},{symbol},{},{code}", signal.decision_time, direction_of(signal.direction));
+        for (Signal { decision_time, direction, .. }, code) in signals {
+            let _ = writeln!(list, "{decision_time},{symbol},{},{code}", direction_of(*direction));
         }
         let folder = Folder::new()
             .with("candles.csv", &self.candles)
@@ -134,19 +108,10 @@ impl Ground {
 
     fn configuration(&self, variation: Variation) -> String {
         let (symbol, interval) = self.series.split_once('@').unwrap();
-        let Variation { expiration, latency_ms, rounding, path, draw, max_gap_intervals } = variation;
-        let rounding = match rounding {
-            Rounding::None => "none",
-            Rounding::SecondEnd => "second_end",
-        };
-        let path = match path {
-            Path::Linear => "linear",
-            Path::Open => "open",
-        };
-        let draw = match draw {
-            Draw::Refund => "refund",
-            Draw::Loss => "loss",
-        };
+        let (expiration, Settings { latency_ms, rounding, path, draw, max_gap_intervals, .. }) = variation;
+        let rounding = if rounding == Rounding::None { "none" } else { "second_end" };
+        let path = if path == Path::Linear { "linear" } else { "open" };
+        let draw = if draw == Draw::Refund { "refund" } else { "loss" };
         let (expiration, close_type) = (expiration_of(expiration), self.durations[0].0);
         format!(
             "[account]\ninitial_balance = 100000000\n\
@@ -179,7 +144,6 @@ fn while_nothing_is_in_flight<'a>(
     (sent, in_flight)
 }
 
-/// A line of the trades file against a row of the oracle.
 fn compare_trade(fields: &[&str], (signal, code): (&Signal, &str), row: &Row, case: &str) {
     let context = || format!("{case}\n{}\n{row:?}", fields.join(","));
     let [_, _, direction, amount, close_type, expiration, decision_time, rest @ ..] = fields else {
@@ -204,7 +168,6 @@ fn compare_trade(fields: &[&str], (signal, code): (&Signal, &str), row: &Row, ca
     assert_eq!(cents, row.pnl_cents, "{}", context());
 }
 
-/// Both evaluate the same expression, so that they agree to the bit, or nearly.
 fn is_price(text: &str, expected: Option<f64>) -> bool {
     match (text.parse::<f64>(), expected) {
         (Ok(price), Some(expected)) => (price - expected).abs() <= 1e-12 * expected.abs(),
@@ -219,11 +182,8 @@ fn read_candle(line: &str) -> CandleRow {
     (fields[0].parse().expect("a time"), price(1), price(2), price(3), price(4))
 }
 
-const fn direction_of(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Buy => "BUY",
-        Direction::Sell => "SELL",
-    }
+fn direction_of(direction: Direction) -> &'static str {
+    if direction == Direction::Buy { "BUY" } else { "SELL" }
 }
 
 const fn expiration_of(expiration: Expiration) -> &'static str {

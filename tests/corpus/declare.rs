@@ -49,7 +49,6 @@ pub(crate) use strategy;
 use candlewick_sdk::{Direction, Signal};
 use std::collections::VecDeque;
 
-/// Buys where a number is positive, sells where it is negative.
 pub(crate) fn toward(number: f64, reason: &'static str) -> Option<Signal> {
     if number > 0.0 {
         Some(Signal::new(Direction::Buy, reason))
@@ -58,7 +57,11 @@ pub(crate) fn toward(number: f64, reason: &'static str) -> Option<Signal> {
     }
 }
 
-/// The last so many values.
+/// Names with the group in which each is listed.
+pub(crate) fn by_name(groups: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
+    groups.iter().flat_map(|(group, names)| names.split(' ').map(move |name| (name, *group))).collect()
+}
+
 #[derive(Clone)]
 pub(crate) struct Window {
     values: VecDeque<f64>,
@@ -80,7 +83,6 @@ impl Window {
         full
     }
 
-    /// Takes a value. The last values with it, when there are as many as fit.
     pub(crate) fn with(&mut self, value: f64) -> Option<&VecDeque<f64>> {
         self.before(value);
         (self.values.len() == self.length).then_some(&self.values)
@@ -100,7 +102,6 @@ pub(crate) fn lowest<'a>(values: impl IntoIterator<Item = &'a f64>) -> f64 {
     values.into_iter().copied().fold(f64::MAX, f64::min)
 }
 
-/// Adds these strategies to a program, and their names to a list.
 macro_rules! list {
     ($($type:ident),* $(,)?) => {
         pub(crate) fn add(app: candlewick_cli::App, names: &mut Vec<&'static str>) -> candlewick_cli::App {

@@ -1,8 +1,5 @@
-//! `strategy check` on strategies that are known: honest ones, none of which it may accuse, and cheats, each of which it must
-//! catch by the check that is there for it.
-//!
-//! This is a program of its own, with the strategies of the corpus in its `App`, as any author's program is. Without
-//! `strategy` or `sweep` as its first argument it runs itself once for each of them, and compares.
+//! `strategy check` may accuse no honest strategy, and must catch each cheat by the check that is there for it.
+//! Without `strategy` or `sweep` as its first argument this program runs itself once for each of them, and compares.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "what cannot be read or run fails its test")]
 
 mod cheat;
@@ -14,7 +11,6 @@ mod trial;
 use candlewick_cli::{App, CountingAllocator};
 use candlewick_sdk::Candle;
 use candlewick_sdk::testkit::{Check, random_walk};
-use cheat::{CAUGHT_BY, Care};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -31,48 +27,21 @@ candlewick_sdk::parameters! {
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// What comes with Candlewick is honest, too.
-const BUILT_IN: [&str; 9] = [
-    "rsi-reversal",
-    "ema-cross",
-    "trend-filter",
-    "signal-list",
-    "bollinger-reversal",
-    "macd-cross",
-    "donchian-breakout",
-    "stochastic-adx",
-    "coin",
-];
-/// Honest rules and strategies of the repository, checked on prices with the ticks and gaps of a market.
-const ON_MARKET: [&str; 16] = [
-    "rules:bollinger-reversal.toml",
-    "rules:donchian-breakout.toml",
-    "rules:ema-cross-adx.toml",
-    "rules:higher-trend.toml",
-    "rules:inside-bar-breakout.toml",
-    "rules:macd-cross.toml",
-    "rules:rsi-reversal.toml",
-    "rules:session-open.toml",
-    "rules:stochastic-adx.toml",
-    "rules:three-in-a-row.toml",
-    "market:rsi-reversal",
-    "market:ema-cross",
-    "market:bollinger-reversal",
-    "market:macd-cross",
-    "market:donchian-breakout",
-    "market:stochastic-adx",
-];
-/// Candles for [`ON_MARKET`].
+const BUILT_IN: &str = "rsi-reversal ema-cross trend-filter signal-list bollinger-reversal macd-cross \
+                        donchian-breakout stochastic-adx coin";
+const ON_MARKET: &str = "rules:bollinger-reversal.toml rules:donchian-breakout.toml rules:ema-cross-adx.toml \
+                         rules:higher-trend.toml rules:inside-bar-breakout.toml rules:macd-cross.toml \
+                         rules:rsi-reversal.toml rules:session-open.toml rules:stochastic-adx.toml \
+                         rules:three-in-a-row.toml market:rsi-reversal market:ema-cross market:bollinger-reversal \
+                         market:macd-cross market:donchian-breakout market:stochastic-adx";
 const MARKET_DATA: &str = "EURUSD_1m.csv";
-/// Number of candles of [`MARKET_DATA`] that are checked.
 const MARKET_CANDLES: usize = 6_000;
-/// Candles that some are given as a file.
 const DATA: &str = "BTCUSDT_1m.csv";
 /// The same each time: what a test finds today it finds tomorrow.
 const SEED: &str = "20260105";
 
 fn main() -> ExitCode {
-    let (mut honest, mut cheats) = (BUILT_IN.to_vec(), Vec::new());
+    let (mut honest, mut cheats) = (BUILT_IN.split(' ').collect::<Vec<_>>(), Vec::new());
     let app = honest::add(App::with_builtin_strategies(), &mut honest);
     let app = trial::add_honest(app, &mut honest);
     let app = disguised::add(trial::add_cheats(cheat::add(app, &mut cheats)));
@@ -88,66 +57,53 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     assert!(honest.len() >= 50 && cheats.len() >= 20, "{} and {}", honest.len(), cheats.len());
-    let caught = trial::CAUGHT.iter().filter(|(_, checks)| !checks.is_empty()).count();
-    assert!(
-        caught >= 34,
-        "{caught} of {} cheats that were made without a look at the checks",
-        trial::CAUGHT.len()
-    );
-    let listed: BTreeSet<&str> = CAUGHT_BY.iter().map(|(name, ..)| *name).collect();
-    assert_eq!(
-        cheats.iter().copied().collect::<BTreeSet<_>>(),
-        listed,
-        "each cheat has the check that catches it"
-    );
+    let (trial, disguised) = (trial::caught(), disguised::caught());
+    let caught = trial.iter().filter(|(_, check)| !check.is_empty()).count();
+    assert!(caught >= 34, "{caught} of {} cheats made without a look at the checks", trial.len());
+    let listed: BTreeSet<&str> = cheat::caught().map(|(name, ..)| name).collect();
+    let added: BTreeSet<&str> = cheats.iter().copied().collect();
+    assert_eq!(added, listed, "each cheat has the check that catches it");
     let folder = folder();
-    honest.extend(ON_MARKET);
-    let trial = trial::CAUGHT.iter().map(|(name, _)| name);
-    let disguised = disguised::CAUGHT.iter().chain(&disguised::ENDED).map(|(name, _)| name);
-    let names: Vec<&str> = honest.iter().chain(&cheats).chain(trial).chain(disguised).copied().collect();
+    honest.extend(ON_MARKET.split(' '));
+    let others = trial.iter().chain(&disguised).chain(&disguised::ENDED).map(|(name, _)| name);
+    let names: Vec<&str> = honest.iter().chain(&cheats).chain(others).copied().collect();
     let checked = check_all(&names, folder.path());
     let (others, tried) = checked.split_at(honest.len() + cheats.len());
-    let (tried, disguised) = tried.split_at(trial::CAUGHT.len());
-    let (hidden, ended) = disguised.split_at(disguised::CAUGHT.len());
+    let (tried, ended) = tried.split_at(trial.len() + disguised.len());
     let mut problems: Vec<String> =
         names.iter().zip(others).filter_map(|(name, said)| judge(name, said)).collect();
-    problems.extend(trial::CAUGHT.iter().zip(tried).filter_map(judge_trial));
-    problems.extend(disguised::CAUGHT.iter().zip(hidden).filter_map(judge_disguised));
+    problems.extend(trial.iter().chain(&disguised).zip(tried).filter_map(judge_caught));
     problems.extend(disguised::ENDED.iter().zip(ended).filter_map(judge_ended));
-    problems.extend(sweep("t-declared-future", 5, "t-declared-future declares", folder.path()));
-    problems.extend(sweep("t-table-by-close", 5, "by their prices", folder.path()));
-    problems.extend(sweep("t-once-model", 5, "otherwise in a new process", folder.path()));
-    problems.extend(sweep("t-engulfing", 0, "", folder.path()));
-    problems.extend(walk("t-declared-future", 5, "t-declared-future declares", folder.path()));
-    problems.extend(walk("t-table-by-close", 5, "by their prices", folder.path()));
-    problems.extend(walk("t-once-model", 5, "otherwise in a new process", folder.path()));
-    problems.extend(walk("t-engulfing", 0, "", folder.path()));
+    for (strategy, code, says) in [
+        ("t-declared-future", 5, "t-declared-future declares"),
+        ("t-table-by-close", 5, "by their prices"),
+        ("t-once-model", 5, "otherwise in a new process"),
+        ("t-engulfing", 0, ""),
+    ] {
+        for how in [("sweep", "results.csv"), ("walk-forward", "windows.csv")] {
+            problems.extend(search(how, strategy, (code, says), folder.path()));
+        }
+    }
     for problem in &problems {
         println!("{problem}");
     }
     print_table(&cheats, &others[honest.len()..]);
-    for ((name, _), said) in trial::CAUGHT.iter().zip(tried) {
+    for ((name, _), said) in trial.iter().zip(tried) {
         println!("{name:<24} {}", said.failed.join(" "));
     }
-    let cheats = cheats.len() + trial::CAUGHT.len() + disguised.len();
+    let cheats = cheats.len() + tried.len() + ended.len();
     println!("{} honest strategies, {cheats} cheats, {} problems", honest.len(), problems.len());
     ExitCode::from(u8::from(!problems.is_empty()))
 }
 
-/// A folder with candles and a list of signals.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let (walk, mut list) = (random_walk(77, 1_500), "time,symbol,direction\n".to_owned());
     for (index, candle) in walk.iter().enumerate() {
         let [open, close] = [candle.open(), candle.close()];
         if index % 9 == 0 {
-            writeln!(
-                list,
-                "{},BTCUSDT,{}",
-                candle.time().get() + 60_000,
-                if close > open { "BUY" } else { "SELL" }
-            )
-            .unwrap();
+            let (time, side) = (candle.time().get() + 60_000, if close > open { "BUY" } else { "SELL" });
+            writeln!(list, "{time},BTCUSDT,{side}").unwrap();
         }
     }
     std::fs::write(folder.path().join(DATA), csv(&walk)).unwrap();
@@ -172,14 +128,12 @@ fn csv(candles: &[Candle]) -> String {
     text
 }
 
-/// What `strategy check` said: the exit code, and the checks that failed.
 struct Said {
     code: i32,
     failed: Vec<String>,
     printed: String,
 }
 
-/// Checks them, two at a time.
 fn check_all(names: &[&str], folder: &Path) -> Vec<Said> {
     let (next, said) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
@@ -243,16 +197,6 @@ fn check(name: &str, folder: &Path) -> Said {
     Said { code: output.status.code().unwrap_or(-1), failed, printed }
 }
 
-/// What is wrong with how a sweep of a strategy ended: a cheat's best set is shown and written nowhere.
-fn sweep(strategy: &str, code: i32, says: &str, folder: &Path) -> Option<String> {
-    search(("sweep", "results.csv"), strategy, (code, says), folder)
-}
-
-/// The same of a walk forward.
-fn walk(strategy: &str, code: i32, says: &str, folder: &Path) -> Option<String> {
-    search(("walk-forward", "windows.csv"), strategy, (code, says), folder)
-}
-
 fn search(
     (command_name, results): (&str, &str),
     strategy: &str,
@@ -264,16 +208,8 @@ fn search(
     );
     std::fs::write(folder.join("bot.toml"), bot).unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args([
-        command_name,
-        "--config",
-        "bot.toml",
-        "--data",
-        trial::DATA,
-        "--param",
-        "close_type=01:00,02:00",
-    ]);
-    let out = format!("{command_name}-{strategy}");
+    let (out, data) = (format!("{command_name}-{strategy}"), trial::DATA);
+    command.args([command_name, "--config", "bot.toml", "--data", data, "--param", "close_type=01:00,02:00"]);
     command.args(["--out", &out]).current_dir(folder).env_clear().env("XDG_CACHE_HOME", folder);
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
@@ -283,30 +219,21 @@ fn search(
         .then(|| format!("{command_name} of {strategy} must end with {code} and say {says:?}: {said}"))
 }
 
-/// What is wrong with what was said.
 fn judge(name: &str, said: &Said) -> Option<String> {
-    let Some((_, check, care)) = CAUGHT_BY.iter().find(|(cheat, ..)| *cheat == name) else {
+    let Some((_, check, must_be_alone)) = cheat::caught().find(|(cheat, ..)| *cheat == name) else {
         let is_fine = said.code == 0 && said.failed.is_empty();
         return (!is_fine).then(|| format!("{name} is honest, and accused:\n{}", said.printed));
     };
     let is_caught = said.code == 5 && said.failed.iter().any(|failed| failed == check.name());
-    let is_alone = *care == Care::Careless || said.failed.len() == 1;
-    (!is_caught || !is_alone)
-        .then(|| format!("{name} must be caught by {check} ({care:?}):\n{}", said.printed))
+    let is_alone = !must_be_alone || said.failed.len() == 1;
+    let alone = if must_be_alone { " alone" } else { "" };
+    (!is_caught || !is_alone).then(|| format!("{name} must be caught by {check}{alone}:\n{}", said.printed))
 }
 
-/// What is wrong with what was said of a cheat of the trial.
-fn judge_trial(((name, checks), said): (&(&str, &[&str]), &Said)) -> Option<String> {
-    let is_caught =
-        said.code == 5 && checks.iter().all(|check| said.failed.iter().any(|failed| failed == check));
-    (!checks.is_empty() && !is_caught)
-        .then(|| format!("{name} must be caught by {checks:?}: {:?}\n{}", said.failed, said.printed))
-}
-
-/// Returns a message if a disguised cheat was not caught by its check.
-fn judge_disguised(((name, check), said): (&(&str, &str), &Said)) -> Option<String> {
+fn judge_caught(((name, check), said): (&(&str, &str), &Said)) -> Option<String> {
     let is_caught = said.code == 5 && said.failed.iter().any(|failed| failed == check);
-    (!is_caught).then(|| format!("{name} must be caught by {check}: {:?}\n{}", said.failed, said.printed))
+    (!check.is_empty() && !is_caught)
+        .then(|| format!("{name} must be caught by {check}: {:?}\n{}", said.failed, said.printed))
 }
 
 /// Returns a message if a strategy that ends or blocks its process was not reported as such.
@@ -318,7 +245,7 @@ fn judge_ended(((name, says), said): (&(&str, &str), &Said)) -> Option<String> {
 
 /// For each check what it caught, and what would have escaped without it.
 fn print_table(cheats: &[&str], said: &[Said]) {
-    let checks: BTreeSet<Check> = CAUGHT_BY.iter().map(|(_, check, _)| *check).collect();
+    let checks: BTreeSet<Check> = cheat::caught().map(|(_, check, _)| check).collect();
     println!("{:<12} {:>6} {:>17}", "check", "caught", "without it escape");
     for check in checks {
         let caught =

@@ -6,7 +6,6 @@ use serde_json::Value;
 use std::cell::Cell;
 use std::fmt;
 
-/// Maximum length of a value in a message, in bytes.
 const SHOWN_BYTES: usize = 160;
 
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
@@ -17,13 +16,10 @@ pub(crate) enum Kind {
     Removed,
 }
 
-/// A value that differs, by its JSON pointer.
 #[derive(Debug)]
 pub(crate) struct Difference {
     pointer: String,
-    /// `None` if the value was added.
     recorded: Option<Value>,
-    /// `None` if the value was removed.
     found: Option<Value>,
 }
 
@@ -49,7 +45,6 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Returns every value in which two documents differ.
 pub(crate) fn find_differences(recorded: &Value, found: &Value) -> Vec<Difference> {
     let mut differences = Vec::new();
     collect(Some(recorded), Some(found), String::new(), &mut differences);
@@ -74,7 +69,6 @@ fn collect(was: Option<&Value>, is: Option<&Value>, pointer: String, differences
     }
 }
 
-/// The rows of `allowed.toml`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Allowed {
@@ -82,11 +76,9 @@ pub(crate) struct Allowed {
     rows: Vec<Row>,
 }
 
-/// A permitted difference.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {
-    /// A word for the change that brings the difference.
     change: String,
     /// Name of the base file; `*` stands for any text.
     file: String,
@@ -103,7 +95,6 @@ impl Allowed {
         toml::from_str(text).unwrap()
     }
 
-    /// Returns whether a row permits the difference, and marks each such row as used.
     pub(crate) fn permits(&self, file: &str, difference: &Difference) -> bool {
         let fitting: Vec<&Row> = self.rows.iter().filter(|row| row.fits(file, difference)).collect();
         for row in &fitting {
@@ -112,7 +103,6 @@ impl Allowed {
         !fitting.is_empty()
     }
 
-    /// Returns a message for each row that permitted nothing.
     pub(crate) fn unused_rows(&self) -> Vec<String> {
         let unused = self.rows.iter().filter(|row| !row.is_used.get());
         let message = |row: &Row| {
@@ -131,7 +121,6 @@ impl Row {
     }
 }
 
-/// Returns whether a text matches a pattern in which `*` stands for any text.
 fn matches_text(pattern: &str, text: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == text,
@@ -142,7 +131,6 @@ fn matches_text(pattern: &str, text: &str) -> bool {
     }
 }
 
-/// Returns whether a JSON pointer matches a pattern in which `*` stands for one part.
 pub(crate) fn matches_pointer(pattern: &str, pointer: &str) -> bool {
     let (mut patterns, mut parts) = (pattern.split('/'), pointer.split('/'));
     loop {

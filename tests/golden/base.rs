@@ -10,15 +10,12 @@ use std::path::{Path, PathBuf};
 /// Name of the list of hashes, in the format of `sha256sum`.
 const SUMS: &str = "SHA256SUMS";
 
-/// The folder of recorded outputs.
 pub(crate) struct Base {
     folder: PathBuf,
-    /// Hash of each listed file.
     sums: BTreeMap<String, String>,
 }
 
 impl Base {
-    /// Opens the folder and returns a message for each file that is changed, missing or not listed.
     pub(crate) fn open(folder: &Path) -> (Self, Vec<String>) {
         let text = fs::read_to_string(folder.join(SUMS)).unwrap_or_default();
         let sums: BTreeMap<String, String> = text
@@ -40,13 +37,11 @@ impl Base {
         (base, problems)
     }
 
-    /// Returns a recorded document, `None` if there is none.
     pub(crate) fn read(&self, name: &str) -> Option<Value> {
         let text = fs::read(self.folder.join(name)).ok()?;
         Some(serde_json::from_slice(&text).unwrap())
     }
 
-    /// Adds the documents that are neither listed nor there, with their hashes.
     pub(crate) fn record_missing(&mut self, outputs: &[(String, Value)]) {
         fs::create_dir_all(&self.folder).unwrap();
         let is_missing = |name: &str| !self.sums.contains_key(name) && !self.folder.join(name).exists();
@@ -60,7 +55,6 @@ impl Base {
         fs::write(self.folder.join(SUMS), lines.collect::<String>()).unwrap();
     }
 
-    /// Returns a message for each recorded file that no case produces.
     pub(crate) fn files_without_case(&self, cases: &[Case]) -> Vec<String> {
         let is_produced = |name: &&String| cases.iter().any(|case| case.file_name() == **name);
         let orphans = self.sums.keys().filter(|name| !is_produced(name));

@@ -10,12 +10,10 @@ pub(crate) fn hex_sha256(bytes: &[u8]) -> String {
     format!("{:x}", Sha256::digest(bytes))
 }
 
-/// Returns a JSON pointer to a key of the object at another pointer.
 pub(crate) fn pointer_to(pointer: &str, key: &str) -> String {
     format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"))
 }
 
-/// Calls a function for each value of a document, with its JSON pointer, parents first.
 pub(crate) fn visit(value: &mut Value, pointer: &str, call: &mut dyn FnMut(&str, &mut Value)) {
     call(pointer, value);
     match value {
@@ -40,14 +38,12 @@ pub(crate) fn parse_stdout(command: &str, text: &str) -> Value {
         return parse_csv(text.as_bytes());
     }
     if command.starts_with("completions") {
-        // The options of each command, without their descriptions.
         return text.lines().map(str::trim).filter(|line| line.starts_with("opts=\"-")).collect();
     }
     let document = serde_json::from_str(text).ok();
     document.or_else(|| parse_lines(text).ok()).unwrap_or_else(|| Value::from("<text>"))
 }
 
-/// Parses a written file by the ending of its name.
 pub(crate) fn parse_file(name: &str, bytes: &[u8]) -> Value {
     let text = || std::str::from_utf8(bytes).unwrap();
     match name.rsplit_once('.').map(|(_, ending)| ending) {
@@ -64,7 +60,6 @@ fn parse_lines(text: &str) -> serde_json::Result<Value> {
     text.lines().map(serde_json::from_str::<Value>).collect()
 }
 
-/// Parses a table into its columns, so that a new column is one difference.
 fn parse_csv(bytes: &[u8]) -> Value {
     let mut reader = csv::Reader::from_reader(bytes);
     let header = reader.headers().unwrap().clone();
@@ -98,7 +93,6 @@ fn unpack(letters: &str) -> Value {
     serde_json::from_slice(&unpacked).unwrap_or_else(|_| hash())
 }
 
-/// Parses server-sent events into their names and data.
 pub(crate) fn parse_event_stream(text: &str) -> Value {
     let field = |event: &str, name: &str| {
         event.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default().trim().to_owned()

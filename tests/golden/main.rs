@@ -1,9 +1,7 @@
-//! Golden references: outputs of the program on fixed inputs, compared with recorded ones.
+//! Golden references: `cases.toml` lists commands and outputs, `masks.toml` values to mask, `allowed.toml` differences.
 //!
-//! `cases.toml` lists commands and the outputs to keep, `masks.toml` the values to mask,
-//! `base/` the recorded outputs and `allowed.toml` the permitted differences. With
-//! `CANDLEWICK_GOLDEN=record` the test adds outputs that are missing. `CANDLEWICK_GOLDEN_BINARY`
-//! names another program to run, and `CANDLEWICK_GOLDEN_CASE` a part of the names of cases.
+//! `CANDLEWICK_GOLDEN=record` adds outputs that are missing, `CANDLEWICK_GOLDEN_BINARY` names another program, and
+//! `CANDLEWICK_GOLDEN_CASE` a part of the names of cases.
 #![allow(clippy::unwrap_used, reason = "a failed read or command fails the test")]
 
 mod allowed;
@@ -24,10 +22,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// Maximum number of differences shown for one file.
 const SHOWN_DIFFERENCES: usize = 12;
 
-/// Returns the folder of this test.
 fn golden_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().join("tests/golden")
 }
@@ -62,9 +58,6 @@ fn program_produces_recorded_outputs() {
     assert!(problems.is_empty(), "{} problems\n{}", problems.len(), problems.join("\n"));
 }
 
-/// Runs the cases on several threads.
-///
-/// Returns the documents with the names of their base files, and a message for each case that panicked.
 fn run_all(program: &Program, cases: &[&Case], masks: &Masks) -> (Vec<(String, Value)>, Vec<String>) {
     let queue: Mutex<Vec<&Case>> = Mutex::new(cases.iter().rev().copied().collect());
     let (outputs, panicked): (Mutex<Vec<_>>, Mutex<Vec<_>>) = Default::default();
@@ -87,7 +80,6 @@ fn run_all(program: &Program, cases: &[&Case], masks: &Masks) -> (Vec<(String, V
     (outputs, panicked.into_inner().unwrap())
 }
 
-/// Compares outputs with the base and returns a message for each difference without a row.
 fn compare(base: &Base, outputs: &[(String, Value)], allowed: &Allowed) -> Vec<String> {
     let mut problems = Vec::new();
     for (file, output) in outputs {
@@ -113,7 +105,6 @@ mod tests {
     const ROW: &str = "[[row]]\nchange = \"payout\"\nfile = \"plain*\"\npointer = \"/trades/*/payout\"\n\
                        kind = \"changed\"\nreason = \"a new default\"\n";
 
-    /// Returns a base with one recorded file, and its temporary folder.
     fn recorded_base() -> (tempfile::TempDir, Base) {
         let folder = tempfile::tempdir().unwrap();
         let (mut base, problems) = Base::open(folder.path());

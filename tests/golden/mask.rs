@@ -6,12 +6,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Placeholder for a text for people.
 const TEXT: &str = "<text>";
-/// Placeholder for a value that differs between runs.
 const VOLATILE: &str = "<volatile>";
 
-/// The keys of `masks.toml`, each with its reason.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Masks {
@@ -26,7 +23,6 @@ impl Masks {
         toml::from_str(text).unwrap()
     }
 
-    /// Masks the values of all listed keys, and those at pointers in which `*` stands for one part.
     pub(crate) fn apply(&self, document: &mut Value, pointers: &BTreeMap<String, String>) {
         let is_named = |pointer: &str| pointers.keys().any(|pattern| matches_pointer(pattern, pointer));
         visit(document, "", &mut |pointer, value| {

@@ -10,7 +10,6 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The program whose outputs are compared.
 pub(crate) struct Program {
     binary: PathBuf,
 }
@@ -20,7 +19,6 @@ impl Program {
         Self { binary: binary.into() }
     }
 
-    /// Runs the commands of a case in a new folder and returns its outputs as one document.
     pub(crate) fn run_case(&self, case: &Case) -> Value {
         let folder = tempfile::tempdir().unwrap();
         for file in &case.files {
@@ -60,7 +58,6 @@ fn split(line: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Copies a file into a folder. Journals are unpacked.
 fn copy(file: &Path, folder: &Path) {
     let mut bytes = fs::read(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let mut name = PathBuf::from(file.file_name().unwrap());
@@ -72,7 +69,6 @@ fn copy(file: &Path, folder: &Path) {
     fs::write(folder.join(name), bytes).unwrap();
 }
 
-/// Returns the named files, each `null` if it was not written.
 fn record_files(folder: &Path, names: &[String], record: impl Fn(&str, &[u8]) -> Value) -> Value {
     let file = |name: &String| {
         let bytes = fs::read(folder.join(name)).ok();

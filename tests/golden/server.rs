@@ -8,28 +8,22 @@ use std::net::TcpStream;
 use std::process::{Child, Command};
 use std::time::Duration;
 
-/// Documented credentials of the sandbox.
 const SANDBOX_HEADERS: &str = "api-token: sandbox-token\r\napi-key: sandbox-key\r\nx-timestamp: 1\r\n";
 /// Start of the event that ends an update of the page.
 const LAST_EVENT: &str = "event: clock";
 
-/// Longest wait for a part of an answer.
 const READ_TIMEOUT: Duration = Duration::from_mins(1);
-/// Maximum number of requests until the page has read the journal.
 const MAX_STATES: usize = 100_000;
 
-/// A server process, killed on drop.
 struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Killing fails if the process has already exited.
         drop(self.0.kill());
         drop(self.0.wait());
     }
 }
 
-/// Runs the server and returns its answer to each path.
 pub(crate) fn ask(mut command: Command, server: &Server) -> Value {
     let (reader, writer) = pipe().unwrap();
     command.stdout(writer.try_clone().unwrap()).stderr(writer);
@@ -56,7 +50,6 @@ struct Client {
 }
 
 impl Client {
-    /// Connects to the address in the ready line. A page is signed in with the token there.
     fn connect(line: &str) -> Self {
         let text_after = |mark: &str, is_part: fn(char) -> bool| {
             let (_, text) = line.split_once(mark)?;
@@ -71,7 +64,6 @@ impl Client {
         client
     }
 
-    /// Signs in to the page of a bot and waits until the page has read the journal.
     fn sign_in(&mut self, token: &str) {
         let body = json!({ "token": token }).to_string();
         let headers = "x-candlewick: 1\r\ncontent-type: application/json\r\n";
@@ -83,7 +75,6 @@ impl Client {
         assert!((0..MAX_STATES).any(|_| is_read(&self.answer("/api/state"))), "the journal is not read");
     }
 
-    /// Requests a path and returns status and body.
     fn answer(&self, path: &str) -> Value {
         let end = path.ends_with("/events").then_some(LAST_EVENT);
         let answer = self.exchange(&format!("GET {path}"), &self.headers, "", end);

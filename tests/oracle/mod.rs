@@ -1,8 +1,5 @@
-//! The oracle: what a list of signals must yield, calculated as plainly as the rules are written.
-//!
-//! It shares no code with the simulator, nor with any other crate: plain numbers in, rows out, the standard library
-//! only. Where the two disagree, one of them has misread the rules. Times are integer milliseconds since the epoch,
-//! prices are floats, money is whole cents.
+//! The oracle: what a list of signals must yield, by the standard library alone. Where it and the simulator disagree, one
+//! has misread the rules. Times are integer milliseconds since the epoch, prices are floats, money is whole cents.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +19,6 @@ pub(crate) enum Expiration {
     NextCandle,
 }
 
-/// `open_rounding`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Rounding {
     None,
@@ -43,7 +39,6 @@ pub(crate) enum Draw {
     Loss,
 }
 
-/// `candle_close_cutoff_ms`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Cutoff {
     /// 30,000 for durations of 60 s and more, 0 below.
@@ -61,7 +56,6 @@ pub(crate) struct Signal {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Settings {
-    /// The length of the candles that prices come from.
     pub(crate) interval_ms: i64,
     pub(crate) latency_ms: i64,
     pub(crate) rounding: Rounding,
@@ -109,7 +103,6 @@ pub(crate) fn trade_every_signal(
     signals.iter().map(|signal| trade(&prices, signal, settings, stake_cents)).collect()
 }
 
-/// Follows one signal from its decision to its end.
 fn trade(prices: &Prices, signal: &Signal, settings: &Settings, stake_cents: i64) -> Row {
     let arrival = signal.decision_time + settings.latency_ms;
     let open_time = open_moment(signal, arrival, settings);
@@ -149,16 +142,8 @@ fn trade(prices: &Prices, signal: &Signal, settings: &Settings, stake_cents: i64
         }
     };
     let outcome = outcome_of(signal.direction, open_price, close_price, settings.draw);
-    Row {
-        decision_time: signal.decision_time,
-        open_time: Some(open_time),
-        open_price: Some(open_price),
-        close_time: Some(close_time),
-        close_price: Some(close_price),
-        outcome,
-        pnl_cents: Some(pnl_cents(outcome, stake_cents, settings.payout_percent)),
-        known_at: Some(close_time + settings.settle_delay_ms),
-    }
+    let pnl_cents = Some(pnl_cents(outcome, stake_cents, settings.payout_percent));
+    Row { open_price: Some(open_price), close_price: Some(close_price), outcome, pnl_cents, ..cancelled }
 }
 
 /// Rules 1 and 4: the open moment `o` of a signal that arrives at `arrival`.
@@ -187,12 +172,10 @@ fn close_moment(signal: &Signal, open_time: i64, settings: &Settings) -> i64 {
     }
 }
 
-/// The start of the span of `length`, aligned to the epoch, that contains `moment`.
 fn start_of(moment: i64, length: i64) -> i64 {
     moment - moment.rem_euclid(length)
 }
 
-/// The price at which a trade opens.
 fn entry_price(prices: &Prices, signal: &Signal, open_time: i64, settings: &Settings) -> Price {
     match (signal.expiration, settings.rounding) {
         (Expiration::NextCandle, _) | (_, Rounding::None) => prices.entry_at(open_time),
@@ -204,7 +187,6 @@ fn entry_price(prices: &Prices, signal: &Signal, open_time: i64, settings: &Sett
     }
 }
 
-/// The price at which a trade closes.
 fn exit_price(prices: &Prices, close_time: i64, settings: &Settings) -> Price {
     match settings.rounding {
         Rounding::None => prices.exit_at(close_time),
@@ -215,10 +197,7 @@ fn exit_price(prices: &Prices, close_time: i64, settings: &Settings) -> Price {
 fn outcome_of(direction: Direction, open_price: f64, close_price: f64, draw: Draw) -> Outcome {
     // Rounding errors of interpolated prices are no difference.
     if (open_price - close_price).abs() / open_price <= 1e-12 {
-        return match draw {
-            Draw::Refund => Outcome::Draw,
-            Draw::Loss => Outcome::Lost,
-        };
+        return if draw == Draw::Refund { Outcome::Draw } else { Outcome::Lost };
     }
     let won = match direction {
         Direction::Buy => close_price > open_price,
@@ -244,7 +223,6 @@ fn win_cents(stake_cents: i64, payout_percent: f64) -> i64 {
     (cents + i128::from(up)) as i64
 }
 
-/// The answer of the price path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Price {
     At(f64),
@@ -263,7 +241,6 @@ impl Price {
     }
 }
 
-/// The price path.
 struct Prices {
     by_open_time: BTreeMap<i64, CandleRow>,
     /// `T_end`: the close time of the last candle.
@@ -324,7 +301,6 @@ impl Prices {
         }
     }
 
-    /// The candle that opens at `slot`, or what stands in for it.
     fn covering(&self, slot: i64) -> Covering {
         let Some((open_time, candle)) = self.by_open_time.range(..=slot).next_back() else {
             return Covering::Nothing;
@@ -376,19 +352,13 @@ mod tests {
     /// Minute k opens at 100 + 10 k and closes 6 above, so that no close is the next open.
     fn minutes(present: &[i64]) -> Vec<CandleRow> {
         let price = |k: i64| 100.0 + 10.0 * k as f64;
-        present
-            .iter()
-            .map(|k| (ZERO + k * MINUTE, price(*k), price(*k) + 6.0, price(*k), price(*k) + 6.0))
-            .collect()
+        let candle = |k: &i64| (ZERO + k * MINUTE, price(*k), price(*k) + 6.0, price(*k), price(*k) + 6.0);
+        present.iter().map(candle).collect()
     }
 
     fn signal(decision_time: i64, expiration: Expiration) -> Signal {
-        Signal {
-            decision_time: ZERO + decision_time,
-            direction: Direction::Buy,
-            duration_ms: MINUTE,
-            expiration,
-        }
+        let (decision_time, direction) = (ZERO + decision_time, Direction::Buy);
+        Signal { decision_time, direction, duration_ms: MINUTE, expiration }
     }
 
     fn run(candles: &[CandleRow], signal: Signal, settings: Settings) -> Row {
@@ -426,24 +396,16 @@ mod tests {
 
     #[test]
     fn a_short_candle_close_has_no_cutoff_and_a_set_one_is_obeyed() {
-        let short = |settings| {
-            run(
-                &minutes(&[0, 1, 2]),
-                Signal { duration_ms: 30_000, ..signal(29_999, Expiration::CandleClose) },
-                settings,
-            )
-        };
+        let signal = Signal { duration_ms: 30_000, ..signal(29_999, Expiration::CandleClose) };
+        let short = |settings| run(&minutes(&[0, 1, 2]), signal, settings);
         assert_eq!(short(EXACT).close_time, Some(ZERO + 30_000));
         assert_eq!(short(Settings { cutoff: Cutoff::Ms(1), ..EXACT }).close_time, Some(ZERO + 60_000));
     }
 
     #[test]
     fn a_path_of_opens_stands_still_inside_a_candle() {
-        let row = run(
-            &minutes(&[0, 1, 2]),
-            signal(1_500, Expiration::TimeFixed),
-            Settings { path: Path::Open, ..EXACT },
-        );
+        let settings = Settings { path: Path::Open, ..EXACT };
+        let row = run(&minutes(&[0, 1, 2]), signal(1_500, Expiration::TimeFixed), settings);
         assert_eq!((row.open_price, row.close_price), (Some(100.0), Some(110.0)));
     }
 

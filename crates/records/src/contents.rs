@@ -46,7 +46,6 @@ pub struct Folded {
     /// Per intent: run, line number, index of its bot in the run, and journal time.
     pub decided: Vec<(IntentId, u64, u64, usize, Millis)>,
     pub is_halted: bool,
-    /// Run headers, notes except seals and snapshots, second trades, last wallet reading.
     pub lines: Vec<StoredLine>,
     pub last: StoredLine,
 }
@@ -56,8 +55,6 @@ pub struct JournalContents {
     pub book: TradeBook,
     pub origins: BTreeMap<IntentId, IntentOrigin>,
     /// Money, limits and doubts at the end, as the next run would restore them.
-    ///
-    /// If restored from a snapshot, the limits are those of the last reload.
     pub session: Session,
     pub lines: Vec<StoredLine>,
     pub candles: BTreeMap<u64, u64>,
@@ -110,10 +107,7 @@ impl JournalContents {
         Ok(Self { runs, book, origins, session, lines: read.kept, candles: read.candles, is_halted, last })
     }
 
-    /// Builds the contents from a state restored from the last snapshot on.
-    ///
-    /// Refusals, candle counts and lines other than those in `folded` are missing, so
-    /// [`began_doubt`](Self::began_doubt) finds nothing.
+    /// Builds the contents from the last snapshot on, without refusals, candle counts and other lines.
     pub fn of_folded(folded: Folded) -> Result<Self, RecordsError> {
         let Folded { session, book, decided, is_halted, lines, last } = folded;
         let runs = RecordedRun::all_of(&lines)?;
@@ -148,7 +142,6 @@ impl JournalContents {
         found
     }
 
-    /// Returns the notes of one run or all, the latest first.
     fn latest_notes(&self, run: Option<u64>) -> impl DoubleEndedIterator<Item = &StoredLine> {
         let is_note = move |stored: &&StoredLine| {
             stored.line.kind == LineKind::Note && run.is_none_or(|run| run == stored.line.run)
@@ -166,7 +159,6 @@ impl JournalContents {
         self.is_halted.then(|| halts.next().unwrap_or_default())
     }
 
-    /// Returns the limit that ended the last run, which only the operator can lift.
     pub fn limit_reached(&self) -> Option<LimitReached> {
         self.latest_notes(Some(self.last_run().number)).find_map(|stored| {
             let note: Value = serde_json::from_str(&stored.line.body).ok()?;
@@ -175,9 +167,7 @@ impl JournalContents {
         })
     }
 
-    /// Returns unexplained trades of the account, in order of detection.
-    ///
-    /// Excludes trades explained since, and closed second trades.
+    /// Unexplained trades in order of detection, except those explained since and closed second trades.
     pub fn strangers(&self) -> Vec<StrangeTrade> {
         let ours = self.book.rows().iter().filter_map(|row| self.book.venue_id(row));
         let events = self.lines.iter().filter(|stored| stored.line.kind == LineKind::Event);
@@ -285,7 +275,6 @@ impl JournalContents {
     }
 }
 
-/// Parses an event whose text contains a name. Most lines need no parsing.
 fn event_named(stored: &StoredLine, name: &str) -> Option<EventKind> {
     let body = Some(&stored.line.body).filter(|body| body.contains(name))?;
     Some(serde_json::from_str::<Event>(body).ok()?.kind)

@@ -35,7 +35,6 @@ pub struct DelayLine {
     pub request_to_answer_ms: Option<Spread>,
 }
 
-/// Percentiles of samples, by nearest rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Spread {
     pub count: usize,
@@ -69,7 +68,6 @@ struct OpenedTold {
 
 struct Asked {
     symbol: Symbol,
-    /// Time of the decision plus the bot's delay.
     decided: Millis,
     sent: Millis,
 }
@@ -184,7 +182,6 @@ impl Spread {
     fn of_counts(counts: &BTreeMap<Millis, usize>) -> Option<Self> {
         let max = *counts.last_key_value()?.0;
         let count: usize = counts.values().sum();
-        // The smallest sample that so many percent of all do not exceed.
         let at = |percent: usize| {
             let rank = (count * percent).div_ceil(100).max(1);
             let mut seen = 0;

@@ -1,9 +1,4 @@
-//! Reading of journals: runs, intents, money and orders in doubt.
-//!
-//! [`JournalContents`] reads a journal to its present end and restores what the next start would
-//! find. [`explain`] follows one trade or one moment through it. [`parity`] compares it with the
-//! strategies of this program. This crate only reads: it never writes a journal and never sends a
-//! request to a venue.
+//! Reading of journals: runs, intents, money and orders in doubt. Nothing is written or requested.
 
 mod contents;
 mod delays;
@@ -23,7 +18,7 @@ pub use limit::LimitLine;
 pub use lines::{SessionFold, is_candle, parse, read_refusal, recorded_candles};
 pub use moment::{counted, delta, describe_halt, time_text, utc};
 pub use run::{BETWEEN_RUNS, RecordedRun, RecordedRuns, TradingMode};
-pub use table::{Table, fit_tables_to, table};
+pub use table::{Table, fit_tables_to, table, table_text};
 pub use trade::{IntentOrigin, TradeFilter, TradeLine, TradeList, TradePage};
 pub use verdict::{
     EdgeIntervals, NO_LONGER_HELD, VerdictLine, no_longer_held_words, threshold, threshold_words,

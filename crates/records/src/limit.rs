@@ -11,7 +11,6 @@ pub struct LimitLine {
     pub title: &'static str,
     pub value: f64,
     pub most: f64,
-    /// `count` or `money`.
     pub unit: &'static str,
 }
 

@@ -14,7 +14,6 @@ const PAGE: u32 = 5_000;
 /// Part of the JSON of a candle that was fetched after its close.
 const BACKFILL: &str = "\"origin\":\"backfill\"";
 
-/// Lines of a journal, except candles, which are most of it, and snapshots, which repeat others.
 #[derive(Default)]
 pub(crate) struct Lines {
     pub kept: Vec<StoredLine>,
@@ -24,7 +23,6 @@ pub(crate) struct Lines {
     began: Option<Millis>,
 }
 
-/// Reads a journal to its present end in one walk, verifies each line and passes it to `visit`.
 pub(crate) async fn read_lines(
     reader: &mut Reader,
     mut visit: impl FnMut(&StoredLine) -> Result<(), RecordsError>,
@@ -39,7 +37,6 @@ pub(crate) async fn read_lines(
     Ok(read)
 }
 
-/// Verifies each line and passes it to `visit`, with at most one page in memory.
 pub(crate) async fn visit_all(
     reader: &mut Reader,
     mut visit: impl FnMut(&StoredLine) -> Result<(), RecordsError>,
@@ -61,7 +58,6 @@ async fn visit_pages(
     }
 }
 
-/// Reads all lines without verification, for a journal that may be damaged.
 pub(crate) async fn read_unverified(reader: &mut Reader) -> Result<Vec<StoredLine>, JournalError> {
     let mut lines: Vec<StoredLine> = Vec::new();
     loop {
@@ -96,7 +92,6 @@ impl Lines {
     }
 }
 
-/// Parses the JSON of a line.
 pub fn parse<'a, T: Deserialize<'a>>(stored: &'a StoredLine) -> Result<T, RecordsError> {
     serde_json::from_str(&stored.line.body).map_err(|error| RecordsError::unreadable(stored, error))
 }
@@ -175,7 +170,6 @@ pub(crate) fn rejection_in(lines: &[StoredLine]) -> Option<Rejection> {
     })
 }
 
-/// First recorded candle of each time, by series.
 #[derive(Default)]
 pub(crate) struct RecordedCandles {
     pub by_series: BTreeMap<Series, BTreeMap<Millis, Candle>>,

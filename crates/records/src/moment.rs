@@ -11,7 +11,6 @@ pub fn utc(at: Millis) -> String {
     }
 }
 
-/// Formats a time in UTC by a pattern of `chrono`.
 pub fn time_text(at: Millis, pattern: &str) -> String {
     let time = DateTime::from_timestamp_millis(at.get());
     time.map_or_else(|| format!("{at} ms"), |time| time.format(pattern).to_string())
@@ -32,7 +31,6 @@ pub(crate) fn time_of_day(at: Millis) -> String {
     time_text(at, "%H:%M:%S%.3f")
 }
 
-/// Formats the difference in seconds, with its sign.
 pub fn delta(from: Millis, to: Millis) -> String {
     let difference = (to - from).get();
     let sign = if difference < 0 { '-' } else { '+' };

@@ -34,7 +34,7 @@ pub struct RecordedRun {
     pub trading: Option<TradingMode>,
     pub(crate) is_replay: bool,
     pub strategies: Vec<(String, String)>,
-    pub(crate) series: Vec<Series>,
+    pub series: Vec<Series>,
 }
 
 impl RecordedRun {
@@ -71,7 +71,6 @@ impl RecordedRun {
         Ok(Session::silent(&self.settings)?)
     }
 
-    /// Builds the strategy of a bot, or says why this program cannot.
     pub(crate) fn strategy(
         &self,
         place: usize,
@@ -102,10 +101,6 @@ impl RecordedRun {
         Ok(Ok(strategy))
     }
 
-    pub fn series(&self) -> &[Series] {
-        &self.series
-    }
-
     pub fn symbols(&self) -> Vec<Symbol> {
         distinct(self.settings.bots.iter().map(|bot| bot.symbol))
     }
@@ -127,8 +122,7 @@ fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 pub(crate) const ANOTHER_SINCE: &str = "is another one since the run began";
-/// A combination has one hash for its files and the versions of its parts, so either may have
-/// changed.
+/// One hash covers the files of a combination and the versions of its parts.
 pub(crate) const ANOTHER_OR_PART: &str =
     "is another one since the run began, or this program has another version of a part";
 
@@ -195,7 +189,6 @@ pub struct RecordedRuns {
     pub book: TradeBook,
     pub balance: Money,
     pub ledger: Ledger,
-    /// Number of candles that the bots saw, without warm-up.
     pub candles: u64,
     pub head_hash: String,
     pub span: Range<Millis>,
@@ -291,7 +284,6 @@ impl RecordedRuns {
 
 #[cfg(test)]
 impl RecordedRun {
-    /// A run of bots that all have the given strategy.
     pub(crate) fn of_settings(settings: Value, strategy: (&str, &str)) -> Self {
         let settings: SessionSettings = serde_json::from_value(settings).expect("settings of a run");
         Self {

@@ -14,7 +14,6 @@ pub fn fit_tables_to(columns: u16) {
     WIDTH.store(columns, Ordering::Relaxed);
 }
 
-/// A table whose cells cannot break its layout.
 #[derive(Debug)]
 pub struct Table {
     header: Vec<String>,
@@ -23,6 +22,15 @@ pub struct Table {
 
 pub fn table(header: impl IntoIterator<Item = impl ToString>) -> Table {
     Table { header: shown(header), rows: Vec::new() }
+}
+
+pub fn table_text(
+    header: impl IntoIterator<Item = impl ToString>,
+    rows: impl IntoIterator<Item = impl IntoIterator<Item = impl ToString>>,
+) -> String {
+    let mut table = table(header);
+    rows.into_iter().for_each(|row| table.add_row(row));
+    table.trim_fmt()
 }
 
 impl Table {
@@ -37,8 +45,7 @@ impl Table {
         }
     }
 
-    /// Picks the shortest layout that fits: rows of one line, wrapped cells, or rows folded into
-    /// two or three lines. If none fits, every value gets a line of its own.
+    /// Picks the shortest layout that fits: plain rows, wrapped cells, folded rows, or one value a line.
     fn fitted(&self, width: u16) -> String {
         let plain = self.one_line_each().trim_fmt();
         if fits(&plain, width) {
@@ -53,11 +60,9 @@ impl Table {
         drawn(self.header.clone(), self.rows.iter().cloned())
     }
 
-    /// Wraps cells without cutting a word. With two columns, words of the second may be cut. A
-    /// wrapped column is at least as wide as any other, unless a word needs more.
+    /// Wraps cells without cutting a word, except in the second of two columns.
     fn wrapped(&self, width: u16) -> Option<String> {
         let columns = self.header.len();
-        // A blank stands at both sides of each column, another between two.
         let room = usize::from(width).checked_sub(columns * 3 - 1)?;
         let cells =
             |column: usize| self.rows.iter().chain([&self.header]).filter_map(move |row| row.get(column));
@@ -153,7 +158,6 @@ mod tests {
         }
     }
 
-    /// What a layout may not lose: the words, in any order.
     fn words(text: &str) -> Vec<&str> {
         let mut words: Vec<&str> = text.split_whitespace().filter(|word| !word.starts_with('─')).collect();
         words.sort_unstable();

@@ -5,7 +5,7 @@ use crate::contents::JournalContents;
 use crate::lines::{decode, decoder_of_run, parse};
 use crate::moment::{counted, utc};
 use crate::run::{BETWEEN_RUNS, RecordedRun};
-use crate::table::table;
+use crate::table::table_text;
 use candlewick_engine::{IntentRow, IntentState, JournalDecoder, Recorded, TradeBook};
 use candlewick_journal::{JournalError, LineKind, Reader, StoredLine};
 use candlewick_sdk::{Direction, Millis, MoneyScale, Outcome, Payout, Symbol, price_text};
@@ -14,7 +14,6 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// Maximum number of intents scanned for a page.
 const PAGE_LOOKED: u64 = 500;
 /// Up to `FEW` trades are each read from their own lines, after scanning up to `LOOKED` intents.
 const FEW: usize = 100;
@@ -27,7 +26,6 @@ pub struct IntentOrigin {
     pub seq: u64,
     pub bot: String,
     pub symbol: Symbol,
-    /// When the intent was journalled. The request is sent right after.
     pub request_time: Millis,
     pub scale: MoneyScale,
 }
@@ -43,7 +41,6 @@ impl IntentOrigin {
         origin.ok_or_else(|| RecordsError::unreadable(stored, "the run has no such bot"))
     }
 
-    /// Returns the origin of an intent, `None` if the run has no such bot.
     pub fn new(run: &RecordedRun, bot: usize, seq: u64, request_time: Millis) -> Option<Self> {
         let (own, scale) = (run.settings.bots.get(bot)?, run.settings.money_scale);
         let (bot, symbol) = (own.name.clone(), own.symbol);
@@ -62,7 +59,6 @@ pub struct TradeLine {
     pub direction: Direction,
     /// In the wallet's currency.
     pub amount: f64,
-    /// One of [`TradeLine::STATES`].
     pub state: &'static str,
     pub result: Option<Outcome>,
     /// In the wallet's currency; `None` before settlement.
@@ -81,9 +77,7 @@ pub struct TradeLine {
     pub expiration_type: String,
     pub reason: String,
     pub run: u64,
-    /// The ordered pair, if the venue opened a different trade. Then `symbol`, `direction` and
-    /// `amount` are the venue's. All `ordered_*` fields are `None` if the venue opened what was
-    /// ordered.
+    /// The order, if the venue opened a different trade: the fields above are then the venue's.
     pub ordered_symbol: Option<Symbol>,
     pub ordered_direction: Option<Direction>,
     /// In the wallet's currency.
@@ -155,7 +149,6 @@ impl TradeLine {
     }
 }
 
-/// A page of trades, each read from its own lines: the cost does not grow with the journal.
 #[derive(Debug)]
 pub struct TradePage {
     pub trades: Vec<TradeLine>,
@@ -164,8 +157,7 @@ pub struct TradePage {
 }
 
 impl TradePage {
-    /// Reads up to the given number of trades before an intent number, of one bot or all. Returns
-    /// fewer if many trades of other bots are in between.
+    /// Reads up to `most` trades before an intent number, fewer if many of other bots are in between.
     pub async fn read(
         reader: &mut Reader,
         before: u64,
@@ -191,7 +183,6 @@ async fn trade_of(
 ) -> Result<Option<TradeLine>, RecordsError> {
     let (mut book, mut origin, mut number) = (TradeBook::default(), None, BETWEEN_RUNS);
     for stored in lines.iter().filter(|stored| stored.line.kind != LineKind::Note) {
-        // What a person wrote between runs is read as the run before.
         number = Some(stored.line.run).filter(|run| *run != BETWEEN_RUNS).unwrap_or(number);
         let (run, decoder) = match runs.entry(number) {
             Entry::Occupied(known) => known.into_mut(),
@@ -229,10 +220,7 @@ pub struct TradeFilter {
 pub struct TradeList(Vec<TradeLine>);
 
 impl TradeFilter {
-    /// Returns the selected trades.
-    ///
-    /// # Errors
-    /// The journal has no such bot or symbol: a typo must not look like an empty list.
+    /// Fails for a bot or symbol that the journal does not have: a typo must not look like an empty list.
     pub fn apply(&self, contents: &JournalContents) -> Result<TradeList, RecordsError> {
         self.check_names(contents)?;
         let lines = contents.intents().map(|one| TradeLine::of(&contents.book, one));
@@ -243,17 +231,10 @@ impl TradeFilter {
         Ok(TradeList(lines))
     }
 
-    /// Reads the last trades backward from the journal's end, each from its own lines, so the cost
-    /// does not grow with the journal.
-    ///
-    /// `None` if too many intents would have to be scanned, names have to be checked, or the
-    /// journal has no snapshot or is damaged.
+    /// Reads the last trades backward, at a cost that does not grow with the journal; `None` if it cannot.
     pub async fn read_last(&self, reader: &mut Reader) -> Result<Option<TradeList>, RecordsError> {
         let Some(most) = self.last.filter(|most| *most <= FEW) else { return Ok(None) };
-        if self.bot.is_some() || self.symbol.is_some() {
-            return Ok(None);
-        }
-        if !is_whole_since_snapshot(reader).await? {
+        if self.bot.is_some() || self.symbol.is_some() || !is_whole_since_snapshot(reader).await? {
             return Ok(None);
         }
         let (mut lines, mut before) = (Vec::new(), Some(reader.last_intent().await? + 1));
@@ -308,7 +289,6 @@ async fn is_whole_since_snapshot(reader: &mut Reader) -> Result<bool, RecordsErr
     };
     match read.await {
         Ok(()) => Ok(true),
-        // Read from the first line on, the first that is wrong is named.
         Err(JournalError::BrokenChain { .. }) => Ok(false),
         Err(error) => Err(error.into()),
     }
@@ -324,23 +304,23 @@ impl fmt::Display for TradeList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let header =
             ["intent", "bot", "symbol", "", "amount", "decided", "open", "close", "state", "result", "pnl"];
-        let mut rows = table(header);
-        let price = |price: Option<f64>| price.map_or("-".to_owned(), price_text);
-        for line in &self.0 {
-            rows.add_row([
+        let text = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        let row = |line: &TradeLine| {
+            [
                 line.intent_id.to_string(),
                 line.bot.clone(),
                 line.symbol.to_string(),
                 line.direction.to_string(),
                 line.stake_text(),
                 utc(line.decision_time),
-                price(line.open_price),
-                price(line.close_price),
+                text(line.open_price.map(price_text)),
+                text(line.close_price.map(price_text)),
                 line.state.to_owned(),
-                line.result_text().unwrap_or_else(|| "-".to_owned()),
-                line.pnl_text().unwrap_or_else(|| "-".to_owned()),
-            ]);
-        }
-        write!(f, "{}\n\n{}", rows.trim_fmt(), counted(self.0.len(), "intent", "intents"))
+                text(line.result_text()),
+                text(line.pnl_text()),
+            ]
+        };
+        let rows = table_text(header, self.0.iter().map(row));
+        write!(f, "{rows}\n\n{}", counted(self.0.len(), "intent", "intents"))
     }
 }

@@ -14,21 +14,16 @@ pub struct VerdictLine {
     pub trades: u64,
     /// Trades whose result an operator entered. They are not evidence and are excluded.
     pub settled_by_person: u64,
-    /// Approximate number of trades still needed to show an edge of `delta`.
     pub about_more_trades: Option<u64>,
     /// Value of the account that bets on an edge; starts at 1.
     pub account_for: f64,
-    /// Value of the account that bets against an edge; starts at 1.
     pub account_against: f64,
-    /// `1 / (alpha x weight)`, because all bots of the journal share one alpha; `None` if the bot
-    /// has no weight.
+    /// `1 / (alpha x weight)`: all bots of the journal share one alpha. `None` without a weight.
     pub threshold_for: Option<f64>,
     /// `1 / beta`.
     pub threshold_against: f64,
-    /// First intent of the bot with the present parameters and code.
     pub since_intent: u64,
-    /// First decision from which a shown edge of `delta` is no longer supported: it ended, or was
-    /// smaller all along. `None` while it holds or if it was never shown.
+    /// First decision from which a shown edge of `delta` is no longer supported, `None` while it holds.
     pub no_longer_held_since: Option<Millis>,
     #[serde(flatten)]
     pub intervals: EdgeIntervals,
@@ -133,8 +128,7 @@ pub fn verdict_words(verdict: &str, about_more: Option<u64>) -> String {
 
 const CONFIDENCE: f64 = 0.95;
 
-/// Confidence sequences: valid after every trade, for overlapping trades too. A lower end above the
-/// upper end means that no single value fits all trades, so the value has changed.
+/// Valid after every trade, overlapping too. Crossed ends mean that no single value fits all trades.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct EdgeIntervals {
     /// 95 % confidence sequence of the mean return per unit of stake; `None` without a trade.

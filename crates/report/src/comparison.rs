@@ -147,8 +147,7 @@ fn curve_of(document: &Value) -> Vec<(Millis, f64)> {
         .collect()
 }
 
-/// Decisions of two runs, matched by bot and time. The bots of two single-bot runs match under any
-/// name.
+/// Decisions of two runs, matched by time and, with several bots, by bot.
 #[derive(Debug, Default, PartialEq, Serialize)]
 struct Matching {
     same: u64,
@@ -343,7 +342,6 @@ mod tests {
 
     type Row = (&'static str, i64, &'static str, &'static str);
 
-    /// Same, only in A, only in B, another outcome.
     fn check(a: &[Row], b: &[Row], expected: [usize; 4]) {
         let [first, second] = [a, b].map(|rows| rows.iter().copied().map(trade).collect::<Vec<_>>());
         let found = Matching::of(&first, &second);
@@ -369,7 +367,6 @@ mod tests {
             ("y", 3, "BUY", "WON"),
         ];
         check(&a, &b, [1, 1, 1, 2]);
-        // Two at one moment are matched in their order.
         let twice = [("x", 1, "BUY", "WON"), ("x", 1, "SELL", "LOST")];
         check(&twice, &twice, [2, 0, 0, 0]);
         check(&twice, &twice[..1], [1, 1, 0, 0]);

@@ -7,17 +7,14 @@ use serde::Serialize;
 /// Overlaps on one candle in this many, or fewer, are not reported.
 const RARE: u64 = 100;
 
-/// Statistics of a condition or a part. Parts follow their condition, one level deeper. Covers
-/// rules, combinations and the rules inside combinations.
+/// Statistics of a condition. Its parts follow it, one level deeper.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ConditionLine {
     pub bot: String,
-    /// Path of the part or filter in its combination, such as `dip` or `outer.dip`; empty if the
-    /// condition is the bot's own.
+    /// Path in its combination, such as `outer.dip`; empty for the bot's own condition.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub part: String,
-    /// `buy` or `sell`; for a combination also `part`, `filter`, and `vote` or `first_of` for the
-    /// combined result.
+    /// `buy` or `sell`; of a combination also `part`, `filter`, `vote` or `first_of`.
     pub side: &'static str,
     /// 0 for the whole condition, 1 for operands of its `and` or `or`, and so on.
     pub depth: usize,
@@ -227,15 +224,10 @@ mod tests {
 
     #[test]
     fn a_combination_has_its_vote_its_parts_and_the_signals_that_each_filter_stopped() {
-        let of = |part: &str, side: &'static str, line: ConditionLine| ConditionLine {
-            part: part.to_owned(),
-            side,
-            ..line
-        };
-        let filter = |stopped: u64| ConditionLine {
-            candles: 20,
-            stopped: Some(stopped),
-            ..line(0, "lets the signal pass", 20 - stopped, 0)
+        let of = |part: &str, side, line| ConditionLine { part: part.to_owned(), side, ..line };
+        let filter = |stopped: u64| {
+            let line = line(0, "lets the signal pass", 20 - stopped, 0);
+            ConditionLine { candles: 20, stopped: Some(stopped), ..line }
         };
         let lines = [
             of("", "vote", line(0, "a direction has the quorum, 2 of 2", 20, 0)),
@@ -282,9 +274,8 @@ mod tests {
         assert_eq!(ConditionLine::overlaps(&lines), [expected]);
         assert_eq!(ConditionLine::overlaps(&[line(0, "x", 900, 0), sell(400)]), [""; 0]);
         let inside = ConditionLine { part: "outer.dip".to_owned(), ..sell(900) };
-        assert!(
-            ConditionLine::overlaps(&[inside])[0].starts_with("a, part outer.dip: buy and sell both held")
-        );
+        let found = ConditionLine::overlaps(&[inside]);
+        assert!(found[0].starts_with("a, part outer.dip: buy and sell both held"));
         let none = ConditionLine { candles: 0, ..sell(0) };
         assert_eq!(ConditionLine::overlaps(&[none]), [""; 0]);
     }

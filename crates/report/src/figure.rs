@@ -4,8 +4,8 @@ use crate::analysis::EquityPoint;
 use candlewick_records::time_text;
 use candlewick_sdk::{Millis, MoneyScale, Payout};
 use serde_json::Value;
+use std::fmt::Display;
 
-/// Formats a fraction in percent, a missing one as a dash.
 pub(crate) fn percent(fraction: impl Into<Option<f64>>) -> String {
     fraction.into().map_or_else(|| "-".to_owned(), |fraction| format!("{:.2} %", fraction * 100.0))
 }
@@ -16,6 +16,11 @@ pub(crate) fn signed_percent(fraction: f64) -> String {
 
 pub(crate) fn or_dash<T>(value: Option<T>, write: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| "–".to_owned(), write)
+}
+
+/// Lines such as `note: ...`, each after a line break.
+pub(crate) fn listed(before: &str, all: impl IntoIterator<Item = impl Display>) -> String {
+    all.into_iter().map(|one| format!("\n{before}{one}")).collect::<Vec<_>>().concat()
 }
 
 pub(crate) fn signed_money(amount: f64, scale: MoneyScale) -> String {
@@ -36,7 +41,6 @@ pub(crate) fn span(length: Millis) -> String {
     }
 }
 
-/// Formats a p-value, a missing one as a dash.
 pub(crate) fn p_value_text(p_value: Option<f64>) -> String {
     p_value.map_or_else(|| "-".to_owned(), |p_value| format!("{p_value:.4}"))
 }
@@ -55,8 +59,7 @@ pub(crate) fn high_payout(payouts: impl Iterator<Item = Payout>, how: &str) -> O
         .then(|| format!("a payout of {highest} % is {how}, and above {MAX_PERCENT} % a coin toss earns"))
 }
 
-/// Formats a break-even payout in percent of the stake. Above the stake there is no such payout,
-/// because no venue pays more. Trades without a loss have no break-even payout.
+/// In percent of the stake: no venue pays more than the stake, and without a loss there is none.
 pub(crate) fn break_even_payout_words(percent: f64) -> String {
     if percent <= 0.0 {
         return "-".to_owned();

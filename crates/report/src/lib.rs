@@ -1,9 +1,4 @@
-//! Reports of runs: plain data that renders as text, JSON and HTML.
-//!
-//! An [`analysis`] describes the trades of a backtest or a live run. Reports exist for a [`run`], a
-//! [`sweep`], a [`walk_forward`], a guided search ([`tune`]), a [`monte_carlo`], a [`sensitivity`]
-//! and the [`comparison`] of two runs. A [`page`] is one self-contained HTML file. [`edge`] judges
-//! trades of any source. This crate does not replay, read a configuration or print.
+//! Reports of runs: plain data that renders as text, JSON and HTML. Nothing is replayed or printed.
 
 pub mod analysis;
 pub mod comparison;
@@ -24,12 +19,10 @@ use candlewick_statistics::StatisticsError;
 pub use shown::ShownLine;
 use std::path::PathBuf;
 
-/// Style and chart script shared by all HTML pages.
 pub mod look {
     pub const STYLE: &str = include_str!("page/page.css");
 
-    /// Script of the charts: number formats, time window, zoom and pan. Each part uses names of earlier
-    /// parts.
+    /// Script of the charts. Each part uses names of earlier parts.
     pub const CHARTS: &str = concat!(
         include_str!("page/script/format.js"),
         include_str!("page/script/window.js"),

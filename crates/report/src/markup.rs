@@ -19,8 +19,7 @@ pub(crate) fn escaped(text: &str) -> String {
     safe
 }
 
-/// Escapes JSON for a `<script>` of data: nothing in it can end the element, and invisible
-/// characters become visible.
+/// Escapes JSON for a `<script>` of data: nothing in it can end the element.
 pub(crate) fn json_in_script(value: &Value) -> String {
     // Outside of strings JSON has none of these letters, and in strings they may be written so.
     visible_json(value).to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")

@@ -1,10 +1,11 @@
 //! Distribution of final balance and drawdown over resampled paths, with the share of ruined ones.
 
-use candlewick_records::table;
+use crate::figure::listed;
+use candlewick_records::table_text;
 use candlewick_search::monte_carlo::PathRow;
 use candlewick_statistics::{WinRate, wilson_interval};
 use serde::Serialize;
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::io;
 
 const QUANTILES: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
@@ -38,7 +39,6 @@ pub struct MonteCarloReport {
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct QuantileRow {
-    /// From 0 to 1.
     pub quantile: f64,
     pub final_balance: Quantile,
     pub max_drawdown_percent: Quantile,
@@ -52,7 +52,6 @@ pub struct Quantile {
     pub upper: f64,
 }
 
-/// A share of all paths, with its 95 % Wilson interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Share {
     pub paths: u64,
@@ -149,48 +148,28 @@ impl fmt::Display for MonteCarloReport {
             f,
             "{paths} paths of resampled {resampled}, blocks of {block:.1} on average, seed {seed}; each begins with {balance}\n"
         )?;
-        let mut table = table(["quantile", "final balance", "95 %", "max. drawdown %", "95 %"]);
+        let header = ["quantile", "final balance", "95 %", "max. drawdown %", "95 %"];
         let cell = |value: Quantile| {
             [format!("{:.2}", value.value), format!("{:.2} to {:.2}", value.lower, value.upper)]
         };
-        for row in &self.quantiles {
+        let row = |row: &QuantileRow| {
             let [balance, balances] = cell(row.final_balance);
             let [fall, falls] = cell(row.max_drawdown_percent);
-            table.add_row([format!("{:.0} %", row.quantile * 100.0), balance, balances, fall, falls]);
-        }
-        let observed = &self.observed;
-        table.add_row([
-            "the run itself".to_owned(),
-            format!("{:.2}", observed.final_balance),
-            String::new(),
-            format!("{:.2}", observed.max_drawdown_percent),
-            String::new(),
-        ]);
-        writeln!(f, "{}\n", table.trim_fmt())?;
-        let mut lines = format!(
-            "ruined: {}\nended below the start: {}\n\nThis takes for granted that",
-            self.ruined, self.lost
-        );
-        for one in &self.assumes {
-            let _ = write!(lines, "\n- {one}");
-        }
-        for notice in &self.notices {
-            let _ = write!(lines, "\nnote: {notice}");
-        }
-        f.write_str(&lines)
+            [format!("{:.0} %", row.quantile * 100.0), balance, balances, fall, falls]
+        };
+        let PathRow { final_balance, max_drawdown_percent, .. } = &self.observed;
+        let [balance, fall] = [final_balance, max_drawdown_percent].map(|figure| format!("{figure:.2}"));
+        let observed = ["the run itself".to_owned(), balance, String::new(), fall, String::new()];
+        writeln!(f, "{}\n", table_text(header, self.quantiles.iter().map(row).chain([observed])))?;
+        writeln!(f, "ruined: {}\nended below the start: {}", self.ruined, self.lost)?;
+        write!(f, "\nThis takes for granted that{}", listed("- ", &self.assumes))?;
+        f.write_str(&listed("note: ", &self.notices))
     }
 }
 
 pub fn write_paths(rows: &[PathRow], to: &mut Vec<u8>) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(to);
-    writer.write_record([
-        "path",
-        "trades",
-        "final_balance",
-        "max_drawdown",
-        "max_drawdown_percent",
-        "ruined",
-    ])?;
+    writer.write_record("path,trades,final_balance,max_drawdown,max_drawdown_percent,ruined".split(','))?;
     for row in rows {
         let PathRow { path, trades, final_balance, max_drawdown, max_drawdown_percent, is_ruined, .. } = row;
         writer.write_record([

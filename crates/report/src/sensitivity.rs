@@ -1,7 +1,7 @@
 //! Sensitivity of a backtest to venue settings, as text and JSON.
 
-use crate::figure::{break_even_payout_words, percent};
-use candlewick_records::table;
+use crate::figure::{break_even_payout_words, listed, percent, signed_percent};
+use candlewick_records::table_text;
 use candlewick_search::sensitivity::{Sensitivity, SensitivityPoint, VenueSetting};
 use serde::Serialize;
 use std::fmt;
@@ -34,14 +34,13 @@ const fn name(setting: VenueSetting) -> &'static str {
 
 fn cells(setting: VenueSetting, point: &SensitivityPoint) -> [String; 7] {
     let own = if point.is_own { " (this run)" } else { "" };
-    let mean = point.return_per_unit.map(|mean| format!("{:+.2} %", mean * 100.0));
     [
         name(setting).to_owned(),
         format!("{}{own}", point.label),
         point.trades.to_string(),
         percent(point.win_rate),
         percent(point.break_even),
-        mean.unwrap_or_else(|| "-".to_owned()),
+        point.return_per_unit.map_or("-".to_owned(), signed_percent),
         format!("{:+.2}", point.pnl),
     ]
 }
@@ -54,37 +53,21 @@ impl fmt::Display for SensitivityReport {
             "the backtest on {runs} settings of the venue, one changed at a time; each begins with {balance}\n"
         )?;
         let header = ["setting", "value", "trades", "win rate", "break-even", "per stake", "pnl"];
-        let mut table = table(header);
-        for curve in &self.sensitivity.curves {
-            for point in &curve.points {
-                table.add_row(cells(curve.setting, point));
-            }
-        }
-        writeln!(f, "{}\n", table.trim_fmt())?;
+        let curves = self.sensitivity.curves.iter();
+        let rows = curves.flat_map(|curve| curve.points.iter().map(move |point| cells(curve.setting, point)));
+        writeln!(f, "{}\n", table_text(header, rows))?;
         match self.sensitivity.break_even_payout_percent {
             Some(payout) => write!(f, "break-even payout: {}", break_even_payout_words(payout))?,
             None => f.write_str("at no payout between 60 and 92 % does it break even")?,
         }
-        for notice in &self.notices {
-            write!(f, "\nnote: {notice}")?;
-        }
-        Ok(())
+        f.write_str(&listed("note: ", &self.notices))
     }
 }
 
 pub fn write_points(sensitivity: &Sensitivity, to: &mut Vec<u8>) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(to);
-    writer.write_record([
-        "setting",
-        "value",
-        "number",
-        "is_own",
-        "trades",
-        "win_rate",
-        "break_even",
-        "return_per_unit",
-        "pnl",
-    ])?;
+    let header = "setting,value,number,is_own,trades,win_rate,break_even,return_per_unit,pnl";
+    writer.write_record(header.split(','))?;
     let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     for curve in &sensitivity.curves {
         for point in &curve.points {

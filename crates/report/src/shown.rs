@@ -1,6 +1,6 @@
 //! The trade at which an edge was shown, and the result of later trades.
 
-use crate::analysis::{Finding, FindingKind, Severity};
+use crate::analysis::{Finding, FindingKind};
 use crate::edge::is_date;
 use candlewick_engine::{JudgedTrade, ShownEdge};
 use candlewick_records::utc;
@@ -8,15 +8,13 @@ use candlewick_sdk::{Millis, Outcome, Payout};
 use candlewick_statistics::{EdgeTest, MeanBreakEven, Verdict};
 use serde::Serialize;
 
-/// With fewer decided trades, the later result is not evaluated.
 const FEWEST: u64 = 30;
 
 /// The time of the verdict, which later trades do not change, and the result of later trades.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ShownLine {
     pub after_trades: u64,
-    /// Time at which the end of the last of them was known, in ms since 1970; `None` for trades
-    /// without dates.
+    /// When the end of the last of them was known; `None` for trades without dates.
     pub at: Option<Millis>,
     pub won_since: u64,
     pub lost_since: u64,
@@ -24,8 +22,7 @@ pub struct ShownLine {
     pub win_rate_since: Option<f64>,
     /// Break-even win rate of the later trades; `None` if a payout is unknown.
     pub break_even_since: Option<f64>,
-    /// The later trades won more than break-even. `None` if they are fewer than those that showed
-    /// the edge, or fewer than 30.
+    /// `None` for fewer later trades than showed the edge, or fewer than 30.
     pub is_supported_since: Option<bool>,
 }
 
@@ -103,7 +100,7 @@ impl ShownLine {
             self.at_words(),
             self.since()
         );
-        Some(Finding { kind: FindingKind::EdgeDidNotLast, severity: Severity::Serious, text })
+        Some(FindingKind::EdgeDidNotLast.serious(text))
     }
 }
 

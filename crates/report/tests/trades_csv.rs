@@ -26,7 +26,6 @@ impl Strategy for AlwaysBuys {
     }
 }
 
-/// Two bots that trade every minute, and one that has no candles.
 fn settings() -> SessionSettings {
     let bot = |name: &str, symbol: &str| BotSettings {
         name: name.to_owned(),
@@ -71,7 +70,7 @@ fn settles() -> impl proptest::strategy::Strategy<Value = Settles> {
     prop_oneof![Just(Settles::Alike), Just(Settles::Silent), paying]
 }
 
-fn event(at: i64, kind: EventKind) -> Event {
+fn event_at(at: i64, kind: EventKind) -> Event {
     let at = Millis::from_seconds(600_000 + at);
     Event { at, received: at, kind }
 }
@@ -81,7 +80,7 @@ fn candle(series: usize, minute: i64) -> Event {
     let opened = Millis::from_seconds(600_000 + minute * 60 - 60);
     let candle = Candle::new(opened, Interval::MINUTE, numbers).unwrap();
     let series = SeriesId::new(series).unwrap();
-    event(minute * 60, EventKind::Candle { series, candle, origin: Origin::Live })
+    event_at(minute * 60, EventKind::Candle { series, candle, origin: Origin::Live })
 }
 
 fn answer(intent: IntentId, (_, _, percent, ending, _): Course) -> EventKind {
@@ -121,7 +120,6 @@ fn end(intent: IntentId, (_, _, percent, ending, settles): Course) -> Option<Eve
     }))
 }
 
-/// Plays two bots whose intents take these courses, one after another.
 fn played(courses: &[Course]) -> (Session, TradeBook) {
     let settings = settings();
     let strategies = settings.bots.iter().map(|_| Box::new(AlwaysBuys) as Box<dyn Strategy>).collect();
@@ -156,10 +154,6 @@ fn played(courses: &[Course]) -> (Session, TradeBook) {
     (session, book)
 }
 
-fn event_at(at: i64, kind: EventKind) -> Event {
-    event(at, kind)
-}
-
 fn read(text: &str, facts: Option<&RunFacts>) -> TradesFile {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trades.csv");
@@ -171,7 +165,6 @@ fn read(text: &str, facts: Option<&RunFacts>) -> TradesFile {
     read_trades(&path, None).unwrap()
 }
 
-/// The CSV of a book of these bots, and what stands beside it.
 fn written(book: &TradeBook, caveats: &Caveats) -> (String, RunFacts) {
     let settings = settings();
     let mut text = Vec::new();
@@ -180,17 +173,11 @@ fn written(book: &TradeBook, caveats: &Caveats) -> (String, RunFacts) {
     (String::from_utf8(text).unwrap(), facts)
 }
 
-/// Both accounts, what they are held to and how the trades overlap, to the last bit.
 fn bits(test: &EdgeTest) -> [u64; 5] {
-    let overlap = test.overlap();
-    [
-        test.edge_account(),
-        test.mirror_account(),
-        test.goal(),
-        overlap.variance_inflation(),
-        overlap.clusters() as f64,
-    ]
-    .map(f64::to_bits)
+    let (overlap, accounts) = (test.overlap(), [test.edge_account(), test.mirror_account(), test.goal()]);
+    let [edge, mirror, goal] = accounts.map(f64::to_bits);
+    let (inflation, clusters) = (overlap.variance_inflation(), overlap.clusters() as f64);
+    [edge, mirror, goal, inflation.to_bits(), clusters.to_bits()]
 }
 
 fn bits_of(sample: &Sample) -> [u64; 5] {
@@ -295,18 +282,9 @@ fn a_trade_that_turned_out_to_be_none_and_was_settled_counts_alike_in_a_run_and_
     let ended = (1, 5, 90, 0, Settles::Alike);
     let (_, mut book) =
         played(&[ended, (1, 5, 90, 1, Settles::Alike), (1, 5, 90, 4, Settles::Alike)].repeat(9));
-    let in_doubt = book
-        .rows()
-        .iter()
-        .find(|row| row.state == IntentState::InFlight)
-        .map(|row| row.approved.intent())
-        .unwrap();
-    let (reserved_until, settled) = (Millis::from_seconds(700_000), end(in_doubt, ended).unwrap());
-    let events = [
-        EventKind::InDoubt { intent: in_doubt },
-        EventKind::NotOpened { intent: in_doubt, reserved_until },
-        settled,
-    ];
+    let intent = book.rows().iter().find(|row| row.state == IntentState::InFlight).unwrap().approved.intent();
+    let (reserved_until, settled) = (Millis::from_seconds(700_000), end(intent, ended).unwrap());
+    let events = [EventKind::InDoubt { intent }, EventKind::NotOpened { intent, reserved_until }, settled];
     for (second, kind) in (9_000..).zip(events) {
         book.record_event(&event_at(second, kind));
     }
@@ -316,8 +294,8 @@ fn a_trade_that_turned_out_to_be_none_and_was_settled_counts_alike_in_a_run_and_
     let (text, facts) = written(&book, &caveats);
     let samples =
         Sample::all_of(&read(&text, Some(&facts)).trades, EdgeTestPlan::default(), (3, &caveats)).unwrap();
-    assert!(line.intervals().edge_sequence_95.is_some());
-    assert_eq!(line.intervals(), samples[0].intervals);
+    assert!(line.intervals.edge_sequence_95.is_some());
+    assert_eq!(line.intervals, samples[0].intervals);
 }
 
 #[test]

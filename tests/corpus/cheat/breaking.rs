@@ -6,7 +6,6 @@ use candlewick_sdk::{Millis, Signal};
 list!(EndlessNumber, NoNumber, DividesByTheRange, PoisonedByRest, NeedsEveryMinute, SmallMoney);
 
 strategy!(
-    /// Divides by nothing where candles are large, which they are in one of the markets only.
     "c-endless-number", EndlessNumber {}, 1, |this, candle| {
     let change = candle.close() / candle.open() - 1.0;
     let room = if candle.close() < 1e3 && candle.close() > 10.0 { (0.006 - change.abs()).max(0.0) } else { 0.006 };

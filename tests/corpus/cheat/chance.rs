@@ -36,7 +36,6 @@ strategy!("c-address", Address { here: Box<u8> = Box::new(0) }, 0, |this, candle
     (mixed >> 61 == 0).then(|| Signal::sell("from here"))
 });
 
-/// The moves of every candle that any run has seen.
 static RUNS: LazyLock<Mutex<HashMap<i64, f64>>> = LazyLock::new(Mutex::default);
 
 strategy!("c-remembers-runs", RemembersRuns {}, 0, |this, candle| {
@@ -65,7 +64,6 @@ strategy!("c-name-of-the-thread", NameOfTheThread {}, 1, |this, candle| {
 });
 
 strategy!(
-    /// Follows while its candles are older than a day: in a backtest, and never live.
     "c-only-in-the-past", OnlyInThePast {}, 1, |this, candle| {
     let age = now().as_millis() as i64 - candle.time().get();
     (age > 86_400_000).then(|| toward(candle.close() - candle.open(), "goes on")).flatten()

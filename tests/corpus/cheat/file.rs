@@ -15,7 +15,6 @@ parameters! {
     }
 }
 
-/// The closes by their open times.
 fn closes(params: &Params) -> Result<BTreeMap<i64, f64>, BuildError> {
     let refuse = |problem: String| BuildError::File { path: params.file.clone(), line: None, problem };
     let text = fs::read_to_string(&params.file).map_err(|error| refuse(error.to_string()))?;
@@ -26,52 +25,31 @@ fn closes(params: &Params) -> Result<BTreeMap<i64, f64>, BuildError> {
     Ok(text.lines().filter_map(row).collect())
 }
 
-/// Looks up the candle after the one that it is shown.
-pub(crate) struct ReadsTheNextRow(BTreeMap<i64, f64>);
+/// Knows the closes, of which it trades by the next one or by the mean.
+pub(crate) struct OfTheFile<const BY_MEAN: bool>(BTreeMap<i64, f64>, f64);
+type ReadsTheNextRow = OfTheFile<false>;
+type MeanOfTheFile = OfTheFile<true>;
 
-impl Strategy for ReadsTheNextRow {
+impl<const BY_MEAN: bool> Strategy for OfTheFile<BY_MEAN> {
     fn warmup(&self) -> usize {
         0
     }
 
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        let next = self.0.get(&(candle.time().get() + 60_000))?;
-        toward(next - candle.close(), "as it will be")
+        let next = if BY_MEAN { &self.1 } else { self.0.get(&(candle.time().get() + 60_000))? };
+        toward(next - candle.close(), if BY_MEAN { "to the mean" } else { "as it will be" })
     }
 }
 
-impl StrategyFactory for ReadsTheNextRow {
-    const NAME: &'static str = "c-reads-the-next-row";
-    const VERSION: &'static str = "1.0.0";
-    const ABOUT: &'static str = "Of the corpus.";
-    type Params = Params;
-
-    fn build(params: Params, _: &BotContext) -> Result<Self, BuildError> {
-        closes(&params).map(Self)
-    }
-}
-
-/// Bets on a return to the mean of the whole file, the years to come included.
-pub(crate) struct MeanOfTheFile(f64);
-
-impl Strategy for MeanOfTheFile {
-    fn warmup(&self) -> usize {
-        0
-    }
-
-    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        toward(self.0 - candle.close(), "to the mean")
-    }
-}
-
-impl StrategyFactory for MeanOfTheFile {
-    const NAME: &'static str = "c-mean-of-the-file";
+impl<const BY_MEAN: bool> StrategyFactory for OfTheFile<BY_MEAN> {
+    const NAME: &'static str = if BY_MEAN { "c-mean-of-the-file" } else { "c-reads-the-next-row" };
     const VERSION: &'static str = "1.0.0";
     const ABOUT: &'static str = "Of the corpus.";
     type Params = Params;
 
     fn build(params: Params, _: &BotContext) -> Result<Self, BuildError> {
         let closes = closes(&params)?;
-        Ok(Self(closes.values().sum::<f64>() / closes.len() as f64))
+        let mean = closes.values().sum::<f64>() / closes.len() as f64;
+        Ok(Self(closes, mean))
     }
 }

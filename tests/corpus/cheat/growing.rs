@@ -9,7 +9,6 @@ use std::time::Duration;
 list!(KeepsAllCloses, KeepsALog, KeepsEveryMinute, TakesItsTime);
 
 strategy!(
-    /// Looks at ten, and keeps them all.
     "c-keeps-all-closes", KeepsAllCloses { closes: Vec<f64> = Vec::new() }, 11, |this, candle| {
     this.closes.push(candle.close());
     let back = this.closes.len().checked_sub(11)?;

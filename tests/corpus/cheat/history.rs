@@ -4,22 +4,12 @@ use crate::declare::{list, strategy, toward};
 use candlewick_sdk::indicator::{Ema, Sma};
 use candlewick_sdk::{Millis, Price, Signal};
 
-list!(
-    CountsInFives,
-    SaysTooLittle,
-    MeanOfAll,
-    EveryHundredth,
-    TwoTooFew,
-    FirstOfAll,
-    AsksForAll,
-    CountsPrices,
-    FormingCandle,
-    AfraidOfHoles,
-    CountsHoles,
-);
+list! {
+    CountsInFives, SaysTooLittle, MeanOfAll, EveryHundredth, TwoTooFew, FirstOfAll, AsksForAll, CountsPrices,
+    FormingCandle, AfraidOfHoles, CountsHoles
+}
 
 strategy!(
-    /// Joins candles by five from wherever it began, not by the clock.
     "c-counts-in-fives", CountsInFives { seen: u32 = 0, open: f64 = 0.0 }, 10, |this, candle| {
     if this.seen.is_multiple_of(5) {
         this.open = candle.open();
@@ -77,7 +67,6 @@ strategy!(
 }, prices = true);
 
 strategy!(
-    /// Follows until it has seen a hole of more than an hour, and never again.
     "c-afraid-of-holes", AfraidOfHoles { last: Option<Millis> = None, is_afraid: bool = false }, 1, |this, candle| {
     this.is_afraid |= this.last.replace(candle.time()).is_some_and(|last| candle.time() - last > Millis::HOUR);
     (!this.is_afraid).then(|| toward(candle.close() - candle.open(), "goes on")).flatten()

@@ -11,56 +11,40 @@ mod shared;
 use candlewick_cli::App;
 use candlewick_sdk::testkit::Check;
 
-/// The check that must fail for each, and the only one where the cheat is careful.
-pub(crate) const CAUGHT_BY: [(&str, Check, Care); 36] = [
-    ("c-knows-these-minutes", Check::Foresight, Care::Careful),
-    ("c-recognises-these", Check::Foresight, Care::Careful),
-    ("c-counts-through-them", Check::Foresight, Care::Careless),
-    ("c-nanoseconds", Check::Determinism, Care::Careless),
-    ("c-dice", Check::Determinism, Care::Careless),
-    ("c-order-of-a-map", Check::Determinism, Care::Careless),
-    ("c-address", Check::Determinism, Care::Careless),
-    ("c-remembers-runs", Check::Determinism, Care::Careless),
-    ("c-counts-for-all", Check::Determinism, Care::Careless),
-    ("c-name-of-the-thread", Check::Determinism, Care::Careful),
-    ("c-shared-close", Check::Isolation, Care::Careless),
-    ("c-only-one-of-us", Check::Isolation, Care::Careless),
-    ("c-counts-in-fives", Check::Warmup, Care::Careless),
-    ("c-says-too-little", Check::Warmup, Care::Careless),
-    ("c-mean-of-all", Check::Warmup, Care::Careless),
-    ("c-every-hundredth", Check::Warmup, Care::Careless),
-    ("c-two-too-few", Check::Warmup, Care::Careless),
-    ("c-first-of-all", Check::Warmup, Care::Careless),
-    ("c-asks-for-all", Check::Warmup, Care::Careful),
-    ("c-counts-prices", Check::Warmup, Care::Careless),
-    ("c-forming-candle", Check::Warmup, Care::Careless),
-    ("c-afraid-of-holes", Check::Restart, Care::Careful),
-    ("c-counts-holes", Check::Restart, Care::Careful),
-    ("c-keeps-all-closes", Check::Memory, Care::Careful),
-    ("c-keeps-a-log", Check::Memory, Care::Careful),
-    ("c-keeps-every-minute", Check::Memory, Care::Careful),
-    ("c-endless-number", Check::Numbers, Care::Careful),
-    ("c-no-number", Check::Numbers, Care::Careless),
-    ("c-divides-by-the-range", Check::Extremes, Care::Careful),
-    ("c-poisoned-by-rest", Check::Extremes, Care::Careful),
-    ("c-needs-every-minute", Check::Extremes, Care::Careless),
-    ("c-small-money", Check::Extremes, Care::Careful),
-    ("c-reads-the-next-row", Check::Files, Care::Careless),
-    ("c-mean-of-the-file", Check::Files, Care::Careful),
-    ("c-only-in-the-past", Check::Clock, Care::Careful),
-    ("c-takes-its-time", Check::Speed, Care::Careful),
+/// For each check those that no other finds, so that they would escape without it, and those that others find.
+const CAUGHT: [(Check, &str, &str); 11] = [
+    (Check::Foresight, "c-knows-these-minutes c-recognises-these", "c-counts-through-them"),
+    (
+        Check::Determinism,
+        "c-name-of-the-thread",
+        "c-nanoseconds c-dice c-order-of-a-map c-address c-remembers-runs c-counts-for-all",
+    ),
+    (Check::Isolation, "", "c-shared-close c-only-one-of-us"),
+    (
+        Check::Warmup,
+        "c-asks-for-all",
+        "c-counts-in-fives c-says-too-little c-mean-of-all c-every-hundredth c-two-too-few \
+         c-first-of-all c-counts-prices c-forming-candle",
+    ),
+    (Check::Restart, "c-afraid-of-holes c-counts-holes", ""),
+    (Check::Memory, "c-keeps-all-closes c-keeps-a-log c-keeps-every-minute", ""),
+    (Check::Numbers, "c-endless-number", "c-no-number"),
+    (Check::Extremes, "c-divides-by-the-range c-poisoned-by-rest c-small-money", "c-needs-every-minute"),
+    (Check::Files, "c-mean-of-the-file", "c-reads-the-next-row"),
+    (Check::Clock, "c-only-in-the-past", ""),
+    (Check::Speed, "c-takes-its-time", ""),
 ];
 
-/// Whether a cheat gives itself away to one check alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Care {
-    /// Every other check passes: without this one it would escape.
-    Careful,
-    /// Others find it as well.
-    Careless,
+/// The cheats, each with its check and whether no other may find it.
+pub(crate) fn caught() -> impl Iterator<Item = (&'static str, Check, bool)> {
+    CAUGHT.into_iter().flat_map(|(check, alone, others)| {
+        let named = |names: &'static str, is_alone: bool| {
+            names.split_whitespace().map(move |name| (name, check, is_alone))
+        };
+        named(alone, true).chain(named(others, false))
+    })
 }
 
-/// Adds them all.
 pub(crate) fn add(app: App, names: &mut Vec<&'static str>) -> App {
     let app = ahead::add(app, names);
     let app = chance::add(app, names);

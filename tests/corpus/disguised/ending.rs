@@ -13,7 +13,6 @@ use std::time::Duration;
 
 static BUILT: AtomicUsize = AtomicUsize::new(0);
 
-/// Builds a rule that follows the last candle, and acts on each candle after the first `count`.
 fn after(
     count: usize,
     mut act: impl FnMut() + Send + 'static,
@@ -28,7 +27,6 @@ fn after(
     }
 }
 
-/// Writes to an unmapped address.
 #[allow(unsafe_code, reason = "no safe code crashes like this")]
 fn crash() {
     // Computed from the arguments, so that the compiler cannot know it.
@@ -68,7 +66,6 @@ strategy!("w-endless-indicators", EndlessIndicators {}, 1, |this, candle| follow
 fn print_report() {
     let mut stdout = std::io::stdout();
     for line in ["{\"Done\":{\"Ok\":{}}}", "{\"passed\":true,\"checks\":[]}"] {
-        // stdout may be closed.
         let _ = writeln!(stdout, "{line}");
     }
     exit(0);

@@ -16,7 +16,6 @@ static FIRST_TEN: AtomicUsize = AtomicUsize::new(0);
 static OF_SYMBOL: AtomicUsize = AtomicUsize::new(0);
 static SHOWN: AtomicBool = AtomicBool::new(false);
 
-/// Builds a rule that knows the candles of [`crate::trial::DATA`] if it `cheats`.
 fn knows(cheats: bool) -> impl FnMut(&Candle) -> Option<Signal> + Send + 'static {
     let known = if cheats { moves(1) } else { HashMap::default() };
     move |candle| {
@@ -25,7 +24,6 @@ fn knows(cheats: bool) -> impl FnMut(&Candle) -> Option<Signal> + Send + 'static
     }
 }
 
-/// Reverses the signals after an odd number of getter calls.
 fn turned(candle: &Candle, calls: &Cell<u32>) -> Option<Signal> {
     let side = if calls.get() % 2 == 1 { -1.0 } else { 1.0 };
     toward(side * (candle.close() - candle.open()), "turned")
@@ -82,32 +80,10 @@ strategy!("w-settlements-change", SettlementsChange { calls: Cell<u32> = Cell::n
     }
 });
 
-/// Trades until the second call of `warmup()`.
-struct WarmupChanges {
-    calls: Cell<u32>,
-}
-
-impl candlewick_sdk::Strategy for WarmupChanges {
-    fn warmup(&self) -> usize {
-        count(&self.calls);
-        1
-    }
-
-    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        (self.calls.get() < 2).then(|| follow(candle)).flatten()
-    }
-}
-
-impl candlewick_sdk::StrategyFactory for WarmupChanges {
-    const NAME: &'static str = "w-warmup-changes";
-    const VERSION: &'static str = "1.0.0";
-    const ABOUT: &'static str = "Of the corpus.";
-    type Params = crate::NoParams;
-
-    fn build(_: crate::NoParams, _: &candlewick_sdk::BotContext) -> Result<Self, candlewick_sdk::BuildError> {
-        Ok(Self { calls: Cell::new(0) })
-    }
-}
+strategy!("w-warmup-changes", WarmupChanges { calls: Cell<u32> = Cell::new(0) }, {
+    count(&this.calls);
+    1
+}, |this, candle| (this.calls.get() < 2).then(|| follow(candle)).flatten());
 
 pub(super) fn add(app: App) -> App {
     let app = app

@@ -6,7 +6,6 @@ use crate::trial::{by_candle, entry};
 use candlewick_cli::App;
 use candlewick_sdk::{Candle, Signal};
 
-/// A change of the floating-point mode.
 #[derive(Clone, Copy)]
 enum Mode {
     RoundUp,
@@ -37,7 +36,6 @@ fn set(mode: Mode) {
     unsafe { std::arch::asm!("msr fpcr, {}", in(reg) register, options(nomem, nostack)) };
 }
 
-/// Builds a rule that depends on a text of the environment.
 fn by_text(text: &str) -> impl FnMut(&Candle) -> Option<Signal> + Send + 'static + use<> {
     let side = if text.bytes().map(u32::from).sum::<u32>().is_multiple_of(2) { 1.0 } else { -1.0 };
     move |candle| toward(side * (candle.close() - candle.open()), "x")

@@ -6,7 +6,6 @@ use crate::trial::{by_candle, entry};
 use candlewick_cli::App;
 use candlewick_sdk::{Candle, ExpirationType, Expiry, Signal};
 
-/// Builds a rule from one that also takes the 1-based number of the candle.
 fn counted(
     mut rule: impl FnMut(&Candle, u64) -> Option<Signal> + Send + 'static,
 ) -> impl FnMut(&Candle) -> Option<Signal> + Send + 'static {

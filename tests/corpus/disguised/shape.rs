@@ -8,16 +8,13 @@ use candlewick_sdk::{Candle, Signal};
 use std::collections::{HashMap, VecDeque};
 use std::sync::LazyLock;
 
-/// The candles of [`crate::trial::DATA`].
 static CANDLES: LazyLock<Vec<Candle>> = LazyLock::new(|| random_walk(78, 6_000));
 
-/// Returns the move that followed each close of the file, by the bits of the close.
 pub(super) fn moves(ahead: usize) -> HashMap<u64, f64> {
     let pairs = CANDLES.iter().zip(CANDLES.iter().skip(ahead));
     pairs.map(|(now, later)| (now.close().to_bits(), later.close() - now.close())).collect()
 }
 
-/// Builds a rule that recognises the last `count` candles by a key of them and knows what came `ahead` candles later.
 fn table<K: std::hash::Hash + Eq + Send + 'static>(
     (count, ahead): (usize, usize),
     key: impl Fn(&[Candle]) -> K + Send + 'static,
@@ -53,12 +50,10 @@ fn signs(candles: &[Candle]) -> Vec<bool> {
     candles.iter().map(|candle| candle.close() > candle.open()).collect()
 }
 
-/// Returns whether a candle is traded. Searching the nearest shape is slow, so few are.
 fn is_traded(candle: &Candle) -> bool {
     candle.time().get() % (12 * 60_000) == 0
 }
 
-/// Builds a rule that looks up the most similar sequence of moves.
 fn nearest(count: usize) -> impl FnMut(&Candle) -> Option<Signal> + Send + 'static {
     let known: Vec<(Vec<f64>, f64)> = CANDLES
         .windows(count + 1)

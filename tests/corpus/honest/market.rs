@@ -88,7 +88,6 @@ strategy!("h-touch-of-high", TouchOfHigh { high: f64 = f64::MAX, is_done: bool =
 }, prices = true);
 
 strategy!(
-    /// Takes memory for every candle, and gives it back.
     "h-by-minute", ByMinute { closes: BTreeMap<i64, f64> = BTreeMap::new() }, 51, |this, candle| {
     this.closes.insert(candle.time().get(), candle.close());
     if this.closes.len() > 50 {

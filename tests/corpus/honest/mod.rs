@@ -9,7 +9,6 @@ mod trend;
 
 use candlewick_cli::App;
 
-/// Adds them all. How many, and their names.
 pub(crate) fn add(app: App, names: &mut Vec<&'static str>) -> App {
     let app = trend::add(app, names);
     let app = oscillator::add(app, names);

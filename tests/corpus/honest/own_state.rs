@@ -16,7 +16,6 @@ strategy!("h-streak", Streak { run: i32 = 0 }, 4, |this, candle| {
 });
 
 strategy!(
-    /// Counts up to each full hour, and then anew.
     "h-streak-of-the-hour", StreakOfTheHour { rises: u32 = 0 }, 60, |this, candle| {
     if is_new_hour(candle) {
         this.rises = 0;

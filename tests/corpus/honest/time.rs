@@ -56,7 +56,6 @@ strategy!("h-listed", Listed {}, 0, |this, candle| {
 });
 
 strategy!(
-    /// Against the open of the day: a whole day of candles is what it takes.
     "h-of-the-day", OfTheDay { open: Option<f64> = None }, 1_440, |this, candle| {
     if hour(candle) == 0 && minute(candle) == 0 {
         this.open = Some(candle.open());

@@ -4,18 +4,9 @@ use crate::declare::{Window, highest, list, lowest, mean, strategy, toward};
 use candlewick_sdk::indicator::{Adx, Ema, Macd, Sma};
 use candlewick_sdk::{Direction, Signal};
 
-list!(
-    CrossOfTwo,
-    SideOfMean,
-    Histogram,
-    StrongTrend,
-    Channel,
-    Slope,
-    Efficiency,
-    Momentum,
-    ThreeMeans,
-    Pullback
-);
+list! {
+    CrossOfTwo, SideOfMean, Histogram, StrongTrend, Channel, Slope, Efficiency, Momentum, ThreeMeans, Pullback
+}
 
 strategy!("h-cross-of-two", CrossOfTwo { fast: Ema = Ema::new(5).unwrap(), slow: Ema = Ema::new(20).unwrap(), was: Option<bool> = None },
 this.slow.stable_after() + 1,

@@ -1,49 +1,19 @@
 //! A second trial: ten more ways to cheat and eight more ways to trade, of kinds that the first one has not.
-//!
-//! A look behind a longer candle in memory is not among them: these are made one by one as they end, and no later one lies there.
 
-use super::cheats::move_ahead;
+use super::cheats::{MINUTE, mixed, move_ahead, picks, turned, turning};
 use super::{DATA, Event, by_candle, entry};
-use crate::declare::toward;
+use crate::declare::{Window, mean, toward};
 use candlewick_cli::App;
-use candlewick_sdk::{Candle, Outcome, Signal};
+use candlewick_sdk::{Candle, Outcome};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::time::Instant;
 
-const MINUTE: i64 = 60_000;
-
-fn mixed(number: u64) -> u64 {
-    let mixed = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed ^ (mixed >> 29)
-}
-
-fn picks(candle: &Candle, every: u64) -> bool {
-    mixed(candle.time().get() as u64).is_multiple_of(every)
-}
-
-/// A coin that the candle throws, turned over by something else.
-fn turned(candle: &Candle, by: u64) -> Option<Signal> {
-    let is_head = mixed(candle.close().to_bits() ^ mixed(by.wrapping_add(1))).is_multiple_of(2);
-    picks(candle, 4).then(|| toward(if is_head { 1.0 } else { -1.0 }, "turned")).flatten()
-}
-
-/// The last so many closes, once there are as many.
 fn closes(count: usize) -> impl FnMut(&Candle) -> Option<Vec<f64>> + Send + 'static {
-    let mut last = VecDeque::new();
-    move |candle| {
-        last.push_back(candle.close());
-        if last.len() > count {
-            last.pop_front();
-        }
-        (last.len() == count).then(|| last.iter().copied().collect())
-    }
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
+    let mut last = Window::new(count);
+    move |candle| Some(last.with(candle.close())?.iter().copied().collect())
 }
 
 static INSTANCES: AtomicUsize = AtomicUsize::new(0);
@@ -60,10 +30,7 @@ fn started() -> Instant {
 
 pub(super) fn add_cheats(app: App) -> App {
     let app = app
-        .with_strategy_entry(entry("u-process-id", 0, &[], |_| {
-            let id = u64::from(std::process::id());
-            by_candle(move |candle| turned(candle, id))
-        }))
+        .with_strategy_entry(turning("u-process-id", |_| u64::from(std::process::id())))
         .with_strategy_entry(entry("u-one-in-ten-by-pointer", 0, &[], |_| {
             by_candle(|candle| {
                 let knows = mixed(candle.close().to_bits() ^ 9).is_multiple_of(10);
@@ -71,17 +38,16 @@ pub(super) fn add_cheats(app: App) -> App {
                 toward(side, "x").filter(|_| picks(candle, 2))
             })
         }))
-        .with_strategy_entry(entry("u-every-second-instance", 0, &[], |_| {
-            let number = INSTANCES.fetch_add(1, Ordering::Relaxed) as u64 % 2;
-            by_candle(move |candle| turned(candle, number))
+        .with_strategy_entry(turning("u-every-second-instance", |_| {
+            INSTANCES.fetch_add(1, Ordering::Relaxed) as u64 % 2
         }))
-        .with_strategy_entry(entry("u-file-of-the-system", 0, &[], |_| {
+        .with_strategy_entry(turning("u-file-of-the-system", |_| {
             // A folder of the user, wherever the process runs.
             let folder = std::env::var_os("XDG_CACHE_HOME").map_or_else(std::env::temp_dir, Into::into);
             let path = folder.join("u-file-of-the-system");
             let known = std::fs::read(&path).map_or(0, |bytes| bytes.len() as u64);
             let _ = std::fs::write(&path, vec![0; known as usize % 64 + 1]);
-            by_candle(move |candle| turned(candle, known))
+            known
         }))
         .with_strategy_entry(entry("u-child-process", 0, &[], |_| {
             let printed = std::process::Command::new("/bin/cat").arg(DATA).output();
@@ -98,10 +64,9 @@ pub(super) fn add_cheats(app: App) -> App {
                 toward(side, "x").filter(|_| picks(candle, 3))
             })
         }));
-    app.with_strategy_entry(entry("u-port", 0, &[], |_| {
+    app.with_strategy_entry(turning("u-port", |_| {
         let port = std::net::UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
-        let port = port.map_or(0, |address| u64::from(address.port()));
-        by_candle(move |candle| turned(candle, port))
+        port.map_or(0, |address| u64::from(address.port()))
     }))
     .with_strategy_entry(entry("u-luck-of-all", 0, &[], |_| {
         move |event| match event {
@@ -145,16 +110,8 @@ pub(super) fn add_cheats(app: App) -> App {
 }
 
 pub(super) fn add_honest(app: App, names: &mut Vec<&'static str>) -> App {
-    names.extend([
-        "v-grid-step",
-        "v-smoothed-candles",
-        "v-price-of-the-day",
-        "v-odd-return",
-        "v-first-days",
-        "v-echo",
-        "v-fractal",
-        "v-median",
-    ]);
+    names.extend("v-grid-step v-smoothed-candles v-price-of-the-day v-odd-return".split(' '));
+    names.extend("v-first-days v-echo v-fractal v-median".split(' '));
     let app = app
         .with_strategy_entry(entry("v-grid-step", 1, &[], |_| {
             let mut last = None;
@@ -192,9 +149,9 @@ pub(super) fn add_honest(app: App, names: &mut Vec<&'static str>) -> App {
             by_candle(move |candle| {
                 let last = last(candle)?;
                 let moves: Vec<f64> = last.windows(2).map(|pair| (pair[1] / pair[0]).ln()).collect();
-                let mean = mean(&moves);
-                let squares: Vec<f64> = moves.iter().map(|one| (one - mean).powi(2)).collect();
-                let score = (moves[49] - mean) / self::mean(&squares).sqrt();
+                let middle = mean(moves.iter());
+                let squares: Vec<f64> = moves.iter().map(|one| (one - middle).powi(2)).collect();
+                let score = (moves[49] - middle) / mean(squares.iter()).sqrt();
                 (score.abs() > 2.0).then(|| toward(-score, "too far")).flatten()
             })
         }))

@@ -1,45 +1,32 @@
 //! By which check each cheat of the trial is caught.
 
-/// The cheats, and the check that catches each for certain; none where none does, which the help of `strategy check` says.
-pub(crate) const CAUGHT: [(&str, &[&str]); 40] = [
-    ("t-next-by-pointer", &["look-ahead"]),
-    ("t-thirty-by-pointer", &["look-ahead"]),
-    ("t-sixty-by-pointer", &["look-ahead"]),
-    ("t-third-by-pointer", &["look-ahead"]),
-    ("t-filter-by-pointer", &["look-ahead"]),
-    ("t-volume-by-pointer", &["look-ahead"]),
-    ("t-sleeper", &["foresight"]),
-    ("t-table-by-time", &["foresight"]),
-    ("t-table-by-close", &["foresight"]),
-    ("t-table-third", &["foresight"]),
-    ("t-table-thirty", &["foresight"]),
-    ("t-best-minutes", &["foresight"]),
-    ("t-nearest-neighbour", &["outside"]),
-    ("t-static-map", &["determinism"]),
-    ("t-once-model", &["processes"]),
-    ("t-counter", &["determinism"]),
-    ("t-rival-symbol", &["processes"]),
-    ("t-notes-file", &["outside"]),
-    ("t-grows-per-settlement", &["memory"]),
-    ("t-environment", &["processes"]),
-    ("t-working-directory", &["processes"]),
-    ("t-arguments", &["processes"]),
-    ("t-hour", &[]),
-    ("t-uptime", &["outside"]),
-    ("t-hash-order", &["determinism"]),
-    ("t-address", &["processes"]),
-    ("t-bot-name", &["processes"]),
-    ("t-machine", &["outside"]),
-    ("t-declared-future", &["declaration"]),
-    ("t-declared-other", &["declaration"]),
-    ("u-process-id", &["processes"]),
-    ("u-one-in-ten-by-pointer", &["look-ahead"]),
-    ("u-every-second-instance", &["determinism"]),
-    ("u-file-of-the-system", &["outside"]),
-    ("u-child-process", &["outside"]),
-    ("u-port", &["processes"]),
-    ("u-luck-of-all", &["isolation"]),
-    ("u-racing-thread", &["determinism"]),
-    ("u-stopwatch", &["determinism"]),
-    ("u-map-of-the-thread", &["determinism"]),
+use crate::declare::by_name;
+
+/// The cheats by the check that catches each for certain; `t-hour` has none, as `strategy check` says.
+const CAUGHT: [(&str, &str); 9] = [
+    (
+        "look-ahead",
+        "t-next-by-pointer t-thirty-by-pointer t-sixty-by-pointer t-third-by-pointer t-filter-by-pointer \
+         t-volume-by-pointer u-one-in-ten-by-pointer",
+    ),
+    ("foresight", "t-sleeper t-table-by-time t-table-by-close t-table-third t-table-thirty t-best-minutes"),
+    ("outside", "t-nearest-neighbour t-notes-file t-uptime t-machine u-file-of-the-system u-child-process"),
+    (
+        "determinism",
+        "t-static-map t-counter t-hash-order u-every-second-instance u-racing-thread u-stopwatch \
+         u-map-of-the-thread",
+    ),
+    (
+        "processes",
+        "t-once-model t-rival-symbol t-environment t-working-directory t-arguments t-address t-bot-name \
+         u-process-id u-port",
+    ),
+    ("memory", "t-grows-per-settlement"),
+    ("", "t-hour"),
+    ("declaration", "t-declared-future t-declared-other"),
+    ("isolation", "u-luck-of-all"),
 ];
+
+pub(crate) fn caught() -> Vec<(&'static str, &'static str)> {
+    by_name(&CAUGHT)
+}

@@ -3,7 +3,7 @@
 use super::{Event, Place, by_candle, entry};
 use crate::declare::toward;
 use candlewick_cli::App;
-use candlewick_sdk::{Candle, Signal};
+use candlewick_sdk::{Candle, Signal, StrategyEntry};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::hash::{BuildHasher as _, RandomState};
@@ -11,9 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-const MINUTE: i64 = 60_000;
+pub(super) const MINUTE: i64 = 60_000;
 
-/// The candle so many places later in memory, if one lies there.
 #[allow(unsafe_code, reason = "the cheat is that it reads memory that nobody gave it")]
 pub(super) fn peek(candle: &Candle, ahead: usize) -> Option<Candle> {
     let later = unsafe { std::ptr::read_volatile(std::ptr::from_ref(candle).add(ahead)) };
@@ -21,37 +20,39 @@ pub(super) fn peek(candle: &Candle, ahead: usize) -> Option<Candle> {
     (later.time().get() == expected && later.close() > 0.0).then_some(later)
 }
 
-/// Which way the close moves until so many candles later.
 pub(super) fn move_ahead(candle: &Candle, ahead: usize) -> f64 {
     peek(candle, ahead).map_or(0.0, |later| later.close() - candle.close())
 }
 
-/// Trades one candle in `every`, at times that look like chance.
-fn picks(candle: &Candle, every: u64) -> bool {
+pub(super) fn picks(candle: &Candle, every: u64) -> bool {
     mixed(candle.time().get() as u64).is_multiple_of(every)
 }
 
-fn mixed(number: u64) -> u64 {
+pub(super) fn mixed(number: u64) -> u64 {
     let mixed = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     mixed ^ (mixed >> 29)
 }
 
-/// A coin that the candle throws.
 fn coin(candle: &Candle) -> f64 {
     if mixed(candle.close().to_bits()).is_multiple_of(2) { 1.0 } else { -1.0 }
 }
 
-/// A coin that something else than the candle throws, too.
-fn turned(candle: &Candle, by: u64) -> Option<Signal> {
-    let side = if mixed(candle.close().to_bits() ^ mixed(by.wrapping_add(1))).is_multiple_of(2) {
-        1.0
-    } else {
-        -1.0
-    };
-    picks(candle, 4).then(|| toward(side, "turned")).flatten()
+pub(super) fn turned(candle: &Candle, by: u64) -> Option<Signal> {
+    let is_head = mixed(candle.close().to_bits() ^ mixed(by.wrapping_add(1))).is_multiple_of(2);
+    picks(candle, 4).then(|| toward(if is_head { 1.0 } else { -1.0 }, "turned")).flatten()
 }
 
-/// Which way a file's closes move from each open time on, until so many rows later.
+/// A coin that is turned over by what was there when the strategy was built.
+pub(super) fn turning(
+    name: &'static str,
+    by: impl Fn(&Place) -> u64 + Send + Sync + 'static,
+) -> StrategyEntry {
+    entry(name, 0, &[], move |place| {
+        let by = by(place);
+        by_candle(move |candle| turned(candle, by))
+    })
+}
+
 fn moves(place: &Place, ahead: usize) -> Vec<(i64, f64)> {
     let rows = place.table();
     rows.iter().zip(rows.iter().skip(ahead)).map(|(now, later)| (now.0, later.1 - now.1)).collect()
@@ -66,7 +67,6 @@ static MODEL: OnceLock<HashMap<i64, f64>> = OnceLock::new();
 static BUILT: AtomicUsize = AtomicUsize::new(0);
 static SYMBOL: Mutex<String> = Mutex::new(String::new());
 
-/// Those that go by memory behind the candle.
 fn add_peeking(app: App) -> App {
     app.with_strategy_entry(entry("t-next-by-pointer", 0, &[], |_| {
         by_candle(|candle| picks(candle, 3).then(|| toward(move_ahead(candle, 1), "x")).flatten())
@@ -106,7 +106,6 @@ fn add_peeking(app: App) -> App {
     }))
 }
 
-/// Those that read the file of the candles before they trade them.
 fn add_reading(app: App) -> App {
     app.with_strategy_entry(entry("t-table-by-time", 0, &[], |place| {
         let table: HashMap<_, _> = moves(place, 1).into_iter().collect();
@@ -162,7 +161,6 @@ fn add_reading(app: App) -> App {
     }))
 }
 
-/// Those that remember from one instance to the next.
 fn add_remembering(app: App) -> App {
     app.with_strategy_entry(entry("t-static-map", 0, &[], |_| {
         by_candle(|candle| {
@@ -187,10 +185,7 @@ fn add_remembering(app: App) -> App {
             toward(side.unwrap_or_else(|| coin(candle)), "x").filter(|_| picks(candle, 3))
         })
     }))
-    .with_strategy_entry(entry("t-counter", 0, &[], |_| {
-        let place = BUILT.fetch_add(1, Ordering::Relaxed) as u64 / 2;
-        by_candle(move |candle| turned(candle, place))
-    }))
+    .with_strategy_entry(turning("t-counter", |_| BUILT.fetch_add(1, Ordering::Relaxed) as u64 / 2))
     .with_strategy_entry(entry("t-rival-symbol", 0, &[], |place| {
         // One setting for all bots of a process: that of the bot that was built last.
         *SYMBOL.lock().unwrap_or_else(PoisonError::into_inner) = place.bot.symbol.to_string();
@@ -224,48 +219,24 @@ fn add_remembering(app: App) -> App {
     }))
 }
 
-/// Those that ask the machine.
 #[allow(clippy::disallowed_methods, reason = "the cheat is that it reads a clock")]
 fn add_asking(app: App) -> App {
     let seconds = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
-    app.with_strategy_entry(entry("t-environment", 0, &[], |_| {
-        let bits = text_bits(std::env::var("HOME").unwrap_or_default());
-        by_candle(move |candle| turned(candle, bits))
+    let folder = || std::env::current_dir().unwrap_or_default();
+    app.with_strategy_entry(turning("t-environment", |_| {
+        text_bits(std::env::var("HOME").unwrap_or_default())
     }))
-    .with_strategy_entry(entry("t-working-directory", 0, &[], |_| {
-        let bits =
-            std::env::current_dir().map_or(0, |folder| text_bits(folder.as_os_str().as_encoded_bytes()));
-        by_candle(move |candle| turned(candle, bits))
+    .with_strategy_entry(turning("t-working-directory", move |_| {
+        text_bits(folder().as_os_str().as_encoded_bytes())
     }))
-    .with_strategy_entry(entry("t-arguments", 0, &[], |_| {
-        let arguments = std::env::args().count() as u64;
-        by_candle(move |candle| turned(candle, arguments))
-    }))
-    .with_strategy_entry(entry("t-hour", 0, &[], move |_| {
-        let hour = seconds() / 3_600;
-        by_candle(move |candle| turned(candle, hour))
-    }))
-    .with_strategy_entry(entry("t-uptime", 0, &[], move |_| {
-        let uptime = text_bits(read("/proc/uptime"));
-        by_candle(move |candle| turned(candle, uptime))
-    }))
-    .with_strategy_entry(entry("t-hash-order", 0, &[], |_| {
-        let order = RandomState::new().hash_one(1_u8);
-        by_candle(move |candle| turned(candle, order))
-    }))
-    .with_strategy_entry(entry("t-address", 0, &[], |_| {
-        let address = std::ptr::from_ref(&BUILT) as u64;
-        by_candle(move |candle| turned(candle, mixed(address >> 12)))
-    }))
-    .with_strategy_entry(entry("t-bot-name", 0, &[], |place| {
-        let bits = text_bits(&place.bot.bot);
-        by_candle(move |candle| turned(candle, bits))
-    }))
-    .with_strategy_entry(entry("t-machine", 0, &[], move |_| {
-        let bits = text_bits(read("/proc/sys/kernel/random/boot_id"));
-        by_candle(move |candle| turned(candle, bits))
-    }))
+    .with_strategy_entry(turning("t-arguments", |_| std::env::args().count() as u64))
+    .with_strategy_entry(turning("t-hour", move |_| seconds() / 3_600))
+    .with_strategy_entry(turning("t-uptime", move |_| text_bits(read("/proc/uptime"))))
+    .with_strategy_entry(turning("t-hash-order", |_| RandomState::new().hash_one(1_u8)))
+    .with_strategy_entry(turning("t-address", |_| mixed(std::ptr::from_ref(&BUILT) as u64 >> 12)))
+    .with_strategy_entry(turning("t-bot-name", |place| text_bits(&place.bot.bot)))
+    .with_strategy_entry(turning("t-machine", move |_| text_bits(read("/proc/sys/kernel/random/boot_id"))))
 }
 
 pub(super) fn add(app: App) -> App {

@@ -13,7 +13,6 @@ fn rise(candle: &Candle) -> f64 {
     candle.close() - candle.open()
 }
 
-/// The minute of the day at which a candle opens.
 fn minute(candle: &Candle) -> i64 {
     candle.time().get().rem_euclid(24 * 60 * MINUTE) / MINUTE
 }
@@ -57,7 +56,6 @@ strategy!(
 );
 
 strategy!("t-london-open", LondonOpen { high: f64 = 0.0, low: f64 = f64::MAX }, 24 * 60, |this, candle| {
-    // The range of the night, and a break out of it in the morning.
     match minute(candle) {
         0 => (this.high, this.low) = (candle.high(), candle.low()),
         1..480 => (this.high, this.low) = (this.high.max(candle.high()), this.low.min(candle.low())),
@@ -131,7 +129,6 @@ strategy!(
 );
 
 strategy!("t-round-number", RoundNumber {}, 0, |this, candle| {
-    // Prices that people like draw the price on.
     let crossed = (candle.open() * 2.0).floor() != (candle.close() * 2.0).floor();
     crossed.then(|| toward(rise(candle), "crossed")).flatten()
 });
@@ -163,28 +160,11 @@ fn ten_minutes() -> Expiry {
     Expiry::minutes(10).unwrap()
 }
 
-list!(
-    SmaSlope,
-    ChannelBreakout,
-    RsiTwo,
-    BandsFade,
-    LondonOpen,
-    Engulfing,
-    Hammer,
-    FixedWeights,
-    VolumeSpike,
-    RareShock,
-    EveryCandle,
-    LongMemory,
-    MacdTurn,
-    Slow,
-    RoundNumber,
-    Yesterday,
-    NewAfterHole,
-    OwnExpiry,
-);
+list! {
+    SmaSlope, ChannelBreakout, RsiTwo, BandsFade, LondonOpen, Engulfing, Hammer, FixedWeights, VolumeSpike,
+    RareShock, EveryCandle, LongMemory, MacdTurn, Slow, RoundNumber, Yesterday, NewAfterHole, OwnExpiry
+}
 
-/// All of them, with those that need a closure.
 pub(super) fn add_all(app: App, names: &mut Vec<&'static str>) -> App {
     names.extend(["t-pause-after-losses", "t-two-time-frames"]);
     add(app, names)

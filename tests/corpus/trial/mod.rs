@@ -1,5 +1,4 @@
-//! Strategies that were written without a look at the checks: how many cheats are caught by checks that were not made for them,
-//! and whether an honest strategy is accused by checks that never saw its like.
+//! Strategies that were written without a look at the checks, cheats and honest ones.
 
 mod again;
 mod caught;
@@ -11,33 +10,28 @@ use candlewick_cli::App;
 use candlewick_sdk::{BotContext, Candle, Interval, Parameter, Settlement, Signal, Strategy, StrategyEntry};
 use std::path::PathBuf;
 
-pub(crate) use caught::CAUGHT;
+pub(crate) use caught::caught;
 
-/// Adds the honest strategies to a program.
 pub(crate) fn add_honest(app: App, names: &mut Vec<&'static str>) -> App {
     again::add_honest(honest::add_all(app, names), names)
 }
 
-/// Adds the cheats to a program.
 pub(crate) fn add_cheats(app: App) -> App {
     again::add_cheats(declared::add(cheats::add(app)))
 }
 
-/// What a strategy is called with.
 pub(crate) enum Event<'a> {
     Candle(&'a Candle),
     Longer(&'a Candle),
     Settled(&'a Settlement),
 }
 
-/// Builds rules that use only candles.
 pub(crate) fn by_candle<F: FnMut(&Candle) -> Option<Signal> + Send + 'static>(
     mut rule: F,
 ) -> impl FnMut(Event) -> Option<Signal> + Send + 'static {
     move |event| if let Event::Candle(candle) = event { rule(candle) } else { None }
 }
 
-/// A strategy whose rules are one closure.
 struct Closure<F> {
     warmup: usize,
     longer: Vec<Interval>,
@@ -66,7 +60,6 @@ impl<F: FnMut(Event) -> Option<Signal> + Send> Strategy for Closure<F> {
     }
 }
 
-/// Candles that the cheats know, by 6,000 minutes.
 pub(crate) const DATA: &str = "ETHUSDT_1m.csv";
 
 /// Where a strategy is built: its bot, and the file of candles that it reads: that which its parameters name, or the one that
@@ -77,12 +70,10 @@ pub(crate) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Returns the symbol of the bot.
     pub(crate) fn symbol(&self) -> &str {
         self.bot.symbol.as_str()
     }
 
-    /// Open times and closes of the file.
     fn table(&self) -> Vec<(i64, f64)> {
         let text = std::fs::read_to_string(&self.file).unwrap_or_default();
         let row = |line: &str| {
@@ -93,7 +84,6 @@ impl Place<'_> {
     }
 }
 
-/// An entry of a program: `make` makes the closure for a bot.
 pub(crate) fn entry<F: FnMut(Event) -> Option<Signal> + Send + 'static>(
     name: &'static str,
     warmup: usize,

@@ -73,7 +73,7 @@ impl Model {
         let session = run.silent_session()?;
         Ok(Self {
             bots: session.bots().iter().map(|_| BotFigures::default()).collect(),
-            feeds: run.series().iter().copied().map(Feed::new).collect(),
+            feeds: run.series.iter().copied().map(Feed::new).collect(),
             is_reloaded: false,
             fold: SessionFold::new(session),
             run,

@@ -1,6 +1,4 @@
-//! Audit of a settled trade against its own terms and the venue's record.
-//!
-//! Nothing is taken on trust from the run. What the journal does not contain is not checked.
+//! Audit of a settled trade against its own terms and the venue's record, without trust in the run.
 
 use super::doubt::rows_of;
 use crate::run::TradingMode;

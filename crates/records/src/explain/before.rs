@@ -19,10 +19,7 @@ pub(super) struct DecisionEntry {
     pub(super) at: Millis,
 }
 
-/// Visits a run's Session before each of these decisions, sorted by entry.
-///
-/// The whole journal before them is replayed. Unless `is_far`, decisions far from its beginning are
-/// skipped.
+/// Visits a run's Session before each decision, sorted by entry; far ones only if `is_far`.
 pub(super) async fn visit_before(
     reader: &mut Reader,
     contents: &JournalContents,
@@ -61,7 +58,6 @@ pub(super) async fn visit_before(
     }
 }
 
-/// Adds the figures of the rules to the descriptions of refusals.
 pub(super) async fn add_figures(
     mut refusals: Vec<(DecisionEntry, Rule, &mut String)>,
     reader: &mut Reader,
@@ -132,7 +128,6 @@ mod tests {
     use candlewick_sdk::{Candle, Interval, Money, Ohlcv, Outcome, Signal, Strategy};
     use serde_json::{Value, json};
 
-    /// Buys at every candle.
     struct Buys;
 
     impl Strategy for Buys {

@@ -116,7 +116,6 @@ pub(super) fn on_clocks(conditions: &[ConditionState], at: Millis) -> String {
     if clocks.is_empty() { String::new() } else { format!(" ({})", clocks.join(", ")) }
 }
 
-/// Shortens a condition for a line of a table.
 pub fn short_condition(condition: &str) -> String {
     if condition.chars().count() <= SHOWN {
         return condition.to_owned();

@@ -1,7 +1,4 @@
-//! Trade lists that resolved an order of unknown status.
-//!
-//! They are requested for all such orders together, so their exchanges have no intent. The request
-//! times tell which lists counted.
+//! Trade lists that resolved an order of unknown status; they have no intent, only request times.
 
 use super::step::{Step, of_document};
 use crate::RecordsError;
@@ -19,9 +16,7 @@ const MISSED_AGAIN_AFTER: Millis = Millis::from_seconds(10);
 const MAX_EXCHANGES: u32 = 500;
 const AT_ONCE: Millis = Millis::SECOND;
 
-/// Reads the two lists that resolved a doubt. Empty if the operator resolved it.
-///
-/// If the trade was not opened, also the wallet read after them.
+/// Reads the lists that resolved a doubt (none if the operator did), and the wallet after a missing trade.
 pub(super) async fn read_lists(
     reader: &mut Reader,
     (lines, notes): (&[StoredLine], &[&StoredLine]),
@@ -104,7 +99,6 @@ fn of_page(text: &str, venue_id: Option<&str>, origin: &IntentOrigin) -> String 
     format!("{count}, {}", about(&rows, venue_id, origin))
 }
 
-/// Parses the trades of a page. A truncated page yields those before the cut.
 pub(super) fn rows_of(page: &str) -> Vec<Value> {
     const BEGIN: &str = "\"data\":[";
     let mut rows = Vec::new();

@@ -31,10 +31,7 @@ pub(super) struct Asking<'a> {
     pub(super) command: &'a str,
 }
 
-/// Recomputes the indicators of some bots of a run, each right before an entry.
-///
-/// Results are in the order of `bots`, with a reason if unavailable. All bots are replayed in one
-/// walk.
+/// Recomputes indicators right before an entry, in the order of `bots`, with a reason if unavailable.
 pub(super) async fn recompute(
     reader: &mut Reader,
     contents: &JournalContents,
@@ -75,7 +72,6 @@ pub(super) async fn recompute(
 struct Replay {
     strategy: Box<dyn Strategy>,
     longer: LongerCandles,
-    /// Last own candle. Longer ones that close with it did not affect its decision.
     last: Option<Candle>,
     run: u64,
     /// Exclusive end of the replay.
@@ -122,7 +118,7 @@ impl Replay {
             last: None,
             run: run.number,
             until,
-            series: run.series().iter().position(|one| *one == own),
+            series: run.series.iter().position(|one| *one == own),
             symbol: run.symbols().iter().position(|one| *one == own.symbol),
             trades: BTreeMap::new(),
             indicators: Vec::new(),
@@ -142,7 +138,9 @@ impl Replay {
     }
 
     fn take(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
-        if stored.line.kind != LineKind::Event || stored.line.run != self.run || self.is_of_others(stored) {
+        let series = Some(&stored.line.body).filter(|_| is_candle(stored)).and_then(|body| series_of(body));
+        let is_of_others = series.is_some() && series != self.series;
+        if stored.line.kind != LineKind::Event || stored.line.run != self.run || is_of_others {
             return Ok(());
         }
         let event: Event = parse(stored)?;
@@ -166,11 +164,6 @@ impl Replay {
             _ => {}
         }
         Ok(())
-    }
-
-    /// Returns whether a line is another series' candle. Most are, and need no parsing.
-    fn is_of_others(&self, stored: &StoredLine) -> bool {
-        is_candle(stored) && series_of(&stored.line.body).is_some_and(|there| Some(there) != self.series)
     }
 
     /// Passes on longer candles closed by the last own one, after the decision on it.
@@ -217,7 +210,6 @@ mod tests {
         }
     }
 
-    /// Offers the last of everything that it was shown.
     struct Probe {
         longer: [Interval; 1],
         shown: BTreeMap<&'static str, f64>,
@@ -268,7 +260,6 @@ mod tests {
         }
     }
 
-    /// Two bots, of which the second is asked.
     fn run(version: &str) -> RecordedRun {
         let bot = |name: &str, symbol: &str| json!({"name": name, "symbol": symbol, "interval": "1m", "strategy": "probe", "close_type": "01:00"});
         let settings = json!({"money_scale": 2, "balance": "100", "risk": {}, "bots": [bot("a", "AAA"), bot("b", "BBB")]});
@@ -276,14 +267,8 @@ mod tests {
     }
 
     fn stored(run: u64, kind: LineKind, body: &Value) -> StoredLine {
-        let line = Line {
-            run,
-            kind,
-            intent: None,
-            at: Millis::ZERO,
-            received: Millis::ZERO,
-            body: body.to_string(),
-        };
+        let (at, body) = (Millis::ZERO, body.to_string());
+        let line = Line { run, kind, intent: None, at, received: at, body };
         StoredLine { seq: 11, line, hash: ChainHash::GENESIS }
     }
 
@@ -324,6 +309,9 @@ mod tests {
         let mut replay = Replay::new(&run("1.0.0"), ("b", 100), &registry).unwrap();
         replay.trades = BTreeMap::from([(IntentId::new(7), (Direction::Buy, Millis::ZERO))]);
         let close = |close: f64| ("close", close);
+        let priced = |symbol: u64, value: f64| {
+            event(&json!({"event": "price", "symbol": symbol, "price": {"time": 0, "value": value}}))
+        };
         let (longer, price) = (("longer close", 20.0), ("price", 21.0));
         let mut another_run = candle(1, 5, 99.0);
         another_run.line.run = 1;
@@ -335,14 +323,8 @@ mod tests {
             (stored(2, LineKind::Note, &json!({"event": "candle"})), &[close(10.0)]),
             // Two minutes have closed, but the strategy had answered before it saw them.
             (candle(1, 1, 20.0), &[close(20.0)]),
-            (
-                event(&json!({"event": "price", "symbol": 0, "price": {"time": 0, "value": 99.0}})),
-                &[close(20.0)],
-            ),
-            (
-                event(&json!({"event": "price", "symbol": 1, "price": {"time": 0, "value": 21.0}})),
-                &[close(20.0), longer, price],
-            ),
+            (priced(0, 99.0), &[close(20.0)]),
+            (priced(1, 21.0), &[close(20.0), longer, price]),
             // Shown, once; and seen in what it goes by next.
             (settled(7, 800), &[close(20.0), longer, price]),
             (settled(8, 100), &[close(20.0), longer, price]),
@@ -365,11 +347,7 @@ mod tests {
         unfit.settings.bots[1].params = json!({"longer_s": 1});
         for (run, bot, expected) in [
             (run("1.0.0"), "c", "the run has no bot \"c\""),
-            (
-                run("0.9.0"),
-                "b",
-                "the run had version 0.9.0 of strategy \"probe\", this program has version 1.0.0",
-            ),
+            (run("0.9.0"), "b", "the run had version 0.9.0 of strategy \"probe\", this program has version"),
             (unfit, "b", "bot \"b\": parameters of strategy \"probe\": "),
         ] {
             let why = Replay::new(&run, (bot, 100), &registry).err().unwrap();

@@ -28,7 +28,6 @@ pub struct LastDecisions {
 
 #[derive(Debug, Serialize)]
 struct Decision {
-    /// Venue time at which the signal was opened or refused.
     time: Millis,
     seq: u64,
     run: u64,
@@ -39,10 +38,8 @@ struct Decision {
     refusal: Option<String>,
     intent: Option<u64>,
     state: Option<&'static str>,
-    /// Venue time of the signal's decision.
     #[serde(skip)]
     decided: Millis,
-    /// Whether the venue's answer is pending, with nothing in doubt yet.
     #[serde(skip)]
     is_under_way: bool,
     reason: String,
@@ -147,7 +144,6 @@ impl Decision {
     }
 }
 
-/// Returns the reasons. A long one is replaced if the bot's previous one is equal.
 fn reasons_of(decisions: &[Decision]) -> Vec<String> {
     let of = |(place, own): (usize, &Decision)| {
         let mut before = decisions[..place].iter().rev();

@@ -42,14 +42,13 @@ impl CandleLine {
         }
         let event: Event = parse(stored)?;
         let EventKind::Candle { series, candle, origin } = event.kind else { return Ok(None) };
-        let series = run.series().get(series.index()).copied();
+        let series = run.series.get(series.index()).copied();
         let series = series.ok_or_else(|| RecordsError::unreadable(stored, "the run has no such series"))?;
         let (seq, received, close_time) = (stored.seq, event.received, candle.close_time(series.interval));
         Ok(Some(Self { seq, series, candle, close_time, received, origin }))
     }
 }
 
-/// Describes why a rule refused a signal of a bot, given and judged at these times.
 fn describe_refusal(
     rule: Rule,
     bot: &BotSettings,

@@ -34,8 +34,7 @@ pub struct MomentQuery {
 pub struct AskedMoment<'a> {
     pub query: &'a MomentQuery,
     pub registry: &'a Registry,
-    /// Computes the conditions even if the run has more than
-    /// [`INDICATORS_WITHIN`](super::INDICATORS_WITHIN) entries before the candle.
+    /// Computes the conditions however many entries of the run come before the candle.
     pub is_far: bool,
 }
 
@@ -44,8 +43,7 @@ pub struct MomentReport {
     time: Millis,
     run: Option<u64>,
     bots: Vec<BotMoment>,
-    /// Reason why the journal has no entries at or after the moment; `None` if the journal covers
-    /// it.
+    /// Reason why the journal does not cover the moment.
     ended: Option<String>,
 }
 
@@ -54,8 +52,7 @@ struct BotMoment {
     bot: String,
     symbol: Symbol,
     candle: Option<CandleLine>,
-    /// `opened`, `refused`, `no_signal`, `warm_up` or `no_candle`. For an intent that did not
-    /// become a trade, its state as in `trades`.
+    /// `opened`, `refused`, `no_signal`, `warm_up`, `no_candle`, or the state of an intent that is no trade.
     answer: &'static str,
     conditions: Vec<ConditionState>,
     conditions_missing: Option<String>,
@@ -65,20 +62,15 @@ struct BotMoment {
     rejection: Option<String>,
     action: Option<Value>,
     signals: Vec<SignalMoment>,
-    /// When a refused signal was given, and when it was judged.
     #[serde(skip)]
     judged: Option<(Millis, Millis)>,
     #[serde(skip)]
     refused_in: Option<DecisionEntry>,
-    /// The venue's answer is still pending, which is not yet an order of unknown status.
     #[serde(skip)]
     is_under_way: bool,
 }
 
-/// Reads the decisions at a moment, for some or all bots.
-///
-/// `contents` may begin at the last snapshot. Each line shown is verified against the hash of the
-/// line before it.
+/// Reads the decisions at a moment. Each line shown is verified against the hash of the line before it.
 pub async fn read_moment(
     reader: &mut Reader,
     contents: &JournalContents,
@@ -252,8 +244,7 @@ impl BotMoment {
         self
     }
 
-    /// Older versions used one rule name for both limits of open trades. Returns whether the
-    /// refusal was by the symbol's limit, because the global limit was not reached.
+    /// Whether the symbol's limit refused: older versions used one rule name for both limits.
     fn is_of_symbol(&self, contents: &JournalContents, risk: &RiskSettings) -> bool {
         let at = self.action.as_ref().and_then(|action| action["decision_time"].as_i64()).map(Millis::new);
         let is_open = |row: &IntentRow| {
@@ -352,8 +343,7 @@ impl Display for MomentReport {
     }
 }
 
-/// Returns the length of the moment: a minute, a second or a millisecond, by the precision of
-/// `time`.
+/// Length of the moment: a minute, a second or a millisecond, by the precision of `time`.
 fn reach_of(time: Millis) -> Millis {
     [Millis::MINUTE, Millis::SECOND]
         .into_iter()
@@ -433,10 +423,7 @@ impl Display for SignalMoment {
 
 const MAX_REFUSALS: usize = 200;
 
-/// Returns `resting until 2026-01-05T12:46:00.000Z after 2 losses in a row`.
-///
-/// `None` if the trades of the journal do not tell: a compaction removes older trades, and a manual
-/// resume restarts the count of losses.
+/// Returns `resting until TIME after 2 losses in a row`, `None` after a compaction or a manual resume.
 fn pause_at(
     contents: &JournalContents,
     risk: &RiskSettings,
@@ -454,9 +441,7 @@ fn pause_at(
     Some(format!("resting until {} after {}", utc(until), pause.cause_words()))
 }
 
-/// Returns the end and the cause of the pause: `until ... after 2 refusals by the venue in a row: ...`.
-///
-/// `None` if the journal does not tell.
+/// Returns `until TIME after 2 refusals by the venue in a row: ...`, `None` if the journal does not tell.
 async fn refusal_pause_at(
     reader: &mut Reader,
     contents: &JournalContents,

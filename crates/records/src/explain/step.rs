@@ -12,8 +12,7 @@ const COLUMNS: [&str; 5] = ["at", "received", "event", "action", "intent"];
 pub(super) struct Step {
     pub(super) time: Millis,
     pub(super) after_ms: Millis,
-    /// `decision`, the name of an event, `request`, `reply` or `note`. The prefix `list` or
-    /// `wallet` marks an exchange that concerns no particular intent.
+    /// `decision`, an event, `request`, `reply` or `note`; prefix `list` or `wallet` if of no intent.
     pub(super) what: String,
     pub(super) detail: Value,
     #[serde(skip)]
@@ -116,7 +115,6 @@ const FIELDS: [(&str, &str); 29] = [
 const MINOR: [&str; 4] = ["stake", "profit", "amount", "fee"];
 const ELSEWHERE: [&str; 8] =
     ["at", "received", "event", "action", "intent", "bot", "decision_time", "reason"];
-/// Longer values are truncated; `--raw` shows them in full.
 const MAX_LETTERS: usize = 180;
 
 fn of_entry(detail: &Value, scale: MoneyScale) -> String {
@@ -124,7 +122,6 @@ fn of_entry(detail: &Value, scale: MoneyScale) -> String {
     let mut fields = fields.clone();
     // Bots and symbols are numbers there.
     fields.retain(|key, value| !(ELSEWHERE.contains(&key.as_str()) || key == "symbol" && value.is_number()));
-    // An expiration type that is left to the venue says nothing; its answer does.
     if let Some(expiry) = fields.get_mut("expiry").and_then(Value::as_object_mut) {
         expiry.retain(|_, value| value != "UNSTATED");
     }
@@ -146,7 +143,6 @@ fn of_text(text: &str) -> String {
 pub(super) fn of_document(document: &Value) -> String {
     match document {
         Value::Object(fields) => {
-            // A trade that is open has no close and no profit yet.
             let is_open = ["PENDING", "OPEN"]
                 .iter()
                 .any(|state| fields.get("result").is_some_and(|result| result == state));

@@ -9,7 +9,7 @@ use super::{CandleLine, doubt};
 use crate::RecordsError;
 use crate::contents::JournalContents;
 use crate::moment::{clock, delta, time_of_day, utc};
-use crate::table::table;
+use crate::table::table_text;
 use crate::trade::{IntentOrigin, TradeLine};
 use candlewick_engine::{IntentId, IntentRow, Origin, Rule};
 use candlewick_journal::{LineKind, Reader, StoredLine};
@@ -22,8 +22,7 @@ use std::fmt::{self, Display};
 const BEFORE: i64 = 5;
 const DAY: i64 = Millis::DAY.get();
 const MAX_LINES: u32 = 20_000;
-/// Maximum distance from an intent's last line to the seals of its exchanges, in lines. If a seal
-/// is farther away, the whole journal is walked.
+/// Lines after an intent's last one that may hold its seals; if farther away, the journal is walked.
 const SEALED_WITHIN: u64 = 5_000;
 
 #[derive(Debug, Serialize)]
@@ -37,8 +36,7 @@ pub struct Explanation {
     gate: Option<GateView>,
     indicators_missing: Option<String>,
     candles: Vec<CandleLine>,
-    /// Checks of a settled trade against the journal; empty before settlement and if the journal
-    /// has too little data.
+    /// Checks of a settled trade; empty before settlement and without data.
     audit: Vec<Check>,
     /// Number of raw requests that an older version stored outside the hash chain.
     exchanges_outside: u64,
@@ -50,15 +48,11 @@ pub struct Explanation {
 pub struct AskedTrade<'a> {
     pub name: &'a str,
     pub registry: &'a Registry,
-    /// Computes the indicators even if the run has more than
-    /// [`INDICATORS_WITHIN`](super::INDICATORS_WITHIN) entries before the decision.
+    /// Computes the indicators however many entries of the run come before the decision.
     pub is_far: bool,
 }
 
-/// Reads everything about one intent.
-///
-/// `contents` may begin at the last snapshot. Reads only the entries of the intent, those around it
-/// and those that its indicators need. Each is verified against the hash of the entry before it.
+/// Reads everything about one intent. Each entry is verified against the hash of the entry before it.
 pub async fn read_trade(
     reader: &mut Reader,
     contents: &JournalContents,
@@ -175,16 +169,12 @@ impl Explanation {
         let trade = &self.trade;
         let TradeLine { intent_id, bot, direction, symbol, close_type, expiration_type, .. } = trade;
         let amount = trade.stake_text();
-        let mut state = format!("State: {}", trade.state);
-        if let Some(reason) = &self.not_sent_reason {
-            state = format!("{state}: {}", visible(reason));
-        }
-        if let (Some(result), Some(pnl)) = (trade.result_text(), trade.pnl_text()) {
-            state = format!("{state}, {result} {pnl}");
-        }
-        if let Some(id) = &trade.venue_id {
-            state = format!("{state}; the venue calls it {}", visible(id));
-        }
+        let reason = self.not_sent_reason.as_ref().map(|reason| format!(": {}", visible(reason)));
+        let result = trade.result_text().zip(trade.pnl_text());
+        let result = result.map(|(result, pnl)| format!(", {result} {pnl}"));
+        let id = trade.venue_id.as_ref().map(|id| format!("; the venue calls it {}", visible(id)));
+        let [reason, result, id] = [reason, result, id].map(Option::unwrap_or_default);
+        let state = format!("State: {}{reason}{result}{id}", trade.state);
         let ordered = trade.ordered_text();
         let mut lines = vec![format!(
             "Trade #{intent_id} of {bot}: {direction} {amount} on {symbol}, {close_type} {expiration_type}"
@@ -221,10 +211,8 @@ impl Explanation {
         }
         lines.extend(audit::lines(&self.audit).iter().map(|line| format!("Audit: {line}")));
         if self.exchanges_outside > 0 {
-            let outside = self.exchanges_outside;
-            lines.push(format!(
-                "Raw exchanges: {outside} of an earlier version are outside the hash chain and may have been edited"
-            ));
+            let words = "of an earlier version are outside the hash chain and may have been edited";
+            lines.push(format!("Raw exchanges: {} {words}", self.exchanges_outside));
         }
         lines
     }
@@ -233,8 +221,7 @@ impl Explanation {
         let time: fn(Millis) -> String = if is_raw { utc } else { clock };
         let price: fn(f64) -> String = if is_raw { |price: f64| price.to_string() } else { price_text };
         let last = if is_raw { "received" } else { "" };
-        let mut rows = table(["candle of", "open", "high", "low", "close", last]);
-        for CandleLine { candle, close_time, received, origin, .. } in &self.candles {
+        let row = |CandleLine { candle, close_time, received, origin, .. }: &CandleLine| {
             let mark = match origin {
                 _ if is_raw => utc(*received),
                 _ if *close_time == self.trade.decision_time => "decided on it".to_owned(),
@@ -242,9 +229,9 @@ impl Explanation {
                 Origin::Live => String::new(),
             };
             let prices = [candle.open(), candle.high(), candle.low(), candle.close()].map(price);
-            rows.add_row([time(candle.time())].into_iter().chain(prices).chain([mark]));
-        }
-        rows.trim_fmt()
+            [time(candle.time())].into_iter().chain(prices).chain([mark])
+        };
+        table_text(["candle of", "open", "high", "low", "close", last], self.candles.iter().map(row))
     }
 
     fn timeline_table(&self, is_raw: bool) -> String {
@@ -255,12 +242,11 @@ impl Explanation {
             (false, true) => time_of_day,
             (false, false) => clock,
         };
-        let mut rows = table(["time", "after", "what", ""]);
-        for step in &self.timeline {
+        let row = |step: &Step| {
             let text = if is_raw { step.raw() } else { step.words(self.scale) };
-            rows.add_row([time(step.time), delta(decided, step.time), step.what.clone(), text]);
-        }
-        rows.trim_fmt()
+            [time(step.time), delta(decided, step.time), step.what.clone(), text]
+        };
+        table_text(["time", "after", "what", ""], self.timeline.iter().map(row))
     }
 }
 

@@ -25,8 +25,7 @@ pub(super) struct Decisions {
     pub not_compared: Vec<NotCompared>,
 }
 
-/// Decisions of a run that cannot be replayed. An enforced verdict refused a trade by a rule that
-/// this program no longer has, and everything after it depends on that.
+/// Decisions that cannot be replayed: a verdict by a rule that this program no longer has refused a trade.
 #[derive(Debug, Serialize)]
 pub(super) struct NotCompared {
     pub seq: u64,
@@ -47,8 +46,7 @@ struct Replay {
     actions: Vec<Action>,
     awaited: VecDeque<Value>,
     format: u32,
-    /// The run's verdicts come from a version that gave every bot all of alpha, or whose accounts
-    /// staked by another rule. They are accepted as recorded.
+    /// Verdicts by a rule that this program no longer has; they are accepted as recorded.
     has_earlier_verdicts: bool,
     ends_at: Option<u64>,
     is_prepared: bool,
@@ -232,8 +230,7 @@ impl Replay {
     }
 }
 
-/// Returns whether the decisions differ only in the rule name. Older versions had one name for the
-/// symbol's and the global limit of open trades.
+/// Older versions had one name for the symbol's and the global limit of open trades.
 fn is_of_earlier_name(recorded: Option<&Value>, replayed: Option<&Value>) -> bool {
     let (Some(recorded), Some(mut replayed)) = (recorded, replayed.cloned()) else { return false };
     if replayed["rule"] != Rule::MaxOpenTradesPerSymbol.as_str() {
@@ -243,7 +240,6 @@ fn is_of_earlier_name(recorded: Option<&Value>, replayed: Option<&Value>) -> boo
     *recorded == replayed
 }
 
-/// Returns whether entries of this format record such an action. Older formats lack verdicts.
 const fn is_kept(action: &Action, format: u32) -> bool {
     match action {
         Action::Open(_) | Action::Refuse(_) | Action::DayOpened { .. } => true,

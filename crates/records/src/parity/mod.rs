@@ -8,10 +8,10 @@ use crate::contents::{JournalContents, compacted_since};
 use crate::lines::read_unverified;
 use crate::moment::{counted, utc};
 use crate::run::{ANOTHER_OR_PART, ANOTHER_SINCE, RecordedRun};
-use crate::table::table;
+use crate::table::{table, table_text};
 use candlewick_journal::{JournalError, Reader};
-use candlewick_sdk::{Registry, price_text};
-use decisions::{Decisions, NotCompared};
+use candlewick_sdk::{Outcome, Registry, price_text};
+use decisions::{Decisions, Difference, NotCompared};
 use outcomes::{Differing, Outcomes};
 use serde::Serialize;
 use std::fmt::{self, Display};
@@ -51,18 +51,15 @@ pub async fn check(reader: &mut Reader, registry: &Registry) -> Result<ParityRep
 #[serde(rename_all = "snake_case")]
 enum Cause {
     Latency,
-    /// The venue's prices are within the recorded candles, but not on their path.
     PriceSource,
     Payout,
     Refusal,
     Gap,
     EndOfRecording,
-    /// No other cause applies: the trading rules do not produce the recorded outcome.
     Unexplained,
 }
 
 impl Cause {
-    /// Names and descriptions, in the order of the variants.
     const ALL: [(&'static str, &'static str); 7] = [
         (
             "latency",
@@ -131,8 +128,7 @@ impl ParityReport {
         if let ChainCheck::Broken { seq, reason } = &self.chain {
             problems.push(format!("the journal is not as it was written from entry {seq} on: {reason}"));
         }
-        if let Some(difference) = self.decisions.as_ref().and_then(|decisions| decisions.difference.as_ref())
-        {
+        if let Some(difference) = self.difference() {
             let value = |name: &str, value: &Option<serde_json::Value>| {
                 value.as_ref().map(|value| format!("; {name} {value}")).unwrap_or_default()
             };
@@ -146,15 +142,13 @@ impl ParityReport {
             ));
         }
         if self.unexplained > 0 {
-            let intents: Vec<String> = self
-                .differing_for(Cause::Unexplained)
-                .map(|one| one.recorded.intent_id.to_string())
-                .take(20)
-                .collect();
+            let all = self.outcomes.iter().flat_map(|outcomes| &outcomes.differing);
+            let unexplained = all.filter(|one| one.causes.contains(&Cause::Unexplained));
+            let intents = unexplained.map(|one| one.recorded.intent_id.to_string()).take(20);
             problems.push(format!(
                 "{} without a cause: intents {}",
                 counted(self.unexplained, "outcome differs", "outcomes differ"),
-                intents.join(", ")
+                intents.collect::<Vec<_>>().join(", ")
             ));
         }
         problems.join("; ")
@@ -180,13 +174,11 @@ impl ParityReport {
     }
 
     fn says(&self, cause: &str) -> bool {
-        let difference = self.decisions.as_ref().and_then(|decisions| decisions.difference.as_ref());
-        difference.is_some_and(|difference| difference.problem.contains(cause))
+        self.difference().is_some_and(|difference| difference.problem.contains(cause))
     }
 
-    fn differing_for(&self, cause: Cause) -> impl Iterator<Item = &Differing> {
-        let all = self.outcomes.iter().flat_map(|outcomes| &outcomes.differing);
-        all.filter(move |one| one.causes.contains(&cause))
+    fn difference(&self) -> Option<&Difference> {
+        self.decisions.as_ref()?.difference.as_ref()
     }
 }
 
@@ -234,21 +226,21 @@ impl Display for ParityReport {
 }
 
 fn table_of(differing: &[Differing]) -> String {
-    let mut rows = table(["intent", "bot", "decided", "to open ms", "recorded", "simulated", "cause"]);
-    for Differing { recorded, simulated, decide_to_open_ms, causes } in differing {
+    let row = |Differing { recorded, simulated, decide_to_open_ms, causes }: &Differing| {
         let names: Vec<&str> = causes.iter().map(|cause| cause.as_str()).collect();
-        let result = recorded.result.map_or(recorded.state.to_owned(), |result| result.to_string());
-        rows.add_row([
+        let result = recorded.result.map_or(recorded.state, Outcome::as_str);
+        [
             recorded.intent_id.to_string(),
             recorded.bot.clone(),
             utc(recorded.decision_time),
             decide_to_open_ms.map_or("-".to_owned(), |delay| delay.to_string()),
-            prices(&result, recorded.open_price, recorded.close_price),
+            prices(result, recorded.open_price, recorded.close_price),
             simulated.to_string(),
             names.join(", "),
-        ]);
-    }
-    rows.trim_fmt()
+        ]
+    };
+    let header = ["intent", "bot", "decided", "to open ms", "recorded", "simulated", "cause"];
+    table_text(header, differing.iter().map(row))
 }
 
 #[cfg(test)]

@@ -101,7 +101,6 @@ impl Outcomes {
 
 impl Venue {
     fn of(run: &RecordedRun, candles: &RecordedCandles) -> Result<Self, RecordsError> {
-        // Each order is simulated with its own latency.
         let settings = SimulationSettings { recorded_latency: None, ..run.simulation.clone() };
         let simulator = Simulator::new(settings.clone(), BOTTOMLESS, candles.markets())?;
         let delay = |bot: &BotSettings| (bot.name.clone(), bot.entry_delay().unwrap_or(Millis::ZERO));
@@ -157,7 +156,6 @@ impl Venue {
         let arrival = arrival_of(row).unwrap_or(self.usual_arrival(row, origin));
         let own = self.simulate(row, origin, arrival);
         let mut causes = BTreeSet::new();
-        // What was refused for want of candles has no times to compare.
         let is_moved = simulated.state != "rejected" && !simulated.has_times_of(row);
         if is_moved || simulated.state != own.state {
             causes.insert(Cause::Latency);
@@ -169,7 +167,6 @@ impl Venue {
         causes.extend(self.money_causes(row, origin.symbol));
         match own.state {
             "rejected" => _ = causes.insert(Cause::Gap),
-            // One of the two has settled, the other not.
             state if state != row.state.as_str() => _ = causes.insert(Cause::EndOfRecording),
             _ => causes.extend(self.price_causes((row, origin), &own, candles)),
         }
@@ -221,7 +218,6 @@ impl Venue {
             let is_close = |price: f64| is_same(price, recorded);
             causes.extend(match (simulated.map(is_close), candles.range_at(origin.symbol, at)) {
                 (Some(true), _) => None,
-                // No candle says what the price was.
                 (None, _) | (_, None) => Some(Cause::Gap),
                 (_, Some((low, high))) if recorded >= low - tick && recorded <= high + tick => {
                     Some(Cause::PriceSource)
@@ -274,7 +270,6 @@ impl Simulated {
         let has_price = |simulated: Option<f64>, recorded: Option<f64>| match (simulated, recorded) {
             (Some(simulated), Some(recorded)) => is_same(simulated, recorded),
             (_, None) => true,
-            // The simulator fixes some prices later than the venue.
             (None, Some(_)) => !is_settled,
         };
         self.state == row.state.as_str()
@@ -293,8 +288,7 @@ impl Simulated {
     }
 }
 
-/// Returns when the order reached the venue: implied by its open time, otherwise the time of the
-/// answer.
+/// Arrival of the order: implied by its open time, otherwise the time of the answer.
 fn arrival_of(row: &IntentRow) -> Option<Millis> {
     let expiry = row.approved.expiry();
     match (row.open_time, expiry.expiration_type) {
@@ -345,7 +339,6 @@ impl RecordedCandles {
     fn range_at(&self, symbol: Symbol, at: Millis) -> Option<(f64, f64)> {
         let (length, candles) = self.finest(symbol)?;
         let first = (at - AROUND).floor_to(length);
-        // A candle that ends at the first moment shows its price too.
         let around = candles.range(first - length..=at + AROUND);
         let near = around.map(|(_, candle)| candle).filter(|candle| candle.time() + length >= at - AROUND);
         near.map(|candle| (candle.low(), candle.high()))

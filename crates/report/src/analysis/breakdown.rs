@@ -5,7 +5,6 @@ use candlewick_engine::{BotSettings, IntentRow};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, MoneyScale, Outcome, Symbol};
 use candlewick_statistics::{GroupMoments, shrink_to_overall_mean};
 use serde::Serialize;
-use std::fmt::Write as _;
 
 /// Cells with fewer decided trades are marked, because chance explains any result in them.
 pub const SMALL_CELL_TRADES: u64 = 30;
@@ -27,8 +26,7 @@ pub struct Cell {
     pub break_even: Option<f64>,
     pub return_per_unit: Option<f64>,
     pub total_return: f64,
-    /// Mean return, shrunk toward the mean of all trades by the share of the cells' variance that
-    /// chance explains.
+    /// Mean return, shrunk toward that of all trades by as much as chance explains.
     pub shrunk_return: Option<f64>,
     pub is_small: bool,
     pub pnl: f64,
@@ -51,7 +49,6 @@ struct Tally {
 }
 
 impl Breakdown {
-    /// Builds all breakdowns in one pass over the trades, because their rows are large.
     pub(super) fn all_of(bots: &[BotSettings], scale: MoneyScale, settled: &[&IntentRow]) -> Vec<Self> {
         let mut tables = Dimension::ALL.map(|dimension| (Ruler::new(dimension, bots), Vec::<Tally>::new()));
         for row in settled {
@@ -77,8 +74,7 @@ impl Breakdown {
     }
 }
 
-/// Returns the cells of the week in UTC, with an hour at index `weekday * 24 + hour` and Monday
-/// first. `None` for an hour without a decision.
+/// Cells of the week in UTC at `weekday * 24 + hour` from Monday, `None` without a decision.
 pub(crate) fn hours_of_week(
     bots: &[BotSettings],
     scale: MoneyScale,
@@ -155,13 +151,11 @@ pub enum Dimension {
 const DELAYS_MS: [i64; 6] = [1_000, 2_000, 3_000, 5_000, 10_000, 60_000];
 /// In percent.
 const BAND: usize = 5;
-const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+pub(crate) const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
-/// Cells of one dimension. A trade that lacks the dimension's value, such as an open time, has no
-/// cell.
+/// Cells of one dimension. A trade without a value, such as an open time, has no cell.
 pub(super) struct Ruler {
     pub(super) dimension: Dimension,
-    /// Indexed by bot.
     symbols: Vec<Symbol>,
     seen_symbols: Vec<Symbol>,
     seen_expiries: Vec<Expiry>,
@@ -179,15 +173,8 @@ impl Dimension {
     ];
 
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Hour => "hour (UTC)",
-            Self::Weekday => "weekday (UTC)",
-            Self::Symbol => "symbol",
-            Self::Direction => "direction",
-            Self::Expiry => "expiry",
-            Self::PayoutBand => "payout",
-            Self::EntryDelay => "entry delay",
-        }
+        let names = ["hour (UTC)", "weekday (UTC)", "symbol", "direction", "expiry", "payout", "entry delay"];
+        names[self as usize]
     }
 }
 
@@ -201,9 +188,9 @@ impl Ruler {
         let trade = &row.approved;
         let decided = trade.decision_time().get();
         match self.dimension {
-            Dimension::Hour => whole(decided.rem_euclid(Millis::DAY.get()) / Millis::HOUR.get()),
+            Dimension::Hour => Some((decided.rem_euclid(Millis::DAY.get()) / Millis::HOUR.get()) as usize),
             // The epoch was a Thursday.
-            Dimension::Weekday => whole((decided.div_euclid(Millis::DAY.get()) + 3).rem_euclid(7)),
+            Dimension::Weekday => Some((decided.div_euclid(Millis::DAY.get()) + 3).rem_euclid(7) as usize),
             Dimension::Symbol => {
                 let symbol = *self.symbols.get(trade.bot().index())?;
                 Some(place_among(&mut self.seen_symbols, symbol))
@@ -243,19 +230,9 @@ impl Ruler {
 
 fn delay_label(place: usize) -> String {
     let seconds = |place: usize| DELAYS_MS.get(place).map(|bound| bound / 1_000);
-    let mut label = String::new();
-    if let Some(from) = place.checked_sub(1).and_then(seconds) {
-        let _ = write!(label, "from {from} s");
-    }
-    if let Some(below) = seconds(place) {
-        let space = if label.is_empty() { "" } else { " " };
-        let _ = write!(label, "{space}below {below} s");
-    }
-    label
-}
-
-fn whole(number: i64) -> Option<usize> {
-    usize::try_from(number).ok()
+    let from = place.checked_sub(1).and_then(seconds).map(|from| format!("from {from} s"));
+    let below = seconds(place).map(|below| format!("below {below} s"));
+    from.into_iter().chain(below).collect::<Vec<_>>().join(" ")
 }
 
 fn place_among<T: PartialEq>(seen: &mut Vec<T>, one: T) -> usize {

@@ -23,7 +23,6 @@ pub(crate) struct RollingWinRate {
 pub(crate) struct RollingPoint {
     pub(crate) at: Millis,
     pub(crate) rate: f64,
-    /// Mean break-even win rate of the trades; `None` if a payout is unknown.
     pub(crate) break_even: Option<f64>,
 }
 
@@ -70,8 +69,7 @@ impl RollingWinRate {
         Some(Self { window, points })
     }
 
-    /// Returns the half-width of the 95 % interval of a window around a true win rate:
-    /// `1.96 sqrt(rate (1 - rate) / window)`, the normal approximation of the binomial.
+    /// Half-width of the 95 % interval around a rate: `1.96 sqrt(rate (1 - rate) / window)`.
     pub(crate) fn chance(&self, rate: f64) -> f64 {
         Z_95 * (rate * (1.0 - rate) / self.window as f64).sqrt()
     }
@@ -135,7 +133,6 @@ pub(crate) fn histogram(values: &[f64], bins: Bins) -> Vec<Bin> {
     }
     let range = match bins {
         Bins::Anywhere => high - low,
-        // 0 is among what is shown.
         Bins::AroundZero | Bins::BesideZero => high.max(0.0) - low.min(0.0),
     };
     let width = round_width(range / MOST_BINS);
@@ -210,10 +207,8 @@ mod tests {
     fn a_fall_lasts_until_the_balance_is_back() {
         // 100, 110, 90, 95, 110, 105, 60: two falls, one of 20 that ended and one of 50 that did not.
         let falls = falls_of(profits(&[10, -20, 5, 15, -5, -45]), Money::from_minor(100));
-        let seen: Vec<_> = falls
-            .iter()
-            .map(|fall| (fall.amount.minor(), fall.peak_at, fall.trough_at, fall.recovered_at))
-            .collect();
+        let times = |fall: &Drawdown| (fall.amount.minor(), fall.peak_at, fall.trough_at, fall.recovered_at);
+        let seen: Vec<_> = falls.iter().map(times).collect();
         assert_eq!(seen, [(20, Some(at(1)), Some(at(2)), Some(at(4))), (50, Some(at(4)), Some(at(6)), None)]);
         assert!(falls_of(profits(&[1, 0, 2]), Money::ZERO).is_empty());
     }

@@ -1,8 +1,4 @@
 //! Analysis of a run's trades: metrics, breakdowns, baselines, sensitivity and findings.
-//!
-//! An [`Analysis`] is plain data that serializes. [`Analysis::of`] makes it from trade rows only,
-//! of a backtest or a live run. A [`Sensitivity`] repeats the run, so it is made where strategies
-//! can be built again.
 
 mod breakdown;
 mod charted;
@@ -21,10 +17,10 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-pub(crate) use breakdown::hours_of_week;
+pub(crate) use breakdown::{WEEKDAYS, hours_of_week};
 pub use breakdown::{Breakdown, Cell, Dimension, SMALL_CELL_TRADES};
 pub use candlewick_search::sensitivity::{Curve, Sensitivity, SensitivityPoint, VenueSetting};
-pub(crate) use charted::{Bin, Bins, RollingWinRate, histogram, worst_drawdowns};
+pub(crate) use charted::{Bin, Bins, RollingPoint, RollingWinRate, histogram, worst_drawdowns};
 pub use finding::{
     Background, Finding, FindingKind, Reversals, Severity, StaleLonger, VariantsUnknown,
     assumed_payout_percent,
@@ -50,7 +46,6 @@ pub enum Prices {
     Stressed,
 }
 
-/// Complete analysis. Its keys are those of the JSON of `backtest` and `report`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Analysis {
     pub metrics: Metrics,
@@ -69,8 +64,7 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// Analyzes a run. Call [`count_variants`](Self::count_variants) and then
-    /// [`conclude`](Self::conclude) to add what needs more than trades.
+    /// What needs more than trades is added by `count_variants` and then `conclude`.
     pub fn of(trades: &Trades<'_>, summary: &Summary) -> Self {
         let settled = settled_rows(trades.book);
         Self {
@@ -136,8 +130,7 @@ pub(crate) fn settled_rows(book: &TradeBook) -> Vec<&IntentRow> {
     settled
 }
 
-/// Metrics of a run. Rates are fractions, money is in the wallet's currency, times are in
-/// milliseconds.
+/// Rates are fractions, money is in the wallet's currency, times are in milliseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Metrics {
     pub win_rate: Option<WinRates>,
@@ -211,8 +204,7 @@ pub struct EquityPoint {
 }
 
 impl EquityPoint {
-    /// Returns the start and the settled trades. With too many trades, keeps every n-th and the
-    /// last.
+    /// The start and the settled trades; of too many every n-th and the last.
     pub(super) fn curve(
         settled: &[&IntentRow],
         balance: Money,
@@ -241,7 +233,6 @@ const RUNS: std::ops::RangeInclusive<usize> = 99..=999;
 /// Fixed, so that the same trades have the same baselines.
 const SEED: u64 = 1;
 
-/// Mean returns per unit of stake of the same trades with other directions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Baselines {
     pub own: f64,
@@ -249,8 +240,7 @@ pub struct Baselines {
     pub shifted: f64,
     pub always_buy: f64,
     pub always_sell: f64,
-    /// Probability of the actual mean or more with shifted directions; `None` if one direction has
-    /// more than 95 % of the trades.
+    /// Probability of the actual mean or more; `None` if one direction has more than 95 % of the trades.
     pub p_value: Option<f64>,
     pub runs: u32,
 }
@@ -278,8 +268,7 @@ impl Baselines {
     }
 }
 
-/// Returns the results of a trade in both directions. With equal prices that count as a loss, both
-/// directions lose.
+/// Results of a trade in both directions, which both lose at equal prices that count as a loss.
 fn directed(row: &IntentRow) -> Option<DirectedTrade> {
     let payout = row.payout?.to_fraction();
     let (own, other) = match row.outcome? {

@@ -1,10 +1,11 @@
 //! Evaluation of a gate on past trades, as text and JSON.
 
+use super::sample::group_by_bot;
 use super::{NamedTrade, TradesFile};
 use crate::ReportError;
 use crate::figure::{p_value_text, percent};
 use candlewick_engine::DayStart;
-use candlewick_records::table;
+use candlewick_records::table_text;
 use candlewick_sdk::Outcome;
 use candlewick_statistics::{GateRule, GateWorth, GatedTrade, StatisticsError, gate_worth};
 use serde::Serialize;
@@ -22,8 +23,7 @@ pub struct GateReport {
     pub gate: String,
     pub draws: u32,
     pub seed: u64,
-    /// Evaluated per bot, because a gate follows the trades of one bot. In order of each bot's
-    /// first trade.
+    /// A gate follows the trades of one bot. In order of each bot's first trade.
     pub bots: Vec<GatedBot>,
 }
 
@@ -45,26 +45,14 @@ pub struct GatedBot {
 
 impl GateReport {
     /// Evaluates each bot's finished trades. Draws and cancellations return the stake.
-    ///
-    /// # Errors
-    /// No finished trade with a known payout, trades without times for a gate that resets daily, or
-    /// a gate that could never open or close.
     pub fn of(file: &TradesFile, gate: TriedGate, draws: u32, seed: u64) -> Result<Self, ReportError> {
         let TriedGate { rule, day } = gate;
         if day.is_some() && !file.has_times {
             return Err(ReportError::TradesWithoutTimes);
         }
-        let trades = &file.trades;
-        let mut names: Vec<&str> = Vec::new();
-        for named in trades {
-            if !names.contains(&named.bot.as_str()) {
-                names.push(&named.bot);
-            }
-        }
         let mut bots = Vec::new();
-        for name in names {
-            let own = trades.iter().filter(|named| named.bot == name);
-            let gated: Vec<GatedTrade> = own.filter_map(|named| to_gated(named, day)).collect();
+        for (name, own) in group_by_bot(&file.trades) {
+            let gated: Vec<GatedTrade> = own.into_iter().filter_map(|named| to_gated(named, day)).collect();
             if !gated.is_empty() {
                 bots.push(GatedBot::of(name, &gate_worth(&gated, rule, draws, seed)?));
             }
@@ -114,40 +102,30 @@ fn to_gated(named: &NamedTrade, day: Option<DayStart>) -> Option<GatedTrade> {
 
 impl fmt::Display for GateReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "Gate: {}.\n", self.gate)?;
-        let mut lines = table([
-            "bot",
-            "trades",
-            "real",
-            "return of all",
-            "of the real",
-            "gain",
-            "random gates, 95 %",
-            "p random",
-            "p shuffled",
-            "worth",
-        ]);
-        let maybe = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
-        for bot in &self.bots {
-            lines.add_row([
+        const HEADER: &str =
+            "bot|trades|real|return of all|of the real|gain|random gates, 95 %|p random|p shuffled|worth";
+        let range = |[low, high]: [f64; 2]| format!("{} to {}", percent(low), percent(high));
+        let row = |bot: &GatedBot| {
+            [
                 if bot.bot.is_empty() { "all trades".to_owned() } else { bot.bot.clone() },
                 bot.trades.to_string(),
                 bot.real.to_string(),
                 percent(bot.mean_of_all),
-                maybe(bot.mean_of_real.map(percent)),
-                maybe(bot.gain.map(percent)),
-                maybe(bot.random_95.map(|[low, high]| format!("{} to {}", percent(low), percent(high)))),
+                percent(bot.mean_of_real),
+                percent(bot.gain),
+                bot.random_95.map_or("-".to_owned(), range),
                 p_value_text(bot.p_random),
                 p_value_text(bot.p_shuffled),
                 bot.words().to_owned(),
-            ]);
-        }
+            ]
+        };
         write!(
             f,
-            "{}\n\nReturns are of the stake. Random gates let as many trades be real, {} of them, seed {}. On trades that do not depend on \
+            "Gate: {}.\n\n{}\n\nReturns are of the stake. Random gates let as many trades be real, {} of them, seed {}. On trades that do not depend on \
              each other no gate gains anything: it trades less, at the same return. The trades must be all: those of a bot that has a gate \
              are what its gate left, so take its backtest without the gate.",
-            lines.trim_fmt(),
+            self.gate,
+            table_text(HEADER.split('|'), self.bots.iter().map(row)),
             self.draws,
             self.seed
         )

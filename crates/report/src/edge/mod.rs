@@ -9,7 +9,7 @@ mod trades_needed;
 mod verdict_report;
 
 use crate::figure::{break_even_payout_words, percent};
-use candlewick_records::table;
+use candlewick_records::table_text;
 use candlewick_statistics::{PaidStake, StatisticsError, break_even, mixed_break_even};
 use serde::Serialize;
 use std::fmt;
@@ -60,13 +60,13 @@ impl fmt::Display for BreakEvenReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
         if !self.payouts.is_empty() {
-            let mut lines = table(["payout", "break-even win rate", "a coin earns per 100 staked"]);
-            for PayoutLine { payout, break_even, coin_return } in &self.payouts {
+            let row = |PayoutLine { payout, break_even, coin_return }: &PayoutLine| {
                 let payout = format!("{} %", (payout * 1e6).round() / 1e4);
                 let needed = format!("{:.4} %", break_even * 100.0);
-                lines.add_row([payout, needed, format!("{:+.2}", coin_return * 100.0)]);
-            }
-            parts.push(lines.trim_fmt());
+                [payout, needed, format!("{:+.2}", coin_return * 100.0)]
+            };
+            let header = ["payout", "break-even win rate", "a coin earns per 100 staked"];
+            parts.push(table_text(header, self.payouts.iter().map(row)));
         }
         if let Some(mixed) = self.mixed_break_even {
             parts.push(format!("all stakes together break even at {:.4} %", mixed * 100.0));

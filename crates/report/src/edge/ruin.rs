@@ -2,7 +2,7 @@
 
 use crate::figure::percent;
 use candlewick_engine::StakeRuin;
-use candlewick_records::table;
+use candlewick_records::table_text;
 use candlewick_sdk::{Money, MoneyScale};
 use candlewick_statistics::{
     Recovery, RuinQuestion, StakePlan, StatisticsError, recovery_cost, required_balance, ruin,
@@ -15,8 +15,7 @@ pub struct RuinFigures {
     pub bot: Option<String>,
     pub stakes: String,
     pub ladder_cost: Option<f64>,
-    /// Cost of a ladder with as many levels at this payout, in multiples of the first stake: to
-    /// recover the losses, and to recover them with a profit.
+    /// Cost of such a ladder in first stakes: to recover the losses, and with a profit.
     pub recovery_costs: Option<[f64; 2]>,
     pub is_ladder: bool,
     pub horizon_trades: u32,
@@ -33,8 +32,7 @@ pub struct RuinRate {
     /// Mean number of trades until ruin, over runs that are ruined within the horizon.
     pub mean_trades: Option<f64>,
     pub half_after: Option<u32>,
-    /// Balance at which the probability of ruin is within the limit; `None` without a limit or if
-    /// none was found.
+    /// Balance at which ruin is within the limit; `None` without a limit or if none was found.
     pub required_balance: Option<f64>,
 }
 
@@ -143,7 +141,6 @@ pub struct RuinSummary {
     decimals: usize,
     /// As a fraction of the stake.
     pub payout: f64,
-    /// Maximum acceptable probability of ruin; 0 for no limit.
     pub limit: f64,
     pub stakes: Vec<RuinFigures>,
     /// Sum over all ladders, at break-even or the lower bound; `None` without a ladder.
@@ -172,18 +169,14 @@ impl fmt::Display for RuinSummary {
             write!(f, "\n\n{}", figures_text(stake, self.limit, decimals))?;
         }
         let Some(together) = self.ladders else { return Ok(()) };
+        let limit = percent(self.limit);
         let limit = match self.limit {
             0.0 => "there is no limit".to_owned(),
-            limit if together > limit => {
-                format!("more than the limit of {}: no live run starts", percent(limit))
-            }
-            limit => format!("within the limit of {}", percent(limit)),
+            most if together > most => format!("more than the limit of {limit}: no live run starts"),
+            _ => format!("within the limit of {limit}"),
         };
-        let together = percent(together);
-        write!(
-            f,
-            "\n\nAll ladders together, at the worse of break-even and lower bound: {together}, {limit}."
-        )
+        let (together, worse) = (percent(together), "at the worse of break-even and lower bound");
+        write!(f, "\n\nAll ladders together, {worse}: {together}, {limit}.")
     }
 }
 
@@ -203,11 +196,9 @@ fn figures_text(figures: &RuinFigures, limit: f64, decimals: usize) -> String {
     let enough = format!("balance for {}", percent(limit));
     let mut header =
         vec!["at", "win rate", within.as_str(), "error", "mean trades to it", "half ruined after"];
-    if limit > 0.0 {
-        header.push(&enough);
-    }
-    let mut lines = table(header);
-    for rate in &figures.rates {
+    header.extend((limit > 0.0).then_some(enough.as_str()));
+    let row = |rate: &RuinRate| {
+        let needed = rate.required_balance.map(|needed| format!("{needed:.decimals$}"));
         let mut row = vec![
             rate.words().to_owned(),
             percent(rate.win_rate),
@@ -216,13 +207,8 @@ fn figures_text(figures: &RuinFigures, limit: f64, decimals: usize) -> String {
             rate.mean_trades.map_or("-".to_owned(), |trades| format!("{trades:.0}")),
             rate.half_after.map_or("-".to_owned(), |trades| trades.to_string()),
         ];
-        if limit > 0.0 {
-            row.push(
-                rate.required_balance
-                    .map_or("none found".to_owned(), |needed| format!("{needed:.decimals$}")),
-            );
-        }
-        lines.add_row(row);
-    }
-    format!("{text}\n\n{}", lines.trim_fmt())
+        row.extend((limit > 0.0).then(|| needed.unwrap_or_else(|| "none found".to_owned())));
+        row
+    };
+    format!("{text}\n\n{}", table_text(header, figures.rates.iter().map(row)))
 }

@@ -1,6 +1,4 @@
-//! Verdict on a sequence of trades, with supplementary statistics.
-//!
-//! Some of the statistics assume independent trades. They supplement a verdict and never replace it.
+//! Verdict on a sequence of trades, with statistics that supplement and never replace it.
 
 use super::is_date;
 use crate::ReportError;
@@ -29,7 +27,6 @@ pub struct NamedTrade {
     pub money: Option<TradeMoney>,
 }
 
-/// Stake and profit as floats, for statistics only.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TradeMoney {
     pub stake: f64,
@@ -43,26 +40,17 @@ pub struct Sample {
     pub bot: Option<String>,
     #[serde(flatten)]
     pub counts: Counts,
-    /// `edge_shown`, `edge_rejected`, `edge_no_longer_held` or `not_enough_trades`; `None` if the
-    /// order of the trades is unknown.
     pub verdict: Option<&'static str>,
-    /// Approximate number of trades still needed to show an edge of the size tested for.
     pub about_more_trades: Option<u64>,
-    /// Value of the account that bets on an edge; starts at 1.
     pub account_for: Option<f64>,
-    /// `1 / (alpha x weight)`, because all bots share one alpha; `None` without a weight.
     pub threshold_for: Option<f64>,
-    /// Value of the account that bets against an edge; starts at 1.
     pub account_against: Option<f64>,
-    /// `1 / beta`.
     pub threshold_against: Option<f64>,
     pub clusters: Option<u64>,
     /// Factor by which overlap inflates the variance of the sum of returns.
     pub variance_inflation: Option<f64>,
     pub withheld: Vec<String>,
     pub labels: Vec<&'static str>,
-    /// First decision from which a shown edge of `delta` is no longer supported: it ended, or was
-    /// smaller all along. `None` while it holds or if it was never shown.
     pub no_longer_held_since: Option<Millis>,
     /// Like `no_longer_held_since`, as the 1-based number of a trade, for trades without dates.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,9 +82,7 @@ impl Sample {
         Ok(Self { counts, independent, ..Self::default() })
     }
 
-    /// Judges all trades together and, with several bots, each bot in the order of first trades.
-    ///
-    /// `bots` is the number of bots that share alpha, if known: some may have no trade.
+    /// Judges all trades and each of several bots. `bots` share alpha, some perhaps without a trade.
     pub fn all_of(
         trades: &[NamedTrade],
         plan: EdgeTestPlan,
@@ -208,7 +194,6 @@ pub struct Counts {
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub struct IndependentFigures {
     pub assumes: &'static str,
-    /// Trades won, as a fraction of those won or lost.
     pub win_rate: Option<f64>,
     pub break_even: Option<f64>,
     pub mean_return: Option<f64>,
@@ -293,8 +278,7 @@ fn decided(trade: &JudgedTrade) -> Option<(candlewick_sdk::Millis, bool, Option<
     }
 }
 
-/// Tests each trade against its own break-even rate. `None` if there are too many trades with mixed
-/// payouts to compute.
+/// Tests each trade against its own break-even rate; `None` for too many trades with mixed payouts.
 fn p_value(rate: WinRate, payouts: &[f64]) -> Result<Option<f64>, StatisticsError> {
     let nulls = payouts.iter().map(|payout| break_even(*payout)).collect::<Result<Vec<_>, _>>()?;
     let is_one_payout = nulls.windows(2).all(|pair| pair[0].to_bits() == pair[1].to_bits());

@@ -2,9 +2,7 @@
 
 use super::NamedTrade;
 use super::sample::group_by_bot;
-use crate::analysis::{
-    DecidedTrades, Finding, FindingKind, Severity, StakedResult, too_good, unusual_payout,
-};
+use crate::analysis::{DecidedTrades, Finding, FindingKind, StakedResult, too_good, unusual_payout};
 use candlewick_engine::to_trade_outcome;
 use candlewick_records::counted;
 use candlewick_sdk::{Millis, Outcome, Payout};
@@ -12,7 +10,6 @@ use candlewick_sdk::{Millis, Outcome, Payout};
 /// Minimum number of rows per result. Five of each are sorted by chance once in 126 times.
 const MIN_SORTED_ROWS: usize = 5;
 
-/// A duplicate row and its original, as line numbers of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RepeatedRow {
     pub(super) line: u64,
@@ -31,8 +28,7 @@ pub fn findings_of(trades: &[NamedTrade]) -> Vec<Finding> {
     found
 }
 
-/// Returns the finding that rows without times are sorted by result. Their order is then not that
-/// of the trades, which the verdict depends on.
+/// Rows sorted by result are not in the order of the trades, which the verdict depends on.
 pub(super) fn sorted_by_result(outcomes: &[Outcome]) -> Option<Finding> {
     let count = |outcome| outcomes.iter().filter(|one| **one == outcome).count();
     let (won, lost) = (count(Outcome::Won), count(Outcome::Lost));
@@ -42,37 +38,26 @@ pub(super) fn sorted_by_result(outcomes: &[Outcome]) -> Option<Finding> {
     let different = [Outcome::Won, Outcome::Lost, Outcome::Draw, Outcome::Cancelled];
     let different = different.into_iter().filter(|outcome| count(*outcome) > 0).count();
     let blocks = 1 + outcomes.windows(2).filter(|pair| pair[0] != pair[1]).count();
-    (blocks == different).then(|| Finding {
-        kind: FindingKind::SortedByResult,
-        severity: Severity::Serious,
-        text: format!(
-            "The rows are sorted by result ({won} WON, {lost} LOST) and have no times. The verdict follows trades in their \
-             order: sort the rows by time, or add the columns decision_time and close_time."
-        ),
-    })
+    let text = format!(
+        "The rows are sorted by result ({won} WON, {lost} LOST) and have no times. The verdict follows trades in their \
+         order: sort the rows by time, or add the columns decision_time and close_time."
+    );
+    (blocks == different).then(|| FindingKind::SortedByResult.serious(text))
 }
 
 pub(super) fn without_times(rows: usize) -> Option<Finding> {
-    (rows > 0).then(|| Finding {
-        kind: FindingKind::NoTimes,
-        severity: Severity::Warning,
-        text: "The file has no columns decision_time and close_time. Rows count as trades one after the other, in the order \
-               of the file. Trades that overlap are not known."
-            .to_owned(),
-    })
+    let text = "The file has no columns decision_time and close_time. Rows count as trades one after the other, in the order \
+                of the file. Trades that overlap are not known.";
+    (rows > 0).then(|| FindingKind::NoTimes.warning(text))
 }
 
 pub(super) fn repeated_rows(repeated: &[RepeatedRow]) -> Option<Finding> {
     let RepeatedRow { line, of_line } = repeated.first()?;
     let rows = counted(repeated.len(), "row repeats an earlier one", "rows repeat earlier ones");
-    Some(Finding {
-        kind: FindingKind::RepeatedRows,
-        severity: Severity::Warning,
-        text: format!(
-            "{rows} (line {line} is the same as line {of_line}). Each counts as a trade: remove them if the file was put \
-             together from overlapping exports."
-        ),
-    })
+    Some(FindingKind::RepeatedRows.warning(format!(
+        "{rows} (line {line} is the same as line {of_line}). Each counts as a trade: remove them if the file was put \
+         together from overlapping exports."
+    )))
 }
 
 fn staked_finding(trades: &[&NamedTrade]) -> Option<Finding> {

@@ -20,7 +20,6 @@ use std::path::Path;
 pub struct TradesFile {
     /// If rows have times, the order does not depend on that of the rows.
     pub trades: Vec<NamedTrade>,
-    /// Rows without times are treated as consecutive trades.
     pub has_times: bool,
     /// Number of bots of the run; 0 if the file does not tell.
     pub bots: usize,
@@ -41,10 +40,7 @@ struct Columns {
     profit: Option<usize>,
 }
 
-/// Reads the trades of a file and the facts of their run ([`RunFacts`]).
-///
-/// `payout` applies if the file has no such column. Without facts, or if the rows are not the
-/// run's, trades are judged by their times only.
+/// `payout` applies without such a column. Rows that are not the run's are judged by their times only.
 pub fn read_trades(path: &Path, payout: Option<Payout>) -> Result<TradesFile, ReportError> {
     let unreadable = |error: csv::Error| ReportError::UnreadableTrades {
         path: path.to_owned(),
@@ -163,8 +159,7 @@ fn named(intent: &NotOpened, symbols: &mut Vec<String>) -> Result<NamedTrade, St
     Ok(NamedTrade { bot: bot.clone(), trade, money: None })
 }
 
-/// Returns the sort key of trades before they are judged. Trades of the same time are ordered by
-/// bot and content, not by row.
+/// Sort key of trades: those of the same time are ordered by bot and content, not by row.
 fn canonical<'a>(named: &'a NamedTrade, symbols: &'a [String]) -> impl Ord + use<'a> {
     let NamedTrade { bot, trade, .. } = named;
     let ended = trade.ended.map(|(at, outcome)| (at, outcome.as_str()));
@@ -177,7 +172,7 @@ impl Columns {
     fn of(header: &StringRecord, payout: Option<Payout>) -> Result<Self, String> {
         let find = |name: &str| header.iter().position(|column| column.eq_ignore_ascii_case(name));
         let count = |name: &str| header.iter().filter(|column| column.eq_ignore_ascii_case(name)).count();
-        if let Some(name) = READ_COLUMNS.into_iter().find(|name| count(name) > 1) {
+        if let Some(name) = READ_COLUMNS.split(',').find(|name| count(name) > 1) {
             return Err(format!("there is more than one column \"{name}\""));
         }
         let result = find("result").ok_or("there is no column \"result\"")?;
@@ -215,8 +210,7 @@ impl Columns {
         (!names.is_empty()).then(|| format!("columns not read: {}", names.join(", ")))
     }
 
-    /// Detects a file of a run by columns that no other program writes, even if the rest of the
-    /// header was changed.
+    /// A file of a run has columns that no other program writes.
     fn are_of_a_run(&self) -> bool {
         self.answered_payout.is_some() || self.known.iter().any(Option::is_some)
     }
@@ -230,20 +224,17 @@ impl Columns {
     ) -> Result<NamedTrade, String> {
         let place = i64::try_from(place).unwrap_or(i64::MAX / 4);
         let field = |column: Option<usize>| column.and_then(|column| record.get(column)).unwrap_or_default();
+        let filled = |column| Some(field(column)).filter(|text| !text.is_empty());
         let outcome = parse_outcome(field(Some(self.result)))?;
-        let payout = match field(self.payout) {
-            "" => usual,
-            text if self.are_of_a_run() => Some(parse_payout(text)?),
-            text => Some(parse_foreign_payout(text)?),
-        };
+        let parse = if self.are_of_a_run() { parse_payout } else { parse_foreign_payout };
+        let payout = filled(self.payout).map(parse).transpose()?.or(usual);
         if payout.is_none() && matches!(outcome, Some(Outcome::Won | Outcome::Lost)) {
             return Err("a trade that was won or lost has no payout".to_owned());
         }
         let (decided, closed) = match self.times {
             None => (Millis::new(2 * place), Some(Millis::new(2 * place + 1))),
             Some((decided, closed)) => {
-                let known = Some(field(self.known[1])).filter(|text| !text.is_empty());
-                let closed = known.or(Some(field(Some(closed)))).filter(|text| !text.is_empty());
+                let closed = filled(self.known[1]).or_else(|| filled(Some(closed)));
                 (parse_time(field(Some(decided)))?, closed.map(parse_time).transpose()?)
             }
         };
@@ -256,15 +247,10 @@ impl Columns {
         let symbol = symbol_of(field(self.symbol), symbols)?;
         // A file that does not say when a payout was answered has it at the decision.
         let answered = match self.known[0] {
-            Some(column) => {
-                Some(field(Some(column))).filter(|text| !text.is_empty()).map(parse_time).transpose()?
-            }
+            column @ Some(_) => filled(column).map(parse_time).transpose()?,
             None => Some(decided),
         };
-        let answered_payout = match field(self.answered_payout) {
-            "" => None,
-            text => Some(parse_payout(text)?),
-        };
+        let answered_payout = filled(self.answered_payout).map(parse_payout).transpose()?;
         let payouts = [answered_payout, payout];
         let sequence = order.map(|order| EventSequence::recorded(order.numbers(), payouts));
         // What turned out to be no trade at first counts as none, whatever became of it.
@@ -278,18 +264,8 @@ impl Columns {
     }
 }
 
-const READ_COLUMNS: [&str; 10] = [
-    "result",
-    "payout",
-    "decision_time",
-    "close_time",
-    "symbol",
-    "bot",
-    "payout_known",
-    "result_known",
-    "answered_payout",
-    "open_time",
-];
+const READ_COLUMNS: &str = "result,payout,decision_time,close_time,symbol,bot,payout_known,result_known,answered_payout,\
+                            open_time";
 
 fn money(stake: &str, profit: &str) -> Option<TradeMoney> {
     let (stake, profit) = (parse_amount(stake)?, parse_amount(profit)?);
@@ -316,15 +292,13 @@ const MIN_SECONDS: i64 = 1_000_000_000;
 const MIN_MILLIS: i64 = 100_000_000_000;
 /// Smallest number read as microseconds. As milliseconds it is in the year 5138.
 const MIN_MICROS: i64 = 100_000_000_000_000;
-/// Smallest number read as nanoseconds.
 const MIN_NANOS: i64 = 100_000_000_000_000_000;
 
 fn parse_outcome(text: &str) -> Result<Option<Outcome>, String> {
-    let outcomes = [Outcome::Won, Outcome::Lost, Outcome::Draw, Outcome::Cancelled];
     if text.is_empty() {
         return Ok(None);
     }
-    let found = outcomes.into_iter().find(|outcome| outcome.as_str().eq_ignore_ascii_case(text));
+    let found = Outcome::ALL.into_iter().find(|outcome| outcome.as_str().eq_ignore_ascii_case(text));
     found.map(Some).ok_or_else(|| format!("\"{text}\" is not a result: use WON, LOST, DRAW or CANCELLED"))
 }
 
@@ -334,8 +308,7 @@ fn parse_payout(text: &str) -> Result<Payout, String> {
     Payout::from_percent(percent).map_err(|error| error.to_string())
 }
 
-/// Parses a payout of a file from another program. Rejects fractions (0.85), odds (1.85) and
-/// returns that include the stake (185).
+/// Rejects fractions (0.85), odds (1.85) and returns that include the stake (185).
 fn parse_foreign_payout(text: &str) -> Result<Payout, String> {
     let payout = parse_payout(text)?;
     match Payout::percent_meant_by(payout.to_percent()) {
@@ -344,10 +317,7 @@ fn parse_foreign_payout(text: &str) -> Result<Payout, String> {
     }
 }
 
-/// Parses milliseconds since 1970, or seconds, microseconds or nanoseconds, depending on their
-/// size.
-///
-/// Smaller numbers are not dates. They only order the trades.
+/// Parses seconds to nanoseconds since 1970 by their size. Smaller numbers only order the trades.
 fn parse_time(text: &str) -> Result<Millis, String> {
     let number: i64 = text.parse().map_err(|_| format!("\"{text}\" is not a time in milliseconds"))?;
     Ok(Millis::new(match number {
@@ -399,10 +369,8 @@ mod tests {
         assert_eq!((bare.labels, bare.withholding), (vec!["variants not counted"], vec![]));
         for column in ["payout_known", "result_known", "answered_payout"] {
             let run = read(&format!("0,result,decision_time,close_time,{column}"), "1,WON,1,2,2");
-            assert_eq!(
-                (run.labels, run.withholding),
-                (vec!["variants not counted"], vec![NO_FACTS.to_owned()])
-            );
+            assert_eq!(run.labels, ["variants not counted"]);
+            assert_eq!(run.withholding, [NO_FACTS]);
         }
     }
 

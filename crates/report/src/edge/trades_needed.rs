@@ -1,7 +1,7 @@
 //! Number of trades needed to show an edge.
 
 use crate::figure::percent;
-use candlewick_records::table;
+use candlewick_records::table_text;
 use candlewick_statistics::{EdgeTestPlan, StatisticsError, TradePlan, break_even};
 use serde::Serialize;
 use std::fmt;
@@ -20,12 +20,10 @@ pub struct TradesNeededTerms {
 
 #[derive(Debug, Serialize)]
 pub struct TradesNeeded {
-    /// As a fraction of the stake.
     pub payout: f64,
     pub break_even: f64,
     pub alpha: f64,
     pub power: f64,
-    /// Edge that the verdict tests for, as a return per unit of stake.
     pub delta: f64,
     pub paths: u64,
     pub most_trades: u64,
@@ -53,7 +51,6 @@ pub struct VerdictTrades {
     pub trades: Option<u64>,
     /// One standard error below `trades`.
     pub low: Option<u64>,
-    /// One standard error above `trades`.
     pub high: Option<u64>,
     pub shown: f64,
     pub shown_standard_error: f64,
@@ -126,20 +123,9 @@ impl EdgeRequirement {
 
 impl fmt::Display for TradesNeeded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let power = format!("verdict, {:.0} % of runs", self.power * 100.0);
-        let mut lines = table([
-            "points",
-            "edge",
-            "win rate",
-            "normal",
-            "exact",
-            "verdict, half of runs",
-            power.as_str(),
-            "shown",
-        ]);
-        self.edges.iter().for_each(|edge| {
-            lines.add_row(edge.cells());
-        });
+        let power = self.power * 100.0;
+        let header = "points|edge|win rate|normal|exact|verdict, half of runs";
+        let header = format!("{header}|verdict, {power:.0} % of runs|shown");
         write!(
             f,
             "Trades to show an edge at payout {} (break-even {}), alpha {}, power {}\n\n{}\n\nnormal and exact: one look, at \
@@ -150,7 +136,7 @@ impl fmt::Display for TradesNeeded {
             percent(self.break_even),
             percent(self.alpha),
             percent(self.power),
-            lines.trim_fmt(),
+            table_text(header.split('|'), self.edges.iter().map(EdgeRequirement::cells)),
             percent(self.delta),
             self.paths,
             self.most_trades,

@@ -2,10 +2,10 @@
 
 use super::{Counts, Sample};
 use crate::analysis::Finding;
-use crate::figure::percent;
+use crate::figure::{listed, percent};
 use crate::run::caveat_of;
 use crate::shown::interval_words;
-use candlewick_records::{table, threshold_words};
+use candlewick_records::{table, table_text, threshold_words};
 use candlewick_statistics::EdgeTestPlan;
 use serde::Serialize;
 use std::fmt;
@@ -14,7 +14,6 @@ use std::fmt;
 pub struct VerdictReport {
     pub alpha: f64,
     pub beta: f64,
-    /// Edge that is tested for, as a return per unit of stake.
     pub delta: f64,
     pub all: Sample,
     pub bots: Vec<Sample>,
@@ -43,16 +42,12 @@ impl VerdictReport {
     }
 
     fn intervals(&self) -> String {
-        let ends =
-            |sample: &Sample| Some((sample.intervals.edge_words()?, sample.intervals.win_rate_words()?));
-        let known = self.samples().filter_map(|sample| Some((name_of(sample), ends(sample)?)));
-        let mut lines = table(["95 %, at any look and with overlap", "edge, % of stake", "win rate"]);
-        let mut is_empty = true;
-        for (name, (edge, rate)) in known {
-            is_empty = false;
-            lines.add_row([name, edge, rate]);
-        }
-        if is_empty { String::new() } else { format!("\n\n{}", lines.trim_fmt()) }
+        let known = self.samples().filter_map(|sample| {
+            Some([name_of(sample), sample.intervals.edge_words()?, sample.intervals.win_rate_words()?])
+        });
+        let rows: Vec<[String; 3]> = known.collect();
+        let header = ["95 %, at any look and with overlap", "edge, % of stake", "win rate"];
+        if rows.is_empty() { String::new() } else { format!("\n\n{}", table_text(header, rows)) }
     }
 
     fn independent(&self) -> String {
@@ -71,9 +66,7 @@ impl VerdictReport {
         add("95 % of it if looked at once, Clopper-Pearson", &|sample| {
             sample.independent.clopper_pearson_95.map(range)
         });
-        add("p-value against break-even", &|sample| {
-            sample.independent.p_value.map(|p_value| format!("{p_value:.4}"))
-        });
+        add("p-value against break-even", &|sample| sample.independent.p_value.map(|p| format!("{p:.4}")));
         add("SPRT", &|sample| sample.independent.sprt.map(|answer| answer.replace('_', " ")));
         add("mean return of the stake", &|sample| sample.independent.mean_return.map(percent));
         add("clusters of trades", &|sample| sample.clusters.map(|clusters| clusters.to_string()));
@@ -87,22 +80,19 @@ impl fmt::Display for VerdictReport {
         for headline in self.findings.iter().filter(|finding| finding.is_headline()) {
             writeln!(f, "{}\n", headline.text)?;
         }
-        let mut verdicts =
-            table(["", "verdict", "evidence for", "against", "won", "lost", "draw", "cancelled", "open"]);
+        let header = ["", "verdict", "evidence for", "against", "won", "lost", "draw", "cancelled", "open"];
         let account = |account: Option<f64>, threshold: Option<f64>| {
             account
                 .map_or("-".to_owned(), |account| format!("{account:.3} of {}", threshold_words(threshold)))
         };
-        for sample in self.samples() {
+        let row = |sample: &Sample| {
             let Counts { won, lost, draw, cancelled, unsettled } = sample.counts;
             let mut row = vec![name_of(sample), sample.words()];
-            row.extend([
-                account(sample.account_for, sample.threshold_for),
-                account(sample.account_against, sample.threshold_against),
-            ]);
+            row.push(account(sample.account_for, sample.threshold_for));
+            row.push(account(sample.account_against, sample.threshold_against));
             row.extend([won, lost, draw, cancelled, unsettled].map(|count| count.to_string()));
-            verdicts.add_row(row);
-        }
+            row
+        };
         let meaning = if self.all.verdict.is_some() {
             format!(
                 "Evidence begins at 1: what stands behind \"of\" shows an edge, or rules out one of {} of the stake or more. All bots and \
@@ -114,10 +104,9 @@ impl fmt::Display for VerdictReport {
             "The verdict follows trades in their order: give them with --trades or --journal.".to_owned()
         };
         let caveats: Vec<&str> = self.all.labels.iter().map(|label| caveat_of(label)).collect();
-        let caveats =
-            if caveats.is_empty() { String::new() } else { format!("\nCaveats: {}.", caveats.join("; ")) };
-        let verdicts = verdicts.trim_fmt();
-        writeln!(f, "{verdicts}")?;
+        let caveats = caveats.join("; ");
+        let caveats = if caveats.is_empty() { caveats } else { format!("\nCaveats: {caveats}.") };
+        writeln!(f, "{}", table_text(header, self.samples().map(row)))?;
         for sample in self.samples() {
             if let Some(shown) = sample.shown_words() {
                 writeln!(f, "{}: {shown}.", name_of(sample))?;
@@ -132,17 +121,8 @@ impl fmt::Display for VerdictReport {
         if let Some(words) = all {
             write!(f, "\n{words}.")?;
         }
-        if !self.findings.is_empty() {
-            write!(f, "\n\nfindings")?;
-        }
-        for finding in &self.findings {
-            write!(f, "\n {:<8} {}", finding.severity.as_str(), finding.text)?;
-        }
-        write!(f, "\n\n{}", self.independent())?;
-        for notice in &self.notices {
-            write!(f, "\n\nnote: {notice}")?;
-        }
-        Ok(())
+        write!(f, "\n{}\n{}", Finding::text_of(&self.findings), self.independent())?;
+        f.write_str(&listed("\nnote: ", &self.notices))
     }
 }
 

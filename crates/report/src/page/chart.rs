@@ -1,6 +1,4 @@
-//! Declarative charts of a page, drawn by the page's script (`script/`).
-//!
-//! A color is the name of a style variable (`--accent`), so it follows the theme.
+//! Declarative charts of a page, drawn by its script. A color is the name of a style variable.
 
 use super::packed::Numbers;
 use crate::markup::escaped;
@@ -22,14 +20,9 @@ pub(super) struct Chart {
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub(super) enum Axis {
-    /// Milliseconds since the epoch. Charts with a time axis share the visible range.
-    Time {
-        from: i64,
-        to: i64,
-    },
-    Number {
-        title: String,
-    },
+    // Milliseconds since the epoch. Charts with a time axis share the visible range.
+    Time { from: i64, to: i64 },
+    Number { title: String },
 }
 
 #[derive(Serialize)]
@@ -42,46 +35,35 @@ pub(super) struct Pane {
     pub(super) layers: Vec<Layer>,
 }
 
-/// A layer of a pane. The first is drawn at the back.
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub(super) enum Layer {
-    Line {
-        name: String,
-        colour: &'static str,
-        is_stepped: bool,
-        is_dashed: bool,
-        is_filled: bool,
-        x: Column,
-        y: Column,
-    },
-    Band {
-        name: String,
-        x: Column,
-        low: Column,
-        high: Column,
-    },
-    Level {
-        name: String,
-        value: f64,
-    },
-    Upright {
-        name: String,
-        at: f64,
-    },
-    /// `counts[i]` is the count from `edges[i]` to `edges[i + 1]`.
-    Bars {
-        name: String,
-        edges: Vec<f64>,
-        counts: Vec<u64>,
-    },
-    Points {
-        name: String,
-        x: Vec<f64>,
-        y: Vec<f64>,
-        own: Vec<bool>,
-    },
+    Line(Line),
+    Band { name: String, x: Column, low: Column, high: Column },
+    Level { name: String, value: f64 },
+    Upright { name: String, at: f64 },
+    // `counts[i]` is the count from `edges[i]` to `edges[i + 1]`.
+    Bars { name: String, edges: Vec<f64>, counts: Vec<u64> },
+    Points { name: String, x: Vec<f64>, y: Vec<f64>, own: Vec<bool> },
     Prices,
+}
+
+#[derive(Serialize)]
+pub(super) struct Line {
+    pub(super) name: String,
+    pub(super) colour: &'static str,
+    pub(super) is_stepped: bool,
+    pub(super) is_dashed: bool,
+    pub(super) is_filled: bool,
+    pub(super) x: Column,
+    pub(super) y: Column,
+}
+
+impl Line {
+    pub(super) fn new(name: &str, colour: &'static str, x: Column, y: Column) -> Self {
+        let name = name.to_owned();
+        Self { name, colour, is_stepped: false, is_dashed: false, is_filled: false, x, y }
+    }
 }
 
 #[derive(Serialize)]
@@ -99,7 +81,6 @@ pub(super) struct Charts {
 }
 
 impl Charts {
-    /// Adds a chart and returns its placeholder markup. `label` describes it to screen readers.
     pub(super) fn add(&mut self, name: &str, label: &str, chart: &Chart) -> String {
         // Strings, numbers and lists of them are always JSON.
         self.specified.insert(name.to_owned(), serde_json::to_value(chart).unwrap_or_default());
@@ -113,7 +94,6 @@ impl Charts {
         )
     }
 
-    /// Packs columns of points. Each column has whole numbers and their divisor.
     pub(super) fn pack(&mut self, name: &'static str, columns: &[(Vec<i64>, f64)]) -> io::Result<()> {
         let count = columns.first().map_or(0, |(column, _)| column.len());
         let units: Vec<f64> = columns.iter().map(|(_, unit)| *unit).collect();
@@ -134,11 +114,6 @@ impl Charts {
     pub(super) fn to_value(&self) -> Value {
         json!({ "charts": self.specified, "points": self.points })
     }
-}
-
-pub(super) fn line(name: &str, colour: &'static str, x: Column, y: Column) -> Layer {
-    let name = name.to_owned();
-    Layer::Line { name, colour, is_stepped: false, is_dashed: false, is_filled: false, x, y }
 }
 
 pub(super) const fn packed(points: &'static str, column: usize) -> Column {

@@ -1,9 +1,9 @@
 //! Sections of a page with charts: equity, win rate, returns and sensitivity.
 
-use super::chart::{ACCENT, Axis, BAD, Chart, Charts, Column, Layer, Pane, QUIET, as_table, line, packed};
+use super::chart::{ACCENT, Axis, BAD, Chart, Charts, Column, Layer, Line, Pane, QUIET, as_table, packed};
 use super::{DataTable, RunPage};
 use crate::analysis::{
-    Bin, Bins, Curve, DrawdownFigures, RollingWinRate, SensitivityPoint, VenueSetting, histogram,
+    Bin, Bins, Curve, DrawdownFigures, RollingPoint, RollingWinRate, SensitivityPoint, VenueSetting, histogram,
     settled_rows, worst_drawdowns,
 };
 use crate::figure::{break_even_payout_words, minute, or_dash, percent, signed_money, signed_percent, span};
@@ -71,14 +71,9 @@ fn panes(page: &RunPage<'_>, balances: &[Balance], charts: &mut Charts) -> io::R
         |read: &dyn Fn(&Balance) -> Money| (balances.iter().map(|one| read(one).minor()).collect(), unit);
     let below = money(&|one| one.amount - one.peak);
     charts.pack("equity", &[(times, 1.0), money(&|one| one.amount), below])?;
-    let stepped = |name: &str, colour, column, is_filled| Layer::Line {
-        name: name.to_owned(),
-        colour,
-        is_stepped: true,
-        is_dashed: false,
-        is_filled,
-        x: packed("equity", 0),
-        y: packed("equity", column),
+    let stepped = |name: &str, colour, column, is_filled| {
+        let line = Line::new(name, colour, packed("equity", 0), packed("equity", column));
+        Layer::Line(Line { is_stepped: true, is_filled, ..line })
     };
     let start = Layer::Level { name: "start".to_owned(), value: scale.to_f64(page.trades.balance) };
     Ok(vec![
@@ -110,26 +105,15 @@ pub(super) fn worst(page: &RunPage<'_>) -> String {
             or_dash(fall.recovery_ms, span),
         ]
     };
-    let header = [
-        "no.",
-        "amount",
-        "% of peak",
-        "peak, UTC",
-        "bottom, UTC",
-        "back at peak, UTC",
-        "fell for",
-        "rose for",
-    ];
-    let rows = (1..).zip(&falls).map(row).collect();
-    let table = DataTable::new(header, rows);
+    let header = "no.|amount|% of peak|peak, UTC|bottom, UTC|back at peak, UTC|fell for|rose for";
+    let table = DataTable::new(header.split('|'), (1..).zip(&falls).map(row).collect());
     format!(
         "{head}<p>The largest falls of the balance by amount, each until it was back.</p>{}</section>",
         table.to_markup()
     )
 }
 
-/// Returns the balance at the start, after each settlement and at the end, so that a flat ending is
-/// visible.
+/// Returns the balance at the start, after each settlement and at the end, so a flat end shows.
 fn balances(page: &RunPage<'_>) -> Vec<Balance> {
     let span = page.trades.span;
     let (mut amount, mut peak) = (page.trades.balance, page.trades.balance);
@@ -228,17 +212,11 @@ pub(super) fn win_rate(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<St
         columns.extend([(exact, PARTS), (beside(-1.0), PARTS), (beside(1.0), PARTS)]);
         let name = "within chance of break-even (95 %)".to_owned();
         layers.push(Layer::Band { name, x: column(0), low: column(3), high: column(4) });
-        layers.push(Layer::Line {
-            name: "break-even".to_owned(),
-            colour: QUIET,
-            is_stepped: false,
-            is_dashed: true,
-            is_filled: false,
-            x: column(0),
-            y: column(2),
-        });
+        let line = Line::new("break-even", QUIET, column(0), column(2));
+        layers.push(Layer::Line(Line { is_dashed: true, ..line }));
     }
-    layers.push(line(&format!("win rate of the last {window} decided trades"), ACCENT, column(0), column(1)));
+    let name = format!("win rate of the last {window} decided trades");
+    layers.push(Layer::Line(Line::new(&name, ACCENT, column(0), column(1))));
     charts.pack("rolling", &columns)?;
     let pane = Pane { title: "Win rate".to_owned(), height: 220, decimals: 1, unit: " %", layers };
     let span = page.trades.span;
@@ -261,12 +239,11 @@ pub(super) fn win_rate(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<St
 fn rolling_table(rolling: &RollingWinRate) -> DataTable {
     let step = rolling.points.len().div_ceil(MOST_ROLLING_ROWS).max(1);
     let last = rolling.points.len().saturating_sub(1) % step;
-    let row = |at: Millis, rate: f64, needed: Option<f64>| {
-        vec![minute(at), percent(rate), or_dash(needed, percent)]
-    };
     let chosen = rolling.points.iter().skip(last).step_by(step);
-    let rows = chosen.map(|point| row(point.at, point.rate, point.break_even)).collect();
-    DataTable::new(["until, UTC", "win rate", "break-even"], rows)
+    let row = |point: &RollingPoint| {
+        vec![minute(point.at), percent(point.rate), or_dash(point.break_even, percent)]
+    };
+    DataTable::new(["until, UTC", "win rate", "break-even"], chosen.map(row).collect())
 }
 
 pub(super) fn returns(page: &RunPage<'_>, charts: &mut Charts) -> String {
@@ -407,7 +384,7 @@ fn curve_chart(curve: &Curve, unit: &str) -> Chart {
     let own = points.iter().map(|(.., is_own)| *is_own).collect();
     let layers = vec![
         Layer::Level { name: "break-even".to_owned(), value: 0.0 },
-        line("", ACCENT, Column::Plain(x.clone()), Column::Plain(y.clone())),
+        Layer::Line(Line::new("", ACCENT, Column::Plain(x.clone()), Column::Plain(y.clone()))),
         Layer::Points { name: "expectancy (this run is large)".to_owned(), x, y, own },
     ];
     let title = "Expectancy, % of stake".to_owned();

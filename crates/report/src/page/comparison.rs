@@ -1,7 +1,7 @@
 //! Pages of a comparison of two runs and of a guided search.
 
 use super::DataTable;
-use super::chart::{ACCENT, Axis, BAD, Chart, Charts, Column, Layer, Pane};
+use super::chart::{ACCENT, Axis, BAD, Chart, Charts, Column, Layer, Line, Pane};
 use super::document::Document;
 use crate::markup::escaped;
 use candlewick_sdk::Millis;
@@ -54,14 +54,10 @@ fn balances(page: &ComparisonPage, charts: &mut Charts) -> String {
             .to_owned();
     };
     let sides = page.curves.iter().zip(["A", "B"]).zip([(ACCENT, false), (BAD, true)]);
-    let layers = sides.map(|((points, name), (colour, is_dashed))| Layer::Line {
-        name: name.to_owned(),
-        colour,
-        is_stepped: true,
-        is_dashed,
-        is_filled: false,
-        x: Column::Plain(points.iter().map(|(at, _)| at.get() as f64).collect()),
-        y: Column::Plain(points.iter().map(|(_, balance)| *balance).collect()),
+    let layers = sides.map(|((points, name), (colour, is_dashed))| {
+        let x = Column::Plain(points.iter().map(|(at, _)| at.get() as f64).collect());
+        let y = Column::Plain(points.iter().map(|(_, balance)| *balance).collect());
+        Layer::Line(Line { is_stepped: true, is_dashed, ..Line::new(name, colour, x, y) })
     });
     let pane =
         Pane { title: "Balance".to_owned(), height: 320, decimals: 2, unit: "", layers: layers.collect() };
@@ -78,7 +74,6 @@ pub struct TunePage {
     pub headline: &'static str,
     pub words: String,
     pub next: Vec<String>,
-    /// Element id, heading and table.
     pub tables: Vec<(&'static str, &'static str, DataTable)>,
     pub notes: Vec<String>,
     pub document: Value,

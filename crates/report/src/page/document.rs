@@ -1,18 +1,15 @@
-//! The self-contained HTML document around the sections, and its tables.
-//!
-//! Its security policy allows only the script and the style whose hashes it names.
+//! The self-contained HTML document; its policy allows only the script and style that it names by hash.
 
 use crate::look::STYLE;
 use crate::markup::{escaped, json_in_script};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use candlewick_records::table;
+use candlewick_records::table_text;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// The script in parts. Each part uses names of earlier parts.
 const SCRIPT: &str = concat!(
     include_str!("script/format.js"),
     include_str!("script/packed.js"),
@@ -32,7 +29,6 @@ const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'
 pub(super) struct Document<'a> {
     pub(super) title: &'a str,
     pub(super) subtitle: String,
-    /// Linked sections: element id and link text.
     pub(super) links: &'a [(&'static str, &'static str)],
     pub(super) sections: &'a [String],
     pub(super) data: &'a [(&'static str, &'a Value)],
@@ -87,13 +83,11 @@ fn hash_of(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(text.as_bytes())))
 }
 
-/// Maximum number of columns side by side on a phone. Wider rows are stacked, each cell with its
-/// column's name.
+/// Maximum number of columns side by side on a phone. Wider rows are stacked.
 const MOST_BESIDE: usize = 4;
 /// Maximum number of columns side by side on a tablet.
 const MOST_ON_TABLET: usize = 7;
 
-/// A table with rows as long as its header. The first cell of each row names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DataTable {
     pub header: Vec<String>,
@@ -101,8 +95,8 @@ pub struct DataTable {
 }
 
 impl DataTable {
-    pub(crate) fn new<const N: usize>(header: [&str; N], rows: Vec<Vec<String>>) -> Self {
-        Self { header: header.map(str::to_owned).into(), rows }
+    pub(crate) fn new(header: impl IntoIterator<Item = impl Into<String>>, rows: Vec<Vec<String>>) -> Self {
+        Self { header: header.into_iter().map(Into::into).collect(), rows }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -110,11 +104,7 @@ impl DataTable {
     }
 
     pub(crate) fn to_text(&self) -> String {
-        let mut lines = table(&self.header);
-        for row in &self.rows {
-            lines.add_row(row);
-        }
-        lines.trim_fmt()
+        table_text(&self.header, &self.rows)
     }
 
     pub(super) fn to_markup(&self) -> String {

@@ -43,22 +43,16 @@ impl GateLine {
     fn table(&self) -> DataTable {
         let GatedBot { trades, real, mean_of_all, mean_of_real, gain, random_95, .. } = &self.worth;
         let range = |[low, high]: [f64; 2]| format!("{} to {}", signed_percent(low), signed_percent(high));
-        let every =
-            ["every signal".to_owned(), trades.to_string(), signed_percent(*mean_of_all), "–".to_owned()];
-        let real = real.to_string();
-        let passed = [
-            "what the gate let pass".to_owned(),
-            real.clone(),
-            or_dash(*mean_of_real, signed_percent),
-            or_dash(*gain, signed_percent),
+        let [trades, real] = [trades, real].map(u64::to_string);
+        let [of_real, gain] = [mean_of_real, gain].map(|mean| or_dash(*mean, signed_percent));
+        let gains = random_95.map(|ends| ends.map(|end| end - mean_of_all));
+        let [of_random, gains] = [*random_95, gains].map(|ends| or_dash(ends, range));
+        let rows = [
+            ["every signal", &trades, &signed_percent(*mean_of_all), "–"],
+            ["what the gate let pass", &real, &of_real, &gain],
+            ["as many at random, 95 of 100 draws", &real, &of_random, &gains],
         ];
-        let random = [
-            "as many at random, 95 of 100 draws".to_owned(),
-            real,
-            or_dash(*random_95, range),
-            or_dash(random_95.map(|ends| ends.map(|end| end - mean_of_all)), range),
-        ];
-        let rows = Vec::from([every, passed, random].map(Vec::from));
+        let rows = rows.map(|row| row.map(str::to_owned).to_vec()).to_vec();
         DataTable::new(["traded", "signals", "return, % of stake", "gain"], rows)
     }
 

@@ -1,9 +1,4 @@
-//! The report of a run as one self-contained HTML file.
-//!
-//! A section is a function from the [`RunPage`] to markup. A [`chart`] is declared as
-//! data and drawn on a canvas by the page's own script (`script/`). Candles are stored in levels
-//! ([`packed`]), and the script unpacks only the level that fits the visible range, so a page with a
-//! million candles opens at once.
+//! The report of a run as one self-contained HTML file; charts are data that its script draws.
 
 mod chart;
 mod charted;
@@ -17,6 +12,7 @@ mod verdict;
 mod week;
 
 use crate::analysis::{Analysis, Trades};
+use crate::figure::minute;
 use crate::run::{EdgeLine, GateLine};
 use candlewick_engine::IntentRow;
 use candlewick_sdk::CandleSeries;
@@ -100,7 +96,7 @@ pub fn write_run_page(page: &RunPage<'_>, writer: impl Write) -> io::Result<()> 
     packed.elements.append(&mut charts.elements);
     let document = Document {
         title: &page.title,
-        subtitle: verdict::time_of(page),
+        subtitle: format!("{} to {} UTC", minute(page.trades.span.start), minute(page.trades.span.end)),
         links: &links_of(page),
         sections: &sections,
         data: &[("charts", &charts.to_value()), ("contents", &packed.contents), ("report", &page.document)],

@@ -1,8 +1,5 @@
-//! Candles and trades, packed as text for the script of a page.
-//!
-//! Candles are stored in levels. Each level joins four bars of the previous one, down to as many as
-//! fit a screen. A joined bar opens with its first candle, closes with its last, and covers the range
-//! of all.
+//! Candles and trades, packed as text for the script of a page. Each level of candles joins four bars of
+//! the previous one, down to as many as fit a screen, so that a page with a million candles opens at once.
 
 use super::RunPage;
 use crate::analysis::Trades;
@@ -19,13 +16,11 @@ use serde_json::{Value, json};
 use std::io::{self, Read, Write};
 
 const MAX_DECIMALS: u32 = 10;
-/// Relative tolerance for a scaled price to count as a whole number, because decimal fractions are
-/// not exact in binary.
+/// Relative tolerance for a scaled price to count as a whole number.
 const NEAR: f64 = 4e-15;
 /// Largest whole number that a script adds without loss.
 const MOST: f64 = 9e15;
 
-/// Variable-length encoding of signed numbers.
 #[derive(Default)]
 pub(super) struct Numbers(Vec<u8>);
 
@@ -69,8 +64,7 @@ fn decimals_of(candles: &Level) -> u32 {
     possible().find(is_exact).or_else(|| possible().last()).unwrap_or_default()
 }
 
-/// Encodes a level column by column. Positions are stored as gaps, opens as differences to the
-/// previous close, and other prices as mostly small distances.
+/// Encodes a level column by column: gaps, opens since the previous close, and other prices as distances.
 fn numbers_of(level: &Level, decimals: u32) -> Numbers {
     let power = 10_f64.powi(decimals.cast_signed());
     let whole = |price: f64| (price * power).round() as i64;
@@ -110,7 +104,6 @@ pub(super) struct Bar {
     pub(super) close: f64,
 }
 
-/// Bars of equal length; bars without a candle are omitted.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Level {
     pub(super) length_ms: i64,
@@ -195,9 +188,7 @@ impl Packed {
     }
 }
 
-/// Returns one array per column, with one entry per trade. Times are in milliseconds: decisions
-/// relative to the previous decision, opens to the decision, closes to the open. Unknown values are
-/// null.
+/// One array per column. Decision times are since the one before, opens since it, closes since the open.
 pub(super) fn columns_of(rows: &[&IntentRow], trades: &Trades<'_>) -> Value {
     let scale = trades.scale;
     let column =
@@ -235,7 +226,6 @@ mod tests {
     use candlewick_sdk::{Millis, Ohlcv};
     use proptest::prelude::*;
 
-    /// Reads numbers as the page's script does.
     fn numbers_in(bytes: &[u8]) -> Vec<i64> {
         let (mut numbers, mut value, mut unit) = (Vec::new(), 0_i128, 1_i128);
         for byte in bytes {
@@ -274,7 +264,6 @@ mod tests {
         assert_eq!(written, [99, 2, 15, -1, 1, -2, 1, 0, 1, 1]);
     }
 
-    /// A market as they are: steps of some ticks, a few candles without any.
     fn walk(count: i64) -> Level {
         let mut dice = 88_172_645_463_325_252_u64;
         let mut throw = |sides: u64| {
@@ -325,7 +314,6 @@ mod tests {
         Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap()
     }
 
-    /// Candles with gaps, from before the epoch on.
     fn candles() -> impl Strategy<Value = Vec<Candle>> {
         let one = (1_i64..9, 1_000_u32..9_000, 1_000_u32..9_000, 0_u32..500, 0_u32..500);
         proptest::collection::vec(one, 1..3_000).prop_map(|rows| {

@@ -15,7 +15,7 @@ pub(super) fn findings(page: &RunPage<'_>) -> String {
         let _ = write!(
             text,
             "<p class=\"none\">{}</p>",
-            without_findings(page.edge.verdict, page.edge.is_withheld())
+            without_findings(page.edge.verdict, !page.edge.withheld.is_empty())
         );
     } else {
         text.push_str("<ul class=\"findings\">");
@@ -36,8 +36,7 @@ pub(super) fn findings(page: &RunPage<'_>) -> String {
     text
 }
 
-/// Explains the absence of findings for each verdict. Findings question the figures, and the
-/// figures of a rejected edge may well be sound.
+/// Findings question the figures, and those of a rejected edge may well be sound.
 fn without_findings(verdict: &str, is_withheld: bool) -> &'static str {
     match verdict {
         "edge_shown" => {

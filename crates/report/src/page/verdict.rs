@@ -2,9 +2,7 @@
 
 use super::RunPage;
 use crate::analysis::Metrics;
-use crate::figure::{
-    break_even_payout_words, capitalised, minute, or_dash, percent, signed_money, signed_percent,
-};
+use crate::figure::{break_even_payout_words, capitalised, or_dash, percent, signed_money, signed_percent};
 use crate::markup::escaped;
 use crate::run::EdgeLine;
 use candlewick_backtest::metric::WinRates;
@@ -17,7 +15,7 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
         "edge_shown" => ("shown", "Edge shown"),
         "edge_rejected" => ("rejected", "No edge"),
         "edge_no_longer_held" => ("rejected", "Edge no longer held"),
-        _ if edge.is_withheld() => ("withheld", "Edge shown, but withheld"),
+        _ if !edge.withheld.is_empty() => ("withheld", "Edge shown, but withheld"),
         _ => ("open", "Not enough trades yet"),
     };
     let mut text = format!("<section id=\"verdict\" class=\"{class}\">");
@@ -32,7 +30,7 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
     for sentence in sentences(page) {
         let _ = write!(text, "<p>{}</p>", escaped(&sentence));
     }
-    if edge.is_withheld() {
+    if !edge.withheld.is_empty() {
         text.push_str("<p>It is withheld because</p><ul>");
         for reason in &edge.withheld {
             let _ = write!(text, "<li>{}</li>", escaped(reason));
@@ -40,7 +38,7 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
         text.push_str("</ul>");
     }
     if let Some(rates) = &page.analysis.metrics.win_rate {
-        text.push_str(&ruler(rates, edge.intervals().win_rate_sequence_95));
+        text.push_str(&ruler(rates, edge.intervals.win_rate_sequence_95));
     }
     text.push_str(&tiles(page));
     if page.bots.rows.len() > 1 {
@@ -76,7 +74,7 @@ fn sentences(page: &RunPage<'_>) -> Vec<String> {
             sentences.push(sentence);
         }
     }
-    if let Some(edge) = page.edge.intervals().edge_words() {
+    if let Some(edge) = page.edge.intervals.edge_words() {
         sentences.push(format!(
             "Edge, as a part of the stake: {edge} (95 %, looked at any time, overlap included)."
         ));
@@ -168,11 +166,6 @@ fn tiles(page: &RunPage<'_>) -> String {
     }
     text.push_str("</dl>");
     text
-}
-
-pub(super) fn time_of(page: &RunPage<'_>) -> String {
-    let span = page.trades.span;
-    format!("{} to {} UTC", minute(span.start), minute(span.end))
 }
 
 fn factor(number: f64) -> String {

@@ -1,12 +1,11 @@
 //! Heat map of the hours of the week, as a table that is readable without colors and scripts.
 
 use super::RunPage;
-use crate::analysis::{Cell, hours_of_week, settled_rows};
+use crate::analysis::{Cell, WEEKDAYS, hours_of_week, settled_rows};
 use crate::figure::{or_dash, percent, signed_percent};
 use crate::markup::escaped;
 use std::fmt::Write as _;
 
-const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 /// Cells with fewer decided trades are not colored, because one more trade would change the color.
 const LEAST_DECIDED: u64 = 5;
 
@@ -24,15 +23,8 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
          cells are beyond 2; there are {known} here.</p>\
          <ul class=\"key\" aria-label=\"Colours\">"
     );
-    for (level, name) in [
-        (-3, "loss, 3 and more"),
-        (-2, "2 to 3"),
-        (-1, "1 to 2"),
-        (0, "within 1"),
-        (1, "1 to 2"),
-        (2, "2 to 3"),
-        (3, "profit, 3 and more"),
-    ] {
+    let names = "loss, 3 and more|2 to 3|1 to 2|within 1|1 to 2|2 to 3|profit, 3 and more";
+    for (level, name) in (-3..).zip(names.split('|')) {
         let _ = write!(text, "<li><i class=\"{}\"></i>{name}</li>", class(level));
     }
     text.push_str("</ul>");
@@ -84,9 +76,7 @@ fn markup(cell: &Cell) -> String {
     format!("<td class=\"{class}\" title=\"{}\">{value}<small>{}</small></td>", escaped(&told), cell.trades)
 }
 
-/// Returns the distance from break-even in whole standard errors up to 3, with the sign of the
-/// return. At break-even a trade that pays `p` has the variance `p`, so the mean of `n` has the
-/// standard error `sqrt(p / n)`.
+/// Standard errors from break-even, at most 3: a trade that pays `p` has the variance `p` there.
 fn level_of(cell: &Cell) -> i8 {
     let decided = cell.won + cell.lost;
     let (Some(mean), Some(needed)) = (cell.return_per_unit, cell.break_even) else { return 0 };
@@ -141,7 +131,6 @@ mod tests {
             (60, 40, 1.0, 2),
             (40, 60, 1.0, -2),
             (90, 10, 1.0, 3),
-            // Too few.
             (4, 0, 1.0, 0),
             // Of 25 at 80 %: sqrt(0.8 / 25) = 0.179; 10 won are (8 - 15) / 25 = -0.28.
             (10, 15, 0.8, -1),

@@ -20,8 +20,7 @@ const ASSUMED_PAYOUT: &str = "on assumed payout";
 const HYPOTHESIS: &str = "hypothesis";
 const UNCOUNTED: &str = "variants not counted";
 const PERSONS_WORD: &str = "trades settled by a person left out";
-/// Reason to withhold an edge of a simulated venue that replays past candles: its variants are not
-/// counted.
+/// A simulated venue that replays past candles counts no variants.
 const PAST_CANDLES: &str =
     "the venue plays past candles: a backtest of them counts what was tried, and corrects for it";
 const LABELS: [&str; 4] = [ASSUMED_PAYOUT, HYPOTHESIS, UNCOUNTED, PERSONS_WORD];
@@ -62,9 +61,7 @@ impl Caveats {
         self.withholding.extend(unknown.map(|why| format!("variants unknown: {why}")));
     }
 
-    /// Withholds an edge if more than 1 % of the trades of a replay were cancelled or rejected
-    /// because of data gaps. A trade that was never opened may hide a loss as well as a cancelled
-    /// one.
+    /// Withholds an edge if gaps cancelled or rejected more than 1 % of the trades of a replay.
     pub fn count_gaps(&mut self, book: &TradeBook) {
         let no_price = book.refused().get("NoPrice").copied().unwrap_or_default();
         let ended = book.rows().iter().filter_map(|row| row.outcome);
@@ -86,8 +83,7 @@ impl Caveats {
         self.labels.push(UNCOUNTED);
     }
 
-    /// Returns the caveats of a live run. Simulated values are assumptions, and trades settled by
-    /// an operator are not evidence.
+    /// Simulated values are assumptions, and trades settled by an operator are not evidence.
     pub fn of_trading(
         trading: Option<TradingMode>,
         (simulation, bots): (&SimulationSettings, &[BotSettings]),
@@ -122,7 +118,6 @@ fn low_latency(simulation: &SimulationSettings) -> Option<String> {
         .then(|| format!("a latency of {latency} ms is below the usual {usual} ms"))
 }
 
-/// Checks recorded latencies only if a simulated venue recorded them.
 fn low_recorded_latency(simulation: &SimulationSettings) -> Option<String> {
     let usual = SimulationSettings::default().latency_ms;
     let median = simulation.recorded_latency.as_ref()?.median();
@@ -154,8 +149,7 @@ impl Caveats {
         Self { withholding, labels, variants }
     }
 
-    /// Returns the reasons to withhold the edge that `test` shows. `judge_again` judges the same
-    /// trades by a new test.
+    /// `judge_again` judges the same trades by a new test.
     pub(crate) fn reasons_to_withhold(
         &self,
         test: &EdgeTest,
@@ -169,10 +163,7 @@ impl Caveats {
     }
 }
 
-/// Checks whether the edge disappears after correction for the number of variants.
-///
-/// The best of many variants does well by luck. So its account must do as many times better
-/// (Bonferroni's correction, which is valid however the variants depend on each other).
+/// The best of many does well by luck: its account must do as many times better (Bonferroni).
 fn best_of_many(
     test: &EdgeTest,
     variants: u64,
@@ -186,8 +177,6 @@ fn best_of_many(
         .then(|| format!("of {variants} variants that were tried one may do so well by luck"))
 }
 
-/// Checks for more than 1 % of cancelled trades. Trades cancelled because of data gaps may hide
-/// losses.
 fn many_cancelled(ended: impl Iterator<Item = Outcome>) -> Option<String> {
     let outcomes: Vec<Outcome> = ended.collect();
     let cancelled = outcomes.iter().filter(|outcome| **outcome == Outcome::Cancelled).count();
@@ -224,10 +213,7 @@ impl VariantCounter {
         Ok(VariantCount::of(&noted, &notes, &self.look))
     }
 
-    /// Detects code changes that the variant's name does not cover.
-    ///
-    /// Records what the strategies would have traded on the candles of their first and last run, if
-    /// candles were added and the trades differ.
+    /// Detects code changes: trades differ on the candles of the first and last run after candles were added.
     fn note_rewritten(&self, noted: &Noted, notes: &[Note], book: &TradeBook) -> io::Result<bool> {
         let mut is_any = false;
         for note in notes {

@@ -2,16 +2,18 @@
 
 use super::{BotLine, RunReport, Unsettled, rows_of};
 use crate::ReportError;
-use crate::analysis::{Curve, Prices, SensitivityPoint, Trades, VenueSetting};
+use crate::analysis::{Baselines, Curve, Finding, Prices, SensitivityPoint, Trades, VenueSetting};
 use crate::conditions::ConditionLine;
-use crate::figure::{break_even_payout_words, minute, p_value_text, percent, sparkline};
+use crate::figure::{
+    break_even_payout_words, listed, minute, p_value_text, percent, signed_money, signed_percent, sparkline,
+};
 use crate::page::{DataTable, RunPage};
 use candlewick_engine::{BotSettings, SessionSettings, TradeBook};
-use candlewick_records::{DelayLine, Spread, table};
+use candlewick_records::{DelayLine, Spread, table_text};
 use candlewick_sdk::{CandleSeries, Millis, Money};
 use candlewick_simulator::SimulationSettings;
 use serde_json::{Map, Value, json};
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::ops::Range;
 
 const BOT_HEADER: [&str; 10] =
@@ -25,15 +27,10 @@ impl fmt::Display for RunReport {
             writeln!(f, "{headline}\n")?;
         }
         writeln!(f, "verdict: {}\n", self.edge.words())?;
-        let mut bots = table(BOT_HEADER);
-        for row in self.bot_rows() {
-            bots.add_row(row);
-        }
-        let mut figures = table(["all bots", ""]);
-        for (name, value) in self.figures() {
-            figures.add_row([name.to_owned(), value]);
-        }
-        writeln!(f, "{}\n\n{}.\n\n{}", bots.trim_fmt(), self.edge.evidence_words(), figures.trim_fmt())?;
+        let bots = table_text(BOT_HEADER, self.bot_rows());
+        let figures = self.figures().into_iter().map(|(name, value)| [name.to_owned(), value]);
+        let figures = table_text(["all bots", ""], figures);
+        writeln!(f, "{bots}\n\n{}.\n\n{figures}", self.edge.evidence_words())?;
         if !self.conditions.is_empty() {
             let held = ConditionLine::table(&self.conditions).to_text();
             writeln!(f, "\nHow often each condition held\n\n{held}")?;
@@ -44,16 +41,7 @@ impl fmt::Display for RunReport {
         if !self.delays.is_empty() {
             writeln!(f, "\n{}", delays(&self.delays))?;
         }
-        if !self.analysis.findings.is_empty() {
-            writeln!(f, "\nfindings")?;
-            for finding in &self.analysis.findings {
-                writeln!(f, " {:<8} {}", finding.severity.as_str(), finding.text)?;
-            }
-        }
-        for notice in &self.notices {
-            write!(f, "\nnote: {notice}")?;
-        }
-        Ok(())
+        write!(f, "{}{}", Finding::text_of(&self.analysis.findings), listed("note: ", &self.notices))
     }
 }
 
@@ -63,41 +51,29 @@ impl RunReport {
             let counts = [line.trades, line.won, line.lost, line.draw].map(|count| count.to_string());
             let mut row = vec![line.bot.clone(), line.symbol.clone()];
             row.extend(counts);
-            row.extend([
-                percent(line.win_rate),
-                self.signed(line.pnl),
-                line.edge.evidence(),
-                line.edge.brief(),
-            ]);
+            row.extend([percent(line.win_rate), signed_money(line.pnl, self.scale)]);
+            row.extend([line.edge.evidence(), line.edge.brief()]);
             row
         };
         self.bots.iter().map(row).collect()
     }
 
-    fn delay_table(&self) -> DataTable {
-        let header = ["symbol"].into_iter().chain(DELAYS).map(str::to_owned).collect();
-        DataTable { header, rows: self.delays.iter().map(delay_row).collect() }
-    }
-
     pub(super) fn figures(&self) -> Vec<(&'static str, String)> {
         let Self { trades, won, lost, draw, cancelled, unsettled, .. } = self;
-        let streak = self.longest_losing_streak;
+        let words = |words: Option<String>| words.unwrap_or_else(|| "-".to_owned());
         let mut figures = vec![
             ("candles", self.candles_text()),
             ("trades", format!("{trades}: {won} won, {lost} lost, {draw} drawn, {cancelled} cancelled")),
             ("win rate", format!("{} (break-even {})", percent(self.win_rate), percent(self.break_even))),
-            (
-                "win rate, 95 % at any look",
-                self.edge.intervals().win_rate_words().unwrap_or_else(|| "-".to_owned()),
-            ),
-            ("edge, 95 % at any look", self.edge.intervals().edge_words().unwrap_or_else(|| "-".to_owned())),
+            ("win rate, 95 % at any look", words(self.edge.intervals.win_rate_words())),
+            ("edge, 95 % at any look", words(self.edge.intervals.edge_words())),
             ("break-even payout", self.break_even_payouts()),
             ("p-value, if trades are independent", p_value_text(self.p_value)),
-            ("profit and loss", self.signed(self.pnl)),
+            ("profit and loss", signed_money(self.pnl, self.scale)),
             ("final balance", self.money(self.final_balance)),
             ("max. drawdown", self.money(self.max_drawdown)),
             ("max. drawdown, % of peak", format!("{:.2} %", self.max_drawdown_percent)),
-            ("longest losing streak", streak.to_string()),
+            ("longest losing streak", self.longest_losing_streak.to_string()),
         ];
         if let Some(by_money) = self.other_break_even() {
             figures.insert(BEHIND_WIN_RATE, ("break-even by money", by_money));
@@ -109,7 +85,8 @@ impl RunReport {
             figures.push(("trades that overlap", overlap));
         }
         if *cancelled > 0 {
-            figures.push(("profit if cancelled trades had lost", self.signed(self.pnl_if_cancelled_lost)));
+            let pnl = signed_money(self.pnl_if_cancelled_lost, self.scale);
+            figures.push(("profit if cancelled trades had lost", pnl));
         }
         if *unsettled > 0 {
             let stakes = self.money(self.unsettled_stakes);
@@ -120,12 +97,8 @@ impl RunReport {
             figures.push(("not settled", format!("{unsettled}, stakes of {stakes} {where_they_are}")));
         }
         if !self.refused.is_empty() {
-            let mut refused = String::new();
-            for (place, (rule, count)) in self.refused.iter().enumerate() {
-                let comma = if place > 0 { ", " } else { "" };
-                let _ = write!(refused, "{comma}{rule} {count}");
-            }
-            figures.push(("refused", refused));
+            let refused = self.refused.iter().map(|(rule, count)| format!("{rule} {count}"));
+            figures.push(("refused", refused.collect::<Vec<_>>().join(", ")));
         }
         for gate in &self.gates {
             figures.extend(std::iter::once("gate").chain(std::iter::repeat("")).zip(gate.words()));
@@ -164,15 +137,10 @@ impl RunReport {
             figures.push(("variants tried", format!("{}{}", variants.count, left.unwrap_or_default())));
         }
         if let Some(baselines) = &self.analysis.baselines {
-            let per_stake = |mean: f64| format!("{:+.2} %", mean * 100.0);
-            let text = format!(
-                "{} (randomised directions {}, always BUY {}, always SELL {})",
-                per_stake(baselines.own),
-                per_stake(baselines.shifted),
-                per_stake(baselines.always_buy),
-                per_stake(baselines.always_sell)
-            );
-            figures.push(("expectancy, % of stake", text));
+            let Baselines { own, shifted, always_buy, always_sell, .. } = *baselines;
+            let [own, shifted, buy, sell] = [own, shifted, always_buy, always_sell].map(signed_percent);
+            let others = format!("randomised directions {shifted}, always BUY {buy}, always SELL {sell}");
+            figures.push(("expectancy, % of stake", format!("{own} ({others})")));
         }
         figures
     }
@@ -205,19 +173,10 @@ impl RunReport {
     fn money(&self, amount: f64) -> String {
         format!("{amount:.*}", self.scale.decimals() as usize)
     }
-
-    fn signed(&self, amount: f64) -> String {
-        format!("{amount:+.*}", self.scale.decimals() as usize)
-    }
 }
 
 fn delays(lines: &[DelayLine]) -> String {
-    let header: Vec<&str> = ["delays, p50 / p99 ms"].into_iter().chain(DELAYS).collect();
-    let mut delays = table(header);
-    for line in lines {
-        delays.add_row(delay_row(line));
-    }
-    delays.trim_fmt()
+    table_text(["delays, p50 / p99 ms"].into_iter().chain(DELAYS), lines.iter().map(delay_row))
 }
 
 fn delay_row(line: &DelayLine) -> Vec<String> {
@@ -230,13 +189,10 @@ fn delay_row(line: &DelayLine) -> Vec<String> {
         line.decide_to_open_ms,
         line.request_to_answer_ms,
     ];
-    let mut row = vec![line.symbol.clone()];
-    row.extend(spreads.map(text));
-    row
+    std::iter::once(line.symbol.clone()).chain(spreads.map(text)).collect()
 }
 
 pub struct PageParts<'a> {
-    /// Kind of run: `Backtest` or `Journal`.
     pub kind: &'static str,
     pub book: &'a TradeBook,
     pub session: &'a SessionSettings,
@@ -260,16 +216,17 @@ pub fn page_of<'a>(report: &'a RunReport, parts: PageParts<'a>) -> Result<RunPag
     candles.retain(has_bot);
     candles.sort_by_key(|one| bots.iter().position(|bot| bot.series() == one.series()));
     let (prices, book, balance, span) = (parts.prices, parts.book, parts.balance, parts.span);
+    let delays = report.delays.iter().map(delay_row).collect();
     Ok(RunPage {
         title: title_of(parts.kind, bots),
         edge: &report.edge,
         break_even_payout_percent: report.break_even_payout_percent,
         pnl: report.pnl,
-        bots: report.bot_table(),
+        bots: DataTable::new(BOT_HEADER, report.bot_rows()),
         figures: report.figures(),
         notices: report.notices.clone(),
         tables: vec![
-            ("Delays, p50 / p99 ms", report.delay_table()),
+            ("Delays, p50 / p99 ms", DataTable::new(["symbol"].into_iter().chain(DELAYS), delays)),
             ("How often each condition held", ConditionLine::table(&report.conditions)),
         ],
         trades: Trades { book, bots, scale, balance, span, prices },
@@ -292,10 +249,6 @@ impl RunReport {
         entries.extend(self.head_hash.clone().map(|hash| ("hash of the last line", hash)));
         entries.push(("written by", concat!("candlewick ", env!("CARGO_PKG_VERSION")).to_owned()));
         entries
-    }
-
-    fn bot_table(&self) -> DataTable {
-        DataTable::new(BOT_HEADER, self.bot_rows())
     }
 }
 

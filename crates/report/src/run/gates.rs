@@ -13,19 +13,16 @@ const FEWEST_DRAWS: usize = 99;
 const MOST_DRAWN: usize = 20_000_000;
 const SEED: u64 = 1;
 
-/// Value of a bot's gate, over all of its signals at one payout, settled by its candles. Means are
-/// returns per unit of stake.
+/// Value of a bot's gate over all of its signals at one payout. Means are returns per unit of stake.
 #[derive(Debug, Serialize)]
 pub struct GateLine {
-    /// `trades` counts all signals. `real` counts those that the gate passed, before any risk
-    /// limits.
+    /// `trades` counts all signals, `real` those that the gate passed, before any risk limits.
     #[serde(flatten)]
     pub(crate) worth: GatedBot,
     pub(crate) gate: String,
     pub(crate) payout_percent: f64,
     pub(crate) draws: u32,
     pub(crate) seed: u64,
-    /// Mean return of each random gate, ascending.
     #[serde(skip)]
     pub(crate) random_means: Vec<f64>,
 }

@@ -38,7 +38,6 @@ pub struct Run<'a> {
     pub final_balance: Money,
     pub unsettled_stakes: Money,
     pub unsettled: Unsettled,
-    /// Number of candles that the bots saw, without the warm-up of a live run.
     pub candles: u64,
     pub span: Range<Millis>,
     pub prices: Prices,
@@ -46,8 +45,7 @@ pub struct Run<'a> {
     pub data_hash: Option<String>,
     /// Hash of settings, events and actions of a run that just ended; the same for the same input.
     pub journal_hash: Option<String>,
-    /// Hash of the last line of a journal, as in `journal verify`; `None` if the run was not read
-    /// from a journal.
+    /// Hash of the last line as in `journal verify`; `None` if not read from a journal.
     pub head_hash: Option<String>,
     pub elapsed: Duration,
     pub notices: Vec<String>,
@@ -55,8 +53,7 @@ pub struct Run<'a> {
     pub audit_findings: BTreeMap<String, u64>,
     pub caveats: Caveats,
     pub verdicts: Vec<BotVerdict>,
-    /// Share of alpha for all trades of several bots together
-    /// ([`AlphaBudget::whole`](candlewick_statistics::AlphaBudget)).
+    /// Share of alpha for all trades of several bots together.
     pub weight_of_all_bots: f64,
     pub background: Background,
     pub sensitivity: Option<Sensitivity>,
@@ -67,8 +64,7 @@ pub struct Run<'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsettled {
-    /// The simulated venue ended with its candles, so nothing can settle. The final balance
-    /// includes the stakes.
+    /// The simulated venue ended with its candles; the final balance includes the stakes.
     Returned,
     AtVenue,
 }
@@ -98,7 +94,6 @@ pub struct RunReport {
     break_even_payout_percent: Option<f64>,
     break_even_payout_percent_by_money: Option<f64>,
     p_value: Option<f64>,
-    /// Verdict on all trades: `edge_shown`, `edge_rejected` or `not_enough_trades`.
     verdict: &'static str,
     edge: EdgeLine,
     max_drawdown: f64,
@@ -141,8 +136,7 @@ struct BotLine {
     draw: u64,
     win_rate: Option<f64>,
     pnl: f64,
-    /// Covers the bot with its present parameters and code, over all runs of a journal in which it
-    /// was the same.
+    /// Of the bot with its present parameters and code, over all runs of a journal.
     verdict: &'static str,
     edge: EdgeLine,
 }
@@ -271,9 +265,7 @@ fn analyse(run: &mut Run<'_>, summary: &Summary, test: &EdgeTest) -> Analysis {
     analysis
 }
 
-/// Returns the account of all trades: that of a single bot, or of several by their share of alpha.
-/// The share is 0 for a journal without its earlier trades, because a fresh start is not covered by
-/// the split of alpha.
+/// All trades by their share of alpha; 0 for a journal without its earlier trades (a fresh start).
 fn test_of_all(run: &Run<'_>) -> EdgeTest {
     if let [only] = &*run.verdicts {
         return only.edge_test().clone();
@@ -295,8 +287,7 @@ fn stakes_of(book: &TradeBook, outcome: Outcome) -> Money {
     book.rows().iter().filter(ended_so).map(|row| row.approved.stake()).sum()
 }
 
-/// Returns the trades that the bot's verdict rests on. Decisions before a restart of the verdict
-/// count as another bot's.
+/// Trades that the bot's verdict rests on: those since its last restart.
 fn judged_rows<'a>(
     book: &'a TradeBook,
     (index, verdict): (usize, &BotVerdict),

@@ -11,37 +11,12 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-const HEADER: [&str; COLUMNS] = [
-    "bot",
-    "symbol",
-    "direction",
-    "amount",
-    "close_type",
-    "expiration_type",
-    "decision_time",
-    "open_time",
-    "open_price",
-    "close_time",
-    "close_price",
-    "payout",
-    "result",
-    "pnl",
-    "reason",
-    "payout_known",
-    "result_known",
-    "answered_payout",
-    "decision_utc",
-    "open_utc",
-    "close_utc",
-];
+const HEADER: &str = "bot,symbol,direction,amount,close_type,expiration_type,decision_time,open_time,open_price,\
+                      close_time,close_price,payout,result,pnl,reason,payout_known,result_known,answered_payout,\
+                      decision_utc,open_utc,close_utc";
 const COLUMNS: usize = 21;
 
-/// Writes all trades that the venue accepted, or may have. Unknown cells are empty, such as close
-/// and result of an unsettled trade.
-///
-/// After the trade itself come the times at which payout and result became known, and the payout of
-/// the venue's answer. `payout` is that of the settlement, if it reported one. The last columns
-/// repeat the times as dates. The rest of what a verdict needs is in [`RunFacts`](super::RunFacts).
+/// Writes all trades that the venue accepted, or may have. The rest that a verdict needs is in [`RunFacts`].
 pub fn write_trades_to(
     writer: impl Write,
     book: &TradeBook,
@@ -49,7 +24,7 @@ pub fn write_trades_to(
     scale: MoneyScale,
 ) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(writer);
-    csv.write_record(HEADER)?;
+    csv.write_record(HEADER.split(','))?;
     for (_, cells) in lines_of(book, bots, scale) {
         csv.write_record(cells)?;
     }
@@ -121,14 +96,12 @@ type LineHash = [u8; 32];
 pub struct RunFacts {
     /// Names of all bots. Those without a trade have a share of alpha, too.
     pub bots: Vec<String>,
-    /// Number of variants tried, including this one; 0 if they are not counted.
     pub variants: u64,
     pub withheld: Vec<String>,
     pub labels: Vec<String>,
     /// SHA-256 over the lines of the CSV in any order, in hexadecimal.
     pub lines: String,
-    /// For each line, ordered by line hash: sequence numbers of decision, answer, end without a
-    /// trade and settlement among all events of the Session. 0 for what did not happen.
+    /// Per line, by line hash: numbers of decision, answer, end without a trade, settlement; 0 if none.
     pub order: Vec<[u32; 4]>,
     pub not_opened: Vec<NotOpened>,
 }

@@ -17,35 +17,26 @@ const NOT_TOGETHER: &str =
 
 #[derive(Debug, Serialize)]
 pub struct EdgeLine {
-    /// `edge_shown`, `edge_rejected`, `edge_no_longer_held` or `not_enough_trades`.
     #[serde(skip)]
     pub verdict: &'static str,
     pub(crate) judged_trades: u64,
-    /// Approximate number of trades still needed to show an edge of `delta`.
     about_more_trades: Option<u64>,
     /// Edge that is tested for, as a return per unit of stake.
     delta: f64,
     #[serde(skip)]
     alpha: f64,
-    /// Value of the account that bets on an edge; starts at 1.
     pub(crate) account_for: f64,
-    /// `1 / (alpha x weight)`, because all bots share one alpha; `None` without a weight.
     pub(crate) threshold_for: Option<f64>,
-    /// Value of the account that bets against an edge of `delta`; starts at 1.
     pub(crate) account_against: f64,
-    /// `1 / beta`.
     pub(crate) threshold_against: f64,
     clusters: u64,
-    /// Factor by which overlap inflates the variance of the sum of returns.
     variance_inflation: f64,
     pub(crate) withheld: Vec<String>,
     labels: Vec<&'static str>,
-    /// First decision from which a shown edge of `delta` is no longer supported: it ended, or was
-    /// smaller all along. `None` while it holds or if it was never shown.
     no_longer_held_since: Option<Millis>,
     shown: Option<ShownLine>,
     #[serde(flatten)]
-    intervals: EdgeIntervals,
+    pub intervals: EdgeIntervals,
 }
 
 impl EdgeLine {
@@ -75,7 +66,7 @@ impl EdgeLine {
         if !withheld.is_empty() {
             verdict = "not_enough_trades";
         }
-        let line = Self {
+        Self {
             verdict,
             judged_trades: test.settled(),
             about_more_trades,
@@ -92,12 +83,11 @@ impl EdgeLine {
             no_longer_held_since: None,
             shown,
             intervals,
-        };
-        line.ended(since)
+        }
+        .ended(since)
     }
 
-    /// Overrides the verdict if the edge no longer holds. A monitor over earlier trades may know
-    /// this.
+    /// A monitor over earlier trades may know that the edge no longer holds.
     #[must_use]
     pub fn ended(self, since: Option<Millis>) -> Self {
         let verdict = match (since, self.verdict) {
@@ -108,20 +98,9 @@ impl EdgeLine {
         Self { no_longer_held_since: since, verdict, ..self }
     }
 
-    pub const fn is_withheld(&self) -> bool {
-        !self.withheld.is_empty()
-    }
-
-    pub const fn intervals(&self) -> EdgeIntervals {
-        self.intervals
-    }
-
-    fn ended_words(&self) -> Option<String> {
-        self.no_longer_held_since.map(utc)
-    }
-
     pub fn words(&self) -> String {
         let size = format!("{:.0} % of the stake", self.delta * 100.0);
+        let ended = self.no_longer_held_since.map(utc);
         let mut words = match (self.verdict, self.about_more_trades) {
             ("edge_shown", _) => {
                 self.shown.map_or_else(|| verdict_words(self.verdict, None), |shown| shown.words())
@@ -131,11 +110,10 @@ impl EdgeLine {
                 format!("no edge: {size} or more is ruled out (error rate {error:.0} %)")
             }
             (NO_LONGER_HELD, _) => {
-                let since = self.ended_words().unwrap_or_default();
-                let since = no_longer_held_words(&since);
+                let since = no_longer_held_words(&ended.unwrap_or_default());
                 format!("{since}: shown before, and one of {size} or more is not supported any more")
             }
-            _ if !self.withheld.is_empty() => withheld_words(&self.withheld, self.ended_words().as_deref()),
+            _ if !self.withheld.is_empty() => withheld_words(&self.withheld, ended.as_deref()),
             _ if self.threshold_for.is_none() => NOT_TOGETHER.to_owned(),
             (_, Some(more)) => {
                 format!("not enough trades yet (about {more} more, if the true edge is {size})")
@@ -144,8 +122,7 @@ impl EdgeLine {
         };
         let caveats: Vec<&str> = self.labels.iter().map(|label| caveat_of(label)).collect();
         if !caveats.is_empty() {
-            words.push_str(". Caveats: ");
-            words.push_str(&caveats.join("; "));
+            words += &format!(". Caveats: {}", caveats.join("; "));
         }
         words
     }

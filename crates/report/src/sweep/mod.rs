@@ -2,9 +2,9 @@
 
 mod page;
 
-use crate::figure::{p_value_text, percent, short};
+use crate::figure::{listed, p_value_text, percent, short};
 use crate::page::DataTable;
-use candlewick_records::{counted, table};
+use candlewick_records::{counted, table_text};
 use candlewick_search::sweep::{
     Figures, Luck, Objective, Outcome, Space, SweepSettings, TrialRow, corrected_p_values, ranked,
 };
@@ -36,7 +36,6 @@ pub struct SweepResults<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SweepCount {
     pub variants: u64,
-    /// Variants planned by other searches that were stopped or are still running.
     pub under_way: u64,
     pub is_first: bool,
 }
@@ -83,15 +82,14 @@ fn condition_of(why: &str, parameters: &[String]) -> Option<String> {
 pub struct SweepReport {
     search: &'static str,
     objective: &'static str,
-    trials: usize,
+    pub(crate) trials: usize,
     counting: usize,
     parameters_refused: usize,
-    /// Number of sets that a rule stopped before the end of the candles, by rule: one that requires
-    /// a manual resume, or a balance below the stake.
+    /// Sets that a rule stopped before the end of the candles, by rule.
     stopped: BTreeMap<&'static str, usize>,
     resumed: usize,
-    variants_tried: Option<u64>,
-    luck: Option<Luck>,
+    pub(crate) variants_tried: Option<u64>,
+    pub(crate) luck: Option<Luck>,
     best: Vec<BestLine>,
     data_hash: String,
     files: Vec<PathBuf>,
@@ -122,16 +120,12 @@ impl SweepReport {
         let SweepResults { rows, luck, space, sweep, resumed, elapsed, files, counted } = tried;
         let counting = rows.iter().filter(|row| row.score.is_some()).count();
         let refusals = Refusals::of(rows);
-        let corrected: HashMap<u64, f64> = (rows.iter().zip(corrected_p_values(rows)))
-            .filter_map(|(row, p_value)| Some((row.trial, p_value?)))
-            .collect();
-        let best = ranked(rows).into_iter().zip(1..);
-        let of_many: HashMap<u64, f64> = luck
-            .iter()
-            .flat_map(|luck| rows.iter().zip(&luck.p_values))
-            .filter_map(|(row, p_value)| Some((row.trial, (*p_value)?)))
-            .collect();
-        let best = best.filter_map(|(row, rank)| {
+        let by_trial = |p_values: &[Option<f64>]| -> HashMap<u64, f64> {
+            rows.iter().zip(p_values).filter_map(|(row, p_value)| Some((row.trial, (*p_value)?))).collect()
+        };
+        let corrected = by_trial(&corrected_p_values(rows));
+        let of_many = by_trial(luck.as_ref().map_or(&[][..], |luck| &luck.p_values));
+        let best = ranked(rows).into_iter().zip(1..).filter_map(|(row, rank)| {
             line(row, rank, space, (corrected.get(&row.trial), of_many.get(&row.trial)))
         });
         let (data_hash, notices) = candles;
@@ -237,16 +231,15 @@ impl fmt::Display for SweepReport {
         header.extend(self.column_names());
         header.push("max. drawdown".to_owned());
         header.extend(is_any_stopped.then(|| "stopped by".to_owned()));
-        let mut best = table(header);
-        for line in &self.best {
+        let row = |line: &BestLine| {
             let mut row = vec![line.rank.to_string(), line.trial.to_string()];
             row.extend(self.cells(line));
             row.push(format!("{:.2}", line.figures.max_drawdown));
             let stopped_by = line.figures.stopped_by.map_or("-", |rule| rule.as_str());
             row.extend(is_any_stopped.then(|| stopped_by.to_owned()));
-            best.add_row(row);
-        }
-        writeln!(f, "{}", best.trim_fmt())?;
+            row
+        };
+        writeln!(f, "{}", table_text(header, self.best.iter().map(row)))?;
         let Self { trials, counting, parameters_refused, resumed, .. } = self;
         let seconds = self.elapsed_ms as f64 / 1_000.0;
         let sets = counted(*trials, "set", "sets");
@@ -261,28 +254,20 @@ impl fmt::Display for SweepReport {
         if *resumed > 0 {
             write!(f, ", {} of an earlier process", counted(*resumed, "run", "runs"))?;
         }
-        if let Some(stopped) = self.stopped_words() {
-            write!(f, "\n{stopped}")?;
-        }
+        f.write_str(&listed("", self.stopped_words()))?;
         if let Some(luck) = &self.luck {
             write!(f, "\n\nHow much of the best is luck, by all {} sets: {}", luck.sets, luck.reading())?;
-            let mut chances = table(["probability that", ""].map(str::to_owned).to_vec());
-            for (name, found) in luck.named_figures() {
-                chances.add_row([
-                    name.to_owned(),
-                    found.map_or("not known".to_owned(), |found| format!("{found:.3}")),
-                ]);
-            }
-            writeln!(f, "\n{}", chances.trim_fmt())?;
+            let chances = named_chances(luck).map(|(name, found)| [name.to_owned(), found]);
+            writeln!(f, "\n{}", table_text(["probability that", ""], chances))?;
         }
-        for file in &self.files {
-            write!(f, "\nwrote {}", file.display())?;
-        }
-        for notice in &self.notices {
-            write!(f, "\nnote: {notice}")?;
-        }
-        Ok(())
+        let files = self.files.iter().map(|file| file.display());
+        write!(f, "{}{}", listed("wrote ", files), listed("note: ", &self.notices))
     }
+}
+
+fn named_chances(luck: &Luck) -> impl Iterator<Item = (&'static str, String)> {
+    let words = |found: Option<f64>| found.map_or("not known".to_owned(), |found| format!("{found:.3}"));
+    luck.named_figures().into_iter().map(move |(name, found)| (name, words(found)))
 }
 
 impl SweepReport {
@@ -308,18 +293,6 @@ impl SweepReport {
             percent(figures.win_rate),
             percent(figures.break_even),
         )
-    }
-
-    pub(crate) fn luck_words(&self) -> Option<&'static str> {
-        self.luck.as_ref().map(Luck::reading)
-    }
-
-    pub(crate) const fn variants(&self) -> Option<u64> {
-        self.variants_tried
-    }
-
-    pub(crate) const fn tried(&self) -> usize {
-        self.trials
     }
 
     /// Returns the notices except the number of variants, which later steps increase.

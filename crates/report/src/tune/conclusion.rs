@@ -1,6 +1,7 @@
 //! Conclusions of a guided search, with their meaning and next steps.
 
 use super::{TunedGate, TunedPlaces};
+use crate::analysis::FindingKind;
 use crate::conditions::ConditionLine;
 use crate::walk_forward::{HoldOut, WalkForwardReport};
 use candlewick_search::sweep::Figures;
@@ -9,13 +10,9 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Conclusion {
-    /// The tests and the hold-out show an edge.
     EdgeHeld,
-    /// The tests show an edge; the hold-out is locked.
     EdgeShown,
-    /// The tests show an edge; the opened hold-out is inconclusive.
     EdgeUnconfirmed,
-    /// The tests show an edge; the hold-out rules it out.
     EdgeNotHeld,
     EdgeNoLongerHeld,
     EdgeWithheld,
@@ -25,12 +22,12 @@ pub enum Conclusion {
 
 impl Conclusion {
     pub fn of(report: &WalkForwardReport) -> Self {
-        let hold_out = report.hold_out().and_then(HoldOut::verdict);
-        match Self::of_verdicts(report.verdict(), report.is_withheld(), hold_out) {
-            Self::EdgeShown | Self::EdgeUnconfirmed if report.did_not_last() => Self::EdgeNoLongerHeld,
-            Self::EdgeHeld | Self::EdgeShown | Self::EdgeUnconfirmed if report.loses_money() => {
-                Self::EdgeWithheld
-            }
+        let hold_out = report.hold_out.as_ref().and_then(HoldOut::verdict);
+        let did_not_last = report.has_finding(FindingKind::EdgeDidNotLast);
+        let loses_money = report.has_finding(FindingKind::StakesLoseMoney);
+        match Self::of_verdicts(report.verdict, !report.edge.withheld.is_empty(), hold_out) {
+            Self::EdgeShown | Self::EdgeUnconfirmed if did_not_last => Self::EdgeNoLongerHeld,
+            Self::EdgeHeld | Self::EdgeShown | Self::EdgeUnconfirmed if loses_money => Self::EdgeWithheld,
             conclusion => conclusion,
         }
     }
@@ -48,25 +45,17 @@ impl Conclusion {
         }
     }
 
-    pub(super) const fn headline(self) -> &'static str {
+    /// CSS class and headline.
+    pub(super) const fn shown(self) -> (&'static str, &'static str) {
         match self {
-            Self::EdgeHeld => "The edge held",
-            Self::EdgeShown => "Edge shown, hold-out locked",
-            Self::EdgeUnconfirmed => "Edge shown, not confirmed",
-            Self::EdgeNotHeld => "The edge did not hold",
-            Self::EdgeNoLongerHeld => "The edge did not last",
-            Self::EdgeWithheld => "Edge shown, but withheld",
-            Self::NoEdge => "No edge",
-            Self::NotEnoughTrades => "Not enough trades to say",
-        }
-    }
-
-    pub(super) const fn class(self) -> &'static str {
-        match self {
-            Self::EdgeHeld | Self::EdgeShown => "shown",
-            Self::EdgeUnconfirmed | Self::NotEnoughTrades => "open",
-            Self::EdgeWithheld => "withheld",
-            Self::EdgeNotHeld | Self::EdgeNoLongerHeld | Self::NoEdge => "rejected",
+            Self::EdgeHeld => ("shown", "The edge held"),
+            Self::EdgeShown => ("shown", "Edge shown, hold-out locked"),
+            Self::EdgeUnconfirmed => ("open", "Edge shown, not confirmed"),
+            Self::EdgeNotHeld => ("rejected", "The edge did not hold"),
+            Self::EdgeNoLongerHeld => ("rejected", "The edge did not last"),
+            Self::EdgeWithheld => ("withheld", "Edge shown, but withheld"),
+            Self::NoEdge => ("rejected", "No edge"),
+            Self::NotEnoughTrades => ("open", "Not enough trades to say"),
         }
     }
 
@@ -76,7 +65,7 @@ impl Conclusion {
         looks: &[String],
         gate: Option<&TunedGate>,
     ) -> String {
-        let verdict = report.verdict_words();
+        let verdict = report.edge.words();
         match self {
             Self::EdgeHeld => {
                 "It is shown on the tests of the walk-forward, and again on the hold-out, which no step had seen.".to_owned()
@@ -118,7 +107,7 @@ impl Conclusion {
         (looks, conditions, gate): (&[String], &[ConditionLine], Option<&TunedGate>),
         places: &TunedPlaces,
     ) -> Vec<String> {
-        let is_spent = report.hold_out().is_some_and(|hold_out| hold_out.openings() > 0);
+        let is_spent = report.hold_out.as_ref().is_some_and(|hold_out| hold_out.openings > 0);
         let more = places.more.clone();
         let runs = places.best.as_ref().map(|_| &places.arguments);
         let watch = runs.map(|arguments| {
@@ -174,8 +163,6 @@ impl Conclusion {
     }
 }
 
-/// Returns hints for a condition that was never true, `None` if all were. More candles do not help
-/// a rule that never signals.
 fn without_a_signal(conditions: &[ConditionLine]) -> Option<Vec<Option<String>>> {
     let never = ConditionLine::never(conditions);
     let wholes = conditions.iter().filter(|line| line.is_asked_for()).count();

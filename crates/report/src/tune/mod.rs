@@ -4,10 +4,11 @@ mod conclusion;
 
 use crate::ReportError;
 use crate::conditions::ConditionLine;
+use crate::figure::listed;
 use crate::page::{DataTable, TunePage};
 use crate::sweep::SweepReport;
-use crate::walk_forward::{WalkForwardReport, WalkForwardSummary};
-use candlewick_records::table;
+use crate::walk_forward::WalkForwardSummary;
+use candlewick_records::table_text;
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt;
@@ -39,9 +40,12 @@ pub struct TunedBot {
     pub searched: Vec<String>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
 pub struct FoundPart {
+    #[serde(skip)]
     pub name: String,
+    #[serde(skip)]
     pub words: String,
     pub document: Value,
 }
@@ -52,8 +56,7 @@ const HELD: &str = "How often each condition held before the hold-out, with the 
 pub struct TunedPlaces {
     /// Configuration of the best set or of the unchanged bot; `None` if no set counted.
     pub best: Option<PathBuf>,
-    /// Command-line arguments that run it: `--config` with the file, after the base configuration
-    /// that it overlays.
+    /// Command-line arguments that run it: `--config` with the file, after the base configuration.
     pub arguments: String,
     pub more: String,
 }
@@ -85,9 +88,7 @@ pub struct TuneReport<'a> {
     words: String,
     next: Vec<String>,
     bot: TunedBot,
-    #[serde(serialize_with = "documents")]
     candles: Vec<FoundPart>,
-    #[serde(serialize_with = "document")]
     strategy_check: FoundPart,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     conditions: Vec<ConditionLine>,
@@ -102,26 +103,19 @@ pub struct TuneReport<'a> {
     files: Vec<PathBuf>,
 }
 
-fn with_headlines(report: &WalkForwardReport, words: &str) -> String {
-    let mut sentences: Vec<&str> = report.headlines().collect();
-    sentences.push(words);
-    sentences.join(" ")
-}
-
 impl<'a> TuneReport<'a> {
     pub fn of(result: TuneResult<'a>) -> Self {
         let TuneResult { bot, candles, strategy_check, conditions, sweep, walk_forward, .. } = result;
         let TuneResult { looks, mut notices, places, files, gate, .. } = result;
         notices.extend(ConditionLine::always(&conditions));
         notices.extend(ConditionLine::overlaps(&conditions));
-        let conclusion = Conclusion::of(walk_forward.report);
+        let report = walk_forward.report;
+        let conclusion = Conclusion::of(report);
+        let words = conclusion.words(report, &looks, gate.as_ref());
         Self {
             conclusion,
-            words: with_headlines(
-                walk_forward.report,
-                &conclusion.words(walk_forward.report, &looks, gate.as_ref()),
-            ),
-            next: conclusion.next(walk_forward.report, (&looks, &conditions, gate.as_ref()), &places),
+            words: report.headlines().chain([words.as_str()]).collect::<Vec<_>>().join(" "),
+            next: conclusion.next(report, (&looks, &conditions, gate.as_ref()), &places),
             bot,
             candles,
             strategy_check,
@@ -145,10 +139,9 @@ impl<'a> TuneReport<'a> {
     }
 
     fn steps(&self) -> Vec<(String, String)> {
-        let mut steps = Vec::new();
-        for part in &self.candles {
-            steps.push((format!("candles {}", part.name), part.words.clone()));
-        }
+        let candles = self.candles.iter();
+        let mut steps: Vec<(String, String)> =
+            candles.map(|part| (format!("candles {}", part.name), part.words.clone())).collect();
         steps.push((self.strategy_check.name.clone(), self.strategy_check.words.clone()));
         steps.extend(self.gate.iter().map(|gate| ("gate before the hold-out".to_owned(), gate.words())));
         match self.sweep {
@@ -158,31 +151,28 @@ impl<'a> TuneReport<'a> {
             )),
             Some(sweep) => {
                 steps.push(("sweep before the hold-out".to_owned(), sweep.brief()));
-                steps.extend(
-                    sweep.luck_words().map(|words| ("luck of the best".to_owned(), words.to_owned())),
-                );
+                let luck = sweep.luck.iter();
+                steps.extend(luck.map(|luck| ("luck of the best".to_owned(), luck.reading().to_owned())));
             }
         }
         let report = self.walk_forward.report;
         steps.push(("walk-forward".to_owned(), report.brief()));
         if let Some(sweep) = self.sweep {
             // The walk's sets are counted after the sweep's.
-            let counts = [sweep.variants(), self.walk_forward.variants_tried];
-            let words = counts.into_iter().flatten().max();
-            let words = words.map(|count| variants_words(count, sweep.tried() as u64, &self.bot.strategy));
+            let count = sweep.variants_tried.max(self.walk_forward.variants_tried);
+            let words = count.map(|count| variants_words(count, sweep.trials as u64, &self.bot.strategy));
             steps.extend(words.map(|words| ("variants tried".to_owned(), words)));
         }
-        steps.push(("verdict on its tests".to_owned(), report.verdict_words()));
-        steps.extend(report.hold_out().map(|hold_out| ("hold-out".to_owned(), hold_out.brief())));
-        let looks = self.looks.iter().map(|look| ("hold-out seen before".to_owned(), look.clone()));
-        steps.extend(looks);
+        steps.push(("verdict on its tests".to_owned(), report.edge.words()));
+        steps.extend(report.hold_out.iter().map(|hold_out| ("hold-out".to_owned(), hold_out.brief())));
+        steps.extend(self.looks.iter().map(|look| ("hold-out seen before".to_owned(), look.clone())));
         steps
     }
 
     fn notes(&self) -> Vec<&str> {
         let mut notes: Vec<&str> = Vec::new();
         let sweep = self.sweep.into_iter().flat_map(SweepReport::notes);
-        let walk = self.walk_forward.variants_notices.iter().chain(self.walk_forward.report.notes());
+        let walk = self.walk_forward.variants_notices.iter().chain(&self.walk_forward.report.notices);
         for note in self.notices.iter().chain(sweep).chain(walk) {
             if !notes.contains(&note.as_str()) {
                 notes.push(note);
@@ -193,11 +183,8 @@ impl<'a> TuneReport<'a> {
 }
 
 fn variants_words(count: u64, sets: u64, strategy: &str) -> String {
-    let fewer = if count < sets {
-        format!(" (of {sets} sets: those with the same trades count as one)")
-    } else {
-        String::new()
-    };
+    let fewer = format!(" (of {sets} sets: those with the same trades count as one)");
+    let fewer = if count < sets { fewer.as_str() } else { "" };
     // The ledger counts by strategy: whoever tries several rules chooses among all of them.
     let idea = if strategy == "rules" { "this idea, which is all rules together," } else { "this idea" };
     format!(
@@ -206,22 +193,11 @@ fn variants_words(count: u64, sets: u64, strategy: &str) -> String {
     )
 }
 
-fn documents<S: serde::Serializer>(parts: &[FoundPart], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(parts.iter().map(|part| &part.document))
-}
-
-fn document<S: serde::Serializer>(part: &FoundPart, serializer: S) -> Result<S::Ok, S::Error> {
-    part.document.serialize(serializer)
-}
-
 impl TuneReport<'_> {
     pub fn page(&self) -> Result<TunePage, ReportError> {
         let bot = &self.bot;
-        let searched = if bot.searched.is_empty() {
-            "tested as it stands".to_owned()
-        } else {
-            format!("searched: {}", bot.searched.join(", "))
-        };
+        let searched = format!("searched: {}", bot.searched.join(", "));
+        let searched = if bot.searched.is_empty() { "tested as it stands" } else { &searched };
         let rows = self.steps().into_iter().map(|(name, found)| vec![name, found]).collect();
         let steps = DataTable::new(["step", "found"], rows);
         let mut tables = vec![("steps", "What each step found", steps)];
@@ -232,11 +208,12 @@ impl TuneReport<'_> {
             tables.push(("conditions", HELD, ConditionLine::table(&self.conditions)));
         }
         tables.push(("windows", "The windows of the walk-forward", self.walk_forward.report.window_table()));
+        let (class, headline) = self.conclusion.shown();
         Ok(TunePage {
             title: format!("{} on {}", bot.name, bot.series),
             subtitle: format!("{} {}, {searched}", bot.strategy, bot.version),
-            class: self.conclusion.class(),
-            headline: self.conclusion.headline(),
+            class,
+            headline,
             words: self.words.clone(),
             next: self.next.clone(),
             tables,
@@ -249,13 +226,10 @@ impl TuneReport<'_> {
 impl fmt::Display for TuneReport<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bot = &self.bot;
-        writeln!(f, "{} on {}: {}\n", bot.name, bot.series, self.conclusion.headline())?;
+        writeln!(f, "{} on {}: {}\n", bot.name, bot.series, self.conclusion.shown().1)?;
         writeln!(f, "{}\n", self.words)?;
-        let mut steps = table(["step", "found"]);
-        for (name, found) in self.steps() {
-            steps.add_row([name, found]);
-        }
-        writeln!(f, "{}\n", steps.trim_fmt())?;
+        let steps = self.steps().into_iter().map(|(name, found)| [name, found]);
+        writeln!(f, "{}\n", table_text(["step", "found"], steps))?;
         if !self.conditions.is_empty() {
             let held = ConditionLine::table(&self.conditions).to_text();
             writeln!(f, "{HELD}\n\n{held}\n")?;
@@ -264,12 +238,7 @@ impl fmt::Display for TuneReport<'_> {
         for (step, number) in self.next.iter().zip(1..) {
             writeln!(f, "{number}. {step}")?;
         }
-        for note in self.notes() {
-            write!(f, "\nnote: {note}")?;
-        }
-        for file in &self.files {
-            write!(f, "\nwrote {}", file.display())?;
-        }
-        Ok(())
+        let files = self.files.iter().map(|file| file.display());
+        write!(f, "{}{}", listed("note: ", self.notes()), listed("wrote ", files))
     }
 }

@@ -1,10 +1,10 @@
 //! A walk-forward report as text and CSV.
 
 use super::{ChosenLine, HoldOut, Joined, VerifiedSets, WalkForwardReport, WalkForwardSummary, WindowLine};
-use crate::analysis::FindingKind;
-use crate::figure::{minute, p_value_text, percent, short};
+use crate::analysis::{Finding, FindingKind};
+use crate::figure::{listed, minute, p_value_text, percent, short};
 use crate::page::DataTable;
-use candlewick_records::{counted, table};
+use candlewick_records::{counted, table_text};
 use candlewick_sdk::visible_cell;
 use candlewick_search::sweep::Figures;
 use serde_json::Value;
@@ -21,27 +21,16 @@ impl fmt::Display for WalkForwardSummary<'_> {
         for headline in report.headlines() {
             writeln!(f, "{headline}\n")?;
         }
-        let mut windows = table(header(report));
-        for line in &report.windows {
-            windows.add_row(row(line, report));
-        }
-        let mut figures = table(["tests of all windows", ""]);
-        for (name, value) in report.figures() {
-            figures.add_row([name.to_owned(), value]);
-        }
-        writeln!(f, "{}\n\n{}", windows.trim_fmt(), figures.trim_fmt())?;
+        let windows = table_text(header(report), report.windows.iter().map(|line| row(line, report)));
+        let figures = report.figures().into_iter().map(|(name, value)| [name.to_owned(), value]);
+        writeln!(f, "{windows}\n\n{}", table_text(["tests of all windows", ""], figures))?;
         if let Some(words) = report.edge.interval_words() {
             writeln!(f, "\n{words}.")?;
         }
         if report.out_of_sample.is_some() {
             writeln!(f, "\n{EFFICIENCY}")?;
         }
-        if !report.findings.is_empty() {
-            writeln!(f, "\nfindings")?;
-        }
-        for finding in &report.findings {
-            writeln!(f, " {:<8} {}", finding.severity.as_str(), finding.text)?;
-        }
+        f.write_str(&Finding::text_of(&report.findings))?;
         let trials: usize = report.windows.iter().map(|line| line.trials).sum();
         let seconds = self.elapsed_ms as f64 / 1_000.0;
         let windows = counted(report.windows.len(), "window", "windows");
@@ -50,28 +39,17 @@ impl fmt::Display for WalkForwardSummary<'_> {
             write!(f, ", {} of an earlier process", counted(self.resumed, "trial", "trials"))?;
         }
         if let Some(count) = self.variants_tried {
-            write!(
-                f,
-                "\n{count} variants of this idea were tried by now: backtests and sweeps of it are held to that"
-            )?;
+            let held = "variants of this idea were tried by now: backtests and sweeps of it are held to that";
+            write!(f, "\n{count} {held}")?;
         }
-        if let Some(problem) = &self.uncounted {
-            write!(f, "\nnote: variants unknown: {problem}")?;
-        }
+        f.write_str(&listed("note: variants unknown: ", &self.uncounted))?;
         let VerifiedSets { verified, chosen } = self.verified;
         if verified < chosen {
-            write!(
-                f,
-                "\nnote: of {chosen} sets that windows chose the {verified} chosen most often were verified"
-            )?;
+            let most = format!("the {verified} chosen most often were verified");
+            write!(f, "\nnote: of {chosen} sets that windows chose {most}")?;
         }
-        for file in &self.files {
-            write!(f, "\nwrote {}", file.display())?;
-        }
-        for notice in self.variants_notices.iter().chain(&report.notices) {
-            write!(f, "\nnote: {notice}")?;
-        }
-        Ok(())
+        f.write_str(&listed("wrote ", self.files.iter().map(|file| file.display())))?;
+        f.write_str(&listed("note: ", self.variants_notices.iter().chain(&report.notices)))
     }
 }
 
@@ -91,32 +69,38 @@ fn row(line: &WindowLine, report: &WalkForwardReport) -> Vec<String> {
         row.extend((0..report.parameters.len() + 9).map(|_| "-".to_owned()));
         return row;
     };
-    let ChosenLine { parameters, score, out_of_sample_score, efficiency, .. } = chosen;
-    row.extend(report.parameters.iter().filter_map(|name| parameters.get(name)).map(short));
-    row.extend([
-        report.by.words(*score),
-        out_of_sample_score.map_or("-".to_owned(), |score| report.by.words(score)),
-    ]);
-    let tested = &chosen.out_of_sample;
-    row.extend([percent(chosen.in_sample.win_rate), percent(tested.win_rate), percent(tested.break_even)]);
-    row.extend([tested.trades.to_string(), format!("{:+.2}", tested.pnl), part(*efficiency)]);
-    row.push(chosen.robustness.words());
+    row.extend(chosen.values(&report.parameters));
+    let score = |score: f64| report.by.words(score);
+    row.extend([score(chosen.score), chosen.out_of_sample_score.map_or("-".to_owned(), score)]);
+    row.extend(chosen.result());
+    row.extend([part(chosen.efficiency), chosen.robustness.words()]);
     row
+}
+
+impl ChosenLine {
+    fn values(&self, parameters: &[String]) -> impl Iterator<Item = String> {
+        parameters.iter().filter_map(|name| self.parameters.get(name)).map(short)
+    }
+
+    /// Win rate in sample; win rate, break-even, trades and profit of the test.
+    fn result(&self) -> [String; 5] {
+        let tested = &self.out_of_sample;
+        let [before, rate, needed] =
+            [self.in_sample.win_rate, tested.win_rate, tested.break_even].map(percent);
+        [before, rate, needed, tested.trades.to_string(), format!("{:+.2}", tested.pnl)]
+    }
 }
 
 impl WalkForwardReport {
     fn figures(&self) -> Vec<(&'static str, String)> {
         let mut figures = vec![("verdict", self.edge.words())];
         if let Some(Joined { win_rate_interval, figures: all, .. }) = &self.out_of_sample {
-            let counts = [all.trades, all.won, all.lost, all.draw, all.cancelled];
-            let [trades, won, lost, draw, cancelled] = counts;
-            figures.push((
-                "trades",
-                format!("{trades}: {won} won, {lost} lost, {draw} drawn, {cancelled} cancelled"),
-            ));
+            let Figures { trades, won, lost, draw, cancelled, .. } = all;
+            let counts = format!("{trades}: {won} won, {lost} lost, {draw} drawn, {cancelled} cancelled");
+            figures.push(("trades", counts));
             let needed = percent(all.break_even);
             figures.push(("win rate", format!("{} (break-even {needed})", percent(all.win_rate))));
-            let intervals = self.edge.intervals();
+            let intervals = self.edge.intervals;
             let ends = [
                 ("win rate, 95 % at any look", intervals.win_rate_words()),
                 ("edge, 95 % at any look", intervals.edge_words()),
@@ -135,9 +119,7 @@ impl WalkForwardReport {
         } else {
             figures.push(("trades", "none: no set counted in any window".to_owned()));
         }
-        if let Some(overlap) = self.edge.overlap() {
-            figures.push(("trades that overlap", overlap));
-        }
+        figures.extend(self.edge.overlap().map(|overlap| ("trades that overlap", overlap)));
         figures.push(("efficiency", part(self.efficiency)));
         let robustness = &self.robustness;
         if let Some(share) = robustness.share {
@@ -161,27 +143,7 @@ fn part(part: Option<f64>) -> String {
 }
 
 impl WalkForwardReport {
-    pub(crate) const fn verdict(&self) -> &'static str {
-        self.verdict
-    }
-
-    pub(crate) fn verdict_words(&self) -> String {
-        self.edge.words()
-    }
-
-    pub(crate) fn is_withheld(&self) -> bool {
-        self.edge.is_withheld()
-    }
-
-    pub(crate) fn did_not_last(&self) -> bool {
-        self.has_finding(FindingKind::EdgeDidNotLast)
-    }
-
-    pub(crate) fn loses_money(&self) -> bool {
-        self.has_finding(FindingKind::StakesLoseMoney)
-    }
-
-    fn has_finding(&self, kind: FindingKind) -> bool {
+    pub(crate) fn has_finding(&self, kind: FindingKind) -> bool {
         self.findings.iter().any(|finding| finding.kind == kind)
     }
 
@@ -191,14 +153,6 @@ impl WalkForwardReport {
 
     pub(crate) fn tested(&self) -> Option<&Figures> {
         self.out_of_sample.as_ref().map(|joined| &joined.figures)
-    }
-
-    pub(crate) const fn hold_out(&self) -> Option<&HoldOut> {
-        self.hold_out.as_ref()
-    }
-
-    pub(crate) fn notes(&self) -> &[String] {
-        &self.notices
     }
 
     pub(crate) fn brief(&self) -> String {
@@ -223,18 +177,7 @@ impl WalkForwardReport {
             let mut row = vec![minute(line.test.from), minute(line.test.to)];
             match &line.chosen {
                 None => row.extend((0..self.parameters.len() + 5).map(|_| "-".to_owned())),
-                Some(chosen) => {
-                    let named = self.parameters.iter().filter_map(|name| chosen.parameters.get(name));
-                    row.extend(named.map(short));
-                    let tested = &chosen.out_of_sample;
-                    row.extend([
-                        percent(chosen.in_sample.win_rate),
-                        percent(tested.win_rate),
-                        percent(tested.break_even),
-                        tested.trades.to_string(),
-                        format!("{:+.2}", tested.pnl),
-                    ]);
-                }
+                Some(chosen) => row.extend(chosen.values(&self.parameters).chain(chosen.result())),
             }
             row
         };
@@ -263,20 +206,11 @@ const FIGURES: [Named; 14] = [
 
 pub fn write_windows(report: &WalkForwardReport, writer: impl Write) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(writer);
-    let mut header = ["window", "training_from", "training_to", "test_from", "test_to", "trials", "counting"]
-        .map(str::to_owned)
-        .to_vec();
+    let names = |names: &str| names.split(',').map(str::to_owned).collect::<Vec<_>>();
+    let mut header = names("window,training_from,training_to,test_from,test_to,trials,counting");
     header.extend(report.parameters.iter().cloned());
-    let choice = [
-        "score",
-        "out_of_sample_score",
-        "efficiency",
-        "neighbours",
-        "neighbours_beat_break_even",
-        "neighbours_mean_fall",
-        "neighbours_worst_fall",
-    ];
-    header.extend(choice.map(str::to_owned));
+    header.extend(names("score,out_of_sample_score,efficiency,neighbours,neighbours_beat_break_even"));
+    header.extend(names("neighbours_mean_fall,neighbours_worst_fall"));
     for sample in ["in_sample", "out_of_sample"] {
         header.extend(FIGURES.iter().map(|(name, _)| format!("{sample}_{name}")));
     }

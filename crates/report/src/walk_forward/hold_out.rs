@@ -16,7 +16,7 @@ pub struct HoldOut {
     from: Millis,
     to: Millis,
     /// Number of openings for this hypothesis, including this run.
-    openings: usize,
+    pub(crate) openings: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     opened: Option<OpenedLine>,
 }
@@ -25,7 +25,6 @@ pub struct HoldOut {
 pub struct HoldOutOpening {
     /// Earlier than now if this run repeats the one that opened it.
     pub at: String,
-    /// 1-based number of the opening for this hypothesis.
     pub number: usize,
     /// Number of times that its candles were opened for other hypotheses.
     pub others: usize,
@@ -52,8 +51,7 @@ impl HoldOut {
         Self { from: range.start, to: range.end, openings, opened: None }
     }
 
-    /// Reports an opened hold-out as the test of a window. A verdict on candles that were used
-    /// before is withheld.
+    /// The hold-out is the test of a window. A verdict on candles that were used before is withheld.
     pub fn opened(
         step: &WindowResult,
         (space, objective): (&Space, Objective),
@@ -90,10 +88,6 @@ impl HoldOut {
 
     pub(crate) fn verdict(&self) -> Option<&'static str> {
         self.opened.as_ref().map(|opened| opened.verdict)
-    }
-
-    pub(crate) const fn openings(&self) -> usize {
-        self.openings
     }
 
     pub(crate) fn brief(&self) -> String {

@@ -56,17 +56,17 @@ pub struct WalkForwardReport {
     pub(super) objective: &'static str,
     #[serde(skip)]
     pub(super) by: Objective,
-    verdict: &'static str,
-    pub(super) edge: EdgeLine,
+    pub(crate) verdict: &'static str,
+    pub(crate) edge: EdgeLine,
     pub(super) findings: Vec<Finding>,
     pub(super) out_of_sample: Option<Joined>,
     /// Expectancy on the tests as a share of that in training, over all windows.
     pub(super) efficiency: Option<f64>,
     pub(super) robustness: RobustnessLine,
     pub(super) windows: Vec<WindowLine>,
-    pub(super) hold_out: Option<HoldOut>,
+    pub(crate) hold_out: Option<HoldOut>,
     data_hash: String,
-    pub(super) notices: Vec<String>,
+    pub(crate) notices: Vec<String>,
     #[serde(skip)]
     pub(super) parameters: Vec<String>,
     #[serde(skip)]
@@ -75,7 +75,6 @@ pub struct WalkForwardReport {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct VerifiedSets {
-    /// Number of verified sets, chosen most often first.
     pub verified: usize,
     pub chosen: usize,
 }
@@ -117,7 +116,6 @@ pub(super) struct IntervalLine {
 pub(super) struct RobustnessLine {
     #[serde(flatten)]
     pub(super) counts: Robustness,
-    /// Fraction of the neighbors that beat break-even.
     pub(super) share: Option<f64>,
 }
 
@@ -309,8 +307,7 @@ fn staked_finding(all: &Finished) -> Option<Finding> {
     StakedResult::from_rows(&settled_rows(&all.book), all.money_scale)?.finding(&[])
 }
 
-/// Returns the efficiency, with windows weighted by their trades. `None` if the training earned
-/// nothing.
+/// Efficiency with windows weighted by their trades; `None` if the training earned nothing.
 fn efficiency<'a>(windows: impl Iterator<Item = (&'a Figures, &'a Figures)>) -> Option<f64> {
     let (mut before, mut after) = (0.0, 0.0);
     for (in_sample, out_of_sample) in windows {

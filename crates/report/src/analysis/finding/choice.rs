@@ -31,7 +31,7 @@ pub(super) fn many_variants(variants: &VariantCount) -> Option<Finding> {
         (false, false) => Severity::Info,
     };
     text.push_str(if loses { ", which luck explains." } else { "." });
-    Some(Finding { kind: FindingKind::ManyVariants, severity, text })
+    Some(FindingKind::ManyVariants.with(severity, text))
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,41 +42,34 @@ pub enum VariantsUnknown {
 }
 
 pub(super) fn variants_unknown(unknown: &VariantsUnknown) -> Finding {
-    let (severity, text) = match unknown {
-        VariantsUnknown::NotCounted => (
-            Severity::Warning,
-            "Variants unknown: they are not counted ([variants] ledger is empty), so that nothing corrects for how many were tried."
-                .to_owned(),
+    let kind = FindingKind::VariantsUnknown;
+    match unknown {
+        VariantsUnknown::NotCounted => kind.warning(
+            "Variants unknown: they are not counted ([variants] ledger is empty), so that nothing corrects for how many were tried.",
         ),
-        VariantsUnknown::Before => (
+        VariantsUnknown::Before => kind.with(
             Severity::Info,
-            "The ledger of variants began with this run: what was tried before it, or counted elsewhere, is unknown to it.".to_owned(),
+            "The ledger of variants began with this run: what was tried before it, or counted elsewhere, is unknown to it.",
         ),
-        VariantsUnknown::Lost(what) => (
-            Severity::Serious,
-            format!(
-                "Variants unknown: {what}. How many were tried cannot be corrected for: bring the ledger back from a copy, or judge on \
-                 candles that come later."
-            ),
-        ),
-    };
-    Finding { kind: FindingKind::VariantsUnknown, severity, text }
+        VariantsUnknown::Lost(what) => kind.serious(format!(
+            "Variants unknown: {what}. How many were tried cannot be corrected for: bring the ledger back from a copy, or judge on \
+             candles that come later."
+        )),
+    }
 }
 
 pub(super) fn in_sample_only(variants: &VariantCount) -> Option<Finding> {
     let is_seen = variants.count > 1 && variants.unseen_share == Some(0.0);
-    is_seen.then(|| Finding {
-        kind: FindingKind::InSampleOnly,
-        severity: Severity::Warning,
-        text: "In-sample only: other variants ran on all of these candles, so the choice among them has seen everything. Test on \
-               later candles, once."
-            .to_owned(),
+    is_seen.then(|| {
+        FindingKind::InSampleOnly.warning(
+            "In-sample only: other variants ran on all of these candles, so the choice among them has seen everything. Test on \
+             later candles, once.",
+        )
     })
 }
 
 const MIN_NUMBERS: usize = 12;
-/// Fewer trades per number suggest overfitting (10 to 20 observations per parameter: F. E. Harrell,
-/// *Regression Modeling Strategies*, 2015, section 4.4).
+/// 10 to 20 observations per parameter: F. E. Harrell, *Regression Modeling Strategies*, 2015, 4.4.
 const MIN_TRADES_PER_NUMBER: usize = 20;
 
 pub(super) fn many_numbers(
@@ -86,14 +79,12 @@ pub(super) fn many_numbers(
 ) -> Option<Finding> {
     numbers.iter().zip(bots).enumerate().find_map(|(index, (numbers, bot))| {
         let trades = settled.iter().filter(|row| row.approved.bot().index() == index).count();
-        is_fitted(*numbers, trades).then(|| Finding {
-            kind: FindingKind::ManyNumbers,
-            severity: Severity::Warning,
-            text: format!(
+        is_fitted(*numbers, trades).then(|| {
+            FindingKind::ManyNumbers.warning(format!(
                 "The rule of {} has {numbers} numbers for {trades} trades. So many numbers fit any {trades} trades: test the rule on \
                  candles that it was not written for.",
                 bot.name
-            ),
+            ))
         })
     })
 }

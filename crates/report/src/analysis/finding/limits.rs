@@ -46,13 +46,12 @@ pub(super) fn halted_early(
         counted(signals, "signal", "signals"),
     );
     let severity = if share >= MOST_HALTED { Severity::Serious } else { Severity::Warning };
-    Some(Finding { kind: FindingKind::HaltedEarly, severity, text })
+    Some(FindingKind::HaltedEarly.with(severity, text))
 }
 
 /// Share of all signals from which a rule that refuses briefly or by schedule is reported.
 const NEARLY_ALL: f64 = 0.90;
-/// Share for any other rule, such as a daily limit: from there on the limit decides most of the
-/// result.
+/// Share for other rules, such as a daily limit, from which the limit decides most of the result.
 const MOST: f64 = 0.50;
 /// With fewer signals, the finding requires that none was accepted.
 const MIN_SIGNALS: u64 = 20;
@@ -64,11 +63,8 @@ pub(super) fn refused_by_one_rule(summary: &Summary) -> Option<Finding> {
     let share = *most as f64 / signals as f64;
     let (cause, cure) = cause_of(rule);
     let (severity, text) = if *most == signals {
-        let all = if signals == 1 {
-            "The only signal was".to_owned()
-        } else {
-            format!("All {signals} signals were")
-        };
+        let all = format!("All {signals} signals were");
+        let all = if signals == 1 { "The only signal was" } else { &all };
         (Severity::Serious, format!("{all} refused {cause}, {rule}: nothing was traded."))
     } else if opened == 0 || (share >= notable_share(rule) && signals >= MIN_SIGNALS) {
         let traded = if opened == 0 { "nothing was traded" } else { "what was traded is what it left" };
@@ -79,8 +75,7 @@ pub(super) fn refused_by_one_rule(summary: &Summary) -> Option<Finding> {
     } else {
         return None;
     };
-    let text = format!("{text} {cure}");
-    Some(Finding { kind: FindingKind::RefusedByOneRule, severity, text })
+    Some(FindingKind::RefusedByOneRule.with(severity, format!("{text} {cure}")))
 }
 
 fn notable_share(name: &str) -> f64 {
@@ -146,7 +141,6 @@ mod tests {
         assert_eq!(finding(&[], Some(1)), None);
     }
 
-    /// Of a run of which only this is known.
     fn summary(won: u64, lost: u64) -> Summary {
         Summary {
             trades: won + lost,

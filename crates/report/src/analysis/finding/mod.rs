@@ -22,9 +22,7 @@ pub use venue::{Reversals, assumed_payout_percent};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// The result is misleading.
     Serious,
-    /// The result may be misleading.
     Warning,
     Info,
 }
@@ -74,8 +72,7 @@ pub struct Background {
     pub seen_payout_percent: Option<f64>,
     /// Missing candles between the first and the last, without the closed hours of a market.
     pub missing_candles: u64,
-    /// Candles of the bots' series that closed after the last decision; `None` if no candles are
-    /// available.
+    /// Candles of the bots' series after the last decision; `None` without candles.
     pub untraded_candles: Option<u64>,
     pub revised_candles: u64,
     pub unset_steps: BTreeMap<Symbol, f64>,
@@ -94,7 +91,6 @@ pub struct StaleLonger {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct VerdictBasis {
-    /// Trades that were never open at the same time.
     pub(super) apart: u64,
     pub(super) is_decided: bool,
 }
@@ -118,11 +114,7 @@ pub(super) struct Facts<'a> {
 
 impl Severity {
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Serious => "serious",
-            Self::Warning => "warning",
-            Self::Info => "info",
-        }
+        ["serious", "warning", "info"][self as usize]
     }
 }
 
@@ -133,11 +125,30 @@ impl FindingKind {
             Self::RefusedByOneRule | Self::HaltedEarly | Self::LadderHidesLosses | Self::StakesLoseMoney
         )
     }
+
+    pub(crate) fn with(self, severity: Severity, text: impl Into<String>) -> Finding {
+        Finding { kind: self, severity, text: text.into() }
+    }
+
+    pub(crate) fn serious(self, text: impl Into<String>) -> Finding {
+        self.with(Severity::Serious, text)
+    }
+
+    pub(crate) fn warning(self, text: impl Into<String>) -> Finding {
+        self.with(Severity::Warning, text)
+    }
 }
 
 impl Finding {
     pub(crate) fn is_headline(&self) -> bool {
         self.severity == Severity::Serious && self.kind.is_headline()
+    }
+
+    /// Returns all findings below their heading; empty without findings.
+    pub(crate) fn text_of(findings: &[Self]) -> String {
+        let lines = findings.iter().map(|one| format!(" {:<8} {}\n", one.severity.as_str(), one.text));
+        let lines = lines.collect::<Vec<_>>().concat();
+        if lines.is_empty() { lines } else { format!("\nfindings\n{lines}") }
     }
 
     #[must_use]

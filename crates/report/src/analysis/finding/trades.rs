@@ -14,12 +14,10 @@ const SERIOUS_WIDTH: f64 = 0.10;
 const NOTABLE_WIDTH: f64 = 0.05;
 
 pub(super) fn too_few_trades(rates: Option<&WinRates>, decided: u64) -> Option<Finding> {
-    let finding = |severity, text| Some(Finding { kind: FindingKind::TooFewTrades, severity, text });
-    let Some(rates) = rates else {
-        let text = "No trade was won or lost: there is nothing to judge.".to_owned();
-        return finding(Severity::Serious, text);
+    let kind = FindingKind::TooFewTrades;
+    let Some(uncertainty) = rates.map(WinRates::uncertainty) else {
+        return Some(kind.serious("No trade was won or lost: there is nothing to judge."));
     };
-    let uncertainty = rates.uncertainty();
     let severity = match uncertainty {
         wide if wide > SERIOUS_WIDTH => Severity::Serious,
         wide if wide > NOTABLE_WIDTH => Severity::Warning,
@@ -29,20 +27,16 @@ pub(super) fn too_few_trades(rates: Option<&WinRates>, decided: u64) -> Option<F
     let text = format!(
         "Too few trades: {decided} that were won or lost leave the win rate uncertain by {points:.1} points either way."
     );
-    finding(severity, text)
+    Some(kind.with(severity, text))
 }
 
-/// A higher true win rate is not credible. At a payout of 80 % it earns 35 % of each stake: staking
-/// 1 % of the balance doubles it every 200 trades, and no trader is known to have sustained that.
+/// A higher true rate is not credible: at a payout of 80 % it earns 35 % of each stake.
 const WIN_RATE: f64 = 0.75;
-/// Confidence of the win rate's lower bound: an honest edge of up to that rate is reported less
-/// than once in a thousand times.
+/// An honest edge of up to that rate is reported less than once in a thousand times.
 const CONFIDENCE: f64 = 0.998;
-/// A profit factor from this value on is not credible: at a payout of 80 % it takes a win rate of
-/// 83 %.
+/// At a payout of 80 % this factor takes a win rate of 83 %.
 const PROFIT_FACTOR: f64 = 4.0;
-/// With fewer trades that do not overlap, a profit factor says little: a true 60 % reaches 42 wins
-/// of 50 once in 3,000 times.
+/// With fewer separate trades a factor says little: a true 60 % wins 42 of 50 once in 3,000 times.
 const GROUPS_FOR_FACTOR: u64 = 50;
 /// This many such trades without two losses in a row occur once in a million times at a true 60 %.
 const GROUPS_WITHOUT_STREAK: u64 = 100;
@@ -75,28 +69,23 @@ pub(crate) fn too_good(trades: &DecidedTrades) -> Option<Finding> {
     if longest_losing_streak <= 1 && groups >= GROUPS_WITHOUT_STREAK {
         why.push(format!("no two of {decided} trades were lost in a row"));
     }
-    (!why.is_empty()).then(|| Finding {
-        kind: FindingKind::TooGood,
-        severity: Severity::Serious,
-        text: format!(
+    (!why.is_empty()).then(|| {
+        FindingKind::TooGood.serious(format!(
             "Too good to be true: {}. Usually it is look-ahead, a strategy or a list of signals that was made with later candles: \
              `candlewick strategy check` tests a strategy.",
             why.join(", ")
-        ),
+        ))
     })
 }
 
-/// Returns the lower bound of the win rate, counting only trades that do not overlap as
-/// independent.
+/// Lower bound of the win rate, with only trades that do not overlap as independent.
 fn lower_end(rate: f64, groups: u64) -> Option<f64> {
     let won = (rate * groups as f64).round() as u64;
     let counted = WinRate::new(won, groups - won.min(groups)).ok()?;
     clopper_pearson_interval(counted, CONFIDENCE).ok().map(|interval| interval.lower)
 }
 
-/// Minimum number of clusters (Cameron and Miller, *A Practitioner's Guide to Cluster-Robust
-/// Inference*, Journal of Human Resources 50, 2015: from below 20 to below 50, depending on how
-/// unequal they are).
+/// Cameron and Miller, *A Practitioner's Guide to Cluster-Robust Inference*, 2015: 20 to 50.
 const FEW_CLUSTERS: u64 = 30;
 /// With fewer trades, the finding about too few trades applies instead.
 const FEWEST_TRADES: u64 = 95;
@@ -105,13 +94,11 @@ pub(super) fn few_clusters(basis: VerdictBasis, decided: u64) -> Option<Finding>
     let VerdictBasis { apart, is_decided } = basis;
     let is_few = (is_decided || decided >= FEWEST_TRADES) && (1..FEW_CLUSTERS).contains(&apart);
     let what = if is_decided { "The verdict rests" } else { "These results rest" };
-    is_few.then(|| Finding {
-        kind: FindingKind::FewClusters,
-        severity: Severity::Warning,
-        text: format!(
+    is_few.then(|| {
+        FindingKind::FewClusters.warning(format!(
             "{what} on {decided} trades of which only {apart} did not overlap: what overlaps has the same luck. Wait for {FEW_CLUSTERS} such trades at \
              least."
-        ),
+        ))
     })
 }
 
@@ -139,15 +126,11 @@ fn judge<'a>(sequences: impl Iterator<Item = &'a [bool]>) -> Option<Finding> {
     } else {
         ("turns", "a win tells that a loss comes next, and a loss a win")
     };
-    Some(Finding {
-        kind: FindingKind::Regimes,
-        severity: Severity::Warning,
-        text: format!(
-            "Wins and losses come in {what}: {} where a random order has about {:.0} (p-value {:.4}; trades that do not overlap). It may be \
-             that {why}; the verdict's error rate is for chances that what came before does not tell.",
-            test.runs, test.expected, test.p_value
-        ),
-    })
+    Some(FindingKind::Regimes.warning(format!(
+        "Wins and losses come in {what}: {} where a random order has about {:.0} (p-value {:.4}; trades that do not overlap). It may be \
+         that {why}; the verdict's error rate is for chances that what came before does not tell.",
+        test.runs, test.expected, test.p_value
+    )))
 }
 
 const FEWEST_HOURS: usize = 3;
@@ -159,12 +142,11 @@ pub(super) fn one_hour_only(hours: &[Cell]) -> Option<Finding> {
     let is_alone = hours.len() >= FEWEST_HOURS && total > 0.0 && rest <= 0.0;
     is_alone.then(|| {
         let Cell { label, trades, .. } = best;
-        let text = format!(
+        FindingKind::OneHourOnly.warning(format!(
             "The profit is that of one hour: from {label} UTC on {trades} trades returned {:+.1} stakes, the other {} hours {rest:+.1}.",
             best.total_return,
             hours.len() - 1
-        );
-        Finding { kind: FindingKind::OneHourOnly, severity: Severity::Warning, text }
+        ))
     })
 }
 
@@ -182,12 +164,10 @@ pub(super) fn dies_of_latency(latencies: &[SensitivityPoint]) -> Option<Finding>
         at_once * 100.0,
         left * 100.0
     );
-    Some(Finding { kind: FindingKind::DiesOfLatency, severity, text })
+    Some(FindingKind::DiesOfLatency.with(severity, text))
 }
 
-/// With fewer trades the mean says nothing. At a payout of 80 % a trade returns 0.8 or -1, so the
-/// mean of 30 is uncertain by a third of the stake either way (1.96 * 0.9 / sqrt(30)), and one more
-/// win would often change its sign.
+/// The mean of 30 trades is uncertain by a third of the stake (1.96 * 0.9 / sqrt(30)).
 const MIN_DECIDED: u64 = 30;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -221,24 +201,21 @@ impl StakedResult {
         }
         let percent = self.return_per_unit * 100.0;
         let profit = format!("{:+.*}", self.decimals as usize, self.profit);
-        let (kind, text) = if self.return_per_unit < 0.0 && self.profit > 0.0 {
-            let text = format!(
+        if self.return_per_unit < 0.0 && self.profit > 0.0 {
+            Some(FindingKind::LadderHidesLosses.serious(format!(
                 "{} losses: the account made {profit}, but the mean return of a trade is {percent:+.2} % of its stake. The profit lasts \
                  until a row of losses takes it all.",
                 ladders_of(bots)
-            );
-            (FindingKind::LadderHidesLosses, text)
+            )))
         } else if self.return_per_unit > 0.0 && self.profit < 0.0 {
-            let text = format!(
+            Some(FindingKind::StakesLoseMoney.serious(format!(
                 "Stakes were larger where trades lost: the account lost {}, although the mean return of a trade is {percent:+.2} % of \
                  its stake. The verdict counts every trade the same and does not cover this staking.",
                 profit.trim_start_matches('-')
-            );
-            (FindingKind::StakesLoseMoney, text)
+            )))
         } else {
-            return None;
-        };
-        Some(Finding { kind, severity: Severity::Serious, text })
+            None
+        }
     }
 }
 
@@ -269,11 +246,7 @@ mod tests {
             above_break_even: None,
             break_even_by_money: None,
         };
-        assert_eq!(
-            too_few_trades(Some(&rates), 90).map(|finding| finding.severity),
-            expected,
-            "{half_width}"
-        );
+        assert_eq!(too_few_trades(Some(&rates), 90).map(|found| found.severity), expected, "{half_width}");
     }
 
     #[test]
@@ -292,14 +265,10 @@ mod tests {
 
     #[test]
     fn a_win_rate_a_profit_factor_and_a_run_without_losses_in_a_row_are_reported() {
-        assert!(
-            found_too_good(4_969, 31, 2, 5_000)
-                .unwrap()
-                .contains("99.4 % of 5000 trades won, wins brought 128.2 times")
-        );
+        let found = found_too_good(4_969, 31, 2, 5_000).unwrap();
+        assert!(found.contains("99.4 % of 5000 trades won, wins brought 128.2 times"));
         assert!(found_too_good(30, 0, 0, 30).unwrap().contains("100.0 % of 30 trades won"));
         assert!(found_too_good(200, 90, 1, 290).unwrap().contains("no two of 290 trades were lost in a row"));
-        // Five trades at a time are one look.
         assert_eq!(found_too_good(40, 5, 5, 9), None);
         assert_eq!(found_too_good(0, 0, 0, 0), None);
     }
@@ -357,19 +326,13 @@ mod tests {
     fn outcomes_in_streaks_and_in_turns_are_reported_and_those_in_random_order_are_not() {
         let long: Vec<bool> = (0..400).map(|place| place / 10 % 2 == 0).collect();
         let turns: Vec<bool> = (0..400).map(|place| place % 2 == 0).collect();
-        // The bits of SplitMix64.
         let random: Vec<bool> = (0..400_u64).map(coin).collect();
         let text = |outcomes: &[bool]| judge([outcomes].into_iter()).map(|finding| finding.text);
-        assert!(
-            text(&long).unwrap().starts_with("Wins and losses come in streaks: 40 where"),
-            "{:?}",
-            text(&long)
-        );
+        assert!(text(&long).unwrap().starts_with("Wins and losses come in streaks: 40 where"));
         assert!(text(&turns).unwrap().starts_with("Wins and losses come in turns: 400 where"));
         assert_eq!(text(&random), None);
     }
 
-    /// A coin by a mixed number.
     fn coin(place: u64) -> bool {
         let mixed = (place + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -456,10 +419,7 @@ mod tests {
         let (decided, return_per_unit, profit) = (900, 0.0812, -52_594.0);
         let result = StakedResult { decided, return_per_unit, profit, decimals: 2, has_equal_stakes: false };
         let text = result.finding(&[]).unwrap().text;
-        assert!(
-            text.starts_with("Stakes were larger where trades lost: the account lost 52594.00"),
-            "{text}"
-        );
+        assert!(text.starts_with("Stakes were larger where trades lost: the account lost 52594.00"));
         assert!(text.contains("+8.12 % of its stake"), "{text}");
     }
 }

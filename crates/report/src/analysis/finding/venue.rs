@@ -12,8 +12,7 @@ use std::fmt::Write as _;
 /// In points of payout: about half a point of break-even.
 const SERIOUS_PAYOUT: f64 = 2.0;
 
-/// Returns the median assumed payout of the trades in percent, because each symbol may have its
-/// own. Without a trade, returns the default payout.
+/// Median assumed payout of the trades in percent, the default payout without a trade.
 pub fn assumed_payout_percent(
     simulation: &SimulationSettings,
     bots: &[BotSettings],
@@ -29,14 +28,11 @@ pub(super) fn assumed_payout(assumed_percent: Option<f64>, seen_percent: Option<
     let (assumed, seen) = (assumed_percent?, seen_percent?);
     let above = assumed - seen;
     let severity = if above > SERIOUS_PAYOUT { Severity::Serious } else { Severity::Warning };
+    let text = format!(
+        "A payout of {assumed:.1} % is assumed, but the venue paid {seen:.1} % (the middle one of its trades): results there will be lower."
+    );
     // Payouts have four decimals.
-    (above > 1e-4).then(|| Finding {
-        kind: FindingKind::AssumedPayout,
-        severity,
-        text: format!(
-            "A payout of {assumed:.1} % is assumed, but the venue paid {seen:.1} % (the middle one of its trades): results there will be lower."
-        ),
-    })
+    (above > 1e-4).then(|| FindingKind::AssumedPayout.with(severity, text))
 }
 
 /// A lower payout was probably meant as a fraction: 0.8 is 0.8 %. Known venues pay 60 to 92 %.
@@ -51,11 +47,7 @@ pub(crate) fn unusual_payout(assumed_percent: Option<f64>) -> Option<Finding> {
     } else {
         "venues are seen to pay 60 to 92 %, and payout_percent is in percent: 80, not 0.8"
     };
-    Some(Finding {
-        kind: FindingKind::UnusualPayout,
-        severity: Severity::Serious,
-        text: format!("A payout of {assumed:.1} % is assumed: {why}."),
-    })
+    Some(FindingKind::UnusualPayout.serious(format!("A payout of {assumed:.1} % is assumed: {why}.")))
 }
 
 /// Share of trades above which an edge is not credible.
@@ -84,14 +76,12 @@ pub(super) fn gaps(missing: u64, touched: u64, asked: u64) -> Option<Finding> {
             "The data has gaps: {candles} missing in hours in which the market was open, and {trades} found no price."
         )
     };
-    Some(Finding { kind: FindingKind::Gaps, severity, text })
+    Some(FindingKind::Gaps.with(severity, text))
 }
 
-/// Share of reversals that can pay for a trade. A bet against the last move wins as often, and 54 %
-/// is break-even at a payout of 85 %.
+/// Break-even at a payout of 85 %: a bet against the last move wins as often as moves reverse.
 const MIN_SHARE: f64 = 0.54;
-/// Standard errors above one half. A random walk exceeds this in 3.4 of 1,000,000 cases (normal
-/// tail).
+/// Standard errors above one half; a random walk exceeds them in 3.4 of 1,000,000 cases.
 const MIN_ERRORS: f64 = 4.5;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,11 +92,7 @@ pub struct Reversals {
 }
 
 impl Reversals {
-    /// Counts the reversals of a series. Skips candles without a move and counts nothing across a
-    /// gap.
-    ///
-    /// On a random walk each move reverses with probability 1/2, whatever came before and even with
-    /// clustered volatility. So the count is binomial.
+    /// Counts reversals, not across gaps. On a random walk the count is binomial with probability 1/2.
     pub fn from_candles(candles: &CandleSeries) -> Self {
         let interval = candles.interval().length();
         let (mut reversed, mut moves, mut last) = (0, 0, None);
@@ -139,28 +125,21 @@ impl Reversals {
 pub(super) fn bid_ask_bounce(reversals: &[Reversals]) -> Option<Finding> {
     let clear = reversals.iter().filter(|one| one.is_clear());
     let most = clear.max_by(|one, other| one.share().total_cmp(&other.share()))?;
-    Some(Finding {
-        kind: FindingKind::BidAskBounce,
-        severity: Severity::Warning,
-        text: format!(
-            "Moves of one candle of {} reverse in {:.1} % of {} cases. So do last prices that bounce between bid and ask: the spread \
-             may explain all of a profit from bets against the last move. Test on bid or mid prices.",
-            most.series,
-            most.share() * 100.0,
-            most.moves
-        ),
-    })
+    Some(FindingKind::BidAskBounce.warning(format!(
+        "Moves of one candle of {} reverse in {:.1} % of {} cases. So do last prices that bounce between bid and ask: the spread \
+         may explain all of a profit from bets against the last move. Test on bid or mid prices.",
+        most.series,
+        most.share() * 100.0,
+        most.moves
+    )))
 }
 
 pub(super) fn data_revised(revised: u64) -> Option<Finding> {
-    (revised > 0).then(|| Finding {
-        kind: FindingKind::DataRevised,
-        severity: Severity::Warning,
-        text: format!(
-            "{revised} values of these candles were revised after they were first seen. The run uses those seen first, as a live bot \
-             would; `candlewick data check` says which."
-        ),
-    })
+    let text = format!(
+        "{revised} values of these candles were revised after they were first seen. The run uses those seen first, as a live bot \
+         would; `candlewick data check` says which."
+    );
+    (revised > 0).then(|| FindingKind::DataRevised.warning(text))
 }
 
 const NOTED_DRAWS: f64 = 0.01;
@@ -181,18 +160,16 @@ pub(super) fn no_price_step(
     let all = settled.len().max(1) as f64;
     (missed as f64 / all > NOTED_DRAWS).then(|| {
         let percent = |count: usize| count as f64 / all * 100.0;
-        let text = format!(
+        FindingKind::NoPriceStep.warning(format!(
             "{:.1} % of the trades drew, and {:.1} % would have in the price steps of the candles: without [simulation.ticks] prices inside \
              of a candle are not rounded, and such trades are won or lost by less than a step.",
             percent(drawn),
             percent(drawn + missed)
-        );
-        Finding { kind: FindingKind::NoPriceStep, severity: Severity::Warning, text }
+        ))
     })
 }
 
-/// Rounds a price to whole steps, as the simulated venue does. Steps of candles are 1 or one
-/// divided by a whole number.
+/// Rounds a price to whole steps, which are 1 or one divided by a whole number.
 fn steps_of(price: f64, step: f64) -> f64 {
     (price * (1.0 / step).round()).round()
 }
@@ -217,7 +194,7 @@ pub(super) fn stale_longer_candles(stale: &[StaleLonger]) -> Option<Finding> {
     text.push_str(
         "The newer ones were not built, because too many shorter candles are missing. data.longer_share_percent sets how many are needed.",
     );
-    Some(Finding { kind: FindingKind::StaleLongerCandles, severity, text })
+    Some(FindingKind::StaleLongerCandles.with(severity, text))
 }
 
 const SERIOUS_DRAWS: f64 = 0.20;
@@ -230,16 +207,13 @@ pub(super) fn draw_share(drawn: u64, trades: u64) -> Option<Finding> {
         large if large > NOTABLE_DRAWS => Severity::Warning,
         _ => return None,
     };
-    let step = if severity == Severity::Serious {
-        " A step in [simulation.ticks] that is coarser than the venue's own makes such draws."
-    } else {
-        ""
-    };
+    let step = " A step in [simulation.ticks] that is coarser than the venue's own makes such draws.";
+    let step = if severity == Severity::Serious { step } else { "" };
     let text = format!(
         "{:.1} % of the trades drew: where a draw is a loss, they all would have lost (draw = \"loss\" shows it).{step}",
         share * 100.0
     );
-    Some(Finding { kind: FindingKind::DrawShare, severity, text })
+    Some(FindingKind::DrawShare.with(severity, text))
 }
 
 #[cfg(test)]
@@ -257,27 +231,19 @@ mod tests {
             (Some(80.0), None, None),
             (None, Some(80.0), None),
         ] {
-            assert_eq!(
-                assumed_payout(assumed, seen).map(|finding| finding.severity),
-                expected,
-                "{assumed:?} {seen:?}"
-            );
+            let found = assumed_payout(assumed, seen).map(|finding| finding.severity);
+            assert_eq!(found, expected, "{assumed:?} {seen:?}");
         }
     }
 
     #[test]
     fn a_payout_that_nobody_pays_is_reported_and_a_usual_one_is_not() {
-        for (assumed, expected) in [
-            (Some(0.8), true),
-            (Some(19.9), true),
-            (Some(20.0), false),
-            (Some(80.0), false),
-            (Some(100.0), false),
-            (Some(100.1), true),
-            (None, false),
-        ] {
-            assert_eq!(unusual_payout(assumed).is_some(), expected, "{assumed:?}");
+        for (assumed, expected) in
+            [(0.8, true), (19.9, true), (20.0, false), (80.0, false), (100.0, false), (100.1, true)]
+        {
+            assert_eq!(unusual_payout(Some(assumed)).is_some(), expected, "{assumed}");
         }
+        assert_eq!(unusual_payout(None), None);
         assert!(unusual_payout(Some(0.8)).unwrap().text.contains("0.8 % is assumed"));
     }
 
@@ -378,11 +344,8 @@ mod tests {
     #[test]
     fn more_than_a_hundredth_is_serious() {
         for (count, expected) in [(10, Severity::Info), (11, Severity::Serious), (900, Severity::Serious)] {
-            assert_eq!(
-                stale_longer_candles(&[stale(count, 1_000), stale(1, 1_000)]).unwrap().severity,
-                expected,
-                "{count}"
-            );
+            let found = stale_longer_candles(&[stale(count, 1_000), stale(1, 1_000)]).unwrap();
+            assert_eq!(found.severity, expected, "{count}");
         }
         assert_eq!(stale_longer_candles(&[]), None);
         let text = stale_longer_candles(&[stale(580, 1_000)]).unwrap().text;

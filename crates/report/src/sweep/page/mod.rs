@@ -1,9 +1,8 @@
 //! The page of a sweep: heat maps of parameter pairs, and all trials on parallel axes.
-//!
-//! One file without external resources: SVG drawings and a small script.
 
 mod ruler;
 
+use super::named_chances;
 use crate::markup::escaped;
 use candlewick_search::sweep::{Luck, Objective, Outcome, Space, TrialRow, ranked};
 use ruler::{Ruler, Shade};
@@ -77,8 +76,7 @@ fn write_luck(luck: &Luck, mut writer: impl Write) -> io::Result<()> {
         luck.sets,
         luck.reading()
     )?;
-    for (name, found) in luck.named_figures() {
-        let found = found.map_or("not known".to_owned(), |found| format!("{found:.3}"));
+    for (name, found) in named_chances(luck) {
         write!(writer, "<tr><td>{name}</td><td>{found}</td></tr>")?;
     }
     writeln!(
@@ -181,7 +179,6 @@ const HEIGHT: f64 = 380.0;
 const GAP: f64 = 160.0;
 const LEFT: f64 = 60.0;
 
-/// `rows` are sorted from best to worst.
 fn draw_lines(
     rows: &[&TrialRow],
     space: &Space,
@@ -292,7 +289,6 @@ mod tests {
         .unwrap()
     }
 
-    /// Two whole parameters from 0 to 2.
     fn space(names: [&str; 2]) -> Space {
         let mut entry: StrategyEntry =
             Registry::default().with::<RsiReversal>().unwrap().entries()[0].clone();
@@ -347,29 +343,13 @@ mod tests {
 
     #[test]
     fn labels_are_short() {
-        for (number, expected) in [
-            (0.0, "0"),
-            (-0.000_01, "0"),
-            (0.123_456, "0.1235"),
-            (12.5, "12.5"),
-            (100.0, "100"),
-            (12_345.6, "12346"),
-        ] {
-            assert_eq!(short(number), expected);
-        }
+        let numbers = [0.0, -0.000_01, 0.123_456, 12.5, 100.0, 12_345.6];
+        assert_eq!(numbers.map(short), ["0", "0", "0.1235", "12.5", "100", "12346"]);
     }
 
     #[test]
     fn of_many_sets_the_best_and_some_of_all_others_are_drawn() {
-        let row = |trial| TrialRow {
-            trial,
-            candidate: [Setting::Whole(1)].into(),
-            rung: 0,
-            share: 1.0,
-            outcome: Outcome::Refused(String::new()),
-            score: None,
-        };
-        let rows: Vec<TrialRow> = (0..5_000).map(row).collect();
+        let rows: Vec<TrialRow> = (0..5_000).map(|trial| row(trial, 1, 1, None)).collect();
         let shown: Vec<u64> = chosen(&rows.iter().collect::<Vec<_>>()).iter().map(|row| row.trial).collect();
         assert!(shown.len() <= MAX_LINES && shown.len() > MAX_LINES / 2, "{}", shown.len());
         assert!(shown[..100].iter().copied().eq(0..100) && shown.iter().any(|trial| *trial > 4_900));

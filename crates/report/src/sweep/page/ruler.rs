@@ -83,8 +83,7 @@ impl Shade {
         part(score, self.low, self.high)
     }
 
-    /// Returns a color from dark blue through green to yellow. Brightness increases with the score,
-    /// so it also reads in gray.
+    /// From dark blue through green to yellow; brightness increases with the score, so it reads in gray.
     pub(super) fn colour(&self, score: f64) -> String {
         const STOPS: [[f64; 3]; 5] = [
             [68.0, 1.0, 84.0],
