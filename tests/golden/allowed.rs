@@ -60,13 +60,32 @@ fn collect(was: Option<&Value>, is: Option<&Value>, pointer: String, differences
             }
         }
         (Some(Value::Array(was)), Some(Value::Array(is))) => {
-            for index in 0..was.len().max(is.len()) {
-                collect(was.get(index), is.get(index), format!("{pointer}/{index}"), differences);
+            for (was_at, is_at) in pair_items(was, is) {
+                let index = was_at.or(is_at).unwrap_or_default();
+                let (was, is) = (was_at.map(|at| &was[at]), is_at.map(|at| &is[at]));
+                collect(was, is, format!("{pointer}/{index}"), differences);
             }
         }
         _ if was == is => {}
         _ => differences.push(Difference { pointer, recorded: was.cloned(), found: is.cloned() }),
     }
+}
+
+/// Pairs the items of two arrays, so that those after an added or removed item do not differ. Other items that differ are pairs by their order.
+fn pair_items(was: &[Value], is: &[Value]) -> Vec<(Option<usize>, Option<usize>)> {
+    let (mut pairs, mut was_at, mut is_at) = (Vec::new(), 0, 0);
+    while was_at < was.len() || is_at < is.len() {
+        let removed = is.get(is_at).and_then(|item| was[was_at..].iter().position(|other| other == item));
+        let added = was.get(was_at).and_then(|item| is[is_at..].iter().position(|other| other == item));
+        let (is_removal, is_addition) = match (removed, added) {
+            (Some(removed), Some(added)) => (removed < added, added < removed),
+            (removed, added) => (removed.is_some() || is_at == is.len(), added.is_some() || was_at == was.len()),
+        };
+        pairs.push(((!is_addition).then_some(was_at), (!is_removal).then_some(is_at)));
+        was_at += usize::from(!is_addition);
+        is_at += usize::from(!is_removal);
+    }
+    pairs
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -149,8 +168,8 @@ mod tests {
 
     #[test]
     fn finds_changed_added_and_removed_values() {
-        let recorded = json!({ "a": [1, 2], "b/c": null, "d": { "e": 1.0 } });
-        let found = json!({ "a": [1, 3, 4], "d": { "e": 1 }, "f": [] });
+        let recorded = json!({ "a": [1, 2], "b/c": null, "d": { "e": 1.0 }, "g": [1, 2, 3, 4], "h": [1, 2] });
+        let found = json!({ "a": [1, 3, 4], "d": { "e": 1 }, "f": [], "g": [1, 5, 4], "h": [0, 1, 2] });
         let shown: Vec<String> =
             find_differences(&recorded, &found).iter().map(ToString::to_string).collect();
         let expected = [
@@ -158,6 +177,9 @@ mod tests {
             "Added /a/2: nothing -> 4",
             "Removed /b~1c: null -> nothing",
             "Changed /d/e: 1.0 -> 1",
+            "Changed /g/1: 2 -> 5",
+            "Removed /g/2: 3 -> nothing",
+            "Added /h/0: nothing -> 0",
             "Added /f: nothing -> []",
         ];
         assert_eq!(shown, expected);
