@@ -5,7 +5,7 @@ use super::split::{folded, is_one_of};
 use super::time::{WrittenDate, time_of_day};
 use chrono::{NaiveTime, TimeDelta, Timelike};
 
-/// Hour of the day. An earlier time below an afternoon one more likely means the next day.
+/// Hour of the day. An earlier time below an afternoon one may be of the next day.
 const NIGHT_ENDS: u32 = 6;
 /// A time that jumps back further than this may belong to the next day.
 const FARTHEST_BACK: TimeDelta = TimeDelta::hours(12);
@@ -54,7 +54,7 @@ struct ExpiryHeading {
 }
 
 impl Above {
-    /// Starts a date. An expiry used under the previous date may not apply here, so it ends.
+    /// Starts a date and ends an expiry used under the previous one.
     pub(super) fn begin(&mut self, date: WrittenDate, (line, text): (u64, &str)) {
         self.heading = Some(Heading { date, line, last: None });
         if self.expiry.as_ref().is_some_and(|expiry| expiry.is_used) {
@@ -91,7 +91,7 @@ impl Above {
         self.end(by);
     }
 
-    /// Records the time of another bot's entry: in a list ordered by time, the day may change there.
+    /// Records the time of another bot's entry: the day may change there.
     pub(super) fn pass(&mut self, time: Option<NaiveTime>, line: u64) {
         if self.heading.as_mut().is_some_and(|heading| heading.take(time, line).is_err()) {
             self.end(line);
@@ -99,26 +99,18 @@ impl Above {
     }
 
     /// Gives an entry its date. A date of its own ends the one above: it may apply below as well.
-    pub(super) fn date(
-        &mut self,
-        cells: &mut Cells,
-        own: &mut Vec<Column>,
-        line: u64,
-    ) -> Result<Day, String> {
+    pub(super) fn date(&mut self, cells: &mut Cells, own: &mut Vec<Column>, line: u64) -> Result<Day, String> {
         match (cells.date, &mut self.heading) {
-            (Some(date), Some(heading)) if heading.date != date => {
-                self.end(line);
+            (Some(date), heading) => {
+                if heading.as_ref().is_some_and(|heading| heading.date != date) {
+                    self.end(line);
+                }
                 Ok(Day::Own)
             }
-            (Some(_), _) => Ok(Day::Own),
             (None, None) => Ok(self.ended),
             (None, Some(heading)) => {
                 let (date, heading_line) = (heading.date, heading.line);
-                if let Err(problem) = heading.take(time_of_day(&cells.texts[0]), line) {
-                    // Nor is it known of which day those below are.
-                    self.end(line);
-                    return Err(problem);
-                }
+                heading.take(time_of_day(&cells.texts[0]), line).inspect_err(|_| self.end(line))?;
                 cells.date = Some(date);
                 own.insert(0, Column::Date);
                 Ok(Day::Above(heading_line))
@@ -126,9 +118,7 @@ impl Above {
         }
     }
 
-    /// Gives an entry its expiry and returns the ended one that it would have had.
-    ///
-    /// An expiry of its own ends the one above: it may apply below as well.
+    /// Gives an entry its expiry and returns the ended one that it would have had. One of its own ends the one above.
     pub(super) fn expiry(
         &mut self,
         cells: &mut Cells,
@@ -196,7 +186,7 @@ pub(super) fn may_head_a_day(text: &str) -> bool {
         || lower.split(|sign: char| !(sign.is_alphanumeric() || "./-:,".contains(sign))).any(may_be)
 }
 
-/// Ignores a month without a day, since words such as *may* are ambiguous.
+/// Ignores a month without a day: *may* is a verb.
 pub(super) fn comment_names_a_day(text: &str) -> bool {
     has_date_or(DAYS, text)
 }
@@ -214,15 +204,14 @@ fn has_date_or(words: &str, text: &str) -> bool {
 fn is_date(token: &str, parts: &[&str]) -> bool {
     let is_number =
         |part: &&str| part.bytes().all(|digit| digit.is_ascii_digit()) && (1..=4).contains(&part.len());
-    let is_short = |part: &&str| part.len() <= 2;
-    match parts {
-        [first, second] => {
-            let is_factor = token.contains('.') && first.len() == 1 && second.len() == 1;
-            parts.iter().all(|part| is_number(part) && is_short(part)) && !is_factor
+    let long = parts.iter().filter(|part| part.len() > 2).count();
+    let is_factor = token.contains('.') && token.len() == 3;
+    parts.iter().all(is_number)
+        && match parts.len() {
+            2 => long == 0 && !is_factor,
+            3 => long <= 1,
+            _ => false,
         }
-        [_, _, _] => parts.iter().all(is_number) && parts.iter().filter(|part| !is_short(part)).count() <= 1,
-        _ => false,
-    }
 }
 
 /// How a line changes the meaning of those below.

@@ -72,17 +72,6 @@ impl When {
             Self::Daily(time) => time.words(),
         }
     }
-
-    pub(super) fn is_same(self, other: Self) -> bool {
-        match (self, other) {
-            (Self::Once(one), Self::Once(other)) => one == other,
-            (Self::Daily(one), Self::Daily(other)) => {
-                (one.time, one.zone, one.date) == (other.time, other.zone, other.date)
-                    && one.days.meet(other.days)
-            }
-            _ => false,
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -206,7 +195,7 @@ fn entry_of(
     (bots, zone): (&SignalBots, Tz),
     date: Option<ListDate>,
 ) -> Result<(ListEntry, Tz), String> {
-    let [time, bot, symbol, direction, close_type, days, own_zone, reason] =
+    let [time, bot, symbol, direction, close_type, own_zone, days, reason] =
         cells.texts.each_ref().map(String::as_str);
     let zone = match own_zone {
         "" => zone,

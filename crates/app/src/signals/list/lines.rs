@@ -1,4 +1,4 @@
-//! Lines of a list: their cells, and the dates that headings give the lines below.
+//! Lines of a list: their cells, and what headings give the lines below.
 
 use super::above::{
     Above, Day, EndedExpiry, Sense, comment_names_a_day, may_head_a_day, may_name_a_day, sense_of, struck_out,
@@ -15,7 +15,7 @@ pub(super) const MAX_ENTRIES: usize = 20_000;
 /// Maximum length of a line in characters.
 const LONGEST: usize = 1_000;
 
-/// Variation selectors and joiners, which only affect rendering.
+/// Variation selectors and joiners.
 const SELECTORS: [char; 3] = ['\u{fe0e}', '\u{fe0f}', '\u{200d}'];
 
 pub(super) struct CellLine {
@@ -23,7 +23,7 @@ pub(super) struct CellLine {
     pub(super) text: String,
     pub(super) cells: Result<LineCells, String>,
     recognised: Vec<Column>,
-    /// Time zones in the line; `None` for one that cannot be parsed.
+    /// `None` for one that cannot be parsed.
     zones: Vec<Option<Tz>>,
     names_day: bool,
     sense: Option<Sense>,
@@ -51,14 +51,12 @@ impl CellLine {
         match self.cells.as_ref().ok()? {
             LineCells::Entry(cells) => cells.date,
             LineCells::Date(date) => Some(*date),
-            LineCells::Expiry | LineCells::Zones(_) | LineCells::Gale | LineCells::Comment => None,
+            _ => None,
         }
     }
 }
 
-/// Information in other lines that an entry may lack: date, year, zone, expiry or a heading.
-///
-/// An entry that lacks it is rejected, so that it never becomes a trade that was not meant.
+/// Lines that say what an entry may lack. An entry that lacks it is rejected, as another trade may be meant.
 pub(super) struct Elsewhere {
     date: Option<u64>,
     day: Option<u64>,
@@ -75,14 +73,14 @@ impl Elsewhere {
     pub(super) fn of(lines: &[CellLine], dates: &[(u64, WrittenDate)]) -> Self {
         let first =
             |is: &dyn Fn(&CellLine) -> bool| lines.iter().find(|&line| is(line)).map(|line| line.line);
-        // Each once, where it stands first: so many headings cost no more than they say.
+        // Each zone once, so that many headings cost no more than one.
         let mut heading_zones: Vec<(u64, Option<Tz>)> = Vec::new();
         for (line, zone) in lines.iter().flat_map(|line| line.zones.iter().map(|zone| (line.line, *zone))) {
             if heading_zones.iter().all(|(_, known)| *known != zone) {
                 heading_zones.push((line, zone));
             }
         }
-        let has_zone = |line: &CellLine| matches!(&line.cells, Ok(LineCells::Entry(cells)) if cells.is_shown && !cells.texts[6].is_empty());
+        let has_zone = |line: &CellLine| matches!(&line.cells, Ok(LineCells::Entry(cells)) if cells.is_shown && !cells.texts[5].is_empty());
         let dated = dates.first().map(|(line, _)| *line);
         let has_expiry = |line: &CellLine| {
             matches!(line.cells, Ok(LineCells::Expiry)) || line.recognised.contains(&Column::Expiry)
@@ -101,23 +99,22 @@ impl Elsewhere {
     }
 
     pub(super) fn zones_of(&self, cells: &Cells) -> impl Iterator<Item = (u64, Option<Tz>)> {
-        self.heading_zones.iter().copied().filter(|_| cells.texts[6].is_empty())
+        self.heading_zones.iter().copied().filter(|_| cells.texts[5].is_empty())
     }
 
     fn check_sense(&self, cells: &Cells, entry: u64) -> Result<(), String> {
-        let held = |line: u64, what: &str| {
-            Err(format!(
-                "line {line}, which is no entry, may mean that {what}: put # before that line if it does not"
-            ))
-        };
         let hour = cells.texts[0].split(':').next().and_then(|hour| hour.trim().parse::<u8>().ok());
-        match (self.changed.filter(|line| *line < entry), self.afternoon.filter(|line| *line < entry)) {
-            (Some(line), _) => held(line, "it is not to be traded as it stands"),
+        let [changed, afternoon] = [self.changed, self.afternoon].map(|line| line.filter(|line| *line < entry));
+        let (line, what) = match (changed, afternoon) {
+            (Some(line), _) => (line, "it is not to be traded as it stands"),
             (None, Some(line)) if hour.is_some_and(|hour| hour < 12) => {
-                held(line, "its time is of the afternoon, which is written 13:00 and later")
+                (line, "its time is of the afternoon, which is written 13:00 and later")
             }
-            _ => Ok(()),
-        }
+            _ => return Ok(()),
+        };
+        Err(format!(
+            "line {line}, which is no entry, may mean that {what}: put # before that line if it does not"
+        ))
     }
 
     pub(super) fn check(
@@ -127,7 +124,7 @@ impl Elsewhere {
         day: Day,
         ended_expiry: Option<EndedExpiry>,
     ) -> Result<(), String> {
-        let [_, bot, symbol, _, expiry, _, zone, _] = &cells.texts;
+        let [_, bot, symbol, _, expiry, zone, ..] = &cells.texts;
         let lacks = |what: &str, line: u64| {
             Err(format!("it has no {what}, and line {line} has one: write it in each line"))
         };
@@ -239,7 +236,6 @@ pub(super) fn shown_lines(text: &str, bots: &ListBots<'_>) -> (Vec<CellLine>, Ve
     (reader.lines, reader.columns)
 }
 
-/// Reader of a list without a header, line by line.
 struct Reader<'a> {
     bots: &'a ListBots<'a>,
     above: Above,
@@ -279,7 +275,6 @@ impl Reader<'_> {
     }
 
     fn read_comment(&mut self, text: &str, comment: CellLine, written: &str) {
-        // The lines below it may have been those of another day.
         if comment_names_a_day(text) {
             self.above.comment(comment.line);
         } else if may_name_a_day(text) {

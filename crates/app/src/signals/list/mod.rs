@@ -15,7 +15,6 @@ use candlewick_engine::{BotId, BotSettings, OutsideSignal, SignalId, SignalSourc
 use candlewick_sdk::{CandleSeries, Expiry, Millis};
 use chrono::{DateTime, SecondsFormat};
 use std::io::Read as _;
-use std::ops::Range;
 use std::path::Path;
 
 pub(crate) use entry::{ListEntry, ListTerms, ReadLine, Taken, When};
@@ -116,9 +115,7 @@ impl SignalList {
         counted(&lines, "passed over")
     }
 
-    /// Returns a line skipped in this list but not in the previous one, with the reason.
-    ///
-    /// Edits above a line change its number, so lines are matched by their reason.
+    /// Describes a line skipped in this list but not in the previous one. Edits move lines, so they are matched by reason.
     pub(crate) fn newly_passed_over(&self, before: &Self) -> Option<String> {
         let mut rest: Vec<&str> = before.passed_over.iter().map(|(_, why)| why.as_str()).collect();
         let is_new = |(_, why): &&(u64, String)| {
@@ -188,23 +185,19 @@ impl SignalList {
         })
     }
 
-    /// Returns the signals of a backtest and a warning about contradictory lines.
-    ///
-    /// Signals lie after the start of their bot's first candle, and not after the end of the last.
+    /// Returns the signals of a backtest, each within its bot's candles, and a warning about contradictory lines.
     pub(crate) fn signals(
         &self,
         bots: &[BotSettings],
         candles: &[CandleSeries],
     ) -> (Vec<(Millis, OutsideSignal)>, Option<String>) {
-        let span_of =
-            |bot: &BotSettings| span_of(candles.iter().find(|candles| candles.series() == bot.series())?);
-        let spans: Vec<Option<Range<Millis>>> = bots.iter().map(span_of).collect();
-        let starts = spans.iter().flatten().map(|span| span.start);
-        let ends = spans.iter().flatten().map(|span| span.end);
+        let own = |bot: &BotSettings| candles.iter().find(|candles| candles.series() == bot.series());
+        let own: Vec<Option<&CandleSeries>> = bots.iter().map(own).collect();
+        let starts = own.iter().flatten().map(|series| series.start());
+        let ends = own.iter().flatten().map(|series| series.end());
         let (Some(from), Some(to)) = (starts.min(), ends.max()) else { return Default::default() };
         let is_shown = |bot: BotId, at: Millis| {
-            let span = spans.get(bot.index()).and_then(Option::as_ref);
-            span.is_some_and(|span| span.start < at && at <= span.end)
+            own.get(bot.index()).copied().flatten().is_some_and(|series| series.start() < at && at <= series.end())
         };
         let (due, mut contradictions) = self.due_and_contradictions(from, to);
         let due = due.into_iter().filter(|due| is_shown(due.entry.bot, due.at));
@@ -250,11 +243,6 @@ fn counted(lines: &[u64], what: &str) -> String {
 pub(super) fn id_of(at: Millis) -> SignalId {
     let time = DateTime::from_timestamp_millis(at.get()).unwrap_or_default();
     SignalId::truncated(&time.to_rfc3339_opts(SecondsFormat::AutoSi, true))
-}
-
-fn span_of(candles: &CandleSeries) -> Option<Range<Millis>> {
-    let length = candles.interval().length();
-    Some(candles.candles().first()?.time()..candles.candles().last()?.time() + length)
 }
 
 fn text_of(path: &Path) -> Result<String, String> {

@@ -38,7 +38,7 @@ pub(super) const BEHIND_A_GALE: &str =
 /// A larger number is probably not a count of martingale steps.
 const MOST_GALES: u8 = 3;
 
-/// Replaces styled letters, such as bold or full-width ones, and removes invisible characters.
+/// Replaces bold or full-width letters and the like, and removes invisible characters.
 pub(super) fn plain(text: &str) -> String {
     let seen = text.chars().filter(|sign| !UNSEEN.contains(sign) && !ACCENTS.contains(sign));
     seen.map(|sign| usual(sign_of(sign))).collect()
@@ -89,10 +89,7 @@ pub(super) fn is_one_of(word: &str, words: &str) -> bool {
     !word.is_empty() && words.contains(&format!(" {word} "))
 }
 
-/// Splits a line at semicolons, commas, vertical bars or spaces.
-///
-/// Decorations, such as dashes and emoji, are not cells, nor is a line number (`1)` or `2.`). AM
-/// and PM belong to the time before them, `min` to its number, `+5:30` to UTC.
+/// Splits a line at semicolons, commas, vertical bars or spaces. Neither decorations nor a line number are cells.
 pub(super) fn split(line: &str, bots: &ListBots<'_>) -> Vec<String> {
     let mut cells: Vec<String> = Vec::new();
     let line = without_spaces_in_offsets(line);
@@ -156,7 +153,7 @@ fn without_spaces_in_offsets(line: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}{}{digits}", &line[..at + 3], &sign[..1]))
 }
 
-/// Returns the words from the time on after a label without a colon, such as `HORA às 14:35`.
+/// Returns the words behind a label without a colon, such as `HORA às 14:35`.
 fn behind_label<'a>(word: &str, rest: &'a [&'a str]) -> Option<&'a [&'a str]> {
     let time = match rest {
         [first, time @ ..] if is_one_of(&folded(first), BEFORE_TIME) => time,
@@ -188,10 +185,7 @@ fn joined(last: &str, word: &str, bots: &ListBots<'_>) -> Option<String> {
     is_zone.then(|| format!("{last}{word}"))
 }
 
-/// Splits timestamps of other programs into date, time and zone.
-///
-/// Accepts `2026-11-30T09:20:00-05:00`, `10:50Z` and `10:50+05:30`. Rejects `10:50-03:00`, which
-/// may be a time range.
+/// Splits `2026-11-30T09:20:00-05:00`, `10:50Z` and `10:50+05:30`. `10:50-03:00` may be a time range.
 fn instant(word: &str) -> Option<Vec<String>> {
     let dated = word
         .split_once(['T', 't'])
@@ -275,9 +269,7 @@ pub(super) fn speaks_of_gales_alone(cells: &[String]) -> bool {
     cells.iter().any(|cell| is_gale(cell)) && cells.iter().all(is_part)
 }
 
-/// Removes martingale remarks, which are up to the bot, and returns whether there were any.
-///
-/// Fails if one precedes the time, which may then be that of the martingale step.
+/// Removes martingale remarks and returns whether there were any. Fails if the time stands behind one.
 pub(super) fn take_gales(cells: &mut Vec<String>) -> Result<bool, String> {
     let is_number = |cell: Option<&String>| cell.is_some_and(|cell| is_gale_count(cell));
     let is_word =

@@ -7,9 +7,9 @@ use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, TimeDelta, TimeZone as _,
 use chrono_tz::Tz;
 
 const TIMES: [&str; 2] = ["%H:%M", "%H:%M:%S"];
-/// Search horizon for the next time: a week, and another one if DST omits the time.
+/// Search horizon in days: a week, and another one if DST omits the time.
 const LOOKED_AT: i64 = 15;
-/// Search horizon for the next 29 February: 1900 and 2100 have none.
+/// Search horizon of 29 February, which 2100 does not have.
 const YEARS: i32 = 8;
 const FARTHEST: Millis = Millis::from_seconds(16 * 3_600);
 const LEAP_YEAR: i32 = 2_024;
@@ -81,11 +81,8 @@ impl WeekDays {
         for part in text.split([' ', ';', '|', ',']).filter(|part| !part.is_empty()) {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
             let (first, last) = (place(first.trim())?, place(last.trim())?);
-            let mut day = first;
-            bits |= 1 << day;
-            while day != last {
-                day = (day + 1) % 7;
-                bits |= 1 << day;
+            for day in first..=first + (last + 7 - first) % 7 {
+                bits |= 1 << (day % 7);
             }
         }
         Ok(Self(if bits == 0 { 0x7f } else { bits }))
@@ -118,7 +115,6 @@ impl ClockTime {
         let (first, last) = (utc_day(from, -1), utc_day(to, 1));
         let days = first.into_iter().flat_map(|day| day.iter_days());
         let days = days.take_while(move |day| last.is_some_and(|last| *day <= last));
-        // What is far away on the clock of UTC is so on every clock.
         let is_near = move |day: &NaiveDate| {
             let utc = Millis::new(day.and_time(self.time).and_utc().timestamp_millis());
             from - FARTHEST < utc && utc <= to + FARTHEST
@@ -155,18 +151,17 @@ fn utc_day(moment: Millis, days: i64) -> Option<NaiveDate> {
 /// Parses a timeframe: M5, 5M, 5min, H1. Not `5H`: `14h` is a time of day in some languages.
 pub(crate) fn timeframe(text: &str) -> Option<CloseType> {
     let upper = text.to_ascii_uppercase();
-    let minutes = || upper.strip_suffix("MIN").or_else(|| upper.strip_suffix('M'));
-    let (digits, unit, longest) = match (upper.strip_prefix('M'), upper.strip_prefix('H')) {
-        (Some(digits), _) => (digits, 60, 59),
-        (None, Some(digits)) => (digits, 3_600, 24),
-        (None, None) => (minutes()?, 60, 59),
+    let minutes = || ["MIN", "M"].iter().find_map(|unit| upper.strip_suffix(unit));
+    let (digits, unit, longest) = match upper.strip_prefix('H') {
+        Some(digits) => (digits, 3_600, 24),
+        None => (upper.strip_prefix('M').or_else(minutes)?, 60, 59),
     };
     let is_number = digits.bytes().all(|digit| digit.is_ascii_digit());
     let count: i64 = digits.parse().ok().filter(|count| is_number && (1..=longest).contains(count))?;
     CloseType::new(Millis::from_seconds(count * unit)).ok()
 }
 
-/// A date of one year, or of every year if `year` is `None`.
+/// `year` is `None` for a date of every year.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ListDate {
     pub(crate) year: Option<i32>,
@@ -247,10 +242,7 @@ pub(super) fn fault_of(cell: &str) -> Option<String> {
     Some(of_month.unwrap_or_else(|| "there is no such month".to_owned()))
 }
 
-/// Returns the order of all ambiguous dates, `None` if there are none.
-///
-/// One date that fits only one order decides for all. Fails if the dates disagree or all are
-/// ambiguous. Line numbers are 1-based.
+/// Returns the order of all ambiguous dates, `None` if there are none. A date that fits only one order decides for all.
 pub(super) fn order_of(
     dates: &[(u64, WrittenDate)],
     set: Option<DateOrder>,

@@ -1,6 +1,7 @@
 //! Time zones: offsets and names in entries, and in other lines, which may apply to the entries.
 
 use super::split::{folded, is_one_of};
+use crate::candles::distinct;
 use chrono_tz::{TZ_VARIANTS, Tz};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -106,12 +107,11 @@ pub(super) fn is_doubtful(word: &str) -> bool {
     is_one_of(word, DOUBTFUL)
 }
 
-fn may_stand_beside_a_zone(words: &[&str]) -> bool {
-    let in_iana = |word: &str| CONTINENTS.to_lowercase().contains(&format!(" {word} "));
-    let in_city = |word: &str| CITIES.keys().any(|city| city.split(' ').any(|part| part == word));
-    words
-        .iter()
-        .all(|word| is_one_of(word, BESIDE) || known_zone(word).is_some() || in_city(word) || in_iana(word))
+fn may_stand_beside_a_zone(word: &str) -> bool {
+    is_one_of(word, BESIDE)
+        || is_one_of(word, &CONTINENTS.to_lowercase())
+        || known_zone(word).is_some()
+        || CITIES.keys().any(|city| city.split(' ').any(|part| part == word))
 }
 
 pub(super) fn zone_of(text: &str) -> Option<Tz> {
@@ -130,17 +130,14 @@ pub(crate) fn offset_zone(text: &str) -> Option<Tz> {
 }
 
 pub(crate) fn zone_words(zone: Tz) -> String {
-    let name = zone.name();
-    match (name.strip_prefix("Etc/GMT+"), name.strip_prefix("Etc/GMT-")) {
-        (Some(hours), _) => format!("UTC-{hours}"),
-        (None, Some(hours)) => format!("UTC+{hours}"),
-        (None, None) => name.to_owned(),
+    match zone.name().strip_prefix("Etc/GMT").and_then(|hours| hours.split_at_checked(1)) {
+        Some(("+", hours)) => format!("UTC-{hours}"),
+        Some(("-", hours)) => format!("UTC+{hours}"),
+        _ => zone.name().to_owned(),
     }
 }
 
 /// Returns the distinct time zones of a line, `None` for one that cannot be parsed.
-///
-/// Recognises UTC offsets, IANA names, cities and abbreviations.
 pub(super) fn zones_in(line: &str) -> Vec<Option<Tz>> {
     let text = folded(line);
     let words: Vec<&str> = words_of(&text).collect();
@@ -152,21 +149,15 @@ pub(super) fn zones_in(line: &str) -> Vec<Option<Tz>> {
     if zones.is_empty() && (may_name_a_zone(&words) || is_doubted(line, &text)) {
         zones.push(None);
     }
-    let mut once: Vec<Option<Tz>> = Vec::new();
-    for zone in zones {
-        if !once.contains(&zone) {
-            once.push(zone);
-        }
-    }
-    once
+    distinct(zones)
 }
 
 pub(super) fn zones_alone(line: &str) -> Vec<Tz> {
     let zones: Option<Vec<Tz>> = zones_in(line).into_iter().collect();
     let text = folded(line);
-    let words: Vec<&str> =
-        words_of(&text).filter(|word| !word.bytes().all(|sign| sign.is_ascii_digit())).collect();
-    zones.filter(|_| may_stand_beside_a_zone(&words)).unwrap_or_default()
+    let is_number = |word: &str| word.bytes().all(|sign| sign.is_ascii_digit());
+    let says_no_more = || words_of(&text).all(|word| is_number(word) || may_stand_beside_a_zone(word));
+    zones.filter(|_| says_no_more()).unwrap_or_default()
 }
 
 fn words_of(text: &str) -> impl Iterator<Item = &str> {
