@@ -1,5 +1,7 @@
 //! Source of a run's candles: named files or series, else the catalog, else synthetic candles.
 
+use super::distinct;
+use super::gather::has_bot;
 use super::market::{meant_in_catalog, not_in_catalog};
 use super::name::{CandleStore, DataName, PriceSource, is_part, names};
 use crate::configuration::Loaded;
@@ -34,17 +36,10 @@ pub enum CandleSource {
     Synthetic,
 }
 
-/// Reads the candles within `range`.
+/// Reads the candles within `range`: the named ones, else those of the catalog, else synthetic ones.
 ///
-/// - Named files and series take precedence.
-/// - The catalog comes next, if configured or if it has a series of a bot (of every bot for the
-///   built-in examples). It supplies the bots' series and all finer ones of their symbols.
-/// - A catalog with other candles only is an error for configured bots: a symbol may be misspelled.
-/// - Otherwise the candles are synthetic.
-///
-/// # Errors
-/// Bad data (with file and line), duplicate series, series of a symbol out of step, or a configured
-/// catalog without matching candles.
+/// The catalog is used if it has a series of a bot (of every bot for the built-in examples). It is an
+/// error if it has only others and is set or the bots are configured: a symbol may be misspelled.
 pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> Result<LoadedCandles> {
     let config = &loaded.config;
     let store = candle_store(loaded);
@@ -76,10 +71,8 @@ pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> 
         return Err(not_in_catalog(bot, &others, &format!("the catalog {folder}")));
     }
     if loaded.is_set("data.catalog") {
-        let problem = format!(
-            "the catalog {folder} holds no candles of the bots' symbols; it holds: {}",
-            listed(&others)
-        );
+        let held = if others.is_empty() { "nothing".to_owned() } else { listed(&others) };
+        let problem = format!("the catalog {folder} holds no candles of the bots' symbols; it holds: {held}");
         return Err(AppError::data(problem)
             .help("`candlewick data generate --catalog DIR` makes synthetic candles; --data takes files"));
     }
@@ -113,12 +106,15 @@ fn stock(
     progress: &dyn Progress,
 ) -> Result<LoadedCandles> {
     let folder = store.catalog.folder().display();
-    let mut notices = resampled(names, store)?;
-    let place = match source {
-        CandleSource::Named | CandleSource::Synthetic => "the given data".to_owned(),
-        CandleSource::Catalog => format!("the catalog {folder}"),
-    };
-    if source == CandleSource::Catalog && loaded.has_built_in_bots() {
+    let mut notices = Vec::new();
+    for name in names {
+        if let Some(shorter) = name.joined_from(&store.catalog)? {
+            notices.push(format!("the candles of {} are resampled from {shorter}", name.series()));
+        }
+    }
+    let is_catalog = source == CandleSource::Catalog;
+    let place = if is_catalog { format!("the catalog {folder}") } else { "the given data".to_owned() };
+    if is_catalog && loaded.has_built_in_bots() {
         notices.push(format!("the candles are those of the catalog {folder}"));
     }
     let series = kept(read_all(names, store, progress)?, range, &loaded.config.bots)?;
@@ -139,34 +135,19 @@ pub fn candle_store(loaded: &Loaded) -> CandleStore {
 
 pub fn stored_for(catalog: &Catalog, bots: &[BotSettings]) -> Result<Vec<DataName>> {
     let all = catalog.series()?;
-    let mut found: Vec<Series> = Vec::new();
-    for bot in bots {
+    let found = bots.iter().flat_map(|bot| {
         let of_symbol = || all.iter().copied().filter(|one| one.symbol == bot.symbol);
         let own = of_symbol().find(|one| *one == bot.series());
         let parts = || of_symbol().filter(|one| is_part(*one, bot.series())).max_by_key(|one| one.interval);
         let finer = of_symbol().filter(|one| one.interval < bot.interval);
-        for series in own.or_else(parts).into_iter().chain(finer) {
-            if !found.contains(&series) {
-                found.push(series);
-            }
-        }
-    }
-    Ok(found.into_iter().map(DataName::Stored).collect())
+        own.or_else(parts).into_iter().chain(finer).collect::<Vec<_>>()
+    });
+    Ok(distinct(found).into_iter().map(DataName::Stored).collect())
 }
 
 pub(crate) fn serves(names: &[DataName], bot: &BotSettings) -> bool {
     let series = bot.series();
     names.iter().map(DataName::series).any(|one| one == series || is_part(one, series))
-}
-
-fn resampled(names: &[DataName], store: &CandleStore) -> Result<Vec<String>> {
-    let mut notices = Vec::new();
-    for name in names {
-        if let Some(shorter) = name.joined_from(&store.catalog)? {
-            notices.push(format!("the candles of {} are resampled from {shorter}", name.series()));
-        }
-    }
-    Ok(notices)
 }
 
 fn revised(names: &[DataName], store: &CandleStore, range: &Range<Millis>) -> Result<u64> {
@@ -203,10 +184,10 @@ fn kept(
     let mut kept = Vec::with_capacity(series.len());
     let mut outside = None;
     for (place, whole) in series {
-        let has_bot = bots.iter().any(|bot| bot.series() == whole.candles().series());
+        let is_heard = has_bot(bots, whole.candles());
         match within(whole, range, &place) {
             Ok(part) => kept.push(part),
-            Err(failure) if has_bot => return Err(failure),
+            Err(failure) if is_heard => return Err(failure),
             Err(failure) => outside = Some(failure),
         }
     }
@@ -219,17 +200,16 @@ fn kept(
 pub fn within(whole: HashedSeries, range: &Range<Millis>, place: &str) -> Result<HashedSeries> {
     let candles = whole.candles();
     let Ok(part) = candles.within(range.clone()) else {
-        let ends = [candles.start(), candles.end()].map(candlewick_records::utc);
+        let [start, end] = [candles.start(), candles.end()].map(utc);
         let problem = format!("{place}: no candles of {} lie between --from and --to", candles.series());
-        return Err(AppError::data(problem).help(format!("it has them from {} to {}", ends[0], ends[1])));
+        return Err(AppError::data(problem).help(format!("it has them from {start} to {end}")));
     };
     let is_whole = part.candles().len() == candles.candles().len();
     Ok(if is_whole { whole } else { HashedSeries::new(part) })
 }
 
-fn listed<'a>(all: impl IntoIterator<Item = &'a Series>) -> String {
-    let names: Vec<String> = all.into_iter().map(Series::to_string).collect();
-    if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
+pub(super) fn listed(all: &[Series]) -> String {
+    all.iter().map(Series::to_string).collect::<Vec<_>>().join(", ")
 }
 
 pub fn candles_of(series: &[HashedSeries]) -> Vec<CandleSeries> {
@@ -256,13 +236,9 @@ pub(crate) fn check_stored(catalog: &Catalog, symbol: Symbol) -> Result<Vec<Stri
 }
 
 pub(crate) fn read_other_intervals(catalog: &Catalog, series: &[Series]) -> Result<Vec<CandleSeries>> {
-    let mut others = Vec::new();
-    for stored in catalog.series()? {
-        if series.iter().any(|one| is_other_interval(*one, stored)) {
-            others.push(catalog.read(stored)?.into_candles());
-        }
-    }
-    Ok(others)
+    let others = catalog.series()?.into_iter();
+    let others = others.filter(|stored| series.iter().any(|one| is_other_interval(*one, *stored)));
+    others.map(|stored| Ok(catalog.read(stored)?.into_candles())).collect()
 }
 
 pub(crate) fn is_other_interval(one: Series, other: Series) -> bool {
@@ -271,11 +247,8 @@ pub(crate) fn is_other_interval(one: Series, other: Series) -> bool {
 
 fn describe(mismatch: &SeriesMismatch) -> String {
     let SeriesMismatch { span, is_whole, .. } = mismatch;
-    if *is_whole {
-        mismatch.to_string()
-    } else {
-        format!("{mismatch} (from about {} to {})", utc(span.start), utc(span.end))
-    }
+    let part = format!(" (from about {} to {})", utc(span.start), utc(span.end));
+    format!("{mismatch}{}", if *is_whole { "" } else { part.as_str() })
 }
 
 fn hint(mismatch: &SeriesMismatch) -> String {
@@ -299,25 +272,21 @@ const DAYS: u32 = 14;
 const DETAIL_DAYS: i64 = 4;
 
 fn synthetic_candles() -> Result<Vec<CandleSeries>, HistoryError> {
+    let detail_from = START + Millis::DAY * (i64::from(DAYS) - DETAIL_DAYS);
     let mut all = Vec::with_capacity(2 * SYMBOLS.len());
     for name in SYMBOLS {
         let symbol = Symbol::new(name).expect("a name of the table is a symbol");
         let market = known_market(symbol).expect("a name of the table is of a known market");
-        let detail_interval = Interval::from_seconds(5).expect("five seconds are an interval");
+        let interval = Interval::from_seconds(5).expect("five seconds are an interval");
         let settings = GenerateSettings::of_market(symbol, market, START, DAYS);
-        let fine = generate(&GenerateSettings { interval: detail_interval, ..settings })?;
+        let fine = generate(&GenerateSettings { interval, ..settings })?;
         // Joined five-second candles of a seed are its one-minute candles, so the walk is walked once.
         all.push(resample(&fine, Interval::MINUTE)?);
-        all.push(last_days(&fine));
+        let detail = fine.candles().iter().filter(|candle| candle.time() >= detail_from);
+        let detail: Vec<Candle> = detail.copied().collect();
+        all.push(CandleSeries::new(fine.series(), detail).expect("the end of a series is a series"));
     }
     Ok(all)
-}
-
-fn last_days(fine: &CandleSeries) -> CandleSeries {
-    let from = START + Millis::DAY * (i64::from(DAYS) - DETAIL_DAYS);
-    let kept: Vec<Candle> = fine.candles().iter().filter(|candle| candle.time() >= from).copied().collect();
-    let series = Series { symbol: fine.symbol(), interval: fine.interval() };
-    CandleSeries::new(series, kept).expect("the end of a series is a series")
 }
 
 #[cfg(test)]

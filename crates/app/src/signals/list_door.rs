@@ -1,8 +1,7 @@
 //! The watched signal list: gives each entry to the run when it is due and reloads a changed file.
 //!
-//! A change is applied completely or not at all: an invalid file raises an alarm and the previous
-//! list stays active. A deleted file counts as an empty list. Entries are identified by bot and
-//! moment, so that no change repeats a trade.
+//! An invalid file raises an alarm and the previous list stays active. A deleted file counts as an
+//! empty list. Entries are identified by bot and moment, so that no change repeats a trade.
 
 use super::door::Door;
 use super::list::{DueEntry, ListTerms, SignalList};
@@ -42,8 +41,6 @@ pub(super) struct ListDoor {
 }
 
 impl ListDoor {
-    /// Creates the door of a list just read, for a run that begins at `now`.
-    ///
     /// Entries due shortly before `now` are given as well; a restarted run recognises them.
     pub(super) fn new(list: SignalList, loaded: &Loaded, now: Millis) -> Self {
         let path = loaded.config.signals.list.clone().unwrap_or_default();
@@ -62,9 +59,8 @@ impl ListDoor {
     }
 
     pub(super) async fn watch(mut self, door: Door, ready: oneshot::Sender<()>) {
-        // A virtual clock does not go on to the first entry before the run has asked for its first candles.
+        // A virtual clock waits for the first request of the run.
         let held = door.clock.hold();
-        // Whoever opens the doors may have gone.
         let _ = ready.send(());
         let mut run = pin!(door.wait_for_run());
         let mut has_begun = match timeout(GRACE, &mut run).await {
@@ -181,10 +177,9 @@ impl ListDoor {
 
     fn next_due(&self) -> Option<Millis> {
         let from = self.done - self.lateness;
-        let known = self.list.due(from, self.done).into_iter();
-        let missed =
-            known.filter(|due| !self.given.contains(&(due.at, due.entry.bot))).map(|due| due.at).min();
-        missed.or_else(|| self.list.next_after(self.done))
+        let mut known = self.list.due(from, self.done).into_iter();
+        let missed = known.find(|due| !self.given.contains(&(due.at, due.entry.bot)));
+        missed.map(|due| due.at).or_else(|| self.list.next_after(self.done))
     }
 
     fn order_of(&self, due: &DueEntry, door: &Door) -> SignalOrder {
@@ -209,8 +204,7 @@ type Sleep<'a> = Pin<Box<dyn Future<Output = Hold> + Send + 'a>>;
 async fn asleep(clock: &dyn Clock, until: Option<Millis>) -> Sleep<'_> {
     let Some(until) = until else { return Box::pin(pending()) };
     let mut sleep: Sleep<'_> = clock.sleep_until(until);
-    let first = poll_fn(|context| Poll::Ready(sleep.as_mut().poll(context))).await;
-    match first {
+    match poll_fn(|context| Poll::Ready(sleep.as_mut().poll(context))).await {
         Poll::Ready(held) => Box::pin(std::future::ready(held)),
         Poll::Pending => sleep,
     }

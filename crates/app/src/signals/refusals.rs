@@ -1,8 +1,6 @@
-//! List entries that the configuration alone would reject: out of hours, or during an earlier
-//! trade.
+//! List entries that the configuration alone would reject: out of hours, or during an earlier trade.
 //!
-//! The entries are replayed through a session without strategies. Each trade ends as a draw, so
-//! that no rejection depends on results.
+//! The entries are replayed through a session without strategies, each trade as a draw.
 
 use super::list::{DueEntry, ListEntry, SignalList};
 use crate::bots::session_settings;
