@@ -209,8 +209,8 @@ pub fn unset_price_steps(markets: &[Market], set: &BTreeMap<Symbol, f64>) -> BTr
     suggested_steps(markets, set).filter_map(|(symbol, step)| Some((symbol, step.parse().ok()?))).collect()
 }
 
-fn suggested_steps(markets: &[Market], set: &BTreeMap<Symbol, f64>) -> impl Iterator<Item = (Symbol, String)> {
-    let unset = markets.iter().filter(move |market| !set.contains_key(&market.symbol()));
+fn suggested_steps(all: &[Market], set: &BTreeMap<Symbol, f64>) -> impl Iterator<Item = (Symbol, String)> {
+    let unset = all.iter().filter(move |market| !set.contains_key(&market.symbol()));
     unset.filter_map(|market| Some((market.symbol(), price_step(market.prices.candles())?)))
 }
 

@@ -6,8 +6,8 @@ use crate::error::{AppError, Result};
 use crate::progress::Progress;
 use crate::storage;
 use candlewick_history::{
-    CandleFile, Catalog, CheckSettings, Checked, ConflictChoice, Finding, FindingKind, Findings, ImportSettings,
-    Remedy, check_file, check_series,
+    CandleFile, Catalog, CheckSettings, Checked, ConflictChoice, Finding, FindingKind, Findings,
+    ImportSettings, Remedy, check_file, check_series,
 };
 use candlewick_records::{table, utc};
 use candlewick_sdk::{CandleSeries, Series};

@@ -99,7 +99,12 @@ impl Above {
     }
 
     /// Gives an entry its date. A date of its own ends the one above: it may apply below as well.
-    pub(super) fn date(&mut self, cells: &mut Cells, own: &mut Vec<Column>, line: u64) -> Result<Day, String> {
+    pub(super) fn date(
+        &mut self,
+        cells: &mut Cells,
+        own: &mut Vec<Column>,
+        line: u64,
+    ) -> Result<Day, String> {
         match (cells.date, &mut self.heading) {
             (Some(date), heading) => {
                 if heading.as_ref().is_some_and(|heading| heading.date != date) {

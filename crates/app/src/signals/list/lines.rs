@@ -104,8 +104,8 @@ impl Elsewhere {
 
     fn check_sense(&self, cells: &Cells, entry: u64) -> Result<(), String> {
         let hour = cells.texts[0].split(':').next().and_then(|hour| hour.trim().parse::<u8>().ok());
-        let [changed, afternoon] = [self.changed, self.afternoon].map(|line| line.filter(|line| *line < entry));
-        let (line, what) = match (changed, afternoon) {
+        let above = |line: Option<u64>| line.filter(|line| *line < entry);
+        let (line, what) = match (above(self.changed), above(self.afternoon)) {
             (Some(line), _) => (line, "it is not to be traded as it stands"),
             (None, Some(line)) if hour.is_some_and(|hour| hour < 12) => {
                 (line, "its time is of the afternoon, which is written 13:00 and later")

@@ -197,7 +197,8 @@ impl SignalList {
         let ends = own.iter().flatten().map(|series| series.end());
         let (Some(from), Some(to)) = (starts.min(), ends.max()) else { return Default::default() };
         let is_shown = |bot: BotId, at: Millis| {
-            own.get(bot.index()).copied().flatten().is_some_and(|series| series.start() < at && at <= series.end())
+            let series = own.get(bot.index()).copied().flatten();
+            series.is_some_and(|series| series.start() < at && at <= series.end())
         };
         let (due, mut contradictions) = self.due_and_contradictions(from, to);
         let due = due.into_iter().filter(|due| is_shown(due.entry.bot, due.at));
