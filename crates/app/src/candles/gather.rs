@@ -67,7 +67,6 @@ impl Candles {
         start.unwrap_or(Millis::ZERO)..end.unwrap_or(Millis::ZERO)
     }
 
-    /// Counts candles of the bots' series that are missing while the market was open.
     pub fn missing(&self, bots: &[BotSettings]) -> u64 {
         self.series.iter().filter(|one| has_bot(bots, one)).map(missing_candles).sum()
     }
@@ -201,7 +200,6 @@ pub fn check_expiries(loaded: &Loaded, markets: &[Market], fineness: Fineness, h
     Problems::check(problems).map_err(|problems| AppError::invalid(problems.to_string()).help(hint))
 }
 
-/// Checks that candles no longer than its expiry priced each trade.
 fn check_trades(loaded: &Loaded, markets: &[Market], book: &TradeBook) -> Result<()> {
     for (index, bot) in loaded.config.bots.iter().enumerate() {
         let Some(market) = markets.iter().find(|market| market.symbol() == bot.symbol) else { continue };

@@ -106,10 +106,14 @@ fn stock(
     progress: &dyn Progress,
 ) -> Result<LoadedCandles> {
     let folder = store.catalog.folder().display();
-    let mut notices = Vec::new();
+    let (mut notices, mut revised) = (Vec::new(), 0);
     for name in names {
         if let Some(shorter) = name.joined_from(&store.catalog)? {
             notices.push(format!("the candles of {} are resampled from {shorter}", name.series()));
+        }
+        if let Some(series) = name.read_from(&store.catalog)? {
+            let revisions = store.catalog.revisions(series)?.into_iter();
+            revised += revisions.filter(|revision| range.contains(&revision.candle.time())).count() as u64;
         }
     }
     let is_catalog = source == CandleSource::Catalog;
@@ -120,7 +124,7 @@ fn stock(
     let series = kept(read_all(names, store, progress)?, range, &loaded.config.bots)?;
     notices.extend(check_stock(&series, &place)?);
     let prices = PriceSource::of(names, &store.catalog, &loaded.config.broker.client)?;
-    Ok(LoadedCandles { series, source, prices, place, notices, revised: revised(names, store, range)? })
+    Ok(LoadedCandles { series, source, prices, place, notices, revised })
 }
 
 pub fn candle_store(loaded: &Loaded) -> CandleStore {
@@ -150,18 +154,6 @@ pub(crate) fn serves(names: &[DataName], bot: &BotSettings) -> bool {
     names.iter().map(DataName::series).any(|one| one == series || is_part(one, series))
 }
 
-fn revised(names: &[DataName], store: &CandleStore, range: &Range<Millis>) -> Result<u64> {
-    let mut count = 0;
-    for name in names {
-        if let Some(series) = name.read_from(&store.catalog)? {
-            let revisions = store.catalog.revisions(series)?;
-            let of_range = revisions.iter().filter(|revision| range.contains(&revision.candle.time()));
-            count += of_range.count() as u64;
-        }
-    }
-    Ok(count)
-}
-
 fn read_all(
     names: &[DataName],
     store: &CandleStore,
@@ -175,7 +167,6 @@ fn read_all(
     names.iter().map(read).collect()
 }
 
-/// Limits series to the range. Only those of a bot have to reach into it.
 fn kept(
     series: Vec<(String, HashedSeries)>,
     range: &Range<Millis>,

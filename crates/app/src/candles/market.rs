@@ -226,7 +226,6 @@ pub(super) fn unset_steps(markets: &[Market], set: &BTreeMap<Symbol, f64>) -> Op
     })
 }
 
-/// Returns the built-in steps in force as lines of `[simulation.ticks]`.
 pub(crate) fn built_in_steps(loaded: &Loaded) -> Vec<String> {
     let symbols: BTreeSet<Symbol> = loaded.config.bots.iter().map(|bot| bot.symbol).collect();
     let step = |symbol: Symbol| {
@@ -248,7 +247,6 @@ pub(super) fn built_in_steps_note(loaded: &Loaded) -> Option<String> {
 }
 
 fn decimals(price: f64) -> usize {
-    // The shortest text that is this number.
     without_tail(price).to_string().split_once('.').map_or(0, |(_, fraction)| fraction.len())
 }
 

@@ -69,7 +69,6 @@ fn first_covered(all: &[CandleSeries], range: Range<Millis>) -> Option<Millis> {
     while at < range.end {
         match all.iter().find_map(|one| covers(one, at).err()) {
             None => return Some(at),
-            // Each step goes to a later candle.
             Some(next) => at = next?,
         }
     }
@@ -78,7 +77,6 @@ fn first_covered(all: &[CandleSeries], range: Range<Millis>) -> Option<Millis> {
 
 fn shift_of(now: Millis, all: &[CandleSeries]) -> Option<Millis> {
     let (start, end) = whole(all);
-    // Moments with the time of day of now.
     let first = now - (now - start).floor_to(Millis::DAY);
     let moments = successors(Some(first), |at| Some(*at + Millis::DAY)).take_while(|at| *at < end);
     // How much lies on either side, up to a day.

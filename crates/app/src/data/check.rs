@@ -298,7 +298,6 @@ fn place_of(finding: &Finding) -> String {
 pub fn coverage_table(all: &[CheckResult]) -> String {
     let mut table = table(["Symbol", "Interval", "From", "To", "Candles", "Missing", "Coverage", "Problems"]);
     for result in all {
-        // The repaired candles, since those are read from now on.
         let again = result.repaired.as_ref().and_then(|repaired| repaired.again.as_ref());
         let checked = again.unwrap_or(&result.checked);
         let candles = checked.candles.as_ref();

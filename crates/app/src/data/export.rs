@@ -94,7 +94,6 @@ impl fmt::Display for Exported {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
     Kept,
-    /// Replace a file; in a catalog, start a new version of the series.
     Replaced,
 }
 

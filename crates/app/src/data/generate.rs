@@ -16,7 +16,6 @@ const USUAL_VOLATILITY: f64 = 0.000_5;
 
 #[derive(Clone, Debug)]
 pub struct GenerateTerms {
-    /// Name of the pair, also an input to the randomness.
     pub symbol: Symbol,
     pub asset_type: Option<AssetType>,
     /// Length of the candles, a multiple of 5 s.

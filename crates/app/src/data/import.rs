@@ -186,7 +186,6 @@ impl ReadFile {
 /// Number of candles from which trailing zeros of all prices count as padding.
 const TELLING: usize = 100;
 
-/// Counts candles with a stored counterpart, and those of them with a new value.
 fn compare(stored: &CandleSeries, revisions: &[Revision], candles: &CandleSeries) -> (usize, usize) {
     let (mut there, mut revised) = (0, 0);
     for candle in candles.candles() {

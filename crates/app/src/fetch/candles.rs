@@ -27,7 +27,6 @@ pub struct CandleJob {
     pub batch: usize,
 }
 
-/// Fetches until complete, stopped or failed, and stores whatever was received.
 pub async fn fetch_candles(job: CandleJob, fetching: Fetching) -> (Fetched, Result<()>) {
     let mut fetched = Fetched::new(&job.target);
     let outcome = fetch(&job, &fetching, &mut fetched).await;

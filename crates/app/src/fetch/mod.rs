@@ -49,7 +49,6 @@ struct Meter {
 }
 
 impl Fetching {
-    /// Creates a client of the symbol price API, without the trading token.
     pub fn new(loaded: &Loaded, targets: &[Target], mixing: Mixing, progress: &dyn Progress) -> Result<Self> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let settings = loaded.config.broker.client.clone();

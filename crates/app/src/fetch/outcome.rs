@@ -165,7 +165,6 @@ pub fn text(all: &[Fetched], finished: FetchEnd) -> String {
     text
 }
 
-/// Lists the revisions. The first value remains in force.
 fn write_revised(one: &Fetched, text: &mut String) {
     for (first, later) in one.revised.iter().take(SHOWN) {
         let (series, time) = (one.target.series, utc(first.time()));

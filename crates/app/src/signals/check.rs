@@ -65,7 +65,6 @@ pub fn check_list(loaded: &Loaded, path: &Path, now: Millis) -> Result<CheckedLi
     let is_open = |entry: &ListEntry| {
         entry.when.once().is_none_or(|at| at > now) && !refusals.never.contains(&entry.line)
     };
-    // A list with a contradiction is refused as a whole.
     let is_taken = !lines.iter().any(|line| matches!(line.taken, Taken::Contradicts(_)));
     let would_trade = entries.iter().filter(|(entry, _)| is_taken && is_open(entry)).count();
     let is_named = |place: usize| entries.iter().any(|(entry, _)| entry.bot.index() == place);

@@ -169,7 +169,6 @@ impl Door {
         }
     }
 
-    /// Waits for room in the run's queue.
     async fn permit(&self) -> Option<mpsc::OwnedPermit<ControlRequest>> {
         timeout(PATIENCE, self.orders.upgrade()?.reserve_owned()).await.ok()?.ok()
     }

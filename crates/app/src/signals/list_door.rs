@@ -102,7 +102,6 @@ impl ListDoor {
                             return;
                         }
                     }
-                    // On the clock again before it is let go of.
                     sleep = asleep(door.clock.as_ref(), self.next_due()).await;
                     door.expect(self.next_entry(), self.list.passed_over_words()).await;
                 }
@@ -210,7 +209,6 @@ async fn asleep(clock: &dyn Clock, until: Option<Millis>) -> Sleep<'_> {
     }
 }
 
-/// Modification time, length and identity of a file.
 type Stamp = Option<(SystemTime, u64, u64)>;
 
 /// A polled file. It is completely written once two polls find the same state.

@@ -113,7 +113,6 @@ fn replay(
     let mut most = 0;
     for due in due {
         let Some(bot) = bots.get(due.entry.bot.index()) else { continue };
-        // In the order in which their ends are known.
         running.sort_by_key(|running| running.known);
         while running.first().is_some_and(|first| first.known <= due.at) {
             let ended = running.remove(0);

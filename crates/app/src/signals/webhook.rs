@@ -1,7 +1,7 @@
 //! Webhook server. Each request is answered before the run decides: no sender waits for a trade.
 
 use super::door::Door;
-use super::message::{Message, Unread};
+use super::message::Unread;
 use crate::configuration::{Network, SignalSettings, WebhookSecret};
 use crate::error::AppError;
 use crate::http_server::{self, Answer};
@@ -33,7 +33,6 @@ const BODY_DEADLINE: Duration = Duration::from_secs(3);
 
 /// Signals remembered to recognise repeats: an unsure sender retries soon.
 const REMEMBERED: usize = 1_024;
-/// Window of the rate limit.
 const WINDOW: Duration = Duration::from_mins(1);
 
 pub(super) async fn listen(address: SocketAddr) -> Result<TcpListener, AppError> {
@@ -110,11 +109,11 @@ impl Webhook {
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
         match self.read(request, peer, door).await {
-            Ok(Message::Flat) => {
+            Ok(None) => {
                 let text = "the position was closed: that is no signal";
                 respond(StatusCode::OK, &json!({ "status": "nothing to do", "reason": text }))
             }
-            Ok(Message::Signal(order)) => self.take(*order, door),
+            Ok(Some(order)) => self.take(order, door),
             Err(Refusal::Quiet(status, problem)) => respond(status, &json!({ "error": problem })),
             Err(Refusal::Malformed(status, problem)) => {
                 door.report_malformed(&problem);
@@ -157,7 +156,12 @@ impl Webhook {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn read<B>(&self, request: Request<B>, peer: IpAddr, door: &Door) -> Result<Message, Refusal>
+    async fn read<B>(
+        &self,
+        request: Request<B>,
+        peer: IpAddr,
+        door: &Door,
+    ) -> Result<Option<SignalOrder>, Refusal>
     where
         B: Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
@@ -171,19 +175,16 @@ impl Webhook {
         self.check_sender(request.headers(), peer)?;
         let (head, body) = request.into_parts();
         let now = door.now();
-        let body = Limited::new(body, MAX_BODY_BYTES).collect();
-        let body = match tokio::time::timeout(BODY_DEADLINE, body).await {
-            Ok(Ok(body)) => body.to_bytes(),
-            Ok(Err(_)) => {
-                let problem = format!("a body has at most {MAX_BODY_BYTES} bytes and comes whole");
-                return Err(Refusal::Malformed(StatusCode::PAYLOAD_TOO_LARGE, problem));
-            }
-            Err(_) => {
-                let problem = format!("the body did not come within {} s", BODY_DEADLINE.as_secs());
-                return Err(Refusal::Malformed(StatusCode::REQUEST_TIMEOUT, problem));
-            }
-        };
-        let unread = Unread::parse(&body);
+        let body = tokio::time::timeout(BODY_DEADLINE, Limited::new(body, MAX_BODY_BYTES).collect()).await;
+        let body = body.map_err(|_| {
+            let problem = format!("the body did not come within {} s", BODY_DEADLINE.as_secs());
+            Refusal::Malformed(StatusCode::REQUEST_TIMEOUT, problem)
+        })?;
+        let body = body.map_err(|_| {
+            let problem = format!("a body has at most {MAX_BODY_BYTES} bytes and comes whole");
+            Refusal::Malformed(StatusCode::PAYLOAD_TOO_LARGE, problem)
+        })?;
+        let unread = Unread::parse(&body.to_bytes());
         let in_body = unread.as_ref().ok().and_then(Unread::secret);
         let given = secret_of(&head.headers).or(in_body);
         if !given.is_some_and(|given| self.secret.is(given)) {
@@ -197,11 +198,11 @@ impl Webhook {
         }
         let malformed = |problem| Refusal::Malformed(StatusCode::BAD_REQUEST, problem);
         let number = self.messages.fetch_add(1, Ordering::Relaxed);
-        let message = unread.map_err(malformed)?.read(door.source, now, number).map_err(malformed)?;
-        if let Message::Signal(order) = &message {
+        let order = unread.map_err(malformed)?.read(door.source, now, number).map_err(malformed)?;
+        if let Some(order) = &order {
             door.check(order).map_err(malformed)?;
         }
-        Ok(message)
+        Ok(order)
     }
 
     fn check_sender(&self, headers: &HeaderMap, peer: IpAddr) -> Result<(), Refusal> {

@@ -7,7 +7,6 @@ use chrono::{NaiveTime, TimeDelta, Timelike};
 
 /// Hour of the day. An earlier time below an afternoon one may be of the next day.
 const NIGHT_ENDS: u32 = 6;
-/// A time that jumps back further than this may belong to the next day.
 const FARTHEST_BACK: TimeDelta = TimeDelta::hours(12);
 
 const SHOWN: usize = 60;
@@ -219,7 +218,6 @@ fn is_date(token: &str, parts: &[&str]) -> bool {
         }
 }
 
-/// How a line changes the meaning of those below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sense {
     Afternoon,

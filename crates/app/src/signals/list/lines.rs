@@ -15,7 +15,6 @@ pub(super) const MAX_ENTRIES: usize = 20_000;
 /// Maximum length of a line in characters.
 const LONGEST: usize = 1_000;
 
-/// Variation selectors and joiners.
 const SELECTORS: [char; 3] = ['\u{fe0e}', '\u{fe0f}', '\u{200d}'];
 
 pub(super) struct CellLine {
