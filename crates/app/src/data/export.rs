@@ -33,7 +33,13 @@ pub fn export(
     out: &OutputFile,
     progress: &dyn Progress,
 ) -> Result<Exported> {
-    let resampled_from = terms.resampled_from(store)?;
+    let (interval, share) = (terms.name.series().interval, store.longer_share_percent);
+    let mut resampled_from = None;
+    if let Some(shorter) = terms.name.joined_from(&store.catalog)? {
+        let Resampled { counts, .. } = resample_by(store.catalog.read(shorter)?.candles(), interval, share)?;
+        let counts = vec![(interval, counts)];
+        resampled_from = Some((shorter, LongerCounts { share_percent: share, counts }));
+    }
     let _spinner = progress.spinner(&format!("Writing {}", out.path().display()));
     let series = terms.read(store)?;
     out.write(series.candles())?;
@@ -41,13 +47,6 @@ pub fn export(
 }
 
 impl ExportTerms {
-    fn resampled_from(&self, store: &CandleStore) -> Result<Option<(Series, LongerCounts)>> {
-        let Some(shorter) = self.name.joined_from(&store.catalog)? else { return Ok(None) };
-        let (interval, share) = (self.name.series().interval, store.longer_share_percent);
-        let Resampled { counts, .. } = resample_by(store.catalog.read(shorter)?.candles(), interval, share)?;
-        Ok(Some((shorter, LongerCounts { share_percent: share, counts: vec![(interval, counts)] })))
-    }
-
     fn read(&self, store: &CandleStore) -> Result<HashedSeries> {
         let whole = match (&self.name, self.version) {
             (DataName::Stored(series), Some(number)) => store.catalog.read_version(*series, number)?,

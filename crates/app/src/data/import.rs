@@ -276,9 +276,12 @@ impl ImportedFile {
             0 => String::new(),
             missing => format!(", {missing} missing"),
         };
+        let zone = imported.zone.map(|zone| format!(", times of {zone}")).unwrap_or_default();
+        let seconds = if imported.in_seconds { ", times in seconds" } else { "" };
+        let order = if imported.newest_first { ", newest first" } else { "" };
         write!(
             f,
-            "{}: {} candles of {}, {} to {}{missing}; format {}, symbol {}, interval {}",
+            "{}: {} candles of {}, {} to {}{missing}; format {}, symbol {}, interval {}{zone}{seconds}{order}",
             file.display(),
             candles.candles().len(),
             candles.series(),
@@ -288,15 +291,6 @@ impl ImportedFile {
             imported.symbol_from.as_str(),
             imported.interval_from.as_str(),
         )?;
-        if let Some(zone) = imported.zone {
-            write!(f, ", times of {zone}")?;
-        }
-        if imported.in_seconds {
-            f.write_str(", times in seconds")?;
-        }
-        if imported.newest_first {
-            f.write_str(", newest first")?;
-        }
         for (count, what) in [
             (imported.empty_rows, "without prices"),
             (imported.skipped_rows, "at a change of the clock"),

@@ -162,14 +162,10 @@ fn words_of(entry: &ListEntry, zone: Tz, bots: &[BotSettings]) -> TakenEntry {
 fn local_words(at: Millis, zone: Tz) -> Option<String> {
     let utc = DateTime::from_timestamp_millis(at.get())?;
     let local = utc.with_timezone(&zone);
-    let is_same_day = local.date_naive() == utc.date_naive();
-    let form = match (is_same_day, local.second()) {
-        (true, 0) => "%H:%M",
-        (true, _) => "%H:%M:%S",
-        (false, 0) => "%Y-%m-%d %H:%M",
-        (false, _) => "%Y-%m-%d %H:%M:%S",
-    };
-    Some(format!("{} {}", local.format(form), zone_words(zone)))
+    let day = if local.date_naive() == utc.date_naive() { "" } else { "%Y-%m-%d " };
+    let seconds = if local.second() == 0 { "" } else { ":%S" };
+    let form = format!("{day}%H:%M{seconds}");
+    Some(format!("{} {}", local.format(&form), zone_words(zone)))
 }
 
 fn closed_note(at: Millis, symbol: &str, zone: Tz) -> Option<String> {

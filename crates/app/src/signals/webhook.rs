@@ -48,22 +48,21 @@ pub(super) async fn serve(
     lateness: Millis,
     door: Door,
 ) {
-    let (queue, waiting) = mpsc::channel(WAITING);
+    let (queue, mut waiting) = mpsc::channel(WAITING);
     let served = Arc::new((Webhook::new((&settings, secret), lateness, queue), door.clone()));
     let answer = move |request: Request<Incoming>, sender: IpAddr| {
         let served = Arc::clone(&served);
         async move { served.0.answer(request, sender, &served.1).await }
     };
     let on_too_many = || door.report_turned_away("too many connections at a time");
-    tokio::join!(give_in_turn(waiting, door.clone()), http_server::serve(listener, answer, on_too_many));
-}
-
-async fn give_in_turn(mut waiting: mpsc::Receiver<SignalOrder>, door: Door) {
-    while let Some(order) = waiting.recv().await {
-        if !door.give(order, Hold::none()).await {
-            return;
+    let give_in_turn = async {
+        while let Some(order) = waiting.recv().await {
+            if !door.give(order, Hold::none()).await {
+                return;
+            }
         }
-    }
+    };
+    tokio::join!(give_in_turn, http_server::serve(listener, answer, on_too_many));
 }
 
 struct Webhook {

@@ -197,14 +197,12 @@ pub(super) fn named_lines(text: &str, columns: &NamedColumns) -> Result<Vec<Cell
         }
         let cells = columns.cells(&record).map(Box::new);
         let is_entry = cells.as_ref().is_ok_and(|cells| direction_of(&cells.texts[3]).is_ok());
-        let own = CellLine::new(line, text, cells.map(LineCells::Entry));
-        lines.push(if is_entry {
-            own
-        } else {
+        let mut own = CellLine::new(line, text, cells.map(LineCells::Entry));
+        if !is_entry {
             let plain = plain(text);
-            let (zones, names_day) = (zones_in(&plain), may_name_a_day(&plain));
-            CellLine { zones, names_day, sense: sense_of(text), ..own }
-        });
+            (own.zones, own.names_day, own.sense) = (zones_in(&plain), may_name_a_day(&plain), sense_of(text));
+        }
+        lines.push(own);
         if lines.len() > MAX_ENTRIES {
             break;
         }
