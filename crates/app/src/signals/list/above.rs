@@ -1,7 +1,7 @@
 //! Context that other lines give an entry: a date or expiry above it, or another sense of its time.
 
 use super::columns::{Cells, Column};
-use super::split::{folded, is_one_of};
+use super::split::{folded, is_number, is_one_of};
 use super::time::{WrittenDate, time_of_day};
 use chrono::{NaiveTime, TimeDelta, Timelike};
 
@@ -180,11 +180,10 @@ pub(super) fn may_name_a_day(text: &str) -> bool {
 pub(super) fn may_head_a_day(text: &str) -> bool {
     let lower = text.to_lowercase();
     let may_be = |token: &str| {
-        let number =
-            token.trim_end_matches("st").trim_end_matches("nd").trim_end_matches("rd").trim_end_matches("th");
-        let is_digits = !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit());
+        let ends = ["st", "nd", "rd", "th"];
+        let number = ends.iter().fold(token, |token, end| token.trim_end_matches(end));
         let is_day = number.parse::<u8>().is_ok_and(|day| (1..=31).contains(&day));
-        is_one_of(token, SHORT_DAY_WORDS) || (is_digits && (is_day || [6, 8].contains(&number.len())))
+        is_one_of(token, SHORT_DAY_WORDS) || (is_number(number) && (is_day || [6, 8].contains(&number.len())))
     };
     may_name_a_day(text)
         || lower.split(|sign: char| !(sign.is_alphanumeric() || "./-:,".contains(sign))).any(may_be)
@@ -206,11 +205,9 @@ fn has_date_or(words: &str, text: &str) -> bool {
 
 /// Rejects `2.2`, which is how multipliers are written.
 fn is_date(token: &str, parts: &[&str]) -> bool {
-    let is_number =
-        |part: &&str| part.bytes().all(|digit| digit.is_ascii_digit()) && (1..=4).contains(&part.len());
     let long = parts.iter().filter(|part| part.len() > 2).count();
     let is_factor = token.contains('.') && token.len() == 3;
-    parts.iter().all(is_number)
+    parts.iter().all(|part| is_number(part) && part.len() <= 4)
         && match parts.len() {
             2 => long == 0 && !is_factor,
             3 => long <= 1,

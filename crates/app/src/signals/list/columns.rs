@@ -2,7 +2,7 @@
 //!
 //! Without names, a cell is recognised only if it can be nothing else.
 
-use super::split::{folded, is_one_of, label_of, split};
+use super::split::{folded, is_number, is_one_of, label_of, split};
 use super::time::{WrittenDate, fault_of, time_of_day, timeframe};
 use super::zones::{is_doubtful, zone_cell};
 use crate::candles::distinct;
@@ -127,7 +127,6 @@ fn explain_nothing(cell: &str, bots: &ListBots<'_>) -> String {
 fn meant(cell: &str, bots: &ListBots<'_>) -> Option<String> {
     let upper = cell.to_ascii_uppercase();
     let is_time = |text: &str| time_of_day(text).is_some();
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
     let found = if let Some(symbol) =
         upper.strip_suffix("OTC").and_then(|plain| bots.signals.symbol_of(plain))
     {

@@ -124,52 +124,47 @@ impl Elsewhere {
         ended_expiry: Option<EndedExpiry>,
     ) -> Result<(), String> {
         let [_, bot, symbol, _, expiry, zone, ..] = &cells.texts;
-        let lacks = |what: &str, line: u64| {
-            Err(format!("it has no {what}, and line {line} has one: write it in each line"))
-        };
-        match (cells.date, self.date, self.year, day) {
-            (None, _, _, Day::Ended { heading, by }) => {
-                return Err(format!(
-                    "it has no date: line {by} ended that of line {heading}; write the date in each line, or once more above it"
-                ));
-            }
-            (None, _, _, Day::Commented(line)) => {
-                return Err(format!(
-                    "it has no date, and line {line}, behind #, names one: write the date in each line, or alone in a line above it"
-                ));
-            }
-            (None, Some(line), _, _) => return lacks("date", line),
-            (None, None, _, _) if self.day.is_some() => {
-                return Err(format!(
-                    "it has no date, and line {}, which is no entry, may name one: write the date in each line, or put # before that line",
-                    self.day.unwrap_or_default()
-                ));
-            }
-            (Some(date), _, Some(line), Day::Above(heading)) if !date.has_year() => {
-                return Err(format!(
-                    "its date is that of line {heading}, which has no year, and line {line} has one: write the year in line {heading}"
-                ));
-            }
-            (Some(date), _, Some(line), _) if !date.has_year() => return lacks("year", line),
-            _ => {}
-        }
-        if let Some(line) = self.zone.filter(|_| zone.is_empty()) {
-            return Err(format!(
+        let lacks =
+            |what: &str, line: u64| format!("it has no {what}, and line {line} has one: write it in each line");
+        let has_year = cells.date.is_none_or(WrittenDate::has_year);
+        let why = if let (None, Day::Ended { heading, by }) = (cells.date, day) {
+            format!(
+                "it has no date: line {by} ended that of line {heading}; write the date in each line, or once more above it"
+            )
+        } else if let (None, Day::Commented(line)) = (cells.date, day) {
+            format!(
+                "it has no date, and line {line}, behind #, names one: write the date in each line, or alone in a line above it"
+            )
+        } else if let Some(line) = self.date.filter(|_| cells.date.is_none()) {
+            lacks("date", line)
+        } else if let Some(line) = self.day.filter(|_| cells.date.is_none()) {
+            format!(
+                "it has no date, and line {line}, which is no entry, may name one: write the date in each line, or put # before that line"
+            )
+        } else if let (Day::Above(heading), Some(line)) = (day, self.year.filter(|_| !has_year)) {
+            format!(
+                "its date is that of line {heading}, which has no year, and line {line} has one: write the year in line {heading}"
+            )
+        } else if let Some(line) = self.year.filter(|_| !has_year) {
+            lacks("year", line)
+        } else if let Some(line) = self.zone.filter(|_| zone.is_empty()) {
+            format!(
                 "it has no time zone, and line {line} has one: write the zone in each line, or in none and set signals.timezone"
-            ));
-        }
-        if let Some(EndedExpiry { heading, by, text }) = ended_expiry.filter(|_| expiry.is_empty()) {
-            return Err(format!(
+            )
+        } else if let Some(EndedExpiry { heading, by, text }) = ended_expiry.filter(|_| expiry.is_empty()) {
+            format!(
                 "it has no expiry: line {by} ({text:?}) ended that of line {heading}; write the expiry in each line, or once more above it"
-            ));
-        }
-        match (self.expiry, self.no_entry) {
-            (Some(line), _) if expiry.is_empty() => lacks("expiry", line),
-            (_, Some(line)) if bot.is_empty() && symbol.is_empty() => Err(format!(
+            )
+        } else if let Some(line) = self.expiry.filter(|_| expiry.is_empty()) {
+            lacks("expiry", line)
+        } else if let Some(line) = self.no_entry.filter(|_| bot.is_empty() && symbol.is_empty()) {
+            format!(
                 "it names neither a symbol nor a bot, and line {line}, which is no entry, may: write it in each line"
-            )),
-            _ => self.check_sense(cells, entry),
-        }
+            )
+        } else {
+            return self.check_sense(cells, entry);
+        };
+        Err(why)
     }
 }
 

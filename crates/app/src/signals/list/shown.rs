@@ -3,7 +3,7 @@
 use super::above::struck_out;
 use super::columns::{Cells, Column, ListBots};
 use super::lines::is_like_entry;
-use super::split::{BEHIND_A_GALE, label_of, plain, speaks_of_gales_alone, split, take_gales};
+use super::split::{BEHIND_A_GALE, is_number, label_of, plain, speaks_of_gales_alone, split, take_gales};
 use super::time::{WrittenDate, time_of_day, timeframe};
 use crate::signals::message::direction_of;
 use candlewick_sdk::Direction;
@@ -104,8 +104,7 @@ fn nothing_behind(label: &str) -> String {
 /// Reads `EXP 5`, where only the label makes the number an expiry.
 fn minutes_of(cell: &str, columns: &[Column]) -> Option<String> {
     let minutes = format!("M{cell}");
-    let is_number = cell.bytes().all(|digit| digit.is_ascii_digit());
-    (columns == [Column::Expiry] && is_number && timeframe(&minutes).is_some()).then_some(minutes)
+    (columns == [Column::Expiry] && is_number(cell) && timeframe(&minutes).is_some()).then_some(minutes)
 }
 
 fn set(cells: &mut Cells, column: Column, cell: &str) {

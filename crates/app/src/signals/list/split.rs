@@ -84,6 +84,10 @@ const fn without_accent(sign: char) -> char {
     }
 }
 
+pub(super) fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit())
+}
+
 /// `words` is a list separated and enclosed by spaces.
 pub(super) fn is_one_of(word: &str, words: &str) -> bool {
     !word.is_empty() && words.contains(&format!(" {word} "))
@@ -173,7 +177,7 @@ fn joined(last: &str, word: &str, bots: &ListBots<'_>) -> Option<String> {
         return Some(both).filter(|_| is_symbol && parts.iter().all(|part| Column::of(part, bots).is_err()));
     }
     let unit = folded(word);
-    let is_count = (1..=2).contains(&last.len()) && last.bytes().all(|sign| sign.is_ascii_digit());
+    let is_count = last.len() <= 2 && is_number(last);
     if is_count && is_one_of(&unit, MINUTES) {
         return Some(format!("{last}min"));
     }
@@ -271,7 +275,7 @@ pub(super) fn speaks_of_gales_alone(cells: &[String]) -> bool {
 
 /// Removes martingale remarks and returns whether there were any. Fails if the time stands behind one.
 pub(super) fn take_gales(cells: &mut Vec<String>) -> Result<bool, String> {
-    let is_number = |cell: Option<&String>| cell.is_some_and(|cell| is_gale_count(cell));
+    let is_count = |cell: Option<&String>| cell.is_some_and(|cell| is_gale_count(cell));
     let is_word =
         |cell: Option<&String>, words: &str| cell.is_some_and(|cell| is_one_of(&folded(cell), words));
     let mut has_any = false;
@@ -281,9 +285,9 @@ pub(super) fn take_gales(cells: &mut Vec<String>) -> Result<bool, String> {
             return Err(BEHIND_A_GALE.to_owned());
         }
         let (mut from, mut to) = (place, place + 1);
-        if is_number(cells.get(to)) {
+        if is_count(cells.get(to)) {
             to += 1;
-        } else if from > 0 && is_number(cells.get(from - 1)) {
+        } else if from > 0 && is_count(cells.get(from - 1)) {
             from -= 1;
         }
         // `up` alone is a direction: `UP GALE 1`, and not `up to 1 gale`.

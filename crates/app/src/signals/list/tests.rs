@@ -179,13 +179,6 @@ fn steps_of_any_length_find_what_one_look_finds() {
     assert_eq!(by_next, found.iter().map(|due| due.at).collect());
 }
 
-#[test]
-fn what_changed_between_two_readings_is_counted_by_content() {
-    let before = list("time,bot,direction\n10:30,btc,BUY\n10:31,btc,BUY\n").unwrap();
-    let after = list("time,bot,direction\n10:31,btc,BUY\n10:30,btc,SELL\n10:32,btc,BUY\n").unwrap();
-    assert_eq!((after.lacking_in(&before), before.lacking_in(&after)), (2, 1));
-}
-
 /// One bot for each of two symbols.
 fn traders_bots() -> Vec<BotSettings> {
     bots().into_iter().filter(|bot| bot.name != "eur2").collect()

@@ -1,5 +1,6 @@
 //! Times of day, dates and durations of a list, and recurring times across DST changes.
 
+use super::split::is_number;
 use super::zones::zone_words;
 use crate::configuration::DateOrder;
 use candlewick_sdk::{CloseType, Millis};
@@ -156,8 +157,8 @@ pub(crate) fn timeframe(text: &str) -> Option<CloseType> {
         Some(digits) => (digits, 3_600, 24),
         None => (upper.strip_prefix('M').or_else(minutes)?, 60, 59),
     };
-    let is_number = digits.bytes().all(|digit| digit.is_ascii_digit());
-    let count: i64 = digits.parse().ok().filter(|count| is_number && (1..=longest).contains(count))?;
+    let in_range = |count: &i64| is_number(digits) && (1..=longest).contains(count);
+    let count = digits.parse().ok().filter(in_range)?;
     CloseType::new(Millis::from_seconds(count * unit)).ok()
 }
 
@@ -186,9 +187,7 @@ impl WrittenDate {
         let separator = ['-', '/', '.'].into_iter().find(|separator| cell.contains(*separator))?;
         let parts: Vec<&str> = cell.split(separator).collect();
         let number = |text: &str, most: usize| {
-            let is_number =
-                (1..=most).contains(&text.len()) && text.bytes().all(|digit| digit.is_ascii_digit());
-            text.parse::<u32>().ok().filter(|_| is_number)
+            text.parse::<u32>().ok().filter(|_| is_number(text) && text.len() <= most)
         };
         let year = |text: &str| match text.len() {
             4 => number(text, 4)?.try_into().ok(),

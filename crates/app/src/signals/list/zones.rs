@@ -1,6 +1,6 @@
 //! Time zones: offsets and names in entries, and in other lines, which may apply to the entries.
 
-use super::split::{folded, is_one_of};
+use super::split::{folded, is_number, is_one_of};
 use crate::candles::distinct;
 use chrono_tz::{TZ_VARIANTS, Tz};
 use std::collections::BTreeMap;
@@ -90,11 +90,10 @@ fn may_name_a_zone(words: &[&str]) -> bool {
         line = line.replace(&format!(" {together} "), " ");
     }
     let words: Vec<&str> = line.split_whitespace().collect();
-    let is_number = |word: &&str| word.bytes().all(|digit| digit.is_ascii_digit());
     let says_zone = |(place, word): (usize, &&str)| {
         // `24 horas` is a duration.
         let is_duration =
-            is_one_of(word, " horas hora hours times ") && place > 0 && is_number(&words[place - 1]);
+            is_one_of(word, " horas hora hours times ") && place > 0 && is_number(words[place - 1]);
         let is_it = BEGINNINGS.split(' ').any(|start| word.starts_with(start))
             || *word == "tz"
             || ["time", "times", "zone"].iter().any(|end| word.ends_with(end));
@@ -155,7 +154,6 @@ pub(super) fn zones_in(line: &str) -> Vec<Option<Tz>> {
 pub(super) fn zones_alone(line: &str) -> Vec<Tz> {
     let zones: Option<Vec<Tz>> = zones_in(line).into_iter().collect();
     let text = folded(line);
-    let is_number = |word: &str| word.bytes().all(|sign| sign.is_ascii_digit());
     let says_no_more = || words_of(&text).all(|word| is_number(word) || may_stand_beside_a_zone(word));
     zones.filter(|_| says_no_more()).unwrap_or_default()
 }
@@ -190,10 +188,9 @@ fn offset_behind(name: &str, behind: &str, text: &str) -> Option<Tz> {
 fn is_hours(word: &str) -> bool {
     let digits = word.trim_start_matches(['+', '-']).trim_end_matches('h');
     let parts: Vec<&str> = digits.split(':').collect();
-    let is_number =
-        |part: &&str| (1..=4).contains(&part.len()) && part.bytes().all(|sign| sign.is_ascii_digit());
     let is_signed = word.starts_with(['+', '-']);
-    parts.iter().all(is_number) && (parts.len() == 1 || (parts.len() == 2 && is_signed))
+    parts.iter().all(|part| is_number(part) && part.len() <= 4)
+        && (parts.len() == 1 || (parts.len() == 2 && is_signed))
 }
 
 fn is_doubted(line: &str, text: &str) -> bool {
@@ -202,8 +199,7 @@ fn is_doubted(line: &str, text: &str) -> bool {
         return true;
     }
     let alone = |part: &str| {
-        let mut words = words_of(part)
-            .filter(|word| !is_one_of(word, BESIDE_ONE) && !word.bytes().all(|sign| sign.is_ascii_digit()));
+        let mut words = words_of(part).filter(|word| !is_one_of(word, BESIDE_ONE) && !is_number(word));
         let is_zone = |word| is_one_of(word, ALONE) || is_doubtful(word);
         matches!((words.next(), words.next()), (Some(word), None) if is_zone(word))
     };
