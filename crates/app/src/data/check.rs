@@ -99,7 +99,14 @@ impl RepairTerms {
     fn output_file(&self, original: &Path, candles: &CandleSeries) -> Result<OutputFile> {
         let out = match &self.out {
             Some(out) => out.clone(),
-            None => beside(original, candles)?,
+            None => {
+                let folder = original.parent().unwrap_or(Path::new("")).join("fixed");
+                let out = CandleFile::in_folder(&folder, candles.series())?.path;
+                std::fs::create_dir_all(&folder).map_err(|error| {
+                    AppError::data(format!("cannot make the folder {}", folder.display())).because(error)
+                })?;
+                out
+            }
         };
         if out.canonicalize().is_ok_and(|out| original.canonicalize().is_ok_and(|original| out == original)) {
             let problem = format!("--out {}: this is the original, which is never changed", out.display());
@@ -107,15 +114,6 @@ impl RepairTerms {
         }
         OutputFile::new(&out, self.existing)
     }
-}
-
-fn beside(original: &Path, candles: &CandleSeries) -> Result<PathBuf> {
-    let folder = original.parent().unwrap_or(Path::new("")).join("fixed");
-    let out = CandleFile::in_folder(&folder, candles.series())?.path;
-    std::fs::create_dir_all(&folder).map_err(|error| {
-        AppError::data(format!("cannot make the folder {}", folder.display())).because(error)
-    })?;
-    Ok(out)
 }
 
 pub struct CheckResult {

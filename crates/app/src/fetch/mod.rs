@@ -200,7 +200,11 @@ async fn record(series: Series, fetching: &Fetching, fetched: &mut Fetched) -> R
                 fetching.pulse(recorded.candles.len() as u64);
                 batch.add(recorded.candles, recorded.seen_at);
             }
-            Err(error) if may_pass(&error, fetched) => {
+            // The venue answered before and may recover.
+            Err(error)
+                if fetched.requests > 0
+                    && (error.is_temporary() || matches!(error, BrokerError::NotFound { .. })) =>
+            {
                 tracing::warn!(symbol = %series.symbol, %error, "no price record; asking on");
             }
             Err(error) => break Err(error),
@@ -215,11 +219,6 @@ async fn record(series: Series, fetching: &Fetching, fetched: &mut Fetched) -> R
         Ok(()) => Ok(()),
         Err(error) => give_up(error, fetched, fetching).await,
     }
-}
-
-/// Returns whether polling can continue: the venue answered before and may recover.
-fn may_pass(error: &BrokerError, fetched: &Fetched) -> bool {
-    fetched.requests > 0 && (error.is_temporary() || matches!(error, BrokerError::NotFound { .. }))
 }
 
 #[cfg(test)]

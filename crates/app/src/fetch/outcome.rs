@@ -185,16 +185,16 @@ fn changes(first: &Candle, later: &Candle) -> String {
 
 /// Ends a task after a venue error, and all tasks, with one report, after one that affects all.
 pub(super) async fn give_up(error: BrokerError, fetched: &Fetched, fetching: &Fetching) -> Result<()> {
-    if concerns_all(&error) {
+    let is_of_series = matches!(
+        error,
+        BrokerError::NotFound { .. } | BrokerError::Rejected { .. } | BrokerError::Malformed { .. }
+    );
+    if !is_of_series {
         if fetching.stop.is_cancelled() {
             return Ok(());
         }
         fetching.stop.cancel();
     }
-    Err(describe_failure(error, fetched, fetching).await)
-}
-
-async fn describe_failure(error: BrokerError, fetched: &Fetched, fetching: &Fetching) -> AppError {
     let target = &fetched.target;
     let Target { series, asset_type } = target;
     let help = match &error {
@@ -218,7 +218,7 @@ async fn describe_failure(error: BrokerError, fetched: &Fetched, fetching: &Fetc
         _ => ErrorKind::VenueFailed,
     };
     let problem = format!("{series} of {}{kept}", fetching.price_url);
-    AppError::new(kind, problem).because(error).help(help)
+    Err(AppError::new(kind, problem).because(error).help(help))
 }
 
 async fn not_found(target: &Target, fetching: &Fetching) -> String {
@@ -246,11 +246,4 @@ async fn not_found(target: &Target, fetching: &Fetching) -> String {
 async fn is_known(symbol: Symbol, fetching: &Fetching) -> bool {
     let answer = fetching.market.price(&symbol, AsOf::Latest).await;
     answer.is_ok_and(|reply| matches!(reply.value, PriceAnswer::Record(_)))
-}
-
-fn concerns_all(error: &BrokerError) -> bool {
-    !matches!(
-        error,
-        BrokerError::NotFound { .. } | BrokerError::Rejected { .. } | BrokerError::Malformed { .. }
-    )
 }

@@ -50,7 +50,12 @@ impl ListRefusals {
         due.extend(dated.filter(|(at, _)| !(now < *at && *at <= now + AHEAD)).map(DueEntry::of));
         due.sort_by_key(|due| (due.at, due.entry.line));
         due.truncate(MOST_MOMENTS);
-        let mut settings = without_memory(session_settings(loaded));
+        let mut settings = session_settings(loaded);
+        // Not the rules that depend on candles, earlier payouts or results of trades.
+        let risk = &mut settings.risk;
+        (risk.stale_after_intervals, risk.min_payout_percent, risk.enforce_verdict) = (0, 0.0, false);
+        risk.min_payout_percent_by_symbol.clear();
+        risk.best_payout_of.clear();
         let zones: BTreeMap<u64, Tz> = entries.iter().map(|(entry, zone)| (entry.line, *zone)).collect();
         let Some((refused, _)) = replay(&due, &settings, loaded, &zones) else { return Self::default() };
         let is_full = refused.iter().any(|one| one.rule == Rule::MaxOpenTradesPerSymbol);
@@ -88,17 +93,6 @@ impl ListRefusals {
             cure.unwrap_or_default()
         ))
     }
-}
-
-/// Removes rules that depend on candles, earlier payouts or results of trades.
-fn without_memory(mut settings: SessionSettings) -> SessionSettings {
-    let risk = &mut settings.risk;
-    risk.stale_after_intervals = 0;
-    risk.min_payout_percent = 0.0;
-    risk.min_payout_percent_by_symbol.clear();
-    risk.best_payout_of.clear();
-    risk.enforce_verdict = false;
-    settings
 }
 
 fn replay(

@@ -76,7 +76,14 @@ pub(super) fn shown_in(texts: &[impl AsRef<str>], bots: &ListBots<'_>) -> Result
             return Err(format!("columns {one} and {place} are both {what}: leave one of them out{cure}"));
         }
         columns.push(column);
-        set(&mut cells, column, cell);
+        match column {
+            Column::Date => cells.date = WrittenDate::parse(cell),
+            Column::Expiry => {
+                cells.texts[4] = timeframe(cell).map(|own| own.to_string()).unwrap_or_default();
+            }
+            // The texts have no date.
+            column => cells.texts[column as usize - 1].clone_from(cell),
+        }
     }
     if let Some((label, _)) = label {
         return Err(nothing_behind(label));
@@ -105,17 +112,6 @@ fn nothing_behind(label: &str) -> String {
 fn minutes_of(cell: &str, columns: &[Column]) -> Option<String> {
     let minutes = format!("M{cell}");
     (columns == [Column::Expiry] && is_number(cell) && timeframe(&minutes).is_some()).then_some(minutes)
-}
-
-fn set(cells: &mut Cells, column: Column, cell: &str) {
-    match column {
-        Column::Date => cells.date = WrittenDate::parse(cell),
-        Column::Expiry => {
-            cells.texts[4] = timeframe(cell).map(|own| own.to_string()).unwrap_or_default();
-        }
-        // The texts have no date.
-        column => cells.texts[column as usize - 1] = cell.to_owned(),
-    }
 }
 
 fn add_pictures(
