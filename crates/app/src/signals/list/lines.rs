@@ -125,7 +125,7 @@ impl Elsewhere {
     ) -> Result<(), String> {
         let [_, bot, symbol, _, expiry, zone, ..] = &cells.texts;
         let lacks =
-            |what: &str, line: u64| format!("it has no {what}, and line {line} has one: write it in each line");
+            |what, line: u64| format!("it has no {what}, and line {line} has one: write it in each line");
         let has_year = cells.date.is_none_or(WrittenDate::has_year);
         let why = if let (None, Day::Ended { heading, by }) = (cells.date, day) {
             format!(
@@ -195,7 +195,8 @@ pub(super) fn named_lines(text: &str, columns: &NamedColumns) -> Result<Vec<Cell
         let mut own = CellLine::new(line, text, cells.map(LineCells::Entry));
         if !is_entry {
             let plain = plain(text);
-            (own.zones, own.names_day, own.sense) = (zones_in(&plain), may_name_a_day(&plain), sense_of(text));
+            (own.zones, own.names_day) = (zones_in(&plain), may_name_a_day(&plain));
+            own.sense = sense_of(text);
         }
         lines.push(own);
         if lines.len() > MAX_ENTRIES {

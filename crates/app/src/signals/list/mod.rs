@@ -12,6 +12,7 @@ mod zones;
 
 use crate::configuration::{Loaded, Problem, ProblemKind};
 use candlewick_engine::{BotId, BotSettings, OutsideSignal, SignalId, SignalSource};
+use candlewick_records::counted;
 use candlewick_sdk::{CandleSeries, Expiry, Millis};
 use chrono::{DateTime, SecondsFormat};
 use std::io::Read as _;
@@ -96,12 +97,13 @@ impl SignalList {
     }
 
     pub(crate) fn words(&self) -> String {
-        let count = self.entries.len();
-        let what = if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") };
+        let what = counted(self.entries.len(), "entry", "entries");
         let columns = self.columns.as_ref().map(|columns| format!(", its columns taken as {columns}"));
         let passed_over = self.counted_passed_over();
-        let repeated = counted(&self.repeated, "that repeat others left out");
-        let comments = counted(&self.comments, "behind # that might be entries");
+        let [one, several] = ["line that repeats another left out", "lines that repeat others left out"];
+        let repeated = count_lines(&self.repeated, one, several);
+        let [one, several] = ["line behind # that might be an entry", "lines behind # that might be entries"];
+        let comments = count_lines(&self.comments, one, several);
         format!("{what}{}{passed_over}{repeated}{comments}", columns.unwrap_or_default())
     }
 
@@ -112,7 +114,7 @@ impl SignalList {
 
     fn counted_passed_over(&self) -> String {
         let lines: Vec<u64> = self.passed_over.iter().map(|(line, _)| *line).collect();
-        counted(&lines, "passed over")
+        count_lines(&lines, "line passed over", "lines passed over")
     }
 
     /// Describes a line skipped in this list but not in the previous one. Edits move lines, so they are matched by reason.
@@ -228,17 +230,13 @@ impl DueEntry {
     }
 }
 
-fn counted(lines: &[u64], what: &str) -> String {
+fn count_lines(lines: &[u64], one: &str, several: &str) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
     let shown: Vec<String> = lines.iter().take(NAMED).map(u64::to_string).collect();
     let more = if lines.len() > NAMED { " and more" } else { "" };
-    match (lines.len(), shown.join(", ")) {
-        (0, _) => String::new(),
-        (1, line) => format!(
-            ", 1 line {} ({line})",
-            what.replace("repeat others", "repeats another").replace("be entries", "be an entry")
-        ),
-        (count, lines) => format!(", {count} lines {what} ({lines}{more})"),
-    }
+    format!(", {} ({}{more})", counted(lines.len(), one, several), shown.join(", "))
 }
 
 pub(super) fn id_of(at: Millis) -> SignalId {

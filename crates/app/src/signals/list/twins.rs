@@ -4,6 +4,7 @@ use super::DueEntry;
 use super::entry::{ListEntry, ReadLine, Taken, When};
 use super::time::ClockTime;
 use candlewick_engine::{BotId, BotSettings};
+use candlewick_records::counted;
 use candlewick_sdk::Millis;
 use chrono::{DateTime, Offset as _, TimeZone as _, Timelike as _};
 use chrono_tz::Tz;
@@ -168,13 +169,12 @@ impl Contradiction {
     }
 
     pub(super) fn all_words(all: &[Self], bots: &[BotSettings]) -> Option<String> {
-        let first = all.first()?.words(bots);
-        let more = match all.len() {
-            1 => String::new(),
-            2 => " (1 more such moment)".to_owned(),
-            count => format!(" ({} more such moments)", count - 1),
+        let (first, more) = all.split_first()?;
+        let more = match more.len() {
+            0 => String::new(),
+            count => format!(" ({})", counted(count, "more such moment", "more such moments")),
         };
-        Some(format!("the list of signals: {first}{more}"))
+        Some(format!("the list of signals: {}{more}", first.words(bots)))
     }
 }
 
