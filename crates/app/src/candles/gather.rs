@@ -1,6 +1,6 @@
 //! The candles of a run, with notices about them.
 
-use super::load::{self, ALWAYS, CandleSource};
+use super::load::{self, ALWAYS};
 use super::market::{built_in_steps_note, markets_for, select_series, unset_steps};
 use super::name::{PriceSource, rule_bots};
 use crate::configuration::{Flag, Loaded, Problems};
@@ -108,7 +108,7 @@ impl CandleChoice {
         let markets = markets_for(bots, &series);
         let heard = series.iter().filter(|one| has_bot(bots, one));
         notices.extend(heard.filter_map(closed_notice));
-        if stock.source == CandleSource::Synthetic {
+        if stock.is_synthetic {
             notices.push("synthetic candles: a profit on them says nothing about a strategy".to_owned());
         } else {
             notices.extend(unset_steps(&markets, &loaded.config.simulation.ticks));

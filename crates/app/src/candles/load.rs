@@ -22,18 +22,11 @@ pub const ALWAYS: Range<Millis> = Millis::new(i64::MIN)..Millis::MAX;
 
 pub struct LoadedCandles {
     pub series: Vec<HashedSeries>,
-    pub source: CandleSource,
+    pub is_synthetic: bool,
     pub prices: PriceSource,
     pub place: String,
     pub notices: Vec<String>,
     pub revised: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CandleSource {
-    Named,
-    Catalog,
-    Synthetic,
 }
 
 /// Reads the candles within `range`: the named ones, else those of the catalog, else synthetic ones.
@@ -50,7 +43,7 @@ pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> 
     }
     let named = names(&config.sandbox.data)?;
     if !named.is_empty() {
-        return stock(loaded, (&named, CandleSource::Named), &store, range, progress);
+        return stock(loaded, (&named, false), &store, range, progress);
     }
     let folder = store.catalog.folder().display();
     let stored = stored_for(&store.catalog, &config.bots)?;
@@ -64,7 +57,7 @@ pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> 
             bot.series()
         ));
     } else if !stored.is_empty() {
-        return stock(loaded, (&stored, CandleSource::Catalog), &store, range, progress);
+        return stock(loaded, (&stored, true), &store, range, progress);
     }
     let others = store.catalog.series()?;
     if let Some(bot) = unserved.filter(|_| !loaded.has_built_in_bots() && !others.is_empty()) {
@@ -81,9 +74,9 @@ pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> 
     drop(spinner);
     let made = made.into_iter().map(|one| ("synthetic candles".to_owned(), HashedSeries::new(one)));
     let series = kept(made.collect(), range, &config.bots)?;
-    let (source, prices) = (CandleSource::Synthetic, PriceSource::Other);
     let place = "the synthetic candles".to_owned();
-    Ok(LoadedCandles { series, source, prices, place, notices, revised: 0 })
+    let prices = PriceSource::Other;
+    Ok(LoadedCandles { series, is_synthetic: true, prices, place, notices, revised: 0 })
 }
 
 /// Rejects catalogs on object storage, which can neither append nor lock.
@@ -100,7 +93,7 @@ fn check_catalog(folder: &Path) -> Result<()> {
 
 fn stock(
     loaded: &Loaded,
-    (names, source): (&[DataName], CandleSource),
+    (names, is_catalog): (&[DataName], bool),
     store: &CandleStore,
     range: &Range<Millis>,
     progress: &dyn Progress,
@@ -116,7 +109,6 @@ fn stock(
             revised += revisions.filter(|revision| range.contains(&revision.candle.time())).count() as u64;
         }
     }
-    let is_catalog = source == CandleSource::Catalog;
     let place = if is_catalog { format!("the catalog {folder}") } else { "the given data".to_owned() };
     if is_catalog && loaded.has_built_in_bots() {
         notices.push(format!("the candles are those of the catalog {folder}"));
@@ -124,7 +116,7 @@ fn stock(
     let series = kept(read_all(names, store, progress)?, range, &loaded.config.bots)?;
     notices.extend(check_stock(&series, &place)?);
     let prices = PriceSource::of(names, &store.catalog, &loaded.config.broker.client)?;
-    Ok(LoadedCandles { series, source, prices, place, notices, revised })
+    Ok(LoadedCandles { series, is_synthetic: false, prices, place, notices, revised })
 }
 
 pub fn candle_store(loaded: &Loaded) -> CandleStore {

@@ -178,9 +178,7 @@ impl Door {
     }
 }
 
-type Answered = Result<ControlAnswer, oneshot::error::RecvError>;
-
-fn log_outcome(source: &str, id: &str, answered: Option<Answered>) {
+fn log_outcome(source: &str, id: &str, answered: Option<Result<ControlAnswer, oneshot::error::RecvError>>) {
     let (source, id) = (visible(source), visible(id));
     match answered {
         Some(Ok(ControlAnswer::Signal { outcome })) => match outcome {

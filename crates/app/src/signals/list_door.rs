@@ -36,7 +36,9 @@ pub(super) struct ListDoor {
     done: Millis,
     /// Entries given within the period in which late ones may still be added.
     given: BTreeSet<(Millis, BotId)>,
-    file: WatchedFile,
+    /// State of the file when it was read, and at the last poll.
+    known: Stamp,
+    last: Stamp,
     faults: Vec<String>,
 }
 
@@ -45,8 +47,10 @@ impl ListDoor {
     pub(super) fn new(list: SignalList, loaded: &Loaded, now: Millis) -> Self {
         let path = loaded.config.signals.list.clone().unwrap_or_default();
         let lateness = Millis::new(i64::from(loaded.config.risk.max_signal_delay_ms)).max(Millis::SECOND);
+        let stamp = stamp_of(&path);
         Self {
-            file: WatchedFile::of(&path),
+            known: stamp,
+            last: stamp,
             faults: Vec::new(),
             list,
             path,
@@ -129,9 +133,15 @@ impl ListDoor {
     }
 
     fn look(&mut self) -> Option<Result<String, String>> {
-        let is_there = self.file.look(&self.path)?;
+        let stamp = stamp_of(&self.path);
+        // Two polls of one state: the file is completely written.
+        let is_still = std::mem::replace(&mut self.last, stamp) == stamp;
+        if stamp == self.known || !is_still {
+            return None;
+        }
+        self.known = stamp;
         let what = self.path.display();
-        if !is_there {
+        if stamp.is_none() {
             let problem = format!("{what} is gone: its {} entries hold no more", self.list.len());
             self.list = SignalList::default();
             return Some(Err(problem));
@@ -203,38 +213,14 @@ type Sleep<'a> = Pin<Box<dyn Future<Output = Hold> + Send + 'a>>;
 async fn asleep(clock: &dyn Clock, until: Option<Millis>) -> Sleep<'_> {
     let Some(until) = until else { return Box::pin(pending()) };
     let mut sleep: Sleep<'_> = clock.sleep_until(until);
-    match poll_fn(|context| Poll::Ready(sleep.as_mut().poll(context))).await {
+    let first = poll_fn(|context| Poll::Ready(sleep.as_mut().poll(context))).await;
+    match first {
         Poll::Ready(held) => Box::pin(std::future::ready(held)),
         Poll::Pending => sleep,
     }
 }
 
 type Stamp = Option<(SystemTime, u64, u64)>;
-
-/// A polled file. It is completely written once two polls find the same state.
-#[derive(Debug)]
-struct WatchedFile {
-    known: Stamp,
-    last: Stamp,
-}
-
-impl WatchedFile {
-    fn of(path: &Path) -> Self {
-        let stamp = stamp_of(path);
-        Self { known: stamp, last: stamp }
-    }
-
-    /// Returns whether the file is there, `None` unless it changed.
-    fn look(&mut self, path: &Path) -> Option<bool> {
-        let stamp = stamp_of(path);
-        let is_still = std::mem::replace(&mut self.last, stamp) == stamp;
-        if stamp == self.known || !is_still {
-            return None;
-        }
-        self.known = stamp;
-        Some(stamp.is_some())
-    }
-}
 
 fn stamp_of(path: &Path) -> Stamp {
     let metadata = std::fs::metadata(path).ok()?;

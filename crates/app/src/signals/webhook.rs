@@ -49,10 +49,10 @@ pub(super) async fn serve(
     door: Door,
 ) {
     let (queue, mut waiting) = mpsc::channel(WAITING);
-    let served = Arc::new((Webhook::new((&settings, secret), lateness, queue), door.clone()));
+    let served = Arc::new(Webhook::new((&settings, secret), lateness, queue, door.clone()));
     let answer = move |request: Request<Incoming>, sender: IpAddr| {
         let served = Arc::clone(&served);
-        async move { served.0.answer(request, sender, &served.1).await }
+        async move { served.answer(request, sender).await }
     };
     let on_too_many = || door.report_turned_away("too many connections at a time");
     let give_in_turn = async {
@@ -76,6 +76,7 @@ struct Webhook {
     /// Latest accepted signals by bot index and id. The run drops a repeated one.
     taken: Mutex<VecDeque<(usize, SignalId)>>,
     queue: mpsc::Sender<SignalOrder>,
+    door: Door,
 }
 
 enum Refusal {
@@ -89,9 +90,11 @@ impl Webhook {
         (settings, secret): (&SignalSettings, WebhookSecret),
         lateness: Millis,
         queue: mpsc::Sender<SignalOrder>,
+        door: Door,
     ) -> Self {
         Self {
             queue,
+            door,
             lateness,
             taken: Mutex::default(),
             secret,
@@ -102,44 +105,44 @@ impl Webhook {
         }
     }
 
-    async fn answer<B>(&self, request: Request<B>, peer: IpAddr, door: &Door) -> Answer
+    async fn answer<B>(&self, request: Request<B>, peer: IpAddr) -> Answer
     where
         B: Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
-        match self.read(request, peer, door).await {
+        match self.read(request, peer).await {
             Ok(None) => {
                 let text = "the position was closed: that is no signal";
                 respond(StatusCode::OK, &json!({ "status": "nothing to do", "reason": text }))
             }
-            Ok(Some(order)) => self.take(order, door),
+            Ok(Some(order)) => self.take(order),
             Err(Refusal::Quiet(status, problem)) => respond(status, &json!({ "error": problem })),
             Err(Refusal::Malformed(status, problem)) => {
-                door.report_malformed(&problem);
+                self.door.report_malformed(&problem);
                 respond(status, &json!({ "error": problem }))
             }
         }
     }
 
-    fn take(&self, order: SignalOrder, door: &Door) -> Answer {
+    fn take(&self, order: SignalOrder) -> Answer {
         if let Err(wait) = self.rate.take() {
-            return too_many(wait, door);
+            return self.turn_away(wait);
         }
-        let (id, status) = (order.id, self.status_of(&order, door));
+        let (id, status) = (order.id, self.status_of(&order));
         if self.queue.try_send(order).is_err() {
             if status != "duplicate" {
                 self.taken().pop_back();
             }
-            return too_many(Duration::from_secs(1), door);
+            return self.turn_away(Duration::from_secs(1));
         }
         respond(StatusCode::ACCEPTED, &json!({ "status": status, "id": id }))
     }
 
-    fn status_of(&self, order: &SignalOrder, door: &Door) -> &'static str {
-        let now = door.now();
+    fn status_of(&self, order: &SignalOrder) -> &'static str {
+        let now = self.door.now();
         let allowed = order.expires_ms.map_or(self.lateness, |expires| Millis::new(expires.into()));
         let is_late = order.time.is_some_and(|time| now - time > allowed);
-        let Ok(place) = door.check(order) else { return "accepted" };
+        let Ok(place) = self.door.check(order) else { return "accepted" };
         let mut taken = self.taken();
         if taken.contains(&(place, order.id)) {
             return "duplicate";
@@ -151,16 +154,22 @@ impl Webhook {
         if is_late { "late" } else { "accepted" }
     }
 
+    fn turn_away(&self, wait: Duration) -> Answer {
+        self.door.report_turned_away("more came than signals.requests_per_minute");
+        let problem = "too many signals: see signals.requests_per_minute";
+        let mut answer = respond(StatusCode::TOO_MANY_REQUESTS, &json!({ "error": problem }));
+        let seconds = wait.as_millis().div_ceil(1_000).max(1);
+        if let Ok(seconds) = HeaderValue::from_str(&seconds.to_string()) {
+            answer.headers_mut().insert(RETRY_AFTER, seconds);
+        }
+        answer
+    }
+
     fn taken(&self) -> MutexGuard<'_, VecDeque<(usize, SignalId)>> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn read<B>(
-        &self,
-        request: Request<B>,
-        peer: IpAddr,
-        door: &Door,
-    ) -> Result<Option<SignalOrder>, Refusal>
+    async fn read<B>(&self, request: Request<B>, peer: IpAddr) -> Result<Option<SignalOrder>, Refusal>
     where
         B: Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
@@ -173,7 +182,7 @@ impl Webhook {
         }
         self.check_sender(request.headers(), peer)?;
         let (head, body) = request.into_parts();
-        let now = door.now();
+        let now = self.door.now();
         let body = tokio::time::timeout(BODY_DEADLINE, Limited::new(body, MAX_BODY_BYTES).collect()).await;
         let body = body.map_err(|_| {
             let problem = format!("the body did not come within {} s", BODY_DEADLINE.as_secs());
@@ -197,9 +206,9 @@ impl Webhook {
         }
         let malformed = |problem| Refusal::Malformed(StatusCode::BAD_REQUEST, problem);
         let number = self.messages.fetch_add(1, Ordering::Relaxed);
-        let order = unread.map_err(malformed)?.read(door.source, now, number).map_err(malformed)?;
+        let order = unread.map_err(malformed)?.read(self.door.source, now, number).map_err(malformed)?;
         if let Some(order) = &order {
-            door.check(order).map_err(malformed)?;
+            self.door.check(order).map_err(malformed)?;
         }
         Ok(order)
     }
@@ -229,17 +238,6 @@ fn secret_of(headers: &HeaderMap) -> Option<&str> {
     let own = headers.get(SECRET_HEADER).and_then(|value| value.to_str().ok());
     let bearer = || headers.get(AUTHORIZATION)?.to_str().ok()?.strip_prefix("Bearer ");
     own.or_else(bearer).map(str::trim)
-}
-
-fn too_many(wait: Duration, door: &Door) -> Answer {
-    door.report_turned_away("more came than signals.requests_per_minute");
-    let problem = "too many signals: see signals.requests_per_minute";
-    let mut answer = respond(StatusCode::TOO_MANY_REQUESTS, &json!({ "error": problem }));
-    let seconds = wait.as_millis().div_ceil(1_000).max(1);
-    if let Ok(seconds) = HeaderValue::from_str(&seconds.to_string()) {
-        answer.headers_mut().insert(RETRY_AFTER, seconds);
-    }
-    answer
 }
 
 fn respond(status: StatusCode, body: &serde_json::Value) -> Answer {

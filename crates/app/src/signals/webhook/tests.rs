@@ -26,13 +26,13 @@ impl Bench {
         let clock = Arc::new(VirtualClock::new(Millis::new(1_767_609_000_000), Speed::Max));
         let bots = SignalBots::new([("btc".to_owned(), "BTCUSDT".to_owned())]);
         let door = Door::new("webhook", clock, Arc::new(bots), sender.downgrade());
-        let webhook =
-            Webhook::new((&settings, WebhookSecret::new(SECRET).unwrap()), Millis::SECOND * 5, queue);
+        let secret = WebhookSecret::new(SECRET).unwrap();
+        let webhook = Webhook::new((&settings, secret), Millis::SECOND * 5, queue, door.clone());
         Self { webhook, door, waiting, orders, _sender: sender }
     }
 
     async fn send(&self, request: Request<Full<Bytes>>, peer: &str) -> (u16, String, Option<String>) {
-        let answer = self.webhook.answer(request, peer.parse().unwrap(), &self.door).await;
+        let answer = self.webhook.answer(request, peer.parse().unwrap()).await;
         let retry = answer.headers().get(RETRY_AFTER).map(|value| value.to_str().unwrap().to_owned());
         let status = answer.status().as_u16();
         let body = answer.into_body().collect().await.unwrap().to_bytes();
