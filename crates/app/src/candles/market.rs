@@ -28,7 +28,14 @@ pub fn select_series(
         let parts = all.iter().map(HashedSeries::candles).filter(|one| is_part(one.series(), bot.series()));
         let Some(longest) = parts.max_by_key(|one| one.interval()) else {
             let there: Vec<Series> = all.iter().map(|one| one.candles().series()).collect();
-            return Err(missing(bot, &there, place));
+            let Series { symbol, interval } = bot.series();
+            let help = meant(bot.series(), &there).unwrap_or_else(|| {
+                format!(
+                    "give a file of them: --data {symbol}_{interval}.csv; `candlewick data fetch {symbol}@{interval}` brings them \
+                     into the catalog, `candlewick data generate` makes synthetic ones; --catalog takes another catalog"
+                )
+            });
+            return Err(AppError::data(absence(bot, &there, place)).help(help));
         };
         let joined = resample_by(longest, bot.interval, longer_share_percent)?;
         all.push(HashedSeries::new(joined.candles));
@@ -53,17 +60,6 @@ pub fn markets_for(bots: &[BotSettings], series: &[CandleSeries]) -> Vec<Market>
         markets.push(Market { prices: prices.clone(), detail });
     }
     markets
-}
-
-fn missing(bot: &BotSettings, there: &[Series], place: &str) -> AppError {
-    let Series { symbol, interval } = bot.series();
-    let help = meant(bot.series(), there).unwrap_or_else(|| {
-        format!(
-            "give a file of them: --data {symbol}_{interval}.csv; `candlewick data fetch {symbol}@{interval}` brings them \
-             into the catalog, `candlewick data generate` makes synthetic ones; --catalog takes another catalog"
-        )
-    });
-    AppError::data(absence(bot, there, place)).help(help)
 }
 
 /// Reports a bot without candles in a catalog that has others: its symbol may be misspelled.

@@ -87,16 +87,15 @@ pub(crate) fn names(configured: &[String]) -> Result<Vec<DataName>> {
     Ok(names)
 }
 
-fn stored(text: &str) -> Option<Series> {
-    let (symbol, interval) = text.rsplit_once('@')?;
-    Some(Series { symbol: Symbol::new(symbol).ok()?, interval: interval.parse::<Interval>().ok()? })
-}
-
 impl FromStr for DataName {
     type Err = HistoryError;
 
     fn from_str(text: &str) -> Result<Self, HistoryError> {
-        stored(text).map_or_else(|| text.parse().map(Self::File), |series| Ok(Self::Stored(series)))
+        let stored = || {
+            let (symbol, interval) = text.rsplit_once('@')?;
+            Some(Series { symbol: Symbol::new(symbol).ok()?, interval: interval.parse().ok()? })
+        };
+        stored().map_or_else(|| text.parse().map(Self::File), |series| Ok(Self::Stored(series)))
     }
 }
 

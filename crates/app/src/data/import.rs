@@ -246,29 +246,7 @@ impl ImportedFile {
         }
         document
     }
-}
 
-impl fmt::Display for ImportedFile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write_reading(f)?;
-        self.write_notices(f)?;
-        match &self.place {
-            Place::File(out) => write!(f, "\n  {}", out.display()),
-            Place::Catalog { folder, appended: Appended { new, same, revised, forming }, revised_end } => {
-                write!(f, "\n  {}: {new} new, {same} there already, {revised} revised", folder.display())?;
-                if *forming > 0 {
-                    write!(f, ", {forming} not closed yet and left out")?;
-                }
-                if *revised > 0 {
-                    write_revised(self.read.imported.candles.series(), *revised_end, f)?;
-                }
-                Ok(())
-            }
-        }
-    }
-}
-
-impl ImportedFile {
     fn write_reading(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ReadFile { file, imported, .. } = &self.read;
         let candles = &imported.candles;
@@ -341,23 +319,39 @@ impl ImportedFile {
     }
 }
 
+impl fmt::Display for ImportedFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_reading(f)?;
+        self.write_notices(f)?;
+        match &self.place {
+            Place::File(out) => write!(f, "\n  {}", out.display()),
+            Place::Catalog { folder, appended: Appended { new, same, revised, forming }, revised_end } => {
+                write!(f, "\n  {}: {new} new, {same} there already, {revised} revised", folder.display())?;
+                if *forming > 0 {
+                    write!(f, ", {forming} not closed yet and left out")?;
+                }
+                if let Some(time) = revised_end {
+                    write!(
+                        f,
+                        "\n  warning: the last stored candle, of {}, has other values here: it was perhaps not finished when it was stored",
+                        utc(*time)
+                    )?;
+                }
+                if *revised > 0 {
+                    let Series { symbol, interval } = self.read.imported.candles.series();
+                    write!(
+                        f,
+                        "\n  the stored values stay in force; `candlewick data check {} --fix --also revised` takes the later ones",
+                        shell_word(&format!("{symbol}@{interval}"))
+                    )?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
 /// Returns the symbol without separators; `EURUSD.` may be another instrument of its venue.
 fn plain_name(symbol: &Symbol) -> String {
     symbol.as_str().replace(['/', '-', '_', ' '], "").to_uppercase()
-}
-
-fn write_revised(series: Series, revised_end: Option<Millis>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    if let Some(time) = revised_end {
-        write!(
-            f,
-            "\n  warning: the last stored candle, of {}, has other values here: it was perhaps not finished when it was stored",
-            utc(time)
-        )?;
-    }
-    let Series { symbol, interval } = series;
-    write!(
-        f,
-        "\n  the stored values stay in force; `candlewick data check {} --fix --also revised` takes the later ones",
-        shell_word(&format!("{symbol}@{interval}"))
-    )
 }

@@ -268,8 +268,8 @@ mod tests {
             read(&format!(r#"{{"ticker":"BTCUSDT","action":"{action}","market_position":"{position}"}}"#))
         };
         // What makes a position smaller opens none.
-        for (action, position) in [("sell", "flat"), ("sell", " FLAT "), ("sell", "long"), ("buy", " Short ")] {
-            assert_eq!(read(action, position), Ok(None), "{action} {position:?}");
+        for (action, held) in [("sell", "flat"), ("sell", " FLAT "), ("sell", "long"), ("buy", " Short ")] {
+            assert_eq!(read(action, held), Ok(None), "{action} {held:?}");
         }
         for position in ["flatt", "", "{{strategy.market_position}}", "closed"] {
             let problem = read("sell", position).unwrap_err();
