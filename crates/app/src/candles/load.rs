@@ -16,7 +16,6 @@ use candlewick_history::{
 use candlewick_records::utc;
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Series, Symbol};
 use std::ops::Range;
-use std::path::Path;
 
 pub const ALWAYS: Range<Millis> = Millis::new(i64::MIN)..Millis::MAX;
 
@@ -36,7 +35,14 @@ pub struct LoadedCandles {
 pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> Result<LoadedCandles> {
     let config = &loaded.config;
     let store = candle_store(loaded);
-    check_catalog(store.catalog.folder())?;
+    // Object storage can neither append nor lock.
+    if is_address(store.catalog.folder()) {
+        let place = store.catalog.folder().display();
+        let help = "name files in place of it: `candlewick data export BTCUSDT@1m --out s3://BUCKET/BTCUSDT_1m.parquet` puts a series \
+                    there, --data takes it";
+        let problem = format!("{place}: a catalog lies in a folder of this machine");
+        return Err(AppError::invalid(problem).help(help));
+    }
     if let Some(failure) = config.sandbox.data.iter().find_map(|text| meant_in_catalog(text, &store.catalog))
     {
         return Err(failure);
@@ -77,18 +83,6 @@ pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> 
     let place = "the synthetic candles".to_owned();
     let prices = PriceSource::Other;
     Ok(LoadedCandles { series, is_synthetic: true, prices, place, notices, revised: 0 })
-}
-
-/// Rejects catalogs on object storage, which can neither append nor lock.
-fn check_catalog(folder: &Path) -> Result<()> {
-    if !is_address(folder) {
-        return Ok(());
-    }
-    let problem = format!("{}: a catalog lies in a folder of this machine", folder.display());
-    Err(AppError::invalid(problem).help(
-        "name files in place of it: `candlewick data export BTCUSDT@1m --out s3://BUCKET/BTCUSDT_1m.parquet` puts a series there, \
-         --data takes it",
-    ))
 }
 
 fn stock(
@@ -276,6 +270,7 @@ fn synthetic_candles() -> Result<Vec<CandleSeries>, HistoryError> {
 mod tests {
     use super::*;
     use candlewick_history::{CandleFile, data_hash, no_progress};
+    use std::path::Path;
 
     #[test]
     fn the_candles_are_those_of_the_shipped_files() {

@@ -46,7 +46,7 @@ async fn fetch(job: &CandleJob, fetching: &Fetching, fetched: &mut Fetched) -> R
         spacing: job.spacing,
     };
     let mut download = Download::new(Arc::clone(&fetching.market), settings, stretches.clone());
-    let (mut batch, mut asked) = (Batch::default(), Vec::new());
+    let (mut batch, mut asked) = (Batch::default(), Vec::<Range<Millis>>::new());
     let outcome = loop {
         fetching.clock.catch_up();
         let next = tokio::select! {
@@ -64,7 +64,10 @@ async fn fetch(job: &CandleJob, fetching: &Fetching, fetched: &mut Fetched) -> R
                 }
                 fetching.advance(slots(std::slice::from_ref(&got.window), series.interval));
                 fetched.record(got.requests, got.rejected, got.seen_at);
-                note_asked(&mut asked, &got.window);
+                match asked.last_mut().filter(|last| last.end == got.window.start) {
+                    Some(last) => last.end = got.window.end,
+                    None => asked.push(got.window.clone()),
+                }
                 batch.add(got.candles, got.seen_at);
                 if batch.candles.len() >= job.batch {
                     batch.keep(fetching, fetched).await?;
@@ -123,13 +126,6 @@ impl Stored {
         let times = std::iter::successors(Some(stretch.start), |time| Some(*time + length));
         !self.repaired.is_empty()
             && times.take_while(|time| *time < stretch.end).all(|time| self.repaired.contains(&time))
-    }
-}
-
-fn note_asked(asked: &mut Vec<Range<Millis>>, window: &Range<Millis>) {
-    match asked.last_mut().filter(|last| last.end == window.start) {
-        Some(last) => last.end = window.end,
-        None => asked.push(window.clone()),
     }
 }
 

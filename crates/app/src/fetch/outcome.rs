@@ -154,7 +154,14 @@ pub fn text(all: &[Fetched], finished: FetchEnd) -> String {
     }
     let mut text = table.to_string();
     for one in all {
-        write_revised(one, &mut text);
+        // The first value remains in force.
+        for (first, later) in one.revised.iter().take(SHOWN) {
+            let (series, time) = (one.target.series, utc(first.time()));
+            let _ = write!(text, "\nrevised: {series} at {time}: {}", changes(first, later));
+        }
+        if one.revised.len() > SHOWN {
+            let _ = write!(text, "\nrevised: {} more of {}", one.revised.len() - SHOWN, one.target.series);
+        }
         if let Some(why) = one.explain_nothing() {
             let _ = write!(text, "\n{why}");
         }
@@ -163,16 +170,6 @@ pub fn text(all: &[Fetched], finished: FetchEnd) -> String {
         text.push_str("\nInterrupted: the same command goes on from here.");
     }
     text
-}
-
-fn write_revised(one: &Fetched, text: &mut String) {
-    for (first, later) in one.revised.iter().take(SHOWN) {
-        let (series, time) = (one.target.series, utc(first.time()));
-        let _ = write!(text, "\nrevised: {series} at {time}: {}", changes(first, later));
-    }
-    if one.revised.len() > SHOWN {
-        let _ = write!(text, "\nrevised: {} more of {}", one.revised.len() - SHOWN, one.target.series);
-    }
 }
 
 fn changes(first: &Candle, later: &Candle) -> String {

@@ -194,7 +194,9 @@ impl Webhook {
         })?;
         let unread = Unread::parse(&body.to_bytes());
         let in_body = unread.as_ref().ok().and_then(Unread::secret);
-        let given = secret_of(&head.headers).or(in_body);
+        let own = head.headers.get(SECRET_HEADER).and_then(|value| value.to_str().ok());
+        let bearer = || head.headers.get(AUTHORIZATION)?.to_str().ok()?.strip_prefix("Bearer ");
+        let given = own.or_else(bearer).map(str::trim).or(in_body);
         if !given.is_some_and(|given| self.secret.is(given)) {
             let problem = match (given, &unread) {
                 (None, Err(_)) => format!(
@@ -232,12 +234,6 @@ impl Webhook {
 fn forwarded(headers: &HeaderMap) -> Option<IpAddr> {
     let last = headers.get_all("x-forwarded-for").iter().next_back()?.to_str().ok()?;
     last.rsplit(',').next()?.trim().parse().ok()
-}
-
-fn secret_of(headers: &HeaderMap) -> Option<&str> {
-    let own = headers.get(SECRET_HEADER).and_then(|value| value.to_str().ok());
-    let bearer = || headers.get(AUTHORIZATION)?.to_str().ok()?.strip_prefix("Bearer ");
-    own.or_else(bearer).map(str::trim)
 }
 
 fn respond(status: StatusCode, body: &serde_json::Value) -> Answer {

@@ -70,14 +70,6 @@ fn known_zone(word: &str) -> Option<Tz> {
     offset_zone(zone).or_else(|| zone.parse().ok())
 }
 
-fn zones_by_name(words: &[&str]) -> Vec<Tz> {
-    let mut zones: Vec<Tz> = words.iter().filter_map(|word| known_zone(word)).collect();
-    for count in 1..=3 {
-        zones.extend(words.windows(count).filter_map(|words| CITIES.get(&words.join(" "))));
-    }
-    zones
-}
-
 fn may_name_a_zone(words: &[&str]) -> bool {
     if !words.is_empty() && words.iter().all(|word| is_one_of(word, LABELS)) && words.len() > 1 {
         return false;
@@ -144,7 +136,11 @@ pub(super) fn zones_in(line: &str) -> Vec<Option<Tz>> {
     let iana = names.filter(|name| name.contains('/')).filter_map(zone_of);
     let mut zones: Vec<Option<Tz>> = iana.map(Some).collect();
     zones.extend(names_of_utc(&text).map(|(name, behind)| offset_behind(name, behind, &text)));
-    zones.extend(zones_by_name(&words).into_iter().map(Some));
+    zones.extend(words.iter().filter_map(|word| known_zone(word)).map(Some));
+    for count in 1..=3 {
+        let cities = words.windows(count).filter_map(|words| CITIES.get(&words.join(" ")));
+        zones.extend(cities.copied().map(Some));
+    }
     if zones.is_empty() && (may_name_a_zone(&words) || is_doubted(line, &text)) {
         zones.push(None);
     }
