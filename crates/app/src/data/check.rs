@@ -214,6 +214,10 @@ impl CheckResult {
         let candles = checked.candles.as_ref();
         let count = |kind: &FindingKind| checked.findings.counts().get(kind).copied().unwrap_or(0);
         let counts = FindingKind::ALL.iter().map(|kind| (kind.to_string(), json!(count(kind))));
+        let findings = checked.findings.list().iter().map(|finding| {
+            let Finding { kind, row, start, end, count, detail } = finding;
+            json!({ "kind": kind.as_str(), "row": row, "start": start, "end": end, "count": count, "detail": detail })
+        });
         let file = match target {
             CheckTarget::File(path, _) => Some(path),
             CheckTarget::Stored(_) => None,
@@ -233,22 +237,11 @@ impl CheckResult {
             "longer": self.longer.as_ref().map(LongerCounts::document),
             "problems": checked.findings.total(),
             "counts": counts.collect::<Map<String, Value>>(),
-            "findings": checked.findings.list().iter().map(finding_document).collect::<Vec<_>>(),
+            "findings": findings.collect::<Vec<_>>(),
             "fixed": repaired.as_ref().map(Repaired::document),
             "left": self.left(),
         })
     }
-}
-
-fn finding_document(finding: &Finding) -> Value {
-    json!({
-        "kind": finding.kind.as_str(),
-        "row": finding.row,
-        "start": finding.start,
-        "end": finding.end,
-        "count": finding.count,
-        "detail": finding.detail,
-    })
 }
 
 impl Repaired {

@@ -41,26 +41,18 @@ pub fn export(
         resampled_from = Some((shorter, LongerCounts { share_percent: share, counts }));
     }
     let _spinner = progress.spinner(&format!("Writing {}", out.path().display()));
-    let series = terms.read(store)?;
+    let whole = match (&terms.name, terms.version) {
+        (DataName::Stored(series), Some(number)) => store.catalog.read_version(*series, number)?,
+        (DataName::File(_), Some(_)) => return Err(AppError::invalid("--version: a file has no versions")),
+        (_, None) => terms.name.read(store, &mut |_| {})?,
+    };
+    let range = terms.from.unwrap_or(ALWAYS.start)..terms.to.unwrap_or(ALWAYS.end);
+    if range.is_empty() {
+        return Err(AppError::invalid("--from does not lie before --to"));
+    }
+    let series = within(whole, &range, &terms.name.to_string())?;
     out.write(series.candles())?;
     Ok(Exported { file: out.path().to_owned(), series, resampled_from })
-}
-
-impl ExportTerms {
-    fn read(&self, store: &CandleStore) -> Result<HashedSeries> {
-        let whole = match (&self.name, self.version) {
-            (DataName::Stored(series), Some(number)) => store.catalog.read_version(*series, number)?,
-            (DataName::File(_), Some(_)) => {
-                return Err(AppError::invalid("--version: a file has no versions"));
-            }
-            (_, None) => self.name.read(store, &mut |_| {})?,
-        };
-        let range = self.from.unwrap_or(ALWAYS.start)..self.to.unwrap_or(ALWAYS.end);
-        if range.is_empty() {
-            return Err(AppError::invalid("--from does not lie before --to"));
-        }
-        within(whole, &range, &self.name.to_string())
-    }
 }
 
 impl Exported {
