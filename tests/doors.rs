@@ -3,10 +3,9 @@
 
 use crate::candlewick::Folder;
 use crate::control::venue_of_short_trades;
-use crate::outside_signals::venue_time;
-use crate::recording;
+use crate::outside_signals::{check_parity, count, venue_time};
 use candlewick_broker::clock::Stopwatch;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -71,12 +70,6 @@ fn post(address: &str, secret: &str, body: &str) -> u16 {
     answer.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or_default()
 }
 
-/// Counts the journal's entries that contain a text.
-fn count(folder: &Folder, text: &str) -> u64 {
-    let lines = recording::lines(&folder.path("candlewick.db"));
-    lines.iter().filter(|stored| stored.line.body.contains(text)).count() as u64
-}
-
 /// Returns the status, null before the run has written its journal.
 fn status(folder: &Folder) -> Value {
     let run = folder.run(&["status", "--json", "--config", "bot.toml"]);
@@ -96,18 +89,12 @@ fn decided(tally: &Value) -> u64 {
     number(tally, "approved") + number(tally, "refused")
 }
 
-#[track_caller]
-fn check_parity(folder: &Folder) {
-    let parity = folder.run(&["parity", "--journal", "candlewick.db", "--json"]).json();
-    assert_eq!((&parity["ok"], &parity["unexplained"]), (&json!(true), &json!(0)), "{parity}");
-}
-
 /// Returns a message, its secret and the expected answer: new, repeated, late, malformed and forged by turns.
 fn message(number: u64, now: i64) -> (String, &'static str, u16) {
     let signal = |id: u64, more: &str| {
         let action = if id.is_multiple_of(8) { "buy" } else { "sell" };
         format!(
-            "{{\"bot\":\"btc\",\"ticker\":\"VENUE:BTCUSDT\",\"action\":\"{action}\",\"id\":\"{id}\",\"close\":\"1.5\"{more}}}"
+            r#"{{"bot":"btc","ticker":"VENUE:BTCUSDT","action":"{action}","id":"{id}","close":"1.5"{more}}}"#
         )
     };
     match number % 8 {
@@ -159,7 +146,7 @@ fn each_of_a_thousand_alerts_is_at_most_one_trade_and_parity_explains_all() {
     assert_eq!(count(&folder, "\"event\":\"outside_signal\""), 312, "no duplicate is an event");
     let refused = number(&tally, "refused") + number(&tally, "late");
     assert_eq!(count(&folder, "signal from webhook") - refused, approved, "a trade each");
-    check_parity(&folder);
+    check_parity(&folder, "candlewick.db");
     let journal = std::fs::read(folder.path("candlewick.db")).unwrap();
     assert!(!journal.windows(SECRET.len()).any(|bytes| bytes == SECRET.as_bytes()));
     assert!(!folder.read("log").contains(SECRET), "{}", folder.read("log"));

@@ -4,12 +4,13 @@
 use crate::candlewick::{Folder, SANDBOX_RUN};
 use crate::control::Live;
 use crate::excerpt::{MINUTE, MONDAY};
+use crate::outside_signals::check_parity;
 use crate::recording::lines;
 use candlewick_broker::clock::Stopwatch;
 use candlewick_journal::{LineKind, StoredLine};
 use candlewick_sandbox::parse_time;
 use candlewick_sdk::Millis;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -100,6 +101,5 @@ fn each_entry_of_an_edited_list_is_one_signal_while_it_is_listed_and_parity_expl
         stored.line.kind == LineKind::Action && stored.line.body.contains("signal from list")
     };
     assert_eq!(recorded.iter().filter(is_decision).count(), given.len(), "one decision each");
-    let parity = folder.run(&["parity", "--journal", "run.db", "--json"]).json();
-    assert_eq!((&parity["ok"], &parity["unexplained"]), (&json!(true), &json!(0)), "{parity}");
+    check_parity(&folder, "run.db");
 }

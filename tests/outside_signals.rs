@@ -15,9 +15,16 @@ fn signal(folder: &Folder, arguments: &[&str]) -> Value {
 }
 
 /// Counts the entries of the journal with this text.
-fn count(folder: &Folder, text: &str) -> usize {
+pub(crate) fn count(folder: &Folder, text: &str) -> u64 {
     let lines = recording::lines(&folder.path("candlewick.db"));
-    lines.iter().filter(|stored| stored.line.body.contains(text)).count()
+    lines.iter().filter(|stored| stored.line.body.contains(text)).count() as u64
+}
+
+#[track_caller]
+pub(crate) fn check_parity(folder: &Folder, journal: &str) {
+    let parity = folder.run(&["parity", "--journal", journal, "--json"]).json();
+    assert_eq!((&parity["ok"], &parity["unexplained"]), (&json!(true), &json!(0)), "{parity}");
+    assert_eq!(parity["decisions"]["difference"], Value::Null, "{parity}");
 }
 
 #[test]
@@ -91,10 +98,7 @@ fn the_signals_of_a_run_that_was_killed_are_counted_by_its_journal() {
     for arguments in [["--buy", "--id", "one"], ["--buy", "--id", "one"], ["--sell", "--id", "two"]] {
         signal(&folder, &arguments);
     }
-    let late = format!(
-        "{{\"order\":\"signal\",\"bot\":\"btc\",\"direction\":\"BUY\",\"source\":\"drill\",\"id\":\"x\",\"time\":{}}}",
-        venue_time(&folder) - 80_000_000
-    );
+    let (late, _) = line_of(11, venue_time(&folder));
     assert_eq!(give(&folder, &late)["rule"], "LateSignal");
     let status = || folder.run(&["status", "--json", "--config", "bot.toml"]).json();
     let running = status()["signals"].clone();
@@ -130,10 +134,8 @@ pub(crate) fn venue_time(folder: &Folder) -> i64 {
 /// Returns a signal and its expected outcome: in turn a new one, a duplicate, a late one and malformed lines.
 fn line_of(number: u64, now: i64) -> (String, &'static str) {
     let signal = |id: u64, more: &str| {
-        let direction = if id.is_multiple_of(8) { "BUY" } else { "SELL" };
-        format!(
-            "{{\"order\":\"signal\",\"bot\":\"btc\",\"direction\":\"{direction}\",\"source\":\"drill\",\"id\":\"{id}\"{more}}}"
-        )
+        let side = if id.is_multiple_of(8) { "BUY" } else { "SELL" };
+        format!(r#"{{"order":"signal","bot":"btc","direction":"{side}","source":"drill","id":"{id}"{more}}}"#)
     };
     match number % 8 {
         0 | 4 => (signal(number, ""), "taken"),
@@ -150,13 +152,12 @@ fn line_of(number: u64, now: i64) -> (String, &'static str) {
 fn of_a_thousand_signals_each_is_one_trade_at_most_and_parity_explains_all() {
     let (_served, folder) = venue_of_short_trades();
     let bot = Live::start(&folder);
-    let mut approved = 0;
-    let now = venue_time(&folder);
+    let (mut approved, now) = (0, venue_time(&folder));
     for number in 0..1_000 {
         let (line, expected) = line_of(number, now);
         let answer = give(&folder, &line);
         let outcome = answer["signal"].as_str().unwrap_or_default();
-        approved += usize::from(outcome == "approved");
+        approved += u64::from(outcome == "approved");
         match expected {
             "taken" => assert!(["approved", "refused"].contains(&outcome), "{line}: {answer}"),
             "duplicate" => assert_eq!(outcome, "duplicate", "{line}: {answer}"),
@@ -169,14 +170,12 @@ fn of_a_thousand_signals_each_is_one_trade_at_most_and_parity_explains_all() {
     let refused: u64 =
         tally["refused"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
     assert_eq!((&tally["approved"], &tally["duplicates"]), (&json!(approved), &json!(250)), "{status}");
-    assert_eq!(approved as u64 + refused, 250 + 62, "{status}");
+    assert_eq!(approved + refused, 250 + 62, "{status}");
     assert_eq!(tally["refused"]["LateSignal"], 62, "{status}");
     assert_eq!(tally["malformed"], json!({"drill": 125 + 63}), "no such bot, or the year 1970");
     bot.end();
     assert!(approved > 0);
     assert_eq!(count(&folder, "\"event\":\"outside_signal\""), 312);
-    assert_eq!(count(&folder, "signal from drill") - refused as usize, approved, "a trade each");
-    let proven = folder.run(&["parity", "--journal", "candlewick.db", "--json"]).json();
-    assert_eq!(proven["decisions"]["difference"], Value::Null, "{proven}");
-    assert_eq!((&proven["ok"], &proven["unexplained"]), (&json!(true), &json!(0)), "{proven}");
+    assert_eq!(count(&folder, "signal from drill") - refused, approved, "a trade each");
+    check_parity(&folder, "candlewick.db");
 }

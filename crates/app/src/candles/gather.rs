@@ -1,6 +1,6 @@
 //! The candles of a run, with notices about them.
 
-use super::load::{self, ALWAYS, CandleSource};
+use super::load::{self, ALWAYS};
 use super::market::{built_in_steps_note, markets_for, select_series, unset_steps};
 use super::name::{PriceSource, rule_bots};
 use crate::configuration::{Flag, Loaded, Problems};
@@ -8,7 +8,7 @@ use crate::error::{AppError, Result};
 use crate::progress::Progress;
 use candlewick_engine::{BotSettings, IntentRow, TradeBook};
 use candlewick_history::{HashedSeries, closed_candles, combine_series_hashes, missing_candles};
-use candlewick_records::utc;
+use candlewick_records::{counted, utc};
 use candlewick_sdk::{CandleSeries, CloseType, Expiry, Millis, Series};
 use candlewick_simulator::{Market, check_expiry, coarse_stretches};
 use serde::{Deserialize, Serialize};
@@ -18,10 +18,7 @@ use std::path::PathBuf;
 
 #[derive(Clone, Debug, Default)]
 pub struct CandleChoice {
-    /// Candle files or catalog series.
-    ///
-    /// Files are `SYMBOL_INTERVAL.csv` (or `.parquet`) or `SYMBOL@INTERVAL=PATH`, series are
-    /// `SYMBOL@INTERVAL`. Finer candles of a symbol price its trades.
+    /// [`DataName`](super::DataName)s. Finer candles of a symbol price its trades.
     pub data: Vec<String>,
     pub catalog: Option<PathBuf>,
     pub from: Option<Millis>,
@@ -70,17 +67,18 @@ impl Candles {
         start.unwrap_or(Millis::ZERO)..end.unwrap_or(Millis::ZERO)
     }
 
-    /// Counts candles of the bots' series that are missing while the market was open.
     pub fn missing(&self, bots: &[BotSettings]) -> u64 {
-        let has_bot = |one: &&CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
-        self.series.iter().filter(has_bot).map(missing_candles).sum()
+        self.series.iter().filter(|one| has_bot(bots, one)).map(missing_candles).sum()
     }
 }
 
+pub(super) fn has_bot(bots: &[BotSettings], series: &CandleSeries) -> bool {
+    bots.iter().any(|bot| bot.series() == series.series())
+}
+
 fn closed_notice(series: &CandleSeries) -> Option<String> {
-    let (closed, all) = (closed_candles(series), series.candles().len());
+    let (closed, all, name) = (closed_candles(series), series.candles().len(), series.series());
     let percent = closed as f64 * 100.0 / all as f64;
-    let name = series.series();
     (closed > 0).then(|| {
         format!("{name}: {closed} of {all} candles ({percent:.1} %) lie in hours in which the market is closed; `data check` lists them")
     })
@@ -108,13 +106,9 @@ impl CandleChoice {
         let selected = select_series(bots, stock.series, (&stock.place, share))?;
         let series = load::candles_of(&selected);
         let markets = markets_for(bots, &series);
-        notices.extend(
-            series
-                .iter()
-                .filter(|one| bots.iter().any(|bot| bot.series() == one.series()))
-                .filter_map(closed_notice),
-        );
-        if stock.source == CandleSource::Synthetic {
+        let heard = series.iter().filter(|one| has_bot(bots, one));
+        notices.extend(heard.filter_map(closed_notice));
+        if stock.is_synthetic {
             notices.push("synthetic candles: a profit on them says nothing about a strategy".to_owned());
         } else {
             notices.extend(unset_steps(&markets, &loaded.config.simulation.ticks));
@@ -181,14 +175,15 @@ pub fn too_coarse(expiry: Expiry, market: &Market, fineness: Fineness) -> Option
         return Some(error.to_string());
     }
     let stretches = match fineness {
-        Fineness::Somewhere => Vec::new(),
+        Fineness::Somewhere => return None,
         Fineness::Throughout => coarse_stretches(expiry, market),
     };
     let first = stretches.first()?;
     let (interval, symbol, close_type) = (market.prices.interval(), market.symbol(), expiry.close_type);
     Some(format!(
-        "an expiry of {close_type} is shorter than the {interval} candles of {symbol}, and finer ones do not cover {}{}",
-        text_of(first),
+        "an expiry of {close_type} is shorter than the {interval} candles of {symbol}, and finer ones do not cover {} to {}{}",
+        utc(first.start),
+        utc(first.end),
         more(stretches.len() - 1, "stretch", "stretches"),
     ))
 }
@@ -202,10 +197,9 @@ pub fn check_expiries(loaded: &Loaded, markets: &[Market], fineness: Fineness, h
             problems.push(problem.value(format!("\"{}\"", bot.close_type)));
         }
     }
-    Problems::check(problems).map_err(|problems| refused(&problems, hint))
+    Problems::check(problems).map_err(|problems| AppError::invalid(problems.to_string()).help(hint))
 }
 
-/// Checks that candles no longer than its expiry priced each trade.
 fn check_trades(loaded: &Loaded, markets: &[Market], book: &TradeBook) -> Result<()> {
     for (index, bot) in loaded.config.bots.iter().enumerate() {
         let Some(market) = markets.iter().find(|market| market.symbol() == bot.symbol) else { continue };
@@ -235,13 +229,9 @@ fn check_trades(loaded: &Loaded, markets: &[Market], book: &TradeBook) -> Result
             loaded.problem(&format!("bots[{index}].strategy"), whose)
         };
         let help = format!("--from and --to keep to what the finer candles cover; {ALLOW_BY_FLAG}");
-        return Err(refused(&Problems::from(problem), &help));
+        return Err(AppError::invalid(Problems::from(problem).to_string()).help(help));
     }
     Ok(())
-}
-
-fn refused(problems: &Problems, help: &str) -> AppError {
-    AppError::invalid(problems.to_string()).help(help)
 }
 
 /// Returns whether a price of the trade is in a stretch. A price at the end of a candle is in it.
@@ -254,14 +244,6 @@ fn is_coarse(row: &IntentRow, stretches: &[Range<Millis>]) -> bool {
     row.open_time.is_some_and(holds) || exit.is_some_and(holds)
 }
 
-fn text_of(stretch: &Range<Millis>) -> String {
-    format!("{} to {}", utc(stretch.start), utc(stretch.end))
-}
-
 fn more(count: usize, one: &str, several: &str) -> String {
-    match count {
-        0 => String::new(),
-        1 => format!(", and 1 {one} more"),
-        _ => format!(", and {count} {several} more"),
-    }
+    if count == 0 { String::new() } else { format!(", and {} more", counted(count, one, several)) }
 }

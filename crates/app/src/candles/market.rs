@@ -1,6 +1,6 @@
 //! Assignment of candle series to bots and to the pricing of trades, missing candles and price steps.
 
-use super::load::{serves, stored_for};
+use super::load::{listed, serves, stored_for};
 use super::name::{DataName, is_part, names};
 use crate::configuration::Loaded;
 use crate::error::{AppError, Result};
@@ -28,7 +28,14 @@ pub fn select_series(
         let parts = all.iter().map(HashedSeries::candles).filter(|one| is_part(one.series(), bot.series()));
         let Some(longest) = parts.max_by_key(|one| one.interval()) else {
             let there: Vec<Series> = all.iter().map(|one| one.candles().series()).collect();
-            return Err(missing(bot, &there, place));
+            let Series { symbol, interval } = bot.series();
+            let help = meant(bot.series(), &there).unwrap_or_else(|| {
+                format!(
+                    "give a file of them: --data {symbol}_{interval}.csv; `candlewick data fetch {symbol}@{interval}` brings them \
+                     into the catalog, `candlewick data generate` makes synthetic ones; --catalog takes another catalog"
+                )
+            });
+            return Err(AppError::data(absence(bot, &there, place)).help(help));
         };
         let joined = resample_by(longest, bot.interval, longer_share_percent)?;
         all.push(HashedSeries::new(joined.candles));
@@ -55,21 +62,10 @@ pub fn markets_for(bots: &[BotSettings], series: &[CandleSeries]) -> Vec<Market>
     markets
 }
 
-fn missing(bot: &BotSettings, there: &[Series], place: &str) -> AppError {
-    let Series { symbol, interval } = bot.series();
-    let help = meant(bot.series(), there).unwrap_or_else(|| {
-        format!(
-            "give a file of them: --data {symbol}_{interval}.csv; `candlewick data fetch {symbol}@{interval}` brings them \
-             into the catalog, `candlewick data generate` makes synthetic ones; --catalog takes another catalog"
-        )
-    });
-    AppError::data(absence(bot, there, place)).help(help)
-}
-
 /// Reports a bot without candles in a catalog that has others: its symbol may be misspelled.
 pub(super) fn not_in_catalog(bot: &BotSettings, there: &[Series], place: &str) -> AppError {
     let Series { symbol, interval } = bot.series();
-    let meant = meant(bot.series(), there).map_or_else(String::new, |meant| format!("{meant} Else "));
+    let meant = meant(bot.series(), there).map(|meant| format!("{meant} Else ")).unwrap_or_default();
     AppError::data(absence(bot, there, place)).help(format!(
         "{meant}`candlewick data fetch {symbol}@{interval}` brings them into the catalog, `candlewick data import` takes a file, and \
          `candlewick data generate --symbol {symbol} --interval {interval} --catalog` makes synthetic ones"
@@ -77,13 +73,8 @@ pub(super) fn not_in_catalog(bot: &BotSettings, there: &[Series], place: &str) -
 }
 
 pub(super) fn absence(bot: &BotSettings, there: &[Series], place: &str) -> String {
-    let names: Vec<String> = there.iter().map(Series::to_string).collect();
-    format!(
-        "there are no candles of {} for bot \"{}\" in {place}; there are: {}",
-        bot.series(),
-        bot.name,
-        names.join(", ")
-    )
+    let (series, name, there) = (bot.series(), &bot.name, listed(there));
+    format!("there are no candles of {series} for bot \"{name}\" in {place}; there are: {there}")
 }
 
 pub(super) fn meant(wanted: Series, there: &[Series]) -> Option<String> {
@@ -101,14 +92,11 @@ fn what_there_is(folder: &Path, wanted: &str) -> String {
         return "it is empty; `candlewick data fetch` fills it from the venue, `candlewick data import` from files"
             .to_owned();
     }
-    let names: Vec<String> = all.iter().map(|series| series.symbol.to_string()).collect();
     let symbol = wanted.split(' ').next().unwrap_or_default();
-    let near = nearest(symbol, names.iter().map(String::as_str));
-    let of_symbol: Vec<&Series> =
-        all.iter().filter(|series| near.is_some_and(|near| near == series.symbol.as_str())).collect();
+    let near = nearest(symbol, all.iter().map(|series| series.symbol.as_str()));
+    let meant = all.iter().find(|series| near == Some(series.symbol.as_str()));
+    let meant = meant.map(|series| format!("; did you mean {}@{}?", series.symbol, series.interval));
     let there: Vec<String> = all.iter().map(|series| argument_of(&catalog, *series)).collect();
-    let meant =
-        of_symbol.first().map(|series| format!("; did you mean {}@{}?", series.symbol, series.interval));
     format!("it holds {}{}", there.join(", "), meant.unwrap_or_default())
 }
 
@@ -119,9 +107,9 @@ pub(crate) fn meant_in_catalog(text: &str, catalog: &Catalog) -> Option<AppError
     let all = catalog.series().ok()?;
     let there = all.iter().filter(|series| series.symbol.as_str().eq_ignore_ascii_case(text));
     let there: Vec<String> = there.map(|series| format!("{}@{}", series.symbol, series.interval)).collect();
-    let folder = catalog.folder().display();
     let first = there.first()?;
-    let problem = format!("{text} is no file; the catalog {folder} holds {}", there.join(", "));
+    let problem =
+        format!("{text} is no file; the catalog {} holds {}", catalog.folder().display(), there.join(", "));
     Some(AppError::data(problem).help(format!("did you mean {first}?")))
 }
 
@@ -138,12 +126,11 @@ fn argument_of(catalog: &Catalog, series: Series) -> String {
 }
 
 pub(crate) fn bots_without_candles(loaded: &Loaded) -> Vec<String> {
-    // What is no name of a file has a message of its own.
+    // Wrong names and broken catalogs have messages of their own.
     let names = names(&loaded.config.sandbox.data).unwrap_or_default();
     let (names, there, place) = if names.is_empty() {
         let folder = &loaded.config.data.catalog;
         let catalog = Catalog::new(folder);
-        // A catalog that cannot be read has an error of its own where candles are needed.
         let all: Vec<Series> = catalog.series().unwrap_or_default();
         if all.is_empty() || loaded.has_built_in_bots() {
             return Vec::new();
@@ -193,12 +180,10 @@ fn help_for_missing(path: &Path, action: &str) -> Option<String> {
     }
 }
 
-/// Number of newest candles to inspect; older ones may show an outdated step.
+/// Number of newest candles, as older ones may show an outdated step.
 const LOOKED_AT: usize = 1_000;
 
 /// Returns the step of the most decimals in the prices: 5 decimals are 0.00001.
-///
-/// Digits after the 15th are floating-point noise: 1.0832100000000002 is 1.08321.
 pub fn price_step(candles: &[Candle]) -> Option<String> {
     Some(step_of(newest_prices(candles).map(decimals).max()?))
 }
@@ -217,16 +202,17 @@ pub fn step_of(decimals: usize) -> String {
 }
 
 pub fn unset_price_steps(markets: &[Market], set: &BTreeMap<Symbol, f64>) -> BTreeMap<Symbol, f64> {
-    let unset = markets.iter().filter(|market| !set.contains_key(&market.symbol()));
-    let step = |market: &Market| Some((market.symbol(), price_step(market.prices.candles())?.parse().ok()?));
-    unset.filter_map(step).collect()
+    suggested_steps(markets, set).filter_map(|(symbol, step)| Some((symbol, step.parse().ok()?))).collect()
+}
+
+fn suggested_steps(all: &[Market], set: &BTreeMap<Symbol, f64>) -> impl Iterator<Item = (Symbol, String)> {
+    let unset = all.iter().filter(move |market| !set.contains_key(&market.symbol()));
+    unset.filter_map(|market| Some((market.symbol(), price_step(market.prices.candles())?)))
 }
 
 pub(super) fn unset_steps(markets: &[Market], set: &BTreeMap<Symbol, f64>) -> Option<String> {
-    let unset = markets.iter().filter(|market| !set.contains_key(&market.symbol()));
-    let suggested: Vec<String> = unset
-        .filter_map(|market| Some(format!("{} = {}", market.symbol(), price_step(market.prices.candles())?)))
-        .collect();
+    let suggested: Vec<String> =
+        suggested_steps(markets, set).map(|(symbol, step)| format!("{symbol} = {step}")).collect();
     (!suggested.is_empty()).then(|| {
         format!(
             "no price step is assumed: prices inside of a candle are not rounded, so that hardly a trade draws; by the last decimal of \
@@ -236,7 +222,6 @@ pub(super) fn unset_steps(markets: &[Market], set: &BTreeMap<Symbol, f64>) -> Op
     })
 }
 
-/// Returns the built-in steps in force as lines of `[simulation.ticks]`.
 pub(crate) fn built_in_steps(loaded: &Loaded) -> Vec<String> {
     let symbols: BTreeSet<Symbol> = loaded.config.bots.iter().map(|bot| bot.symbol).collect();
     let step = |symbol: Symbol| {
@@ -258,11 +243,10 @@ pub(super) fn built_in_steps_note(loaded: &Loaded) -> Option<String> {
 }
 
 fn decimals(price: f64) -> usize {
-    // The shortest text that is this number.
     without_tail(price).to_string().split_once('.').map_or(0, |(_, fraction)| fraction.len())
 }
 
-/// Rounds to 15 digits, the precision at which a double preserves any decimal.
+/// Rounds to 15 digits, at which a double preserves any decimal: 1.0832100000000002 is 1.08321.
 fn without_tail(price: f64) -> f64 {
     format!("{price:.14e}").parse().unwrap_or(price)
 }

@@ -18,3 +18,13 @@ pub use market::{
 pub(crate) use name::names as named_candles;
 pub use name::{CandleStore, DataName, PriceSource, rule_bots, source_of};
 pub use shift::{shift_to, start_among};
+
+pub(crate) fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut once = Vec::new();
+    for one in all {
+        if !once.contains(&one) {
+            once.push(one);
+        }
+    }
+    once
+}

@@ -1,10 +1,10 @@
-//! The `--data` argument: a candle file or a catalog series, its origin, and the bots for a rule file on it.
+//! The `--data` argument: a candle file or a catalog series.
 
 use crate::error::{AppError, Result};
 use crate::storage;
 use candlewick_api::Settings;
 use candlewick_history::{
-    CandleFile, Catalog, FileCache, HashedSeries, HistoryError, Manifest, Progress, resample_by,
+    CandleFile, Catalog, FileCache, HashedSeries, HistoryError, Progress, resample_by,
 };
 use candlewick_sdk::{CloseType, Interval, Millis, Series, Symbol};
 use serde_json::{Value, json};
@@ -13,8 +13,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// A candle file (`SYMBOL_INTERVAL.csv`, `.parquet`, `SYMBOL@INTERVAL=PATH`) or series
-/// (`SYMBOL@INTERVAL`).
+/// A candle file (`SYMBOL_INTERVAL.csv`, `.parquet`, `SYMBOL@INTERVAL=PATH`) or series (`SYMBOL@INTERVAL`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DataName {
     File(CandleFile),
@@ -88,16 +87,15 @@ pub(crate) fn names(configured: &[String]) -> Result<Vec<DataName>> {
     Ok(names)
 }
 
-fn stored(text: &str) -> Option<Series> {
-    let (symbol, interval) = text.rsplit_once('@')?;
-    Some(Series { symbol: Symbol::new(symbol).ok()?, interval: interval.parse::<Interval>().ok()? })
-}
-
 impl FromStr for DataName {
     type Err = HistoryError;
 
     fn from_str(text: &str) -> Result<Self, HistoryError> {
-        stored(text).map_or_else(|| text.parse().map(Self::File), |series| Ok(Self::Stored(series)))
+        let stored = || {
+            let (symbol, interval) = text.rsplit_once('@')?;
+            Some(Series { symbol: Symbol::new(symbol).ok()?, interval: interval.parse().ok()? })
+        };
+        stored().map_or_else(|| text.parse().map(Self::File), |series| Ok(Self::Stored(series)))
     }
 }
 
@@ -122,13 +120,13 @@ pub enum PriceSource {
 }
 
 impl PriceSource {
-    /// Determines the origin of named candles, which only the catalog records.
+    /// Only the catalog records the origin of candles.
     pub(super) fn of(names: &[DataName], catalog: &Catalog, venue: &Settings) -> Result<Self> {
         let source = source_of(venue);
         for name in names {
             let Some(series) = name.read_from(catalog)? else { return Ok(Self::Other) };
-            let manifest = catalog.manifest(series)?;
-            if !manifest.is_some_and(|manifest| is_from(&manifest, &source)) {
+            let origins = catalog.manifest(series)?.map(|manifest| manifest.origins).unwrap_or_default();
+            if origins.is_empty() || origins.iter().any(|origin| origin.source != source) {
                 return Ok(Self::Other);
             }
         }
@@ -141,18 +139,12 @@ pub fn source_of(venue: &Settings) -> String {
     if *slot == Settings::default().slot { price_url.clone() } else { format!("{price_url}, slot {slot}") }
 }
 
-fn is_from(manifest: &Manifest, source: &str) -> bool {
-    !manifest.origins.is_empty() && manifest.origins.iter().all(|origin| origin.source == source)
-}
-
-/// Builds one bot per symbol of the data, on its longest candles.
-///
-/// Without data, the bot uses the first built-in series. Invalid names are reported on reading.
+/// Builds one bot per symbol of the data on its longest candles, without data one on the first built-in series.
 pub fn rule_bots(file: &Path, data: &[String]) -> Value {
     let mut longest: BTreeMap<Symbol, Interval> = BTreeMap::new();
-    for Series { symbol, interval } in
-        data.iter().filter_map(|name| Some(name.parse::<DataName>().ok()?.series()))
-    {
+    // Invalid names are reported on reading.
+    for name in data.iter().filter_map(|name| name.parse::<DataName>().ok()) {
+        let Series { symbol, interval } = name.series();
         let known = longest.entry(symbol).or_insert(interval);
         *known = interval.max(*known);
     }

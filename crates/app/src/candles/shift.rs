@@ -25,14 +25,13 @@ pub fn shift_to(now: Millis, all: &[CandleSeries]) -> Result<Vec<CandleSeries>, 
     all.iter().map(moved).collect()
 }
 
-/// Returns the start of a venue: the requested time or one covered by every series.
-///
-/// The default leaves a day (or a quarter) of common history for warm-up.
+/// Returns the start of a venue: the requested time, or one after a day (or a quarter) of common history.
 pub fn start_among(all: &[CandleSeries], asked: Option<Millis>) -> Result<Millis, AppError> {
     let (start, end) = whole(all);
     let Some(at) = asked else {
         let (start, end) = common(all).unwrap_or((start, end));
-        let wanted = start + history(start, end);
+        let quarter = Millis::new((end - start).get() / 4);
+        let wanted = start + Millis::DAY.min(quarter).floor_to(Millis::MINUTE);
         return Ok(first_covered(all, wanted..end).unwrap_or(wanted));
     };
     if (start..end).contains(&at) {
@@ -55,10 +54,6 @@ fn common(all: &[CandleSeries]) -> Option<(Millis, Millis)> {
     (start < end).then_some((start, end))
 }
 
-fn history(start: Millis, end: Millis) -> Millis {
-    Millis::DAY.min(Millis::new((end - start).get() / 4)).floor_to(Millis::MINUTE)
-}
-
 /// Returns the next open time in the error if no candle covers `at`.
 fn covers(one: &CandleSeries, at: Millis) -> Result<(), Option<Millis>> {
     let next = one.candles().partition_point(|candle| candle.time() <= at);
@@ -74,7 +69,6 @@ fn first_covered(all: &[CandleSeries], range: Range<Millis>) -> Option<Millis> {
     while at < range.end {
         match all.iter().find_map(|one| covers(one, at).err()) {
             None => return Some(at),
-            // Each step goes to a later candle.
             Some(next) => at = next?,
         }
     }
@@ -83,7 +77,6 @@ fn first_covered(all: &[CandleSeries], range: Range<Millis>) -> Option<Millis> {
 
 fn shift_of(now: Millis, all: &[CandleSeries]) -> Option<Millis> {
     let (start, end) = whole(all);
-    // The moments among the candles that have the time of day of now.
     let first = now - (now - start).floor_to(Millis::DAY);
     let moments = successors(Some(first), |at| Some(*at + Millis::DAY)).take_while(|at| *at < end);
     // How much lies on either side, up to a day.

@@ -1,14 +1,13 @@
 //! Checks of candles, and repairs that never modify the original.
 
-use super::{Existing, LongerCounts, OutputFile};
+use super::{Existing, LongerCounts, OutputFile, origin_now};
 use crate::candles::{CandleStore, DataName, meant_in_catalog};
 use crate::error::{AppError, Result};
 use crate::progress::Progress;
 use crate::storage;
-use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_history::{
-    CandleFile, Catalog, CheckSettings, Checked, ConflictChoice, Finding, FindingKind, Findings, Fixed,
-    ImportSettings, Origin, Remedy, check_file, check_series,
+    CandleFile, Catalog, CheckSettings, Checked, ConflictChoice, Finding, FindingKind, Findings,
+    ImportSettings, Remedy, check_file, check_series,
 };
 use candlewick_records::{table, utc};
 use candlewick_sdk::{CandleSeries, Series};
@@ -20,27 +19,22 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug)]
 pub struct RepairTerms {
     pub also: Vec<FindingKind>,
-    /// Rule for conflicting candles of the same time; `None` aborts the repair.
+    /// `None` aborts the repair of conflicting candles of the same time.
     pub conflicts: Option<ConflictChoice>,
-    /// The repaired file, by default in a folder `fixed` next to the original.
+    /// By default a file in a folder `fixed` next to the original.
     pub out: Option<PathBuf>,
     pub existing: Existing,
 }
 
 #[derive(Debug)]
 pub struct Repaired {
-    pub removed: u64,
-    pub replaced: u64,
-    pub sorted: bool,
-    pub place: Option<RepairedPlace>,
-    pub left: Findings,
-    pub again: Option<Checked>,
-}
-
-#[derive(Debug)]
-pub enum RepairedPlace {
-    File(PathBuf),
-    Version(u32),
+    removed: u64,
+    replaced: u64,
+    sorted: bool,
+    file: Option<PathBuf>,
+    version: Option<u32>,
+    left: Findings,
+    again: Option<Checked>,
 }
 
 impl RepairTerms {
@@ -69,59 +63,57 @@ impl RepairTerms {
             return Err(AppError::invalid(problem).help(help));
         }
         let fixed = checked.fix(&self.also);
-        let Fixed { removed, replaced, sorted, .. } = fixed;
+        let mut repaired = Repaired {
+            removed: fixed.removed,
+            replaced: fixed.replaced,
+            sorted: fixed.sorted,
+            file: None,
+            version: None,
+            left: checked.findings.clone(),
+            again: None,
+        };
         if !fixed.is_change() {
-            let left = checked.findings.clone();
-            return Ok(Repaired { removed, replaced, sorted, place: None, left, again: None });
+            return Ok(repaired);
         }
         let Some(candles) = &fixed.candles else {
-            let problem = format!("{target}: no candle is sound; there is nothing to write");
-            return Err(AppError::data(problem));
+            return Err(AppError::data(format!("{target}: no candle is sound; there is nothing to write")));
         };
-        let place = match target {
-            CheckTarget::Stored(_) => RepairedPlace::Version(store(catalog, candles, &fixed)?),
+        match target {
+            CheckTarget::Stored(_) => {
+                let note = format!("repaired: {}", repaired.counts());
+                let origin = origin_now("data check --fix".to_owned());
+                repaired.version = Some(catalog.add_repair(candles, &note, &origin)?);
+            }
             CheckTarget::File(path, _) => {
                 let out = self.output_file(path, candles)?;
                 let _spinner = progress.spinner(&format!("Writing {}", out.path().display()));
                 out.write(candles)?;
-                RepairedPlace::File(out.path().to_owned())
+                repaired.file = Some(out.path().to_owned());
             }
-        };
-        let again = checked.check_again(&fixed, &self.also);
-        let left = again.as_ref().map(|again| again.findings.clone()).unwrap_or_default();
-        Ok(Repaired { removed, replaced, sorted, place: Some(place), left, again })
+        }
+        repaired.again = checked.check_again(&fixed, &self.also);
+        repaired.left = repaired.again.as_ref().map(|again| again.findings.clone()).unwrap_or_default();
+        Ok(repaired)
     }
 
     fn output_file(&self, original: &Path, candles: &CandleSeries) -> Result<OutputFile> {
         let out = match &self.out {
             Some(out) => out.clone(),
-            None => beside(original, candles)?,
+            None => {
+                let folder = original.parent().unwrap_or(Path::new("")).join("fixed");
+                let out = CandleFile::in_folder(&folder, candles.series())?.path;
+                std::fs::create_dir_all(&folder).map_err(|error| {
+                    AppError::data(format!("cannot make the folder {}", folder.display())).because(error)
+                })?;
+                out
+            }
         };
-        let same =
-            |a: &Path, b: &Path| a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b));
-        if same(&out, original) {
+        if out.canonicalize().is_ok_and(|out| original.canonicalize().is_ok_and(|original| out == original)) {
             let problem = format!("--out {}: this is the original, which is never changed", out.display());
             return Err(AppError::invalid(problem).help("take another name"));
         }
         OutputFile::new(&out, self.existing)
     }
-}
-
-fn beside(original: &Path, candles: &CandleSeries) -> Result<PathBuf> {
-    let folder = original.parent().unwrap_or(Path::new("")).join("fixed");
-    let out = CandleFile::in_folder(&folder, candles.series())?.path;
-    std::fs::create_dir_all(&folder).map_err(|error| {
-        AppError::data(format!("cannot make the folder {}", folder.display())).because(error)
-    })?;
-    Ok(out)
-}
-
-fn store(catalog: &Catalog, candles: &CandleSeries, fixed: &Fixed) -> Result<u32> {
-    let note = format!("repaired: {} left out, {} given their latest value", fixed.removed, fixed.replaced);
-    let source = "data check --fix".to_owned();
-    let fetched_at = SystemClock::new().now();
-    let origin = Origin { source, licence: None, fetched_at, files: Vec::new() };
-    Ok(catalog.add_repair(candles, &note, &origin)?)
 }
 
 pub struct CheckResult {
@@ -163,22 +155,18 @@ impl CheckResult {
                 kinds.map(|(kind, count)| (format!("{count} {kind}"), kind.as_str())).unzip();
             (!counts.is_empty()).then(|| (counts.join(", "), names.join(",")))
         };
-        let certain = of(|remedy| remedy == Remedy::Always);
-        let conflicts = of(|remedy| remedy == Remedy::Choose);
-        let doubtful = of(|remedy| matches!(remedy, Remedy::LeaveOut | Remedy::TakeLatest));
-        let certain = certain.map(|(counts, _)| format!("{counts}: --fix writes a repaired copy"));
-        let conflicts = conflicts.map(|(counts, _)| {
+        let certain = of(|remedy| remedy == Remedy::Always)
+            .map(|(counts, _)| format!("{counts}: --fix writes a repaired copy"));
+        let conflicts = of(|remedy| remedy == Remedy::Choose).map(|(counts, _)| {
             format!("{counts}: --fix --also conflict=larger (or first, last) keeps one row of each time")
         });
+        let doubtful = of(|remedy| matches!(remedy, Remedy::LeaveOut | Remedy::TakeLatest));
         let doubtful = doubtful.map(|(counts, names)| {
             format!("{counts}: --fix --also {names} mends it in a copy, --ignore {names} takes it for right")
         });
+        let has_gap = left.contains_key(&FindingKind::Gap);
+        let holiday = if has_gap { ", --holiday DATE says that a market was closed" } else { "" };
         let nothing = of(|remedy| remedy == Remedy::Nothing).map(|(counts, names)| {
-            let holiday = if left.contains_key(&FindingKind::Gap) {
-                ", --holiday DATE says that a market was closed"
-            } else {
-                ""
-            };
             format!("{counts}: only other candles mend that; --ignore {names} takes it for right{holiday}")
         });
         [certain, conflicts, doubtful, nothing].into_iter().flatten().collect::<Vec<_>>().join("; ")
@@ -206,11 +194,8 @@ impl CheckResult {
                 let kind = of_kind[0].kind;
                 let more = checked.findings.counts()[&kind].saturating_sub(of_kind.len().min(most) as u64);
                 if more > 0 {
-                    table.add_row([
-                        kind.to_string(),
-                        "...".to_owned(),
-                        format!("{more} more; --show, --json"),
-                    ]);
+                    let what = format!("{more} more; --show, --json");
+                    table.add_row([kind.to_string(), "...".to_owned(), what]);
                 }
             }
             let _ = write!(text, "\n{table}");
@@ -219,7 +204,7 @@ impl CheckResult {
             let _ = write!(text, "\n  {longer}");
         }
         if let Some(repaired) = repaired {
-            let _ = write!(text, "\n  {}", describe_repair(repaired));
+            let _ = write!(text, "\n  --fix: {}", repaired.text());
         }
         text
     }
@@ -227,13 +212,15 @@ impl CheckResult {
     pub fn document(&self) -> Value {
         let Self { target, checked, repaired, .. } = self;
         let candles = checked.candles.as_ref();
-        let counts: Map<String, Value> = FindingKind::ALL
-            .iter()
-            .map(|kind| (kind.to_string(), json!(checked.findings.counts().get(kind).copied().unwrap_or(0))))
-            .collect();
+        let count = |kind: &FindingKind| checked.findings.counts().get(kind).copied().unwrap_or(0);
+        let counts = FindingKind::ALL.iter().map(|kind| (kind.to_string(), json!(count(kind))));
+        let findings = checked.findings.list().iter().map(|finding| {
+            let Finding { kind, row, start, end, count, detail } = finding;
+            json!({ "kind": kind.as_str(), "row": row, "start": start, "end": end, "count": count, "detail": detail })
+        });
         let file = match target {
-            CheckTarget::File(path, _) => json!(path),
-            CheckTarget::Stored(_) => Value::Null,
+            CheckTarget::File(path, _) => Some(path),
+            CheckTarget::Stored(_) => None,
         };
         json!({
             "file": file,
@@ -249,43 +236,42 @@ impl CheckResult {
             "coverage": checked.coverage(),
             "longer": self.longer.as_ref().map(LongerCounts::document),
             "problems": checked.findings.total(),
-            "counts": counts,
-            "findings": checked.findings.list().iter().map(finding_document).collect::<Vec<_>>(),
-            "fixed": repaired.as_ref().map(repair_document),
+            "counts": counts.collect::<Map<String, Value>>(),
+            "findings": findings.collect::<Vec<_>>(),
+            "fixed": repaired.as_ref().map(Repaired::document),
             "left": self.left(),
         })
     }
 }
 
-fn finding_document(finding: &Finding) -> Value {
-    json!({
-        "kind": finding.kind.as_str(),
-        "row": finding.row,
-        "start": finding.start,
-        "end": finding.end,
-        "count": finding.count,
-        "detail": finding.detail,
-    })
-}
+impl Repaired {
+    fn document(&self) -> Value {
+        json!({
+            "removed": self.removed,
+            "replaced": self.replaced,
+            "sorted": self.sorted,
+            "file": self.file,
+            "version": self.version,
+        })
+    }
 
-fn repair_document(repaired: &Repaired) -> Value {
-    let (file, version) = match &repaired.place {
-        Some(RepairedPlace::File(path)) => (json!(path), Value::Null),
-        Some(RepairedPlace::Version(number)) => (Value::Null, json!(number)),
-        None => (Value::Null, Value::Null),
-    };
-    json!({
-        "removed": repaired.removed,
-        "replaced": repaired.replaced,
-        "sorted": repaired.sorted,
-        "file": file,
-        "version": version,
-    })
+    fn counts(&self) -> String {
+        format!("{} left out, {} given their latest value", self.removed, self.replaced)
+    }
+
+    fn text(&self) -> String {
+        let done = self.counts() + if self.sorted { ", put in order" } else { "" };
+        match (&self.file, self.version) {
+            (Some(path), _) => format!("{done}; written to {}", path.display()),
+            (None, Some(number)) => format!("{done}; now version {number} of the series"),
+            (None, None) => "there is nothing that it mends".to_owned(),
+        }
+    }
 }
 
 fn sums(checked: &Checked) -> String {
-    let counts = checked.findings.counts().iter().map(|(kind, count)| format!("{count} {kind}"));
-    let counts: Vec<String> = counts.collect();
+    let counts = checked.findings.counts().iter();
+    let counts: Vec<String> = counts.map(|(kind, count)| format!("{count} {kind}")).collect();
     if counts.is_empty() { "no problem".to_owned() } else { counts.join(", ") }
 }
 
@@ -300,21 +286,9 @@ fn place_of(finding: &Finding) -> String {
     }
 }
 
-fn describe_repair(repaired: &Repaired) -> String {
-    let sorted = if repaired.sorted { ", put in order" } else { "" };
-    let done =
-        format!("{} left out, {} given their latest value{sorted}", repaired.removed, repaired.replaced);
-    match &repaired.place {
-        None => "--fix: there is nothing that it mends".to_owned(),
-        Some(RepairedPlace::File(path)) => format!("--fix: {done}; written to {}", path.display()),
-        Some(RepairedPlace::Version(number)) => format!("--fix: {done}; now version {number} of the series"),
-    }
-}
-
 pub fn coverage_table(all: &[CheckResult]) -> String {
     let mut table = table(["Symbol", "Interval", "From", "To", "Candles", "Missing", "Coverage", "Problems"]);
     for result in all {
-        // The repaired candles, since those are read from now on.
         let again = result.repaired.as_ref().and_then(|repaired| repaired.again.as_ref());
         let checked = again.unwrap_or(&result.checked);
         let candles = checked.candles.as_ref();
@@ -346,10 +320,8 @@ impl CheckTarget {
         if names.is_empty() {
             return Ok(catalog.series()?.into_iter().map(Self::Stored).collect());
         }
-        names
-            .iter()
-            .map(|name| meant_in_catalog(name, catalog).map_or_else(|| Ok(Self::of(name)), Err))
-            .collect()
+        let target = |name: &String| meant_in_catalog(name, catalog).map_or_else(|| Ok(Self::of(name)), Err);
+        names.iter().map(target).collect()
     }
 
     fn of(text: &str) -> Self {

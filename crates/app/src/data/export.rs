@@ -33,35 +33,26 @@ pub fn export(
     out: &OutputFile,
     progress: &dyn Progress,
 ) -> Result<Exported> {
-    let resampled_from = terms.resampled_from(store)?;
+    let (interval, share) = (terms.name.series().interval, store.longer_share_percent);
+    let mut resampled_from = None;
+    if let Some(shorter) = terms.name.joined_from(&store.catalog)? {
+        let Resampled { counts, .. } = resample_by(store.catalog.read(shorter)?.candles(), interval, share)?;
+        let counts = vec![(interval, counts)];
+        resampled_from = Some((shorter, LongerCounts { share_percent: share, counts }));
+    }
     let _spinner = progress.spinner(&format!("Writing {}", out.path().display()));
-    let series = terms.read(store)?;
+    let whole = match (&terms.name, terms.version) {
+        (DataName::Stored(series), Some(number)) => store.catalog.read_version(*series, number)?,
+        (DataName::File(_), Some(_)) => return Err(AppError::invalid("--version: a file has no versions")),
+        (_, None) => terms.name.read(store, &mut |_| {})?,
+    };
+    let range = terms.from.unwrap_or(ALWAYS.start)..terms.to.unwrap_or(ALWAYS.end);
+    if range.is_empty() {
+        return Err(AppError::invalid("--from does not lie before --to"));
+    }
+    let series = within(whole, &range, &terms.name.to_string())?;
     out.write(series.candles())?;
     Ok(Exported { file: out.path().to_owned(), series, resampled_from })
-}
-
-impl ExportTerms {
-    fn resampled_from(&self, store: &CandleStore) -> Result<Option<(Series, LongerCounts)>> {
-        let Some(shorter) = self.name.joined_from(&store.catalog)? else { return Ok(None) };
-        let (interval, share) = (self.name.series().interval, store.longer_share_percent);
-        let Resampled { counts, .. } = resample_by(store.catalog.read(shorter)?.candles(), interval, share)?;
-        Ok(Some((shorter, LongerCounts::from_counts(interval, counts, share))))
-    }
-
-    fn read(&self, store: &CandleStore) -> Result<HashedSeries> {
-        let whole = match (&self.name, self.version) {
-            (DataName::Stored(series), Some(number)) => store.catalog.read_version(*series, number)?,
-            (DataName::File(_), Some(_)) => {
-                return Err(AppError::invalid("--version: a file has no versions"));
-            }
-            (_, None) => self.name.read(store, &mut |_| {})?,
-        };
-        let range = self.from.unwrap_or(ALWAYS.start)..self.to.unwrap_or(ALWAYS.end);
-        if range.is_empty() {
-            return Err(AppError::invalid("--from does not lie before --to"));
-        }
-        within(whole, &range, &self.name.to_string())
-    }
 }
 
 impl Exported {
@@ -94,7 +85,6 @@ impl fmt::Display for Exported {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
     Kept,
-    /// Replace a file; in a catalog, start a new version of the series.
     Replaced,
 }
 
@@ -164,11 +154,11 @@ impl CatalogContents {
     }
 
     pub fn document(&self) -> Value {
-        self.current().map(|(manifest, version, missing)| document_of(manifest, version, missing)).collect()
+        self.current().map(document_of).collect()
     }
 }
 
-fn document_of(manifest: &Manifest, version: &Version, missing: Option<u64>) -> Value {
+fn document_of((manifest, version, missing): (&Manifest, &Version, Option<u64>)) -> Value {
     let versions = manifest.versions.iter().map(|version| {
         json!({ "number": version.number, "note": version.note, "candles": version.candles(), "data_hash": version.data_hash })
     });
@@ -190,10 +180,10 @@ fn document_of(manifest: &Manifest, version: &Version, missing: Option<u64>) -> 
 impl fmt::Display for CatalogContents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.found.is_empty() && self.unreadable.is_empty() {
-            let folder = self.folder.display();
             return write!(
                 f,
-                "{folder}: the catalog is empty; `candlewick data fetch` fills it from the venue, `candlewick data import` from files"
+                "{}: the catalog is empty; `candlewick data fetch` fills it from the venue, `candlewick data import` from files",
+                self.folder.display()
             );
         }
         let mut table =
@@ -226,10 +216,6 @@ impl LongerCounts {
         Self { share_percent, counts: count_longer(series, share_percent) }
     }
 
-    pub(super) fn from_counts(interval: Interval, counts: ResampleCounts, share_percent: f64) -> Self {
-        Self { share_percent, counts: vec![(interval, counts)] }
-    }
-
     pub(super) fn document(&self) -> Value {
         let document = |(interval, counts): &(Interval, ResampleCounts)| {
             let ResampleCounts { built, in_parts, not_built } = counts;
@@ -240,17 +226,14 @@ impl LongerCounts {
 
     pub(super) fn text(&self) -> Option<String> {
         let incomplete = self.counts.iter().filter(|(_, counts)| counts.in_parts + counts.not_built > 0);
-        let texts: Vec<String> = incomplete
-            .map(|(interval, ResampleCounts { built, in_parts, not_built })| {
-                format!("{interval} {built} built, {in_parts} of them with gaps, {not_built} not built")
-            })
-            .collect();
+        let text = |(interval, counts): &(Interval, ResampleCounts)| {
+            let ResampleCounts { built, in_parts, not_built } = counts;
+            format!("{interval} {built} built, {in_parts} of them with gaps, {not_built} not built")
+        };
+        let texts = incomplete.map(text).collect::<Vec<_>>().join("; ");
         let share = self.share_percent;
         (!texts.is_empty()).then(|| {
-            format!(
-                "longer candles, of {share} % of their open minutes (data.longer_share_percent): {}",
-                texts.join("; ")
-            )
+            format!("longer candles, of {share} % of their open minutes (data.longer_share_percent): {texts}")
         })
     }
 }

@@ -1,12 +1,11 @@
 //! Generation of synthetic candles from a seed, into a file or the catalog.
 
-use super::Existing;
+use super::{Existing, origin_now};
 use crate::error::{AppError, Result};
 use crate::progress::Progress;
-use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_history::{
-    AssetType, BadRows, CandleFile, Catalog, GenerateSettings, Origin, Regime, asset_type_of, data_hash,
-    generate, known_market, with_gaps, write_csv_file,
+    AssetType, BadRows, CandleFile, Catalog, GenerateSettings, Regime, asset_type_of, data_hash, generate,
+    known_market, with_gaps, write_csv_file,
 };
 use candlewick_sdk::{CandleSeries, Interval, Millis, Series, Symbol};
 use serde_json::{Value, json};
@@ -17,7 +16,6 @@ const USUAL_VOLATILITY: f64 = 0.000_5;
 
 #[derive(Clone, Debug)]
 pub struct GenerateTerms {
-    /// Name of the pair, also an input to the randomness.
     pub symbol: Symbol,
     pub asset_type: Option<AssetType>,
     /// Length of the candles, a multiple of 5 s.
@@ -37,7 +35,7 @@ pub struct GenerateTerms {
 pub struct Defects {
     /// Number of gaps of one to ten candles.
     pub gaps: u32,
-    /// Number of bad rows in a file, cycling through the kinds that a check knows.
+    /// Number of bad rows, cycling through the kinds that a check knows.
     pub bad_rows: u32,
 }
 
@@ -66,7 +64,11 @@ pub fn generate_candles(
     let _spinner = progress.spinner(&format!("Making {series}"));
     let candles = with_gaps(&generate(&settings)?, defects.gaps, settings.seed)?;
     match target {
-        GenerateTarget::Catalog(catalog) => put(catalog, &candles, &settings)?,
+        GenerateTarget::Catalog(catalog) => {
+            // Always a new version, because another seed is not a revision.
+            let source = origin_of(&settings);
+            catalog.add_version(&candles, &source, &origin_now(source.clone()))?;
+        }
         GenerateTarget::Folder(_) if defects.bad_rows == 0 => write_csv_file(&candles, &file)?,
         GenerateTarget::Folder(_) => {
             BadRows::new(candles.clone(), defects.bad_rows, settings.seed)?.write_csv_file(&file)?;
@@ -76,19 +78,17 @@ pub fn generate_candles(
 }
 
 fn place_of(target: GenerateTarget<'_>, series: Series, existing: Existing) -> Result<PathBuf> {
-    let (place, what) = match target {
+    let (place, what, is_there) = match target {
         GenerateTarget::Catalog(catalog) => {
-            let place = catalog.folder().to_owned();
-            let is_there = catalog.manifest(series)?.is_some();
-            (place, is_there.then(|| series.to_string()))
+            (catalog.folder().to_owned(), series.to_string(), catalog.manifest(series)?.is_some())
         }
         GenerateTarget::Folder(folder) => {
             let place = CandleFile::in_folder(folder, series)?.path;
             let is_there = place.exists();
-            (place, is_there.then(|| "the file".to_owned()))
+            (place, "the file".to_owned(), is_there)
         }
     };
-    if let (Some(what), Existing::Kept) = (what, existing) {
+    if is_there && existing == Existing::Kept {
         let help =
             "--force replaces it, in a catalog as a new version; --out and --catalog take another folder";
         return Err(AppError::invalid(format!("{}: {what} is there already", place.display())).help(help));
@@ -99,15 +99,6 @@ fn place_of(target: GenerateTarget<'_>, series: Series, existing: Existing) -> R
         })?;
     }
     Ok(place)
-}
-
-/// Stores the candles as a new version, because another seed is not a revision.
-fn put(catalog: &Catalog, candles: &CandleSeries, settings: &GenerateSettings) -> Result<()> {
-    let source = origin_of(settings);
-    let fetched_at = SystemClock::new().now();
-    let origin = Origin { source: source.clone(), licence: None, fetched_at, files: Vec::new() };
-    catalog.add_version(candles, &source, &origin)?;
-    Ok(())
 }
 
 fn origin_of(settings: &GenerateSettings) -> String {

@@ -1,6 +1,6 @@
 //! Import of candles from other programs and sources.
 
-use super::{LongerCounts, OutputFile};
+use super::{LongerCounts, OutputFile, origin_now};
 use crate::candles::{
     check_in_step, has_tails, is_other_interval, price_step, read_other_intervals, step_of,
 };
@@ -11,7 +11,6 @@ use crate::lints::unusual_spelling;
 use crate::progress::Progress;
 use crate::shell::shell_word;
 use crate::storage;
-use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_history::{
     Appended, Catalog, ImportSettings, Imported, Origin, Revision, closed_candles, data_hash, import_file,
     missing_candles,
@@ -109,10 +108,9 @@ impl ReadFile {
             "{}: {own} would be a second series beside {known} of the catalog {folder}: bots find candles by the very name",
             self.file.display()
         );
-        let word = known.to_string();
         let help = format!(
             "--symbol {} puts them into the one that is there; --catalog takes another folder",
-            shell_word(&word)
+            shell_word(known.as_str())
         );
         Err(AppError::invalid(problem).help(help))
     }
@@ -162,28 +160,19 @@ impl ReadFile {
         progress: &dyn Progress,
     ) -> Result<ImportedFile> {
         let name = self.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let origin = Origin {
-            source: self.source(terms),
-            licence: terms.licence.clone(),
-            fetched_at: SystemClock::new().now(),
-            files: vec![name],
-        };
+        let licence = terms.licence.clone();
+        let origin = Origin { licence, files: vec![name], ..origin_now(self.source(terms)) };
         let candles = &self.imported.candles;
-        let _spinner = progress.spinner(&format!("Storing {}", candles.series()));
         let series = candles.series();
+        let _spinner = progress.spinner(&format!("Storing {series}"));
         let end = catalog.manifest(series)?.and_then(|manifest| Some(manifest.current()?.end()));
         let appended = catalog.append(series, candles.candles(), &origin)?;
-        let last = end.map(|end| end - series.interval.length());
-        let is_revised = |last: &Millis| -> Result<bool> {
-            let revisions = catalog.revisions(series)?;
-            let of_last =
-                |revision: &Revision| revision.candle.time() == *last && revision.seen == origin.fetched_at;
-            Ok(revisions.iter().any(of_last))
+        let last = end.filter(|_| appended.revised > 0).map(|end| end - series.interval.length());
+        let revisions = if last.is_some() { catalog.revisions(series)? } else { Vec::new() };
+        let is_now = |at: &Millis| {
+            revisions.iter().any(|one| one.candle.time() == *at && one.seen == origin.fetched_at)
         };
-        let revised_end = match last {
-            Some(last) if appended.revised > 0 && is_revised(&last)? => Some(last),
-            _ => None,
-        };
+        let revised_end = last.filter(is_now);
         let folder = catalog.folder().to_owned();
         Ok(ImportedFile { read: self, place: Place::Catalog { folder, appended, revised_end } })
     }
@@ -197,7 +186,6 @@ impl ReadFile {
 /// Number of candles from which trailing zeros of all prices count as padding.
 const TELLING: usize = 100;
 
-/// Counts candles with a stored counterpart, and those of them with a new value.
 fn compare(stored: &CandleSeries, revisions: &[Revision], candles: &CandleSeries) -> (usize, usize) {
     let (mut there, mut revised) = (0, 0);
     for candle in candles.candles() {
@@ -213,8 +201,7 @@ fn compare(stored: &CandleSeries, revisions: &[Revision], candles: &CandleSeries
 }
 
 impl ImportedFile {
-    /// Returns the price step from the significant decimals, of a few candles from the written
-    /// ones.
+    /// Returns the step of the significant decimals, of a few candles that of the written ones.
     fn price_step(&self) -> Option<String> {
         let Imported { candles, decimals, .. } = &self.read.imported;
         let are_few = candles.candles().len() < TELLING;
@@ -259,30 +246,7 @@ impl ImportedFile {
         }
         document
     }
-}
 
-/// Includes how the file was recognized, so that a wrong guess is visible.
-impl fmt::Display for ImportedFile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write_reading(f)?;
-        self.write_notices(f)?;
-        match &self.place {
-            Place::File(out) => write!(f, "\n  {}", out.display()),
-            Place::Catalog { folder, appended: Appended { new, same, revised, forming }, revised_end } => {
-                write!(f, "\n  {}: {new} new, {same} there already, {revised} revised", folder.display())?;
-                if *forming > 0 {
-                    write!(f, ", {forming} not closed yet and left out")?;
-                }
-                if *revised > 0 {
-                    write_revised(self.read.imported.candles.series(), *revised_end, f)?;
-                }
-                Ok(())
-            }
-        }
-    }
-}
-
-impl ImportedFile {
     fn write_reading(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ReadFile { file, imported, .. } = &self.read;
         let candles = &imported.candles;
@@ -290,9 +254,12 @@ impl ImportedFile {
             0 => String::new(),
             missing => format!(", {missing} missing"),
         };
+        let zone = imported.zone.map(|zone| format!(", times of {zone}")).unwrap_or_default();
+        let seconds = if imported.in_seconds { ", times in seconds" } else { "" };
+        let order = if imported.newest_first { ", newest first" } else { "" };
         write!(
             f,
-            "{}: {} candles of {}, {} to {}{missing}; format {}, symbol {}, interval {}",
+            "{}: {} candles of {}, {} to {}{missing}; format {}, symbol {}, interval {}{zone}{seconds}{order}",
             file.display(),
             candles.candles().len(),
             candles.series(),
@@ -302,15 +269,6 @@ impl ImportedFile {
             imported.symbol_from.as_str(),
             imported.interval_from.as_str(),
         )?;
-        if let Some(zone) = imported.zone {
-            write!(f, ", times of {zone}")?;
-        }
-        if imported.in_seconds {
-            f.write_str(", times in seconds")?;
-        }
-        if imported.newest_first {
-            f.write_str(", newest first")?;
-        }
         for (count, what) in [
             (imported.empty_rows, "without prices"),
             (imported.skipped_rows, "at a change of the clock"),
@@ -361,23 +319,39 @@ impl ImportedFile {
     }
 }
 
+impl fmt::Display for ImportedFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_reading(f)?;
+        self.write_notices(f)?;
+        match &self.place {
+            Place::File(out) => write!(f, "\n  {}", out.display()),
+            Place::Catalog { folder, appended: Appended { new, same, revised, forming }, revised_end } => {
+                write!(f, "\n  {}: {new} new, {same} there already, {revised} revised", folder.display())?;
+                if *forming > 0 {
+                    write!(f, ", {forming} not closed yet and left out")?;
+                }
+                if let Some(time) = revised_end {
+                    write!(
+                        f,
+                        "\n  warning: the last stored candle, of {}, has other values here: it was perhaps not finished when it was stored",
+                        utc(*time)
+                    )?;
+                }
+                if *revised > 0 {
+                    let Series { symbol, interval } = self.read.imported.candles.series();
+                    write!(
+                        f,
+                        "\n  the stored values stay in force; `candlewick data check {} --fix --also revised` takes the later ones",
+                        shell_word(&format!("{symbol}@{interval}"))
+                    )?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
 /// Returns the symbol without separators; `EURUSD.` may be another instrument of its venue.
 fn plain_name(symbol: &Symbol) -> String {
     symbol.as_str().replace(['/', '-', '_', ' '], "").to_uppercase()
-}
-
-fn write_revised(series: Series, revised_end: Option<Millis>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    if let Some(time) = revised_end {
-        write!(
-            f,
-            "\n  warning: the last stored candle, of {}, has other values here: it was perhaps not finished when it was stored",
-            utc(time)
-        )?;
-    }
-    let Series { symbol, interval } = series;
-    write!(
-        f,
-        "\n  the stored values stay in force; `candlewick data check {} --fix --also revised` takes the later ones",
-        shell_word(&format!("{symbol}@{interval}"))
-    )
 }

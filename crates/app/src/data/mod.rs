@@ -8,3 +8,10 @@ mod import;
 pub use export::{CatalogContents, Existing, ExportTerms, Exported, LongerCounts, OutputFile, export};
 pub use generate::{Defects, GenerateTarget, GenerateTerms, Generated, generate_candles};
 pub use import::{ImportTerms, ImportedFile, ReadFile, read_for_catalog};
+
+use candlewick_broker::clock::{Clock, SystemClock};
+use candlewick_history::Origin;
+
+fn origin_now(source: String) -> Origin {
+    Origin { source, licence: None, fetched_at: SystemClock::new().now(), files: Vec::new() }
+}

@@ -3,8 +3,8 @@
 use super::outcome::{Fetched, give_up};
 use super::{Fetching, Target};
 use crate::error::{AppError, Result};
-use candlewick_broker::{Download, DownloadSettings, Downloaded};
-use candlewick_history::{Catalog, Manifest, MarketHours, gaps};
+use candlewick_broker::{Download, DownloadSettings};
+use candlewick_history::{Catalog, Manifest, MarketHours, Origin, gaps};
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Series};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -18,7 +18,7 @@ const USUAL_SPAN: Millis = Millis::from_seconds(30 * 86_400);
 #[derive(Clone, Debug)]
 pub struct CandleJob {
     pub target: Target,
-    /// Open time of the first candle, by default the end of the series or 30 days ago.
+    /// By default the end of the series, or 30 days ago.
     pub from: Option<Millis>,
     pub to: Option<Millis>,
     pub again: bool,
@@ -27,7 +27,6 @@ pub struct CandleJob {
     pub batch: usize,
 }
 
-/// Fetches until complete, stopped or failed, and stores whatever was received.
 pub async fn fetch_candles(job: CandleJob, fetching: Fetching) -> (Fetched, Result<()>) {
     let mut fetched = Fetched::new(&job.target);
     let outcome = fetch(&job, &fetching, &mut fetched).await;
@@ -47,7 +46,7 @@ async fn fetch(job: &CandleJob, fetching: &Fetching, fetched: &mut Fetched) -> R
         spacing: job.spacing,
     };
     let mut download = Download::new(Arc::clone(&fetching.market), settings, stretches.clone());
-    let (mut batch, mut asked) = (Batch::default(), Vec::new());
+    let (mut batch, mut asked) = (Batch::default(), Vec::<Range<Millis>>::new());
     let outcome = loop {
         fetching.clock.catch_up();
         let next = tokio::select! {
@@ -58,15 +57,18 @@ async fn fetch(job: &CandleJob, fetching: &Fetching, fetched: &mut Fetched) -> R
         match next {
             Ok(Some(got)) => {
                 if fetched.requests == 0 {
-                    // Now the venue's present is known, beyond which nothing is asked for.
+                    // Nothing is requested beyond the venue's present.
                     let until = |one: &Range<Millis>| one.start..one.end.min(got.seen_at);
                     let stretches: Vec<_> = stretches.iter().map(until).collect();
                     fetching.expect(slots(&stretches, series.interval));
                 }
                 fetching.advance(slots(std::slice::from_ref(&got.window), series.interval));
                 fetched.record(got.requests, got.rejected, got.seen_at);
-                note_asked(&mut asked, &got.window);
-                batch.add(got);
+                match asked.last_mut().filter(|last| last.end == got.window.start) {
+                    Some(last) => last.end = got.window.end,
+                    None => asked.push(got.window.clone()),
+                }
+                batch.add(got.candles, got.seen_at);
                 if batch.candles.len() >= job.batch {
                     batch.keep(fetching, fetched).await?;
                 }
@@ -90,16 +92,11 @@ struct Stored {
 }
 
 fn stored(catalog: &Catalog, series: Series) -> Result<Option<Stored>> {
-    let manifest = catalog.manifest(series)?;
     let has_candles = |manifest: &Manifest| manifest.current().is_some_and(|version| version.candles() > 0);
-    Ok(match manifest.filter(has_candles) {
-        Some(manifest) => {
-            let candles = catalog.read(series)?.into_candles();
-            let repaired = catalog.repaired(series)?.iter().map(|value| value.candle.time()).collect();
-            Some(Stored { manifest, candles, repaired })
-        }
-        None => None,
-    })
+    let Some(manifest) = catalog.manifest(series)?.filter(has_candles) else { return Ok(None) };
+    let candles = catalog.read(series)?.into_candles();
+    let repaired = catalog.repaired(series)?.iter().map(|value| value.candle.time()).collect();
+    Ok(Some(Stored { manifest, candles, repaired }))
 }
 
 fn stretches(job: &CandleJob, stored: Option<&Stored>, fetching: &Fetching) -> Result<Vec<Range<Millis>>> {
@@ -132,13 +129,6 @@ impl Stored {
     }
 }
 
-fn note_asked(asked: &mut Vec<Range<Millis>>, window: &Range<Millis>) {
-    match asked.last_mut().filter(|last| last.end == window.start) {
-        Some(last) => last.end = window.end,
-        None => asked.push(window.clone()),
-    }
-}
-
 /// Records closed hours that brought nothing, so that later runs skip them.
 async fn remember_rests(target: &Target, asked: Vec<Range<Millis>>, fetching: &Fetching) -> Result<()> {
     let (series, source) = (target.series, fetching.source.clone());
@@ -155,24 +145,26 @@ async fn remember_rests(target: &Target, asked: Vec<Range<Millis>>, fetching: &F
 }
 
 #[derive(Default)]
-struct Batch {
-    candles: Vec<Candle>,
+pub(super) struct Batch {
+    pub(super) candles: Vec<Candle>,
     seen_at: Millis,
 }
 
 impl Batch {
-    fn add(&mut self, got: Downloaded) {
-        self.candles.extend(got.candles);
-        self.seen_at = self.seen_at.max(got.seen_at);
+    pub(super) fn add(&mut self, candles: Vec<Candle>, seen_at: Millis) {
+        self.candles.extend(candles);
+        self.seen_at = self.seen_at.max(seen_at);
     }
 
-    async fn keep(&mut self, fetching: &Fetching, fetched: &mut Fetched) -> Result<()> {
+    pub(super) async fn keep(&mut self, fetching: &Fetching, fetched: &mut Fetched) -> Result<()> {
         if self.candles.is_empty() {
             return Ok(());
         }
-        let candles = std::mem::take(&mut self.candles);
-        let appended = fetching.append(fetched.target.series, candles, self.seen_at).await?;
-        fetched.count(appended);
+        let (series, candles) = (fetched.target.series, std::mem::take(&mut self.candles));
+        let source = fetching.source.clone();
+        let origin = Origin { source, licence: None, fetched_at: self.seen_at, files: Vec::new() };
+        let append = move |catalog: &Catalog| Ok(catalog.append(series, &candles, &origin)?);
+        fetched.count(fetching.on_disk(append).await?);
         Ok(())
     }
 }

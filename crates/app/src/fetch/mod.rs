@@ -1,26 +1,22 @@
-//! Download of candles and prices from the venue into the catalog.
-//!
-//! Each series is a task that stores its candles in batches, in order of time. After an
-//! interruption, the next run requests only what is missing.
+//! Download of candles and prices from the venue into the catalog, in batches and in order of time.
 
 mod candles;
 mod outcome;
-#[cfg(test)]
-mod properties;
 
 pub use candles::{BATCH, CandleJob, fetch_candles};
 pub use outcome::{FetchEnd, Fetched, document, text};
 
-use crate::candles::{DataName, check_stored, source_of};
+use crate::candles::{DataName, check_stored, distinct, source_of};
 use crate::configuration::{Loaded, asset_type_of_bot, credentials};
 use crate::error::{AppError, Result};
 use crate::progress::{Progress, ProgressBar};
+use candles::Batch;
 use candlewick_api::{Credentials, HttpBroker};
 use candlewick_broker::clock::{Clock, SystemClock};
-use candlewick_broker::{BrokerError, MarketData, PriceRecorder, Recorded};
+use candlewick_broker::{BrokerError, MarketData, PriceRecorder};
 use candlewick_engine::BotSettings;
-use candlewick_history::{Appended, Catalog, Origin, asset_type_of};
-use candlewick_sdk::{Candle, Interval, Millis, Series, Symbol};
+use candlewick_history::{Catalog, asset_type_of};
+use candlewick_sdk::{Interval, Series, Symbol};
 use outcome::give_up;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -53,7 +49,6 @@ struct Meter {
 }
 
 impl Fetching {
-    /// Creates a client of the symbol price API, without the trading token.
     pub fn new(loaded: &Loaded, targets: &[Target], mixing: Mixing, progress: &dyn Progress) -> Result<Self> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let settings = loaded.config.broker.client.clone();
@@ -105,24 +100,17 @@ impl Fetching {
         done.map_err(|error| AppError::system("the catalog was not read or written to its end", error))?
     }
 
-    async fn append(&self, series: Series, candles: Vec<Candle>, seen_at: Millis) -> Result<Appended> {
-        let origin =
-            Origin { source: self.source.clone(), licence: None, fetched_at: seen_at, files: Vec::new() };
-        self.on_disk(move |catalog| Ok(catalog.append(series, &candles, &origin)?)).await
-    }
-
     /// Rejects a series of other sources, whose every difference would count as revised.
     async fn check_source(&self, series: Series) -> Result<()> {
         if self.mixing == Mixing::Allowed {
             return Ok(());
         }
-        let Some(manifest) = self.on_disk(move |catalog| Ok(catalog.manifest(series)?)).await? else {
-            return Ok(());
-        };
-        if manifest.origins.iter().any(|origin| origin.source == self.source) {
+        let manifest = self.on_disk(move |catalog| Ok(catalog.manifest(series)?)).await?;
+        let Some(origins) = manifest.map(|manifest| manifest.origins) else { return Ok(()) };
+        let others: Vec<&str> = origins.iter().map(|origin| origin.source.as_str()).collect();
+        if others.contains(&self.source.as_str()) {
             return Ok(());
         }
-        let others: Vec<&str> = manifest.origins.iter().map(|origin| origin.source.as_str()).collect();
         let folder = self.catalog.folder().display();
         let problem = format!("{series} in the catalog {folder} came from {}", others.join(", "));
         let help =
@@ -138,9 +126,7 @@ pub struct Target {
     pub asset_type: String,
 }
 
-/// Returns the series named as `SYMBOL@INTERVAL`, or by default the bots' series.
-///
-/// `every` sets the interval of all; names may then be plain symbols.
+/// Returns the named series, by default those of the bots. With the interval `every`, names may be plain symbols.
 pub fn targets(
     names: &[String],
     every: Option<Interval>,
@@ -148,26 +134,21 @@ pub fn targets(
     loaded: &Loaded,
 ) -> Result<Vec<Target>> {
     let bots = &loaded.config.bots;
-    let mut series: Vec<Series> = Vec::new();
     let named = names.iter().map(|name| series_of(name, every)).collect::<Result<Vec<_>, _>>()?;
     let of_bots = bots.iter().filter(|_| names.is_empty()).map(BotSettings::series);
-    for one in named.into_iter().chain(of_bots) {
-        let one = Series { interval: every.unwrap_or(one.interval), ..one };
-        if !series.contains(&one) {
-            series.push(one);
-        }
-    }
+    let all = named.into_iter().chain(of_bots);
+    let series = distinct(all.map(|one| Series { interval: every.unwrap_or(one.interval), ..one }));
     if series.is_empty() {
         let help = "name some, such as BTCUSDT@1m, or give a --config that has [[bots]]";
         return Err(AppError::invalid("there is no series to fetch").help(help));
     }
-    let kind = |symbol: Symbol| {
-        let of_bot =
-            bots.iter().find(|bot| bot.symbol == symbol).map(|bot| asset_type_of_bot(bot).to_owned());
-        let given = asset_type.map(str::to_owned).or(of_bot);
-        given.unwrap_or_else(|| asset_type_of(symbol).to_string())
+    let target = |series: Series| {
+        let of_bot = || bots.iter().find(|bot| bot.symbol == series.symbol).map(asset_type_of_bot);
+        let given = asset_type.or_else(of_bot).map(str::to_owned);
+        let asset_type = given.unwrap_or_else(|| asset_type_of(series.symbol).to_string());
+        Target { series, asset_type }
     };
-    Ok(series.into_iter().map(|series| Target { series, asset_type: kind(series.symbol) }).collect())
+    Ok(series.into_iter().map(target).collect())
 }
 
 fn series_of(name: &str, every: Option<Interval>) -> Result<Series> {
@@ -189,26 +170,19 @@ const EVERY: Duration = Duration::from_secs(1);
 /// Interval of writes, the maximum lost on interruption.
 const KEEP_EVERY: Duration = Duration::from_secs(10);
 
-#[derive(Clone, Debug)]
-pub struct PriceJob {
-    pub target: Target,
-}
-
-pub async fn record_prices(job: PriceJob, fetching: Fetching) -> (Fetched, Result<()>) {
-    let mut fetched = Fetched::new(&job.target);
-    let outcome = record(&job, &fetching, &mut fetched).await;
+pub async fn record_prices(target: Target, fetching: Fetching) -> (Fetched, Result<()>) {
+    let mut fetched = Fetched::new(&target);
+    let outcome = record(target.series, &fetching, &mut fetched).await;
     let looked = fetched.look_back(&fetching).await;
     (fetched, outcome.and(looked))
 }
 
-async fn record(job: &PriceJob, fetching: &Fetching, fetched: &mut Fetched) -> Result<()> {
-    let series = job.target.series;
+async fn record(series: Series, fetching: &Fetching, fetched: &mut Fetched) -> Result<()> {
     fetching.check_source(series).await?;
     let mut recorder = PriceRecorder::new(Arc::clone(&fetching.market), series.symbol);
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
-    let mut waiting: Vec<Candle> = Vec::new();
-    let (mut kept, mut seen_at) = (Instant::now(), Millis::ZERO);
+    let (mut batch, mut kept) = (Batch::default(), Instant::now());
     let outcome = loop {
         let poll = async {
             ticks.tick().await;
@@ -224,30 +198,28 @@ async fn record(job: &PriceJob, fetching: &Fetching, fetched: &mut Fetched) -> R
             Ok(recorded) => {
                 fetched.record(1, recorded.rejected, recorded.seen_at);
                 fetching.pulse(recorded.candles.len() as u64);
-                let Recorded { candles, seen_at: seen, .. } = recorded;
-                waiting.extend(candles);
-                seen_at = seen_at.max(seen);
+                batch.add(recorded.candles, recorded.seen_at);
             }
-            Err(error) if may_pass(&error, fetched) => {
+            // The venue answered before and may recover.
+            Err(error)
+                if fetched.requests > 0
+                    && (error.is_temporary() || matches!(error, BrokerError::NotFound { .. })) =>
+            {
                 tracing::warn!(symbol = %series.symbol, %error, "no price record; asking on");
             }
             Err(error) => break Err(error),
         }
-        if kept.elapsed() >= KEEP_EVERY && !waiting.is_empty() {
-            fetched.count(fetching.append(series, std::mem::take(&mut waiting), seen_at).await?);
+        if kept.elapsed() >= KEEP_EVERY && !batch.candles.is_empty() {
+            batch.keep(fetching, fetched).await?;
             kept = Instant::now();
         }
     };
-    if !waiting.is_empty() {
-        fetched.count(fetching.append(series, waiting, seen_at).await?);
-    }
+    batch.keep(fetching, fetched).await?;
     match outcome {
         Ok(()) => Ok(()),
         Err(error) => give_up(error, fetched, fetching).await,
     }
 }
 
-/// Returns whether polling can continue: the venue answered before and may recover.
-fn may_pass(error: &BrokerError, fetched: &Fetched) -> bool {
-    fetched.requests > 0 && (error.is_temporary() || matches!(error, BrokerError::NotFound { .. }))
-}
+#[cfg(test)]
+mod tests;

@@ -154,7 +154,14 @@ pub fn text(all: &[Fetched], finished: FetchEnd) -> String {
     }
     let mut text = table.to_string();
     for one in all {
-        write_revised(one, &mut text);
+        // The first value remains in force.
+        for (first, later) in one.revised.iter().take(SHOWN) {
+            let (series, time) = (one.target.series, utc(first.time()));
+            let _ = write!(text, "\nrevised: {series} at {time}: {}", changes(first, later));
+        }
+        if one.revised.len() > SHOWN {
+            let _ = write!(text, "\nrevised: {} more of {}", one.revised.len() - SHOWN, one.target.series);
+        }
         if let Some(why) = one.explain_nothing() {
             let _ = write!(text, "\n{why}");
         }
@@ -163,17 +170,6 @@ pub fn text(all: &[Fetched], finished: FetchEnd) -> String {
         text.push_str("\nInterrupted: the same command goes on from here.");
     }
     text
-}
-
-/// Lists the revisions. The first value remains in force.
-fn write_revised(one: &Fetched, text: &mut String) {
-    for (first, later) in one.revised.iter().take(SHOWN) {
-        let (series, time) = (one.target.series, utc(first.time()));
-        let _ = write!(text, "\nrevised: {series} at {time}: {}", changes(first, later));
-    }
-    if one.revised.len() > SHOWN {
-        let _ = write!(text, "\nrevised: {} more of {}", one.revised.len() - SHOWN, one.target.series);
-    }
 }
 
 fn changes(first: &Candle, later: &Candle) -> String {
@@ -186,16 +182,16 @@ fn changes(first: &Candle, later: &Candle) -> String {
 
 /// Ends a task after a venue error, and all tasks, with one report, after one that affects all.
 pub(super) async fn give_up(error: BrokerError, fetched: &Fetched, fetching: &Fetching) -> Result<()> {
-    if concerns_all(&error) {
+    let is_of_series = matches!(
+        error,
+        BrokerError::NotFound { .. } | BrokerError::Rejected { .. } | BrokerError::Malformed { .. }
+    );
+    if !is_of_series {
         if fetching.stop.is_cancelled() {
             return Ok(());
         }
         fetching.stop.cancel();
     }
-    Err(describe_failure(error, fetched, fetching).await)
-}
-
-async fn describe_failure(error: BrokerError, fetched: &Fetched, fetching: &Fetching) -> AppError {
     let target = &fetched.target;
     let Target { series, asset_type } = target;
     let help = match &error {
@@ -219,7 +215,7 @@ async fn describe_failure(error: BrokerError, fetched: &Fetched, fetching: &Fetc
         _ => ErrorKind::VenueFailed,
     };
     let problem = format!("{series} of {}{kept}", fetching.price_url);
-    AppError::new(kind, problem).because(error).help(help)
+    Err(AppError::new(kind, problem).because(error).help(help))
 }
 
 async fn not_found(target: &Target, fetching: &Fetching) -> String {
@@ -247,11 +243,4 @@ async fn not_found(target: &Target, fetching: &Fetching) -> String {
 async fn is_known(symbol: Symbol, fetching: &Fetching) -> bool {
     let answer = fetching.market.price(&symbol, AsOf::Latest).await;
     answer.is_ok_and(|reply| matches!(reply.value, PriceAnswer::Record(_)))
-}
-
-fn concerns_all(error: &BrokerError) -> bool {
-    !matches!(
-        error,
-        BrokerError::NotFound { .. } | BrokerError::Rejected { .. } | BrokerError::Malformed { .. }
-    )
 }

@@ -65,7 +65,6 @@ pub fn check_list(loaded: &Loaded, path: &Path, now: Millis) -> Result<CheckedLi
     let is_open = |entry: &ListEntry| {
         entry.when.once().is_none_or(|at| at > now) && !refusals.never.contains(&entry.line)
     };
-    // A list with a contradiction is refused as a whole.
     let is_taken = !lines.iter().any(|line| matches!(line.taken, Taken::Contradicts(_)));
     let would_trade = entries.iter().filter(|(entry, _)| is_taken && is_open(entry)).count();
     let is_named = |place: usize| entries.iter().any(|(entry, _)| entry.bot.index() == place);
@@ -163,14 +162,10 @@ fn words_of(entry: &ListEntry, zone: Tz, bots: &[BotSettings]) -> TakenEntry {
 fn local_words(at: Millis, zone: Tz) -> Option<String> {
     let utc = DateTime::from_timestamp_millis(at.get())?;
     let local = utc.with_timezone(&zone);
-    let is_same_day = local.date_naive() == utc.date_naive();
-    let form = match (is_same_day, local.second()) {
-        (true, 0) => "%H:%M",
-        (true, _) => "%H:%M:%S",
-        (false, 0) => "%Y-%m-%d %H:%M",
-        (false, _) => "%Y-%m-%d %H:%M:%S",
-    };
-    Some(format!("{} {}", local.format(form), zone_words(zone)))
+    let day = if local.date_naive() == utc.date_naive() { "" } else { "%Y-%m-%d " };
+    let seconds = if local.second() == 0 { "" } else { ":%S" };
+    let form = format!("{day}%H:%M{seconds}");
+    Some(format!("{} {}", local.format(&form), zone_words(zone)))
 }
 
 fn closed_note(at: Millis, symbol: &str, zone: Tz) -> Option<String> {
@@ -267,10 +262,7 @@ mod tests {
         let now = parse_time("2026-01-05T12:00").unwrap();
         for (start, expected) in [
             ("", "trades none of them"),
-            (
-                "[sandbox]\nstart = \"2026-01-05T10:30:00Z\"\n",
-                "trades none of them; `live --sandbox` begins at 2026-01-05T10:30:00Z (sandbox.start), where 1 of them is to come",
-            ),
+            ("[sandbox]\nstart = \"2026-01-05T10:30:00Z\"\n", "(sandbox.start), where 1 of them is to come"),
             ("[sandbox]\nstart = \"2026-01-05T11:30:00Z\"\n", "trades none of them"),
         ] {
             let past = checked_list(start, list, now).past.unwrap();
@@ -278,21 +270,12 @@ mod tests {
         }
     }
 
-    /// What is to be said of gales and of a zone is said where they stand first.
     #[test]
     fn a_note_that_holds_for_all_lines_is_said_once() {
         let list = "26/11/2026\nEURUSD 10:00 CALL GALE 1\nEURUSD 10:15 PUT GALE 1\n";
-        let lines = checked_list("[signals]\ntimezone = \"EST\"\n", list, Millis::ZERO).lines;
-        let note = |line: CheckedLine| match line.taken {
-            LineUse::Entry(entry) => Some(entry.note),
-            _ => None,
-        };
-        let notes: Vec<_> = lines.into_iter().filter_map(note).collect();
-        let [Some(first), None] = notes.as_slice() else { panic!("{notes:?}") };
-        assert!(
-            first.contains("EST has no summer time") && first.contains("its gale is passed over"),
-            "{first}"
-        );
+        let (notes, _) = check("[signals]\ntimezone = \"EST\"\n", list);
+        let [(2, note)] = notes.as_slice() else { panic!("{notes:?}") };
+        assert!(note.contains("EST has no summer time") && note.contains("its gale is passed over"), "{note}");
     }
 
     #[test]
@@ -308,7 +291,7 @@ mod tests {
         }
     }
 
-    /// The notes of the lines that are refused, and what is said of all.
+    /// The notes of the lines, and what is said of all refused ones.
     fn check(settings: &str, list: &str) -> (Vec<(u64, String)>, Option<String>) {
         let checked = checked_list(settings, list, Millis::ZERO);
         let notes = checked.lines.into_iter().filter_map(|line| match line.taken {
@@ -349,12 +332,10 @@ mod tests {
         }
         let cure = "; max_open_trades_per_symbol = 2 would let those of one direction be open together";
         assert!(all.ends_with(cure), "{all}");
-        // As it says.
         let list = "27/11/2026\nEURUSD 10:00 CALL\nEURUSD 10:05 CALL\n";
         assert_eq!(check("[risk]\nmax_open_trades_per_symbol = 2\n", list).0, []);
     }
 
-    /// On the clock that was written; of each day, in the first week.
     #[test]
     fn entries_of_each_day_are_told_on_their_clock() {
         let zone = "[signals]\ntimezone = \"America/Sao_Paulo\"\n";

@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::time::timeout;
 
-/// Time the run may take to decide on a signal. One that waits longer is not carried out.
+/// A signal that waits longer for the run is not carried out.
 const PATIENCE: Duration = Duration::from_secs(3);
 const UNDER_WAY: usize = 256;
 /// Minimum time between reports of malformed input, so that a flood does not reach the run.
@@ -45,12 +45,9 @@ struct ProblemCount {
 impl ProblemCount {
     fn add_malformed(&mut self, problem: &str) {
         self.malformed += 1;
-        self.add_reason(shown(problem), 1);
-    }
-
-    fn add_reason(&mut self, reason: String, times: u64) {
+        let reason = shown(problem);
         if self.reasons.len() < MAX_REASONS || self.reasons.contains_key(&reason) {
-            *self.reasons.entry(reason).or_default() += times;
+            *self.reasons.entry(reason).or_default() += 1;
         }
     }
 }
@@ -138,7 +135,7 @@ impl Door {
     }
 
     async fn tell_problems(self) {
-        loop {
+        while let Some(permit) = self.permit().await {
             let told = {
                 let mut count = self.count();
                 if (count.malformed, count.turned_away) == (0, 0) {
@@ -148,31 +145,13 @@ impl Door {
                 std::mem::replace(&mut *count, ProblemCount { is_reported: true, ..ProblemCount::default() })
             };
             let ProblemCount { malformed, turned_away, first, last, reasons, .. } = told;
-            let order = ControlOrder::SignalProblem {
-                source: self.source,
-                first: first.clone(),
-                last: last.clone(),
-                malformed,
-                turned_away,
-                reasons: reasons.clone(),
-            };
-            if !self.tell(order).await {
-                // Told with the next.
-                let mut count = self.count();
-                count.first = first;
-                if count.last.is_empty() {
-                    count.last = last;
-                }
-                count.malformed += malformed;
-                for (reason, times) in reasons {
-                    count.add_reason(reason, times);
-                }
-                count.turned_away += turned_away;
-                count.is_reported = false;
-                return;
-            }
+            let source = self.source;
+            let order = ControlOrder::SignalProblem { source, first, last, malformed, turned_away, reasons };
+            permit.send(ControlRequest::new(order, oneshot::channel().0));
             tokio::time::sleep(REPORT_PACE).await;
         }
+        // Told with the next.
+        self.count().is_reported = false;
     }
 
     pub(super) async fn note(&self, text: String, mended: &[String]) {
@@ -184,10 +163,14 @@ impl Door {
         self.tell(ControlOrder::SignalNext { next, passed_over }).await;
     }
 
-    async fn tell(&self, order: ControlOrder) -> bool {
-        let (answer, _) = oneshot::channel();
-        let Some(orders) = self.orders.upgrade() else { return false };
-        matches!(timeout(PATIENCE, orders.send(ControlRequest::new(order, answer))).await, Ok(Ok(())))
+    async fn tell(&self, order: ControlOrder) {
+        if let Some(permit) = self.permit().await {
+            permit.send(ControlRequest::new(order, oneshot::channel().0));
+        }
+    }
+
+    async fn permit(&self) -> Option<mpsc::OwnedPermit<ControlRequest>> {
+        timeout(PATIENCE, self.orders.upgrade()?.reserve_owned()).await.ok()?.ok()
     }
 
     fn count(&self) -> MutexGuard<'_, ProblemCount> {
@@ -195,9 +178,7 @@ impl Door {
     }
 }
 
-type Answered = Result<ControlAnswer, oneshot::error::RecvError>;
-
-fn log_outcome(source: &str, id: &str, answered: Option<Answered>) {
+fn log_outcome(source: &str, id: &str, answered: Option<Result<ControlAnswer, oneshot::error::RecvError>>) {
     let (source, id) = (visible(source), visible(id));
     match answered {
         Some(Ok(ControlAnswer::Signal { outcome })) => match outcome {

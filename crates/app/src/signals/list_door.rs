@@ -1,8 +1,7 @@
 //! The watched signal list: gives each entry to the run when it is due and reloads a changed file.
 //!
-//! A change is applied completely or not at all: an invalid file raises an alarm and the previous
-//! list stays active. A deleted file counts as an empty list. Entries are identified by bot and
-//! moment, so that no change repeats a trade.
+//! An invalid file raises an alarm and the previous list stays active. A deleted file counts as an
+//! empty list. Entries are identified by bot and moment, so that no change repeats a trade.
 
 use super::door::Door;
 use super::list::{DueEntry, ListTerms, SignalList};
@@ -37,19 +36,21 @@ pub(super) struct ListDoor {
     done: Millis,
     /// Entries given within the period in which late ones may still be added.
     given: BTreeSet<(Millis, BotId)>,
-    file: WatchedFile,
+    /// State of the file when it was read, and at the last poll.
+    known: Stamp,
+    last: Stamp,
     faults: Vec<String>,
 }
 
 impl ListDoor {
-    /// Creates the door of a list just read, for a run that begins at `now`.
-    ///
     /// Entries due shortly before `now` are given as well; a restarted run recognises them.
     pub(super) fn new(list: SignalList, loaded: &Loaded, now: Millis) -> Self {
         let path = loaded.config.signals.list.clone().unwrap_or_default();
         let lateness = Millis::new(i64::from(loaded.config.risk.max_signal_delay_ms)).max(Millis::SECOND);
+        let stamp = stamp_of(&path);
         Self {
-            file: WatchedFile::of(&path),
+            known: stamp,
+            last: stamp,
             faults: Vec::new(),
             list,
             path,
@@ -62,9 +63,8 @@ impl ListDoor {
     }
 
     pub(super) async fn watch(mut self, door: Door, ready: oneshot::Sender<()>) {
-        // A virtual clock does not go on to the first entry before the run has asked for its first candles.
+        // A virtual clock waits for the first request of the run.
         let held = door.clock.hold();
-        // Whoever opens the doors may have gone.
         let _ = ready.send(());
         let mut run = pin!(door.wait_for_run());
         let mut has_begun = match timeout(GRACE, &mut run).await {
@@ -106,7 +106,6 @@ impl ListDoor {
                             return;
                         }
                     }
-                    // On the clock again before it is let go of.
                     sleep = asleep(door.clock.as_ref(), self.next_due()).await;
                     door.expect(self.next_entry(), self.list.passed_over_words()).await;
                 }
@@ -134,9 +133,15 @@ impl ListDoor {
     }
 
     fn look(&mut self) -> Option<Result<String, String>> {
-        let is_there = self.file.look(&self.path)?;
+        let stamp = stamp_of(&self.path);
+        // Two polls of one state: the file is completely written.
+        let is_still = std::mem::replace(&mut self.last, stamp) == stamp;
+        if stamp == self.known || !is_still {
+            return None;
+        }
+        self.known = stamp;
         let what = self.path.display();
-        if !is_there {
+        if stamp.is_none() {
             let problem = format!("{what} is gone: its {} entries hold no more", self.list.len());
             self.list = SignalList::default();
             return Some(Err(problem));
@@ -181,10 +186,9 @@ impl ListDoor {
 
     fn next_due(&self) -> Option<Millis> {
         let from = self.done - self.lateness;
-        let known = self.list.due(from, self.done).into_iter();
-        let missed =
-            known.filter(|due| !self.given.contains(&(due.at, due.entry.bot))).map(|due| due.at).min();
-        missed.or_else(|| self.list.next_after(self.done))
+        let mut known = self.list.due(from, self.done).into_iter();
+        let missed = known.find(|due| !self.given.contains(&(due.at, due.entry.bot)));
+        missed.map(|due| due.at).or_else(|| self.list.next_after(self.done))
     }
 
     fn order_of(&self, due: &DueEntry, door: &Door) -> SignalOrder {
@@ -216,33 +220,7 @@ async fn asleep(clock: &dyn Clock, until: Option<Millis>) -> Sleep<'_> {
     }
 }
 
-/// Modification time, length and identity of a file.
 type Stamp = Option<(SystemTime, u64, u64)>;
-
-/// A polled file. It is completely written once two polls find the same state.
-#[derive(Debug)]
-struct WatchedFile {
-    known: Stamp,
-    last: Stamp,
-}
-
-impl WatchedFile {
-    fn of(path: &Path) -> Self {
-        let stamp = stamp_of(path);
-        Self { known: stamp, last: stamp }
-    }
-
-    /// Returns whether the file is there, `None` unless it changed.
-    fn look(&mut self, path: &Path) -> Option<bool> {
-        let stamp = stamp_of(path);
-        let is_still = std::mem::replace(&mut self.last, stamp) == stamp;
-        if stamp == self.known || !is_still {
-            return None;
-        }
-        self.known = stamp;
-        Some(stamp.is_some())
-    }
-}
 
 fn stamp_of(path: &Path) -> Stamp {
     let metadata = std::fs::metadata(path).ok()?;

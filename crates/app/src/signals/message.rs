@@ -9,13 +9,6 @@ use chrono::DateTime;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Message {
-    Signal(Box<SignalOrder>),
-    /// A TradingView strategy closed its position, which opens no trade here.
-    Flat,
-}
-
 const EXAMPLE: &str = r#"{"bot": "...", "direction": "BUY"}"#;
 
 /// A JSON object whose secret was removed, so that no message about the rest can leak it.
@@ -77,7 +70,6 @@ impl Unread {
             Ok(_) => return Err(none()),
             Err(error) => {
                 let problem = error.to_string();
-                // The position is omitted: a message is one line.
                 let twice = problem.split(" at line ").next().filter(|problem| problem.starts_with("key "));
                 return Err(twice.map_or_else(none, |twice| format!("the {twice}: send it once")));
             }
@@ -90,24 +82,26 @@ impl Unread {
         self.secret.as_ref()?.as_str()
     }
 
-    /// Reads the signal, dated `now` unless it has a time.
+    /// Reads the signal, `None` if a TradingView strategy closed its position, which opens no trade here.
     ///
     /// `number` counts the messages of the source, to identify a signal without an id and a time.
-    pub(super) fn read(self, source: SignalSource, now: Millis, number: u64) -> Result<Message, String> {
+    pub(super) fn read(
+        self,
+        source: SignalSource,
+        now: Millis,
+        number: u64,
+    ) -> Result<Option<SignalOrder>, String> {
         check_names(&self.body)?;
         let fields = Fields::read(&self.body)?;
-        if fields.market_position.as_deref().map(is_flat).transpose()? == Some(true) {
-            return Ok(Message::Flat);
+        let held = fields.market_position.as_deref().map(position_of).transpose()?;
+        if held.as_deref() == Some("flat") {
+            return Ok(None);
         }
-        // A long position that sells, and a short one that buys, only gets smaller.
-        let held = fields.market_position.as_deref().map(|held| held.trim().to_ascii_lowercase());
         let direction = direction_of(&fields.direction)?;
-        let closes = match direction {
-            Direction::Buy => "short",
-            Direction::Sell => "long",
-        };
+        // A long position that sells, and a short one that buys, only gets smaller.
+        let closes = if direction == Direction::Buy { "short" } else { "long" };
         if held.as_deref() == Some(closes) {
-            return Ok(Message::Flat);
+            return Ok(None);
         }
         let time = fields.time.map(time_of).transpose()?;
         let id = match (fields.id, time) {
@@ -118,7 +112,7 @@ impl Unread {
         let reason = fields.reason.as_deref().map(SignalReason::truncated);
         // EXCHANGE:SYMBOL, where a template has it so.
         let symbol = fields.symbol.map(|symbol| symbol.rsplit(':').next().unwrap_or_default().to_owned());
-        Ok(Message::Signal(Box::new(SignalOrder {
+        Ok(Some(SignalOrder {
             bot: fields.bot,
             symbol,
             direction,
@@ -128,7 +122,7 @@ impl Unread {
             expires_ms: fields.expires_ms,
             close_type: fields.close_type.as_deref().map(close_type_of).transpose()?,
             reason,
-        })))
+        }))
     }
 }
 
@@ -153,9 +147,7 @@ pub fn close_type_of(text: &str) -> Result<CloseType, String> {
         .map_or_else(|| text.parse::<CloseType>().map_err(|error| format!("{error}, or M5, H1")), Ok)
 }
 
-/// English and Portuguese names of buying, then as many of selling.
-///
-/// No other common language has one of them for the opposite.
+/// English and Portuguese names of buying, then as many of selling. No other common language has one for the opposite.
 pub(super) const DIRECTIONS: [&str; 16] = [
     "BUY", "CALL", "UP", "HIGHER", "LONG", "COMPRA", "ACIMA", "CIMA", "SELL", "PUT", "DOWN", "LOWER",
     "SHORT", "VENDA", "ABAIXO", "BAIXO",
@@ -172,18 +164,16 @@ pub(super) fn direction_of(text: &str) -> Result<Direction, String> {
     Err(format!("{text:?} is not a direction: use BUY, CALL or UP, or SELL, PUT or DOWN"))
 }
 
-fn is_flat(position: &str) -> Result<bool, String> {
-    match position.trim().to_ascii_lowercase().as_str() {
-        "flat" => Ok(true),
-        "long" | "short" => Ok(false),
-        _ => {
-            let position: String = position.chars().take(32).collect();
-            Err(format!(
-                "its market_position {position:?} is none: use long, short or flat, as {{{{strategy.market_position}}}} becomes in an alert of a \
-                 strategy, or leave it out"
-            ))
-        }
+fn position_of(written: &str) -> Result<String, String> {
+    let position = written.trim().to_ascii_lowercase();
+    if ["flat", "long", "short"].contains(&position.as_str()) {
+        return Ok(position);
     }
+    let written: String = written.chars().take(32).collect();
+    Err(format!(
+        "its market_position {written:?} is none: use long, short or flat, as {{{{strategy.market_position}}}} becomes in an alert of a \
+         strategy, or leave it out"
+    ))
 }
 
 /// Reads the id, which marks duplicates. Rejects a placeholder, which all signals would share.
@@ -231,15 +221,12 @@ mod tests {
     /// 2026-01-05 10:30 UTC.
     const NOW: Millis = Millis::new(1_767_609_000_000);
 
-    fn read(text: &str) -> Result<Message, String> {
+    fn read(text: &str) -> Result<Option<SignalOrder>, String> {
         Unread::parse(text.as_bytes())?.read(SignalSource::truncated("webhook"), NOW, 7)
     }
 
     fn signal(text: &str) -> SignalOrder {
-        match read(text) {
-            Ok(Message::Signal(order)) => *order,
-            other => panic!("{text}: {other:?}"),
-        }
+        read(text).unwrap().unwrap_or_else(|| panic!("{text}"))
     }
 
     #[test]
@@ -281,10 +268,8 @@ mod tests {
             read(&format!(r#"{{"ticker":"BTCUSDT","action":"{action}","market_position":"{position}"}}"#))
         };
         // What makes a position smaller opens none.
-        for (action, position) in
-            [("sell", "flat"), ("sell", "Flat"), ("sell", " FLAT "), ("sell", "long"), ("buy", " Short ")]
-        {
-            assert_eq!(read(action, position), Ok(Message::Flat), "{action} {position:?}");
+        for (action, held) in [("sell", "flat"), ("sell", " FLAT "), ("sell", "long"), ("buy", " Short ")] {
+            assert_eq!(read(action, held), Ok(None), "{action} {held:?}");
         }
         for position in ["flatt", "", "{{strategy.market_position}}", "closed"] {
             let problem = read("sell", position).unwrap_err();
@@ -316,17 +301,10 @@ mod tests {
             ("buy!", "not a JSON object: send {\"bot\": \"...\", \"direction\": \"BUY\"}"),
             ("[]", "not a JSON object: send"),
             ("", "not a JSON object: send"),
-            (
-                r#"{"bot":"btc","side":"BUY","secret":"hush"}"#,
-                "unknown field `side`: use bot, symbol or ticker, direction or action, id, time, expires_ms, close_type, reason or comment, \
-                 market_position (the stake is the bot's own); passed over are exchange,",
-            ),
+            (r#"{"bot":"btc","side":"BUY","secret":"hush"}"#, "unknown field `side`: use bot, symbol or tic"),
             (r#"{"bot":"btc","dirction":"BUY"}"#, "did you mean direction?"),
             (r#"{"bot":"btc"}"#, "the key direction is missing"),
-            (
-                r#"{"bot":"btc","direction":"HOLD"}"#,
-                "\"HOLD\" is not a direction: use BUY, CALL or UP, or SELL, PUT or DOWN",
-            ),
+            (r#"{"bot":"btc","direction":"HOLD"}"#, "\"HOLD\" is not a direction: use BUY, CALL or UP"),
             (r#"{"bot":"btc","direction":"PUTT"}"#, "\"PUTT\" is no direction: did you mean PUT?"),
             (r#"{"bot":7,"direction":"BUY"}"#, "bot: use a text in quotes, not 7"),
             (r#"{"bot":"btc","action":5}"#, "action: use a text in quotes, not 5"),
@@ -346,10 +324,7 @@ mod tests {
             (r#""id":123456789012345678901234567890"#, "its id is no whole number of 64 bits"),
             (r#""id":1.5"#, "its id is no whole number of 64 bits"),
             (r#""direction":"SELL""#, "the key \"direction\" occurs twice: send it once"),
-            (
-                r#""secret":"hushhushhushhush","secret":"hush""#,
-                "the key \"secret\" occurs twice: send it once",
-            ),
+            (r#""secret":"hushhushhushhush","secret":"hush""#, "the key \"secret\" occurs twice"),
             (r#""close_type":300"#, "close_type: use a text in quotes, not 300"),
             (r#""ticker":"EURUSD","symbol":"EURUSD""#, "symbol and ticker are one thing: send one of them"),
             (r#""close_type":"M90""#, "or M5, H1"),

@@ -1,7 +1,6 @@
 //! External signals from the configured sources: a list, a webhook, standard input.
 //!
-//! A source decides nothing. It turns its input into a signal or a problem and hands that to the
-//! run. No input can halt, resume or change a run.
+//! A source turns its input into a signal or a problem for the run. No input can halt, resume or change a run.
 
 mod check;
 mod door;
@@ -29,6 +28,7 @@ use list::{ListEntry, ListTerms, ReadLine, Taken};
 use list_door::ListDoor;
 use refusals::ListRefusals;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
@@ -57,12 +57,11 @@ pub fn refused_of_list(loaded: &Loaded) -> Option<String> {
     ))
 }
 
-/// Returns the entries of the list. One that cannot be read has none, and a message of its own.
+/// A list that cannot be read has no entries, and a message of its own.
 fn listed_entries(loaded: &Loaded) -> Vec<(ListEntry, Tz)> {
     let signals = &loaded.config.signals;
-    let terms = ListTerms::of(signals);
-    let lines = signals.list.as_ref().map(|path| SignalList::lines(path, &loaded.config.bots, terms));
-    entries_of(&lines.and_then(Result::ok).unwrap_or_default())
+    let lines = |path: &PathBuf| SignalList::lines(path, &loaded.config.bots, ListTerms::of(signals)).ok();
+    entries_of(&signals.list.as_ref().and_then(lines).unwrap_or_default())
 }
 
 fn entries_of(lines: &[ReadLine]) -> Vec<(ListEntry, Tz)> {
@@ -105,18 +104,15 @@ impl ClosedDoors {
         let listener = match loaded.config.signals.listen {
             None => None,
             Some(address) => {
-                let secret = loaded.config.signals.secret();
-                let secret = secret
-                    .map_err(|problem| Problems::from(loaded.problem("signals.secret_file", problem)))?;
+                let wrong = |problem| Problems::from(loaded.problem("signals.secret_file", problem));
+                let secret = loaded.config.signals.secret().map_err(wrong)?;
                 Some((webhook::listen(address).await?, secret))
             }
         };
         Ok(Self { list, listener })
     }
 
-    /// Opens the signal sources. Dropping the tasks closes them.
-    ///
-    /// On return the list is registered with the clock, so that a virtual one skips no entry.
+    /// Opens the sources until the tasks are dropped. Then the list is on the clock, so that a virtual one skips no entry.
     pub(crate) async fn open(
         self,
         loaded: &Loaded,

@@ -1,8 +1,6 @@
-//! List entries that the configuration alone would reject: out of hours, or during an earlier
-//! trade.
+//! List entries that the configuration alone would reject: out of hours, or during an earlier trade.
 //!
-//! The entries are replayed through a session without strategies. Each trade ends as a draw, so
-//! that no rejection depends on results.
+//! The entries are replayed through a session without strategies, each trade as a draw.
 
 use super::list::{DueEntry, ListEntry, SignalList};
 use crate::bots::session_settings;
@@ -52,7 +50,12 @@ impl ListRefusals {
         due.extend(dated.filter(|(at, _)| !(now < *at && *at <= now + AHEAD)).map(DueEntry::of));
         due.sort_by_key(|due| (due.at, due.entry.line));
         due.truncate(MOST_MOMENTS);
-        let mut settings = without_memory(session_settings(loaded));
+        let mut settings = session_settings(loaded);
+        // Not the rules that depend on candles, earlier payouts or results of trades.
+        let risk = &mut settings.risk;
+        (risk.stale_after_intervals, risk.min_payout_percent, risk.enforce_verdict) = (0, 0.0, false);
+        risk.min_payout_percent_by_symbol.clear();
+        risk.best_payout_of.clear();
         let zones: BTreeMap<u64, Tz> = entries.iter().map(|(entry, zone)| (entry.line, *zone)).collect();
         let Some((refused, _)) = replay(&due, &settings, loaded, &zones) else { return Self::default() };
         let is_full = refused.iter().any(|one| one.rule == Rule::MaxOpenTradesPerSymbol);
@@ -92,17 +95,6 @@ impl ListRefusals {
     }
 }
 
-/// Removes rules that depend on candles, earlier payouts or results of trades.
-fn without_memory(mut settings: SessionSettings) -> SessionSettings {
-    let risk = &mut settings.risk;
-    risk.stale_after_intervals = 0;
-    risk.min_payout_percent = 0.0;
-    risk.min_payout_percent_by_symbol.clear();
-    risk.best_payout_of.clear();
-    risk.enforce_verdict = false;
-    settings
-}
-
 fn replay(
     due: &[DueEntry],
     settings: &SessionSettings,
@@ -115,7 +107,6 @@ fn replay(
     let mut most = 0;
     for due in due {
         let Some(bot) = bots.get(due.entry.bot.index()) else { continue };
-        // In the order in which their ends are known.
         running.sort_by_key(|running| running.known);
         while running.first().is_some_and(|first| first.known <= due.at) {
             let ended = running.remove(0);

@@ -3,7 +3,7 @@
 //! Whoever can write there started the program, so no secret is required.
 
 use super::door::Door;
-use super::message::{Message, Unread};
+use super::message::Unread;
 use candlewick_broker::clock::Hold;
 use std::io::{self, BufRead, Read as _};
 use tokio::sync::mpsc;
@@ -31,22 +31,19 @@ async fn take_lines(mut lines: mpsc::Receiver<Line>, door: &Door) -> bool {
     let mut number = 0;
     while let Some(line) = lines.recv().await {
         number += 1;
-        let message = match &line {
+        let order = match &line {
             Ok(line) if line.trim_ascii().is_empty() => continue,
             Ok(line) => Unread::parse(line).and_then(|unread| unread.read(door.source, door.now(), number)),
             Err(problem) => Err((*problem).to_owned()),
         };
-        let checked = message.and_then(|message| match &message {
-            Message::Signal(order) => door.check(order).map(|_| message),
-            Message::Flat => Ok(message),
-        });
-        match checked {
-            Ok(Message::Signal(order)) => {
-                if !door.give(*order, Hold::none()).await {
+        let order = order.and_then(|order| order.map(|order| door.check(&order).map(|_| order)).transpose());
+        match order {
+            Ok(Some(order)) => {
+                if !door.give(order, Hold::none()).await {
                     return false;
                 }
             }
-            Ok(Message::Flat) => {}
+            Ok(None) => {}
             Err(problem) => door.report_malformed_line(number, &problem),
         }
     }

@@ -1,7 +1,7 @@
 //! Webhook server. Each request is answered before the run decides: no sender waits for a trade.
 
 use super::door::Door;
-use super::message::{Message, Unread};
+use super::message::Unread;
 use crate::configuration::{Network, SignalSettings, WebhookSecret};
 use crate::error::AppError;
 use crate::http_server::{self, Answer};
@@ -33,7 +33,6 @@ const BODY_DEADLINE: Duration = Duration::from_secs(3);
 
 /// Signals remembered to recognise repeats: an unsure sender retries soon.
 const REMEMBERED: usize = 1_024;
-/// Window of the rate limit.
 const WINDOW: Duration = Duration::from_mins(1);
 
 pub(super) async fn listen(address: SocketAddr) -> Result<TcpListener, AppError> {
@@ -49,22 +48,21 @@ pub(super) async fn serve(
     lateness: Millis,
     door: Door,
 ) {
-    let (queue, waiting) = mpsc::channel(WAITING);
-    let served = Arc::new((Webhook::new((&settings, secret), lateness, queue), door.clone()));
+    let (queue, mut waiting) = mpsc::channel(WAITING);
+    let served = Arc::new(Webhook::new((&settings, secret), lateness, queue, door.clone()));
     let answer = move |request: Request<Incoming>, sender: IpAddr| {
         let served = Arc::clone(&served);
-        async move { served.0.answer(request, sender, &served.1).await }
+        async move { served.answer(request, sender).await }
     };
     let on_too_many = || door.report_turned_away("too many connections at a time");
-    tokio::join!(give_in_turn(waiting, door.clone()), http_server::serve(listener, answer, on_too_many));
-}
-
-async fn give_in_turn(mut waiting: mpsc::Receiver<SignalOrder>, door: Door) {
-    while let Some(order) = waiting.recv().await {
-        if !door.give(order, Hold::none()).await {
-            return;
+    let give_in_turn = async {
+        while let Some(order) = waiting.recv().await {
+            if !door.give(order, Hold::none()).await {
+                return;
+            }
         }
-    }
+    };
+    tokio::join!(give_in_turn, http_server::serve(listener, answer, on_too_many));
 }
 
 struct Webhook {
@@ -78,6 +76,7 @@ struct Webhook {
     /// Latest accepted signals by bot index and id. The run drops a repeated one.
     taken: Mutex<VecDeque<(usize, SignalId)>>,
     queue: mpsc::Sender<SignalOrder>,
+    door: Door,
 }
 
 enum Refusal {
@@ -91,9 +90,11 @@ impl Webhook {
         (settings, secret): (&SignalSettings, WebhookSecret),
         lateness: Millis,
         queue: mpsc::Sender<SignalOrder>,
+        door: Door,
     ) -> Self {
         Self {
             queue,
+            door,
             lateness,
             taken: Mutex::default(),
             secret,
@@ -104,44 +105,44 @@ impl Webhook {
         }
     }
 
-    async fn answer<B>(&self, request: Request<B>, peer: IpAddr, door: &Door) -> Answer
+    async fn answer<B>(&self, request: Request<B>, peer: IpAddr) -> Answer
     where
         B: Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
-        match self.read(request, peer, door).await {
-            Ok(Message::Flat) => {
+        match self.read(request, peer).await {
+            Ok(None) => {
                 let text = "the position was closed: that is no signal";
                 respond(StatusCode::OK, &json!({ "status": "nothing to do", "reason": text }))
             }
-            Ok(Message::Signal(order)) => self.take(*order, door),
+            Ok(Some(order)) => self.take(order),
             Err(Refusal::Quiet(status, problem)) => respond(status, &json!({ "error": problem })),
             Err(Refusal::Malformed(status, problem)) => {
-                door.report_malformed(&problem);
+                self.door.report_malformed(&problem);
                 respond(status, &json!({ "error": problem }))
             }
         }
     }
 
-    fn take(&self, order: SignalOrder, door: &Door) -> Answer {
+    fn take(&self, order: SignalOrder) -> Answer {
         if let Err(wait) = self.rate.take() {
-            return too_many(wait, door);
+            return self.turn_away(wait);
         }
-        let (id, status) = (order.id, self.status_of(&order, door));
+        let (id, status) = (order.id, self.status_of(&order));
         if self.queue.try_send(order).is_err() {
             if status != "duplicate" {
                 self.taken().pop_back();
             }
-            return too_many(Duration::from_secs(1), door);
+            return self.turn_away(Duration::from_secs(1));
         }
         respond(StatusCode::ACCEPTED, &json!({ "status": status, "id": id }))
     }
 
-    fn status_of(&self, order: &SignalOrder, door: &Door) -> &'static str {
-        let now = door.now();
+    fn status_of(&self, order: &SignalOrder) -> &'static str {
+        let now = self.door.now();
         let allowed = order.expires_ms.map_or(self.lateness, |expires| Millis::new(expires.into()));
         let is_late = order.time.is_some_and(|time| now - time > allowed);
-        let Ok(place) = door.check(order) else { return "accepted" };
+        let Ok(place) = self.door.check(order) else { return "accepted" };
         let mut taken = self.taken();
         if taken.contains(&(place, order.id)) {
             return "duplicate";
@@ -153,11 +154,22 @@ impl Webhook {
         if is_late { "late" } else { "accepted" }
     }
 
+    fn turn_away(&self, wait: Duration) -> Answer {
+        self.door.report_turned_away("more came than signals.requests_per_minute");
+        let problem = "too many signals: see signals.requests_per_minute";
+        let mut answer = respond(StatusCode::TOO_MANY_REQUESTS, &json!({ "error": problem }));
+        let seconds = wait.as_millis().div_ceil(1_000).max(1);
+        if let Ok(seconds) = HeaderValue::from_str(&seconds.to_string()) {
+            answer.headers_mut().insert(RETRY_AFTER, seconds);
+        }
+        answer
+    }
+
     fn taken(&self) -> MutexGuard<'_, VecDeque<(usize, SignalId)>> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn read<B>(&self, request: Request<B>, peer: IpAddr, door: &Door) -> Result<Message, Refusal>
+    async fn read<B>(&self, request: Request<B>, peer: IpAddr) -> Result<Option<SignalOrder>, Refusal>
     where
         B: Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
@@ -170,22 +182,21 @@ impl Webhook {
         }
         self.check_sender(request.headers(), peer)?;
         let (head, body) = request.into_parts();
-        let now = door.now();
-        let body = Limited::new(body, MAX_BODY_BYTES).collect();
-        let body = match tokio::time::timeout(BODY_DEADLINE, body).await {
-            Ok(Ok(body)) => body.to_bytes(),
-            Ok(Err(_)) => {
-                let problem = format!("a body has at most {MAX_BODY_BYTES} bytes and comes whole");
-                return Err(Refusal::Malformed(StatusCode::PAYLOAD_TOO_LARGE, problem));
-            }
-            Err(_) => {
-                let problem = format!("the body did not come within {} s", BODY_DEADLINE.as_secs());
-                return Err(Refusal::Malformed(StatusCode::REQUEST_TIMEOUT, problem));
-            }
-        };
-        let unread = Unread::parse(&body);
+        let now = self.door.now();
+        let body = tokio::time::timeout(BODY_DEADLINE, Limited::new(body, MAX_BODY_BYTES).collect()).await;
+        let body = body.map_err(|_| {
+            let problem = format!("the body did not come within {} s", BODY_DEADLINE.as_secs());
+            Refusal::Malformed(StatusCode::REQUEST_TIMEOUT, problem)
+        })?;
+        let body = body.map_err(|_| {
+            let problem = format!("a body has at most {MAX_BODY_BYTES} bytes and comes whole");
+            Refusal::Malformed(StatusCode::PAYLOAD_TOO_LARGE, problem)
+        })?;
+        let unread = Unread::parse(&body.to_bytes());
         let in_body = unread.as_ref().ok().and_then(Unread::secret);
-        let given = secret_of(&head.headers).or(in_body);
+        let own = head.headers.get(SECRET_HEADER).and_then(|value| value.to_str().ok());
+        let bearer = || head.headers.get(AUTHORIZATION)?.to_str().ok()?.strip_prefix("Bearer ");
+        let given = own.or_else(bearer).map(str::trim).or(in_body);
         if !given.is_some_and(|given| self.secret.is(given)) {
             let problem = match (given, &unread) {
                 (None, Err(_)) => format!(
@@ -197,11 +208,11 @@ impl Webhook {
         }
         let malformed = |problem| Refusal::Malformed(StatusCode::BAD_REQUEST, problem);
         let number = self.messages.fetch_add(1, Ordering::Relaxed);
-        let message = unread.map_err(malformed)?.read(door.source, now, number).map_err(malformed)?;
-        if let Message::Signal(order) = &message {
-            door.check(order).map_err(malformed)?;
+        let order = unread.map_err(malformed)?.read(self.door.source, now, number).map_err(malformed)?;
+        if let Some(order) = &order {
+            self.door.check(order).map_err(malformed)?;
         }
-        Ok(message)
+        Ok(order)
     }
 
     fn check_sender(&self, headers: &HeaderMap, peer: IpAddr) -> Result<(), Refusal> {
@@ -223,23 +234,6 @@ impl Webhook {
 fn forwarded(headers: &HeaderMap) -> Option<IpAddr> {
     let last = headers.get_all("x-forwarded-for").iter().next_back()?.to_str().ok()?;
     last.rsplit(',').next()?.trim().parse().ok()
-}
-
-fn secret_of(headers: &HeaderMap) -> Option<&str> {
-    let own = headers.get(SECRET_HEADER).and_then(|value| value.to_str().ok());
-    let bearer = || headers.get(AUTHORIZATION)?.to_str().ok()?.strip_prefix("Bearer ");
-    own.or_else(bearer).map(str::trim)
-}
-
-fn too_many(wait: Duration, door: &Door) -> Answer {
-    door.report_turned_away("more came than signals.requests_per_minute");
-    let problem = "too many signals: see signals.requests_per_minute";
-    let mut answer = respond(StatusCode::TOO_MANY_REQUESTS, &json!({ "error": problem }));
-    let seconds = wait.as_millis().div_ceil(1_000).max(1);
-    if let Ok(seconds) = HeaderValue::from_str(&seconds.to_string()) {
-        answer.headers_mut().insert(RETRY_AFTER, seconds);
-    }
-    answer
 }
 
 fn respond(status: StatusCode, body: &serde_json::Value) -> Answer {

@@ -1,13 +1,12 @@
 //! Context that other lines give an entry: a date or expiry above it, or another sense of its time.
 
 use super::columns::{Cells, Column};
-use super::split::{folded, is_one_of};
+use super::split::{folded, is_number, is_one_of};
 use super::time::{WrittenDate, time_of_day};
 use chrono::{NaiveTime, TimeDelta, Timelike};
 
-/// Hour of the day. An earlier time below an afternoon one more likely means the next day.
+/// Hour of the day. An earlier time below an afternoon one may be of the next day.
 const NIGHT_ENDS: u32 = 6;
-/// A time that jumps back further than this may belong to the next day.
 const FARTHEST_BACK: TimeDelta = TimeDelta::hours(12);
 
 const SHOWN: usize = 60;
@@ -54,7 +53,7 @@ struct ExpiryHeading {
 }
 
 impl Above {
-    /// Starts a date. An expiry used under the previous date may not apply here, so it ends.
+    /// Starts a date and ends an expiry used under the previous one.
     pub(super) fn begin(&mut self, date: WrittenDate, (line, text): (u64, &str)) {
         self.heading = Some(Heading { date, line, last: None });
         if self.expiry.as_ref().is_some_and(|expiry| expiry.is_used) {
@@ -91,7 +90,7 @@ impl Above {
         self.end(by);
     }
 
-    /// Records the time of another bot's entry: in a list ordered by time, the day may change there.
+    /// Records the time of another bot's entry: the day may change there.
     pub(super) fn pass(&mut self, time: Option<NaiveTime>, line: u64) {
         if self.heading.as_mut().is_some_and(|heading| heading.take(time, line).is_err()) {
             self.end(line);
@@ -106,19 +105,16 @@ impl Above {
         line: u64,
     ) -> Result<Day, String> {
         match (cells.date, &mut self.heading) {
-            (Some(date), Some(heading)) if heading.date != date => {
-                self.end(line);
+            (Some(date), heading) => {
+                if heading.as_ref().is_some_and(|heading| heading.date != date) {
+                    self.end(line);
+                }
                 Ok(Day::Own)
             }
-            (Some(_), _) => Ok(Day::Own),
             (None, None) => Ok(self.ended),
             (None, Some(heading)) => {
                 let (date, heading_line) = (heading.date, heading.line);
-                if let Err(problem) = heading.take(time_of_day(&cells.texts[0]), line) {
-                    // Nor is it known of which day those below are.
-                    self.end(line);
-                    return Err(problem);
-                }
+                heading.take(time_of_day(&cells.texts[0]), line).inspect_err(|_| self.end(line))?;
                 cells.date = Some(date);
                 own.insert(0, Column::Date);
                 Ok(Day::Above(heading_line))
@@ -126,9 +122,7 @@ impl Above {
         }
     }
 
-    /// Gives an entry its expiry and returns the ended one that it would have had.
-    ///
-    /// An expiry of its own ends the one above: it may apply below as well.
+    /// Gives an entry its expiry and returns the ended one that it would have had. One of its own ends the one above.
     pub(super) fn expiry(
         &mut self,
         cells: &mut Cells,
@@ -186,17 +180,16 @@ pub(super) fn may_name_a_day(text: &str) -> bool {
 pub(super) fn may_head_a_day(text: &str) -> bool {
     let lower = text.to_lowercase();
     let may_be = |token: &str| {
-        let number =
-            token.trim_end_matches("st").trim_end_matches("nd").trim_end_matches("rd").trim_end_matches("th");
-        let is_digits = !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit());
+        let ends = ["st", "nd", "rd", "th"];
+        let number = ends.iter().fold(token, |token, end| token.trim_end_matches(end));
         let is_day = number.parse::<u8>().is_ok_and(|day| (1..=31).contains(&day));
-        is_one_of(token, SHORT_DAY_WORDS) || (is_digits && (is_day || [6, 8].contains(&number.len())))
+        is_one_of(token, SHORT_DAY_WORDS) || (is_number(number) && (is_day || [6, 8].contains(&number.len())))
     };
     may_name_a_day(text)
         || lower.split(|sign: char| !(sign.is_alphanumeric() || "./-:,".contains(sign))).any(may_be)
 }
 
-/// Ignores a month without a day, since words such as *may* are ambiguous.
+/// Ignores a month without a day: *may* is a verb.
 pub(super) fn comment_names_a_day(text: &str) -> bool {
     has_date_or(DAYS, text)
 }
@@ -212,20 +205,16 @@ fn has_date_or(words: &str, text: &str) -> bool {
 
 /// Rejects `2.2`, which is how multipliers are written.
 fn is_date(token: &str, parts: &[&str]) -> bool {
-    let is_number =
-        |part: &&str| part.bytes().all(|digit| digit.is_ascii_digit()) && (1..=4).contains(&part.len());
-    let is_short = |part: &&str| part.len() <= 2;
-    match parts {
-        [first, second] => {
-            let is_factor = token.contains('.') && first.len() == 1 && second.len() == 1;
-            parts.iter().all(|part| is_number(part) && is_short(part)) && !is_factor
+    let long = parts.iter().filter(|part| part.len() > 2).count();
+    let is_factor = token.contains('.') && token.len() == 3;
+    parts.iter().all(|part| is_number(part) && part.len() <= 4)
+        && match parts.len() {
+            2 => long == 0 && !is_factor,
+            3 => long <= 1,
+            _ => false,
         }
-        [_, _, _] => parts.iter().all(is_number) && parts.iter().filter(|part| !is_short(part)).count() <= 1,
-        _ => false,
-    }
 }
 
-/// How a line changes the meaning of those below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sense {
     Afternoon,
@@ -265,8 +254,7 @@ mod tests {
 
     #[test]
     fn a_line_that_is_no_entry_may_head_a_day_in_more_ways() {
-        for text in ["01 DEZ", "Dia 28", "the 28th", "28 / 11 / 2026", "28112026", "seg", "28/11", "Amanhã"]
-        {
+        for text in "01 DEZ|Dia 28|the 28th|28 / 11 / 2026|28112026|seg|28/11|Amanhã".split('|') {
             assert!(may_head_a_day(text), "{text}");
         }
         for text in ["VIP room 24h", "100 % sure", "the rest of it", "WIN RATE 90", "-----", ""] {

@@ -1,11 +1,11 @@
 //! Columns of a list, named by its first line or recognised in every line.
 //!
-//! Traders write `M5;EURUSD;10:00;CALL` in any order and without names, between semicolons, commas
-//! or spaces. A cell is recognised only if it can be nothing else.
+//! Without names, a cell is recognised only if it can be nothing else.
 
-use super::split::{folded, is_one_of, label_of, split};
+use super::split::{folded, is_number, is_one_of, label_of, split};
 use super::time::{WrittenDate, fault_of, time_of_day, timeframe};
 use super::zones::{is_doubtful, zone_cell};
+use crate::candles::distinct;
 use crate::configuration::DateOrder;
 use crate::signals::message::{DIRECTIONS, direction_of};
 use crate::signals::signal_bots;
@@ -13,8 +13,8 @@ use candlewick_engine::BotSettings;
 use candlewick_runtime::control::SignalBots;
 use candlewick_sdk::nearest;
 
-/// Columns that a header line may name, in the order of [`Cells`].
-const NAMES: [&str; 8] = ["time", "bot", "symbol", "direction", "close_type", "days", "zone", "reason"];
+/// Columns that a header line may name, in the order of [`Cells::texts`]. The first six are of a [`Column`].
+const NAMES: [&str; 8] = ["time", "bot", "symbol", "direction", "close_type", "zone", "days", "reason"];
 
 #[derive(Debug, Default)]
 pub(super) struct Cells {
@@ -22,12 +22,11 @@ pub(super) struct Cells {
     pub(super) texts: [String; 8],
     pub(super) date: Option<WrittenDate>,
     pub(super) is_shown: bool,
-    /// Whether the line mentions martingale steps, which are ignored.
     pub(super) has_gale: bool,
 }
 
 pub(super) struct ListBots<'a> {
-    pub(super) bots: &'a [BotSettings],
+    bots: &'a [BotSettings],
     pub(super) signals: SignalBots,
 }
 
@@ -46,13 +45,7 @@ impl<'a> ListBots<'a> {
     }
 
     fn names(&self) -> Vec<&str> {
-        let mut all: Vec<&str> = Vec::new();
-        for name in self.bots.iter().flat_map(|bot| [bot.symbol.as_str(), bot.name.as_str()]) {
-            if !all.contains(&name) {
-                all.push(name);
-            }
-        }
-        all
+        distinct(self.bots.iter().flat_map(|bot| [bot.symbol.as_str(), bot.name.as_str()]))
     }
 }
 
@@ -67,6 +60,19 @@ pub(super) enum Column {
     Zone,
 }
 
+type IsCell = fn(&str, &ListBots<'_>) -> bool;
+
+/// The columns in their order, each with its name, that in a header line, and the cells it takes.
+const COLUMNS: [(Column, &str, &str, IsCell); 7] = [
+    (Column::Date, "date", "time", |cell, _| WrittenDate::parse(cell).is_some()),
+    (Column::Time, "time", "time", |cell, _| time_of_day(cell).is_some()),
+    (Column::Bot, "bot", "symbol", |cell, bots| bots.has_name(cell)),
+    (Column::Symbol, "symbol", "symbol", |cell, bots| bots.signals.symbol_of(cell).is_some()),
+    (Column::Direction, "direction", "direction", |cell, _| direction_of(cell).is_ok()),
+    (Column::Expiry, "expiry", "close_type", |cell, _| timeframe(cell).is_some()),
+    (Column::Zone, "time zone", "zone", |cell, _| zone_cell(cell).is_some()),
+];
+
 #[derive(Debug)]
 pub(super) struct NamedColumns {
     places: [Option<usize>; 8],
@@ -75,44 +81,18 @@ pub(super) struct NamedColumns {
 }
 
 impl Column {
-    const fn words(self) -> &'static str {
-        match self {
-            Self::Date => "date",
-            Self::Time => "time",
-            Self::Bot => "bot",
-            Self::Symbol => "symbol",
-            Self::Direction => "direction",
-            Self::Expiry => "expiry",
-            Self::Zone => "time zone",
-        }
-    }
-
     pub(super) fn one(self) -> String {
         let article = if self == Self::Expiry { "an" } else { "a" };
-        format!("{article} {}", self.words())
-    }
-
-    fn may_be(self, cell: &str, bots: &ListBots<'_>) -> bool {
-        match self {
-            Self::Date => WrittenDate::parse(cell).is_some(),
-            Self::Time => time_of_day(cell).is_some(),
-            Self::Bot => bots.has_name(cell),
-            Self::Symbol => bots.signals.symbol_of(cell).is_some(),
-            Self::Direction => direction_of(cell).is_ok(),
-            Self::Expiry => timeframe(cell).is_some(),
-            Self::Zone => zone_cell(cell).is_some(),
-        }
+        format!("{article} {}", COLUMNS[self as usize].1)
     }
 
     pub(super) fn of(cell: &str, bots: &ListBots<'_>) -> Result<Self, String> {
-        let all =
-            [Self::Date, Self::Time, Self::Bot, Self::Symbol, Self::Direction, Self::Expiry, Self::Zone];
-        let found: Vec<Self> = all.into_iter().filter(|column| column.may_be(cell, bots)).collect();
+        let found: Vec<Self> =
+            COLUMNS.iter().filter(|(.., is_cell)| is_cell(cell, bots)).map(|(column, ..)| *column).collect();
         match found.as_slice() {
             [column] => Ok(*column),
-            // A bot that is named after its symbol.
             [Self::Bot, Self::Symbol] if bots.is_named_after_symbol(cell) => Ok(Self::Bot),
-            [] => Err(nothing(cell, bots)),
+            [] => Err(explain_nothing(cell, bots)),
             several => {
                 let all: Vec<String> = several.iter().map(|column| column.one()).collect();
                 Err(format!("{cell:?} may be {}: {NAME_THEM}", all.join(" or ")))
@@ -121,7 +101,7 @@ impl Column {
     }
 }
 
-fn nothing(cell: &str, bots: &ListBots<'_>) -> String {
+fn explain_nothing(cell: &str, bots: &ListBots<'_>) -> String {
     if let Some(meant) = meant(cell, bots) {
         return meant;
     }
@@ -131,82 +111,66 @@ fn nothing(cell: &str, bots: &ListBots<'_>) -> String {
     if let Some(direction) = near.filter(|near| DIRECTIONS.contains(near)) {
         return format!("{cell:?} is no direction: did you mean {direction}?");
     }
-    let is_name = cell.len() >= 4 && cell.starts_with(|first: char| first.is_alphabetic());
-    if is_name {
+    let all = names.join(", ");
+    if cell.len() >= 4 && cell.starts_with(char::is_alphabetic) {
         let near = nearest(cell, names.iter().copied());
         let near =
             near.map_or_else(|| "there are".to_owned(), |near| format!("did you mean {near}? There are"));
-        return format!("{cell:?} is no symbol and no name of a bot: {near} {}", names.join(", "));
+        return format!("{cell:?} is no symbol and no name of a bot: {near} {all}");
     }
     format!(
         "{cell:?} is nothing that an entry has: a time such as 10:00, a date such as 2026-01-05, CALL or PUT (BUY or SELL, UP or DOWN), \
-         an expiry such as M5 or H1, a symbol or a bot ({})",
-        names.join(", ")
+         an expiry such as M5 or H1, a symbol or a bot ({all})"
     )
 }
 
 fn meant(cell: &str, bots: &ListBots<'_>) -> Option<String> {
     let upper = cell.to_ascii_uppercase();
-    if let Some(symbol) = upper.strip_suffix("OTC").and_then(|plain| bots.signals.symbol_of(plain)) {
-        return Some(format!(
-            "{cell:?} is another market than {symbol}, with prices that the broker makes: no bot trades it. Write {symbol} if that is meant"
-        ));
-    }
-    if is_doubtful(&folded(cell)) {
-        return Some(format!(
-            "{cell:?} may be several time zones: write that of a city, such as America/New_York, or its hours, such as UTC-5"
-        ));
-    }
-    if let Some((_, label)) = cell.split_once(' ').filter(|(count, _)| count.parse() == Ok(1)) {
-        return Some(format!(
-            "{cell:?} before a time may be an hour, or one minute and the time: write H1 or M1, and {label}: before the time"
-        ));
-    }
-    if let Some((time, _)) =
-        cell.split_once('-').filter(|(from, to)| time_of_day(from).is_some() && time_of_day(to).is_some())
+    let is_time = |text: &str| time_of_day(text).is_some();
+    let found = if let Some(symbol) =
+        upper.strip_suffix("OTC").and_then(|plain| bots.signals.symbol_of(plain))
     {
-        return Some(format!(
-            "{cell:?} may be a span of time or a time and its zone: write {time} alone, or {time} UTC-3"
-        ));
-    }
-    if let Some(symbol) = symbol_called(&upper, bots) {
-        return Some(format!("{cell:?} is no symbol: did you mean {symbol}?"));
-    }
-    if ["UTC", "GMT"].iter().any(|name| upper.starts_with(name)) {
-        return Some(format!(
-            "{cell:?} is no time zone that is known: write UTC-3, UTC+5:30 or a city's such as America/Sao_Paulo"
-        ));
-    }
-    if let Some(clock) = ["AM", "PM"].iter().find_map(|half| upper.strip_suffix(half)).map(str::trim)
-        && time_of_day(clock).is_some()
+        format!(
+            "is another market than {symbol}, with prices that the broker makes: no bot trades it. Write {symbol} if that is meant"
+        )
+    } else if is_doubtful(&folded(cell)) {
+        "may be several time zones: write that of a city, such as America/New_York, or its hours, such as UTC-5"
+            .to_owned()
+    } else if let Some((_, label)) = cell.split_once(' ').filter(|(count, _)| count.parse() == Ok(1)) {
+        format!(
+            "before a time may be an hour, or one minute and the time: write H1 or M1, and {label}: before the time"
+        )
+    } else if let Some((time, _)) = cell.split_once('-').filter(|(from, to)| is_time(from) && is_time(to)) {
+        format!("may be a span of time or a time and its zone: write {time} alone, or {time} UTC-3")
+    } else if let Some(symbol) = symbol_called(&upper, bots) {
+        format!("is no symbol: did you mean {symbol}?")
+    } else if upper.starts_with("UTC") || upper.starts_with("GMT") {
+        "is no time zone that is known: write UTC-3, UTC+5:30 or a city's such as America/Sao_Paulo".to_owned()
+    } else if let Some(clock) = ["AM", "PM"].iter().find_map(|half| upper.strip_suffix(half)).map(str::trim)
+        && is_time(clock)
     {
-        return Some(format!("{cell:?} is no time: hours with AM or PM are 1 to 12; did you mean {clock}?"));
-    }
-    if let Some(rest) = cell.strip_prefix("24:").filter(|rest| time_of_day(&format!("00:{rest}")).is_some()) {
-        return Some(format!(
-            "{cell:?} is no time: a day ends before 24:00; write 00:{rest}, and where a date stands that of the next day"
-        ));
-    }
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
-    if upper.strip_prefix(['M', 'H', 'S']).is_some_and(is_number) {
-        return Some(format!("{cell:?} is no expiry: write M1 to M59 for minutes, H1 to H24 for hours"));
-    }
-    if let Some(fault) = fault_of(cell) {
-        return Some(format!("{cell:?} is no date: {fault}"));
-    }
-    if let Some(colon) = cell.split_at_checked(2).map(|(hours, minutes)| format!("{hours}:{minutes}"))
+        format!("is no time: hours with AM or PM are 1 to 12; did you mean {clock}?")
+    } else if let Some(rest) = cell.strip_prefix("24:").filter(|rest| is_time(&format!("00:{rest}"))) {
+        format!(
+            "is no time: a day ends before 24:00; write 00:{rest}, and where a date stands that of the next day"
+        )
+    } else if upper.strip_prefix(['M', 'H', 'S']).is_some_and(is_number) {
+        "is no expiry: write M1 to M59 for minutes, H1 to H24 for hours".to_owned()
+    } else if let Some(fault) = fault_of(cell) {
+        format!("is no date: {fault}")
+    } else if let Some(colon) = cell.split_at_checked(2).map(|(hours, minutes)| format!("{hours}:{minutes}"))
         && cell.len() == 4
         && is_number(cell)
-        && time_of_day(&colon).is_some()
+        && is_time(&colon)
     {
-        return Some(format!("{cell:?} is nothing by itself: did you mean the time {colon}?"));
-    }
-    let colon = cell.replacen('.', ":", 1);
-    if cell.contains('.') && time_of_day(&colon).is_some() {
-        return Some(format!("{cell:?} is no time: did you mean {colon}?"));
-    }
-    let hours = upper.strip_suffix('H').filter(|hours| timeframe(&format!("H{hours}")).is_some())?;
-    Some(format!("{cell:?} is no expiry and no time: did you mean H{hours}, or {hours:0>2}:00?"))
+        format!("is nothing by itself: did you mean the time {colon}?")
+    } else if cell.contains('.') && is_time(&cell.replacen('.', ":", 1)) {
+        format!("is no time: did you mean {}?", cell.replacen('.', ":", 1))
+    } else {
+        let hours = upper.strip_suffix('H').filter(|hours| timeframe(&format!("H{hours}")).is_some())?;
+        format!("is no expiry and no time: did you mean H{hours}, or {hours:0>2}:00?")
+    };
+    Some(format!("{cell:?} {found}"))
 }
 
 /// Common names of metals and coins, with the prefix of their symbols.
@@ -219,10 +183,9 @@ const CALLED: [(&str, &str); 4] = [
 
 fn symbol_called(name: &str, bots: &ListBots<'_>) -> Option<String> {
     let (_, begins) = CALLED.iter().find(|(called, _)| is_one_of(name, called))?;
-    let mut symbols: Vec<&str> = bots.bots.iter().map(|bot| bot.symbol.as_str()).collect();
-    symbols.retain(|symbol| symbol.starts_with(begins));
+    let mut symbols: Vec<&str> = bots.signals.symbols().filter(|symbol| symbol.starts_with(begins)).collect();
     symbols.dedup();
-    if let [only] = symbols.as_slice() { Some((*only).to_owned()) } else { None }
+    if let [only] = symbols[..] { Some(only.to_owned()) } else { None }
 }
 
 pub(super) fn names_meant(first: &str) -> Option<String> {
@@ -230,29 +193,19 @@ pub(super) fn names_meant(first: &str) -> Option<String> {
     let name_of = |cell: &str| {
         let cell = cell.trim().trim_matches('"');
         let known = NAMES.iter().find(|name| name.eq_ignore_ascii_case(cell)).copied();
-        known.or_else(|| match label_of(&format!("{cell}:"))?.first()? {
-            Column::Date | Column::Time => Some("time"),
-            Column::Symbol | Column::Bot => Some("symbol"),
-            Column::Direction => Some("direction"),
-            Column::Expiry => Some("close_type"),
-            Column::Zone => Some("zone"),
-        })
+        known.or_else(|| Some(COLUMNS[*label_of(&format!("{cell}:"))?.first()? as usize].2))
     };
     let names: Vec<&str> = first.split(delimiter).map(name_of).collect::<Option<_>>()?;
-    let is_whole = names.len() >= 3 && ["time", "direction"].iter().all(|name| names.contains(name));
-    is_whole.then(|| {
-        let more = if names.iter().filter(|name| **name == "time").count() > 1 {
-            ", with the date before the time in one column, such as 2026-01-05 10:30"
-        } else {
-            ""
-        };
-        let mut once = names.clone();
-        once.dedup();
-        format!(
-            "it seems to name the columns: write {} in its place{more}",
-            once.join(&delimiter.to_string())
-        )
-    })
+    if names.len() < 3 || !names.contains(&"time") || !names.contains(&"direction") {
+        return None;
+    }
+    let has_date = names.iter().filter(|name| **name == "time").count() > 1;
+    let more =
+        if has_date { ", with the date before the time in one column, such as 2026-01-05 10:30" } else { "" };
+    let mut once = names;
+    once.dedup();
+    let once = once.join(&delimiter.to_string());
+    Some(format!("it seems to name the columns: write {once} in its place{more}"))
 }
 
 const NAME_THEM: &str = "name the columns in a first line, such as close_type;symbol;time;direction";
@@ -260,7 +213,7 @@ const NAME_THEM: &str = "name the columns in a first line, such as close_type;sy
 impl NamedColumns {
     pub(super) fn of(first: &str, bots: &ListBots<'_>) -> Result<Option<Self>, String> {
         let cells = split(first, bots);
-        let is = |column: Column| cells.iter().any(|cell| column.may_be(cell, bots));
+        let is = |column: Column| cells.iter().any(|cell| COLUMNS[column as usize].3(cell, bots));
         let delimiter = delimiter_of(first);
         let named = || first.split(char::from(delimiter)).map(|cell| cell.trim().trim_matches('"'));
         let has_names = first.trim().is_empty() || named().any(|column| NAMES.contains(&column));
@@ -298,12 +251,7 @@ impl NamedColumns {
 }
 
 pub(super) fn words(lines: &[Vec<Column>], order: Option<DateOrder>, has_year: bool) -> String {
-    let mut columns: Vec<Column> = Vec::new();
-    for column in lines.iter().flatten() {
-        if !columns.contains(column) {
-            columns.push(*column);
-        }
-    }
+    let columns = distinct(lines.iter().flatten().copied());
     let is_dated = columns.contains(&Column::Date);
     let order = order.map(|order| format!(", {}", order.words())).unwrap_or_default();
     let words = columns.iter().map(|column| {
@@ -311,7 +259,7 @@ pub(super) fn words(lines: &[Vec<Column>], order: Option<DateOrder>, has_year: b
             Column::Time if !is_dated => "time (each day, since there is no date)".to_owned(),
             Column::Date if !has_year => format!("date (each year, since there is no year{order})"),
             Column::Date if !order.is_empty() => format!("date ({})", &order[2..]),
-            column => column.words().to_owned(),
+            column => COLUMNS[*column as usize].1.to_owned(),
         };
         let is_everywhere = lines.iter().all(|line| line.contains(column));
         if is_everywhere { words } else { words + " (in some lines)" }

@@ -72,17 +72,6 @@ impl When {
             Self::Daily(time) => time.words(),
         }
     }
-
-    pub(super) fn is_same(self, other: Self) -> bool {
-        match (self, other) {
-            (Self::Once(one), Self::Once(other)) => one == other,
-            (Self::Daily(one), Self::Daily(other)) => {
-                (one.time, one.zone, one.date) == (other.time, other.zone, other.date)
-                    && one.days.meet(other.days)
-            }
-            _ => false,
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -206,7 +195,7 @@ fn entry_of(
     (bots, zone): (&SignalBots, Tz),
     date: Option<ListDate>,
 ) -> Result<(ListEntry, Tz), String> {
-    let [time, bot, symbol, direction, close_type, days, own_zone, reason] =
+    let [time, bot, symbol, direction, close_type, own_zone, days, reason] =
         cells.texts.each_ref().map(String::as_str);
     let zone = match own_zone {
         "" => zone,
@@ -217,7 +206,14 @@ fn entry_of(
         code => Some(code.parse::<CloseType>().map_err(|error| format!("{error}, or M5, H1"))?),
     };
     let when = match date {
-        Some(date) => when_on(date, time, zone)?,
+        Some(ListDate { year, month, day }) => {
+            let time = time_of_day(time).ok_or_else(|| format!("{time:?} is no time of day"))?;
+            let (days, date) = (WeekDays::parse("")?, Some((month, day)));
+            match year {
+                None => When::Daily(ClockTime { time, zone, days, date }),
+                Some(year) => when_of(&format!("{year:04}-{month:02}-{day:02} {time}"), "", zone)?,
+            }
+        }
         None => when_of(time, days, zone)?,
     };
     // An entry without a bot and symbol belongs to the only bot.
@@ -246,16 +242,6 @@ fn other_zone(heading: u64, zone: Tz) -> String {
     format!(
         "line {heading} says {zone}, and signals.timezone may say another time: write {zone} in each line, or put # before line {heading}"
     )
-}
-
-fn when_on(date: ListDate, time: &str, zone: Tz) -> Result<When, String> {
-    let ListDate { year, month, day } = date;
-    let time = time_of_day(time).ok_or_else(|| format!("{time:?} is no time of day"))?;
-    let Some(year) = year else {
-        let days = WeekDays::parse("")?;
-        return Ok(When::Daily(ClockTime { time, zone, days, date: Some((month, day)) }));
-    };
-    when_of(&format!("{year:04}-{month:02}-{day:02} {time}"), "", zone)
 }
 
 fn when_of(text: &str, days: &str, zone: Tz) -> Result<When, String> {

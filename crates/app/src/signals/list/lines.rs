@@ -1,4 +1,4 @@
-//! Lines of a list: their cells, and the dates that headings give the lines below.
+//! Lines of a list: their cells, and what headings give the lines below.
 
 use super::above::{
     Above, Day, EndedExpiry, Sense, comment_names_a_day, may_head_a_day, may_name_a_day, sense_of, struck_out,
@@ -15,7 +15,6 @@ pub(super) const MAX_ENTRIES: usize = 20_000;
 /// Maximum length of a line in characters.
 const LONGEST: usize = 1_000;
 
-/// Variation selectors and joiners, which only affect rendering.
 const SELECTORS: [char; 3] = ['\u{fe0e}', '\u{fe0f}', '\u{200d}'];
 
 pub(super) struct CellLine {
@@ -23,7 +22,7 @@ pub(super) struct CellLine {
     pub(super) text: String,
     pub(super) cells: Result<LineCells, String>,
     recognised: Vec<Column>,
-    /// Time zones in the line; `None` for one that cannot be parsed.
+    /// `None` for one that cannot be parsed.
     zones: Vec<Option<Tz>>,
     names_day: bool,
     sense: Option<Sense>,
@@ -51,14 +50,12 @@ impl CellLine {
         match self.cells.as_ref().ok()? {
             LineCells::Entry(cells) => cells.date,
             LineCells::Date(date) => Some(*date),
-            LineCells::Expiry | LineCells::Zones(_) | LineCells::Gale | LineCells::Comment => None,
+            _ => None,
         }
     }
 }
 
-/// Information in other lines that an entry may lack: date, year, zone, expiry or a heading.
-///
-/// An entry that lacks it is rejected, so that it never becomes a trade that was not meant.
+/// Lines that say what an entry may lack. An entry that lacks it is rejected, as another trade may be meant.
 pub(super) struct Elsewhere {
     date: Option<u64>,
     day: Option<u64>,
@@ -75,14 +72,14 @@ impl Elsewhere {
     pub(super) fn of(lines: &[CellLine], dates: &[(u64, WrittenDate)]) -> Self {
         let first =
             |is: &dyn Fn(&CellLine) -> bool| lines.iter().find(|&line| is(line)).map(|line| line.line);
-        // Each once, where it stands first: so many headings cost no more than they say.
+        // Each zone once, so that many headings cost no more than one.
         let mut heading_zones: Vec<(u64, Option<Tz>)> = Vec::new();
         for (line, zone) in lines.iter().flat_map(|line| line.zones.iter().map(|zone| (line.line, *zone))) {
             if heading_zones.iter().all(|(_, known)| *known != zone) {
                 heading_zones.push((line, zone));
             }
         }
-        let has_zone = |line: &CellLine| matches!(&line.cells, Ok(LineCells::Entry(cells)) if cells.is_shown && !cells.texts[6].is_empty());
+        let has_zone = |line: &CellLine| matches!(&line.cells, Ok(LineCells::Entry(cells)) if cells.is_shown && !cells.texts[5].is_empty());
         let dated = dates.first().map(|(line, _)| *line);
         let has_expiry = |line: &CellLine| {
             matches!(line.cells, Ok(LineCells::Expiry)) || line.recognised.contains(&Column::Expiry)
@@ -101,23 +98,22 @@ impl Elsewhere {
     }
 
     pub(super) fn zones_of(&self, cells: &Cells) -> impl Iterator<Item = (u64, Option<Tz>)> {
-        self.heading_zones.iter().copied().filter(|_| cells.texts[6].is_empty())
+        self.heading_zones.iter().copied().filter(|_| cells.texts[5].is_empty())
     }
 
     fn check_sense(&self, cells: &Cells, entry: u64) -> Result<(), String> {
-        let held = |line: u64, what: &str| {
-            Err(format!(
-                "line {line}, which is no entry, may mean that {what}: put # before that line if it does not"
-            ))
-        };
         let hour = cells.texts[0].split(':').next().and_then(|hour| hour.trim().parse::<u8>().ok());
-        match (self.changed.filter(|line| *line < entry), self.afternoon.filter(|line| *line < entry)) {
-            (Some(line), _) => held(line, "it is not to be traded as it stands"),
+        let above = |line: Option<u64>| line.filter(|line| *line < entry);
+        let (line, what) = match (above(self.changed), above(self.afternoon)) {
+            (Some(line), _) => (line, "it is not to be traded as it stands"),
             (None, Some(line)) if hour.is_some_and(|hour| hour < 12) => {
-                held(line, "its time is of the afternoon, which is written 13:00 and later")
+                (line, "its time is of the afternoon, which is written 13:00 and later")
             }
-            _ => Ok(()),
-        }
+            _ => return Ok(()),
+        };
+        Err(format!(
+            "line {line}, which is no entry, may mean that {what}: put # before that line if it does not"
+        ))
     }
 
     pub(super) fn check(
@@ -127,53 +123,48 @@ impl Elsewhere {
         day: Day,
         ended_expiry: Option<EndedExpiry>,
     ) -> Result<(), String> {
-        let [_, bot, symbol, _, expiry, _, zone, _] = &cells.texts;
-        let lacks = |what: &str, line: u64| {
-            Err(format!("it has no {what}, and line {line} has one: write it in each line"))
-        };
-        match (cells.date, self.date, self.year, day) {
-            (None, _, _, Day::Ended { heading, by }) => {
-                return Err(format!(
-                    "it has no date: line {by} ended that of line {heading}; write the date in each line, or once more above it"
-                ));
-            }
-            (None, _, _, Day::Commented(line)) => {
-                return Err(format!(
-                    "it has no date, and line {line}, behind #, names one: write the date in each line, or alone in a line above it"
-                ));
-            }
-            (None, Some(line), _, _) => return lacks("date", line),
-            (None, None, _, _) if self.day.is_some() => {
-                return Err(format!(
-                    "it has no date, and line {}, which is no entry, may name one: write the date in each line, or put # before that line",
-                    self.day.unwrap_or_default()
-                ));
-            }
-            (Some(date), _, Some(line), Day::Above(heading)) if !date.has_year() => {
-                return Err(format!(
-                    "its date is that of line {heading}, which has no year, and line {line} has one: write the year in line {heading}"
-                ));
-            }
-            (Some(date), _, Some(line), _) if !date.has_year() => return lacks("year", line),
-            _ => {}
-        }
-        if let Some(line) = self.zone.filter(|_| zone.is_empty()) {
-            return Err(format!(
+        let [_, bot, symbol, _, expiry, zone, ..] = &cells.texts;
+        let lacks =
+            |what, line: u64| format!("it has no {what}, and line {line} has one: write it in each line");
+        let has_year = cells.date.is_none_or(WrittenDate::has_year);
+        let why = if let (None, Day::Ended { heading, by }) = (cells.date, day) {
+            format!(
+                "it has no date: line {by} ended that of line {heading}; write the date in each line, or once more above it"
+            )
+        } else if let (None, Day::Commented(line)) = (cells.date, day) {
+            format!(
+                "it has no date, and line {line}, behind #, names one: write the date in each line, or alone in a line above it"
+            )
+        } else if let Some(line) = self.date.filter(|_| cells.date.is_none()) {
+            lacks("date", line)
+        } else if let Some(line) = self.day.filter(|_| cells.date.is_none()) {
+            format!(
+                "it has no date, and line {line}, which is no entry, may name one: write the date in each line, or put # before that line"
+            )
+        } else if let (Day::Above(heading), Some(line)) = (day, self.year.filter(|_| !has_year)) {
+            format!(
+                "its date is that of line {heading}, which has no year, and line {line} has one: write the year in line {heading}"
+            )
+        } else if let Some(line) = self.year.filter(|_| !has_year) {
+            lacks("year", line)
+        } else if let Some(line) = self.zone.filter(|_| zone.is_empty()) {
+            format!(
                 "it has no time zone, and line {line} has one: write the zone in each line, or in none and set signals.timezone"
-            ));
-        }
-        if let Some(EndedExpiry { heading, by, text }) = ended_expiry.filter(|_| expiry.is_empty()) {
-            return Err(format!(
+            )
+        } else if let Some(EndedExpiry { heading, by, text }) = ended_expiry.filter(|_| expiry.is_empty()) {
+            format!(
                 "it has no expiry: line {by} ({text:?}) ended that of line {heading}; write the expiry in each line, or once more above it"
-            ));
-        }
-        match (self.expiry, self.no_entry) {
-            (Some(line), _) if expiry.is_empty() => lacks("expiry", line),
-            (_, Some(line)) if bot.is_empty() && symbol.is_empty() => Err(format!(
+            )
+        } else if let Some(line) = self.expiry.filter(|_| expiry.is_empty()) {
+            lacks("expiry", line)
+        } else if let Some(line) = self.no_entry.filter(|_| bot.is_empty() && symbol.is_empty()) {
+            format!(
                 "it names neither a symbol nor a bot, and line {line}, which is no entry, may: write it in each line"
-            )),
-            _ => self.check_sense(cells, entry),
-        }
+            )
+        } else {
+            return self.check_sense(cells, entry);
+        };
+        Err(why)
     }
 }
 
@@ -201,14 +192,13 @@ pub(super) fn named_lines(text: &str, columns: &NamedColumns) -> Result<Vec<Cell
         }
         let cells = columns.cells(&record).map(Box::new);
         let is_entry = cells.as_ref().is_ok_and(|cells| direction_of(&cells.texts[3]).is_ok());
-        let own = CellLine::new(line, text, cells.map(LineCells::Entry));
-        lines.push(if is_entry {
-            own
-        } else {
+        let mut own = CellLine::new(line, text, cells.map(LineCells::Entry));
+        if !is_entry {
             let plain = plain(text);
-            let (zones, names_day) = (zones_in(&plain), may_name_a_day(&plain));
-            CellLine { zones, names_day, sense: sense_of(text), ..own }
-        });
+            (own.zones, own.names_day) = (zones_in(&plain), may_name_a_day(&plain));
+            own.sense = sense_of(text);
+        }
+        lines.push(own);
         if lines.len() > MAX_ENTRIES {
             break;
         }
@@ -239,7 +229,6 @@ pub(super) fn shown_lines(text: &str, bots: &ListBots<'_>) -> (Vec<CellLine>, Ve
     (reader.lines, reader.columns)
 }
 
-/// Reader of a list without a header, line by line.
 struct Reader<'a> {
     bots: &'a ListBots<'a>,
     above: Above,
@@ -279,7 +268,6 @@ impl Reader<'_> {
     }
 
     fn read_comment(&mut self, text: &str, comment: CellLine, written: &str) {
-        // The lines below it may have been those of another day.
         if comment_names_a_day(text) {
             self.above.comment(comment.line);
         } else if may_name_a_day(text) {

@@ -12,10 +12,10 @@ mod zones;
 
 use crate::configuration::{Loaded, Problem, ProblemKind};
 use candlewick_engine::{BotId, BotSettings, OutsideSignal, SignalId, SignalSource};
+use candlewick_records::counted;
 use candlewick_sdk::{CandleSeries, Expiry, Millis};
 use chrono::{DateTime, SecondsFormat};
 use std::io::Read as _;
-use std::ops::Range;
 use std::path::Path;
 
 pub(crate) use entry::{ListEntry, ListTerms, ReadLine, Taken, When};
@@ -97,12 +97,13 @@ impl SignalList {
     }
 
     pub(crate) fn words(&self) -> String {
-        let count = self.entries.len();
-        let what = if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") };
+        let what = counted(self.entries.len(), "entry", "entries");
         let columns = self.columns.as_ref().map(|columns| format!(", its columns taken as {columns}"));
         let passed_over = self.counted_passed_over();
-        let repeated = counted(&self.repeated, "that repeat others left out");
-        let comments = counted(&self.comments, "behind # that might be entries");
+        let [one, several] = ["line that repeats another left out", "lines that repeat others left out"];
+        let repeated = count_lines(&self.repeated, one, several);
+        let [one, several] = ["line behind # that might be an entry", "lines behind # that might be entries"];
+        let comments = count_lines(&self.comments, one, several);
         format!("{what}{}{passed_over}{repeated}{comments}", columns.unwrap_or_default())
     }
 
@@ -113,12 +114,10 @@ impl SignalList {
 
     fn counted_passed_over(&self) -> String {
         let lines: Vec<u64> = self.passed_over.iter().map(|(line, _)| *line).collect();
-        counted(&lines, "passed over")
+        count_lines(&lines, "line passed over", "lines passed over")
     }
 
-    /// Returns a line skipped in this list but not in the previous one, with the reason.
-    ///
-    /// Edits above a line change its number, so lines are matched by their reason.
+    /// Describes a line skipped in this list but not in the previous one. Edits move lines, so they are matched by reason.
     pub(crate) fn newly_passed_over(&self, before: &Self) -> Option<String> {
         let mut rest: Vec<&str> = before.passed_over.iter().map(|(_, why)| why.as_str()).collect();
         let is_new = |(_, why): &&(u64, String)| {
@@ -188,23 +187,20 @@ impl SignalList {
         })
     }
 
-    /// Returns the signals of a backtest and a warning about contradictory lines.
-    ///
-    /// Signals lie after the start of their bot's first candle, and not after the end of the last.
+    /// Returns the signals of a backtest, each within its bot's candles, and a warning about contradictory lines.
     pub(crate) fn signals(
         &self,
         bots: &[BotSettings],
         candles: &[CandleSeries],
     ) -> (Vec<(Millis, OutsideSignal)>, Option<String>) {
-        let span_of =
-            |bot: &BotSettings| span_of(candles.iter().find(|candles| candles.series() == bot.series())?);
-        let spans: Vec<Option<Range<Millis>>> = bots.iter().map(span_of).collect();
-        let starts = spans.iter().flatten().map(|span| span.start);
-        let ends = spans.iter().flatten().map(|span| span.end);
+        let own = |bot: &BotSettings| candles.iter().find(|candles| candles.series() == bot.series());
+        let own: Vec<Option<&CandleSeries>> = bots.iter().map(own).collect();
+        let starts = own.iter().flatten().map(|series| series.start());
+        let ends = own.iter().flatten().map(|series| series.end());
         let (Some(from), Some(to)) = (starts.min(), ends.max()) else { return Default::default() };
         let is_shown = |bot: BotId, at: Millis| {
-            let span = spans.get(bot.index()).and_then(Option::as_ref);
-            span.is_some_and(|span| span.start < at && at <= span.end)
+            let series = own.get(bot.index()).copied().flatten();
+            series.is_some_and(|series| series.start() < at && at <= series.end())
         };
         let (due, mut contradictions) = self.due_and_contradictions(from, to);
         let due = due.into_iter().filter(|due| is_shown(due.entry.bot, due.at));
@@ -234,27 +230,18 @@ impl DueEntry {
     }
 }
 
-fn counted(lines: &[u64], what: &str) -> String {
+fn count_lines(lines: &[u64], one: &str, several: &str) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
     let shown: Vec<String> = lines.iter().take(NAMED).map(u64::to_string).collect();
     let more = if lines.len() > NAMED { " and more" } else { "" };
-    match (lines.len(), shown.join(", ")) {
-        (0, _) => String::new(),
-        (1, line) => format!(
-            ", 1 line {} ({line})",
-            what.replace("repeat others", "repeats another").replace("be entries", "be an entry")
-        ),
-        (count, lines) => format!(", {count} lines {what} ({lines}{more})"),
-    }
+    format!(", {} ({}{more})", counted(lines.len(), one, several), shown.join(", "))
 }
 
 pub(super) fn id_of(at: Millis) -> SignalId {
     let time = DateTime::from_timestamp_millis(at.get()).unwrap_or_default();
     SignalId::truncated(&time.to_rfc3339_opts(SecondsFormat::AutoSi, true))
-}
-
-fn span_of(candles: &CandleSeries) -> Option<Range<Millis>> {
-    let length = candles.interval().length();
-    Some(candles.candles().first()?.time()..candles.candles().last()?.time() + length)
 }
 
 fn text_of(path: &Path) -> Result<String, String> {

@@ -3,7 +3,7 @@
 use super::above::struck_out;
 use super::columns::{Cells, Column, ListBots};
 use super::lines::is_like_entry;
-use super::split::{BEHIND_A_GALE, label_of, plain, speaks_of_gales_alone, split, take_gales};
+use super::split::{BEHIND_A_GALE, is_number, label_of, plain, speaks_of_gales_alone, split, take_gales};
 use super::time::{WrittenDate, time_of_day, timeframe};
 use crate::signals::message::direction_of;
 use candlewick_sdk::Direction;
@@ -76,7 +76,14 @@ pub(super) fn shown_in(texts: &[impl AsRef<str>], bots: &ListBots<'_>) -> Result
             return Err(format!("columns {one} and {place} are both {what}: leave one of them out{cure}"));
         }
         columns.push(column);
-        set(&mut cells, column, cell);
+        match column {
+            Column::Date => cells.date = WrittenDate::parse(cell),
+            Column::Expiry => {
+                cells.texts[4] = timeframe(cell).map(|own| own.to_string()).unwrap_or_default();
+            }
+            // The texts have no date.
+            column => cells.texts[column as usize - 1].clone_from(cell),
+        }
     }
     if let Some((label, _)) = label {
         return Err(nothing_behind(label));
@@ -104,27 +111,7 @@ fn nothing_behind(label: &str) -> String {
 /// Reads `EXP 5`, where only the label makes the number an expiry.
 fn minutes_of(cell: &str, columns: &[Column]) -> Option<String> {
     let minutes = format!("M{cell}");
-    let is_number = cell.bytes().all(|digit| digit.is_ascii_digit());
-    (columns == [Column::Expiry] && is_number && timeframe(&minutes).is_some()).then_some(minutes)
-}
-
-fn set(cells: &mut Cells, column: Column, cell: &str) {
-    let place = match column {
-        Column::Date => {
-            cells.date = WrittenDate::parse(cell);
-            return;
-        }
-        Column::Time => 0,
-        Column::Bot => 1,
-        Column::Symbol => 2,
-        Column::Direction => 3,
-        Column::Expiry => 4,
-        Column::Zone => 6,
-    };
-    cells.texts[place] = match column {
-        Column::Expiry => timeframe(cell).map(|own| own.to_string()).unwrap_or_default(),
-        _ => cell.to_owned(),
-    };
+    (columns == [Column::Expiry] && is_number(cell) && timeframe(&minutes).is_some()).then_some(minutes)
 }
 
 fn add_pictures(
@@ -136,15 +123,17 @@ fn add_pictures(
     if let Some(cross) = text.chars().find(|sign| CROSSES.contains(*sign)) {
         return Err(format!("{cross} strikes it out: take the sign away to have it traded, or the line"));
     }
-    let of_arrow = arrow_of(text)?.map(|arrow| (arrow, ["its arrow points up", "its arrow points down"]));
+    let arrow = arrow_of(text)?;
     // A circle in a line without a symbol and without a word for a direction is an ornament.
     let gives_circle_sense = |cell: &String| {
         matches!(Column::of(cell, bots), Ok(Column::Bot | Column::Symbol | Column::Direction))
     };
-    let of_circle = circle_of(text)?.filter(|_| split(text, bots).iter().any(gives_circle_sense));
-    let of_circle =
-        of_circle.map(|circle| (circle, ["its circle is green, for up", "its circle is red, for down"]));
-    for (picture, [up, down]) in [of_arrow, of_circle].into_iter().flatten() {
+    let circle = circle_of(text)?.filter(|_| split(text, bots).iter().any(gives_circle_sense));
+    for (picture, up, down) in [
+        (arrow, "its arrow points up", "its arrow points down"),
+        (circle, "its circle is green, for up", "its circle is red, for down"),
+    ] {
+        let Some(picture) = picture else { continue };
         if !columns.contains(&Column::Direction) {
             cells.texts[3] = picture.to_string();
             columns.push(Column::Direction);
@@ -198,12 +187,10 @@ fn circle_of(line: &str) -> Result<Option<Direction>, String> {
 }
 
 fn direction_by(is_buy: bool, is_sell: bool, both: &str) -> Result<Option<Direction>, String> {
-    match (is_buy, is_sell) {
-        (true, true) => Err(format!("it has {both}: leave one of them out")),
-        (true, false) => Ok(Some(Direction::Buy)),
-        (false, true) => Ok(Some(Direction::Sell)),
-        (false, false) => Ok(None),
+    if is_buy && is_sell {
+        return Err(format!("it has {both}: leave one of them out"));
     }
+    Ok(is_buy.then_some(Direction::Buy).or(is_sell.then_some(Direction::Sell)))
 }
 
 pub(super) struct Block {
@@ -213,9 +200,7 @@ pub(super) struct Block {
     pub(super) count: usize,
 }
 
-/// Returns the entry formed by the lines up to the next blank one.
-///
-/// `None` if a line is an entry, a comment or struck out, or if a part is missing or occurs twice.
+/// Returns the entry formed by the lines up to the next blank one, none of which is one by itself.
 pub(super) fn block_of(lines: &[(u64, &str)], bots: &ListBots<'_>) -> Option<Block> {
     let follows = |pair: &[(u64, &str)]| pair[0].0 + 1 == pair[1].0;
     let count = 1 + lines.windows(2).take_while(|pair| follows(pair)).count();
@@ -224,9 +209,9 @@ pub(super) fn block_of(lines: &[(u64, &str)], bots: &ListBots<'_>) -> Option<Blo
     if own.iter().any(|(_, text)| is_left_out(text) || is_like_entry(&recognised(&plain(text), bots))) {
         return None;
     }
-    let plain_lines: Vec<String> = own.iter().map(|(_, text)| plain(text)).collect();
-    let Ok(Shown::Entry(cells, columns)) = shown_in(&plain_lines, bots) else { return None };
+    let (texts, plain): (Vec<&str>, Vec<String>) = own.iter().map(|(_, text)| (*text, plain(text))).unzip();
+    let Ok(Shown::Entry(cells, columns)) = shown_in(&plain, bots) else { return None };
     let is_whole = WHOLE.iter().all(|one| one.iter().any(|column| columns.contains(column)));
-    let text = own.iter().map(|(_, text)| *text).collect::<Vec<_>>().join(" ");
+    let text = texts.join(" ");
     is_whole.then_some(Block { text, cells, columns, count })
 }

@@ -38,7 +38,7 @@ pub(super) const BEHIND_A_GALE: &str =
 /// A larger number is probably not a count of martingale steps.
 const MOST_GALES: u8 = 3;
 
-/// Replaces styled letters, such as bold or full-width ones, and removes invisible characters.
+/// Replaces bold or full-width letters and the like, and removes invisible characters.
 pub(super) fn plain(text: &str) -> String {
     let seen = text.chars().filter(|sign| !UNSEEN.contains(sign) && !ACCENTS.contains(sign));
     seen.map(|sign| usual(sign_of(sign))).collect()
@@ -84,15 +84,16 @@ const fn without_accent(sign: char) -> char {
     }
 }
 
+pub(super) fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit())
+}
+
 /// `words` is a list separated and enclosed by spaces.
 pub(super) fn is_one_of(word: &str, words: &str) -> bool {
     !word.is_empty() && words.contains(&format!(" {word} "))
 }
 
-/// Splits a line at semicolons, commas, vertical bars or spaces.
-///
-/// Decorations, such as dashes and emoji, are not cells, nor is a line number (`1)` or `2.`). AM
-/// and PM belong to the time before them, `min` to its number, `+5:30` to UTC.
+/// Splits a line at semicolons, commas, vertical bars or spaces. Neither decorations nor a line number are cells.
 pub(super) fn split(line: &str, bots: &ListBots<'_>) -> Vec<String> {
     let mut cells: Vec<String> = Vec::new();
     let line = without_spaces_in_offsets(line);
@@ -156,7 +157,7 @@ fn without_spaces_in_offsets(line: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}{}{digits}", &line[..at + 3], &sign[..1]))
 }
 
-/// Returns the words from the time on after a label without a colon, such as `HORA às 14:35`.
+/// Returns the words behind a label without a colon, such as `HORA às 14:35`.
 fn behind_label<'a>(word: &str, rest: &'a [&'a str]) -> Option<&'a [&'a str]> {
     let time = match rest {
         [first, time @ ..] if is_one_of(&folded(first), BEFORE_TIME) => time,
@@ -176,7 +177,7 @@ fn joined(last: &str, word: &str, bots: &ListBots<'_>) -> Option<String> {
         return Some(both).filter(|_| is_symbol && parts.iter().all(|part| Column::of(part, bots).is_err()));
     }
     let unit = folded(word);
-    let is_count = (1..=2).contains(&last.len()) && last.bytes().all(|sign| sign.is_ascii_digit());
+    let is_count = last.len() <= 2 && is_number(last);
     if is_count && is_one_of(&unit, MINUTES) {
         return Some(format!("{last}min"));
     }
@@ -188,10 +189,7 @@ fn joined(last: &str, word: &str, bots: &ListBots<'_>) -> Option<String> {
     is_zone.then(|| format!("{last}{word}"))
 }
 
-/// Splits timestamps of other programs into date, time and zone.
-///
-/// Accepts `2026-11-30T09:20:00-05:00`, `10:50Z` and `10:50+05:30`. Rejects `10:50-03:00`, which
-/// may be a time range.
+/// Splits `2026-11-30T09:20:00-05:00`, `10:50Z` and `10:50+05:30`. `10:50-03:00` may be a time range.
 fn instant(word: &str) -> Option<Vec<String>> {
     let dated = word
         .split_once(['T', 't'])
@@ -275,11 +273,9 @@ pub(super) fn speaks_of_gales_alone(cells: &[String]) -> bool {
     cells.iter().any(|cell| is_gale(cell)) && cells.iter().all(is_part)
 }
 
-/// Removes martingale remarks, which are up to the bot, and returns whether there were any.
-///
-/// Fails if one precedes the time, which may then be that of the martingale step.
+/// Removes martingale remarks and returns whether there were any. Fails if the time stands behind one.
 pub(super) fn take_gales(cells: &mut Vec<String>) -> Result<bool, String> {
-    let is_number = |cell: Option<&String>| cell.is_some_and(|cell| is_gale_count(cell));
+    let is_count = |cell: Option<&String>| cell.is_some_and(|cell| is_gale_count(cell));
     let is_word =
         |cell: Option<&String>, words: &str| cell.is_some_and(|cell| is_one_of(&folded(cell), words));
     let mut has_any = false;
@@ -289,9 +285,9 @@ pub(super) fn take_gales(cells: &mut Vec<String>) -> Result<bool, String> {
             return Err(BEHIND_A_GALE.to_owned());
         }
         let (mut from, mut to) = (place, place + 1);
-        if is_number(cells.get(to)) {
+        if is_count(cells.get(to)) {
             to += 1;
-        } else if from > 0 && is_number(cells.get(from - 1)) {
+        } else if from > 0 && is_count(cells.get(from - 1)) {
             from -= 1;
         }
         // `up` alone is a direction: `UP GALE 1`, and not `up to 1 gale`.
@@ -340,20 +336,14 @@ mod tests {
 
     #[test]
     fn a_line_of_a_gale_and_its_time_is_one_and_a_line_with_more_is_none() {
-        for (line, expected) in [
-            ("1º GALE → 10:55", true),
-            ("2º GALE \u{27a1} 11:00", true),
-            ("GALE 1: 10:55", true),
-            ("gale 10:55 / 11:00", false),
-            ("GALE 2 - 11:00", true),
-            ("até 2 gales", true),
-            ("10:55 UP GALE 1", false),
-            ("GALE 10:55 CALL", false),
-            ("EURUSD GALE 10:55", false),
-            ("10:55", false),
+        for (lines, expected) in [
+            ("1º GALE → 10:55|2º GALE \u{27a1} 11:00|GALE 1: 10:55|GALE 2 - 11:00|até 2 gales", true),
+            ("gale 10:55 / 11:00|10:55 UP GALE 1|GALE 10:55 CALL|EURUSD GALE 10:55|10:55", false),
         ] {
-            let cells = split(line, &ListBots::new(&[]));
-            assert_eq!(speaks_of_gales_alone(&cells), expected, "{line}: {cells:?}");
+            for line in lines.split('|') {
+                let cells = split(line, &ListBots::new(&[]));
+                assert_eq!(speaks_of_gales_alone(&cells), expected, "{line}: {cells:?}");
+            }
         }
     }
 
@@ -369,11 +359,6 @@ mod tests {
             ("16:05 CALL 15 Minutos", "16:05|CALL|15min"),
             ("16:05 CALL 1 hora", "16:05|CALL|H1"),
             ("CALL EXP 5 HORA 14:35", "CALL|EXP|5|HORA:|14:35"),
-            ("CALL EXP 5 HORA - [14:35]", "CALL|EXP|5|HORA:|14:35"),
-            ("CALL EXP 5 HORA as 14:35", "CALL|EXP|5|HORA:|14:35"),
-            ("CALL EXP 5 HORA às 14:35", "CALL|EXP|5|HORA:|14:35"),
-            ("CALL EXP 5 HORA @ 14:35", "CALL|EXP|5|HORA:|14:35"),
-            ("CALL EXP 1 HORA às 14:35", "CALL|EXP|1 HORA|14:35"),
             ("CALL 2 horas às 14:35", "CALL|H2|às|14:35"),
             ("CALL M5 Horário 2:35 PM", "CALL|M5|Horário:|2:35 PM"),
             ("CALL M5 TIME 14:35Z", "CALL|M5|TIME:|14:35|UTC"),
@@ -390,7 +375,6 @@ mod tests {
             ("10:50+0530 CALL", "10:50|UTC+0530|CALL"),
             // A time and a gale, or a number of anything.
             ("10:50+1 CALL", "10:50+1|CALL"),
-            ("10:50+5 CALL", "10:50+5|CALL"),
             ("10:50+05 CALL", "10:50+05|CALL"),
             ("10:50+5:30 CALL", "10:50+5:30|CALL"),
             // From then to then, as likely.
@@ -398,6 +382,12 @@ mod tests {
             ("EURUSD-10:50", "EURUSD-10:50"),
         ] {
             assert_eq!(split(line, &ListBots::new(&[])).join("|"), expected, "{line}");
+        }
+        for time in ["- [14:35]", "as 14:35", "às 14:35", "@ 14:35"] {
+            for (count, expected) in [(5, "CALL|EXP|5|HORA:|14:35"), (1, "CALL|EXP|1 HORA|14:35")] {
+                let line = format!("CALL EXP {count} HORA {time}");
+                assert_eq!(split(&line, &ListBots::new(&[])).join("|"), expected, "{line}");
+            }
         }
     }
 

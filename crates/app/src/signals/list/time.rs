@@ -1,5 +1,6 @@
 //! Times of day, dates and durations of a list, and recurring times across DST changes.
 
+use super::split::is_number;
 use super::zones::zone_words;
 use crate::configuration::DateOrder;
 use candlewick_sdk::{CloseType, Millis};
@@ -7,9 +8,9 @@ use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, TimeDelta, TimeZone as _,
 use chrono_tz::Tz;
 
 const TIMES: [&str; 2] = ["%H:%M", "%H:%M:%S"];
-/// Search horizon for the next time: a week, and another one if DST omits the time.
+/// Search horizon in days: a week, and another one if DST omits the time.
 const LOOKED_AT: i64 = 15;
-/// Search horizon for the next 29 February: 1900 and 2100 have none.
+/// Search horizon of 29 February, which 2100 does not have.
 const YEARS: i32 = 8;
 const FARTHEST: Millis = Millis::from_seconds(16 * 3_600);
 const LEAP_YEAR: i32 = 2_024;
@@ -81,11 +82,8 @@ impl WeekDays {
         for part in text.split([' ', ';', '|', ',']).filter(|part| !part.is_empty()) {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
             let (first, last) = (place(first.trim())?, place(last.trim())?);
-            let mut day = first;
-            bits |= 1 << day;
-            while day != last {
-                day = (day + 1) % 7;
-                bits |= 1 << day;
+            for day in first..=first + (last + 7 - first) % 7 {
+                bits |= 1 << (day % 7);
             }
         }
         Ok(Self(if bits == 0 { 0x7f } else { bits }))
@@ -118,7 +116,6 @@ impl ClockTime {
         let (first, last) = (utc_day(from, -1), utc_day(to, 1));
         let days = first.into_iter().flat_map(|day| day.iter_days());
         let days = days.take_while(move |day| last.is_some_and(|last| *day <= last));
-        // What is far away on the clock of UTC is so on every clock.
         let is_near = move |day: &NaiveDate| {
             let utc = Millis::new(day.and_time(self.time).and_utc().timestamp_millis());
             from - FARTHEST < utc && utc <= to + FARTHEST
@@ -155,18 +152,17 @@ fn utc_day(moment: Millis, days: i64) -> Option<NaiveDate> {
 /// Parses a timeframe: M5, 5M, 5min, H1. Not `5H`: `14h` is a time of day in some languages.
 pub(crate) fn timeframe(text: &str) -> Option<CloseType> {
     let upper = text.to_ascii_uppercase();
-    let minutes = || upper.strip_suffix("MIN").or_else(|| upper.strip_suffix('M'));
-    let (digits, unit, longest) = match (upper.strip_prefix('M'), upper.strip_prefix('H')) {
-        (Some(digits), _) => (digits, 60, 59),
-        (None, Some(digits)) => (digits, 3_600, 24),
-        (None, None) => (minutes()?, 60, 59),
+    let minutes = || ["MIN", "M"].iter().find_map(|unit| upper.strip_suffix(unit));
+    let (digits, unit, longest) = match upper.strip_prefix('H') {
+        Some(digits) => (digits, 3_600, 24),
+        None => (upper.strip_prefix('M').or_else(minutes)?, 60, 59),
     };
-    let is_number = digits.bytes().all(|digit| digit.is_ascii_digit());
-    let count: i64 = digits.parse().ok().filter(|count| is_number && (1..=longest).contains(count))?;
+    let in_range = |count: &i64| is_number(digits) && (1..=longest).contains(count);
+    let count = digits.parse().ok().filter(in_range)?;
     CloseType::new(Millis::from_seconds(count * unit)).ok()
 }
 
-/// A date of one year, or of every year if `year` is `None`.
+/// `year` is `None` for a date of every year.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ListDate {
     pub(crate) year: Option<i32>,
@@ -191,9 +187,7 @@ impl WrittenDate {
         let separator = ['-', '/', '.'].into_iter().find(|separator| cell.contains(*separator))?;
         let parts: Vec<&str> = cell.split(separator).collect();
         let number = |text: &str, most: usize| {
-            let is_number =
-                (1..=most).contains(&text.len()) && text.bytes().all(|digit| digit.is_ascii_digit());
-            text.parse::<u32>().ok().filter(|_| is_number)
+            text.parse::<u32>().ok().filter(|_| is_number(text) && text.len() <= most)
         };
         let year = |text: &str| match text.len() {
             4 => number(text, 4)?.try_into().ok(),
@@ -247,10 +241,7 @@ pub(super) fn fault_of(cell: &str) -> Option<String> {
     Some(of_month.unwrap_or_else(|| "there is no such month".to_owned()))
 }
 
-/// Returns the order of all ambiguous dates, `None` if there are none.
-///
-/// One date that fits only one order decides for all. Fails if the dates disagree or all are
-/// ambiguous. Line numbers are 1-based.
+/// Returns the order of all ambiguous dates, `None` if there are none. A date that fits only one order decides for all.
 pub(super) fn order_of(
     dates: &[(u64, WrittenDate)],
     set: Option<DateOrder>,
@@ -314,33 +305,22 @@ mod tests {
     #[test]
     fn a_time_of_day_is_read_as_people_write_it() {
         for (text, expected) in [
-            ("14:35", Some("14:35:00")),
-            ("9:05:07", Some("09:05:07")),
-            ("14h35", Some("14:35:00")),
-            ("9H05", Some("09:05:00")),
-            ("10:45h", Some("10:45:00")),
-            ("2:35 PM", Some("14:35:00")),
-            ("2:35pm", Some("14:35:00")),
-            ("12:00 AM", Some("00:00:00")),
-            ("12:30 pm", Some("12:30:00")),
-            ("11:59:30 AM", Some("11:59:30")),
-            ("14:35 PM", None),
-            ("0:10 AM", None),
-            ("24:00", None),
-            ("23:59:60", None),
-            ("11:59:60 PM", None),
-            ("14h", None),
-            ("10:5", None),
-            ("10:05:7", None),
-            ("14h5", None),
-            ("H1", None),
-            ("h24", None),
-            ("14.35", None),
-            ("PM", None),
-            ("", None),
+            ("14:35", "14:35:00"),
+            ("9:05:07", "09:05:07"),
+            ("14h35", "14:35:00"),
+            ("9H05", "09:05:00"),
+            ("10:45h", "10:45:00"),
+            ("2:35 PM", "14:35:00"),
+            ("2:35pm", "14:35:00"),
+            ("12:00 AM", "00:00:00"),
+            ("12:30 pm", "12:30:00"),
+            ("11:59:30 AM", "11:59:30"),
         ] {
-            let found = time_of_day(text).map(|time| time.format("%H:%M:%S").to_string());
-            assert_eq!(found.as_deref(), expected, "{text:?}");
+            assert_eq!(time_of_day(text).unwrap().format("%H:%M:%S").to_string(), expected, "{text:?}");
+        }
+        let others = "14:35 PM|0:10 AM|24:00|23:59:60|11:59:60 PM|14h|10:5|10:05:7|14h5|H1|h24|14.35|PM|";
+        for text in others.split('|') {
+            assert_eq!(time_of_day(text), None, "{text:?}");
         }
         assert_eq!(clock_time("10:30", "Europe/Berlin", "").words(), "10:30:00 each day, Europe/Berlin");
         assert_eq!(clock_time("10:30", "UTC", "mon-wed sun").words(), "10:30:00 mon tue wed sun, UTC");
@@ -415,25 +395,13 @@ mod tests {
     #[test]
     fn a_duration_is_read_in_the_ways_in_which_chats_write_it() {
         let minutes = |text| timeframe(text).map(|found| found.duration().get() / 60_000);
-        for (text, expected) in [
-            ("M5", Some(5)),
-            ("5M", Some(5)),
-            ("5m", Some(5)),
-            ("15min", Some(15)),
-            ("H1", Some(60)),
-            ("h24", Some(1_440)),
-            ("60M", None),
-            ("0min", None),
-            ("1H", None),
-            ("14h", None),
-            ("M5M", None),
-            ("+5M", None),
-            ("5", None),
-            ("M", None),
-            ("MIN", None),
-            ("", None),
-        ] {
-            assert_eq!(minutes(text), expected, "{text:?}");
+        for (text, expected) in
+            [("M5", 5), ("5M", 5), ("5m", 5), ("15min", 15), ("H1", 60), ("h24", 1_440), ("M59", 59)]
+        {
+            assert_eq!(minutes(text), Some(expected), "{text:?}");
+        }
+        for text in "60M|0min|1H|14h|H25|M5M|+5M|5|M|MIN|".split('|') {
+            assert_eq!(minutes(text), None, "{text:?}");
         }
     }
 
@@ -449,22 +417,13 @@ mod tests {
             ("11/27", None, of(None, 11, 27)),
             ("5/1", of(None, 1, 5), of(None, 5, 1)),
             ("29/02", of(None, 2, 29), None),
-            ("29/02/2026", None, None),
-            ("31/04", None, None),
-            ("00/04", None, None),
-            ("10.30", None, None),
-            ("10:30", None, None),
-            ("+5/01", None, None),
-            ("2026-11-27-1", None, None),
-            ("1/2/3/4", None, None),
-            ("/", None, None),
-            ("M5", None, None),
         ] {
-            let date = WrittenDate::parse(cell);
-            let read = |order| date.and_then(|date| date.read(order));
-            let found = (read(DateOrder::DayFirst), read(DateOrder::MonthFirst));
+            let date = WrittenDate::parse(cell).unwrap();
+            let found = (date.read(DateOrder::DayFirst), date.read(DateOrder::MonthFirst));
             assert_eq!(found, (day_first, month_first), "{cell}");
-            assert_eq!(date.is_some(), day_first.or(month_first).is_some(), "{cell}");
+        }
+        for cell in "29/02/2026|31/04|00/04|10.30|10:30|+5/01|2026-11-27-1|1/2/3/4|/|M5".split('|') {
+            assert_eq!(WrittenDate::parse(cell), None, "{cell}");
         }
     }
 

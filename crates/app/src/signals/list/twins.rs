@@ -4,21 +4,20 @@ use super::DueEntry;
 use super::entry::{ListEntry, ReadLine, Taken, When};
 use super::time::ClockTime;
 use candlewick_engine::{BotId, BotSettings};
+use candlewick_records::counted;
 use candlewick_sdk::Millis;
 use chrono::{DateTime, Offset as _, TimeZone as _, Timelike as _};
 use chrono_tz::Tz;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The years 2026 to 2028, for which two recurring times are compared.
+/// The years 2026 to 2028, for which two recurring times are compared. One has a 29 February.
 ///
-/// Each has DST changes and one has a 29 February. Contradictions in other years only are found
-/// when their moment comes; then neither line trades.
+/// Contradictions of other years are found when their moment comes; then neither line trades.
 const COMPARED: (Millis, Millis) = (Millis::new(1_767_225_600_000), Millis::new(1_861_920_000_000));
 /// The years 2000 to 2036, for which UTC offsets are sampled at intervals of `APART`, in seconds.
 const KNOWN: (i64, i64) = (946_684_800, 2_082_758_400);
 const APART: usize = 10 * 86_400;
-/// Comparison budget per file, and cost of comparing two recurring times. The rest is found when the
-/// moments come.
+/// Comparison budget per file, and cost of comparing two recurring times.
 const MOST_COMPARED: u32 = 1_000_000;
 const TIMES_OF_DAY: u32 = 500;
 
@@ -33,7 +32,11 @@ pub(super) fn mark_twins(lines: &mut [ReadLine], bots: &[BotSettings]) {
         };
         let name = || bots.get(entry.bot.index()).map_or("", |bot| bot.name.as_str());
         let alike = known.entry((entry.bot, when)).or_default();
-        match alike.iter().find(|earlier| earlier.when.is_same(entry.when)) {
+        let is_same = |earlier: &&ListEntry| match (earlier.when, entry.when) {
+            (When::Daily(one), When::Daily(other)) => one.days.meet(other.days),
+            _ => true,
+        };
+        match alike.iter().find(is_same) {
             None => alike.push(entry),
             Some(earlier) if earlier.when == entry.when && earlier.asks_as(&entry) => {
                 line.taken = Taken::Repeats(earlier.line);
@@ -166,13 +169,12 @@ impl Contradiction {
     }
 
     pub(super) fn all_words(all: &[Self], bots: &[BotSettings]) -> Option<String> {
-        let first = all.first()?.words(bots);
-        let more = match all.len() {
-            1 => String::new(),
-            2 => " (1 more such moment)".to_owned(),
-            count => format!(" ({} more such moments)", count - 1),
+        let (first, more) = all.split_first()?;
+        let more = match more.len() {
+            0 => String::new(),
+            count => format!(" ({})", counted(count, "more such moment", "more such moments")),
         };
-        Some(format!("the list of signals: {first}{more}"))
+        Some(format!("the list of signals: {}{more}", first.words(bots)))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Time zones: offsets and names in entries, and in other lines, which may apply to the entries.
 
-use super::split::{folded, is_one_of};
+use super::split::{folded, is_number, is_one_of};
+use crate::candles::distinct;
 use chrono_tz::{TZ_VARIANTS, Tz};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -69,14 +70,6 @@ fn known_zone(word: &str) -> Option<Tz> {
     offset_zone(zone).or_else(|| zone.parse().ok())
 }
 
-fn zones_by_name(words: &[&str]) -> Vec<Tz> {
-    let mut zones: Vec<Tz> = words.iter().filter_map(|word| known_zone(word)).collect();
-    for count in 1..=3 {
-        zones.extend(words.windows(count).filter_map(|words| CITIES.get(&words.join(" "))));
-    }
-    zones
-}
-
 fn may_name_a_zone(words: &[&str]) -> bool {
     if !words.is_empty() && words.iter().all(|word| is_one_of(word, LABELS)) && words.len() > 1 {
         return false;
@@ -89,11 +82,10 @@ fn may_name_a_zone(words: &[&str]) -> bool {
         line = line.replace(&format!(" {together} "), " ");
     }
     let words: Vec<&str> = line.split_whitespace().collect();
-    let is_number = |word: &&str| word.bytes().all(|digit| digit.is_ascii_digit());
     let says_zone = |(place, word): (usize, &&str)| {
         // `24 horas` is a duration.
         let is_duration =
-            is_one_of(word, " horas hora hours times ") && place > 0 && is_number(&words[place - 1]);
+            is_one_of(word, " horas hora hours times ") && place > 0 && is_number(words[place - 1]);
         let is_it = BEGINNINGS.split(' ').any(|start| word.starts_with(start))
             || *word == "tz"
             || ["time", "times", "zone"].iter().any(|end| word.ends_with(end));
@@ -106,12 +98,11 @@ pub(super) fn is_doubtful(word: &str) -> bool {
     is_one_of(word, DOUBTFUL)
 }
 
-fn may_stand_beside_a_zone(words: &[&str]) -> bool {
-    let in_iana = |word: &str| CONTINENTS.to_lowercase().contains(&format!(" {word} "));
-    let in_city = |word: &str| CITIES.keys().any(|city| city.split(' ').any(|part| part == word));
-    words
-        .iter()
-        .all(|word| is_one_of(word, BESIDE) || known_zone(word).is_some() || in_city(word) || in_iana(word))
+fn may_stand_beside_a_zone(word: &str) -> bool {
+    is_one_of(word, BESIDE)
+        || is_one_of(word, &CONTINENTS.to_lowercase())
+        || known_zone(word).is_some()
+        || CITIES.keys().any(|city| city.split(' ').any(|part| part == word))
 }
 
 pub(super) fn zone_of(text: &str) -> Option<Tz> {
@@ -130,17 +121,14 @@ pub(crate) fn offset_zone(text: &str) -> Option<Tz> {
 }
 
 pub(crate) fn zone_words(zone: Tz) -> String {
-    let name = zone.name();
-    match (name.strip_prefix("Etc/GMT+"), name.strip_prefix("Etc/GMT-")) {
-        (Some(hours), _) => format!("UTC-{hours}"),
-        (None, Some(hours)) => format!("UTC+{hours}"),
-        (None, None) => name.to_owned(),
+    match zone.name().strip_prefix("Etc/GMT").and_then(|hours| hours.split_at_checked(1)) {
+        Some(("+", hours)) => format!("UTC-{hours}"),
+        Some(("-", hours)) => format!("UTC+{hours}"),
+        _ => zone.name().to_owned(),
     }
 }
 
 /// Returns the distinct time zones of a line, `None` for one that cannot be parsed.
-///
-/// Recognises UTC offsets, IANA names, cities and abbreviations.
 pub(super) fn zones_in(line: &str) -> Vec<Option<Tz>> {
     let text = folded(line);
     let words: Vec<&str> = words_of(&text).collect();
@@ -148,25 +136,22 @@ pub(super) fn zones_in(line: &str) -> Vec<Option<Tz>> {
     let iana = names.filter(|name| name.contains('/')).filter_map(zone_of);
     let mut zones: Vec<Option<Tz>> = iana.map(Some).collect();
     zones.extend(names_of_utc(&text).map(|(name, behind)| offset_behind(name, behind, &text)));
-    zones.extend(zones_by_name(&words).into_iter().map(Some));
+    zones.extend(words.iter().filter_map(|word| known_zone(word)).map(Some));
+    for count in 1..=3 {
+        let cities = words.windows(count).filter_map(|words| CITIES.get(&words.join(" ")));
+        zones.extend(cities.copied().map(Some));
+    }
     if zones.is_empty() && (may_name_a_zone(&words) || is_doubted(line, &text)) {
         zones.push(None);
     }
-    let mut once: Vec<Option<Tz>> = Vec::new();
-    for zone in zones {
-        if !once.contains(&zone) {
-            once.push(zone);
-        }
-    }
-    once
+    distinct(zones)
 }
 
 pub(super) fn zones_alone(line: &str) -> Vec<Tz> {
     let zones: Option<Vec<Tz>> = zones_in(line).into_iter().collect();
     let text = folded(line);
-    let words: Vec<&str> =
-        words_of(&text).filter(|word| !word.bytes().all(|sign| sign.is_ascii_digit())).collect();
-    zones.filter(|_| may_stand_beside_a_zone(&words)).unwrap_or_default()
+    let says_no_more = || words_of(&text).all(|word| is_number(word) || may_stand_beside_a_zone(word));
+    zones.filter(|_| says_no_more()).unwrap_or_default()
 }
 
 fn words_of(text: &str) -> impl Iterator<Item = &str> {
@@ -199,10 +184,9 @@ fn offset_behind(name: &str, behind: &str, text: &str) -> Option<Tz> {
 fn is_hours(word: &str) -> bool {
     let digits = word.trim_start_matches(['+', '-']).trim_end_matches('h');
     let parts: Vec<&str> = digits.split(':').collect();
-    let is_number =
-        |part: &&str| (1..=4).contains(&part.len()) && part.bytes().all(|sign| sign.is_ascii_digit());
     let is_signed = word.starts_with(['+', '-']);
-    parts.iter().all(is_number) && (parts.len() == 1 || (parts.len() == 2 && is_signed))
+    parts.iter().all(|part| is_number(part) && part.len() <= 4)
+        && (parts.len() == 1 || (parts.len() == 2 && is_signed))
 }
 
 fn is_doubted(line: &str, text: &str) -> bool {
@@ -211,8 +195,7 @@ fn is_doubted(line: &str, text: &str) -> bool {
         return true;
     }
     let alone = |part: &str| {
-        let mut words = words_of(part)
-            .filter(|word| !is_one_of(word, BESIDE_ONE) && !word.bytes().all(|sign| sign.is_ascii_digit()));
+        let mut words = words_of(part).filter(|word| !is_one_of(word, BESIDE_ONE) && !is_number(word));
         let is_zone = |word| is_one_of(word, ALONE) || is_doubtful(word);
         matches!((words.next(), words.next()), (Some(word), None) if is_zone(word))
     };
@@ -235,40 +218,25 @@ mod tests {
 
     #[test]
     fn the_zones_of_a_line_are_read_or_known_to_be_there() {
-        for (text, expected) in [
-            ("Timezone: UTC-3", &["UTC-3"][..]),
-            ("UTC +1", &["UTC+1"]),
-            ("GMT \u{2212}3", &["UTC-3"]),
-            ("GMT\u{2011}3", &["UTC-3"]),
-            ("UTC\u{2796}3", &["UTC-3"]),
-            ("Horário de Brasília (UTC-03:00)", &["UTC-3", "America/Sao_Paulo"]),
-            ("UTC+5:30", &["Asia/Kolkata"]),
-            ("IST (UTC+5:30)", &["Asia/Kolkata"]),
-            ("Time zone GMT +05:30.", &["Asia/Kolkata"]),
-            ("UTC3", &["?"]),
-            ("-3 UTC", &["?"]),
-            ("UTC minus 3", &["?"]),
-            ("3 hours behind UTC", &["?"]),
-            ("3h behind UTC", &["?"]),
-            ("UTC+3:30", &["?"]),
-            ("all times UTC.", &["UTC"]),
-            ("10:30 GBPJPY CALL UTC", &["UTC"]),
-            ("Timezone: America/Sao_Paulo", &["America/Sao_Paulo"]),
-            ("Etc/GMT+3", &["UTC-3"]),
-            ("UTC-3 (GMT-4)", &["UTC-3", "UTC-4"]),
-            ("BRT", &["UTC-3"]),
-            ("brt time", &["UTC-3"]),
-            ("WIB", &["UTC+7"]),
-            ("PKT (Karachi)", &["UTC+5", "Asia/Karachi"]),
-            ("London session", &["Europe/London"]),
-            ("New York time", &["America/New_York"]),
-            ("hora de Brasília", &["America/Sao_Paulo"]),
-            ("hora de São Paulo", &["America/Sao_Paulo"]),
-            ("LONDON / NEW YORK", &["Europe/London", "America/New_York"]),
-            ("Kolkata", &["Asia/Kolkata"]),
-            ("Ho Chi Minh", &["Asia/Ho_Chi_Minh"]),
+        for (texts, expected) in [
+            ("Timezone: UTC-3|GMT \u{2212}3|GMT\u{2011}3|UTC\u{2796}3|Etc/GMT+3|BRT|brt time", "UTC-3"),
+            ("UTC +1", "UTC+1"),
+            ("Horário de Brasília (UTC-03:00)", "UTC-3, America/Sao_Paulo"),
+            ("UTC+5:30|IST (UTC+5:30)|Time zone GMT +05:30.|Kolkata", "Asia/Kolkata"),
+            ("UTC3|-3 UTC|UTC minus 3|3 hours behind UTC|3h behind UTC|UTC+3:30", "?"),
+            ("all times UTC.|10:30 GBPJPY CALL UTC", "UTC"),
+            ("Timezone: America/Sao_Paulo|hora de Brasília|hora de São Paulo", "America/Sao_Paulo"),
+            ("UTC-3 (GMT-4)", "UTC-3, UTC-4"),
+            ("WIB", "UTC+7"),
+            ("PKT (Karachi)", "UTC+5, Asia/Karachi"),
+            ("London session", "Europe/London"),
+            ("New York time", "America/New_York"),
+            ("LONDON / NEW YORK", "Europe/London, America/New_York"),
+            ("Ho Chi Minh", "Asia/Ho_Chi_Minh"),
         ] {
-            assert_eq!(named(text), expected, "{text}");
+            for text in texts.split('|') {
+                assert_eq!(named(text).join(", "), expected, "{text}");
+            }
         }
     }
 
@@ -315,49 +283,35 @@ mod tests {
     #[test]
     fn hours_from_utc_are_a_zone_and_are_shown_as_they_are_written() {
         use chrono::{NaiveDate, Offset as _, TimeZone as _};
-        for (text, minutes) in [
-            ("UTC", Some(0)),
-            ("utc-3", Some(-180)),
-            ("UTC -3", Some(-180)),
-            ("UTC\u{2212}03:00", Some(-180)),
-            ("UTC+05", Some(300)),
-            ("GMT+1", Some(60)),
-            ("GMT-11", Some(-660)),
-            ("UTC+0", Some(0)),
-            ("UTC+14", Some(840)),
-            ("UTC+5:30", Some(330)),
-            ("UTC+05:30", Some(330)),
-            ("GMT +5:30", Some(330)),
-            ("UTC+0530", Some(330)),
-            ("UTC+5:45", Some(345)),
-            ("UTC+4:30", Some(270)),
-            ("UTC+6:30", Some(390)),
-            ("UTC+9:30", Some(570)),
-            ("UTC-9:30", Some(-570)),
-            ("UTC-0300", Some(-180)),
-            ("UTC+15", None),
-            ("UTC-", None),
-            ("UTC3", None),
-            // Half an hour that no zone has, or that one has in a part of the year alone.
-            ("UTC-5:30", None),
-            ("UTC+3:30", None),
-            ("UTC+5:3", None),
-            ("UTC+530", None),
-            ("UTC+5:30:00", None),
-            ("UTC++5", None),
-            ("-3", None),
+        for (minutes, texts) in [
+            (0, "UTC|UTC+0"),
+            (-180, "utc-3|UTC -3|UTC\u{2212}03:00|UTC-0300"),
+            (300, "UTC+05"),
+            (60, "GMT+1"),
+            (-660, "GMT-11"),
+            (840, "UTC+14"),
+            (330, "UTC+5:30|UTC+05:30|GMT +5:30|UTC+0530"),
+            (345, "UTC+5:45"),
+            (270, "UTC+4:30"),
+            (390, "UTC+6:30"),
+            (570, "UTC+9:30"),
+            (-570, "UTC-9:30"),
         ] {
-            for (year, month) in [(1986, 7), (2005, 1), (2026, 7)] {
-                let day = NaiveDate::from_ymd_opt(year, month, 1).unwrap();
-                let found =
-                    offset_zone(text).map(|zone| zone.offset_from_utc_date(&day).fix().local_minus_utc());
-                assert_eq!(found, minutes.map(|minutes| minutes * 60), "{text} in {year}");
+            for text in texts.split('|') {
+                let zone = offset_zone(text).unwrap();
+                for (year, month) in [(1986, 7), (2005, 1), (2026, 7)] {
+                    let day = NaiveDate::from_ymd_opt(year, month, 1).unwrap();
+                    let found = zone.offset_from_utc_date(&day).fix().local_minus_utc();
+                    assert_eq!(found, minutes * 60, "{text} in {year}");
+                }
+                if minutes != 0 && minutes % 60 == 0 {
+                    assert_eq!(zone_words(zone), format!("UTC{:+}", minutes / 60));
+                }
             }
-            if let Some(hours) =
-                minutes.filter(|minutes| *minutes != 0 && minutes % 60 == 0).map(|all| all / 60)
-            {
-                assert_eq!(zone_words(offset_zone(text).unwrap()), format!("UTC{hours:+}"));
-            }
+        }
+        // Of half hours some are of no zone, or of one in a part of the year only.
+        for text in "UTC+15|UTC-|UTC3|UTC-5:30|UTC+3:30|UTC+5:3|UTC+530|UTC+5:30:00|UTC++5|-3".split('|') {
+            assert_eq!(offset_zone(text), None, "{text}");
         }
         assert_eq!(zone_of("Europe/Berlin").map(zone_words).as_deref(), Some("Europe/Berlin"));
         assert_eq!((zone_of("EST").is_some(), zone_cell("EST"), zone_cell("CALL")), (true, None, None));

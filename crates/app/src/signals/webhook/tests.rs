@@ -26,33 +26,27 @@ impl Bench {
         let clock = Arc::new(VirtualClock::new(Millis::new(1_767_609_000_000), Speed::Max));
         let bots = SignalBots::new([("btc".to_owned(), "BTCUSDT".to_owned())]);
         let door = Door::new("webhook", clock, Arc::new(bots), sender.downgrade());
-        let webhook =
-            Webhook::new((&settings, WebhookSecret::new(SECRET).unwrap()), Millis::SECOND * 5, queue);
+        let secret = WebhookSecret::new(SECRET).unwrap();
+        let webhook = Webhook::new((&settings, secret), Millis::SECOND * 5, queue, door.clone());
         Self { webhook, door, waiting, orders, _sender: sender }
     }
 
     async fn send(&self, request: Request<Full<Bytes>>, peer: &str) -> (u16, String, Option<String>) {
-        let answer = self.webhook.answer(request, peer.parse().unwrap(), &self.door).await;
+        let answer = self.webhook.answer(request, peer.parse().unwrap()).await;
         let retry = answer.headers().get(RETRY_AFTER).map(|value| value.to_str().unwrap().to_owned());
         let status = answer.status().as_u16();
         let body = answer.into_body().collect().await.unwrap().to_bytes();
         (status, String::from_utf8(body.to_vec()).unwrap(), retry)
     }
 
-    /// The status of the answer to this body with the right secret in the header.
-    async fn say(&self, body: &str) -> u16 {
-        self.send(request(body, &[(SECRET_HEADER, SECRET)]), "127.0.0.1").await.0
+    /// The answer to this body with the right secret in the header.
+    async fn post(&self, body: &str) -> (u16, String, Option<String>) {
+        self.send(request(body, &[(SECRET_HEADER, SECRET)]), "127.0.0.1").await
     }
 
     /// What the run was told of this many problems, in three orders at most: how many were malformed, how many turned away, and
-    /// what an alarm would say of the last order.
-    async fn told(&mut self, count: u64) -> (u64, u64, String) {
-        let (malformed, turned_away, [first, _]) = self.told_all(count).await;
-        (malformed, turned_away, first)
-    }
-
-    /// The same, with the first and the last problem of the last order.
-    async fn told_all(&mut self, count: u64) -> (u64, u64, [String; 2]) {
+    /// the first and the last of the last order.
+    async fn told(&mut self, count: u64) -> (u64, u64, [String; 2]) {
         let mut all = (0, 0);
         for _ in 0..3 {
             let order = self.orders.recv().await.unwrap().order;
@@ -68,6 +62,10 @@ impl Bench {
     }
 }
 
+fn with_secret(secret: &str) -> String {
+    BODY.replace("{\"bot\"", &format!("{{\"secret\":\"{secret}\",\"bot\""))
+}
+
 fn request(body: &str, headers: &[(&str, &str)]) -> Request<Full<Bytes>> {
     let request = Request::post(PATH);
     let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
@@ -78,16 +76,14 @@ fn request(body: &str, headers: &[(&str, &str)]) -> Request<Full<Bytes>> {
 async fn a_signal_with_the_secret_anywhere_is_accepted_before_anybody_has_decided() {
     let mut bench = Bench::new(|_| {});
     let bearer = format!("Bearer {SECRET}");
-    let with_secret = BODY.replace("{\"bot\"", &format!("{{\"secret\":\"{SECRET}\",\"bot\""));
-    let mut expected = ["accepted", "duplicate", "duplicate"].into_iter();
-    for (body, headers) in [
-        (BODY, vec![(SECRET_HEADER, SECRET)]),
-        (BODY, vec![("authorization", bearer.as_str())]),
-        (with_secret.as_str(), vec![("content-type", "text/plain; charset=utf-8")]),
+    let with_secret = with_secret(SECRET);
+    for (body, header, expected) in [
+        (BODY, (SECRET_HEADER, SECRET), "accepted"),
+        (BODY, ("authorization", bearer.as_str()), "duplicate"),
+        (with_secret.as_str(), ("content-type", "text/plain; charset=utf-8"), "duplicate"),
     ] {
-        let (status, answer, _) = bench.send(request(body, &headers), "127.0.0.1").await;
-        let expected = format!("{{\"id\":\"1\",\"status\":\"{}\"}}\n", expected.next().unwrap());
-        assert_eq!((status, answer), (202, expected));
+        let (status, answer, _) = bench.send(request(body, &[header]), "127.0.0.1").await;
+        assert_eq!((status, answer), (202, format!("{{\"id\":\"1\",\"status\":\"{expected}\"}}\n")));
         let order = bench.waiting.recv().await.unwrap();
         assert_eq!((order.bot.as_deref(), order.time), (Some("btc"), Some(Millis::new(1_767_609_000_000))));
     }
@@ -98,9 +94,8 @@ async fn a_signal_with_the_secret_anywhere_is_accepted_before_anybody_has_decide
 async fn a_wrong_secret_is_refused_counted_and_shown_nowhere() {
     let mut bench = Bench::new(|_| {});
     let wrong = "fedcba9876543210";
-    let with_wrong = BODY.replace("{\"bot\"", &format!("{{\"secret\":\"{wrong}\",\"bot\""));
     // A wrong one in the head is not made good by the right one in the body.
-    let with_right = BODY.replace("{\"bot\"", &format!("{{\"secret\":\"{SECRET}\",\"bot\""));
+    let [with_wrong, with_right] = [wrong, SECRET].map(with_secret);
     for (body, headers) in [
         (BODY, vec![]),
         (BODY, vec![(SECRET_HEADER, wrong)]),
@@ -113,12 +108,9 @@ async fn a_wrong_secret_is_refused_counted_and_shown_nowhere() {
     ] {
         let (status, answer, _) = bench.send(request(body, &headers), "127.0.0.1").await;
         assert_eq!(status, 403, "{body}");
-        assert!(
-            !answer.contains(wrong) && !answer.contains(SECRET) && !answer.contains("4815162342"),
-            "{answer}"
-        );
+        assert!(![wrong, SECRET, "4815162342"].iter().any(|secret| answer.contains(secret)), "{answer}");
     }
-    let (malformed, turned_away, problem) = bench.told(8).await;
+    let (malformed, turned_away, [problem, _]) = bench.told(8).await;
     assert_eq!((malformed, turned_away), (8, 0));
     assert_eq!(problem, "the secret of a request from 127.0.0.1 is wrong or missing");
     assert!(bench.waiting.try_recv().is_err());
@@ -130,11 +122,7 @@ async fn a_body_that_is_no_object_is_said_to_be_none_whether_its_secret_is_known
     let plain = "GBPUSD buy";
     for (headers, status, part) in [
         (vec![(SECRET_HEADER, SECRET)], 400, "not a JSON object: send {"),
-        (
-            vec![],
-            403,
-            "the body of a request from 127.0.0.1 is not a JSON object, or has a key twice, so no secret could be read from it",
-        ),
+        (vec![], 403, "the body of a request from 127.0.0.1 is not a JSON object, or has a key twice"),
         (vec![(SECRET_HEADER, "fedcba9876543210")], 403, "the secret of a request from 127.0.0.1 is wrong"),
     ] {
         let (found, answer, _) = bench.send(request(plain, &headers), "127.0.0.1").await;
@@ -145,18 +133,13 @@ async fn a_body_that_is_no_object_is_said_to_be_none_whether_its_secret_is_known
 #[tokio::test(start_paused = true)]
 async fn what_is_no_signal_is_refused_with_what_is_wrong() {
     let mut bench = Bench::new(|_| {});
-    for body in [
-        "",
-        "garbage",
-        "[]",
-        r#"{"bot":"btc","direction":"HOLD"}"#,
-        r#"{"bot":"btc","direction":"BUY","stake":1}"#,
-    ] {
-        assert_eq!(bench.say(body).await, 400, "{body}");
+    for body in ["", r#"{"bot":"btc","direction":"HOLD"}"#, r#"{"bot":"btc","direction":"BUY","stake":1}"#] {
+        assert_eq!(bench.post(body).await.0, 400, "{body}");
     }
-    assert_eq!(bench.say(&"x".repeat(MAX_BODY_BYTES + 1)).await, 413);
-    assert_eq!(bench.say(r#"{"ticker":"BTCUSDT","action":"sell","market_position":"flat"}"#).await, 200);
-    assert_eq!(bench.told(6).await.0, 6);
+    assert_eq!(bench.post(&"x".repeat(MAX_BODY_BYTES + 1)).await.0, 413);
+    let flat = r#"{"ticker":"BTCUSDT","action":"sell","market_position":"flat"}"#;
+    assert_eq!(bench.post(flat).await.0, 200);
+    assert_eq!(bench.told(4).await.0, 4);
     let quiet = [(Request::get(PATH), 405), (Request::post("/"), 404), (Request::post("/signal/x"), 404)];
     for (request, expected) in quiet {
         let request = request.header(SECRET_HEADER, SECRET).body(Full::new(Bytes::from(BODY))).unwrap();
@@ -172,20 +155,18 @@ async fn a_signal_for_nobody_or_of_another_time_is_refused_at_once_with_what_the
         (r#"{"bot":"eth","direction":"BUY"}"#, "there is no bot \\\"eth\\\": the bots are btc"),
         (r#"{"ticker":"ETHUSDT","action":"buy"}"#, "no bot trades \\\"ETHUSDT\\\": the bots trade BTCUSDT"),
         (r#"{"direction":"BUY"}"#, "it names neither a bot nor a symbol: the bots are btc"),
-        (
-            r#"{"bot":"btc","direction":"BUY","time":"1970-01-01T00:00:00Z"}"#,
-            "its time 1970-01-01T00:00:00Z is more than a day before the venue's, which is 2026-01-05T10:30:00Z",
-        ),
+        (r#"{"bot":"btc","direction":"BUY","time":"1970-01-01T00:00:00Z"}"#, "is more than a day before the"),
         (r#"{"bot":"btc","direction":"BUY","time":"2027-01-05T10:30:00Z"}"#, "lies ahead of the venue's"),
     ];
     for (body, expected) in bodies {
-        let (status, answer, _) = bench.send(request(body, &[(SECRET_HEADER, SECRET)]), "127.0.0.1").await;
+        let (status, answer, _) = bench.post(body).await;
         assert!(status == 400 && answer.contains(expected), "{body}: {status} {answer}");
     }
     assert_eq!(bench.told(5).await.0, 5, "each is counted, and told");
     assert!(bench.waiting.try_recv().is_err());
     // What is late by minutes is a signal, which the rules refuse.
-    assert_eq!(bench.say(r#"{"ticker":"btc/usdt","action":"buy","time":"2026-01-05T10:00:00Z"}"#).await, 202);
+    let late = r#"{"ticker":"btc/usdt","action":"buy","time":"2026-01-05T10:00:00Z"}"#;
+    assert_eq!(bench.post(late).await.0, 202);
 }
 
 /// Venue time is 2026-01-05 10:30:00, and 5 s are allowed where the signal does not say it.
@@ -202,7 +183,7 @@ async fn a_sender_is_told_what_is_known_of_its_signal_already() {
         (r#""time":"2026-01-05T10:29:58Z","expires_ms":1000"#, "late"),
     ] {
         let body = format!(r#"{{"bot":"btc","direction":"BUY",{rest}}}"#);
-        let (code, answer, _) = bench.send(request(&body, &[(SECRET_HEADER, SECRET)]), "127.0.0.1").await;
+        let (code, answer, _) = bench.post(&body).await;
         assert!(code == 202 && answer.contains(&format!("\"status\":\"{status}\"")), "{rest}: {answer}");
         assert!(bench.waiting.recv().await.is_some(), "the run decides in any case");
     }
@@ -211,7 +192,7 @@ async fn a_sender_is_told_what_is_known_of_its_signal_already() {
 /// The status of what is accepted, of the signal with this id.
 async fn status_of(bench: &Bench, id: usize) -> String {
     let body = format!(r#"{{"bot":"btc","direction":"BUY","id":"{id}"}}"#);
-    let (code, answer, _) = bench.send(request(&body, &[(SECRET_HEADER, SECRET)]), "127.0.0.1").await;
+    let (code, answer, _) = bench.post(&body).await;
     let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
     answer["status"].as_str().map_or_else(|| code.to_string(), str::to_owned)
 }
@@ -240,7 +221,6 @@ async fn the_last_1024_signals_are_remembered_and_no_more() {
     }
 }
 
-/// What comes in one go is told at once: by its first mistake, as the others may follow from it, and by its last, which is the last.
 #[tokio::test(start_paused = true)]
 async fn of_several_mistakes_the_first_and_the_last_are_told_and_all_are_counted() {
     let mut bench = Bench::new(|_| {});
@@ -248,18 +228,18 @@ async fn of_several_mistakes_the_first_and_the_last_are_told_and_all_are_counted
         bench.door.report_malformed(line);
     }
     let ends = ["line 2: a", "line 7: c"].map(str::to_owned);
-    assert_eq!(bench.told_all(3).await, (3, 0, ends));
+    assert_eq!(bench.told(3).await, (3, 0, ends));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_flood_is_turned_away_and_told_in_a_few_words() {
     let mut bench = Bench::new(|settings| settings.requests_per_minute = 3);
     for _ in 0..3 {
-        assert_eq!(bench.say(BODY).await, 202);
+        assert_eq!(bench.post(BODY).await.0, 202);
         bench.waiting.recv().await.unwrap();
     }
     for _ in 0..1_000 {
-        let (status, _, retry) = bench.send(request(BODY, &[(SECRET_HEADER, SECRET)]), "127.0.0.1").await;
+        let (status, _, retry) = bench.post(BODY).await;
         assert_eq!((status, retry.as_deref()), (429, Some("20")));
     }
     let (malformed, turned_away, _) = bench.told(1_000).await;
@@ -267,17 +247,7 @@ async fn a_flood_is_turned_away_and_told_in_a_few_words() {
     // Others without the secret take nobody's place.
     assert_eq!(bench.send(request(BODY, &[]), "127.0.0.1").await.0, 403);
     tokio::time::advance(Duration::from_secs(20)).await;
-    assert_eq!(bench.say(BODY).await, 202);
-}
-
-#[tokio::test]
-async fn what_waits_too_long_for_the_run_is_turned_away() {
-    let bench = Bench::new(|_| {});
-    let mut statuses = Vec::new();
-    for _ in 0..6 {
-        statuses.push(bench.say(BODY).await);
-    }
-    assert_eq!(statuses, [202, 202, 202, 202, 429, 429]);
+    assert_eq!(bench.post(BODY).await.0, 202);
 }
 
 #[tokio::test]

@@ -8,8 +8,8 @@ use crate::interrupt::Interrupt;
 use crate::output::show_as;
 use crate::progress::Terminal;
 use candlewick_app::fetch::{
-    BATCH, CandleJob, FetchEnd, Fetched, Fetching, Mixing, PriceJob, Target, document, fetch_candles,
-    record_prices, targets, text,
+    BATCH, CandleJob, FetchEnd, Fetched, Fetching, Mixing, Target, document, fetch_candles, record_prices,
+    targets, text,
 };
 use candlewick_history::AssetType;
 use candlewick_sdk::{Interval, Millis, Symbol};
@@ -112,7 +112,7 @@ async fn run_all(
         tasks.spawn(async move {
             match job {
                 Job::Candles(job) => (index, fetch_candles(job, fetching).await),
-                Job::Prices(job) => (index, record_prices(job, fetching).await),
+                Job::Prices(target) => (index, record_prices(target, fetching).await),
             }
         });
     }
@@ -142,12 +142,12 @@ async fn run_all(
 
 enum Job {
     Candles(CandleJob),
-    Prices(PriceJob),
+    Prices(Target),
 }
 
 fn job_of(target: Target, arguments: &FetchArguments) -> Job {
     if arguments.record {
-        return Job::Prices(PriceJob { target });
+        return Job::Prices(target);
     }
     let spacing =
         if arguments.rate > 0.0 { Duration::from_secs_f64(1.0 / arguments.rate) } else { Duration::ZERO };

@@ -59,13 +59,11 @@ fn many_times_of_day_cost_no_more_than_is_allowed() {
 #[test]
 fn where_lines_contradict_in_other_years_neither_is_given_and_a_backtest_says_so() {
     let list = named("10:00,btc,BUY,,,America/Sao_Paulo\n12:00,btc,SELL,,,\n12:01,btc,SELL,,,").unwrap();
-    let due = |day: &str| {
+    let due = |day: &str| -> Vec<u64> {
         let due = list.due(at(&format!("{day}T11:00")), at(&format!("{day}T14:00")));
-        due.iter().map(|due| (due.id.to_string(), due.entry.line)).collect::<Vec<_>>()
+        due.iter().map(|due| due.entry.line).collect()
     };
-    assert_eq!(due("2018-12-03"), [("2018-12-03T12:01:00Z".to_owned(), 4)]);
-    let lines: Vec<u64> = due("2018-07-02").into_iter().map(|(_, line)| line).collect();
-    assert_eq!(lines, [3, 4, 2]);
+    assert_eq!((due("2018-12-03"), due("2018-07-02")), (vec![4], vec![3, 4, 2]));
     let next = list.next_given(at("2018-12-03T11:00")).unwrap();
     assert_eq!((next.at, next.entry.line), (at("2018-12-03T12:01"), 4));
     let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 1.0 };
@@ -75,10 +73,9 @@ fn where_lines_contradict_in_other_years_neither_is_given_and_a_backtest_says_so
         |last: &str| CandleSeries::new(series, vec![candle("2018-12-03T11:00"), candle(last)]).unwrap();
     let (signals, words) = list.signals(&bots(), &[over("2018-12-04T13:00")]);
     assert_eq!(signals.len(), 2, "12:01 on both days");
-    assert_eq!(
-        words.unwrap(),
-        "the list of signals: lines 2 and 3 ask btc for different trades at 2018-12-03T12:00:00Z: neither is given; keep one of them (1 more such moment)"
-    );
+    let words = words.unwrap();
+    assert!(words.contains("lines 2 and 3 ask btc for different trades at 2018-12-03T12:00:00Z"), "{words}");
+    assert!(words.ends_with("(1 more such moment)"), "{words}");
     let (signals, words) = list.signals(&bots(), &[over("2018-12-03T11:30")]);
     assert_eq!((signals.len(), words), (0, None));
     // Candles of another bot's reach over it.

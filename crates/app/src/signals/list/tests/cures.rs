@@ -53,32 +53,17 @@ fn an_entry_over_several_lines_is_one_where_each_part_stands_once() {
     let list = SignalList::parse(&format!("26/11/2026\n\n{below}"), &traders_bots(), terms("UTC")).unwrap();
     let expiries: Vec<bool> = list.entries.iter().map(|entry| entry.close_type.is_some()).collect();
     assert_eq!(expiries, [true, false]);
-    for text in [
-        // One part is missing, stands twice, or is contradicted; another line is among them, or none is between two.
-        "EURUSD\n14:35\nCALL\n",
-        "EURUSD\n14:35\n14:40\nCALL\nM5\n",
-        "EURUSD\n14:35\nCALL\nPUT\nM5\n",
-        "EURUSD\n14:35\n\u{1f534} CALL\nM5\n",
-        "EURUSD\nVIP\n14:35\nCALL\nM5\n",
-        "EURUSD\n~14:35~\nCALL\nM5\n",
-        "EURUSD\n14:35\nCALL\nM5\nEURUSD\n15:35\nCALL\nM5\n",
-        "EURUSD\n14:35\n\nCALL\nM5\n",
-        "EURUSD\n14:35 CALL\nM5\n",
-        // A circle beside neither the symbol nor a direction is an ornament.
-        "\u{1f4b0} EURUSD\n\u{1f7e2} 14:35\n\u{23f3} M5\n",
-        "\u{1f4b0} EURUSD\n\u{23f0} 14:35\n\u{1f7e2} M5\n",
-        "EURUSD\n14:35\n\u{1f534}\nM5\n",
-        // Two arrows or circles that count, and a time behind a gale.
-        "EURUSD \u{2b06}\n14:35 \u{2b07}\nM5\n",
-        "\u{1f7e2} EURUSD\n14:35\n\u{1f534} PUT\nM5\n",
-        "EURUSD\nCALL\nM5\nGALE 1\n14:35\n",
-        // No word goes with one of another line.
-        "EUR\nUSD\n14:35\nCALL\nM5\n",
-        "EURUSD\nCALL\n5\nmin\n14:35\n",
-        "EURUSD\nCALL\nM5\n2:35\nPM\n",
-        "EURUSD\nCALL\nM5\n14:35 UTC\n-03:00\n",
-    ] {
-        let uses = taken(text);
+    // Of each text one part is missing, stands twice or is contradicted, another line is among them, or none is between two.
+    let others = "EURUSD/14:35/CALL|EURUSD/14:35/14:40/CALL/M5|EURUSD/14:35/CALL/PUT/M5|EURUSD/14:35/\u{1f534} CALL/M5|\
+        EURUSD/VIP/14:35/CALL/M5|EURUSD/~14:35~/CALL/M5|EURUSD/14:35/CALL/M5/EURUSD/15:35/CALL/M5|EURUSD/14:35//CALL/M5|\
+        EURUSD/14:35 CALL/M5";
+    // A circle beside neither the symbol nor a direction, two arrows or circles that count, and a time behind a gale.
+    let signs = "\u{1f4b0} EURUSD/\u{1f7e2} 14:35/\u{23f3} M5|\u{1f4b0} EURUSD/\u{23f0} 14:35/\u{1f7e2} M5|EURUSD/14:35/\u{1f534}/M5|\
+        EURUSD \u{2b06}/14:35 \u{2b07}/M5|\u{1f7e2} EURUSD/14:35/\u{1f534} PUT/M5|EURUSD/CALL/M5/GALE 1/14:35";
+    // No word goes with one of another line.
+    let words = "EUR/USD/14:35/CALL/M5|EURUSD/CALL/5/min/14:35|EURUSD/CALL/M5/2:35/PM|EURUSD/CALL/M5/14:35 UTC/-03:00";
+    for text in [others, signs, words].join("|").split('|') {
+        let uses = taken(&(text.replace('/', "\n") + "\n"));
         assert!(uses.iter().all(|one| !one.starts_with("2026")), "{text}: {uses:?}");
     }
 }
@@ -117,39 +102,15 @@ fn what_is_no_entry_is_answered_with_what_is() {
     let problem = |text: &str| SignalList::parse(text, &bots, terms("UTC")).unwrap_err();
     for (text, part) in [
         ("GOLD 10:20 SELL", "\"GOLD\" is no symbol: did you mean XAUUSD?"),
-        (
-            "XAUUSD 10:20 SELL EST",
-            "\"EST\" may be several time zones: write that of a city, such as America/New_York",
-        ),
-        (
-            "XAUUSD 10:50-03:00 SELL",
-            "\"10:50-03:00\" may be a span of time or a time and its zone: write 10:50 alone",
-        ),
-        (
-            "M5;XAUUSD;24:00;CALL",
-            "\"24:00\" is no time: a day ends before 24:00; write 00:00, and where a date stands that of the next day",
-        ),
+        ("XAUUSD 10:20 SELL EST", "\"EST\" may be several time zones: write that of a city, such as America"),
+        ("XAUUSD 10:50-03:00 SELL", "\"10:50-03:00\" may be a span of time or a time and its zone: write 10"),
+        ("M5;XAUUSD;24:00;CALL", "\"24:00\" is no time: a day ends before 24:00; write 00:00, and"),
         ("XAUUSD 10:50+1 SELL", "\"10:50+1\" is nothing that an entry has: a time such as 10:00"),
-        (
-            "XAUUSD SELL EXP 1 HORA 10:50",
-            "\"1 HORA\" before a time may be an hour, or one minute and the time",
-        ),
-        (
-            "Time,Pair,Action,Expiry\n10:50,XAUUSD,CALL,M5",
-            "write time,symbol,direction,close_type in its place",
-        ),
-        (
-            "hora;ativo;direção;expiração\n10:50;XAUUSD;CALL;M5",
-            "write time;symbol;direction;close_type in its place",
-        ),
-        (
-            "Date,Time,Pair,Action\n",
-            "write time,symbol,direction in its place, with the date before the time",
-        ),
-        (
-            "time,pair,action\n10:50,XAUUSD,CALL",
-            "line 1: it seems to name the columns: write time,symbol,direction in its place",
-        ),
+        ("XAUUSD SELL EXP 1 HORA 10:50", "\"1 HORA\" before a time may be an hour, or one minute and the ti"),
+        ("Time,Pair,Action,Expiry\n10:50,XAUUSD,CALL,M5", "write time,symbol,direction,close_type in its pl"),
+        ("hora;ativo;direção;expiração\n10:50;XAUUSD;CALL;M5", "write time;symbol;direction;close_type in i"),
+        ("Date,Time,Pair,Action\n", "write time,symbol,direction in its place, with the date before the tim"),
+        ("time,pair,action\n10:50,XAUUSD,CALL", "line 1: it seems to name the columns: write time,symbol,di"),
         ("#XAUUSD 10:50 PUT\n# more\n", "each line of it begins with # and is left out"),
         ("\n\n", "it is empty: an entry is such as"),
     ] {
