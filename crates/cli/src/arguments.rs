@@ -14,7 +14,6 @@ use chrono::{DateTime, Datelike, Days, NaiveDateTime, NaiveTime};
 use clap::{ArgAction, Args};
 use std::path::PathBuf;
 
-/// Arguments of every command.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct GlobalArguments {
@@ -92,7 +91,6 @@ pub(crate) fn parse_moment(text: &str) -> Result<Millis, String> {
     candlewick_sandbox::parse_moment(text).map_err(|error| error.to_string())
 }
 
-/// What to read.
 #[derive(Debug, Args)]
 pub(crate) struct CandleArguments {
     /// Candle file, SYMBOL_INTERVAL.csv (or .parquet) or SYMBOL@INTERVAL=PATH, here or on object storage (s3://BUCKET/...), or a series

@@ -41,7 +41,6 @@ impl Context<'_> {
     }
 }
 
-/// The argument of every command that reads a journal.
 #[derive(Clone, Debug, Args)]
 #[allow(
     clippy::doc_markdown,

@@ -23,7 +23,6 @@ use serde_json::{Value, json};
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
-/// What to search.
 #[derive(Debug, Args)]
 pub(crate) struct SearchArguments {
     /// Search a parameter: NAME=VALUES, or NAME for the whole range that the strategy declares; repeatable
@@ -70,7 +69,6 @@ pub(crate) struct SearchArguments {
     candles: CandleArguments,
 }
 
-/// How the candles are divided.
 #[derive(Debug, Args)]
 pub(crate) struct LayoutArguments {
     /// Train on everything since the first candle, not on the last stretch alone
@@ -90,7 +88,6 @@ pub(crate) struct LayoutArguments {
     hold_out: f64,
 }
 
-/// The arguments of the steps that a plan tells what to do.
 #[derive(Debug, Args)]
 pub(crate) struct PlannedArguments {
     /// The plan, as the command's step plan wrote it; it may lie on object storage, s3://BUCKET/FOLDER/plan.json [default: plan.json in

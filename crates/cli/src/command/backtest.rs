@@ -26,7 +26,6 @@ use clap::Args;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What to replay.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Without --config, the built-in example bots; without --data and [sandbox].data, what the catalog has \

@@ -12,7 +12,6 @@ use clap::Args;
 use serde_json::json;
 use std::net::SocketAddr;
 
-/// Of which bot, and where it is served.
 #[derive(Debug, Args)]
 #[command(
     after_help = "A process of its own: it reads the journal as it grows, and asks the bot for its state. Without a bot it shows what \

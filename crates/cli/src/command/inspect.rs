@@ -18,7 +18,6 @@ use candlewick_sdk::{Millis, Symbol, visible_cell};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
-/// Whose.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Money and intents are read from the journal; a bot that runs is asked for its state besides. Without --journal \
@@ -54,7 +53,6 @@ pub(super) fn run_status(arguments: &StatusArguments, context: &Context<'_>) -> 
     Ok(Ending::Done)
 }
 
-/// Which bot.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Prints a JSON object a line, the same as `live --json`, from now on until the bot ends or Ctrl-C; what this reader does not \
@@ -94,7 +92,6 @@ pub(super) fn run_watch(arguments: &WatchArguments, context: &Context<'_>) -> Re
     })
 }
 
-/// Which trade.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The candles, the decision with its numbers, every request with its reply, the lists that ended a doubt, and \
@@ -131,7 +128,6 @@ pub(super) fn run_explain(arguments: &ExplainArguments, context: &Context<'_>) -
     Ok(Ending::Done)
 }
 
-/// Which moment.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Without a time: the last ten signals that were opened or refused. With one, of each bot: the last candle that it saw by then, what its strategy said, the rule that refused it, and of a \
@@ -179,7 +175,6 @@ pub(super) fn run_why(arguments: &WhyArguments, context: &Context<'_>) -> Result
     show(&report, context.global)
 }
 
-/// Which of them.
 #[derive(Debug, Args)]
 #[command(
     after_help = "One line an intent, in the order of their decisions; it may be read while a bot runs. An intent whose \

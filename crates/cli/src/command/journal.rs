@@ -21,7 +21,6 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What to do with a journal.
 #[derive(Debug, Subcommand)]
 #[command(
     after_help = "Examples:\n  candlewick journal verify\n  candlewick journal backup 2026-01-05.db --journal run.db\n  candlewick journal compact small.db --keep 90d\n  candlewick journal export january --journal run.db\n  candlewick journal project --rebuild"
@@ -49,7 +48,6 @@ pub(super) fn run(command: &JournalCommand, context: &Context<'_>) -> Result<End
     }
 }
 
-/// Which journal.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Computes the chain of hashes again, from the first entry to the last, each snapshot from the entries \
@@ -147,7 +145,6 @@ pub(super) fn left_out(compaction: &Compaction) -> String {
     )
 }
 
-/// Of which journal, and where to.
 #[derive(Debug, Args)]
 #[command(
     after_help = "A journal is copied as it stands at one moment, also while a bot writes it: its file alone, copied by other \
@@ -193,7 +190,6 @@ impl fmt::Display for Copied {
     }
 }
 
-/// Of which journal, and where to.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Candles go, and raw exchanges about no trade such as lists and wallets, where they are older than --keep at the \
@@ -248,7 +244,6 @@ fn without_wrapping(error: RuntimeError) -> Failure {
     }
 }
 
-/// Of which journal, and where to.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Makes a folder with `trades` (what became a trade), `intents` (every request, whatever became of it), with the keys \
@@ -326,7 +321,6 @@ impl fmt::Display for Exported {
     }
 }
 
-/// Of which journal, and how.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The tables intents and figures and the view trades stand in the journal's own database, to be read with sqlite3 or psql; \

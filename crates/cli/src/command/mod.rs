@@ -203,7 +203,6 @@ pub(crate) fn run(command: &Command, context: &Context<'_>) -> Result<Ending, Fa
     }
 }
 
-/// For which shell.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick completions bash > ~/.local/share/bash-completion/completions/candlewick\n  candlewick \

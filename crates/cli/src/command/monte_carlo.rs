@@ -16,7 +16,6 @@ use std::io::Write as _;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
-/// What to resample, and where.
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -34,7 +33,6 @@ pub(crate) struct MonteCarloArguments {
     own: Box<OwnArguments>,
 }
 
-/// The arguments of it, and of the plan of one.
 #[derive(Debug, Args)]
 struct OwnArguments {
     #[command(flatten)]
@@ -60,7 +58,6 @@ struct OwnArguments {
     out: PathBuf,
 }
 
-/// A Monte Carlo in parts.
 #[derive(Debug, Subcommand)]
 enum Step {
     /// Cut it into shards, for several machines: writes plan.json to the folder

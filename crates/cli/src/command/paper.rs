@@ -13,7 +13,6 @@ use candlewick_sdk::Millis;
 use clap::Args;
 use std::path::PathBuf;
 
-/// How to run.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Needs the key of the symbol price API and no trading token. Trades open, close and pay by the \

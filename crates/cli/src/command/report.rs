@@ -13,7 +13,6 @@ use clap::Args;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Of which run.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The same figures as a backtest's, over all runs or one: that one's own intents, wherever they settled. \
@@ -104,7 +103,6 @@ fn compare(
     show(&comparison, context.global)
 }
 
-/// Which journal.
 #[derive(Debug, Args)]
 #[command(
     after_help = "First every recorded event is given to a Session of the recorded settings and the same strategies: it \

@@ -19,7 +19,6 @@ use clap::Args;
 use serde_json::json;
 use std::net::SocketAddr;
 
-/// What to serve, and how.
 #[derive(Debug, Args)]
 #[command(
     after_help = "With speed 1 and no start, the candles are moved by whole days so that venue time is real time.\n\n\

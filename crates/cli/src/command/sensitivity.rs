@@ -17,7 +17,6 @@ use std::num::{NonZeroU64, NonZeroUsize};
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// What to repeat, and where.
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -33,7 +32,6 @@ pub(crate) struct SensitivityArguments {
     own: Box<OwnArguments>,
 }
 
-/// The arguments of it, and of the plan of one.
 #[derive(Debug, Args)]
 struct OwnArguments {
     #[command(flatten)]
@@ -46,7 +44,6 @@ struct OwnArguments {
     out: PathBuf,
 }
 
-/// A sensitivity in parts.
 #[derive(Debug, Subcommand)]
 enum Step {
     /// Cut it into shards, for several machines: writes plan.json to the folder

@@ -15,7 +15,6 @@ use serde_json::json;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-/// For whom, and which way.
 #[derive(Debug, Args)]
 #[command(
     group(ArgGroup::new("direction").required(true).args(["buy", "sell", "check"])),

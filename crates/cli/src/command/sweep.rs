@@ -33,7 +33,6 @@ use std::num::NonZeroU64;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-/// What to search, and where.
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -60,7 +59,6 @@ pub(crate) struct SweepArguments {
     own: Box<OwnArguments>,
 }
 
-/// The arguments of a sweep, and of the plan of one.
 #[derive(Debug, Args)]
 struct OwnArguments {
     #[command(flatten)]
@@ -73,7 +71,6 @@ struct OwnArguments {
     top: usize,
 }
 
-/// A sweep in parts.
 #[derive(Debug, Subcommand)]
 enum Step {
     /// Cut a sweep into shards, for several machines: writes plan.json to the folder

@@ -39,7 +39,6 @@ const NEEDS: &str = "it needs more candles before it can answer than there are b
 const CHECK_LIMIT: Duration = Duration::from_mins(10);
 const SHOWN: usize = 10;
 
-/// What to tune, and where the results go.
 #[derive(Debug, Args)]
 #[command(
     after_help = "One command for what data check, strategy check, sweep and walk-forward do one by one:\n  1. the candles: are they \

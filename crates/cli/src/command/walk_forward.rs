@@ -30,7 +30,6 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// What to search, and on what.
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -57,7 +56,6 @@ pub(crate) struct WalkForwardArguments {
     hold_out: HoldOutArguments,
 }
 
-/// The arguments of a walk, and of the plan of one.
 #[derive(Debug, Args)]
 struct OwnArguments {
     #[command(flatten)]
@@ -69,7 +67,6 @@ struct OwnArguments {
     out: PathBuf,
 }
 
-/// What is done with the hold-out.
 #[derive(Debug, Args)]
 struct HoldOutArguments {
     /// Test on the hold-out as well: once
@@ -80,7 +77,6 @@ struct HoldOutArguments {
     again: bool,
 }
 
-/// A walk in parts.
 #[derive(Debug, Subcommand)]
 enum Step {
     /// Cut a walk into shards, for several machines: writes plan.json to the folder

@@ -20,7 +20,6 @@ const TEMPLATE: &str = include_str!("template.toml");
 const EXAMPLE: &str = include_str!("example.rule.toml");
 const RULES: &str = "rules";
 
-/// What the file is to say.
 #[derive(Debug, Args)]
 #[command(
     after_help = "At a terminal it asks for what is not given; elsewhere, and with --defaults, it takes defaults and says which.\n\nExamples:\n  candlewick config init\n  \

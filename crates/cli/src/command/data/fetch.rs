@@ -20,7 +20,6 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
-/// What to fetch.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Needs the key of the symbol price API and no trading token. A series that is there goes on where it ends; with --from, \

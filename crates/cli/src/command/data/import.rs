@@ -16,7 +16,6 @@ use clap::Args;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// Which files, and what they do not say of themselves.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick data import BTCUSDT-1m-2024-01.zip BTCUSDT-1m-2024-02.zip --source binance\n  \
@@ -99,7 +98,6 @@ fn document(imported: &ImportedFile, context: &Context<'_>) -> Result<Value, Fai
     Ok(imported.document())
 }
 
-/// What a file may not say of itself.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What a file may not say")]
 pub(crate) struct ReadingArguments {

@@ -13,7 +13,6 @@ use candlewick_report::edge::{BreakEvenReport, EdgeRequirement, TradesNeeded, Tr
 use candlewick_statistics::{EdgeTestPlan, PaidStake};
 use clap::{Args, Subcommand};
 
-/// The statistics of an edge.
 #[derive(Debug, Subcommand)]
 #[command(
     after_help = "Payouts and win rates are in percent here, and fractions from 0 to 1 with --json.\n\nExamples:\n  \
@@ -62,7 +61,6 @@ fn parse_rate(text: &str) -> Result<f64, String> {
 
 const USUAL: [f64; 8] = [0.60, 0.70, 0.75, 0.80, 0.85, 0.90, 0.92, 1.00];
 
-/// Of which payouts.
 #[derive(Debug, Args)]
 #[command(
     after_help = "A win earns the payout, a loss costs the stake, a draw neither: so a coin loses money at every payout below \
@@ -110,7 +108,6 @@ fn parse_paid(text: &str) -> Result<(f64, Option<f64>), String> {
     Ok((parse_payout(payout)?, Some(amount)))
 }
 
-/// Which edges, and how surely they are to be found.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Three answers for trades one after another, all at one payout. The normal approximation and the exact \

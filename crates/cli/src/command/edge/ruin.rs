@@ -16,7 +16,6 @@ use candlewick_statistics::{
 };
 use clap::Args;
 
-/// Of which stakes.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Ruin is the moment at which the next stake cannot be placed. It is counted exactly, by a Markov chain over all \

@@ -24,7 +24,6 @@ use std::time::Duration;
 
 const NEEDS: &str = "the checks take twice the warm-up and 100 candles";
 
-/// Which strategy, and on what.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Without --data the candles are synthetic: a random walk, trends, and mean-reverting prices. Of a file of --data \

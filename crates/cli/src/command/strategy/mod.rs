@@ -16,7 +16,6 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// The strategies of this program.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  candlewick strategy show rsi-reversal")]
 pub(crate) enum StrategyCommand {

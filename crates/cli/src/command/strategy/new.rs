@@ -53,7 +53,6 @@ const NO_CRATE: &str = "abstract alloc as async await become box break build con
 const NO_TYPE: &str = "app bot-context build-error candle clone counting-allocator debug default deserialize err exit-code \
     json-schema none ok option params partial-eq result serialize signal some strategy strategy-factory string vec";
 
-/// Which name, and where Candlewick is.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The crate lies in a new folder, is no part of any workspace, and builds against the source of Candlewick: a checkout, whose \
