@@ -12,6 +12,7 @@ use candlewick_sandbox::{NamedSpeed, SandboxSpeed};
 use candlewick_sdk::{Interval, Millis, Payout};
 use chrono::{DateTime, Datelike, Days, NaiveDateTime, NaiveTime};
 use clap::{ArgAction, Args};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 #[derive(Clone, Debug, Default, Args)]
@@ -37,6 +38,11 @@ pub(crate) struct GlobalArguments {
 pub(crate) fn parse_percent(text: &str) -> Option<f64> {
     let number = text.trim().strip_suffix('%').unwrap_or(text).trim();
     number.parse().ok().filter(|percent: &f64| percent.is_finite())
+}
+
+pub(crate) fn parse_percent_within(text: &str, range: RangeInclusive<f64>) -> Result<f64, String> {
+    let percent = parse_percent(text).filter(|percent| range.contains(percent));
+    percent.ok_or_else(|| format!("use a percentage from {} to {}", range.start(), range.end()))
 }
 
 pub(crate) fn parse_payout_percent(text: &str) -> Result<f64, String> {
@@ -91,7 +97,7 @@ pub(crate) fn parse_moment(text: &str) -> Result<Millis, String> {
     candlewick_sandbox::parse_moment(text).map_err(|error| error.to_string())
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct CandleArguments {
     /// Candle file, SYMBOL_INTERVAL.csv (or .parquet) or SYMBOL@INTERVAL=PATH, here or on object storage (s3://BUCKET/...), or a series
     /// of the catalog, SYMBOL@INTERVAL; repeatable; finer candles of a symbol price its trades
@@ -120,16 +126,8 @@ pub(crate) struct CandleArguments {
 
 impl CandleArguments {
     pub(crate) fn choice(&self) -> CandleChoice {
-        let Self { data, catalog, from, to, allow_coarse, rules, payout } = self;
-        CandleChoice {
-            data: data.clone(),
-            catalog: catalog.clone(),
-            from: *from,
-            to: *to,
-            allow_coarse: *allow_coarse,
-            rules: rules.clone(),
-            payout: *payout,
-        }
+        let Self { data, catalog, from, to, allow_coarse, rules, payout } = self.clone();
+        CandleChoice { data, catalog, from, to, allow_coarse, rules, payout }
     }
 }
 
@@ -194,17 +192,10 @@ impl AskedTime {
     }
 
     pub(crate) fn say(&self, last: Millis, context: &Context<'_>) {
-        if let (Some(text), Some(moment)) = (self.text(), self.before(last)) {
+        if let (Self::OfDay(_, text) | Self::OfYear(text), Some(moment)) = (self, self.before(last)) {
             let moment = utc(moment);
             context
                 .say(&format!("note: {text} is taken for {moment}, the last one that the journal reaches"));
-        }
-    }
-
-    fn text(&self) -> Option<&str> {
-        match self {
-            Self::Moment(_) => None,
-            Self::OfDay(_, text) | Self::OfYear(text) => Some(text),
         }
     }
 }

@@ -101,6 +101,12 @@ pub(crate) fn host() -> Option<Arc<dyn Host>> {
     SEAT.with_borrow(|seat| seat.as_ref().map(|seat| seat.host.clone()))
 }
 
+pub(crate) fn tell_candles(series: &[CandleSeries]) {
+    if let Some(host) = host() {
+        host.candles(series);
+    }
+}
+
 pub(crate) fn keep(text: &str) -> bool {
     SEAT.with_borrow_mut(|seat| {
         let Some(output) = seat.as_mut().and_then(|seat| seat.output.as_mut()) else { return false };

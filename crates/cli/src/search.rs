@@ -4,7 +4,7 @@
     reason = "the documentation of arguments is the help that clap prints as it stands"
 )]
 
-use crate::arguments::{CandleArguments, parse_length, parse_percent};
+use crate::arguments::{CandleArguments, parse_length, parse_percent_within};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
@@ -179,20 +179,19 @@ pub(crate) fn keep_rows<A: Serialize + DeserializeOwned, R: PlannedRow>(
     show_as(&document, || format!("shard {number} of {shards}: {count} {done}"), context.global)
 }
 
-/// Runs all rows. Nothing is written if the operator stops it.
+/// Runs all rows and writes them with `finish`, unless the operator stops it.
 pub(crate) fn watched<R>(
     context: &Context<'_>,
     run: impl FnOnce(&(dyn Fn() -> bool + Sync)) -> Result<Vec<R>, AppError>,
-) -> Result<Result<Vec<R>, Ending>, Failure> {
+    finish: impl FnOnce(Vec<R>) -> Result<Ending, Failure>,
+) -> Result<Ending, Failure> {
     let sign = interrupt::sign()?;
     let rows = run(&|| sign.get().is_none())?;
-    Ok(match sign.get() {
-        None => Ok(rows),
-        Some(ending) => {
-            context.say("stopped; nothing was written");
-            Err(*ending)
-        }
-    })
+    if let Some(ending) = sign.get() {
+        context.say("stopped; nothing was written");
+        return Ok(*ending);
+    }
+    finish(rows)
 }
 
 impl SearchArguments {
@@ -223,9 +222,7 @@ impl LayoutArguments {
 }
 
 fn parse_hold_out(text: &str) -> Result<f64, String> {
-    parse_percent(text)
-        .filter(|percent| (0.0..=90.0).contains(percent))
-        .ok_or_else(|| "use a percentage from 0 to 90".to_owned())
+    parse_percent_within(text, 0.0..=90.0)
 }
 
 #[cfg(test)]

@@ -93,11 +93,8 @@ pub(super) fn run(arguments: &MonteCarloArguments, context: &Context<'_>) -> Res
         None => {
             let (prepared, folder) = arguments.own.prepare(context)?;
             let all = 0..prepared.terms().paths;
-            let rows = match watched(context, |goes_on| prepared.run(all, goes_on))? {
-                Ok(rows) => rows,
-                Err(ending) => return Ok(ending),
-            };
-            finish((&prepared, &folder), &rows, Vec::new(), context)
+            let write = |rows: Vec<PathRow>| finish((&prepared, &folder), &rows, Vec::new(), context);
+            watched(context, |goes_on| prepared.run(all, goes_on), write)
         }
         Some(Step::Plan { shards, own }) => {
             let (prepared, folder) = own.prepare(context)?;
@@ -110,8 +107,8 @@ pub(super) fn run(arguments: &MonteCarloArguments, context: &Context<'_>) -> Res
             let plan = MonteCarloPlan::read(&path)?;
             let (rows, ran_by) = plan.gather(&ResultFolder::open(&folder)?, others)?;
             let place = (path.as_path(), planned.place());
-            let prepared = plan.prepare(place, others, context.registry, &Terminal(context.global))?;
-            let (prepared, differences) = prepared;
+            let progress = Terminal(context.global);
+            let (prepared, differences) = plan.prepare(place, others, context.registry, &progress)?;
             context.note_all(differences.noted);
             let notices = [differences.allowed, ran_by].concat();
             finish((&prepared, &ResultFolder::open(&folder)?), &rows, notices, context)
@@ -142,12 +139,11 @@ fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> 
     let place = (path.as_path(), planned.place());
     let (prepared, differences) = plan.prepare(place, others, context.registry, &Terminal(context.global))?;
     context.note_all(differences.allowed.iter().chain(&differences.noted));
-    let rows = match watched(context, |goes_on| prepared.run(paths, goes_on))? {
-        Ok(rows) => rows,
-        Err(ending) => return Ok(ending),
-    };
     let shard = (number, &prepared.identity);
-    keep_rows((&plan, &folder), shard, (&rows, "paths have run"), &differences.allowed, context)
+    let keep = |rows: Vec<PathRow>| {
+        keep_rows((&plan, &folder), shard, (&rows, "paths have run"), &differences.allowed, context)
+    };
+    watched(context, |goes_on| prepared.run(paths, goes_on), keep)
 }
 
 fn finish(

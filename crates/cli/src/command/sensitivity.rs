@@ -76,11 +76,8 @@ pub(super) fn run(arguments: &SensitivityArguments, context: &Context<'_>) -> Re
     match &arguments.step {
         None => {
             let (prepared, folder) = arguments.own.prepare(context)?;
-            let rows = match repeated(&prepared, 0..prepared.runs, context)? {
-                Ok(rows) => rows,
-                Err(ending) => return Ok(ending),
-            };
-            finish((&prepared, &folder), rows, Vec::new(), context)
+            let write = |rows| finish((&prepared, &folder), rows, Vec::new(), context);
+            repeat(&prepared, 0..prepared.runs, context, write)
         }
         Some(Step::Plan { shards, own }) => {
             let (prepared, folder) = own.prepare(context)?;
@@ -108,12 +105,10 @@ fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> 
     let place = (path.as_path(), planned.place());
     let (prepared, differences) = plan.prepare(place, others, context.registry, &Terminal(context.global))?;
     context.note_all(differences.allowed.iter().chain(&differences.noted));
-    let rows = match repeated(&prepared, runs, context)? {
-        Ok(rows) => rows,
-        Err(ending) => return Ok(ending),
-    };
     let shard = (number, &prepared.identity);
-    keep_rows((&plan, &folder), shard, (&rows, "runs are done"), &differences.allowed, context)
+    repeat(&prepared, runs, context, |rows| {
+        keep_rows((&plan, &folder), shard, (&rows, "runs are done"), &differences.allowed, context)
+    })
 }
 
 fn merge(planned: &PlannedArguments, context: &Context<'_>) -> Result<Ending, Failure> {
@@ -127,14 +122,14 @@ fn merge(planned: &PlannedArguments, context: &Context<'_>) -> Result<Ending, Fa
     finish((&prepared, &folder), rows, [differences.allowed, ran_by].concat(), context)
 }
 
-fn repeated(
+fn repeat(
     prepared: &PreparedSensitivity<'_>,
     runs: Range<u64>,
     context: &Context<'_>,
-) -> Result<Result<Vec<SensitivityRow>, Ending>, Failure> {
-    watched(context, |goes_on| {
-        with_spinner("Repeating the run on other settings", context.global, || prepared.run(runs, goes_on))
-    })
+    write: impl FnOnce(Vec<SensitivityRow>) -> Result<Ending, Failure>,
+) -> Result<Ending, Failure> {
+    const WORK: &str = "Repeating the run on other settings";
+    watched(context, |goes_on| with_spinner(WORK, context.global, || prepared.run(runs, goes_on)), write)
 }
 
 fn finish(

@@ -2,9 +2,9 @@
 
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
-use crate::host::host;
+use crate::host::tell_candles;
 use crate::interrupt;
-use crate::output::show_as;
+use crate::output::{show, show_as};
 use crate::progress::{Progress, Terminal, with_spinner};
 use crate::search::{Planned, PlannedArguments, SearchArguments};
 use candlewick_app::AppError;
@@ -26,7 +26,6 @@ use candlewick_search::sweep::{
 use candlewick_search::variants::LookEnd;
 use candlewick_search::walk_forward::WindowResult;
 use clap::{Args, Subcommand};
-use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::{self, Write as _};
 use std::num::NonZeroU64;
@@ -107,69 +106,53 @@ enum Step {
     },
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Part {
-    Whole,
-    Plan(NonZeroU64),
-    Shard(u64),
-    Merged,
-}
-
 pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     match &arguments.step {
-        None => run_here(Part::Whole, &arguments.own, context),
-        Some(Step::Plan { shards, own }) => run_here(Part::Plan(*shards), own, context),
-        Some(Step::Run { shard, planned }) => run_planned(Part::Shard(*shard), planned, 0, context),
-        Some(Step::Merge { planned, top }) => run_planned(Part::Merged, planned, *top, context),
+        None => run_here(&arguments.own, context, |sweep| sweep.run(Vec::new())),
+        Some(Step::Plan { shards, own }) => run_here(own, context, |sweep| sweep.plan(*shards)),
+        Some(Step::Run { shard, planned }) => {
+            run_planned((planned, 0), context, |sweep, plan, others| sweep.run_shard(plan, *shard, others))
+        }
+        Some(Step::Merge { planned, top }) => {
+            run_planned((planned, *top), context, |sweep, plan, others| sweep.merge(plan, others))
+        }
     }
 }
 
-fn run_here(part: Part, own: &OwnArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+fn run_here(
+    own: &OwnArguments,
+    context: &Context<'_>,
+    act: impl FnOnce(&mut SweepContext<'_>) -> Result<Ending, Failure>,
+) -> Result<Ending, Failure> {
     let terms = own.search.terms();
     let prepared = terms.prepare(&context.global.config, context.registry, &Terminal(context.global))?;
-    let folder = ResultFolder::open(&own.out)?;
-    run_part(part, (&terms, &prepared), (folder, own.top), None, context)
+    with_sweep((&terms, &prepared), (ResultFolder::open(&own.out)?, own.top), None, context, act)
 }
 
 fn run_planned(
-    part: Part,
-    planned: &PlannedArguments,
-    top: usize,
+    (planned, top): (&PlannedArguments, usize),
     context: &Context<'_>,
+    act: impl FnOnce(&mut SweepContext<'_>, &SearchPlan, OtherProgram) -> Result<Ending, Failure>,
 ) -> Result<Ending, Failure> {
     let Planned { plan, path, folder, others } = planned.read(PlannedCommand::Sweep, context)?;
     let terms = plan.terms(planned.place())?;
     let prepared = plan.prepare(&path, &terms, context.registry, &Terminal(context.global))?;
-    let folder = ResultFolder::open(&folder)?;
-    run_part(part, (&terms, &prepared), (folder, top), Some((&plan, others)), context)
-}
-
-fn run_part(
-    part: Part,
-    searched: (&SearchTerms, &PreparedSearch<'_>),
-    place: (ResultFolder, usize),
-    plan: Option<(&SearchPlan, OtherProgram)>,
-    context: &Context<'_>,
-) -> Result<Ending, Failure> {
-    with_sweep(searched, place, plan, context, |sweep| match (part, plan) {
-        (Part::Plan(shards), _) => sweep.plan(shards),
-        (Part::Shard(number), Some((plan, others))) => sweep.run_shard(plan, number, others),
-        (Part::Merged, Some((plan, others))) => {
-            let to_error = |error| sweep.error_of(error);
-            let gathered = plan.gather(&sweep.folder, sweep.job, others, to_error)?;
-            sweep.notices.extend(gathered.notices);
-            sweep.run(gathered.records)
-        }
-        (Part::Whole | Part::Shard(_) | Part::Merged, _) => sweep.run(Vec::new()),
-    })
+    let (place, chosen) = ((ResultFolder::open(&folder)?, top), Some((&plan, others)));
+    with_sweep((&terms, &prepared), place, chosen, context, |sweep| act(sweep, &plan, others))
 }
 
 impl SweepContext<'_> {
     fn run(&self, known: Vec<Record>) -> Result<Ending, Failure> {
         match self.report(known)? {
-            Ok(report) => self.print(&report, || report.to_string()),
+            Ok(report) => show(&report, self.context.global),
             Err(ending) => Ok(ending),
         }
+    }
+
+    fn merge(&mut self, plan: &SearchPlan, others: OtherProgram) -> Result<Ending, Failure> {
+        let gathered = plan.gather(&self.folder, self.job, others, |error| self.error_of(error))?;
+        self.notices.extend(gathered.notices);
+        self.run(gathered.records)
     }
 
     fn plan(&self, shards: NonZeroU64) -> Result<Ending, Failure> {
@@ -184,7 +167,7 @@ impl SweepContext<'_> {
         let document = json!({
             "sets": sets, "shards": all, "rounds": plan.rounds, "file": path, "program": plan.program
         });
-        self.print(&document, || match plan.rounds {
+        let text = || match plan.rounds {
             None => format!(
                 "{sets} sets in {all} shards: wrote {shown}\nnext: sweep run --plan {shown} --shard 1 to {all}, on \
                  whatever machine has this file, the same program and the candles; then sweep merge --plan {shown} where \
@@ -195,7 +178,8 @@ impl SweepContext<'_> {
                  to {shards}, on whatever machine has this file, the same program and the candles; where all of their \
                  journals are, those of the next round, and so on to {all}; then sweep merge --plan {shown}",
             ),
-        })
+        };
+        show_as(&document, text, self.context.global)
     }
 
     fn run_shard(&self, plan: &SearchPlan, number: u64, others: OtherProgram) -> Result<Ending, Failure> {
@@ -226,15 +210,10 @@ impl SweepContext<'_> {
                 let document = json!({
                     "shard": number, "shards": plan.shards, "trials": trials, "resumed": resumed, "notices": self.notices
                 });
-                self.print(&document, || {
-                    format!("shard {number} of {}: {trials} trials have run", plan.shards)
-                })
+                let text = || format!("shard {number} of {}: {trials} trials have run", plan.shards);
+                show_as(&document, text, self.context.global)
             }
         }
-    }
-
-    fn print(&self, report: &impl Serialize, text: impl FnOnce() -> String) -> Result<Ending, Failure> {
-        show_as(report, text, self.context.global)
     }
 }
 
@@ -266,9 +245,7 @@ pub(super) fn with_sweep<T>(
     act: impl FnOnce(&mut SweepContext<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let PreparedSearch { loaded, entry, settings, space, sweep, candles, .. } = prepared;
-    if let Some(host) = host() {
-        host.candles(&candles.series);
-    }
+    tell_candles(&candles.series);
     let replay = Replay { settings, entry, space, candles: &candles.series, markets: &candles.markets };
     let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
     let (balance, threads) = (loaded.initial_balance()?, terms.threads());

@@ -3,11 +3,11 @@
 use super::strategy::check::{check_command, not_made};
 use super::sweep::with_sweep;
 use super::walk_forward::{Walked, walked};
-use crate::arguments::parse_percent;
+use crate::arguments::parse_percent_within;
 use crate::combinations::conditions_of;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
-use crate::host::host;
+use crate::host::tell_candles;
 use crate::interrupt;
 use crate::output::{show, write_file};
 use crate::progress::{Progress, Terminal};
@@ -235,9 +235,7 @@ impl Tuning<'_> {
 
     fn walk(&self, hold_out_use: HoldOutUse) -> Result<Result<Walked, Ending>, Failure> {
         let TunePlan { terms, prepared, .. } = &self.plan;
-        if let Some(host) = host() {
-            host.candles(&prepared.candles.series);
-        }
+        tell_candles(&prepared.candles.series);
         walked(self.prepare_walk(hold_out_use)?, (terms, prepared), &[], self.context)
     }
 
@@ -371,7 +369,5 @@ fn found_candles(candles: &CheckedCandles) -> Result<FoundPart, Failure> {
 }
 
 fn parse_hold_out(text: &str) -> Result<f64, String> {
-    parse_percent(text)
-        .filter(|percent| (5.0..=50.0).contains(percent))
-        .ok_or_else(|| "use a percentage from 5 to 50".to_owned())
+    parse_percent_within(text, 5.0..=50.0)
 }
