@@ -236,6 +236,7 @@ impl LogLine {
 
 fn event_line(event: &Event, intent: Option<&IntentRow>, facts: &Facts) -> Option<LogLine> {
     let scale = facts.scale;
+    let (note, bad) = (|text: String| (Tone::Note, text), |text: String| (Tone::Bad, text));
     let (tone, text) = match &event.kind {
         EventKind::Candle { .. }
         | EventKind::Price { .. }
@@ -262,44 +263,41 @@ fn event_line(event: &Event, intent: Option<&IntentRow>, facts: &Facts) -> Optio
             (tone, text)
         }
         EventKind::SettledByPerson { intent, outcome, profit } => {
-            (Tone::Note, format!("#{intent} {outcome} {}, as a person said", signed(scale, *profit)))
+            note(format!("#{intent} {outcome} {}, as a person said", signed(scale, *profit)))
         }
         EventKind::Correction { intent, outcome, profit } => {
-            (Tone::Bad, format!("#{intent} corrected to {outcome} {}", signed(scale, *profit)))
+            bad(format!("#{intent} corrected to {outcome} {}", signed(scale, *profit)))
         }
-        EventKind::Rejected { intent, .. } => {
-            (Tone::Note, format!("#{intent} rejected: its stake is free again"))
-        }
-        EventKind::NotSent { intent } => (Tone::Note, format!("#{intent} not sent: its stake is free again")),
+        EventKind::Rejected { intent, .. } => note(format!("#{intent} rejected: its stake is free again")),
+        EventKind::NotSent { intent } => note(format!("#{intent} not sent: its stake is free again")),
         EventKind::Reinstated(terms) => {
-            let text =
-                format!("#{} in doubt: the venue lists its trade, which it had not reported", terms.intent());
-            (Tone::Bad, text)
+            let intent = terms.intent();
+            bad(format!("#{intent} in doubt: the venue lists its trade, which it had not reported"))
         }
         EventKind::InDoubt { intent } => {
-            (Tone::Bad, format!("#{intent} in doubt: its symbol is blocked until that is resolved"))
+            bad(format!("#{intent} in doubt: its symbol is blocked until that is resolved"))
         }
         EventKind::NotOpened { intent, .. } => {
-            (Tone::Note, format!("#{intent} not opened: the venue has no trade of it"))
+            note(format!("#{intent} not opened: the venue has no trade of it"))
         }
         EventKind::OutsideSignal(signal) => {
-            (Tone::Note, format!("{} signal {} from {}", signal.direction, signal.id, signal.source))
+            note(format!("{} signal {} from {}", signal.direction, signal.id, signal.source))
         }
         EventKind::Deposit { amount } => {
-            (Tone::Note, format!("{} in the wallet that no trade explains", signed(scale, *amount)))
+            note(format!("{} in the wallet that no trade explains", signed(scale, *amount)))
         }
         EventKind::WalletDifference { amount: Money::ZERO } => {
-            (Tone::Note, "the wallet holds what the trades explain again".to_owned())
+            note("the wallet holds what the trades explain again".to_owned())
         }
         EventKind::WalletDifference { amount } => {
-            (Tone::Bad, format!("the wallet is {} off what the trades explain", signed(scale, *amount)))
+            bad(format!("the wallet is {} off what the trades explain", signed(scale, *amount)))
         }
-        EventKind::Skew { offset } => (Tone::Note, candlewick_runtime::describe_skew(*offset, None)),
+        EventKind::Skew { offset } => note(candlewick_runtime::describe_skew(*offset, None)),
         EventKind::SecondTrade(trade) => {
-            (Tone::Bad, format!("#{}: the venue has {} as well", trade.intent, trade.venue_id.as_str()))
+            bad(format!("#{}: the venue has {} as well", trade.intent, trade.venue_id.as_str()))
         }
         EventKind::SecondTradeSettled { intent, venue_id, profit } => {
-            (Tone::Note, format!("#{intent}: {} ended, {}", venue_id.as_str(), signed(scale, *profit)))
+            note(format!("#{intent}: {} ended, {}", venue_id.as_str(), signed(scale, *profit)))
         }
     };
     Some(LogLine::new(event.at, tone, &text))

@@ -4,7 +4,7 @@ use crate::arguments::{parse_journal, parse_span, parse_speed};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::interrupt::Interrupt;
-use crate::live::{self, Detail, Header, ReadyRun, RunWords, Screen, Stream, run_until_stopped};
+use crate::live::{self, Detail, Header, ReadyRun, RunWords, Screen, run_until_stopped};
 use crate::progress::Terminal;
 use candlewick_app::bots::BotSet;
 use candlewick_app::candles;
@@ -292,20 +292,11 @@ async fn embedded(
     Ok(embedded)
 }
 
-/// Lines go to stdout, except with `--json`, and not at full speed, where there are too many to
-/// read.
+/// Decisions are left out at full speed, where there are too many to read.
 fn screen(arguments: &LiveArguments, loaded: &Loaded, context: &Context<'_>) -> Screen {
     let is_full_speed = arguments.sandbox && loaded.config.sandbox.speed.to_speed() == Speed::Max;
-    // The log has what happens where it is JSON.
-    let is_quiet = context.global.quiet || context.log.form().is_json();
-    let detail = match (is_quiet, is_full_speed || context.global.json) {
-        (true, _) => Detail::Quiet,
-        (false, true) => Detail::Trades,
-        (false, false) => Detail::All,
-    };
-    let stream = if context.global.json { Stream::Error } else { Stream::Out };
-    Screen::new((detail, stream), loaded.config.account.money_scale, &loaded.config.bots)
-        .within(&loaded.config.risk)
+    let detail = if is_full_speed || context.global.json { Detail::Trades } else { Detail::All };
+    Screen::new(detail, loaded, context)
 }
 
 fn header(

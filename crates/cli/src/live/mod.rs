@@ -30,7 +30,7 @@ pub(crate) use header::{
     Header, RunWords, address_words, candle_words, named_by, noted_words, sandbox_words, speed_words,
     wallet_words,
 };
-pub(crate) use screen::{Detail, Screen, Stream};
+pub(crate) use screen::{Detail, Screen};
 
 pub(crate) struct ReadyRun<'a> {
     pub(crate) loaded: &'a Loaded,

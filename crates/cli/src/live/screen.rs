@@ -8,11 +8,13 @@ use super::words::{
     BAD, BOLD, DIM, GOOD, NOTE, blocked_words, dated, describe_opened, describe_settled, format_signed,
     open_words, refusal_words, stopping_words, verdict_words,
 };
+use crate::context::Context;
 use crate::terminal::columns_of;
 use anstyle::{AnsiColor, Style};
+use candlewick_app::configuration::Loaded;
 use candlewick_engine::{
-    Action, Approved, BotId, BotSettings, Control, Event, EventKind, IntentId, IntentRow, Judgement, Refused,
-    RiskSettings, Settled,
+    Action, Approved, BotId, BotSettings, Control, Event, EventKind, IntentId, IntentRow, Judgement, Origin,
+    Refused, RiskSettings, Settled,
 };
 use candlewick_runtime::control::{Blockage, Phase};
 use candlewick_runtime::{Funds, Interest, Notice, Notices, Watcher, describe_skew};
@@ -33,7 +35,7 @@ pub(crate) enum Detail {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stream {
+enum Stream {
     Out,
     /// Stderr, because stdout belongs to a JSON document.
     Error,
@@ -67,15 +69,18 @@ pub(super) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 impl Screen {
-    pub(crate) fn new((detail, stream): (Detail, Stream), scale: MoneyScale, bots: &[BotSettings]) -> Self {
+    /// Creates the output of a run. The log has what happens where it is JSON.
+    pub(crate) fn new(detail: Detail, loaded: &Loaded, context: &Context<'_>) -> Self {
+        let bots = &loaded.config.bots;
+        let is_quiet = context.global.quiet || context.log.form().is_json();
         Self {
-            detail,
-            stream,
-            scale,
+            detail: if is_quiet { Detail::Quiet } else { detail },
+            stream: if context.global.json { Stream::Error } else { Stream::Out },
+            scale: loaded.config.account.money_scale,
             bots: bots.iter().map(|bot| (visible(&bot.name).into_owned(), bot.interval.length())).collect(),
             symbols: distinct(bots.iter().map(|bot| bot.symbol)),
             series: distinct(bots.iter().map(BotSettings::series)),
-            risk: None,
+            risk: Some(loaded.config.risk.clone()),
             suspended: None,
             header: None,
             closes: Vec::new(),
@@ -83,11 +88,6 @@ impl Screen {
             latest: Millis::ZERO,
             blocked: Vec::new(),
         }
-    }
-
-    pub(crate) fn within(mut self, risk: &RiskSettings) -> Self {
-        self.risk = Some(risk.clone());
-        self
     }
 
     pub(crate) fn with_header(mut self, header: Header) -> Self {
@@ -136,79 +136,74 @@ impl Screen {
     }
 
     fn show_event(&mut self, event: &Event, funds: Funds, intent: Option<&IntentRow>) {
-        match &event.kind {
+        let ended = |intent: IntentId| format!("#{intent}: its stake is free again");
+        let (style, label, text) = match &event.kind {
             EventKind::Candle { series, candle, origin } => {
-                if let (candlewick_engine::Origin::Live, Some(series)) =
-                    (origin, self.series.get(series.index()))
-                {
+                if let (Origin::Live, Some(series)) = (origin, self.series.get(series.index())) {
                     self.show_candle(event, *series, candle.close());
                 }
+                return;
             }
             EventKind::Opened(opened) | EventKind::Adopted(opened) => {
-                self.line(event.at, Style::new(), "opened", &describe_opened(opened));
+                (Style::new(), "opened", describe_opened(opened))
             }
-            EventKind::Settled(settled) => self.show_settled(event.at, settled, (funds, intent)),
+            EventKind::Settled(settled) => return self.show_settled(event.at, settled, (funds, intent)),
             EventKind::SettledByPerson { intent, outcome, profit } => {
-                let text = format!("#{intent} {outcome} {}, as a person said", self.signed(*profit));
-                self.line(event.at, NOTE, "resolved", &text);
+                (NOTE, "resolved", format!("#{intent} {outcome} {}, as a person said", self.signed(*profit)))
             }
             EventKind::Correction { intent, outcome, profit } => {
-                let text = format!("#{intent} is {outcome} {}", self.signed(*profit));
-                self.line(event.at, BAD, "corrected", &text);
+                (BAD, "corrected", format!("#{intent} is {outcome} {}", self.signed(*profit)))
             }
-            EventKind::Rejected { intent, .. } => self.show_end(event.at, "rejected", *intent),
-            EventKind::NotSent { intent } => self.show_end(event.at, "not sent", *intent),
+            EventKind::Rejected { intent, .. } => (NOTE, "rejected", ended(*intent)),
+            EventKind::NotSent { intent } => (NOTE, "not sent", ended(*intent)),
             EventKind::Reinstated(terms) => {
-                let text =
-                    format!("#{}: the venue lists its trade, which it had not reported", terms.intent());
-                self.line(event.at, BAD, "in doubt", &text);
+                let intent = terms.intent();
+                (BAD, "in doubt", format!("#{intent}: the venue lists its trade, which it had not reported"))
             }
             EventKind::InDoubt { intent } => {
-                let text = format!("#{intent}: its symbol is blocked until that is resolved");
-                self.line(event.at, BAD, "in doubt", &text);
+                (BAD, "in doubt", format!("#{intent}: its symbol is blocked until that is resolved"))
             }
             EventKind::NotOpened { intent, .. } => {
-                self.line(event.at, NOTE, "not open", &format!("#{intent}: the venue has no trade of it"));
+                (NOTE, "not open", format!("#{intent}: the venue has no trade of it"))
             }
             EventKind::OutsideSignal(signal) => {
-                let text = format!("{} {} from {}", signal.direction, signal.id, signal.source);
-                // It may have been given long before.
-                self.line(event.received, NOTE, "signal", &text);
+                (NOTE, "signal", format!("{} {} from {}", signal.direction, signal.id, signal.source))
             }
             EventKind::Deposit { amount } => {
-                let text = format!("{} that no trade explains", self.signed(*amount));
-                self.line(event.at, NOTE, "wallet", &text);
+                (NOTE, "wallet", format!("{} that no trade explains", self.signed(*amount)))
+            }
+            EventKind::WalletDifference { amount: Money::ZERO } => {
+                (BAD, "wallet", "it holds what the trades explain again".to_owned())
             }
             EventKind::WalletDifference { amount } => {
-                let text = match *amount {
-                    Money::ZERO => "it holds what the trades explain again".to_owned(),
-                    amount => format!("{} off what the trades explain", self.signed(amount)),
-                };
-                self.line(event.at, BAD, "wallet", &text);
+                (BAD, "wallet", format!("{} off what the trades explain", self.signed(*amount)))
             }
             EventKind::Skew { offset } => {
                 let limit = self.risk.as_ref().map(|risk| i64::from(risk.max_clock_skew_ms));
                 let limit = limit.filter(|limit| *limit > 0).map(Millis::new);
-                self.line(event.at, NOTE, "clock", &describe_skew(*offset, limit));
+                (NOTE, "clock", describe_skew(*offset, limit))
             }
             EventKind::SecondTrade(trade) => {
                 let (id, stake) = (trade.venue_id.as_str(), self.scale.format(trade.stake));
                 let text =
                     format!("#{}: the venue has {id} as well, {stake} are at stake there", trade.intent);
-                self.line(event.at, BAD, "second trade", &text);
+                (BAD, "second trade", text)
             }
             EventKind::SecondTradeSettled { intent, venue_id, profit } => {
-                let text = format!("#{intent} {}  {}", self.signed(*profit), venue_id.as_str());
-                self.line(event.at, NOTE, "second trade", &text);
+                (NOTE, "second trade", format!("#{intent} {}  {}", self.signed(*profit), venue_id.as_str()))
             }
-            // Which limits are in force since then, nobody says here.
-            EventKind::Control { control: Control::Reload } => self.risk = None,
-            EventKind::Price { .. } | EventKind::Balance { .. } | EventKind::Control { .. } => {}
-        }
-    }
-
-    fn show_end(&self, at: Millis, label: &str, intent: IntentId) {
-        self.line(at, NOTE, label, &format!("#{intent}: its stake is free again"));
+            EventKind::Control { control } => {
+                if *control == Control::Reload {
+                    // Which limits are in force since then, nobody says here.
+                    self.risk = None;
+                }
+                return;
+            }
+            EventKind::Price { .. } | EventKind::Balance { .. } => return,
+        };
+        // A signal may have been given long before.
+        let is_signal = matches!(event.kind, EventKind::OutsideSignal(_));
+        self.line(if is_signal { event.received } else { event.at }, style, label, &text);
     }
 
     fn show_settled(&self, at: Millis, settled: &Settled, (funds, intent): (Funds, Option<&IntentRow>)) {
@@ -225,16 +220,15 @@ impl Screen {
     fn show_action(&self, action: &Action, received: Millis, is_outside: bool) {
         match action {
             Action::Open(approved) => self.show_open(approved),
-            Action::Refuse(refused) => {
+            Action::Refuse(refused) if self.detail == Detail::All => {
                 let at = if is_outside { received } else { refused.decision_time };
                 self.show_refused(refused, at, received);
             }
             Action::Verdict(judgement) => self.show_verdict(judgement),
-            Action::DayOpened { start, equity } => {
-                if self.detail == Detail::All {
-                    self.line(*start, DIM, "day", &format!("begins with {}", self.scale.format(*equity)));
-                }
+            Action::DayOpened { start, equity } if self.detail == Detail::All => {
+                self.line(*start, DIM, "day", &format!("begins with {}", self.scale.format(*equity)));
             }
+            Action::Refuse(_) | Action::DayOpened { .. } => {}
         }
     }
 
@@ -245,13 +239,10 @@ impl Screen {
     }
 
     fn show_refused(&self, refused: &Refused, at: Millis, received: Millis) {
-        if self.detail == Detail::All {
-            let bot = self.bots.get(refused.bot.index());
-            let bot = bot.map_or(("", Millis::MAX), |(name, interval)| (name.as_str(), *interval));
-            let limits = (self.risk.as_ref(), self.suspended.as_deref());
-            let text = refusal_words(refused, bot, received, limits);
-            self.line(at, DIM, "signal", &text);
-        }
+        let bot = self.bots.get(refused.bot.index());
+        let bot = bot.map_or(("", Millis::MAX), |(name, interval)| (name.as_str(), *interval));
+        let limits = (self.risk.as_ref(), self.suspended.as_deref());
+        self.line(at, DIM, "signal", &refusal_words(refused, bot, received, limits));
     }
 
     fn bot_name(&self, bot: BotId) -> &str {

@@ -26,10 +26,6 @@ impl PrintedEvents {
         Self::begin_to(feed, print, false)
     }
 
-    fn begin_with_end(feed: &EventFeed, print: impl Fn(&str) -> io::Result<()> + Send + 'static) -> Self {
-        Self::begin_to(feed, print, true)
-    }
-
     fn begin_to(
         feed: &EventFeed,
         print: impl Fn(&str) -> io::Result<()> + Send + 'static,
@@ -121,14 +117,15 @@ struct Named {
 
 pub(super) fn log_decisions(feed: &EventFeed, log: &LogWriter) -> PrintedEvents {
     let log = log.clone();
-    PrintedEvents::begin_with_end(feed, move |line| {
+    let print = move |line: &str| {
         if let Ok(Named { event }) = serde_json::from_str(line)
             && !LEFT_OUT.contains(&event.as_str())
         {
             log.print_event(&event, line);
         }
         Ok(())
-    })
+    };
+    PrintedEvents::begin_to(feed, print, true)
 }
 
 #[cfg(test)]
