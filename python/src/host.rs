@@ -10,7 +10,6 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How far a work is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Progress {
     pub(crate) work: String,
@@ -47,13 +46,11 @@ impl PyHost {
         }
     }
 
-    /// Has the command end, as at Ctrl-C.
     pub(crate) fn stop(&self) {
         self.is_stopped.store(true, Ordering::Relaxed);
     }
 
-    /// A strategy cannot go on. A run that trades is stopped, and returns from here: the strategy has to be silent from now on.
-    /// Whatever else is done ends at once: what it would come to is not what the strategy says.
+    /// Stops a run that trades, whose strategy must be silent from now on, and unwinds other commands.
     pub(crate) fn fail(&self, error: PyErr) {
         let text = error.to_string();
         let kind = *locked(&self.kind);
@@ -67,17 +64,14 @@ impl PyHost {
         }
     }
 
-    /// Whether the command is a run that trades.
     pub(crate) fn trades(&self) -> bool {
         *locked(&self.kind) == CommandKind::Trades
     }
 
-    /// The first failure of a strategy.
     pub(crate) fn take_fault(&self) -> Option<PyErr> {
         locked(&self.fault).take()
     }
 
-    /// The last progress that was not taken yet.
     pub(crate) fn take_progress(&self) -> Option<Progress> {
         locked(&self.progress).take()
     }

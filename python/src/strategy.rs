@@ -16,7 +16,6 @@ use std::sync::{Arc, OnceLock};
 /// A run keeps each wording of a reason that it met.
 const MOST_WORDINGS: usize = 200;
 
-/// The object of one bot.
 pub(crate) struct PyStrategy {
     bot: BotContext,
     host: Arc<PyHost>,
@@ -68,7 +67,6 @@ impl PyStrategy {
         })
     }
 
-    /// Asks the object: what it answers, or its failure, once.
     fn ask(&mut self, what: Asked<'_>) -> Option<Signal> {
         if self.has_failed {
             return None;
@@ -127,7 +125,6 @@ impl PyStrategy {
         Ok(Signal { expiry, ..Signal::with_reason(*direction, template.with_numbers(numbers)) })
     }
 
-    /// Tells the object what wants no answer.
     fn tell(&mut self, method: &str, call: impl FnOnce(&Self, Python<'_>) -> PyResult<()>) {
         if self.has_failed {
             return;
@@ -144,7 +141,6 @@ impl PyStrategy {
     }
 }
 
-/// What an object is asked about.
 #[derive(Clone, Copy)]
 enum Asked<'a> {
     Candle(&'a Candle),

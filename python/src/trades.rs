@@ -12,7 +12,6 @@ use std::sync::Arc;
 /// Digits of an amount.
 const DIGITS: u8 = 18;
 
-/// A row and its bot.
 type Row<'a> = (&'a IntentRow, &'a BotSettings);
 
 /// All trades, ordered by decision time, then bot.

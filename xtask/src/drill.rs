@@ -47,11 +47,9 @@ const HTTP_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Copy)]
 enum Failure {
-    /// Faults of the venue.
     Venue(&'static str),
     /// Another process holds the write lock of the journal.
     JournalLocked,
-    /// The machine sleeps.
     Sleep(Millis),
 }
 
@@ -123,7 +121,6 @@ const METRICS: [(&str, f64); 8] = [
     ("candlewick_warnings_total", 0.0),
 ];
 
-/// Reaction of the bot to a failure.
 #[derive(Serialize)]
 struct Scene {
     happened: &'static str,
@@ -231,7 +228,6 @@ fn configuration(journal: &str, metrics: SocketAddr) -> String {
     text
 }
 
-/// Checks what must hold after any failure, in journal, ledger and venue.
 async fn check_promises(
     journal: &str,
     outcome: &Outcome,
@@ -283,7 +279,6 @@ async fn check_promises(
     ])
 }
 
-/// Names of the run's events.
 type Events = Arc<Mutex<Vec<String>>>;
 
 fn follow_events(feed: &EventFeed) -> Events {
@@ -365,7 +360,7 @@ impl Night<'_> {
         Ok(Scene { happened, injected, did, events, seen, ended, held })
     }
 
-    /// Injects a failure. Returns the connection that holds the journal's write lock.
+    /// Returns the connection that holds the write lock of the journal.
     async fn inject(&self, failure: Failure) -> anyhow::Result<Option<AnyConnection>> {
         match failure {
             Failure::Venue(faults) => self.running.switchboard.set(faults.parse()?),
@@ -437,7 +432,7 @@ impl Night<'_> {
     }
 }
 
-/// Waits for a condition, and returns whether it came true in time.
+/// Returns whether the condition came true in time.
 async fn wait_until(is_met: impl AsyncFn() -> bool) -> bool {
     let wait = async {
         while !is_met().await {
@@ -457,7 +452,7 @@ struct LeapingClock {
 }
 
 impl LeapingClock {
-    /// Returns the clocks of venue and bot.
+    /// Clocks of venue and bot.
     fn pair(time: VirtualClock) -> (Self, Self) {
         let lead: Arc<AtomicI64> = Arc::default();
         let venue = Self { time, venue_lead: Arc::clone(&lead), lead };
@@ -465,7 +460,6 @@ impl LeapingClock {
         (venue, bot)
     }
 
-    /// Puts the venue's clock ahead. The bot's follows when it catches up.
     fn leap(&self, span: Millis) {
         self.venue_lead.fetch_add(span.get(), Ordering::Relaxed);
     }

@@ -20,7 +20,6 @@ use tracing_subscriber::filter::LevelFilter;
 
 /// Time of the first generated candle: 2026-01-05 00:00 UTC, a Monday.
 const START: Millis = Millis::new(1_767_571_200_000);
-/// Exit code for a broken promise.
 const CHECK_FAILED: u8 = 5;
 
 /// Counts the memory of a backtest.
@@ -51,7 +50,6 @@ enum Command {
     Drill,
 }
 
-/// Result of a command, with the promises that were broken.
 struct Report {
     document: Value,
     broken: Vec<String>,
@@ -81,7 +79,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns the settings of a backtest: TOML over the defaults.
 fn backtest_settings(text: &str) -> anyhow::Result<BacktestSettings> {
     let loaded = Loaded::of_text(text)?;
     let session = SessionSettings { longer_share_percent: None, ..session_settings(&loaded) };
@@ -89,14 +86,12 @@ fn backtest_settings(text: &str) -> anyhow::Result<BacktestSettings> {
     Ok(BacktestSettings { session, simulation, price_every_ms: Millis::from_seconds(5) })
 }
 
-/// Returns settings of generated one-minute candles of a known market.
 fn market_settings(symbol: &str, start: Millis, days: u32) -> anyhow::Result<GenerateSettings> {
     let symbol: Symbol = symbol.parse()?;
     let market = known_market(symbol).context("the market is unknown")?;
     Ok(GenerateSettings::of_market(symbol, market, start, days))
 }
 
-/// Renders a document as text, with a line `path: value` for each value.
 fn render(path: &str, value: &Value) -> String {
     let child = |name: &str, value: &Value| {
         let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };

@@ -32,9 +32,7 @@ pub(crate) struct GlobalArguments {
     pub(crate) verbose: u8,
 }
 
-/// Parses a percentage with or without its sign: `85`, `85%`, `85 %`.
-///
-/// `None` if it is not a finite number.
+/// Parses a finite percentage with or without its sign: `85`, `85%`, `85 %`.
 pub(crate) fn parse_percent(text: &str) -> Option<f64> {
     let number = text.trim().strip_suffix('%').unwrap_or(text).trim();
     number.parse().ok().filter(|percent: &f64| percent.is_finite())
@@ -172,9 +170,7 @@ fn in_year(year: i32, text: &str) -> Option<NaiveDateTime> {
 }
 
 impl AskedTime {
-    /// Returns the moment meant in a journal that ends at `last`, in UTC.
-    ///
-    /// It is not later than `last`, unless the text is a complete moment.
+    /// Returns the moment meant in a journal that ends at `last`, in UTC; only a complete one may be later.
     pub(crate) fn before(&self, last: Millis) -> Option<Millis> {
         let end = DateTime::from_timestamp_millis(last.get())?.naive_utc();
         let day = |back: u64| end.date().checked_sub_days(Days::new(back));

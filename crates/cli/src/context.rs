@@ -61,8 +61,7 @@ impl JournalArguments {
         Ok((loaded, url))
     }
 
-    /// Like [`load`](Self::load), for commands to a running bot. Without `--journal` it finds the
-    /// bot of this configuration from any working directory, and fails if several bots run by it.
+    /// Like `load`, for commands to a running bot, found from any folder; fails if there are several.
     pub(crate) fn load_of_bot(&self, context: &Context<'_>) -> Result<(Loaded, JournalUrl), Failure> {
         let (mut loaded, url) = self.load(context)?;
         if self.journal.is_some() {

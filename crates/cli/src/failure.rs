@@ -23,7 +23,7 @@ use candlewick_statistics::StatisticsError;
 use console::Term;
 use std::fmt::Write as _;
 
-/// Good endings, by exit code.
+/// Exit codes of success.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// Everything is done, or SIGTERM caused an orderly stop.
@@ -32,7 +32,7 @@ pub(crate) enum Ending {
     Interrupted = 130,
 }
 
-/// Kinds of failure, by exit code.
+/// Exit codes of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FailureKind {
     Unexpected = 1,
@@ -87,7 +87,6 @@ impl Failure {
         self
     }
 
-    /// Sets the hint unless a more specific one exists.
     #[must_use]
     pub(crate) fn help_otherwise(mut self, help: &str) -> Self {
         self.help.get_or_insert_with(|| help.to_owned());
@@ -129,10 +128,7 @@ impl Failure {
     }
 }
 
-/// Renders an error message.
-///
-/// Continuation lines of our own are indented. A line break in quoted text is escaped, so that it
-/// cannot look like a line of ours.
+/// Escapes line breaks in quoted text, so that they cannot look like our indented lines.
 fn said(words: &str) -> String {
     words.split("\n  ").map(visible).collect::<Vec<_>>().join("\n  ")
 }

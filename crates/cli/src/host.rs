@@ -9,8 +9,7 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, OnceLock};
 
-/// A program that hosts commands, see [`App::run_hosted`](crate::App::run_hosted). Any thread of
-/// the command may call its methods.
+/// A program that hosts commands. Any thread of the command may call its methods.
 pub trait Host: Send + Sync {
     fn begins(&self, kind: CommandKind);
 
@@ -77,8 +76,7 @@ impl Drop for Guest {
     }
 }
 
-/// Runs `work` under `host` and returns its value and its captured output. The value is `None` if
-/// the host stopped the work.
+/// Returns the value of `work`, `None` if the host stopped it, and its output.
 pub(crate) fn with_host<T>(
     host: Arc<dyn Host>,
     output: HostedOutput,
@@ -132,8 +130,7 @@ pub(crate) fn listener() -> Option<Listener> {
 }
 
 impl Listener {
-    /// Reports progress and ends the command if the host wants it to: through the sign if the
-    /// command polls one, else by unwinding at once.
+    /// Reports progress. If the host wants to stop, gives the sign, or unwinds if nobody polls it.
     pub(crate) fn tell(&self, work: &str, done: u64, total: u64) {
         self.host.progress(work, done, total);
         if !self.host.is_stopped() {

@@ -77,8 +77,7 @@ pub(crate) fn sign() -> Result<Arc<OnceLock<Ending>>, Failure> {
     Ok(sign)
 }
 
-/// For work that reads and writes files in one go: the first stop request removes incomplete files
-/// and exits the process.
+/// Removes incomplete files and exits at the first stop request.
 pub(crate) fn end_on_sign() -> Result<(), Failure> {
     if host::host().is_some() {
         // The process is the host's; the work ends where it next says how far it is.

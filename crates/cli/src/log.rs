@@ -23,7 +23,7 @@ use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, MakeWriter};
 use tracing_subscriber::registry::LookupSpan;
 
-/// Capacity of the queue, in lines. Further lines are dropped and counted.
+/// Lines. Further ones are dropped and counted.
 const MAX_QUEUED: usize = 4_096;
 /// Lines written to the terminal after a full-screen view.
 const MAX_HELD: usize = 200;
@@ -116,7 +116,6 @@ impl LogWriter {
     }
 }
 
-/// The writing end.
 struct Log<T> {
     target: T,
     dropped: Arc<AtomicU64>,
@@ -239,7 +238,6 @@ impl<'a> MakeWriter<'a> for LogWriter {
 }
 
 const VARIABLE: &str = "CANDLEWICK_LOG__FORMAT";
-/// Level of a warning in a line of text.
 const WARN: &str = " WARN ";
 
 #[derive(Clone, Default)]
@@ -280,7 +278,6 @@ impl LineForm {
         format!("{},{}\n", line.trim_end().trim_end_matches('}'), event.trim_start_matches('{'))
     }
 
-    /// Formats a warning about the log itself.
     pub(crate) fn warning(&self, message: &str) -> String {
         if self.is_json() { self.json_line("WARN", message) } else { format!("{WARN}{message}\n") }
     }

@@ -61,7 +61,6 @@ pub(crate) fn show(result: &(impl Serialize + Display), global: &GlobalArguments
     show_as(result, || result.to_string(), global)
 }
 
-/// Prints the document with `--json`, else the text.
 pub(crate) fn show_as(
     document: &impl Serialize,
     text: impl FnOnce() -> String,

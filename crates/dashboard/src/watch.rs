@@ -67,7 +67,7 @@ impl Shared {
         self.version.send_modify(|version| *version += 1);
     }
 
-    /// Changes what is known and notifies subscribers if the change returns true.
+    /// Notifies subscribers if the change returns true.
     fn update(&self, change: impl FnOnce(&mut Known) -> bool) {
         let is_news = change(&mut self.known());
         if is_news {

@@ -238,7 +238,6 @@ impl Conversation {
         has_time
     }
 
-    /// Restarts the lifetime of a code once it was delivered.
     fn restart_code(&mut self, who: Who, now: Instant) {
         if let Some((_, until)) = self.codes.get_mut(&who) {
             *until = now + CODE_HOLDS;
@@ -266,7 +265,7 @@ impl Conversation {
     }
 }
 
-/// Generates a random six-digit code, `None` if the system provides no entropy.
+/// Six digits, `None` without entropy.
 fn new_code() -> Option<String> {
     let mut bytes = [0_u8; 8];
     getrandom::fill(&mut bytes).ok()?;

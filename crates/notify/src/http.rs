@@ -73,9 +73,7 @@ impl ChannelError {
 pub struct Secret(SecretString);
 
 impl Secret {
-    /// Parses a secret and trims white space, such as a file's final newline.
-    ///
-    /// `None` if nothing is left or if it contains control characters.
+    /// Trims white space. `None` if nothing is left, or if there are control characters.
     pub fn new(text: &str) -> Option<Self> {
         let text = text.trim();
         let is_sound = !text.is_empty() && !text.chars().any(char::is_control);

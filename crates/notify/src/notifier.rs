@@ -96,7 +96,6 @@ impl Notifier {
     }
 }
 
-/// Bounded queue of a channel.
 #[derive(Debug)]
 pub(crate) struct Queue {
     waiting: Mutex<Waiting>,
@@ -122,10 +121,7 @@ impl Queue {
         Self { waiting: Mutex::new(waiting), changed: Notify::new() }
     }
 
-    /// Adds an alert without blocking.
-    ///
-    /// If the queue is full, the oldest of the least severe alerts is dropped, or the new one if
-    /// none is less severe.
+    /// Never blocks. A full queue drops the oldest of the least severe alerts, or the new one.
     fn push(&self, alert: Alert) {
         self.lock().push(alert);
         self.changed.notify_one();
@@ -170,7 +166,6 @@ impl Waiting {
     }
 }
 
-/// Throttling of identical alerts.
 #[derive(Debug)]
 struct Repeats {
     quiet: Duration,

@@ -40,9 +40,7 @@ struct Asked {
     answer: oneshot::Receiver<ControlAnswer>,
 }
 
-/// Shows a run until its last notice.
-///
-/// The run continues if the terminal cannot be used.
+/// Shows a run until its last notice. The run continues if the terminal cannot be used.
 pub fn show(facts: Facts, notices: &mut Notices, seat: &Seat) -> io::Result<()> {
     let mut view = View::new(facts);
     // A run that cannot begin leaves the terminal alone.

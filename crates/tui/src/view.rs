@@ -32,7 +32,6 @@ impl Facts {
 #[derive(Clone, Debug, Default)]
 pub struct BotFacts {
     pub name: String,
-    /// Summary of series, strategy, expiry and stake.
     pub about: String,
 }
 
@@ -132,9 +131,7 @@ impl View {
         }
     }
 
-    /// Adds a line of the program's log.
-    ///
-    /// Its wall-clock time is removed, because other lines show venue time.
+    /// Adds a line of the log without its wall-clock time: other lines show venue time.
     pub fn on_log(&mut self, line: &str) {
         let line = line
             .split_once("Z ")

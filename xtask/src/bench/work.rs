@@ -103,10 +103,8 @@ const fn crowd(name: &'static str, bots_per_symbol: usize, symbols: &'static [&'
     WorkKind { name, symbols, bots_per_symbol, rules: CROWD_RULES, ..SINGLE }
 }
 
-/// Result of a backtest.
 pub(super) struct Ran {
     pub(super) outcome: Outcome,
-    /// Number of rejected signals.
     pub(super) refused: u64,
     pub(super) book: TradeBook,
 }
@@ -150,14 +148,11 @@ impl Work {
         self.settings.session.bots.len()
     }
 
-    /// Returns the number of candles times the bots that decide on them.
     pub(super) fn decisions(&self) -> usize {
         self.candles.iter().map(|one| one.candles().len() * self.kind.bots_per_symbol).sum()
     }
 
-    /// Runs a whole backtest without file access and output.
-    ///
-    /// Includes risk rules, simulated venue, trade book, journal hash, summary and verdict.
+    /// Runs a whole backtest, without files and output.
     pub(super) fn run(&self, progress: &mut dyn FnMut()) -> Result<Ran, BacktestError> {
         let bots = &self.settings.session.bots;
         let periods = PERIODS.into_iter().take(self.kind.bots_per_symbol).cycle();
@@ -197,7 +192,6 @@ impl Work {
     }
 }
 
-/// Picks a loop that the compiler knows the bots and signals of.
 fn by_hand_on(candles: &[Candle], detail: Option<&[Candle]>, kind: WorkKind) -> Outcome {
     let (crossings, extremes) = (Signals::AtCrossings, Signals::AtExtremes);
     let own = move |index: usize| &candles[index];
@@ -258,10 +252,7 @@ fn walk(symbol: &str, interval: Interval, candles: usize) -> anyhow::Result<Cand
 const STAKE_CENTS: i64 = STAKE * 100;
 /// Profit of a win at a payout of 80 %.
 const PROFIT_CENTS: i64 = STAKE_CENTS * 80 / 100;
-/// Candles from the signal to the entry.
-///
-/// A trade enters 3 s into the next candle, after the usual latency and the end of its second. It
-/// ends 3 s into the fifth candle after that. Both prices are interpolated between open and close.
+/// A trade enters 3 s into the next candle and ends 3 s into the fifth after that, interpolated.
 const ENTRY_CANDLES: usize = 1;
 const EXIT_CANDLES: usize = 6;
 const INTO_CANDLE: f64 = 3_000.0;
@@ -270,7 +261,7 @@ const INTO_CANDLE: f64 = 3_000.0;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
     pub(super) trades: u64,
-    /// Profit in cents.
+    /// Cents.
     pub(super) pnl: i64,
 }
 
@@ -288,8 +279,7 @@ struct Trade {
     open_price: f64,
 }
 
-/// Trades one symbol with a number of bots. The candle at `price_candle(index)` has the prices of
-/// trades at `index`.
+/// Trades one symbol. `price_candle(index)` has the prices of trades at `index`.
 #[inline]
 pub(super) fn trade_by_hand<'a, const BOTS: usize>(
     candles: &'a [Candle],

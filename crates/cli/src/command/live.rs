@@ -142,7 +142,6 @@ fn where_to_look(
     Ok(format!("look at it later: {}", commands.join(" | ")))
 }
 
-/// A venue that is connected, with the journal of the run.
 struct Venue {
     words: String,
     connection: Connection,

@@ -70,7 +70,7 @@ fn read(url: &JournalUrl, run: Option<u64>, shown: Shown) -> Result<RecordedRepo
     })
 }
 
-/// Reads a page if the name or the beginning of the file identifies one, else a journal.
+/// Reads a page (`.html`) or a journal.
 fn recall(name: &str) -> Result<RecalledRun, Failure> {
     let path = Path::new(name);
     if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("html")) {

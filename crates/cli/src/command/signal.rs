@@ -112,10 +112,7 @@ fn order_of(arguments: &SignalArguments) -> Result<SignalOrder, Failure> {
 
 const MOST_REASONS: usize = 5;
 
-/// Prints how each line of a list is read.
-///
-/// An unrecognised line is a failure unless such lines are skipped. A contradiction is always a
-/// failure.
+/// Prints how each line of a list is read. Contradictions fail, and unrecognised lines unless skipped.
 fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending, Failure> {
     let CheckedList { lines, refused, unbound, would_trade, past } = list;
     let count = |is: fn(&LineUse) -> bool| lines.iter().filter(|line| is(&line.taken)).count();

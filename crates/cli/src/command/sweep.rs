@@ -312,7 +312,6 @@ impl SweepContext<'_> {
         Ok(Ok(SweepReport::of(&tried, (&candles.hash, &notices), self.top)))
     }
 
-    /// Fails if the strategy rejected every set, since there is no result then.
     fn check_refusals(&self, rows: &[TrialRow]) -> Result<(), Failure> {
         let refusals = Refusals::of(rows);
         let Some(problem) = refusals.first.filter(|_| refusals.count == rows.len()) else { return Ok(()) };
@@ -397,8 +396,7 @@ pub(super) fn sweep_count(counted: io::Result<TriedCount>) -> io::Result<SweepCo
 /// A walk may choose one set per window, and each takes several runs over all candles.
 const MOST_VERIFIED: usize = 5;
 
-/// Verifies a set candle by candle, here and in a process of its own. Before that it is not a
-/// result.
+/// Verifies a set, here and in a new process. Before that it is not a result.
 fn verify_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) -> Result<(), Failure> {
     let PreparedSearch { entry, space, sweep, candles, .. } = prepared;
     let bot = space.bot(candidate);

@@ -162,9 +162,7 @@ impl Tuning<'_> {
         Ok(end.map(Some))
     }
 
-    /// Runs the walk-forward with a locked hold-out and reports.
-    ///
-    /// Opens the hold-out if requested and if there is a result to confirm.
+    /// Opens the hold-out only if requested and if there is a result to confirm.
     fn walk_and_report(
         &self,
         candles: &[CheckedCandles],

@@ -132,7 +132,6 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
     }
 }
 
-/// Walks, or writes a plan of so many shards.
 fn run_here(
     own: &OwnArguments,
     (hold_out, shards): (HoldOutUse, Option<NonZeroU64>),
@@ -162,7 +161,6 @@ fn run_here(
     show_as(&document, text, context.global)
 }
 
-/// Runs a shard, or puts all of them together.
 fn run_planned(
     arguments: &PlannedArguments,
     (hold_out, shard): (HoldOutUse, Option<u64>),

@@ -124,7 +124,6 @@ impl Header {
     }
 }
 
-/// Labels the first line.
 fn labelled(
     label: &'static str,
     lines: impl IntoIterator<Item = String>,

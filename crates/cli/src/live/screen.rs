@@ -69,7 +69,7 @@ pub(super) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 impl Screen {
-    /// Creates the output of a run. The log has what happens where it is JSON.
+    /// The log has what happens where it is JSON.
     pub(crate) fn new(detail: Detail, loaded: &Loaded, context: &Context<'_>) -> Self {
         let bots = &loaded.config.bots;
         let is_quiet = context.global.quiet || context.log.form().is_json();

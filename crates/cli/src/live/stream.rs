@@ -63,8 +63,7 @@ impl PrintedEvents {
         Self { is_late, has_ended }
     }
 
-    /// Waits until everything is printed. A late reader gets only the line in progress, within a
-    /// timeout.
+    /// Waits until everything is printed. A late reader gets only the line in progress.
     pub(super) async fn end(self) {
         self.end_within(PATIENCE, LAST_PATIENCE).await;
     }
@@ -106,8 +105,7 @@ fn print(line: &str) -> io::Result<()> {
     writeln!(anstream::stdout(), "{}", json(line))
 }
 
-/// Skipped events: candles and wallet updates, and warnings and alarms, which are log lines
-/// already.
+/// Skipped events: too many, or log lines already.
 const LEFT_OUT: [&str; 5] = ["candle", "updated", "wallet", "alarm", "warning"];
 
 #[derive(Deserialize)]

@@ -5,8 +5,7 @@ use candlewick_records::{EdgeIntervals, VerdictLine};
 use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use candlewick_statistics::MeanBreakEven;
 
-/// Number of trades up to which every interval is recorded. Later ones are spaced by 5 % more
-/// trades.
+/// Trades up to which every interval is recorded; later ones are spaced by 5 %.
 const EACH: u64 = 40;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -102,8 +101,7 @@ impl BotFigures {
         self.edge.push(EdgePoint { trades: own, intervals });
     }
 
-    /// Returns the interval of the edge. It reads all trades, so it is cached until another
-    /// settles.
+    /// Cached until another trade settles, since it reads all of them.
     fn intervals(&mut self) -> EdgeIntervals {
         let settled = self.running.sequence().settled();
         match self.intervals {
@@ -120,7 +118,7 @@ impl BotFigures {
         (self.edge, self.verdict, self.intervals) = (before.edge, before.verdict, before.intervals);
     }
 
-    /// Resets the figures if another bot (other parameters or code) has taken over the name.
+    /// Resets the figures of another bot, with other parameters or code, of the same name.
     pub(crate) fn begin_anew(&mut self, verdict: &BotVerdict) {
         let first = verdict.first_intent().number();
         if first != self.first_intent {
@@ -145,7 +143,7 @@ impl BotFigures {
     }
 }
 
-/// Maximum number of points. A longer curve is thinned to half.
+/// Points. A longer curve is thinned to half.
 const MOST: usize = 2_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

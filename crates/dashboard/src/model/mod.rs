@@ -44,8 +44,7 @@ pub(crate) struct Model {
     pub(crate) is_halted: bool,
     pub(crate) wallet_read: Option<Millis>,
     pub(crate) last: Option<StoredLine>,
-    /// Whether only a snapshot and the lines after it were read. Curves, older candles and refusals
-    /// are still to be read.
+    /// Whether only a snapshot and the lines after it were read, without curves and older candles.
     is_recent: bool,
     /// First line that could not be read, and why. No later line is accepted.
     broken: Option<(u64, String)>,
@@ -63,8 +62,7 @@ pub(crate) struct Refusal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Took {
     Line,
-    /// A run with other bots, another balance or other limits begins. The journal has to be folded
-    /// again for it.
+    /// A run with other settings begins: the journal has to be folded again.
     OtherRun,
 }
 
@@ -314,8 +312,7 @@ impl Model {
         rows.take_while(|row| row.approved.decision_time() > since).filter(is_of_bot).count()
     }
 
-    /// Returns the verdict for each bot of the last run. While an old journal is read, it returns
-    /// the latest ones: forming a verdict reads all trades.
+    /// Forms the verdicts of the last run, or returns the latest: forming one reads all trades.
     pub(crate) fn verdict_lines(&mut self, is_reading: bool) -> Vec<Option<VerdictLine>> {
         if is_reading {
             return self.bots.iter().map(BotFigures::last_verdict).collect();

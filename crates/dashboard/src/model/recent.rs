@@ -11,8 +11,7 @@ use candlewick_records::{IntentOrigin, RecordedRun, RecordsError, SessionFold, i
 use candlewick_runtime::{JournalFold, OldTrade, RuntimeError};
 use candlewick_sdk::{Millis, Money, Outcome};
 
-/// Number of final lines read for what snapshots do not hold: candles, marks and the newest
-/// entries.
+/// Final lines read for what snapshots do not hold.
 pub(super) const END: u64 = 20_000;
 const PAGE: u32 = 5_000;
 
@@ -213,9 +212,7 @@ impl OldFigures {
         Self { bots, curve, profit, counted, rest: old, count, end }
     }
 
-    /// Updates the figures and curves of the model with all trades. The equity curve ends at the
-    /// present equity. Deposits and withdrawals in between are known only once the whole journal is
-    /// read.
+    /// Counts all trades. The equity curve ends at the present equity, without deposits in between.
     fn count_with_young(&self, model: &mut Model) {
         let Model { fold, bots, trades, curve, .. } = model;
         for (place, (bot, verdict)) in bots.iter_mut().zip(fold.session.verdicts()).enumerate() {

@@ -57,8 +57,7 @@ impl KeptTrades {
         self.unfinished.insert(intent);
     }
 
-    /// Evicts finished trades, except for the latest and those of the hour before `at`, which a
-    /// limit counts.
+    /// Evicts finished trades but the latest and those of the last hour, which a limit counts.
     pub(crate) fn forget_old(&mut self, at: Millis) {
         let rows = self.book.rows();
         if rows.len() < self.next_rows.max(2 * KEPT) {
@@ -101,8 +100,7 @@ impl KeptTrades {
         self.bots.contains(bot)
     }
 
-    /// Returns unfinished trades and requests, oldest first. Requests taken as not opened are
-    /// excluded unless a trade turned up for them.
+    /// Oldest first, without requests that are taken as not opened.
     pub(crate) fn unfinished(&self) -> impl Iterator<Item = &IntentRow> {
         let rows = self.unfinished.iter().filter_map(|intent| self.book.row(*intent));
         rows.filter(|row| row.state != IntentState::NotOpened)

@@ -13,8 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Maximum interval between clock events. A client that receives nothing for longer has lost the
-/// connection.
+/// Clock events: a client that receives none has lost the connection.
 const PACE: Duration = Duration::from_secs(2);
 const LEAST: Duration = Duration::from_millis(200);
 const MOST: usize = 100;

@@ -24,8 +24,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 const ANSWER_DEADLINE: Duration = Duration::from_mins(1);
-/// Header that our page sends with orders. Other sites would need a CORS preflight, which is
-/// refused.
+/// Header of our page. Other sites would need a CORS preflight, which is refused.
 pub(crate) const OWN_HEADER: &str = "x-candlewick";
 /// Allows only the page's own files, nothing inline, and no framing by other sites.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -208,8 +207,7 @@ impl Sessions {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Exchanges a token for a cookie and replaces the link. `None` if the token is not that of the
-    /// current link.
+    /// Exchanges the token of the link for a cookie, and replaces the link.
     pub(crate) fn exchange(&self, token: &str) -> Result<Option<String>, DashboardError> {
         let (cookie, next) = (secret()?, secret()?);
         {

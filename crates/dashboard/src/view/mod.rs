@@ -188,8 +188,7 @@ pub(crate) struct Mark {
     rule: &'static str,
 }
 
-/// Returns the trades before a number, `None` if no bot has or had this name. If the page is not
-/// full, also the number before which the journal has more.
+/// `None` for an unknown bot. Also returns where the journal has more, unless the page is full.
 pub(crate) fn trades_of(
     model: &Model,
     before: u64,

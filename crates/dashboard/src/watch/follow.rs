@@ -91,8 +91,7 @@ async fn begin_model(shared: &Shared, reader: &mut Reader) -> Result<Option<OldL
     Ok(old)
 }
 
-/// Discards the model if its last line is no longer in the journal, because another file has taken
-/// the name, or if older lines were not read to their end.
+/// Discards the model if another file has taken the name, or older lines were not all read.
 async fn look_for_the_last(shared: &Shared, reader: &mut Reader) -> Result<(), RecordsError> {
     let last = {
         let mut known = shared.known();
@@ -200,8 +199,7 @@ struct OldLines {
 }
 
 impl OldLines {
-    /// Reads for up to `time` and returns whether more is left. At the end the complete model
-    /// replaces the shown one.
+    /// Reads for up to `time`. Returns whether more is left; the whole model replaces the shown one.
     async fn read(
         &mut self,
         shared: &Shared,
@@ -235,8 +233,6 @@ impl OldLines {
         Ok(true)
     }
 
-    /// Replaces the shown model. It cannot have changed meanwhile: only the calling task updates
-    /// it.
     fn take_over(&mut self, shared: &Shared) {
         shared.update(|known| {
             let Some(shown) = known.model.as_mut() else { return false };

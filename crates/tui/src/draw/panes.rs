@@ -18,7 +18,6 @@ use std::cmp::Ordering;
 
 pub(super) const TOP_HEIGHT: u16 = 3;
 
-/// Draws phase, wallet, venue time, data age, slowest candle, balance, day and drawdown.
 pub(super) fn draw_top(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let lines = vec![phase_line(scene), money_line(scene), trouble_line(scene)];
     frame.render_widget(Paragraph::new(lines), area);
@@ -232,7 +231,6 @@ pub(super) fn draw_bots(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     draw_lines(frame, area, scene, Pane::Bots, lines);
 }
 
-/// Draws the lines of a pane, scrolled if it is the selected one.
 fn draw_lines(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>, pane: Pane, lines: Vec<Line<'_>>) {
     let title = if pane == Pane::Bots { " Bots and verdicts " } else { " Limits and refusals " };
     let scroll = if scene.ui.pane == pane { scene.ui.scroll } else { 0 };
@@ -379,7 +377,6 @@ fn bars(equity: &[Money], low: Money, columns: usize) -> Vec<u64> {
     (0..columns).filter_map(|column| equity.get(last_of(column)).map(height)).collect()
 }
 
-/// Draws the log, with the latest line at the bottom, `back` lines back.
 pub(super) fn draw_log(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>, back: usize) {
     let log = &scene.view.log;
     let rows = usize::from(area.height.saturating_sub(2));

@@ -159,8 +159,7 @@ impl Rules {
         own.parse::<CloseType>().ok().map(|expiry| expiry.to_string())
     }
 
-    /// Returns the next step for a rule: `tune` first, since a look at all candles would leave it
-    /// no hold-out.
+    /// Returns the next step: `tune` first, since a look at all candles would leave it no hold-out.
     fn next(&self, config: &str) -> String {
         match self {
             Self::None => String::new(),
@@ -301,9 +300,7 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Returns the section of price steps, if that of the symbol is known.
-///
-/// Interpolated prices are rounded to it, as a venue's are.
+/// Returns the section of price steps, to which interpolated prices are rounded, if it is known.
 fn ticks_of(symbol: &str) -> String {
     let known = symbol.parse().ok().and_then(known_market);
     known.map_or_else(String::new, |market| {

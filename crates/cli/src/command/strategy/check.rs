@@ -209,9 +209,7 @@ pub(in crate::command) fn not_made(
     }
 }
 
-/// Returns the command that runs all checks of this strategy.
-///
-/// Its parameters come from the configuration if one is named, else they are part of the command.
+/// Returns the command that checks this strategy, with its parameters unless `files` has them.
 pub(in crate::command) fn check_command(
     Subject { entry, params, bot }: &Subject,
     files: &[PathBuf],

@@ -11,10 +11,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use toml_edit::{Array, DocumentMut, Item, Table, value};
 
-/// Template files by their names in the crate.
-///
-/// `my-strategy` and its other spellings are placeholders for the name, `CHECKOUT` for the folder
-/// of Candlewick.
+/// Files of a crate. `my-strategy` stands for the name, `CHECKOUT` for the folder of Candlewick.
 const FILES: [(&str, &str); 10] = [
     ("Cargo.toml", include_str!("template/manifest.toml")),
     ("src/lib.rs", include_str!("template/lib.rs")),
@@ -42,7 +39,6 @@ const CARGO_CONFIG: &str = ".cargo/config.toml";
 
 const TAG: &str = concat!("v", env!("CARGO_PKG_VERSION"));
 
-/// Maximum length of a name in bytes.
 const MAX_NAME: usize = 64;
 
 const NO_CRATE: &str = "abstract alloc as async await become box break build const continue core crate deps do dyn else enum \
@@ -212,9 +208,7 @@ fn is_checkout(folder: &Path) -> bool {
     ["sdk", "cli"].iter().all(|part| folder.join("crates").join(part).join("Cargo.toml").is_file())
 }
 
-/// Finds the checkout that contains the program.
-///
-/// It is searched at run time, since a package must not contain folder names of its builder.
+/// Finds the checkout of the program at run time: a package must not name folders of its builder.
 fn checkout_around(program: &Path) -> Option<&Path> {
     program.ancestors().find(|folder| is_checkout(folder))
 }
