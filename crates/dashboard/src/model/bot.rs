@@ -21,7 +21,7 @@ pub(crate) struct BotFigures {
     pub(crate) drawn: u64,
     pub(crate) cancelled: u64,
     pub(crate) profit: Money,
-    needed: MeanBreakEven,
+    pub(crate) needed: MeanBreakEven,
     peak: Money,
     pub(crate) curve: Curve,
     pub(crate) edge: Vec<EdgePoint>,
@@ -31,7 +31,7 @@ pub(crate) struct BotFigures {
     /// First intent of the present bot. Earlier trades belong to other bots of the same name.
     pub(crate) first_intent: u64,
     pub(crate) verdict: Option<(u64, VerdictLine)>,
-    settled: u64,
+    pub(crate) settled: u64,
     intervals: Option<(u64, EdgeIntervals)>,
 }
 
@@ -40,16 +40,8 @@ impl BotFigures {
         Self { first_intent, ..Self::default() }
     }
 
-    pub(crate) const fn settled(&self) -> u64 {
-        self.settled
-    }
-
     pub(crate) fn drawdown(&self) -> Money {
         self.peak - self.profit
-    }
-
-    pub(crate) fn break_even(&self) -> Option<f64> {
-        self.needed.mean()
     }
 
     pub(crate) fn take(&mut self, at: Millis, outcome: Outcome, (profit, payout): (Money, Option<Payout>)) {
@@ -126,10 +118,6 @@ impl BotFigures {
         }
     }
 
-    pub(crate) fn last_verdict(&self) -> Option<VerdictLine> {
-        self.verdict.as_ref().map(|(_, line)| line.clone())
-    }
-
     pub(crate) fn verdict(&mut self, name: &str, verdict: &BotVerdict) -> VerdictLine {
         match &self.verdict {
             Some((settled, line)) if *settled == self.settled => line.clone(),
@@ -157,7 +145,7 @@ pub(crate) struct Point {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Curve {
-    points: Vec<Point>,
+    pub(crate) points: Vec<Point>,
     stride: u64,
     filled: u64,
     peak: Money,
@@ -187,10 +175,6 @@ impl Curve {
             (point.last, point.low, point.high) = (point.last + by, point.low + by, point.high + by);
         }
         self
-    }
-
-    pub(crate) fn points(&self) -> &[Point] {
-        &self.points
     }
 
     fn thin(&mut self) {
@@ -239,7 +223,7 @@ mod tests {
             (low, high, peak) = (low.min(equity), high.max(equity), peak.max(equity));
             fall = fall.max(peak - equity);
         }
-        let points = curve.points();
+        let points = &curve.points;
         assert!(points.len() <= MOST && points.len() > MOST / 4, "{}", points.len());
         assert_eq!(points.last().map(|point| (point.time.get(), point.last.minor())), Some((99_999, equity)));
         assert_eq!(points.iter().map(|point| point.low.minor()).min(), Some(low));

@@ -40,12 +40,12 @@ pub(crate) struct Model {
     pub(crate) feeds: Vec<Feed>,
     pub(crate) refusals: VecDeque<Refusal>,
     pub(crate) notes: Notes,
-    tail: Tail,
+    pub(crate) tail: Tail,
     pub(crate) is_halted: bool,
     pub(crate) wallet_read: Option<Millis>,
     pub(crate) last: Option<StoredLine>,
     /// Whether only a snapshot and the lines after it were read, without curves and older candles.
-    is_recent: bool,
+    pub(crate) is_recent: bool,
     /// First line that could not be read, and why. No later line is accepted.
     broken: Option<(u64, String)>,
 }
@@ -96,10 +96,6 @@ impl Model {
 
     pub(crate) fn seq(&self) -> u64 {
         self.last.as_ref().map_or(0, |last| last.seq)
-    }
-
-    pub(crate) fn lines_after(&self, told: Option<u64>, most: usize) -> News {
-        self.tail.after(told, most)
     }
 
     pub(crate) fn take(&mut self, stored: StoredLine) -> Result<Took, RecordsError> {
@@ -224,7 +220,7 @@ impl Model {
             | EventKind::NotOpened { intent, .. } => self.take_news(*intent, event.at),
             _ => {}
         }
-        if self.curve.points().is_empty() {
+        if self.curve.points.is_empty() {
             self.curve.push(event.at, self.fold.session.ledger().equity());
         }
     }
@@ -242,16 +238,7 @@ impl Model {
     }
 
     pub(crate) fn knows_bot(&self, name: &str) -> bool {
-        self.run.settings.bots.iter().any(|bot| bot.name == name) || self.trades.has_traded(name)
-    }
-
-    pub(crate) const fn is_recent(&self) -> bool {
-        self.is_recent
-    }
-
-    /// Continues the tail of a snapshot-based model, so that subscribers receive no line twice.
-    pub(crate) fn take_place_of(&mut self, recent: &mut Self) {
-        self.tail = std::mem::take(&mut recent.tail);
+        self.run.settings.bots.iter().any(|bot| bot.name == name) || self.trades.bots.contains(name)
     }
 
     fn take_news(&mut self, intent: IntentId, at: Millis) {
@@ -315,7 +302,8 @@ impl Model {
     /// Forms the verdicts of the last run, or returns the latest: forming one reads all trades.
     pub(crate) fn verdict_lines(&mut self, is_reading: bool) -> Vec<Option<VerdictLine>> {
         if is_reading {
-            return self.bots.iter().map(BotFigures::last_verdict).collect();
+            let latest = |bot: &BotFigures| bot.verdict.as_ref().map(|(_, line)| line.clone());
+            return self.bots.iter().map(latest).collect();
         }
         let Self { fold, bots, .. } = self;
         let (names, verdicts) = (fold.session.bots(), fold.session.verdicts());

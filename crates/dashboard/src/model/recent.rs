@@ -231,7 +231,7 @@ impl OldFigures {
         let begun = fold.session.ledger().equity() - profit.fold(self.profit, |sum, profit| sum + profit);
         *curve = self.curve.clone().raised(begun);
         count_settlements(bots, curve, &mut (begun + self.profit), settled);
-        bots.iter_mut().filter(|bot| bot.settled() > 0).for_each(BotFigures::mark);
+        bots.iter_mut().filter(|bot| bot.settled > 0).for_each(BotFigures::mark);
     }
 }
 

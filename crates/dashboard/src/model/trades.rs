@@ -12,10 +12,10 @@ pub(crate) struct KeptTrades {
     pub(crate) book: TradeBook,
     origins: BTreeMap<IntentId, IntentOrigin>,
     unfinished: BTreeSet<IntentId>,
-    bots: BTreeSet<String>,
-    count: usize,
+    pub(crate) bots: BTreeSet<String>,
+    pub(crate) count: usize,
     /// Number of the intent from which on the book is complete.
-    first: u64,
+    pub(crate) first: u64,
     next_rows: usize,
 }
 
@@ -80,24 +80,12 @@ impl KeptTrades {
         self.next_rows = rows + rows / 4;
     }
 
-    pub(crate) const fn count(&self) -> usize {
-        self.count
-    }
-
-    pub(crate) const fn first(&self) -> u64 {
-        self.first
-    }
-
     pub(crate) fn line(&self, row: &IntentRow) -> Option<TradeLine> {
         Some(TradeLine::of(&self.book, (row, self.origins.get(&row.approved.intent())?)))
     }
 
     pub(crate) fn bot_of(&self, row: &IntentRow) -> Option<&str> {
         self.origins.get(&row.approved.intent()).map(|origin| origin.bot.as_str())
-    }
-
-    pub(crate) fn has_traded(&self, bot: &str) -> bool {
-        self.bots.contains(bot)
     }
 
     /// Oldest first, without requests that are taken as not opened.

@@ -108,6 +108,7 @@ fn venue_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Erro
 }
 
 type Shown = State<Arc<Serving>>;
+type Answer<T> = Result<Json<T>, Failure>;
 
 /// Returns the state of the page, without curves, lists and candles.
 #[utoipa::path(get, path = "/api/state", responses((status = 200, body = View), (status = 400, body = Problem), (status = 401, body = Problem)))]
@@ -125,9 +126,10 @@ fn of_model<T>(
     serving: &Serving,
     listed: Listed,
     read: impl FnOnce(&Model) -> Option<T>,
-) -> Result<Json<T>, Failure> {
+) -> Answer<T> {
     let known = serving.shared.known();
-    let model = known.model.as_ref().ok_or_else(Failure::not_yet)?;
+    let not_yet = || Failure::new(StatusCode::SERVICE_UNAVAILABLE, "the journal is being read");
+    let model = known.model.as_ref().ok_or_else(not_yet)?;
     read(model).map(Json).ok_or_else(|| Failure::not_found(listed.words(model)))
 }
 
@@ -150,10 +152,7 @@ impl Listed {
 
 /// Returns candles of a series, aggregated by level.
 #[utoipa::path(get, path = "/api/candles", params(Series), responses((status = 400, body = Problem), (status = 200, body = Bars), (status = 404, body = Problem)))]
-pub(crate) async fn candles(
-    State(serving): Shown,
-    Parameters(asked): Parameters<Series>,
-) -> Result<Json<Bars>, Failure> {
+pub(crate) async fn candles(State(serving): Shown, Parameters(asked): Parameters<Series>) -> Answer<Bars> {
     of_model(&serving, Listed::Series, |model| {
         bars_of(model.feeds.get(asked.place)?, asked.level, Millis::new(asked.from))
     })
@@ -161,10 +160,7 @@ pub(crate) async fn candles(
 
 /// Returns the recently rejected signals of a series.
 #[utoipa::path(get, path = "/api/marks", params(Series), responses((status = 400, body = Problem), (status = 200, body = Vec<Mark>), (status = 404, body = Problem)))]
-pub(crate) async fn marks(
-    State(serving): Shown,
-    Parameters(asked): Parameters<Series>,
-) -> Result<Json<Vec<Mark>>, Failure> {
+pub(crate) async fn marks(State(serving): Shown, Parameters(asked): Parameters<Series>) -> Answer<Vec<Mark>> {
     of_model(&serving, Listed::Series, |model| Some(marks_of(model, model.feeds.get(asked.place)?.series)))
 }
 
@@ -176,25 +172,19 @@ pub(crate) async fn marks(
 pub(crate) async fn equity(
     State(serving): Shown,
     Parameters(asked): Parameters<OneOrAll>,
-) -> Result<Json<EquityCurve>, Failure> {
+) -> Answer<EquityCurve> {
     of_model(&serving, Listed::Bots, |model| equity_curve(model, asked.bot))
 }
 
 /// Returns the edge of a bot over its trades.
 #[utoipa::path(get, path = "/api/edge", params(Whose), responses((status = 400, body = Problem), (status = 200, body = EdgeCurve), (status = 404, body = Problem)))]
-pub(crate) async fn edge(
-    State(serving): Shown,
-    Parameters(asked): Parameters<Whose>,
-) -> Result<Json<EdgeCurve>, Failure> {
+pub(crate) async fn edge(State(serving): Shown, Parameters(asked): Parameters<Whose>) -> Answer<EdgeCurve> {
     of_model(&serving, Listed::Bots, |model| model.bots.get(asked.bot).map(edge_curve))
 }
 
 /// Returns trades and requests, newest first.
 #[utoipa::path(get, path = "/api/trades", params(Page), responses((status = 400, body = Problem), (status = 200, body = Trades), (status = 404, body = Problem), (status = 502, body = Problem)))]
-pub(crate) async fn trades(
-    State(serving): Shown,
-    Parameters(asked): Parameters<Page>,
-) -> Result<Json<Trades>, Failure> {
+pub(crate) async fn trades(State(serving): Shown, Parameters(asked): Parameters<Page>) -> Answer<Trades> {
     let most = asked.limit.unwrap_or(50).clamp(1, MOST);
     let (before, bot) = (asked.before.unwrap_or(u64::MAX), asked.bot.as_deref());
     let Json((mut page, earlier)) =
@@ -217,10 +207,7 @@ async fn open(serving: &Serving) -> Result<Reader, Failure> {
 
 /// Returns lines of the journal, newest first.
 #[utoipa::path(get, path = "/api/lines", params(LinePage), responses((status = 400, body = Problem), (status = 200, body = Lines), (status = 502, body = Problem)))]
-pub(crate) async fn lines(
-    State(serving): Shown,
-    Parameters(asked): Parameters<LinePage>,
-) -> Result<Json<Lines>, Failure> {
+pub(crate) async fn lines(State(serving): Shown, Parameters(asked): Parameters<LinePage>) -> Answer<Lines> {
     let most = asked.limit.unwrap_or(100).clamp(1, MOST);
     let end = asked.before.unwrap_or(u64::MAX).min(serving.shared.clock().seq.saturating_add(1)).max(1);
     let first = end.saturating_sub(most as u64).max(1);
@@ -243,7 +230,7 @@ pub(crate) async fn explanation(
     State(serving): Shown,
     Path(intent): Path<u64>,
     _: Parameters<Nothing>,
-) -> Result<Json<Value>, Failure> {
+) -> Answer<Value> {
     reading(serving, Asked::Trade(intent.to_string())).await
 }
 
@@ -252,10 +239,7 @@ pub(crate) async fn explanation(
     get, path = "/api/why", params(Moment),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 404, body = Problem))
 )]
-pub(crate) async fn why(
-    State(serving): Shown,
-    Parameters(asked): Parameters<Moment>,
-) -> Result<Json<Value>, Failure> {
+pub(crate) async fn why(State(serving): Shown, Parameters(asked): Parameters<Moment>) -> Answer<Value> {
     let symbol = asked.symbol.filter(|symbol| !symbol.is_empty()).map(|symbol| symbol.parse::<Symbol>());
     let symbol =
         symbol.transpose().map_err(|error| Failure::new(StatusCode::BAD_REQUEST, error.to_string()))?;
@@ -272,7 +256,7 @@ fn told<T: Serialize + ToString>(read: &T) -> Value {
 }
 
 /// Reads the journal in a separate thread, one request at a time, without blocking the page.
-async fn reading(serving: Arc<Serving>, asked: Asked) -> Result<Json<Value>, Failure> {
+async fn reading(serving: Arc<Serving>, asked: Asked) -> Answer<Value> {
     let one = Arc::clone(&serving.explaining).lock_owned().await;
     let reading = tokio::task::spawn_blocking(move || {
         let _one = one;
@@ -358,10 +342,6 @@ impl Failure {
 
     pub(crate) fn internal(error: &impl ToString) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
-    }
-
-    pub(crate) fn not_yet() -> Self {
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "the journal is being read")
     }
 }
 

@@ -41,7 +41,7 @@ pub(crate) async fn events(
     let shared = Arc::clone(&serving.shared);
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let lines = last.and_then(|id| after(id, &shared.generation));
-    let changes = shared.changes();
+    let changes = shared.version.subscribe();
     let told = Told { shared, changes, lines, waiting: VecDeque::new(), is_first: true };
     Sse::new(unfold(told, |mut told| async move {
         let event = told.next().await;

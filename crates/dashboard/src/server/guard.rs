@@ -17,7 +17,6 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use blake3::Hash;
 use std::collections::VecDeque;
-use std::fmt::Write as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -51,16 +50,13 @@ fn objection(serving: &Serving, method: &Method, headers: &HeaderMap) -> Option<
         return Some("this is asked for by a page elsewhere");
     }
     let site = text(&HeaderName::from_static("sec-fetch-site"));
-    if !site.iter().all(|site| ["same-origin", "none"].contains(site)) && !is_visit(headers) {
+    // A link to the page is followed: it reveals nothing.
+    let is_visit = headers.get("sec-fetch-mode").is_some_and(|mode| mode == "navigate");
+    if !site.iter().all(|site| ["same-origin", "none"].contains(site)) && !is_visit {
         return Some("this is asked for by a page elsewhere");
     }
     let is_reading = *method == Method::GET || *method == Method::HEAD;
     (!is_reading && !headers.contains_key(OWN_HEADER)).then_some("the header x-candlewick is missing")
-}
-
-/// Returns whether the request is a link navigation to the page, which alone reveals nothing.
-fn is_visit(headers: &HeaderMap) -> bool {
-    headers.get("sec-fetch-mode").is_some_and(|mode| mode == "navigate")
 }
 
 pub(crate) async fn signed_in(State(serving): State<Arc<Serving>>, request: Request, next: Next) -> Response {
@@ -133,10 +129,6 @@ impl Hosts {
         }
     }
 
-    pub(crate) const fn is_encrypted(&self) -> bool {
-        self.proxy.is_some()
-    }
-
     pub(crate) fn knows(&self, host: &str) -> bool {
         let host = host.to_ascii_lowercase();
         self.names.contains(&host) || self.is_proxy(&host) || self.is_any(&host)
@@ -180,7 +172,7 @@ pub(crate) struct Sessions {
     links: watch::Sender<Link>,
     base: String,
     cookie: String,
-    attributes: &'static str,
+    secure: &'static str,
 }
 
 struct Inner {
@@ -193,14 +185,10 @@ impl Sessions {
         let (token, base) = (secret()?, hosts.base());
         let (links, shown) = watch::channel(Link { url: url_of(&base, &token), used: 0 });
         let inner = Mutex::new(Inner { token: blake3::hash(token.as_bytes()), cookies: VecDeque::new() });
-        let attributes = if hosts.is_encrypted() {
-            "; HttpOnly; SameSite=Strict; Path=/; Secure"
-        } else {
-            "; HttpOnly; SameSite=Strict; Path=/"
-        };
+        let secure = if hosts.proxy.is_some() { "; Secure" } else { "" };
         // Cookies of one address are shared by its ports: another dashboard there has a name of its own.
         let cookie = format!("candlewick-{}", hosts.port);
-        Ok((Self { inner, links, base, cookie, attributes }, shown))
+        Ok((Self { inner, links, base, cookie, secure }, shown))
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -223,7 +211,7 @@ impl Sessions {
         }
         let url = url_of(&self.base, &next);
         self.links.send_modify(|link| *link = Link { url, used: link.used + 1 });
-        Ok(Some(format!("{}={cookie}{}", self.cookie, self.attributes)))
+        Ok(Some(format!("{}={cookie}; HttpOnly; SameSite=Strict; Path=/{}", self.cookie, self.secure)))
     }
 
     pub(crate) fn knows(&self, cookies: &str) -> bool {
@@ -240,12 +228,9 @@ fn url_of(base: &str, token: &str) -> String {
 }
 
 pub(crate) fn secret() -> Result<String, DashboardError> {
-    let mut bytes = [0; 32];
+    let mut bytes = [0_u8; 32];
     getrandom::fill(&mut bytes).map_err(DashboardError::NoChance)?;
-    Ok(bytes.iter().fold(String::with_capacity(64), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    }))
+    Ok(bytes.map(|byte| format!("{byte:02x}")).concat())
 }
 
 #[cfg(test)]

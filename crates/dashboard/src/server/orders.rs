@@ -53,7 +53,7 @@ async fn carry_out_halt(serving: Arc<Serving>, reason: String) -> Result<Json<Or
     let watched = &serving.shared.watched;
     let reason = if reason.trim().is_empty() { "ordered on the page" } else { reason.trim() };
     let halted = halt_bot(&watched.paths, &watched.journal, reason).await;
-    serving.shared.ask_soon();
+    serving.shared.ask.notify_one();
     let text = match halted.map_err(|error| refused(&error))? {
         Halted::ByOrder(state) => describe(&state),
         Halted::ByFile(_) => "No bot runs: one that starts on this journal opens no trade until somebody resumes.".to_owned(),
@@ -86,7 +86,7 @@ async fn carry_out_resume(serving: Arc<Serving>) -> Result<Json<Ordered>, Failur
     let _one = serving.ordering.lock().await;
     let watched = &serving.shared.watched;
     let resumed = resume_bot(&watched.paths, &watched.journal).await;
-    serving.shared.ask_soon();
+    serving.shared.ask.notify_one();
     let text = match resumed.map_err(|error| refused(&error))? {
         Resumed::ByOrder { state, .. } => describe(&state),
         Resumed::TakenBack { .. } => "No bot runs: the next one on this journal opens trades.".to_owned(),

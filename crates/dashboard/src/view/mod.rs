@@ -28,7 +28,7 @@ pub(crate) struct Bars {
 }
 
 pub(crate) fn bars_of(feed: &Feed, level: usize, from: Millis) -> Option<Bars> {
-    let level = feed.levels.all().get(level)?;
+    let level = feed.levels.0.get(level)?;
     let mut bars = Bars { length: level.length, ..Bars::default() };
     for bar in level.bars.iter().filter(|bar| bar.time >= from) {
         bars.time.push(bar.time);
@@ -91,7 +91,7 @@ pub(crate) fn equity_curve(model: &Model, bot: Option<usize>) -> Option<EquityCu
         Some(place) => &model.bots.get(place)?.curve,
     };
     let mut curve = EquityCurve::default();
-    for point in points.points() {
+    for point in &points.points {
         curve.time.push(point.time);
         curve.equity.push(scale.to_f64(point.last));
         curve.low.push(scale.to_f64(point.low));
@@ -198,7 +198,7 @@ pub(crate) fn trades_of(
     if bot.is_some_and(|bot| !model.knows_bot(bot)) {
         return None;
     }
-    let (kept, first) = (&model.trades, model.trades.first());
+    let (kept, first) = (&model.trades, model.trades.first);
     let rows = kept.book.rows();
     let begin = rows.partition_point(|row| row.approved.intent().number() < first);
     let end = rows.partition_point(|row| row.approved.intent().number() < before).max(begin);

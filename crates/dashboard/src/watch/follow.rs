@@ -95,7 +95,7 @@ async fn begin_model(shared: &Shared, reader: &mut Reader) -> Result<Option<OldL
 async fn look_for_the_last(shared: &Shared, reader: &mut Reader) -> Result<(), RecordsError> {
     let last = {
         let mut known = shared.known();
-        if known.model.as_ref().is_some_and(Model::is_recent) {
+        if known.model.as_ref().is_some_and(|model| model.is_recent) {
             known.model = None;
         }
         known.model.as_ref().and_then(|model| model.last.as_ref()).map(|last| (last.seq, last.hash))
@@ -208,7 +208,7 @@ impl OldLines {
     ) -> Result<bool, RecordsError> {
         let begun = Instant::now();
         while begun.elapsed() < time {
-            let shown = shared.known().model.as_ref().filter(|model| model.is_recent()).map(Model::seq);
+            let shown = shared.known().model.as_ref().filter(|model| model.is_recent).map(Model::seq);
             let Some(shown) = shown else { return Ok(false) };
             let page = reader.lines(self.model.seq() + 1, PAGE).await?;
             if !follows(self.model.last.as_ref(), page.first()) {
@@ -237,7 +237,8 @@ impl OldLines {
         shared.update(|known| {
             let Some(shown) = known.model.as_mut() else { return false };
             std::mem::swap(shown, &mut self.model);
-            shown.take_place_of(&mut self.model);
+            // Subscribers receive no line twice.
+            shown.tail = std::mem::take(&mut self.model.tail);
             true
         });
     }

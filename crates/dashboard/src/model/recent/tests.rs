@@ -209,7 +209,7 @@ fn shown(model: &mut Model) -> Value {
         run.as_object_mut().unwrap().remove(unknown).unwrap();
     }
     let profits =
-        model.bots.iter().map(|bot| bot.curve.points().iter().map(|point| point.last.minor()).collect());
+        model.bots.iter().map(|bot| bot.curve.points.iter().map(|point| point.last.minor()).collect());
     let profits: Vec<Vec<i64>> = profits.collect();
     json!({ "run": run, "profits": profits, "halted": model.is_halted })
 }
@@ -232,7 +232,7 @@ async fn a_model_on_a_snapshot_shows_what_all_lines_come_to_and_goes_on_as_they_
     let mut all = whole(&written).await;
     assert!(recent.fold.read_lines() < EVERY * 2, "{} of {}", recent.fold.read_lines(), all.seq());
     assert!(all.session().ledger().equity() != Money::from_minor(1_000_000) && all.is_halted);
-    assert!(all.trades.unfinished().count() > 0 && all.trades.count() > 30);
+    assert!(all.trades.unfinished().count() > 0 && all.trades.count > 30);
     assert_eq!(shown(&mut model), shown(&mut all));
 
     // Lines that come later, and a run of the same settings.
@@ -263,18 +263,18 @@ async fn a_model_without_the_trades_of_earlier_days_shows_the_figures_of_all() {
     let (mut recent, mut model) = read_recent(&mut reader).await.unwrap();
     let mut all = whole(&written).await;
     let (left, kept) = (recent.old.count, model.trades.book.rows().len());
-    assert!(left > 100 && left + kept == all.trades.count(), "{left} left, {kept} kept");
-    assert!(model.trades.first() > 100 && model.trades.has_traded("other"));
+    assert!(left > 100 && left + kept == all.trades.count, "{left} left, {kept} kept");
+    assert!(model.trades.first > 100 && model.trades.bots.contains("other"));
     assert_eq!(shown(&mut model), shown(&mut all));
     let points = |model: &Model| {
-        let points = model.curve.points().iter();
+        let points = model.curve.points.iter();
         points.map(|point| (point.last, point.low, point.high)).collect::<Vec<_>>()
     };
     assert_eq!(points(&model), points(&all)[1..], "but for where all began");
     // A page begins with what the model has, and goes on with what the journal has.
     let (page, earlier) = trades_of(&model, u64::MAX, 1_000, None).unwrap();
-    assert_eq!((page.before, earlier), (None, Some(model.trades.first())));
-    assert!(page.trades.iter().all(|trade| trade.intent_id >= model.trades.first()));
+    assert_eq!((page.before, earlier), (None, Some(model.trades.first)));
+    assert!(page.trades.iter().all(|trade| trade.intent_id >= model.trades.first));
 
     for _ in 0..30 {
         written.minute().await;
@@ -306,7 +306,7 @@ async fn old_trades_leave_the_model_and_are_read_from_the_journal() {
     let mut reader = Reader::open(&written.url()).await.unwrap();
     let contents = JournalContents::read(&mut reader).await.unwrap();
     let all = TradeFilter::default().apply(&contents).unwrap();
-    assert_eq!((all.lines().len(), model.trades.count()), (2_606, 2_606));
+    assert_eq!((all.lines().len(), model.trades.count), (2_606, 2_606));
     let kept = model.trades.book.rows().len();
     assert!((1_001..2_000).contains(&kept), "{kept} rows");
     assert_eq!(model.trades.unfinished().map(|row| row.approved.intent().number()).collect::<Vec<_>>(), [11]);
