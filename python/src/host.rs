@@ -22,14 +22,14 @@ pub(crate) struct PyHost {
     itself: Option<Itself>,
     is_stopped: AtomicBool,
     kind: Mutex<CommandKind>,
-    fault: Mutex<Option<PyErr>>,
-    progress: Mutex<Option<Progress>>,
+    pub(crate) fault: Mutex<Option<PyErr>>,
+    pub(crate) progress: Mutex<Option<Progress>>,
     candles: Mutex<Vec<CandleSeries>>,
-    trades: Mutex<Option<RecordBatch>>,
+    pub(crate) trades: Mutex<Option<RecordBatch>>,
 }
 
 /// What a lock holds, also after a strategy that failed has unwound past it: each is written whole.
-fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -66,18 +66,6 @@ impl PyHost {
 
     pub(crate) fn trades(&self) -> bool {
         *locked(&self.kind) == CommandKind::Trades
-    }
-
-    pub(crate) fn take_fault(&self) -> Option<PyErr> {
-        locked(&self.fault).take()
-    }
-
-    pub(crate) fn take_progress(&self) -> Option<Progress> {
-        locked(&self.progress).take()
-    }
-
-    pub(crate) fn take_trades(&self) -> Option<RecordBatch> {
-        locked(&self.trades).take()
     }
 
     /// All candles of the series, where they are known and this one is among them.

@@ -11,6 +11,8 @@ use candlewick_sdk::{
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
 
 /// A run keeps each wording of a reason that it met.
@@ -40,22 +42,12 @@ impl PyStrategy {
             let is_own: bool = object.call_method1("_overrides", (name,))?.extract()?;
             is_own.then(|| object.getattr(name).map(Bound::unbind)).transpose()
         };
-        let longer: Vec<String> = object.getattr("longer_intervals")?.extract()?;
-        let longer = longer.iter().map(|interval| {
-            let read = interval.parse::<Interval>();
-            read.map_err(|error| PyValueError::new_err(format!("longer_intervals: {error}")))
-        });
-        let close_types: Vec<String> = object.getattr("close_types")?.extract()?;
-        let close_types = close_types.iter().map(|close_type| {
-            let read = close_type.parse::<CloseType>();
-            read.map_err(|error| PyValueError::new_err(format!("close_types: {error}")))
-        });
         Ok(Self {
             bot: bot.clone(),
             host,
             warmup: warmup_of(object)?,
-            longer: longer.collect::<PyResult<_>>()?,
-            close_types: close_types.collect::<PyResult<_>>()?,
+            longer: parsed(object, "longer_intervals")?,
+            close_types: parsed(object, "close_types")?,
             on_candle: object.getattr("on_candle")?.unbind(),
             on_longer_candle: own("on_longer_candle")?,
             on_price: own("on_price")?,
@@ -75,7 +67,8 @@ impl PyStrategy {
             Ok(signal) => signal,
             Err(error) => {
                 self.has_failed = true;
-                self.host.fail(self.noted(error, what));
+                let (method, time) = (what.method(), utc(what.time()));
+                self.host.fail(noted(error, &format!("in {method} of the bot {}, at {time}", self.bot.bot)));
                 None
             }
         }
@@ -134,11 +127,12 @@ impl PyStrategy {
             self.host.fail(noted(error, &format!("in {method} of the bot {}", self.bot.bot)));
         }
     }
+}
 
-    fn noted(&self, error: PyErr, what: Asked<'_>) -> PyErr {
-        let (method, time) = (what.method(), utc(what.time()));
-        noted(error, &format!("in {method} of the bot {}, at {time}", self.bot.bot))
-    }
+fn parsed<T: FromStr<Err: Display>>(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<T>> {
+    let texts: Vec<String> = object.getattr(name)?.extract()?;
+    let invalid = |error: T::Err| PyValueError::new_err(format!("{name}: {error}"));
+    texts.iter().map(|text| text.parse().map_err(invalid)).collect()
 }
 
 #[derive(Clone, Copy)]
