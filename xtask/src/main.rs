@@ -32,7 +32,7 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 struct Arguments {
     #[command(subcommand)]
     command: Command,
-    /// Print one JSON document
+    /// For scripts: the document is JSON in any case
     #[arg(long, global = true)]
     json: bool,
     /// Log warnings and notices of the bot
@@ -66,7 +66,7 @@ fn main() -> ExitCode {
     };
     match result {
         Ok(Report { document, broken }) => {
-            println!("{}", if arguments.json { format!("{document:#}") } else { render("", &document) });
+            println!("{document:#}");
             for promise in &broken {
                 eprintln!("error: broken promise: {promise}");
             }
@@ -90,39 +90,4 @@ fn market_settings(symbol: &str, start: Millis, days: u32) -> anyhow::Result<Gen
     let symbol: Symbol = symbol.parse()?;
     let market = known_market(symbol).context("the market is unknown")?;
     Ok(GenerateSettings::of_market(symbol, market, start, days))
-}
-
-fn render(path: &str, value: &Value) -> String {
-    let child = |name: &str, value: &Value| {
-        let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
-        render(&path, value)
-    };
-    match value {
-        Value::Object(fields) => fields.iter().map(|(name, value)| child(name, value)).collect(),
-        Value::Array(values) => {
-            (1..).zip(values).map(|(number, value)| child(&number.to_string(), value)).collect()
-        }
-        Value::String(text) => format!("{path}: {text}\n"),
-        value => format!("{path}: {value}\n"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn every_value_is_a_line_with_its_path() {
-        let works = json!([{ "name": "coin", "ns": { "median": 9.6 } }, { "name": "walk", "ns": null }]);
-        let text = render("", &json!({ "passed": true, "works": works }));
-        let expected = [
-            "passed: true",
-            "works.1.name: coin",
-            "works.1.ns.median: 9.6",
-            "works.2.name: walk",
-            "works.2.ns: null",
-        ];
-        assert_eq!(text.lines().collect::<Vec<_>>(), expected);
-    }
 }
