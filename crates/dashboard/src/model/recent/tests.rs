@@ -318,7 +318,7 @@ async fn old_trades_leave_the_model_and_are_read_from_the_journal() {
             .map(|(place, (bot, verdict))| Some(VerdictLine::of((bot, place), verdict, &contents.book)))
             .collect();
     assert_eq!(model.verdict_lines(false), verdicts);
-    assert_eq!(model.bots.iter().map(BotFigures::settled).sum::<u64>(), 2_605);
+    assert_eq!(model.bots.iter().map(|bot| bot.settled).sum::<u64>(), 2_605);
 
     let (_, mut recent) = read_recent(&mut reader).await.unwrap();
     assert!((1_001..2_000).contains(&recent.trades.book.rows().len()));
