@@ -26,12 +26,12 @@ pub(crate) struct Context<'a> {
 
 impl Context<'_> {
     pub(crate) fn write_log_as(&self, settings: &LogSettings) {
-        self.log.form().set_json(settings.format == LogFormat::Json);
+        self.log.form.set_json(settings.format == LogFormat::Json);
     }
 
     pub(crate) fn say(&self, text: &str) {
         if !self.global.quiet {
-            let columns = columns_of(&Term::stderr()).filter(|_| !self.log.form().is_json());
+            let columns = columns_of(&Term::stderr()).filter(|_| !self.log.form.is_json());
             self.log.print(&format!("{}\n", wrapped(text, columns)));
         }
     }

@@ -34,7 +34,7 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 pub(crate) struct LogWriter {
     queue: SyncSender<Line>,
     dropped: Arc<AtomicU64>,
-    form: LineForm,
+    pub(crate) form: LineForm,
 }
 
 enum Line {
@@ -65,10 +65,6 @@ impl LogWriter {
         Self { queue, dropped, form }
     }
 
-    pub(crate) const fn form(&self) -> &LineForm {
-        &self.form
-    }
-
     pub(crate) fn print(&self, text: &str) {
         let text = if self.form.is_json() {
             self.form.json_line("INFO", text.trim_end())
@@ -87,8 +83,11 @@ impl LogWriter {
         is_json
     }
 
+    /// Prints an event of the run, a JSON object, with the members of a line.
     pub(crate) fn print_event(&self, name: &str, event: &str) {
-        self.send(Line::Text(self.form.json_event(name, event)));
+        let line = self.form.json_line("INFO", &name.replace('_', " "));
+        let (line, event) = (line.trim_end().trim_end_matches('}'), json(event));
+        self.send(Line::Text(format!("{line},{}\n", event.trim_start_matches('{'))));
     }
 
     #[cfg(feature = "tui")]
@@ -248,11 +247,6 @@ pub(crate) struct LineForm {
 }
 
 impl LineForm {
-    fn of_environment() -> Self {
-        let is_json = std::env::var(VARIABLE).is_ok_and(|value| value == "json");
-        Self { is_json: Arc::new(AtomicBool::new(is_json)), clock: Arc::default() }
-    }
-
     pub(crate) fn is_json(&self) -> bool {
         self.is_json.load(Ordering::Relaxed)
     }
@@ -269,13 +263,6 @@ impl LineForm {
         let line =
             json!({ "timestamp": self.now(), "level": level, "target": "candlewick", "message": message });
         format!("{}\n", json(&line.to_string()))
-    }
-
-    /// Appends an event of the run, a JSON object, to the members of a line.
-    fn json_event(&self, name: &str, event: &str) -> String {
-        let line = self.json_line("INFO", &name.replace('_', " "));
-        let event = json(event);
-        format!("{},{}\n", line.trim_end().trim_end_matches('}'), event.trim_start_matches('{'))
     }
 
     pub(crate) fn warning(&self, message: &str) -> String {
@@ -337,7 +324,8 @@ pub(crate) fn start_log(global: &GlobalArguments) -> LogWriter {
     let level = level_of(global);
     let colours =
         std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let form = LineForm::of_environment();
+    let form = LineForm::default();
+    form.set_json(std::env::var(VARIABLE).is_ok_and(|value| value == "json"));
     let writer = LogWriter::start_as(std::io::stderr(), form.clone());
     // A second start, in a test of an App, keeps the first one's choice.
     let _ = tracing_subscriber::fmt()

@@ -44,18 +44,6 @@ impl Progress {
         bar.set_position(done);
     }
 
-    fn pulse(&mut self, words: &str) {
-        if !self.visible || self.watch.elapsed() < PATIENCE {
-            return;
-        }
-        let spinner = self.bar.get_or_insert_with(|| {
-            let spinner = ProgressBar::new_spinner();
-            spinner.enable_steady_tick(FRAME);
-            spinner
-        });
-        spinner.set_message(visible(words).into_owned());
-    }
-
     pub(crate) fn say(&self, text: &str) {
         if let Some(bar) = &self.bar {
             bar.set_message(format!("{}, {}", self.what, visible(text)));
@@ -89,7 +77,15 @@ impl app::ProgressBar for Progress {
     }
 
     fn pulse(&mut self, text: String) {
-        Self::pulse(self, &text);
+        if !self.visible || self.watch.elapsed() < PATIENCE {
+            return;
+        }
+        let spinner = self.bar.get_or_insert_with(|| {
+            let spinner = ProgressBar::new_spinner();
+            spinner.enable_steady_tick(FRAME);
+            spinner
+        });
+        spinner.set_message(visible(&text).into_owned());
     }
 }
 

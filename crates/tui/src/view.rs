@@ -24,7 +24,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    fn bot_name(&self, place: usize) -> &str {
+    pub(crate) fn bot_name(&self, place: usize) -> &str {
         self.bots.get(place).map_or("", |bot| bot.name.as_str())
     }
 }
@@ -151,10 +151,6 @@ impl View {
 
     pub(crate) fn price(&self, symbol: Symbol) -> Option<f64> {
         self.prices.iter().find(|(known, _)| *known == symbol).map(|(_, price)| *price)
-    }
-
-    pub(crate) fn bot_name(&self, place: usize) -> &str {
-        self.facts.bot_name(place)
     }
 
     fn add_line(&mut self, line: LogLine) {

@@ -77,32 +77,27 @@ struct Sound {
     compacted: Option<Compaction>,
 }
 
-impl Sound {
-    fn of(journal: String, JournalCheck { verified, snapshots, tables, compaction }: JournalCheck) -> Self {
-        Self {
-            journal,
-            entries: verified.entries,
-            head_hash: verified.head_hash.to_string(),
-            raw_exchanges: verified.exchanges,
-            raw_exchanges_outside: verified.exchanges_outside,
-            snapshots: snapshots.sound,
-            snapshots_not_checked: snapshots.not_checked,
-            tables_up_to: match tables {
-                TablesCheck::Sound { seq, .. } => Some(seq),
-                TablesCheck::Absent => None,
-            },
-            compacted: compaction,
-        }
-    }
-}
-
 fn run_verify(arguments: &VerifyArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
-    let check = block_on(async {
+    let JournalCheck { verified, snapshots, tables, compaction } = block_on(async {
         let mut reader = Reader::open(&url).await.map_err(RuntimeError::from)?;
         check_journal(&mut reader).await
     })?;
-    show(&Sound::of(url.to_string(), check), context.global)
+    let sound = Sound {
+        journal: url.to_string(),
+        entries: verified.entries,
+        head_hash: verified.head_hash.to_string(),
+        raw_exchanges: verified.exchanges,
+        raw_exchanges_outside: verified.exchanges_outside,
+        snapshots: snapshots.sound,
+        snapshots_not_checked: snapshots.not_checked,
+        tables_up_to: match tables {
+            TablesCheck::Sound { seq, .. } => Some(seq),
+            TablesCheck::Absent => None,
+        },
+        compacted: compaction,
+    };
+    show(&sound, context.global)
 }
 
 impl fmt::Display for Sound {

@@ -101,10 +101,11 @@ pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<En
         }
         live::check_full_screen()?;
     }
-    let loaded = Loaded::read(&context.global.config, base_of(arguments), flags_of(arguments))?;
+    let (base, flags) = terms_of(arguments);
+    let loaded = Loaded::read(&context.global.config, base, flags)?;
     if arguments.tui {
         // It is for people, and the log stands in it.
-        context.log.form().set_json(false);
+        context.log.form.set_json(false);
     } else {
         context.write_log_as(&loaded.config.log);
     }
@@ -160,7 +161,7 @@ async fn run_bots(
     // Listened for before anything begins, so that no interrupt is lost.
     let mut interrupt = Interrupt::new()?;
     let real = if arguments.real { RealMoney::Asked } else { RealMoney::NotAsked };
-    let read_again = live::read_again(context, (base_of(arguments), flags_of(arguments)), real);
+    let read_again = live::read_again(context, terms_of(arguments), real);
     let venue = if arguments.sandbox {
         start_embedded(arguments, loaded, &bots, context).await?
     } else {
@@ -312,7 +313,7 @@ fn header(
         context.registry,
         RunWords {
             venue,
-            wallet: live::wallet_words(loaded.config.account.mode),
+            wallet: if loaded.config.account.mode == Mode::Real { "REAL MONEY" } else { "demo" },
             begins: candles.as_ref().map(|candles| candles.start),
             candles: candles.map(|candles| {
                 let words = live::candle_words(loaded.config.sandbox.speed, candles, arguments.until_end);
@@ -324,15 +325,12 @@ fn header(
     ))
 }
 
-const fn base_of(arguments: &LiveArguments) -> Base {
-    if arguments.sandbox { Base::Sandbox } else { Base::Bare }
-}
-
-fn flags_of(arguments: &LiveArguments) -> Vec<Flag> {
+fn terms_of(arguments: &LiveArguments) -> (Base, Vec<Flag>) {
+    let base = if arguments.sandbox { Base::Sandbox } else { Base::Bare };
     let data = (!arguments.data.is_empty()).then_some(&arguments.data);
     let signals = arguments.signals.as_deref();
     let rules = arguments.rules.as_ref().map(|file| candles::rule_bots(file, &arguments.data));
-    [
+    let flags = [
         Flag::new("--speed", "sandbox", "speed", arguments.speed.as_ref()),
         Flag::new("--data", "sandbox", "data", data),
         Flag::new("--rules", "", "bots", rules),
@@ -341,8 +339,6 @@ fn flags_of(arguments: &LiveArguments) -> Vec<Flag> {
         Flag::new("--journal", "journal", "url", arguments.journal.as_ref()),
         Flag::new("--signals", "signals", "stdin", (signals == Some("-")).then_some(true)),
         Flag::new("--signals", "signals", "list", signals.filter(|list| *list != "-")),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    ];
+    (base, flags.into_iter().flatten().collect())
 }

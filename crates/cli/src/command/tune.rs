@@ -170,7 +170,7 @@ impl Tuning<'_> {
         sweep: Option<&SweepReport>,
         sign: &OnceLock<Ending>,
     ) -> Result<Ending, Failure> {
-        let looks = self.earlier_looks()?;
+        let looks = self.prepare_walk(HoldOutUse::Locked)?.earlier_looks()?.found;
         if self.arguments.open_hold_out {
             self.context.note_all(&looks);
         }
@@ -219,10 +219,6 @@ impl Tuning<'_> {
         });
         self.write(&mut report)?;
         show(&report, self.context.global)
-    }
-
-    fn earlier_looks(&self) -> Result<Vec<String>, Failure> {
-        Ok(self.prepare_walk(HoldOutUse::Locked)?.earlier_looks()?.found)
     }
 
     fn prepare_walk(&self, hold_out_use: HoldOutUse) -> Result<WalkRun<'_>, Failure> {

@@ -32,7 +32,7 @@ pub(super) fn start(mut screen: Screen, front: &Front<'_>) -> (Vec<Watcher>, Sho
         log: log_lines,
         has_colours: std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
     };
-    let facts = facts_of(screen.take_header(), front);
+    let facts = facts_of(screen.header.take(), front);
     let (watcher, mut notices) = Watcher::channel(WAITING, screen.interest());
     let (ended, has_ended) = oneshot::channel();
     let log = front.log.clone();
@@ -47,7 +47,7 @@ pub(super) fn start(mut screen: Screen, front: &Front<'_>) -> (Vec<Watcher>, Sho
         // Nobody waits for a view that took too long.
         let _ = ended.send(());
     });
-    (vec![watcher.with_overview()], Shown::when(has_ended))
+    (vec![watcher.with_overview()], Shown(Some(has_ended)))
 }
 
 /// Restores the terminal if a stalled view has not done so.

@@ -5,7 +5,7 @@ use crate::combinations::{combinations_of, gates_of};
 use crate::terminal::{lines, wrapped_beside};
 use candlewick_app::bots::{own_durations, session_settings};
 use candlewick_app::configuration::{
-    AlertEvent, AlertSeverity, ChannelSettings, Loaded, Mode, VariantSettings,
+    AlertEvent, AlertSeverity, ChannelSettings, Loaded, VariantSettings,
 };
 use candlewick_app::lints::{self, LintInput, Stage};
 use candlewick_app::signals::list_words;
@@ -138,13 +138,6 @@ pub(crate) fn named_by(journal: Option<&JournalUrl>, files: &[PathBuf]) -> Strin
     }
     let files: Vec<String> = files.iter().map(|file| format!(" --config {}", file.display())).collect();
     files.concat()
-}
-
-pub(crate) const fn wallet_words(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Demo => "demo",
-        Mode::Real => "REAL MONEY",
-    }
 }
 
 /// Scheme and host of a venue's address. Paths and queries may hold secrets.

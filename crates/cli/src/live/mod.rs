@@ -28,7 +28,6 @@ pub(crate) use ending::report;
 pub(crate) use full_screen::check as check_full_screen;
 pub(crate) use header::{
     Header, RunWords, address_words, candle_words, named_by, noted_words, sandbox_words, speed_words,
-    wallet_words,
 };
 pub(crate) use screen::{Detail, Screen};
 
@@ -72,7 +71,7 @@ pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Fail
     let watcher = tokio::spawn(watch(interrupt, run_for, sender.clone(), Arc::clone(&leave)));
     let announce = Box::new(|text: &str| log.print(text));
     let printed = (global.json && !global.quiet).then(|| PrintedEvents::begin(&control.events()));
-    let logs_decisions = log.form().is_json() && !global.quiet;
+    let logs_decisions = log.form.is_json() && !global.quiet;
     let logged = logs_decisions.then(|| stream::log_decisions(&control.events(), log));
     let (watchers, shown) = if is_full_screen {
         let (bots, connection, control) = (&bots, &connection, &control);
@@ -80,7 +79,7 @@ pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Fail
     } else {
         screen.show()
     };
-    log.form().set_clock(Some(Arc::clone(&connection.clock)));
+    log.form.set_clock(Some(Arc::clone(&connection.clock)));
     let progress = Box::new(ReadingProgress { global, is_full_screen });
     let front = FrontEnd { journal, control, watchers, announce, progress, stop, leave, read_again };
     let outcome = live::run(loaded, bots, connection, front).await;
@@ -94,7 +93,7 @@ pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Fail
     }
     // What was counted is said before the figures of the run, and not behind them.
     log.flush();
-    log.form().set_clock(None);
+    log.form.set_clock(None);
     Ok(outcome?)
 }
 

@@ -13,8 +13,8 @@ use crate::terminal::columns_of;
 use anstyle::{AnsiColor, Style};
 use candlewick_app::configuration::Loaded;
 use candlewick_engine::{
-    Action, Approved, BotId, BotSettings, Control, Event, EventKind, IntentId, IntentRow, Judgement, Origin,
-    Refused, RiskSettings, Settled,
+    Action, BotId, BotSettings, Control, Event, EventKind, IntentId, IntentRow, Origin, Refused, RiskSettings,
+    Settled,
 };
 use candlewick_runtime::control::{Blockage, Phase};
 use candlewick_runtime::{Funds, Interest, Notice, Notices, Watcher, describe_skew};
@@ -50,7 +50,7 @@ pub(crate) struct Screen {
     series: Vec<Series>,
     risk: Option<RiskSettings>,
     suspended: Option<String>,
-    header: Option<Header>,
+    pub(super) header: Option<Header>,
     closes: Vec<String>,
     instant: Millis,
     latest: Millis,
@@ -72,7 +72,7 @@ impl Screen {
     /// The log has what happens where it is JSON.
     pub(crate) fn new(detail: Detail, loaded: &Loaded, context: &Context<'_>) -> Self {
         let bots = &loaded.config.bots;
-        let is_quiet = context.global.quiet || context.log.form().is_json();
+        let is_quiet = context.global.quiet || context.log.form.is_json();
         Self {
             detail: if is_quiet { Detail::Quiet } else { detail },
             stream: if context.global.json { Stream::Error } else { Stream::Out },
@@ -94,11 +94,6 @@ impl Screen {
         // A document has none.
         self.header = (self.stream == Stream::Out).then_some(header);
         self
-    }
-
-    #[cfg(feature = "tui")]
-    pub(super) fn take_header(&mut self) -> Option<Header> {
-        self.header.take()
     }
 
     fn line(&self, at: Millis, style: Style, label: &str, text: &str) {
@@ -219,23 +214,24 @@ impl Screen {
 
     fn show_action(&self, action: &Action, received: Millis, is_outside: bool) {
         match action {
-            Action::Open(approved) => self.show_open(approved),
+            Action::Open(approved) => {
+                let symbol = self.symbols.get(approved.symbol().index()).map_or("", Symbol::as_str);
+                let text = open_words(approved, (self.bot_name(approved.bot()), symbol), self.scale);
+                self.line(approved.decision_time(), AnsiColor::Cyan.on_default(), "open", &text);
+            }
             Action::Refuse(refused) if self.detail == Detail::All => {
                 let at = if is_outside { received } else { refused.decision_time };
                 self.show_refused(refused, at, received);
             }
-            Action::Verdict(judgement) => self.show_verdict(judgement),
+            Action::Verdict(judgement) => {
+                let text = verdict_words(judgement, self.bot_name(judgement.bot));
+                self.line(judgement.at, BOLD, "verdict", &text);
+            }
             Action::DayOpened { start, equity } if self.detail == Detail::All => {
                 self.line(*start, DIM, "day", &format!("begins with {}", self.scale.format(*equity)));
             }
             Action::Refuse(_) | Action::DayOpened { .. } => {}
         }
-    }
-
-    fn show_open(&self, approved: &Approved) {
-        let symbol = self.symbols.get(approved.symbol().index()).map_or("", Symbol::as_str);
-        let text = open_words(approved, (self.bot_name(approved.bot()), symbol), self.scale);
-        self.line(approved.decision_time(), AnsiColor::Cyan.on_default(), "open", &text);
     }
 
     fn show_refused(&self, refused: &Refused, at: Millis, received: Millis) {
@@ -247,11 +243,6 @@ impl Screen {
 
     fn bot_name(&self, bot: BotId) -> &str {
         self.bots.get(bot.index()).map_or("", |(name, _)| name.as_str())
-    }
-
-    fn show_verdict(&self, judgement: &Judgement) {
-        let bot = self.bot_name(judgement.bot);
-        self.line(judgement.at, BOLD, "verdict", &verdict_words(judgement, bot));
     }
 
     fn signed(&self, money: Money) -> String {
@@ -342,14 +333,9 @@ impl Screen {
     }
 }
 
-pub(crate) struct Shown(Option<oneshot::Receiver<()>>);
+pub(crate) struct Shown(pub(super) Option<oneshot::Receiver<()>>);
 
 impl Shown {
-    #[cfg(feature = "tui")]
-    pub(super) const fn when(has_ended: oneshot::Receiver<()>) -> Self {
-        Self(Some(has_ended))
-    }
-
     /// Waits until everything is written, but not for a stalled terminal.
     pub(crate) async fn end(self) {
         if let Some(has_ended) = self.0 {

@@ -153,7 +153,7 @@ fn row<'a>(trade: &TradeOverview, scene: Scene<'_>, last: [Cell<'a>; 2]) -> Row<
     let [prices, end] = last;
     Row::new([
         Cell::new(format!("#{}", trade.intent)),
-        Cell::new(view.bot_name(trade.bot).to_owned()),
+        Cell::new(view.facts.bot_name(trade.bot).to_owned()),
         Cell::new(trade.symbol.to_string()),
         Cell::new(trade.direction.to_string()),
         Cell::new(Text::from(view.facts.scale.format(trade.stake)).right_aligned()),

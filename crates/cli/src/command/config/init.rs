@@ -1,5 +1,6 @@
 //! `config init`: writes a first configuration from a few answers.
 
+use crate::arguments::parse_percent;
 use crate::context::Context;
 use crate::failure::{Failure, FailureKind};
 use crate::output::print;
@@ -331,17 +332,15 @@ fn check(text: &str, (file, rules): (&Path, &Rules), context: &Context<'_>) -> R
         let beside = folder.path().join(file_name(path));
         fs::write(beside, example_of(path)).map_err(|error| unwritable(path, error))?;
     }
-    check_draft(&draft, context).map_err(|error| match error {
+    let loaded = Loaded::read(std::slice::from_ref(&draft), Base::Sandbox, Vec::new());
+    let checked = loaded.and_then(|loaded| {
+        Ok(Problems::check(problems_of(&loaded, RealMoney::NotAsked, context.registry))?)
+    });
+    checked.map_err(|error| match error {
         // The draft is gone when they are read.
         AppError::Configuration(problems) => AppError::from(problems.of_file(&draft, file)).into(),
         error => error.into(),
     })
-}
-
-fn check_draft(draft: &PathBuf, context: &Context<'_>) -> Result<(), AppError> {
-    let loaded = Loaded::read(std::slice::from_ref(draft), Base::Sandbox, Vec::new())?;
-    Problems::check(problems_of(&loaded, RealMoney::NotAsked, context.registry))?;
-    Ok(())
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -448,9 +447,7 @@ impl TypedStake {
 }
 
 pub(super) fn percent(text: &str) -> Result<f64, String> {
-    let number = text.trim().trim_end_matches('%').trim().parse::<f64>();
-    let number = number.ok().filter(|number| number.is_finite());
-    number
+    parse_percent(text)
         .ok_or_else(|| format!("the payout \"{text}\" is no number: write percent of the stake, such as 80"))
 }
 
