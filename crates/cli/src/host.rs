@@ -85,14 +85,13 @@ pub(crate) fn with_host<T>(
     let output = (output == HostedOutput::Kept).then(String::new);
     SEAT.with_borrow_mut(|seat| *seat = Some(Seat { host, output, sign: None }));
     let guest = Guest;
-    let done = catch_unwind(AssertUnwindSafe(work)).map_or_else(of_unwinding, Some);
+    let unwound = |payload: Box<dyn Any + Send>| {
+        if payload.is::<Stopped>() { None } else { resume_unwind(payload) }
+    };
+    let done = catch_unwind(AssertUnwindSafe(work)).map_or_else(unwound, Some);
     let output = SEAT.with_borrow_mut(|seat| seat.as_mut().and_then(|seat| seat.output.take()));
     drop(guest);
     (done, output.unwrap_or_default())
-}
-
-fn of_unwinding<T>(payload: Box<dyn Any + Send>) -> Option<T> {
-    if payload.is::<Stopped>() { None } else { resume_unwind(payload) }
 }
 
 pub(crate) fn host() -> Option<Arc<dyn Host>> {

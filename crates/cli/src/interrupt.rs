@@ -3,6 +3,7 @@
 use crate::failure::{Ending, Failure};
 use crate::host::{self, Host};
 use candlewick_history::remove_partial_files;
+use candlewick_sdk::Millis;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 #[cfg(unix)]
@@ -54,6 +55,14 @@ impl Interrupt {
             () = pressed => Ending::Interrupted,
             () = stopped_by(self.host.as_deref()) => Ending::Interrupted,
         }
+    }
+}
+
+/// Waits for a span of real time; without one, for ever.
+pub(crate) async fn pass(span: Option<Millis>) {
+    match span {
+        Some(span) => tokio::time::sleep(Duration::from_millis(span.get().unsigned_abs())).await,
+        None => std::future::pending().await,
     }
 }
 

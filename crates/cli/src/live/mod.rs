@@ -10,7 +10,7 @@ mod words;
 
 use crate::context::{Context, start_workers};
 use crate::failure::{Ending, Failure};
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Interrupt, pass};
 use crate::log::LogWriter;
 use crate::progress::ReadingProgress;
 use candlewick_app::bots::BotSet;
@@ -20,7 +20,6 @@ use candlewick_app::live::{self, Connection, ControlChannel, FrontEnd, JournalSe
 use candlewick_runtime::Stop;
 use candlewick_sdk::Millis;
 use std::sync::Arc;
-use std::time::Duration;
 use stream::PrintedEvents;
 use tokio::sync::{Notify, mpsc};
 
@@ -116,13 +115,7 @@ async fn watch(
     stop: mpsc::Sender<Stop>,
     leave: Arc<Notify>,
 ) {
-    let span = run_for.and_then(|span| u64::try_from(span.get()).ok());
-    let mut time_up = std::pin::pin!(async move {
-        match span {
-            Some(span) => tokio::time::sleep(Duration::from_millis(span)).await,
-            None => std::future::pending().await,
-        }
-    });
+    let mut time_up = std::pin::pin!(pass(run_for));
     let mut is_up = false;
     loop {
         let why = tokio::select! {

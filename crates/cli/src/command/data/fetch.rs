@@ -4,7 +4,7 @@ use super::CatalogArgument;
 use crate::arguments::{parse_moment, parse_span};
 use crate::context::Context;
 use crate::failure::{Ending, Failure, fail_with_last};
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Interrupt, pass};
 use crate::output::show_as;
 use crate::progress::Terminal;
 use candlewick_app::fetch::{
@@ -106,18 +106,20 @@ async fn run_all(
 ) -> Result<(Vec<Fetched>, Vec<Failure>, Option<Ending>), Failure> {
     let mut interrupt = Interrupt::new()?;
     let mut tasks = JoinSet::new();
+    let spacing =
+        if arguments.rate > 0.0 { Duration::from_secs_f64(1.0 / arguments.rate) } else { Duration::ZERO };
     for (index, target) in targets.into_iter().enumerate() {
-        let (job, fetching) = (job_of(target, arguments), fetching.clone());
-        tasks.spawn(async move {
-            match job {
-                Job::Candles(job) => (index, fetch_candles(job, fetching).await),
-                Job::Prices(job) => (index, record_prices(job, fetching).await),
-            }
-        });
+        let fetching = fetching.clone();
+        if arguments.record {
+            tasks.spawn(async move { (index, record_prices(PriceJob { target }, fetching).await) });
+            continue;
+        }
+        let FetchArguments { from, to, again, limit, .. } = *arguments;
+        let job = CandleJob { target, from, to, again, limit, spacing, batch: BATCH };
+        tasks.spawn(async move { (index, fetch_candles(job, fetching).await) });
     }
     let (mut done, mut ending) = (Vec::new(), None);
-    let deadline = deadline(arguments.run_for);
-    tokio::pin!(deadline);
+    let mut deadline = std::pin::pin!(pass(arguments.run_for));
     while !tasks.is_empty() {
         tokio::select! {
             Some(task) = tasks.join_next() => {
@@ -137,28 +139,6 @@ async fn run_all(
         failures.extend(outcome.err().map(Failure::from));
     }
     Ok((all, failures, ending))
-}
-
-enum Job {
-    Candles(CandleJob),
-    Prices(PriceJob),
-}
-
-fn job_of(target: Target, arguments: &FetchArguments) -> Job {
-    if arguments.record {
-        return Job::Prices(PriceJob { target });
-    }
-    let spacing =
-        if arguments.rate > 0.0 { Duration::from_secs_f64(1.0 / arguments.rate) } else { Duration::ZERO };
-    let FetchArguments { from, to, again, limit, .. } = *arguments;
-    Job::Candles(CandleJob { target, from, to, again, limit, spacing, batch: BATCH })
-}
-
-async fn deadline(span: Option<Millis>) {
-    match span {
-        Some(span) => tokio::time::sleep(Duration::from_millis(span.get().unsigned_abs())).await,
-        None => std::future::pending().await,
-    }
 }
 
 /// `--rate`: requests per second, at least one in a thousand seconds.
