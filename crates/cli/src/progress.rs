@@ -169,11 +169,8 @@ impl Lines {
         }
         let left = elapsed.as_secs_f64() * total.saturating_sub(done) as f64 / done as f64;
         let (minutes, seconds) = ((left / 60.0).round(), left.round());
-        Some(if seconds < 100.0 {
-            format!("{so_far}, about {seconds} s left")
-        } else {
-            format!("{so_far}, about {minutes} min left")
-        })
+        let left = if seconds < 100.0 { format!("{seconds} s") } else { format!("{minutes} min") };
+        Some(format!("{so_far}, about {left} left"))
     }
 }
 

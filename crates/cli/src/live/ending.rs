@@ -43,12 +43,12 @@ pub(crate) fn report(
     (trades, json): (Option<&Path>, bool),
     elapsed: Duration,
 ) -> Result<Ending, Failure> {
-    let finished = &outcome.finished;
+    let (finished, scale) = (&outcome.finished, outcome.settings.money_scale);
+    let bots = &loaded.config.bots;
     if let Some(host) = host() {
-        host.trades(&finished.book, &loaded.config.bots, outcome.settings.money_scale);
+        host.trades(&finished.book, bots, scale);
     }
     if let Some(path) = trades {
-        let (bots, scale) = (&loaded.config.bots, outcome.settings.money_scale);
         let venue = (&loaded.config.simulation, &outcome.settings.bots[..]);
         let caveats = Caveats::of_trading(Some(outcome.trading), venue, &finished.book);
         write_trades(path, &finished.book, bots, (scale, &caveats))?;
@@ -61,20 +61,17 @@ pub(crate) fn report(
             event: "ended",
             report,
             in_doubt: count(&finished.book, IntentState::InDoubt),
-            unfinished: unfinished_lines(finished, outcome.settings.money_scale),
+            unfinished: unfinished_lines(finished, scale),
             stop: stop_name(finished.stop),
-            wallet: finished.wallet.map(|wallet| outcome.settings.money_scale.to_f64(wallet)),
-            wallet_difference: finished
-                .wallet_difference
-                .as_ref()
-                .map(|difference| outcome.settings.money_scale.to_f64(difference.amount)),
+            wallet: finished.wallet.map(|wallet| scale.to_f64(wallet)),
+            wallet_difference: finished.wallet_difference.as_ref().map(|found| scale.to_f64(found.amount)),
             rejected_rows: finished.rejected_rows,
             audits: finished.audits.clone(),
         })?;
     } else {
         print(&format!("\n{report}"))?;
     }
-    ending_of(outcome.finished, outcome.settings.money_scale)
+    ending_of(outcome.finished, scale)
 }
 
 fn figures(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> RunReport {
@@ -136,31 +133,32 @@ fn ending_of(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure> {
             None => differing.map_or(unfinished, Err),
             Some(reason) => {
                 let halt = describe_halt(&Halt { at: finished.halted_at, reason });
-                let problem = anyhow::anyhow!("the run ended {halt}");
-                Err(Failure::new(FailureKind::Stopped, problem)
-                    .help("`candlewick resume` allows opens again"))
+                Err(stopped(format!("the run ended {halt}")).help("`candlewick resume` allows opens again"))
             }
         },
         Stop::Interrupted => differing.map_or(Ok(Ending::Interrupted), Err),
         Stop::Terminated => differing.map_or(unfinished, Err),
         Stop::Limit(rule) => {
-            let problem = anyhow::anyhow!("the risk limit {rule} was reached, and only a person can lift it");
+            let problem = format!("the risk limit {rule} was reached, and only a person can lift it");
             let help = "look at what happened; a run on this journal meets the limit again: candlewick halt before it, candlewick resume in it";
-            Err(Failure::new(FailureKind::Stopped, problem).help(help))
+            Err(stopped(problem).help(help))
         }
     }
 }
 
 fn wallet_failure(finished: &Finished) -> Option<Failure> {
     if let Some(missing) = &finished.missing_wallet {
-        return Some(Failure::new(FailureKind::Stopped, anyhow::anyhow!("{missing}")).help(
-            "look at the account at the venue; the next run compares the wallet with the trades again",
-        ));
+        let help = "look at the account at the venue; the next run compares the wallet with the trades again";
+        return Some(stopped(missing.clone()).help(help));
     }
     let difference = finished.wallet_difference.as_ref()?;
-    Some(Failure::new(FailureKind::Stopped, anyhow::anyhow!("{}", difference.text)).help(
+    Some(stopped(difference.text.clone()).help(
         "compare the trades with the venue's own list; `candlewick resume` while a bot runs books the difference",
     ))
+}
+
+fn stopped(problem: String) -> Failure {
+    Failure::new(FailureKind::Stopped, anyhow::Error::msg(problem))
 }
 
 fn background(book: &TradeBook, loaded: &Loaded) -> Background {

@@ -181,17 +181,11 @@ impl Answers {
         let first = names.first().copied().unwrap_or_default();
         let usual = names.iter().copied().find(|name| *name == "rsi-reversal").unwrap_or(first);
         let question = |option, text, usual| Question { option, text, usual };
-        let symbol = dialogue.answer(
-            question("symbol", "Symbol", "BTCUSDT"),
-            arguments.symbol.as_ref(),
-            parses::<Symbol>,
-        )?;
-        let symbol = written_symbol(&symbol)?;
-        let interval = dialogue.answer(
-            question("interval", "Candles (1s, 5s, 1m, 5m, 1h, ...)", "1m"),
-            arguments.interval.as_ref(),
-            parses::<Interval>,
-        )?;
+        let InitArguments { symbol, interval, expiry, stake, payout, .. } = arguments;
+        let asked = question("symbol", "Symbol", "BTCUSDT");
+        let symbol = written_symbol(&dialogue.answer(asked, symbol.as_ref(), parses::<Symbol>)?)?;
+        let asked = question("interval", "Candles (1s, 5s, 1m, 5m, 1h, ...)", "1m");
+        let interval = dialogue.answer(asked, interval.as_ref(), parses::<Interval>)?;
         let known = |text: &str| {
             if names.contains(&text) {
                 return Ok(());
@@ -208,24 +202,16 @@ impl Answers {
             Some(own) => format!("Length of a trade (minutes:seconds; the rule's own {own} stands above it)"),
             None => "Length of a trade (minutes:seconds, such as 05:00)".to_owned(),
         };
-        let expiry = dialogue.answer(
-            question("expiry", &text, usual),
-            arguments.expiry.as_ref(),
-            parses::<CloseType>,
-        )?;
-        let stake = dialogue.answer(
-            question("stake", "Stake of a trade (an amount such as 10, or 2% of the balance)", "1.0"),
-            arguments.stake.as_ref(),
-            |text| TypedStake::parse(text).map(|_| ()),
-        )?;
-        let payout = dialogue.answer(
-            question("payout", "What a win pays, in percent of the stake", "80.0"),
-            arguments.payout.as_ref(),
-            |text| match Payout::percent_of_share(percent(text)?) {
-                Some(meant) => Err(format!("payouts are in percent: did you mean {meant}?")),
-                None => Ok(()),
-            },
-        )?;
+        let asked = question("expiry", &text, usual);
+        let expiry = dialogue.answer(asked, expiry.as_ref(), parses::<CloseType>)?;
+        let asked =
+            question("stake", "Stake of a trade (an amount such as 10, or 2% of the balance)", "1.0");
+        let stake = dialogue.answer(asked, stake.as_ref(), |text| TypedStake::parse(text).map(|_| ()))?;
+        let asked = question("payout", "What a win pays, in percent of the stake", "80.0");
+        let payout = dialogue.answer(asked, payout.as_ref(), |text| {
+            let meant = Payout::percent_of_share(percent(text)?);
+            meant.map_or(Ok(()), |meant| Err(format!("payouts are in percent: did you mean {meant}?")))
+        })?;
         Ok(Self { symbol, interval, strategy, rules, expiry, stake, payout })
     }
 

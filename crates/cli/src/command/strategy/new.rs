@@ -25,14 +25,9 @@ const FILES: [(&str, &str); 10] = [
     (CARGO_CONFIG, include_str!("template/cargo_config.toml")),
 ];
 
-/// Files of a workspace member, whose program and settings are in the workspace.
-const MEMBER_FILES: [(&str, &str); 5] = [
-    ("Cargo.toml", include_str!("template/member.toml")),
-    ("src/lib.rs", include_str!("template/lib.rs")),
-    ("tests/signals.rs", include_str!("template/signals.rs")),
-    ("benches/candle.rs", include_str!("template/bench.rs")),
-    ("bot.toml", include_str!("template/bot.toml")),
-];
+/// Files of a workspace member beside its manifest: its program and settings are in the workspace.
+const MEMBER_FILES: [&str; 4] = ["src/lib.rs", "tests/signals.rs", "benches/candle.rs", "bot.toml"];
+const MEMBER_MANIFEST: (&str, &str) = ("Cargo.toml", include_str!("template/member.toml"));
 
 /// Contains a folder of the checkout, so it is written only if there is a checkout.
 const CARGO_CONFIG: &str = ".cargo/config.toml";
@@ -232,10 +227,9 @@ fn member_files(name: &str, source: &Source, workspace: &Workspace) -> Vec<(Stri
         let own = "path = \"CHECKOUT/crates/sdk\"";
         if workspace.names_sdk() { text.replace(own, "workspace = true") } else { text.to_owned() }
     };
-    MEMBER_FILES
-        .iter()
-        .map(|(file, text)| ((*file).to_owned(), filled(&of_all(text), name, source)))
-        .collect()
+    let rest = FILES.into_iter().filter(|(file, _)| MEMBER_FILES.contains(file));
+    let all = std::iter::once(MEMBER_MANIFEST).chain(rest);
+    all.map(|(file, text)| (file.to_owned(), filled(&of_all(text), name, source))).collect()
 }
 
 fn files(name: &str, source: &Source) -> Result<Vec<(String, String)>, Failure> {
