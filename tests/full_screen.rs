@@ -19,7 +19,6 @@ const ROWS: usize = 30;
 const MAX_POLLS: u32 = 2_400;
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// A terminal as far as the view uses one.
 #[derive(Default)]
 struct Grid {
     cells: Vec<Vec<char>>,
@@ -77,7 +76,6 @@ impl Grid {
     }
 }
 
-/// The program on such a terminal.
 struct OnTerminal {
     process: Process,
     keys: File,
@@ -85,7 +83,6 @@ struct OnTerminal {
 }
 
 impl OnTerminal {
-    /// Starts the view on a terminal that is not read, which takes no picture.
     fn start(folder: &Folder) -> Self {
         let (master, end) = open_terminal(ROWS as u16, COLUMNS as u16);
         // Detached from the tests' own terminal.
@@ -118,7 +115,6 @@ impl OnTerminal {
         self.keys.write_all(keys.as_bytes()).unwrap();
     }
 
-    /// Waits until something is shown and returns it.
     #[track_caller]
     fn wait_for<T>(&self, what: &str, seen: impl Fn(&Grid) -> Option<T>) -> T {
         for _ in 0..MAX_POLLS {
@@ -147,7 +143,6 @@ impl OnTerminal {
     }
 }
 
-/// Returns the text between two others.
 fn between<'a>(row: &'a str, before: &str, after: &str) -> &'a str {
     let rest = row.split_once(before).map_or("", |(_, rest)| rest);
     rest.split(after).next().unwrap_or_default().trim()

@@ -46,7 +46,6 @@ pub(crate) fn request(address: &str, what: &str, (headers, body): (&str, &str), 
     String::from_utf8_lossy(&read).into_owned()
 }
 
-/// A running sandbox.
 pub(crate) struct Served {
     process: Process,
     ready: Value,
@@ -79,7 +78,6 @@ impl Served {
         self.ask(&format!("GET {path}"), header, "")
     }
 
-    /// Opens a trade and returns its identifier.
     pub(crate) fn open(&self, order: &Value) -> String {
         let header = format!("api-token: {}\r\ncontent-type: application/json", self.text("token"));
         let answer = self.ask("POST /token/trades/open", &header, &order.to_string());

@@ -387,7 +387,6 @@ mod tests {
         assert!(left_out > 0 && shown + left_out == MAX_QUEUED * 2, "{shown} shown, {left_out} left out");
     }
 
-    /// A terminal that takes everything.
     #[derive(Clone, Default)]
     struct Kept(Arc<Mutex<Vec<u8>>>);
 
@@ -402,7 +401,6 @@ mod tests {
         }
     }
 
-    /// What stands there after these events.
     fn logged(log: impl FnOnce()) -> String {
         let kept = Kept::default();
         let writer = LogWriter::start_as(kept.clone(), LineForm::default());
@@ -442,7 +440,6 @@ mod tests {
         assert_eq!(lines, ["WARN EURUSD: no price: cause 0", error, error, count]);
     }
 
-    /// The same as JSON.
     fn logged_as_json(log: impl FnOnce(&LogWriter)) -> Vec<Value> {
         let (kept, form) = (Kept::default(), LineForm::default());
         form.set_json(true);

@@ -24,7 +24,6 @@ const TOKEN: &str = "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw";
 /// 2026-01-06 01:00:00.250 UTC.
 const NOW: i64 = 1_767_661_200_250;
 
-/// A request as it came.
 #[derive(Clone, Debug)]
 struct Seen {
     path: String,
@@ -32,7 +31,6 @@ struct Seen {
     body: String,
 }
 
-/// An HTTP server that answers each request alike.
 struct Server {
     url: String,
     seen: Arc<Mutex<Vec<Seen>>>,
@@ -193,7 +191,6 @@ async fn a_channel_is_posted_to_and_nobody_is_called_by_name() {
     assert_eq!(json_of(&seen), expected);
 }
 
-/// Each kind that speaks HTTP, at this server.
 fn of_each_kind(url: &str) -> [(&'static str, Channel); 4] {
     [
         ("webhook", Channel::Webhook(place(&format!("{url}/hush-path"), Some(KEY)))),

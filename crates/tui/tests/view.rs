@@ -157,7 +157,6 @@ fn terminal(view: &View, ui: &Ui, size: (u16, u16), palette: Palette) -> Termina
     terminal
 }
 
-/// The rows of the picture.
 fn rows_of(view: &View, ui: &Ui, size: (u16, u16)) -> Vec<String> {
     let terminal = terminal(view, ui, size, Palette::new(true));
     let buffer = terminal.backend().buffer();
@@ -177,7 +176,6 @@ fn shows(rows: &[String], parts: &[&str]) {
     }
 }
 
-/// A row with all of these.
 #[track_caller]
 fn has_row(rows: &[String], parts: &[&str]) {
     let has_all = |row: &&String| parts.iter().all(|part| row.contains(part));

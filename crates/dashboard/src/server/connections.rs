@@ -203,7 +203,6 @@ mod tests {
         address
     }
 
-    /// Whether a request was answered; else the connection was closed.
     async fn asks(stream: &mut TcpStream, path: &str) -> bool {
         let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n");
         drop(stream.write_all(request.as_bytes()).await);

@@ -97,7 +97,6 @@ impl Served {
         self.ask("POST /api/session", ORDER, &format!(r#"{{"token":"{token}"}}"#)).await
     }
 
-    /// The header with which a browser that signed in comes back.
     async fn signed_in(&self) -> String {
         format!("cookie: {}\r\n", self.cookie().await)
     }

@@ -9,7 +9,6 @@ use std::sync::Mutex;
 const PACE: Pace =
     Pace { queue: 1_000, digest_after: 5, digest_window: Duration::from_mins(1), quiet: Duration::ZERO };
 
-/// A receiver that does what it is told to, and notes what it was sent and when.
 #[derive(Clone)]
 struct Receiver {
     log: Arc<Mutex<Vec<(Duration, Message)>>>,
@@ -30,7 +29,6 @@ impl Receiver {
         Self { log: Arc::default(), begin: Instant::now(), answer: Arc::new(answer) }
     }
 
-    /// A receiver, and a notifier that sends to it.
     fn told_by(
         pace: Pace,
         answer: impl Fn(Duration, usize) -> Answer + Send + Sync + 'static,

@@ -87,7 +87,6 @@ impl Written {
         written
     }
 
-    /// A new process goes on with the journal.
     async fn restart(&mut self) {
         self.journal.close().await.unwrap();
         let mut reader = Reader::open(&self.url()).await.unwrap();
@@ -177,7 +176,6 @@ async fn open(url: &JournalUrl, run: u64, fold: JournalFold) -> RunJournal {
     RunJournal::new(store, run, Millis::ZERO, elapsed).followed_by(Box::new(fold.with_parts_of(PART)))
 }
 
-/// The model of all lines.
 async fn whole(written: &Written) -> Model {
     let mut reader = Reader::open(&written.url()).await.unwrap();
     let lines = reader.lines(1, 100_000).await.unwrap();
@@ -194,7 +192,6 @@ async fn read_recent(reader: &mut Reader) -> Option<(Recent, Model)> {
     Recent::read(reader, RecordedRun::of(&header[0]).unwrap()).await.unwrap()
 }
 
-/// Takes the lines that came later.
 async fn catch_up(reader: &mut Reader, recent: &mut Recent, model: &mut Model) {
     for line in reader.lines(model.seq() + 1, 100_000).await.unwrap() {
         assert_eq!(recent.take(model, line).unwrap(), Took::Line);
@@ -311,7 +308,6 @@ async fn old_trades_leave_the_model_and_are_read_from_the_journal() {
     assert!((1_001..2_000).contains(&kept), "{kept} rows");
     assert_eq!(model.trades.unfinished().map(|row| row.approved.intent().number()).collect::<Vec<_>>(), [11]);
 
-    // Figures and verdicts are those of all.
     let verdicts: Vec<Option<VerdictLine>> =
         (contents.session.bots().iter().zip(contents.session.verdicts()))
             .enumerate()
