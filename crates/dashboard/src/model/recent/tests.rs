@@ -4,14 +4,12 @@ use super::*;
 use crate::view::{run_of, trades_of};
 use candlewick_engine::{
     Action, BotSettings, Control, Entry, Header, IntentId, Opened, Origin, Recorder as _, SeriesId, Settled,
-    StakeSettings, VenueId,
+    VenueId,
 };
 use candlewick_journal::{Holder, Journal as _, JournalUrl, RunJournal, Store};
 use candlewick_records::{JournalContents, TradeFilter, TradeLine, TradePage, VerdictLine};
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{
-    Candle, ExpirationType, Interval, Millis, Money, MoneyScale, Ohlcv, Outcome, Payout, Signal, Strategy,
-};
+use candlewick_sdk::{Candle, Interval, Millis, Money, MoneyScale, Ohlcv, Outcome, Payout, Signal, Strategy};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -34,17 +32,10 @@ impl Strategy for Always {
 }
 
 fn settings() -> SessionSettings {
-    let bot = |name: &str, symbol: &str| BotSettings {
-        name: name.to_owned(),
-        symbol: symbol.parse().unwrap(),
-        entry_delay_s: 0,
-        venue: std::collections::BTreeMap::new(),
-        interval: Interval::MINUTE,
-        strategy: "always".to_owned(),
-        close_type: "01:00".parse().unwrap(),
-        expiration_type: ExpirationType::TimeFixed,
-        params: json!({}),
-        stake: StakeSettings::Fixed { amount: Decimal::TEN },
+    let bot = |name: &str, symbol: &str| -> BotSettings {
+        let bot = json!({ "name": name, "symbol": symbol, "interval": "1m", "strategy": "always", "close_type": "01:00",
+            "expiration_type": "TIME_FIXED", "stake": { "kind": "fixed", "amount": 10 } });
+        serde_json::from_value(bot).unwrap()
     };
     let mut risk = RiskSettings::default();
     (risk.max_drawdown_percent, risk.daily_loss_limit, risk.max_trades_per_day) = (0.0, Decimal::ZERO, 0);
