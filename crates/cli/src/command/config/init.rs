@@ -480,22 +480,10 @@ mod tests {
 
     #[test]
     fn every_place_of_the_template_is_filled_and_nothing_else() {
-        let names = [
-            "file",
-            "payout",
-            "ticks",
-            "daily_loss",
-            "name",
-            "symbol",
-            "asset_type",
-            "interval",
-            "strategy",
-            "expiry",
-            "params",
-            "stake",
-        ];
-        let text = filled(TEMPLATE, &names.map(|name| (name, "7")));
-        assert!(names.iter().all(|name| !text.contains(&format!("{{{name}}}"))), "{text}");
+        let names = "file payout ticks daily_loss name symbol asset_type interval strategy expiry params stake";
+        let values: Vec<_> = names.split(' ').map(|name| (name, "7")).collect();
+        let text = filled(TEMPLATE, &values);
+        assert!(names.split(' ').all(|name| !text.contains(&format!("{{{name}}}"))), "{text}");
         assert!(text.contains("params = 7") && text.contains("stake = 7"), "{text}");
     }
 
