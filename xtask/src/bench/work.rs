@@ -265,13 +265,6 @@ pub(super) struct Outcome {
     pub(super) pnl: i64,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Zone {
-    Oversold,
-    Between,
-    Overbought,
-}
-
 struct Trade {
     is_buy: bool,
     entry_index: usize,
@@ -293,8 +286,8 @@ pub(super) fn trade_by_hand<'a, const BOTS: usize>(
     };
     // An index over `2 * period - 1` smooths as Wilder's does over `period`.
     let rsi = |period: usize| RelativeStrengthIndex::new(2 * period - 1).expect("the period is not zero");
-    let mut bots: [(RelativeStrengthIndex, Zone); BOTS] =
-        std::array::from_fn(|bot| (rsi(PERIODS[bot]), Zone::Between));
+    let mut bots: [(RelativeStrengthIndex, Ordering); BOTS] =
+        std::array::from_fn(|bot| (rsi(PERIODS[bot]), Ordering::Equal));
     let mut outcome = Outcome::default();
     let mut open: Option<Trade> = None;
     for (index, candle) in candles.iter().enumerate() {
@@ -309,13 +302,13 @@ pub(super) fn trade_by_hand<'a, const BOTS: usize>(
             }
         }
         for (rsi, last) in &mut bots {
-            let zone = Zone::of(rsi.next(candle.close()));
+            let zone = zone_of(rsi.next(candle.close()));
             let is_signal = signals == Signals::AtExtremes || zone != *last;
             *last = zone;
             let has_money = outcome.pnl >= STAKE_CENTS - BALANCE * 100;
-            if zone != Zone::Between && is_signal && open.is_none() && index + 1 >= WARMUP && has_money {
+            if zone.is_ne() && is_signal && open.is_none() && index + 1 >= WARMUP && has_money {
                 let (entry_index, exit_index) = (index + ENTRY_CANDLES, index + EXIT_CANDLES);
-                let is_buy = zone == Zone::Oversold;
+                let is_buy = zone.is_lt();
                 open = Some(Trade { is_buy, entry_index, exit_index, open_price: 0.0 });
             }
         }
@@ -323,16 +316,15 @@ pub(super) fn trade_by_hand<'a, const BOTS: usize>(
     outcome
 }
 
-impl Zone {
-    #[inline]
-    fn of(rsi: f64) -> Self {
-        if rsi < OVERSOLD {
-            Self::Oversold
-        } else if rsi > OVERBOUGHT {
-            Self::Overbought
-        } else {
-            Self::Between
-        }
+/// `Less` where it is oversold, `Greater` where it is overbought.
+#[inline]
+fn zone_of(rsi: f64) -> Ordering {
+    if rsi < OVERSOLD {
+        Ordering::Less
+    } else if rsi > OVERBOUGHT {
+        Ordering::Greater
+    } else {
+        Ordering::Equal
     }
 }
 

@@ -202,14 +202,13 @@ impl Screen {
     }
 
     fn show_settled(&self, at: Millis, settled: &Settled, (funds, intent): (Funds, Option<&IntentRow>)) {
-        let (style, label) = match settled.outcome {
-            Outcome::Won => (GOOD, "won"),
-            Outcome::Lost => (BAD, "lost"),
-            Outcome::Draw => (NOTE, "draw"),
-            Outcome::Cancelled => (NOTE, "cancelled"),
+        let style = match settled.outcome {
+            Outcome::Won => GOOD,
+            Outcome::Lost => BAD,
+            Outcome::Draw | Outcome::Cancelled => NOTE,
         };
         let text = describe_settled(settled, style, (funds, intent), self.scale);
-        self.line(at, style, label, &text);
+        self.line(at, style, &settled.outcome.as_str().to_lowercase(), &text);
     }
 
     fn show_action(&self, action: &Action, received: Millis, is_outside: bool) {

@@ -192,13 +192,7 @@ fn open_cells<'a>(trade: &TradeOverview, scene: Scene<'_>) -> [Cell<'a>; 2] {
 fn settled_cells<'a>(trade: &TradeOverview, scene: Scene<'_>) -> [Cell<'a>; 2] {
     let Scene { view, palette, .. } = scene;
     let style = palette.signed(trade.profit.minor());
-    let outcome = match trade.outcome {
-        Some(Outcome::Won) => "won",
-        Some(Outcome::Lost) => "lost",
-        Some(Outcome::Draw) => "draw",
-        Some(Outcome::Cancelled) => "cancelled",
-        None => "",
-    };
+    let outcome = trade.outcome.map(Outcome::as_str).unwrap_or_default().to_lowercase();
     let profit = format!("{outcome} {}", signed(view.facts.scale, trade.profit));
     // A day that is over is named where there is room for it.
     let prices = match (scene.ui.pane, trade.open_price, trade.close_price) {
