@@ -12,7 +12,6 @@ use candlewick_sandbox::{NamedSpeed, SandboxSpeed};
 use candlewick_sdk::{Interval, Millis, Payout};
 use chrono::{DateTime, Datelike, Days, NaiveDateTime, NaiveTime};
 use clap::{ArgAction, Args};
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 #[derive(Clone, Debug, Default, Args)]
@@ -38,9 +37,9 @@ pub(crate) fn parse_percent(text: &str) -> Option<f64> {
     number.parse().ok().filter(|percent: &f64| percent.is_finite())
 }
 
-pub(crate) fn parse_percent_within(text: &str, range: RangeInclusive<f64>) -> Result<f64, String> {
-    let percent = parse_percent(text).filter(|percent| range.contains(percent));
-    percent.ok_or_else(|| format!("use a percentage from {} to {}", range.start(), range.end()))
+pub(crate) fn parse_percent_within(text: &str, [least, most]: [f64; 2]) -> Result<f64, String> {
+    let percent = parse_percent(text).filter(|percent| (least..=most).contains(percent));
+    percent.ok_or_else(|| format!("use a percentage from {least} to {most}"))
 }
 
 pub(crate) fn parse_payout_percent(text: &str) -> Result<f64, String> {

@@ -222,7 +222,7 @@ impl LayoutArguments {
 }
 
 fn parse_hold_out(text: &str) -> Result<f64, String> {
-    parse_percent_within(text, 0.0..=90.0)
+    parse_percent_within(text, [0.0, 90.0])
 }
 
 #[cfg(test)]

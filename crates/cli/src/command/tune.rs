@@ -363,5 +363,5 @@ fn found_candles(candles: &CheckedCandles) -> Result<FoundPart, Failure> {
 }
 
 fn parse_hold_out(text: &str) -> Result<f64, String> {
-    parse_percent_within(text, 5.0..=50.0)
+    parse_percent_within(text, [5.0, 50.0])
 }
