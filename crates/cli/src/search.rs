@@ -111,6 +111,15 @@ pub(crate) struct PlannedArguments {
     allow_other_program: bool,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct ShardArguments {
+    /// Which one, from 1
+    #[arg(long, value_name = "N")]
+    pub(crate) shard: u64,
+    #[command(flatten)]
+    pub(crate) planned: PlannedArguments,
+}
+
 pub(crate) struct Planned {
     pub(crate) plan: SearchPlan,
     pub(crate) path: PathBuf,

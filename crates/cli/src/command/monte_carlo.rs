@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::show;
 use crate::progress::Terminal;
-use crate::search::{PlannedArguments, keep_rows, watched, write_row_plan};
+use crate::search::{PlannedArguments, ShardArguments, keep_rows, watched, write_row_plan};
 use candlewick_app::monte_carlo::{MonteCarloPlan, MonteCarloTerms, PreparedMonteCarlo, Resampling};
 use candlewick_app::search::{PlannedCommand, ResultFolder};
 use candlewick_report::monte_carlo::{MonteCarloReport, MonteCarloTermsReport, write_paths};
@@ -73,13 +73,7 @@ enum Step {
     },
     /// Run one shard of a plan; its paths are kept in shard-N.jsonl, which is there whole or not at all
     #[command(after_help = "Example:\n  candlewick monte-carlo run --plan monte-carlo/plan.json --shard 2")]
-    Run {
-        /// Which one, from 1
-        #[arg(long, value_name = "N")]
-        shard: u64,
-        #[command(flatten)]
-        planned: PlannedArguments,
-    },
+    Run(ShardArguments),
     /// Put the shards of a plan together: the results are those of one machine, to the byte
     #[command(after_help = "Example:\n  candlewick monte-carlo merge --plan monte-carlo/plan.json")]
     Merge {
@@ -101,7 +95,7 @@ pub(super) fn run(arguments: &MonteCarloArguments, context: &Context<'_>) -> Res
             let plan = prepared.plan(shards.get())?;
             write_row_plan((&plan, &folder), (PlannedCommand::MonteCarlo, "paths"), context)
         }
-        Some(Step::Run { shard, planned }) => run_shard(*shard, planned, context),
+        Some(Step::Run(ShardArguments { shard, planned })) => run_shard(*shard, planned, context),
         Some(Step::Merge { planned }) => {
             let (path, folder, others) = planned.place_of(PlannedCommand::MonteCarlo, context)?;
             let plan = MonteCarloPlan::read(&path)?;

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::show;
 use crate::progress::{Terminal, with_spinner};
-use crate::search::{PlannedArguments, keep_rows, watched, write_row_plan};
+use crate::search::{PlannedArguments, ShardArguments, keep_rows, watched, write_row_plan};
 use candlewick_app::search::{PlannedCommand, ResultFolder};
 use candlewick_app::sensitivity::{PreparedSensitivity, SensitivityPlan, SensitivityTerms};
 use candlewick_report::sensitivity::{SensitivityReport, SensitivityTermsReport, write_points};
@@ -57,13 +57,7 @@ enum Step {
     },
     /// Run one shard of a plan; its runs are kept in shard-N.jsonl, which is there whole or not at all
     #[command(after_help = "Example:\n  candlewick sensitivity run --plan sensitivity/plan.json --shard 2")]
-    Run {
-        /// Which one, from 1
-        #[arg(long, value_name = "N")]
-        shard: u64,
-        #[command(flatten)]
-        planned: PlannedArguments,
-    },
+    Run(ShardArguments),
     /// Put the shards of a plan together: the results are those of one machine, to the byte
     #[command(after_help = "Example:\n  candlewick sensitivity merge --plan sensitivity/plan.json")]
     Merge {
@@ -84,7 +78,7 @@ pub(super) fn run(arguments: &SensitivityArguments, context: &Context<'_>) -> Re
             let plan = prepared.plan(shards.get())?;
             write_row_plan((&plan, &folder), (PlannedCommand::Sensitivity, "runs"), context)
         }
-        Some(Step::Run { shard, planned }) => run_shard(*shard, planned, context),
+        Some(Step::Run(ShardArguments { shard, planned })) => run_shard(*shard, planned, context),
         Some(Step::Merge { planned }) => merge(planned, context),
     }
 }

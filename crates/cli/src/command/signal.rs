@@ -160,16 +160,14 @@ fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending,
 }
 
 fn row_of(line: &CheckedLine) -> serde_json::Value {
-    let (number, text) = (line.line, &line.text);
-    match &line.taken {
-        LineUse::Entry(entry) => json!({ "line": number, "text": text, "entry": entry }),
-        LineUse::Date => json!({ "line": number, "text": text, "date": true }),
-        LineUse::Remark(remark) => json!({ "line": number, "text": text, "remark": remark }),
-        LineUse::Repeats(earlier) => json!({ "line": number, "text": text, "repeats": earlier }),
-        LineUse::Contradicts(problem) | LineUse::Unknown(problem) => {
-            json!({ "line": number, "text": text, "problem": problem })
-        }
-    }
+    let (name, value) = match &line.taken {
+        LineUse::Entry(entry) => ("entry", json!(entry)),
+        LineUse::Date => ("date", json!(true)),
+        LineUse::Remark(remark) => ("remark", json!(remark)),
+        LineUse::Repeats(earlier) => ("repeats", json!(earlier)),
+        LineUse::Contradicts(problem) | LineUse::Unknown(problem) => ("problem", json!(problem)),
+    };
+    json!({ "line": line.line, "text": line.text, name: value })
 }
 
 fn words_of(lines: &[CheckedLine]) -> String {

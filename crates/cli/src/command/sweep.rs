@@ -6,7 +6,7 @@ use crate::host::tell_candles;
 use crate::interrupt;
 use crate::output::{show, show_as};
 use crate::progress::{Progress, Terminal, with_spinner};
-use crate::search::{Planned, PlannedArguments, SearchArguments};
+use crate::search::{Planned, PlannedArguments, SearchArguments, ShardArguments};
 use candlewick_app::AppError;
 use candlewick_app::bots::error_of_search;
 use candlewick_app::search::{
@@ -88,13 +88,7 @@ enum Step {
     #[command(
         after_help = "Example:\n  candlewick sweep run --plan sweep/plan.json --shard 2 --catalog /mnt/candles"
     )]
-    Run {
-        /// Which one, from 1
-        #[arg(long, value_name = "N")]
-        shard: u64,
-        #[command(flatten)]
-        planned: PlannedArguments,
-    },
+    Run(ShardArguments),
     /// Put the shards of a plan together: the results are those of the sweep on one machine, to the byte
     #[command(after_help = "Example:\n  candlewick sweep merge --plan sweep/plan.json")]
     Merge {
@@ -110,7 +104,7 @@ pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<E
     match &arguments.step {
         None => run_here(&arguments.own, context, |sweep| sweep.run(Vec::new())),
         Some(Step::Plan { shards, own }) => run_here(own, context, |sweep| sweep.plan(*shards)),
-        Some(Step::Run { shard, planned }) => {
+        Some(Step::Run(ShardArguments { shard, planned })) => {
             run_planned((planned, 0), context, |sweep, plan, others| sweep.run_shard(plan, *shard, others))
         }
         Some(Step::Merge { planned, top }) => {

@@ -8,7 +8,7 @@ use crate::host::tell_candles;
 use crate::interrupt;
 use crate::output::{show, show_as};
 use crate::progress::{Progress, Terminal};
-use crate::search::{LayoutArguments, Planned, PlannedArguments, SearchArguments};
+use crate::search::{LayoutArguments, Planned, PlannedArguments, SearchArguments, ShardArguments};
 use candlewick_app::search::{
     HoldOutOutcome, HoldOutUse, KnownLooks, Layout, OpeningRecord, PlannedCommand, PreparedSearch, Reopening,
     ResultFolder, SearchTerms, TriedCount, WalkEnd, WalkOutcome, WalkProgress, WalkRun, WalkShard,
@@ -95,13 +95,7 @@ enum Step {
     /// The plan says what is searched, over which candles and how: neither arguments nor a configuration are needed. A
     /// shard may be run twice, stopped, killed and started again: what ran is not run again, and changes nothing.
     #[command(after_help = "Example:\n  candlewick walk-forward run --plan walk-forward/plan.json --shard 2")]
-    Run {
-        /// Which one, from 1
-        #[arg(long, value_name = "N")]
-        shard: u64,
-        #[command(flatten)]
-        planned: PlannedArguments,
-    },
+    Run(ShardArguments),
     /// Put the shards of a plan together and run the tests: the results are those of the walk on one machine, to the byte
     #[command(after_help = "Example:\n  candlewick walk-forward merge --plan walk-forward/plan.json")]
     Merge {
@@ -125,7 +119,7 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
     match &arguments.step {
         None => run_here(&arguments.own, (arguments.hold_out.value(), None), context),
         Some(Step::Plan { shards, own }) => run_here(own, (HoldOutUse::Locked, Some(*shards)), context),
-        Some(Step::Run { shard, planned }) => {
+        Some(Step::Run(ShardArguments { shard, planned })) => {
             run_planned(planned, (HoldOutUse::Locked, Some(*shard)), context)
         }
         Some(Step::Merge { planned, hold_out }) => run_planned(planned, (hold_out.value(), None), context),
