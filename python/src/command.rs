@@ -76,7 +76,6 @@ pub(crate) fn answer(
             let hosted = AssertUnwindSafe(|| app.run_hosted(arguments, guest, output));
             py.detach(|| catch_unwind(hosted))
         });
-        // The caller is gone only with the process.
         let _ = sender.send(ended);
     };
     let spawned = std::thread::Builder::new().name("candlewick".to_owned()).spawn(work);

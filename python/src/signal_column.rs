@@ -217,7 +217,6 @@ impl SignalSource {
                 let kept = self.warmup.max(2);
                 if candles.len() >= kept + kept.max(SPARE) {
                     candles.drain(..candles.len() - kept);
-                    // Of other candles: nothing to be compared.
                     column.clear();
                 }
                 candles.push(*candle);
@@ -238,7 +237,6 @@ impl Strategy for SignalSource {
 
     #[inline]
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        // What is asked millions of times over.
         if let State::Whole { candles, column, next } = &mut self.state
             && candles.candles().get(*next) == Some(candle)
         {

@@ -37,7 +37,6 @@ pub(crate) struct PyStrategy {
 
 impl PyStrategy {
     pub(crate) fn new(object: &Bound<'_, PyAny>, bot: &BotContext, host: Arc<PyHost>) -> PyResult<Self> {
-        // What the base class has of its own is not called for nothing.
         let own = |name: &str| -> PyResult<Option<Py<PyAny>>> {
             let is_own: bool = object.call_method1("_overrides", (name,))?.extract()?;
             is_own.then(|| object.getattr(name).map(Bound::unbind)).transpose()
@@ -159,7 +158,6 @@ impl Asked<'_> {
 
 /// The error with a line below its traceback.
 pub(crate) fn noted(error: PyErr, note: &str) -> PyErr {
-    // What takes no note says at least what it is.
     Python::attach(|py| drop(error.value(py).call_method1("add_note", (note,))));
     error
 }

@@ -302,7 +302,6 @@ impl Night<'_> {
             let state = self.order(&ControlOrder::Status).await;
             state.is_ok_and(|state| state.open + state.in_flight + state.in_doubt.len() == 0)
         };
-        // A trade that is still open breaks a promise.
         wait_until(is_idle).await;
         let (trades, balance) = (self.venue_trades().await?, self.venue_balance().await?);
         Ok(Played { scenes, trades, balance })

@@ -217,7 +217,6 @@ fn with_combinations(registry: Registry) -> Result<Registry, RegistryError> {
 
 fn print_usage(error: &clap::Error) {
     let text = error.render().ansi().to_string();
-    // A closed pipe is all that can go wrong, and nobody is left to read it.
     let _ = if error.use_stderr() {
         write!(anstream::stderr(), "{}", coloured_lines(&text))
     } else {
@@ -268,7 +267,6 @@ fn find_hint(error: &clap::Error) -> Option<&'static str> {
 
 fn is_at_top(error: &clap::Error) -> bool {
     let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
-    // "Usage: candlewick [OPTIONS] <COMMAND>"
     usage.split_whitespace().nth(2).is_some_and(|next| next.starts_with(['[', '<']))
 }
 

@@ -136,7 +136,6 @@ impl Listener {
             return;
         }
         match &self.sign {
-            // It may have been given before.
             Some(sign) => drop(sign.set(Ending::Interrupted)),
             // No panic: nobody is told, and the host takes it for what it is.
             None => resume_unwind(Box::new(Stopped)),

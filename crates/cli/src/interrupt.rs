@@ -79,7 +79,6 @@ pub(crate) fn sign() -> Result<Arc<OnceLock<Ending>>, Failure> {
     }
     let sign = Arc::new(OnceLock::new());
     let given = sign.clone();
-    // It is given once.
     on_sign(move |ending| {
         let _ = given.set(ending);
     })?;

@@ -126,7 +126,6 @@ pub(crate) fn write_folder(folder: &Path, files: &[(String, String)]) -> io::Res
     });
     let written = written.and_then(|()| fs::rename(&partial, folder));
     if written.is_err() {
-        // A failed cleanup does not change the outcome.
         let _ = fs::remove_dir_all(&partial);
     }
     written

@@ -122,7 +122,6 @@ impl Chat {
     async fn take(&mut self, update: &Value, questions: &mpsc::Sender<ChatQuestion>) {
         let message = &update["message"];
         let (chat, from) = (message["chat"]["id"].as_i64(), message["from"]["id"].as_i64());
-        // Whoever writes in the name of a chat is nobody in particular.
         let text = message["text"].as_str().filter(|_| message["sender_chat"].is_null());
         let who = chat.zip(from);
         let said = who.zip(text).map(|(who, text)| self.conversation.hear(who, text, Instant::now()));

@@ -191,7 +191,6 @@ fn wish(headers: &HeaderMap, body: &Value) -> Option<Duration> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     let of_header = text(RETRY_AFTER).and_then(|wish| {
         let seconds = wish.trim().parse().ok().and_then(seconds);
-        // Of two dates of one clock.
         let until = || {
             let (until, now) = (httpdate::parse_http_date(wish).ok()?, text(DATE)?);
             until.duration_since(httpdate::parse_http_date(now).ok()?).ok()

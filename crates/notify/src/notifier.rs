@@ -78,7 +78,6 @@ impl Notifier {
         }
         let all = async { while self.workers.join_next().await.is_some() {} };
         drop(timeout(patience, all).await);
-        // What is counted then changes no more.
         self.workers.shutdown().await;
         self.counts()
     }
@@ -215,7 +214,6 @@ impl Repeats {
                 return true;
             }
             let Some(last) = said.last.take() else { return false };
-            // The one that is sent is none of those that were not.
             due.push(Alert { repeated: said.held_back - 1, ..last });
             *said = Said { since: now, last: None, held_back: 0 };
             true

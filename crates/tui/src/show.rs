@@ -79,7 +79,6 @@ fn carry_out(order: Order, seat: &Seat, ui: &mut Ui) -> Option<Asked> {
         Order::Resume => ("resume", ControlOrder::Resume),
         Order::Quit | Order::Interrupt => {
             let why = if order == Order::Quit { Stop::Terminated } else { Stop::Interrupted };
-            // A run that takes no more is about to end.
             let _ = seat.stop.try_send(why);
             return None;
         }

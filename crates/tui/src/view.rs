@@ -166,7 +166,6 @@ impl View {
         }
         if self.equity.len() == POINTS {
             let mut place = 0;
-            // The first stays, and every second one.
             self.equity.retain(|_| {
                 place += 1;
                 place % 2 == 1
@@ -311,7 +310,6 @@ fn action_line(action: &Action, received: Millis, facts: &Facts) -> Option<LogLi
             Some(LogLine::new(approved.decision_time(), Tone::Plain, &text))
         }
         Action::Refuse(refused) => {
-            // Which limits and which candles, the screen does not know.
             let lateness = Lateness::of((refused.decision_time, received), Millis::MAX, None);
             let rule = refused.rule.with_lateness(refused.rule.words(), lateness);
             let bot = bot(refused.bot.index());

@@ -184,7 +184,6 @@ fn measure_process(candles: usize, rounds: usize) -> anyhow::Result<Value> {
     file.set_modified(file.metadata()?.modified()? - Duration::from_mins(1))?;
     let backtest = ["backtest", "--config", "bench.toml", "--data", FILE, "--json", "--quiet"];
     let by_hand = ["bench", "--floor", FILE];
-    // Fills the cache.
     run_in_folder(&candlewick, &backtest)?;
     let (mut ours, mut floor) = (Vec::new(), Vec::new());
     for _ in 0..rounds {

@@ -171,7 +171,6 @@ impl Work {
         let finished = backtest.run(&header, &mut hash, &mut |_, _| progress())?;
         let start = MoneyScale::default().exact(self.settings.session.balance).unwrap_or_default();
         let summary = Summary::of(&finished.book, start);
-        // As `candlewick backtest` reports them.
         for verdict in &finished.verdicts {
             black_box(verdict.edge_test().verdict());
         }
@@ -243,7 +242,6 @@ impl Strategy for RsiExtremes {
 fn walk(symbol: &str, interval: Interval, candles: usize) -> anyhow::Result<CandleSeries> {
     let per_day = MINUTES_A_DAY * (Millis::MINUTE.get() / interval.length().get()).max(1) as usize;
     let days = u32::try_from(candles.div_ceil(per_day))?;
-    // All symbols have the properties of one market.
     let market = market_settings("BTCUSDT", START, days)?;
     let made = generate(&GenerateSettings { symbol: symbol.parse()?, interval, ..market })?;
     Ok(CandleSeries::new(made.series(), made.candles()[..candles].to_vec())?)

@@ -57,7 +57,6 @@ pub(super) fn run(arguments: &DashboardArguments, context: &Context<'_>) -> Resu
             "note: {} does not exist yet: the page fills itself once a bot writes it",
             watched.journal
         )),
-        // The page reports other problems, and when they are over.
         Ok(_) | Err(_) => {}
     }
     runtime.block_on(serve(&settings, watched, context))

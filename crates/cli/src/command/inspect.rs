@@ -85,7 +85,6 @@ pub(super) fn run_watch(arguments: &WatchArguments, context: &Context<'_>) -> Re
             };
             match line {
                 Some(line) if print_json_text(&line)? => {}
-                // The bot has ended, or nobody reads any more.
                 Some(_) | None => return Ok(Ending::Done),
             }
         }

@@ -104,7 +104,6 @@ pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<En
     let (base, flags) = terms_of(arguments);
     let loaded = Loaded::read(&context.global.config, base, flags)?;
     if arguments.tui {
-        // It is for people, and the log stands in it.
         context.log.form.set_json(false);
     } else {
         context.write_log_as(&loaded.config.log);

@@ -72,7 +72,6 @@ async fn run_bots(
             begins: None,
             candles: None,
             journal: Some(url.to_string()),
-            // Its usual journal is not that of the commands.
             named_by: live::named_by(Some(&url), &[]),
         },
     ));

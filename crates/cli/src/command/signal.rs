@@ -92,7 +92,6 @@ fn order_of(arguments: &SignalArguments) -> Result<SignalOrder, Failure> {
     let too_long =
         |what: &str, most| Failure::configuration(format!("{what} is too long: at most {most} bytes"));
     let id = arguments.id.clone().unwrap_or_else(|| {
-        // A process gives one signal.
         format!("{}-{}", SystemClock::new().now().get(), std::process::id())
     });
     let reason = arguments.reason.as_deref();
@@ -206,7 +205,6 @@ fn words_of(lines: &[CheckedLine]) -> String {
 
 fn sum_of(lines: &[CheckedLine], would_trade: usize) -> String {
     let entries = lines.iter().filter(|line| matches!(line.taken, LineUse::Entry(_))).count();
-    // As it is counted, as it stands, and how often.
     let mut reasons: Vec<(String, &str, usize)> = Vec::new();
     for line in lines {
         let reason = match &line.taken {
@@ -243,7 +241,6 @@ fn sum_of(lines: &[CheckedLine], would_trade: usize) -> String {
 
 /// Removes the text quoted from a line, so that similar problems are equal.
 fn without_cell(problem: &str) -> String {
-    // Each second piece stands in quotes.
     let pieces = problem.split('"').enumerate();
     let plain: Vec<&str> =
         pieces.map(|(place, piece)| if place % 2 == 1 { "a cell" } else { piece }).collect();

@@ -248,7 +248,6 @@ impl Tuning<'_> {
         };
         let path = self.best_path();
         let Some(text) = text else { return Ok(None) };
-        // What it was tuned on is what backtests and the sandbox take.
         let loaded = &self.plan.prepared.loaded;
         let data = &loaded.config.sandbox.data;
         let data =

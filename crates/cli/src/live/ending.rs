@@ -117,7 +117,6 @@ fn ending_of(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure> {
     if let Some(error) = finished.not_durable {
         let is_gone = matches!(error, RuntimeError::Journal(JournalError::FileGone { .. }));
         let failure = Failure::from(error).context("the journal's end may not be durable");
-        // A journal that is gone says what to do itself.
         return Err(if is_gone {
             failure
         } else {

@@ -44,7 +44,6 @@ pub(super) fn start(mut screen: Screen, front: &Front<'_>) -> (Vec<Watcher>, Sho
             tracing::warn!("the terminal does not take the view any more, lines follow: {error}");
         }
         screen.show_all(&mut notices);
-        // Nobody waits for a view that took too long.
         let _ = ended.send(());
     });
     (vec![watcher.with_overview()], Shown(Some(has_ended)))
@@ -68,7 +67,6 @@ fn facts_of(header: Option<Header>, front: &Front<'_>) -> Facts {
         venue: header.venue,
         wallet: header.wallet,
         journal: header.journal,
-        // What stands before it says it already.
         requests: requests.strip_prefix("requests ").unwrap_or(&requests).to_owned(),
         scale: config.account.money_scale,
         bots: config.bots.iter().zip(header.bots).map(bot_facts).collect(),

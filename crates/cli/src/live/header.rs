@@ -118,7 +118,6 @@ impl Header {
 
     fn ruin(&self, free: Money) -> Vec<String> {
         let Some((settings, records)) = self.stakes.as_deref() else { return Vec::new() };
-        // A start with stakes that mean nothing was refused before.
         let report = check_ruin(settings, free, records).unwrap_or_default();
         report.ladders.into_iter().chain(report.stakes).collect()
     }

@@ -91,7 +91,6 @@ impl Screen {
     }
 
     pub(crate) fn with_header(mut self, header: Header) -> Self {
-        // A document has none.
         self.header = (self.stream == Stream::Out).then_some(header);
         self
     }
@@ -256,7 +255,6 @@ impl Screen {
         let (ended, has_ended) = oneshot::channel();
         std::thread::spawn(move || {
             self.show_all(&mut notices);
-            // Nobody waits for a screen that took too long.
             let _ = ended.send(());
         });
         (vec![watcher], Shown(Some(has_ended)))
@@ -313,7 +311,6 @@ impl Screen {
                     self.line(self.latest, NOTE, "blocked", &line);
                 }
             }
-            // The log shows warnings and alarms.
             Notice::Price(..)
             | Notice::Overview(_)
             | Notice::Warning(_)

@@ -123,7 +123,6 @@ impl Recent {
         model.trades = KeptTrades::all_of(past.book().clone(), |row| self.origin(row));
         model.trades.add_earlier(self.old.count, self.old.end, names);
         self.old.count_with_young(model);
-        // The fold has them still; the page reads them from the journal.
         let now = model.last.as_ref().map_or(Millis::ZERO, |last| last.line.received);
         model.trades.forget_old(now);
         Ok(())

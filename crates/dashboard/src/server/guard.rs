@@ -112,7 +112,6 @@ impl Hosts {
         }
         let any_address =
             (address.ip().is_unspecified() && settings.allow_unencrypted_network).then_some(port);
-        // The address that stands for all of them is nobody's.
         let here = match address.ip() {
             IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
             IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),

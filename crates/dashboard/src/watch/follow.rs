@@ -86,7 +86,6 @@ async fn begin_model(shared: &Shared, reader: &mut Reader) -> Result<Option<OldL
         None => (empty, None),
     };
     let mut known = shared.known();
-    // It is not shown as if the journal were empty.
     (known.model, known.reading) = (Some(model), Some((0, lines)));
     Ok(old)
 }

@@ -374,7 +374,6 @@ fn bars(equity: &[Money], low: Money, columns: usize) -> Vec<u64> {
 pub(super) fn draw_log(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>, back: usize) {
     let log = &scene.view.log;
     let rows = usize::from(area.height.saturating_sub(2));
-    // The first page is as far back as it goes.
     let back = back.min(log.len().saturating_sub(rows));
     let end = log.len() - back;
     let lines: Vec<Line<'_>> =

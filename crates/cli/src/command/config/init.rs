@@ -148,7 +148,6 @@ impl Rules {
         match self {
             Self::None => "{}".to_owned(),
             Self::File(path) => format!("{{ file = {:?} }}", path.display().to_string()),
-            // It lies beside the configuration.
             Self::Example(path) => format!("{{ file = {:?} }}", file_name(path)),
         }
     }

@@ -71,7 +71,6 @@ fn to_catalog(arguments: &ImportArguments, context: &Context<'_>) -> Result<Vec<
         longer_share_percent: loaded.config.data.longer_share_percent,
     };
     let all = read_for_catalog(&arguments.files, &terms, &catalog, &progress)?;
-    // Each is given back once it is stored.
     all.into_iter().map(|file| document(&file.store(&terms, &catalog, &progress)?, context)).collect()
 }
 

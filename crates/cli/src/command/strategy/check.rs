@@ -87,7 +87,6 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
     }
     let market = arguments.data.as_ref().map(|name| read(name, context)).transpose()?;
     let mut progress = Progress::new(format!("Checking {}", entry.name), context.global);
-    // The hasher's keys are of the system's chance.
     let seed = arguments.seed.unwrap_or_else(|| RandomState::new().hash_one(0_u8));
     let limit = Duration::from_secs(arguments.timeout);
     let means = Means { seed, unseen: arguments.unseen, itself: itself()?, limit };
@@ -219,7 +218,6 @@ pub(in crate::command) fn check_command(
     let is_own = |name: &&String| name.parse().is_ok_and(|name: DataName| name.series() == series);
     let data = candles.data.iter().find(is_own).cloned();
     let data = data.unwrap_or_else(|| format!("{}@{}", series.symbol, series.interval));
-    // Of a rule beside a configuration its file is the whole strategy.
     let files = if candles.rules.is_some() { &[][..] } else { files };
     let word = |text: &str| shell_word(text).into_owned();
     let mut words = vec![format!("candlewick strategy check {}", entry.name)];
