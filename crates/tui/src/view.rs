@@ -35,7 +35,7 @@ pub struct BotFacts {
     pub about: String,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct View {
     pub(crate) facts: Facts,
     pub(crate) overview: Option<Overview>,
@@ -61,17 +61,7 @@ impl View {
                 .collect(),
             ..facts
         };
-        Self {
-            facts,
-            overview: None,
-            equity: Vec::new(),
-            prices: Vec::new(),
-            log: VecDeque::new(),
-            alarm: None,
-            stopping: None,
-            missed: 0,
-            latest: Millis::ZERO,
-        }
+        Self { facts, ..Self::default() }
     }
 
     pub fn on_notice(&mut self, received: Received) {
