@@ -73,12 +73,8 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
     let candles = arguments.candles.choice();
     let latency =
         arguments.latency_from.as_deref().map(|journal| latency_of(journal, arguments.latency_seed));
-    let terms = BacktestTerms {
-        candles: candles.clone(),
-        stress: arguments.stress,
-        latency: latency.transpose()?,
-        signals: arguments.signals.clone(),
-    };
+    let (stress, latency, signals) = (arguments.stress, latency.transpose()?, arguments.signals.clone());
+    let terms = BacktestTerms { candles: candles.clone(), stress, latency, signals };
     let (prepared, strategies) = terms.prepare(&context.global.config, context.registry, &progress)?;
     tell_candles(&prepared.candles.series);
     let run = prepared.replay(strategies, arguments.journal.as_deref(), &progress)?;

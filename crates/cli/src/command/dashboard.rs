@@ -40,13 +40,9 @@ pub(super) fn run(arguments: &DashboardArguments, context: &Context<'_>) -> Resu
     let (loaded, journal) = arguments.journal.load_of_bot(context)?;
     context.write_log_as(&loaded.config.log);
     let watched = Watched { journal, paths: control_paths(&loaded)?, registry: context.registry.clone() };
-    let DashboardArguments { listen, read_only, tls_proxy, allow_unencrypted_network, .. } = arguments;
-    let settings = DashboardSettings {
-        listen: *listen,
-        read_only: *read_only,
-        tls_proxy: tls_proxy.clone(),
-        allow_unencrypted_network: *allow_unencrypted_network,
-    };
+    let DashboardArguments { listen, read_only, allow_unencrypted_network, .. } = *arguments;
+    let tls_proxy = arguments.tls_proxy.clone();
+    let settings = DashboardSettings { listen, read_only, tls_proxy, allow_unencrypted_network };
     let runtime = start_workers()?;
     let found = runtime.block_on(Reader::open(&watched.journal));
     match found {

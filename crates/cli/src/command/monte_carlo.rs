@@ -112,14 +112,9 @@ pub(super) fn run(arguments: &MonteCarloArguments, context: &Context<'_>) -> Res
 
 impl OwnArguments {
     fn prepare<'a>(&self, context: &Context<'a>) -> Result<(PreparedMonteCarlo<'a>, ResultFolder), Failure> {
-        let terms = MonteCarloTerms {
-            resampling: self.resample,
-            paths: self.paths.get(),
-            block: self.block,
-            seed: self.seed,
-            threads: self.threads,
-            candles: self.candles.choice(),
-        };
+        let Self { resample: resampling, block, seed, threads, .. } = *self;
+        let (paths, candles) = (self.paths.get(), self.candles.choice());
+        let terms = MonteCarloTerms { resampling, paths, block, seed, threads, candles };
         let progress = Terminal(context.global);
         let prepared = terms.prepare(&context.global.config, context.registry, &progress)?;
         Ok((prepared, ResultFolder::open(&self.out)?))

@@ -136,7 +136,7 @@ fn run_here(
     tell_candles(&prepared.candles.series);
     let walk = WalkRun::prepare(&terms, &layout, &prepared, (&own.out, hold_out))?;
     let Some(shards) = shards else {
-        return finish(walk, (&terms, &prepared), &[], context);
+        return show_walked(walked(walk, (&terms, &prepared), &[], context)?, context);
     };
     let plan = walk.plan(shards)?;
     let path = plan.write(walk.folder())?;
@@ -173,7 +173,7 @@ fn run_planned(
     let mut notices = differences.allowed;
     let Some(number) = shard else {
         notices.extend(walk.gather(&plan, others)?);
-        return finish(walk, (&terms, &prepared), &notices, context);
+        return show_walked(walked(walk, (&terms, &prepared), &notices, context)?, context);
     };
     context.note_all(&notices);
     let sign = interrupt::sign()?;
@@ -192,22 +192,14 @@ fn run_planned(
     show_as(&document, || format!("shard {number} of {shards}: {trials} trials have run"), context.global)
 }
 
+fn show_walked(walked: Result<Walked, Ending>, context: &Context<'_>) -> Result<Ending, Failure> {
+    walked.map_or_else(Ok, |walked| show(&walked.summary(), context.global))
+}
+
 fn follow(progress: &mut Progress, now: WalkProgress, sign: &OnceLock<Ending>) -> ControlFlow<()> {
     progress.update(now.done, now.total);
     progress.say(&format!("window {} of {}", now.window, now.windows));
     if sign.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-}
-
-fn finish(
-    walk: WalkRun<'_>,
-    searched: (&SearchTerms, &PreparedSearch<'_>),
-    notices: &[String],
-    context: &Context<'_>,
-) -> Result<Ending, Failure> {
-    match walked(walk, searched, notices, context)? {
-        Ok(walked) => show(&walked.summary(), context.global),
-        Err(ending) => Ok(ending),
-    }
 }
 
 pub(super) fn walked(

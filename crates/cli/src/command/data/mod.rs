@@ -199,26 +199,19 @@ fn run_generate(arguments: &GenerateArguments, context: &Context<'_>) -> Result<
         None => GenerateTarget::Folder(&arguments.out),
     };
     let place = (target, existing(arguments.force));
-    let generated = generate_candles(&arguments.terms(), defects, place, &Terminal(context.global))?;
+    let terms = GenerateTerms {
+        symbol: arguments.symbol,
+        asset_type: arguments.asset_type,
+        interval: arguments.interval,
+        start: arguments.start,
+        days: arguments.days,
+        last_days: arguments.last_days,
+        seed: arguments.seed,
+        tick: arguments.tick,
+        price: arguments.price,
+        volatility: arguments.volatility,
+        regime: arguments.regime,
+    };
+    let generated = generate_candles(&terms, defects, place, &Terminal(context.global))?;
     show_as(&generated.document(), || generated.to_string(), context.global)
-}
-
-impl GenerateArguments {
-    fn terms(&self) -> GenerateTerms {
-        let Self { symbol, asset_type, interval, start, days, last_days, seed, .. } = *self;
-        let Self { tick, price, volatility, regime, .. } = *self;
-        GenerateTerms {
-            symbol,
-            asset_type,
-            interval,
-            start,
-            days,
-            last_days,
-            seed,
-            tick,
-            price,
-            volatility,
-            regime,
-        }
-    }
 }

@@ -145,14 +145,10 @@ fn run_plan(arguments: &PlanArguments, context: &Context<'_>) -> Result<Ending, 
     let loaded = load(context)?;
     let usual = loaded.config.risk.verdict.to_plan()?;
     let alpha = arguments.alpha.unwrap_or(usual.alpha());
-    let terms = TradesNeededTerms {
-        payout: arguments.payout.unwrap_or(loaded.config.simulation.payout_percent.to_fraction()),
-        verdict: EdgeTestPlan::new(alpha, usual.beta(), usual.delta())?,
-        power: arguments.power,
-        paths: arguments.paths,
-        most_trades: arguments.most_trades,
-        seed: arguments.seed,
-    };
+    let payout = arguments.payout.unwrap_or(loaded.config.simulation.payout_percent.to_fraction());
+    let verdict = EdgeTestPlan::new(alpha, usual.beta(), usual.delta())?;
+    let PlanArguments { power, paths, most_trades, seed, .. } = *arguments;
+    let terms = TradesNeededTerms { payout, verdict, power, paths, most_trades, seed };
     let mut needed = TradesNeeded::new(terms)?;
     let mut progress = Progress::new("Simulating verdicts", context.global);
     for (done, points) in (0..).zip(&arguments.points) {
