@@ -352,46 +352,14 @@ mod tests {
     use super::*;
     use std::sync::Mutex;
 
-    /// A terminal that writes nothing before it is let go, and keeps what it writes.
-    struct Stuck(Receiver<()>, Arc<Mutex<Vec<u8>>>);
+    type Written = Arc<Mutex<Vec<u8>>>;
 
-    impl Write for Stuck {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            let _ = self.0.recv();
-            self.1.lock().unwrap().extend_from_slice(bytes);
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    #[test]
-    fn a_terminal_that_stands_still_holds_nothing_up_and_what_it_missed_is_counted() {
-        let (go, held) = sync_channel(0);
-        let written = Arc::new(Mutex::new(Vec::new()));
-        let writer = LogWriter::start_as(Stuck(held, Arc::clone(&written)), LineForm::default());
-        for number in 0..MAX_QUEUED * 2 {
-            writer.make_writer().write_all(format!("line {number}\n").as_bytes()).unwrap();
-        }
-        drop(go);
-        writer.flush();
-        let text = String::from_utf8(written.lock().unwrap().clone()).unwrap();
-        let left_out = text
-            .lines()
-            .filter_map(|line| line.strip_suffix(" log lines were left out: the terminal did not keep up"));
-        let left_out: usize =
-            left_out.map(|line| line.strip_prefix(WARN).unwrap().parse::<usize>().unwrap()).sum();
-        let shown = text.lines().filter(|line| line.starts_with("line ")).count();
-        assert!(left_out > 0 && shown + left_out == MAX_QUEUED * 2, "{shown} shown, {left_out} left out");
-    }
-
-    #[derive(Clone, Default)]
-    struct Kept(Arc<Mutex<Vec<u8>>>);
+    /// A terminal that keeps what it writes, and writes nothing before it is let go.
+    struct Kept(Written, Option<Receiver<()>>);
 
     impl Write for Kept {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let _ = self.1.as_ref().map(Receiver::recv);
             self.0.lock().unwrap().extend_from_slice(bytes);
             Ok(bytes.len())
         }
@@ -401,13 +369,36 @@ mod tests {
         }
     }
 
+    fn text_of(written: &Written) -> String {
+        String::from_utf8(written.lock().unwrap().clone()).unwrap()
+    }
+
+    #[test]
+    fn a_terminal_that_stands_still_holds_nothing_up_and_what_it_missed_is_counted() {
+        let ((go, held), written) = (sync_channel(0), Written::default());
+        let writer = LogWriter::start_as(Kept(Arc::clone(&written), Some(held)), LineForm::default());
+        for number in 0..MAX_QUEUED * 2 {
+            writer.make_writer().write_all(format!("line {number}\n").as_bytes()).unwrap();
+        }
+        drop(go);
+        writer.flush();
+        let text = text_of(&written);
+        let left_out = text
+            .lines()
+            .filter_map(|line| line.strip_suffix(" log lines were left out: the terminal did not keep up"));
+        let left_out: usize =
+            left_out.map(|line| line.strip_prefix(WARN).unwrap().parse::<usize>().unwrap()).sum();
+        let shown = text.lines().filter(|line| line.starts_with("line ")).count();
+        assert!(left_out > 0 && shown + left_out == MAX_QUEUED * 2, "{shown} shown, {left_out} left out");
+    }
+
     fn logged(log: impl FnOnce()) -> String {
-        let kept = Kept::default();
-        let writer = LogWriter::start_as(kept.clone(), LineForm::default());
+        let written = Written::default();
+        let writer = LogWriter::start_as(Kept(Arc::clone(&written), None), LineForm::default());
         let events = tracing_subscriber::fmt().with_writer(writer.clone()).with_ansi(true).with_target(false);
         tracing::subscriber::with_default(events.without_time().finish(), log);
         writer.flush();
-        String::from_utf8(kept.0.lock().unwrap().clone()).unwrap()
+        text_of(&written)
     }
 
     #[test]
@@ -441,14 +432,14 @@ mod tests {
     }
 
     fn logged_as_json(log: impl FnOnce(&LogWriter)) -> Vec<Value> {
-        let (kept, form) = (Kept::default(), LineForm::default());
+        let (written, form) = (Written::default(), LineForm::default());
         form.set_json(true);
-        let writer = LogWriter::start_as(kept.clone(), form.clone());
+        let writer = LogWriter::start_as(Kept(Arc::clone(&written), None), form.clone());
         let events = tracing_subscriber::fmt().with_writer(writer.clone()).with_ansi(true);
         let events = events.event_format(EitherForm::new(form, false)).finish();
         tracing::subscriber::with_default(events, || log(&writer));
         writer.flush();
-        let text = String::from_utf8(kept.0.lock().unwrap().clone()).unwrap();
+        let text = text_of(&written);
         let is_raw = |letter: char| letter != '\n' && candlewick_sdk::is_hidden(letter);
         assert!(!text.chars().any(is_raw), "{text:?}");
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()

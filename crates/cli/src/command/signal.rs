@@ -8,6 +8,7 @@ use candlewick_app::control::signal;
 use candlewick_app::signals::{CheckedLine, CheckedList, LineUse, TakenEntry, check_list, close_type_of};
 use candlewick_broker::clock::{Clock as _, SystemClock};
 use candlewick_engine::{SignalId, SignalReason, SignalSource};
+use candlewick_records::counted;
 use candlewick_runtime::control::{SignalOrder, SignalOutcome};
 use candlewick_sdk::{CloseType, Direction, visible};
 use clap::{ArgGroup, Args};
@@ -65,13 +66,12 @@ fn duration_ms(text: &str) -> Result<u32, String> {
 }
 
 pub(super) fn run(arguments: &SignalArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    let (loaded, _) = arguments.journal.load_of_bot(context)?;
     if let Some(path) = &arguments.check {
-        let (loaded, _) = arguments.journal.load_of_bot(context)?;
         let skips = loaded.config.signals.skip_unknown;
         let checked = check_list(&loaded, path, SystemClock::new().now())?;
         return print_check(&checked, context.global.json, skips);
     }
-    let (loaded, _) = arguments.journal.load_of_bot(context)?;
     let paths = control_paths(&loaded)?;
     let order = order_of(arguments)?;
     let id = order.id;
@@ -138,11 +138,7 @@ fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending,
         }
     }
     if contradicting > 0 {
-        let what = if contradicting == 1 {
-            "1 line contradicts another".to_owned()
-        } else {
-            format!("{contradicting} lines contradict others")
-        };
+        let what = counted(contradicting, "line contradicts another", "lines contradict others");
         return Err(Failure::configuration(format!("{what}: keep one line for each time")));
     }
     if entries == 0 {

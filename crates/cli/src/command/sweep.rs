@@ -191,23 +191,21 @@ impl SweepContext<'_> {
         // Shards count as the sweep whose parts they are, until they are merged.
         self.begin(0)?;
         let kept = (&mut journal, known);
-        match self.watched(|watcher| match &of_round {
+        let (rows, ending) = self.watched(|watcher| match &of_round {
             Some(part) => self.job.run_round((&part.round, part.shard), kept, watcher),
             None => self.job.run_shard(shard, kept, watcher),
-        })? {
-            Watched::Stopped(_, ending) => Ok(ending),
-            Watched::Done(rows) => {
-                drop(journal);
-                let others = plan.keep(&self.folder, number)?;
-                self.context.note_all(&others);
-                let trials = rows.len();
-                let document = json!({
-                    "shard": number, "shards": plan.shards, "trials": trials, "resumed": resumed, "notices": self.notices
-                });
-                let text = || format!("shard {number} of {}: {trials} trials have run", plan.shards);
-                show_as(&document, text, self.context.global)
-            }
+        })?;
+        if let Some(ending) = ending {
+            return Ok(ending);
         }
+        drop(journal);
+        self.context.note_all(plan.keep(&self.folder, number)?);
+        let trials = rows.len();
+        let document = json!({
+            "shard": number, "shards": plan.shards, "trials": trials, "resumed": resumed, "notices": self.notices
+        });
+        let text = || format!("shard {number} of {}: {trials} trials have run", plan.shards);
+        show_as(&document, text, self.context.global)
     }
 }
 
@@ -224,11 +222,6 @@ pub(super) struct SweepContext<'a> {
     top: usize,
     pub(super) notices: Vec<String>,
     pub(super) context: &'a Context<'a>,
-}
-
-pub(super) enum Watched {
-    Done(Vec<TrialRow>),
-    Stopped(Vec<TrialRow>, Ending),
 }
 
 pub(super) fn with_sweep<T>(
@@ -273,13 +266,9 @@ impl SweepContext<'_> {
         let resumed = known.len();
         let watch = Stopwatch::start();
         self.begin(resumed)?;
-        let end = self.watched(|watcher| self.job.run(&mut journal, known, watcher))?;
+        let (rows, ending) = self.watched(|watcher| self.job.run(&mut journal, known, watcher))?;
         drop(journal);
         self.context.note_all(self.folder.keep(TRIALS)?);
-        let (rows, ending) = match end {
-            Watched::Done(rows) => (rows, None),
-            Watched::Stopped(rows, ending) => (rows, Some(ending)),
-        };
         let end = if ending.is_none() { LookEnd::Whole } else { LookEnd::Stopped };
         let counted = with_spinner("Counting variants", self.context.global, || {
             count_sweep((&self.noted, self.job), (&rows, end), self.context.registry)
@@ -345,10 +334,11 @@ impl SweepContext<'_> {
         Ok(files)
     }
 
-    pub(super) fn watched(
+    /// Returns the trials, and how the sweep ended if it was stopped.
+    fn watched(
         &self,
         run: impl FnOnce(&mut Watcher<'_>) -> Result<SweepEnd, SearchError>,
-    ) -> Result<Watched, Failure> {
+    ) -> Result<(Vec<TrialRow>, Option<Ending>), Failure> {
         let sign = interrupt::sign()?;
         let mut progress = Progress::new("Sweeping", self.context.global);
         let objective = self.prepared.sweep.objective;
@@ -362,12 +352,12 @@ impl SweepContext<'_> {
         });
         drop(progress);
         let rows = match end.map_err(|error| self.failure(error))? {
-            SweepEnd::Done(rows) => return Ok(Watched::Done(rows)),
+            SweepEnd::Done(rows) => return Ok((rows, None)),
             SweepEnd::Stopped(rows) => rows,
         };
         let folder = self.folder.shown();
         self.context.say(&format!("stopped; the same command goes on where it was ({})", folder.display()));
-        Ok(Watched::Stopped(rows, sign.get().copied().unwrap_or(Ending::Interrupted)))
+        Ok((rows, Some(sign.get().copied().unwrap_or(Ending::Interrupted))))
     }
 
     pub(super) fn failure(&self, error: SearchError) -> Failure {

@@ -311,20 +311,12 @@ impl Screen {
                     self.line(self.latest, NOTE, "blocked", &line);
                 }
             }
-            Notice::Price(..)
-            | Notice::Overview(_)
-            | Notice::Warning(_)
-            | Notice::Alarm(_)
-            | Notice::Logged { .. }
-            | Notice::LeftInDoubt(_)
-            | Notice::Evidence(_)
-            | Notice::Venue { .. }
-            | Notice::Candles { .. } => {}
             Notice::Stopping { why, unfinished, last_close, waits_until } => {
                 self.print_closes();
                 let text = stopping_words(why, unfinished, (last_close, waits_until));
                 self.line(self.latest, BOLD, "stopping", &text);
             }
+            _ => {}
         }
     }
 }

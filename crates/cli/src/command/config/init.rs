@@ -58,7 +58,10 @@ pub(crate) struct InitArguments {
 
 pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<(), Failure> {
     let file = &arguments.file;
-    refuse_existing(file)?;
+    if file.exists() {
+        let problem = format!("{} exists already: name another file, or move it away", file.display());
+        return Err(Failure::configuration(problem));
+    }
     let asks = !arguments.defaults && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let (mut from, mut to) = (std::io::stdin().lock(), anstream::stderr());
     let mut dialogue =
@@ -88,15 +91,15 @@ pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<()
         ],
     );
     check(&text, (file, rules), context)
-        .map_err(|failure| if dialogue.asks() { failure.help(answers.command(file)) } else { failure })?;
+        .map_err(|failure| if asks { failure.help(answers.command(file)) } else { failure })?;
     if let Rules::Example(path) = rules {
         write(path, &example_of(path))?;
         print(&format!("{} is written: a rule to begin with. Change its conditions.", path.display()))?;
     }
     write(file, &text)?;
     let shown = file.display();
-    if !dialogue.taken().is_empty() {
-        let taken = dialogue.taken().join(" ");
+    if !dialogue.taken.is_empty() {
+        let taken = dialogue.taken.join(" ");
         print(&format!(
             "Not asked for, so taken by default: {taken}\nThese options set them, and so do the lines of the file."
         ))?;
@@ -263,16 +266,6 @@ impl Answers {
     }
 }
 
-fn refuse_existing(file: &Path) -> Result<(), Failure> {
-    if !file.exists() {
-        return Ok(());
-    }
-    Err(Failure::configuration(format!(
-        "{} exists already: name another file, or move it away",
-        file.display()
-    )))
-}
-
 fn write(file: &Path, text: &str) -> Result<(), Failure> {
     candlewick_history::write_whole_file(file, |to| to.write_all(text.as_bytes()))
         .map_err(|error| unwritable(file, error))
@@ -361,14 +354,6 @@ impl<'a> Dialogue<'a> {
         let answered = ask(question, check, (&mut **from, &mut **to));
         let answered = answered.context("the terminal cannot be read; --defaults asks nothing");
         answered.map_err(|error| Failure::new(FailureKind::Configuration, error))
-    }
-
-    pub(super) fn taken(&self) -> &[String] {
-        &self.taken
-    }
-
-    pub(super) const fn asks(&self) -> bool {
-        self.terminal.is_some()
     }
 }
 
@@ -518,7 +503,7 @@ mod tests {
         let given = "7".to_owned();
         assert_eq!(dialogue.answer(QUESTION, Some(&given), number).ok(), Some(given));
         assert_eq!(dialogue.answer(QUESTION, None, number).ok().as_deref(), Some("1.0"));
-        assert_eq!(dialogue.taken(), ["--stake 1.0"]);
+        assert_eq!(dialogue.taken, ["--stake 1.0"]);
     }
 
     #[test]
