@@ -1,7 +1,7 @@
 //! What commands get: their context, the journal to read, and a runtime.
 
 use crate::arguments::{GlobalArguments, parse_journal};
-use crate::failure::Failure;
+use crate::failure::{Ending, Failure};
 use crate::log::LogWriter;
 use crate::terminal::{columns_of, wrapped};
 use candlewick_app::configuration::{Base, Flag, Loaded, LogFormat, LogSettings, Problems, journal_url};
@@ -14,6 +14,7 @@ use clap::Args;
 use console::Term;
 use std::fmt::Display;
 use std::path::Path;
+use std::sync::OnceLock;
 use std::thread::available_parallelism;
 use tokio::runtime::Runtime;
 
@@ -38,6 +39,12 @@ impl Context<'_> {
 
     pub(crate) fn note_all(&self, notes: impl IntoIterator<Item = impl Display>) {
         notes.into_iter().for_each(|note| self.say(&format!("note: {note}")));
+    }
+
+    /// Says that the same command goes on in `folder`.
+    pub(crate) fn stopped(&self, sign: &OnceLock<Ending>, folder: &Path) -> Ending {
+        self.say(&format!("stopped; the same command goes on where it was ({})", folder.display()));
+        sign.get().copied().unwrap_or(Ending::Interrupted)
     }
 }
 

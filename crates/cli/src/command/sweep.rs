@@ -355,9 +355,7 @@ impl SweepContext<'_> {
             SweepEnd::Done(rows) => return Ok((rows, None)),
             SweepEnd::Stopped(rows) => rows,
         };
-        let folder = self.folder.shown();
-        self.context.say(&format!("stopped; the same command goes on where it was ({})", folder.display()));
-        Ok((rows, Some(sign.get().copied().unwrap_or(Ending::Interrupted))))
+        Ok((rows, Some(self.context.stopped(&sign, &self.folder.shown()))))
     }
 
     pub(super) fn failure(&self, error: SearchError) -> Failure {

@@ -98,8 +98,8 @@ pub(super) fn run(arguments: &TuneArguments, context: &Context<'_>) -> Result<En
     let tuning = Tuning { arguments, plan, layout, trials, context };
     let checked = tuning.check_strategy();
     // Ctrl-C ends the process of the checks as well, which is no failure of the strategy.
-    if let Some(ending) = sign.get() {
-        return Ok(tuning.stopped(*ending));
+    if sign.get().is_some() {
+        return Ok(context.stopped(&sign, &tuning.trials));
     }
     let (subject, checked, conditions) = checked?;
     let sweep = match tuning.sweep()? {
@@ -192,8 +192,8 @@ impl Tuning<'_> {
                 );
             }
         }
-        if let Some(ending) = sign.get() {
-            return Ok(self.stopped(*ending));
+        if sign.get().is_some() {
+            return Ok(self.context.stopped(sign, &self.trials));
         }
         let best = self.write_best(sweep.is_some(), &mut notices)?;
         let prepared = &self.plan.prepared;
@@ -249,16 +249,12 @@ impl Tuning<'_> {
         let path = self.best_path();
         let Some(text) = text else { return Ok(None) };
         let loaded = &self.plan.prepared.loaded;
-        let data = &loaded.config.sandbox.data;
-        let data =
-            if data.is_empty() { String::new() } else { format!("\n[sandbox]\ndata = {}\n", json!(data)) };
-        let catalog = &loaded.config.data.catalog;
-        let catalog = if loaded.is_set("data.catalog") {
-            format!("\n[data]\ncatalog = {}\n", json!(catalog))
-        } else {
-            String::new()
-        };
-        write_file("--out", &path, |file| write!(file, "{text}{data}{catalog}"))?;
+        let (data, catalog) = (&loaded.config.sandbox.data, &loaded.config.data.catalog);
+        let data = (!data.is_empty()).then(|| format!("\n[sandbox]\ndata = {}\n", json!(data)));
+        let is_set = loaded.is_set("data.catalog");
+        let catalog = is_set.then(|| format!("\n[data]\ncatalog = {}\n", json!(catalog)));
+        let text = [Some(text), data, catalog].into_iter().flatten().collect::<String>();
+        write_file("--out", &path, |file| file.write_all(text.as_bytes()))?;
         Ok(Some(path))
     }
 
@@ -334,12 +330,6 @@ impl Tuning<'_> {
         let warm_up = WarmUp::from_strategy(strategy.as_ref(), named, bot.interval, registry);
         let text = warm_up.describe_share(market.candles.len(), " before the hold-out")?;
         Some(format!("bot \"{}\": {text}", bot.bot))
-    }
-
-    fn stopped(&self, ending: Ending) -> Ending {
-        let folder = self.trials.display();
-        self.context.say(&format!("stopped; the same command goes on where it was ({folder})"));
-        ending
     }
 }
 

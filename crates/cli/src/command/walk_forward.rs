@@ -181,8 +181,7 @@ fn run_planned(
     let end = walk.run_shard(&plan, number, &mut |now| follow(&mut progress, now, &sign))?;
     drop(progress);
     let WalkShard::Done { trials, resumed, notice } = end else {
-        context.say(&format!("stopped; the same command goes on where it was ({})", folder.display()));
-        return Ok(sign.get().copied().unwrap_or(Ending::Interrupted));
+        return Ok(context.stopped(&sign, &folder));
     };
     context.note_all(notice);
     let shards = plan.shards;
@@ -214,9 +213,7 @@ pub(super) fn walked(
     let end = walk.run(&mut |now| follow(&mut progress, now, &sign))?;
     drop(progress);
     let WalkEnd::Done(outcome) = end else {
-        let folder = walk.folder().shown();
-        context.say(&format!("stopped; the same command goes on where it was ({})", folder.display()));
-        return Ok(Err(sign.get().copied().unwrap_or(Ending::Interrupted)));
+        return Ok(Err(context.stopped(&sign, &walk.folder().shown())));
     };
     let counted = walk.count(&outcome, context.registry);
     let opened = match &outcome.hold_out {
@@ -224,9 +221,8 @@ pub(super) fn walked(
         Some(HoldOutOutcome::Locked { .. }) | None => None,
     };
     let verified = verify_chosen(prepared, &outcome.windows, opened)?;
-    let told = (walk.layout(), counted.as_ref(), notices);
-    let (report, all) = report_of(&outcome, (terms, prepared), told)?;
     let caveats = caveats_of((terms, prepared), counted.as_ref());
+    let (report, all) = report_of(&outcome, prepared, (walk.layout(), &caveats, notices))?;
     let counted = counted.map(sweep_count);
     let files = write(walk.folder(), &report, all.as_ref(), (&prepared.settings, &caveats))?;
     let elapsed = stopwatch.elapsed();
@@ -268,11 +264,10 @@ fn caveats_of(
 
 fn report_of(
     outcome: &WalkOutcome,
-    (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
-    (layout, counted, notices): (&Layout, Option<&io::Result<TriedCount>>, &[String]),
+    prepared: &PreparedSearch<'_>,
+    (layout, caveats, notices): (&Layout, &Caveats, &[String]),
 ) -> Result<(WalkForwardReport, Option<Finished>), Failure> {
     let PreparedSearch { loaded, space, sweep, candles, .. } = prepared;
-    let caveats = caveats_of((terms, prepared), counted);
     let notices = [candles.notices.as_slice(), notices].concat();
     let hold_out = outcome.hold_out.as_ref().map(|hold_out| match hold_out {
         HoldOutOutcome::Locked { range, openings } => HoldOut::locked(range, *openings),
@@ -293,7 +288,7 @@ fn report_of(
         data_hash: &candles.hash,
         notices: &notices,
         balance: loaded.initial_balance()?,
-        caveats: &caveats,
+        caveats,
         hold_out,
     }))
 }

@@ -55,12 +55,13 @@ pub(crate) fn report(
     }
     let report = figures(&outcome, loaded, elapsed);
     if json {
+        let doubts = finished.book.rows().iter().filter(|row| row.state == IntentState::InDoubt);
         print_last(&LiveReport {
             seq: outcome.last_event.max(1),
             at: outcome.span.end,
             event: "ended",
             report,
-            in_doubt: count(&finished.book, IntentState::InDoubt),
+            in_doubt: doubts.count(),
             unfinished: unfinished_lines(finished, scale),
             stop: stop_name(finished.stop),
             wallet: finished.wallet.map(|wallet| scale.to_f64(wallet)),
@@ -117,13 +118,8 @@ fn ending_of(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure> {
     if let Some(error) = finished.not_durable {
         let is_gone = matches!(error, RuntimeError::Journal(JournalError::FileGone { .. }));
         let failure = Failure::from(error).context("the journal's end may not be durable");
-        return Err(if is_gone {
-            failure
-        } else {
-            failure.help(
-                "nothing is lost at the venue: the next start on this journal looks there for what the journal misses",
-            )
-        });
+        let help = "nothing is lost at the venue: the next start on this journal looks there for what the journal misses";
+        return Err(if is_gone { failure } else { failure.help(help) });
     }
     let unfinished = unfinished_failure(&finished, scale).map_or(Ok(Ending::Done), Err);
     let differing = wallet_failure(&finished);
@@ -205,10 +201,6 @@ fn notices(finished: &Finished, scale: MoneyScale) -> Vec<String> {
     notices
 }
 
-fn count(book: &TradeBook, state: IntentState) -> usize {
-    book.rows().iter().filter(|row| row.state == state).count()
-}
-
 const MAX_NAMED: usize = 20;
 
 #[derive(Serialize)]
@@ -233,10 +225,7 @@ fn unfinished_lines(finished: &Finished, scale: MoneyScale) -> Vec<UnfinishedLin
 
 /// Returns who has the unsettled stakes. A venue whose own candles have ended settles nothing more.
 pub(super) const fn holder(finished: &Finished) -> Unsettled {
-    match finished.stop {
-        Stop::DataEnds(_) => Unsettled::Returned,
-        Stop::TimeUp | Stop::Interrupted | Stop::Terminated | Stop::Limit(_) => Unsettled::AtVenue,
-    }
+    if matches!(finished.stop, Stop::DataEnds(_)) { Unsettled::Returned } else { Unsettled::AtVenue }
 }
 
 fn unfinished_notices(finished: &Finished, scale: MoneyScale) -> Vec<String> {

@@ -13,6 +13,7 @@ pub(crate) use feed::{Feed, Level};
 pub(crate) use notes::{News, Note, TailLine};
 pub(crate) use recent::Recent;
 
+use crate::view::Mark;
 use candlewick_engine::{
     Action, Approved, BotId, Control, EdgeRow, Event, EventKind, Halt, IntentId, IntentRow, IntentState,
     Recorded, Refused, Session,
@@ -21,7 +22,7 @@ use candlewick_journal::{LineKind, StoredLine};
 use candlewick_records::{
     IntentOrigin, RecordedRun, RecordsError, SessionFold, VerdictLine, is_candle, parse, read_refusal,
 };
-use candlewick_sdk::{Direction, Millis, Money, Outcome, Series};
+use candlewick_sdk::{Millis, Money, Outcome, Series};
 use notes::{Notes, Tail};
 use std::collections::VecDeque;
 use trades::KeptTrades;
@@ -38,7 +39,7 @@ pub(crate) struct Model {
     pub(crate) bots: Vec<BotFigures>,
     pub(crate) curve: Curve,
     pub(crate) feeds: Vec<Feed>,
-    pub(crate) refusals: VecDeque<Refusal>,
+    pub(crate) refusals: VecDeque<(Series, Mark)>,
     pub(crate) notes: Notes,
     pub(crate) tail: Tail,
     pub(crate) is_halted: bool,
@@ -48,15 +49,6 @@ pub(crate) struct Model {
     pub(crate) is_recent: bool,
     /// First line that could not be read, and why. No later line is accepted.
     broken: Option<(u64, String)>,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct Refusal {
-    pub(crate) at: Millis,
-    pub(crate) bot: String,
-    pub(crate) series: Series,
-    pub(crate) direction: Direction,
-    pub(crate) rule: &'static str,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -275,14 +267,8 @@ impl Model {
 
     fn mark_refusal(&mut self, refused: &Refused) {
         let bot = self.present().settings.bots.get(refused.bot.index());
-        let refusal = bot.map(|bot| Refusal {
-            at: refused.decision_time,
-            bot: bot.name.clone(),
-            series: bot.series(),
-            direction: refused.direction,
-            rule: refused.rule.as_str(),
-        });
-        self.refusals.extend(refusal);
+        let mark = bot.map(|bot| (bot.series(), Mark::of(refused, bot.name.clone())));
+        self.refusals.extend(mark);
         if self.refusals.len() > REFUSALS {
             self.refusals.pop_front();
         }

@@ -6,7 +6,8 @@ pub(crate) use state::{State, state_of};
 #[cfg(test)]
 pub(crate) use state::{limits_of, run_of};
 
-use crate::model::{BotFigures, Curve, Feed, Model, Refusal, TailLine};
+use crate::model::{BotFigures, Curve, Feed, Model, TailLine};
+use candlewick_engine::Refused;
 use candlewick_records::TradeLine;
 use candlewick_sdk::{Direction, Millis, Series};
 use serde::{Deserialize, Serialize};
@@ -175,7 +176,7 @@ pub(crate) struct Lines {
 }
 
 /// A signal that was refused.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Mark {
     /// When it was given, in milliseconds of venue time.
     #[schema(value_type = i64)]
@@ -186,6 +187,12 @@ pub(crate) struct Mark {
     direction: Direction,
     /// The first rule that refused it.
     rule: &'static str,
+}
+
+impl Mark {
+    pub(crate) fn of(refused: &Refused, bot: String) -> Self {
+        Self { at: refused.decision_time, bot, direction: refused.direction, rule: refused.rule.as_str() }
+    }
 }
 
 /// `None` for an unknown bot. Also returns where the journal has more, unless the page is full.
@@ -221,12 +228,5 @@ pub(crate) fn trades_of(
 }
 
 pub(crate) fn marks_of(model: &Model, series: Series) -> Vec<Mark> {
-    let ours = model.refusals.iter().filter(|refusal| refusal.series == series);
-    let mark = |refusal: &Refusal| Mark {
-        at: refusal.at,
-        bot: refusal.bot.clone(),
-        direction: refusal.direction,
-        rule: refusal.rule,
-    };
-    ours.map(mark).collect()
+    model.refusals.iter().filter(|(of, _)| *of == series).map(|(_, mark)| mark.clone()).collect()
 }
