@@ -84,7 +84,7 @@ fn transport(place: &Place, user: Option<&str>) -> Result<AsyncSmtpTransport<Tok
     }
     let tls = || {
         let tls = TlsParameters::new(host.trim_matches(['[', ']']).to_owned());
-        tls.map_err(|error| ChannelError::Client { problem: format!("no TLS for e-mail: {error}") })
+        tls.map_err(|error| ChannelError::address(format!("no TLS for e-mail: {error}")))
     };
     // The parser knows neither scheme, and so no address of a host as a number.
     let is_here =

@@ -44,8 +44,6 @@ pub enum ChannelError {
     Secret { problem: String },
     #[error("{problem}")]
     Mailbox { problem: String },
-    #[error("{problem}")]
-    Client { problem: String },
 }
 
 impl Failure {
@@ -136,11 +134,10 @@ pub(crate) fn client(url: &Url, deadline: Duration) -> Result<Client, ChannelErr
         .timeout(deadline);
     // A bare system has no root certificates, and needs none for a receiver of its own.
     let builder = if url.scheme() == "http" { builder.tls_certs_only([]) } else { builder };
-    builder.build().map_err(|error| ChannelError::Client {
-        problem: format!(
-            "no HTTP client: {}; are root certificates (ca-certificates) installed?",
-            innermost(&error)
-        ),
+    builder.build().map_err(|error| {
+        let cause = innermost(&error);
+        let problem = format!("no HTTP client: {cause}; are root certificates (ca-certificates) installed?");
+        ChannelError::Address { problem }
     })
 }
 

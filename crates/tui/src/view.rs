@@ -81,20 +81,9 @@ impl View {
                 let actions = actions.iter().filter_map(|action| action_line(action, event.received, facts));
                 let line = event_line(&event, intent.as_ref(), facts);
                 let lines: Vec<LogLine> = line.into_iter().chain(actions).collect();
-                for line in lines {
-                    self.add_line(line);
-                }
+                lines.into_iter().for_each(|line| self.add_line(line));
             }
             Notice::Price(symbol, price) => self.set_price(symbol, price.value),
-            // The log has warnings, and counts what comes again and again; the overview has the rest.
-            Notice::Warning(_)
-            | Notice::LeftInDoubt(_)
-            | Notice::Logged { is_alarm: false, .. }
-            | Notice::Evidence(_)
-            | Notice::Blocked(_)
-            | Notice::Phase { .. }
-            | Notice::Venue { .. }
-            | Notice::Candles { .. } => {}
             Notice::Note { mended, .. } => {
                 let is_of = |alarm: &str| mended.iter().any(|problem| alarm.contains(&*visible(problem)));
                 self.alarm.take_if(|(_, alarm)| is_of(alarm));
@@ -118,6 +107,8 @@ impl View {
                 self.add_line(LogLine::new(self.latest, Tone::Note, &text));
                 self.stopping = Some(text);
             }
+            // The log has warnings, and counts what comes again and again; the overview has the rest.
+            _ => {}
         }
     }
 
@@ -220,10 +211,6 @@ fn event_line(event: &Event, intent: Option<&IntentRow>, facts: &Facts) -> Optio
     let scale = facts.scale;
     let (note, bad) = (|text: String| (Tone::Note, text), |text: String| (Tone::Bad, text));
     let (tone, text) = match &event.kind {
-        EventKind::Candle { .. }
-        | EventKind::Price { .. }
-        | EventKind::Balance { .. }
-        | EventKind::Control { .. } => return None,
         EventKind::Opened(opened) | EventKind::Adopted(opened) => {
             let price =
                 opened.open_price.map(|price| format!(" at {}", price_text(price))).unwrap_or_default();
@@ -281,6 +268,7 @@ fn event_line(event: &Event, intent: Option<&IntentRow>, facts: &Facts) -> Optio
         EventKind::SecondTradeSettled { intent, venue_id, profit } => {
             note(format!("#{intent}: {} ended, {}", venue_id.as_str(), signed(scale, *profit)))
         }
+        _ => return None,
     };
     Some(LogLine::new(event.at, tone, &text))
 }
