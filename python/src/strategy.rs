@@ -58,37 +58,37 @@ impl PyStrategy {
         })
     }
 
-    fn ask(&mut self, what: Asked<'_>) -> Option<Signal> {
+    fn ask(
+        &mut self,
+        (method, time): (&str, Millis),
+        call: impl for<'py> FnOnce(&Self, Python<'py>) -> PyResult<Bound<'py, PyAny>>,
+    ) -> Option<Signal> {
         if self.has_failed {
             return None;
         }
-        match Python::attach(|py| self.answer(py, what)) {
+        let answered = Python::attach(|py| {
+            let answer = call(self, py)?;
+            self.signal_in(&answer, method)
+        });
+        match answered {
             Ok(signal) => signal,
             Err(error) => {
                 self.has_failed = true;
-                let (method, time) = (what.method(), utc(what.time()));
-                self.host.fail(noted(error, &format!("in {method} of the bot {}, at {time}", self.bot.bot)));
+                let note = format!("in {method} of the bot {}, at {}", self.bot.bot, utc(time));
+                self.host.fail(noted(error, &note));
                 None
             }
         }
     }
 
-    fn answer(&mut self, py: Python<'_>, what: Asked<'_>) -> PyResult<Option<Signal>> {
-        let answer = match what {
-            Asked::Candle(candle) => self.on_candle.bind(py).call1((Bound::new(py, PyCandle(*candle))?,))?,
-            Asked::Price(price) => match &self.on_price {
-                Some(method) => method.bind(py).call1((Bound::new(py, PyPrice(*price))?,))?,
-                None => return Ok(None),
-            },
-        };
+    fn signal_in(&mut self, answer: &Bound<'_, PyAny>, method: &str) -> PyResult<Option<Signal>> {
         if answer.is_none() {
             return Ok(None);
         }
         let Ok(signal) = answer.cast::<PySignal>() else {
-            let (kind, answer) = (answer.get_type().name()?.to_string(), repr(&answer));
+            let (kind, answer) = (answer.get_type().name()?.to_string(), repr(answer));
             let problem = format!(
-                "{} answered {answer}, of type {kind}: answer None, candlewick.buy(...) or candlewick.sell(...)",
-                what.method()
+                "{method} answered {answer}, of type {kind}: answer None, candlewick.buy(...) or candlewick.sell(...)"
             );
             return Err(PyTypeError::new_err(problem));
         };
@@ -134,28 +134,6 @@ fn parsed<T: FromStr<Err: Display>>(object: &Bound<'_, PyAny>, name: &str) -> Py
     texts.iter().map(|text| text.parse().map_err(invalid)).collect()
 }
 
-#[derive(Clone, Copy)]
-enum Asked<'a> {
-    Candle(&'a Candle),
-    Price(&'a Price),
-}
-
-impl Asked<'_> {
-    const fn method(self) -> &'static str {
-        match self {
-            Self::Candle(_) => "on_candle",
-            Self::Price(_) => "on_price",
-        }
-    }
-
-    fn time(self) -> Millis {
-        match self {
-            Self::Candle(candle) => candle.time(),
-            Self::Price(price) => price.time,
-        }
-    }
-}
-
 /// The error with a line below its traceback.
 pub(crate) fn noted(error: PyErr, note: &str) -> PyErr {
     Python::attach(|py| drop(error.value(py).call_method1("add_note", (note,))));
@@ -168,7 +146,9 @@ impl Strategy for PyStrategy {
     }
 
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        self.ask(Asked::Candle(candle))
+        self.ask(("on_candle", candle.time()), |own, py| {
+            own.on_candle.bind(py).call1((Bound::new(py, PyCandle(*candle))?,))
+        })
     }
 
     fn longer_intervals(&self) -> &[Interval] {
@@ -183,7 +163,10 @@ impl Strategy for PyStrategy {
     }
 
     fn on_price(&mut self, price: &Price) -> Option<Signal> {
-        self.ask(Asked::Price(price))
+        self.ask(("on_price", price.time), |own, py| match &own.on_price {
+            Some(method) => method.bind(py).call1((Bound::new(py, PyPrice(*price))?,)),
+            None => Ok(py.None().into_bound(py)),
+        })
     }
 
     fn on_settled(&mut self, settlement: &Settlement) {

@@ -263,9 +263,8 @@ fn read(path: &PathBuf) -> PyResult<RecordBatch> {
         let record = record.map_err(unreadable)?;
         columns.iter_mut().zip(&record).for_each(|(column, cell)| column.push(cell.to_owned()));
     }
-    let columns = names.into_iter().zip(columns.iter().map(|cells| (array_of(cells), true)));
-    RecordBatch::try_from_iter_with_nullable(columns.map(|(name, (array, nullable))| (name, array, nullable)))
-        .map_err(|error| PyValueError::new_err(error.to_string()))
+    let columns = names.into_iter().zip(&columns).map(|(name, cells)| (name, array_of(cells), true));
+    RecordBatch::try_from_iter_with_nullable(columns).map_err(|error| failed(&error))
 }
 
 fn array_of(cells: &[String]) -> ArrayRef {

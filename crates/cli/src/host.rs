@@ -4,7 +4,6 @@ use crate::failure::Ending;
 use candlewick_app::validation::Itself;
 use candlewick_engine::{BotSettings, TradeBook};
 use candlewick_sdk::{CandleSeries, MoneyScale};
-use std::any::Any;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, OnceLock};
@@ -68,14 +67,6 @@ thread_local! {
     static SEAT: RefCell<Option<Seat>> = const { RefCell::new(None) };
 }
 
-struct Guest;
-
-impl Drop for Guest {
-    fn drop(&mut self) {
-        SEAT.with_borrow_mut(|seat| *seat = None);
-    }
-}
-
 /// Returns the value of `work`, `None` if the host stopped it, and its output.
 pub(crate) fn with_host<T>(
     host: Arc<dyn Host>,
@@ -83,15 +74,14 @@ pub(crate) fn with_host<T>(
     work: impl FnOnce() -> T,
 ) -> (Option<T>, String) {
     let output = (output == HostedOutput::Kept).then(String::new);
-    SEAT.with_borrow_mut(|seat| *seat = Some(Seat { host, output, sign: None }));
-    let guest = Guest;
-    let unwound = |payload: Box<dyn Any + Send>| {
-        if payload.is::<Stopped>() { None } else { resume_unwind(payload) }
-    };
-    let done = catch_unwind(AssertUnwindSafe(work)).map_or_else(unwound, Some);
-    let output = SEAT.with_borrow_mut(|seat| seat.as_mut().and_then(|seat| seat.output.take()));
-    drop(guest);
-    (done, output.unwrap_or_default())
+    SEAT.set(Some(Seat { host, output, sign: None }));
+    let done = catch_unwind(AssertUnwindSafe(work));
+    let output = SEAT.take().and_then(|seat| seat.output).unwrap_or_default();
+    match done {
+        Ok(value) => (Some(value), output),
+        Err(payload) if payload.is::<Stopped>() => (None, output),
+        Err(payload) => resume_unwind(payload),
+    }
 }
 
 pub(crate) fn host() -> Option<Arc<dyn Host>> {

@@ -116,15 +116,11 @@ impl Levels {
     /// Inserts a late candle that an outage had delayed, into the finest level only.
     fn fill(&mut self, bar: Bar) -> bool {
         let Some(finest) = self.0.first_mut() else { return false };
-        let bars = &mut finest.bars;
-        match bars.binary_search_by_key(&bar.time, |bar| bar.time) {
-            Err(place) if place > 0 => {
-                bars.insert(place, bar);
-                finest.trim();
-                true
-            }
-            Err(_) | Ok(_) => false,
-        }
+        let place = finest.bars.binary_search_by_key(&bar.time, |bar| bar.time);
+        let Some(place) = place.err().filter(|place| *place > 0) else { return false };
+        finest.bars.insert(place, bar);
+        finest.trim();
+        true
     }
 }
 

@@ -121,7 +121,9 @@ impl Recent {
         model.fold = SessionFold::new(session);
         let names = past.old_bots().iter().filter_map(|(run, bot)| self.bot_name(*run, *bot));
         model.trades = KeptTrades::all_of(past.book().clone(), |row| self.origin(row));
-        model.trades.add_earlier(self.old.count, self.old.end, names);
+        model.trades.count += self.old.count;
+        model.trades.first = self.old.end;
+        model.trades.bots.extend(names);
         self.old.count_with_young(model);
         let now = model.last.as_ref().map_or(Millis::ZERO, |last| last.line.received);
         model.trades.forget_old(now);

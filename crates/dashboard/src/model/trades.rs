@@ -32,12 +32,6 @@ impl KeptTrades {
         Self { book, ..trades }
     }
 
-    pub(crate) fn add_earlier(&mut self, count: usize, first: u64, bots: impl Iterator<Item = String>) {
-        self.count += count;
-        self.first = first;
-        self.bots.extend(bots);
-    }
-
     pub(crate) fn begin(&mut self, intent: IntentId, origin: Option<IntentOrigin>) {
         self.count += 1;
         self.unfinished.insert(intent);
