@@ -53,8 +53,7 @@ pub struct HostedFailure {
     pub help: Option<String>,
 }
 
-#[derive(Clone)]
-struct Seat {
+pub(crate) struct Seat {
     host: Arc<dyn Host>,
     output: Option<String>,
     sign: Option<Arc<OnceLock<Ending>>>,
@@ -107,18 +106,15 @@ pub(crate) fn sign() -> Option<Arc<OnceLock<Ending>>> {
     SEAT.with_borrow_mut(|seat| Some(seat.as_mut()?.sign.insert(Arc::default()).clone()))
 }
 
-pub(crate) struct Listener {
-    host: Arc<dyn Host>,
-    sign: Option<Arc<OnceLock<Ending>>>,
-}
-
-pub(crate) fn listener() -> Option<Listener> {
+/// Returns the seat without its output.
+pub(crate) fn seat() -> Option<Seat> {
     SEAT.with_borrow(|seat| {
-        seat.as_ref().map(|seat| Listener { host: seat.host.clone(), sign: seat.sign.clone() })
+        let Seat { host, sign, .. } = seat.as_ref()?;
+        Some(Seat { host: host.clone(), output: None, sign: sign.clone() })
     })
 }
 
-impl Listener {
+impl Seat {
     /// Reports progress. If the host wants to stop, gives the sign, or unwinds if nobody polls it.
     pub(crate) fn tell(&self, work: &str, done: u64, total: u64) {
         self.host.progress(work, done, total);

@@ -1,7 +1,7 @@
 //! Progress on stderr, only on a terminal and only for work that takes longer than a second.
 
 use crate::arguments::GlobalArguments;
-use crate::host::{Listener, listener};
+use crate::host::{Seat, seat};
 use candlewick_app as app;
 use candlewick_broker::clock::Stopwatch;
 use candlewick_sdk::visible;
@@ -18,7 +18,7 @@ pub(crate) struct Progress {
     watch: Stopwatch,
     visible: bool,
     bar: Option<ProgressBar>,
-    listener: Option<Listener>,
+    seat: Option<Seat>,
 }
 
 impl Progress {
@@ -28,13 +28,13 @@ impl Progress {
             watch: Stopwatch::start(),
             visible: is_visible(global),
             bar: None,
-            listener: listener(),
+            seat: seat(),
         }
     }
 
     pub(crate) fn update(&mut self, done: u64, total: u64) {
-        if let Some(listener) = &self.listener {
-            listener.tell(&self.what, done, total);
+        if let Some(seat) = &self.seat {
+            seat.tell(&self.what, done, total);
         }
         if !self.visible || self.watch.elapsed() < PATIENCE {
             return;
