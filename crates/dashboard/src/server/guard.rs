@@ -235,15 +235,13 @@ pub(crate) fn secret() -> Result<String, DashboardError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::server::tests::settings;
 
     fn hosts(listen: &str, proxy: Option<&str>, open: bool) -> Hosts {
         let listen: SocketAddr = listen.parse().unwrap();
-        let settings = DashboardSettings {
-            listen,
-            read_only: false,
-            tls_proxy: proxy.map(str::to_owned),
-            allow_unencrypted_network: open,
-        };
+        let tls_proxy = proxy.map(str::to_owned);
+        let settings =
+            DashboardSettings { tls_proxy, allow_unencrypted_network: open, ..settings(listen, false) };
         Hosts::new(listen, &settings)
     }
 

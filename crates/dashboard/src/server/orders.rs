@@ -114,10 +114,7 @@ fn refused(error: &AppError) -> Failure {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use crate::{DashboardSettings, Watched};
-    use candlewick_journal::JournalUrl;
-    use candlewick_runtime::control::ControlPaths;
-    use candlewick_sdk::Registry;
+    use crate::server::tests::{settings, watched};
     use futures_util::FutureExt;
     use std::time::Duration;
     use tokio::net::UnixListener;
@@ -128,20 +125,10 @@ mod tests {
     #[tokio::test]
     async fn a_halt_is_carried_out_though_the_page_was_closed_meanwhile() {
         let folder = tempfile::tempdir().unwrap();
-        let journal = folder.path().join("no.db");
-        let watched = Watched {
-            journal: JournalUrl::from_path(&journal),
-            paths: ControlPaths::beside(&journal),
-            registry: Registry::default(),
-        };
+        let watched = watched(folder.path());
         let bot = UnixListener::bind(&watched.paths.socket).unwrap();
         let file = watched.paths.halt_file.path().to_owned();
-        let settings = DashboardSettings {
-            listen: "127.0.0.1:7070".parse().unwrap(),
-            read_only: false,
-            tls_proxy: None,
-            allow_unencrypted_network: false,
-        };
+        let settings = settings("127.0.0.1:7070".parse().unwrap(), false);
         let serving = Arc::new(Serving::new(settings.listen, &settings, watched).unwrap().0);
         let another = serving.ordering.lock().await;
         let asked = Json(Reason { reason: "enough".to_owned() });
