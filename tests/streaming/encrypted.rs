@@ -54,11 +54,9 @@ fn stage() -> Stage {
     let address = venue.text("base_url").strip_prefix("http://").unwrap().parse().unwrap();
     let (port, asked, streamed) = encrypt(&folder, address);
     let url = format!("https://127.0.0.1:{port}");
-    let folder = folder
+    let folder = (venue.known_to(folder))
         .with_variable("CANDLEWICK_BROKER__BASE_URL", &url)
-        .with_variable("CANDLEWICK_BROKER__PRICE_URL", &url)
-        .with_variable("CANDLEWICK_BROKER__API_TOKEN", venue.text("token"))
-        .with_variable("CANDLEWICK_BROKER__API_KEY", venue.text("api_key"));
+        .with_variable("CANDLEWICK_BROKER__PRICE_URL", &url);
     Stage { folder, asked, streamed, _venue: venue }
 }
 
