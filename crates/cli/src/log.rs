@@ -37,7 +37,7 @@ pub(crate) struct LogWriter {
     pub(crate) form: LineForm,
 }
 
-enum Line {
+pub(crate) enum Line {
     Text(String),
     Warning(String),
     /// Sends later lines there. The target gets them too if it is not a terminal.
@@ -90,17 +90,7 @@ impl LogWriter {
         self.send(Line::Text(format!("{line},{}\n", event.trim_start_matches('{'))));
     }
 
-    #[cfg(feature = "tui")]
-    pub(crate) fn divert(&self, view: SyncSender<String>) {
-        self.send(Line::Divert(view));
-    }
-
-    #[cfg(feature = "tui")]
-    pub(crate) fn give_back(&self) {
-        self.send(Line::GiveBack);
-    }
-
-    fn send(&self, line: Line) {
+    pub(crate) fn send(&self, line: Line) {
         if let Err(TrySendError::Full(_)) = self.queue.try_send(line) {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }

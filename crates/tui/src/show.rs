@@ -48,7 +48,7 @@ pub fn show(facts: Facts, notices: &mut Notices, seat: &Seat) -> io::Result<()> 
     view.on_notice(first);
     let mut screen = Screen::enter()?;
     let (mut ui, mut asked, palette) = (Ui::default(), None::<Asked>, Palette::new(seat.has_colours));
-    while !notices.is_over() && Screen::is_ours() {
+    while !notices.is_over() && IS_OURS.load(Ordering::SeqCst) {
         for _ in 0..AT_ONCE {
             let Some(received) = notices.try_next() else { break };
             view.on_notice(received);
@@ -148,10 +148,6 @@ impl Screen {
         }
         screen
     }
-
-    fn is_ours() -> bool {
-        IS_OURS.load(Ordering::SeqCst)
-    }
 }
 
 impl Drop for Screen {
@@ -171,7 +167,7 @@ fn restore() {
 
 /// Restores only the keyboard mode, for a blocked terminal that can no longer be drawn to.
 pub fn leave() {
-    if Screen::is_ours() {
+    if IS_OURS.load(Ordering::SeqCst) {
         let _ = disable_raw_mode();
     }
 }

@@ -4,7 +4,7 @@ use super::Front;
 use super::header::Header;
 use super::screen::{Screen, Shown, WAITING, distinct};
 use crate::failure::Failure;
-use crate::log::LogWriter;
+use crate::log::{Line, LogWriter};
 use candlewick_engine::BotSettings;
 use candlewick_runtime::{Demand, Watcher};
 use candlewick_tui::{BotFacts, Facts, Seat, is_possible, leave, show};
@@ -36,10 +36,10 @@ pub(super) fn start(mut screen: Screen, front: &Front<'_>) -> (Vec<Watcher>, Sho
     let (watcher, mut notices) = Watcher::channel(WAITING, screen.interest());
     let (ended, has_ended) = oneshot::channel();
     let log = front.log.clone();
-    log.divert(lines);
+    log.send(Line::Divert(lines));
     std::thread::spawn(move || {
         let shown = show(facts, &mut notices, &seat);
-        log.give_back();
+        log.send(Line::GiveBack);
         if let Err(error) = shown {
             tracing::warn!("the terminal does not take the view any more, lines follow: {error}");
         }
@@ -52,7 +52,7 @@ pub(super) fn start(mut screen: Screen, front: &Front<'_>) -> (Vec<Watcher>, Sho
 /// Restores the terminal if a stalled view has not done so.
 pub(super) fn end(log: &LogWriter) {
     leave();
-    log.give_back();
+    log.send(Line::GiveBack);
 }
 
 fn facts_of(header: Option<Header>, front: &Front<'_>) -> Facts {
