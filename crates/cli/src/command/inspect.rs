@@ -121,10 +121,9 @@ pub(super) fn run_explain(arguments: &ExplainArguments, context: &Context<'_>) -
     })?;
     if arguments.raw {
         print(&explanation.raw_text())?;
-    } else {
-        show(&explanation, context.global)?;
+        return Ok(Ending::Done);
     }
-    Ok(Ending::Done)
+    show(&explanation, context.global)
 }
 
 #[derive(Debug, Args)]
@@ -158,8 +157,7 @@ pub(super) fn run_why(arguments: &WhyArguments, context: &Context<'_>) -> Result
             let contents = read_recent(&mut reader).await?;
             Ok::<_, AppError>(read_last(&mut reader, &contents, (bot.as_deref(), *symbol)).await?)
         })?;
-        show(&last, context.global)?;
-        return Ok(Ending::Done);
+        return show(&last, context.global);
     };
     let report = block_on(async {
         let mut reader = Reader::open(&url).await?;

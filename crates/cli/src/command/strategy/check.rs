@@ -132,11 +132,11 @@ impl CheckArguments {
     }
 
     fn subject(&self, entry: &StrategyEntry, configured: Option<&BotSettings>) -> Subject {
+        let usual = || Series { symbol: "BTCUSDT".parse().expect("it is a symbol"), interval: Interval::MINUTE };
         let made = || {
-            let own = configured.map_or_else(usual_series, BotSettings::series);
-            let (symbol, interval) =
-                (self.symbol.unwrap_or(own.symbol), self.interval.unwrap_or(own.interval));
-            Series { symbol, interval }
+            let own = configured.map_or_else(usual, BotSettings::series);
+            let symbol = self.symbol.unwrap_or(own.symbol);
+            Series { symbol, interval: self.interval.unwrap_or(own.interval) }
         };
         let series = self.data.as_ref().map_or_else(made, DataName::series);
         let Series { symbol, interval } = series;
@@ -157,11 +157,6 @@ impl CheckArguments {
             Value::Object(of_bot.into_iter().chain(self.param.iter().cloned()).collect::<Map<_, _>>());
         Subject { entry: entry.clone(), params, bot }
     }
-}
-
-fn usual_series() -> Series {
-    let symbol = "BTCUSDT".parse().expect("it is a symbol");
-    Series { symbol, interval: Interval::MINUTE }
 }
 
 fn read(name: &DataName, context: &Context<'_>) -> Result<Market, Failure> {
