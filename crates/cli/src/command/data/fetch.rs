@@ -76,10 +76,8 @@ pub(super) fn run(arguments: &FetchArguments, context: &Context<'_>) -> Result<E
         failures.extend(check_in_step(&all, &fetching, context));
         // Recording ends when somebody has enough; candles that were asked for and are not there are missing.
         let ending = ending.map(|ending| if arguments.record { ending } else { Ending::Interrupted });
-        let finished = match ending {
-            Some(Ending::Interrupted) => FetchEnd::Interrupted,
-            Some(Ending::Done) | None => FetchEnd::Complete,
-        };
+        let is_cut = ending == Some(Ending::Interrupted);
+        let finished = if is_cut { FetchEnd::Interrupted } else { FetchEnd::Complete };
         fail_with_last(failures)?;
         show_as(&document(&all, finished, &fetching), || text(&all, finished), context.global)?;
         Ok(ending.unwrap_or(Ending::Done))

@@ -132,11 +132,12 @@ impl CheckArguments {
     }
 
     fn subject(&self, entry: &StrategyEntry, configured: Option<&BotSettings>) -> Subject {
-        let usual = || Series { symbol: "BTCUSDT".parse().expect("it is a symbol"), interval: Interval::MINUTE };
         let made = || {
-            let own = configured.map_or_else(usual, BotSettings::series);
-            let symbol = self.symbol.unwrap_or(own.symbol);
-            Series { symbol, interval: self.interval.unwrap_or(own.interval) }
+            let own = configured.map(BotSettings::series);
+            let usual = || "BTCUSDT".parse().expect("it is a symbol");
+            let symbol = self.symbol.or(own.map(|own| own.symbol)).unwrap_or_else(usual);
+            let interval = self.interval.or(own.map(|own| own.interval)).unwrap_or(Interval::MINUTE);
+            Series { symbol, interval }
         };
         let series = self.data.as_ref().map_or_else(made, DataName::series);
         let Series { symbol, interval } = series;
