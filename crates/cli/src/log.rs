@@ -311,7 +311,13 @@ where
 }
 
 pub(crate) fn start_log(global: &GlobalArguments) -> LogWriter {
-    let level = level_of(global);
+    let level = match (global.quiet, global.verbose) {
+        (true, _) => LevelFilter::ERROR,
+        (false, 0) => LevelFilter::WARN,
+        (false, 1) => LevelFilter::INFO,
+        (false, 2) => LevelFilter::DEBUG,
+        (false, _) => LevelFilter::TRACE,
+    };
     let colours =
         std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let form = LineForm::default();
@@ -325,16 +331,6 @@ pub(crate) fn start_log(global: &GlobalArguments) -> LogWriter {
         .event_format(EitherForm::new(form, global.verbose > 1))
         .try_init();
     writer
-}
-
-fn level_of(global: &GlobalArguments) -> LevelFilter {
-    match (global.quiet, global.verbose) {
-        (true, _) => LevelFilter::ERROR,
-        (false, 0) => LevelFilter::WARN,
-        (false, 1) => LevelFilter::INFO,
-        (false, 2) => LevelFilter::DEBUG,
-        (false, _) => LevelFilter::TRACE,
-    }
 }
 
 #[cfg(test)]

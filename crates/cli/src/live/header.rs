@@ -101,19 +101,13 @@ impl Header {
     }
 
     fn wallet_words(&self, (free, wallet): (Money, Option<Money>), scale: MoneyScale) -> String {
-        let ledger = scale.format(free);
-        match wallet.filter(|wallet| *wallet != free) {
-            None => format!("{}, {ledger} free", self.wallet),
-            Some(wallet) => {
-                let (held, difference) =
-                    (scale.format(wallet), scale.format((wallet - free).max(free - wallet)));
-                let word = if wallet > free { "more" } else { "less" };
-                format!(
-                    "{}, {held}; the ledger has {ledger} free, the wallet {difference} {word}",
-                    self.wallet
-                )
-            }
-        }
+        let (name, ledger) = (&self.wallet, scale.format(free));
+        let Some(wallet) = wallet.filter(|wallet| *wallet != free) else {
+            return format!("{name}, {ledger} free");
+        };
+        let (held, difference) = (scale.format(wallet), scale.format((wallet - free).max(free - wallet)));
+        let word = if wallet > free { "more" } else { "less" };
+        format!("{name}, {held}; the ledger has {ledger} free, the wallet {difference} {word}")
     }
 
     fn ruin(&self, free: Money) -> Vec<String> {
