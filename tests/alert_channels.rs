@@ -23,7 +23,6 @@ fn settings(channels: &str) -> String {
     .replace("period = 2", "period = 2, oversold = 45.0, overbought = 55.0")
 }
 
-/// The bodies of what a receiver was sent.
 fn bodies(requests: &Receiver<Request>) -> Vec<Value> {
     let first = requests.recv_timeout(PATIENCE).unwrap();
     let all = std::iter::once(first).chain(requests.try_iter());

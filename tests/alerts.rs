@@ -18,7 +18,6 @@ use std::time::Duration;
 const KEY: &str = "whsec_dGhlIGtleSBvZiBhIHRlc3QgdGhhdCBub2JvZHkga25vd3M=";
 pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
 
-/// A request to the receiver: its headers by their names in small letters, and its body.
 pub(crate) struct Request {
     head: String,
     pub(crate) body: String,
@@ -102,7 +101,6 @@ fn webhook(address: &str) -> String {
     )
 }
 
-/// A live run of that folder, at a sandbox and with a journal.
 fn start(folder: &Folder) -> Child {
     let arguments = ["live", "--sandbox", "-vv", "--config", "bot.toml", "--journal", "run.db"];
     folder.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
@@ -190,7 +188,6 @@ fn whoever_asks_again_does_not_wait_for_a_receiver_that_says_nothing() {
 #[test]
 fn a_test_says_of_each_channel_whether_it_took_a_message() {
     let (address, requests) = receiver_that(|_| "{}".to_owned());
-    // Nothing listens there.
     let topic = "[notify.channels.phone]\nkind = \"ntfy\"\nurl = \"http://127.0.0.1:1/topic\"\n";
     let folder = folder(&format!("{}{topic}", webhook(&address)));
     let test =

@@ -4,7 +4,6 @@ use crate::candlewick::{BACKTEST, BOT, Folder, candles, candlewick, folder_with_
 
 const CHECK: [&str; 4] = ["config", "check", "--config", "bot.toml"];
 
-/// A folder with that bot, and lines above it.
 fn folder_with(lines: &str) -> Folder {
     Folder::new().with("bot.toml", &format!("{lines}\n{BOT}"))
 }

@@ -3,13 +3,11 @@
 
 use crate::candlewick::Folder;
 use crate::recording;
+use crate::serving::{Process, request, start_serving};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::process::{Child, Stdio};
 
 struct Page {
-    child: Child,
+    _process: Process,
     address: String,
     cookie: String,
 }
@@ -17,14 +15,9 @@ struct Page {
 impl Page {
     /// Starts the dashboard of `run.db`, signs in and waits until the journal is read.
     fn open(folder: &Folder) -> (Self, Value) {
-        let arguments = ["dashboard", "--json", "--journal", "run.db"];
-        let mut child =
-            folder.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        let ready: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        let (process, ready) = start_serving(folder, &["dashboard", "--json", "--journal", "run.db"]);
         let address = ready["address"].as_str().unwrap().to_owned();
-        let mut page = Self { child, address, cookie: String::new() };
+        let mut page = Self { _process: process, address, cookie: String::new() };
         let token = ready["link"].as_str().unwrap().split_once("#token=").unwrap().1;
         let headers = "x-candlewick: 1\r\ncontent-type: application/json\r\n";
         let answer = page.ask("POST /api/session", headers, &json!({ "token": token }).to_string(), "");
@@ -39,22 +32,8 @@ impl Page {
         }
     }
 
-    /// Sends a request and reads until the answer ends or contains `end`.
     fn ask(&self, what: &str, headers: &str, body: &str, end: &str) -> String {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        let (host, cookie, length) = (&self.address, &self.cookie, body.len());
-        let request = format!(
-            "{what} HTTP/1.1\r\nhost: {host}\r\n{cookie}{headers}content-length: {length}\r\nconnection: close\r\n\r\n{body}"
-        );
-        stream.write_all(request.as_bytes()).unwrap();
-        let (mut read, mut bytes) = (Vec::new(), [0; 4_096]);
-        while end.is_empty() || !String::from_utf8_lossy(&read).contains(end) {
-            match stream.read(&mut bytes).unwrap() {
-                0 => break,
-                length => read.extend_from_slice(&bytes[..length]),
-            }
-        }
-        String::from_utf8_lossy(&read).into_owned()
+        request(&self.address, what, (&format!("{}{headers}", self.cookie), body), end)
     }
 
     fn json(&self, path: &str) -> Value {
@@ -72,13 +51,6 @@ impl Page {
             before = page["before"].clone();
         }
         rows
-    }
-}
-
-impl Drop for Page {
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
     }
 }
 

@@ -11,7 +11,6 @@ use std::sync::{Arc, Mutex};
 
 const PASSWORD: &str = "r7Vq-nobody-else-knows-it";
 
-/// When a server begins to encrypt.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Tls {
     AtOnce,
@@ -19,14 +18,12 @@ pub(crate) enum Tls {
     Never,
 }
 
-/// Lines that a server received, in clear and encrypted.
 #[derive(Default)]
 pub(crate) struct Said {
     pub(crate) clear: Vec<String>,
     encrypted: Vec<String>,
 }
 
-/// Returns a folder with a certificate and a password.
 pub(crate) fn certified() -> Folder {
     let folder = with_certificate(Folder::new().with("password", PASSWORD));
     std::fs::set_permissions(folder.path("password"), std::fs::Permissions::from_mode(0o600)).unwrap();
@@ -98,7 +95,6 @@ fn converse<S: Read + Write>(
     }
 }
 
-/// Sends a test mail; the server's certificate may be known.
 fn send(folder: &Folder, url: &str, is_known: bool) -> Run {
     let settings = format!(
         "[notify.channels.mail]\nkind = \"email\"\nurl = \"{url}\"\nuser = \"bot\"\nsecret_file = \"password\"\n\

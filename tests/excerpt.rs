@@ -36,7 +36,6 @@ pub(crate) fn with_holes(minutes: i64) -> String {
     text
 }
 
-/// Returns the candles that open before `to`.
 pub(crate) fn before(candles: &str, to: i64) -> String {
     table(candles.lines().skip(1).filter(|row| open_time(row) < to))
 }

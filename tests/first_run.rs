@@ -16,7 +16,6 @@ fn bots_trade_within_ten_seconds_in_an_empty_folder_and_the_wallet_is_the_ledger
     assert!((wallet - report["pnl"].as_f64().unwrap()).abs() < 1e-9, "{report}");
 }
 
-/// Sends a signal after the first trade has opened; returns the exit code, stdout and stderr.
 fn interrupted_by(signal: &str, arguments: &[&str]) -> (Option<i32>, String, String) {
     let folder = Folder::new().with("five.toml", &BOT.replace("01:00", "05:00"));
     let mut command = folder.command(&[&["live", "--sandbox", "--json"], arguments].concat());

@@ -4,11 +4,12 @@
 use crate::candlewick::{BOT, Folder, SANDBOX_RUN, candlewick};
 use crate::excerpt::{HOUR, MONDAY, shipped};
 use crate::hostile::open_terminal;
+use crate::serving::Process;
 use rustix::termios::{LocalModes, tcgetattr};
 use serde_json::Value;
 use std::fs::File;
 use std::io::{Read, Write};
-use std::process::{Child, Command};
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -18,7 +19,6 @@ const ROWS: usize = 30;
 const MAX_POLLS: u32 = 2_400;
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// A terminal as far as the view uses one.
 #[derive(Default)]
 struct Grid {
     cells: Vec<Vec<char>>,
@@ -76,22 +76,13 @@ impl Grid {
     }
 }
 
-/// The program on such a terminal.
 struct OnTerminal {
-    child: Child,
+    process: Process,
     keys: File,
     grid: Arc<Mutex<Grid>>,
 }
 
-impl Drop for OnTerminal {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 impl OnTerminal {
-    /// Starts the view on a terminal that is not read, which takes no picture.
     fn start(folder: &Folder) -> Self {
         let (master, end) = open_terminal(ROWS as u16, COLUMNS as u16);
         // Detached from the tests' own terminal.
@@ -101,17 +92,15 @@ impl OnTerminal {
         command.envs(of_folder.get_envs().filter_map(|(name, value)| Some((name, value?))));
         command.current_dir(folder.path("")).env("TERM", "xterm-256color");
         let child = command.stdin(end()).stdout(end()).stderr(end()).spawn().unwrap();
-        Self { child, keys: File::from(master), grid: Arc::default() }
+        Self { process: Process(child), keys: File::from(master), grid: Arc::default() }
     }
 
-    /// Starts the view on a terminal that is read.
     fn read(folder: &Folder) -> Self {
         let run = Self::start(folder);
         run.read_on();
         run
     }
 
-    /// Reads what the view writes from now on.
     fn read_on(&self) {
         let (mut output, shown) = (self.keys.try_clone().unwrap(), Arc::clone(&self.grid));
         std::thread::spawn(move || {
@@ -126,7 +115,6 @@ impl OnTerminal {
         self.keys.write_all(keys.as_bytes()).unwrap();
     }
 
-    /// Waits until something is shown and returns it.
     #[track_caller]
     fn wait_for<T>(&self, what: &str, seen: impl Fn(&Grid) -> Option<T>) -> T {
         for _ in 0..MAX_POLLS {
@@ -148,14 +136,13 @@ impl OnTerminal {
     /// Waits for the end of the run, which succeeds and restores the terminal.
     #[track_caller]
     fn ends(&mut self) {
-        assert_eq!(self.child.wait().unwrap().code(), Some(0));
+        assert_eq!(self.process.0.wait().unwrap().code(), Some(0));
         let modes = tcgetattr(&self.keys).unwrap().local_modes;
         assert!(modes.contains(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG), "{modes:?}");
         self.wait_for("restored screen", |grid| (!grid.is_alternate && !grid.is_cursor_hidden).then_some(()));
     }
 }
 
-/// Returns the text between two others.
 fn between<'a>(row: &'a str, before: &str, after: &str) -> &'a str {
     let rest = row.split_once(before).map_or("", |(_, rest)| rest);
     rest.split(after).next().unwrap_or_default().trim()
@@ -222,14 +209,14 @@ fn a_terminal_that_is_not_read_keeps_no_trade_from_settling_and_sigterm_restores
         trades.matches("\"settled\"").count()
     };
     let is_enough = (0..MAX_POLLS).any(|_| {
-        assert_eq!(run.child.try_wait().unwrap(), None, "it ended");
+        assert_eq!(run.process.0.try_wait().unwrap(), None, "it ended");
         std::thread::sleep(PAUSE);
         settled() >= 3
     });
     assert!(is_enough, "only {} trades settled", settled());
     run.read_on();
     run.wait_for_row(&["TRADING"]);
-    let pid = run.child.id().to_string();
+    let pid = run.process.0.id().to_string();
     assert!(Command::new("kill").args(["-s", "TERM", &pid]).status().unwrap().success());
     run.ends();
 }

@@ -22,7 +22,6 @@ fn objects(text: &str) -> Vec<Value> {
     objects
 }
 
-/// Returns the numbers of the intents in these rows.
 fn intents(rows: &[Value], key: &str, is_meant: impl Fn(&Value) -> bool) -> BTreeSet<u64> {
     rows.iter().filter(|row| is_meant(row)).map(|row| row[key].as_u64().unwrap()).collect()
 }

@@ -31,7 +31,6 @@ fn printed(folder: &Folder, command: &[&str]) -> String {
     run.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the notices of a report with this part.
 fn notices<'a>(report: &'a Value, part: &str) -> Vec<&'a str> {
     let all = report["notices"].as_array().unwrap().iter().filter_map(Value::as_str);
     all.filter(|notice| notice.contains(part)).collect()

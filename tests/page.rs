@@ -6,11 +6,9 @@ use crate::candlewick::{BACKTEST, Folder, candles, folder_with_bot};
 use crate::excerpt::{DAY, MONDAY, shipped};
 use serde_json::Value;
 
-/// The ids of the sections.
 const SECTIONS: &str = "verdict findings equity win-rate drawdowns list returns week results baselines \
                         sensitivity settings provenance";
 
-/// Runs a backtest with a page, and returns its report and the page.
 fn report_and_page(folder: &Folder, more: &[&str]) -> (Value, String) {
     let report = folder.run(&[&BACKTEST[..], &["--json", "--html", "page.html"], more].concat()).json();
     let page = folder.read("page.html");

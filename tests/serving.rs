@@ -7,9 +7,47 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-/// A running sandbox.
+/// A process that ends with its test.
+pub(crate) struct Process(pub(crate) Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Killing fails if the process has already exited.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts a command and returns it with the document that it prints once it is ready.
+pub(crate) fn start_serving(folder: &Folder, arguments: &[&str]) -> (Process, Value) {
+    let mut command = folder.command(arguments);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let ready = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
+    (Process(child), ready)
+}
+
+/// Sends an HTTP request and reads until the answer ends or contains `end`. Each header ends with a line break.
+pub(crate) fn request(address: &str, what: &str, (headers, body): (&str, &str), end: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    let length = body.len();
+    let request = format!(
+        "{what} HTTP/1.1\r\nhost: {address}\r\n{headers}content-length: {length}\r\nconnection: close\r\n\r\n{body}"
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    let (mut read, mut bytes) = (Vec::new(), [0; 4_096]);
+    while end.is_empty() || !String::from_utf8_lossy(&read).contains(end) {
+        match stream.read(&mut bytes).unwrap() {
+            0 => break,
+            length => read.extend_from_slice(&bytes[..length]),
+        }
+    }
+    String::from_utf8_lossy(&read).into_owned()
+}
+
 pub(crate) struct Served {
-    child: Child,
+    process: Process,
     ready: Value,
     /// Working directory, removed after the process has exited.
     _folder: Folder,
@@ -19,12 +57,8 @@ impl Served {
     pub(crate) fn start(arguments: &[&str]) -> Self {
         let arguments = [&["sandbox", "--json", "--listen", "127.0.0.1:0"], arguments].concat();
         let folder = Folder::new();
-        let mut child =
-            folder.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        let ready = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
-        Self { child, ready, _folder: folder }
+        let (process, ready) = start_serving(&folder, &arguments);
+        Self { process, ready, _folder: folder }
     }
 
     pub(crate) fn text(&self, key: &str) -> &str {
@@ -44,7 +78,6 @@ impl Served {
         self.ask(&format!("GET {path}"), header, "")
     }
 
-    /// Opens a trade and returns its identifier.
     pub(crate) fn open(&self, order: &Value) -> String {
         let header = format!("api-token: {}\r\ncontent-type: application/json", self.text("token"));
         let answer = self.ask("POST /token/trades/open", &header, &order.to_string());
@@ -55,30 +88,13 @@ impl Served {
 
     fn ask(&self, what: &str, header: &str, body: &str) -> String {
         let address = self.text("base_url").strip_prefix("http://").unwrap();
-        let mut stream = TcpStream::connect(address).unwrap();
-        let length = body.len();
-        let request = format!(
-            "{what} HTTP/1.1\r\nhost: {address}\r\n{header}\r\nx-timestamp: 1\r\ncontent-length: {length}\r\n\
-             connection: close\r\n\r\n{body}"
-        );
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
+        request(address, what, (&format!("{header}\r\nx-timestamp: 1\r\n"), body), "")
     }
 
     fn end(mut self, signal: &str) -> Option<i32> {
-        let id = self.child.id().to_string();
+        let id = self.process.0.id().to_string();
         assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
-        self.child.wait().unwrap().code()
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        // Killing fails if the process has already exited.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.process.0.wait().unwrap().code()
     }
 }
 

@@ -4,7 +4,6 @@ use crate::candlewick::Folder;
 use crate::excerpt::{MINUTE, MONDAY};
 use std::fmt::Write as _;
 
-/// Number of trades before the edge is gone.
 const GOOD: i64 = 1_200;
 
 /// Trades of a minute each at payout 85: 60 % of the first [`GOOD`] are won, then 48 %.

@@ -66,7 +66,6 @@ const RUNS: &[(i32, &str)] = &[
     (2, "no-such-command x"),
 ];
 
-/// The longest line on a terminal.
 #[derive(Default)]
 struct Longest {
     line: String,
@@ -90,7 +89,6 @@ impl vte::Perform for Longest {
 
 const LISTS: &[&str] = &["Commands:", "Research:", "Trade:", "Inspect:", "Data:", "Author:", "Setup:"];
 
-/// Returns the commands of a help, recursively.
 fn commands(folder: &Folder, above: &[&str]) -> Vec<String> {
     let help = folder.run(&[above, &["--help"]].concat()).stdout;
     let is_list = |part: &&str| LISTS.iter().any(|heading| part.starts_with(heading));

@@ -2,7 +2,7 @@
 //! caller's thread looks after Ctrl-C and shows how far it is.
 
 use crate::definition::Definition;
-use crate::host::PyHost;
+use crate::host::{PyHost, locked};
 use crate::table::Table;
 use candlewick_app::program_hash::set_code_file;
 use candlewick_cli::{App, HostedAnswer, HostedOutput, Itself};
@@ -53,7 +53,8 @@ pub(crate) fn answer(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Answer> {
     // What is known by the program's code is known by that of this module, not by Python's own.
-    set_code_file(PathBuf::from(module_file(py)?));
+    let file: String = py.import("candlewick._native")?.getattr("__file__")?.extract()?;
+    set_code_file(PathBuf::from(file));
     let mut starts_by = starts_by.into_iter();
     let itself = starts_by.next().map(|program| Itself {
         program: program.into(),
@@ -75,13 +76,12 @@ pub(crate) fn answer(
             let hosted = AssertUnwindSafe(|| app.run_hosted(arguments, guest, output));
             py.detach(|| catch_unwind(hosted))
         });
-        // The caller is gone only with the process.
         let _ = sender.send(ended);
     };
     let spawned = std::thread::Builder::new().name("candlewick".to_owned()).spawn(work);
     spawned.map_err(|error| PyRuntimeError::new_err(format!("no thread for the command: {error}")))?;
     let (ended, interrupted) = wait(py, receiver, &host, progress.as_ref());
-    if let Some(error) = host.take_fault() {
+    if let Some(error) = locked(&host.fault).take() {
         return Err(error);
     }
     // A run that trades ends in good order, and has something to say.
@@ -90,7 +90,7 @@ pub(crate) fn answer(
     }
     let HostedAnswer { code, output, failure } = ended.map_err(|payload| unexpected(&*payload))?;
     let (message, help) = failure.map(|failure| (failure.message, failure.help)).unzip();
-    let trades = host.take_trades().map(|trades| Py::new(py, Table(trades))).transpose()?;
+    let trades = locked(&host.trades).take().map(|trades| Py::new(py, Table(trades))).transpose()?;
     Ok(Answer { code, output, message, help: help.flatten(), trades })
 }
 
@@ -105,10 +105,6 @@ pub(crate) fn flags(command: Vec<String>) -> Vec<String> {
 pub(crate) fn find_keyword(name: &str, choices: Vec<String>) -> Option<String> {
     let choices: Vec<&str> = choices.iter().map(String::as_str).collect();
     find_key(&[AliasContext::Keyword, AliasContext::Setting], name, &choices).map(str::to_owned)
-}
-
-fn module_file(py: Python<'_>) -> PyResult<String> {
-    py.import("candlewick._native")?.getattr("__file__")?.extract()
 }
 
 /// Waits for the end of the command. A signal, or an exception of the progress, stops it first, and is handed back with its end.
@@ -141,10 +137,9 @@ fn wait(
 }
 
 fn show(py: Python<'_>, host: &PyHost, progress: Option<&Py<PyAny>>) -> PyResult<()> {
-    if let (Some(progress), Some(now)) = (progress, host.take_progress()) {
-        progress.call1(py, (now.work, now.done, now.total))?;
-    }
-    Ok(())
+    let Some(progress) = progress else { return Ok(()) };
+    let now = locked(&host.progress).take();
+    now.map_or(Ok(()), |now| progress.call1(py, (now.work, now.done, now.total)).map(drop))
 }
 
 /// A command that came to a bad end of its own: a mistake of ours.

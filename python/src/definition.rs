@@ -50,7 +50,6 @@ fn parameter((name, default, minimum, maximum, about): PyParameter) -> PyResult<
 }
 
 impl Definition {
-    /// What registers it.
     pub(crate) fn entry(&self, py: Python<'_>, host: &Arc<PyHost>) -> StrategyEntry {
         let (name, build) = (self.name.clone(), self.build.clone_ref(py));
         let (host, has_columns) = (host.clone(), self.has_columns);
@@ -73,7 +72,6 @@ impl Definition {
     }
 }
 
-/// Symbol, interval and close type of a bot.
 fn series_of(bot: &BotContext) -> (String, String, String) {
     (bot.symbol.to_string(), bot.interval.to_string(), bot.expiry.close_type.to_string())
 }

@@ -10,7 +10,6 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How far a work is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Progress {
     pub(crate) work: String,
@@ -23,14 +22,14 @@ pub(crate) struct PyHost {
     itself: Option<Itself>,
     is_stopped: AtomicBool,
     kind: Mutex<CommandKind>,
-    fault: Mutex<Option<PyErr>>,
-    progress: Mutex<Option<Progress>>,
+    pub(crate) fault: Mutex<Option<PyErr>>,
+    pub(crate) progress: Mutex<Option<Progress>>,
     candles: Mutex<Vec<CandleSeries>>,
-    trades: Mutex<Option<RecordBatch>>,
+    pub(crate) trades: Mutex<Option<RecordBatch>>,
 }
 
 /// What a lock holds, also after a strategy that failed has unwound past it: each is written whole.
-fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -47,13 +46,11 @@ impl PyHost {
         }
     }
 
-    /// Has the command end, as at Ctrl-C.
     pub(crate) fn stop(&self) {
         self.is_stopped.store(true, Ordering::Relaxed);
     }
 
-    /// A strategy cannot go on. A run that trades is stopped, and returns from here: the strategy has to be silent from now on.
-    /// Whatever else is done ends at once: what it would come to is not what the strategy says.
+    /// Stops a run that trades, whose strategy must be silent from now on, and unwinds other commands.
     pub(crate) fn fail(&self, error: PyErr) {
         let text = error.to_string();
         let kind = *locked(&self.kind);
@@ -67,23 +64,8 @@ impl PyHost {
         }
     }
 
-    /// Whether the command is a run that trades.
     pub(crate) fn trades(&self) -> bool {
         *locked(&self.kind) == CommandKind::Trades
-    }
-
-    /// The first failure of a strategy.
-    pub(crate) fn take_fault(&self) -> Option<PyErr> {
-        locked(&self.fault).take()
-    }
-
-    /// The last progress that was not taken yet.
-    pub(crate) fn take_progress(&self) -> Option<Progress> {
-        locked(&self.progress).take()
-    }
-
-    pub(crate) fn take_trades(&self) -> Option<RecordBatch> {
-        locked(&self.trades).take()
     }
 
     /// All candles of the series, where they are known and this one is among them.

@@ -5,18 +5,15 @@
 #![cfg(feature = "extension")]
 #![allow(clippy::needless_pass_by_value, reason = "functions of Python own what they are given")]
 
-// Commands.
-mod command;
-mod host;
-// Tables.
-mod candles;
-mod table;
-mod trades;
-// Strategies.
 mod candle;
+mod candles;
+mod command;
 mod definition;
+mod host;
 mod signal_column;
 mod strategy;
+mod table;
+mod trades;
 
 #[pyo3::pymodule]
 mod _native {

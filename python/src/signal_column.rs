@@ -20,7 +20,6 @@ const TRUNCATIONS: usize = 12;
 /// What a column says at a candle: +1 buys, -1 sells, 0 does neither.
 pub(crate) type Sign = i8;
 
-/// Its direction.
 const fn direction_of(sign: Sign) -> Option<Direction> {
     match sign {
         1 => Some(Direction::Buy),
@@ -29,7 +28,6 @@ const fn direction_of(sign: Sign) -> Option<Direction> {
     }
 }
 
-/// The column that an object computes of these candles.
 fn column_of(signals: &Bound<'_, PyAny>, candles: &[Candle]) -> PyResult<Vec<Sign>> {
     let table = batch_of(candles).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let answer = signals.call1((Bound::new(signals.py(), Table(table))?,))?;
@@ -144,7 +142,6 @@ const _: fn(Python<'_>) = |py| drop(LookaheadError::type_object(py));
 /// Candles beyond the warm-up that are kept before the oldest are dropped.
 const SPARE: usize = 64;
 
-/// The strategy of one bot.
 pub(crate) struct SignalSource {
     bot: BotContext,
     host: Arc<PyHost>,
@@ -154,15 +151,12 @@ pub(crate) struct SignalSource {
     state: State,
 }
 
-/// Where the signals come from.
 enum State {
-    /// It was shown no candle yet.
     New,
     /// The column of all candles: that of the next candle is at `next`.
     Whole { candles: CandleSeries, column: Vec<Sign>, next: usize },
     /// The latest candles, and the column that was computed of them last; its length is theirs, or less where some were dropped.
     Latest { candles: Vec<Candle>, column: Vec<Sign> },
-    /// It failed, and is not asked again.
     Failed,
 }
 
@@ -178,7 +172,6 @@ impl SignalSource {
         })
     }
 
-    /// Decides at the first candle where the signals come from.
     fn begin(&self, candle: &Candle) -> PyResult<State> {
         let series = Series { symbol: self.bot.symbol, interval: self.bot.interval };
         let Some(known) = self.host.known_candles(series, candle) else {
@@ -224,7 +217,6 @@ impl SignalSource {
                 let kept = self.warmup.max(2);
                 if candles.len() >= kept + kept.max(SPARE) {
                     candles.drain(..candles.len() - kept);
-                    // Of other candles: nothing to be compared.
                     column.clear();
                 }
                 candles.push(*candle);
@@ -245,7 +237,6 @@ impl Strategy for SignalSource {
 
     #[inline]
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        // What is asked millions of times over.
         if let State::Whole { candles, column, next } = &mut self.state
             && candles.candles().get(*next) == Some(candle)
         {

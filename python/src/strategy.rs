@@ -11,12 +11,13 @@ use candlewick_sdk::{
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
 
 /// A run keeps each wording of a reason that it met.
 const MOST_WORDINGS: usize = 200;
 
-/// The object of one bot.
 pub(crate) struct PyStrategy {
     bot: BotContext,
     host: Arc<PyHost>,
@@ -36,27 +37,16 @@ pub(crate) struct PyStrategy {
 
 impl PyStrategy {
     pub(crate) fn new(object: &Bound<'_, PyAny>, bot: &BotContext, host: Arc<PyHost>) -> PyResult<Self> {
-        // What the base class has of its own is not called for nothing.
         let own = |name: &str| -> PyResult<Option<Py<PyAny>>> {
             let is_own: bool = object.call_method1("_overrides", (name,))?.extract()?;
             is_own.then(|| object.getattr(name).map(Bound::unbind)).transpose()
         };
-        let longer: Vec<String> = object.getattr("longer_intervals")?.extract()?;
-        let longer = longer.iter().map(|interval| {
-            let read = interval.parse::<Interval>();
-            read.map_err(|error| PyValueError::new_err(format!("longer_intervals: {error}")))
-        });
-        let close_types: Vec<String> = object.getattr("close_types")?.extract()?;
-        let close_types = close_types.iter().map(|close_type| {
-            let read = close_type.parse::<CloseType>();
-            read.map_err(|error| PyValueError::new_err(format!("close_types: {error}")))
-        });
         Ok(Self {
             bot: bot.clone(),
             host,
             warmup: warmup_of(object)?,
-            longer: longer.collect::<PyResult<_>>()?,
-            close_types: close_types.collect::<PyResult<_>>()?,
+            longer: parsed(object, "longer_intervals")?,
+            close_types: parsed(object, "close_types")?,
             on_candle: object.getattr("on_candle")?.unbind(),
             on_longer_candle: own("on_longer_candle")?,
             on_price: own("on_price")?,
@@ -68,37 +58,37 @@ impl PyStrategy {
         })
     }
 
-    /// Asks the object: what it answers, or its failure, once.
-    fn ask(&mut self, what: Asked<'_>) -> Option<Signal> {
+    fn ask(
+        &mut self,
+        (method, time): (&str, Millis),
+        call: impl for<'py> FnOnce(&Self, Python<'py>) -> PyResult<Bound<'py, PyAny>>,
+    ) -> Option<Signal> {
         if self.has_failed {
             return None;
         }
-        match Python::attach(|py| self.answer(py, what)) {
+        let answered = Python::attach(|py| {
+            let answer = call(self, py)?;
+            self.signal_in(&answer, method)
+        });
+        match answered {
             Ok(signal) => signal,
             Err(error) => {
                 self.has_failed = true;
-                self.host.fail(self.noted(error, what));
+                let note = format!("in {method} of the bot {}, at {}", self.bot.bot, utc(time));
+                self.host.fail(noted(error, &note));
                 None
             }
         }
     }
 
-    fn answer(&mut self, py: Python<'_>, what: Asked<'_>) -> PyResult<Option<Signal>> {
-        let answer = match what {
-            Asked::Candle(candle) => self.on_candle.bind(py).call1((Bound::new(py, PyCandle(*candle))?,))?,
-            Asked::Price(price) => match &self.on_price {
-                Some(method) => method.bind(py).call1((Bound::new(py, PyPrice(*price))?,))?,
-                None => return Ok(None),
-            },
-        };
+    fn signal_in(&mut self, answer: &Bound<'_, PyAny>, method: &str) -> PyResult<Option<Signal>> {
         if answer.is_none() {
             return Ok(None);
         }
         let Ok(signal) = answer.cast::<PySignal>() else {
-            let (kind, answer) = (answer.get_type().name()?.to_string(), repr(&answer));
+            let (kind, answer) = (answer.get_type().name()?.to_string(), repr(answer));
             let problem = format!(
-                "{} answered {answer}, of type {kind}: answer None, candlewick.buy(...) or candlewick.sell(...)",
-                what.method()
+                "{method} answered {answer}, of type {kind}: answer None, candlewick.buy(...) or candlewick.sell(...)"
             );
             return Err(PyTypeError::new_err(problem));
         };
@@ -127,7 +117,6 @@ impl PyStrategy {
         Ok(Signal { expiry, ..Signal::with_reason(*direction, template.with_numbers(numbers)) })
     }
 
-    /// Tells the object what wants no answer.
     fn tell(&mut self, method: &str, call: impl FnOnce(&Self, Python<'_>) -> PyResult<()>) {
         if self.has_failed {
             return;
@@ -137,39 +126,16 @@ impl PyStrategy {
             self.host.fail(noted(error, &format!("in {method} of the bot {}", self.bot.bot)));
         }
     }
-
-    fn noted(&self, error: PyErr, what: Asked<'_>) -> PyErr {
-        let (method, time) = (what.method(), utc(what.time()));
-        noted(error, &format!("in {method} of the bot {}, at {time}", self.bot.bot))
-    }
 }
 
-/// What an object is asked about.
-#[derive(Clone, Copy)]
-enum Asked<'a> {
-    Candle(&'a Candle),
-    Price(&'a Price),
-}
-
-impl Asked<'_> {
-    const fn method(self) -> &'static str {
-        match self {
-            Self::Candle(_) => "on_candle",
-            Self::Price(_) => "on_price",
-        }
-    }
-
-    fn time(self) -> Millis {
-        match self {
-            Self::Candle(candle) => candle.time(),
-            Self::Price(price) => price.time,
-        }
-    }
+fn parsed<T: FromStr<Err: Display>>(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<T>> {
+    let texts: Vec<String> = object.getattr(name)?.extract()?;
+    let invalid = |error: T::Err| PyValueError::new_err(format!("{name}: {error}"));
+    texts.iter().map(|text| text.parse().map_err(invalid)).collect()
 }
 
 /// The error with a line below its traceback.
 pub(crate) fn noted(error: PyErr, note: &str) -> PyErr {
-    // What takes no note says at least what it is.
     Python::attach(|py| drop(error.value(py).call_method1("add_note", (note,))));
     error
 }
@@ -180,7 +146,9 @@ impl Strategy for PyStrategy {
     }
 
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        self.ask(Asked::Candle(candle))
+        self.ask(("on_candle", candle.time()), |own, py| {
+            own.on_candle.bind(py).call1((Bound::new(py, PyCandle(*candle))?,))
+        })
     }
 
     fn longer_intervals(&self) -> &[Interval] {
@@ -195,7 +163,10 @@ impl Strategy for PyStrategy {
     }
 
     fn on_price(&mut self, price: &Price) -> Option<Signal> {
-        self.ask(Asked::Price(price))
+        self.ask(("on_price", price.time), |own, py| match &own.on_price {
+            Some(method) => method.bind(py).call1((Bound::new(py, PyPrice(*price))?,)),
+            None => Ok(py.None().into_bound(py)),
+        })
     }
 
     fn on_settled(&mut self, settlement: &Settlement) {

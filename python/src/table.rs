@@ -203,12 +203,13 @@ fn stream_of(table: &Bound<'_, PyAny>) -> PyResult<impl RecordBatchReader + use<
         );
         return Err(PyTypeError::new_err(problem));
     };
-    let capsule = method.call0()?;
-    let capsule = capsule.cast::<PyCapsule>()?;
-    let stream = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
     // SAFETY: a capsule of this name holds such a stream, which is taken out of it once.
-    let reader = unsafe { RecordBatchStreamReader::from_raw(stream.as_ptr()) };
+    let reader = unsafe { RecordBatchStreamReader::from_raw(stream_in(&method.call0()?)?) };
     reader.map_err(|error| failed(&error))
+}
+
+fn stream_in(capsule: &Bound<'_, PyAny>) -> PyResult<*mut FFI_ArrowArrayStream> {
+    Ok(capsule.cast::<PyCapsule>()?.pointer_checked(Some(STREAM))?.cast().as_ptr())
 }
 
 /// The arrays of whatever has the `PyCapsule` interface of an array, or of a stream of arrays.
@@ -229,10 +230,8 @@ pub(crate) fn arrays_of(column: &Bound<'_, PyAny>) -> PyResult<Option<Vec<ArrayR
     }
     let Ok(method) = column.getattr("__arrow_c_stream__") else { return Ok(None) };
     let capsule = method.call0()?;
-    let capsule = capsule.cast::<PyCapsule>()?;
-    let stream = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
     // SAFETY: as above.
-    let reader = unsafe { arrow_array::ffi_stream::ArrayStreamReader::from_raw(stream.as_ptr()) };
+    let reader = unsafe { arrow_array::ffi_stream::ArrayStreamReader::from_raw(stream_in(&capsule)?) };
     let arrays = reader.and_then(Iterator::collect::<Result<Vec<_>, _>>);
     arrays.map(Some).map_err(|error| failed(&error))
 }
@@ -252,8 +251,7 @@ pub(crate) fn millis_of(kind: &DataType, value: i64) -> Option<i64> {
 /// Reads a file that a command wrote, with a header line. An empty cell is a missing value.
 #[pyfunction]
 pub(crate) fn read_csv(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
-    let read = py.detach(|| read(&path));
-    read.map(Table)
+    py.detach(|| read(&path)).map(Table)
 }
 
 fn read(path: &PathBuf) -> PyResult<RecordBatch> {
@@ -265,9 +263,8 @@ fn read(path: &PathBuf) -> PyResult<RecordBatch> {
         let record = record.map_err(unreadable)?;
         columns.iter_mut().zip(&record).for_each(|(column, cell)| column.push(cell.to_owned()));
     }
-    let columns = names.into_iter().zip(columns.iter().map(|cells| (array_of(cells), true)));
-    RecordBatch::try_from_iter_with_nullable(columns.map(|(name, (array, nullable))| (name, array, nullable)))
-        .map_err(|error| PyValueError::new_err(error.to_string()))
+    let columns = names.into_iter().zip(&columns).map(|(name, cells)| (name, array_of(cells), true));
+    RecordBatch::try_from_iter_with_nullable(columns).map_err(|error| failed(&error))
 }
 
 fn array_of(cells: &[String]) -> ArrayRef {

@@ -12,7 +12,6 @@ use std::sync::Arc;
 /// Digits of an amount.
 const DIGITS: u8 = 18;
 
-/// A row and its bot.
 type Row<'a> = (&'a IntentRow, &'a BotSettings);
 
 /// All trades, ordered by decision time, then bot.
@@ -55,7 +54,7 @@ pub(crate) fn table_of_trades(
         ("result", Arc::new(outcomes), true),
         ("pnl", money(&|row| is_settled(row).then_some(row.profit))?, true),
         ("reason", text(&|(row, _)| book.reason(row).to_string()), false),
-        ("payout_known", time(&|row| row.answered_at.filter(|_| was_answered(row))), true),
+        ("payout_known", time(&|row| row.answered_at.filter(|_| row.sequence.numbers()[1] > 0)), true),
         ("result_known", time(&|row| row.settled_at), true),
         ("answered_payout", number(&|row| row.sequence.answered_payout().map(Payout::to_percent)), true),
     ])
@@ -63,11 +62,6 @@ pub(crate) fn table_of_trades(
 
 fn is_settled(row: &IntentRow) -> bool {
     row.state == IntentState::Settled
-}
-
-fn was_answered(row: &IntentRow) -> bool {
-    let [_, answered, ..] = row.sequence.numbers();
-    answered > 0
 }
 
 fn times(times: impl Iterator<Item = Option<Millis>>) -> ArrayRef {

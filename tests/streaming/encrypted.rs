@@ -28,13 +28,11 @@ interval = "5s"
 strategy = "first-move"
 close_type = "00:05"
 "#;
-/// How a request for the stream begins.
 const STREAM: &str = "GET /socket.io/?EIO=4&transport=websocket ";
 /// The longest that a connection may take to end after the bot has.
 const PATIENCE: Duration = Duration::from_secs(30);
 const LIVE: [&str; 8] = ["live", "--config", "bot.toml", "--journal", "run.db", "--json", "--for", "20s"];
 
-/// The first line of what came by each connection.
 type Asked = Arc<Mutex<Vec<String>>>;
 
 /// A venue in a process of its own behind a server that encrypts, a folder from which `bot.toml` finds it, what the venue was asked
@@ -56,11 +54,9 @@ fn stage() -> Stage {
     let address = venue.text("base_url").strip_prefix("http://").unwrap().parse().unwrap();
     let (port, asked, streamed) = encrypt(&folder, address);
     let url = format!("https://127.0.0.1:{port}");
-    let folder = folder
+    let folder = (venue.known_to(folder))
         .with_variable("CANDLEWICK_BROKER__BASE_URL", &url)
-        .with_variable("CANDLEWICK_BROKER__PRICE_URL", &url)
-        .with_variable("CANDLEWICK_BROKER__API_TOKEN", venue.text("token"))
-        .with_variable("CANDLEWICK_BROKER__API_KEY", venue.text("api_key"));
+        .with_variable("CANDLEWICK_BROKER__PRICE_URL", &url);
     Stage { folder, asked, streamed, _venue: venue }
 }
 

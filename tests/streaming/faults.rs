@@ -92,7 +92,6 @@ fn check_prices(folder: &Folder, symbol: &str) {
     assert!(times.is_sorted_by(|before, after| before <= after), "{symbol}: {times:?}");
 }
 
-/// It has streamed, has ended, and has streamed again.
 fn check_stream(ran: &Run) {
     for said in ["its prices do not stream", "prices stream again, of 2 symbols"] {
         assert!(ran.stderr.contains(said), "no {said:?} in:\n{}", ran.stderr);

@@ -57,12 +57,10 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Runs this program in a folder.
 fn run(folder: &Folder, arguments: &[&str]) -> Run {
     folder.run_of(&std::env::current_exe().unwrap(), arguments)
 }
 
-/// The events of this name.
 fn of<'a>(events: &'a [Value], name: &'a str) -> impl Iterator<Item = &'a Value> {
     events.iter().filter(move |event| event["event"] == name)
 }

@@ -7,7 +7,6 @@ candlewick_sdk::parameters! {
     pub(crate) struct NoParams {}
 }
 
-/// Follows the first price that differs from the last close.
 pub(crate) struct FirstMove {
     close: Option<f64>,
 }

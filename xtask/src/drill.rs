@@ -21,7 +21,6 @@ use candlewick_runtime::events::{EventFeed, Followed};
 use candlewick_sandbox::{FaultProfile, RunningSandbox, markets_of};
 use candlewick_sdk::{CandleSeries, Millis, Registry};
 use coin::Coin;
-use serde::Serialize;
 use serde_json::{Value, json};
 use sqlx::{AnyConnection, Connection as _};
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,11 +46,9 @@ const HTTP_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Copy)]
 enum Failure {
-    /// Faults of the venue.
     Venue(&'static str),
     /// Another process holds the write lock of the journal.
     JournalLocked,
-    /// The machine sleeps.
     Sleep(Millis),
 }
 
@@ -123,30 +120,9 @@ const METRICS: [(&str, f64); 8] = [
     ("candlewick_warnings_total", 0.0),
 ];
 
-/// Reaction of the bot to a failure.
-#[derive(Serialize)]
-struct Scene {
-    happened: &'static str,
-    injected: &'static str,
-    did: &'static str,
-    events: BTreeMap<String, u64>,
-    /// Status and unusual metrics during the failure.
-    seen: Value,
-    ended: &'static str,
-    held: bool,
-}
-
-#[derive(Serialize)]
-struct Promise {
-    #[serde(rename = "promise")]
-    name: &'static str,
-    found: String,
-    held: bool,
-}
-
 /// The scenes, and trades and balance as the venue reports them at the end.
 struct Played {
-    scenes: Vec<Scene>,
+    scenes: Vec<Value>,
     trades: Vec<String>,
     balance: f64,
 }
@@ -201,9 +177,9 @@ async fn play() -> anyhow::Result<Report> {
     let trades: BTreeSet<String> =
         settled.filter_map(|row| book.venue_id(row).map(|id| id.as_str().to_owned())).collect();
     let promises = check_promises(&journal, &outcome, &trades, &played).await?;
-    let scenes = played.scenes.iter().map(|scene| (scene.happened, scene.held));
-    let all = scenes.chain(promises.iter().map(|promise| (promise.name, promise.held)));
-    let broken = all.filter(|(_, held)| !held).map(|(name, _)| name.to_owned()).collect();
+    let failed = played.scenes.iter().chain(&promises).filter(|one| one["held"] == false);
+    let name = |one: &Value| one["happened"].as_str().or(one["promise"].as_str()).map(str::to_owned);
+    let broken = failed.filter_map(name).collect();
     let document = json!({
         "scenes": played.scenes,
         "promises": promises,
@@ -231,13 +207,12 @@ fn configuration(journal: &str, metrics: SocketAddr) -> String {
     text
 }
 
-/// Checks what must hold after any failure, in journal, ledger and venue.
 async fn check_promises(
     journal: &str,
     outcome: &Outcome,
     settled: &BTreeSet<String>,
     venue: &Played,
-) -> anyhow::Result<Vec<Promise>> {
+) -> anyhow::Result<Vec<Value>> {
     let rows = outcome.finished.book.rows();
     let mut reader = Reader::open(&journal.parse()?).await?;
     let verified = reader.verify().await;
@@ -254,7 +229,9 @@ async fn check_promises(
     let is_unfinished =
         |state| matches!(state, IntentState::InFlight | IntentState::InDoubt | IntentState::Open);
     let unfinished = rows.iter().filter(|row| is_unfinished(row.state)).count();
-    let promise = |promise, found, held| Promise { name: promise, found, held };
+    let promise = |name: &str, found: String, held: bool| {
+        json!({ "promise": name, "found": found, "held": held })
+    };
     Ok(vec![
         promise(
             "at most one request for each intent",
@@ -283,7 +260,6 @@ async fn check_promises(
     ])
 }
 
-/// Names of the run's events.
 type Events = Arc<Mutex<Vec<String>>>;
 
 fn follow_events(feed: &EventFeed) -> Events {
@@ -326,13 +302,12 @@ impl Night<'_> {
             let state = self.order(&ControlOrder::Status).await;
             state.is_ok_and(|state| state.open + state.in_flight + state.in_doubt.len() == 0)
         };
-        // A trade that is still open breaks a promise.
         wait_until(is_idle).await;
         let (trades, balance) = (self.venue_trades().await?, self.venue_balance().await?);
         Ok(Played { scenes, trades, balance })
     }
 
-    async fn play_scene(&self, plan: &Plan) -> anyhow::Result<Scene> {
+    async fn play_scene(&self, plan: &Plan) -> anyhow::Result<Value> {
         let count = || lock(&self.events).len();
         let before = count();
         let journal_lock = self.inject(plan.failure).await?;
@@ -357,15 +332,18 @@ impl Night<'_> {
             (true, false, _) => "the bot did not report the end",
             (false, ..) => "the bot did not notice",
         };
-        let mut events = BTreeMap::new();
+        let mut events = BTreeMap::<String, u64>::new();
         for name in lock(&self.events).iter().skip(before).filter(|name| *name != "candle") {
             *events.entry(name.clone()).or_default() += 1;
         }
         let Plan { happened, injected, did, .. } = *plan;
-        Ok(Scene { happened, injected, did, events, seen, ended, held })
+        Ok(json!({
+            "happened": happened, "injected": injected, "did": did, "events": events, "seen": seen, "ended": ended,
+            "held": held,
+        }))
     }
 
-    /// Injects a failure. Returns the connection that holds the journal's write lock.
+    /// Returns the connection that holds the write lock of the journal.
     async fn inject(&self, failure: Failure) -> anyhow::Result<Option<AnyConnection>> {
         match failure {
             Failure::Venue(faults) => self.running.switchboard.set(faults.parse()?),
@@ -384,18 +362,16 @@ impl Night<'_> {
             |_| "no answer".to_owned(),
             |state| {
                 let troubles = state.troubles.iter().map(|trouble| format!(" Trouble: {trouble}."));
-                std::iter::once(describe(&state)).chain(troubles).collect()
+                describe(&state) + &troubles.collect::<String>()
             },
         );
         let text = self.get(&format!("http://{}/metrics", self.metrics)).await.unwrap_or_default();
-        let mut metrics = BTreeMap::new();
-        for (name, value) in text.lines().filter_map(|line| line.rsplit_once(' ')) {
-            let Ok(value) = value.parse::<f64>() else { continue };
-            if METRICS.iter().any(|(known, usual)| name == *known && value != *usual) {
-                metrics.insert(name, value);
-            }
-        }
-        json!({ "status": status, "metrics": metrics })
+        let values = text.lines().filter_map(|line| line.rsplit_once(' '));
+        let values = values.filter_map(|(name, value)| Some((name, value.parse::<f64>().ok()?)));
+        let is_unusual = |(name, value): &(&str, f64)| {
+            METRICS.iter().any(|(known, usual)| name == known && value != usual)
+        };
+        json!({ "status": status, "metrics": values.filter(is_unusual).collect::<BTreeMap<_, _>>() })
     }
 
     async fn wait_for(&self, event: &str, since: usize) -> bool {
@@ -437,7 +413,7 @@ impl Night<'_> {
     }
 }
 
-/// Waits for a condition, and returns whether it came true in time.
+/// Returns whether the condition came true in time.
 async fn wait_until(is_met: impl AsyncFn() -> bool) -> bool {
     let wait = async {
         while !is_met().await {
@@ -457,7 +433,7 @@ struct LeapingClock {
 }
 
 impl LeapingClock {
-    /// Returns the clocks of venue and bot.
+    /// Clocks of venue and bot.
     fn pair(time: VirtualClock) -> (Self, Self) {
         let lead: Arc<AtomicI64> = Arc::default();
         let venue = Self { time, venue_lead: Arc::clone(&lead), lead };
@@ -465,7 +441,6 @@ impl LeapingClock {
         (venue, bot)
     }
 
-    /// Puts the venue's clock ahead. The bot's follows when it catches up.
     fn leap(&self, span: Millis) {
         self.venue_lead.fetch_add(span.get(), Ordering::Relaxed);
     }

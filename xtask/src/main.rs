@@ -20,7 +20,6 @@ use tracing_subscriber::filter::LevelFilter;
 
 /// Time of the first generated candle: 2026-01-05 00:00 UTC, a Monday.
 const START: Millis = Millis::new(1_767_571_200_000);
-/// Exit code for a broken promise.
 const CHECK_FAILED: u8 = 5;
 
 /// Counts the memory of a backtest.
@@ -33,7 +32,7 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 struct Arguments {
     #[command(subcommand)]
     command: Command,
-    /// Print one JSON document
+    /// For scripts: the document is JSON in any case
     #[arg(long, global = true)]
     json: bool,
     /// Log warnings and notices of the bot
@@ -51,7 +50,6 @@ enum Command {
     Drill,
 }
 
-/// Result of a command, with the promises that were broken.
 struct Report {
     document: Value,
     broken: Vec<String>,
@@ -68,7 +66,7 @@ fn main() -> ExitCode {
     };
     match result {
         Ok(Report { document, broken }) => {
-            println!("{}", if arguments.json { format!("{document:#}") } else { render("", &document) });
+            println!("{document:#}");
             for promise in &broken {
                 eprintln!("error: broken promise: {promise}");
             }
@@ -81,7 +79,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns the settings of a backtest: TOML over the defaults.
 fn backtest_settings(text: &str) -> anyhow::Result<BacktestSettings> {
     let loaded = Loaded::of_text(text)?;
     let session = SessionSettings { longer_share_percent: None, ..session_settings(&loaded) };
@@ -89,45 +86,8 @@ fn backtest_settings(text: &str) -> anyhow::Result<BacktestSettings> {
     Ok(BacktestSettings { session, simulation, price_every_ms: Millis::from_seconds(5) })
 }
 
-/// Returns settings of generated one-minute candles of a known market.
 fn market_settings(symbol: &str, start: Millis, days: u32) -> anyhow::Result<GenerateSettings> {
     let symbol: Symbol = symbol.parse()?;
     let market = known_market(symbol).context("the market is unknown")?;
     Ok(GenerateSettings::of_market(symbol, market, start, days))
-}
-
-/// Renders a document as text, with a line `path: value` for each value.
-fn render(path: &str, value: &Value) -> String {
-    let child = |name: &str, value: &Value| {
-        let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
-        render(&path, value)
-    };
-    match value {
-        Value::Object(fields) => fields.iter().map(|(name, value)| child(name, value)).collect(),
-        Value::Array(values) => {
-            (1..).zip(values).map(|(number, value)| child(&number.to_string(), value)).collect()
-        }
-        Value::String(text) => format!("{path}: {text}\n"),
-        value => format!("{path}: {value}\n"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn every_value_is_a_line_with_its_path() {
-        let works = json!([{ "name": "coin", "ns": { "median": 9.6 } }, { "name": "walk", "ns": null }]);
-        let text = render("", &json!({ "passed": true, "works": works }));
-        let expected = [
-            "passed: true",
-            "works.1.name: coin",
-            "works.1.ns.median: 9.6",
-            "works.2.name: walk",
-            "works.2.ns: null",
-        ];
-        assert_eq!(text.lines().collect::<Vec<_>>(), expected);
-    }
 }

@@ -52,7 +52,6 @@ pub(crate) struct SelftestArguments {
     seed: u64,
 }
 
-/// An edge in the candles, and the number of bots that trade it.
 struct TestMarket {
     name: &'static str,
     /// Probability that a candle moves in the direction of the previous one, and so of a win.
@@ -82,7 +81,6 @@ struct Counts {
     other: u64,
 }
 
-/// A measured value with its allowed range.
 #[derive(Debug, Serialize)]
 struct Promise {
     #[serde(rename = "promise")]
@@ -143,7 +141,6 @@ fn test_markets() -> [TestMarket; 5] {
 }
 
 impl TestMarket {
-    /// Trades all paths. The result does not depend on the number of threads.
     fn trade(&self, seed: u64, paths: u64, plan: EdgeTestPlan) -> anyhow::Result<Counts> {
         let mut text = SETTINGS.to_owned();
         for number in 0..self.bots {
@@ -160,7 +157,6 @@ impl TestMarket {
         counts.try_reduce(Counts::default, |one, other| Ok(one.plus(other)))
     }
 
-    /// Trades one path, from a seed to a verdict.
     fn trade_path(
         &self,
         seed: u64,
@@ -191,7 +187,6 @@ impl TestMarket {
         })
     }
 
-    /// Simulates the verdict alone, without candles.
     fn simulate_verdicts(
         &self,
         seed: u64,
@@ -258,9 +253,7 @@ fn share(count: u64, all: u64) -> f64 {
     count as f64 / all.max(1) as f64
 }
 
-/// Bets at every second candle that the next one moves in the same direction.
-///
-/// A trade opens within that next candle, ends with it and settles before the next decision.
+/// Bets at every second candle on a move like its own; a trade settles before the next decision.
 struct Follower;
 
 impl Strategy for Follower {

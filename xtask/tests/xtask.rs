@@ -12,7 +12,6 @@ fn run(folder: &Path, command: &str) -> Output {
     xtask.output().unwrap()
 }
 
-/// Returns the document and the log of a command that succeeds.
 fn document(command: &str) -> (Value, String) {
     let folder = tempfile::tempdir().unwrap();
     let output = run(folder.path(), command);

@@ -81,7 +81,7 @@ impl Default for App {
 }
 
 impl App {
-    /// Creates a program whose only strategy is `combine`, which combines the registered ones.
+    /// Creates a program whose only strategy is `combine`.
     pub fn new() -> Self {
         Self::default()
     }
@@ -112,10 +112,7 @@ impl App {
         Self { registry: self.registry.and_then(|registry| registry.with_entry(entry)), ..self }
     }
 
-    /// Adds a custom broker, which `live --broker NAME` trades with.
-    ///
-    /// `connect` is called with the configuration when a run begins, on the program's tokio
-    /// runtime. The run ends with its error. A later broker replaces one of the same name.
+    /// Adds a broker for `live --broker NAME`. `connect` is called when a run begins, on its tokio runtime.
     #[must_use]
     pub fn with_broker(
         mut self,
@@ -126,17 +123,14 @@ impl App {
         self
     }
 
-    /// Sets the package folder, from `env!("CARGO_MANIFEST_DIR")`.
-    ///
-    /// If cargo runs the program in another folder, [`App::run`] ends at once
-    /// ([`wrong_folder`](candlewick_sdk::wrong_folder)).
+    /// Sets the package folder, from `env!("CARGO_MANIFEST_DIR")`. If cargo runs the program in
+    /// another one, [`App::run`] ends at once.
     #[must_use]
     pub fn built_in(self, folder: &'static str) -> Self {
         Self { built_in: Some(folder), ..self }
     }
 
-    /// Returns the long flags of a command (`edge verdict`), without their dashes. Empty if there
-    /// is no such command.
+    /// Returns the long flags of a command (`edge verdict`), without their dashes.
     pub fn flags_of(path: &[String]) -> Vec<String> {
         let mut command = Arguments::command();
         command.build();
@@ -163,12 +157,7 @@ impl App {
         }
     }
 
-    /// Runs a command inside another program, on the calling thread. `arguments` excludes the
-    /// program name.
-    ///
-    /// # Panics
-    ///
-    /// If a strategy panics.
+    /// Runs a command on the calling thread of another program. Panics of strategies are passed on.
     pub fn run_hosted(
         &self,
         arguments: impl IntoIterator<Item = OsString>,
@@ -228,7 +217,6 @@ fn with_combinations(registry: Registry) -> Result<Registry, RegistryError> {
 
 fn print_usage(error: &clap::Error) {
     let text = error.render().ansi().to_string();
-    // A closed pipe is all that can go wrong, and nobody is left to read it.
     let _ = if error.use_stderr() {
         write!(anstream::stderr(), "{}", coloured_lines(&text))
     } else {
@@ -279,7 +267,6 @@ fn find_hint(error: &clap::Error) -> Option<&'static str> {
 
 fn is_at_top(error: &clap::Error) -> bool {
     let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
-    // "Usage: candlewick [OPTIONS] <COMMAND>"
     usage.split_whitespace().nth(2).is_some_and(|next| next.starts_with(['[', '<']))
 }
 

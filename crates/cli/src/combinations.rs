@@ -93,8 +93,11 @@ pub(crate) fn gate_lines(
 ) -> Result<Vec<GateLine>, Failure> {
     let (share, mut lines) = (Some(loaded.config.data.longer_share_percent), Vec::new());
     for bot in &loaded.config.bots {
-        let followed = followed(bot, series, share, context);
-        let followed = followed.map_err(|error| error_of_backtest(error.into(), loaded))?;
+        let own = series.iter().find(|candles| candles.series() == bot.series());
+        let Some((entry, candles)) = context.registry.find(&bot.strategy).zip(own) else { continue };
+        let followed = follow_gate(entry, &bot.params, &bot.context(share), candles.candles());
+        let refused = |source| EngineError::Strategy { bot: bot.name.clone(), source };
+        let followed = followed.map_err(|error| error_of_backtest(refused(error).into(), loaded))?;
         let Some(FollowedGate { rule, signals }) = followed else { continue };
         let payout_fraction = simulation.payout_of(bot.symbol).to_fraction();
         let signals: Vec<GatedTrade> =
@@ -102,19 +105,6 @@ pub(crate) fn gate_lines(
         lines.extend(GateLine::of(&bot.name, rule, &signals, payout_fraction)?);
     }
     Ok(lines)
-}
-
-fn followed(
-    bot: &BotSettings,
-    series: &[CandleSeries],
-    longer_share_percent: Option<f64>,
-    context: &Context<'_>,
-) -> Result<Option<FollowedGate>, EngineError> {
-    let own = series.iter().find(|candles| candles.series() == bot.series());
-    let Some((entry, candles)) = context.registry.find(&bot.strategy).zip(own) else { return Ok(None) };
-    let terms = bot.context(longer_share_percent);
-    let followed = follow_gate(entry, &bot.params, &terms, candles.candles());
-    followed.map_err(|source| EngineError::Strategy { bot: terms.bot, source })
 }
 
 fn to_gated(signal: &FollowedSignal, payout_fraction: f64) -> GatedTrade {

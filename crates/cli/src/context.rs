@@ -1,7 +1,7 @@
 //! What commands get: their context, the journal to read, and a runtime.
 
 use crate::arguments::{GlobalArguments, parse_journal};
-use crate::failure::Failure;
+use crate::failure::{Ending, Failure};
 use crate::log::LogWriter;
 use crate::terminal::{columns_of, wrapped};
 use candlewick_app::configuration::{Base, Flag, Loaded, LogFormat, LogSettings, Problems, journal_url};
@@ -14,6 +14,7 @@ use clap::Args;
 use console::Term;
 use std::fmt::Display;
 use std::path::Path;
+use std::sync::OnceLock;
 use std::thread::available_parallelism;
 use tokio::runtime::Runtime;
 
@@ -26,12 +27,12 @@ pub(crate) struct Context<'a> {
 
 impl Context<'_> {
     pub(crate) fn write_log_as(&self, settings: &LogSettings) {
-        self.log.form().set_json(settings.format == LogFormat::Json);
+        self.log.form.set_json(settings.format == LogFormat::Json);
     }
 
     pub(crate) fn say(&self, text: &str) {
         if !self.global.quiet {
-            let columns = columns_of(&Term::stderr()).filter(|_| !self.log.form().is_json());
+            let columns = columns_of(&Term::stderr()).filter(|_| !self.log.form.is_json());
             self.log.print(&format!("{}\n", wrapped(text, columns)));
         }
     }
@@ -39,9 +40,14 @@ impl Context<'_> {
     pub(crate) fn note_all(&self, notes: impl IntoIterator<Item = impl Display>) {
         notes.into_iter().for_each(|note| self.say(&format!("note: {note}")));
     }
+
+    /// Says that the same command goes on in `folder`.
+    pub(crate) fn stopped(&self, sign: &OnceLock<Ending>, folder: &Path) -> Ending {
+        self.say(&format!("stopped; the same command goes on where it was ({})", folder.display()));
+        sign.get().copied().unwrap_or(Ending::Interrupted)
+    }
 }
 
-/// The argument of every command that reads a journal.
 #[derive(Clone, Debug, Args)]
 #[allow(
     clippy::doc_markdown,
@@ -62,8 +68,7 @@ impl JournalArguments {
         Ok((loaded, url))
     }
 
-    /// Like [`load`](Self::load), for commands to a running bot. Without `--journal` it finds the
-    /// bot of this configuration from any working directory, and fails if several bots run by it.
+    /// Like `load`, for commands to a running bot, found from any folder; fails if there are several.
     pub(crate) fn load_of_bot(&self, context: &Context<'_>) -> Result<(Loaded, JournalUrl), Failure> {
         let (mut loaded, url) = self.load(context)?;
         if self.journal.is_some() {

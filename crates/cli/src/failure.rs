@@ -23,24 +23,26 @@ use candlewick_statistics::StatisticsError;
 use console::Term;
 use std::fmt::Write as _;
 
+/// Exit codes of success.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// Everything is done, or SIGTERM caused an orderly stop.
-    Done,
+    Done = 0,
     /// Ctrl-C caused an orderly stop.
-    Interrupted,
+    Interrupted = 130,
 }
 
+/// Exit codes of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FailureKind {
-    Unexpected,
-    Configuration,
-    Data,
-    Venue,
+    Unexpected = 1,
+    Configuration = 2,
+    Data = 3,
+    Venue = 4,
     /// A failed check: parity, a strategy's, data, doctor.
-    Check,
-    Stopped,
-    JournalHeld,
+    Check = 5,
+    Stopped = 6,
+    JournalHeld = 7,
 }
 
 #[derive(Debug)]
@@ -52,24 +54,7 @@ pub(crate) struct Failure {
 
 impl Ending {
     pub(crate) const fn code(self) -> u8 {
-        match self {
-            Self::Done => 0,
-            Self::Interrupted => 130,
-        }
-    }
-}
-
-impl FailureKind {
-    const fn code(self) -> u8 {
-        match self {
-            Self::Unexpected => 1,
-            Self::Configuration => 2,
-            Self::Data => 3,
-            Self::Venue => 4,
-            Self::Check => 5,
-            Self::Stopped => 6,
-            Self::JournalHeld => 7,
-        }
+        self as u8
     }
 }
 
@@ -102,7 +87,6 @@ impl Failure {
         self
     }
 
-    /// Sets the hint unless a more specific one exists.
     #[must_use]
     pub(crate) fn help_otherwise(mut self, help: &str) -> Self {
         self.help.get_or_insert_with(|| help.to_owned());
@@ -136,7 +120,7 @@ impl Failure {
     }
 
     pub(crate) const fn code(&self) -> u8 {
-        self.kind.code()
+        self.kind as u8
     }
 
     pub(crate) fn to_hosted(&self) -> HostedFailure {
@@ -144,10 +128,7 @@ impl Failure {
     }
 }
 
-/// Renders an error message.
-///
-/// Continuation lines of our own are indented. A line break in quoted text is escaped, so that it
-/// cannot look like a line of ours.
+/// Escapes line breaks in quoted text, so that they cannot look like our indented lines.
 fn said(words: &str) -> String {
     words.split("\n  ").map(visible).collect::<Vec<_>>().join("\n  ")
 }
@@ -277,12 +258,7 @@ const fn of_history(error: &HistoryError) -> FailureKind {
         HistoryError::InvalidSetting { .. }
         | HistoryError::InvalidSeriesName { .. }
         | HistoryError::AmbiguousFile { .. } => FailureKind::Configuration,
-        HistoryError::Io { .. }
-        | HistoryError::InvalidLine { .. }
-        | HistoryError::InvalidFile { .. }
-        | HistoryError::NotInCatalog { .. }
-        | HistoryError::SeriesLocked { .. }
-        | HistoryError::NoCandles { .. } => FailureKind::Data,
+        _ => FailureKind::Data,
     }
 }
 
@@ -305,50 +281,28 @@ const fn of_backtest(error: &BacktestError) -> FailureKind {
 const fn of_search(error: &SearchError) -> FailureKind {
     match error {
         SearchError::Backtest(error) => of_backtest(error),
-        SearchError::UnknownParameter { .. }
-        | SearchError::InvalidValues { .. }
-        | SearchError::InvalidCondition { .. }
-        | SearchError::InvalidSearch { .. }
-        | SearchError::DeclarationMismatch { .. }
-        | SearchError::InvalidWindows { .. }
-        | SearchError::UnusableFile { .. }
-        | SearchError::OtherSweep { .. } => FailureKind::Configuration,
         SearchError::SweepLocked { .. } => FailureKind::JournalHeld,
+        _ => FailureKind::Configuration,
     }
 }
 
 const fn of_broker(error: &BrokerError) -> FailureKind {
     match error {
         BrokerError::Settings { .. } => FailureKind::Configuration,
-        BrokerError::Credentials { .. }
-        | BrokerError::Rejected { .. }
-        | BrokerError::NotFound { .. }
-        | BrokerError::RateLimited { .. }
-        | BrokerError::Unavailable { .. }
-        | BrokerError::LimitReached { .. }
-        | BrokerError::Malformed { .. } => FailureKind::Venue,
+        _ => FailureKind::Venue,
     }
 }
 
 const fn of_journal(error: &JournalError) -> FailureKind {
     match error {
         JournalError::HeldBy { .. } | JournalError::LostLease { .. } => FailureKind::JournalHeld,
-        JournalError::JournalExists { .. }
-        | JournalError::NotFound { .. }
-        | JournalError::OnServer { .. }
-        | JournalError::WithoutPostgres { .. }
-        | JournalError::InvalidUrl { .. }
-        | JournalError::NotWritable { .. }
-        | JournalError::PermissionDenied { .. }
-        | JournalError::NotAJournal { .. }
-        | JournalError::OlderSchema { .. }
-        | JournalError::NewerSchema { .. } => FailureKind::Configuration,
         JournalError::BrokenChain { .. } => FailureKind::Check,
         JournalError::Damaged { .. } => FailureKind::Data,
         JournalError::DiskFull { .. }
         | JournalError::Unavailable { .. }
         | JournalError::FileGone { .. }
         | JournalError::Unexpected { .. } => FailureKind::Unexpected,
+        _ => FailureKind::Configuration,
     }
 }
 
@@ -357,44 +311,28 @@ const fn of_records(error: &RecordsError) -> FailureKind {
         RecordsError::Journal(error) => of_journal(error),
         RecordsError::Engine(error) => of_engine(error),
         RecordsError::UnreadableEntry { .. } | RecordsError::UnreadableCandles { .. } => FailureKind::Data,
-        RecordsError::Simulator(_)
-        | RecordsError::NoRun
-        | RecordsError::UnknownTrade { .. }
-        | RecordsError::UnknownRun { .. }
-        | RecordsError::Compacted { .. }
-        | RecordsError::UnknownName { .. }
-        | RecordsError::UnknownSymbol { .. } => FailureKind::Configuration,
+        _ => FailureKind::Configuration,
     }
 }
 
 const fn of_runtime(error: &RuntimeError) -> FailureKind {
     match error {
+        RuntimeError::Engine(error) => of_engine(error),
+        RuntimeError::Journal(error) => of_journal(error),
         RuntimeError::Venue { .. } | RuntimeError::NoWallet { .. } => FailureKind::Venue,
         RuntimeError::UnreadableEntry { .. }
         | RuntimeError::WrongSnapshot { .. }
         | RuntimeError::WrongRow { .. }
         | RuntimeError::CompactionDiffers => FailureKind::Data,
-        RuntimeError::UnsupportedInterval { .. }
-        | RuntimeError::UnknownSeries { .. }
-        | RuntimeError::MoneyScaleMismatch { .. }
-        | RuntimeError::UnknownTrade { .. }
-        | RuntimeError::TradeKnown { .. }
-        | RuntimeError::TradeMismatch { .. } => FailureKind::Configuration,
-        RuntimeError::Engine(error) => of_engine(error),
-        RuntimeError::Journal(error) => of_journal(error),
+        _ => FailureKind::Configuration,
     }
 }
 
 const fn of_control(error: &ControlError) -> FailureKind {
     match error {
         ControlError::SocketInUse { .. } => FailureKind::JournalHeld,
-        ControlError::NoBotListens { .. }
-        | ControlError::OtherOwner { .. }
-        | ControlError::NotASocket { .. }
-        | ControlError::PathTooLong { .. }
-        | ControlError::SocketNotMade { .. }
-        | ControlError::ReasonTooLong { .. } => FailureKind::Configuration,
         ControlError::NoAnswer { .. } | ControlError::NoSocketsHere => FailureKind::Unexpected,
+        _ => FailureKind::Configuration,
     }
 }
 

@@ -4,13 +4,11 @@ use crate::failure::Ending;
 use candlewick_app::validation::Itself;
 use candlewick_engine::{BotSettings, TradeBook};
 use candlewick_sdk::{CandleSeries, MoneyScale};
-use std::any::Any;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, OnceLock};
 
-/// A program that hosts commands, see [`App::run_hosted`](crate::App::run_hosted). Any thread of
-/// the command may call its methods.
+/// A program that hosts commands. Any thread of the command may call its methods.
 pub trait Host: Send + Sync {
     fn begins(&self, kind: CommandKind);
 
@@ -55,8 +53,7 @@ pub struct HostedFailure {
     pub help: Option<String>,
 }
 
-#[derive(Clone)]
-struct Seat {
+pub(crate) struct Seat {
     host: Arc<dyn Host>,
     output: Option<String>,
     sign: Option<Arc<OnceLock<Ending>>>,
@@ -69,36 +66,31 @@ thread_local! {
     static SEAT: RefCell<Option<Seat>> = const { RefCell::new(None) };
 }
 
-struct Guest;
-
-impl Drop for Guest {
-    fn drop(&mut self) {
-        SEAT.with_borrow_mut(|seat| *seat = None);
-    }
-}
-
-/// Runs `work` under `host` and returns its value and its captured output. The value is `None` if
-/// the host stopped the work.
+/// Returns the value of `work`, `None` if the host stopped it, and its output.
 pub(crate) fn with_host<T>(
     host: Arc<dyn Host>,
     output: HostedOutput,
     work: impl FnOnce() -> T,
 ) -> (Option<T>, String) {
     let output = (output == HostedOutput::Kept).then(String::new);
-    SEAT.with_borrow_mut(|seat| *seat = Some(Seat { host, output, sign: None }));
-    let guest = Guest;
-    let done = catch_unwind(AssertUnwindSafe(work)).map_or_else(of_unwinding, Some);
-    let output = SEAT.with_borrow_mut(|seat| seat.as_mut().and_then(|seat| seat.output.take()));
-    drop(guest);
-    (done, output.unwrap_or_default())
-}
-
-fn of_unwinding<T>(payload: Box<dyn Any + Send>) -> Option<T> {
-    if payload.is::<Stopped>() { None } else { resume_unwind(payload) }
+    SEAT.set(Some(Seat { host, output, sign: None }));
+    let done = catch_unwind(AssertUnwindSafe(work));
+    let output = SEAT.take().and_then(|seat| seat.output).unwrap_or_default();
+    match done {
+        Ok(value) => (Some(value), output),
+        Err(payload) if payload.is::<Stopped>() => (None, output),
+        Err(payload) => resume_unwind(payload),
+    }
 }
 
 pub(crate) fn host() -> Option<Arc<dyn Host>> {
     SEAT.with_borrow(|seat| seat.as_ref().map(|seat| seat.host.clone()))
+}
+
+pub(crate) fn tell_candles(series: &[CandleSeries]) {
+    if let Some(host) = host() {
+        host.candles(series);
+    }
 }
 
 pub(crate) fn keep(text: &str) -> bool {
@@ -114,27 +106,22 @@ pub(crate) fn sign() -> Option<Arc<OnceLock<Ending>>> {
     SEAT.with_borrow_mut(|seat| Some(seat.as_mut()?.sign.insert(Arc::default()).clone()))
 }
 
-pub(crate) struct Listener {
-    host: Arc<dyn Host>,
-    sign: Option<Arc<OnceLock<Ending>>>,
-}
-
-pub(crate) fn listener() -> Option<Listener> {
+/// Returns the seat without its output.
+pub(crate) fn seat() -> Option<Seat> {
     SEAT.with_borrow(|seat| {
-        seat.as_ref().map(|seat| Listener { host: seat.host.clone(), sign: seat.sign.clone() })
+        let Seat { host, sign, .. } = seat.as_ref()?;
+        Some(Seat { host: host.clone(), output: None, sign: sign.clone() })
     })
 }
 
-impl Listener {
-    /// Reports progress and ends the command if the host wants it to: through the sign if the
-    /// command polls one, else by unwinding at once.
+impl Seat {
+    /// Reports progress. If the host wants to stop, gives the sign, or unwinds if nobody polls it.
     pub(crate) fn tell(&self, work: &str, done: u64, total: u64) {
         self.host.progress(work, done, total);
         if !self.host.is_stopped() {
             return;
         }
         match &self.sign {
-            // It may have been given before.
             Some(sign) => drop(sign.set(Ending::Interrupted)),
             // No panic: nobody is told, and the host takes it for what it is.
             None => resume_unwind(Box::new(Stopped)),

@@ -3,6 +3,7 @@
 use crate::failure::{Ending, Failure};
 use crate::host::{self, Host};
 use candlewick_history::remove_partial_files;
+use candlewick_sdk::Millis;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 #[cfg(unix)]
@@ -57,6 +58,14 @@ impl Interrupt {
     }
 }
 
+/// Waits for a span of real time; without one, for ever.
+pub(crate) async fn pass(span: Option<Millis>) {
+    match span {
+        Some(span) => tokio::time::sleep(Duration::from_millis(span.get().unsigned_abs())).await,
+        None => std::future::pending().await,
+    }
+}
+
 async fn stopped_by(host: Option<&dyn Host>) {
     let Some(host) = host else { return std::future::pending().await };
     while !host.is_stopped() {
@@ -70,15 +79,13 @@ pub(crate) fn sign() -> Result<Arc<OnceLock<Ending>>, Failure> {
     }
     let sign = Arc::new(OnceLock::new());
     let given = sign.clone();
-    // It is given once.
     on_sign(move |ending| {
         let _ = given.set(ending);
     })?;
     Ok(sign)
 }
 
-/// For work that reads and writes files in one go: the first stop request removes incomplete files
-/// and exits the process.
+/// Removes incomplete files and exits at the first stop request.
 pub(crate) fn end_on_sign() -> Result<(), Failure> {
     if host::host().is_some() {
         // The process is the host's; the work ends where it next says how far it is.

@@ -24,23 +24,20 @@
 //! }
 //! ```
 
-// The way in.
 mod app;
 mod arguments;
+mod combinations;
 mod command;
 mod context;
+mod failure;
 mod host;
-// What several commands take.
-mod combinations;
 mod interrupt;
 mod live;
-mod search;
-// What the user sees.
-mod failure;
 mod log;
 mod output;
 mod progress;
 mod repeats;
+mod search;
 mod terminal;
 
 pub use app::App;

@@ -23,7 +23,7 @@ use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, MakeWriter};
 use tracing_subscriber::registry::LookupSpan;
 
-/// Capacity of the queue, in lines. Further lines are dropped and counted.
+/// Lines. Further ones are dropped and counted.
 const MAX_QUEUED: usize = 4_096;
 /// Lines written to the terminal after a full-screen view.
 const MAX_HELD: usize = 200;
@@ -34,10 +34,10 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 pub(crate) struct LogWriter {
     queue: SyncSender<Line>,
     dropped: Arc<AtomicU64>,
-    form: LineForm,
+    pub(crate) form: LineForm,
 }
 
-enum Line {
+pub(crate) enum Line {
     Text(String),
     Warning(String),
     /// Sends later lines there. The target gets them too if it is not a terminal.
@@ -65,10 +65,6 @@ impl LogWriter {
         Self { queue, dropped, form }
     }
 
-    pub(crate) const fn form(&self) -> &LineForm {
-        &self.form
-    }
-
     pub(crate) fn print(&self, text: &str) {
         let text = if self.form.is_json() {
             self.form.json_line("INFO", text.trim_end())
@@ -87,21 +83,14 @@ impl LogWriter {
         is_json
     }
 
+    /// Prints an event of the run, a JSON object, with the members of a line.
     pub(crate) fn print_event(&self, name: &str, event: &str) {
-        self.send(Line::Text(self.form.json_event(name, event)));
+        let line = self.form.json_line("INFO", &name.replace('_', " "));
+        let (line, event) = (line.trim_end().trim_end_matches('}'), json(event));
+        self.send(Line::Text(format!("{line},{}\n", event.trim_start_matches('{'))));
     }
 
-    #[cfg(feature = "tui")]
-    pub(crate) fn divert(&self, view: SyncSender<String>) {
-        self.send(Line::Divert(view));
-    }
-
-    #[cfg(feature = "tui")]
-    pub(crate) fn give_back(&self) {
-        self.send(Line::GiveBack);
-    }
-
-    fn send(&self, line: Line) {
+    pub(crate) fn send(&self, line: Line) {
         if let Err(TrySendError::Full(_)) = self.queue.try_send(line) {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
@@ -116,7 +105,6 @@ impl LogWriter {
     }
 }
 
-/// The writing end.
 struct Log<T> {
     target: T,
     dropped: Arc<AtomicU64>,
@@ -239,7 +227,6 @@ impl<'a> MakeWriter<'a> for LogWriter {
 }
 
 const VARIABLE: &str = "CANDLEWICK_LOG__FORMAT";
-/// Level of a warning in a line of text.
 const WARN: &str = " WARN ";
 
 #[derive(Clone, Default)]
@@ -250,11 +237,6 @@ pub(crate) struct LineForm {
 }
 
 impl LineForm {
-    fn of_environment() -> Self {
-        let is_json = std::env::var(VARIABLE).is_ok_and(|value| value == "json");
-        Self { is_json: Arc::new(AtomicBool::new(is_json)), clock: Arc::default() }
-    }
-
     pub(crate) fn is_json(&self) -> bool {
         self.is_json.load(Ordering::Relaxed)
     }
@@ -273,14 +255,6 @@ impl LineForm {
         format!("{}\n", json(&line.to_string()))
     }
 
-    /// Appends an event of the run, a JSON object, to the members of a line.
-    fn json_event(&self, name: &str, event: &str) -> String {
-        let line = self.json_line("INFO", &name.replace('_', " "));
-        let event = json(event);
-        format!("{},{}\n", line.trim_end().trim_end_matches('}'), event.trim_start_matches('{'))
-    }
-
-    /// Formats a warning about the log itself.
     pub(crate) fn warning(&self, message: &str) -> String {
         if self.is_json() { self.json_line("WARN", message) } else { format!("{WARN}{message}\n") }
     }
@@ -337,10 +311,17 @@ where
 }
 
 pub(crate) fn start_log(global: &GlobalArguments) -> LogWriter {
-    let level = level_of(global);
+    let level = match (global.quiet, global.verbose) {
+        (true, _) => LevelFilter::ERROR,
+        (false, 0) => LevelFilter::WARN,
+        (false, 1) => LevelFilter::INFO,
+        (false, 2) => LevelFilter::DEBUG,
+        (false, _) => LevelFilter::TRACE,
+    };
     let colours =
         std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let form = LineForm::of_environment();
+    let form = LineForm::default();
+    form.set_json(std::env::var(VARIABLE).is_ok_and(|value| value == "json"));
     let writer = LogWriter::start_as(std::io::stderr(), form.clone());
     // A second start, in a test of an App, keeps the first one's choice.
     let _ = tracing_subscriber::fmt()
@@ -352,62 +333,19 @@ pub(crate) fn start_log(global: &GlobalArguments) -> LogWriter {
     writer
 }
 
-fn level_of(global: &GlobalArguments) -> LevelFilter {
-    match (global.quiet, global.verbose) {
-        (true, _) => LevelFilter::ERROR,
-        (false, 0) => LevelFilter::WARN,
-        (false, 1) => LevelFilter::INFO,
-        (false, 2) => LevelFilter::DEBUG,
-        (false, _) => LevelFilter::TRACE,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::sync::Mutex;
 
-    /// A terminal that writes nothing before it is let go, and keeps what it writes.
-    struct Stuck(Receiver<()>, Arc<Mutex<Vec<u8>>>);
+    type Written = Arc<Mutex<Vec<u8>>>;
 
-    impl Write for Stuck {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            let _ = self.0.recv();
-            self.1.lock().unwrap().extend_from_slice(bytes);
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    #[test]
-    fn a_terminal_that_stands_still_holds_nothing_up_and_what_it_missed_is_counted() {
-        let (go, held) = sync_channel(0);
-        let written = Arc::new(Mutex::new(Vec::new()));
-        let writer = LogWriter::start_as(Stuck(held, Arc::clone(&written)), LineForm::default());
-        for number in 0..MAX_QUEUED * 2 {
-            writer.make_writer().write_all(format!("line {number}\n").as_bytes()).unwrap();
-        }
-        drop(go);
-        writer.flush();
-        let text = String::from_utf8(written.lock().unwrap().clone()).unwrap();
-        let left_out = text
-            .lines()
-            .filter_map(|line| line.strip_suffix(" log lines were left out: the terminal did not keep up"));
-        let left_out: usize =
-            left_out.map(|line| line.strip_prefix(WARN).unwrap().parse::<usize>().unwrap()).sum();
-        let shown = text.lines().filter(|line| line.starts_with("line ")).count();
-        assert!(left_out > 0 && shown + left_out == MAX_QUEUED * 2, "{shown} shown, {left_out} left out");
-    }
-
-    /// A terminal that takes everything.
-    #[derive(Clone, Default)]
-    struct Kept(Arc<Mutex<Vec<u8>>>);
+    /// A terminal that keeps what it writes, and writes nothing before it is let go.
+    struct Kept(Written, Option<Receiver<()>>);
 
     impl Write for Kept {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let _ = self.1.as_ref().map(Receiver::recv);
             self.0.lock().unwrap().extend_from_slice(bytes);
             Ok(bytes.len())
         }
@@ -417,14 +355,36 @@ mod tests {
         }
     }
 
-    /// What stands there after these events.
+    fn text_of(written: &Written) -> String {
+        String::from_utf8(written.lock().unwrap().clone()).unwrap()
+    }
+
+    #[test]
+    fn a_terminal_that_stands_still_holds_nothing_up_and_what_it_missed_is_counted() {
+        let ((go, held), written) = (sync_channel(0), Written::default());
+        let writer = LogWriter::start_as(Kept(Arc::clone(&written), Some(held)), LineForm::default());
+        for number in 0..MAX_QUEUED * 2 {
+            writer.make_writer().write_all(format!("line {number}\n").as_bytes()).unwrap();
+        }
+        drop(go);
+        writer.flush();
+        let text = text_of(&written);
+        let left_out = text
+            .lines()
+            .filter_map(|line| line.strip_suffix(" log lines were left out: the terminal did not keep up"));
+        let left_out: usize =
+            left_out.map(|line| line.strip_prefix(WARN).unwrap().parse::<usize>().unwrap()).sum();
+        let shown = text.lines().filter(|line| line.starts_with("line ")).count();
+        assert!(left_out > 0 && shown + left_out == MAX_QUEUED * 2, "{shown} shown, {left_out} left out");
+    }
+
     fn logged(log: impl FnOnce()) -> String {
-        let kept = Kept::default();
-        let writer = LogWriter::start_as(kept.clone(), LineForm::default());
+        let written = Written::default();
+        let writer = LogWriter::start_as(Kept(Arc::clone(&written), None), LineForm::default());
         let events = tracing_subscriber::fmt().with_writer(writer.clone()).with_ansi(true).with_target(false);
         tracing::subscriber::with_default(events.without_time().finish(), log);
         writer.flush();
-        String::from_utf8(kept.0.lock().unwrap().clone()).unwrap()
+        text_of(&written)
     }
 
     #[test]
@@ -457,16 +417,15 @@ mod tests {
         assert_eq!(lines, ["WARN EURUSD: no price: cause 0", error, error, count]);
     }
 
-    /// The same as JSON.
     fn logged_as_json(log: impl FnOnce(&LogWriter)) -> Vec<Value> {
-        let (kept, form) = (Kept::default(), LineForm::default());
+        let (written, form) = (Written::default(), LineForm::default());
         form.set_json(true);
-        let writer = LogWriter::start_as(kept.clone(), form.clone());
+        let writer = LogWriter::start_as(Kept(Arc::clone(&written), None), form.clone());
         let events = tracing_subscriber::fmt().with_writer(writer.clone()).with_ansi(true);
         let events = events.event_format(EitherForm::new(form, false)).finish();
         tracing::subscriber::with_default(events, || log(&writer));
         writer.flush();
-        let text = String::from_utf8(kept.0.lock().unwrap().clone()).unwrap();
+        let text = text_of(&written);
         let is_raw = |letter: char| letter != '\n' && candlewick_sdk::is_hidden(letter);
         assert!(!text.chars().any(is_raw), "{text:?}");
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()

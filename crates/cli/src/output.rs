@@ -35,15 +35,20 @@ pub(crate) fn print_coloured(text: &str) -> Result<(), Failure> {
     write_out(&wrapped(&coloured_lines(text), columns_of(&Term::stdout())))
 }
 
-/// Writes to stdout. A reader that went away (`| head`) is not an error.
 fn write_out(text: &str) -> Result<(), Failure> {
+    write_line(text).map(drop)
+}
+
+/// Writes to stdout and returns whether it still has a reader (`| head`).
+fn write_line(text: &str) -> Result<bool, Failure> {
     if host::keep(text) {
-        return Ok(());
+        return Ok(true);
     }
     let mut stdout = anstream::stdout();
     match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::unexpected(error)),
-        _ => Ok(()),
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(Failure::unexpected(error)),
     }
 }
 
@@ -56,7 +61,6 @@ pub(crate) fn show(result: &(impl Serialize + Display), global: &GlobalArguments
     show_as(result, || result.to_string(), global)
 }
 
-/// Prints the document with `--json`, else the text.
 pub(crate) fn show_as(
     document: &impl Serialize,
     text: impl FnOnce() -> String,
@@ -72,15 +76,7 @@ pub(crate) fn show_as(
 
 /// Prints a line of JSON and returns whether stdout still has a reader.
 pub(crate) fn print_json_text(line: &str) -> Result<bool, Failure> {
-    if host::keep(&json(line)) {
-        return Ok(true);
-    }
-    let mut stdout = anstream::stdout();
-    match writeln!(stdout, "{}", json(line)).and_then(|()| stdout.flush()) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
-        Err(error) => Err(Failure::unexpected(error)),
-    }
+    write_line(&json(line))
 }
 
 pub(crate) fn print_json_line(document: &impl Serialize) -> Result<(), Failure> {
@@ -130,7 +126,6 @@ pub(crate) fn write_folder(folder: &Path, files: &[(String, String)]) -> io::Res
     });
     let written = written.and_then(|()| fs::rename(&partial, folder));
     if written.is_err() {
-        // A failed cleanup does not change the outcome.
         let _ = fs::remove_dir_all(&partial);
     }
     written

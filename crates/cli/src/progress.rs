@@ -1,7 +1,7 @@
 //! Progress on stderr, only on a terminal and only for work that takes longer than a second.
 
 use crate::arguments::GlobalArguments;
-use crate::host::{Listener, listener};
+use crate::host::{Seat, seat};
 use candlewick_app as app;
 use candlewick_broker::clock::Stopwatch;
 use candlewick_sdk::visible;
@@ -18,7 +18,7 @@ pub(crate) struct Progress {
     watch: Stopwatch,
     visible: bool,
     bar: Option<ProgressBar>,
-    listener: Option<Listener>,
+    seat: Option<Seat>,
 }
 
 impl Progress {
@@ -28,13 +28,13 @@ impl Progress {
             watch: Stopwatch::start(),
             visible: is_visible(global),
             bar: None,
-            listener: listener(),
+            seat: seat(),
         }
     }
 
     pub(crate) fn update(&mut self, done: u64, total: u64) {
-        if let Some(listener) = &self.listener {
-            listener.tell(&self.what, done, total);
+        if let Some(seat) = &self.seat {
+            seat.tell(&self.what, done, total);
         }
         if !self.visible || self.watch.elapsed() < PATIENCE {
             return;
@@ -42,18 +42,6 @@ impl Progress {
         let bar = self.bar.get_or_insert_with(|| draw(&self.what, total));
         bar.set_length(total);
         bar.set_position(done);
-    }
-
-    fn pulse(&mut self, words: &str) {
-        if !self.visible || self.watch.elapsed() < PATIENCE {
-            return;
-        }
-        let spinner = self.bar.get_or_insert_with(|| {
-            let spinner = ProgressBar::new_spinner();
-            spinner.enable_steady_tick(FRAME);
-            spinner
-        });
-        spinner.set_message(visible(words).into_owned());
     }
 
     pub(crate) fn say(&self, text: &str) {
@@ -89,7 +77,15 @@ impl app::ProgressBar for Progress {
     }
 
     fn pulse(&mut self, text: String) {
-        Self::pulse(self, &text);
+        if !self.visible || self.watch.elapsed() < PATIENCE {
+            return;
+        }
+        let spinner = self.bar.get_or_insert_with(|| {
+            let spinner = ProgressBar::new_spinner();
+            spinner.enable_steady_tick(FRAME);
+            spinner
+        });
+        spinner.set_message(visible(&text).into_owned());
     }
 }
 
@@ -173,11 +169,8 @@ impl Lines {
         }
         let left = elapsed.as_secs_f64() * total.saturating_sub(done) as f64 / done as f64;
         let (minutes, seconds) = ((left / 60.0).round(), left.round());
-        Some(if seconds < 100.0 {
-            format!("{so_far}, about {seconds} s left")
-        } else {
-            format!("{so_far}, about {minutes} min left")
-        })
+        let left = if seconds < 100.0 { format!("{seconds} s") } else { format!("{minutes} min") };
+        Some(format!("{so_far}, about {left} left"))
     }
 }
 

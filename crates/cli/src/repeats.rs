@@ -18,12 +18,10 @@ pub(crate) struct Repeats {
     tallies: BTreeMap<Group, Tally>,
 }
 
-/// Warnings that are counted together.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Group {
-    /// Number of warnings shown per span.
+    /// Warnings shown per span.
     limit: u64,
-    /// Text that they share.
     text: String,
 }
 

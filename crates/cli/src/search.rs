@@ -4,7 +4,7 @@
     reason = "the documentation of arguments is the help that clap prints as it stands"
 )]
 
-use crate::arguments::{CandleArguments, parse_length, parse_percent};
+use crate::arguments::{CandleArguments, parse_length, parse_percent_within};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
@@ -23,7 +23,6 @@ use serde_json::{Value, json};
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
-/// What to search.
 #[derive(Debug, Args)]
 pub(crate) struct SearchArguments {
     /// Search a parameter: NAME=VALUES, or NAME for the whole range that the strategy declares; repeatable
@@ -70,7 +69,6 @@ pub(crate) struct SearchArguments {
     candles: CandleArguments,
 }
 
-/// How the candles are divided.
 #[derive(Debug, Args)]
 pub(crate) struct LayoutArguments {
     /// Train on everything since the first candle, not on the last stretch alone
@@ -90,7 +88,6 @@ pub(crate) struct LayoutArguments {
     hold_out: f64,
 }
 
-/// The arguments of the steps that a plan tells what to do.
 #[derive(Debug, Args)]
 pub(crate) struct PlannedArguments {
     /// The plan, as the command's step plan wrote it; it may lie on object storage, s3://BUCKET/FOLDER/plan.json [default: plan.json in
@@ -112,6 +109,15 @@ pub(crate) struct PlannedArguments {
     /// Take a plan or shards that another program made; the report says so
     #[arg(long)]
     allow_other_program: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShardArguments {
+    /// Which one, from 1
+    #[arg(long, value_name = "N")]
+    pub(crate) shard: u64,
+    #[command(flatten)]
+    pub(crate) planned: PlannedArguments,
 }
 
 pub(crate) struct Planned {
@@ -182,20 +188,19 @@ pub(crate) fn keep_rows<A: Serialize + DeserializeOwned, R: PlannedRow>(
     show_as(&document, || format!("shard {number} of {shards}: {count} {done}"), context.global)
 }
 
-/// Runs all rows. Nothing is written if the operator stops it.
+/// Runs all rows and writes them with `finish`, unless the operator stops it.
 pub(crate) fn watched<R>(
     context: &Context<'_>,
     run: impl FnOnce(&(dyn Fn() -> bool + Sync)) -> Result<Vec<R>, AppError>,
-) -> Result<Result<Vec<R>, Ending>, Failure> {
+    finish: impl FnOnce(Vec<R>) -> Result<Ending, Failure>,
+) -> Result<Ending, Failure> {
     let sign = interrupt::sign()?;
     let rows = run(&|| sign.get().is_none())?;
-    Ok(match sign.get() {
-        None => Ok(rows),
-        Some(ending) => {
-            context.say("stopped; nothing was written");
-            Err(*ending)
-        }
-    })
+    if let Some(ending) = sign.get() {
+        context.say("stopped; nothing was written");
+        return Ok(*ending);
+    }
+    finish(rows)
 }
 
 impl SearchArguments {
@@ -226,9 +231,7 @@ impl LayoutArguments {
 }
 
 fn parse_hold_out(text: &str) -> Result<f64, String> {
-    parse_percent(text)
-        .filter(|percent| (0.0..=90.0).contains(percent))
-        .ok_or_else(|| "use a percentage from 0 to 90".to_owned())
+    parse_percent_within(text, [0.0, 90.0])
 }
 
 #[cfg(test)]

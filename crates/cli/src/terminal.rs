@@ -66,8 +66,7 @@ fn shown(text: &str, kept: impl Fn(&str) -> usize) -> Cow<'_, str> {
 
 const MIN: usize = 40;
 
-/// Returns the width for text: `COLUMNS` if set, else that of the terminal. `None` for files and
-/// pipes, whose readers want unwrapped lines.
+/// `COLUMNS`, or the width of the terminal. `None` for files and pipes.
 pub(crate) fn columns_of(terminal: &Term) -> Option<usize> {
     let named = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
     let named = named.filter(|columns: &usize| *columns > 0);

@@ -23,9 +23,10 @@ pub(crate) struct Shared {
     pub(crate) generation: String,
     pub(crate) read_only: bool,
     known: Mutex<Known>,
-    version: watch::Sender<u64>,
+    pub(crate) version: watch::Sender<u64>,
     told: Mutex<(u64, Arc<str>)>,
-    ask: Notify,
+    /// Polls the bot at once.
+    pub(crate) ask: Notify,
 }
 
 #[derive(Default)]
@@ -59,15 +60,11 @@ impl Shared {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
-        self.version.subscribe()
-    }
-
     fn changed(&self) {
         self.version.send_modify(|version| *version += 1);
     }
 
-    /// Changes what is known and notifies subscribers if the change returns true.
+    /// Notifies subscribers if the change returns true.
     fn update(&self, change: impl FnOnce(&mut Known) -> bool) {
         let is_news = change(&mut self.known());
         if is_news {
@@ -99,12 +96,8 @@ impl Shared {
 
     pub(crate) fn lines_after(&self, told: Option<u64>, most: usize) -> Option<News> {
         let known = self.known();
-        let model = known.model.as_ref().filter(|model| known.reading.is_none() || model.is_recent())?;
-        Some(model.lines_after(told, most))
-    }
-
-    pub(crate) fn ask_soon(&self) {
-        self.ask.notify_one();
+        let model = known.model.as_ref().filter(|model| known.reading.is_none() || model.is_recent)?;
+        Some(model.tail.after(told, most))
     }
 }
 

@@ -11,11 +11,9 @@ const SHOWN_LETTERS: usize = 300;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Routine events, such as settlements.
     Info,
     /// Worth knowing, no action required.
     Notice,
-    /// Requires attention.
     Warning,
     /// Stops trading or puts money at risk.
     Critical,

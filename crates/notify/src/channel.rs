@@ -32,10 +32,7 @@ pub type WallClock = Arc<dyn Fn() -> i64 + Send + Sync>;
 
 #[async_trait::async_trait]
 pub trait Delivery: Send + Sync {
-    /// Sends a message once, without retries.
-    ///
-    /// # Errors
-    /// Whether a retry may succeed, and a reason without address or secret.
+    /// Sends a message once. Errors have a reason without address or secret.
     async fn deliver(&self, message: &Message) -> Result<(), Failure>;
 
     fn most_alerts(&self) -> usize {

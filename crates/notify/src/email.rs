@@ -24,7 +24,7 @@ pub(crate) struct Email {
     progress: Mutex<Progress>,
 }
 
-/// Delivery progress of the current message: recipients that a retry must skip.
+/// Recipients that a retry must skip.
 #[derive(Default)]
 struct Progress {
     id: String,
@@ -50,9 +50,7 @@ impl Email {
         Ok(Self { transport, head, domain, from: sender, to, progress })
     }
 
-    /// Returns whether the server rejects all mail in its greeting, not only this mailbox.
-    ///
-    /// Codes: RFC 5321, section 3.1, and RFC 7504.
+    /// Whether the server greets with a refusal of all mail (RFC 5321, section 3.1, and RFC 7504).
     async fn takes_no_mail(&self, error: &SmtpError) -> bool {
         let turns_away = |error: &SmtpError| has_code(error, &["521", "554"]);
         turns_away(error) && self.transport.test_connection().await.is_err_and(|error| turns_away(&error))
@@ -86,7 +84,7 @@ fn transport(place: &Place, user: Option<&str>) -> Result<AsyncSmtpTransport<Tok
     }
     let tls = || {
         let tls = TlsParameters::new(host.trim_matches(['[', ']']).to_owned());
-        tls.map_err(|error| ChannelError::Client { problem: format!("no TLS for e-mail: {error}") })
+        tls.map_err(|error| ChannelError::address(format!("no TLS for e-mail: {error}")))
     };
     // The parser knows neither scheme, and so no address of a host as a number.
     let is_here =
@@ -161,7 +159,7 @@ fn has_code(error: &SmtpError, codes: &[&str]) -> bool {
     error.status().is_some_and(|code| codes.contains(&code.to_string().as_str()))
 }
 
-/// Describes an error without the server's text, only its code.
+/// Without the text of the server.
 fn reason(error: &SmtpError) -> String {
     if let Some(code) = error.status() {
         return format!("the mail server answers {code}");

@@ -44,8 +44,6 @@ pub enum ChannelError {
     Secret { problem: String },
     #[error("{problem}")]
     Mailbox { problem: String },
-    #[error("{problem}")]
-    Client { problem: String },
 }
 
 impl Failure {
@@ -73,9 +71,7 @@ impl ChannelError {
 pub struct Secret(SecretString);
 
 impl Secret {
-    /// Parses a secret and trims white space, such as a file's final newline.
-    ///
-    /// `None` if nothing is left or if it contains control characters.
+    /// Trims white space. `None` if nothing is left, or if there are control characters.
     pub fn new(text: &str) -> Option<Self> {
         let text = text.trim();
         let is_sound = !text.is_empty() && !text.chars().any(char::is_control);
@@ -138,11 +134,10 @@ pub(crate) fn client(url: &Url, deadline: Duration) -> Result<Client, ChannelErr
         .timeout(deadline);
     // A bare system has no root certificates, and needs none for a receiver of its own.
     let builder = if url.scheme() == "http" { builder.tls_certs_only([]) } else { builder };
-    builder.build().map_err(|error| ChannelError::Client {
-        problem: format!(
-            "no HTTP client: {}; are root certificates (ca-certificates) installed?",
-            innermost(&error)
-        ),
+    builder.build().map_err(|error| {
+        let cause = innermost(&error);
+        let problem = format!("no HTTP client: {cause}; are root certificates (ca-certificates) installed?");
+        ChannelError::Address { problem }
     })
 }
 
@@ -193,7 +188,6 @@ fn wish(headers: &HeaderMap, body: &Value) -> Option<Duration> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     let of_header = text(RETRY_AFTER).and_then(|wish| {
         let seconds = wish.trim().parse().ok().and_then(seconds);
-        // Of two dates of one clock.
         let until = || {
             let (until, now) = (httpdate::parse_http_date(wish).ok()?, text(DATE)?);
             until.duration_since(httpdate::parse_http_date(now).ok()?).ok()

@@ -78,7 +78,6 @@ impl Notifier {
         }
         let all = async { while self.workers.join_next().await.is_some() {} };
         drop(timeout(patience, all).await);
-        // What is counted then changes no more.
         self.workers.shutdown().await;
         self.counts()
     }
@@ -96,7 +95,6 @@ impl Notifier {
     }
 }
 
-/// Bounded queue of a channel.
 #[derive(Debug)]
 pub(crate) struct Queue {
     waiting: Mutex<Waiting>,
@@ -122,10 +120,7 @@ impl Queue {
         Self { waiting: Mutex::new(waiting), changed: Notify::new() }
     }
 
-    /// Adds an alert without blocking.
-    ///
-    /// If the queue is full, the oldest of the least severe alerts is dropped, or the new one if
-    /// none is less severe.
+    /// Never blocks. A full queue drops the oldest of the least severe alerts, or the new one.
     fn push(&self, alert: Alert) {
         self.lock().push(alert);
         self.changed.notify_one();
@@ -170,7 +165,6 @@ impl Waiting {
     }
 }
 
-/// Throttling of identical alerts.
 #[derive(Debug)]
 struct Repeats {
     quiet: Duration,
@@ -220,7 +214,6 @@ impl Repeats {
                 return true;
             }
             let Some(last) = said.last.take() else { return false };
-            // The one that is sent is none of those that were not.
             due.push(Alert { repeated: said.held_back - 1, ..last });
             *said = Said { since: now, last: None, held_back: 0 };
             true

@@ -125,7 +125,6 @@ impl Worker {
     }
 }
 
-/// Returns pauses that about double from the first to the longest.
 pub(crate) fn backoff(first: Duration, longest: Duration) -> impl Iterator<Item = Duration> {
     let pauses = ExponentialBuilder::default().with_min_delay(first).with_max_delay(longest);
     pauses.without_max_times().with_jitter().build().map(move |pause| pause.min(longest))

@@ -35,14 +35,12 @@ impl Server {
         (server, Place { url, secret: Secret::new(TOKEN) })
     }
 
-    /// Somebody writes.
     fn write(&self, id: i64, chat: i64, text: &str) {
         let message = json!({ "message_id": id, "chat": { "id": chat }, "from": { "id": 42 }, "text": text });
         self.updates.lock().unwrap().push(json!({ "update_id": id, "message": message }));
         self.changed.notify_one();
     }
 
-    /// The text of the reply with this number, once it is there.
     async fn reply(&self, number: usize) -> String {
         let there = async {
             loop {
@@ -99,7 +97,6 @@ async fn answer(
     Json(json!({ "ok": true, "result": server.updates.lock().unwrap().clone() }))
 }
 
-/// Answers questions as a run would; what was asked.
 fn run() -> (mpsc::Sender<ChatQuestion>, Arc<Mutex<Vec<ChatRequest>>>) {
     let (questions, mut asked) = mpsc::channel::<ChatQuestion>(1);
     let log: Arc<Mutex<Vec<ChatRequest>>> = Arc::default();

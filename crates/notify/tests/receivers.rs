@@ -6,6 +6,8 @@ mod smtp;
 use axum::Router;
 use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use candlewick_notify::{
     Alert, Channel, ChannelError, Delivery, EmailPlace, Failure, Message, Place, Secret, Severity,
 };
@@ -22,7 +24,6 @@ const TOKEN: &str = "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw";
 /// 2026-01-06 01:00:00.250 UTC.
 const NOW: i64 = 1_767_661_200_250;
 
-/// A request as it came.
 #[derive(Clone, Debug)]
 struct Seen {
     path: String,
@@ -30,7 +31,6 @@ struct Seen {
     body: String,
 }
 
-/// An HTTP server that answers each request alike.
 struct Server {
     url: String,
     seen: Arc<Mutex<Vec<Seen>>>,
@@ -88,6 +88,13 @@ fn message() -> Message {
 const TITLE: &str = "[critical] candlewick: halted";
 const BODY: &str = "No opens: @everyone says \"noon\" ✋\nbtc-rsi, BTCUSDT\n2026-01-06 01:00:00 UTC";
 
+/// Delivers a message to a server that answers so, and returns what it was sent.
+async fn delivered(message: &Message, answer: (u16, &str), channel: impl FnOnce(&str) -> Channel) -> Seen {
+    let server = Server::start(answer.0, &[], answer.1).await;
+    open(&channel(&server.url)).deliver(message).await.unwrap();
+    server.only()
+}
+
 fn json_of(seen: &Seen) -> Value {
     assert_eq!(seen.headers["content-type"], "application/json");
     serde_json::from_str(&seen.body).unwrap()
@@ -95,10 +102,8 @@ fn json_of(seen: &Seen) -> Value {
 
 #[tokio::test]
 async fn a_webhook_is_signed_over_name_time_and_body() {
-    let server = Server::start(204, &[], "").await;
-    let channel = open(&Channel::Webhook(place(&format!("{}/hook?a=b", server.url), Some(KEY))));
-    channel.deliver(&message()).await.unwrap();
-    let seen = server.only();
+    let hook = |url: &str| Channel::Webhook(place(&format!("{url}/hook?a=b"), Some(KEY)));
+    let seen = delivered(&message(), (204, ""), hook).await;
     assert_eq!(seen.path, "/hook?a=b");
     let expected = json!({
         "type": "alert",
@@ -123,27 +128,18 @@ async fn a_webhook_is_signed_over_name_time_and_body() {
         (&"msg_1".parse().unwrap(), &"1767661200".parse().unwrap())
     );
     // By hand from the specification: HMAC-SHA256 over id.timestamp.body, in base64.
-    let key = base64::Engine::decode(
-        &base64::engine::general_purpose::STANDARD,
-        "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
-    );
-    let tag = hmac::sign(
-        &hmac::Key::new(hmac::HMAC_SHA256, &key.unwrap()),
-        format!("msg_1.1767661200.{}", seen.body).as_bytes(),
-    );
-    let tag = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, tag);
+    let key = STANDARD.decode("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
+    let said = format!("msg_1.1767661200.{}", seen.body);
+    let tag = STANDARD.encode(hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &key), said.as_bytes()));
     assert_eq!(seen.headers["webhook-signature"], format!("v1,{tag}"));
 }
 
 #[tokio::test]
 async fn a_webhook_without_a_key_has_no_signature_and_a_digest_has_all_its_alerts() {
-    let server = Server::start(200, &[], "ok").await;
-    let channel = open(&Channel::Webhook(place(&server.url, None)));
     let mut digest = message();
     digest.alerts = vec![digest.alerts[0].clone(); 70];
     digest.dropped = 3;
-    channel.deliver(&digest).await.unwrap();
-    let seen = server.only();
+    let seen = delivered(&digest, (200, "ok"), |url| Channel::Webhook(place(url, None))).await;
     assert!(!seen.headers.contains_key("webhook-signature"));
     let body = json_of(&seen);
     assert_eq!(body["type"], "digest");
@@ -152,28 +148,19 @@ async fn a_webhook_without_a_key_has_no_signature_and_a_digest_has_all_its_alert
 
 #[tokio::test]
 async fn a_topic_is_published_to_as_json() {
-    let server = Server::start(200, &[], "{}").await;
-    let channel = open(&Channel::Ntfy(place(&format!("{}/my-topic_7", server.url), Some("tk_abc"))));
-    channel.deliver(&message()).await.unwrap();
-    let seen = server.only();
-    assert_eq!(
-        (seen.path.as_str(), &seen.headers["authorization"]),
-        ("/", &"Bearer tk_abc".parse().unwrap())
-    );
-    assert_eq!(
-        json_of(&seen),
-        json!({ "topic": "my-topic_7", "title": TITLE, "message": BODY, "priority": 5 })
-    );
+    let topic = |url: &str| Channel::Ntfy(place(&format!("{url}/my-topic_7"), Some("tk_abc")));
+    let seen = delivered(&message(), (200, "{}"), topic).await;
+    assert_eq!((&*seen.path, seen.headers["authorization"].to_str().unwrap()), ("/", "Bearer tk_abc"));
+    let expected = json!({ "topic": "my-topic_7", "title": TITLE, "message": BODY, "priority": 5 });
+    assert_eq!(json_of(&seen), expected);
 }
 
 #[tokio::test]
 async fn a_server_below_a_path_keeps_it_and_a_long_message_is_no_attachment() {
-    let server = Server::start(200, &[], "{}").await;
-    let channel = open(&Channel::Ntfy(place(&format!("{}/push/topic", server.url), None)));
     let mut long = message();
     long.alerts[0].text = "ä".repeat(5_000);
-    channel.deliver(&long).await.unwrap();
-    let seen = server.only();
+    let topic = |url: &str| Channel::Ntfy(place(&format!("{url}/push/topic"), None));
+    let seen = delivered(&long, (200, "{}"), topic).await;
     assert_eq!(seen.path, "/push/");
     assert!(!seen.headers.contains_key("authorization"));
     let text = json_of(&seen)["message"].as_str().unwrap().to_owned();
@@ -182,10 +169,8 @@ async fn a_server_below_a_path_keeps_it_and_a_long_message_is_no_attachment() {
 
 #[tokio::test]
 async fn a_chat_is_written_to_by_its_number() {
-    let server = Server::start(200, &[], r#"{"ok":true,"result":{}}"#).await;
-    let channel = open(&Channel::Telegram(place(&server.url, Some(TOKEN)), -1_001_234));
-    channel.deliver(&message()).await.unwrap();
-    let seen = server.only();
+    let chat = |url: &str| Channel::Telegram(place(url, Some(TOKEN)), -1_001_234);
+    let seen = delivered(&message(), (200, r#"{"ok":true,"result":{}}"#), chat).await;
     assert_eq!(seen.path, format!("/bot{TOKEN}/sendMessage"));
     let expected = json!({
         "chat_id": -1_001_234,
@@ -198,17 +183,14 @@ async fn a_chat_is_written_to_by_its_number() {
 
 #[tokio::test]
 async fn a_channel_is_posted_to_and_nobody_is_called_by_name() {
-    let server = Server::start(204, &[], "").await;
-    let channel = open(&Channel::Discord(place(&format!("{}/api/webhooks/1/abc-DEF", server.url), None)));
-    channel.deliver(&message()).await.unwrap();
-    let seen = server.only();
+    let channel = |url: &str| Channel::Discord(place(&format!("{url}/api/webhooks/1/abc-DEF"), None));
+    let seen = delivered(&message(), (204, ""), channel).await;
     assert_eq!(seen.path, "/api/webhooks/1/abc-DEF");
     let content = format!("{TITLE}\n{BODY}").replace('[', "\\[").replace(']', "\\]");
     let expected = json!({ "content": content, "allowed_mentions": { "parse": [] }, "flags": 4 });
     assert_eq!(json_of(&seen), expected);
 }
 
-/// Each kind that speaks HTTP, at this server.
 fn of_each_kind(url: &str) -> [(&'static str, Channel); 4] {
     [
         ("webhook", Channel::Webhook(place(&format!("{url}/hush-path"), Some(KEY)))),
@@ -229,12 +211,7 @@ async fn answers_say_whether_to_try_again_and_when() {
     type Row = (u16, &'static [(&'static str, &'static str)], &'static str, Result<Option<f64>, bool>);
     let rows: [Row; 12] = [
         (429, &[("retry-after", "33")], "", Ok(Some(33.0))),
-        (
-            429,
-            &[],
-            r#"{"message":"You are being rate limited.","retry_after":0.5,"global":false}"#,
-            Ok(Some(0.5)),
-        ),
+        (429, &[], r#"{"message":"You are being rate limited.","retry_after":0.5}"#, Ok(Some(0.5))),
         (429, &[], r#"{"ok":false,"error_code":429,"parameters":{"retry_after":7}}"#, Ok(Some(7.0))),
         (503, &[("retry-after", "5")], "", Ok(Some(5.0))),
         (500, &[], "down", Ok(None)),
@@ -293,13 +270,8 @@ async fn a_long_answer_is_not_read_and_does_no_harm() {
     let server = Server::start(500, &[], format!(r#"{{"padding":"{padding}","retry_after":5}}"#)).await;
     for (_, channel) in of_each_kind(&server.url) {
         let failure = open(&channel).deliver(&message()).await.unwrap_err();
-        assert_eq!(
-            failure,
-            Failure::TryLater {
-                reason: "the receiver answers 500 Internal Server Error".to_owned(),
-                after: None
-            }
-        );
+        assert!(matches!(&failure, Failure::TryLater { after: None, .. }), "{failure:?}");
+        assert!(failure.to_string().contains("500"), "{failure}");
     }
 }
 
@@ -313,6 +285,11 @@ async fn a_receiver_that_is_gone_is_named_by_nothing_secret() {
     }
 }
 
+fn mail(server: &MailServer, user: Option<(&str, &str)>) -> Box<dyn Delivery> {
+    let (user, password) = user.unzip();
+    open(&Channel::Email(place(&server.url, password), mail_place(user)))
+}
+
 fn mail_place(user: Option<&str>) -> EmailPlace {
     EmailPlace {
         from: "Candlewick <bot@example.org>".to_owned(),
@@ -324,11 +301,10 @@ fn mail_place(user: Option<&str>) -> EmailPlace {
 #[tokio::test]
 async fn mail_is_written_to_each_address_with_a_name_of_its_own() {
     let server = MailServer::start(&[]).await;
-    let channel = open(&Channel::Email(place(&server.url, Some("hush hush")), mail_place(Some("bot"))));
-    channel.deliver(&message()).await.unwrap();
+    mail(&server, Some(("bot", "hush hush"))).deliver(&message()).await.unwrap();
     let said = server.said();
     // RFC 4616: the password after two zero bytes, in base64.
-    let login = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, "\0bot\0hush hush");
+    let login = STANDARD.encode("\0bot\0hush hush");
     assert!(said.contains(&format!("AUTH PLAIN {login}")), "{said:?}");
     let envelope: Vec<&String> =
         said.iter().filter(|line| line.starts_with("MAIL") || line.starts_with("RCPT")).collect();
@@ -356,8 +332,7 @@ async fn a_mail_server_that_is_busy_is_tried_again_and_one_that_refuses_a_mail_i
         ("MAIL", "552 5.3.4 too large", true),
     ] {
         let server = MailServer::start(&[(step, answer)]).await;
-        let channel = open(&Channel::Email(place(&server.url, Some("hush")), mail_place(Some("bot"))));
-        let failure = channel.deliver(&message()).await.unwrap_err();
+        let failure = mail(&server, Some(("bot", "hush"))).deliver(&message()).await.unwrap_err();
         assert_eq!(matches!(failure, Failure::Refused { .. }), is_refused, "{answer}: {failure}");
         is_silent_about_secrets(&format!("{failure} {failure:?}"));
     }
@@ -367,28 +342,25 @@ async fn a_mail_server_that_is_busy_is_tried_again_and_one_that_refuses_a_mail_i
 async fn a_server_that_turns_everybody_away_is_told_as_such_and_asked_again() {
     for greeting in ["554 no mail service here", "521 mail.example does not accept mail"] {
         let server = MailServer::start(&[(GREETING, greeting)]).await;
-        let channel = open(&Channel::Email(place(&server.url, None), mail_place(None)));
-        let failure = channel.deliver(&message()).await.unwrap_err();
+        let failure = mail(&server, None).deliver(&message()).await.unwrap_err();
         assert!(matches!(failure, Failure::TryLater { .. }), "{failure}");
         let told = format!("the mail server greets with {}", &greeting[..3]);
         assert!(failure.to_string().contains(&told), "{failure}");
     }
     // The same code for a mailbox is about that mailbox.
     let server = MailServer::start(&[("RCPT", "554 5.7.1 not for you")]).await;
-    let channel = open(&Channel::Email(place(&server.url, None), mail_place(None)));
-    assert!(matches!(channel.deliver(&message()).await, Err(Failure::Refused { .. })));
+    assert!(matches!(mail(&server, None).deliver(&message()).await, Err(Failure::Refused { .. })));
 }
 
 #[tokio::test]
 async fn a_mailbox_that_is_closed_keeps_no_mail_from_another() {
     let closed = ("RCPT TO:<ann", "550 5.1.1 nobody of that name");
     let server = MailServer::start(&[closed]).await;
-    let channel = open(&Channel::Email(place(&server.url, None), mail_place(None)));
-    channel.deliver(&message()).await.unwrap();
+    mail(&server, None).deliver(&message()).await.unwrap();
     assert_eq!(server.said().iter().filter(|line| *line == ".").count(), 1);
 
     let server = MailServer::start(&[closed, ("RCPT TO:<bob", "451 4.7.1 greylisted")]).await;
-    let channel = open(&Channel::Email(place(&server.url, None), mail_place(None)));
+    let channel = mail(&server, None);
     for _ in 0..2 {
         let failure = channel.deliver(&message()).await.unwrap_err();
         assert!(matches!(failure, Failure::TryLater { .. }), "{failure}");
@@ -401,11 +373,10 @@ async fn a_mailbox_that_is_closed_keeps_no_mail_from_another() {
 #[tokio::test]
 async fn a_subject_cannot_smuggle_a_header_in() {
     let server = MailServer::start(&[]).await;
-    let channel = open(&Channel::Email(place(&server.url, None), mail_place(None)));
     let mut evil = message();
     evil.sender = "bot\r\nBcc: eve@example.com".to_owned();
     evil.alerts[0].text = "\r\n.\r\nMAIL FROM:<eve@example.com>".to_owned();
-    channel.deliver(&evil).await.unwrap();
+    mail(&server, None).deliver(&evil).await.unwrap();
     let said = server.said();
     assert!(!said.iter().any(|line| line.starts_with("Bcc")), "{said:?}");
     assert_eq!(said.iter().filter(|line| line.starts_with("RCPT")).count(), 2);

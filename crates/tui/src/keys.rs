@@ -99,7 +99,6 @@ impl Ui {
                 KeyCode::Char('y' | 'Y') | KeyCode::Enter => Some(question.order()),
                 KeyCode::Char('n' | 'N' | 'q') | KeyCode::Esc => None,
                 _ => {
-                    // Anything else answers nothing.
                     self.question = Some(question);
                     None
                 }
@@ -117,7 +116,6 @@ impl Ui {
             KeyCode::Tab | KeyCode::Right => self.go_to(self.pane.moved(1)),
             KeyCode::BackTab | KeyCode::Left => self.go_to(self.pane.moved(Pane::ALL.len() - 1)),
             KeyCode::Char(digit @ '1'..='5') => self.go_to(Pane::ALL[digit as usize - '1' as usize]),
-            // The log's end is what is new: up leads back.
             KeyCode::Up if self.pane == Pane::Log => self.scroll = self.scroll.saturating_add(1),
             KeyCode::Down if self.pane == Pane::Log => self.scroll = self.scroll.saturating_sub(1),
             KeyCode::Down => self.scroll = self.scroll.saturating_add(1),

@@ -60,7 +60,6 @@ pub(crate) fn date_time(at: Millis) -> String {
 
 /// Formats the remaining time as `0:38`, `12:05` or `1:02:03`, at least zero.
 pub(crate) fn countdown(until: Millis, now: Millis) -> String {
-    // A second that has begun counts.
     let seconds = ((until - now).get().max(0) + 999) / 1_000;
     let (hours, minutes, seconds) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }

@@ -40,9 +40,7 @@ struct Asked {
     answer: oneshot::Receiver<ControlAnswer>,
 }
 
-/// Shows a run until its last notice.
-///
-/// The run continues if the terminal cannot be used.
+/// Shows a run until its last notice. The run continues if the terminal cannot be used.
 pub fn show(facts: Facts, notices: &mut Notices, seat: &Seat) -> io::Result<()> {
     let mut view = View::new(facts);
     // A run that cannot begin leaves the terminal alone.
@@ -50,7 +48,7 @@ pub fn show(facts: Facts, notices: &mut Notices, seat: &Seat) -> io::Result<()> 
     view.on_notice(first);
     let mut screen = Screen::enter()?;
     let (mut ui, mut asked, palette) = (Ui::default(), None::<Asked>, Palette::new(seat.has_colours));
-    while !notices.is_over() && Screen::is_ours() {
+    while !notices.is_over() && IS_OURS.load(Ordering::SeqCst) {
         for _ in 0..AT_ONCE {
             let Some(received) = notices.try_next() else { break };
             view.on_notice(received);
@@ -81,7 +79,6 @@ fn carry_out(order: Order, seat: &Seat, ui: &mut Ui) -> Option<Asked> {
         Order::Resume => ("resume", ControlOrder::Resume),
         Order::Quit | Order::Interrupt => {
             let why = if order == Order::Quit { Stop::Terminated } else { Stop::Interrupted };
-            // A run that takes no more is about to end.
             let _ = seat.stop.try_send(why);
             return None;
         }
@@ -151,10 +148,6 @@ impl Screen {
         }
         screen
     }
-
-    fn is_ours() -> bool {
-        IS_OURS.load(Ordering::SeqCst)
-    }
 }
 
 impl Drop for Screen {
@@ -174,7 +167,7 @@ fn restore() {
 
 /// Restores only the keyboard mode, for a blocked terminal that can no longer be drawn to.
 pub fn leave() {
-    if Screen::is_ours() {
+    if IS_OURS.load(Ordering::SeqCst) {
         let _ = disable_raw_mode();
     }
 }

@@ -24,7 +24,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    fn bot_name(&self, place: usize) -> &str {
+    pub(crate) fn bot_name(&self, place: usize) -> &str {
         self.bots.get(place).map_or("", |bot| bot.name.as_str())
     }
 }
@@ -32,11 +32,10 @@ impl Facts {
 #[derive(Clone, Debug, Default)]
 pub struct BotFacts {
     pub name: String,
-    /// Summary of series, strategy, expiry and stake.
     pub about: String,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct View {
     pub(crate) facts: Facts,
     pub(crate) overview: Option<Overview>,
@@ -62,17 +61,7 @@ impl View {
                 .collect(),
             ..facts
         };
-        Self {
-            facts,
-            overview: None,
-            equity: Vec::new(),
-            prices: Vec::new(),
-            log: VecDeque::new(),
-            alarm: None,
-            stopping: None,
-            missed: 0,
-            latest: Millis::ZERO,
-        }
+        Self { facts, ..Self::default() }
     }
 
     pub fn on_notice(&mut self, received: Received) {
@@ -92,20 +81,9 @@ impl View {
                 let actions = actions.iter().filter_map(|action| action_line(action, event.received, facts));
                 let line = event_line(&event, intent.as_ref(), facts);
                 let lines: Vec<LogLine> = line.into_iter().chain(actions).collect();
-                for line in lines {
-                    self.add_line(line);
-                }
+                lines.into_iter().for_each(|line| self.add_line(line));
             }
             Notice::Price(symbol, price) => self.set_price(symbol, price.value),
-            // The log has warnings, and counts what comes again and again; the overview has the rest.
-            Notice::Warning(_)
-            | Notice::LeftInDoubt(_)
-            | Notice::Logged { is_alarm: false, .. }
-            | Notice::Evidence(_)
-            | Notice::Blocked(_)
-            | Notice::Phase { .. }
-            | Notice::Venue { .. }
-            | Notice::Candles { .. } => {}
             Notice::Note { mended, .. } => {
                 let is_of = |alarm: &str| mended.iter().any(|problem| alarm.contains(&*visible(problem)));
                 self.alarm.take_if(|(_, alarm)| is_of(alarm));
@@ -129,12 +107,12 @@ impl View {
                 self.add_line(LogLine::new(self.latest, Tone::Note, &text));
                 self.stopping = Some(text);
             }
+            // The log has warnings, and counts what comes again and again; the overview has the rest.
+            _ => {}
         }
     }
 
-    /// Adds a line of the program's log.
-    ///
-    /// Its wall-clock time is removed, because other lines show venue time.
+    /// Adds a line of the log without its wall-clock time: other lines show venue time.
     pub fn on_log(&mut self, line: &str) {
         let line = line
             .split_once("Z ")
@@ -156,10 +134,6 @@ impl View {
         self.prices.iter().find(|(known, _)| *known == symbol).map(|(_, price)| *price)
     }
 
-    pub(crate) fn bot_name(&self, place: usize) -> &str {
-        self.facts.bot_name(place)
-    }
-
     fn add_line(&mut self, line: LogLine) {
         if self.log.len() == LOG_LINES {
             self.log.pop_front();
@@ -173,7 +147,6 @@ impl View {
         }
         if self.equity.len() == POINTS {
             let mut place = 0;
-            // The first stays, and every second one.
             self.equity.retain(|_| {
                 place += 1;
                 place % 2 == 1
@@ -236,11 +209,8 @@ impl LogLine {
 
 fn event_line(event: &Event, intent: Option<&IntentRow>, facts: &Facts) -> Option<LogLine> {
     let scale = facts.scale;
+    let (note, bad) = (|text: String| (Tone::Note, text), |text: String| (Tone::Bad, text));
     let (tone, text) = match &event.kind {
-        EventKind::Candle { .. }
-        | EventKind::Price { .. }
-        | EventKind::Balance { .. }
-        | EventKind::Control { .. } => return None,
         EventKind::Opened(opened) | EventKind::Adopted(opened) => {
             let price =
                 opened.open_price.map(|price| format!(" at {}", price_text(price))).unwrap_or_default();
@@ -262,45 +232,43 @@ fn event_line(event: &Event, intent: Option<&IntentRow>, facts: &Facts) -> Optio
             (tone, text)
         }
         EventKind::SettledByPerson { intent, outcome, profit } => {
-            (Tone::Note, format!("#{intent} {outcome} {}, as a person said", signed(scale, *profit)))
+            note(format!("#{intent} {outcome} {}, as a person said", signed(scale, *profit)))
         }
         EventKind::Correction { intent, outcome, profit } => {
-            (Tone::Bad, format!("#{intent} corrected to {outcome} {}", signed(scale, *profit)))
+            bad(format!("#{intent} corrected to {outcome} {}", signed(scale, *profit)))
         }
-        EventKind::Rejected { intent, .. } => {
-            (Tone::Note, format!("#{intent} rejected: its stake is free again"))
-        }
-        EventKind::NotSent { intent } => (Tone::Note, format!("#{intent} not sent: its stake is free again")),
+        EventKind::Rejected { intent, .. } => note(format!("#{intent} rejected: its stake is free again")),
+        EventKind::NotSent { intent } => note(format!("#{intent} not sent: its stake is free again")),
         EventKind::Reinstated(terms) => {
-            let text =
-                format!("#{} in doubt: the venue lists its trade, which it had not reported", terms.intent());
-            (Tone::Bad, text)
+            let intent = terms.intent();
+            bad(format!("#{intent} in doubt: the venue lists its trade, which it had not reported"))
         }
         EventKind::InDoubt { intent } => {
-            (Tone::Bad, format!("#{intent} in doubt: its symbol is blocked until that is resolved"))
+            bad(format!("#{intent} in doubt: its symbol is blocked until that is resolved"))
         }
         EventKind::NotOpened { intent, .. } => {
-            (Tone::Note, format!("#{intent} not opened: the venue has no trade of it"))
+            note(format!("#{intent} not opened: the venue has no trade of it"))
         }
         EventKind::OutsideSignal(signal) => {
-            (Tone::Note, format!("{} signal {} from {}", signal.direction, signal.id, signal.source))
+            note(format!("{} signal {} from {}", signal.direction, signal.id, signal.source))
         }
         EventKind::Deposit { amount } => {
-            (Tone::Note, format!("{} in the wallet that no trade explains", signed(scale, *amount)))
+            note(format!("{} in the wallet that no trade explains", signed(scale, *amount)))
         }
         EventKind::WalletDifference { amount: Money::ZERO } => {
-            (Tone::Note, "the wallet holds what the trades explain again".to_owned())
+            note("the wallet holds what the trades explain again".to_owned())
         }
         EventKind::WalletDifference { amount } => {
-            (Tone::Bad, format!("the wallet is {} off what the trades explain", signed(scale, *amount)))
+            bad(format!("the wallet is {} off what the trades explain", signed(scale, *amount)))
         }
-        EventKind::Skew { offset } => (Tone::Note, candlewick_runtime::describe_skew(*offset, None)),
+        EventKind::Skew { offset } => note(candlewick_runtime::describe_skew(*offset, None)),
         EventKind::SecondTrade(trade) => {
-            (Tone::Bad, format!("#{}: the venue has {} as well", trade.intent, trade.venue_id.as_str()))
+            bad(format!("#{}: the venue has {} as well", trade.intent, trade.venue_id.as_str()))
         }
         EventKind::SecondTradeSettled { intent, venue_id, profit } => {
-            (Tone::Note, format!("#{intent}: {} ended, {}", venue_id.as_str(), signed(scale, *profit)))
+            note(format!("#{intent}: {} ended, {}", venue_id.as_str(), signed(scale, *profit)))
         }
+        _ => return None,
     };
     Some(LogLine::new(event.at, tone, &text))
 }
@@ -320,7 +288,6 @@ fn action_line(action: &Action, received: Millis, facts: &Facts) -> Option<LogLi
             Some(LogLine::new(approved.decision_time(), Tone::Plain, &text))
         }
         Action::Refuse(refused) => {
-            // Which limits and which candles, the screen does not know.
             let lateness = Lateness::of((refused.decision_time, received), Millis::MAX, None);
             let rule = refused.rule.with_lateness(refused.rule.words(), lateness);
             let bot = bot(refused.bot.index());

@@ -19,7 +19,6 @@ use wait4::Wait4;
 use work::{GROWTH, MINUTES_A_DAY, Ran, Signals, WORKS, Work, WorkKind, trade_by_hand};
 
 const CACHES: &str = "/sys/devices/system/cpu/cpu0/cache";
-/// Settings of the whole program.
 const CONFIGURATION: &str = r#"
 [risk]
 daily_loss_limit = 1000.0
@@ -127,7 +126,6 @@ fn measure(kind: WorkKind, candles: usize, rounds: usize) -> anyhow::Result<Valu
     }))
 }
 
-/// Runs one side of a work, without measuring it.
 fn profile(name: &str, arguments: &BenchArguments) -> anyhow::Result<Value> {
     let mut kinds = WORKS.iter().chain(GROWTH.iter().map(|(kind, _)| kind));
     let kind = kinds.find(|kind| kind.name.contains(name));
@@ -149,7 +147,6 @@ fn median_and_minimum(mut times: Vec<f64>) -> (f64, f64) {
     (at(times.len() / 2), at(0))
 }
 
-/// Describes the processor as Linux does.
 fn describe_processor() -> Value {
     let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let fields = || text.lines().filter_map(|line| line.split_once(':'));
@@ -187,7 +184,6 @@ fn measure_process(candles: usize, rounds: usize) -> anyhow::Result<Value> {
     file.set_modified(file.metadata()?.modified()? - Duration::from_mins(1))?;
     let backtest = ["backtest", "--config", "bench.toml", "--data", FILE, "--json", "--quiet"];
     let by_hand = ["bench", "--floor", FILE];
-    // Fills the cache.
     run_in_folder(&candlewick, &backtest)?;
     let (mut ours, mut floor) = (Vec::new(), Vec::new());
     for _ in 0..rounds {

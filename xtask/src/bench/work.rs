@@ -103,10 +103,8 @@ const fn crowd(name: &'static str, bots_per_symbol: usize, symbols: &'static [&'
     WorkKind { name, symbols, bots_per_symbol, rules: CROWD_RULES, ..SINGLE }
 }
 
-/// Result of a backtest.
 pub(super) struct Ran {
     pub(super) outcome: Outcome,
-    /// Number of rejected signals.
     pub(super) refused: u64,
     pub(super) book: TradeBook,
 }
@@ -150,14 +148,11 @@ impl Work {
         self.settings.session.bots.len()
     }
 
-    /// Returns the number of candles times the bots that decide on them.
     pub(super) fn decisions(&self) -> usize {
         self.candles.iter().map(|one| one.candles().len() * self.kind.bots_per_symbol).sum()
     }
 
-    /// Runs a whole backtest without file access and output.
-    ///
-    /// Includes risk rules, simulated venue, trade book, journal hash, summary and verdict.
+    /// Runs a whole backtest, without files and output.
     pub(super) fn run(&self, progress: &mut dyn FnMut()) -> Result<Ran, BacktestError> {
         let bots = &self.settings.session.bots;
         let periods = PERIODS.into_iter().take(self.kind.bots_per_symbol).cycle();
@@ -176,7 +171,6 @@ impl Work {
         let finished = backtest.run(&header, &mut hash, &mut |_, _| progress())?;
         let start = MoneyScale::default().exact(self.settings.session.balance).unwrap_or_default();
         let summary = Summary::of(&finished.book, start);
-        // As `candlewick backtest` reports them.
         for verdict in &finished.verdicts {
             black_box(verdict.edge_test().verdict());
         }
@@ -197,7 +191,6 @@ impl Work {
     }
 }
 
-/// Picks a loop that the compiler knows the bots and signals of.
 fn by_hand_on(candles: &[Candle], detail: Option<&[Candle]>, kind: WorkKind) -> Outcome {
     let (crossings, extremes) = (Signals::AtCrossings, Signals::AtExtremes);
     let own = move |index: usize| &candles[index];
@@ -249,7 +242,6 @@ impl Strategy for RsiExtremes {
 fn walk(symbol: &str, interval: Interval, candles: usize) -> anyhow::Result<CandleSeries> {
     let per_day = MINUTES_A_DAY * (Millis::MINUTE.get() / interval.length().get()).max(1) as usize;
     let days = u32::try_from(candles.div_ceil(per_day))?;
-    // All symbols have the properties of one market.
     let market = market_settings("BTCUSDT", START, days)?;
     let made = generate(&GenerateSettings { symbol: symbol.parse()?, interval, ..market })?;
     Ok(CandleSeries::new(made.series(), made.candles()[..candles].to_vec())?)
@@ -258,10 +250,7 @@ fn walk(symbol: &str, interval: Interval, candles: usize) -> anyhow::Result<Cand
 const STAKE_CENTS: i64 = STAKE * 100;
 /// Profit of a win at a payout of 80 %.
 const PROFIT_CENTS: i64 = STAKE_CENTS * 80 / 100;
-/// Candles from the signal to the entry.
-///
-/// A trade enters 3 s into the next candle, after the usual latency and the end of its second. It
-/// ends 3 s into the fifth candle after that. Both prices are interpolated between open and close.
+/// A trade enters 3 s into the next candle and ends 3 s into the fifth after that, interpolated.
 const ENTRY_CANDLES: usize = 1;
 const EXIT_CANDLES: usize = 6;
 const INTO_CANDLE: f64 = 3_000.0;
@@ -270,15 +259,8 @@ const INTO_CANDLE: f64 = 3_000.0;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
     pub(super) trades: u64,
-    /// Profit in cents.
+    /// Cents.
     pub(super) pnl: i64,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Zone {
-    Oversold,
-    Between,
-    Overbought,
 }
 
 struct Trade {
@@ -288,8 +270,7 @@ struct Trade {
     open_price: f64,
 }
 
-/// Trades one symbol with a number of bots. The candle at `price_candle(index)` has the prices of
-/// trades at `index`.
+/// Trades one symbol. `price_candle(index)` has the prices of trades at `index`.
 #[inline]
 pub(super) fn trade_by_hand<'a, const BOTS: usize>(
     candles: &'a [Candle],
@@ -303,8 +284,8 @@ pub(super) fn trade_by_hand<'a, const BOTS: usize>(
     };
     // An index over `2 * period - 1` smooths as Wilder's does over `period`.
     let rsi = |period: usize| RelativeStrengthIndex::new(2 * period - 1).expect("the period is not zero");
-    let mut bots: [(RelativeStrengthIndex, Zone); BOTS] =
-        std::array::from_fn(|bot| (rsi(PERIODS[bot]), Zone::Between));
+    let mut bots: [(RelativeStrengthIndex, Ordering); BOTS] =
+        std::array::from_fn(|bot| (rsi(PERIODS[bot]), Ordering::Equal));
     let mut outcome = Outcome::default();
     let mut open: Option<Trade> = None;
     for (index, candle) in candles.iter().enumerate() {
@@ -319,13 +300,13 @@ pub(super) fn trade_by_hand<'a, const BOTS: usize>(
             }
         }
         for (rsi, last) in &mut bots {
-            let zone = Zone::of(rsi.next(candle.close()));
+            let zone = zone_of(rsi.next(candle.close()));
             let is_signal = signals == Signals::AtExtremes || zone != *last;
             *last = zone;
             let has_money = outcome.pnl >= STAKE_CENTS - BALANCE * 100;
-            if zone != Zone::Between && is_signal && open.is_none() && index + 1 >= WARMUP && has_money {
+            if zone.is_ne() && is_signal && open.is_none() && index + 1 >= WARMUP && has_money {
                 let (entry_index, exit_index) = (index + ENTRY_CANDLES, index + EXIT_CANDLES);
-                let is_buy = zone == Zone::Oversold;
+                let is_buy = zone.is_lt();
                 open = Some(Trade { is_buy, entry_index, exit_index, open_price: 0.0 });
             }
         }
@@ -333,16 +314,15 @@ pub(super) fn trade_by_hand<'a, const BOTS: usize>(
     outcome
 }
 
-impl Zone {
-    #[inline]
-    fn of(rsi: f64) -> Self {
-        if rsi < OVERSOLD {
-            Self::Oversold
-        } else if rsi > OVERBOUGHT {
-            Self::Overbought
-        } else {
-            Self::Between
-        }
+/// `Less` where it is oversold, `Greater` where it is overbought.
+#[inline]
+fn zone_of(rsi: f64) -> Ordering {
+    if rsi < OVERSOLD {
+        Ordering::Less
+    } else if rsi > OVERBOUGHT {
+        Ordering::Greater
+    } else {
+        Ordering::Equal
     }
 }
 

@@ -112,7 +112,7 @@ fn open_channel(
         let problem = |error: ChannelError| {
             let setting = match &error {
                 ChannelError::Secret { .. } => "secret_file",
-                ChannelError::Address { .. } | ChannelError::Client { .. } => "url",
+                ChannelError::Address { .. } => "url",
                 ChannelError::Mailbox { .. } => "to",
             };
             loaded.problem(&key(setting), error.to_string())

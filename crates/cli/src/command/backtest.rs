@@ -5,7 +5,7 @@ use crate::arguments::{CandleArguments, basis_of, parse_journal};
 use crate::combinations::{combinations_of, conditions_of_bots, gate_lines, rule_numbers_of};
 use crate::context::{Context, block_on};
 use crate::failure::{Ending, Failure};
-use crate::host::host;
+use crate::host::{host, tell_candles};
 use crate::output::{show, write_trades};
 use crate::progress::{Terminal, with_spinner};
 use candlewick_app::backtest::{BacktestTerms, LatencyTerms, PreparedBacktest, Replayed};
@@ -26,7 +26,6 @@ use clap::Args;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What to replay.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Without --config, the built-in example bots; without --data and [sandbox].data, what the catalog has \
@@ -74,16 +73,10 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
     let candles = arguments.candles.choice();
     let latency =
         arguments.latency_from.as_deref().map(|journal| latency_of(journal, arguments.latency_seed));
-    let terms = BacktestTerms {
-        candles: candles.clone(),
-        stress: arguments.stress,
-        latency: latency.transpose()?,
-        signals: arguments.signals.clone(),
-    };
+    let (stress, latency, signals) = (arguments.stress, latency.transpose()?, arguments.signals.clone());
+    let terms = BacktestTerms { candles: candles.clone(), stress, latency, signals };
     let (prepared, strategies) = terms.prepare(&context.global.config, context.registry, &progress)?;
-    if let Some(host) = host() {
-        host.candles(&prepared.candles.series);
-    }
+    tell_candles(&prepared.candles.series);
     let run = prepared.replay(strategies, arguments.journal.as_deref(), &progress)?;
     let book = &run.finished.book;
     let coarse = candles.check_trades(&prepared.loaded, &prepared.candles.markets, book)?;

@@ -15,7 +15,6 @@ use serde_json::json;
 use std::error::Error;
 use std::path::PathBuf;
 
-/// Why.
 #[derive(Debug, Args)]
 #[command(
     after_help = "What is open cannot be cut short: it is tracked to its end. The bot is found by its journal: that \
@@ -73,7 +72,6 @@ pub(super) fn run_halt(arguments: &HaltArguments, context: &Context<'_>) -> Resu
     show_as(&document, || text, context.global)
 }
 
-/// Which bot.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Removes the HALT file, if there is one, and orders the running bot to open trades again; drawdown peak and \
@@ -119,7 +117,6 @@ pub(super) fn run_resume(arguments: &ResumeArguments, context: &Context<'_>) -> 
     show_as(&document, || text, context.global)
 }
 
-/// Which bot.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The bot reads its own files, environment and arguments again, those that it was started with, and validates the \
@@ -145,7 +142,6 @@ pub(super) fn run_reload(arguments: &ReloadArguments, context: &Context<'_>) -> 
     show_as(&json!({ "reloaded": state.reloaded, "state": state }), || text, context.global)
 }
 
-/// Which intent, and how it ends.
 #[derive(Debug, Args)]
 #[command(
     group(ArgGroup::new("resolution").required(true)),

@@ -12,7 +12,6 @@ use clap::Args;
 use serde_json::json;
 use std::net::SocketAddr;
 
-/// Of which bot, and where it is served.
 #[derive(Debug, Args)]
 #[command(
     after_help = "A process of its own: it reads the journal as it grows, and asks the bot for its state. Without a bot it shows what \
@@ -41,13 +40,9 @@ pub(super) fn run(arguments: &DashboardArguments, context: &Context<'_>) -> Resu
     let (loaded, journal) = arguments.journal.load_of_bot(context)?;
     context.write_log_as(&loaded.config.log);
     let watched = Watched { journal, paths: control_paths(&loaded)?, registry: context.registry.clone() };
-    let DashboardArguments { listen, read_only, tls_proxy, allow_unencrypted_network, .. } = arguments;
-    let settings = DashboardSettings {
-        listen: *listen,
-        read_only: *read_only,
-        tls_proxy: tls_proxy.clone(),
-        allow_unencrypted_network: *allow_unencrypted_network,
-    };
+    let DashboardArguments { listen, read_only, allow_unencrypted_network, .. } = *arguments;
+    let tls_proxy = arguments.tls_proxy.clone();
+    let settings = DashboardSettings { listen, read_only, tls_proxy, allow_unencrypted_network };
     let runtime = start_workers()?;
     let found = runtime.block_on(Reader::open(&watched.journal));
     match found {
@@ -58,7 +53,6 @@ pub(super) fn run(arguments: &DashboardArguments, context: &Context<'_>) -> Resu
             "note: {} does not exist yet: the page fills itself once a bot writes it",
             watched.journal
         )),
-        // The page reports other problems, and when they are over.
         Ok(_) | Err(_) => {}
     }
     runtime.block_on(serve(&settings, watched, context))

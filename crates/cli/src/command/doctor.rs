@@ -10,7 +10,6 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 use tokio::runtime::Runtime;
 
-/// Nothing but what every command takes.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Looks at the configuration, the credentials, both APIs, the clocks, the disk, the journal and \
@@ -46,7 +45,6 @@ pub(super) fn run_doctor(_arguments: &DoctorArguments, context: &Context<'_>) ->
     Err(Failure::check(problem).help("each FAIL says what to do; begin with the first"))
 }
 
-/// Alerts of a live run: try each channel.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  candlewick notify test --config config/demo.toml")]
 pub(crate) enum NotifyCommand {
@@ -54,7 +52,6 @@ pub(crate) enum NotifyCommand {
     Test(TestArguments),
 }
 
-/// Which channel.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Each channel is asked once, whatever its rules say. Exits with 5 where a message was not taken.\n\nExamples:\n  \

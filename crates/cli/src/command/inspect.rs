@@ -18,7 +18,6 @@ use candlewick_sdk::{Millis, Symbol, visible_cell};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
-/// Whose.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Money and intents are read from the journal; a bot that runs is asked for its state besides. Without --journal \
@@ -54,7 +53,6 @@ pub(super) fn run_status(arguments: &StatusArguments, context: &Context<'_>) -> 
     Ok(Ending::Done)
 }
 
-/// Which bot.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Prints a JSON object a line, the same as `live --json`, from now on until the bot ends or Ctrl-C; what this reader does not \
@@ -87,14 +85,12 @@ pub(super) fn run_watch(arguments: &WatchArguments, context: &Context<'_>) -> Re
             };
             match line {
                 Some(line) if print_json_text(&line)? => {}
-                // The bot has ended, or nobody reads any more.
                 Some(_) | None => return Ok(Ending::Done),
             }
         }
     })
 }
 
-/// Which trade.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The candles, the decision with its numbers, every request with its reply, the lists that ended a doubt, and \
@@ -125,13 +121,11 @@ pub(super) fn run_explain(arguments: &ExplainArguments, context: &Context<'_>) -
     })?;
     if arguments.raw {
         print(&explanation.raw_text())?;
-    } else {
-        show(&explanation, context.global)?;
+        return Ok(Ending::Done);
     }
-    Ok(Ending::Done)
+    show(&explanation, context.global)
 }
 
-/// Which moment.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Without a time: the last ten signals that were opened or refused. With one, of each bot: the last candle that it saw by then, what its strategy said, the rule that refused it, and of a \
@@ -163,8 +157,7 @@ pub(super) fn run_why(arguments: &WhyArguments, context: &Context<'_>) -> Result
             let contents = read_recent(&mut reader).await?;
             Ok::<_, AppError>(read_last(&mut reader, &contents, (bot.as_deref(), *symbol)).await?)
         })?;
-        show(&last, context.global)?;
-        return Ok(Ending::Done);
+        return show(&last, context.global);
     };
     let report = block_on(async {
         let mut reader = Reader::open(&url).await?;
@@ -179,7 +172,6 @@ pub(super) fn run_why(arguments: &WhyArguments, context: &Context<'_>) -> Result
     show(&report, context.global)
 }
 
-/// Which of them.
 #[derive(Debug, Args)]
 #[command(
     after_help = "One line an intent, in the order of their decisions; it may be read while a bot runs. An intent whose \

@@ -4,7 +4,7 @@ use crate::arguments::parse_length;
 use crate::command::inspect::to_csv;
 use crate::context::{Context, JournalArguments, block_on};
 use crate::failure::{Ending, Failure, FailureKind};
-use crate::output::{show, write_folder};
+use crate::output::{show, show_as, write_folder};
 use candlewick_app::recent::read_recent;
 use candlewick_journal::{Compaction, Holder, LeaseTerms, Reader, Verified, back_up};
 use candlewick_records::{RecordedRuns, TradeFilter, TradeLine, utc};
@@ -21,7 +21,6 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What to do with a journal.
 #[derive(Debug, Subcommand)]
 #[command(
     after_help = "Examples:\n  candlewick journal verify\n  candlewick journal backup 2026-01-05.db --journal run.db\n  candlewick journal compact small.db --keep 90d\n  candlewick journal export january --journal run.db\n  candlewick journal project --rebuild"
@@ -49,7 +48,6 @@ pub(super) fn run(command: &JournalCommand, context: &Context<'_>) -> Result<End
     }
 }
 
-/// Which journal.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Computes the chain of hashes again, from the first entry to the last, each snapshot from the entries \
@@ -79,32 +77,27 @@ struct Sound {
     compacted: Option<Compaction>,
 }
 
-impl Sound {
-    fn of(journal: String, JournalCheck { verified, snapshots, tables, compaction }: JournalCheck) -> Self {
-        Self {
-            journal,
-            entries: verified.entries,
-            head_hash: verified.head_hash.to_string(),
-            raw_exchanges: verified.exchanges,
-            raw_exchanges_outside: verified.exchanges_outside,
-            snapshots: snapshots.sound,
-            snapshots_not_checked: snapshots.not_checked,
-            tables_up_to: match tables {
-                TablesCheck::Sound { seq, .. } => Some(seq),
-                TablesCheck::Absent => None,
-            },
-            compacted: compaction,
-        }
-    }
-}
-
 fn run_verify(arguments: &VerifyArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
-    let check = block_on(async {
+    let JournalCheck { verified, snapshots, tables, compaction } = block_on(async {
         let mut reader = Reader::open(&url).await.map_err(RuntimeError::from)?;
         check_journal(&mut reader).await
     })?;
-    show(&Sound::of(url.to_string(), check), context.global)
+    let sound = Sound {
+        journal: url.to_string(),
+        entries: verified.entries,
+        head_hash: verified.head_hash.to_string(),
+        raw_exchanges: verified.exchanges,
+        raw_exchanges_outside: verified.exchanges_outside,
+        snapshots: snapshots.sound,
+        snapshots_not_checked: snapshots.not_checked,
+        tables_up_to: match tables {
+            TablesCheck::Sound { seq, .. } => Some(seq),
+            TablesCheck::Absent => None,
+        },
+        compacted: compaction,
+    };
+    show(&sound, context.global)
 }
 
 impl fmt::Display for Sound {
@@ -147,7 +140,6 @@ pub(super) fn left_out(compaction: &Compaction) -> String {
     )
 }
 
-/// Of which journal, and where to.
 #[derive(Debug, Args)]
 #[command(
     after_help = "A journal is copied as it stands at one moment, also while a bot writes it: its file alone, copied by other \
@@ -164,8 +156,8 @@ pub(crate) struct BackupArguments {
 }
 
 #[derive(Debug, Serialize)]
-struct Copied {
-    file: PathBuf,
+struct Copied<'a> {
+    file: &'a Path,
     entries: u64,
     head_hash: String,
     #[serde(rename = "compacted", skip_serializing_if = "Option::is_none")]
@@ -175,25 +167,22 @@ struct Copied {
 fn run_backup(arguments: &BackupArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
     let verified = block_on(back_up(&url, &arguments.file))?;
-    show(&Copied::of(&arguments.file, &verified, None), context.global)
+    show_copy(&arguments.file, &verified, None, context)
 }
 
-impl Copied {
-    fn of(file: &Path, verified: &Verified, missing: Option<Compaction>) -> Self {
-        let (entries, head_hash) = (verified.entries, verified.head_hash.to_string());
-        Self { file: file.to_owned(), entries, head_hash, missing }
-    }
+fn show_copy(
+    file: &Path,
+    verified: &Verified,
+    missing: Option<Compaction>,
+    context: &Context<'_>,
+) -> Result<Ending, Failure> {
+    let (entries, head_hash) = (verified.entries, verified.head_hash.to_string());
+    let rest = missing.as_ref().map(|missing| format!("\n{}", left_out(missing))).unwrap_or_default();
+    let name = file.display();
+    let text = format!("{name}: {entries} entries, verified; the last has the hash {head_hash}{rest}");
+    show_as(&Copied { file, entries, head_hash, missing }, || text, context.global)
 }
 
-impl fmt::Display for Copied {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { file, entries, head_hash, missing } = self;
-        write!(f, "{}: {entries} entries, verified; the last has the hash {head_hash}", file.display())?;
-        missing.as_ref().map_or(Ok(()), |missing| write!(f, "\n{}", left_out(missing)))
-    }
-}
-
-/// Of which journal, and where to.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Candles go, and raw exchanges about no trade such as lists and wallets, where they are older than --keep at the \
@@ -237,7 +226,7 @@ fn run_compact(arguments: &CompactArguments, context: &Context<'_>) -> Result<En
     let (compaction, verified) = block_on(async {
         compact_journal(&url, &arguments.file, arguments.keep).await.map_err(without_wrapping)
     })?;
-    show(&Copied::of(&arguments.file, &verified, Some(compaction)), context.global)
+    show_copy(&arguments.file, &verified, Some(compaction), context)
 }
 
 /// A journal that cannot be read is no journal that cannot be written.
@@ -248,7 +237,6 @@ fn without_wrapping(error: RuntimeError) -> Failure {
     }
 }
 
-/// Of which journal, and where to.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Makes a folder with `trades` (what became a trade), `intents` (every request, whatever became of it), with the keys \
@@ -275,8 +263,8 @@ enum Format {
 }
 
 #[derive(Debug, Serialize)]
-struct Exported {
-    folder: PathBuf,
+struct Exported<'a> {
+    folder: &'a Path,
     trades: usize,
     intents: usize,
 }
@@ -302,8 +290,9 @@ fn run_export(arguments: &ExportArguments, context: &Context<'_>) -> Result<Endi
     ];
     write_folder(folder, &files)
         .map_err(|error| Failure::configuration(format!("cannot write {}: {error}", folder.display())))?;
-    let exported = Exported { folder: folder.clone(), trades: trades.len(), intents: every.len() };
-    show(&exported, context.global)
+    let (trades, intents) = (trades.len(), every.len());
+    let text = || format!("{}: {trades} trades of {intents} intents, and the figures", folder.display());
+    show_as(&Exported { folder, trades, intents }, text, context.global)
 }
 
 fn text_of(lines: &[&TradeLine], format: Format) -> Result<String, Failure> {
@@ -319,14 +308,6 @@ fn text_of(lines: &[&TradeLine], format: Format) -> Result<String, Failure> {
     Ok(text)
 }
 
-impl fmt::Display for Exported {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { folder, trades, intents } = self;
-        write!(f, "{}: {trades} trades of {intents} intents, and the figures", folder.display())
-    }
-}
-
-/// Of which journal, and how.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The tables intents and figures and the view trades stand in the journal's own database, to be read with sqlite3 or psql; \
@@ -355,12 +336,7 @@ fn run_project(arguments: &ProjectArguments, context: &Context<'_>) -> Result<En
     let holder = Holder::of_this_process("candlewick journal project");
     let Projected { up_to, intents } =
         block_on(async { project_journal(&url, &holder, projection).await.map_err(without_wrapping) })?;
-    show(&UpToDate { journal: url.to_string(), entries: up_to.seq, intents }, context.global)
-}
-
-impl fmt::Display for UpToDate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { journal, entries, intents } = self;
-        write!(f, "{journal}: the tables hold {intents} intents, up to entry {entries}")
-    }
+    let (journal, entries) = (url.to_string(), up_to.seq);
+    let text = format!("{journal}: the tables hold {intents} intents, up to entry {entries}");
+    show_as(&UpToDate { journal, entries, intents }, || text, context.global)
 }

@@ -4,7 +4,7 @@ use crate::arguments::{parse_journal, parse_span, parse_speed};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::interrupt::Interrupt;
-use crate::live::{self, Detail, Header, ReadyRun, RunWords, Screen, Stream, run_until_stopped};
+use crate::live::{self, Detail, Header, ReadyRun, RunWords, Screen, run_until_stopped};
 use crate::progress::Terminal;
 use candlewick_app::bots::BotSet;
 use candlewick_app::candles;
@@ -101,10 +101,10 @@ pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<En
         }
         live::check_full_screen()?;
     }
-    let loaded = Loaded::read(&context.global.config, base_of(arguments), flags_of(arguments))?;
+    let (base, flags) = terms_of(arguments);
+    let loaded = Loaded::read(&context.global.config, base, flags)?;
     if arguments.tui {
-        // It is for people, and the log stands in it.
-        context.log.form().set_json(false);
+        context.log.form.set_json(false);
     } else {
         context.write_log_as(&loaded.config.log);
     }
@@ -142,7 +142,6 @@ fn where_to_look(
     Ok(format!("look at it later: {}", commands.join(" | ")))
 }
 
-/// A venue that is connected, with the journal of the run.
 struct Venue {
     words: String,
     connection: Connection,
@@ -161,7 +160,7 @@ async fn run_bots(
     // Listened for before anything begins, so that no interrupt is lost.
     let mut interrupt = Interrupt::new()?;
     let real = if arguments.real { RealMoney::Asked } else { RealMoney::NotAsked };
-    let read_again = live::read_again(context, (base_of(arguments), flags_of(arguments)), real);
+    let read_again = live::read_again(context, terms_of(arguments), real);
     let venue = if arguments.sandbox {
         start_embedded(arguments, loaded, &bots, context).await?
     } else {
@@ -292,20 +291,11 @@ async fn embedded(
     Ok(embedded)
 }
 
-/// Lines go to stdout, except with `--json`, and not at full speed, where there are too many to
-/// read.
+/// Decisions are left out at full speed, where there are too many to read.
 fn screen(arguments: &LiveArguments, loaded: &Loaded, context: &Context<'_>) -> Screen {
     let is_full_speed = arguments.sandbox && loaded.config.sandbox.speed.to_speed() == Speed::Max;
-    // The log has what happens where it is JSON.
-    let is_quiet = context.global.quiet || context.log.form().is_json();
-    let detail = match (is_quiet, is_full_speed || context.global.json) {
-        (true, _) => Detail::Quiet,
-        (false, true) => Detail::Trades,
-        (false, false) => Detail::All,
-    };
-    let stream = if context.global.json { Stream::Error } else { Stream::Out };
-    Screen::new((detail, stream), loaded.config.account.money_scale, &loaded.config.bots)
-        .within(&loaded.config.risk)
+    let detail = if is_full_speed || context.global.json { Detail::Trades } else { Detail::All };
+    Screen::new(detail, loaded, context)
 }
 
 fn header(
@@ -322,7 +312,7 @@ fn header(
         context.registry,
         RunWords {
             venue,
-            wallet: live::wallet_words(loaded.config.account.mode),
+            wallet: if loaded.config.account.mode == Mode::Real { "REAL MONEY" } else { "demo" },
             begins: candles.as_ref().map(|candles| candles.start),
             candles: candles.map(|candles| {
                 let words = live::candle_words(loaded.config.sandbox.speed, candles, arguments.until_end);
@@ -334,15 +324,12 @@ fn header(
     ))
 }
 
-const fn base_of(arguments: &LiveArguments) -> Base {
-    if arguments.sandbox { Base::Sandbox } else { Base::Bare }
-}
-
-fn flags_of(arguments: &LiveArguments) -> Vec<Flag> {
+fn terms_of(arguments: &LiveArguments) -> (Base, Vec<Flag>) {
+    let base = if arguments.sandbox { Base::Sandbox } else { Base::Bare };
     let data = (!arguments.data.is_empty()).then_some(&arguments.data);
     let signals = arguments.signals.as_deref();
     let rules = arguments.rules.as_ref().map(|file| candles::rule_bots(file, &arguments.data));
-    [
+    let flags = [
         Flag::new("--speed", "sandbox", "speed", arguments.speed.as_ref()),
         Flag::new("--data", "sandbox", "data", data),
         Flag::new("--rules", "", "bots", rules),
@@ -351,8 +338,6 @@ fn flags_of(arguments: &LiveArguments) -> Vec<Flag> {
         Flag::new("--journal", "journal", "url", arguments.journal.as_ref()),
         Flag::new("--signals", "signals", "stdin", (signals == Some("-")).then_some(true)),
         Flag::new("--signals", "signals", "list", signals.filter(|list| *list != "-")),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    ];
+    (base, flags.into_iter().flatten().collect())
 }

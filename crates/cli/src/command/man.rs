@@ -10,7 +10,6 @@ use clap_mangen::Man;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where to.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick man ~/.local/share/man/man1\n  man -l man1/candlewick-backtest.1"

@@ -40,8 +40,6 @@ use console::Term;
 use std::fmt::Write as _;
 
 /// Headings of the help with their commands, in the order of [`Command`].
-///
-/// A name of two words is a command of a command that newcomers look for.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Research", &["backtest", "sweep", "walk-forward", "monte-carlo", "sensitivity", "tune", "edge"]),
     ("Trade", &["live", "paper", "sandbox", "halt", "resume", "signal", "reload", "resolve"]),
@@ -51,7 +49,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Setup", &["config", "config init", "doctor", "notify", "completions", "man"]),
 ];
 
-/// Width of a help that goes to no terminal, as clap has it.
+/// Width of help that goes to no terminal, as clap has it.
 const USUAL_COLUMNS: usize = 100;
 
 /// What the program can do, in the order of [`GROUPS`].
@@ -138,7 +136,6 @@ impl Command {
     }
 }
 
-/// Returns the template of the program's help, which lists the commands in groups.
 pub(crate) fn help_template() -> String {
     let styles = Styles::styled();
     let (header, literal) = (styles.get_header(), styles.get_literal());
@@ -203,7 +200,6 @@ pub(crate) fn run(command: &Command, context: &Context<'_>) -> Result<Ending, Fa
     }
 }
 
-/// For which shell.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick completions bash > ~/.local/share/bash-completion/completions/candlewick\n  candlewick \

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::show;
 use crate::progress::Terminal;
-use crate::search::{PlannedArguments, keep_rows, watched, write_row_plan};
+use crate::search::{PlannedArguments, ShardArguments, keep_rows, watched, write_row_plan};
 use candlewick_app::monte_carlo::{MonteCarloPlan, MonteCarloTerms, PreparedMonteCarlo, Resampling};
 use candlewick_app::search::{PlannedCommand, ResultFolder};
 use candlewick_report::monte_carlo::{MonteCarloReport, MonteCarloTermsReport, write_paths};
@@ -16,7 +16,6 @@ use std::io::Write as _;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
-/// What to resample, and where.
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -34,7 +33,6 @@ pub(crate) struct MonteCarloArguments {
     own: Box<OwnArguments>,
 }
 
-/// The arguments of it, and of the plan of one.
 #[derive(Debug, Args)]
 struct OwnArguments {
     #[command(flatten)]
@@ -60,7 +58,6 @@ struct OwnArguments {
     out: PathBuf,
 }
 
-/// A Monte Carlo in parts.
 #[derive(Debug, Subcommand)]
 enum Step {
     /// Cut it into shards, for several machines: writes plan.json to the folder
@@ -76,13 +73,7 @@ enum Step {
     },
     /// Run one shard of a plan; its paths are kept in shard-N.jsonl, which is there whole or not at all
     #[command(after_help = "Example:\n  candlewick monte-carlo run --plan monte-carlo/plan.json --shard 2")]
-    Run {
-        /// Which one, from 1
-        #[arg(long, value_name = "N")]
-        shard: u64,
-        #[command(flatten)]
-        planned: PlannedArguments,
-    },
+    Run(ShardArguments),
     /// Put the shards of a plan together: the results are those of one machine, to the byte
     #[command(after_help = "Example:\n  candlewick monte-carlo merge --plan monte-carlo/plan.json")]
     Merge {
@@ -96,25 +87,22 @@ pub(super) fn run(arguments: &MonteCarloArguments, context: &Context<'_>) -> Res
         None => {
             let (prepared, folder) = arguments.own.prepare(context)?;
             let all = 0..prepared.terms().paths;
-            let rows = match watched(context, |goes_on| prepared.run(all, goes_on))? {
-                Ok(rows) => rows,
-                Err(ending) => return Ok(ending),
-            };
-            finish((&prepared, &folder), &rows, Vec::new(), context)
+            let write = |rows: Vec<PathRow>| finish((&prepared, &folder), &rows, Vec::new(), context);
+            watched(context, |goes_on| prepared.run(all, goes_on), write)
         }
         Some(Step::Plan { shards, own }) => {
             let (prepared, folder) = own.prepare(context)?;
             let plan = prepared.plan(shards.get())?;
             write_row_plan((&plan, &folder), (PlannedCommand::MonteCarlo, "paths"), context)
         }
-        Some(Step::Run { shard, planned }) => run_shard(*shard, planned, context),
+        Some(Step::Run(ShardArguments { shard, planned })) => run_shard(*shard, planned, context),
         Some(Step::Merge { planned }) => {
             let (path, folder, others) = planned.place_of(PlannedCommand::MonteCarlo, context)?;
             let plan = MonteCarloPlan::read(&path)?;
             let (rows, ran_by) = plan.gather(&ResultFolder::open(&folder)?, others)?;
             let place = (path.as_path(), planned.place());
-            let prepared = plan.prepare(place, others, context.registry, &Terminal(context.global))?;
-            let (prepared, differences) = prepared;
+            let progress = Terminal(context.global);
+            let (prepared, differences) = plan.prepare(place, others, context.registry, &progress)?;
             context.note_all(differences.noted);
             let notices = [differences.allowed, ran_by].concat();
             finish((&prepared, &ResultFolder::open(&folder)?), &rows, notices, context)
@@ -124,14 +112,9 @@ pub(super) fn run(arguments: &MonteCarloArguments, context: &Context<'_>) -> Res
 
 impl OwnArguments {
     fn prepare<'a>(&self, context: &Context<'a>) -> Result<(PreparedMonteCarlo<'a>, ResultFolder), Failure> {
-        let terms = MonteCarloTerms {
-            resampling: self.resample,
-            paths: self.paths.get(),
-            block: self.block,
-            seed: self.seed,
-            threads: self.threads,
-            candles: self.candles.choice(),
-        };
+        let Self { resample: resampling, block, seed, threads, .. } = *self;
+        let (paths, candles) = (self.paths.get(), self.candles.choice());
+        let terms = MonteCarloTerms { resampling, paths, block, seed, threads, candles };
         let progress = Terminal(context.global);
         let prepared = terms.prepare(&context.global.config, context.registry, &progress)?;
         Ok((prepared, ResultFolder::open(&self.out)?))
@@ -145,12 +128,11 @@ fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> 
     let place = (path.as_path(), planned.place());
     let (prepared, differences) = plan.prepare(place, others, context.registry, &Terminal(context.global))?;
     context.note_all(differences.allowed.iter().chain(&differences.noted));
-    let rows = match watched(context, |goes_on| prepared.run(paths, goes_on))? {
-        Ok(rows) => rows,
-        Err(ending) => return Ok(ending),
-    };
     let shard = (number, &prepared.identity);
-    keep_rows((&plan, &folder), shard, (&rows, "paths have run"), &differences.allowed, context)
+    let keep = |rows: Vec<PathRow>| {
+        keep_rows((&plan, &folder), shard, (&rows, "paths have run"), &differences.allowed, context)
+    };
+    watched(context, |goes_on| prepared.run(paths, goes_on), keep)
 }
 
 fn finish(

@@ -4,7 +4,7 @@ use crate::arguments::{parse_journal, parse_span};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::interrupt::Interrupt;
-use crate::live::{self, Detail, Header, ReadyRun, RunWords, Screen, Stream, run_until_stopped};
+use crate::live::{self, Detail, Header, ReadyRun, RunWords, Screen, run_until_stopped};
 use candlewick_app::bots::BotSet;
 use candlewick_app::configuration::{Base, Flag, Loaded, Problems, RealMoney, journal_url};
 use candlewick_app::live::{JournalSession, Outcome, ReadAgain, connect_paper};
@@ -13,7 +13,6 @@ use candlewick_sdk::Millis;
 use clap::Args;
 use std::path::PathBuf;
 
-/// How to run.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Needs the key of the symbol price API and no trading token. Trades open, close and pay by the \
@@ -63,13 +62,8 @@ async fn run_bots(
     context: &Context<'_>,
 ) -> Result<Outcome, Failure> {
     let interrupt = Interrupt::new()?;
-    let is_json = context.log.form().is_json();
-    let detail = if context.global.quiet || is_json { Detail::Quiet } else { Detail::All };
-    let stream = if context.global.json { Stream::Error } else { Stream::Out };
-    let screen = Screen::new((detail, stream), loaded.config.account.money_scale, &loaded.config.bots)
-        .within(&loaded.config.risk);
     let url = journal_url(loaded).map_err(Problems::from)?;
-    let screen = screen.with_header(Header::of(
+    let screen = Screen::new(Detail::All, loaded, context).with_header(Header::of(
         loaded,
         context.registry,
         RunWords {
@@ -78,7 +72,6 @@ async fn run_bots(
             begins: None,
             candles: None,
             journal: Some(url.to_string()),
-            // Its usual journal is not that of the commands.
             named_by: live::named_by(Some(&url), &[]),
         },
     ));

@@ -13,7 +13,6 @@ use clap::Args;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Of which run.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The same figures as a backtest's, over all runs or one: that one's own intents, wherever they settled. \
@@ -40,8 +39,7 @@ pub(super) fn run_report(arguments: &ReportArguments, context: &Context<'_>) -> 
         return compare([first, second], arguments, context);
     }
     let (_, url) = arguments.journal.load(context)?;
-    let shown = if arguments.html.is_some() { Shown::Candles } else { Shown::FiguresOnly };
-    let recorded = read(&url, arguments.run, shown)?;
+    let recorded = read(&url, arguments.run, arguments.html.is_some())?;
     if let Some(path) = &arguments.html {
         write_page(path, &recorded.report, recorded.page())?;
     }
@@ -53,40 +51,29 @@ pub(super) fn write_page(path: &Path, report: &RunReport, parts: PageParts<'_>) 
     write_file("--html", path, |file| write_run_page(&page, file))
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shown {
-    Candles,
-    FiguresOnly,
-}
-
-fn read(url: &JournalUrl, run: Option<u64>, shown: Shown) -> Result<RecordedReport, Failure> {
+fn read(url: &JournalUrl, run: Option<u64>, has_candles: bool) -> Result<RecordedReport, Failure> {
     block_on(async {
         let mut reader = Reader::open(url).await?;
         let part = RecordedRuns::read(&mut reader, run).await?;
-        let candles = match shown {
-            Shown::Candles => recorded_candles(&mut reader, run).await?,
-            Shown::FiguresOnly => Vec::new(),
-        };
+        let candles = if has_candles { recorded_candles(&mut reader, run).await? } else { Vec::new() };
         Ok::<_, RecordsError>(RecordedReport::of(part, candles))
     })
 }
 
-/// Reads a page if the name or the beginning of the file identifies one, else a journal.
+/// Reads a page (`.html`) or a journal.
 fn recall(name: &str) -> Result<RecalledRun, Failure> {
     let path = Path::new(name);
     if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("html")) {
         let text = fs::read_to_string(path)
             .map_err(|error| Failure::configuration(format!("--compare {name}: {error}")))?;
         return RecalledRun::from_page(&text).ok_or_else(|| {
-            Failure::new(
-                FailureKind::Data,
-                anyhow::anyhow!("--compare {name}: this is not the page of a run"),
-            )
-            .help("`backtest --html FILE` and `report --html FILE` write one")
+            let problem = anyhow::anyhow!("--compare {name}: this is not the page of a run");
+            let help = "`backtest --html FILE` and `report --html FILE` write one";
+            Failure::new(FailureKind::Data, problem).help(help)
         });
     }
     let url: JournalUrl = parse_journal(name).map_err(Failure::configuration)?.parse()?;
-    let recorded = read(&url, None, Shown::FiguresOnly)?;
+    let recorded = read(&url, None, false)?;
     Ok(RecalledRun::of(&page_of(&recorded.report, recorded.page())?))
 }
 
@@ -104,7 +91,6 @@ fn compare(
     show(&comparison, context.global)
 }
 
-/// Which journal.
 #[derive(Debug, Args)]
 #[command(
     after_help = "First every recorded event is given to a Session of the recorded settings and the same strategies: it \

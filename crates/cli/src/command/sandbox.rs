@@ -19,7 +19,6 @@ use clap::Args;
 use serde_json::json;
 use std::net::SocketAddr;
 
-/// What to serve, and how.
 #[derive(Debug, Args)]
 #[command(
     after_help = "With speed 1 and no start, the candles are moved by whole days so that venue time is real time.\n\n\
@@ -124,13 +123,9 @@ fn announce(
             "base_url": base_url, "start": start, "start_time": String::from(StartTime(start)), "token": token, "api_key": api_key,
         }));
     }
-    let about = if context.global.quiet { "" } else { about };
-    let bots = if context.global.quiet {
-        ""
-    } else {
-        "\nBots:        candlewick live, with this address as broker.base_url and broker.price_url, and with\n             \
-         CANDLEWICK_BROKER__API_TOKEN and CANDLEWICK_BROKER__API_KEY"
-    };
+    let bots = "\nBots:        candlewick live, with this address as broker.base_url and broker.price_url, and with\n             \
+                CANDLEWICK_BROKER__API_TOKEN and CANDLEWICK_BROKER__API_KEY";
+    let (about, bots) = if context.global.quiet { ("", "") } else { (about, bots) };
     print(&format!(
         "Both APIs:   {base_url}\nDocument:    {base_url}/openapi.json\nVenue time:  {}\n{about}api-token:   {token}\napi-key:     {api_key}{bots}\nCtrl-C stops.",
         String::from(StartTime(start)),

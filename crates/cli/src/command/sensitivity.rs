@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::show;
 use crate::progress::{Terminal, with_spinner};
-use crate::search::{PlannedArguments, keep_rows, watched, write_row_plan};
+use crate::search::{PlannedArguments, ShardArguments, keep_rows, watched, write_row_plan};
 use candlewick_app::search::{PlannedCommand, ResultFolder};
 use candlewick_app::sensitivity::{PreparedSensitivity, SensitivityPlan, SensitivityTerms};
 use candlewick_report::sensitivity::{SensitivityReport, SensitivityTermsReport, write_points};
@@ -17,7 +17,6 @@ use std::num::{NonZeroU64, NonZeroUsize};
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// What to repeat, and where.
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -33,7 +32,6 @@ pub(crate) struct SensitivityArguments {
     own: Box<OwnArguments>,
 }
 
-/// The arguments of it, and of the plan of one.
 #[derive(Debug, Args)]
 struct OwnArguments {
     #[command(flatten)]
@@ -46,7 +44,6 @@ struct OwnArguments {
     out: PathBuf,
 }
 
-/// A sensitivity in parts.
 #[derive(Debug, Subcommand)]
 enum Step {
     /// Cut it into shards, for several machines: writes plan.json to the folder
@@ -60,13 +57,7 @@ enum Step {
     },
     /// Run one shard of a plan; its runs are kept in shard-N.jsonl, which is there whole or not at all
     #[command(after_help = "Example:\n  candlewick sensitivity run --plan sensitivity/plan.json --shard 2")]
-    Run {
-        /// Which one, from 1
-        #[arg(long, value_name = "N")]
-        shard: u64,
-        #[command(flatten)]
-        planned: PlannedArguments,
-    },
+    Run(ShardArguments),
     /// Put the shards of a plan together: the results are those of one machine, to the byte
     #[command(after_help = "Example:\n  candlewick sensitivity merge --plan sensitivity/plan.json")]
     Merge {
@@ -79,18 +70,15 @@ pub(super) fn run(arguments: &SensitivityArguments, context: &Context<'_>) -> Re
     match &arguments.step {
         None => {
             let (prepared, folder) = arguments.own.prepare(context)?;
-            let rows = match repeated(&prepared, 0..prepared.runs, context)? {
-                Ok(rows) => rows,
-                Err(ending) => return Ok(ending),
-            };
-            finish((&prepared, &folder), rows, Vec::new(), context)
+            let write = |rows| finish((&prepared, &folder), rows, Vec::new(), context);
+            repeat(&prepared, 0..prepared.runs, context, write)
         }
         Some(Step::Plan { shards, own }) => {
             let (prepared, folder) = own.prepare(context)?;
             let plan = prepared.plan(shards.get())?;
             write_row_plan((&plan, &folder), (PlannedCommand::Sensitivity, "runs"), context)
         }
-        Some(Step::Run { shard, planned }) => run_shard(*shard, planned, context),
+        Some(Step::Run(ShardArguments { shard, planned })) => run_shard(*shard, planned, context),
         Some(Step::Merge { planned }) => merge(planned, context),
     }
 }
@@ -111,12 +99,10 @@ fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> 
     let place = (path.as_path(), planned.place());
     let (prepared, differences) = plan.prepare(place, others, context.registry, &Terminal(context.global))?;
     context.note_all(differences.allowed.iter().chain(&differences.noted));
-    let rows = match repeated(&prepared, runs, context)? {
-        Ok(rows) => rows,
-        Err(ending) => return Ok(ending),
-    };
     let shard = (number, &prepared.identity);
-    keep_rows((&plan, &folder), shard, (&rows, "runs are done"), &differences.allowed, context)
+    repeat(&prepared, runs, context, |rows| {
+        keep_rows((&plan, &folder), shard, (&rows, "runs are done"), &differences.allowed, context)
+    })
 }
 
 fn merge(planned: &PlannedArguments, context: &Context<'_>) -> Result<Ending, Failure> {
@@ -130,14 +116,14 @@ fn merge(planned: &PlannedArguments, context: &Context<'_>) -> Result<Ending, Fa
     finish((&prepared, &folder), rows, [differences.allowed, ran_by].concat(), context)
 }
 
-fn repeated(
+fn repeat(
     prepared: &PreparedSensitivity<'_>,
     runs: Range<u64>,
     context: &Context<'_>,
-) -> Result<Result<Vec<SensitivityRow>, Ending>, Failure> {
-    watched(context, |goes_on| {
-        with_spinner("Repeating the run on other settings", context.global, || prepared.run(runs, goes_on))
-    })
+    write: impl FnOnce(Vec<SensitivityRow>) -> Result<Ending, Failure>,
+) -> Result<Ending, Failure> {
+    const WORK: &str = "Repeating the run on other settings";
+    watched(context, |goes_on| with_spinner(WORK, context.global, || prepared.run(runs, goes_on)), write)
 }
 
 fn finish(

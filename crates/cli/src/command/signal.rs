@@ -8,6 +8,7 @@ use candlewick_app::control::signal;
 use candlewick_app::signals::{CheckedLine, CheckedList, LineUse, TakenEntry, check_list, close_type_of};
 use candlewick_broker::clock::{Clock as _, SystemClock};
 use candlewick_engine::{SignalId, SignalReason, SignalSource};
+use candlewick_records::counted;
 use candlewick_runtime::control::{SignalOrder, SignalOutcome};
 use candlewick_sdk::{CloseType, Direction, visible};
 use clap::{ArgGroup, Args};
@@ -15,7 +16,6 @@ use serde_json::json;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-/// For whom, and which way.
 #[derive(Debug, Args)]
 #[command(
     group(ArgGroup::new("direction").required(true).args(["buy", "sell", "check"])),
@@ -66,13 +66,12 @@ fn duration_ms(text: &str) -> Result<u32, String> {
 }
 
 pub(super) fn run(arguments: &SignalArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    let (loaded, _) = arguments.journal.load_of_bot(context)?;
     if let Some(path) = &arguments.check {
-        let (loaded, _) = arguments.journal.load_of_bot(context)?;
         let skips = loaded.config.signals.skip_unknown;
         let checked = check_list(&loaded, path, SystemClock::new().now())?;
         return print_check(&checked, context.global.json, skips);
     }
-    let (loaded, _) = arguments.journal.load_of_bot(context)?;
     let paths = control_paths(&loaded)?;
     let order = order_of(arguments)?;
     let id = order.id;
@@ -93,7 +92,6 @@ fn order_of(arguments: &SignalArguments) -> Result<SignalOrder, Failure> {
     let too_long =
         |what: &str, most| Failure::configuration(format!("{what} is too long: at most {most} bytes"));
     let id = arguments.id.clone().unwrap_or_else(|| {
-        // A process gives one signal.
         format!("{}-{}", SystemClock::new().now().get(), std::process::id())
     });
     let reason = arguments.reason.as_deref();
@@ -113,10 +111,7 @@ fn order_of(arguments: &SignalArguments) -> Result<SignalOrder, Failure> {
 
 const MOST_REASONS: usize = 5;
 
-/// Prints how each line of a list is read.
-///
-/// An unrecognised line is a failure unless such lines are skipped. A contradiction is always a
-/// failure.
+/// Prints how each line of a list is read. Contradictions fail, and unrecognised lines unless skipped.
 fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending, Failure> {
     let CheckedList { lines, refused, unbound, would_trade, past } = list;
     let count = |is: fn(&LineUse) -> bool| lines.iter().filter(|line| is(&line.taken)).count();
@@ -143,11 +138,7 @@ fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending,
         }
     }
     if contradicting > 0 {
-        let what = if contradicting == 1 {
-            "1 line contradicts another".to_owned()
-        } else {
-            format!("{contradicting} lines contradict others")
-        };
+        let what = counted(contradicting, "line contradicts another", "lines contradict others");
         return Err(Failure::configuration(format!("{what}: keep one line for each time")));
     }
     if entries == 0 {
@@ -164,16 +155,14 @@ fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending,
 }
 
 fn row_of(line: &CheckedLine) -> serde_json::Value {
-    let (number, text) = (line.line, &line.text);
-    match &line.taken {
-        LineUse::Entry(entry) => json!({ "line": number, "text": text, "entry": entry }),
-        LineUse::Date => json!({ "line": number, "text": text, "date": true }),
-        LineUse::Remark(remark) => json!({ "line": number, "text": text, "remark": remark }),
-        LineUse::Repeats(earlier) => json!({ "line": number, "text": text, "repeats": earlier }),
-        LineUse::Contradicts(problem) | LineUse::Unknown(problem) => {
-            json!({ "line": number, "text": text, "problem": problem })
-        }
-    }
+    let (name, value) = match &line.taken {
+        LineUse::Entry(entry) => ("entry", json!(entry)),
+        LineUse::Date => ("date", json!(true)),
+        LineUse::Remark(remark) => ("remark", json!(remark)),
+        LineUse::Repeats(earlier) => ("repeats", json!(earlier)),
+        LineUse::Contradicts(problem) | LineUse::Unknown(problem) => ("problem", json!(problem)),
+    };
+    json!({ "line": line.line, "text": line.text, name: value })
 }
 
 fn words_of(lines: &[CheckedLine]) -> String {
@@ -212,7 +201,6 @@ fn words_of(lines: &[CheckedLine]) -> String {
 
 fn sum_of(lines: &[CheckedLine], would_trade: usize) -> String {
     let entries = lines.iter().filter(|line| matches!(line.taken, LineUse::Entry(_))).count();
-    // As it is counted, as it stands, and how often.
     let mut reasons: Vec<(String, &str, usize)> = Vec::new();
     for line in lines {
         let reason = match &line.taken {
@@ -249,7 +237,6 @@ fn sum_of(lines: &[CheckedLine], would_trade: usize) -> String {
 
 /// Removes the text quoted from a line, so that similar problems are equal.
 fn without_cell(problem: &str) -> String {
-    // Each second piece stands in quotes.
     let pieces = problem.split('"').enumerate();
     let plain: Vec<&str> =
         pieces.map(|(place, piece)| if place % 2 == 1 { "a cell" } else { piece }).collect();
@@ -312,23 +299,15 @@ mod tests {
     fn what_is_allowed_is_listed_once() {
         let mut listed = Vec::new();
         let all = ": a time such as 10:00, a symbol (EURUSD)";
-        for (problem, expected) in [
-            (
-                format!("\"G1\" is nothing that an entry has{all}"),
-                format!("\"G1\" is nothing that an entry has{all}"),
-            ),
-            (
-                format!("\"85%\" is nothing that an entry has{all}"),
-                "\"85%\" is nothing that an entry has".to_owned(),
-            ),
-            (
-                "\"GBPJPY\" is no symbol: there are A, B".to_owned(),
-                "\"GBPJPY\" is no symbol: there are A, B".to_owned(),
-            ),
-            ("\"USDJPY\" is no symbol: there are A, B".to_owned(), "\"USDJPY\" is no symbol".to_owned()),
-            ("it has no time".to_owned(), "it has no time".to_owned()),
+        for (problem, list, is_listed) in [
+            ("\"G1\" is nothing that an entry has", all, true),
+            ("\"85%\" is nothing that an entry has", all, false),
+            ("\"GBPJPY\" is no symbol", ": there are A, B", true),
+            ("\"USDJPY\" is no symbol", ": there are A, B", false),
+            ("it has no time", "", true),
         ] {
-            assert_eq!(shortened(&problem, &mut listed), expected);
+            let expected = if is_listed { format!("{problem}{list}") } else { problem.to_owned() };
+            assert_eq!(shortened(&format!("{problem}{list}"), &mut listed), expected);
         }
     }
 

@@ -2,11 +2,11 @@
 
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
-use crate::host::host;
+use crate::host::tell_candles;
 use crate::interrupt;
-use crate::output::show_as;
+use crate::output::{show, show_as};
 use crate::progress::{Progress, Terminal, with_spinner};
-use crate::search::{Planned, PlannedArguments, SearchArguments};
+use crate::search::{Planned, PlannedArguments, SearchArguments, ShardArguments};
 use candlewick_app::AppError;
 use candlewick_app::bots::error_of_search;
 use candlewick_app::search::{
@@ -26,14 +26,12 @@ use candlewick_search::sweep::{
 use candlewick_search::variants::LookEnd;
 use candlewick_search::walk_forward::WindowResult;
 use clap::{Args, Subcommand};
-use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::{self, Write as _};
 use std::num::NonZeroU64;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-/// What to search, and where.
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -60,7 +58,6 @@ pub(crate) struct SweepArguments {
     own: Box<OwnArguments>,
 }
 
-/// The arguments of a sweep, and of the plan of one.
 #[derive(Debug, Args)]
 struct OwnArguments {
     #[command(flatten)]
@@ -73,7 +70,6 @@ struct OwnArguments {
     top: usize,
 }
 
-/// A sweep in parts.
 #[derive(Debug, Subcommand)]
 enum Step {
     /// Cut a sweep into shards, for several machines: writes plan.json to the folder
@@ -92,13 +88,7 @@ enum Step {
     #[command(
         after_help = "Example:\n  candlewick sweep run --plan sweep/plan.json --shard 2 --catalog /mnt/candles"
     )]
-    Run {
-        /// Which one, from 1
-        #[arg(long, value_name = "N")]
-        shard: u64,
-        #[command(flatten)]
-        planned: PlannedArguments,
-    },
+    Run(ShardArguments),
     /// Put the shards of a plan together: the results are those of the sweep on one machine, to the byte
     #[command(after_help = "Example:\n  candlewick sweep merge --plan sweep/plan.json")]
     Merge {
@@ -110,69 +100,53 @@ enum Step {
     },
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Part {
-    Whole,
-    Plan(NonZeroU64),
-    Shard(u64),
-    Merged,
-}
-
 pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     match &arguments.step {
-        None => run_here(Part::Whole, &arguments.own, context),
-        Some(Step::Plan { shards, own }) => run_here(Part::Plan(*shards), own, context),
-        Some(Step::Run { shard, planned }) => run_planned(Part::Shard(*shard), planned, 0, context),
-        Some(Step::Merge { planned, top }) => run_planned(Part::Merged, planned, *top, context),
+        None => run_here(&arguments.own, context, |sweep| sweep.run(Vec::new())),
+        Some(Step::Plan { shards, own }) => run_here(own, context, |sweep| sweep.plan(*shards)),
+        Some(Step::Run(ShardArguments { shard, planned })) => {
+            run_planned((planned, 0), context, |sweep, plan, others| sweep.run_shard(plan, *shard, others))
+        }
+        Some(Step::Merge { planned, top }) => {
+            run_planned((planned, *top), context, |sweep, plan, others| sweep.merge(plan, others))
+        }
     }
 }
 
-fn run_here(part: Part, own: &OwnArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+fn run_here(
+    own: &OwnArguments,
+    context: &Context<'_>,
+    act: impl FnOnce(&mut SweepContext<'_>) -> Result<Ending, Failure>,
+) -> Result<Ending, Failure> {
     let terms = own.search.terms();
     let prepared = terms.prepare(&context.global.config, context.registry, &Terminal(context.global))?;
-    let folder = ResultFolder::open(&own.out)?;
-    run_part(part, (&terms, &prepared), (folder, own.top), None, context)
+    with_sweep((&terms, &prepared), (ResultFolder::open(&own.out)?, own.top), None, context, act)
 }
 
 fn run_planned(
-    part: Part,
-    planned: &PlannedArguments,
-    top: usize,
+    (planned, top): (&PlannedArguments, usize),
     context: &Context<'_>,
+    act: impl FnOnce(&mut SweepContext<'_>, &SearchPlan, OtherProgram) -> Result<Ending, Failure>,
 ) -> Result<Ending, Failure> {
     let Planned { plan, path, folder, others } = planned.read(PlannedCommand::Sweep, context)?;
     let terms = plan.terms(planned.place())?;
     let prepared = plan.prepare(&path, &terms, context.registry, &Terminal(context.global))?;
-    let folder = ResultFolder::open(&folder)?;
-    run_part(part, (&terms, &prepared), (folder, top), Some((&plan, others)), context)
-}
-
-fn run_part(
-    part: Part,
-    searched: (&SearchTerms, &PreparedSearch<'_>),
-    place: (ResultFolder, usize),
-    plan: Option<(&SearchPlan, OtherProgram)>,
-    context: &Context<'_>,
-) -> Result<Ending, Failure> {
-    with_sweep(searched, place, plan, context, |sweep| match (part, plan) {
-        (Part::Plan(shards), _) => sweep.plan(shards),
-        (Part::Shard(number), Some((plan, others))) => sweep.run_shard(plan, number, others),
-        (Part::Merged, Some((plan, others))) => {
-            let to_error = |error| sweep.error_of(error);
-            let gathered = plan.gather(&sweep.folder, sweep.job, others, to_error)?;
-            sweep.notices.extend(gathered.notices);
-            sweep.run(gathered.records)
-        }
-        (Part::Whole | Part::Shard(_) | Part::Merged, _) => sweep.run(Vec::new()),
-    })
+    let (place, chosen) = ((ResultFolder::open(&folder)?, top), Some((&plan, others)));
+    with_sweep((&terms, &prepared), place, chosen, context, |sweep| act(sweep, &plan, others))
 }
 
 impl SweepContext<'_> {
     fn run(&self, known: Vec<Record>) -> Result<Ending, Failure> {
         match self.report(known)? {
-            Ok(report) => self.print(&report, || report.to_string()),
+            Ok(report) => show(&report, self.context.global),
             Err(ending) => Ok(ending),
         }
+    }
+
+    fn merge(&mut self, plan: &SearchPlan, others: OtherProgram) -> Result<Ending, Failure> {
+        let gathered = plan.gather(&self.folder, self.job, others, |error| self.error_of(error))?;
+        self.notices.extend(gathered.notices);
+        self.run(gathered.records)
     }
 
     fn plan(&self, shards: NonZeroU64) -> Result<Ending, Failure> {
@@ -187,7 +161,7 @@ impl SweepContext<'_> {
         let document = json!({
             "sets": sets, "shards": all, "rounds": plan.rounds, "file": path, "program": plan.program
         });
-        self.print(&document, || match plan.rounds {
+        let text = || match plan.rounds {
             None => format!(
                 "{sets} sets in {all} shards: wrote {shown}\nnext: sweep run --plan {shown} --shard 1 to {all}, on \
                  whatever machine has this file, the same program and the candles; then sweep merge --plan {shown} where \
@@ -198,7 +172,8 @@ impl SweepContext<'_> {
                  to {shards}, on whatever machine has this file, the same program and the candles; where all of their \
                  journals are, those of the next round, and so on to {all}; then sweep merge --plan {shown}",
             ),
-        })
+        };
+        show_as(&document, text, self.context.global)
     }
 
     fn run_shard(&self, plan: &SearchPlan, number: u64, others: OtherProgram) -> Result<Ending, Failure> {
@@ -216,28 +191,21 @@ impl SweepContext<'_> {
         // Shards count as the sweep whose parts they are, until they are merged.
         self.begin(0)?;
         let kept = (&mut journal, known);
-        match self.watched(|watcher| match &of_round {
+        let (rows, ending) = self.watched(|watcher| match &of_round {
             Some(part) => self.job.run_round((&part.round, part.shard), kept, watcher),
             None => self.job.run_shard(shard, kept, watcher),
-        })? {
-            Watched::Stopped(_, ending) => Ok(ending),
-            Watched::Done(rows) => {
-                drop(journal);
-                let others = plan.keep(&self.folder, number)?;
-                self.context.note_all(&others);
-                let trials = rows.len();
-                let document = json!({
-                    "shard": number, "shards": plan.shards, "trials": trials, "resumed": resumed, "notices": self.notices
-                });
-                self.print(&document, || {
-                    format!("shard {number} of {}: {trials} trials have run", plan.shards)
-                })
-            }
+        })?;
+        if let Some(ending) = ending {
+            return Ok(ending);
         }
-    }
-
-    fn print(&self, report: &impl Serialize, text: impl FnOnce() -> String) -> Result<Ending, Failure> {
-        show_as(report, text, self.context.global)
+        drop(journal);
+        self.context.note_all(plan.keep(&self.folder, number)?);
+        let trials = rows.len();
+        let document = json!({
+            "shard": number, "shards": plan.shards, "trials": trials, "resumed": resumed, "notices": self.notices
+        });
+        let text = || format!("shard {number} of {}: {trials} trials have run", plan.shards);
+        show_as(&document, text, self.context.global)
     }
 }
 
@@ -256,11 +224,6 @@ pub(super) struct SweepContext<'a> {
     pub(super) context: &'a Context<'a>,
 }
 
-pub(super) enum Watched {
-    Done(Vec<TrialRow>),
-    Stopped(Vec<TrialRow>, Ending),
-}
-
 pub(super) fn with_sweep<T>(
     (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
     (folder, top): (ResultFolder, usize),
@@ -269,9 +232,7 @@ pub(super) fn with_sweep<T>(
     act: impl FnOnce(&mut SweepContext<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let PreparedSearch { loaded, entry, settings, space, sweep, candles, .. } = prepared;
-    if let Some(host) = host() {
-        host.candles(&candles.series);
-    }
+    tell_candles(&candles.series);
     let replay = Replay { settings, entry, space, candles: &candles.series, markets: &candles.markets };
     let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
     let (balance, threads) = (loaded.initial_balance()?, terms.threads());
@@ -305,13 +266,9 @@ impl SweepContext<'_> {
         let resumed = known.len();
         let watch = Stopwatch::start();
         self.begin(resumed)?;
-        let end = self.watched(|watcher| self.job.run(&mut journal, known, watcher))?;
+        let (rows, ending) = self.watched(|watcher| self.job.run(&mut journal, known, watcher))?;
         drop(journal);
         self.context.note_all(self.folder.keep(TRIALS)?);
-        let (rows, ending) = match end {
-            Watched::Done(rows) => (rows, None),
-            Watched::Stopped(rows, ending) => (rows, Some(ending)),
-        };
         let end = if ending.is_none() { LookEnd::Whole } else { LookEnd::Stopped };
         let counted = with_spinner("Counting variants", self.context.global, || {
             count_sweep((&self.noted, self.job), (&rows, end), self.context.registry)
@@ -338,7 +295,6 @@ impl SweepContext<'_> {
         Ok(Ok(SweepReport::of(&tried, (&candles.hash, &notices), self.top)))
     }
 
-    /// Fails if the strategy rejected every set, since there is no result then.
     fn check_refusals(&self, rows: &[TrialRow]) -> Result<(), Failure> {
         let refusals = Refusals::of(rows);
         let Some(problem) = refusals.first.filter(|_| refusals.count == rows.len()) else { return Ok(()) };
@@ -378,10 +334,11 @@ impl SweepContext<'_> {
         Ok(files)
     }
 
-    pub(super) fn watched(
+    /// Returns the trials, and how the sweep ended if it was stopped.
+    fn watched(
         &self,
         run: impl FnOnce(&mut Watcher<'_>) -> Result<SweepEnd, SearchError>,
-    ) -> Result<Watched, Failure> {
+    ) -> Result<(Vec<TrialRow>, Option<Ending>), Failure> {
         let sign = interrupt::sign()?;
         let mut progress = Progress::new("Sweeping", self.context.global);
         let objective = self.prepared.sweep.objective;
@@ -395,12 +352,10 @@ impl SweepContext<'_> {
         });
         drop(progress);
         let rows = match end.map_err(|error| self.failure(error))? {
-            SweepEnd::Done(rows) => return Ok(Watched::Done(rows)),
+            SweepEnd::Done(rows) => return Ok((rows, None)),
             SweepEnd::Stopped(rows) => rows,
         };
-        let folder = self.folder.shown();
-        self.context.say(&format!("stopped; the same command goes on where it was ({})", folder.display()));
-        Ok(Watched::Stopped(rows, sign.get().copied().unwrap_or(Ending::Interrupted)))
+        Ok((rows, Some(self.context.stopped(&sign, &self.folder.shown()))))
     }
 
     pub(super) fn failure(&self, error: SearchError) -> Failure {
@@ -423,8 +378,7 @@ pub(super) fn sweep_count(counted: io::Result<TriedCount>) -> io::Result<SweepCo
 /// A walk may choose one set per window, and each takes several runs over all candles.
 const MOST_VERIFIED: usize = 5;
 
-/// Verifies a set candle by candle, here and in a process of its own. Before that it is not a
-/// result.
+/// Verifies a set, here and in a new process. Before that it is not a result.
 fn verify_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) -> Result<(), Failure> {
     let PreparedSearch { entry, space, sweep, candles, .. } = prepared;
     let bot = space.bot(candidate);

@@ -3,11 +3,11 @@
 use super::strategy::check::{check_command, not_made};
 use super::sweep::with_sweep;
 use super::walk_forward::{Walked, walked};
-use crate::arguments::parse_percent;
+use crate::arguments::parse_percent_within;
 use crate::combinations::conditions_of;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
-use crate::host::host;
+use crate::host::tell_candles;
 use crate::interrupt;
 use crate::output::{show, write_file};
 use crate::progress::{Progress, Terminal};
@@ -39,7 +39,6 @@ const NEEDS: &str = "it needs more candles before it can answer than there are b
 const CHECK_LIMIT: Duration = Duration::from_mins(10);
 const SHOWN: usize = 10;
 
-/// What to tune, and where the results go.
 #[derive(Debug, Args)]
 #[command(
     after_help = "One command for what data check, strategy check, sweep and walk-forward do one by one:\n  1. the candles: are they \
@@ -99,8 +98,8 @@ pub(super) fn run(arguments: &TuneArguments, context: &Context<'_>) -> Result<En
     let tuning = Tuning { arguments, plan, layout, trials, context };
     let checked = tuning.check_strategy();
     // Ctrl-C ends the process of the checks as well, which is no failure of the strategy.
-    if let Some(ending) = sign.get() {
-        return Ok(tuning.stopped(*ending));
+    if sign.get().is_some() {
+        return Ok(context.stopped(&sign, &tuning.trials));
     }
     let (subject, checked, conditions) = checked?;
     let sweep = match tuning.sweep()? {
@@ -163,9 +162,7 @@ impl Tuning<'_> {
         Ok(end.map(Some))
     }
 
-    /// Runs the walk-forward with a locked hold-out and reports.
-    ///
-    /// Opens the hold-out if requested and if there is a result to confirm.
+    /// Opens the hold-out only if requested and if there is a result to confirm.
     fn walk_and_report(
         &self,
         candles: &[CheckedCandles],
@@ -173,7 +170,7 @@ impl Tuning<'_> {
         sweep: Option<&SweepReport>,
         sign: &OnceLock<Ending>,
     ) -> Result<Ending, Failure> {
-        let looks = self.earlier_looks()?;
+        let looks = self.prepare_walk(HoldOutUse::Locked)?.earlier_looks()?.found;
         if self.arguments.open_hold_out {
             self.context.note_all(&looks);
         }
@@ -195,8 +192,8 @@ impl Tuning<'_> {
                 );
             }
         }
-        if let Some(ending) = sign.get() {
-            return Ok(self.stopped(*ending));
+        if sign.get().is_some() {
+            return Ok(self.context.stopped(sign, &self.trials));
         }
         let best = self.write_best(sweep.is_some(), &mut notices)?;
         let prepared = &self.plan.prepared;
@@ -224,10 +221,6 @@ impl Tuning<'_> {
         show(&report, self.context.global)
     }
 
-    fn earlier_looks(&self) -> Result<Vec<String>, Failure> {
-        Ok(self.prepare_walk(HoldOutUse::Locked)?.earlier_looks()?.found)
-    }
-
     fn prepare_walk(&self, hold_out_use: HoldOutUse) -> Result<WalkRun<'_>, Failure> {
         let TunePlan { terms, prepared, layout, .. } = &self.plan;
         let folder = self.trials.join("walk-forward");
@@ -236,9 +229,7 @@ impl Tuning<'_> {
 
     fn walk(&self, hold_out_use: HoldOutUse) -> Result<Result<Walked, Ending>, Failure> {
         let TunePlan { terms, prepared, .. } = &self.plan;
-        if let Some(host) = host() {
-            host.candles(&prepared.candles.series);
-        }
+        tell_candles(&prepared.candles.series);
         walked(self.prepare_walk(hold_out_use)?, (terms, prepared), &[], self.context)
     }
 
@@ -257,18 +248,13 @@ impl Tuning<'_> {
         };
         let path = self.best_path();
         let Some(text) = text else { return Ok(None) };
-        // What it was tuned on is what backtests and the sandbox take.
         let loaded = &self.plan.prepared.loaded;
-        let data = &loaded.config.sandbox.data;
-        let data =
-            if data.is_empty() { String::new() } else { format!("\n[sandbox]\ndata = {}\n", json!(data)) };
-        let catalog = &loaded.config.data.catalog;
-        let catalog = if loaded.is_set("data.catalog") {
-            format!("\n[data]\ncatalog = {}\n", json!(catalog))
-        } else {
-            String::new()
-        };
-        write_file("--out", &path, |file| write!(file, "{text}{data}{catalog}"))?;
+        let (data, catalog) = (&loaded.config.sandbox.data, &loaded.config.data.catalog);
+        let data = (!data.is_empty()).then(|| format!("\n[sandbox]\ndata = {}\n", json!(data)));
+        let is_set = loaded.is_set("data.catalog");
+        let catalog = is_set.then(|| format!("\n[data]\ncatalog = {}\n", json!(catalog)));
+        let text = [Some(text), data, catalog].into_iter().flatten().collect::<String>();
+        write_file("--out", &path, |file| file.write_all(text.as_bytes()))?;
         Ok(Some(path))
     }
 
@@ -345,12 +331,6 @@ impl Tuning<'_> {
         let text = warm_up.describe_share(market.candles.len(), " before the hold-out")?;
         Some(format!("bot \"{}\": {text}", bot.bot))
     }
-
-    fn stopped(&self, ending: Ending) -> Ending {
-        let folder = self.trials.display();
-        self.context.say(&format!("stopped; the same command goes on where it was ({folder})"));
-        ending
-    }
 }
 
 fn words_of(checked: &ValidationReport) -> String {
@@ -372,7 +352,5 @@ fn found_candles(candles: &CheckedCandles) -> Result<FoundPart, Failure> {
 }
 
 fn parse_hold_out(text: &str) -> Result<f64, String> {
-    parse_percent(text)
-        .filter(|percent| (5.0..=50.0).contains(percent))
-        .ok_or_else(|| "use a percentage from 5 to 50".to_owned())
+    parse_percent_within(text, [5.0, 50.0])
 }

@@ -4,11 +4,11 @@ use super::sweep::{sweep_count, verify_chosen};
 use crate::arguments::basis_of;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
-use crate::host::host;
+use crate::host::tell_candles;
 use crate::interrupt;
 use crate::output::{show, show_as};
 use crate::progress::{Progress, Terminal};
-use crate::search::{LayoutArguments, Planned, PlannedArguments, SearchArguments};
+use crate::search::{LayoutArguments, Planned, PlannedArguments, SearchArguments, ShardArguments};
 use candlewick_app::search::{
     HoldOutOutcome, HoldOutUse, KnownLooks, Layout, OpeningRecord, PlannedCommand, PreparedSearch, Reopening,
     ResultFolder, SearchTerms, TriedCount, WalkEnd, WalkOutcome, WalkProgress, WalkRun, WalkShard,
@@ -30,7 +30,6 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// What to search, and on what.
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -57,7 +56,6 @@ pub(crate) struct WalkForwardArguments {
     hold_out: HoldOutArguments,
 }
 
-/// The arguments of a walk, and of the plan of one.
 #[derive(Debug, Args)]
 struct OwnArguments {
     #[command(flatten)]
@@ -69,7 +67,6 @@ struct OwnArguments {
     out: PathBuf,
 }
 
-/// What is done with the hold-out.
 #[derive(Debug, Args)]
 struct HoldOutArguments {
     /// Test on the hold-out as well: once
@@ -80,7 +77,6 @@ struct HoldOutArguments {
     again: bool,
 }
 
-/// A walk in parts.
 #[derive(Debug, Subcommand)]
 enum Step {
     /// Cut a walk into shards, for several machines: writes plan.json to the folder
@@ -99,13 +95,7 @@ enum Step {
     /// The plan says what is searched, over which candles and how: neither arguments nor a configuration are needed. A
     /// shard may be run twice, stopped, killed and started again: what ran is not run again, and changes nothing.
     #[command(after_help = "Example:\n  candlewick walk-forward run --plan walk-forward/plan.json --shard 2")]
-    Run {
-        /// Which one, from 1
-        #[arg(long, value_name = "N")]
-        shard: u64,
-        #[command(flatten)]
-        planned: PlannedArguments,
-    },
+    Run(ShardArguments),
     /// Put the shards of a plan together and run the tests: the results are those of the walk on one machine, to the byte
     #[command(after_help = "Example:\n  candlewick walk-forward merge --plan walk-forward/plan.json")]
     Merge {
@@ -129,14 +119,13 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
     match &arguments.step {
         None => run_here(&arguments.own, (arguments.hold_out.value(), None), context),
         Some(Step::Plan { shards, own }) => run_here(own, (HoldOutUse::Locked, Some(*shards)), context),
-        Some(Step::Run { shard, planned }) => {
+        Some(Step::Run(ShardArguments { shard, planned })) => {
             run_planned(planned, (HoldOutUse::Locked, Some(*shard)), context)
         }
         Some(Step::Merge { planned, hold_out }) => run_planned(planned, (hold_out.value(), None), context),
     }
 }
 
-/// Walks, or writes a plan of so many shards.
 fn run_here(
     own: &OwnArguments,
     (hold_out, shards): (HoldOutUse, Option<NonZeroU64>),
@@ -144,12 +133,10 @@ fn run_here(
 ) -> Result<Ending, Failure> {
     let (terms, layout) = (own.search.terms(), own.layout.terms());
     let prepared = terms.prepare(&context.global.config, context.registry, &Terminal(context.global))?;
-    if let Some(host) = host() {
-        host.candles(&prepared.candles.series);
-    }
+    tell_candles(&prepared.candles.series);
     let walk = WalkRun::prepare(&terms, &layout, &prepared, (&own.out, hold_out))?;
     let Some(shards) = shards else {
-        return finish(walk, (&terms, &prepared), &[], context);
+        return show_walked(walked(walk, (&terms, &prepared), &[], context)?, context);
     };
     let plan = walk.plan(shards)?;
     let path = plan.write(walk.folder())?;
@@ -168,7 +155,6 @@ fn run_here(
     show_as(&document, text, context.global)
 }
 
-/// Runs a shard, or puts all of them together.
 fn run_planned(
     arguments: &PlannedArguments,
     (hold_out, shard): (HoldOutUse, Option<u64>),
@@ -180,16 +166,14 @@ fn run_planned(
     };
     let terms = plan.terms(arguments.place())?;
     let prepared = plan.prepare(&path, &terms, context.registry, &Terminal(context.global))?;
-    if let Some(host) = host() {
-        host.candles(&prepared.candles.series);
-    }
+    tell_candles(&prepared.candles.series);
     let mut walk = WalkRun::prepare(&terms, &layout, &prepared, (&folder, hold_out))?;
     let differences = walk.check(&plan, others)?;
     context.note_all(differences.noted);
     let mut notices = differences.allowed;
     let Some(number) = shard else {
         notices.extend(walk.gather(&plan, others)?);
-        return finish(walk, (&terms, &prepared), &notices, context);
+        return show_walked(walked(walk, (&terms, &prepared), &notices, context)?, context);
     };
     context.note_all(&notices);
     let sign = interrupt::sign()?;
@@ -197,8 +181,7 @@ fn run_planned(
     let end = walk.run_shard(&plan, number, &mut |now| follow(&mut progress, now, &sign))?;
     drop(progress);
     let WalkShard::Done { trials, resumed, notice } = end else {
-        context.say(&format!("stopped; the same command goes on where it was ({})", folder.display()));
-        return Ok(sign.get().copied().unwrap_or(Ending::Interrupted));
+        return Ok(context.stopped(&sign, &folder));
     };
     context.note_all(notice);
     let shards = plan.shards;
@@ -208,22 +191,14 @@ fn run_planned(
     show_as(&document, || format!("shard {number} of {shards}: {trials} trials have run"), context.global)
 }
 
+fn show_walked(walked: Result<Walked, Ending>, context: &Context<'_>) -> Result<Ending, Failure> {
+    walked.map_or_else(Ok, |walked| show(&walked.summary(), context.global))
+}
+
 fn follow(progress: &mut Progress, now: WalkProgress, sign: &OnceLock<Ending>) -> ControlFlow<()> {
     progress.update(now.done, now.total);
     progress.say(&format!("window {} of {}", now.window, now.windows));
     if sign.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-}
-
-fn finish(
-    walk: WalkRun<'_>,
-    searched: (&SearchTerms, &PreparedSearch<'_>),
-    notices: &[String],
-    context: &Context<'_>,
-) -> Result<Ending, Failure> {
-    match walked(walk, searched, notices, context)? {
-        Ok(walked) => show(&walked.summary(), context.global),
-        Err(ending) => Ok(ending),
-    }
 }
 
 pub(super) fn walked(
@@ -238,9 +213,7 @@ pub(super) fn walked(
     let end = walk.run(&mut |now| follow(&mut progress, now, &sign))?;
     drop(progress);
     let WalkEnd::Done(outcome) = end else {
-        let folder = walk.folder().shown();
-        context.say(&format!("stopped; the same command goes on where it was ({})", folder.display()));
-        return Ok(Err(sign.get().copied().unwrap_or(Ending::Interrupted)));
+        return Ok(Err(context.stopped(&sign, &walk.folder().shown())));
     };
     let counted = walk.count(&outcome, context.registry);
     let opened = match &outcome.hold_out {
@@ -248,9 +221,8 @@ pub(super) fn walked(
         Some(HoldOutOutcome::Locked { .. }) | None => None,
     };
     let verified = verify_chosen(prepared, &outcome.windows, opened)?;
-    let told = (walk.layout(), counted.as_ref(), notices);
-    let (report, all) = report_of(&outcome, (terms, prepared), told)?;
     let caveats = caveats_of((terms, prepared), counted.as_ref());
+    let (report, all) = report_of(&outcome, prepared, (walk.layout(), &caveats, notices))?;
     let counted = counted.map(sweep_count);
     let files = write(walk.folder(), &report, all.as_ref(), (&prepared.settings, &caveats))?;
     let elapsed = stopwatch.elapsed();
@@ -292,11 +264,10 @@ fn caveats_of(
 
 fn report_of(
     outcome: &WalkOutcome,
-    (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
-    (layout, counted, notices): (&Layout, Option<&io::Result<TriedCount>>, &[String]),
+    prepared: &PreparedSearch<'_>,
+    (layout, caveats, notices): (&Layout, &Caveats, &[String]),
 ) -> Result<(WalkForwardReport, Option<Finished>), Failure> {
     let PreparedSearch { loaded, space, sweep, candles, .. } = prepared;
-    let caveats = caveats_of((terms, prepared), counted);
     let notices = [candles.notices.as_slice(), notices].concat();
     let hold_out = outcome.hold_out.as_ref().map(|hold_out| match hold_out {
         HoldOutOutcome::Locked { range, openings } => HoldOut::locked(range, *openings),
@@ -317,7 +288,7 @@ fn report_of(
         data_hash: &candles.hash,
         notices: &notices,
         balance: loaded.initial_balance()?,
-        caveats: &caveats,
+        caveats,
         hold_out,
     }))
 }

@@ -43,38 +43,36 @@ pub(crate) fn report(
     (trades, json): (Option<&Path>, bool),
     elapsed: Duration,
 ) -> Result<Ending, Failure> {
-    let finished = &outcome.finished;
+    let (finished, scale) = (&outcome.finished, outcome.settings.money_scale);
+    let bots = &loaded.config.bots;
     if let Some(host) = host() {
-        host.trades(&finished.book, &loaded.config.bots, outcome.settings.money_scale);
+        host.trades(&finished.book, bots, scale);
     }
     if let Some(path) = trades {
-        let (bots, scale) = (&loaded.config.bots, outcome.settings.money_scale);
         let venue = (&loaded.config.simulation, &outcome.settings.bots[..]);
         let caveats = Caveats::of_trading(Some(outcome.trading), venue, &finished.book);
         write_trades(path, &finished.book, bots, (scale, &caveats))?;
     }
     let report = figures(&outcome, loaded, elapsed);
     if json {
+        let doubts = finished.book.rows().iter().filter(|row| row.state == IntentState::InDoubt);
         print_last(&LiveReport {
             seq: outcome.last_event.max(1),
             at: outcome.span.end,
             event: "ended",
             report,
-            in_doubt: count(&finished.book, IntentState::InDoubt),
-            unfinished: unfinished_lines(finished, outcome.settings.money_scale),
+            in_doubt: doubts.count(),
+            unfinished: unfinished_lines(finished, scale),
             stop: stop_name(finished.stop),
-            wallet: finished.wallet.map(|wallet| outcome.settings.money_scale.to_f64(wallet)),
-            wallet_difference: finished
-                .wallet_difference
-                .as_ref()
-                .map(|difference| outcome.settings.money_scale.to_f64(difference.amount)),
+            wallet: finished.wallet.map(|wallet| scale.to_f64(wallet)),
+            wallet_difference: finished.wallet_difference.as_ref().map(|found| scale.to_f64(found.amount)),
             rejected_rows: finished.rejected_rows,
             audits: finished.audits.clone(),
         })?;
     } else {
         print(&format!("\n{report}"))?;
     }
-    ending_of(outcome.finished, outcome.settings.money_scale)
+    ending_of(outcome.finished, scale)
 }
 
 fn figures(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> RunReport {
@@ -120,14 +118,8 @@ fn ending_of(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure> {
     if let Some(error) = finished.not_durable {
         let is_gone = matches!(error, RuntimeError::Journal(JournalError::FileGone { .. }));
         let failure = Failure::from(error).context("the journal's end may not be durable");
-        // A journal that is gone says what to do itself.
-        return Err(if is_gone {
-            failure
-        } else {
-            failure.help(
-                "nothing is lost at the venue: the next start on this journal looks there for what the journal misses",
-            )
-        });
+        let help = "nothing is lost at the venue: the next start on this journal looks there for what the journal misses";
+        return Err(if is_gone { failure } else { failure.help(help) });
     }
     let unfinished = unfinished_failure(&finished, scale).map_or(Ok(Ending::Done), Err);
     let differing = wallet_failure(&finished);
@@ -136,31 +128,32 @@ fn ending_of(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure> {
             None => differing.map_or(unfinished, Err),
             Some(reason) => {
                 let halt = describe_halt(&Halt { at: finished.halted_at, reason });
-                let problem = anyhow::anyhow!("the run ended {halt}");
-                Err(Failure::new(FailureKind::Stopped, problem)
-                    .help("`candlewick resume` allows opens again"))
+                Err(stopped(format!("the run ended {halt}")).help("`candlewick resume` allows opens again"))
             }
         },
         Stop::Interrupted => differing.map_or(Ok(Ending::Interrupted), Err),
         Stop::Terminated => differing.map_or(unfinished, Err),
         Stop::Limit(rule) => {
-            let problem = anyhow::anyhow!("the risk limit {rule} was reached, and only a person can lift it");
+            let problem = format!("the risk limit {rule} was reached, and only a person can lift it");
             let help = "look at what happened; a run on this journal meets the limit again: candlewick halt before it, candlewick resume in it";
-            Err(Failure::new(FailureKind::Stopped, problem).help(help))
+            Err(stopped(problem).help(help))
         }
     }
 }
 
 fn wallet_failure(finished: &Finished) -> Option<Failure> {
     if let Some(missing) = &finished.missing_wallet {
-        return Some(Failure::new(FailureKind::Stopped, anyhow::anyhow!("{missing}")).help(
-            "look at the account at the venue; the next run compares the wallet with the trades again",
-        ));
+        let help = "look at the account at the venue; the next run compares the wallet with the trades again";
+        return Some(stopped(missing.clone()).help(help));
     }
     let difference = finished.wallet_difference.as_ref()?;
-    Some(Failure::new(FailureKind::Stopped, anyhow::anyhow!("{}", difference.text)).help(
+    Some(stopped(difference.text.clone()).help(
         "compare the trades with the venue's own list; `candlewick resume` while a bot runs books the difference",
     ))
+}
+
+fn stopped(problem: String) -> Failure {
+    Failure::new(FailureKind::Stopped, anyhow::Error::msg(problem))
 }
 
 fn background(book: &TradeBook, loaded: &Loaded) -> Background {
@@ -208,10 +201,6 @@ fn notices(finished: &Finished, scale: MoneyScale) -> Vec<String> {
     notices
 }
 
-fn count(book: &TradeBook, state: IntentState) -> usize {
-    book.rows().iter().filter(|row| row.state == state).count()
-}
-
 const MAX_NAMED: usize = 20;
 
 #[derive(Serialize)]
@@ -236,10 +225,7 @@ fn unfinished_lines(finished: &Finished, scale: MoneyScale) -> Vec<UnfinishedLin
 
 /// Returns who has the unsettled stakes. A venue whose own candles have ended settles nothing more.
 pub(super) const fn holder(finished: &Finished) -> Unsettled {
-    match finished.stop {
-        Stop::DataEnds(_) => Unsettled::Returned,
-        Stop::TimeUp | Stop::Interrupted | Stop::Terminated | Stop::Limit(_) => Unsettled::AtVenue,
-    }
+    if matches!(finished.stop, Stop::DataEnds(_)) { Unsettled::Returned } else { Unsettled::AtVenue }
 }
 
 fn unfinished_notices(finished: &Finished, scale: MoneyScale) -> Vec<String> {

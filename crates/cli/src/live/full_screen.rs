@@ -4,7 +4,7 @@ use super::Front;
 use super::header::Header;
 use super::screen::{Screen, Shown, WAITING, distinct};
 use crate::failure::Failure;
-use crate::log::LogWriter;
+use crate::log::{Line, LogWriter};
 use candlewick_engine::BotSettings;
 use candlewick_runtime::{Demand, Watcher};
 use candlewick_tui::{BotFacts, Facts, Seat, is_possible, leave, show};
@@ -32,28 +32,27 @@ pub(super) fn start(mut screen: Screen, front: &Front<'_>) -> (Vec<Watcher>, Sho
         log: log_lines,
         has_colours: std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
     };
-    let facts = facts_of(screen.take_header(), front);
+    let facts = facts_of(screen.header.take(), front);
     let (watcher, mut notices) = Watcher::channel(WAITING, screen.interest());
     let (ended, has_ended) = oneshot::channel();
     let log = front.log.clone();
-    log.divert(lines);
+    log.send(Line::Divert(lines));
     std::thread::spawn(move || {
         let shown = show(facts, &mut notices, &seat);
-        log.give_back();
+        log.send(Line::GiveBack);
         if let Err(error) = shown {
             tracing::warn!("the terminal does not take the view any more, lines follow: {error}");
         }
         screen.show_all(&mut notices);
-        // Nobody waits for a view that took too long.
         let _ = ended.send(());
     });
-    (vec![watcher.with_overview()], Shown::when(has_ended))
+    (vec![watcher.with_overview()], Shown(Some(has_ended)))
 }
 
 /// Restores the terminal if a stalled view has not done so.
 pub(super) fn end(log: &LogWriter) {
     leave();
-    log.give_back();
+    log.send(Line::GiveBack);
 }
 
 fn facts_of(header: Option<Header>, front: &Front<'_>) -> Facts {
@@ -68,7 +67,6 @@ fn facts_of(header: Option<Header>, front: &Front<'_>) -> Facts {
         venue: header.venue,
         wallet: header.wallet,
         journal: header.journal,
-        // What stands before it says it already.
         requests: requests.strip_prefix("requests ").unwrap_or(&requests).to_owned(),
         scale: config.account.money_scale,
         bots: config.bots.iter().zip(header.bots).map(bot_facts).collect(),

@@ -5,7 +5,7 @@ use crate::combinations::{combinations_of, gates_of};
 use crate::terminal::{lines, wrapped_beside};
 use candlewick_app::bots::{own_durations, session_settings};
 use candlewick_app::configuration::{
-    AlertEvent, AlertSeverity, ChannelSettings, Loaded, Mode, VariantSettings,
+    AlertEvent, AlertSeverity, ChannelSettings, Loaded, VariantSettings,
 };
 use candlewick_app::lints::{self, LintInput, Stage};
 use candlewick_app::signals::list_words;
@@ -101,30 +101,22 @@ impl Header {
     }
 
     fn wallet_words(&self, (free, wallet): (Money, Option<Money>), scale: MoneyScale) -> String {
-        let ledger = scale.format(free);
-        match wallet.filter(|wallet| *wallet != free) {
-            None => format!("{}, {ledger} free", self.wallet),
-            Some(wallet) => {
-                let (held, difference) =
-                    (scale.format(wallet), scale.format((wallet - free).max(free - wallet)));
-                let word = if wallet > free { "more" } else { "less" };
-                format!(
-                    "{}, {held}; the ledger has {ledger} free, the wallet {difference} {word}",
-                    self.wallet
-                )
-            }
-        }
+        let (name, ledger) = (&self.wallet, scale.format(free));
+        let Some(wallet) = wallet.filter(|wallet| *wallet != free) else {
+            return format!("{name}, {ledger} free");
+        };
+        let (held, difference) = (scale.format(wallet), scale.format((wallet - free).max(free - wallet)));
+        let word = if wallet > free { "more" } else { "less" };
+        format!("{name}, {held}; the ledger has {ledger} free, the wallet {difference} {word}")
     }
 
     fn ruin(&self, free: Money) -> Vec<String> {
         let Some((settings, records)) = self.stakes.as_deref() else { return Vec::new() };
-        // A start with stakes that mean nothing was refused before.
         let report = check_ruin(settings, free, records).unwrap_or_default();
         report.ladders.into_iter().chain(report.stakes).collect()
     }
 }
 
-/// Labels the first line.
 fn labelled(
     label: &'static str,
     lines: impl IntoIterator<Item = String>,
@@ -139,13 +131,6 @@ pub(crate) fn named_by(journal: Option<&JournalUrl>, files: &[PathBuf]) -> Strin
     }
     let files: Vec<String> = files.iter().map(|file| format!(" --config {}", file.display())).collect();
     files.concat()
-}
-
-pub(crate) const fn wallet_words(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Demo => "demo",
-        Mode::Real => "REAL MONEY",
-    }
 }
 
 /// Scheme and host of a venue's address. Paths and queries may hold secrets.

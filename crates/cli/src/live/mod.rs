@@ -10,7 +10,7 @@ mod words;
 
 use crate::context::{Context, start_workers};
 use crate::failure::{Ending, Failure};
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Interrupt, pass};
 use crate::log::LogWriter;
 use crate::progress::ReadingProgress;
 use candlewick_app::bots::BotSet;
@@ -20,7 +20,6 @@ use candlewick_app::live::{self, Connection, ControlChannel, FrontEnd, JournalSe
 use candlewick_runtime::Stop;
 use candlewick_sdk::Millis;
 use std::sync::Arc;
-use std::time::Duration;
 use stream::PrintedEvents;
 use tokio::sync::{Notify, mpsc};
 
@@ -28,9 +27,8 @@ pub(crate) use ending::report;
 pub(crate) use full_screen::check as check_full_screen;
 pub(crate) use header::{
     Header, RunWords, address_words, candle_words, named_by, noted_words, sandbox_words, speed_words,
-    wallet_words,
 };
-pub(crate) use screen::{Detail, Screen, Stream};
+pub(crate) use screen::{Detail, Screen};
 
 pub(crate) struct ReadyRun<'a> {
     pub(crate) loaded: &'a Loaded,
@@ -72,7 +70,7 @@ pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Fail
     let watcher = tokio::spawn(watch(interrupt, run_for, sender.clone(), Arc::clone(&leave)));
     let announce = Box::new(|text: &str| log.print(text));
     let printed = (global.json && !global.quiet).then(|| PrintedEvents::begin(&control.events()));
-    let logs_decisions = log.form().is_json() && !global.quiet;
+    let logs_decisions = log.form.is_json() && !global.quiet;
     let logged = logs_decisions.then(|| stream::log_decisions(&control.events(), log));
     let (watchers, shown) = if is_full_screen {
         let (bots, connection, control) = (&bots, &connection, &control);
@@ -80,7 +78,7 @@ pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Fail
     } else {
         screen.show()
     };
-    log.form().set_clock(Some(Arc::clone(&connection.clock)));
+    log.form.set_clock(Some(Arc::clone(&connection.clock)));
     let progress = Box::new(ReadingProgress { global, is_full_screen });
     let front = FrontEnd { journal, control, watchers, announce, progress, stop, leave, read_again };
     let outcome = live::run(loaded, bots, connection, front).await;
@@ -94,7 +92,7 @@ pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Fail
     }
     // What was counted is said before the figures of the run, and not behind them.
     log.flush();
-    log.form().set_clock(None);
+    log.form.set_clock(None);
     Ok(outcome?)
 }
 
@@ -117,13 +115,7 @@ async fn watch(
     stop: mpsc::Sender<Stop>,
     leave: Arc<Notify>,
 ) {
-    let span = run_for.and_then(|span| u64::try_from(span.get()).ok());
-    let mut time_up = std::pin::pin!(async move {
-        match span {
-            Some(span) => tokio::time::sleep(Duration::from_millis(span)).await,
-            None => std::future::pending().await,
-        }
-    });
+    let mut time_up = std::pin::pin!(pass(run_for));
     let mut is_up = false;
     loop {
         let why = tokio::select! {

@@ -8,11 +8,13 @@ use super::words::{
     BAD, BOLD, DIM, GOOD, NOTE, blocked_words, dated, describe_opened, describe_settled, format_signed,
     open_words, refusal_words, stopping_words, verdict_words,
 };
+use crate::context::Context;
 use crate::terminal::columns_of;
 use anstyle::{AnsiColor, Style};
+use candlewick_app::configuration::Loaded;
 use candlewick_engine::{
-    Action, Approved, BotId, BotSettings, Control, Event, EventKind, IntentId, IntentRow, Judgement, Refused,
-    RiskSettings, Settled,
+    Action, BotId, BotSettings, Control, Event, EventKind, IntentId, IntentRow, Origin, Refused, RiskSettings,
+    Settled,
 };
 use candlewick_runtime::control::{Blockage, Phase};
 use candlewick_runtime::{Funds, Interest, Notice, Notices, Watcher, describe_skew};
@@ -33,7 +35,7 @@ pub(crate) enum Detail {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stream {
+enum Stream {
     Out,
     /// Stderr, because stdout belongs to a JSON document.
     Error,
@@ -48,7 +50,7 @@ pub(crate) struct Screen {
     series: Vec<Series>,
     risk: Option<RiskSettings>,
     suspended: Option<String>,
-    header: Option<Header>,
+    pub(super) header: Option<Header>,
     closes: Vec<String>,
     instant: Millis,
     latest: Millis,
@@ -67,15 +69,18 @@ pub(super) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 impl Screen {
-    pub(crate) fn new((detail, stream): (Detail, Stream), scale: MoneyScale, bots: &[BotSettings]) -> Self {
+    /// The log has what happens where it is JSON.
+    pub(crate) fn new(detail: Detail, loaded: &Loaded, context: &Context<'_>) -> Self {
+        let bots = &loaded.config.bots;
+        let is_quiet = context.global.quiet || context.log.form.is_json();
         Self {
-            detail,
-            stream,
-            scale,
+            detail: if is_quiet { Detail::Quiet } else { detail },
+            stream: if context.global.json { Stream::Error } else { Stream::Out },
+            scale: loaded.config.account.money_scale,
             bots: bots.iter().map(|bot| (visible(&bot.name).into_owned(), bot.interval.length())).collect(),
             symbols: distinct(bots.iter().map(|bot| bot.symbol)),
             series: distinct(bots.iter().map(BotSettings::series)),
-            risk: None,
+            risk: Some(loaded.config.risk.clone()),
             suspended: None,
             header: None,
             closes: Vec::new(),
@@ -85,20 +90,9 @@ impl Screen {
         }
     }
 
-    pub(crate) fn within(mut self, risk: &RiskSettings) -> Self {
-        self.risk = Some(risk.clone());
-        self
-    }
-
     pub(crate) fn with_header(mut self, header: Header) -> Self {
-        // A document has none.
         self.header = (self.stream == Stream::Out).then_some(header);
         self
-    }
-
-    #[cfg(feature = "tui")]
-    pub(super) fn take_header(&mut self) -> Option<Header> {
-        self.header.take()
     }
 
     fn line(&self, at: Millis, style: Style, label: &str, text: &str) {
@@ -136,131 +130,117 @@ impl Screen {
     }
 
     fn show_event(&mut self, event: &Event, funds: Funds, intent: Option<&IntentRow>) {
-        match &event.kind {
+        let ended = |intent: IntentId| format!("#{intent}: its stake is free again");
+        let (style, label, text) = match &event.kind {
             EventKind::Candle { series, candle, origin } => {
-                if let (candlewick_engine::Origin::Live, Some(series)) =
-                    (origin, self.series.get(series.index()))
-                {
+                if let (Origin::Live, Some(series)) = (origin, self.series.get(series.index())) {
                     self.show_candle(event, *series, candle.close());
                 }
+                return;
             }
             EventKind::Opened(opened) | EventKind::Adopted(opened) => {
-                self.line(event.at, Style::new(), "opened", &describe_opened(opened));
+                (Style::new(), "opened", describe_opened(opened))
             }
-            EventKind::Settled(settled) => self.show_settled(event.at, settled, (funds, intent)),
+            EventKind::Settled(settled) => return self.show_settled(event.at, settled, (funds, intent)),
             EventKind::SettledByPerson { intent, outcome, profit } => {
-                let text = format!("#{intent} {outcome} {}, as a person said", self.signed(*profit));
-                self.line(event.at, NOTE, "resolved", &text);
+                (NOTE, "resolved", format!("#{intent} {outcome} {}, as a person said", self.signed(*profit)))
             }
             EventKind::Correction { intent, outcome, profit } => {
-                let text = format!("#{intent} is {outcome} {}", self.signed(*profit));
-                self.line(event.at, BAD, "corrected", &text);
+                (BAD, "corrected", format!("#{intent} is {outcome} {}", self.signed(*profit)))
             }
-            EventKind::Rejected { intent, .. } => self.show_end(event.at, "rejected", *intent),
-            EventKind::NotSent { intent } => self.show_end(event.at, "not sent", *intent),
+            EventKind::Rejected { intent, .. } => (NOTE, "rejected", ended(*intent)),
+            EventKind::NotSent { intent } => (NOTE, "not sent", ended(*intent)),
             EventKind::Reinstated(terms) => {
-                let text =
-                    format!("#{}: the venue lists its trade, which it had not reported", terms.intent());
-                self.line(event.at, BAD, "in doubt", &text);
+                let intent = terms.intent();
+                (BAD, "in doubt", format!("#{intent}: the venue lists its trade, which it had not reported"))
             }
             EventKind::InDoubt { intent } => {
-                let text = format!("#{intent}: its symbol is blocked until that is resolved");
-                self.line(event.at, BAD, "in doubt", &text);
+                (BAD, "in doubt", format!("#{intent}: its symbol is blocked until that is resolved"))
             }
             EventKind::NotOpened { intent, .. } => {
-                self.line(event.at, NOTE, "not open", &format!("#{intent}: the venue has no trade of it"));
+                (NOTE, "not open", format!("#{intent}: the venue has no trade of it"))
             }
             EventKind::OutsideSignal(signal) => {
-                let text = format!("{} {} from {}", signal.direction, signal.id, signal.source);
-                // It may have been given long before.
-                self.line(event.received, NOTE, "signal", &text);
+                (NOTE, "signal", format!("{} {} from {}", signal.direction, signal.id, signal.source))
             }
             EventKind::Deposit { amount } => {
-                let text = format!("{} that no trade explains", self.signed(*amount));
-                self.line(event.at, NOTE, "wallet", &text);
+                (NOTE, "wallet", format!("{} that no trade explains", self.signed(*amount)))
+            }
+            EventKind::WalletDifference { amount: Money::ZERO } => {
+                (BAD, "wallet", "it holds what the trades explain again".to_owned())
             }
             EventKind::WalletDifference { amount } => {
-                let text = match *amount {
-                    Money::ZERO => "it holds what the trades explain again".to_owned(),
-                    amount => format!("{} off what the trades explain", self.signed(amount)),
-                };
-                self.line(event.at, BAD, "wallet", &text);
+                (BAD, "wallet", format!("{} off what the trades explain", self.signed(*amount)))
             }
             EventKind::Skew { offset } => {
                 let limit = self.risk.as_ref().map(|risk| i64::from(risk.max_clock_skew_ms));
                 let limit = limit.filter(|limit| *limit > 0).map(Millis::new);
-                self.line(event.at, NOTE, "clock", &describe_skew(*offset, limit));
+                (NOTE, "clock", describe_skew(*offset, limit))
             }
             EventKind::SecondTrade(trade) => {
                 let (id, stake) = (trade.venue_id.as_str(), self.scale.format(trade.stake));
                 let text =
                     format!("#{}: the venue has {id} as well, {stake} are at stake there", trade.intent);
-                self.line(event.at, BAD, "second trade", &text);
+                (BAD, "second trade", text)
             }
             EventKind::SecondTradeSettled { intent, venue_id, profit } => {
-                let text = format!("#{intent} {}  {}", self.signed(*profit), venue_id.as_str());
-                self.line(event.at, NOTE, "second trade", &text);
+                (NOTE, "second trade", format!("#{intent} {}  {}", self.signed(*profit), venue_id.as_str()))
             }
-            // Which limits are in force since then, nobody says here.
-            EventKind::Control { control: Control::Reload } => self.risk = None,
-            EventKind::Price { .. } | EventKind::Balance { .. } | EventKind::Control { .. } => {}
-        }
-    }
-
-    fn show_end(&self, at: Millis, label: &str, intent: IntentId) {
-        self.line(at, NOTE, label, &format!("#{intent}: its stake is free again"));
+            EventKind::Control { control } => {
+                if *control == Control::Reload {
+                    // Which limits are in force since then, nobody says here.
+                    self.risk = None;
+                }
+                return;
+            }
+            EventKind::Price { .. } | EventKind::Balance { .. } => return,
+        };
+        // A signal may have been given long before.
+        let is_signal = matches!(event.kind, EventKind::OutsideSignal(_));
+        self.line(if is_signal { event.received } else { event.at }, style, label, &text);
     }
 
     fn show_settled(&self, at: Millis, settled: &Settled, (funds, intent): (Funds, Option<&IntentRow>)) {
-        let (style, label) = match settled.outcome {
-            Outcome::Won => (GOOD, "won"),
-            Outcome::Lost => (BAD, "lost"),
-            Outcome::Draw => (NOTE, "draw"),
-            Outcome::Cancelled => (NOTE, "cancelled"),
+        let style = match settled.outcome {
+            Outcome::Won => GOOD,
+            Outcome::Lost => BAD,
+            Outcome::Draw | Outcome::Cancelled => NOTE,
         };
         let text = describe_settled(settled, style, (funds, intent), self.scale);
-        self.line(at, style, label, &text);
+        self.line(at, style, &settled.outcome.as_str().to_lowercase(), &text);
     }
 
     fn show_action(&self, action: &Action, received: Millis, is_outside: bool) {
         match action {
-            Action::Open(approved) => self.show_open(approved),
-            Action::Refuse(refused) => {
+            Action::Open(approved) => {
+                let symbol = self.symbols.get(approved.symbol().index()).map_or("", Symbol::as_str);
+                let text = open_words(approved, (self.bot_name(approved.bot()), symbol), self.scale);
+                self.line(approved.decision_time(), AnsiColor::Cyan.on_default(), "open", &text);
+            }
+            Action::Refuse(refused) if self.detail == Detail::All => {
                 let at = if is_outside { received } else { refused.decision_time };
                 self.show_refused(refused, at, received);
             }
-            Action::Verdict(judgement) => self.show_verdict(judgement),
-            Action::DayOpened { start, equity } => {
-                if self.detail == Detail::All {
-                    self.line(*start, DIM, "day", &format!("begins with {}", self.scale.format(*equity)));
-                }
+            Action::Verdict(judgement) => {
+                let text = verdict_words(judgement, self.bot_name(judgement.bot));
+                self.line(judgement.at, BOLD, "verdict", &text);
             }
+            Action::DayOpened { start, equity } if self.detail == Detail::All => {
+                self.line(*start, DIM, "day", &format!("begins with {}", self.scale.format(*equity)));
+            }
+            Action::Refuse(_) | Action::DayOpened { .. } => {}
         }
-    }
-
-    fn show_open(&self, approved: &Approved) {
-        let symbol = self.symbols.get(approved.symbol().index()).map_or("", Symbol::as_str);
-        let text = open_words(approved, (self.bot_name(approved.bot()), symbol), self.scale);
-        self.line(approved.decision_time(), AnsiColor::Cyan.on_default(), "open", &text);
     }
 
     fn show_refused(&self, refused: &Refused, at: Millis, received: Millis) {
-        if self.detail == Detail::All {
-            let bot = self.bots.get(refused.bot.index());
-            let bot = bot.map_or(("", Millis::MAX), |(name, interval)| (name.as_str(), *interval));
-            let limits = (self.risk.as_ref(), self.suspended.as_deref());
-            let text = refusal_words(refused, bot, received, limits);
-            self.line(at, DIM, "signal", &text);
-        }
+        let bot = self.bots.get(refused.bot.index());
+        let bot = bot.map_or(("", Millis::MAX), |(name, interval)| (name.as_str(), *interval));
+        let limits = (self.risk.as_ref(), self.suspended.as_deref());
+        self.line(at, DIM, "signal", &refusal_words(refused, bot, received, limits));
     }
 
     fn bot_name(&self, bot: BotId) -> &str {
         self.bots.get(bot.index()).map_or("", |(name, _)| name.as_str())
-    }
-
-    fn show_verdict(&self, judgement: &Judgement) {
-        let bot = self.bot_name(judgement.bot);
-        self.line(judgement.at, BOLD, "verdict", &verdict_words(judgement, bot));
     }
 
     fn signed(&self, money: Money) -> String {
@@ -275,7 +255,6 @@ impl Screen {
         let (ended, has_ended) = oneshot::channel();
         std::thread::spawn(move || {
             self.show_all(&mut notices);
-            // Nobody waits for a screen that took too long.
             let _ = ended.send(());
         });
         (vec![watcher], Shown(Some(has_ended)))
@@ -332,33 +311,19 @@ impl Screen {
                     self.line(self.latest, NOTE, "blocked", &line);
                 }
             }
-            // The log shows warnings and alarms.
-            Notice::Price(..)
-            | Notice::Overview(_)
-            | Notice::Warning(_)
-            | Notice::Alarm(_)
-            | Notice::Logged { .. }
-            | Notice::LeftInDoubt(_)
-            | Notice::Evidence(_)
-            | Notice::Venue { .. }
-            | Notice::Candles { .. } => {}
             Notice::Stopping { why, unfinished, last_close, waits_until } => {
                 self.print_closes();
                 let text = stopping_words(why, unfinished, (last_close, waits_until));
                 self.line(self.latest, BOLD, "stopping", &text);
             }
+            _ => {}
         }
     }
 }
 
-pub(crate) struct Shown(Option<oneshot::Receiver<()>>);
+pub(crate) struct Shown(pub(super) Option<oneshot::Receiver<()>>);
 
 impl Shown {
-    #[cfg(feature = "tui")]
-    pub(super) const fn when(has_ended: oneshot::Receiver<()>) -> Self {
-        Self(Some(has_ended))
-    }
-
     /// Waits until everything is written, but not for a stalled terminal.
     pub(crate) async fn end(self) {
         if let Some(has_ended) = self.0 {

@@ -26,10 +26,6 @@ impl PrintedEvents {
         Self::begin_to(feed, print, false)
     }
 
-    fn begin_with_end(feed: &EventFeed, print: impl Fn(&str) -> io::Result<()> + Send + 'static) -> Self {
-        Self::begin_to(feed, print, true)
-    }
-
     fn begin_to(
         feed: &EventFeed,
         print: impl Fn(&str) -> io::Result<()> + Send + 'static,
@@ -67,8 +63,7 @@ impl PrintedEvents {
         Self { is_late, has_ended }
     }
 
-    /// Waits until everything is printed. A late reader gets only the line in progress, within a
-    /// timeout.
+    /// Waits until everything is printed. A late reader gets only the line in progress.
     pub(super) async fn end(self) {
         self.end_within(PATIENCE, LAST_PATIENCE).await;
     }
@@ -110,8 +105,7 @@ fn print(line: &str) -> io::Result<()> {
     writeln!(anstream::stdout(), "{}", json(line))
 }
 
-/// Skipped events: candles and wallet updates, and warnings and alarms, which are log lines
-/// already.
+/// Skipped events: too many, or log lines already.
 const LEFT_OUT: [&str; 5] = ["candle", "updated", "wallet", "alarm", "warning"];
 
 #[derive(Deserialize)]
@@ -121,14 +115,15 @@ struct Named {
 
 pub(super) fn log_decisions(feed: &EventFeed, log: &LogWriter) -> PrintedEvents {
     let log = log.clone();
-    PrintedEvents::begin_with_end(feed, move |line| {
+    let print = move |line: &str| {
         if let Ok(Named { event }) = serde_json::from_str(line)
             && !LEFT_OUT.contains(&event.as_str())
         {
             log.print_event(&event, line);
         }
         Ok(())
-    })
+    };
+    PrintedEvents::begin_to(feed, print, true)
 }
 
 #[cfg(test)]

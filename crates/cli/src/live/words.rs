@@ -39,7 +39,6 @@ fn with_values(reason: &Reason) -> String {
             let before = text[..*at].chars().next_back();
             !text[*end..].starts_with(is_part) && !before.is_some_and(|one| one != '(' && is_part(one))
         });
-        // Of `sma(close, 9) < close` the second is compared.
         whole.min_by_key(|(at, _)| open_brackets(&text[..*at])).map(|(_, end)| end)
     };
     let mut values: Vec<(usize, f64)> =

@@ -5,8 +5,7 @@ use candlewick_records::{EdgeIntervals, VerdictLine};
 use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use candlewick_statistics::MeanBreakEven;
 
-/// Number of trades up to which every interval is recorded. Later ones are spaced by 5 % more
-/// trades.
+/// Trades up to which every interval is recorded; later ones are spaced by 5 %.
 const EACH: u64 = 40;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,7 +21,7 @@ pub(crate) struct BotFigures {
     pub(crate) drawn: u64,
     pub(crate) cancelled: u64,
     pub(crate) profit: Money,
-    needed: MeanBreakEven,
+    pub(crate) needed: MeanBreakEven,
     peak: Money,
     pub(crate) curve: Curve,
     pub(crate) edge: Vec<EdgePoint>,
@@ -32,7 +31,7 @@ pub(crate) struct BotFigures {
     /// First intent of the present bot. Earlier trades belong to other bots of the same name.
     pub(crate) first_intent: u64,
     pub(crate) verdict: Option<(u64, VerdictLine)>,
-    settled: u64,
+    pub(crate) settled: u64,
     intervals: Option<(u64, EdgeIntervals)>,
 }
 
@@ -41,16 +40,8 @@ impl BotFigures {
         Self { first_intent, ..Self::default() }
     }
 
-    pub(crate) const fn settled(&self) -> u64 {
-        self.settled
-    }
-
     pub(crate) fn drawdown(&self) -> Money {
         self.peak - self.profit
-    }
-
-    pub(crate) fn break_even(&self) -> Option<f64> {
-        self.needed.mean()
     }
 
     pub(crate) fn take(&mut self, at: Millis, outcome: Outcome, (profit, payout): (Money, Option<Payout>)) {
@@ -102,8 +93,7 @@ impl BotFigures {
         self.edge.push(EdgePoint { trades: own, intervals });
     }
 
-    /// Returns the interval of the edge. It reads all trades, so it is cached until another
-    /// settles.
+    /// Cached until another trade settles, since it reads all of them.
     fn intervals(&mut self) -> EdgeIntervals {
         let settled = self.running.sequence().settled();
         match self.intervals {
@@ -120,16 +110,12 @@ impl BotFigures {
         (self.edge, self.verdict, self.intervals) = (before.edge, before.verdict, before.intervals);
     }
 
-    /// Resets the figures if another bot (other parameters or code) has taken over the name.
+    /// Resets the figures of another bot, with other parameters or code, of the same name.
     pub(crate) fn begin_anew(&mut self, verdict: &BotVerdict) {
         let first = verdict.first_intent().number();
         if first != self.first_intent {
             *self = Self::since(first);
         }
-    }
-
-    pub(crate) fn last_verdict(&self) -> Option<VerdictLine> {
-        self.verdict.as_ref().map(|(_, line)| line.clone())
     }
 
     pub(crate) fn verdict(&mut self, name: &str, verdict: &BotVerdict) -> VerdictLine {
@@ -145,7 +131,7 @@ impl BotFigures {
     }
 }
 
-/// Maximum number of points. A longer curve is thinned to half.
+/// Points. A longer curve is thinned to half.
 const MOST: usize = 2_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,7 +145,7 @@ pub(crate) struct Point {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Curve {
-    points: Vec<Point>,
+    pub(crate) points: Vec<Point>,
     stride: u64,
     filled: u64,
     peak: Money,
@@ -189,10 +175,6 @@ impl Curve {
             (point.last, point.low, point.high) = (point.last + by, point.low + by, point.high + by);
         }
         self
-    }
-
-    pub(crate) fn points(&self) -> &[Point] {
-        &self.points
     }
 
     fn thin(&mut self) {
@@ -241,7 +223,7 @@ mod tests {
             (low, high, peak) = (low.min(equity), high.max(equity), peak.max(equity));
             fall = fall.max(peak - equity);
         }
-        let points = curve.points();
+        let points = &curve.points;
         assert!(points.len() <= MOST && points.len() > MOST / 4, "{}", points.len());
         assert_eq!(points.last().map(|point| (point.time.get(), point.last.minor())), Some((99_999, equity)));
         assert_eq!(points.iter().map(|point| point.low.minor()).min(), Some(low));

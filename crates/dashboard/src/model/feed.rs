@@ -3,7 +3,7 @@
 //! Each length is bounded, so older bars exist only coarsely.
 
 use candlewick_engine::Origin;
-use candlewick_sdk::{Candle, Interval, Millis, Series};
+use candlewick_sdk::{Candle, Millis, Series};
 use std::collections::VecDeque;
 
 const KEPT: usize = 200;
@@ -32,10 +32,6 @@ impl Feed {
         }
     }
 
-    pub(crate) const fn interval(&self) -> Interval {
-        self.series.interval
-    }
-
     pub(crate) fn take(&mut self, candle: &Candle, origin: Origin, received: Millis) {
         let close = candle.close_time(self.series.interval);
         match origin {
@@ -61,7 +57,7 @@ impl Feed {
     }
 
     pub(crate) fn decimals(&self) -> usize {
-        let bars = self.levels.all().first().map(|level| level.bars.iter().rev().take(60));
+        let bars = self.levels.0.first().map(|level| level.bars.iter().rev().take(60));
         // Without what binary fractions leave of decimal ones.
         let digits = |price: f64| {
             format!("{price:.8}").trim_end_matches('0').split_once('.').map_or(0, |(_, part)| part.len())
@@ -91,7 +87,7 @@ pub(crate) struct Level {
 }
 
 #[derive(Debug)]
-pub(crate) struct Levels(Vec<Level>);
+pub(crate) struct Levels(pub(crate) Vec<Level>);
 
 impl Levels {
     pub(crate) fn new(length: Millis) -> Self {
@@ -120,19 +116,11 @@ impl Levels {
     /// Inserts a late candle that an outage had delayed, into the finest level only.
     fn fill(&mut self, bar: Bar) -> bool {
         let Some(finest) = self.0.first_mut() else { return false };
-        let bars = &mut finest.bars;
-        match bars.binary_search_by_key(&bar.time, |bar| bar.time) {
-            Err(place) if place > 0 => {
-                bars.insert(place, bar);
-                finest.trim();
-                true
-            }
-            Err(_) | Ok(_) => false,
-        }
-    }
-
-    pub(crate) fn all(&self) -> &[Level] {
-        &self.0
+        let place = finest.bars.binary_search_by_key(&bar.time, |bar| bar.time);
+        let Some(place) = place.err().filter(|place| *place > 0) else { return false };
+        finest.bars.insert(place, bar);
+        finest.trim();
+        true
     }
 }
 
@@ -190,10 +178,10 @@ mod tests {
         for minute in 0..525_600 {
             assert!(levels.take(&candle(minute, 1.0 + (minute % 7) as f64)));
         }
-        let lengths: Vec<usize> = levels.all().iter().map(|level| level.bars.len()).collect();
+        let lengths: Vec<usize> = levels.0.iter().map(|level| level.bars.len()).collect();
         assert_eq!(lengths, [MOST; 4]);
-        assert!(levels.all().iter().all(|level| !level.is_whole));
-        let coarse = &levels.all()[3];
+        assert!(levels.0.iter().all(|level| !level.is_whole));
+        let coarse = &levels.0[3];
         // 1,500 bars of four hours: 250 days.
         assert_eq!(coarse.bars[0].time, Millis::MINUTE * (525_600 - 250 * 1_440));
         assert_eq!((coarse.bars[0].open, coarse.bars[0].high, coarse.bars[0].low), (5.0, 12.0, 1.0));
@@ -207,7 +195,7 @@ mod tests {
             assert!(levels.take(&candle(minute, 2.0)));
         }
         assert!(!levels.take(&candle(2, 3.0)) && levels.take(&candle(3, 3.0)));
-        let times: Vec<i64> = levels.all()[0].bars.iter().map(|bar| bar.time.get() / 60_000).collect();
+        let times: Vec<i64> = levels.0[0].bars.iter().map(|bar| bar.time.get() / 60_000).collect();
         assert_eq!(times, [1, 2, 3, 4]);
     }
 }

@@ -13,6 +13,7 @@ pub(crate) use feed::{Feed, Level};
 pub(crate) use notes::{News, Note, TailLine};
 pub(crate) use recent::Recent;
 
+use crate::view::Mark;
 use candlewick_engine::{
     Action, Approved, BotId, Control, EdgeRow, Event, EventKind, Halt, IntentId, IntentRow, IntentState,
     Recorded, Refused, Session,
@@ -21,7 +22,7 @@ use candlewick_journal::{LineKind, StoredLine};
 use candlewick_records::{
     IntentOrigin, RecordedRun, RecordsError, SessionFold, VerdictLine, is_candle, parse, read_refusal,
 };
-use candlewick_sdk::{Direction, Millis, Money, Outcome, Series};
+use candlewick_sdk::{Millis, Money, Outcome, Series};
 use notes::{Notes, Tail};
 use std::collections::VecDeque;
 use trades::KeptTrades;
@@ -38,33 +39,22 @@ pub(crate) struct Model {
     pub(crate) bots: Vec<BotFigures>,
     pub(crate) curve: Curve,
     pub(crate) feeds: Vec<Feed>,
-    pub(crate) refusals: VecDeque<Refusal>,
+    pub(crate) refusals: VecDeque<(Series, Mark)>,
     pub(crate) notes: Notes,
-    tail: Tail,
+    pub(crate) tail: Tail,
     pub(crate) is_halted: bool,
     pub(crate) wallet_read: Option<Millis>,
     pub(crate) last: Option<StoredLine>,
-    /// Whether only a snapshot and the lines after it were read. Curves, older candles and refusals
-    /// are still to be read.
-    is_recent: bool,
+    /// Whether only a snapshot and the lines after it were read, without curves and older candles.
+    pub(crate) is_recent: bool,
     /// First line that could not be read, and why. No later line is accepted.
     broken: Option<(u64, String)>,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct Refusal {
-    pub(crate) at: Millis,
-    pub(crate) bot: String,
-    pub(crate) series: Series,
-    pub(crate) direction: Direction,
-    pub(crate) rule: &'static str,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Took {
     Line,
-    /// A run with other bots, another balance or other limits begins. The journal has to be folded
-    /// again for it.
+    /// A run with other settings begins: the journal has to be folded again.
     OtherRun,
 }
 
@@ -98,10 +88,6 @@ impl Model {
 
     pub(crate) fn seq(&self) -> u64 {
         self.last.as_ref().map_or(0, |last| last.seq)
-    }
-
-    pub(crate) fn lines_after(&self, told: Option<u64>, most: usize) -> News {
-        self.tail.after(told, most)
     }
 
     pub(crate) fn take(&mut self, stored: StoredLine) -> Result<Took, RecordsError> {
@@ -226,7 +212,7 @@ impl Model {
             | EventKind::NotOpened { intent, .. } => self.take_news(*intent, event.at),
             _ => {}
         }
-        if self.curve.points().is_empty() {
+        if self.curve.points.is_empty() {
             self.curve.push(event.at, self.fold.session.ledger().equity());
         }
     }
@@ -244,16 +230,7 @@ impl Model {
     }
 
     pub(crate) fn knows_bot(&self, name: &str) -> bool {
-        self.run.settings.bots.iter().any(|bot| bot.name == name) || self.trades.has_traded(name)
-    }
-
-    pub(crate) const fn is_recent(&self) -> bool {
-        self.is_recent
-    }
-
-    /// Continues the tail of a snapshot-based model, so that subscribers receive no line twice.
-    pub(crate) fn take_place_of(&mut self, recent: &mut Self) {
-        self.tail = std::mem::take(&mut recent.tail);
+        self.run.settings.bots.iter().any(|bot| bot.name == name) || self.trades.bots.contains(name)
     }
 
     fn take_news(&mut self, intent: IntentId, at: Millis) {
@@ -290,14 +267,8 @@ impl Model {
 
     fn mark_refusal(&mut self, refused: &Refused) {
         let bot = self.present().settings.bots.get(refused.bot.index());
-        let refusal = bot.map(|bot| Refusal {
-            at: refused.decision_time,
-            bot: bot.name.clone(),
-            series: bot.series(),
-            direction: refused.direction,
-            rule: refused.rule.as_str(),
-        });
-        self.refusals.extend(refusal);
+        let mark = bot.map(|bot| (bot.series(), Mark::of(refused, bot.name.clone())));
+        self.refusals.extend(mark);
         if self.refusals.len() > REFUSALS {
             self.refusals.pop_front();
         }
@@ -314,11 +285,11 @@ impl Model {
         rows.take_while(|row| row.approved.decision_time() > since).filter(is_of_bot).count()
     }
 
-    /// Returns the verdict for each bot of the last run. While an old journal is read, it returns
-    /// the latest ones: forming a verdict reads all trades.
+    /// Forms the verdicts of the last run, or returns the latest: forming one reads all trades.
     pub(crate) fn verdict_lines(&mut self, is_reading: bool) -> Vec<Option<VerdictLine>> {
         if is_reading {
-            return self.bots.iter().map(BotFigures::last_verdict).collect();
+            let latest = |bot: &BotFigures| bot.verdict.as_ref().map(|(_, line)| line.clone());
+            return self.bots.iter().map(latest).collect();
         }
         let Self { fold, bots, .. } = self;
         let (names, verdicts) = (fold.session.bots(), fold.session.verdicts());

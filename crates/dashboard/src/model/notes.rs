@@ -152,15 +152,8 @@ mod tests {
         let mut tail = Tail::default();
         for seq in 1..=1_000 {
             let body = if seq == 1_000 { "é".repeat(5_000) } else { "{}".to_owned() };
-            let line = Line {
-                run: 1,
-                kind: LineKind::Note,
-                intent: None,
-                at: Millis::ZERO,
-                received: Millis::ZERO,
-                body,
-            };
-            let hash = ChainHash::GENESIS;
+            let (at, hash) = (Millis::ZERO, ChainHash::GENESIS);
+            let line = Line { run: 1, kind: LineKind::Note, intent: None, at, received: at, body };
             tail.push(TailLine::of(&StoredLine { seq, line, hash }));
         }
         let told = |told, most| {

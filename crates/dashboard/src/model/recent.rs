@@ -11,8 +11,7 @@ use candlewick_records::{IntentOrigin, RecordedRun, RecordsError, SessionFold, i
 use candlewick_runtime::{JournalFold, OldTrade, RuntimeError};
 use candlewick_sdk::{Millis, Money, Outcome};
 
-/// Number of final lines read for what snapshots do not hold: candles, marks and the newest
-/// entries.
+/// Final lines read for what snapshots do not hold.
 pub(super) const END: u64 = 20_000;
 const PAGE: u32 = 5_000;
 
@@ -122,9 +121,10 @@ impl Recent {
         model.fold = SessionFold::new(session);
         let names = past.old_bots().iter().filter_map(|(run, bot)| self.bot_name(*run, *bot));
         model.trades = KeptTrades::all_of(past.book().clone(), |row| self.origin(row));
-        model.trades.add_earlier(self.old.count, self.old.end, names);
+        model.trades.count += self.old.count;
+        model.trades.first = self.old.end;
+        model.trades.bots.extend(names);
         self.old.count_with_young(model);
-        // The fold has them still; the page reads them from the journal.
         let now = model.last.as_ref().map_or(Millis::ZERO, |last| last.line.received);
         model.trades.forget_old(now);
         Ok(())
@@ -213,9 +213,7 @@ impl OldFigures {
         Self { bots, curve, profit, counted, rest: old, count, end }
     }
 
-    /// Updates the figures and curves of the model with all trades. The equity curve ends at the
-    /// present equity. Deposits and withdrawals in between are known only once the whole journal is
-    /// read.
+    /// Counts all trades. The equity curve ends at the present equity, without deposits in between.
     fn count_with_young(&self, model: &mut Model) {
         let Model { fold, bots, trades, curve, .. } = model;
         for (place, (bot, verdict)) in bots.iter_mut().zip(fold.session.verdicts()).enumerate() {
@@ -234,7 +232,7 @@ impl OldFigures {
         let begun = fold.session.ledger().equity() - profit.fold(self.profit, |sum, profit| sum + profit);
         *curve = self.curve.clone().raised(begun);
         count_settlements(bots, curve, &mut (begun + self.profit), settled);
-        bots.iter_mut().filter(|bot| bot.settled() > 0).for_each(BotFigures::mark);
+        bots.iter_mut().filter(|bot| bot.settled > 0).for_each(BotFigures::mark);
     }
 }
 

@@ -8,7 +8,6 @@ use candlewick_records::EdgeIntervals;
 use candlewick_sdk::{Money, Outcome};
 use serde_json::{Value, json};
 
-/// The lines of one run, as they are written.
 struct Written {
     model: Model,
     seq: u64,

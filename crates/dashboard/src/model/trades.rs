@@ -12,10 +12,10 @@ pub(crate) struct KeptTrades {
     pub(crate) book: TradeBook,
     origins: BTreeMap<IntentId, IntentOrigin>,
     unfinished: BTreeSet<IntentId>,
-    bots: BTreeSet<String>,
-    count: usize,
+    pub(crate) bots: BTreeSet<String>,
+    pub(crate) count: usize,
     /// Number of the intent from which on the book is complete.
-    first: u64,
+    pub(crate) first: u64,
     next_rows: usize,
 }
 
@@ -30,12 +30,6 @@ impl KeptTrades {
             }
         }
         Self { book, ..trades }
-    }
-
-    pub(crate) fn add_earlier(&mut self, count: usize, first: u64, bots: impl Iterator<Item = String>) {
-        self.count += count;
-        self.first = first;
-        self.bots.extend(bots);
     }
 
     pub(crate) fn begin(&mut self, intent: IntentId, origin: Option<IntentOrigin>) {
@@ -57,8 +51,7 @@ impl KeptTrades {
         self.unfinished.insert(intent);
     }
 
-    /// Evicts finished trades, except for the latest and those of the hour before `at`, which a
-    /// limit counts.
+    /// Evicts finished trades but the latest and those of the last hour, which a limit counts.
     pub(crate) fn forget_old(&mut self, at: Millis) {
         let rows = self.book.rows();
         if rows.len() < self.next_rows.max(2 * KEPT) {
@@ -81,14 +74,6 @@ impl KeptTrades {
         self.next_rows = rows + rows / 4;
     }
 
-    pub(crate) const fn count(&self) -> usize {
-        self.count
-    }
-
-    pub(crate) const fn first(&self) -> u64 {
-        self.first
-    }
-
     pub(crate) fn line(&self, row: &IntentRow) -> Option<TradeLine> {
         Some(TradeLine::of(&self.book, (row, self.origins.get(&row.approved.intent())?)))
     }
@@ -97,12 +82,7 @@ impl KeptTrades {
         self.origins.get(&row.approved.intent()).map(|origin| origin.bot.as_str())
     }
 
-    pub(crate) fn has_traded(&self, bot: &str) -> bool {
-        self.bots.contains(bot)
-    }
-
-    /// Returns unfinished trades and requests, oldest first. Requests taken as not opened are
-    /// excluded unless a trade turned up for them.
+    /// Oldest first, without requests that are taken as not opened.
     pub(crate) fn unfinished(&self) -> impl Iterator<Item = &IntentRow> {
         let rows = self.unfinished.iter().filter_map(|intent| self.book.row(*intent));
         rows.filter(|row| row.state != IntentState::NotOpened)

@@ -49,8 +49,7 @@ impl Place {
 struct Places(Mutex<VecDeque<Arc<Place>>>);
 
 impl Places {
-    /// Reserves a place and evicts the oldest connection that is not signed in if all are in use.
-    /// `None` if all are signed in.
+    /// Evicts the oldest connection that is not signed in. `None` if all are.
     fn take(&self, most: usize) -> Option<Arc<Place>> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if open.len() >= most {
@@ -124,7 +123,7 @@ async fn connection(stream: TcpStream, router: Router, place: Arc<Place>, limits
     }
 }
 
-/// Write deadline that drops connections whose peer does not read.
+/// Drops connections whose peer does not read.
 struct WithDeadline<S> {
     stream: S,
     patience: Duration,
@@ -204,7 +203,6 @@ mod tests {
         address
     }
 
-    /// Whether a request was answered; else the connection was closed.
     async fn asks(stream: &mut TcpStream, path: &str) -> bool {
         let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n");
         drop(stream.write_all(request.as_bytes()).await);

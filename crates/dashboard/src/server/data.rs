@@ -107,7 +107,8 @@ fn venue_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Erro
     })
 }
 
-type Shown = State<Arc<Serving>>;
+pub(crate) type Shown = State<Arc<Serving>>;
+pub(crate) type Answer<T> = Result<Json<T>, Failure>;
 
 /// Returns the state of the page, without curves, lists and candles.
 #[utoipa::path(get, path = "/api/state", responses((status = 200, body = View), (status = 400, body = Problem), (status = 401, body = Problem)))]
@@ -115,57 +116,47 @@ pub(crate) async fn state(State(serving): Shown, _: Parameters<Nothing>) -> Resp
     ([(CONTENT_TYPE, "application/json")], serving.shared.state().to_string()).into_response()
 }
 
-#[derive(Clone, Copy)]
-enum Listed {
-    Bots,
-    Series,
+/// What it is called, and its names in order.
+type Listed = (&'static str, Vec<String>);
+
+fn bots(model: &Model) -> Listed {
+    ("bot", model.run.settings.bots.iter().map(|bot| bot.name.clone()).collect())
+}
+
+fn series(model: &Model) -> Listed {
+    ("series", model.feeds.iter().map(|feed| feed.series.to_string()).collect())
 }
 
 fn of_model<T>(
     serving: &Serving,
-    listed: Listed,
+    listed: fn(&Model) -> Listed,
     read: impl FnOnce(&Model) -> Option<T>,
-) -> Result<Json<T>, Failure> {
+) -> Answer<T> {
     let known = serving.shared.known();
-    let model = known.model.as_ref().ok_or_else(Failure::not_yet)?;
-    read(model).map(Json).ok_or_else(|| Failure::not_found(listed.words(model)))
-}
-
-impl Listed {
-    fn words(self, model: &Model) -> String {
-        let (one, all): (_, Vec<String>) = match self {
-            Self::Bots => {
-                let bots = model.run.settings.bots.iter();
-                ("bot", bots.map(|bot| bot.name.clone()).collect())
-            }
-            Self::Series => ("series", model.feeds.iter().map(|feed| feed.series.to_string()).collect()),
-        };
+    let not_yet = || Failure::new(StatusCode::SERVICE_UNAVAILABLE, "the journal is being read");
+    let model = known.model.as_ref().ok_or_else(not_yet)?;
+    read(model).map(Json).ok_or_else(|| {
+        let (one, all) = listed(model);
         let all = all.iter().enumerate().map(|(place, name)| format!("{place} is {name}"));
-        match all.collect::<Vec<_>>().join(", ") {
+        Failure::not_found(match all.collect::<Vec<_>>().join(", ") {
             none if none.is_empty() => format!("the journal has no {one} yet"),
             all => format!("the journal has no such {one}: {all}"),
-        }
-    }
+        })
+    })
 }
 
 /// Returns candles of a series, aggregated by level.
 #[utoipa::path(get, path = "/api/candles", params(Series), responses((status = 400, body = Problem), (status = 200, body = Bars), (status = 404, body = Problem)))]
-pub(crate) async fn candles(
-    State(serving): Shown,
-    Parameters(asked): Parameters<Series>,
-) -> Result<Json<Bars>, Failure> {
-    of_model(&serving, Listed::Series, |model| {
+pub(crate) async fn candles(State(serving): Shown, Parameters(asked): Parameters<Series>) -> Answer<Bars> {
+    of_model(&serving, series, |model| {
         bars_of(model.feeds.get(asked.place)?, asked.level, Millis::new(asked.from))
     })
 }
 
 /// Returns the recently rejected signals of a series.
 #[utoipa::path(get, path = "/api/marks", params(Series), responses((status = 400, body = Problem), (status = 200, body = Vec<Mark>), (status = 404, body = Problem)))]
-pub(crate) async fn marks(
-    State(serving): Shown,
-    Parameters(asked): Parameters<Series>,
-) -> Result<Json<Vec<Mark>>, Failure> {
-    of_model(&serving, Listed::Series, |model| Some(marks_of(model, model.feeds.get(asked.place)?.series)))
+pub(crate) async fn marks(State(serving): Shown, Parameters(asked): Parameters<Series>) -> Answer<Vec<Mark>> {
+    of_model(&serving, series, |model| Some(marks_of(model, model.feeds.get(asked.place)?.series)))
 }
 
 /// Returns equity over time, or the profit of one bot.
@@ -176,29 +167,22 @@ pub(crate) async fn marks(
 pub(crate) async fn equity(
     State(serving): Shown,
     Parameters(asked): Parameters<OneOrAll>,
-) -> Result<Json<EquityCurve>, Failure> {
-    of_model(&serving, Listed::Bots, |model| equity_curve(model, asked.bot))
+) -> Answer<EquityCurve> {
+    of_model(&serving, bots, |model| equity_curve(model, asked.bot))
 }
 
 /// Returns the edge of a bot over its trades.
 #[utoipa::path(get, path = "/api/edge", params(Whose), responses((status = 400, body = Problem), (status = 200, body = EdgeCurve), (status = 404, body = Problem)))]
-pub(crate) async fn edge(
-    State(serving): Shown,
-    Parameters(asked): Parameters<Whose>,
-) -> Result<Json<EdgeCurve>, Failure> {
-    of_model(&serving, Listed::Bots, |model| model.bots.get(asked.bot).map(edge_curve))
+pub(crate) async fn edge(State(serving): Shown, Parameters(asked): Parameters<Whose>) -> Answer<EdgeCurve> {
+    of_model(&serving, bots, |model| model.bots.get(asked.bot).map(edge_curve))
 }
 
 /// Returns trades and requests, newest first.
 #[utoipa::path(get, path = "/api/trades", params(Page), responses((status = 400, body = Problem), (status = 200, body = Trades), (status = 404, body = Problem), (status = 502, body = Problem)))]
-pub(crate) async fn trades(
-    State(serving): Shown,
-    Parameters(asked): Parameters<Page>,
-) -> Result<Json<Trades>, Failure> {
+pub(crate) async fn trades(State(serving): Shown, Parameters(asked): Parameters<Page>) -> Answer<Trades> {
     let most = asked.limit.unwrap_or(50).clamp(1, MOST);
     let (before, bot) = (asked.before.unwrap_or(u64::MAX), asked.bot.as_deref());
-    let Json((mut page, earlier)) =
-        of_model(&serving, Listed::Bots, |model| trades_of(model, before, most, bot))?;
+    let Json((mut page, earlier)) = of_model(&serving, bots, |model| trades_of(model, before, most, bot))?;
     if let Some(earlier) = earlier {
         let mut reader = open(&serving).await?;
         let asked = (most - page.trades.len(), bot);
@@ -217,10 +201,7 @@ async fn open(serving: &Serving) -> Result<Reader, Failure> {
 
 /// Returns lines of the journal, newest first.
 #[utoipa::path(get, path = "/api/lines", params(LinePage), responses((status = 400, body = Problem), (status = 200, body = Lines), (status = 502, body = Problem)))]
-pub(crate) async fn lines(
-    State(serving): Shown,
-    Parameters(asked): Parameters<LinePage>,
-) -> Result<Json<Lines>, Failure> {
+pub(crate) async fn lines(State(serving): Shown, Parameters(asked): Parameters<LinePage>) -> Answer<Lines> {
     let most = asked.limit.unwrap_or(100).clamp(1, MOST);
     let end = asked.before.unwrap_or(u64::MAX).min(serving.shared.clock().seq.saturating_add(1)).max(1);
     let first = end.saturating_sub(most as u64).max(1);
@@ -243,7 +224,7 @@ pub(crate) async fn explanation(
     State(serving): Shown,
     Path(intent): Path<u64>,
     _: Parameters<Nothing>,
-) -> Result<Json<Value>, Failure> {
+) -> Answer<Value> {
     reading(serving, Asked::Trade(intent.to_string())).await
 }
 
@@ -252,10 +233,7 @@ pub(crate) async fn explanation(
     get, path = "/api/why", params(Moment),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 404, body = Problem))
 )]
-pub(crate) async fn why(
-    State(serving): Shown,
-    Parameters(asked): Parameters<Moment>,
-) -> Result<Json<Value>, Failure> {
+pub(crate) async fn why(State(serving): Shown, Parameters(asked): Parameters<Moment>) -> Answer<Value> {
     let symbol = asked.symbol.filter(|symbol| !symbol.is_empty()).map(|symbol| symbol.parse::<Symbol>());
     let symbol =
         symbol.transpose().map_err(|error| Failure::new(StatusCode::BAD_REQUEST, error.to_string()))?;
@@ -272,7 +250,7 @@ fn told<T: Serialize + ToString>(read: &T) -> Value {
 }
 
 /// Reads the journal in a separate thread, one request at a time, without blocking the page.
-async fn reading(serving: Arc<Serving>, asked: Asked) -> Result<Json<Value>, Failure> {
+async fn reading(serving: Arc<Serving>, asked: Asked) -> Answer<Value> {
     let one = Arc::clone(&serving.explaining).lock_owned().await;
     let reading = tokio::task::spawn_blocking(move || {
         let _one = one;
@@ -358,10 +336,6 @@ impl Failure {
 
     pub(crate) fn internal(error: &impl ToString) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
-    }
-
-    pub(crate) fn not_yet() -> Self {
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "the journal is being read")
     }
 }
 

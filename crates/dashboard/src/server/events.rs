@@ -13,8 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Maximum interval between clock events. A client that receives nothing for longer has lost the
-/// connection.
+/// Clock events: a client that receives none has lost the connection.
 const PACE: Duration = Duration::from_secs(2);
 const LEAST: Duration = Duration::from_millis(200);
 const MOST: usize = 100;
@@ -42,7 +41,7 @@ pub(crate) async fn events(
     let shared = Arc::clone(&serving.shared);
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let lines = last.and_then(|id| after(id, &shared.generation));
-    let changes = shared.changes();
+    let changes = shared.version.subscribe();
     let told = Told { shared, changes, lines, waiting: VecDeque::new(), is_first: true };
     Sse::new(unfold(told, |mut told| async move {
         let event = told.next().await;

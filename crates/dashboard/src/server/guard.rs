@@ -17,15 +17,13 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use blake3::Hash;
 use std::collections::VecDeque;
-use std::fmt::Write as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 
 const ANSWER_DEADLINE: Duration = Duration::from_mins(1);
-/// Header that our page sends with orders. Other sites would need a CORS preflight, which is
-/// refused.
+/// Header of our page. Other sites would need a CORS preflight, which is refused.
 pub(crate) const OWN_HEADER: &str = "x-candlewick";
 /// Allows only the page's own files, nothing inline, and no framing by other sites.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -52,16 +50,13 @@ fn objection(serving: &Serving, method: &Method, headers: &HeaderMap) -> Option<
         return Some("this is asked for by a page elsewhere");
     }
     let site = text(&HeaderName::from_static("sec-fetch-site"));
-    if !site.iter().all(|site| ["same-origin", "none"].contains(site)) && !is_visit(headers) {
+    // A link to the page is followed: it reveals nothing.
+    let is_visit = headers.get("sec-fetch-mode").is_some_and(|mode| mode == "navigate");
+    if !site.iter().all(|site| ["same-origin", "none"].contains(site)) && !is_visit {
         return Some("this is asked for by a page elsewhere");
     }
     let is_reading = *method == Method::GET || *method == Method::HEAD;
     (!is_reading && !headers.contains_key(OWN_HEADER)).then_some("the header x-candlewick is missing")
-}
-
-/// Returns whether the request is a link navigation to the page, which alone reveals nothing.
-fn is_visit(headers: &HeaderMap) -> bool {
-    headers.get("sec-fetch-mode").is_some_and(|mode| mode == "navigate")
 }
 
 pub(crate) async fn signed_in(State(serving): State<Arc<Serving>>, request: Request, next: Next) -> Response {
@@ -117,7 +112,6 @@ impl Hosts {
         }
         let any_address =
             (address.ip().is_unspecified() && settings.allow_unencrypted_network).then_some(port);
-        // The address that stands for all of them is nobody's.
         let here = match address.ip() {
             IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
             IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
@@ -132,10 +126,6 @@ impl Hosts {
             Some(name) => format!("https://{name}"),
             None => format!("http://{}", self.here),
         }
-    }
-
-    pub(crate) const fn is_encrypted(&self) -> bool {
-        self.proxy.is_some()
     }
 
     pub(crate) fn knows(&self, host: &str) -> bool {
@@ -181,7 +171,7 @@ pub(crate) struct Sessions {
     links: watch::Sender<Link>,
     base: String,
     cookie: String,
-    attributes: &'static str,
+    secure: &'static str,
 }
 
 struct Inner {
@@ -194,22 +184,17 @@ impl Sessions {
         let (token, base) = (secret()?, hosts.base());
         let (links, shown) = watch::channel(Link { url: url_of(&base, &token), used: 0 });
         let inner = Mutex::new(Inner { token: blake3::hash(token.as_bytes()), cookies: VecDeque::new() });
-        let attributes = if hosts.is_encrypted() {
-            "; HttpOnly; SameSite=Strict; Path=/; Secure"
-        } else {
-            "; HttpOnly; SameSite=Strict; Path=/"
-        };
+        let secure = if hosts.proxy.is_some() { "; Secure" } else { "" };
         // Cookies of one address are shared by its ports: another dashboard there has a name of its own.
         let cookie = format!("candlewick-{}", hosts.port);
-        Ok((Self { inner, links, base, cookie, attributes }, shown))
+        Ok((Self { inner, links, base, cookie, secure }, shown))
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Exchanges a token for a cookie and replaces the link. `None` if the token is not that of the
-    /// current link.
+    /// Exchanges the token of the link for a cookie, and replaces the link.
     pub(crate) fn exchange(&self, token: &str) -> Result<Option<String>, DashboardError> {
         let (cookie, next) = (secret()?, secret()?);
         {
@@ -225,7 +210,7 @@ impl Sessions {
         }
         let url = url_of(&self.base, &next);
         self.links.send_modify(|link| *link = Link { url, used: link.used + 1 });
-        Ok(Some(format!("{}={cookie}{}", self.cookie, self.attributes)))
+        Ok(Some(format!("{}={cookie}; HttpOnly; SameSite=Strict; Path=/{}", self.cookie, self.secure)))
     }
 
     pub(crate) fn knows(&self, cookies: &str) -> bool {
@@ -242,26 +227,21 @@ fn url_of(base: &str, token: &str) -> String {
 }
 
 pub(crate) fn secret() -> Result<String, DashboardError> {
-    let mut bytes = [0; 32];
+    let mut bytes = [0_u8; 32];
     getrandom::fill(&mut bytes).map_err(DashboardError::NoChance)?;
-    Ok(bytes.iter().fold(String::with_capacity(64), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    }))
+    Ok(bytes.map(|byte| format!("{byte:02x}")).concat())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::server::tests::settings;
 
     fn hosts(listen: &str, proxy: Option<&str>, open: bool) -> Hosts {
         let listen: SocketAddr = listen.parse().unwrap();
-        let settings = DashboardSettings {
-            listen,
-            read_only: false,
-            tls_proxy: proxy.map(str::to_owned),
-            allow_unencrypted_network: open,
-        };
+        let tls_proxy = proxy.map(str::to_owned);
+        let settings =
+            DashboardSettings { tls_proxy, allow_unencrypted_network: open, ..settings(listen, false) };
         Hosts::new(listen, &settings)
     }
 

@@ -14,7 +14,6 @@ use crate::watch::{Shared, follow_bot, follow_journal};
 use crate::{DashboardError, DashboardSettings, Watched};
 use axum::extract::DefaultBodyLimit;
 use axum::http::header::CONTENT_TYPE;
-use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router, middleware};
 use connections::{LIMITS, serve};
@@ -113,7 +112,8 @@ pub(crate) fn router(serving: Arc<Serving>) -> Router {
         .route("/api/openapi.json", get(move || std::future::ready(Json(document.clone()))))
         .layer(middleware::from_fn_with_state(Arc::clone(&serving), guard::signed_in));
     let page = ASSETS.iter().fold(Router::new(), |routes, asset| {
-        routes.route(asset.path, get(move || std::future::ready(asset.answer())))
+        let answer = move || std::future::ready(([(CONTENT_TYPE, asset.kind)], asset.text));
+        routes.route(asset.path, get(answer))
     });
     page.merge(own)
         .merge(open)
@@ -153,9 +153,3 @@ pub(crate) const ASSETS: &[Asset] = &[
     asset("/orders.js", JS, include_str!("../page/orders.js")),
     asset("/clock.js", JS, include_str!("../page/clock.js")),
 ];
-
-impl Asset {
-    pub(crate) fn answer(&self) -> Response {
-        ([(CONTENT_TYPE, self.kind)], self.text).into_response()
-    }
-}

@@ -1,7 +1,7 @@
 //! Orders of a browser: sign in, halt and resume. None of them opens a trade.
 
 use super::Serving;
-use super::data::Failure;
+use super::data::{Answer, Failure, Shown};
 use crate::view::{Ordered, Problem, Reason, SignIn, SignedIn};
 use axum::Json;
 use axum::extract::State;
@@ -20,7 +20,7 @@ use std::sync::Arc;
         (status = 401, description = "The token is none, or was taken before", body = Problem),
     )
 )]
-pub(crate) async fn sign_in(State(serving): State<Arc<Serving>>, Json(asked): Json<SignIn>) -> Response {
+pub(crate) async fn sign_in(State(serving): Shown, Json(asked): Json<SignIn>) -> Response {
     match serving.sessions.exchange(&asked.token) {
         Ok(Some(cookie)) => ([(SET_COOKIE, cookie)], Json(SignedIn { signed_in: true })).into_response(),
         Ok(None) => {
@@ -40,20 +40,16 @@ pub(crate) async fn sign_in(State(serving): State<Arc<Serving>>, Json(asked): Js
         (status = 502, description = "The order was refused or not confirmed", body = Problem),
     )
 )]
-pub(crate) async fn halt(
-    State(serving): State<Arc<Serving>>,
-    Json(asked): Json<Reason>,
-) -> Result<Json<Ordered>, Failure> {
-    may_order(&serving)?;
-    to_its_end(carry_out_halt(serving, asked.reason)).await
+pub(crate) async fn halt(State(serving): Shown, Json(asked): Json<Reason>) -> Answer<Ordered> {
+    to_its_end(&serving, carry_out_halt(Arc::clone(&serving), asked.reason)).await
 }
 
-async fn carry_out_halt(serving: Arc<Serving>, reason: String) -> Result<Json<Ordered>, Failure> {
+async fn carry_out_halt(serving: Arc<Serving>, reason: String) -> Answer<Ordered> {
     let _one = serving.ordering.lock().await;
     let watched = &serving.shared.watched;
     let reason = if reason.trim().is_empty() { "ordered on the page" } else { reason.trim() };
     let halted = halt_bot(&watched.paths, &watched.journal, reason).await;
-    serving.shared.ask_soon();
+    serving.shared.ask.notify_one();
     let text = match halted.map_err(|error| refused(&error))? {
         Halted::ByOrder(state) => describe(&state),
         Halted::ByFile(_) => "No bot runs: one that starts on this journal opens no trade until somebody resumes.".to_owned(),
@@ -77,16 +73,15 @@ async fn carry_out_halt(serving: Arc<Serving>, reason: String) -> Result<Json<Or
         (status = 502, description = "The order was refused or not confirmed", body = Problem),
     )
 )]
-pub(crate) async fn resume(State(serving): State<Arc<Serving>>) -> Result<Json<Ordered>, Failure> {
-    may_order(&serving)?;
-    to_its_end(carry_out_resume(serving)).await
+pub(crate) async fn resume(State(serving): Shown) -> Answer<Ordered> {
+    to_its_end(&serving, carry_out_resume(Arc::clone(&serving))).await
 }
 
-async fn carry_out_resume(serving: Arc<Serving>) -> Result<Json<Ordered>, Failure> {
+async fn carry_out_resume(serving: Arc<Serving>) -> Answer<Ordered> {
     let _one = serving.ordering.lock().await;
     let watched = &serving.shared.watched;
     let resumed = resume_bot(&watched.paths, &watched.journal).await;
-    serving.shared.ask_soon();
+    serving.shared.ask.notify_one();
     let text = match resumed.map_err(|error| refused(&error))? {
         Resumed::ByOrder { state, .. } => describe(&state),
         Resumed::TakenBack { .. } => "No bot runs: the next one on this journal opens trades.".to_owned(),
@@ -97,20 +92,15 @@ async fn carry_out_resume(serving: Arc<Serving>) -> Result<Json<Ordered>, Failur
 
 /// Completes an order even if the browser disconnects, so that none is left half done.
 async fn to_its_end(
-    order: impl Future<Output = Result<Json<Ordered>, Failure>> + Send + 'static,
-) -> Result<Json<Ordered>, Failure> {
+    serving: &Serving,
+    order: impl Future<Output = Answer<Ordered>> + Send + 'static,
+) -> Answer<Ordered> {
+    if serving.shared.read_only {
+        let problem = "this dashboard only shows: it was started with --read-only";
+        return Err(Failure::new(StatusCode::FORBIDDEN, problem));
+    }
     let ended = tokio::spawn(order).await;
     ended.unwrap_or_else(|error| Err(Failure::internal(&error)))
-}
-
-fn may_order(serving: &Serving) -> Result<(), Failure> {
-    if serving.shared.read_only {
-        return Err(Failure::new(
-            StatusCode::FORBIDDEN,
-            "this dashboard only shows: it was started with --read-only",
-        ));
-    }
-    Ok(())
 }
 
 fn sentence(error: &AppError) -> String {
@@ -124,10 +114,7 @@ fn refused(error: &AppError) -> Failure {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use crate::{DashboardSettings, Watched};
-    use candlewick_journal::JournalUrl;
-    use candlewick_runtime::control::ControlPaths;
-    use candlewick_sdk::Registry;
+    use crate::server::tests::{settings, watched};
     use futures_util::FutureExt;
     use std::time::Duration;
     use tokio::net::UnixListener;
@@ -138,20 +125,10 @@ mod tests {
     #[tokio::test]
     async fn a_halt_is_carried_out_though_the_page_was_closed_meanwhile() {
         let folder = tempfile::tempdir().unwrap();
-        let journal = folder.path().join("no.db");
-        let watched = Watched {
-            journal: JournalUrl::from_path(&journal),
-            paths: ControlPaths::beside(&journal),
-            registry: Registry::default(),
-        };
+        let watched = watched(folder.path());
         let bot = UnixListener::bind(&watched.paths.socket).unwrap();
         let file = watched.paths.halt_file.path().to_owned();
-        let settings = DashboardSettings {
-            listen: "127.0.0.1:7070".parse().unwrap(),
-            read_only: false,
-            tls_proxy: None,
-            allow_unencrypted_network: false,
-        };
+        let settings = settings("127.0.0.1:7070".parse().unwrap(), false);
         let serving = Arc::new(Serving::new(settings.listen, &settings, watched).unwrap().0);
         let another = serving.ordering.lock().await;
         let asked = Json(Reason { reason: "enough".to_owned() });

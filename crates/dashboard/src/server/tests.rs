@@ -27,7 +27,11 @@ struct Answer {
     body: String,
 }
 
-fn watched(folder: &Path) -> Watched {
+pub(super) fn settings(listen: SocketAddr, read_only: bool) -> DashboardSettings {
+    DashboardSettings { listen, read_only, tls_proxy: None, allow_unencrypted_network: false }
+}
+
+pub(super) fn watched(folder: &Path) -> Watched {
     let journal = folder.join("no.db");
     Watched {
         journal: JournalUrl::from_path(&journal),
@@ -49,9 +53,7 @@ impl Served {
 
     async fn try_start(listen: SocketAddr, read_only: bool) -> Result<Self, DashboardError> {
         let folder = tempfile::tempdir().unwrap();
-        let settings =
-            DashboardSettings { listen, read_only, tls_proxy: None, allow_unencrypted_network: false };
-        let dashboard = Dashboard::start(&settings, watched(folder.path())).await?;
+        let dashboard = Dashboard::start(&settings(listen, read_only), watched(folder.path())).await?;
         Ok(Self { dashboard, folder })
     }
 
@@ -97,7 +99,6 @@ impl Served {
         self.ask("POST /api/session", ORDER, &format!(r#"{{"token":"{token}"}}"#)).await
     }
 
-    /// The header with which a browser that signed in comes back.
     async fn signed_in(&self) -> String {
         format!("cookie: {}\r\n", self.cookie().await)
     }

@@ -6,7 +6,8 @@ pub(crate) use state::{State, state_of};
 #[cfg(test)]
 pub(crate) use state::{limits_of, run_of};
 
-use crate::model::{BotFigures, Curve, Feed, Model, Refusal, TailLine};
+use crate::model::{BotFigures, Curve, Feed, Model, TailLine};
+use candlewick_engine::Refused;
 use candlewick_records::TradeLine;
 use candlewick_sdk::{Direction, Millis, Series};
 use serde::{Deserialize, Serialize};
@@ -28,7 +29,7 @@ pub(crate) struct Bars {
 }
 
 pub(crate) fn bars_of(feed: &Feed, level: usize, from: Millis) -> Option<Bars> {
-    let level = feed.levels.all().get(level)?;
+    let level = feed.levels.0.get(level)?;
     let mut bars = Bars { length: level.length, ..Bars::default() };
     for bar in level.bars.iter().filter(|bar| bar.time >= from) {
         bars.time.push(bar.time);
@@ -91,7 +92,7 @@ pub(crate) fn equity_curve(model: &Model, bot: Option<usize>) -> Option<EquityCu
         Some(place) => &model.bots.get(place)?.curve,
     };
     let mut curve = EquityCurve::default();
-    for point in points.points() {
+    for point in &points.points {
         curve.time.push(point.time);
         curve.equity.push(scale.to_f64(point.last));
         curve.low.push(scale.to_f64(point.low));
@@ -175,7 +176,7 @@ pub(crate) struct Lines {
 }
 
 /// A signal that was refused.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Mark {
     /// When it was given, in milliseconds of venue time.
     #[schema(value_type = i64)]
@@ -188,8 +189,13 @@ pub(crate) struct Mark {
     rule: &'static str,
 }
 
-/// Returns the trades before a number, `None` if no bot has or had this name. If the page is not
-/// full, also the number before which the journal has more.
+impl Mark {
+    pub(crate) fn of(refused: &Refused, bot: String) -> Self {
+        Self { at: refused.decision_time, bot, direction: refused.direction, rule: refused.rule.as_str() }
+    }
+}
+
+/// `None` for an unknown bot. Also returns where the journal has more, unless the page is full.
 pub(crate) fn trades_of(
     model: &Model,
     before: u64,
@@ -199,7 +205,7 @@ pub(crate) fn trades_of(
     if bot.is_some_and(|bot| !model.knows_bot(bot)) {
         return None;
     }
-    let (kept, first) = (&model.trades, model.trades.first());
+    let (kept, first) = (&model.trades, model.trades.first);
     let rows = kept.book.rows();
     let begin = rows.partition_point(|row| row.approved.intent().number() < first);
     let end = rows.partition_point(|row| row.approved.intent().number() < before).max(begin);
@@ -222,12 +228,5 @@ pub(crate) fn trades_of(
 }
 
 pub(crate) fn marks_of(model: &Model, series: Series) -> Vec<Mark> {
-    let ours = model.refusals.iter().filter(|refusal| refusal.series == series);
-    let mark = |refusal: &Refusal| Mark {
-        at: refusal.at,
-        bot: refusal.bot.clone(),
-        direction: refusal.direction,
-        rule: refusal.rule,
-    };
-    ours.map(mark).collect()
+    model.refusals.iter().filter(|(of, _)| *of == series).map(|(_, mark)| mark.clone()).collect()
 }

@@ -212,7 +212,7 @@ pub(crate) fn state_of(known: &mut Known, shared: &Shared) -> State {
     };
     let now = bot.map(|bot| bot.at);
     let mut run =
-        known.model.as_mut().map(|model| run_of(model, now, known.reading.is_some() && !model.is_recent()));
+        known.model.as_mut().map(|model| run_of(model, now, known.reading.is_some() && !model.is_recent));
     for of_bot in run.iter_mut().flat_map(|run| &mut run.bots) {
         of_bot.gate = bot.and_then(|bot| bot.gates.as_ref()?.get(&of_bot.name)).cloned();
     }
@@ -230,7 +230,7 @@ pub(crate) fn state_of(known: &mut Known, shared: &Shared) -> State {
         journal: shared.watched.journal.to_string(),
         problem: known.problem.clone(),
         reading: known.reading,
-        recent: known.model.as_ref().is_some_and(Model::is_recent),
+        recent: known.model.as_ref().is_some_and(|model| model.is_recent),
         phase,
         reason: bot.and_then(|bot| bot.reason.clone()).filter(|reason| !reason.is_empty()),
         halted: known.model.as_ref().is_some_and(|model| model.is_halted),
@@ -288,8 +288,8 @@ pub(crate) fn run_of(model: &mut Model, now: Option<Millis>, is_reading: bool) -
         alarms: model.notes.alarms,
         notes: model.notes.last.iter().cloned().collect(),
         reloaded: model.notes.reloaded.clone(),
-        settled: model.bots.iter().map(BotFigures::settled).sum(),
-        intents: model.trades.count(),
+        settled: model.bots.iter().map(|bot| bot.settled).sum(),
+        intents: model.trades.count,
     }
 }
 
@@ -337,7 +337,8 @@ fn bots_of(model: &mut Model, now: Millis, is_reading: bool) -> Vec<Bot> {
             pnl: scale.to_f64(figures.profit),
             win_rate: (judged > 0).then(|| 100.0 * figures.won as f64 / judged as f64),
             break_even: figures
-                .break_even()
+                .needed
+                .mean()
                 .or(payout.map(|payout| 1.0 / (1.0 + payout.to_fraction())))
                 .map(|rate| 100.0 * rate),
             open: open(place),
@@ -361,8 +362,8 @@ fn feed_line(feed: &Feed) -> FeedLine {
     FeedLine {
         name: feed.series.to_string(),
         symbol: feed.series.symbol.to_string(),
-        interval: feed.interval().to_string(),
-        interval_ms: feed.interval().length(),
+        interval: feed.series.interval.to_string(),
+        interval_ms: feed.series.interval.length(),
         decimals: feed.decimals(),
         last_close: feed.last_close,
         last_received: feed.last_received,
@@ -370,7 +371,7 @@ fn feed_line(feed: &Feed) -> FeedLine {
         backfilled: feed.backfilled,
         delay_p50: feed.delay(50),
         delay_p90: feed.delay(90),
-        levels: feed.levels.all().iter().map(level).collect(),
+        levels: feed.levels.0.iter().map(level).collect(),
     }
 }
 

@@ -86,17 +86,15 @@ async fn begin_model(shared: &Shared, reader: &mut Reader) -> Result<Option<OldL
         None => (empty, None),
     };
     let mut known = shared.known();
-    // It is not shown as if the journal were empty.
     (known.model, known.reading) = (Some(model), Some((0, lines)));
     Ok(old)
 }
 
-/// Discards the model if its last line is no longer in the journal, because another file has taken
-/// the name, or if older lines were not read to their end.
+/// Discards the model if another file has taken the name, or older lines were not all read.
 async fn look_for_the_last(shared: &Shared, reader: &mut Reader) -> Result<(), RecordsError> {
     let last = {
         let mut known = shared.known();
-        if known.model.as_ref().is_some_and(Model::is_recent) {
+        if known.model.as_ref().is_some_and(|model| model.is_recent) {
             known.model = None;
         }
         known.model.as_ref().and_then(|model| model.last.as_ref()).map(|last| (last.seq, last.hash))
@@ -200,8 +198,7 @@ struct OldLines {
 }
 
 impl OldLines {
-    /// Reads for up to `time` and returns whether more is left. At the end the complete model
-    /// replaces the shown one.
+    /// Reads for up to `time`. Returns whether more is left; the whole model replaces the shown one.
     async fn read(
         &mut self,
         shared: &Shared,
@@ -210,7 +207,7 @@ impl OldLines {
     ) -> Result<bool, RecordsError> {
         let begun = Instant::now();
         while begun.elapsed() < time {
-            let shown = shared.known().model.as_ref().filter(|model| model.is_recent()).map(Model::seq);
+            let shown = shared.known().model.as_ref().filter(|model| model.is_recent).map(Model::seq);
             let Some(shown) = shown else { return Ok(false) };
             let page = reader.lines(self.model.seq() + 1, PAGE).await?;
             if !follows(self.model.last.as_ref(), page.first()) {
@@ -235,13 +232,12 @@ impl OldLines {
         Ok(true)
     }
 
-    /// Replaces the shown model. It cannot have changed meanwhile: only the calling task updates
-    /// it.
     fn take_over(&mut self, shared: &Shared) {
         shared.update(|known| {
             let Some(shown) = known.model.as_mut() else { return false };
             std::mem::swap(shown, &mut self.model);
-            shown.take_place_of(&mut self.model);
+            // Subscribers receive no line twice.
+            shown.tail = std::mem::take(&mut self.model.tail);
             true
         });
     }

@@ -3,12 +3,12 @@
 use super::*;
 use crate::alert::{Alert, Rules};
 use crate::notifier::{ChannelCounts, Notifier};
+use std::ops::Range;
 use std::sync::Mutex;
 
 const PACE: Pace =
     Pace { queue: 1_000, digest_after: 5, digest_window: Duration::from_mins(1), quiet: Duration::ZERO };
 
-/// A receiver that does what it is told to, and notes what it was sent and when.
 #[derive(Clone)]
 struct Receiver {
     log: Arc<Mutex<Vec<(Duration, Message)>>>,
@@ -27,6 +27,15 @@ impl Receiver {
     /// `answer` is given the time since the beginning and the number of the attempt.
     fn new(answer: impl Fn(Duration, usize) -> Answer + Send + Sync + 'static) -> Self {
         Self { log: Arc::default(), begin: Instant::now(), answer: Arc::new(answer) }
+    }
+
+    fn told_by(
+        pace: Pace,
+        answer: impl Fn(Duration, usize) -> Answer + Send + Sync + 'static,
+    ) -> (Self, Notifier) {
+        let receiver = Self::new(answer);
+        let notifier = receiver.notifier(pace);
+        (receiver, notifier)
     }
 
     fn attempts(&self) -> Vec<(Duration, Message)> {
@@ -79,8 +88,26 @@ fn down() -> Answer {
     Answer::Fail(Failure::later("Connection refused"))
 }
 
+fn down_until(end_s: u64) -> impl Fn(Duration, usize) -> Answer + Send + Sync + 'static {
+    move |now, _| if now < seconds(end_s) { down() } else { Answer::Take }
+}
+
+/// Answers the first attempt so, and takes the others.
+fn first(
+    answer: impl Fn() -> Answer + Send + Sync + 'static,
+) -> impl Fn(Duration, usize) -> Answer + Send + Sync + 'static {
+    move |_, attempt| if attempt == 1 { answer() } else { Answer::Take }
+}
+
 fn alert(at: i64, severity: Severity) -> Alert {
     Alert::new(at, severity, "settled", "")
+}
+
+async fn send_each(notifier: &Notifier, all: Range<i64>, pause: Duration) {
+    for at in all {
+        notifier.send(alert(at, Severity::Info));
+        sleep(pause).await;
+    }
 }
 
 fn counts(notifier: &Notifier) -> ChannelCounts {
@@ -98,12 +125,8 @@ const fn seconds(seconds: u64) -> Duration {
 
 #[tokio::test(start_paused = true)]
 async fn a_receiver_that_is_down_for_an_hour_misses_nothing_that_found_room() {
-    let receiver = Receiver::new(|now, _| if now < seconds(3_600) { down() } else { Answer::Take });
-    let notifier = receiver.notifier(PACE);
-    for at in 0..500 {
-        notifier.send(alert(at, Severity::Info));
-        sleep(seconds(7)).await;
-    }
+    let (receiver, notifier) = Receiver::told_by(PACE, down_until(3_600));
+    send_each(&notifier, 0..500, seconds(7)).await;
     assert_eq!(counts(&notifier).sent, 0);
     sleep(seconds(900)).await;
     assert_eq!(receiver.alerts(), (0..500).collect::<Vec<_>>(), "each once, in their order");
@@ -115,8 +138,7 @@ async fn a_receiver_that_is_down_for_an_hour_misses_nothing_that_found_room() {
 
 #[tokio::test(start_paused = true)]
 async fn what_finds_no_room_is_dropped_counted_and_told() {
-    let receiver = Receiver::new(|now, _| if now < seconds(3_600) { down() } else { Answer::Take });
-    let notifier = receiver.notifier(Pace { queue: 100, ..PACE });
+    let (receiver, notifier) = Receiver::told_by(Pace { queue: 100, ..PACE }, down_until(3_600));
     notifier.send(alert(0, Severity::Critical));
     sleep(seconds(1)).await;
     notifier.send(alert(1, Severity::Critical));
@@ -173,8 +195,7 @@ async fn whoever_sends_alerts_does_not_wait_for_a_receiver_that_is_slow_or_says_
 
 #[tokio::test(start_paused = true)]
 async fn an_attempt_without_an_answer_ends_by_itself_and_is_made_again() {
-    let receiver = Receiver::new(|_, attempt| if attempt == 1 { Answer::Never } else { Answer::Take });
-    let notifier = receiver.notifier(PACE);
+    let (receiver, notifier) = Receiver::told_by(PACE, first(|| Answer::Never));
     notifier.send(alert(1, Severity::Info));
     sleep(seconds(30)).await;
     assert_eq!((counts(&notifier).sent, receiver.attempts().len()), (1, 2));
@@ -182,12 +203,8 @@ async fn an_attempt_without_an_answer_ends_by_itself_and_is_made_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_flood_becomes_a_few_digests_that_count_all_of_it() {
-    let receiver = Receiver::new(|_, _| Answer::Take);
-    let notifier = receiver.notifier(PACE);
-    for at in 0..300 {
-        notifier.send(alert(at, Severity::Info));
-        sleep(seconds(1)).await;
-    }
+    let (receiver, notifier) = Receiver::told_by(PACE, |_, _| Answer::Take);
+    send_each(&notifier, 0..300, seconds(1)).await;
     sleep(seconds(60)).await;
     assert_eq!(receiver.alerts(), (0..300).collect::<Vec<_>>());
     let sent: Vec<Duration> = receiver.attempts().iter().map(|(at, _)| *at).collect();
@@ -204,12 +221,8 @@ async fn a_flood_becomes_a_few_digests_that_count_all_of_it() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_critical_does_not_wait_for_a_flood_to_end() {
-    let receiver = Receiver::new(|_, _| Answer::Take);
-    let notifier = receiver.notifier(PACE);
-    for at in 0..20 {
-        notifier.send(alert(at, Severity::Info));
-        sleep(Duration::from_millis(100)).await;
-    }
+    let (receiver, notifier) = Receiver::told_by(PACE, |_, _| Answer::Take);
+    send_each(&notifier, 0..20, Duration::from_millis(100)).await;
     notifier.send(alert(99, Severity::Critical));
     sleep(Duration::from_millis(100)).await;
     assert_eq!(receiver.alerts().last(), Some(&99));
@@ -219,8 +232,7 @@ async fn what_is_critical_does_not_wait_for_a_flood_to_end() {
 #[tokio::test(start_paused = true)]
 async fn a_message_that_is_refused_for_good_holds_up_no_other() {
     let refused = || Answer::Fail(Failure::Refused { reason: "400".to_owned() });
-    let receiver = Receiver::new(move |_, attempt| if attempt == 1 { refused() } else { Answer::Take });
-    let notifier = receiver.notifier(PACE);
+    let (receiver, notifier) = Receiver::told_by(PACE, first(refused));
     notifier.send(alert(1, Severity::Info));
     notifier.send(alert(2, Severity::Info));
     sleep(seconds(1)).await;
@@ -230,8 +242,7 @@ async fn a_message_that_is_refused_for_good_holds_up_no_other() {
 
 #[tokio::test(start_paused = true)]
 async fn pauses_grow_to_five_minutes_and_no_longer() {
-    let receiver = Receiver::new(|_, _| down());
-    let notifier = receiver.notifier(PACE);
+    let (receiver, notifier) = Receiver::told_by(PACE, |_, _| down());
     notifier.send(alert(1, Severity::Info));
     sleep(seconds(36_000)).await;
     let attempts: Vec<Duration> = receiver.attempts().into_iter().map(|(at, _)| at).collect();
@@ -268,10 +279,7 @@ async fn a_loss_is_told_by_the_next_message_where_the_first_is_refused() {
         _ => Answer::Take,
     });
     let notifier = receiver.notifier(Pace { queue: 1, ..PACE });
-    for at in 0..4 {
-        notifier.send(alert(at, Severity::Info));
-        sleep(seconds(1)).await;
-    }
+    send_each(&notifier, 0..4, seconds(1)).await;
     sleep(seconds(10)).await;
     notifier.send(alert(9, Severity::Info));
     sleep(seconds(10)).await;
@@ -281,12 +289,8 @@ async fn a_loss_is_told_by_the_next_message_where_the_first_is_refused() {
 
 #[tokio::test(start_paused = true)]
 async fn an_end_sends_what_waits_at_once() {
-    let receiver = Receiver::new(|_, _| Answer::Take);
-    let notifier = receiver.notifier(PACE);
-    for at in 0..20 {
-        notifier.send(alert(at, Severity::Info));
-        sleep(Duration::from_millis(1)).await;
-    }
+    let (receiver, notifier) = Receiver::told_by(PACE, |_, _| Answer::Take);
+    send_each(&notifier, 0..20, Duration::from_millis(1)).await;
     let begin = Instant::now();
     assert_eq!(unsent(notifier, 10).await, 0);
     assert_eq!((receiver.alerts().len(), begin.elapsed()), (20, Duration::ZERO));
@@ -294,12 +298,8 @@ async fn an_end_sends_what_waits_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn an_end_says_what_it_left_behind_after_its_time() {
-    let receiver = Receiver::new(|_, _| down());
-    let notifier = receiver.notifier(PACE);
-    for at in 0..20 {
-        notifier.send(alert(at, Severity::Info));
-        sleep(seconds(1)).await;
-    }
+    let (receiver, notifier) = Receiver::told_by(PACE, |_, _| down());
+    send_each(&notifier, 0..20, seconds(1)).await;
     let begin = Instant::now();
     assert_eq!(unsent(notifier, 10).await, 20);
     assert_eq!(begin.elapsed(), seconds(10));
@@ -307,8 +307,7 @@ async fn an_end_says_what_it_left_behind_after_its_time() {
 
 #[tokio::test(start_paused = true)]
 async fn an_end_tries_at_once_what_would_have_rested_for_minutes() {
-    let receiver = Receiver::new(|now, _| if now < seconds(3_000) { down() } else { Answer::Take });
-    let notifier = receiver.notifier(PACE);
+    let (receiver, notifier) = Receiver::told_by(PACE, down_until(3_000));
     notifier.send(alert(1, Severity::Info));
     // Pauses are five minutes by now.
     sleep(seconds(3_001)).await;
@@ -319,8 +318,7 @@ async fn an_end_tries_at_once_what_would_have_rested_for_minutes() {
 
 #[tokio::test(start_paused = true)]
 async fn the_same_again_is_sent_once_and_its_number_told() {
-    let receiver = Receiver::new(|_, _| Answer::Take);
-    let notifier = receiver.notifier(Pace { quiet: seconds(300), ..PACE });
+    let (receiver, notifier) = Receiver::told_by(Pace { quiet: seconds(300), ..PACE }, |_, _| Answer::Take);
     for at in 0..30 {
         notifier.send(Alert { repeat_key: Some("token".to_owned()), ..alert(at, Severity::Warning) });
         sleep(seconds(1)).await;

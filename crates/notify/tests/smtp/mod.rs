@@ -9,7 +9,6 @@ pub(crate) const GREETING: &str = "(greeting)";
 
 /// It takes each mail, but for the steps at which it answers otherwise.
 pub(crate) struct MailServer {
-    /// Where it is.
     pub(crate) url: String,
     said: Arc<Mutex<Vec<String>>>,
 }
@@ -28,7 +27,6 @@ impl MailServer {
         Self { url, said }
     }
 
-    /// All lines that it was told.
     pub(crate) fn said(&self) -> Vec<String> {
         self.said.lock().unwrap().clone()
     }

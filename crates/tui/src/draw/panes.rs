@@ -18,7 +18,6 @@ use std::cmp::Ordering;
 
 pub(super) const TOP_HEIGHT: u16 = 3;
 
-/// Draws phase, wallet, venue time, data age, slowest candle, balance, day and drawdown.
 pub(super) fn draw_top(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let lines = vec![phase_line(scene), money_line(scene), trouble_line(scene)];
     frame.render_widget(Paragraph::new(lines), area);
@@ -154,7 +153,7 @@ fn row<'a>(trade: &TradeOverview, scene: Scene<'_>, last: [Cell<'a>; 2]) -> Row<
     let [prices, end] = last;
     Row::new([
         Cell::new(format!("#{}", trade.intent)),
-        Cell::new(view.bot_name(trade.bot).to_owned()),
+        Cell::new(view.facts.bot_name(trade.bot).to_owned()),
         Cell::new(trade.symbol.to_string()),
         Cell::new(trade.direction.to_string()),
         Cell::new(Text::from(view.facts.scale.format(trade.stake)).right_aligned()),
@@ -193,13 +192,7 @@ fn open_cells<'a>(trade: &TradeOverview, scene: Scene<'_>) -> [Cell<'a>; 2] {
 fn settled_cells<'a>(trade: &TradeOverview, scene: Scene<'_>) -> [Cell<'a>; 2] {
     let Scene { view, palette, .. } = scene;
     let style = palette.signed(trade.profit.minor());
-    let outcome = match trade.outcome {
-        Some(Outcome::Won) => "won",
-        Some(Outcome::Lost) => "lost",
-        Some(Outcome::Draw) => "draw",
-        Some(Outcome::Cancelled) => "cancelled",
-        None => "",
-    };
+    let outcome = trade.outcome.map(Outcome::as_str).unwrap_or_default().to_lowercase();
     let profit = format!("{outcome} {}", signed(view.facts.scale, trade.profit));
     // A day that is over is named where there is room for it.
     let prices = match (scene.ui.pane, trade.open_price, trade.close_price) {
@@ -232,7 +225,6 @@ pub(super) fn draw_bots(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     draw_lines(frame, area, scene, Pane::Bots, lines);
 }
 
-/// Draws the lines of a pane, scrolled if it is the selected one.
 fn draw_lines(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>, pane: Pane, lines: Vec<Line<'_>>) {
     let title = if pane == Pane::Bots { " Bots and verdicts " } else { " Limits and refusals " };
     let scroll = if scene.ui.pane == pane { scene.ui.scroll } else { 0 };
@@ -379,11 +371,9 @@ fn bars(equity: &[Money], low: Money, columns: usize) -> Vec<u64> {
     (0..columns).filter_map(|column| equity.get(last_of(column)).map(height)).collect()
 }
 
-/// Draws the log, with the latest line at the bottom, `back` lines back.
 pub(super) fn draw_log(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>, back: usize) {
     let log = &scene.view.log;
     let rows = usize::from(area.height.saturating_sub(2));
-    // The first page is as far back as it goes.
     let back = back.min(log.len().saturating_sub(rows));
     let end = log.len() - back;
     let lines: Vec<Line<'_>> =

@@ -1,5 +1,6 @@
 //! `config init`: writes a first configuration from a few answers.
 
+use crate::arguments::parse_percent;
 use crate::context::Context;
 use crate::failure::{Failure, FailureKind};
 use crate::output::print;
@@ -20,7 +21,6 @@ const TEMPLATE: &str = include_str!("template.toml");
 const EXAMPLE: &str = include_str!("example.rule.toml");
 const RULES: &str = "rules";
 
-/// What the file is to say.
 #[derive(Debug, Args)]
 #[command(
     after_help = "At a terminal it asks for what is not given; elsewhere, and with --defaults, it takes defaults and says which.\n\nExamples:\n  candlewick config init\n  \
@@ -58,7 +58,10 @@ pub(crate) struct InitArguments {
 
 pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<(), Failure> {
     let file = &arguments.file;
-    refuse_existing(file)?;
+    if file.exists() {
+        let problem = format!("{} exists already: name another file, or move it away", file.display());
+        return Err(Failure::configuration(problem));
+    }
     let asks = !arguments.defaults && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let (mut from, mut to) = (std::io::stdin().lock(), anstream::stderr());
     let mut dialogue =
@@ -88,15 +91,15 @@ pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<()
         ],
     );
     check(&text, (file, rules), context)
-        .map_err(|failure| if dialogue.asks() { failure.help(answers.command(file)) } else { failure })?;
+        .map_err(|failure| if asks { failure.help(answers.command(file)) } else { failure })?;
     if let Rules::Example(path) = rules {
         write(path, &example_of(path))?;
         print(&format!("{} is written: a rule to begin with. Change its conditions.", path.display()))?;
     }
     write(file, &text)?;
     let shown = file.display();
-    if !dialogue.taken().is_empty() {
-        let taken = dialogue.taken().join(" ");
+    if !dialogue.taken.is_empty() {
+        let taken = dialogue.taken.join(" ");
         print(&format!(
             "Not asked for, so taken by default: {taken}\nThese options set them, and so do the lines of the file."
         ))?;
@@ -148,7 +151,6 @@ impl Rules {
         match self {
             Self::None => "{}".to_owned(),
             Self::File(path) => format!("{{ file = {:?} }}", path.display().to_string()),
-            // It lies beside the configuration.
             Self::Example(path) => format!("{{ file = {:?} }}", file_name(path)),
         }
     }
@@ -160,8 +162,7 @@ impl Rules {
         own.parse::<CloseType>().ok().map(|expiry| expiry.to_string())
     }
 
-    /// Returns the next step for a rule: `tune` first, since a look at all candles would leave it
-    /// no hold-out.
+    /// Returns the next step: `tune` first, since a look at all candles would leave it no hold-out.
     fn next(&self, config: &str) -> String {
         match self {
             Self::None => String::new(),
@@ -182,17 +183,11 @@ impl Answers {
         let first = names.first().copied().unwrap_or_default();
         let usual = names.iter().copied().find(|name| *name == "rsi-reversal").unwrap_or(first);
         let question = |option, text, usual| Question { option, text, usual };
-        let symbol = dialogue.answer(
-            question("symbol", "Symbol", "BTCUSDT"),
-            arguments.symbol.as_ref(),
-            parses::<Symbol>,
-        )?;
-        let symbol = written_symbol(&symbol)?;
-        let interval = dialogue.answer(
-            question("interval", "Candles (1s, 5s, 1m, 5m, 1h, ...)", "1m"),
-            arguments.interval.as_ref(),
-            parses::<Interval>,
-        )?;
+        let InitArguments { symbol, interval, expiry, stake, payout, .. } = arguments;
+        let asked = question("symbol", "Symbol", "BTCUSDT");
+        let symbol = written_symbol(&dialogue.answer(asked, symbol.as_ref(), parses::<Symbol>)?)?;
+        let asked = question("interval", "Candles (1s, 5s, 1m, 5m, 1h, ...)", "1m");
+        let interval = dialogue.answer(asked, interval.as_ref(), parses::<Interval>)?;
         let known = |text: &str| {
             if names.contains(&text) {
                 return Ok(());
@@ -209,24 +204,16 @@ impl Answers {
             Some(own) => format!("Length of a trade (minutes:seconds; the rule's own {own} stands above it)"),
             None => "Length of a trade (minutes:seconds, such as 05:00)".to_owned(),
         };
-        let expiry = dialogue.answer(
-            question("expiry", &text, usual),
-            arguments.expiry.as_ref(),
-            parses::<CloseType>,
-        )?;
-        let stake = dialogue.answer(
-            question("stake", "Stake of a trade (an amount such as 10, or 2% of the balance)", "1.0"),
-            arguments.stake.as_ref(),
-            |text| TypedStake::parse(text).map(|_| ()),
-        )?;
-        let payout = dialogue.answer(
-            question("payout", "What a win pays, in percent of the stake", "80.0"),
-            arguments.payout.as_ref(),
-            |text| match Payout::percent_of_share(percent(text)?) {
-                Some(meant) => Err(format!("payouts are in percent: did you mean {meant}?")),
-                None => Ok(()),
-            },
-        )?;
+        let asked = question("expiry", &text, usual);
+        let expiry = dialogue.answer(asked, expiry.as_ref(), parses::<CloseType>)?;
+        let asked =
+            question("stake", "Stake of a trade (an amount such as 10, or 2% of the balance)", "1.0");
+        let stake = dialogue.answer(asked, stake.as_ref(), |text| TypedStake::parse(text).map(|_| ()))?;
+        let asked = question("payout", "What a win pays, in percent of the stake", "80.0");
+        let payout = dialogue.answer(asked, payout.as_ref(), |text| {
+            let meant = Payout::percent_of_share(percent(text)?);
+            meant.map_or(Ok(()), |meant| Err(format!("payouts are in percent: did you mean {meant}?")))
+        })?;
         Ok(Self { symbol, interval, strategy, rules, expiry, stake, payout })
     }
 
@@ -279,16 +266,6 @@ impl Answers {
     }
 }
 
-fn refuse_existing(file: &Path) -> Result<(), Failure> {
-    if !file.exists() {
-        return Ok(());
-    }
-    Err(Failure::configuration(format!(
-        "{} exists already: name another file, or move it away",
-        file.display()
-    )))
-}
-
 fn write(file: &Path, text: &str) -> Result<(), Failure> {
     candlewick_history::write_whole_file(file, |to| to.write_all(text.as_bytes()))
         .map_err(|error| unwritable(file, error))
@@ -302,9 +279,7 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Returns the section of price steps, if that of the symbol is known.
-///
-/// Interpolated prices are rounded to it, as a venue's are.
+/// Returns the section of price steps, to which interpolated prices are rounded, if it is known.
 fn ticks_of(symbol: &str) -> String {
     let known = symbol.parse().ok().and_then(known_market);
     known.map_or_else(String::new, |market| {
@@ -335,17 +310,15 @@ fn check(text: &str, (file, rules): (&Path, &Rules), context: &Context<'_>) -> R
         let beside = folder.path().join(file_name(path));
         fs::write(beside, example_of(path)).map_err(|error| unwritable(path, error))?;
     }
-    check_draft(&draft, context).map_err(|error| match error {
+    let loaded = Loaded::read(std::slice::from_ref(&draft), Base::Sandbox, Vec::new());
+    let checked = loaded.and_then(|loaded| {
+        Ok(Problems::check(problems_of(&loaded, RealMoney::NotAsked, context.registry))?)
+    });
+    checked.map_err(|error| match error {
         // The draft is gone when they are read.
         AppError::Configuration(problems) => AppError::from(problems.of_file(&draft, file)).into(),
         error => error.into(),
     })
-}
-
-fn check_draft(draft: &PathBuf, context: &Context<'_>) -> Result<(), AppError> {
-    let loaded = Loaded::read(std::slice::from_ref(draft), Base::Sandbox, Vec::new())?;
-    Problems::check(problems_of(&loaded, RealMoney::NotAsked, context.registry))?;
-    Ok(())
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -381,14 +354,6 @@ impl<'a> Dialogue<'a> {
         let answered = ask(question, check, (&mut **from, &mut **to));
         let answered = answered.context("the terminal cannot be read; --defaults asks nothing");
         answered.map_err(|error| Failure::new(FailureKind::Configuration, error))
-    }
-
-    pub(super) fn taken(&self) -> &[String] {
-        &self.taken
-    }
-
-    pub(super) const fn asks(&self) -> bool {
-        self.terminal.is_some()
     }
 }
 
@@ -452,9 +417,7 @@ impl TypedStake {
 }
 
 pub(super) fn percent(text: &str) -> Result<f64, String> {
-    let number = text.trim().trim_end_matches('%').trim().parse::<f64>();
-    let number = number.ok().filter(|number| number.is_finite());
-    number
+    parse_percent(text)
         .ok_or_else(|| format!("the payout \"{text}\" is no number: write percent of the stake, such as 80"))
 }
 
@@ -501,22 +464,10 @@ mod tests {
 
     #[test]
     fn every_place_of_the_template_is_filled_and_nothing_else() {
-        let names = [
-            "file",
-            "payout",
-            "ticks",
-            "daily_loss",
-            "name",
-            "symbol",
-            "asset_type",
-            "interval",
-            "strategy",
-            "expiry",
-            "params",
-            "stake",
-        ];
-        let text = filled(TEMPLATE, &names.map(|name| (name, "7")));
-        assert!(names.iter().all(|name| !text.contains(&format!("{{{name}}}"))), "{text}");
+        let names = "file payout ticks daily_loss name symbol asset_type interval strategy expiry params stake";
+        let values: Vec<_> = names.split(' ').map(|name| (name, "7")).collect();
+        let text = filled(TEMPLATE, &values);
+        assert!(names.split(' ').all(|name| !text.contains(&format!("{{{name}}}"))), "{text}");
         assert!(text.contains("params = 7") && text.contains("stake = 7"), "{text}");
     }
 
@@ -552,7 +503,7 @@ mod tests {
         let given = "7".to_owned();
         assert_eq!(dialogue.answer(QUESTION, Some(&given), number).ok(), Some(given));
         assert_eq!(dialogue.answer(QUESTION, None, number).ok().as_deref(), Some("1.0"));
-        assert_eq!(dialogue.taken(), ["--stake 1.0"]);
+        assert_eq!(dialogue.taken, ["--stake 1.0"]);
     }
 
     #[test]

@@ -14,7 +14,6 @@ use clap::Subcommand;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Show or check the configuration.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  candlewick config check --config config/demo.toml")]
 pub(crate) enum ConfigCommand {

@@ -14,7 +14,6 @@ use chrono::NaiveDate;
 use clap::Args;
 use std::path::PathBuf;
 
-/// Which candles, and what to hold them to.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Problems that are certain: unreadable, not-finite, price, volume, range, misaligned, unsorted, duplicate; \
@@ -116,7 +115,6 @@ fn parse_ranges(text: &str) -> Result<f64, String> {
     ranges.ok_or_else(|| "use a number of at least 1".to_owned())
 }
 
-/// Whether and how to repair.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Repair")]
 pub(crate) struct RepairArguments {

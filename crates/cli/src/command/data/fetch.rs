@@ -4,7 +4,7 @@ use super::CatalogArgument;
 use crate::arguments::{parse_moment, parse_span};
 use crate::context::Context;
 use crate::failure::{Ending, Failure, fail_with_last};
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Interrupt, pass};
 use crate::output::show_as;
 use crate::progress::Terminal;
 use candlewick_app::fetch::{
@@ -20,7 +20,6 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
-/// What to fetch.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Needs the key of the symbol price API and no trading token. A series that is there goes on where it ends; with --from, \
@@ -77,10 +76,8 @@ pub(super) fn run(arguments: &FetchArguments, context: &Context<'_>) -> Result<E
         failures.extend(check_in_step(&all, &fetching, context));
         // Recording ends when somebody has enough; candles that were asked for and are not there are missing.
         let ending = ending.map(|ending| if arguments.record { ending } else { Ending::Interrupted });
-        let finished = match ending {
-            Some(Ending::Interrupted) => FetchEnd::Interrupted,
-            Some(Ending::Done) | None => FetchEnd::Complete,
-        };
+        let is_cut = ending == Some(Ending::Interrupted);
+        let finished = if is_cut { FetchEnd::Interrupted } else { FetchEnd::Complete };
         fail_with_last(failures)?;
         show_as(&document(&all, finished, &fetching), || text(&all, finished), context.global)?;
         Ok(ending.unwrap_or(Ending::Done))
@@ -107,18 +104,20 @@ async fn run_all(
 ) -> Result<(Vec<Fetched>, Vec<Failure>, Option<Ending>), Failure> {
     let mut interrupt = Interrupt::new()?;
     let mut tasks = JoinSet::new();
+    let spacing =
+        if arguments.rate > 0.0 { Duration::from_secs_f64(1.0 / arguments.rate) } else { Duration::ZERO };
     for (index, target) in targets.into_iter().enumerate() {
-        let (job, fetching) = (job_of(target, arguments), fetching.clone());
-        tasks.spawn(async move {
-            match job {
-                Job::Candles(job) => (index, fetch_candles(job, fetching).await),
-                Job::Prices(target) => (index, record_prices(target, fetching).await),
-            }
-        });
+        let fetching = fetching.clone();
+        if arguments.record {
+            tasks.spawn(async move { (index, record_prices(target, fetching).await) });
+            continue;
+        }
+        let FetchArguments { from, to, again, limit, .. } = *arguments;
+        let job = CandleJob { target, from, to, again, limit, spacing, batch: BATCH };
+        tasks.spawn(async move { (index, fetch_candles(job, fetching).await) });
     }
     let (mut done, mut ending) = (Vec::new(), None);
-    let deadline = deadline(arguments.run_for);
-    tokio::pin!(deadline);
+    let mut deadline = std::pin::pin!(pass(arguments.run_for));
     while !tasks.is_empty() {
         tokio::select! {
             Some(task) = tasks.join_next() => {
@@ -138,28 +137,6 @@ async fn run_all(
         failures.extend(outcome.err().map(Failure::from));
     }
     Ok((all, failures, ending))
-}
-
-enum Job {
-    Candles(CandleJob),
-    Prices(Target),
-}
-
-fn job_of(target: Target, arguments: &FetchArguments) -> Job {
-    if arguments.record {
-        return Job::Prices(target);
-    }
-    let spacing =
-        if arguments.rate > 0.0 { Duration::from_secs_f64(1.0 / arguments.rate) } else { Duration::ZERO };
-    let FetchArguments { from, to, again, limit, .. } = *arguments;
-    Job::Candles(CandleJob { target, from, to, again, limit, spacing, batch: BATCH })
-}
-
-async fn deadline(span: Option<Millis>) {
-    match span {
-        Some(span) => tokio::time::sleep(Duration::from_millis(span.get().unsigned_abs())).await,
-        None => std::future::pending().await,
-    }
 }
 
 /// `--rate`: requests per second, at least one in a thousand seconds.

@@ -16,7 +16,6 @@ use clap::Args;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// Which files, and what they do not say of themselves.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick data import BTCUSDT-1m-2024-01.zip BTCUSDT-1m-2024-02.zip --source binance\n  \
@@ -72,7 +71,6 @@ fn to_catalog(arguments: &ImportArguments, context: &Context<'_>) -> Result<Vec<
         longer_share_percent: loaded.config.data.longer_share_percent,
     };
     let all = read_for_catalog(&arguments.files, &terms, &catalog, &progress)?;
-    // Each is given back once it is stored.
     all.into_iter().map(|file| document(&file.store(&terms, &catalog, &progress)?, context)).collect()
 }
 
@@ -99,7 +97,6 @@ fn document(imported: &ImportedFile, context: &Context<'_>) -> Result<Value, Fai
     Ok(imported.document())
 }
 
-/// What a file may not say of itself.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What a file may not say")]
 pub(crate) struct ReadingArguments {

@@ -21,7 +21,6 @@ use candlewick_sdk::{Interval, Millis, Symbol};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
-/// Import, check and manage stored candles.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  candlewick data generate --symbol BTCUSDT --days 14")]
 pub(crate) enum DataCommand {
@@ -39,7 +38,6 @@ pub(crate) enum DataCommand {
     Generate(GenerateArguments),
 }
 
-/// The catalog that a command works on.
 #[derive(Debug, Args)]
 pub(crate) struct CatalogArgument {
     /// Folder of the catalog; data.catalog of the configuration when left out
@@ -77,7 +75,6 @@ pub(super) fn run(command: &DataCommand, context: &Context<'_>) -> Result<Ending
     }
 }
 
-/// Which catalog.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick data list\n  candlewick data list --catalog /srv/candles --json"
@@ -94,7 +91,6 @@ fn run_list(arguments: &ListArguments, context: &Context<'_>) -> Result<Ending, 
     Ok(Ending::Done)
 }
 
-/// What to write, and where.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick data export BTCUSDT@1m --out BTCUSDT_1m.csv\n  candlewick data export BTCUSDT@1m \
@@ -133,7 +129,6 @@ fn run_export(arguments: &ExportArguments, context: &Context<'_>) -> Result<Endi
     show_as(&exported.document(), || exported.to_string(), context.global)
 }
 
-/// What to make.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Regimes: mixed (regimes that change), random-walk, trend[:LEAN] (each minute leans by so many of its standard \
@@ -204,26 +199,19 @@ fn run_generate(arguments: &GenerateArguments, context: &Context<'_>) -> Result<
         None => GenerateTarget::Folder(&arguments.out),
     };
     let place = (target, existing(arguments.force));
-    let generated = generate_candles(&arguments.terms(), defects, place, &Terminal(context.global))?;
+    let terms = GenerateTerms {
+        symbol: arguments.symbol,
+        asset_type: arguments.asset_type,
+        interval: arguments.interval,
+        start: arguments.start,
+        days: arguments.days,
+        last_days: arguments.last_days,
+        seed: arguments.seed,
+        tick: arguments.tick,
+        price: arguments.price,
+        volatility: arguments.volatility,
+        regime: arguments.regime,
+    };
+    let generated = generate_candles(&terms, defects, place, &Terminal(context.global))?;
     show_as(&generated.document(), || generated.to_string(), context.global)
-}
-
-impl GenerateArguments {
-    fn terms(&self) -> GenerateTerms {
-        let Self { symbol, asset_type, interval, start, days, last_days, seed, .. } = *self;
-        let Self { tick, price, volatility, regime, .. } = *self;
-        GenerateTerms {
-            symbol,
-            asset_type,
-            interval,
-            start,
-            days,
-            last_days,
-            seed,
-            tick,
-            price,
-            volatility,
-            regime,
-        }
-    }
 }

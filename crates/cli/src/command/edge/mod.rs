@@ -13,7 +13,6 @@ use candlewick_report::edge::{BreakEvenReport, EdgeRequirement, TradesNeeded, Tr
 use candlewick_statistics::{EdgeTestPlan, PaidStake};
 use clap::{Args, Subcommand};
 
-/// The statistics of an edge.
 #[derive(Debug, Subcommand)]
 #[command(
     after_help = "Payouts and win rates are in percent here, and fractions from 0 to 1 with --json.\n\nExamples:\n  \
@@ -62,7 +61,6 @@ fn parse_rate(text: &str) -> Result<f64, String> {
 
 const USUAL: [f64; 8] = [0.60, 0.70, 0.75, 0.80, 0.85, 0.90, 0.92, 1.00];
 
-/// Of which payouts.
 #[derive(Debug, Args)]
 #[command(
     after_help = "A win earns the payout, a loss costs the stake, a draw neither: so a coin loses money at every payout below \
@@ -110,7 +108,6 @@ fn parse_paid(text: &str) -> Result<(f64, Option<f64>), String> {
     Ok((parse_payout(payout)?, Some(amount)))
 }
 
-/// Which edges, and how surely they are to be found.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Three answers for trades one after another, all at one payout. The normal approximation and the exact \
@@ -148,14 +145,10 @@ fn run_plan(arguments: &PlanArguments, context: &Context<'_>) -> Result<Ending, 
     let loaded = load(context)?;
     let usual = loaded.config.risk.verdict.to_plan()?;
     let alpha = arguments.alpha.unwrap_or(usual.alpha());
-    let terms = TradesNeededTerms {
-        payout: arguments.payout.unwrap_or(loaded.config.simulation.payout_percent.to_fraction()),
-        verdict: EdgeTestPlan::new(alpha, usual.beta(), usual.delta())?,
-        power: arguments.power,
-        paths: arguments.paths,
-        most_trades: arguments.most_trades,
-        seed: arguments.seed,
-    };
+    let payout = arguments.payout.unwrap_or(loaded.config.simulation.payout_percent.to_fraction());
+    let verdict = EdgeTestPlan::new(alpha, usual.beta(), usual.delta())?;
+    let PlanArguments { power, paths, most_trades, seed, .. } = *arguments;
+    let terms = TradesNeededTerms { payout, verdict, power, paths, most_trades, seed };
     let mut needed = TradesNeeded::new(terms)?;
     let mut progress = Progress::new("Simulating verdicts", context.global);
     for (done, points) in (0..).zip(&arguments.points) {

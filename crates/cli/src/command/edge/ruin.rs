@@ -16,7 +16,6 @@ use candlewick_statistics::{
 };
 use clap::Args;
 
-/// Of which stakes.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Ruin is the moment at which the next stake cannot be placed. It is counted exactly, by a Markov chain over all \
@@ -91,11 +90,8 @@ pub(super) fn run(arguments: &RuinArguments, context: &Context<'_>) -> Result<En
     let loaded = load(context)?;
     let asked = Asked::of(arguments, &loaded)?;
     let stakes = asked.stakes(arguments, &loaded)?;
-    let terms = RuinTerms {
-        scale: loaded.config.account.money_scale,
-        limit: asked.limit,
-        win_rate: arguments.win_rate,
-    };
+    let scale = loaded.config.account.money_scale;
+    let terms = RuinTerms { scale, limit: asked.limit, win_rate: arguments.win_rate };
     let mut progress = Progress::new("Following stakes", context.global);
     let (mut figures, mut below) = (Vec::new(), Vec::new());
     for (done, stake) in (0..).zip(&stakes) {

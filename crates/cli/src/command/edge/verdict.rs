@@ -17,7 +17,6 @@ use candlewick_statistics::{EdgeTest, EdgeTestPlan, GateOpening, GateRule};
 use clap::{ArgGroup, Args, ValueEnum};
 use std::path::PathBuf;
 
-/// Of which trades.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The verdict follows a notional account trade by trade: it needs the trades in their order, from a CSV (that of \
@@ -127,7 +126,6 @@ fn named_trade(row: &IntentRow, origin: &IntentOrigin) -> NamedTrade {
     NamedTrade { bot: origin.bot.clone(), trade: JudgedTrade::of_row(row), money: Some(money) }
 }
 
-/// Which gate, on which trades.
 #[derive(Debug, Args)]
 #[command(
     group = ArgGroup::new("opening").required(true).args(["after_virtual_losses", "virtual_win_rate"]),

@@ -24,7 +24,6 @@ use std::time::Duration;
 
 const NEEDS: &str = "the checks take twice the warm-up and 100 candles";
 
-/// Which strategy, and on what.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Without --data the candles are synthetic: a random walk, trends, and mean-reverting prices. Of a file of --data \
@@ -88,7 +87,6 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
     }
     let market = arguments.data.as_ref().map(|name| read(name, context)).transpose()?;
     let mut progress = Progress::new(format!("Checking {}", entry.name), context.global);
-    // The hasher's keys are of the system's chance.
     let seed = arguments.seed.unwrap_or_else(|| RandomState::new().hash_one(0_u8));
     let limit = Duration::from_secs(arguments.timeout);
     let means = Means { seed, unseen: arguments.unseen, itself: itself()?, limit };
@@ -135,9 +133,10 @@ impl CheckArguments {
 
     fn subject(&self, entry: &StrategyEntry, configured: Option<&BotSettings>) -> Subject {
         let made = || {
-            let own = configured.map_or_else(usual_series, BotSettings::series);
-            let (symbol, interval) =
-                (self.symbol.unwrap_or(own.symbol), self.interval.unwrap_or(own.interval));
+            let own = configured.map(BotSettings::series);
+            let usual = || "BTCUSDT".parse().expect("it is a symbol");
+            let symbol = self.symbol.or(own.map(|own| own.symbol)).unwrap_or_else(usual);
+            let interval = self.interval.or(own.map(|own| own.interval)).unwrap_or(Interval::MINUTE);
             Series { symbol, interval }
         };
         let series = self.data.as_ref().map_or_else(made, DataName::series);
@@ -159,11 +158,6 @@ impl CheckArguments {
             Value::Object(of_bot.into_iter().chain(self.param.iter().cloned()).collect::<Map<_, _>>());
         Subject { entry: entry.clone(), params, bot }
     }
-}
-
-fn usual_series() -> Series {
-    let symbol = "BTCUSDT".parse().expect("it is a symbol");
-    Series { symbol, interval: Interval::MINUTE }
 }
 
 fn read(name: &DataName, context: &Context<'_>) -> Result<Market, Failure> {
@@ -210,9 +204,7 @@ pub(in crate::command) fn not_made(
     }
 }
 
-/// Returns the command that runs all checks of this strategy.
-///
-/// Its parameters come from the configuration if one is named, else they are part of the command.
+/// Returns the command that checks this strategy, with its parameters unless `files` has them.
 pub(in crate::command) fn check_command(
     Subject { entry, params, bot }: &Subject,
     files: &[PathBuf],
@@ -222,7 +214,6 @@ pub(in crate::command) fn check_command(
     let is_own = |name: &&String| name.parse().is_ok_and(|name: DataName| name.series() == series);
     let data = candles.data.iter().find(is_own).cloned();
     let data = data.unwrap_or_else(|| format!("{}@{}", series.symbol, series.interval));
-    // Of a rule beside a configuration its file is the whole strategy.
     let files = if candles.rules.is_some() { &[][..] } else { files };
     let word = |text: &str| shell_word(text).into_owned();
     let mut words = vec![format!("candlewick strategy check {}", entry.name)];

@@ -16,7 +16,6 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// The strategies of this program.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  candlewick strategy show rsi-reversal")]
 pub(crate) enum StrategyCommand {
@@ -92,11 +91,10 @@ fn show(entry: &StrategyEntry, context: &Context<'_>) -> Result<(), Failure> {
 }
 
 fn example_bot(entry: &StrategyEntry) -> String {
-    let params = if entry.parameters.is_empty() {
-        String::new()
-    } else {
-        format!("\nparams = {{ {} }}", defaults(entry))
-    };
+    let pair = |parameter: &Parameter| format!("{} = {}", parameter.name, parameter.default);
+    let defaults = entry.parameters.iter().map(pair).collect::<Vec<_>>().join(", ");
+    let params =
+        if defaults.is_empty() { String::new() } else { format!("\nparams = {{ {defaults} }}") };
     format!(
         "[[bots]]\nname = \"my-bot\"\nsymbol = \"EURUSD\"\ninterval = \"1m\"\nstrategy = \"{}\"{params}\nclose_type = \"05:00\"\nstake = {{ kind = \
          \"fixed\", amount = 10.0 }}",
@@ -125,11 +123,6 @@ fn range(parameter: &Parameter) -> String {
         (None, Some(high)) => format!("{high} or less"),
         (None, None) => String::new(),
     }
-}
-
-fn defaults(entry: &StrategyEntry) -> String {
-    let pair = |parameter: &Parameter| format!("{} = {}", parameter.name, parameter.default);
-    entry.parameters.iter().map(pair).collect::<Vec<_>>().join(", ")
 }
 
 fn document(entry: &StrategyEntry) -> Value {

@@ -11,10 +11,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use toml_edit::{Array, DocumentMut, Item, Table, value};
 
-/// Template files by their names in the crate.
-///
-/// `my-strategy` and its other spellings are placeholders for the name, `CHECKOUT` for the folder
-/// of Candlewick.
+/// Files of a crate. `my-strategy` stands for the name, `CHECKOUT` for the folder of Candlewick.
 const FILES: [(&str, &str); 10] = [
     ("Cargo.toml", include_str!("template/manifest.toml")),
     ("src/lib.rs", include_str!("template/lib.rs")),
@@ -28,21 +25,15 @@ const FILES: [(&str, &str); 10] = [
     (CARGO_CONFIG, include_str!("template/cargo_config.toml")),
 ];
 
-/// Files of a workspace member, whose program and settings are in the workspace.
-const MEMBER_FILES: [(&str, &str); 5] = [
-    ("Cargo.toml", include_str!("template/member.toml")),
-    ("src/lib.rs", include_str!("template/lib.rs")),
-    ("tests/signals.rs", include_str!("template/signals.rs")),
-    ("benches/candle.rs", include_str!("template/bench.rs")),
-    ("bot.toml", include_str!("template/bot.toml")),
-];
+/// Files of a workspace member beside its manifest: its program and settings are in the workspace.
+const MEMBER_FILES: [&str; 4] = ["src/lib.rs", "tests/signals.rs", "benches/candle.rs", "bot.toml"];
+const MEMBER_MANIFEST: (&str, &str) = ("Cargo.toml", include_str!("template/member.toml"));
 
 /// Contains a folder of the checkout, so it is written only if there is a checkout.
 const CARGO_CONFIG: &str = ".cargo/config.toml";
 
 const TAG: &str = concat!("v", env!("CARGO_PKG_VERSION"));
 
-/// Maximum length of a name in bytes.
 const MAX_NAME: usize = 64;
 
 const NO_CRATE: &str = "abstract alloc as async await become box break build const continue core crate deps do dyn else enum \
@@ -53,7 +44,6 @@ const NO_CRATE: &str = "abstract alloc as async await become box break build con
 const NO_TYPE: &str = "app bot-context build-error candle clone counting-allocator debug default deserialize err exit-code \
     json-schema none ok option params partial-eq result serialize signal some strategy strategy-factory string vec";
 
-/// Which name, and where Candlewick is.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The crate lies in a new folder, is no part of any workspace, and builds against the source of Candlewick: a checkout, whose \
@@ -213,9 +203,7 @@ fn is_checkout(folder: &Path) -> bool {
     ["sdk", "cli"].iter().all(|part| folder.join("crates").join(part).join("Cargo.toml").is_file())
 }
 
-/// Finds the checkout that contains the program.
-///
-/// It is searched at run time, since a package must not contain folder names of its builder.
+/// Finds the checkout of the program at run time: a package must not name folders of its builder.
 fn checkout_around(program: &Path) -> Option<&Path> {
     program.ancestors().find(|folder| is_checkout(folder))
 }
@@ -239,10 +227,9 @@ fn member_files(name: &str, source: &Source, workspace: &Workspace) -> Vec<(Stri
         let own = "path = \"CHECKOUT/crates/sdk\"";
         if workspace.names_sdk() { text.replace(own, "workspace = true") } else { text.to_owned() }
     };
-    MEMBER_FILES
-        .iter()
-        .map(|(file, text)| ((*file).to_owned(), filled(&of_all(text), name, source)))
-        .collect()
+    let rest = FILES.into_iter().filter(|(file, _)| MEMBER_FILES.contains(file));
+    let all = std::iter::once(MEMBER_MANIFEST).chain(rest);
+    all.map(|(file, text)| (file.to_owned(), filled(&of_all(text), name, source))).collect()
 }
 
 fn files(name: &str, source: &Source) -> Result<Vec<(String, String)>, Failure> {
@@ -386,24 +373,8 @@ mod tests {
         for name in ["momentum", "three-in-a-row", "rsi2", "a-1"] {
             assert!(check_name(name).is_ok(), "{name}");
         }
-        let long = "a".repeat(65);
-        for name in [
-            "",
-            "Momentum",
-            "my_strategy",
-            "../x",
-            "a b",
-            "2nd",
-            "-a",
-            "a-",
-            "a--b",
-            "match",
-            "test",
-            "signal",
-            "é",
-            &long,
-            "candlewick-sdk",
-        ] {
+        let wrong = "|Momentum|my_strategy|../x|a b|2nd|-a|a-|a--b|match|test|signal|é|candlewick-sdk";
+        for name in wrong.split('|').chain([&*"a".repeat(65)]) {
             assert!(check_name(name).is_err(), "{name}");
         }
     }

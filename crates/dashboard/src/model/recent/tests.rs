@@ -4,14 +4,12 @@ use super::*;
 use crate::view::{run_of, trades_of};
 use candlewick_engine::{
     Action, BotSettings, Control, Entry, Header, IntentId, Opened, Origin, Recorder as _, SeriesId, Settled,
-    StakeSettings, VenueId,
+    VenueId,
 };
 use candlewick_journal::{Holder, Journal as _, JournalUrl, RunJournal, Store};
 use candlewick_records::{JournalContents, TradeFilter, TradeLine, TradePage, VerdictLine};
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{
-    Candle, ExpirationType, Interval, Millis, Money, MoneyScale, Ohlcv, Outcome, Payout, Signal, Strategy,
-};
+use candlewick_sdk::{Candle, Interval, Millis, Money, MoneyScale, Ohlcv, Outcome, Payout, Signal, Strategy};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -34,17 +32,10 @@ impl Strategy for Always {
 }
 
 fn settings() -> SessionSettings {
-    let bot = |name: &str, symbol: &str| BotSettings {
-        name: name.to_owned(),
-        symbol: symbol.parse().unwrap(),
-        entry_delay_s: 0,
-        venue: std::collections::BTreeMap::new(),
-        interval: Interval::MINUTE,
-        strategy: "always".to_owned(),
-        close_type: "01:00".parse().unwrap(),
-        expiration_type: ExpirationType::TimeFixed,
-        params: json!({}),
-        stake: StakeSettings::Fixed { amount: Decimal::TEN },
+    let bot = |name: &str, symbol: &str| -> BotSettings {
+        let bot = json!({ "name": name, "symbol": symbol, "interval": "1m", "strategy": "always", "close_type": "01:00",
+            "expiration_type": "TIME_FIXED", "stake": { "kind": "fixed", "amount": 10 } });
+        serde_json::from_value(bot).unwrap()
     };
     let mut risk = RiskSettings::default();
     (risk.max_drawdown_percent, risk.daily_loss_limit, risk.max_trades_per_day) = (0.0, Decimal::ZERO, 0);
@@ -87,7 +78,6 @@ impl Written {
         written
     }
 
-    /// A new process goes on with the journal.
     async fn restart(&mut self) {
         self.journal.close().await.unwrap();
         let mut reader = Reader::open(&self.url()).await.unwrap();
@@ -177,7 +167,6 @@ async fn open(url: &JournalUrl, run: u64, fold: JournalFold) -> RunJournal {
     RunJournal::new(store, run, Millis::ZERO, elapsed).followed_by(Box::new(fold.with_parts_of(PART)))
 }
 
-/// The model of all lines.
 async fn whole(written: &Written) -> Model {
     let mut reader = Reader::open(&written.url()).await.unwrap();
     let lines = reader.lines(1, 100_000).await.unwrap();
@@ -194,7 +183,6 @@ async fn read_recent(reader: &mut Reader) -> Option<(Recent, Model)> {
     Recent::read(reader, RecordedRun::of(&header[0]).unwrap()).await.unwrap()
 }
 
-/// Takes the lines that came later.
 async fn catch_up(reader: &mut Reader, recent: &mut Recent, model: &mut Model) {
     for line in reader.lines(model.seq() + 1, 100_000).await.unwrap() {
         assert_eq!(recent.take(model, line).unwrap(), Took::Line);
@@ -209,7 +197,7 @@ fn shown(model: &mut Model) -> Value {
         run.as_object_mut().unwrap().remove(unknown).unwrap();
     }
     let profits =
-        model.bots.iter().map(|bot| bot.curve.points().iter().map(|point| point.last.minor()).collect());
+        model.bots.iter().map(|bot| bot.curve.points.iter().map(|point| point.last.minor()).collect());
     let profits: Vec<Vec<i64>> = profits.collect();
     json!({ "run": run, "profits": profits, "halted": model.is_halted })
 }
@@ -232,7 +220,7 @@ async fn a_model_on_a_snapshot_shows_what_all_lines_come_to_and_goes_on_as_they_
     let mut all = whole(&written).await;
     assert!(recent.fold.read_lines() < EVERY * 2, "{} of {}", recent.fold.read_lines(), all.seq());
     assert!(all.session().ledger().equity() != Money::from_minor(1_000_000) && all.is_halted);
-    assert!(all.trades.unfinished().count() > 0 && all.trades.count() > 30);
+    assert!(all.trades.unfinished().count() > 0 && all.trades.count > 30);
     assert_eq!(shown(&mut model), shown(&mut all));
 
     // Lines that come later, and a run of the same settings.
@@ -263,18 +251,18 @@ async fn a_model_without_the_trades_of_earlier_days_shows_the_figures_of_all() {
     let (mut recent, mut model) = read_recent(&mut reader).await.unwrap();
     let mut all = whole(&written).await;
     let (left, kept) = (recent.old.count, model.trades.book.rows().len());
-    assert!(left > 100 && left + kept == all.trades.count(), "{left} left, {kept} kept");
-    assert!(model.trades.first() > 100 && model.trades.has_traded("other"));
+    assert!(left > 100 && left + kept == all.trades.count, "{left} left, {kept} kept");
+    assert!(model.trades.first > 100 && model.trades.bots.contains("other"));
     assert_eq!(shown(&mut model), shown(&mut all));
     let points = |model: &Model| {
-        let points = model.curve.points().iter();
+        let points = model.curve.points.iter();
         points.map(|point| (point.last, point.low, point.high)).collect::<Vec<_>>()
     };
     assert_eq!(points(&model), points(&all)[1..], "but for where all began");
     // A page begins with what the model has, and goes on with what the journal has.
     let (page, earlier) = trades_of(&model, u64::MAX, 1_000, None).unwrap();
-    assert_eq!((page.before, earlier), (None, Some(model.trades.first())));
-    assert!(page.trades.iter().all(|trade| trade.intent_id >= model.trades.first()));
+    assert_eq!((page.before, earlier), (None, Some(model.trades.first)));
+    assert!(page.trades.iter().all(|trade| trade.intent_id >= model.trades.first));
 
     for _ in 0..30 {
         written.minute().await;
@@ -306,19 +294,18 @@ async fn old_trades_leave_the_model_and_are_read_from_the_journal() {
     let mut reader = Reader::open(&written.url()).await.unwrap();
     let contents = JournalContents::read(&mut reader).await.unwrap();
     let all = TradeFilter::default().apply(&contents).unwrap();
-    assert_eq!((all.lines().len(), model.trades.count()), (2_606, 2_606));
+    assert_eq!((all.lines().len(), model.trades.count), (2_606, 2_606));
     let kept = model.trades.book.rows().len();
     assert!((1_001..2_000).contains(&kept), "{kept} rows");
     assert_eq!(model.trades.unfinished().map(|row| row.approved.intent().number()).collect::<Vec<_>>(), [11]);
 
-    // Figures and verdicts are those of all.
     let verdicts: Vec<Option<VerdictLine>> =
         (contents.session.bots().iter().zip(contents.session.verdicts()))
             .enumerate()
             .map(|(place, (bot, verdict))| Some(VerdictLine::of((bot, place), verdict, &contents.book)))
             .collect();
     assert_eq!(model.verdict_lines(false), verdicts);
-    assert_eq!(model.bots.iter().map(BotFigures::settled).sum::<u64>(), 2_605);
+    assert_eq!(model.bots.iter().map(|bot| bot.settled).sum::<u64>(), 2_605);
 
     let (_, mut recent) = read_recent(&mut reader).await.unwrap();
     assert!((1_001..2_000).contains(&recent.trades.book.rows().len()));
