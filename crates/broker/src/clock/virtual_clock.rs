@@ -76,7 +76,7 @@ impl Shared {
         state.holds += 1;
     }
 
-    /// In lock-step without holds, jumps to the next awaited moment and returns its sleepers.
+    /// In lock-step without holds, jumps to the next awaited moment and returns its sleepers to wake.
     fn jump(self: &Arc<Self>, state: &mut State) -> Vec<(oneshot::Sender<Hold>, Hold)> {
         let mut woken = Vec::new();
         // Whoever no longer waits does not move the clock.

@@ -191,6 +191,14 @@ fn unavailable() -> BrokerError {
     BrokerError::Unavailable { text: "reset".into() }
 }
 
+fn limited(seconds: u64) -> BrokerError {
+    BrokerError::RateLimited { text: "slow".into(), retry_after: Some(Duration::from_secs(seconds)) }
+}
+
+fn missing() -> BrokerError {
+    BrokerError::NotFound { text: "pair".into() }
+}
+
 #[test]
 fn trouble_is_waited_for_once_the_venue_has_answered_and_not_for_ever() {
     let check =
@@ -203,36 +211,13 @@ fn trouble_is_waited_for_once_the_venue_has_answered_and_not_for_ever() {
             let outcome = run(all(download)).map(|windows| candles(&windows).len());
             assert_eq!((outcome, requests.load(Ordering::Relaxed)), (expected, asked));
         };
-    let limited = |seconds| BrokerError::RateLimited {
-        text: "slow".into(),
-        retry_after: Some(Duration::from_secs(seconds)),
-    };
     check(|_| None, Ok(20), 2);
     check(|number| (number == 1 || number == 2).then(unavailable), Ok(20), 4);
     check(|number| (number > 0).then(unavailable), Err(unavailable()), 9);
     check(|_| Some(unavailable()), Err(unavailable()), 1);
-    check(
-        |number| {
-            (number == 0).then(|| BrokerError::RateLimited {
-                text: "slow".into(),
-                retry_after: Some(Duration::from_mins(1)),
-            })
-        },
-        Ok(20),
-        3,
-    );
-    check(
-        |_| {
-            Some(BrokerError::RateLimited {
-                text: "slow".into(),
-                retry_after: Some(Duration::from_secs(301)),
-            })
-        },
-        Err(limited(301)),
-        1,
-    );
-    let missing = || BrokerError::NotFound { text: "pair".into() };
-    check(|number| (number == 1).then(|| BrokerError::NotFound { text: "pair".into() }), Err(missing()), 2);
+    check(|number| (number == 0).then(|| limited(60)), Ok(20), 3);
+    check(|_| Some(limited(301)), Err(limited(301)), 1);
+    check(|number| (number == 1).then(missing), Err(missing()), 2);
 }
 
 #[test]
