@@ -16,9 +16,7 @@ pub struct Secret(SecretString);
 #[error("the credential is empty or holds characters that no header can carry")]
 pub struct SecretError;
 
-/// Reads the token again from storage that may have been updated.
-///
-/// `None` if there is no usable token.
+/// Reads the token again from storage; `None` if there is no usable one.
 pub type TokenSource = Arc<dyn Fn() -> Option<Secret> + Send + Sync>;
 
 /// Credentials of the two APIs (contract 5).
@@ -58,14 +56,10 @@ impl fmt::Debug for Secret {
 }
 
 const HIDDEN: &[u8] = b"[hidden]";
-/// Minimum length of a redacted part, between 8 and 12 bytes.
-///
-/// Three quarters of a short credential, so that a word inside it does not match.
+/// Length of a redacted part in bytes: three quarters of a short credential, within these bounds.
 const MIN_PART: usize = 8;
 const MAX_PART: usize = 12;
-/// Minimum digits of a numeric match.
-///
-/// It exceeds the digits of amounts, so that amounts are not redacted.
+/// Minimum digits of a numeric match, more than any amount has.
 const MIN_DIGITS: usize = 12;
 
 struct Meant<'a> {
@@ -180,9 +174,7 @@ fn ends_in_backslash(bytes: &[u8]) -> bool {
     bytes.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
-/// Returns the first byte after unescaping and its escaped length.
-///
-/// Non-ASCII and control characters become 0, since no credential contains them.
+/// Returns the first byte after unescaping (0 for what no credential contains) and its escaped length.
 fn letter_at(bytes: &[u8]) -> (u8, usize) {
     let hex = |digits: &[u8]| {
         let text = std::str::from_utf8(digits).ok()?;

@@ -98,9 +98,7 @@ impl Broker for HttpBroker {
 }
 
 impl HttpBroker {
-    /// Returns the id of the token's user.
-    ///
-    /// Only a list restricted to it has complete rows.
+    /// Returns the id of the token's user: only a list restricted to it has complete rows.
     async fn user_id(&self) -> Result<String, BrokerError> {
         let ask = async || self.ask_user().await.map(|reply| reply.value.id);
         self.user_id.get_or_try_init(ask).await.cloned()

@@ -1,10 +1,8 @@
 //! The two HTTP clients: one for reads, one for opens.
 //!
 //! Neither follows redirects (a credential must not reach another host) nor uses a proxy from the
-//! environment. An open must reach the venue at most once, so its client disables everything that
-//! could resend a request: redirects, protocol retries, HTTP/2 with its refused streams, and
-//! connection reuse (the library silently resends when a *reused* connection turns out closed).
-//! Each open costs a handshake.
+//! environment. The one for opens disables everything that could resend a request: redirects, protocol
+//! retries, HTTP/2 and connection reuse.
 
 use crate::Settings;
 use candlewick_broker::BrokerError;
@@ -77,9 +75,7 @@ pub(super) fn extra_headers(settings: &Settings) -> Result<HeaderMap, BrokerErro
             let problem = "a credential comes from the environment (CANDLEWICK_BROKER__API_TOKEN, ...API_KEY) or a file";
             return Err(BrokerError::settings(&key, "[hidden]", problem));
         }
-        let ours =
-            name == "x-timestamp" || [HOST, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING].contains(&name);
-        if ours {
+        if name == "x-timestamp" || [HOST, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING].contains(&name) {
             return Err(refused("is set by the program"));
         }
         let value: HeaderValue =
@@ -118,11 +114,8 @@ impl Address {
         };
         if !url.username().is_empty() || url.password().is_some() {
             // Not even the message may show what may be a password.
-            return Err(BrokerError::settings(
-                key,
-                "[hidden]",
-                "a URL here must not hold a user name or password",
-            ));
+            let problem = "a URL here must not hold a user name or password";
+            return Err(BrokerError::settings(key, "[hidden]", problem));
         }
         if !matches!(url.scheme(), "http" | "https") {
             return refused("use https:// (or http:// to this machine)");
@@ -139,9 +132,7 @@ impl Address {
         Ok(address)
     }
 
-    /// Appends path segments to the base URL.
-    ///
-    /// Rejects empty segments and those that would change the path (`.`, `..`).
+    /// Appends path segments, but no empty ones and none that would change the path (`.`, `..`).
     pub(super) fn join<'s>(&self, segments: impl IntoIterator<Item = &'s str>) -> Result<Url, BrokerError> {
         let mut path = self.0.path().trim_end_matches('/').to_owned();
         for segment in segments {
@@ -170,9 +161,7 @@ impl Address {
     }
 }
 
-/// Appends a byte of a path segment (RFC 3986, `pchar`).
-///
-/// Tabs and line ends are encoded too: a URL parser would drop them, which yields a different name.
+/// Appends a byte of a path segment (RFC 3986, `pchar`). A URL parser would drop tabs and line ends.
 fn push_encoded(path: &mut String, byte: u8) {
     if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@".contains(&byte) {
         path.push(char::from(byte));

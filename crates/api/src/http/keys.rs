@@ -19,9 +19,7 @@ const MAX_READING: Duration = Duration::from_secs(2);
 
 /// Minimum length of a secret in an extra header; shorter words match by chance.
 const MIN_SECRET: usize = 8;
-/// Minimum length of a secret if the header name does not suggest one.
-///
-/// The text must also contain digits.
+/// Minimum length of a secret if the header name does not suggest one; it must also contain digits.
 const MIN_UNNAMED: usize = 16;
 const SECRET_NAMES: [&str; 8] =
     ["auth", "cookie", "token", "key", "secret", "password", "session", "signature"];
@@ -43,10 +41,11 @@ fn secrets_in(name: &str, value: &str) -> Vec<Secret> {
 pub(super) struct Keys {
     held: RwLock<Held>,
     other: Vec<Secret>,
-    source: Option<TokenSource>,
+    pub(super) source: Option<TokenSource>,
     state: Arc<TokenState>,
 }
 
+#[derive(Default)]
 struct Held {
     current: Credentials,
     former: Vec<Secret>,
@@ -54,9 +53,7 @@ struct Held {
     generation: u64,
     refused: Option<Refused>,
     refused_by: Option<&'static str>,
-    /// Endpoints that refused a token accepted elsewhere.
-    ///
-    /// The flag tells whether this was reported.
+    /// Endpoints that refused a token accepted elsewhere, and whether this was reported.
     rejecting: BTreeMap<&'static str, bool>,
 }
 
@@ -69,25 +66,10 @@ pub(super) enum Refused {
 }
 
 impl Keys {
-    pub(super) fn new(current: Credentials) -> Self {
-        let held = Held {
-            current,
-            former: Vec::new(),
-            strange: Vec::new(),
-            generation: 0,
-            refused: None,
-            refused_by: None,
-            rejecting: BTreeMap::new(),
-        };
-        Self { held: RwLock::new(held), other: Vec::new(), source: None, state: Arc::default() }
-    }
-
-    pub(super) fn hiding(self, headers: &BTreeMap<String, String>) -> Self {
-        Self { other: headers.iter().flat_map(|(name, value)| secrets_in(name, value)).collect(), ..self }
-    }
-
-    pub(super) fn set_source(&mut self, source: TokenSource) {
-        self.source = Some(source);
+    pub(super) fn new(current: Credentials, headers: &BTreeMap<String, String>) -> Self {
+        let held = RwLock::new(Held { current, ..Held::default() });
+        let other = headers.iter().flat_map(|(name, value)| secrets_in(name, value)).collect();
+        Self { held, other, source: None, state: Arc::default() }
     }
 
     pub(super) fn state(&self) -> Arc<TokenState> {
@@ -102,10 +84,7 @@ impl Keys {
         self.held().generation
     }
 
-    /// Records that an endpoint accepted a read with the token of `generation`.
-    ///
-    /// If an endpoint refuses a token that others accept, only its own acceptance clears the
-    /// refusal.
+    /// Records that an endpoint accepted a read, which clears its own refusal or that of the whole token.
     pub(super) fn accepted(&self, generation: u64, endpoint: &'static str) {
         let is_known = {
             let held = self.held();
@@ -163,18 +142,14 @@ impl Keys {
         self.held().rejecting.get(endpoint) == Some(&true)
     }
 
-    /// Returns generation and message of a token refused for opening.
-    ///
-    /// `None` if it was not, or if the operator has cleared the refusal.
+    /// Returns generation and message of a token refused for opening, unless the operator cleared it.
     pub(super) fn refused_for_opening(&self) -> Option<(u64, String)> {
         let held = self.held();
         let text = self.state.refused().filter(|_| held.refused == Some(Refused::Opening))?;
         Some((held.generation, text))
     }
 
-    /// Reads the token again; `None` if there is no untried token.
-    ///
-    /// The result is redacted from then on.
+    /// Reads the token again and redacts it from then on; `None` if there is no untried one.
     pub(super) async fn read_anew(&self) -> Option<Secret> {
         let source = self.source.clone()?;
         let reading = tokio::task::spawn_blocking(move || source());
@@ -275,9 +250,7 @@ impl HttpBroker {
         }
     }
 
-    /// Looks for a new token after one was refused for opening.
-    ///
-    /// Such a token may still read, so no failed read would trigger the lookup.
+    /// Looks for a new token after one was refused for opening, as no failed read would.
     pub(super) async fn look_for_next_token(&self) {
         let Some((generation, _)) = self.credentials.refused_for_opening() else { return };
         let Some(token) = self.credentials.read_anew().await else { return };
@@ -297,9 +270,7 @@ impl HttpBroker {
         }
     }
 
-    /// Returns whether a token belongs to the user of the listed trades.
-    ///
-    /// True for any token before the first listing.
+    /// Returns whether a token belongs to the user of the listed trades; true before the first listing.
     async fn is_our_users(&self, token: &Secret) -> Result<bool, BrokerError> {
         let Some(user_id) = self.user_id.get() else { return Ok(true) };
         let credentials = Credentials { api_token: Some(token.clone()), ..self.credentials.current() };
@@ -308,10 +279,9 @@ impl HttpBroker {
 
     pub(super) async fn is_accepted_elsewhere(&self, endpoint: &'static str) -> bool {
         let is_refused = self.credentials.state().refused().is_some();
-        if !is_refused && self.credentials.is_rejected_at(endpoint) {
-            return true;
-        }
-        !is_refused && self.ask_user_with(self.credentials.current()).await.is_ok()
+        !is_refused
+            && (self.credentials.is_rejected_at(endpoint)
+                || self.ask_user_with(self.credentials.current()).await.is_ok())
     }
 
     async fn ask_user_with(&self, credentials: Credentials) -> Result<String, BrokerError> {
@@ -342,7 +312,7 @@ mod tests {
 
     fn check(name: &str, value: &str, echoed: &str, shown: &str) {
         let headers = [(name.to_owned(), value.to_owned())].into();
-        let keys = Keys::new(Credentials::default()).hiding(&headers);
+        let keys = Keys::new(Credentials::default(), &headers);
         assert_eq!(keys.hide_in(echoed), shown, "{name}: {value}");
     }
 

@@ -2,17 +2,15 @@
 
 use super::HttpBroker;
 #[cfg(feature = "stream")]
-use super::{Api, client, stream::Access};
-use crate::model::CandleRows;
+use super::{Api, client};
 use async_trait::async_trait;
 #[cfg(feature = "stream")]
 use candlewick_broker::PriceFeed;
 use candlewick_broker::{
-    AsOf, BrokerError, CandleQuery, Candles, MarketData, PriceAnswer, PriceRecord, Reply, other_interval,
+    AsOf, BrokerError, CandleQuery, CandleRow, Candles, MarketData, PriceAnswer, PriceRecord, Reply,
+    other_interval,
 };
 use candlewick_sdk::{Millis, Symbol};
-#[cfg(feature = "stream")]
-use std::sync::Arc;
 
 /// Maximum candles per request (contract 8: the default of `limit`).
 pub(super) const MAX_AT_ONCE: u64 = 1_000;
@@ -54,14 +52,7 @@ impl MarketData for HttpBroker {
         }
         let mut headers = client::extra_headers(&self.settings)?;
         headers.extend(self.headers(Api::Prices)?);
-        let access = Access {
-            settings: &self.settings,
-            address: &self.prices,
-            headers,
-            clock: Arc::clone(&self.clock),
-            drift: Arc::clone(&self.unrecognised),
-        };
-        self.stream.subscribe(*symbol, access).await.map(Some)
+        self.stream.subscribe(*symbol, self, headers).await.map(Some)
     }
 }
 
@@ -72,7 +63,7 @@ impl HttpBroker {
     ) -> Result<(Reply<Candles>, Vec<CandleQuery>), BrokerError> {
         let reply = self.ask_candles(window).await?;
         let page = candles_of(&reply, window)?;
-        let rows = (reply.value.rows.len() + reply.value.unreadable) as u64;
+        let rows = (reply.value.0.len() + reply.value.1) as u64;
         let is_full = rows >= MAX_AT_ONCE;
         let rest = if is_full { ends_without_candles(&page, window, reply.received) } else { Vec::new() };
         Ok((reply.map(|_| page), rest))
@@ -86,21 +77,19 @@ pub(super) fn is_same_pair(one: &str, other: &str) -> bool {
     letters(one) == letters(other)
 }
 
-fn candles_of(reply: &Reply<CandleRows>, window: &CandleQuery) -> Result<Candles, BrokerError> {
-    let rows = &reply.value.rows;
+fn candles_of(reply: &Reply<(Vec<CandleRow>, usize)>, window: &CandleQuery) -> Result<Candles, BrokerError> {
+    let (rows, unreadable) = &reply.value;
     if let Some(found) = other_interval(rows, window.interval) {
         let (seconds, wanted) = (found.get() as f64 / 1_000.0, window.interval);
         let problem = format!("the venue sent candles every {seconds} s that are not those of {wanted}");
         return Err(BrokerError::Malformed { problem, head: format!("{} rows", rows.len()) });
     }
     let mut candles = Candles::of_rows(rows, window, reply.received);
-    candles.unusable += reply.value.unreadable;
+    candles.unusable += unreadable;
     Ok(candles)
 }
 
-/// Returns the parts of a window that a limited page may have cut off.
-///
-/// A limit may drop the oldest or the newest candles. Candles not closed at `now` are not missing.
+/// Returns the parts of a window that had closed by `now`, and that a limit may have cut off at either end.
 fn ends_without_candles(page: &Candles, window: &CandleQuery, now: Millis) -> Vec<CandleQuery> {
     let length = window.interval.length();
     let (Some(first), Some(last)) = (page.candles.first(), page.candles.last()) else { return Vec::new() };

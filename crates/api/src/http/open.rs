@@ -22,49 +22,32 @@ use tokio::time::Instant;
 
 const MAX_DELAY: Duration = Duration::from_secs(2);
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Unopened {
-    Rejected {
-        status: u16,
-        rejection: Rejection,
-    },
-    NotSent {
-        reason: String,
-    },
-    /// The venue may have received the request.
-    Unknown {
-        reason: String,
-    },
-}
-
 impl HttpBroker {
     pub(super) async fn open_once(&self, order: &OpenOrder, leave_by: Millis) -> OpenOutcome {
         match self.send_open(order, leave_by).await {
             Ok(reply) => OpenOutcome::Opened(reply.map(|record| Box::new(self.report_of(record)))),
-            Err(Unopened::Rejected { rejection, .. }) => OpenOutcome::Rejected(rejection),
-            Err(Unopened::NotSent { reason }) => OpenOutcome::NotSent { reason },
-            Err(Unopened::Unknown { reason }) => OpenOutcome::Unknown { reason },
+            Err(unopened) => unopened,
         }
     }
 
-    pub(super) async fn send_open(
+    /// Returns the venue's record of the trade, or the outcome without one.
+    async fn send_open(
         &self,
         order: &OpenOrder,
         leave_by: Millis,
-    ) -> Result<Reply<TradeRecord>, Unopened> {
+    ) -> Result<Reply<TradeRecord>, OpenOutcome> {
+        let not_sent = |reason| OpenOutcome::NotSent { reason };
         let is_short = self.settings.open_body == OpenBody::Short;
         if let Some(reason) = unstatable(order, &self.settings) {
-            return Err(Unopened::NotSent { reason });
+            return Err(not_sent(reason));
         }
         if is_short {
-            self.account_proof
-                .admit(order, self.clock.now())
-                .map_err(|reason| Unopened::NotSent { reason })?;
+            self.account_proof.admit(order, self.clock.now()).map_err(not_sent)?;
         }
         let outcome = self.send_admitted(order, leave_by).await;
         match &outcome {
             Ok(reply) if is_short => self.account_proof.accepted(&reply.value),
-            Err(Unopened::NotSent { .. } | Unopened::Rejected { .. }) if is_short => {
+            Err(OpenOutcome::NotSent { .. } | OpenOutcome::Rejected(_)) if is_short => {
                 self.account_proof.withdraw();
             }
             Ok(_) | Err(_) => {}
@@ -76,13 +59,13 @@ impl HttpBroker {
         &self,
         order: &OpenOrder,
         leave_by: Millis,
-    ) -> Result<Reply<TradeRecord>, Unopened> {
+    ) -> Result<Reply<TradeRecord>, OpenOutcome> {
         let generation = self.credentials.generation();
         let (request, _place) = self.open_request(order, leave_by).await?;
         match self.exchange(Api::Trading, (Purpose::Open, request)).await {
             Ok(answer) => {
                 let outcome = self.outcome_of(&answer);
-                if let Err(Unopened::Rejected { rejection, .. }) = &outcome
+                if let Err(OpenOutcome::Rejected(rejection)) = &outcome
                     && rejection.reason == RejectionReason::Credentials
                 {
                     // For later opens: this one has been sent.
@@ -91,17 +74,19 @@ impl HttpBroker {
                 outcome
             }
             Err(NoAnswer::NotConnected(text)) => {
-                Err(Unopened::NotSent { reason: self.credentials.hide_in(&text) })
+                Err(OpenOutcome::NotSent { reason: self.credentials.hide_in(&text) })
             }
             Err(NoAnswer::Lost(text)) => Err(self.unknown(&text)),
         }
     }
 
-    /// Builds the request once a turn and a connection are available.
-    ///
-    /// An error means that nothing was sent.
-    async fn open_request(&self, order: &OpenOrder, leave_by: Millis) -> Result<(Request, Place), Unopened> {
-        let not_sent = |reason: String| Unopened::NotSent { reason };
+    /// Builds the request once a turn and a connection are available; an error means that nothing was sent.
+    async fn open_request(
+        &self,
+        order: &OpenOrder,
+        leave_by: Millis,
+    ) -> Result<(Request, Place), OpenOutcome> {
+        let not_sent = |reason: String| OpenOutcome::NotSent { reason };
         let segments = self.settings.open_path.split('/').skip(1);
         let url = self.address(Api::Trading).join(segments).map_err(|error| not_sent(error.to_string()))?;
         let body = body_of(order, self.settings.open_body).map_err(|error| not_sent(error.to_string()))?;
@@ -118,7 +103,7 @@ impl HttpBroker {
             }
         }
         let left = longest.saturating_sub(began.elapsed());
-        let Ok(place) = self.connections.to_open(left).await else {
+        let Some(place) = self.connections.to_open(left).await else {
             let most = self.settings.max_connections;
             return Err(not_sent(format!("none of broker.max_connections = {most} was free in time")));
         };
@@ -142,9 +127,7 @@ impl HttpBroker {
         Ok((request, place))
     }
 
-    /// Returns the time until `leave_by`.
-    ///
-    /// Unlimited on a virtual clock, because the rate limit runs in real time.
+    /// Returns the time until `leave_by`, unlimited on a virtual clock: the rate limit runs in real time.
     fn left_until(&self, leave_by: Millis) -> Duration {
         if self.clock.is_virtual() {
             return Duration::MAX;
@@ -152,12 +135,8 @@ impl HttpBroker {
         Duration::from_millis(u64::try_from((leave_by - self.clock.now()).get()).unwrap_or(0))
     }
 
-    /// Classifies an answer (`domain 5.2`).
-    ///
-    /// - 200 that parses: a trade
-    /// - 400, 401, 403, 404, 422: no trade
-    /// - everything else: unknown
-    fn outcome_of(&self, answer: &Answer) -> Result<Reply<TradeRecord>, Unopened> {
+    /// Classifies an answer (`domain 5.2`): a trade, no trade, or for every other status unknown.
+    fn outcome_of(&self, answer: &Answer) -> Result<Reply<TradeRecord>, OpenOutcome> {
         let status = answer.status.as_u16();
         match answer.status {
             StatusCode::OK => self.accepted(answer),
@@ -170,19 +149,17 @@ impl HttpBroker {
                 let reason = reason_of(answer.status, code.as_deref(), &text);
                 let text = format!("{text}{}", answer.clock_hint(&text));
                 let rejection = Rejection { reason, text: self.credentials.hide_in(&text), venue_time };
-                Err(Unopened::Rejected { status, rejection })
+                Err(OpenOutcome::Rejected(rejection))
             }
+            status if status.is_success() => Err(self.unknown(&unexpected(status))),
             _ => {
-                if answer.status.is_success() {
-                    return Err(self.unknown(&unexpected(answer.status)));
-                }
                 let text = FailureBody::read(status, answer.body.bytes()).text;
                 Err(self.unknown(&numbered(answer.status, &text)))
             }
         }
     }
 
-    fn accepted(&self, answer: &Answer) -> Result<Reply<TradeRecord>, Unopened> {
+    fn accepted(&self, answer: &Answer) -> Result<Reply<TradeRecord>, OpenOutcome> {
         match &answer.body {
             Body::Whole(_) => self
                 .parse(answer, |json| read_record::<TradeRecord>(json, &self.unrecognised))
@@ -192,8 +169,8 @@ impl HttpBroker {
         }
     }
 
-    fn unknown(&self, text: &str) -> Unopened {
-        Unopened::Unknown { reason: self.credentials.hide_in(text) }
+    fn unknown(&self, text: &str) -> OpenOutcome {
+        OpenOutcome::Unknown { reason: self.credentials.hide_in(text) }
     }
 }
 
@@ -220,9 +197,7 @@ struct ShortBody<'a> {
     direction: Direction,
 }
 
-/// Returns why the configured body shape cannot express an order.
-///
-/// A short body would silently open a different trade.
+/// Returns why the configured body shape would silently open a different trade than the order's.
 fn unstatable(order: &OpenOrder, settings: &Settings) -> Option<String> {
     if settings.open_body == OpenBody::Full {
         return None;
@@ -262,9 +237,7 @@ fn body_of(order: &OpenOrder, shape: OpenBody) -> serde_json::Result<Vec<u8>> {
     }
 }
 
-/// Serializes a decimal as a JSON number.
-///
-/// Integers stay integers; other values become the shortest float, exact up to 15 digits.
+/// Serializes a decimal as a JSON number: an integer, or the shortest float, exact up to 15 digits.
 fn number<S: Serializer>(amount: &Decimal, serializer: S) -> Result<S::Ok, S::Error> {
     match amount.to_i64().filter(|_| amount.fract().is_zero()) {
         Some(whole) => serializer.serialize_i64(whole),

@@ -2,13 +2,8 @@
 //!
 //! A listing is complete if it was read to the end, every row was readable, and either
 //! - its only page does not claim a longer list, or
-//! - its length (`total` or `count`, whichever exceeds page one) is constant and as many
-//!   trades were seen, or
-//! - it has no length and no row came twice: a row that moves between pages repeats one and hides
-//!   another.
-//!
-//! Pages are unordered and earlier listings prove nothing, so only the length can end reading
-//! early. The stored size is bounded.
+//! - its length (`total` or `count`, whichever exceeds page one) is constant and as many trades were seen, or
+//! - it has no length and no row came twice: a row that moves between pages repeats one and hides another.
 
 use crate::Settings;
 use crate::model::{TradePage, TradeQuery, TradeRecord};
@@ -28,14 +23,11 @@ pub(super) struct Rows {
     pub(super) trades: Vec<TradeReport>,
 }
 
-/// The page field that holds the list length (contract 2.5 does not say which).
-#[derive(Clone, Copy, Debug)]
-enum LengthField {
-    Total,
-    Count,
-}
+/// A page field that may hold the list length (contract 2.5 does not say which).
+type LengthField = fn(&TradePage) -> Option<u64>;
+const LENGTH_FIELDS: [LengthField; 2] = [|page| page.total, |page| page.count];
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Pages {
     next: Option<TradeQuery>,
     read: u64,
@@ -48,27 +40,16 @@ pub(super) struct Pages {
     barren: u64,
     length: Option<(LengthField, u64)>,
     keeps_length: bool,
-    /// Distinct trades in order of arrival.
-    ///
-    /// Indexed by `places`, so that a long list is in memory only once.
+    /// Distinct trades in order of arrival, indexed by `places`.
     trades: Vec<TradeReport>,
     places: BTreeMap<String, usize>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Bounds {
     pages: u64,
     rows: usize,
     bytes: usize,
-}
-
-impl LengthField {
-    fn of(self, page: &TradePage) -> Option<u64> {
-        match self {
-            Self::Total => page.total,
-            Self::Count => page.count,
-        }
-    }
 }
 
 impl Pages {
@@ -78,21 +59,8 @@ impl Pages {
     }
 
     fn with_bounds(user_id: String, page_size: u64, bounds: Bounds) -> Self {
-        Self {
-            next: Some(TradeQuery { page: 1, page_size, user_id: Some(user_id) }),
-            read: 0,
-            bounds,
-            bytes: 0,
-            stopped: None,
-            reached_end: false,
-            unreadable: 0,
-            repeats: 0,
-            barren: 0,
-            length: None,
-            keeps_length: true,
-            trades: Vec::new(),
-            places: BTreeMap::new(),
-        }
+        let next = Some(TradeQuery { page: 1, page_size, user_id: Some(user_id) });
+        Self { next, bounds, keeps_length: true, ..Self::default() }
     }
 
     pub(super) fn query(&self) -> Option<&TradeQuery> {
@@ -123,9 +91,8 @@ impl Pages {
             return;
         }
         self.stopped = following.as_ref().and_then(|_| self.limit_reached());
-        let goes_on = self.stopped.is_none();
         self.next = following
-            .filter(|_| goes_on)
+            .filter(|_| self.stopped.is_none())
             .map(|following| TradeQuery { page_size: query.page_size, ..following });
     }
 
@@ -166,9 +133,8 @@ impl Pages {
     pub(super) fn finish(mut self) -> Rows {
         self.places.clear();
         self.trades.sort_unstable_by(|one, other| one.id.cmp(&other.id));
-        let distinct = self.trades.len() as u64;
         let is_whole = match self.length {
-            Some((_, length)) => self.keeps_length && distinct == length,
+            Some(_) => self.has_seen_all(),
             None => self.read == 1 || self.repeats == 0,
         };
         Rows { is_complete: self.reached_end && self.unreadable == 0 && is_whole, trades: self.trades }
@@ -177,11 +143,10 @@ impl Pages {
     fn check_length(&mut self, page: &TradePage) {
         if self.read == 1 {
             let rows = (page.data.len() + page.unreadable) as u64;
-            let fields = [LengthField::Total, LengthField::Count];
-            let lengths = fields.into_iter().filter_map(|field| Some((field, field.of(page)?)));
+            let lengths = LENGTH_FIELDS.into_iter().filter_map(|field| Some((field, field(page)?)));
             self.length = lengths.into_iter().find(|(_, length)| *length > rows);
         } else if let Some((field, length)) = self.length {
-            self.keeps_length &= field.of(page) == Some(length);
+            self.keeps_length &= field(page) == Some(length);
         }
     }
 }

@@ -6,11 +6,11 @@ use super::market_data::MAX_AT_ONCE;
 use super::transport::Answer;
 use super::{Api, Body, HttpBroker, NoAnswer, Purpose};
 use crate::model::{
-    CandleRows, FailureBody, PriceRecord, Record, TradePage, TradeQuery, TradeRecord, Unreadable, User,
-    Wallet, parse_json, read_all, read_list, read_record,
+    FailureBody, PriceRecord, Record, TradePage, TradeQuery, TradeRecord, Unreadable, User, Wallet,
+    parse_json, read_all, read_list, read_record,
 };
 use backon::{ExponentialBuilder, Retryable};
-use candlewick_broker::{AsOf, BrokerError, CandleQuery, Reply, current_priority};
+use candlewick_broker::{AsOf, BrokerError, CandleQuery, CandleRow, Reply, current_priority};
 use candlewick_sdk::{Millis, Symbol};
 use reqwest::{Method, Request, StatusCode};
 use serde_json::Value;
@@ -33,9 +33,7 @@ impl HttpBroker {
         Ok(url)
     }
 
-    /// Reads an answer of status 200.
-    ///
-    /// Retries once with a new token if the current one is refused.
+    /// Reads an answer of status 200, once again with a new token if the current one is refused.
     async fn read(&self, api: Api, url: Url) -> Result<Answer, BrokerError> {
         let generation = self.credentials.generation();
         let read = self.read_repeatedly(api, url.clone()).await;
@@ -94,7 +92,7 @@ impl HttpBroker {
                 return Err(BrokerError::RateLimited { text, retry_after: Some(left) });
             }
         }
-        let Ok(_place) = self.connections.to_read(current_priority(), left()).await else {
+        let Some(_place) = self.connections.to_read(current_priority(), left()).await else {
             let most = self.settings.max_connections;
             let text = format!("none of broker.max_connections = {most} was free before the deadline");
             return Err(unavailable(text));
@@ -282,7 +280,10 @@ impl HttpBroker {
     }
 
     /// Requests candles so that inclusive and exclusive window ends give the same ones.
-    pub(super) async fn ask_candles(&self, query: &CandleQuery) -> Result<Reply<CandleRows>, BrokerError> {
+    pub(super) async fn ask_candles(
+        &self,
+        query: &CandleQuery,
+    ) -> Result<Reply<(Vec<CandleRow>, usize)>, BrokerError> {
         let is_whole = query.end.is_aligned_to(query.interval.length());
         let end = if is_whole { query.end - Millis::new(1) } else { query.end };
         let pairs = [
@@ -297,9 +298,7 @@ impl HttpBroker {
         ];
         let answer =
             self.read(Api::Prices, self.url(Api::Prices, ["aggregated-prices", "prices"], &pairs)?).await?;
-        self.parse(&answer, |json| {
-            read_list(json, &self.unrecognised).map(|(rows, unreadable)| CandleRows { rows, unreadable })
-        })
+        self.parse(&answer, |json| read_list(json, &self.unrecognised))
     }
 }
 

@@ -10,9 +10,7 @@ use std::time::Duration;
 const NAMESPACE: &str = "/symbol-prices";
 const SUBSCRIBE: &str = "last-symbol-price";
 pub(super) const PONG: &str = "3";
-/// Bounds of the silence timeout.
-///
-/// A dead connection is noticed whatever the server announces.
+/// Bounds of the silence timeout, whatever the server announces.
 const SILENCE: [Duration; 2] = [Duration::from_secs(1), Duration::from_mins(1)];
 
 #[derive(Clone, Debug, PartialEq)]
@@ -155,9 +153,7 @@ fn body_of(message: Value, is_named: bool) -> Option<Value> {
     Some(Value::Object(fields))
 }
 
-/// Returns the time of a record's last price.
-///
-/// A record is a one-second bar, so its last price belongs just before the end of that second.
+/// Returns the time of a record's last price, which is just before the end of its second.
 fn made_at(time: Millis) -> Millis {
     if time.get() == i64::MAX || !time.is_aligned_to(Millis::SECOND) { time } else { time + Millis::new(999) }
 }
