@@ -78,9 +78,7 @@ impl Fault {
         self.row().2
     }
 
-    /// Default duration of a fault.
-    ///
-    /// In real time for latency, hang and the stream, in venue time for the others.
+    /// Default duration: in real time for latency, hang and the stream, in venue time for the others.
     const fn usual_span(self) -> Millis {
         Millis::new(self.row().3)
     }
@@ -310,9 +308,7 @@ impl Switchboard {
         self.state().counts.clone()
     }
 
-    /// Draws for one occasion and returns the span if the fault strikes.
-    ///
-    /// The span is zero for an instantaneous fault.
+    /// Draws for one occasion and returns the span (zero if instantaneous) if the fault strikes.
     pub(crate) fn strike(&self, fault: Fault) -> Option<Millis> {
         let mut state = self.state();
         let rate = state.profile.rate(fault)?;

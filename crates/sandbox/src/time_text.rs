@@ -3,9 +3,7 @@
 use candlewick_sdk::Millis;
 use chrono::{NaiveDate, NaiveDateTime, NaiveTime};
 
-/// Milliseconds of the years 1990 to 2099.
-///
-/// In other units these years have disjoint ranges.
+/// Milliseconds of the years 1990 to 2099, whose ranges in other units are disjoint.
 const PLAUSIBLE_MS: std::ops::Range<i64> = 631_152_000_000..4_102_444_800_000;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,9 +35,7 @@ pub fn parse_moment(text: &str) -> Result<Millis, ParseMomentError> {
     parse_time(text).ok_or_else(|| ParseMomentError::Text { text: shown() })
 }
 
-/// Parses a time since 1970 and infers the unit from the magnitude.
-///
-/// Seconds may have decimals.
+/// Parses a time since 1970 and infers the unit from the magnitude; seconds may have decimals.
 pub fn parse_epoch(text: &str) -> Option<Millis> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let number = i128::from(whole.parse::<i64>().ok()?);
@@ -56,9 +52,7 @@ pub fn parse_epoch(text: &str) -> Option<Millis> {
     moments.find(|ms| PLAUSIBLE_MS.contains(ms)).map(Millis::new)
 }
 
-/// Parses an ISO 8601 date or date-time, in UTC if there is no zone.
-///
-/// The separator is `T` or a space.
+/// Parses an ISO 8601 date or date-time with `T` or a space, in UTC if there is no zone.
 pub fn parse_time(text: &str) -> Option<Millis> {
     let (local, offset) = split_zone(text)?;
     let forms = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"];

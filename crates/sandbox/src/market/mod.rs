@@ -23,10 +23,7 @@ pub(crate) fn paths_of(
     markets.iter().map(|market| Ok((market.symbol(), PricePath::new(market.clone(), simulation)?))).collect()
 }
 
-/// Builds the simulator's markets from the candle series.
-///
-/// The finest series of a symbol is the detail and the next longer one the price series. A symbol
-/// with one series has no detail. Longer series are only served as candles.
+/// Builds the simulator's markets: the finest series of a symbol as detail of the next longer one, if any.
 pub fn markets_of(series: &[CandleSeries]) -> Vec<Market> {
     let mut by_symbol: BTreeMap<_, Vec<&CandleSeries>> = BTreeMap::new();
     for one in series {
@@ -140,9 +137,7 @@ fn tick_of(simulation: &SimulationSettings, symbol: Symbol) -> Option<f64> {
 }
 
 impl Board {
-    /// Returns the candles of an interval, stored or resampled.
-    ///
-    /// `Ok(None)` if no candle is complete.
+    /// Returns the candles of an interval, stored or resampled; `Ok(None)` if no candle is complete.
     fn series_of(&self, interval: Interval) -> Result<Option<CandleSeries>, NotOffered> {
         if let Some(stored) = self.stored.iter().find(|one| one.interval() == interval) {
             return Ok(Some(stored.clone()));

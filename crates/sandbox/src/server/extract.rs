@@ -1,7 +1,4 @@
-//! Reading of requests: credentials, path, body and query; error answers in the shape of each endpoint.
-//!
-//! Handlers take the credential as their first extractor, so that a client without one learns
-//! nothing about errors in its request (contract 5 and 7).
+//! Reading of requests, credentials first (contract 5 and 7); error answers in the shape of each endpoint.
 
 use super::ServerState;
 use crate::body::{ErrorDetail, ErrorEnvelope, PlainError, iso8601};
@@ -82,9 +79,7 @@ fn check_token(
 }
 
 const LARGEST_BODY: usize = 64 << 10;
-/// Bytes of a larger body that are read and dropped.
-///
-/// A client that sends everything before it reads then still receives the answer.
+/// Bytes of a larger body that are read and dropped, so that a client that sends first receives the answer.
 const LARGEST_DROPPED: usize = 8 << 20;
 const BODY_DEADLINE: Duration = Duration::from_secs(10);
 

@@ -87,9 +87,7 @@ fn expiration_type_of(fields: &Map<String, Value>) -> Result<ExpirationType, &'s
     }
 }
 
-/// Parses the stake exactly as written.
-///
-/// The error completes a sentence that starts with the field name.
+/// Parses the stake exactly as written; the error completes a sentence that starts with the field name.
 fn stake_of(
     amount: Option<&Value>,
     settings: &SandboxSettings,
