@@ -1,8 +1,4 @@
-//! Candle files as text: one header, one candle per line.
-//!
-//! The format is fixed and purely numeric, so nothing is ever quoted. Lines are split by hand: line
-//! numbers in messages stay exact with `\r\n` and blank lines, and a stray quote cannot swallow the
-//! rest of a file.
+//! Candle files as text: one header, one candle per line; purely numeric, so nothing is ever quoted.
 
 use crate::HistoryError;
 use crate::disk::{SystemDisk, replace_by};
@@ -42,35 +38,13 @@ pub fn read_csv_file(
     read_csv(BufReader::with_capacity(BUFFER_BYTES, watched), path, series)
 }
 
-/// Reads candles from `reader`. `path` is only used in errors.
-///
-/// The first line must be [`CSV_HEADER`]. Each further line is an open time in milliseconds and
-/// five numbers, times ascending. A byte order mark, `\r\n` and blank lines are accepted.
-pub fn read_csv(mut reader: impl BufRead, path: &Path, series: Series) -> Result<CandleSeries, HistoryError> {
+/// Reads candles with open times in ascending milliseconds below [`CSV_HEADER`]; `path` is for errors.
+pub fn read_csv(reader: impl BufRead, path: &Path, series: Series) -> Result<CandleSeries, HistoryError> {
     let mut candles: Vec<Candle> = Vec::new();
-    let mut line = Vec::with_capacity(128);
-    let mut number = 0;
+    let mut lines = Lines::new(reader);
     let mut header_seen = false;
-    loop {
-        number += 1;
+    while let Some((number, content)) = lines.next().map_err(|error| error.at(path))? {
         let fix_line = |problem| HistoryError::InvalidLine { path: path.to_owned(), line: number, problem };
-        line.clear();
-        let length = reader
-            .by_ref()
-            .take(LONGEST_LINE_BYTES)
-            .read_until(b'\n', &mut line)
-            .map_err(HistoryError::io(path, "read"))?;
-        if length == 0 {
-            break;
-        }
-        if length as u64 == LONGEST_LINE_BYTES && !line.ends_with(b"\n") {
-            let problem = format!("longer than {LONGEST_LINE_BYTES} bytes; is this a candle file?");
-            return Err(fix_line(problem));
-        }
-        let content = content_of(&line, number);
-        if content.is_empty() {
-            continue;
-        }
         if !header_seen {
             check_header(content).map_err(fix_line)?;
             header_seen = true;
@@ -96,7 +70,60 @@ pub fn read_csv(mut reader: impl BufRead, path: &Path, series: Series) -> Result
         .map_err(|error| add_candles(&format!("{error} after the header; add at least one")))
 }
 
-pub(crate) fn content_of(line: &[u8], number: u64) -> &[u8] {
+/// Splits text into non-blank lines without their terminators, with their 1-based numbers.
+pub(crate) struct Lines<R> {
+    reader: R,
+    buffer: Vec<u8>,
+    number: u64,
+}
+
+#[derive(Debug)]
+pub(crate) enum LineError {
+    Io(io::Error),
+    TooLong { line: u64 },
+}
+
+impl<R: BufRead> Lines<R> {
+    pub(crate) fn new(reader: R) -> Self {
+        Self { reader, buffer: Vec::with_capacity(256), number: 0 }
+    }
+
+    pub(crate) fn next(&mut self) -> Result<Option<(u64, &[u8])>, LineError> {
+        loop {
+            self.number += 1;
+            self.buffer.clear();
+            let bounded = &mut self.reader.by_ref().take(LONGEST_LINE_BYTES);
+            let length = bounded.read_until(b'\n', &mut self.buffer).map_err(LineError::Io)?;
+            if length == 0 {
+                return Ok(None);
+            }
+            if length as u64 == LONGEST_LINE_BYTES && !self.buffer.ends_with(b"\n") {
+                return Err(LineError::TooLong { line: self.number });
+            }
+            if !content_of(&self.buffer, self.number).is_empty() {
+                break;
+            }
+        }
+        Ok(Some((self.number, content_of(&self.buffer, self.number))))
+    }
+}
+
+impl LineError {
+    pub(crate) fn too_long() -> String {
+        format!("longer than {LONGEST_LINE_BYTES} bytes; is this a candle file?")
+    }
+
+    fn at(self, path: &Path) -> HistoryError {
+        match self {
+            Self::Io(error) => HistoryError::io(path, "read")(error),
+            Self::TooLong { line } => {
+                HistoryError::InvalidLine { path: path.to_owned(), line, problem: Self::too_long() }
+            }
+        }
+    }
+}
+
+fn content_of(line: &[u8], number: u64) -> &[u8] {
     let content = line.strip_suffix(b"\n").unwrap_or(line);
     let content = content.strip_suffix(b"\r").unwrap_or(content);
     if number == 1 { content.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(content) } else { content }
@@ -140,7 +167,7 @@ fn parse_candle(content: &[u8], interval: Interval) -> Result<Candle, String> {
         return Err(wrong_columns(COLUMNS + surplus));
     }
     let [time, open, high, low, close, volume] = cells;
-    let time = parse_time(time)?;
+    let time = Millis::new(parse_whole(time, "milliseconds")?);
     let numbers = Ohlcv {
         open: parse_number("open", open)?,
         high: parse_number("high", high)?,
@@ -161,13 +188,13 @@ fn wrong_columns(found: usize) -> String {
     format!("{found} columns where {COLUMNS} belong ({CSV_HEADER}); is the line cut off?")
 }
 
-fn parse_time(text: &str) -> Result<Millis, String> {
-    text.parse().map(Millis::new).map_err(|_| {
-        format!("time \"{}\" is not a whole number of milliseconds since 1970", excerpt(text.as_bytes()))
+pub(crate) fn parse_whole(text: &str, unit: &str) -> Result<i64, String> {
+    text.parse().map_err(|_| {
+        format!("time \"{}\" is not a whole number of {unit} since 1970", excerpt(text.as_bytes()))
     })
 }
 
-fn parse_number(column: &str, text: &str) -> Result<f64, String> {
+pub(crate) fn parse_number(column: &str, text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| {
         let text = excerpt(text.as_bytes());
         format!("{column} \"{text}\" is not a number; use digits and a decimal point only")

@@ -41,17 +41,12 @@ impl Disk for SystemDisk {}
 
 pub(crate) const PARTIAL: &str = ".partial";
 
-/// Replaces the file at `path` atomically.
-///
-/// After a crash at any moment the old or the new file is complete; a file ending in [`PARTIAL`]
-/// may be left over.
+/// Replaces the file at `path` atomically; a crash may leave a file ending in [`PARTIAL`].
 pub(crate) fn replace(disk: &dyn Disk, path: &Path, parts: &[&[u8]]) -> io::Result<()> {
     replace_by(disk, path, &mut |file| parts.iter().try_for_each(|part| disk.write(file, part)))
 }
 
-/// Writes a file atomically: until it is complete, `path` keeps its old content.
-///
-/// Symbolic links are followed. A pipe, terminal or other special file is written directly.
+/// Writes a file atomically, or directly if it is a pipe, terminal or other special file; follows links.
 pub fn write_whole_file<T>(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<T>,

@@ -5,9 +5,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Errors of reading, writing or generating candles.
-///
-/// [`InvalidSeriesName`](Self::InvalidSeriesName), [`AmbiguousFile`](Self::AmbiguousFile) and
-/// [`InvalidSetting`](Self::InvalidSetting) are about arguments, the others about data.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
     #[error("{}: cannot {action} the file", path.display())]

@@ -1,8 +1,7 @@
 //! Comparison of two series of one symbol: finer candles must add up to coarser ones.
 //!
-//! Closes are compared where candles of both series end. If they differ, the finer series is
-//! shifted by every [`lag`](lags) and the best fit is tested. Long series are sampled in stretches,
-//! which also finds a part that is out of step.
+//! If closes differ, the finer series is shifted by every [`lag`](lags) and the best fit is tested, in
+//! samples.
 
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Symbol};
 use std::fmt;
@@ -20,9 +19,7 @@ const MAX_NEAR_LAGS: i64 = 1_200;
 /// Step of longer lags, which come from time zones, up to [`MAX_CLOCK_LAG`].
 const CLOCK_LAG_STEP: Millis = Millis::new(15 * Millis::MINUTE.get());
 const MAX_CLOCK_LAG: Millis = Millis::new(26 * Millis::HOUR.get());
-/// Share of the unshifted deviation below which a lag fits.
-///
-/// The gain must also exceed [`LAG_STANDARD_ERRORS`].
+/// Share of the unshifted deviation below which a lag fits, by more than [`LAG_STANDARD_ERRORS`].
 const LAG_FITS: f64 = 0.9;
 const LAG_STANDARD_ERRORS: f64 = 5.0;
 /// Share of the usual coarser move up to which differences are negligible.

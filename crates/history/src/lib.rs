@@ -16,33 +16,23 @@
 //! # }
 //! ```
 
-mod error;
-
-// Files.
-mod csv;
-mod disk;
-mod parquet;
-mod source;
-
-// What people bring.
-#[cfg(feature = "import")]
-mod check;
-#[cfg(feature = "import")]
-mod import;
-
-// Candles that stay.
 mod cache;
 mod catalog;
-
-// Candles in memory.
+#[cfg(feature = "import")]
+mod check;
+mod csv;
+mod disk;
+mod error;
 mod gap;
-mod hash;
-mod in_step;
-mod resample;
-
-// Candles out of nothing.
 mod generate;
+mod hash;
+#[cfg(feature = "import")]
+mod import;
+mod in_step;
 mod market;
+mod parquet;
+mod resample;
+mod source;
 
 pub use cache::FileCache;
 pub use catalog::{Appended, Catalog, EmptyHours, Manifest, Origin, Provenance, Revision, Segment, Version};

@@ -8,8 +8,6 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// A candle file: `SYMBOL_INTERVAL.csv` or `.parquet`, or `SYMBOL@INTERVAL=PATH`.
-///
-/// A path that ends in `.parquet` is read as Parquet, any other as CSV.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CandleFile {
     pub series: Series,
@@ -19,15 +17,13 @@ pub struct CandleFile {
 impl CandleFile {
     /// Parses the file name. The interval follows the last `_`.
     pub fn from_path(path: &Path) -> Result<Self, HistoryError> {
-        let error =
-            |problem: String| HistoryError::InvalidSeriesName { text: path.display().to_string(), problem };
+        let text = || path.display().to_string();
+        let error = |problem: String| HistoryError::InvalidSeriesName { text: text(), problem };
         if CandleFormat::of_path(path).is_none() {
             let meant = path.to_str().and_then(meant_series);
             let meant = meant.map(|series| format!("; did you mean {series}, a series of the catalog?"));
-            return Err(error(format!(
-                "the file name does not end in .csv or .parquet{}",
-                meant.unwrap_or_default()
-            )));
+            let meant = meant.unwrap_or_default();
+            return Err(error(format!("the file name does not end in .csv or .parquet{meant}")));
         }
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         let (symbol, interval) =
@@ -74,8 +70,6 @@ impl CandleFile {
 }
 
 /// Splits `SYMBOL@INTERVAL=PATH` at the first `=` after a valid interval.
-///
-/// Symbol and path may contain `@` and `=`.
 fn split_named(text: &str) -> Option<(&str, Interval, &str)> {
     text.match_indices('=').find_map(|(at, _)| {
         let (symbol, interval) = text[..at].rsplit_once('@')?;

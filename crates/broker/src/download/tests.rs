@@ -117,8 +117,8 @@ fn a_limit_that_is_lowered_in_silence_is_found_out_once() {
 
 #[test]
 fn a_window_that_is_shortened_in_silence_loses_nothing() {
-    // No answer is full, and yet there is more: 400 of the first window, 400 and 200 of its rest; from then on windows
-    // are as long as answers.
+    // No answer is full, and yet there is more: 400 of the first window, 400 and 200 of its rest; from then
+    // on windows are as long as answers.
     let server = |cut| Server { longest: 400, cut, ..plain(FIRST..FIRST + 3_000) };
     check_requests(server(Cut::Oldest), 1_000, FIRST..FIRST + 3_000, 3_000, 8);
     check_requests(server(Cut::Newest), 1_000, FIRST..FIRST + 3_000, 3_000, 8);

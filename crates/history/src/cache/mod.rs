@@ -1,12 +1,9 @@
 //! Cache files: candles in their in-memory layout, opened without parsing.
 //!
-//! A file is a header and the candles, 48 bytes each, in native byte order. It is written under a
-//! new name and renamed, never changed in place. Opening checks the header only; the candles were
-//! checked, hashed and made durable before the file got its name. The cache of a catalog series is
-//! opened by the hash of its candles, so it is never stale. The cache of a file carries path,
-//! device, inode, size and change times ([`file_cache`]) and is rejected if the file changed less than
-//! two seconds before the cache was written, because of coarse file system clocks. Edits by hand
-//! and bit rot are not detected. Deleting cache files is safe.
+//! A file is a header and the candles, 48 bytes each, in native byte order. It is written under a new name
+//! and renamed, never changed in place, so opening checks the header only. The cache of a file is rejected if
+//! the file changed less than two seconds before the cache was written, because of coarse file system clocks.
+//! Deleting cache files is safe.
 
 use crate::HashedSeries;
 use crate::disk::{Disk, replace};
@@ -34,7 +31,7 @@ pub(crate) fn open(path: &Path, series: Series, of: Copied) -> Option<HashedSeri
     let (header, candles) = MappedCandles::open(path)?;
     let is_asked_for = match of {
         Copied::Hash(hash) => header.hash() == hash,
-        Copied::File(stamp) => header.stamp() == stamp,
+        Copied::File(stamp) => header.stamp == stamp,
     };
     if !is_asked_for || !header.is_of(series) {
         return None;
@@ -123,10 +120,6 @@ impl Header {
 
     fn hash(&self) -> Hash {
         Hash::from_bytes(self.hash)
-    }
-
-    const fn stamp(&self) -> [u8; 32] {
-        self.stamp
     }
 
     fn computed_seal(&self) -> [u8; 32] {

@@ -144,10 +144,8 @@ impl Manifest {
             let hash =
                 hash_of(self.series(), &version.segments).ok_or("a hash is not 64 hexadecimal digits")?;
             if hash.to_hex().as_str() != version.data_hash {
-                return Err(format!(
-                    "the data_hash of version {} is not that of its segments",
-                    version.number
-                ));
+                let number = version.number;
+                return Err(format!("the data_hash of version {number} is not that of its segments"));
             }
         }
         if self.current().is_none() {

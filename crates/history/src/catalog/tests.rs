@@ -126,16 +126,14 @@ fn appending_a_day_writes_one_month() {
 fn what_is_not_there_or_not_sound_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let catalog = Catalog::new(folder.path().join("absent"));
-    assert!(catalog.manifests().unwrap().is_empty() && catalog.manifest(series()).unwrap().is_none());
+    assert!(catalog.series().unwrap().is_empty() && catalog.manifest(series()).unwrap().is_none());
     let error = catalog.read(series()).unwrap_err().to_string();
     assert!(error.ends_with("absent holds no candles of BTC/USDT 1m"), "{error}");
     catalog.append(series(), &candles(&[(1, 1), (2, 2)]), &origin(LATER)).unwrap();
-    let error = catalog.read_within(series(), Millis::MINUTE * 5..Millis::MAX).unwrap_err().to_string();
-    assert!(error.contains("from 300000 to") && error.contains("from 60000 to 180000"), "{error}");
     let five = Series { interval: "5m".parse().unwrap(), ..series() };
     let error = catalog.append(five, &candles(&[(5, 1), (6, 1)]), &origin(LATER)).unwrap_err().to_string();
     assert_eq!(error, "interval: the candle at 360000 does not lie on the grid of BTC/USDT 5m");
-    assert_eq!(catalog.manifests().unwrap().len(), 1);
+    assert_eq!(catalog.series().unwrap(), [series()]);
 }
 
 #[test]
@@ -157,7 +155,7 @@ fn a_file_that_was_exchanged_is_noticed() {
     std::fs::write(&path, b"PAR1 nonsense PAR1").unwrap();
     assert!(matches!(catalog.read(series()).unwrap_err(), HistoryError::InvalidFile { .. }));
     std::fs::write(folder.path().join("BTC%2FUSDT/1m/manifest.json"), "{}").unwrap();
-    let error = catalog.manifests().unwrap_err().to_string();
+    let error = catalog.manifest(series()).unwrap_err().to_string();
     assert!(error.contains("manifest.json: this is not a sound manifest"), "{error}");
 }
 
@@ -197,7 +195,6 @@ proptest! {
             prop::collection::vec((prop::sample::select(vec![0_i64, 1, 2, 3, 44_639, 44_640, 50_000, 90_000]), 1_u32..4), 0..8),
             1..6,
         ),
-        cut in 0_i64..100_000,
     ) {
         let folder = tempfile::tempdir().unwrap();
         let catalog = Catalog::new(folder.path());
@@ -229,9 +226,6 @@ proptest! {
         prop_assert_eq!(whole.hash(), data_hash(&[CandleSeries::new(series(), candles(&expected)).unwrap()]));
         let kept = catalog.revisions(series()).unwrap();
         prop_assert_eq!(kept.iter().map(|revision| rows(&[revision.candle])[0]).collect::<BTreeSet<_>>(), revised);
-        let part = catalog.read_within(series(), Millis::MINUTE * cut..Millis::MAX);
-        let after: Vec<Row> = expected.into_iter().filter(|(minute, _)| *minute >= cut).collect();
-        prop_assert_eq!(part.map(|part| rows(part.candles().candles())).unwrap_or_default(), after);
     }
 }
 
@@ -245,8 +239,7 @@ fn series_are_listed_by_symbol_and_interval() {
         catalog.append(series, &candles(&[(5, 1)]), &origin(LATER)).unwrap();
     }
     std::fs::create_dir_all(folder.path().join("C/not-an-interval")).unwrap();
-    let found: Vec<String> =
-        catalog.manifests().unwrap().iter().map(|manifest| manifest.series().to_string()).collect();
+    let found: Vec<String> = catalog.series().unwrap().iter().map(ToString::to_string).collect();
     assert_eq!(found, ["A 1m", "A 5m", "B 1m"]);
 }
 

@@ -1,9 +1,7 @@
 //! Checks candles before a backtest relies on them.
 //!
-//! Files are read leniently ([`CandleTable`](crate::import::CandleTable)): invalid, unsorted and
-//! repeated rows are reported with their line ([`rows`]). Sound candles are checked for gaps in
-//! open hours ([`gaps`], [`session`]), implausible moves ([`moves`]) and later revisions. A repair
-//! ([`Checked::fix`]) never invents a candle.
+//! Invalid, unsorted and repeated rows are reported with their line. Sound candles are checked for gaps in
+//! open hours, implausible moves and later revisions. A repair ([`Checked::fix`]) never invents a candle.
 
 use crate::error::{ParseChoiceError, parse_choice};
 use crate::import::CandleTable;
@@ -393,10 +391,8 @@ impl Checked {
         resolved
     }
 
-    /// Removes certain errors, and the doubtful kinds listed in `also`.
-    ///
-    /// Spikes, flat stretches and candles in closed hours are removed, revised candles get their
-    /// latest value. Gaps and jumps cannot be repaired.
+    /// Removes certain errors, and the doubtful kinds listed in `also`; revised candles get their latest
+    /// value.
     pub fn fix(&self, also: &[FindingKind]) -> Fixed {
         let unsound = self.rows - self.candles.as_ref().map_or(0, |candles| candles.candles().len() as u64);
         let sorted = self.findings.counts().contains_key(&FindingKind::Unsorted);

@@ -1,9 +1,8 @@
 //! Synthetic candles: the same seed gives the same candles on every machine.
 //!
-//! A price walks in whole ticks every five seconds ([`walk`]). Moves ([`price_model`]) follow
-//! changing regimes, one [`Regime`] or a planted edge, hours a calendar. All intervals aggregate the
-//! same steps, so they agree exactly. Only integers and exactly rounded `f64` operations are used;
-//! logarithm and sine differ between machines.
+//! A price walks in whole ticks every five seconds. All intervals aggregate the same steps, so they agree
+//! exactly. Only integers and exactly rounded `f64` operations are used; logarithm and sine differ between
+//! machines.
 
 use crate::{AssetType, HistoryError};
 use candlewick_sdk::{Candle, CandleSeries, LongerRule, Millis, Resampler, Series, Symbol, TradingWeek};

@@ -1,7 +1,6 @@
 //! Import formats and their detection by the first bytes; unsupported files and hints for converting them.
 
-use super::row::LATEST_SECONDS;
-use super::row::Problem;
+use super::row::{LATEST_SECONDS, Problem};
 use super::{named, text};
 use crate::csv::excerpt;
 use crate::error::{ParseChoiceError, parse_choice};
@@ -113,8 +112,6 @@ fn is_table_after_all(format: ImportFormat, first: &str, second: &str) -> bool {
 }
 
 /// Returns whether times are Unix seconds instead of the vendor's milliseconds.
-///
-/// Any file may name a column `timestamp`.
 fn has_seconds(format: ImportFormat, second: &str) -> bool {
     let time = second.split(',').next().and_then(|time| time.trim().parse::<f64>().ok());
     format == ImportFormat::Dukascopy && time.is_some_and(|time| time.abs() < LATEST_SECONDS as f64)

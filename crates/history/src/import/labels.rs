@@ -5,55 +5,15 @@ use crate::csv::excerpt;
 use candlewick_sdk::{Interval, Millis, Symbol};
 use std::collections::HashMap;
 
-const SYMBOLS: [&str; 17] = [
-    "symbol",
-    "symbol name",
-    "sym",
-    "ticker",
-    "tickers",
-    "pair",
-    "currency pair",
-    "currencypair",
-    "trading pair",
-    "instrument",
-    "instrument name",
-    "code",
-    "secid",
-    "inst id",
-    "instid",
-    "product id",
-    "epic",
-];
-const INSTRUMENTS: [&str; 7] =
-    ["name", "figi", "isin", "asset", "security", "instrument id", "instrument uid"];
-const INTERVALS: [&str; 10] = [
-    "interval",
-    "per",
-    "period",
-    "timeframe",
-    "time frame",
-    "tf",
-    "resolution",
-    "granularity",
-    "bar size",
-    "frequency",
-];
-const FINISHED: [&str; 13] = [
-    "complete",
-    "completed",
-    "is complete",
-    "iscomplete",
-    "closed",
-    "is closed",
-    "isclosed",
-    "is final",
-    "isfinal",
-    "finished",
-    "is finished",
-    "confirm",
-    "confirmed",
-];
-const UNFINISHED: [&str; 6] = ["partial", "is partial", "ispartial", "incomplete", "forming", "is forming"];
+/// Names of columns, between bars.
+const SYMBOLS: &str = "symbol|symbol name|sym|ticker|tickers|pair|currency pair|currencypair|trading pair|\
+                       instrument|instrument name|code|secid|inst id|instid|product id|epic";
+const INSTRUMENTS: &str = "name|figi|isin|asset|security|instrument id|instrument uid";
+const INTERVALS: &str =
+    "interval|per|period|timeframe|time frame|tf|resolution|granularity|bar size|frequency";
+const FINISHED: &str = "complete|completed|is complete|iscomplete|closed|is closed|isclosed|is final|isfinal|\
+                        finished|is finished|confirm|confirmed";
+const UNFINISHED: &str = "partial|is partial|ispartial|incomplete|forming|is forming";
 
 const MAX_VALUES: usize = 1_000;
 const MAX_INTERVALS: usize = 20;
@@ -66,6 +26,10 @@ pub(super) fn plain_name(name: &str) -> String {
         Some((number, rest)) if number.bytes().all(|byte| byte.is_ascii_digit()) => rest.to_owned(),
         _ => name,
     }
+}
+
+pub(super) fn is_one_of(known: &str, name: &str) -> bool {
+    known.split('|').any(|one| one == name)
 }
 
 pub(crate) fn is_label(name: &str) -> bool {
@@ -84,13 +48,13 @@ pub(crate) struct LabelColumns {
 impl LabelColumns {
     pub(crate) fn find<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<Self> {
         let names: Vec<String> = names.into_iter().map(plain_name).collect();
-        let place = |known: &[&str]| names.iter().position(|name| known.contains(&name.as_str()));
+        let place = |known: &str| names.iter().position(|name| is_one_of(known, name));
         let columns = Self {
-            symbol: place(&SYMBOLS),
-            instrument: place(&INSTRUMENTS),
-            interval: place(&INTERVALS),
-            finished: place(&FINISHED),
-            unfinished: place(&UNFINISHED),
+            symbol: place(SYMBOLS),
+            instrument: place(INSTRUMENTS),
+            interval: place(INTERVALS),
+            finished: place(FINISHED),
+            unfinished: place(UNFINISHED),
         };
         (columns != Self::default()).then_some(columns)
     }
@@ -321,9 +285,7 @@ fn plain_symbol(text: &str) -> String {
     name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_uppercase).collect()
 }
 
-/// Returns whether a label means `symbol`.
-///
-/// `BINANCE:BTCUSDT`, `BTC/USDT` and `BTCUSDT.P` mean `BTCUSDT`, but `EURUSD-OTC` is not `EURUSD`.
+/// Returns whether a label such as `BINANCE:BTCUSDT`, `BTC/USDT` or `BTCUSDT.P` means `symbol`.
 fn is_same(label: &str, symbol: Symbol) -> bool {
     let without_suffix = |text: &str| plain_symbol(text.split(['.', ' ']).next().unwrap_or(text));
     let (named, own) = (plain_symbol(label), plain_symbol(symbol.as_str()));

@@ -38,11 +38,7 @@ pub fn read_parquet_file(path: &Path, series: Series) -> Result<CandleSeries, Hi
     read_parquet(File::open(path).map_err(HistoryError::io(path, "open"))?, path, series)
 }
 
-/// Reads candles from a Parquet file's content. `path` is only used in errors.
-///
-/// `time` is in whole milliseconds, or timestamps of any unit that are whole milliseconds. The five
-/// numbers are doubles or floats. No value may be missing, times ascend, and other columns are
-/// ignored.
+/// Reads candles from a Parquet file's content; `path` is only used in errors. Other columns are ignored.
 pub fn read_parquet(
     content: impl ChunkReader + 'static,
     path: &Path,

@@ -187,7 +187,7 @@ impl Fixture {
 
     fn read_manifest(&self, content: &[u8]) {
         fs::write(&self.manifest, content).unwrap();
-        let _ = self.catalog.manifests();
+        let _ = self.catalog.series();
         let _ = self.catalog.revisions(series());
         if let Ok(read) = self.catalog.read(series()) {
             hold_to_itself(read.candles());

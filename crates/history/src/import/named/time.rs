@@ -145,10 +145,7 @@ impl TimeStyle {
 }
 
 impl Unit {
-    /// Detects the unit by size.
-    ///
-    /// 100,000,000,000 is after the year 5138 in seconds and before March 1973 in milliseconds, and
-    /// so on by thousands.
+    /// Detects the unit by size: 100,000,000,000 is after 5138 in seconds, before March 1973 in milliseconds.
     const fn of(count: i64) -> Self {
         match count.unsigned_abs() {
             0..100_000_000_000 => Self::Seconds,
