@@ -3,13 +3,11 @@
 //! API terms (pages, wallets, projections, asset types, slots) are private to this crate. It has no risk
 //! rules, no ledger and no resolution of doubt.
 
-// What the two APIs send and receive.
+mod credentials;
+mod http;
 mod model;
 mod rejection;
 mod report;
-// The client.
-mod credentials;
-mod http;
 mod settings;
 
 pub use credentials::{Credentials, Secret, SecretError, TokenSource};

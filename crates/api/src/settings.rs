@@ -77,8 +77,6 @@ pub struct Settings {
     pub headers: BTreeMap<String, String>,
 }
 
-const MAX_RETRY_AFTER_MS: u64 = 24 * 60 * 60 * 1_000;
-
 /// Shape of the open request's body (contract 4.1, endpoint 4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -148,7 +146,7 @@ impl Settings {
         if let Some((key, value)) = whole_numbers.into_iter().find(|(_, value)| *value == 0) {
             return Err(BrokerError::settings(key, value, "use at least 1"));
         }
-        if self.retry_after_limit_ms > MAX_RETRY_AFTER_MS {
+        if self.retry_after_limit_ms > 86_400_000 {
             let problem = "use at most 86400000, a day";
             return Err(BrokerError::settings("retry_after_limit_ms", self.retry_after_limit_ms, problem));
         }

@@ -54,6 +54,18 @@ pub struct ParseChoiceError {
     names: String,
 }
 
+/// Returns the first column of a table of choices.
+#[cfg(feature = "import")]
+pub(crate) const fn choices<T: Copy, U, const N: usize>(rows: &[(T, U); N]) -> [T; N] {
+    let mut all = [rows[0].0; N];
+    let mut index = 0;
+    while index < N {
+        all[index] = rows[index].0;
+        index += 1;
+    }
+    all
+}
+
 pub(crate) fn parse_choice<T: Copy>(text: &str, choices: &[(&str, T)]) -> Result<T, ParseChoiceError> {
     let found = choices.iter().find(|(name, _)| *name == text);
     found.map(|(_, choice)| *choice).ok_or_else(|| ParseChoiceError {

@@ -244,27 +244,23 @@ impl<'a> Closes<'a> {
 impl fmt::Display for SeriesMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { symbol, fine, coarse, .. } = self;
-        let percent = (self.share * 100.0).round();
-        match self.kind {
+        let (what, mean) = match self.kind {
             MismatchKind::Shifted(lag) => {
                 let (side, amount) = if lag < Millis::ZERO {
                     ("ahead of", lag_text(Millis::ZERO - lag))
                 } else {
                     ("behind", lag_text(lag))
                 };
-                write!(f, "{symbol} {fine} runs {amount} {side} {coarse}: they fit when shifted by {amount}")
+                return write!(
+                    f,
+                    "{symbol} {fine} runs {amount} {side} {coarse}: they fit when shifted by {amount}"
+                );
             }
-            MismatchKind::OtherPrices(mean) => write!(
-                f,
-                "{symbol} {fine} has other prices than {coarse}: {percent} % of their closes differ, by {} on average",
-                short(mean)
-            ),
-            MismatchKind::Unrelated(mean) => write!(
-                f,
-                "{symbol} {fine} does not fit {coarse} at any lag: {percent} % of their closes differ, by {} on average",
-                short(mean)
-            ),
-        }
+            MismatchKind::OtherPrices(mean) => (format!("has other prices than {coarse}"), mean),
+            MismatchKind::Unrelated(mean) => (format!("does not fit {coarse} at any lag"), mean),
+        };
+        let (percent, mean) = ((self.share * 100.0).round(), short(mean));
+        write!(f, "{symbol} {fine} {what}: {percent} % of their closes differ, by {mean} on average")
     }
 }
 

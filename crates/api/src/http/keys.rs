@@ -231,42 +231,37 @@ impl HttpBroker {
         if self.credentials.generation() != generation {
             return true;
         }
-        let Some(token) = self.credentials.read_anew().await else {
-            return self.credentials.refuse(generation, what, endpoint, text);
-        };
-        match self.is_our_users(&token).await {
-            Ok(true) => {
-                self.credentials.replace(generation, token);
-                true
-            }
-            Ok(false) => {
-                self.credentials.pass_over(token);
+        match self.try_next_token(generation).await {
+            Some(true) => true,
+            Some(false) => {
                 self.credentials.refuse(generation, what, endpoint, &format!("{text}{ANOTHER_USERS}"))
             }
-            Err(error) => {
-                tracing::debug!(%error, "the owner of the new token is unknown");
-                self.credentials.refuse(generation, what, endpoint, text)
-            }
+            None => self.credentials.refuse(generation, what, endpoint, text),
         }
+    }
+
+    /// Replaces the token by one that was read again, and returns whether that is our user's, if known.
+    async fn try_next_token(&self, generation: u64) -> Option<bool> {
+        let token = self.credentials.read_anew().await?;
+        let is_ours = self.is_our_users(&token).await;
+        match &is_ours {
+            Ok(true) => self.credentials.replace(generation, token),
+            Ok(false) => self.credentials.pass_over(token),
+            Err(error) => tracing::debug!(%error, "the owner of the new token is unknown"),
+        }
+        is_ours.ok()
     }
 
     /// Looks for a new token after one was refused for opening, as no failed read would.
     pub(super) async fn look_for_next_token(&self) {
         let Some((generation, _)) = self.credentials.refused_for_opening() else { return };
-        let Some(token) = self.credentials.read_anew().await else { return };
-        match self.is_our_users(&token).await {
-            Ok(true) => self.credentials.replace(generation, token),
-            Ok(false) => {
-                self.credentials.pass_over(token);
-                // A person may have said meanwhile that it is in order.
-                if let Some((generation, text)) = self.credentials.refused_for_opening()
-                    && !text.ends_with(ANOTHER_USERS)
-                {
-                    let text = format!("{text}{ANOTHER_USERS}");
-                    self.credentials.refuse(generation, Refused::Opening, OPEN, &text);
-                }
-            }
-            Err(error) => tracing::debug!(%error, "the owner of the new token is unknown"),
+        // A person may have said meanwhile that it is in order.
+        if self.try_next_token(generation).await == Some(false)
+            && let Some((generation, text)) = self.credentials.refused_for_opening()
+            && !text.ends_with(ANOTHER_USERS)
+        {
+            let text = format!("{text}{ANOTHER_USERS}");
+            self.credentials.refuse(generation, Refused::Opening, OPEN, &text);
         }
     }
 

@@ -173,7 +173,10 @@ impl HttpBroker {
                 .await?
                 .without(&self.credentials));
         };
-        let (what, body) = (words_of(&request), body_of(&request));
+        let query = request.url().query().map(|query| format!("?{query}")).unwrap_or_default();
+        let what = format!("{} {}{query}", request.method(), request.url().path());
+        let body = request.body().and_then(reqwest::Body::as_bytes).unwrap_or_default();
+        let body = String::from_utf8_lossy(body).into_owned();
         let sent = clock.now();
         let answer = exchange(transport, (purpose, request), limit, clock).await;
         let answer = answer.map(|answer| answer.without(&self.credentials));
@@ -251,17 +254,6 @@ impl fmt::Debug for HttpBroker {
             .field("price_url", price_url)
             .finish_non_exhaustive()
     }
-}
-
-fn words_of(request: &Request) -> String {
-    let url = request.url();
-    let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
-    format!("{} {}{query}", request.method(), url.path())
-}
-
-fn body_of(request: &Request) -> String {
-    let bytes = request.body().and_then(reqwest::Body::as_bytes).unwrap_or_default();
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 fn timestamp(format: TimestampFormat, now: Millis) -> HeaderValue {

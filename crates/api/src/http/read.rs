@@ -67,7 +67,11 @@ impl HttpBroker {
             .retry(pauses)
             .when(BrokerError::is_temporary)
             .adjust(|error, pause| {
-                let pause = pause?.max(self.pause_asked_for(error));
+                let asked = match error {
+                    BrokerError::RateLimited { retry_after, .. } => retry_after.unwrap_or_default(),
+                    _ => Duration::ZERO,
+                };
+                let pause = pause?.max(asked.min(self.settings.retry_after_limit()));
                 (pause < deadline.saturating_duration_since(Instant::now())).then_some(pause)
             })
             .notify(|error, pause| tracing::debug!(%error, ?pause, path = url.path(), "reading again"))
@@ -149,15 +153,6 @@ impl HttpBroker {
             },
             _ => BrokerError::Rejected { text: numbered(status, &text) },
         })
-    }
-
-    fn pause_asked_for(&self, error: &BrokerError) -> Duration {
-        match error {
-            BrokerError::RateLimited { retry_after: Some(pause), .. } => {
-                (*pause).min(self.settings.retry_after_limit())
-            }
-            _ => Duration::ZERO,
-        }
     }
 
     pub(super) fn parse<T>(

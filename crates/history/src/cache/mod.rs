@@ -136,9 +136,7 @@ fn padded(series: Series) -> [u8; 32] {
 }
 
 /// Memory map of a cache file: the only unsafe code besides counting allocators in tests.
-struct MappedCandles {
-    map: Mmap,
-}
+struct MappedCandles(Mmap);
 
 impl MappedCandles {
     fn open(path: &Path) -> Option<(Header, Self)> {
@@ -156,13 +154,13 @@ impl MappedCandles {
         // Only advice, to a reader that goes from front to back; a system that knows none does as well.
         #[cfg(unix)]
         let _ = map.advise(memmap2::Advice::Sequential);
-        Some((header, Self { map }))
+        Some((header, Self(map)))
     }
 }
 
 impl AsRef<[Candle]> for MappedCandles {
     fn as_ref(&self) -> &[Candle] {
-        bytemuck::cast_slice(&self.map[HEADER_BYTES..])
+        bytemuck::cast_slice(&self.0[HEADER_BYTES..])
     }
 }
 

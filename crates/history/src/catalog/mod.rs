@@ -105,21 +105,25 @@ const TRIES: usize = 20;
 
 impl Catalog {
     pub fn read(&self, series: Series) -> Result<HashedSeries, HistoryError> {
-        self.consistently(series, |folder, manifest| match manifest.current() {
-            Some(version) => folder.candles(&*self.disk, version).map(Some),
-            None => Ok(None),
-        })?
-        .flatten()
-        .ok_or_else(|| self.fill_catalog(series.to_string()))
+        self.read_picked(series, Manifest::current, || series.to_string())
     }
 
     pub fn read_version(&self, series: Series, number: u32) -> Result<HashedSeries, HistoryError> {
-        self.consistently(series, |folder, manifest| match manifest.version(number) {
-            Some(version) => folder.candles(&*self.disk, version).map(Some),
-            None => Ok(None),
-        })?
-        .flatten()
-        .ok_or_else(|| self.fill_catalog(format!("{series} in version {number}")))
+        let what = || format!("{series} in version {number}");
+        self.read_picked(series, |manifest| manifest.version(number), what)
+    }
+
+    fn read_picked(
+        &self,
+        series: Series,
+        pick: impl Fn(&Manifest) -> Option<&Version>,
+        what: impl Fn() -> String,
+    ) -> Result<HashedSeries, HistoryError> {
+        let read = self.consistently(series, |folder, manifest| {
+            pick(manifest).map(|version| folder.candles(&*self.disk, version)).transpose()
+        })?;
+        let absent = || HistoryError::NotInCatalog { folder: self.folder.clone(), what: what() };
+        read.flatten().ok_or_else(absent)
     }
 
     /// Reads a series by one manifest and retries if a writer replaces its files.
@@ -138,10 +142,6 @@ impl Catalog {
                 answer => return answer.map(Some),
             }
         }
-    }
-
-    fn fill_catalog(&self, what: String) -> HistoryError {
-        HistoryError::NotInCatalog { folder: self.folder.clone(), what }
     }
 }
 

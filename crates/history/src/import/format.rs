@@ -3,7 +3,7 @@
 use super::row::{LATEST_SECONDS, Problem};
 use super::{named, text};
 use crate::csv::excerpt;
-use crate::error::{ParseChoiceError, parse_choice};
+use crate::error::{ParseChoiceError, choices, parse_choice};
 use std::fmt;
 use std::str::FromStr;
 
@@ -24,22 +24,10 @@ pub enum ImportFormat {
 }
 
 impl ImportFormat {
-    pub const ALL: [Self; 11] = [
-        Self::Csv,
-        Self::Parquet,
-        Self::Binance,
-        Self::HistData,
-        Self::Dukascopy,
-        Self::MetaTrader4,
-        Self::MetaTrader5,
-        Self::Yahoo,
-        Self::FreqtradeJson,
-        Self::Feather,
-        Self::Table,
-    ];
+    pub const ALL: [Self; NAMES.len()] = choices(&NAMES);
 
     pub const fn as_str(self) -> &'static str {
-        NAMES[self as usize]
+        NAMES[self as usize].1
     }
 
     pub(super) fn sniff(start: &[u8]) -> Result<Self, Problem> {
@@ -85,24 +73,24 @@ impl ImportFormat {
         });
         known.ok_or_else(|| {
             let seen = format!("the format cannot be recognised by its first line, \"{}\"", excerpt(first));
-            Problem::unclear(seen, format!("--format, one of {}", NAMES.join(", ")))
+            Problem::unclear(seen, format!("--format, one of {}", Self::ALL.map(Self::as_str).join(", ")))
         })
     }
 }
 
 /// Names by discriminant.
-const NAMES: [&str; ImportFormat::ALL.len()] = [
-    "csv",
-    "parquet",
-    "binance",
-    "histdata",
-    "dukascopy",
-    "mt4",
-    "mt5",
-    "yahoo",
-    "freqtrade-json",
-    "feather",
-    "table",
+const NAMES: [(ImportFormat, &str); 11] = [
+    (ImportFormat::Csv, "csv"),
+    (ImportFormat::Parquet, "parquet"),
+    (ImportFormat::Binance, "binance"),
+    (ImportFormat::HistData, "histdata"),
+    (ImportFormat::Dukascopy, "dukascopy"),
+    (ImportFormat::MetaTrader4, "mt4"),
+    (ImportFormat::MetaTrader5, "mt5"),
+    (ImportFormat::Yahoo, "yahoo"),
+    (ImportFormat::FreqtradeJson, "freqtrade-json"),
+    (ImportFormat::Feather, "feather"),
+    (ImportFormat::Table, "table"),
 ];
 
 fn is_table_after_all(format: ImportFormat, first: &str, second: &str) -> bool {

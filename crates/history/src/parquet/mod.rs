@@ -63,9 +63,31 @@ pub(crate) fn read_table(
     extra: &[&str],
 ) -> Result<Table, String> {
     guarded(|| {
-        let file = SerializedFileReader::new(content).map_err(|error| unreadable(&error))?;
-        read_groups(&file, interval, extra)
+        let file = open(content)?;
+        let extra_places = extra.iter().map(|name| find(&file, &[name])).collect::<Result<Vec<_>, _>>()?;
+        let mut table = Table { candles: Vec::new(), extra: vec![Vec::new(); extra.len()] };
+        let (candles, lists) = (&mut table.candles, &mut table.extra);
+        // A file that promises absurdly many rows gets no room in advance; reading it fails where they end.
+        let rows = file.metadata().file_metadata().num_rows();
+        let _ = candles.try_reserve_exact(usize::try_from(rows).unwrap_or(0));
+        let mut keep = |time, numbers| {
+            let made = Candle::new(time, interval, numbers);
+            let in_row = |problem| format!("row {} (counted from 0): {problem}", candles.len());
+            candles.push(made.map_err(in_row)?);
+            Ok(())
+        };
+        read_groups(&file, &COLUMNS[..1], &mut keep, |group| {
+            for (list, place) in lists.iter_mut().zip(&extra_places) {
+                list.extend(integers(group, *place)?);
+            }
+            Ok(())
+        })?;
+        Ok(table)
     })
+}
+
+fn open<R: ChunkReader + 'static>(content: R) -> Result<SerializedFileReader<R>, String> {
+    SerializedFileReader::new(content).map_err(|error| unreadable(&error))
 }
 
 /// Reads a file although the library may panic on a broken one.
@@ -80,45 +102,23 @@ pub(crate) fn read_rows(
     times: &[&str],
     keep: Keep<'_>,
 ) -> Result<(), String> {
-    guarded(|| {
-        let file = SerializedFileReader::new(content).map_err(|error| unreadable(&error))?;
-        let (places, per_ms) = candle_columns(&file, times)?;
-        let mut rows = 0;
-        for index in 0..file.metadata().num_row_groups() {
-            let group = file.get_row_group(index).map_err(|error| unreadable(&error))?;
-            rows += read_group(&*group, places, per_ms, rows, keep)?;
-        }
-        Ok(())
-    })
+    guarded(|| read_groups(&open(content)?, times, keep, |_| Ok(())))
 }
 
 fn read_groups<R: ChunkReader + 'static>(
     file: &SerializedFileReader<R>,
-    interval: Interval,
-    extra: &[&str],
-) -> Result<Table, String> {
-    let metadata = file.metadata();
-    let (candle_places, per_ms) = candle_columns(file, &COLUMNS[..1])?;
-    let extra_places = extra.iter().map(|name| find(file, &[name])).collect::<Result<Vec<_>, _>>()?;
-    let mut table = Table { candles: Vec::new(), extra: vec![Vec::new(); extra.len()] };
-    let candles = &mut table.candles;
-    // A file that promises absurdly many rows gets no room in advance; reading it fails where they end.
-    let _ = candles.try_reserve_exact(usize::try_from(metadata.file_metadata().num_rows()).unwrap_or(0));
-    let mut keep = |time, numbers| {
-        let made = Candle::new(time, interval, numbers);
-        let in_row = |problem| format!("row {} (counted from 0): {problem}", candles.len());
-        candles.push(made.map_err(in_row)?);
-        Ok(())
-    };
+    times: &[&str],
+    keep: Keep<'_>,
+    mut read_extra: impl FnMut(&dyn RowGroupReader) -> Result<(), String>,
+) -> Result<(), String> {
+    let (places, per_ms) = candle_columns(file, times)?;
     let mut rows = 0;
-    for index in 0..metadata.num_row_groups() {
+    for index in 0..file.metadata().num_row_groups() {
         let group = file.get_row_group(index).map_err(|error| unreadable(&error))?;
-        rows += read_group(&*group, candle_places, per_ms, rows, &mut keep)?;
-        for (list, place) in table.extra.iter_mut().zip(&extra_places) {
-            list.extend(integers(&*group, *place)?);
-        }
+        rows += read_group(&*group, places, per_ms, rows, keep)?;
+        read_extra(&*group)?;
     }
-    Ok(table)
+    Ok(())
 }
 
 fn candle_columns<R: ChunkReader + 'static>(
@@ -258,10 +258,6 @@ fn unreadable(error: &ParquetError) -> String {
 const SCHEMA: &str = "message candles { required int64 time (TIMESTAMP(MILLIS,true)); required double open; \
     required double high; required double low; required double close; required double volume;";
 const GROUP_CANDLES: usize = 64 * 1024;
-
-pub fn write_parquet(candles: &[Candle], writer: impl Write + Send) -> std::io::Result<()> {
-    put(candles, &[], writer).map_err(std::io::Error::other)
-}
 
 pub fn write_parquet_file(series: &CandleSeries, path: &Path) -> Result<(), HistoryError> {
     let bytes = to_parquet(series.candles(), &[]);

@@ -1,10 +1,10 @@
 //! Columns of short texts: symbols, intervals, flags.
 
-use super::{check_places, guarded, unreadable};
+use super::{check_places, guarded, open, unreadable};
 use crate::import::TextColumn;
 use parquet::column::reader::{ColumnReader as Reader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
-use parquet::file::reader::{ChunkReader, FileReader, RowGroupReader, SerializedFileReader};
+use parquet::file::reader::{ChunkReader, FileReader, RowGroupReader};
 
 const BATCH: usize = 65_536;
 
@@ -13,7 +13,7 @@ pub(crate) fn read_texts(
     is_wanted: fn(&str) -> bool,
 ) -> Result<Vec<TextColumn>, String> {
     guarded(|| {
-        let file = SerializedFileReader::new(content).map_err(|error| unreadable(&error))?;
+        let file = open(content)?;
         let columns = file.metadata().file_metadata().schema_descr().columns();
         let names = columns.iter().map(|column| column.path().string());
         let wanted: Vec<(usize, String)> = names.enumerate().filter(|(_, name)| is_wanted(name)).collect();

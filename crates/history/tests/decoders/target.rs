@@ -59,8 +59,10 @@ impl Target {
                 fixtures.iter().map(|name| fixture(name)).collect()
             }
             Self::Parquet => {
-                let mut ours = Vec::new();
-                candlewick_history::write_parquet(euro().candles(), &mut ours).unwrap();
+                let folder = tempfile::tempdir().unwrap();
+                let path = folder.path().join("x.parquet");
+                candlewick_history::write_parquet_file(&euro(), &path).unwrap();
+                let ours = fs::read(&path).unwrap();
                 vec![ours, fixture("ETH_BTC-5m.parquet"), fixture("malformed.parquet")]
             }
             Self::Cache(fixture) => vec![fixture.copy_content.clone()],

@@ -74,7 +74,7 @@ impl Boards {
                     asset_type: asset_type_in(settings, symbol)?,
                     stored: Vec::new(),
                     resampled: Mutex::default(),
-                    tick: tick_of(simulation, symbol),
+                    tick: simulation.ticks.get(&symbol).copied().or_else(|| Some(known_market(symbol)?.tick)),
                     path: paths.get(&symbol).cloned(),
                     chance: Chance::new(settings.seed),
                     symbol_key: symbol_key(symbol),
@@ -129,11 +129,6 @@ fn asset_type_in(settings: &SandboxSettings, symbol: Symbol) -> Result<AssetType
         value: text.clone(),
         allowed: "crypto, forex or otc",
     })
-}
-
-fn tick_of(simulation: &SimulationSettings, symbol: Symbol) -> Option<f64> {
-    let set = simulation.ticks.get(&symbol).copied();
-    set.or_else(|| known_market(symbol).map(|market| market.tick))
 }
 
 impl Board {

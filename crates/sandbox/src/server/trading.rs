@@ -28,8 +28,7 @@ const LARGEST_PAGE: u64 = 1_000;
 )]
 pub(crate) async fn wallets(State(state): State<Arc<ServerState>>, _: TokenAndTimestamp) -> Response {
     let now = state.now();
-    let wallets = state.venue().wallets(now);
-    Json(wallets).into_response()
+    Json(state.venue().wallets(now)).into_response()
 }
 
 /// Returns a page of trades: list items, or full trades with `userId`.
@@ -123,6 +122,5 @@ pub(crate) async fn trade(
 )]
 pub(crate) async fn user(State(state): State<Arc<ServerState>>, _: Token) -> Response {
     let now = state.now();
-    let user = state.venue().user(now);
-    Json(user).into_response()
+    Json(state.venue().user(now)).into_response()
 }
