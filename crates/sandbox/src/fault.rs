@@ -63,24 +63,20 @@ impl Fault {
     ];
 
     pub const fn as_str(self) -> &'static str {
-        self.row().0
-    }
-
-    const fn row(self) -> (&'static str, f64, f64, i64) {
-        ROWS[self as usize]
+        ROWS[self as usize].0
     }
 
     const fn usual_probability(self) -> f64 {
-        self.row().1
+        ROWS[self as usize].1
     }
 
     const fn mixed_probability(self) -> f64 {
-        self.row().2
+        ROWS[self as usize].2
     }
 
     /// Default duration: in real time for latency, hang and the stream, in venue time for the others.
     const fn usual_span(self) -> Millis {
-        Millis::new(self.row().3)
+        Millis::new(ROWS[self as usize].3)
     }
 
     fn has_span(self) -> bool {
