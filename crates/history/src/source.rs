@@ -159,10 +159,9 @@ mod tests {
     }
 
     fn check_refused(text: &str, expected: &str) {
-        const FORMS: &str = "; name the file SYMBOL_INTERVAL.csv (or .parquet), such as BTCUSDT_1m.csv, or write SYMBOL@INTERVAL=PATH, such as BTCUSDT@1m=prices.csv; a table of another program goes into the catalog by `candlewick data import FILE`";
         let error = text.parse::<CandleFile>().unwrap_err().to_string();
-        assert_eq!(error.strip_suffix(FORMS).unwrap_or(&error), format!("\"{text}\": {expected}"));
-        assert!(error.ends_with(FORMS));
+        assert!(error.starts_with(&format!("\"{text}\": {expected}")), "{error}");
+        assert!(error.contains("SYMBOL_INTERVAL.csv") && error.contains("SYMBOL@INTERVAL=PATH"), "{error}");
     }
 
     #[test]
@@ -182,10 +181,8 @@ mod tests {
     #[test]
     fn names_that_do_not_say_are_refused_with_both_forms() {
         check_refused("prices.csv", "the file name has no interval");
-        check_refused(
-            "gbpusd_m1_bid_2012-02.csv",
-            "the file name has no interval: \"2012-02\" is not an interval: use a whole number from 1 and a unit s, m, h or d, such as 5s, 1m, 2h or 1d (at most 31d)",
-        );
+        let date = "the file name has no interval: \"2012-02\" is not an interval";
+        check_refused("gbpusd_m1_bid_2012-02.csv", date);
         let no_file = "the file name does not end in .csv or .parquet";
         for (text, meant) in [
             ("BTCUSDT_1m", "BTCUSDT@1m"),
@@ -196,24 +193,12 @@ mod tests {
         ] {
             check_refused(text, &format!("{no_file}; did you mean {meant}, a series of the catalog?"));
         }
-        for text in [
-            "GBPUSD@1",
-            "GBPUSD@",
-            "@M1",
-            "prices",
-            "prices-new",
-            "/x/EURUSD-M5",
-            "./GBPUSD_1m",
-            "src/GBPUSD_1m",
-        ] {
+        let others = "GBPUSD@1 GBPUSD@ @M1 prices prices-new /x/EURUSD-M5 ./GBPUSD_1m src/GBPUSD_1m";
+        for text in others.split(' ').chain([""]) {
             check_refused(text, no_file);
         }
         check_refused("BTCUSDT@1m=", "there is no path after the =");
-        check_refused(
-            "@1m=x.csv",
-            "\"\" is not a symbol: use 1 to 31 bytes without control or invisible characters or outer white space",
-        );
-        check_refused("", "the file name does not end in .csv or .parquet");
+        check_refused("@1m=x.csv", "\"\" is not a symbol");
     }
 
     #[test]

@@ -402,16 +402,3 @@ fn suggested_columns_are_right_when_they_are_followed() {
     }
 }
 
-#[test]
-fn a_name_may_hold_more_than_the_symbol_and_the_interval() {
-    let named = "time,open,high,low,close\n1767603600,1,2,1,2\n1767603660,1,2,1,2\n1767603720,1,2,1,2\n";
-    for (name, symbol) in [
-        ("Binance_ETHUSDT_1m.csv", "ETHUSDT"),
-        ("iq_EURUSD_60s.csv", "EURUSD"),
-        ("2026-01-05_BTCUSDT_1m.csv", "BTCUSDT"),
-        ("EURUSD1.csv", "EURUSD"),
-    ] {
-        assert_eq!(import(name, named, "").unwrap().candles.symbol().to_string(), symbol, "{name}");
-    }
-    check_refused("2026-01-05.csv", named, "", "does not say the symbol");
-}

@@ -299,9 +299,8 @@ impl HttpBroker {
 
 #[cfg(test)]
 mod tests {
-    use super::super::script::{Act, Script, answer};
+    use super::super::script::{Script, patient, reply, unlimited};
     use super::*;
-    use crate::Settings;
     use candlewick_broker::Broker;
     use std::sync::Mutex;
 
@@ -320,28 +319,22 @@ mod tests {
         check("x-partner", "9f86d081884c7d659a2f", "9f86d081884c7d659a2f is unknown", "[hidden] is unknown");
         // What is no secret stays.
         check("x-partner", "7", "7 trades of partner 7", "7 trades of partner 7");
-        check(
-            "Origin",
-            "https://venue1.example.com",
-            "see https://venue1.example.com",
-            "see https://venue1.example.com",
-        );
+        check("Origin", "https://venue1.example", "see https://venue1.example", "see https://venue1.example");
         check("Accept-Language", "de-CH, en", "de-CH", "de-CH");
     }
 
     #[tokio::test]
     async fn a_new_token_is_used_only_where_it_is_the_same_users() {
-        let refused = Act::Reply(answer("401 Unauthorized", "{}"));
-        let user = |id: &str| Act::Reply(answer("200 OK", &format!(r#"{{"id": "{id}"}}"#)));
-        let wallets = Act::Reply(answer("200 OK", "[]"));
-        let acts =
-            vec![user("u1"), refused.clone(), user("u2"), refused.clone(), refused, user("u1"), wallets];
+        let refused = reply("401 Unauthorized", "{}");
+        let user = |id: &str| reply("200 OK", &format!(r#"{{"id": "{id}"}}"#));
+        let wallets = reply("200 OK", "[]");
+        let again = refused.clone();
+        let acts = vec![user("u1"), refused.clone(), user("u2"), again, refused, user("u1"), wallets];
         let script = Script::start(acts).await;
         let file = Arc::new(Mutex::new("tok-456"));
         let read = Arc::clone(&file);
         let source = move || crate::Secret::new(*read.lock().unwrap()).ok();
-        let settings = Settings { timeout_ms: 60_000, retry_pause_ms: 1, ..Settings::default() };
-        let broker = script.broker(settings).with_token_source(Arc::new(source));
+        let broker = script.broker(patient()).with_token_source(Arc::new(source));
         broker.identity().await.unwrap();
         assert!(broker.balances().await.is_err());
         let said = broker.token_state().refused().unwrap();
@@ -361,20 +354,16 @@ mod tests {
         assert_eq!(broker.credentials.hide_in("tok-456"), "[hidden]");
     }
 
-    fn patient() -> Settings {
-        Settings { timeout_ms: 60_000, retry_pause_ms: 1, requests_per_second: 0.0, ..Settings::default() }
-    }
-
     #[tokio::test]
     async fn a_trade_that_the_token_may_not_read_is_read_from_the_list() {
-        let refused = Act::Reply(answer("401 Unauthorized", r#"{"message": "Invalid token"}"#));
-        let user = Act::Reply(answer("200 OK", r#"{"id": "u1"}"#));
+        let refused = reply("401 Unauthorized", r#"{"message": "Invalid token"}"#);
+        let user = reply("200 OK", r#"{"id": "u1"}"#);
         let list = r#"{"lastPage": 1, "data": [{"id": "01JT", "result": "WON", "pnl": 8}]}"#;
-        let list = Act::Reply(answer("200 OK", list));
+        let list = reply("200 OK", list);
         // By its id, at the user's, by the list of that user; then by its id and the list alone.
         let acts = vec![refused.clone(), user.clone(), user, list.clone(), refused, list];
         let script = Script::start(acts).await;
-        let broker = script.broker(patient());
+        let broker = script.broker(unlimited());
         for requests in [4, 6] {
             let report = broker.trade("01JT", candlewick_broker::Detail::Progress).await.unwrap().value;
             assert_eq!(report.profit, Some(8.into()));
@@ -386,23 +375,22 @@ mod tests {
 
     #[tokio::test]
     async fn an_endpoint_that_refuses_a_token_which_others_accept_is_named_and_has_to_accept_it_itself() {
-        let refused = Act::Reply(answer("401 Unauthorized", r#"{"message": "Invalid token"}"#));
-        let user = Act::Reply(answer("200 OK", r#"{"id": "u1"}"#));
-        let wallets = Act::Reply(answer("200 OK", "[]"));
+        let refused = reply("401 Unauthorized", r#"{"message": "Invalid token"}"#);
+        let user = reply("200 OK", r#"{"id": "u1"}"#);
+        let wallets = reply("200 OK", "[]");
         let acts = vec![refused.clone(), user.clone(), refused, user, wallets];
         let script = Script::start(acts).await;
-        let broker = script.broker(patient());
+        let broker = script.broker(unlimited());
         let said = || broker.token_state().refused();
         assert!(broker.balances().await.is_err());
         assert_eq!(said().as_deref(), Some("Invalid token (GET /token/wallets)"));
         assert!(broker.identity().await.is_ok());
         assert_eq!(said(), None);
-        let alone =
-            "the venue rejects the token for GET /token/wallets only: Invalid token (GET /token/wallets)";
         assert!(broker.balances().await.is_err());
-        assert_eq!(said().as_deref(), Some(alone));
+        let alone = said().unwrap();
+        assert!(alone.contains("for GET /token/wallets only: Invalid token"), "{alone}");
         assert!(broker.identity().await.is_ok());
-        assert_eq!(said().as_deref(), Some(alone), "another endpoint does not end it");
+        assert_eq!(said(), Some(alone), "another endpoint does not end it");
         assert!(broker.balances().await.is_ok());
         assert_eq!(said(), None);
     }

@@ -101,9 +101,8 @@ fn ends_without_candles(page: &Candles, window: &CandleQuery, now: Millis) -> Ve
 
 #[cfg(test)]
 mod tests {
-    use super::super::script::{Act, Script, answer};
+    use super::super::script::{Script, unlimited};
     use super::*;
-    use crate::Settings;
     use candlewick_sdk::Interval;
 
     const ROW: &str = r#"{"openPrice": 1, "closePrice": 2, "highPrice": 3, "lowPrice": 0.5, "time": "#;
@@ -114,10 +113,9 @@ mod tests {
     }
 
     async fn ask(body: &str, query: CandleQuery) -> (Script, Candles) {
-        let script = Script::start(vec![Act::Reply(answer("200 OK", body))]).await;
+        let script = Script::of(&[body]).await;
         let kinds = [(query.symbol, "otc".to_owned())].into();
-        let broker = script.broker(Settings { requests_per_second: 0.0, ..Settings::default() });
-        let candles = broker.with_asset_types(kinds).candles(&query).await.unwrap().value;
+        let candles = script.broker(unlimited()).with_asset_types(kinds).candles(&query).await.unwrap().value;
         (script, candles)
     }
 
@@ -126,10 +124,8 @@ mod tests {
         let rows = format!("[{ROW}120000}}, {ROW}60000}}, {ROW}60000}}, {ROW}180000}}, {{}}]");
         let (script, found) = ask(&rows, query(60_000, 180_000)).await;
         let line = &script.requests()[0].line;
-        assert!(
-            line.contains("type=otc&interval=1m&skip=0&limit=1000&startTime=59999&endTime=179999"),
-            "{line}"
-        );
+        let window = "type=otc&interval=1m&skip=0&limit=1000&startTime=59999&endTime=179999";
+        assert!(line.contains(window), "{line}");
         let times: Vec<i64> = found.candles.iter().map(|candle| candle.time().get()).collect();
         assert_eq!((times, found.unusable, found.outside.len()), (vec![60_000, 120_000], 1, 1));
         // Up to a present within a candle: the venue is asked up to that moment.
@@ -149,10 +145,8 @@ mod tests {
             (rows(0..1_000), rows(1_000..1_500), "startTime=59999999&endTime=89999999"),
             (rows(500..1_500), rows(0..500), "startTime=-1&endTime=29999999"),
         ] {
-            let acts = [&first, &second].map(|body| Act::Reply(answer("200 OK", body)));
-            let script = Script::start(acts.to_vec()).await;
-            let broker = script.broker(Settings { requests_per_second: 0.0, ..Settings::default() });
-            let found = broker.candles(&query(0, 1_500 * 60_000)).await.unwrap().value;
+            let script = Script::of(&[&first, &second]).await;
+            let found = script.broker(unlimited()).candles(&query(0, 1_500 * 60_000)).await.unwrap().value;
             let times: Vec<i64> = found.candles.iter().map(|candle| candle.time().get() / 60_000).collect();
             assert_eq!(times, (0..1_500).collect::<Vec<_>>());
             let requests = script.requests();
@@ -173,12 +167,10 @@ mod tests {
         let record = r#"{"time": 1000, "openPrice": "1", "closePrice": "2", "highPrice": "3", "lowPrice": "0.5",
             "createdAt": "1970-01-01T00:00:02.500Z"}"#;
         for (body, expected) in [("OK", None), (record, Some((1_000, 2.0, Some(Millis::new(2_500)))))] {
-            let script = Script::start(vec![Act::Reply(answer("200 OK", body))]).await;
-            let broker = script.broker(Settings::default());
-            let answered = broker.price(&symbol, AsOf::Moment(Millis::new(7))).await.unwrap().value;
-            let found = answered
-                .record()
-                .map(|record| (record.time.get(), record.prices.close, record.recorded_time));
+            let script = Script::of(&[body]).await;
+            let asked = script.broker(unlimited()).price(&symbol, AsOf::Moment(Millis::new(7))).await;
+            let answer = asked.unwrap().value;
+            let found = answer.record().map(|one| (one.time.get(), one.prices.close, one.recorded_time));
             assert_eq!(found, expected);
         }
     }
@@ -189,15 +181,12 @@ mod tests {
             let record = format!(
                 r#"{{"pair": "{pair}", "time": 1000, "openPrice": 1, "closePrice": 2, "highPrice": 3, "lowPrice": 1}}"#
             );
-            let script = Script::start(vec![Act::Reply(answer("200 OK", &record))]).await;
-            let broker = script.broker(Settings::default());
+            let script = Script::of(&[&record]).await;
             let symbol = Symbol::new("BTCUSDT").unwrap();
-            let answered = broker.price(&symbol, AsOf::Moment(Millis::new(7))).await;
+            let answered = script.broker(unlimited()).price(&symbol, AsOf::Moment(Millis::new(7))).await;
             assert_eq!(answered.is_ok(), is_answer, "{answered:?}");
-            let said = answered.err().is_none_or(|error| {
-                error.to_string().contains("it is the price record of ETHUSDT, asked for was BTCUSDT")
-            });
-            assert!(said);
+            let said = answered.err().map(|error| error.to_string());
+            assert!(said.is_none_or(|said| said.contains("record of ETHUSDT, asked for was BTCUSDT")));
         }
     }
 }

@@ -178,23 +178,19 @@ mod tests {
 
     #[test]
     fn formats_are_recognised_by_their_first_bytes() {
+        let binance = "open_time,open,high,low,close,volume,close_time,quote_volume,count,taker_buy_volume,taker_buy_quote_volume,ignore\n";
+        let meta_trader = "<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\t<VOL>\t<SPREAD>\n";
         for (start, expected) in [
             ("PAR1\u{15}", ImportFormat::Parquet),
             ("ARROW1\0\0", ImportFormat::Feather),
             ("\u{feff}time,open,high,low,close,volume\r\n", ImportFormat::Csv),
-            (
-                "open_time,open,high,low,close,volume,close_time,quote_volume,count,taker_buy_volume,taker_buy_quote_volume,ignore\n",
-                ImportFormat::Binance,
-            ),
+            (binance, ImportFormat::Binance),
             ("1704067200000,1,1,1,1,5,1704067259999,5,1,1,1,0\n", ImportFormat::Binance),
             ("20240102 170000;1.1;1.1;1.1;1.1;0", ImportFormat::HistData),
             ("Gmt time,Open,High,Low,Close,Volume\r\n", ImportFormat::Dukascopy),
             ("Local time,Open,High,Low,Close,Volume\n", ImportFormat::Dukascopy),
             ("2024.01.02,17:00,1.1,1.1,1.1,1.1,10\n", ImportFormat::MetaTrader4),
-            (
-                "<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\t<VOL>\t<SPREAD>\n",
-                ImportFormat::MetaTrader5,
-            ),
+            (meta_trader, ImportFormat::MetaTrader5),
             ("Date,Open,High,Low,Close,Adj Close,Volume\n", ImportFormat::Yahoo),
             (" [[1515542400000,", ImportFormat::FreqtradeJson),
             ("time,open,high,low,close,volume\n1704067200000,1,1,1,1,5\n", ImportFormat::Csv),
@@ -213,18 +209,12 @@ mod tests {
     #[test]
     fn what_is_not_recognised_says_what_was_seen() {
         for (start, expected) in [
-            (
-                &b"FEA1...."[..],
-                "f: this is a feather file of the first version; write it anew with a current pandas or pyarrow",
-            ),
-            (b" \n\n", "f: the file is empty; it needs at least one candle"),
-            (
-                b"a;b;c\n1;2;3\n",
-                "f: the format cannot be recognised by its first line, \"a;b;c\"; settle it with --format, one of csv, parquet, binance, histdata, dukascopy, mt4, mt5, yahoo, freqtrade-json, feather, table",
-            ),
+            (&b"FEA1...."[..], "f: this is a feather file of the first version"),
+            (b" \n\n", "f: the file is empty"),
+            (b"a;b;c\n1;2;3\n", "f: the format cannot be recognised by its first line, \"a;b;c\";"),
         ] {
-            let problem = ImportFormat::sniff(start).unwrap_err();
-            assert_eq!(problem.at(std::path::Path::new("f")).to_string(), expected);
+            let problem = ImportFormat::sniff(start).unwrap_err().at(std::path::Path::new("f")).to_string();
+            assert!(problem.starts_with(expected), "{problem}");
         }
     }
 

@@ -316,20 +316,22 @@ fn put_column<T: DataType, W: Write + Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use parquet::data_type::{FloatType, Int32Type};
+    use parquet::data_type::{BoolType, ByteArray, ByteArrayType, FloatType, Int32Type};
     use proptest::prelude::*;
 
     /// The values of a column, each in the row where its level is 1.
-    enum Column<'a> {
+    pub(super) enum Column<'a> {
         Int64(&'a [i64]),
         Int32(&'a [i32]),
         Double(&'a [f64]),
         Float(&'a [f32]),
         MaybeDouble(&'a [f64], &'a [i16]),
+        MaybeText(&'a [ByteArray], &'a [i16]),
+        Bool(&'a [bool]),
     }
 
     /// A file as another program might write it.
-    fn file(schema: &str, columns: &[Column<'_>]) -> Vec<u8> {
+    pub(super) fn file(schema: &str, columns: &[Column<'_>]) -> Vec<u8> {
         let mut bytes = Vec::new();
         let schema = Arc::new(parse_message_type(&format!("message m {{ {schema} }}")).unwrap());
         let mut writer =
@@ -345,6 +347,10 @@ mod tests {
                 Column::MaybeDouble(values, levels) => {
                     next.typed::<DoubleType>().write_batch(values, Some(levels), None)
                 }
+                Column::MaybeText(values, levels) => {
+                    next.typed::<ByteArrayType>().write_batch(values, Some(levels), None)
+                }
+                Column::Bool(values) => next.typed::<BoolType>().write_batch(values, None, None),
             }
             .unwrap();
             next.close().unwrap();
@@ -372,7 +378,7 @@ mod tests {
         file
     }
 
-    const NUMBERS: &str =
+    pub(super) const NUMBERS: &str =
         "required double open; required double high; required double low; required double close;";
     const ONES: Column<'_> = Column::Double(&[1.0, 1.0]);
 
@@ -430,10 +436,8 @@ mod tests {
         assert_eq!(read(&absent), Err(message.to_owned()));
         let schema = format!("required int64 time; {NUMBERS} required int32 volume;");
         let whole = file(&schema, &[times(), ONES, ONES, ONES, ONES, Column::Int32(&[1, 2])]);
-        assert_eq!(
-            read(&whole),
-            Err("x.parquet: column volume holds INT32; it must hold doubles".to_owned())
-        );
+        let message = "x.parquet: column volume holds INT32; it must hold doubles";
+        assert_eq!(read(&whole), Err(message.to_owned()));
         let none = read(&to_parquet(&[], &[])).unwrap_err();
         assert_eq!(none, "x.parquet: there are no candles; add at least one");
         for nonsense in ["", "PAR1", "time,open,high,low,close,volume\n60000,1,1,1,1,0\n"] {
