@@ -248,7 +248,8 @@ mod tests {
         let found = interval_of(&rows(minutes)).map(|interval| interval.to_string());
         match (found, expected) {
             (Err(Problem::Unclear { seen, .. }), Err(end)) => assert!(seen.ends_with(end), "{seen}"),
-            (found, expected) => assert_eq!(found.ok().as_deref(), expected.ok()),
+            (Ok(found), Ok(expected)) => assert_eq!(found, expected),
+            (found, expected) => panic!("{found:?} instead of {expected:?}"),
         }
     }
 

@@ -9,8 +9,7 @@ use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 
 async fn running(profile: &str) -> RunningSandbox {
-    let (sandbox, _clock) = Premises::with_faults(profile).sandbox();
-    sandbox.bind(std::future::pending()).await.unwrap()
+    Premises::with_faults(profile).running().await.0
 }
 
 /// What a raw socket gets back for an open: its bytes, or how the connection failed.

@@ -4,8 +4,11 @@ use async_trait::async_trait;
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
+use candlewick_api::{Credentials, HttpBroker, Secret, Settings};
 use candlewick_broker::clock::{Clock, Hold};
-use candlewick_sandbox::{Foundation, Replies, Sandbox, SandboxSettings, Switchboard, markets_of};
+use candlewick_sandbox::{
+    Foundation, Replies, RunningSandbox, Sandbox, SandboxSettings, Switchboard, markets_of,
+};
 use candlewick_sdk::{Candle, CandleSeries, Millis, Money, MoneyScale, Ohlcv, Series};
 use candlewick_simulator::SimulationSettings;
 use serde_json::Value;
@@ -112,10 +115,19 @@ impl Default for Premises {
 }
 
 impl Premises {
-    pub(crate) fn with_faults(profile: &str) -> Self {
+    pub(crate) fn with(change: impl FnOnce(&mut SandboxSettings)) -> Self {
         let mut premises = Self::default();
-        premises.settings.faults = profile.parse().unwrap();
+        change(&mut premises.settings);
         premises
+    }
+
+    pub(crate) fn with_faults(profile: &str) -> Self {
+        Self::with(|settings| settings.faults = profile.parse().unwrap())
+    }
+
+    pub(crate) async fn running(self) -> (RunningSandbox, Arc<ManualClock>) {
+        let (sandbox, clock) = self.sandbox();
+        (sandbox.bind(std::future::pending()).await.unwrap(), clock)
     }
 
     pub(crate) fn sandbox(self) -> (Sandbox, Arc<ManualClock>) {
@@ -140,6 +152,29 @@ impl Premises {
         let (sandbox, clock) = self.sandbox();
         TestVenue { router: sandbox.router(), clock, switchboard: sandbox.switchboard() }
     }
+}
+
+pub(crate) fn venue() -> TestVenue {
+    Premises::default().venue()
+}
+
+/// The client of this workspace, which sends as often as it likes.
+pub(crate) fn client<C: Clock + 'static>(
+    sandbox: &RunningSandbox,
+    clock: &Arc<C>,
+    key: &str,
+    change: impl FnOnce(&mut Settings),
+) -> HttpBroker {
+    let mut settings = Settings {
+        base_url: sandbox.base_url.clone(),
+        price_url: sandbox.base_url.clone(),
+        requests_per_second: 0.0,
+        ..Settings::default()
+    };
+    change(&mut settings);
+    let (api_token, api_key) = (Secret::new(&sandbox.token).ok(), Secret::new(key).ok());
+    let clock = Arc::clone(clock) as Arc<dyn Clock>;
+    HttpBroker::new(settings, Credentials { api_token, api_key }, clock).unwrap()
 }
 
 /// A sandbox in process.
@@ -242,6 +277,13 @@ pub(crate) fn request(method: &str, path: &str, headers: &[(&str, &str)], body: 
         return request.body(Body::empty()).unwrap();
     }
     request.header("content-type", "application/json").body(Body::from(body.to_string())).unwrap()
+}
+
+/// The fields of the second have the same values in the first.
+pub(crate) fn assert_holds(value: &Value, expected: &Value) {
+    for (field, expected) in expected.as_object().unwrap() {
+        assert_eq!(value[field], *expected, "{field} of {value}");
+    }
 }
 
 /// Compares prices that were worked out by head.
