@@ -398,10 +398,8 @@ mod tests {
         assert!(unknown.starts_with(start) && unknown.ends_with("stream-garbage"), "{unknown}");
         check("errors:2", Err("\"2\" after errors: use a probability from 0 to 1"));
         check("errors:10s", Err("\"10s\" after errors: use a probability from 0 to 1"));
-        check(
-            "hang:soon",
-            Err("\"soon\" after hang: use a probability from 0 to 1 or a span such as 300ms, 10s or 2m"),
-        );
+        let span = "\"soon\" after hang: use a probability from 0 to 1 or a span such as 300ms, 10s or 2m";
+        check("hang:soon", Err(span));
         check("errors:NaN", Err("\"NaN\" after errors: use a probability from 0 to 1"));
         assert!("mixed:0.5".parse::<FaultProfile>().is_err());
     }

@@ -14,14 +14,19 @@ use std::sync::{Arc, Mutex};
 
 const LATER: i64 = 1_000_000;
 
+fn empty() -> (tempfile::TempDir, Catalog) {
+    let folder = tempfile::tempdir().unwrap();
+    let catalog = Catalog::new(folder.path());
+    (folder, catalog)
+}
+
 fn read(catalog: &Catalog) -> Vec<Row> {
     rows(catalog.read(series()).unwrap().candles().candles())
 }
 
 #[test]
 fn empty_hours_are_remembered_by_source_and_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let catalog = Catalog::new(folder.path());
+    let (_folder, catalog) = empty();
     let minutes = |start, end| Millis::MINUTE * start..Millis::MINUTE * end;
     let empty_hours = || catalog.manifest(series()).unwrap().map(|manifest| manifest.empty_hours.len());
     catalog.note_empty_hours(series(), "a", &[minutes(2, 5)]).unwrap();
@@ -38,8 +43,7 @@ fn empty_hours_are_remembered_by_source_and_once() {
 
 #[test]
 fn an_append_is_counted_and_the_first_seen_value_stays() {
-    let folder = tempfile::tempdir().unwrap();
-    let catalog = Catalog::new(folder.path());
+    let (_folder, catalog) = empty();
     let append = |rows: &[Row], at| catalog.append(series(), &candles(rows), &origin(at)).unwrap();
     let counts = |new, same, revised, forming| Appended { new, same, revised, forming };
     assert_eq!(append(&[(3, 30), (1, 10), (9, 90)], 9), counts(2, 0, 0, 1));
@@ -61,8 +65,7 @@ fn an_append_is_counted_and_the_first_seen_value_stays() {
 
 #[test]
 fn a_new_version_leaves_the_older_ones_readable_and_is_appended_to() {
-    let folder = tempfile::tempdir().unwrap();
-    let catalog = Catalog::new(folder.path());
+    let (_folder, catalog) = empty();
     catalog.append(series(), &candles(&[(1, 10), (2, 20)]), &origin(LATER)).unwrap();
     let mended = CandleSeries::new(series(), candles(&[(1, 10), (2, 25)])).unwrap();
     assert_eq!(catalog.add_version(&mended, "a spike is gone", &origin(LATER)).unwrap(), 2);
@@ -76,8 +79,7 @@ fn a_new_version_leaves_the_older_ones_readable_and_is_appended_to() {
 
 #[test]
 fn what_a_repair_took_out_does_not_come_back_and_a_corrected_value_does() {
-    let folder = tempfile::tempdir().unwrap();
-    let catalog = Catalog::new(folder.path());
+    let (_folder, catalog) = empty();
     let append = |rows: &[Row]| catalog.append(series(), &candles(rows), &origin(LATER)).unwrap();
     let counts = |new, same, revised| Appended { new, same, revised, forming: 0 };
     let repair = |rows: &[Row]| {
@@ -105,8 +107,7 @@ fn what_a_repair_took_out_does_not_come_back_and_a_corrected_value_does() {
 
 #[test]
 fn appending_a_day_writes_one_month() {
-    let folder = tempfile::tempdir().unwrap();
-    let catalog = Catalog::new(folder.path());
+    let (folder, catalog) = empty();
     let month = 31 * 24 * 60;
     let year: Vec<Row> = (0..12).map(|number| (number * month, 1)).collect();
     catalog.append(series(), &candles(&year), &origin(LATER)).unwrap();
@@ -138,8 +139,7 @@ fn what_is_not_there_or_not_sound_is_reported() {
 
 #[test]
 fn a_file_that_was_exchanged_is_noticed() {
-    let folder = tempfile::tempdir().unwrap();
-    let catalog = Catalog::new(folder.path());
+    let (folder, catalog) = empty();
     catalog.append(series(), &candles(&[(1, 1)]), &origin(LATER)).unwrap();
     let manifest = catalog.manifest(series()).unwrap().unwrap();
     let path = folder.path().join("BTC%2FUSDT/1m").join(&manifest.current().unwrap().segments[0].file);
@@ -231,8 +231,7 @@ proptest! {
 
 #[test]
 fn series_are_listed_by_symbol_and_interval() {
-    let folder = tempfile::tempdir().unwrap();
-    let catalog = Catalog::new(folder.path());
+    let (folder, catalog) = empty();
     for (symbol, interval) in [("B", "1m"), ("A", "5m"), ("A", "1m")] {
         let series =
             Series { symbol: symbol.parse().unwrap(), interval: interval.parse::<Interval>().unwrap() };

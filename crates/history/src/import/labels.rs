@@ -408,18 +408,4 @@ mod tests {
             assert_eq!(labels.check_interval(interval.parse().unwrap()).is_ok(), is_right, "{label}");
         }
     }
-
-    #[test]
-    fn unfinished_candles_are_counted_and_not_read() {
-        for (name, flags) in [
-            ("complete", ["True", "False"]),
-            ("isComplete", ["true", "false"]),
-            ("is_closed", ["1", "0"]),
-            ("confirm", ["1", "0"]),
-            ("partial", ["0", "1"]),
-        ] {
-            let (labels, accepted) = labels(&[name], &[], &[&[flags[0]], &[flags[1]], &[""]]);
-            assert_eq!((accepted, labels.unfinished_rows), (vec![true, false, true], 1), "{name}");
-        }
-    }
 }
