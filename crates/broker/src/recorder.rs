@@ -147,10 +147,8 @@ mod tests {
         stage.check(3_300, &[(2, 2.0)], 2).await;
         stage.check(4_300, &[(3, 3.0)], 2).await;
         stage.records.lock().unwrap().retain(|(second, _)| *second != 5);
-        // Second 4 has ended.
         stage.check(5_300, &[(4, 4.0)], 1).await;
         stage.check(5_900, &[], 1).await;
-        // Nothing happened from second 5 to second 8.
         stage.check(10_000, &[(9, 9.0)], 2).await;
     }
 

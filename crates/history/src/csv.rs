@@ -269,7 +269,6 @@ mod tests {
         read_csv(content, Path::new("x.csv"), series).map_err(|error| error.to_string())
     }
 
-    /// The error begins with the name of the file and such words.
     fn check(content: &str, interval: &str, expected: &str) {
         let error = read(content.as_bytes(), interval).unwrap_err();
         assert!(error.starts_with(&format!("x.csv{expected}")), "{error}");

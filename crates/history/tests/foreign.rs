@@ -58,14 +58,11 @@ fn archives_of_exchanges() {
         })
     };
     check("EURUSDT-1m-2024-01-02.csv", klines(1_000), "", Said);
-    // Microseconds since 2025.
     check("EURUSDT-1m-2025-01.csv", klines(1_000_000), "", Said);
     check("EURUSDT-1m-2024-01.zip", zip(&[("EURUSDT-1m-2024-01.csv", &klines(1_000))]), "", Said);
-    // No names, a count of trades at the end.
     let counted = lines(0, |time, _, [o, h, l, c, v]| format!("{time},{o},{h},{l},{c},{v},9\n"));
     check_refused("XBTUSD_1.csv", &counted, "symbol=XBTUSD", "--columns time,open,high,low,close,volume,-");
     check("XBTUSD_1.csv", &counted, "symbol=XBTUSD columns=time,open,high,low,close,volume,-", Said);
-    // The symbol and the interval before the time, a turnover after the volume.
     let named = lines(0, |time, _, [o, h, l, c, v]| format!("EURUSD,1,{time},{o},{h},{l},{c},{v},3.2\n"));
     let named = format!("symbol,interval,start_at,open,high,low,close,volume,turnover\n{named}");
     check("EURUSD_1m.csv", &named, "", Said);
@@ -85,12 +82,10 @@ fn collections_of_sites() {
     check_refused("EURUSDT_1m.csv", &site, "", "settle it with --columns");
     let columns = "columns=time,-,-,open,high,low,close,volume,-,-";
     check("EURUSDT_1m.csv", &site, columns, Said);
-    // Remarks above the names, a blank line and a sum below.
     let rows = lines(0, |_, clock, [o, h, l, c, v]| format!("2024-01-02 {clock}:00,{o},{h},{l},{c},{v}\n"));
     let remarks =
         format!("# exported by a tool\n# zone: UTC\ntime,open,high,low,close,volume\n{rows}\nTotal,,,,,62\n");
     check("EURUSD_1m.csv", remarks, "timezone=UTC", Said);
-    // Angle brackets and two columns of time; the ticker is no price.
     let rows = lines(0, |_, clock, [o, h, l, c, v]| {
         format!("EURUSD,1,20240102,{}00,{o},{h},{l},{c},{v},0\n", clock.replace(':', ""))
     });

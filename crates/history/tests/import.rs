@@ -46,7 +46,6 @@ fn check(name: &str, options: &str, format: ImportFormat, series: &str, expected
     assert_eq!((imported.format, imported.candles.series().to_string().as_str()), (format, series), "{name}");
 }
 
-/// The error begins with the name and such words.
 fn check_refused(name: &str, options: &str, expected: &str) {
     let error = read(name, options).map(|_| ()).unwrap_err();
     assert!(error.starts_with(&format!("{name}{expected}")), "{error}");
@@ -189,7 +188,6 @@ fn bars_stamped_at_their_close_open_one_interval_earlier() {
         let found: Vec<_> = ended.candles().iter().map(Candle::time).collect();
         assert_eq!(found, earlier, "{name}");
     }
-    // A day, stamped at the midnight after it.
     let days = "Date,Open,High,Low,Close,Adj Close,Volume\n2024-01-03,1,2,1,2,2,5\n";
     let imported = import("X.csv", days, "stamped=close").unwrap();
     assert_eq!(rows_of(&imported), [(1_704_153_600_000, [1.0, 2.0, 1.0, 2.0, 5.0])]);

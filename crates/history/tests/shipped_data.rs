@@ -26,7 +26,6 @@ fn series_of(symbol: &str, interval: &str) -> CandleSeries {
     source.read(&mut no_progress).unwrap()
 }
 
-/// The settings of a `candlewick data generate` line.
 fn settings_of(command: &str) -> GenerateSettings {
     let words: Vec<&str> = command.split_whitespace().collect();
     let flags: HashMap<&str, &str> = words[3..].chunks(2).map(|pair| (pair[0], pair[1])).collect();

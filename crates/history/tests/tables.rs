@@ -50,7 +50,6 @@ fn charting_sites() {
                      2024-01-02T23:01:00+01:00,1.09425,1.09425,1.09402,1.09405\n\
                      2024-01-02T22:02:00Z,1.09405,1.09412,1.09405,1.0941\n";
     check("FX_EURUSD, 1_a1b2c.csv", with_zone, "", "EURUSD 1m", &no_volume());
-    // In the columns of our own format, with times of theirs.
     let as_ours = "time,open,high,low,close,volume\n2024-01-02T22:00:00Z,1.0942,1.09431,1.09418,1.09425,43\n\
                    2024-01-02T22:01:00Z,1.09425,1.09425,1.09402,1.09405,0\n2024-01-02T22:02:00Z,1.09405,1.09412,1.09405,1.0941,0\n";
     check("EURUSD_1m.csv", as_ours, "", "EURUSD 1m", &EURO);
@@ -92,7 +91,6 @@ fn scripts() {
     let counted = ",timestamp,open,high,low,close,volume\n0,1704232800.0,1.0942,1.09431,1.09418,1.09425,43.0\n\
                    1,1704232860.0,1.09425,1.09425,1.09402,1.09405,0.0\n2,1704232920.0,1.09405,1.09412,1.09405,1.0941,0.0\n";
     check("EURUSD_1m.csv", counted, "", "EURUSD 1m", &EURO);
-    // Names with numbers in front.
     let numbered = "timestamp,1. open,2. high,3. low,4. close,5. volume\n1704232800000,1.0942,1.09431,1.09418,1.09425,43\n\
                     1704232860000,1.09425,1.09425,1.09402,1.09405,0\n1704232920000,1.09405,1.09412,1.09405,1.0941,0\n";
     check("EURUSD_1m.csv", numbered, "", "EURUSD 1m", &EURO);
@@ -100,7 +98,6 @@ fn scripts() {
     let tabs = "close\tlow\thigh\topen\tts\tvolume\n1.09425\t1.09418\t1.09431\t1.0942\t1704232800000000000\t43\n\
                 1.09405\t1.09402\t1.09425\t1.09425\t1704232860000000000\t0\n1.0941\t1.09405\t1.09412\t1.09405\t1704232920000000000\n";
     check("EURUSD_1m.tsv", tabs, "symbol=EURUSD interval=1m", "EURUSD 1m", &EURO);
-    // No names at all.
     let bare = "1704232800,1.0942,1.09431,1.09418,1.09425,43\n1704232860,1.09425,1.09425,1.09402,1.09405,0\n\
                 1704232920,1.09405,1.09412,1.09405,1.0941,0\n";
     let foreign = "Data;Hora;Abertura;Maxima;Minima;Fechamento;Volume\n31/01/2012;21:00;1,57597;1,57606;1,57576;1,57576;0\n";
@@ -124,7 +121,6 @@ fn spreadsheets() {
     check("EURUSD_1m.csv", &english, "timezone=UTC", "EURUSD 1m", &EURO);
     let reading = import("EURUSD_1m.csv", &english, "timezone=UTC").unwrap().reading.unwrap();
     assert!(reading.ends_with("between semicolons, decimal commas; times without a zone"), "{reading}");
-    // A date and a time of day beside it, twelve hours and a half.
     let two =
         "Date,Time,Open,High,Low,Close,Volume\n1/13/2024,10:00 PM,1,2,1,2,5\n1/13/2024,10:01 PM,2,2,1,1,5\n";
     let rows = [

@@ -317,7 +317,6 @@ mod tests {
         check("X-Session-Key", "correcthorse", "bad correcthorse!", "bad [hidden]!");
         // A name that says nothing, and letters that nobody writes by hand.
         check("x-partner", "9f86d081884c7d659a2f", "9f86d081884c7d659a2f is unknown", "[hidden] is unknown");
-        // What is no secret stays.
         check("x-partner", "7", "7 trades of partner 7", "7 trades of partner 7");
         check("Origin", "https://venue1.example", "see https://venue1.example", "see https://venue1.example");
         check("Accept-Language", "de-CH, en", "de-CH", "de-CH");

@@ -397,7 +397,6 @@ mod tests {
     async fn a_host_that_asks_for_it_is_left_in_peace_by_all_and_no_other() {
         let (start, limit) = (Instant::now(), Arc::new(RateLimit::new(1.0)));
         limit.wait(Host::First, READ, Duration::ZERO).await.unwrap();
-        // One waits for its turn, when the host asks for five seconds.
         let waits = turns(&limit, READ, 1);
         tokio::pin!(waits);
         assert!(tokio::time::timeout(Duration::from_millis(100), &mut waits).await.is_err());

@@ -133,7 +133,6 @@ mod tests {
         assert!(script.requests()[0].line.contains("limit=1000&startTime=59999&endTime=200000"));
     }
 
-    /// The rows of these minutes.
     fn rows(minutes: std::ops::Range<i64>) -> String {
         let rows: Vec<String> = minutes.map(|minute| format!("{ROW}{}}}", minute * 60_000)).collect();
         format!("[{}]", rows.join(","))

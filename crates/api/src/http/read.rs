@@ -436,7 +436,6 @@ mod tests {
         let state = broker.token_state();
         assert!(broker.ask_wallets().await.is_err());
         assert_eq!(state.refused(), Some("no [hidden] (GET /token/wallets)".to_owned()));
-        // Nothing is opened meanwhile.
         assert!(open(&broker, Millis::MAX).await.contains("NotSent"));
         assert_eq!(script.requests().len(), 1);
         // A new one is used within the same question.
@@ -476,7 +475,6 @@ mod tests {
         assert!(open(&broker, Millis::MAX).await.contains("Rejected"));
         assert!(broker.ask_wallets().await.is_ok());
         assert_eq!(broker.token_state().refused(), Some("no right".to_owned()));
-        // A person says that it is in order.
         broker.token_state().accept();
         assert!(!open(&broker, Millis::MAX).await.contains("NotSent"));
     }

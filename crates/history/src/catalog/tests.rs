@@ -88,7 +88,6 @@ fn what_a_repair_took_out_does_not_come_back_and_a_corrected_value_does() {
     };
     let as_it_came = [(1, 10), (2, 999), (3, 30), (4, 40), (5, 777)];
     append(&as_it_came);
-    // Two spikes are left out, one candle gets another value.
     assert_eq!(repair(&[(1, 10), (3, 35), (4, 40)]), 2);
     assert_eq!(append(&as_it_came), counts(0, 5, 0));
     assert_eq!(read(&catalog), [(1, 10), (3, 35), (4, 40)]);
@@ -316,7 +315,6 @@ impl Disk for FullDisk {
 
 #[test]
 fn a_failed_append_leaves_no_files_on_a_full_disk() {
-    // Two months, each a file.
     let (january, both) = ([(1, 10)], [(1, 10), (31 * 24 * 60, 40)]);
     let files = |folder: &Path| -> Vec<String> {
         let entries = std::fs::read_dir(folder.join("BTC%2FUSDT/1m")).unwrap();

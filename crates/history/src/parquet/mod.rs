@@ -330,7 +330,6 @@ mod tests {
         Bool(&'a [bool]),
     }
 
-    /// A file as another program might write it.
     pub(super) fn file(schema: &str, columns: &[Column<'_>]) -> Vec<u8> {
         let mut bytes = Vec::new();
         let schema = Arc::new(parse_message_type(&format!("message m {{ {schema} }}")).unwrap());

@@ -41,7 +41,6 @@ pub(crate) fn settings(options: &str) -> ImportSettings {
     settings
 }
 
-/// A file of this name and content, that is not there.
 pub(crate) fn import(name: &str, content: impl AsRef<[u8]>, options: &str) -> Result<Imported, String> {
     let imported = import_bytes(content.as_ref(), Path::new(name), &settings(options));
     imported.map_err(|error| error.to_string())

@@ -6,19 +6,12 @@ use proptest::sample::Index;
 /// One change, at a place that is chosen among the bytes that are there.
 #[derive(Clone, Debug)]
 pub(crate) enum Edit {
-    /// A byte becomes another.
     Set(Index, u8),
-    /// One bit changes.
     Flip(Index, u8),
-    /// Bytes are overwritten.
     Write(Index, Vec<u8>),
-    /// Bytes come between.
     Insert(Index, Vec<u8>),
-    /// So many bytes go.
     Remove(Index, usize),
-    /// So many bytes are there again.
     Repeat(Index, usize),
-    /// The rest goes.
     Cut(Index),
 }
 
@@ -49,12 +42,10 @@ fn edit() -> impl Strategy<Value = Edit> {
     ]
 }
 
-/// A few changes.
 pub(crate) fn edits() -> impl Strategy<Value = Vec<Edit>> {
     prop::collection::vec(edit(), 1..6)
 }
 
-/// The content with the changes made, one after the other.
 pub(crate) fn edited(content: &[u8], edits: &[Edit]) -> Vec<u8> {
     let mut content = content.to_vec();
     for edit in edits {

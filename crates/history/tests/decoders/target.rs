@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// What is fed.
 pub(crate) enum Target {
     /// Our CSV: read strictly, and imported.
     Csv,
@@ -19,11 +18,9 @@ pub(crate) enum Target {
     Text(&'static str, &'static [&'static str]),
     /// Columns: ours read strictly, and imported.
     Parquet,
-    /// Archives with a file in them.
     Packed(&'static [&'static str]),
     /// The copy of a candle file as it lies in memory.
     Cache(Fixture),
-    /// The manifest of a catalog's series.
     Manifest(Fixture),
 }
 
@@ -51,7 +48,6 @@ impl Target {
         }
     }
 
-    /// Sound content, and for some decoders content with one thing wrong.
     pub(crate) fn seeds(&self) -> Vec<Vec<u8>> {
         match self {
             Self::Csv => vec![fixture("EURUSD_1m.csv"), fixture("malformed_csv.csv")],
@@ -135,7 +131,6 @@ fn import(content: &[u8], format: Option<&str>) {
     }
 }
 
-/// Files that are broken again and again.
 pub(crate) struct Fixture {
     _folder: TempDir,
     source: CandleFile,

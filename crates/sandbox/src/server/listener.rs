@@ -332,7 +332,6 @@ mod tests {
         stream.write_all(text.as_bytes()).await.unwrap();
     }
 
-    /// Reads until the text's end has come.
     async fn expect(stream: &mut TcpStream, end: &str) {
         let mut answer = Vec::new();
         while !answer.ends_with(end.as_bytes()) {
@@ -425,7 +424,6 @@ mod tests {
         send(&mut first, "hal").await;
         let mut second = TcpStream::connect(address).await.unwrap();
         let finishing = async {
-            // Longer than any deadline of an idle connection.
             for _ in 0..100 {
                 tokio::time::advance(HEAD_DEADLINE / 50).await;
             }

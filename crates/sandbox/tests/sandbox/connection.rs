@@ -12,7 +12,6 @@ async fn running(profile: &str) -> RunningSandbox {
     Premises::with_faults(profile).running().await.0
 }
 
-/// What a raw socket gets back for an open: its bytes, or how the connection failed.
 async fn raw_open(sandbox: &RunningSandbox) -> Result<Vec<u8>, ErrorKind> {
     let body = body("BTCUSDT", "BUY").to_string();
     let request = format!(

@@ -15,7 +15,6 @@ async fn open_fails(venue: &TestVenue) -> bool {
     venue.try_send(open).await.is_none()
 }
 
-/// How many trades there really are.
 async fn trades_behind(venue: &TestVenue) -> usize {
     venue.switchboard.set(FaultProfile::none());
     venue.full_rows().await.len()

@@ -21,7 +21,6 @@ pub(crate) const START: i64 = 1_699_999_200_000;
 /// When tests begin: thirty candles are closed.
 pub(crate) const NOON: i64 = START + 30 * 60_000;
 
-/// Venue time that moves when a test says so.
 pub(crate) struct ManualClock {
     time: watch::Sender<i64>,
 }
@@ -96,7 +95,6 @@ pub(crate) fn stored() -> Vec<CandleSeries> {
     ]
 }
 
-/// What a test may want otherwise.
 pub(crate) struct Premises {
     pub(crate) settings: SandboxSettings,
     pub(crate) simulation: SimulationSettings,
@@ -158,7 +156,6 @@ pub(crate) fn venue() -> TestVenue {
     Premises::default().venue()
 }
 
-/// The client of this workspace, which sends as often as it likes.
 pub(crate) fn client<C: Clock + 'static>(
     sandbox: &RunningSandbox,
     clock: &Arc<C>,
@@ -177,14 +174,12 @@ pub(crate) fn client<C: Clock + 'static>(
     HttpBroker::new(settings, Credentials { api_token, api_key }, clock).unwrap()
 }
 
-/// A sandbox in process.
 pub(crate) struct TestVenue {
     pub(crate) router: Router,
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) switchboard: Arc<Switchboard>,
 }
 
-/// An answer, read to its end.
 pub(crate) struct Answered {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
@@ -196,7 +191,6 @@ impl Answered {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
     }
 
-    /// The names of the body's fields, in alphabetical order.
     pub(crate) fn fields(&self) -> Vec<String> {
         fields_of(&self.json())
     }
@@ -229,12 +223,10 @@ impl TestVenue {
         self.try_send(request).await.expect("an answer")
     }
 
-    /// GET with every credential.
     pub(crate) async fn get(&self, path: &str) -> Answered {
         self.send(request("GET", path, &CREDENTIALS, &Value::Null)).await
     }
 
-    /// POST of a body with every credential.
     pub(crate) async fn post(&self, path: &str, body: Value) -> Answered {
         self.send(request("POST", path, &CREDENTIALS, &body)).await
     }
@@ -246,7 +238,6 @@ impl TestVenue {
         answer.json()
     }
 
-    /// The demo wallet's balance.
     pub(crate) async fn balance(&self) -> f64 {
         let wallets = self.get("/token/wallets").await.json();
         let demo = wallets.as_array().unwrap().iter().find(|wallet| wallet["type"] == "DEMO").unwrap();

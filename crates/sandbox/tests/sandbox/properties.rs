@@ -9,7 +9,6 @@ fn block_on<F: Future>(future: F) -> F::Output {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
-/// Hundredths of a JSON number.
 fn cents(value: &Value) -> i64 {
     (value.as_f64().unwrap() * 100.0).round() as i64
 }

@@ -28,7 +28,6 @@ fn plain(status: u16, message: &str) -> Value {
     json!({ "statusCode": status, "message": message })
 }
 
-/// A body of JSON whose parts are all there is of it.
 fn open_of(path: &str, body: Body) -> Request<Body> {
     let mut open = request("POST", path, &CREDENTIALS, &Value::Null);
     open.headers_mut().insert("content-type", "application/json".parse().unwrap());

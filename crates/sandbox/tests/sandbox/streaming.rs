@@ -8,7 +8,6 @@ use candlewick_sdk::{Millis, Symbol};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The longest that anything here may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn stream_client(sandbox: &RunningSandbox, clock: &Arc<ManualClock>, key: &str) -> HttpBroker {
