@@ -279,9 +279,8 @@ mod tests {
     }
 
     fn problem(settings: Settings, credentials: Credentials) -> Option<String> {
-        HttpBroker::new(settings, credentials, Arc::new(SystemClock::new()))
-            .err()
-            .map(|error| error.to_string())
+        let made = HttpBroker::new(settings, credentials, Arc::new(SystemClock::new()));
+        made.err().map(|error| error.to_string())
     }
 
     #[test]

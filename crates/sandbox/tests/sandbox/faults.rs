@@ -60,13 +60,6 @@ async fn errors_after_accepting_leave_a_trade_behind() {
 }
 
 #[tokio::test]
-async fn a_drop_before_leaves_nothing_behind() {
-    let venue = venue("drop-before:1");
-    assert!(open_fails(&venue).await);
-    assert_eq!(trades_behind(&venue).await, 0);
-}
-
-#[tokio::test]
 async fn a_drop_after_leaves_a_trade_behind() {
     let venue = venue("drop-after:1");
     assert_eq!(venue.get("/token/wallets").await.status, 200, "only opens are struck");
