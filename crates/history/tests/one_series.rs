@@ -56,11 +56,9 @@ fn every(step: i64, from: i64, count: i64) -> impl Iterator<Item = i64> + Clone 
 #[test]
 fn two_symbols_are_refused_and_only_takes_one() {
     let row = |name: &'static str| move |time: i64, cells: &str| format!("{name},5,{cells},{time}");
-    let text = format!(
-        "ticker,volume,open,high,low,close,timestamp\n{}{}",
-        lines(every(MINUTE, NINE, 6), row("C:EURUSD")),
-        lines(every(MINUTE, NINE + 6 * MINUTE, 6), row("C:GBPUSD"))
-    );
+    let rows = |from: i64, name: &'static str| lines(every(MINUTE, NINE + from * MINUTE, 6), row(name));
+    let rows = rows(0, "C:EURUSD") + &rows(6, "C:GBPUSD");
+    let text = format!("ticker,volume,open,high,low,close,timestamp\n{rows}");
     let expected = "holds 2 symbols: C:EURUSD (6 rows, the first in line 2), C:GBPUSD (6 rows, the first in line 8)";
     check_refused("2026-01-05.csv", &text, "symbol=EURUSD", expected);
     check_refused("2026-01-05.csv", &text, "symbol=EURUSD", "such as --only C:EURUSD");
@@ -207,10 +205,9 @@ fn unfinished_candles_are_left_out_and_counted() {
         assert_eq!((minutes(&imported), imported.unfinished_rows), (vec![0, 1, 2, 3, 4], 1), "{name}");
     }
     // The finished candle of the same minute stands behind the unfinished one.
-    let twice = format!(
-        "time,open,high,low,close,complete\n{NINE},1,1,1,1,false\n{NINE},1,2,1,2,true\n{},1,2,1,2,true\n",
-        NINE + MINUTE
-    );
+    let next = NINE + MINUTE;
+    let rows = format!("{NINE},1,1,1,1,false\n{NINE},1,2,1,2,true\n{next},1,2,1,2,true\n");
+    let twice = format!("time,open,high,low,close,complete\n{rows}");
     let imported = import("EURUSD_1m.csv", twice, "interval=1m").unwrap();
     assert_eq!((imported.candles.candles()[0].high(), imported.unfinished_rows), (2.0, 1));
 }

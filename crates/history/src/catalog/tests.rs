@@ -94,10 +94,8 @@ fn what_a_repair_took_out_does_not_come_back_and_a_corrected_value_does() {
     // A second repair forgets nothing of the first.
     assert_eq!(repair(&[(1, 10), (3, 35)]), 3);
     assert_eq!(append(&as_it_came), counts(0, 5, 0));
-    assert_eq!(
-        rows(&catalog.repaired(series()).unwrap().iter().map(|one| one.candle).collect::<Vec<_>>()),
-        [(2, 999), (3, 30), (4, 40), (5, 777)]
-    );
+    let repaired: Vec<Candle> = catalog.repaired(series()).unwrap().iter().map(|one| one.candle).collect();
+    assert_eq!(rows(&repaired), [(2, 999), (3, 30), (4, 40), (5, 777)]);
     assert_eq!(append(&[(2, 20), (3, 31), (6, 60)]), counts(2, 0, 1));
     assert_eq!(read(&catalog), [(1, 10), (2, 20), (3, 35), (6, 60)]);
     assert_eq!(append(&as_it_came), counts(0, 5, 0), "not as a revision of the corrected value either");
@@ -147,10 +145,8 @@ fn a_file_that_was_exchanged_is_noticed() {
         .unwrap();
     std::fs::write(&path, crate::parquet::to_parquet(&candles(&[(1, 2)]), &[])).unwrap();
     let error = catalog.read(series()).unwrap_err();
-    assert!(
-        matches!(&error, HistoryError::InvalidFile { problem, .. } if problem.contains("not those")),
-        "{error}"
-    );
+    let HistoryError::InvalidFile { problem, .. } = &error else { panic!("{error}") };
+    assert!(problem.contains("not those"), "{error}");
     std::fs::write(&path, b"PAR1 nonsense PAR1").unwrap();
     assert!(matches!(catalog.read(series()).unwrap_err(), HistoryError::InvalidFile { .. }));
     std::fs::write(folder.path().join("BTC%2FUSDT/1m/manifest.json"), "{}").unwrap();

@@ -250,11 +250,8 @@ mod tests {
     #[test]
     fn nothing_opens_on_a_holiday() {
         let holiday = [NaiveDate::from_ymd_opt(2026, 1, 6).unwrap()];
-        let found = MarketHours::Always.open(
-            &(at("2026-01-05 12:00")..at("2026-01-08 00:00")),
-            Doubt::Closed,
-            &holiday,
-        );
+        let within = at("2026-01-05 12:00")..at("2026-01-08 00:00");
+        let found = MarketHours::Always.open(&within, Doubt::Closed, &holiday);
         let expected =
             [at("2026-01-05 12:00")..at("2026-01-06 00:00"), at("2026-01-07 00:00")..at("2026-01-08 00:00")];
         assert_eq!(found, expected);
@@ -279,10 +276,8 @@ mod tests {
         for text in
             ["", "Mon-Fri", "Mon-Fri 9-16 UTC", "Mon-Fri 09:30-16:00 Mars", "Mon-Fri 09:30-16:00 UTC x"]
         {
-            assert!(
-                text.parse::<MarketHours>().unwrap_err().to_string().contains("America/New_York"),
-                "{text}"
-            );
+            let error = text.parse::<MarketHours>().unwrap_err().to_string();
+            assert!(error.contains("America/New_York"), "{text}");
         }
     }
 }

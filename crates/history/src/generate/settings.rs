@@ -241,11 +241,8 @@ mod tests {
             ("edge:0:1h", 3_600_000, None),
             ("edge:1:1m", 60_000, None),
         ] {
-            assert_eq!(
-                text.parse::<Regime>().unwrap().problem(Millis::new(start)).as_deref(),
-                problem,
-                "{text}"
-            );
+            let found = text.parse::<Regime>().unwrap().problem(Millis::new(start));
+            assert_eq!(found.as_deref(), problem, "{text}");
         }
     }
 }

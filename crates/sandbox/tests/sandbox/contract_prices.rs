@@ -3,10 +3,13 @@
 use crate::harness::{NOON, Premises, START, assert_close, assert_holds, fields_of, request, sorted, venue};
 use serde_json::{Value, json};
 
+fn window(start: i64, end: i64) -> String {
+    let query = "pair=BTCUSDT&type=crypto&interval=1m";
+    format!("/aggregated-prices/prices?{query}&startTime={start}&endTime={end}")
+}
+
 fn candles_path(more: &str) -> String {
-    format!(
-        "/aggregated-prices/prices?pair=BTCUSDT&type=crypto&interval=1m&startTime={START}&endTime={NOON}{more}"
-    )
+    window(START, NOON) + more
 }
 
 /// The prices and the volume of a candle: open, close, high, low, volume.
@@ -167,11 +170,6 @@ async fn candles_are_those_of_the_window_ascending_with_every_field() {
 #[tokio::test]
 async fn the_windows_ends_are_inclusive_and_the_future_is_not_told() {
     let venue = venue();
-    let window = |start: i64, end: i64| {
-        format!(
-            "/aggregated-prices/prices?pair=BTCUSDT&type=crypto&interval=1m&startTime={start}&endTime={end}"
-        )
-    };
     let minute = |count: i64| START + count * 60_000;
     for (start, end, expected) in [
         (minute(3), minute(5), vec![minute(3), minute(4), minute(5)]),

@@ -152,6 +152,10 @@ impl Premises {
     }
 }
 
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
 pub(crate) fn venue() -> TestVenue {
     Premises::default().venue()
 }

@@ -52,10 +52,8 @@ async fn a_path_that_is_no_text_is_400_in_shape_and_401_without_credentials() {
         [("/symbol-price/last?pair=%FF", 404), ("/symbol-price/last?pair=BTCUSDT&limitTime=%FF", 400)]
     {
         let answer = venue.get(path).await;
-        assert_eq!(
-            (answer.status.as_u16(), answer.json()["statusCode"].as_u64()),
-            (status, Some(status.into()))
-        );
+        assert_eq!(answer.status.as_u16(), status);
+        assert_eq!(answer.json()["statusCode"], status);
     }
 }
 

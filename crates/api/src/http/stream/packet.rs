@@ -176,10 +176,8 @@ mod tests {
         assert_eq!(open(0, 0), Packet::Open(Duration::from_secs(1)));
         assert_eq!(read("2"), Packet::Ping);
         assert_eq!(read(r#"40/symbol-prices,{"sid":"y"}"#), Packet::Joined);
-        assert_eq!(
-            read(r#"44/symbol-prices,{"message":"no"}"#),
-            Packet::Refused(r#"{"message":"no"}"#.into())
-        );
+        let refused = Packet::Refused(r#"{"message":"no"}"#.into());
+        assert_eq!(read(r#"44/symbol-prices,{"message":"no"}"#), refused);
         assert_eq!([read("1"), read("41/symbol-prices,")], [Packet::End, Packet::End]);
         let arguments = vec![json!("message"), json!({"a": 1})];
         for text in [r#"42/symbol-prices,["message",{"a":1}]"#, r#"42/symbol-prices,17["message",{"a":1}]"#] {
