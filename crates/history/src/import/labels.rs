@@ -347,7 +347,7 @@ mod tests {
     fn several_symbols_or_intervals_are_listed_with_their_rows() {
         let rows: [&[&str]; 3] = [&["C:EURUSD", "1"], &["EUR/USD", "1"], &["GBPUSD", "1"]];
         let problem = labels(&["<TICKER>", "close"], &[], &rows).0.problem(Unit::Line, None);
-        let Some(Problem::Unclear { seen, .. }) = problem else { panic!("{problem:?}") };
+        let Some(Problem::Unclear { seen, .. }) = &problem else { panic!("{problem:?}") };
         assert!(seen.contains("C:EURUSD (2 rows, the first in line 2), GBPUSD (1 rows,"), "{seen}");
         let (same, _) = labels(&["symbol", "timeframe"], &[], &[&["BTCUSDT", "1m"], &["BTC-USDT", "M1"]]);
         assert!(same.problem(Unit::Line, None).is_none());
