@@ -173,7 +173,6 @@ impl Settings {
         }
         Ok(())
     }
-    }
 
     fn check_stream(&self) -> Result<(), BrokerError> {
         let silence = self.stream_silence_ms;

@@ -399,4 +399,3 @@ fn suggested_columns_are_right_when_they_are_followed() {
         assert_eq!(minutes(&import("EURUSD_1m.csv", spaced, options).unwrap()), [0, 1], "{options}");
     }
 }
-
