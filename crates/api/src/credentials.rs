@@ -16,9 +16,7 @@ pub struct Secret(SecretString);
 #[error("the credential is empty or holds characters that no header can carry")]
 pub struct SecretError;
 
-/// Reads the token again from storage that may have been updated.
-///
-/// `None` if there is no usable token.
+/// Reads the token again from storage; `None` if there is no usable one.
 pub type TokenSource = Arc<dyn Fn() -> Option<Secret> + Send + Sync>;
 
 /// Credentials of the two APIs (contract 5).
@@ -58,14 +56,10 @@ impl fmt::Debug for Secret {
 }
 
 const HIDDEN: &[u8] = b"[hidden]";
-/// Minimum length of a redacted part, between 8 and 12 bytes.
-///
-/// Three quarters of a short credential, so that a word inside it does not match.
+/// Length of a redacted part in bytes: three quarters of a short credential, within these bounds.
 const MIN_PART: usize = 8;
 const MAX_PART: usize = 12;
-/// Minimum digits of a numeric match.
-///
-/// It exceeds the digits of amounts, so that amounts are not redacted.
+/// Minimum digits of a numeric match, more than any amount has.
 const MIN_DIGITS: usize = 12;
 
 struct Meant<'a> {
@@ -180,9 +174,7 @@ fn ends_in_backslash(bytes: &[u8]) -> bool {
     bytes.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
-/// Returns the first byte after unescaping and its escaped length.
-///
-/// Non-ASCII and control characters become 0, since no credential contains them.
+/// Returns the first byte after unescaping (0 for what no credential contains) and its escaped length.
 fn letter_at(bytes: &[u8]) -> (u8, usize) {
     let hex = |digits: &[u8]| {
         let text = std::str::from_utf8(digits).ok()?;
@@ -233,14 +225,12 @@ mod tests {
 
     #[test]
     fn a_credential_is_hidden_wherever_it_stands_and_however_it_is_written() {
+        let in_path = TOKEN.replace('/', "%2F").replace('+', "%2b").replace('=', "%3D");
         for (text, expected) in [
             (format!("{{\"{TOKEN}\":\"x{TOKEN}y\"}}"), "{\"[hidden]\":\"x[hidden]y\"}"),
             (format!("\"{}\"", TOKEN.replace('/', "\\/")), "\"[hidden]\""),
             (format!("\"{}\"", TOKEN.replace('q', "\\u0071").replace('=', "\\u003D")), "\"[hidden]\""),
-            (
-                format!("/x/{}?", TOKEN.replace('/', "%2F").replace('+', "%2b").replace('=', "%3D")),
-                "/x/[hidden]?",
-            ),
+            (format!("/x/{in_path}?"), "/x/[hidden]?"),
             (format!("begins with {}...", &TOKEN[..12]), "begins with [hidden]..."),
             (format!("ends with {}", &TOKEN[14..]), "ends with [hidden]"),
             (format!("{}-{}", &TOKEN[..15], &TOKEN[15..]), "[hidden]-[hidden]"),
@@ -251,29 +241,23 @@ mod tests {
         }
     }
 
+    /// So do the words that a short credential is made of.
     #[test]
-    fn words_that_a_short_credential_is_made_of_stay() {
-        assert_eq!(hidden("sandbox-token", "no sandbox-key, no token"), "no sandbox-key, no token");
-        assert_eq!(hidden("sandbox-token", "sandbox-token2"), "[hidden]2");
-        assert_eq!(
-            hidden("demo", "{\"isDemo\":\"demonstration\",\"x\":\"demo\"}"),
-            "{\"isDemo\":\"demonstration\",\"x\":\"[hidden]\"}"
-        );
-        assert_eq!(hidden("10", "{\"amount\":10}"), "{\"amount\":10}");
-    }
-
-    #[test]
-    fn an_escape_stays_whole() {
-        let token = "n4k7wq2zt9xb5v";
-        assert_eq!(hidden(token, "{\"a\":\"\\n4k7wq2zt9xb5v\"}"), "{\"a\":\"\\n[hidden]\"}");
-        assert_eq!(hidden(token, "{\"a\":\"\\\\n4k7wq2zt9xb5v\"}"), "{\"a\":\"\\\\[hidden]\"}");
-    }
-
-    #[test]
-    fn a_number_stays_a_number() {
-        let token = "482915037716";
-        assert_eq!(hidden(token, "{\"id\":482915037716}"), "{\"id\":0}");
-        assert_eq!(hidden(token, "{\"time\":4829150377161}"), "{\"time\":4829150377161}");
+    fn escapes_and_numbers_stay_whole() {
+        let (word, number) = ("n4k7wq2zt9xb5v", "482915037716");
+        let demo = [r#"{"isDemo":"demons","x":"demo"}"#, r#"{"isDemo":"demons","x":"[hidden]"}"#];
+        for (secret, text, expected) in [
+            ("sandbox-token", "no sandbox-key, no token", "no sandbox-key, no token"),
+            ("sandbox-token", "sandbox-token2", "[hidden]2"),
+            ("demo", demo[0], demo[1]),
+            ("10", r#"{"amount":10}"#, r#"{"amount":10}"#),
+            (word, r#"{"a":"\n4k7wq2zt9xb5v"}"#, r#"{"a":"\n[hidden]"}"#),
+            (word, r#"{"a":"\\n4k7wq2zt9xb5v"}"#, r#"{"a":"\\[hidden]"}"#),
+            (number, r#"{"id":482915037716}"#, r#"{"id":0}"#),
+            (number, r#"{"time":4829150377161}"#, r#"{"time":4829150377161}"#),
+        ] {
+            assert_eq!(hidden(secret, text), expected);
+        }
     }
 
     proptest! {

@@ -1,20 +1,13 @@
 //! Client of the two HTTP APIs. Implements the broker ports, makes no decisions.
 //!
-//! [`HttpBroker`] implements [`MarketData`](candlewick_broker::MarketData) and
-//! [`Broker`](candlewick_broker::Broker) as the contract describes. Reads are retried within
-//! limits. An open is sent at most once; an unknown outcome is
-//! [`OpenOutcome::Unknown`](candlewick_broker::OpenOutcome::Unknown). Unrecognized data is counted
-//! ([`UnrecognisedData`](candlewick_broker::UnrecognisedData)). API terms (pages, wallets,
-//! projections, asset types, slots) are private to this crate. It has no risk rules, no ledger and
-//! no resolution of doubt.
+//! API terms (pages, wallets, projections, asset types, slots) are private to this crate. It has no risk
+//! rules, no ledger and no resolution of doubt.
 
-// What the two APIs send and receive.
+mod credentials;
+mod http;
 mod model;
 mod rejection;
 mod report;
-// The client.
-mod credentials;
-mod http;
 mod settings;
 
 pub use credentials::{Credentials, Secret, SecretError, TokenSource};

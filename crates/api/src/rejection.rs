@@ -9,9 +9,7 @@ use reqwest::StatusCode;
 const CODES: [(&str, RejectionReason); 2] =
     [("NO_PRICE", RejectionReason::NoPrice), ("INSUFFICIENT_BALANCE", RejectionReason::InsufficientBalance)];
 
-/// Patterns in matching order.
-///
-/// A pattern matches if the text has, of each of its groups, one of the parts between bars.
+/// Patterns in matching order: each group must have one of its parts between bars in the text.
 const PATTERNS: [(RejectionReason, &[&str]); 12] = [
     (RejectionReason::InsufficientBalance, &["insufficient|enough|exceed|too low|low ", BALANCE]),
     (RejectionReason::AccountRestricted, &["banned|blacklisted"]),
@@ -66,9 +64,7 @@ fn reason_in(text: &str) -> Option<RejectionReason> {
     PATTERNS.iter().find(|(_, groups)| groups.iter().all(has)).map(|(reason, _)| *reason)
 }
 
-/// Normalizes the case and separators of a text.
-///
-/// `tooManyTrades`, `TOO_MANY_TRADES` and `Too many trades!` become `too many trades `.
+/// Normalizes case and separators: `tooManyTrades` and `Too many trades!` become `too many trades `.
 fn words_of(text: &str) -> String {
     let mut words = String::with_capacity(text.len() + 8);
     let mut was_small = false;

@@ -1,7 +1,7 @@
 //! Conversion of the venue's trade records to reports, with the funding of the stake.
 
-use crate::model::{Tolerant, TradeRecord, TradeResult, TradeStatus, WalletEntry, WalletType};
-use candlewick_broker::{Account, Funding, Progress, Reported, TradeReport, UnrecognisedData};
+use crate::model::{TradeRecord, TradeResult, TradeStatus, WalletEntry, WalletType};
+use candlewick_broker::{Account, Funding, Progress, TradeReport, UnrecognisedData};
 use candlewick_sdk::Payout;
 use rust_decimal::Decimal;
 
@@ -23,10 +23,10 @@ pub(crate) fn report_of(
         other_user: record.user_id.filter(|owner| user.is_some_and(|user| user != owner)),
         id: record.id,
         symbol: record.symbol,
-        direction: record.direction.map(reported),
+        direction: record.direction,
         amount: record.amount,
-        close_type: record.close_type.map(reported),
-        expiration_type: record.expiration_type.map(reported),
+        close_type: record.close_type,
+        expiration_type: record.expiration_type,
         from_token: record.from_api_token,
         request_time: record.request_time,
         created_time: record.created_at,
@@ -45,9 +45,6 @@ pub(crate) fn report_of(
 }
 
 /// Returns the progress by result, then by status (`observed: values`).
-///
-/// The short projection only says that a trade is over, not its outcome. An unrecognized value
-/// never ends a trade.
 fn progress_of(record: &TradeRecord) -> Progress {
     if let Some(outcome) = record.outcome() {
         return Progress::Over(outcome);
@@ -61,34 +58,18 @@ fn progress_of(record: &TradeRecord) -> Progress {
     }
 }
 
-/// Returns the account by `isDemo`, else by the paying wallets.
-///
-/// A real-money wallet overrides `isDemo`.
+/// Returns the account by `isDemo`, else by the paying wallets; a real-money wallet overrides `isDemo`.
 pub(crate) fn account_of(record: &TradeRecord) -> Option<Account> {
-    if record.wallets.iter().any(|wallet| wallet.wallet_type == WalletType::Real) {
-        return Some(Account::Real);
-    }
+    let is = |wanted: WalletType| move |wallet: &WalletEntry| wallet.wallet_type == wanted;
+    let wallets = &record.wallets;
     match record.is_demo {
-        Some(true) => return Some(Account::Demo),
-        Some(false) => return Some(Account::Real),
-        None => {}
-    }
-    let is = |wanted: &[WalletType]| record.wallets.iter().all(|wallet| wanted.contains(&wallet.wallet_type));
-    if record.wallets.is_empty() {
-        None
-    } else if is(&[WalletType::Demo]) {
-        Some(Account::Demo)
-    } else if is(&[WalletType::Real, WalletType::Bonus]) {
-        Some(Account::Real)
-    } else {
-        None
-    }
-}
-
-fn reported<T>(value: Tolerant<T>) -> Reported<T> {
-    match value {
-        Tolerant::Known(value) => Reported::Known(value),
-        Tolerant::Unknown(text) => Reported::Unrecognised(text),
+        _ if wallets.iter().any(is(WalletType::Real)) => Some(Account::Real),
+        Some(true) => Some(Account::Demo),
+        Some(false) => Some(Account::Real),
+        None if wallets.is_empty() => None,
+        None if wallets.iter().all(is(WalletType::Demo)) => Some(Account::Demo),
+        None if wallets.iter().all(is(WalletType::Bonus)) => Some(Account::Real),
+        None => None,
     }
 }
 
@@ -105,17 +86,11 @@ fn funding_of(record: &TradeRecord) -> Funding {
 }
 
 /// Adds amounts, saturating at the maximum.
-///
-/// Only a body with billions of wallet entries could overflow.
 fn sum(amounts: impl Iterator<Item = Decimal>) -> Decimal {
     amounts.fold(Decimal::ZERO, |sum, amount| sum.checked_add(amount).unwrap_or(Decimal::MAX))
 }
 
-/// Returns the stake implied by the percentages if it clearly exceeds `amount`.
-///
-/// The difference must be larger than rounding. `tradePercent` is a wallet's share of the trade,
-/// `balancePercent` the trade's share of the wallet (contract 2.2). Venues that send fractions
-/// instead of percentages yield a smaller stake.
+/// Returns the stake implied by the percentages (contract 2.2) if it exceeds `amount` by more than rounding.
 fn larger_by_percent(amount: Decimal, wallets: &[WalletEntry]) -> Option<Decimal> {
     let shares = sum(wallets.iter().map(|wallet| wallet.trade_percent));
     let by_shares = amount.checked_mul(shares).map(|product| product / Decimal::ONE_HUNDRED);
@@ -135,6 +110,7 @@ fn larger_by_percent(amount: Decimal, wallets: &[WalletEntry]) -> Option<Decimal
 mod tests {
     use super::*;
     use crate::model::read_record;
+    use candlewick_broker::Reported;
     use candlewick_sdk::{Direction, Millis, Outcome};
     use serde_json::{Value, json};
 

@@ -77,8 +77,6 @@ pub struct Settings {
     pub headers: BTreeMap<String, String>,
 }
 
-const MAX_RETRY_AFTER_MS: u64 = 24 * 60 * 60 * 1_000;
-
 /// Shape of the open request's body (contract 4.1, endpoint 4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -145,12 +143,10 @@ impl Settings {
             ("list_rows_limit", self.list_rows_limit as u64),
             ("list_bytes_limit", self.list_bytes_limit as u64),
         ];
-        for (key, value) in whole_numbers {
-            if value == 0 {
-                return Err(BrokerError::settings(key, value, "use at least 1"));
-            }
+        if let Some((key, value)) = whole_numbers.into_iter().find(|(_, value)| *value == 0) {
+            return Err(BrokerError::settings(key, value, "use at least 1"));
         }
-        if self.retry_after_limit_ms > MAX_RETRY_AFTER_MS {
+        if self.retry_after_limit_ms > 86_400_000 {
             let problem = "use at most 86400000, a day";
             return Err(BrokerError::settings("retry_after_limit_ms", self.retry_after_limit_ms, problem));
         }
@@ -172,22 +168,16 @@ impl Settings {
         let segments = self.open_path.strip_prefix('/').map(|path| path.split('/'));
         let sound = |segment: &str| !matches!(segment, "" | "." | "..") && !segment.contains(['?', '#']);
         if !segments.is_some_and(|mut segments| segments.all(sound)) {
-            return Err(BrokerError::settings(
-                "open_path",
-                &self.open_path,
-                "use a path such as /token/trades/open",
-            ));
+            let problem = "use a path such as /token/trades/open";
+            return Err(BrokerError::settings("open_path", &self.open_path, problem));
         }
         Ok(())
     }
 
     fn check_stream(&self) -> Result<(), BrokerError> {
-        if !(1_000..=60_000).contains(&self.stream_silence_ms) {
-            return Err(BrokerError::settings(
-                "stream_silence_ms",
-                self.stream_silence_ms,
-                "use 1000 to 60000",
-            ));
+        let silence = self.stream_silence_ms;
+        if !(1_000..=60_000).contains(&silence) {
+            return Err(BrokerError::settings("stream_silence_ms", silence, "use 1000 to 60000"));
         }
         if self.stream && !cfg!(feature = "stream") {
             let problem = "this program was built without it: build it with --features stream (or full), or leave it out, and \
@@ -195,11 +185,8 @@ impl Settings {
             return Err(BrokerError::settings("stream", true, problem));
         }
         if self.stream && self.proxy.is_some() {
-            return Err(BrokerError::settings(
-                "stream",
-                true,
-                "it does not go through broker.proxy: leave one of them out",
-            ));
+            let problem = "it does not go through broker.proxy: leave one of them out";
+            return Err(BrokerError::settings("stream", true, problem));
         }
         Ok(())
     }
@@ -217,9 +204,7 @@ impl Settings {
         Duration::from_millis(self.retry_after_limit_ms)
     }
 
-    /// Returns the connect timeout, at most three quarters of the request timeout.
-    ///
-    /// An open without a connection is then known to be unsent instead of unanswered.
+    /// Returns the connect timeout, within the request timeout: an open without a connection is then unsent.
     pub(crate) fn connect_timeout(&self) -> Duration {
         Duration::from_millis(self.connect_timeout_ms).min(self.timeout() * 3 / 4)
     }

@@ -17,15 +17,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use url::Url;
 
-/// What becomes of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Arrives,
-    /// A refusal comes in its place.
     Refused(u16),
-    /// The connection ends in the middle of it.
     CutOff,
-    /// The connection ends before it.
     Lost,
 }
 
@@ -70,7 +66,6 @@ fn rows(rows: &[CandleRow]) -> String {
     serde_json::Value::from(rows.iter().map(row).collect::<Vec<_>>()).to_string()
 }
 
-/// An answer, dated by the server's clock.
 fn http(server: &Server, status: u16, body: &str) -> String {
     let now = DateTime::from_timestamp_millis(server.now).unwrap();
     let date = now.format("%a, %d %b %Y %H:%M:%S GMT");
@@ -92,7 +87,6 @@ async fn read_question(stream: &mut TcpStream) -> Option<((Millis, Millis), usiz
     Some((window, number("limit").unsigned_abs() as usize))
 }
 
-/// What the server has, read without a page.
 fn truth(server: &Server, range: &Range<i64>) -> Vec<Candle> {
     let has_closed = |minute: &i64| (minute + 1) * 60_000 <= server.now;
     let inside = server.present.iter().copied().filter(|minute| range.contains(minute)).filter(has_closed);

@@ -29,9 +29,7 @@ pub struct Balances {
     pub demo: Option<Decimal>,
     /// Unconditional real money; `None` if there is no such account.
     pub real: Option<Decimal>,
-    /// Conditional money, which a venue may use for stakes on the real account.
-    ///
-    /// `None` if there is no bonus wallet.
+    /// Conditional money usable for stakes on the real account; `None` if there is no bonus wallet.
     pub bonus: Option<Decimal>,
     /// The wallets that the venue listed; empty if the venue does not name them.
     pub wallets: Vec<WalletName>,

@@ -1,26 +1,15 @@
-//! State that an adapter shares with its run: its token, and data that it does not know.
-//!
-//! Venues add fields and values over time. Such data never stops the program and is never ignored:
-//! it is counted, logged once and displayed.
+//! State that an adapter shares with its run: its token, and counts of data that it does not know.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Whether the venue accepts the token of an adapter.
-///
-/// Shared by the adapter, which sets it, and the run, which opens nothing while the token is
-/// refused.
+/// Whether the venue accepts the token: set by the adapter; the run opens nothing while it is refused.
 #[derive(Debug, Default)]
 pub struct TokenState {
     refused: Mutex<Option<String>>,
 }
 
 impl TokenState {
-    /// Creates the state of a token that is assumed to be accepted.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Returns the venue's message while it refuses the token.
     pub fn refused(&self) -> Option<String> {
         self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -37,17 +26,13 @@ impl TokenState {
     }
 }
 
-/// Maximum number of distinct names. All others share one count.
+/// Maximum number of distinct names; all others share one count.
 const NAMES: usize = 256;
-/// Maximum length of a name in bytes.
+/// In bytes.
 const NAME_LENGTH: usize = 96;
 const OVERFLOW: &str = "(others)";
 
-/// Counts of data that an adapter could not interpret.
-///
-/// The names are those of unknown fields (`Trade.reverted`), unknown values
-/// (`Trade.status=FROZEN`), unreadable fields (`Trade.payout unreadable`) and malformed fields
-/// (`Trade.closeTime is below zero`). All requests of an adapter share one instance.
+/// Counts of unknown fields (`Trade.reverted`) and values (`Trade.status=FROZEN`), by name.
 #[derive(Debug, Default)]
 pub struct UnrecognisedData {
     counts: Mutex<BTreeMap<String, u64>>,
@@ -91,7 +76,6 @@ impl UnrecognisedData {
         if let Some(count) = counts.get_mut(&name) {
             *count += 1;
         } else if counts.len() < NAMES {
-            // A live run's audit shows it to people.
             tracing::info!(what = %name, "the venue sent something unknown");
             counts.insert(name, 1);
         } else {

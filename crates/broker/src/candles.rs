@@ -15,10 +15,7 @@ pub struct CandleQuery {
     pub interval: Interval,
     /// First open time.
     pub start: Millis,
-    /// Last close time.
-    ///
-    /// Pass the present to get all candles so far. With a later end, candles that have not closed
-    /// when the answer arrives are omitted.
+    /// Last close time, at most the present: later candles are omitted until they have closed.
     pub end: Millis,
 }
 
@@ -36,31 +33,22 @@ pub struct CandleRow {
 pub struct Candles {
     /// Closed candles of the requested window, ascending, one per open time.
     pub candles: Vec<Candle>,
-    /// Number of rows that are unreadable or that [`Candle::new`] rejects.
-    ///
-    /// Each one is a gap.
+    /// Number of rows that are unreadable or that [`Candle::new`] rejects; each one is a gap.
     pub unusable: usize,
     /// Open times of the unusable rows that have one.
     pub unsound: Vec<Millis>,
     /// Number of omitted candles that had not closed.
     pub forming: usize,
-    /// Closed candles outside the window, by time.
-    ///
-    /// Many of them mean that the venue ignores the window.
+    /// Closed candles outside the window, by time; many of them mean that the venue ignores it.
     pub outside: Vec<Candle>,
 }
 
 /// Minimum number of rows to conclude that the interval is longer.
 const MIN_ROWS_OF_LONGER: usize = 5;
-/// Like `MIN_ROWS_OF_LONGER`, if the interval is less than four times as long.
-///
-/// A quiet market may omit every second candle for a while.
+/// Like `MIN_ROWS_OF_LONGER`, if less than four times as long: a quiet market may omit every second candle.
 const MIN_ROWS_OF_LITTLE_LONGER: usize = 10;
 
-/// Returns the actual interval of rows that clearly differ from `wanted`.
-///
-/// `None` if they match, or are too few to tell. Gaps and single misaligned rows do not count as
-/// another interval.
+/// Returns the actual interval of rows that clearly differ from `wanted`; gaps do not count.
 pub fn other_interval(rows: &[CandleRow], wanted: Interval) -> Option<Millis> {
     let length = wanted.length();
     let times: BTreeSet<Millis> = rows.iter().map(|row| row.time).collect();
@@ -81,11 +69,7 @@ pub fn other_interval(rows: &[CandleRow], wanted: Interval) -> Option<Millis> {
 }
 
 impl Candles {
-    /// Validates the rows of an answer received at `now` (venue time).
-    ///
-    /// Drops candles that are still forming, sorts the rest, keeps the last received row per open
-    /// time, and separates candles outside the window. Venues are not trusted to ensure order,
-    /// uniqueness, closed candles or the bounds of a window.
+    /// Validates, sorts and deduplicates rows received at `now` (venue time); the last row of a time counts.
     pub fn of_rows(rows: &[CandleRow], query: &CandleQuery, now: Millis) -> Self {
         let length = query.interval.length();
         let mut found = Self::default();
@@ -185,12 +169,10 @@ mod tests {
             // Candles of 5 min, with a hole.
             (&[0, 300, 600, 900, 1_200, 1_500, 2_100], Some(300)),
             (&[0, 300, 600, 900], None),
-            // A quiet market.
             (&[0, 120, 180, 420, 480, 900], None),
             (&[0, 120, 360, 420, 1_200, 1_260, 2_400], None),
             (&[60, 180, 300, 420, 540], None),
             (&[0, 120, 240, 360, 480, 600, 720, 840, 960], None),
-            // Candles of 2 min.
             (&[0, 120, 240, 360, 480, 600, 720, 840, 960, 1_080], Some(120)),
             (&[0], None),
             (&[], None),

@@ -3,9 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-/// Failure of a request. No text in it contains a credential.
-///
-/// [`OpenOutcome`](crate::OpenOutcome) describes failures of an open.
+/// Failure of a request ([`OpenOutcome`](crate::OpenOutcome) for opens). No text in it contains a credential.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BrokerError {
     /// The configuration is invalid, so the adapter cannot be created.

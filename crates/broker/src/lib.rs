@@ -1,29 +1,23 @@
 //! The ports to a venue, and the clock.
 //!
-//! [`MarketData`] provides candles and prices, [`Broker`] accepts trades; the transport is up to
-//! the adapter, which guarantees:
-//! - [`Broker::open`] sends at most one request, ever, and reports exactly whether a trade exists ([`OpenOutcome`]).
-//! - Data that a venue omits is `None`, never zero. Unknown words are preserved
-//!   ([`Reported::Unrecognised`], [`Progress::Unrecognised`]) and counted ([`UnrecognisedData`]).
+//! [`MarketData`] provides candles and prices, [`Broker`] accepts trades; the transport is up to the adapter:
+//! - [`Broker::open`] sends at most one request, ever, and reports whether a trade exists ([`OpenOutcome`]).
+//! - Data that a venue omits is `None`, never zero. Unknown words are kept and counted ([`UnrecognisedData`]).
 //! - No text in an error or a rejection contains a credential, and every method ends by itself.
 #![warn(missing_docs)]
 
-// Time.
-pub mod clock;
-// The market.
+mod account;
+mod adapter_state;
+mod broker;
 mod candles;
+pub mod clock;
 mod download;
+mod error;
 mod market_data;
+mod order;
 mod price_feed;
 mod recorder;
-// The broker.
-mod account;
-mod broker;
-mod order;
 mod report;
-// What passes through both ports.
-mod adapter_state;
-mod error;
 mod request;
 #[cfg(any(test, feature = "mock"))]
 pub mod testing;

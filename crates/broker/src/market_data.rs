@@ -43,40 +43,21 @@ impl PriceAnswer {
     }
 }
 
-/// A market: closed candles and prices.
-///
-/// Every method ends by itself: each request has a deadline and may be repeated internally.
+/// A market: closed candles and prices. Every method ends by itself.
 #[cfg_attr(any(test, feature = "mock"), mockall::automock)]
 #[async_trait]
 pub trait MarketData: Send + Sync {
-    /// Returns the closed candles of a window: validated, sorted by time, unique.
-    ///
-    /// A long window may take several requests. If a venue silently omits candles, the answer has
-    /// holes, so a missing candle proves nothing.
+    /// Returns the closed candles of a window, validated, sorted and unique; a missing candle proves nothing.
     ///
     /// # Errors
     ///
-    /// [`BrokerError::NotFound`] or [`BrokerError::Rejected`] if the venue has no such series,
-    /// otherwise the failure of the request.
+    /// [`BrokerError::NotFound`] or [`BrokerError::Rejected`] if the venue has no such series.
     async fn candles(&self, query: &CandleQuery) -> Result<Reply<Candles>, BrokerError>;
 
-    /// Returns the latest price record as of a moment.
-    ///
-    /// # Errors
-    ///
-    /// [`BrokerError::NotFound`] if there is no such symbol or no price of it so far, otherwise the
-    /// failure of the request.
+    /// Returns the latest price record as of a moment, or [`BrokerError::NotFound`].
     async fn price(&self, symbol: &Symbol, as_of: AsOf) -> Result<Reply<PriceAnswer>, BrokerError>;
 
-    /// Subscribes to prices; `None` if the adapter offers only [`MarketData::price`].
-    ///
-    /// A run subscribes at its start to each symbol whose prices a strategy uses. The strategy sees
-    /// those of the price grid.
-    ///
-    /// # Errors
-    ///
-    /// [`BrokerError::NotFound`] if there is no such symbol, otherwise the failure of the
-    /// subscription.
+    /// Subscribes to the prices of a symbol; `None` if the adapter offers only [`MarketData::price`].
     async fn subscribe(&self, symbol: &Symbol) -> Result<Option<PriceFeed>, BrokerError> {
         let _ = symbol;
         Ok(None)

@@ -33,9 +33,7 @@ pub enum OpenOutcome {
         /// Description of the reason.
         reason: String,
     },
-    /// The request may have arrived without an answer: a trade may or may not exist.
-    ///
-    /// It is never sent again.
+    /// The request may have arrived without an answer: a trade may or may not exist. It is never sent again.
     Unknown {
         /// Description of the failure.
         reason: String,
@@ -53,10 +51,7 @@ pub struct Rejection {
     pub venue_time: Option<Millis>,
 }
 
-/// Reason of a rejection, by the venue's code or recognised message.
-///
-/// Every reason but [`Self::NoPrice`] and [`Self::Credentials`] pauses further opens for a while
-/// (`domain 4`).
+/// Reason of a rejection; all but [`Self::NoPrice`] and [`Self::Credentials`] pause opens (`domain 4`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RejectionReason {
     /// The venue has no price at the moment; a code of simulators.

@@ -18,9 +18,7 @@ pub struct PriceRecorder {
 /// Result of one poll.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recorded {
-    /// Completed one-second candles, by time.
-    ///
-    /// An earlier record is repeated if its values have changed.
+    /// Completed one-second candles, by time; an earlier one is repeated if its values have changed.
     pub candles: Vec<Candle>,
     /// Number of records that are not valid candles.
     pub rejected: usize,
@@ -34,12 +32,7 @@ impl PriceRecorder {
         Self { market, symbol, last: None }
     }
 
-    /// Requests the latest record, and those missed since the previous poll.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`MarketData::price`] for the latest record. A missed record that cannot be read
-    /// stays missing.
+    /// Requests the latest record, and those missed since the previous poll as far as they can be read.
     pub async fn poll(&mut self) -> Result<Recorded, BrokerError> {
         let mut recorded = Recorded::default();
         let since = self.last.map(|last| last.time());
@@ -84,8 +77,7 @@ fn is_at_or_before(record: &PriceRecord, limit: AsOf) -> bool {
 }
 
 fn to_candle(record: &PriceRecord) -> Option<Candle> {
-    let candle = Candle::new(record.time, Interval::SECOND, record.prices);
-    candle
+    Candle::new(record.time, Interval::SECOND, record.prices)
         .inspect_err(|error| {
             tracing::warn!(time = record.time.get(), %error, "the venue sent a price record that is no candle");
         })
@@ -155,10 +147,8 @@ mod tests {
         stage.check(3_300, &[(2, 2.0)], 2).await;
         stage.check(4_300, &[(3, 3.0)], 2).await;
         stage.records.lock().unwrap().retain(|(second, _)| *second != 5);
-        // Second 4 has ended.
         stage.check(5_300, &[(4, 4.0)], 1).await;
         stage.check(5_900, &[], 1).await;
-        // Nothing happened from second 5 to second 8.
         stage.check(10_000, &[(9, 9.0)], 2).await;
     }
 

@@ -5,9 +5,7 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{CloseType, Direction, ExpirationType, Millis, Outcome, Payout};
 use std::fmt;
 
-/// A trade as the venue reports it.
-///
-/// Only the identifier is certain. Data that the venue does not report, or not yet, is `None`.
+/// A trade as the venue reports it; data that it does not report, or not yet, is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TradeReport {
     /// The venue's identifier of the trade.
@@ -28,9 +26,7 @@ pub struct TradeReport {
     pub account: Option<Account>,
     /// The venue's identifier of the owner, if that is not the user of the credentials.
     pub other_user: Option<String>,
-    /// Whether the trade was opened with an access token like ours.
-    ///
-    /// Other origins are manual trades, copied trades and bots of the venue.
+    /// Whether the trade was opened with an access token like ours, not manually or by copying.
     pub from_token: Option<bool>,
     /// Time at which the order arrived at the venue.
     pub request_time: Option<Millis>,
@@ -65,9 +61,7 @@ pub struct TradeReport {
 /// Payment of a stake, and the venue's charges in addition to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Funding {
-    /// Sum paid by the wallets.
-    ///
-    /// `None` if the venue lists none, or not all are readable.
+    /// Sum paid by the wallets; `None` if the venue lists none, or not all are readable.
     pub paid: Option<Decimal>,
     /// Stake implied by the wallets' percentages, if clearly above the amount.
     pub by_percent: Option<Decimal>,
@@ -146,8 +140,6 @@ pub struct TradeListing {
     /// Time after the last answer.
     pub ended: Millis,
     /// Whether a trade missing here was also missing in the venue's list.
-    ///
-    /// Listed trades exist in any case.
     pub is_complete: bool,
     /// Trades without duplicates, by identifier.
     pub trades: Vec<TradeReport>,

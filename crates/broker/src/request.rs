@@ -54,9 +54,7 @@ pub struct Reply<T> {
     pub received: Millis,
 }
 
-/// Bounds on how far the venue's clock is ahead of ours, from one answer.
-///
-/// In ms; negative if it is behind.
+/// Bounds on how far the venue's clock is ahead of ours (negative: behind), from one answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Skew {
     /// Lower bound.
@@ -76,9 +74,7 @@ impl<T> Reply<T> {
         Reply { value: change(self.value), date: self.date, sent: self.sent, received: self.received }
     }
 
-    /// Returns the clock skew, `None` without a `date`.
-    ///
-    /// The venue wrote `date`, the start of a second, between `sent` and `received`.
+    /// Returns the clock skew, `None` without a `date`, the start of a second within the round trip.
     pub fn skew(&self) -> Option<Skew> {
         let date = self.date?;
         Some(Skew { low: date - self.received, high: date + Millis::new(999) - self.sent })

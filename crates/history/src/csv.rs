@@ -1,8 +1,4 @@
-//! Candle files as text: one header, one candle per line.
-//!
-//! The format is fixed and purely numeric, so nothing is ever quoted. Lines are split by hand: line
-//! numbers in messages stay exact with `\r\n` and blank lines, and a stray quote cannot swallow the
-//! rest of a file.
+//! Candle files as text: one header, one candle per line; purely numeric, so nothing is ever quoted.
 
 use crate::HistoryError;
 use crate::disk::{SystemDisk, replace_by};
@@ -42,35 +38,13 @@ pub fn read_csv_file(
     read_csv(BufReader::with_capacity(BUFFER_BYTES, watched), path, series)
 }
 
-/// Reads candles from `reader`. `path` is only used in errors.
-///
-/// The first line must be [`CSV_HEADER`]. Each further line is an open time in milliseconds and
-/// five numbers, times ascending. A byte order mark, `\r\n` and blank lines are accepted.
-pub fn read_csv(mut reader: impl BufRead, path: &Path, series: Series) -> Result<CandleSeries, HistoryError> {
+/// Reads candles with open times in ascending milliseconds below [`CSV_HEADER`]; `path` is for errors.
+pub fn read_csv(reader: impl BufRead, path: &Path, series: Series) -> Result<CandleSeries, HistoryError> {
     let mut candles: Vec<Candle> = Vec::new();
-    let mut line = Vec::with_capacity(128);
-    let mut number = 0;
+    let mut lines = Lines::new(reader);
     let mut header_seen = false;
-    loop {
-        number += 1;
+    while let Some((number, content)) = lines.next().map_err(|error| error.at(path))? {
         let fix_line = |problem| HistoryError::InvalidLine { path: path.to_owned(), line: number, problem };
-        line.clear();
-        let length = reader
-            .by_ref()
-            .take(LONGEST_LINE_BYTES)
-            .read_until(b'\n', &mut line)
-            .map_err(HistoryError::io(path, "read"))?;
-        if length == 0 {
-            break;
-        }
-        if length as u64 == LONGEST_LINE_BYTES && !line.ends_with(b"\n") {
-            let problem = format!("longer than {LONGEST_LINE_BYTES} bytes; is this a candle file?");
-            return Err(fix_line(problem));
-        }
-        let content = content_of(&line, number);
-        if content.is_empty() {
-            continue;
-        }
         if !header_seen {
             check_header(content).map_err(fix_line)?;
             header_seen = true;
@@ -96,7 +70,60 @@ pub fn read_csv(mut reader: impl BufRead, path: &Path, series: Series) -> Result
         .map_err(|error| add_candles(&format!("{error} after the header; add at least one")))
 }
 
-pub(crate) fn content_of(line: &[u8], number: u64) -> &[u8] {
+/// Splits text into non-blank lines without their terminators, with their 1-based numbers.
+pub(crate) struct Lines<R> {
+    reader: R,
+    buffer: Vec<u8>,
+    number: u64,
+}
+
+#[derive(Debug)]
+pub(crate) enum LineError {
+    Io(io::Error),
+    TooLong { line: u64 },
+}
+
+impl<R: BufRead> Lines<R> {
+    pub(crate) fn new(reader: R) -> Self {
+        Self { reader, buffer: Vec::with_capacity(256), number: 0 }
+    }
+
+    pub(crate) fn next(&mut self) -> Result<Option<(u64, &[u8])>, LineError> {
+        loop {
+            self.number += 1;
+            self.buffer.clear();
+            let bounded = &mut self.reader.by_ref().take(LONGEST_LINE_BYTES);
+            let length = bounded.read_until(b'\n', &mut self.buffer).map_err(LineError::Io)?;
+            if length == 0 {
+                return Ok(None);
+            }
+            if length as u64 == LONGEST_LINE_BYTES && !self.buffer.ends_with(b"\n") {
+                return Err(LineError::TooLong { line: self.number });
+            }
+            if !content_of(&self.buffer, self.number).is_empty() {
+                break;
+            }
+        }
+        Ok(Some((self.number, content_of(&self.buffer, self.number))))
+    }
+}
+
+impl LineError {
+    pub(crate) fn too_long() -> String {
+        format!("longer than {LONGEST_LINE_BYTES} bytes; is this a candle file?")
+    }
+
+    fn at(self, path: &Path) -> HistoryError {
+        match self {
+            Self::Io(error) => HistoryError::io(path, "read")(error),
+            Self::TooLong { line } => {
+                HistoryError::InvalidLine { path: path.to_owned(), line, problem: Self::too_long() }
+            }
+        }
+    }
+}
+
+fn content_of(line: &[u8], number: u64) -> &[u8] {
     let content = line.strip_suffix(b"\n").unwrap_or(line);
     let content = content.strip_suffix(b"\r").unwrap_or(content);
     if number == 1 { content.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(content) } else { content }
@@ -140,7 +167,7 @@ fn parse_candle(content: &[u8], interval: Interval) -> Result<Candle, String> {
         return Err(wrong_columns(COLUMNS + surplus));
     }
     let [time, open, high, low, close, volume] = cells;
-    let time = parse_time(time)?;
+    let time = Millis::new(parse_whole(time, "milliseconds")?);
     let numbers = Ohlcv {
         open: parse_number("open", open)?,
         high: parse_number("high", high)?,
@@ -161,13 +188,13 @@ fn wrong_columns(found: usize) -> String {
     format!("{found} columns where {COLUMNS} belong ({CSV_HEADER}); is the line cut off?")
 }
 
-fn parse_time(text: &str) -> Result<Millis, String> {
-    text.parse().map(Millis::new).map_err(|_| {
-        format!("time \"{}\" is not a whole number of milliseconds since 1970", excerpt(text.as_bytes()))
+pub(crate) fn parse_whole(text: &str, unit: &str) -> Result<i64, String> {
+    text.parse().map_err(|_| {
+        format!("time \"{}\" is not a whole number of {unit} since 1970", excerpt(text.as_bytes()))
     })
 }
 
-fn parse_number(column: &str, text: &str) -> Result<f64, String> {
+pub(crate) fn parse_number(column: &str, text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| {
         let text = excerpt(text.as_bytes());
         format!("{column} \"{text}\" is not a number; use digits and a decimal point only")
@@ -242,10 +269,9 @@ mod tests {
         read_csv(content, Path::new("x.csv"), series).map_err(|error| error.to_string())
     }
 
-    fn check(rows: &str, interval: &str, expected: Result<usize, &str>) {
-        let content = format!("{CSV_HEADER}\n{rows}");
-        let read = read(content.as_bytes(), interval).map(|series| series.candles().len());
-        assert_eq!(read, expected.map_err(str::to_owned));
+    fn check(content: &str, interval: &str, expected: &str) {
+        let error = read(content.as_bytes(), interval).unwrap_err();
+        assert!(error.starts_with(&format!("x.csv{expected}")), "{error}");
     }
 
     #[test]
@@ -257,82 +283,51 @@ mod tests {
         ] {
             let series = read(content.as_bytes(), "1m").unwrap();
             let first = series.candles()[0];
-            assert_eq!(
-                (first.time().get(), first.open(), first.high(), first.low(), first.close(), first.volume()),
-                (60_000, 1.5, 2.0, 1.0, 1.75, 10.0)
-            );
+            assert_eq!([first.open(), first.high(), first.low(), first.close()], [1.5, 2.0, 1.0, 1.75]);
+            assert_eq!((first.time().get(), first.volume()), (60_000, 10.0));
             assert_eq!((series.candles().len(), series.end().get()), (2, 180_000));
         }
     }
 
     #[test]
     fn broken_lines_are_named_with_what_to_do() {
-        let columns = "columns where 6 belong (time,open,high,low,close,volume); is the line cut off?";
         for (rows, problem) in [
-            ("60000,1,1,1,1,0\n120000,1,1,1", format!("line 3: 4 {columns}")),
-            ("60000,1,1,1,1,0,7,8\n", format!("line 2: 8 {columns}")),
-            (
-                "60000,1,\"1\",1,1,0\n",
-                r#"line 2: high "\"1\"" is not a number; use digits and a decimal point only"#.to_owned(),
-            ),
-            (
-                "\n1.5,1,1,1,1,0\n",
-                "line 3: time \"1.5\" is not a whole number of milliseconds since 1970".to_owned(),
-            ),
-            (
-                "60000,1,1,2,1,0\r\n",
-                "line 2: low 2 and high 1 do not enclose open 1 and close 1; correct or remove the line"
-                    .to_owned(),
-            ),
-            (
-                "60000,NaN,1,1,1,0",
-                "line 2: open is not a finite number; correct or remove the line".to_owned(),
-            ),
-            (
-                "120000,1,1,1,1,0\r\n60000,1,1,1,1,0\r\n",
-                "line 3: time 60000 comes after 120000; sort the lines by time, oldest first".to_owned(),
-            ),
-            (
-                "60000,1,1,1,1,0\n120000,1,1,1,1,0\n120000,1,1,1,1,0\n",
-                "line 4: time 120000 is there twice; remove one of the two lines".to_owned(),
-            ),
+            ("60000,1,1,1,1,0\n120000,1,1,1", ", line 3: 4 columns where 6 belong (time,open,high,low,"),
+            ("60000,1,1,1,1,0,7,8\n", ", line 2: 8 columns where 6 belong"),
+            ("60000,1,\"1\",1,1,0\n", r#", line 2: high "\"1\"" is not a number"#),
+            ("\n1.5,1,1,1,1,0\n", ", line 3: time \"1.5\" is not a whole number of milliseconds"),
+            ("60000,1,1,2,1,0\r\n", ", line 2: low 2 and high 1 do not enclose open 1 and close 1"),
+            ("60000,NaN,1,1,1,0", ", line 2: open is not a finite number"),
+            ("120000,1,1,1,1,0\r\n60000,1,1,1,1,0\r\n", ", line 3: time 60000 comes after 120000"),
+            ("60000,1,1,1,1,0\n120000,1,1,1,1,0\n120000,1,1,1,1,0\n", ", line 4: time 120000 is there twice"),
         ] {
-            check(rows, "1m", Err(&format!("x.csv, {problem}")));
+            check(&format!("{CSV_HEADER}\n{rows}"), "1m", problem);
         }
     }
 
     #[test]
     fn times_off_the_grid_get_a_hint() {
         for (time, interval, advice) in [
-            ("1515560100000", "1h", "it would be aligned to 5m: is that the file's interval?"),
-            ("1515560100000", "1d", "it would be aligned to 5m: is that the file's interval?"),
+            ("1515560100000", "1h", "it would be aligned to 5m"),
+            ("1515560100000", "1d", "it would be aligned to 5m"),
             ("1640991660123", "1m", "candles of 1m open at multiples of 1m since 1970, in UTC"),
-            ("1640991665", "1m", "times are milliseconds since 1970: were these counted in other units?"),
+            ("1640991665", "1m", "times are milliseconds since 1970"),
         ] {
-            let problem = format!("x.csv, line 2: time {time} is not aligned to {interval}; {advice}");
-            check(&format!("{time},1,1,1,1,0"), interval, Err(&problem));
+            let problem = format!(", line 2: time {time} is not aligned to {interval}; {advice}");
+            check(&format!("{CSV_HEADER}\n{time},1,1,1,1,0"), interval, &problem);
         }
     }
 
     #[test]
     fn files_without_candles_or_header_are_distinguished() {
         for (content, expected) in [
-            ("", "x.csv: the file is empty; it needs the header and at least one candle"),
-            ("\r\n", "x.csv: the file is empty; it needs the header and at least one candle"),
-            (
-                "time,open,high,low,close,volume\n",
-                "x.csv: there are no candles after the header; add at least one",
-            ),
-            (
-                "60000,1,1,1,1,0\n",
-                "x.csv, line 1: the header is missing; write \"time,open,high,low,close,volume\" above the first candle",
-            ),
-            (
-                "Date,Open\n60000,1,1,1,1,0\n",
-                "x.csv, line 1: the header is \"Date,Open\"; it must be \"time,open,high,low,close,volume\", or the file is brought into the catalog by `candlewick data import`",
-            ),
+            ("", ": the file is empty"),
+            ("\r\n", ": the file is empty"),
+            ("time,open,high,low,close,volume\n", ": there are no candles after the header"),
+            ("60000,1,1,1,1,0\n", ", line 1: the header is missing; write \"time,open,high,"),
+            ("Date,Open\n60000,1,1,1,1,0\n", ", line 1: the header is \"Date,Open\"; it must be \"time,"),
         ] {
-            assert_eq!(read(content.as_bytes(), "1m").map(|_| ()), Err(expected.to_owned()), "{content:?}");
+            check(content, "1m", expected);
         }
     }
 
@@ -340,8 +335,7 @@ mod tests {
     fn a_line_without_end_is_refused_early() {
         let mut content = CSV_HEADER.as_bytes().to_vec();
         content.resize(100_000, b'1');
-        let expected = "x.csv, line 1: longer than 4096 bytes; is this a candle file?";
-        assert_eq!(read(&content, "1m").map(|_| ()), Err(expected.to_owned()));
+        check(std::str::from_utf8(&content).unwrap(), "1m", ", line 1: longer than 4096 bytes");
     }
 
     #[test]

@@ -41,17 +41,12 @@ impl Disk for SystemDisk {}
 
 pub(crate) const PARTIAL: &str = ".partial";
 
-/// Replaces the file at `path` atomically.
-///
-/// After a crash at any moment the old or the new file is complete; a file ending in [`PARTIAL`]
-/// may be left over.
+/// Replaces the file at `path` atomically; a crash may leave a file ending in [`PARTIAL`].
 pub(crate) fn replace(disk: &dyn Disk, path: &Path, parts: &[&[u8]]) -> io::Result<()> {
     replace_by(disk, path, &mut |file| parts.iter().try_for_each(|part| disk.write(file, part)))
 }
 
-/// Writes a file atomically: until it is complete, `path` keeps its old content.
-///
-/// Symbolic links are followed. A pipe, terminal or other special file is written directly.
+/// Writes a file atomically, or directly if it is a pipe, terminal or other special file; follows links.
 pub fn write_whole_file<T>(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<T>,
@@ -223,20 +218,15 @@ mod tests {
         replace(&SystemDisk, &path, &[b"old"]).unwrap();
         let written = replace_by(&SystemDisk, &path, &mut |file| {
             file.write_all(b"ne")?;
-            assert!(
-                names().len() == 2 && names().iter().any(|name| name.ends_with(PARTIAL)),
-                "{:?}",
-                names()
-            );
+            let names = names();
+            assert!(names.len() == 2 && names.iter().any(|name| name.ends_with(PARTIAL)), "{names:?}");
             // Not those of other tests.
             remove_partial_files_in(folder.path());
             file.write_all(b"w")
         });
         assert_eq!(written.unwrap_err().kind(), io::ErrorKind::NotFound);
-        assert_eq!(
-            (names(), fs::read_to_string(&path).unwrap()),
-            (vec!["x.csv".to_owned()], "old".to_owned())
-        );
+        assert_eq!(names(), ["x.csv"]);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         replace(&SystemDisk, &path, &[b"n", b"ew"]).unwrap();
         assert_eq!((names().len(), fs::read_to_string(&path).unwrap()), (1, "new".to_owned()));
         assert!(!under_way().iter().any(|partial| partial.starts_with(folder.path())), "all are forgotten");

@@ -5,9 +5,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Errors of reading, writing or generating candles.
-///
-/// [`InvalidSeriesName`](Self::InvalidSeriesName), [`AmbiguousFile`](Self::AmbiguousFile) and
-/// [`InvalidSetting`](Self::InvalidSetting) are about arguments, the others about data.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
     #[error("{}: cannot {action} the file", path.display())]
@@ -55,6 +52,18 @@ impl From<ResampleError> for HistoryError {
 pub struct ParseChoiceError {
     text: String,
     names: String,
+}
+
+/// Returns the first column of a table of choices.
+#[cfg(feature = "import")]
+pub(crate) const fn choices<T: Copy, U, const N: usize>(rows: &[(T, U); N]) -> [T; N] {
+    let mut all = [rows[0].0; N];
+    let mut index = 0;
+    while index < N {
+        all[index] = rows[index].0;
+        index += 1;
+    }
+    all
 }
 
 pub(crate) fn parse_choice<T: Copy>(text: &str, choices: &[(&str, T)]) -> Result<T, ParseChoiceError> {

@@ -35,14 +35,10 @@ pub(crate) struct SecondInterval {
     pub(crate) start: usize,
 }
 
-/// Finds the first run of longer distances that missing candles do not explain.
+/// Finds the first run of longer distances between ascending times that missing candles do not explain.
 ///
-/// A run of `n` multiples of `d` is chance if `N * q^n > 1e-6`. `N` is the number of distances, `q`
-/// the share of such multiples among the `5 n` distances before and after the run, plus one.
-/// Candles of which half are missing thus pass, even if they are missing in one part of the file
-/// only.
-///
-/// `time` returns the time at an index below `len`; times ascend.
+/// A run of `n` multiples of `d` is chance if `N * q^n > 1e-6`. `N` is the number of distances, `q` the share
+/// of such multiples among the `5 n` distances before and after the run, plus one.
 pub(crate) fn find_second_interval(
     len: usize,
     time: impl Fn(usize) -> Millis,

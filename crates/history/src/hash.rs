@@ -39,22 +39,17 @@ impl HashedSeries {
 
 /// Returns the blake3 hash of a series, independent of its file format.
 ///
-/// Candles are hashed in calendar blocks (UTC): days for intervals below a minute, months for
-/// intervals below an hour, else years. A block's hash covers, for each candle, the open time and
-/// the bits of open, high, low, close and volume. The series hash covers the symbol's length and
-/// bytes, the interval in ms, the number of candles, and the block hashes in order. All numbers are
-/// 64-bit little-endian. A store with the block hashes can thus compute the series hash without
-/// reading the candles.
+/// It covers the symbol's length and bytes, the interval in ms, the number of candles, and the hashes of the
+/// calendar blocks in order; a block's hash the open time and the bits of the numbers of each candle (64-bit
+/// little-endian).
 pub fn series_hash(candles: &CandleSeries) -> Hash {
     let blocks = blocks(candles.interval(), candles.candles());
     let parts = blocks.map(|(_, inside)| (inside.len() as u64, block_hash(inside)));
     hash_of_blocks(candles.series(), &parts.collect::<Vec<_>>())
 }
 
-/// Returns the blake3 hash of several series, given in any order.
-///
-/// For one series it equals its [`series_hash`]. For several it is a hash over their
-/// [`series_hash`]es, sorted by symbol, interval and start.
+/// Returns the [`series_hash`] of one series, or a hash over those of several, sorted by symbol, interval and
+/// start.
 pub fn data_hash(series: &[CandleSeries]) -> Hash {
     let hashed: Vec<HashedSeries> = series.iter().cloned().map(HashedSeries::new).collect();
     combine_series_hashes(&hashed)
@@ -113,8 +108,7 @@ fn record_of(candle: &Candle) -> [u8; CANDLE_BYTES] {
 
 const YEARS: Range<i32> = -9_999..10_000;
 
-/// A day, month or year in UTC with about ten thousand candles: a day of candles below one minute,
-/// a month of candles below one hour, a year of longer ones.
+/// A day (candles below one minute), month (below one hour) or year in UTC: about ten thousand candles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Block {
     /// Range of the open times of its candles.
@@ -145,8 +139,7 @@ impl Block {
         Some(Self { range: midnight(start)..midnight(next), name: name.to_string() })
     }
 
-    /// Returns one of two blocks for times outside the calendar years: one before them and one
-    /// after.
+    /// Returns one of two blocks for times outside the calendar years.
     fn outside_the_calendar(time: Millis) -> Self {
         let edge = |year| new_year(year).map_or(Millis::ZERO, midnight);
         if time < Millis::ZERO {

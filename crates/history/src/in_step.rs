@@ -1,8 +1,7 @@
 //! Comparison of two series of one symbol: finer candles must add up to coarser ones.
 //!
-//! Closes are compared where candles of both series end. If they differ, the finer series is
-//! shifted by every [`lag`](lags) and the best fit is tested. Long series are sampled in stretches,
-//! which also finds a part that is out of step.
+//! If closes differ, the finer series is shifted by every [`lag`](lags) and the best fit is tested, in
+//! samples.
 
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Symbol};
 use std::fmt;
@@ -20,9 +19,7 @@ const MAX_NEAR_LAGS: i64 = 1_200;
 /// Step of longer lags, which come from time zones, up to [`MAX_CLOCK_LAG`].
 const CLOCK_LAG_STEP: Millis = Millis::new(15 * Millis::MINUTE.get());
 const MAX_CLOCK_LAG: Millis = Millis::new(26 * Millis::HOUR.get());
-/// Share of the unshifted deviation below which a lag fits.
-///
-/// The gain must also exceed [`LAG_STANDARD_ERRORS`].
+/// Share of the unshifted deviation below which a lag fits, by more than [`LAG_STANDARD_ERRORS`].
 const LAG_FITS: f64 = 0.9;
 const LAG_STANDARD_ERRORS: f64 = 5.0;
 /// Share of the usual coarser move up to which differences are negligible.
@@ -247,27 +244,23 @@ impl<'a> Closes<'a> {
 impl fmt::Display for SeriesMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { symbol, fine, coarse, .. } = self;
-        let percent = (self.share * 100.0).round();
-        match self.kind {
+        let (what, mean) = match self.kind {
             MismatchKind::Shifted(lag) => {
                 let (side, amount) = if lag < Millis::ZERO {
                     ("ahead of", lag_text(Millis::ZERO - lag))
                 } else {
                     ("behind", lag_text(lag))
                 };
-                write!(f, "{symbol} {fine} runs {amount} {side} {coarse}: they fit when shifted by {amount}")
+                return write!(
+                    f,
+                    "{symbol} {fine} runs {amount} {side} {coarse}: they fit when shifted by {amount}"
+                );
             }
-            MismatchKind::OtherPrices(mean) => write!(
-                f,
-                "{symbol} {fine} has other prices than {coarse}: {percent} % of their closes differ, by {} on average",
-                short(mean)
-            ),
-            MismatchKind::Unrelated(mean) => write!(
-                f,
-                "{symbol} {fine} does not fit {coarse} at any lag: {percent} % of their closes differ, by {} on average",
-                short(mean)
-            ),
-        }
+            MismatchKind::OtherPrices(mean) => (format!("has other prices than {coarse}"), mean),
+            MismatchKind::Unrelated(mean) => (format!("does not fit {coarse} at any lag"), mean),
+        };
+        let (percent, mean) = ((self.share * 100.0).round(), short(mean));
+        write!(f, "{symbol} {fine} {what}: {percent} % of their closes differ, by {mean} on average")
     }
 }
 

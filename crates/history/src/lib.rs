@@ -1,48 +1,22 @@
 //! Stored candles: files, catalog, checks, generation.
-//!
-//! ```
-//! use candlewick_history::{data_hash, gaps, generate, GenerateSettings};
-//! use candlewick_sdk::{Interval, Millis, Symbol};
-//!
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let symbol = Symbol::new("BTCUSDT")?;
-//! let market = candlewick_history::known_market(symbol).ok_or("not in the table")?;
-//! let settings = GenerateSettings::of_market(symbol, market, Millis::ZERO, 1);
-//! let minutes = generate(&settings)?;
-//! assert_eq!((minutes.interval(), minutes.candles().len()), (Interval::MINUTE, 1_440));
-//! assert!(gaps(&minutes).is_empty());
-//! println!("{}", data_hash(&[minutes]).to_hex());
-//! # Ok(())
-//! # }
-//! ```
 
-mod error;
-
-// Files.
-mod csv;
-mod disk;
-mod parquet;
-mod source;
-
-// What people bring.
-#[cfg(feature = "import")]
-mod check;
-#[cfg(feature = "import")]
-mod import;
-
-// Candles that stay.
 mod cache;
 mod catalog;
-
-// Candles in memory.
+#[cfg(feature = "import")]
+mod check;
+mod csv;
+mod disk;
+mod error;
 mod gap;
-mod hash;
-mod in_step;
-mod resample;
-
-// Candles out of nothing.
 mod generate;
+mod hash;
+#[cfg(feature = "import")]
+mod import;
+mod in_step;
 mod market;
+mod parquet;
+mod resample;
+mod source;
 
 pub use cache::FileCache;
 pub use catalog::{Appended, Catalog, EmptyHours, Manifest, Origin, Provenance, Revision, Segment, Version};
@@ -70,6 +44,6 @@ pub use in_step::{MismatchKind, SeriesMismatch, series_mismatches};
 pub use market::{
     AssetType, KnownMarket, asset_type_of, is_currency_pair, is_pair_code, known_market, pair_of,
 };
-pub use parquet::{read_parquet, read_parquet_file, write_parquet, write_parquet_file};
+pub use parquet::{read_parquet, read_parquet_file, write_parquet_file};
 pub use resample::{Resampled, count_longer, resample, resample_by};
 pub use source::{CandleFile, CandleFormat};

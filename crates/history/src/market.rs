@@ -51,9 +51,7 @@ const MORE_CURRENCIES: [&str; 20] = [
 const OTHER_CODES: [&str; 14] =
     ["USDT", "USDC", "FDUSD", "BUSD", "TUSD", "BTC", "ETH", "BNB", "SOL", "XRP", "XAU", "XAG", "XPT", "XPD"];
 
-/// Returns a well-known market. `EURUSD.OTC` is like `EURUSD`, but open all week.
-///
-/// `None` for other symbols: their tick size cannot be guessed, so their prices are not rounded.
+/// Returns a well-known market; `EURUSD.OTC` is like `EURUSD`, but open all week.
 pub fn known_market(symbol: Symbol) -> Option<KnownMarket> {
     let name = symbol.as_str();
     let plain = OTC_SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
@@ -81,9 +79,7 @@ pub fn is_pair_code(code: &str) -> bool {
     is_currency(code) || OTHER_CODES.contains(&code)
 }
 
-/// Splits a pair into upper-case base and quote, `None` for any other name.
-///
-/// `EUR/USD`, `EURUSD.OTC` and `eurusd` are all `EUR` and `USD`.
+/// Splits a pair (`EUR/USD`, `EURUSD.OTC`, `eurusd`) into upper-case base and quote.
 pub fn pair_of(symbol: Symbol) -> Option<(String, String)> {
     let name = symbol.as_str().to_uppercase();
     let name = OTC_SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(&name);

@@ -18,8 +18,6 @@ const USUAL_INTERVALS: [Millis; 5] = [
 ];
 
 /// Resamples a series by the [default share](LongerRule::USUAL_PERCENT).
-///
-/// A longer candle has the first open, highest high, lowest low, last close and summed volume.
 pub fn resample(series: &CandleSeries, interval: Interval) -> Result<CandleSeries, HistoryError> {
     Ok(resample_by(series, interval, LongerRule::USUAL_PERCENT)?.candles)
 }

@@ -8,8 +8,6 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// A candle file: `SYMBOL_INTERVAL.csv` or `.parquet`, or `SYMBOL@INTERVAL=PATH`.
-///
-/// A path that ends in `.parquet` is read as Parquet, any other as CSV.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CandleFile {
     pub series: Series,
@@ -19,15 +17,13 @@ pub struct CandleFile {
 impl CandleFile {
     /// Parses the file name. The interval follows the last `_`.
     pub fn from_path(path: &Path) -> Result<Self, HistoryError> {
-        let error =
-            |problem: String| HistoryError::InvalidSeriesName { text: path.display().to_string(), problem };
+        let text = || path.display().to_string();
+        let error = |problem: String| HistoryError::InvalidSeriesName { text: text(), problem };
         if CandleFormat::of_path(path).is_none() {
             let meant = path.to_str().and_then(meant_series);
             let meant = meant.map(|series| format!("; did you mean {series}, a series of the catalog?"));
-            return Err(error(format!(
-                "the file name does not end in .csv or .parquet{}",
-                meant.unwrap_or_default()
-            )));
+            let meant = meant.unwrap_or_default();
+            return Err(error(format!("the file name does not end in .csv or .parquet{meant}")));
         }
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         let (symbol, interval) =
@@ -74,8 +70,6 @@ impl CandleFile {
 }
 
 /// Splits `SYMBOL@INTERVAL=PATH` at the first `=` after a valid interval.
-///
-/// Symbol and path may contain `@` and `=`.
 fn split_named(text: &str) -> Option<(&str, Interval, &str)> {
     text.match_indices('=').find_map(|(at, _)| {
         let (symbol, interval) = text[..at].rsplit_once('@')?;
@@ -165,10 +159,9 @@ mod tests {
     }
 
     fn check_refused(text: &str, expected: &str) {
-        const FORMS: &str = "; name the file SYMBOL_INTERVAL.csv (or .parquet), such as BTCUSDT_1m.csv, or write SYMBOL@INTERVAL=PATH, such as BTCUSDT@1m=prices.csv; a table of another program goes into the catalog by `candlewick data import FILE`";
         let error = text.parse::<CandleFile>().unwrap_err().to_string();
-        assert_eq!(error.strip_suffix(FORMS).unwrap_or(&error), format!("\"{text}\": {expected}"));
-        assert!(error.ends_with(FORMS));
+        assert!(error.starts_with(&format!("\"{text}\": {expected}")), "{error}");
+        assert!(error.contains("SYMBOL_INTERVAL.csv") && error.contains("SYMBOL@INTERVAL=PATH"), "{error}");
     }
 
     #[test]
@@ -188,10 +181,8 @@ mod tests {
     #[test]
     fn names_that_do_not_say_are_refused_with_both_forms() {
         check_refused("prices.csv", "the file name has no interval");
-        check_refused(
-            "gbpusd_m1_bid_2012-02.csv",
-            "the file name has no interval: \"2012-02\" is not an interval: use a whole number from 1 and a unit s, m, h or d, such as 5s, 1m, 2h or 1d (at most 31d)",
-        );
+        let date = "the file name has no interval: \"2012-02\" is not an interval";
+        check_refused("gbpusd_m1_bid_2012-02.csv", date);
         let no_file = "the file name does not end in .csv or .parquet";
         for (text, meant) in [
             ("BTCUSDT_1m", "BTCUSDT@1m"),
@@ -202,24 +193,12 @@ mod tests {
         ] {
             check_refused(text, &format!("{no_file}; did you mean {meant}, a series of the catalog?"));
         }
-        for text in [
-            "GBPUSD@1",
-            "GBPUSD@",
-            "@M1",
-            "prices",
-            "prices-new",
-            "/x/EURUSD-M5",
-            "./GBPUSD_1m",
-            "src/GBPUSD_1m",
-        ] {
+        let others = "GBPUSD@1 GBPUSD@ @M1 prices prices-new /x/EURUSD-M5 ./GBPUSD_1m src/GBPUSD_1m";
+        for text in others.split(' ').chain([""]) {
             check_refused(text, no_file);
         }
         check_refused("BTCUSDT@1m=", "there is no path after the =");
-        check_refused(
-            "@1m=x.csv",
-            "\"\" is not a symbol: use 1 to 31 bytes without control or invisible characters or outer white space",
-        );
-        check_refused("", "the file name does not end in .csv or .parquet");
+        check_refused("@1m=x.csv", "\"\" is not a symbol");
     }
 
     #[test]

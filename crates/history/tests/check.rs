@@ -46,10 +46,13 @@ fn row_of(finding: &Finding) -> Row<'_> {
     (finding.kind, finding.row, minute, finding.count, finding.detail.as_str())
 }
 
+fn rows_of(checked: &Checked) -> Vec<Row<'_>> {
+    checked.findings.list().iter().map(row_of).collect()
+}
+
 fn check(lines: &[(usize, &str)], expected: &[Row<'_>]) {
     let checked = checked(&file(lines), "X", &CheckSettings::default());
-    let found: Vec<Row<'_>> = checked.findings.list().iter().map(row_of).collect();
-    assert_eq!(found, expected, "{lines:?}");
+    assert_eq!(rows_of(&checked), expected, "{lines:?}");
 }
 
 #[test]
@@ -61,54 +64,40 @@ fn each_kind_of_problem_is_reported_with_its_place() {
     check(&[], &[]);
     // A row that is no candle leaves a gap where it stood.
     let gap = (Gap, None, Some(3), 1, "1 missing");
+    let no_number = "close \"x\" is not a number; use digits and a decimal point only";
+    let outside = "low 99.9 and high 100.1 do not enclose open 100 and close 100.2";
     for (line, kind, expected) in [
         ("TIME,100,100.1,99.9", Unreadable, "4 columns where 6 belong; is the line cut off?"),
-        (
-            "TIME,100,100.1,99.9,x,1",
-            Unreadable,
-            "close \"x\" is not a number; use digits and a decimal point only",
-        ),
+        ("TIME,100,100.1,99.9,x,1", Unreadable, no_number),
         ("TIME,100,NaN,99.9,100,1", NotFinite, "high is not a finite number"),
         ("TIME,100,100.1,0,100,1", Price, "low 0 is not above zero"),
         ("TIME,-100,100.1,99.9,100,1", Price, "open -100 is not above zero"),
         ("TIME,100,100.1,99.9,100,-1", Volume, "volume -1 is below zero"),
         ("TIME,100,99.9,100.1,100,1", Range, "low 100.1 and high 99.9 do not enclose open 100 and close 100"),
-        (
-            "TIME,100,100.1,99.9,100.2,1",
-            Range,
-            "low 99.9 and high 100.1 do not enclose open 100 and close 100.2",
-        ),
+        ("TIME,100,100.1,99.9,100.2,1", Range, outside),
     ] {
         let minute = if kind == Unreadable { None } else { Some(3) };
         check(&[(5, line)], &[(kind, Some(5), minute, 1, expected), gap]);
     }
-    check(
-        &[(5, "1767571380001,100,100.1,99.9,100,1")],
-        &[(Misaligned, Some(5), Some(3), 1, "time 1767571380001 is not aligned to 1m"), gap],
-    );
-    check(
-        &[(5, "TIME,100,100.1,99.9,100,1\nTIME,100,100.1,99.9,100,1")],
-        &[(Duplicate, Some(6), Some(3), 1, "time 1767571380000 is there again, with the same values")],
-    );
+    let late = "time 1767571380001 is not aligned to 1m";
+    check(&[(5, "1767571380001,100,100.1,99.9,100,1")], &[(Misaligned, Some(5), Some(3), 1, late), gap]);
+    let same = "time 1767571380000 is there again, with the same values";
     let other = "time 1767571380000 is there again, with other values: open 100.05 instead of 100, volume 2 instead of 1";
-    check(
-        &[(5, "TIME,100,100.1,99.9,100,1\nTIME,100.05,100.1,99.9,100,2")],
-        &[(Conflict, Some(6), Some(3), 1, other)],
-    );
     // The first row has less volume, and else nothing that the second has not.
     let stub = "time 1767571380000 is there twice, here not complete: close 100 instead of 100.05, volume 1 instead of 2";
-    check(
-        &[(5, "TIME,100,100.1,99.9,100,1\nTIME,100,100.1,99.9,100.05,2")],
-        &[(Duplicate, Some(5), Some(3), 1, stub)],
-    );
-    check(
-        &[(5, ""), (6, "TIME,100,100.1,99.9,100,1\n1767571380000,100,100.1,99.9,100,1")],
-        &[(Unsorted, Some(6), Some(3), 1, "time 1767571380000 comes after 1767571440000")],
-    );
-    check(
-        &[(5, ""), (6, ""), (9, "")],
-        &[(Gap, None, Some(3), 2, "2 missing"), (Gap, None, Some(7), 1, "1 missing")],
-    );
+    for (second, kind, line, expected) in [
+        ("100,100.1,99.9,100,1", Duplicate, 6, same),
+        ("100.05,100.1,99.9,100,2", Conflict, 6, other),
+        ("100,100.1,99.9,100.05,2", Duplicate, 5, stub),
+    ] {
+        let both = format!("TIME,100,100.1,99.9,100,1\nTIME,{second}");
+        check(&[(5, &both)], &[(kind, Some(line), Some(3), 1, expected)]);
+    }
+    let unsorted = (Unsorted, Some(6), Some(3), 1, "time 1767571380000 comes after 1767571440000");
+    let swapped = "TIME,100,100.1,99.9,100,1\n1767571380000,100,100.1,99.9,100,1";
+    check(&[(5, ""), (6, swapped)], &[unsorted]);
+    let gaps = [(Gap, None, Some(3), 2, "2 missing"), (Gap, None, Some(7), 1, "1 missing")];
+    check(&[(5, ""), (6, ""), (9, "")], &gaps);
     // Candles reach 0.2002 % of the price: 104 lies 19 times, 96 20 times as far beyond its neighbours.
     let high = "high 104 is beyond 100.1 beside it by 3.90 %, 19 times the usual range";
     check(&[(5, "TIME,100,104,99.9,100,1")], &[(Spike, None, Some(3), 1, high)]);
@@ -151,35 +140,23 @@ fn a_weekend_is_no_gap_for_currencies_and_one_for_the_rest() {
     let always = CheckSettings { session: Some(MarketHours::Always), ..CheckSettings::default() };
     let expected = check_series(&euro, &[], &always);
     // Friday 22:00 is minute 7080 of the week, and lasts 48 hours.
-    assert_eq!(
-        expected.findings.list().iter().map(row_of).collect::<Vec<_>>(),
-        [(FindingKind::Gap, None, Some(7_080), 2_880, "2880 missing")]
-    );
+    assert_eq!(rows_of(&expected), [(FindingKind::Gap, None, Some(7_080), 2_880, "2880 missing")]);
     let (there, all) = (9.0 * 1_440.0 - 2_880.0, 9.0 * 1_440.0);
     assert_eq!(expected.coverage(), there / all);
     // A gap that begins an hour before the weekend counts with that hour alone; on a holiday not at all.
     let early = kept(&euro, |minute| !(7_020..9_960).contains(&minute));
     let expected = check_series(&early, &[], &CheckSettings::default());
-    assert_eq!(
-        expected.findings.list().iter().map(row_of).collect::<Vec<_>>(),
-        [(FindingKind::Gap, None, Some(7_020), 60, "60 missing, 2880 more fall into closed hours")]
-    );
+    let hour = "60 missing, 2880 more fall into closed hours";
+    assert_eq!(rows_of(&expected), [(FindingKind::Gap, None, Some(7_020), 60, hour)]);
     let friday = CheckSettings { holidays: vec!["2026-01-09".parse().unwrap()], ..CheckSettings::default() };
     let expected = check_series(&kept(&euro, |minute| !(5_760..9_960).contains(&minute)), &[], &friday);
     assert_eq!(expected.findings.total(), 0);
     // Candles of a market that never closes, under the hours of currencies.
     let bitcoin = generated("BTCUSDT", 9);
     let closed = CheckSettings { session: Some(MarketHours::Currencies), ..CheckSettings::default() };
-    assert_eq!(
-        check_series(&bitcoin, &[], &closed).findings.list().iter().map(row_of).collect::<Vec<_>>(),
-        [(
-            FindingKind::Closed,
-            None,
-            Some(7_080),
-            2_880,
-            "2880 candles while the market is closed; is the time zone right?"
-        )]
-    );
+    let while_closed = "2880 candles while the market is closed; is the time zone right?";
+    let found = check_series(&bitcoin, &[], &closed);
+    assert_eq!(rows_of(&found), [(FindingKind::Closed, None, Some(7_080), 2_880, while_closed)]);
 }
 
 #[test]
@@ -208,10 +185,8 @@ fn a_repair_leaves_out_what_is_certainly_wrong_and_what_it_is_asked_to() {
     // The repaired candles are a file that reads strictly.
     let mut text = Vec::new();
     write_csv(&candles, &mut text).unwrap();
-    assert_eq!(
-        read_csv(text.as_slice(), Path::new("x"), candles.series()).unwrap().candles(),
-        candles.candles()
-    );
+    let again = read_csv(text.as_slice(), Path::new("x"), candles.series()).unwrap();
+    assert_eq!(again.candles(), candles.candles());
 
     let also = checked.fix(&[FindingKind::Spike]);
     assert_eq!(also.removed, 4);
@@ -239,21 +214,14 @@ fn a_revised_candle_is_reported_with_its_latest_value_which_a_repair_takes_when_
     let candles = catalog.read(series).unwrap().into_candles();
     let checked = check_series(&candles, &catalog.revisions(series).unwrap(), &CheckSettings::default());
     let expected = "came later with close 99.95 instead of 100";
-    assert_eq!(
-        checked.findings.list().iter().map(row_of).collect::<Vec<_>>(),
-        [(FindingKind::Revised, None, Some(3), 1, expected)]
-    );
+    assert_eq!(rows_of(&checked), [(FindingKind::Revised, None, Some(3), 1, expected)]);
     assert!(!checked.fix(&[]).is_change());
     let fixed = checked.fix(&[FindingKind::Revised]);
     assert_eq!((fixed.removed, fixed.replaced), (0, 1));
     let candles = fixed.candles.unwrap();
     assert_eq!(candles.candles()[3].close(), 99.95);
-    assert_eq!(
-        check_series(&candles, &catalog.revisions(series).unwrap(), &CheckSettings::default())
-            .findings
-            .total(),
-        0
-    );
+    let again = check_series(&candles, &catalog.revisions(series).unwrap(), &CheckSettings::default());
+    assert_eq!(again.findings.total(), 0);
 }
 
 #[test]

@@ -2,20 +2,19 @@
 //! their APIs, spreadsheets. Each is read as three rows worked out by hand, or refused with the cure.
 #![allow(clippy::unwrap_used, reason = "what cannot be read fails its test")]
 
-use candlewick_history::{ImportSettings, import_bytes};
-use std::io::Write as _;
-use std::path::Path;
+mod common;
 
-/// 2024-01-02 22:00, 22:01 and 22:02 UTC.
-const ROWS: [(i64, [f64; 5]); 3] = [
-    (1_704_232_800_000, [1.0942, 1.09431, 1.09418, 1.09425, 43.0]),
-    (1_704_232_860_000, [1.09425, 1.09425, 1.09402, 1.09405, 12.0]),
-    (1_704_232_920_000, [1.09405, 1.09412, 1.09405, 1.0941, 7.0]),
+use common::{MINUTE, Row, TEN_PM, gzip, import, rows_of, zip};
+
+const ROWS: [Row; 3] = [
+    (TEN_PM, [1.0942, 1.09431, 1.09418, 1.09425, 43.0]),
+    (TEN_PM + MINUTE, [1.09425, 1.09425, 1.09402, 1.09405, 12.0]),
+    (TEN_PM + 2 * MINUTE, [1.09405, 1.09412, 1.09405, 1.0941, 7.0]),
 ];
 
 /// The rows, each written by `line`, which is given the time in seconds, the time of day in a zone hours away, and the prices.
 fn lines(hours: i64, line: impl Fn(i64, &str, &[f64; 5]) -> String) -> String {
-    let row = |(minute, (time, numbers)): (usize, &(i64, [f64; 5]))| {
+    let row = |(minute, (time, numbers)): (usize, &Row)| {
         line(time / 1_000, &format!("{:02}:0{minute}", (22 + hours) % 24), numbers)
     };
     ROWS.iter().enumerate().map(row).collect()
@@ -29,52 +28,12 @@ fn utf16(text: &str) -> Vec<u8> {
     [0xFF, 0xFE].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect()
 }
 
-fn gzip(text: &str) -> Vec<u8> {
-    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    packed.write_all(text.as_bytes()).unwrap();
-    packed.finish().unwrap()
-}
-
-fn zip(files: &[(&str, &str)]) -> Vec<u8> {
-    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    for (name, content) in files {
-        archive.start_file(*name, zip::write::SimpleFileOptions::default()).unwrap();
-        archive.write_all(content.as_bytes()).unwrap();
-    }
-    archive.finish().unwrap().into_inner()
-}
-
-fn settings(options: &str) -> ImportSettings {
-    let mut settings = ImportSettings::default();
-    for option in options.split_whitespace() {
-        let (name, value) = option.split_once('=').unwrap();
-        match name {
-            "columns" => settings.table.columns = Some(value.parse().unwrap()),
-            "decimal" => settings.table.decimal = Some(value.parse().unwrap()),
-            "date-order" => settings.table.date_order = Some(value.parse().unwrap()),
-            "symbol" => settings.symbol = Some(value.parse().unwrap()),
-            "interval" => settings.interval = Some(value.parse().unwrap()),
-            "timezone" => settings.zone = Some(value.parse().unwrap()),
-            other => panic!("{other}"),
-        }
-    }
-    settings
-}
-
-/// With which options a file is read; whether it says volumes.
 fn check(name: &str, content: impl AsRef<[u8]>, options: &str, volumes: Volumes) {
-    let imported = import_bytes(content.as_ref(), Path::new(name), &settings(options));
-    let imported = imported.unwrap_or_else(|error| panic!("{error}"));
-    let rows: Vec<(i64, [f64; 5])> = imported
-        .candles
-        .candles()
-        .iter()
-        .map(|c| (c.time().get(), [c.open(), c.high(), c.low(), c.close(), c.volume()]))
-        .collect();
+    let imported = import(name, content, options).unwrap_or_else(|error| panic!("{error}"));
     let expected = ROWS.map(|(time, [open, high, low, close, volume])| {
         (time, [open, high, low, close, if volumes == Volumes::Said { volume } else { 0.0 }])
     });
-    assert_eq!(rows, expected, "{name}");
+    assert_eq!(rows_of(&imported), expected, "{name}");
     assert_eq!(imported.candles.interval().to_string(), "1m", "{name}");
 }
 
@@ -86,8 +45,8 @@ enum Volumes {
 use Volumes::{Missing, Said};
 
 fn check_refused(name: &str, content: impl AsRef<[u8]>, options: &str, cure: &str) {
-    let error = import_bytes(content.as_ref(), Path::new(name), &settings(options)).map(|_| ()).unwrap_err();
-    assert!(error.to_string().contains(cure), "{name}: {error}");
+    let error = import(name, content, options).map(|_| ()).unwrap_err();
+    assert!(error.contains(cure), "{name}: {error}");
 }
 
 #[test]
@@ -99,14 +58,11 @@ fn archives_of_exchanges() {
         })
     };
     check("EURUSDT-1m-2024-01-02.csv", klines(1_000), "", Said);
-    // Microseconds since 2025.
     check("EURUSDT-1m-2025-01.csv", klines(1_000_000), "", Said);
     check("EURUSDT-1m-2024-01.zip", zip(&[("EURUSDT-1m-2024-01.csv", &klines(1_000))]), "", Said);
-    // No names, a count of trades at the end.
     let counted = lines(0, |time, _, [o, h, l, c, v]| format!("{time},{o},{h},{l},{c},{v},9\n"));
     check_refused("XBTUSD_1.csv", &counted, "symbol=XBTUSD", "--columns time,open,high,low,close,volume,-");
     check("XBTUSD_1.csv", &counted, "symbol=XBTUSD columns=time,open,high,low,close,volume,-", Said);
-    // The symbol and the interval before the time, a turnover after the volume.
     let named = lines(0, |time, _, [o, h, l, c, v]| format!("EURUSD,1,{time},{o},{h},{l},{c},{v},3.2\n"));
     let named = format!("symbol,interval,start_at,open,high,low,close,volume,turnover\n{named}");
     check("EURUSD_1m.csv", &named, "", Said);
@@ -126,12 +82,10 @@ fn collections_of_sites() {
     check_refused("EURUSDT_1m.csv", &site, "", "settle it with --columns");
     let columns = "columns=time,-,-,open,high,low,close,volume,-,-";
     check("EURUSDT_1m.csv", &site, columns, Said);
-    // Remarks above the names, a blank line and a sum below.
     let rows = lines(0, |_, clock, [o, h, l, c, v]| format!("2024-01-02 {clock}:00,{o},{h},{l},{c},{v}\n"));
     let remarks =
         format!("# exported by a tool\n# zone: UTC\ntime,open,high,low,close,volume\n{rows}\nTotal,,,,,62\n");
     check("EURUSD_1m.csv", remarks, "timezone=UTC", Said);
-    // Angle brackets and two columns of time; the ticker is no price.
     let rows = lines(0, |_, clock, [o, h, l, c, v]| {
         format!("EURUSD,1,20240102,{}00,{o},{h},{l},{c},{v},0\n", clock.replace(':', ""))
     });
@@ -242,12 +196,8 @@ fn spreadsheets_and_what_is_called_one() {
 fn what_is_no_candle() {
     let ticks = "timestamp,bid,ask\n1704232800000,1.0942,1.0943\n";
     check_refused("EURUSD.csv", ticks, "", "ticks or trades");
-    check_refused(
-        "DAT_ASCII_EURUSD_T_202401.csv",
-        "20240102 170000123,1.0942,1.0943,0\n",
-        "",
-        "ticks or trades",
-    );
+    let ticks = "20240102 170000123,1.0942,1.0943,0\n";
+    check_refused("DAT_ASCII_EURUSD_T_202401.csv", ticks, "", "ticks or trades");
     let trades = "id,price,qty,quoteQty,time,isBuyerMaker\n1,1.0942,1,1,1704232800000,true\n";
     check_refused("EURUSD-trades.csv", trades, "", "ticks or trades");
     let minutes = "time,open,high,low,close\n28403880,1.1,1.1,1.1,1.1\n";

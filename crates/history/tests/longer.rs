@@ -29,13 +29,11 @@ fn moment(millis: i64) -> DateTime<Utc> {
     DateTime::from_timestamp_millis(millis).unwrap()
 }
 
-/// The minutes between two moments in which currencies trade.
 fn open_minutes(from: DateTime<Utc>, until: DateTime<Utc>) -> Vec<i64> {
     let minutes = (0..(until - from).num_minutes()).map(|minute| from + TimeDelta::minutes(minute));
     minutes.filter(|minute| is_open(*minute)).map(|minute| minute.timestamp_millis()).collect()
 }
 
-/// A candle whose numbers tell its minute.
 fn candle(time: i64) -> Candle {
     let price = (time / MINUTE % 10_007) as f64 + 1.0;
     let numbers =
@@ -48,7 +46,6 @@ fn series(minutes: &[i64]) -> CandleSeries {
     CandleSeries::new(series, minutes.iter().copied().map(candle).collect::<Vec<_>>()).unwrap()
 }
 
-/// Open time, open, high, low, close and volume.
 type Row = (i64, f64, f64, f64, f64, f64);
 
 fn row(candle: &Candle) -> Row {
@@ -56,7 +53,6 @@ fn row(candle: &Candle) -> Row {
     (candle.time().get(), open, high, low, candle.close(), candle.volume())
 }
 
-/// The longer candles that these minutes make up.
 fn reckoned(minutes: &[i64], interval: &str, percent: i64) -> Vec<Row> {
     let length = interval.parse::<Interval>().unwrap().length().get();
     let mut slots: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
@@ -139,17 +135,8 @@ fn a_holiday_has_no_candle_and_the_day_before_has_one() {
         |minute: i64| closed.iter().any(|(from, until)| (at(from)..at(until)).contains(&moment(minute)));
     let traded: Vec<i64> = week.into_iter().filter(|minute| !is_holiday(*minute)).collect();
     let days = check(&traded);
-    let expected = [
-        "Mon 12-22",
-        "Tue 12-23",
-        "Wed 12-24",
-        "Fri 12-26",
-        "Mon 12-29",
-        "Tue 12-30",
-        "Wed 12-31",
-        "Fri 01-02",
-    ];
-    assert_eq!(days, expected);
+    let expected = "Mon 12-22, Tue 12-23, Wed 12-24, Fri 12-26, Mon 12-29, Tue 12-30, Wed 12-31, Fri 01-02";
+    assert_eq!(days.join(", "), expected);
 }
 
 #[test]

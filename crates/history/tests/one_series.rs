@@ -2,40 +2,20 @@
 //! not finished, doubles that differ, candles of another midnight. Rows were worked out by hand.
 #![allow(clippy::unwrap_used, reason = "what cannot be read fails its test")]
 
-use candlewick_history::{
-    BarTime, CheckSettings, Checked, ConflictChoice, FindingKind, ImportSettings, Imported, check_bytes,
-    import_bytes,
-};
+mod common;
+
+use candlewick_history::{CheckSettings, Checked, ConflictChoice, FindingKind, Imported, check_bytes};
 use candlewick_sdk::{Candle, Millis};
+use common::{DAY, HOUR, MINUTE, import, settings};
 use std::fmt::Write as _;
 use std::path::Path;
 
 /// 2026-01-05 09:00 UTC, a Monday.
 const NINE: i64 = 1_767_603_600_000;
-const MINUTE: i64 = 60_000;
-const HOUR: i64 = 60 * MINUTE;
 
-fn settings(options: &str) -> ImportSettings {
-    let mut settings = ImportSettings::default();
-    for option in options.split_whitespace() {
-        let (name, value) = option.split_once('=').unwrap();
-        match name {
-            "symbol" => settings.symbol = Some(value.parse().unwrap()),
-            "interval" => settings.interval = Some(value.parse().unwrap()),
-            "timezone" => settings.zone = Some(value.parse().unwrap()),
-            "clock-change" => settings.clock_change = value.parse().unwrap(),
-            "columns" => settings.table.columns = Some(value.parse().unwrap()),
-            "delimiter" => settings.table.delimiter = Some(value.parse().unwrap()),
-            "stamped" => settings.stamped = BarTime::Close,
-            "only" => settings.only = value.split(',').map(str::to_owned).collect(),
-            other => panic!("{other}"),
-        }
-    }
-    settings
-}
-
-fn import(name: &str, content: &str, options: &str) -> Result<Imported, String> {
-    import_bytes(content.as_bytes(), Path::new(name), &settings(options)).map_err(|error| error.to_string())
+fn check(name: &str, content: &str, options: &str) -> Result<Checked, String> {
+    check_bytes(content.as_bytes(), Path::new(name), &settings(options), &CheckSettings::default())
+        .map_err(|error| error.to_string())
 }
 
 /// Refused by an import and by a check alike, with such words.
@@ -43,9 +23,8 @@ fn check_refused(name: &str, content: &str, options: &str, expected: &str) {
     let imported = import(name, content, options).map(|imported| imported.candles.candles().len());
     let error = imported.expect_err(&format!("{name} is refused"));
     assert!(error.contains(expected), "{error}\n{expected}");
-    let checked =
-        check_bytes(content.as_bytes(), Path::new(name), &settings(options), &CheckSettings::default());
-    assert_eq!(checked.map(|_| ()).unwrap_err().to_string(), error, "{name}");
+    let checked = check(name, content, options).map(|_| ());
+    assert_eq!(checked.unwrap_err(), error, "{name}");
 }
 
 fn times(imported: &Imported) -> Vec<i64> {
@@ -77,14 +56,12 @@ fn every(step: i64, from: i64, count: i64) -> impl Iterator<Item = i64> + Clone 
 #[test]
 fn two_symbols_are_refused_and_only_takes_one() {
     let row = |name: &'static str| move |time: i64, cells: &str| format!("{name},5,{cells},{time}");
-    let text = format!(
-        "ticker,volume,open,high,low,close,timestamp\n{}{}",
-        lines(every(MINUTE, NINE, 6), row("C:EURUSD")),
-        lines(every(MINUTE, NINE + 6 * MINUTE, 6), row("C:GBPUSD"))
-    );
-    let expected = "the file holds 2 symbols: C:EURUSD (6 rows, the first in line 2), C:GBPUSD (6 rows, the first in line 8); settle it \
-                    with --only, such as --only C:EURUSD";
+    let rows = |from: i64, name: &'static str| lines(every(MINUTE, NINE + from * MINUTE, 6), row(name));
+    let rows = rows(0, "C:EURUSD") + &rows(6, "C:GBPUSD");
+    let text = format!("ticker,volume,open,high,low,close,timestamp\n{rows}");
+    let expected = "holds 2 symbols: C:EURUSD (6 rows, the first in line 2), C:GBPUSD (6 rows, the first in line 8)";
     check_refused("2026-01-05.csv", &text, "symbol=EURUSD", expected);
+    check_refused("2026-01-05.csv", &text, "symbol=EURUSD", "such as --only C:EURUSD");
     check_refused("2026-01-05.csv", &text, "symbol=GBPUSD", "such as --only C:GBPUSD");
     let euro = import("2026-01-05.csv", &text, "symbol=EURUSD only=EURUSD").unwrap();
     assert_eq!((minutes(&euro), euro.excluded_rows), ((0..6).collect(), 6));
@@ -104,36 +81,27 @@ fn two_symbols_are_refused_and_only_takes_one() {
     // Days of many shares, as a table of Yahoo has them.
     let days = "Date,Open,High,Low,Close,Volume,Name\n2026-01-05,1,2,1,2,5,AAL\n2026-01-06,1,2,1,2,5,AAL\n2026-01-05,1,2,1,2,5,AAPL\n";
     check_refused("AAL.csv", days, "", "holds 2 symbols: AAL (2 rows, the first in line 2), AAPL (1 rows");
-    check_refused(
-        "EURUSD_1m.csv",
-        &ours(every(MINUTE, NINE, 3)),
-        "only=EURUSD",
-        "has no column for a symbol",
-    );
+    let bare = ours(every(MINUTE, NINE, 3));
+    check_refused("EURUSD_1m.csv", &bare, "only=EURUSD", "has no column for a symbol");
 }
 
 #[test]
 fn a_symbol_column_that_contradicts_the_name_or_the_option_is_refused() {
     let named = |name: &str| {
-        format!(
-            "symbol,time,open,high,low,close\n{}",
-            lines(every(MINUTE, NINE, 4), |time, cells| format!("{name},{time},{cells}"))
-        )
+        let rows = lines(every(MINUTE, NINE, 4), |time, cells| format!("{name},{time},{cells}"));
+        format!("symbol,time,open,high,low,close\n{rows}")
     };
-    let expected = "its symbol column says GBPUSD, but the file name says EURUSD; settle it with --symbol GBPUSD, or with --only GBPUSD if \
-                    EURUSD is another name of it";
+    let expected = "its symbol column says GBPUSD, but the file name says EURUSD; settle it with --symbol GBPUSD, or \
+                    with --only GBPUSD if EURUSD is another name of it";
     check_refused("EURUSD_1m.csv", &named("GBPUSD"), "", expected);
     check_refused("x.csv", &named("GBPUSD"), "symbol=EURUSD", "but the option says EURUSD");
     check_refused("x.csv", &named("GBPUSD"), "", "such as --symbol GBPUSD");
     check_refused("EURUSD_1m.csv", &named("EURUSD-OTC"), "", "says EURUSD-OTC");
     for name in ["EURUSD", "EUR/USD", "eur_usd", "FX:EURUSD", "EURUSD=X"] {
-        assert_eq!(
-            import("EURUSD_1m.csv", &named(name), "").map(|imported| times(&imported).len()),
-            Ok(4),
-            "{name}"
-        );
+        let imported = import("EURUSD_1m.csv", named(name), "");
+        assert_eq!(imported.map(|imported| times(&imported).len()), Ok(4), "{name}");
     }
-    assert!(import("EURUSD_1m.csv", &named("BBG0013HJJ31"), "only=BBG0013HJJ31").is_ok());
+    assert!(import("EURUSD_1m.csv", named("BBG0013HJJ31"), "only=BBG0013HJJ31").is_ok());
 }
 
 #[test]
@@ -147,22 +115,13 @@ fn an_interval_column_holds_one_interval_and_that_of_the_file() {
         format!("{head}{rows}")
     };
     let options = "symbol=EURUSD timezone=UTC";
-    check_refused(
-        "x.txt",
-        &period("1", "5"),
-        options,
-        "holds 2 intervals: 1 (3 rows, the first in line 2), 5 (3 rows, the first in line 5)",
-    );
-    let chosen = import("x.txt", &period("1", "5"), &format!("{options} only=1")).unwrap();
+    let two = "holds 2 intervals: 1 (3 rows, the first in line 2), 5 (3 rows, the first in line 5)";
+    check_refused("x.txt", &period("1", "5"), options, two);
+    let chosen = import("x.txt", period("1", "5"), &format!("{options} only=1")).unwrap();
     assert_eq!(minutes(&chosen), [0, 1, 2]);
-    check_refused(
-        "x.txt",
-        &period("5", "5"),
-        options,
-        "its interval column says 5, but the file is read as 1m",
-    );
+    check_refused("x.txt", &period("5", "5"), options, "column says 5, but the file is read as 1m");
     for label in ["1", "60", "M1", "1m", "1min", "PT1M"] {
-        assert!(import("x.txt", &period(label, label), options).is_ok(), "{label}");
+        assert!(import("x.txt", period(label, label), options).is_ok(), "{label}");
     }
 }
 
@@ -171,29 +130,18 @@ fn a_stretch_of_another_interval_is_refused_in_every_format() {
     let mixed = || every(MINUTE, NINE, 100).chain(every(5 * MINUTE, NINE + 104 * MINUTE, 100));
     let expected = "the rows are 1m apart, but";
     check_refused("EURUSD_1m.csv", &ours(mixed()), "", expected);
-    check_refused(
-        "EURUSD_1m.csv",
-        &ours(mixed()),
-        "",
-        "100 times, between line 101 and line 201, they are mostly 5m apart",
-    );
+    let place = "100 times, between line 101 and line 201, they are mostly 5m apart";
+    check_refused("EURUSD_1m.csv", &ours(mixed()), "", place);
     let json: Vec<String> = mixed().map(|time| format!("[{time},1,2,1,2,5]")).collect();
-    check_refused(
-        "EURUSD-1m.json",
-        &format!("[{}]", json.join(",")),
-        "symbol=EURUSD",
-        "between row 100 and row 200",
-    );
-    let hours = every(HOUR, NINE, 100).chain(every(24 * HOUR, NINE + 123 * HOUR, 50));
+    let json = format!("[{}]", json.join(","));
+    check_refused("EURUSD-1m.json", &json, "symbol=EURUSD", "between row 100 and row 200");
+    let hours = every(HOUR, NINE, 100).chain(every(DAY, NINE + 123 * HOUR, 50));
     check_refused("x.csv", &ours(hours), "symbol=BTCUSDT", "mostly 1d apart: the file holds two intervals");
     // The longer ones first, and beside the shorter ones.
     let reversed = every(5 * MINUTE, NINE, 30).chain(every(MINUTE, NINE + 150 * MINUTE, 60));
     check_refused("EURUSD_1m.csv", &ours(reversed), "", expected);
-    let beside = format!(
-        "{}{}",
-        ours(every(MINUTE, NINE, 60)),
-        lines(every(5 * MINUTE, NINE, 12), |time, cells| format!("{time},{cells},25"))
-    );
+    let longer = lines(every(5 * MINUTE, NINE, 12), |time, cells| format!("{time},{cells},25"));
+    let beside = ours(every(MINUTE, NINE, 60)) + &longer;
     check_refused("EURUSD_1m.csv", &beside, "", "12 times are there twice, each 5m apart");
 }
 
@@ -206,14 +154,14 @@ fn gaps_are_not_another_interval() {
     };
     for missing in [1, 10, 30, 50] {
         let kept: Vec<i64> = every(MINUTE, NINE, 8_000).filter(|_| draw() >= missing).collect();
-        let imported = import("EURUSD_1m.csv", &ours(kept.clone()), "").unwrap();
+        let imported = import("EURUSD_1m.csv", ours(kept.clone()), "").unwrap();
         assert_eq!(times(&imported), kept, "{missing} % missing");
     }
     // Days without weekends, hours of a market that is open for seven of them.
-    let days = every(24 * HOUR, NINE - 9 * HOUR, 120).filter(|time| (time / (24 * HOUR) + 4) % 7 < 5);
-    assert!(import("EURUSD_1d.csv", &ours(days), "").is_ok());
+    let days = every(DAY, NINE - 9 * HOUR, 120).filter(|time| (time / DAY + 4) % 7 < 5);
+    assert!(import("EURUSD_1d.csv", ours(days), "").is_ok());
     let hours = every(HOUR, NINE, 2_000).filter(|time| (time / HOUR) % 24 >= 14 && (time / HOUR) % 24 < 21);
-    assert!(import("AAPL_1h.csv", &ours(hours), "").is_ok());
+    assert!(import("AAPL_1h.csv", ours(hours), "").is_ok());
 }
 
 #[test]
@@ -231,15 +179,10 @@ fn a_last_row_that_is_cut_off_is_refused() {
     refused(bare, "columns=time,open,high,low,close,volume,-", "line 3: 6 columns where 7 belong");
     refused("[[1767603600000,1,2,1,2,5],[1767603660000,1,2", "", "EOF while parsing");
     // A row with an end may lack what it need not have, as may one of a file whose rows all do.
-    assert!(import("EURUSD_1m.csv", &format!("{head}{cut}\n"), "interval=1m").is_ok());
+    assert!(import("EURUSD_1m.csv", format!("{head}{cut}\n"), "interval=1m").is_ok());
     let short = "time,open,high,low,close,volume,remark\n1767603600,1,2,1,2,5\n1767603660,1,2,1,2,5";
     assert_eq!(import("EURUSD_1m.csv", short, "").map(|imported| times(&imported).len()), Ok(2));
-    let checked = check_bytes(
-        format!("{head}{cut}").as_bytes(),
-        Path::new("EURUSD_1m.csv"),
-        &ImportSettings::default(),
-        &CheckSettings::default(),
-    );
+    let checked = check("EURUSD_1m.csv", &format!("{head}{cut}"), "");
     assert_eq!(checked.unwrap().findings.counts()[&FindingKind::Unreadable], 1);
 }
 
@@ -253,19 +196,19 @@ fn unfinished_candles_are_left_out_and_counted() {
         ("partial", "no", "yes"),
     ] {
         let row = |time: i64, cells: &str| {
-            format!("{time},{cells},5,{}", if time < NINE + 5 * MINUTE { yes } else { no })
+            let flag = [yes, yes, "", yes, yes, no][((time - NINE) / MINUTE) as usize];
+            format!("{time},{cells},5,{flag}")
         };
         let rows = lines(every(MINUTE, NINE, 6), row);
-        let imported =
-            import("EURUSD_1m.csv", &format!("time,open,high,low,close,volume,{name}\n{rows}"), "").unwrap();
+        let text = format!("time,open,high,low,close,volume,{name}\n{rows}");
+        let imported = import("EURUSD_1m.csv", text, "").unwrap();
         assert_eq!((minutes(&imported), imported.unfinished_rows), (vec![0, 1, 2, 3, 4], 1), "{name}");
     }
     // The finished candle of the same minute stands behind the unfinished one.
-    let twice = format!(
-        "time,open,high,low,close,complete\n{NINE},1,1,1,1,false\n{NINE},1,2,1,2,true\n{},1,2,1,2,true\n",
-        NINE + MINUTE
-    );
-    let imported = import("EURUSD_1m.csv", &twice, "interval=1m").unwrap();
+    let next = NINE + MINUTE;
+    let rows = format!("{NINE},1,1,1,1,false\n{NINE},1,2,1,2,true\n{next},1,2,1,2,true\n");
+    let twice = format!("time,open,high,low,close,complete\n{rows}");
+    let imported = import("EURUSD_1m.csv", twice, "interval=1m").unwrap();
     assert_eq!((imported.candles.candles()[0].high(), imported.unfinished_rows), (2.0, 1));
 }
 
@@ -300,14 +243,12 @@ fn local_times_are_put_in_order_before_their_zone_is_applied() {
     let berlin = "timezone=Europe/Berlin";
     assert_eq!(found(&quarters(|rows| rows), berlin), Ok((expected.clone(), false)));
     assert_eq!(found(&quarters(reversed), berlin), Ok((expected.clone(), true)));
-    let pairs = "the rows of both hours follow each other in pairs; settle it with --clock-change pairs, if the first row of each pair is \
-                 the earlier one, or skip";
+    let pairs = "both hours follow each other in pairs; settle it with --clock-change pairs, if the first row of each \
+                 pair is the earlier one, or skip";
     let options = "symbol=BTCUSDT interval=15m timezone=Europe/Berlin";
     check_refused("x.csv", &quarters(paired), options, pairs);
-    assert_eq!(
-        found(&quarters(paired), &format!("{berlin} clock-change=pairs")),
-        Ok((expected.clone(), false))
-    );
+    let taken = found(&quarters(paired), &format!("{berlin} clock-change=pairs"));
+    assert_eq!(taken, Ok((expected.clone(), false)));
     let skipped = found(&quarters(paired), &format!("{berlin} clock-change=skip")).unwrap().0;
     assert_eq!(skipped, [&expected[..4], &expected[12..]].concat());
     // A row of the hour that is there three times.
@@ -315,24 +256,13 @@ fn local_times_are_put_in_order_before_their_zone_is_applied() {
         rows.insert(6, rows[5].clone());
         rows
     };
-    check_refused(
-        "x.csv",
-        &quarters(thrice),
-        options,
-        "in no order that tells them apart; settle it with --clock-change skip",
-    );
+    let skip = "in no order that tells them apart; settle it with --clock-change skip";
+    check_refused("x.csv", &quarters(thrice), options, skip);
     // The clock of such rows is not that of a fixed distance, and no double of them is to be taken out.
     for zone in ["UTC", "+01:00"] {
-        for order in
-            [&(|rows| rows) as &dyn Fn(Vec<(String, usize)>) -> Vec<(String, usize)>, &reversed, &paired]
-        {
+        for rows in [quarters(|rows| rows), quarters(reversed), quarters(paired)] {
             let options = format!("symbol=BTCUSDT interval=15m timezone={zone}");
-            check_refused(
-                "x.csv",
-                &quarters(order),
-                &options,
-                "the hour from 2026-10-25 02:00 on is there twice with other values",
-            );
+            check_refused("x.csv", &rows, &options, "2026-10-25 02:00 on is there twice with other values");
         }
     }
 }
@@ -346,22 +276,11 @@ fn newest_first_minutes_lose_nothing_at_the_change_of_the_clock() {
     let line = |(index, time): (usize, &String)| format!("{time},{0},{0},{0},{0}\n", index + 1);
     let lines: Vec<String> = rows.iter().enumerate().map(line).collect();
     let text: String = lines.iter().rev().map(String::as_str).collect();
-    let imported =
-        import("BTCUSDT_1m.csv", &format!("Time,Open,High,Low,Close\n{text}"), "timezone=Europe/Berlin")
-            .unwrap();
+    let text = format!("Time,Open,High,Low,Close\n{text}");
+    let imported = import("BTCUSDT_1m.csv", text, "timezone=Europe/Berlin").unwrap();
     let found: Vec<f64> = imported.candles.candles().iter().map(Candle::open).collect();
     assert_eq!(found, (1..=240).map(f64::from).collect::<Vec<_>>());
     assert_eq!(imported.candles.end() - imported.candles.start(), Millis::HOUR * 4);
-}
-
-fn checked(text: &str) -> Checked {
-    check_bytes(
-        text.as_bytes(),
-        Path::new("EURUSD_1m.csv"),
-        &ImportSettings::default(),
-        &CheckSettings::default(),
-    )
-    .unwrap()
 }
 
 #[test]
@@ -378,28 +297,26 @@ fn a_repair_prefers_a_candle_to_its_stub_and_needs_a_choice_for_other_doubles() 
     for rows in
         [format!("{stub}\n{whole}"), format!("{whole}\n{stub}"), format!("{stub}\n{whole}\n{stub}\n{whole}")]
     {
-        let checked = checked(&with(&rows));
+        let checked = check("EURUSD_1m.csv", &with(&rows), "").unwrap();
         assert!(!checked.findings.counts().contains_key(&FindingKind::Conflict), "{rows}");
         let fixed = checked.fix(&[]).candles.unwrap();
         assert_eq!((fixed.candles().len(), fixed.candles()[2].volume()), (4, 12.0), "{rows}");
     }
-    let found = checked(&with(&format!("{stub}\n{whole}")));
+    let found = check("EURUSD_1m.csv", &with(&format!("{stub}\n{whole}")), "").unwrap();
     let finding = &found.findings.list()[0];
     assert_eq!((finding.kind, finding.row), (FindingKind::Duplicate, Some(4)), "the stub, not the candle");
     // Neither can have been the other one.
     let other = format!("{time},1.18,1.1801,1.1799,1.18,40");
-    let conflict = checked(&with(&format!("{whole}\n{other}\n{whole}")));
+    let conflict = check("EURUSD_1m.csv", &with(&format!("{whole}\n{other}\n{whole}")), "").unwrap();
     let counts = conflict.findings.counts();
-    assert_eq!(
-        (counts[&FindingKind::Conflict], counts[&FindingKind::Duplicate], conflict.conflicts()),
-        (1, 1, 1)
-    );
+    assert_eq!((counts[&FindingKind::Conflict], counts[&FindingKind::Duplicate]), (1, 1));
+    assert_eq!(conflict.conflicts(), 1);
     for (choice, volume) in [("first", 12.0), ("last", 12.0), ("larger", 40.0)] {
         let resolved = conflict.choose(choice.parse::<ConflictChoice>().unwrap());
         let fixed = resolved.fix(&[]).candles.unwrap();
         assert_eq!((fixed.candles().len(), fixed.candles()[2].volume()), (4, volume), "{choice}");
     }
-    let error = import("EURUSD_1m.csv", &with(&format!("{whole}\n{other}")), "").map(|_| ()).unwrap_err();
+    let error = import("EURUSD_1m.csv", with(&format!("{whole}\n{other}")), "").map(|_| ()).unwrap_err();
     assert!(error.contains("is there twice, with other values") && !error.contains("--fix"), "{error}");
 }
 
@@ -408,34 +325,29 @@ fn candles_of_another_midnight_are_refused_with_what_to_import() {
     let terminal = |hours: i64, count: i64| {
         lines(every(hours * HOUR, NINE - 9 * HOUR, count), |time, cells| {
             let hour = time / HOUR;
-            let day = (time - (NINE - 9 * HOUR)) / (24 * HOUR) + 5;
+            let day = (time - (NINE - 9 * HOUR)) / DAY + 5;
             format!("2026.01.{day:02},{:02}:00,{cells},5", hour % 24)
         })
     };
     let athens = "timezone=Europe/Athens";
-    let expected = "candles of 4h that begin at 22:00 UTC cannot be stored, only candles that begin at 00:00 UTC and each 4h after it. Import \
-                    candles of 1h or less; longer ones are made of them";
-    check_refused("EURUSD240.csv", &terminal(4, 12), athens, expected);
-    check_refused(
-        "EURUSD1440.csv",
-        &terminal(24, 12),
-        athens,
-        "candles of 1d that begin at 22:00 UTC cannot be stored, only candles that begin at 00:00 UTC.",
-    );
-    check_refused(
-        "EURUSD60.csv",
-        &terminal(1, 12),
-        "timezone=Asia/Kolkata",
-        "candles of 1h that begin at 18:30 UTC cannot be stored",
-    );
-    check_refused("EURUSD60.csv", &terminal(1, 12), "timezone=Asia/Kolkata", "Import candles of 30m or less");
-    assert!(import("EURUSD60.csv", &terminal(1, 12), athens).is_ok());
+    let india = "timezone=Asia/Kolkata";
+    for (hours, options, expected) in [
+        (4, athens, "candles of 4h that begin at 22:00 UTC cannot be stored, only candles that begin at"),
+        (4, athens, "00:00 UTC and each 4h after it. Import candles of 1h or less; longer ones are made of"),
+        (24, athens, "candles of 1d that begin at 22:00 UTC cannot be stored, only candles that begin at"),
+        (24, athens, "only candles that begin at 00:00 UTC."),
+        (1, india, "candles of 1h that begin at 18:30 UTC cannot be stored"),
+        (1, india, "Import candles of 30m or less"),
+    ] {
+        check_refused(&format!("EURUSD{}.csv", hours * 60), &terminal(hours, 12), options, expected);
+    }
+    assert!(import("EURUSD60.csv", terminal(1, 12), athens).is_ok());
     // Moments instead of a server's clock: days that end in New York, weeks from Monday, months.
-    let days = every(24 * HOUR, NINE - 11 * HOUR, 10);
+    let days = every(DAY, NINE - 11 * HOUR, 10);
     check_refused("EURUSD_1d.csv", &ours(days), "", "candles of 1d that begin at 22:00 UTC");
-    let weeks = every(7 * 24 * HOUR, NINE - 9 * HOUR, 5);
-    let week = "candles of 7d that begin on Monday, 2026-01-05, 00:00 UTC cannot be stored, only candles that begin each 7d from 1970-01-01 \
-                on. Import candles of 1d or less";
+    let weeks = every(7 * DAY, NINE - 9 * HOUR, 5);
+    let week = "candles of 7d that begin on Monday, 2026-01-05, 00:00 UTC cannot be stored, only candles that begin \
+                each 7d from 1970-01-01 on. Import candles of 1d or less";
     check_refused("x.csv", &ours(weeks), "symbol=BTCUSDT", week);
     // The first of December, January, February, March and April.
     let months =
@@ -447,7 +359,7 @@ fn candles_of_another_midnight_are_refused_with_what_to_import() {
     });
     check_refused("BTCUSDT-1mo-2026-01.csv", &klines, "", "calendar months cannot be stored");
     for advice in ["--timezone", "--stamped"] {
-        let error = import("EURUSD240.csv", &terminal(4, 12), athens).map(|_| ()).unwrap_err();
+        let error = import("EURUSD240.csv", terminal(4, 12), athens).map(|_| ()).unwrap_err();
         assert!(!error.contains(advice), "{error}");
     }
 }
@@ -486,22 +398,4 @@ fn suggested_columns_are_right_when_they_are_followed() {
     for options in ["timezone=UTC", "timezone=UTC delimiter=space"] {
         assert_eq!(minutes(&import("EURUSD_1m.csv", spaced, options).unwrap()), [0, 1], "{options}");
     }
-}
-
-#[test]
-fn a_name_may_hold_more_than_the_symbol_and_the_interval() {
-    let named = "time,open,high,low,close\n1767603600,1,2,1,2\n1767603660,1,2,1,2\n1767603720,1,2,1,2\n";
-    for (name, symbol) in [
-        ("Binance_ETHUSDT_1m.csv", "ETHUSDT"),
-        ("iq_EURUSD_60s.csv", "EURUSD"),
-        ("2026-01-05_BTCUSDT_1m.csv", "BTCUSDT"),
-        ("EURUSD1.csv", "EURUSD"),
-    ] {
-        assert_eq!(
-            import(name, named, "").map(|imported| imported.candles.symbol().to_string()),
-            Ok(symbol.to_owned()),
-            "{name}"
-        );
-    }
-    check_refused("2026-01-05.csv", named, "", "does not say the symbol");
 }

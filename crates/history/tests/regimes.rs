@@ -55,10 +55,7 @@ fn a_planted_edge_is_there_and_of_the_size_that_was_asked_for() {
         let days = if span == "1h" { 60 } else { 30 };
         let made = minutes(&format!("edge:{chance}:{span}"), seed, days);
         let spans = resample(&made, span.parse().unwrap()).unwrap();
-        assert!(
-            spans.candles().iter().all(|candle| direction(candle) != 0),
-            "{span}: a span without direction"
-        );
+        assert!(spans.candles().iter().all(|candle| direction(candle) != 0), "{span}");
         let counted = repeats(&spans);
         assert!(is_within_three_errors(counted, chance), "{chance} {span}: {counted:?}");
         // There are enough of them to distinguish each of these edges from none.
@@ -173,14 +170,8 @@ fn a_check_finds_just_the_bad_rows_that_were_planted() {
         let checked = check_bytes(&text, Path::new("BTCUSDT_1m.csv"), &reading, &settings).unwrap();
         let mut found = checked.findings.counts().clone();
         // Six kinds of rows are no candles at all, and each leaves a gap.
-        let lost = [
-            FindingKind::Unreadable,
-            FindingKind::NotFinite,
-            FindingKind::Price,
-            FindingKind::Volume,
-            FindingKind::Range,
-            FindingKind::Misaligned,
-        ];
+        use FindingKind::{Misaligned, NotFinite, Price, Range, Unreadable, Volume};
+        let lost = [Unreadable, NotFinite, Price, Volume, Range, Misaligned];
         let gaps: u64 = lost.iter().filter_map(|kind| planted.get(kind)).sum();
         assert_eq!(found.remove(&FindingKind::Gap).unwrap_or(0), gaps);
         assert_eq!(found, planted, "{rows} rows");

@@ -26,12 +26,12 @@ fn series_of(symbol: &str, interval: &str) -> CandleSeries {
     source.read(&mut no_progress).unwrap()
 }
 
-/// The settings of a `candlewick data generate` line.
 fn settings_of(command: &str) -> GenerateSettings {
     let words: Vec<&str> = command.split_whitespace().collect();
     let flags: HashMap<&str, &str> = words[3..].chunks(2).map(|pair| (pair[0], pair[1])).collect();
     let symbol = Symbol::new(flags["--symbol"]).unwrap();
     assert_eq!(flags["--start"], "2026-01-05");
+    let (market, days) = (known_market(symbol).unwrap(), flags["--days"].parse().unwrap());
     GenerateSettings {
         asset_type: flags["--asset-type"].parse().unwrap(),
         interval: flags["--interval"].parse().unwrap(),
@@ -39,12 +39,7 @@ fn settings_of(command: &str) -> GenerateSettings {
         seed: flags["--seed"].parse().unwrap(),
         tick: flags["--tick"].parse().unwrap(),
         start_price: flags["--price"].parse().unwrap(),
-        ..GenerateSettings::of_market(
-            symbol,
-            known_market(symbol).unwrap(),
-            MONDAY,
-            flags["--days"].parse().unwrap(),
-        )
+        ..GenerateSettings::of_market(symbol, market, MONDAY, days)
     }
 }
 

@@ -1,7 +1,6 @@
 //! Response bodies of the sandbox, field by field as the contract names them.
 //!
-//! Unlike the client's tolerant models, these are strict and complete. They are deliberately
-//! separate, so that a misspelt field cannot go unnoticed on both sides.
+//! Deliberately separate from the client's tolerant models, so that a misspelt field is noticed.
 
 #![allow(dead_code)] // types that only document the API
 

@@ -38,10 +38,7 @@ impl Chance {
         (self.word(subject, keys, index) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Returns a bell-shaped number with mean 0 and variance 1.
-    ///
-    /// The sum of four uniform numbers in exact arithmetic: a logarithm or cosine may differ
-    /// between machines.
+    /// Returns a bell-shaped number with mean 0 and variance 1: a sum in exact arithmetic on every machine.
     pub(crate) fn bell(self, subject: Subject, keys: [u64; 2], index: u64) -> f64 {
         let word = self.word(subject, keys, index);
         let sum: u64 = (0..4).map(|part| (word >> (part * 16)) & 0xffff).sum();

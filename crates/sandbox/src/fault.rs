@@ -63,26 +63,20 @@ impl Fault {
     ];
 
     pub const fn as_str(self) -> &'static str {
-        self.row().0
-    }
-
-    const fn row(self) -> (&'static str, f64, f64, i64) {
-        ROWS[self as usize]
+        ROWS[self as usize].0
     }
 
     const fn usual_probability(self) -> f64 {
-        self.row().1
+        ROWS[self as usize].1
     }
 
     const fn mixed_probability(self) -> f64 {
-        self.row().2
+        ROWS[self as usize].2
     }
 
-    /// Default duration of a fault.
-    ///
-    /// In real time for latency, hang and the stream, in venue time for the others.
+    /// Default duration: in real time for latency, hang and the stream, in venue time for the others.
     const fn usual_span(self) -> Millis {
-        Millis::new(self.row().3)
+        Millis::new(ROWS[self as usize].3)
     }
 
     fn has_span(self) -> bool {
@@ -310,9 +304,7 @@ impl Switchboard {
         self.state().counts.clone()
     }
 
-    /// Draws for one occasion and returns the span if the fault strikes.
-    ///
-    /// The span is zero for an instantaneous fault.
+    /// Draws for one occasion and returns the span (zero if instantaneous) if the fault strikes.
     pub(crate) fn strike(&self, fault: Fault) -> Option<Millis> {
         let mut state = self.state();
         let rate = state.profile.rate(fault)?;
@@ -406,10 +398,8 @@ mod tests {
         assert!(unknown.starts_with(start) && unknown.ends_with("stream-garbage"), "{unknown}");
         check("errors:2", Err("\"2\" after errors: use a probability from 0 to 1"));
         check("errors:10s", Err("\"10s\" after errors: use a probability from 0 to 1"));
-        check(
-            "hang:soon",
-            Err("\"soon\" after hang: use a probability from 0 to 1 or a span such as 300ms, 10s or 2m"),
-        );
+        let span = "\"soon\" after hang: use a probability from 0 to 1 or a span such as 300ms, 10s or 2m";
+        check("hang:soon", Err(span));
         check("errors:NaN", Err("\"NaN\" after errors: use a probability from 0 to 1"));
         assert!("mixed:0.5".parse::<FaultProfile>().is_err());
     }

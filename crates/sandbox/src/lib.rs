@@ -1,13 +1,8 @@
 //! The two HTTP APIs of the contract over simulator and stored candles, with fault injection.
 //!
-//! A [`Sandbox`] is a venue for any client: the trading token API and the symbol price API on one
-//! address, a demo wallet, and candles and one-second prices from files. Venue time may run faster
-//! than real time, or in lock-step with a bot in the same process. The [`Switchboard`] injects
-//! faults. `GET /openapi.json` describes every endpoint. Every answer carries venue time in its
-//! `Date` header.
-//!
-//! In lock-step every order is answered at once, as of its arrival. Otherwise [`Replies`] sets the
-//! time.
+//! A [`Sandbox`] is a venue for any client: the trading token API and the symbol price API on one address.
+//! Venue time may run faster than real time, or in lock-step with a bot in the same process, where every
+//! order is answered at once, as of its arrival. `GET /openapi.json` describes every endpoint.
 //!
 //! Behaviour of the sandbox where the contract is silent:
 //!
@@ -36,19 +31,15 @@
 //! | rejections on arrival | `Outdated price` (`error`: `NO_PRICE`), `Insufficient balance` (`INSUFFICIENT_BALANCE`); `timestamp` is the arrival |
 //! | order whose price is beyond the end of the candles | open trade with `openPrice` 0 that never settles |
 
-mod chance;
-// The venue: trades on the one side, prices on the other.
-mod market;
-mod venue;
-// The bodies of answers and requests.
 mod body;
-mod server;
-// What goes wrong.
+mod chance;
 mod fault;
-// The whole.
+mod market;
 mod sandbox;
+mod server;
 mod settings;
 mod time_text;
+mod venue;
 
 pub use fault::{Fault, FaultCounts, FaultError, FaultProfile, FaultRate, Switchboard};
 pub use market::markets_of;

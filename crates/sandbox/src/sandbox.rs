@@ -71,7 +71,7 @@ impl Sandbox {
         boards.check_symbols(markets.iter().map(Market::symbol))?;
         let chance = Chance::new(settings.seed);
         let switchboard = Arc::new(Switchboard::new(settings.faults.clone(), settings.seed));
-        let (start, shared) = (clock.now(), Arc::clone(&switchboard));
+        let start = clock.now();
         let venue = Venue::new(
             simulation,
             (settings.wallet, balance, scale),
@@ -79,16 +79,14 @@ impl Sandbox {
             (markets, paths),
             start,
             chance,
-            shared,
+            Arc::clone(&switchboard),
         )?;
         let (stop, stopping) = watch::channel(false);
         let state = Arc::new(ServerState::new(settings, scale, clock, boards, venue, switchboard, stopping));
         Ok(Self { state, stop })
     }
 
-    /// Returns the routes, for in-process callers.
-    ///
-    /// A connection-drop fault breaks the answer's body.
+    /// Returns the routes, for in-process callers; a connection-drop fault breaks the answer's body.
     pub fn router(&self) -> Router {
         router(Arc::clone(&self.state))
     }

@@ -1,9 +1,7 @@
 //! Object storage client with atomic uploads.
 //!
-//! An [`ObjectUrl`] is an address, a [`Storage`] the client for its bucket or disk. Calls block,
-//! with a deadline that depends on the transferred size. Lost transfers are retried a bounded
-//! number of times. Credentials come only from the environment (`AWS_ACCESS_KEY_ID` etc.) and never
-//! appear in a message.
+//! Calls block, with a deadline that depends on the transferred size. Credentials come only from the
+//! environment (`AWS_ACCESS_KEY_ID` etc.) and never appear in a message.
 
 mod environment;
 mod storage;

@@ -223,9 +223,7 @@ impl Storage {
         self.store.put_opts(key, PutPayload::from_bytes(bytes), options).await.map(drop)
     }
 
-    /// Uploads a large object, which appears only with its last part.
-    ///
-    /// Multipart uploads do not support conditions, so the condition is checked beforehand.
+    /// Uploads a large object in parts, which support no conditions: `mode` is checked beforehand.
     async fn put_in_parts(&self, key: &Key, bytes: Bytes, mode: PutMode) -> Result<(), Error> {
         let there = match self.store.head(key).await {
             Ok(meta) => Some(meta),

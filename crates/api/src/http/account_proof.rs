@@ -1,7 +1,6 @@
-//! Proof of the account that short orders trade on.
+//! Proof of the account that short orders trade on, which neither their body nor its answer names.
 //!
-//! Neither the short request body nor its acknowledgement names the account. No second order is
-//! sent until the venue's record of the first trade has shown it.
+//! No second order is sent until the venue's record of the first trade has shown it.
 
 use crate::model::TradeRecord;
 use crate::report::account_of;
@@ -31,9 +30,7 @@ enum Known {
 /// Tolerated lead of our clock over the venue's request time.
 const CLOCK_DIFFERENCE: Millis = Millis::from_seconds(10);
 
-/// Time after which a complete list without the trade proves it never opened.
-///
-/// Counted from sending the order.
+/// Time after sending at which a complete list without the trade proves that it never opened.
 const MAX_LAG: Millis = Millis::from_seconds(300);
 
 impl AccountProof {
@@ -118,7 +115,7 @@ fn is_as_ordered(record: &TradeRecord, order: &OpenOrder) -> bool {
 mod tests {
     use super::super::open::tests::order;
     use super::*;
-    use crate::model::Tolerant;
+    use candlewick_broker::Reported;
     use candlewick_sdk::Direction;
     use rust_decimal::Decimal;
 
@@ -129,7 +126,7 @@ mod tests {
             request_time: Some(Millis::new(request_time)),
             from_api_token: Some(from_api_token),
             symbol: Some("BTC/USDT".to_owned()),
-            direction: Some(Tolerant::Known(Direction::Buy)),
+            direction: Some(Reported::Known(Direction::Buy)),
             amount: Some(Decimal::TEN),
             ..TradeRecord::default()
         }
@@ -149,10 +146,8 @@ mod tests {
         assert!(proof.awaits("01JT") && !proof.awaits("01JX"));
         assert!(proof.admit(&order(), Millis::HOUR).unwrap_err().contains("trade 01JT"));
         proof.look_at(&record("01JT", Some(true), 0, true));
-        assert_eq!(
-            (proof.admit(&order(), Millis::HOUR), proof.admit(&order(), Millis::HOUR)),
-            (Ok(()), Ok(()))
-        );
+        let twice = [proof.admit(&order(), Millis::HOUR), proof.admit(&order(), Millis::HOUR)];
+        assert_eq!(twice, [Ok(()), Ok(())]);
     }
 
     #[test]
@@ -174,7 +169,7 @@ mod tests {
             record("1", Some(true), sent, false),
             record("2", Some(true), sent - 60_000, true),
             TradeRecord { symbol: Some("ETH/USDT".to_owned()), ..another("4") },
-            TradeRecord { direction: Some(Tolerant::Known(Direction::Sell)), ..another("5") },
+            TradeRecord { direction: Some(Reported::Known(Direction::Sell)), ..another("5") },
             TradeRecord { amount: Some(Decimal::ONE), ..another("6") },
         ] {
             proof.look_at(&other);

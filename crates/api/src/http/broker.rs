@@ -98,9 +98,7 @@ impl Broker for HttpBroker {
 }
 
 impl HttpBroker {
-    /// Returns the id of the token's user.
-    ///
-    /// Only a list restricted to it has complete rows.
+    /// Returns the id of the token's user: only a list restricted to it has complete rows.
     async fn user_id(&self) -> Result<String, BrokerError> {
         let ask = async || self.ask_user().await.map(|reply| reply.value.id);
         self.user_id.get_or_try_init(ask).await.cloned()
@@ -184,9 +182,8 @@ fn sum_of(wallets: &[Wallet], wallet_type: &WalletType) -> Option<Decimal> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::script::{Act, Script, answer};
+    use super::super::script::{Script, reply, unlimited};
     use super::*;
-    use crate::Settings;
     use candlewick_broker::Account;
 
     const USER: &str = r#"{"id": "u1", "active": true}"#;
@@ -196,9 +193,8 @@ mod tests {
         {"id": "01JT", "status": "COMPLETED", "result": "LOST", "pnl": -10, "isDemo": true}]}"#;
 
     async fn scripted(bodies: &[&str]) -> (Script, HttpBroker) {
-        let acts = bodies.iter().map(|body| Act::Reply(answer("200 OK", body))).collect();
-        let script = Script::start(acts).await;
-        let broker = script.broker(Settings { requests_per_second: 0.0, ..Settings::default() });
+        let script = Script::of(bodies).await;
+        let broker = script.broker(unlimited());
         (script, broker)
     }
 
@@ -219,10 +215,9 @@ mod tests {
     #[tokio::test]
     async fn a_trade_that_is_not_found_by_its_id_is_looked_up_in_the_list() {
         let broker_with = async |list: &str| {
-            let bodies = [("404 Not Found", "{}"), ("200 OK", USER), ("200 OK", list)];
-            let acts = bodies.iter().map(|(status, body)| Act::Reply(answer(status, body))).collect();
+            let acts = vec![reply("404 Not Found", "{}"), reply("200 OK", USER), reply("200 OK", list)];
             let script = Script::start(acts).await;
-            let broker = script.broker(Settings { requests_per_second: 0.0, ..Settings::default() });
+            let broker = script.broker(unlimited());
             (script, broker)
         };
         for detail in [Detail::Progress, Detail::Everything] {
@@ -328,35 +323,26 @@ mod tests {
             ..WalletName::default()
         };
         let (user, currency) = (Some("u-[hidden]".to_owned()), Some("USD".to_owned()));
-        assert_eq!(
-            balances.wallets_of(Account::Demo),
-            [demo("1"), WalletName { user, currency, ..demo("3") }]
-        );
+        let expected = [demo("1"), WalletName { user, currency, ..demo("3") }];
+        assert_eq!(balances.wallets_of(Account::Demo), expected);
         assert_eq!(balances.wallets[2].type_name, "GOLD");
     }
 
     #[tokio::test]
     async fn a_wallet_listed_twice_and_a_key_given_twice_are_malformed() {
+        let wallet =
+            |kind: &str, balance: &str| format!(r#"{{"id": "1", "type": "{kind}", "balance": {balance}}}"#);
+        let demo = wallet("DEMO", "7");
         for (wallets, part) in [
-            (
-                r#"[{"id": "1", "type": "DEMO", "balance": 7}, {"id": "1", "type": "DEMO", "balance": 7}]"#,
-                "Wallet 1 is listed twice",
-            ),
-            (
-                r#"[{"id": "1", "type": "DEMO", "balance": 7}, {"id": "1", "type": "REAL", "balance": 7}]"#,
-                "Wallet 1 is listed twice",
-            ),
-            (
-                r#"[{"id": "1", "type": "DEMO", "balance": 9988, "balance": 123456}]"#,
-                "key \"balance\" occurs twice",
-            ),
-            (r#"[{"id": "1", "type": "DEMO", "balance": "1e19"}]"#, "no readable \"balance\""),
+            (format!("{demo}, {demo}"), "Wallet 1 is listed twice"),
+            (format!("{demo}, {}", wallet("REAL", "7")), "Wallet 1 is listed twice"),
+            (wallet("DEMO", "9988, \"balance\": 123456"), "key \"balance\" occurs twice"),
+            (wallet("DEMO", "\"1e19\""), "no readable \"balance\""),
         ] {
-            let (_script, broker) = scripted(&[wallets]).await;
+            let (_script, broker) = scripted(&[&format!("[{wallets}]")]).await;
             let error = broker.balances().await.unwrap_err();
-            let is_malformed =
-                matches!(&error, BrokerError::Malformed { problem, .. } if problem.contains(part));
-            assert!(is_malformed, "{wallets}: {error:?}");
+            let BrokerError::Malformed { problem, .. } = &error else { panic!("{wallets}: {error:?}") };
+            assert!(problem.contains(part), "{wallets}: {problem}");
         }
         let list = r#"{"data": [{"id": "01JT", "amount": 10, "amount": 60}]}"#;
         let (_script, broker) = scripted(&[USER, list]).await;

@@ -1,10 +1,8 @@
 //! The two HTTP clients: one for reads, one for opens.
 //!
 //! Neither follows redirects (a credential must not reach another host) nor uses a proxy from the
-//! environment. An open must reach the venue at most once, so its client disables everything that
-//! could resend a request: redirects, protocol retries, HTTP/2 with its refused streams, and
-//! connection reuse (the library silently resends when a *reused* connection turns out closed).
-//! Each open costs a handshake.
+//! environment. The one for opens disables everything that could resend a request: redirects, protocol
+//! retries, HTTP/2 and connection reuse.
 
 use crate::Settings;
 use candlewick_broker::BrokerError;
@@ -77,9 +75,7 @@ pub(super) fn extra_headers(settings: &Settings) -> Result<HeaderMap, BrokerErro
             let problem = "a credential comes from the environment (CANDLEWICK_BROKER__API_TOKEN, ...API_KEY) or a file";
             return Err(BrokerError::settings(&key, "[hidden]", problem));
         }
-        let ours =
-            name == "x-timestamp" || [HOST, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING].contains(&name);
-        if ours {
+        if name == "x-timestamp" || [HOST, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING].contains(&name) {
             return Err(refused("is set by the program"));
         }
         let value: HeaderValue =
@@ -118,11 +114,8 @@ impl Address {
         };
         if !url.username().is_empty() || url.password().is_some() {
             // Not even the message may show what may be a password.
-            return Err(BrokerError::settings(
-                key,
-                "[hidden]",
-                "a URL here must not hold a user name or password",
-            ));
+            let problem = "a URL here must not hold a user name or password";
+            return Err(BrokerError::settings(key, "[hidden]", problem));
         }
         if !matches!(url.scheme(), "http" | "https") {
             return refused("use https:// (or http:// to this machine)");
@@ -139,9 +132,7 @@ impl Address {
         Ok(address)
     }
 
-    /// Appends path segments to the base URL.
-    ///
-    /// Rejects empty segments and those that would change the path (`.`, `..`).
+    /// Appends path segments, but no empty ones and none that would change the path (`.`, `..`).
     pub(super) fn join<'s>(&self, segments: impl IntoIterator<Item = &'s str>) -> Result<Url, BrokerError> {
         let mut path = self.0.path().trim_end_matches('/').to_owned();
         for segment in segments {
@@ -170,9 +161,7 @@ impl Address {
     }
 }
 
-/// Appends a byte of a path segment (RFC 3986, `pchar`).
-///
-/// Tabs and line ends are encoded too: a URL parser would drop them, which yields a different name.
+/// Appends a byte of a path segment (RFC 3986, `pchar`). A URL parser would drop tabs and line ends.
 fn push_encoded(path: &mut String, byte: u8) {
     if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@".contains(&byte) {
         path.push(char::from(byte));
@@ -186,18 +175,19 @@ fn push_encoded(path: &mut String, byte: u8) {
 mod tests {
     use super::*;
 
+    fn check_made<T>(made: Result<T, BrokerError>, key: &str, problem: Option<&str>) {
+        let message = made.err().map(|error| error.to_string());
+        assert_eq!(message.is_some(), problem.is_some(), "{key}: {message:?}");
+        for (message, problem) in message.iter().zip(problem) {
+            assert!(message.starts_with(&format!("broker.{key} = ")), "{message}");
+            assert!(message.contains(problem), "{message}");
+        }
+    }
+
     fn check(name: &str, value: &str, problem: Option<&str>) {
         let headers = [(name.to_owned(), value.to_owned())].into();
-        let made = reading_client(&Settings { headers, ..Settings::default() }).map(|_| ());
-        match (made, problem) {
-            (Ok(()), None) => {}
-            (Err(error), Some(problem)) => {
-                let message = error.to_string();
-                assert!(message.starts_with(&format!("broker.headers.{name} = ")), "{message}");
-                assert!(message.contains(problem), "{message}");
-            }
-            (made, _) => panic!("{name}: {made:?}"),
-        }
+        let made = reading_client(&Settings { headers, ..Settings::default() });
+        check_made(made, &format!("headers.{name}"), problem);
     }
 
     #[test]
@@ -237,14 +227,7 @@ mod tests {
     }
 
     fn check_base(text: &str, payload: Payload, problem: Option<&str>) {
-        let made = Address::new("base_url", text, payload, None).map(|_| ()).map_err(|e| e.to_string());
-        match problem {
-            None => assert_eq!(made, Ok(()), "{text}"),
-            Some(problem) => {
-                let message = made.expect_err(text);
-                assert!(message.starts_with("broker.base_url = ") && message.contains(problem), "{message}");
-            }
-        }
+        check_made(Address::new("base_url", text, payload, None), "base_url", problem);
     }
 
     #[test]
@@ -294,11 +277,7 @@ mod tests {
         check_join("https://h/v1/", &["a"], Some("https://h/v1/a"));
         check_join("https://h/v1/x", &["default", "BTC/USDT"], Some("https://h/v1/x/default/BTC%2FUSDT"));
         check_join("https://h", &["A&B?c#d%2f é"], Some("https://h/A&B%3Fc%23d%252f%20%C3%A9"));
-        check_join(
-            "https://h",
-            &["01J\r\nT", "\t01J ", "a\\b"],
-            Some("https://h/01J%0D%0AT/%0901J%20/a%5Cb"),
-        );
+        check_join("https://h", &["J\r\nT", "\t01J ", "a\\b"], Some("https://h/J%0D%0AT/%0901J%20/a%5Cb"));
         check_join("https://h", &["%2e%2e", "a\u{0}b|^[]\"", "01J\u{202e}T"], {
             Some("https://h/%252e%252e/a%00b%7C%5E%5B%5D%22/01J%E2%80%AET")
         });

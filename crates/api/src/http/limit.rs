@@ -1,6 +1,6 @@
 //! Limits on requests: their rate, with priorities and per-host pauses, and how many run at once.
 //!
-//! In wall time, as venues know no virtual clock. An open never waits for a read.
+//! In wall time, as venues know no virtual clock.
 
 use candlewick_broker::Priority;
 use std::collections::BTreeMap;
@@ -11,8 +11,7 @@ use tokio::time::{Instant, timeout};
 
 /// A request rate with a burst of one second's worth.
 ///
-/// Opens are worthless when late, so they wait only for earlier opens; the following reads make up
-/// for it. Reads are served by priority, then by waiting time.
+/// Opens wait only for earlier opens, and reads make up for it. Reads go by priority, then waiting time.
 #[derive(Debug)]
 pub(super) struct RateLimit {
     spacing: Duration,
@@ -212,9 +211,7 @@ pub(super) struct Connections {
 }
 
 #[derive(Debug)]
-struct Places {
-    state: Mutex<PlaceState>,
-}
+struct Places(Mutex<PlaceState>);
 
 #[derive(Debug)]
 struct PlaceState {
@@ -228,35 +225,32 @@ pub(super) struct Place {
     places: Arc<Places>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct NoneFree;
-
 impl Connections {
     pub(super) fn new(most: usize) -> Self {
         Self { reading: Places::new(most), opening: Places::new(most) }
     }
 
-    pub(super) async fn to_read(&self, priority: Priority, longest: Duration) -> Result<Place, NoneFree> {
+    pub(super) async fn to_read(&self, priority: Priority, longest: Duration) -> Option<Place> {
         self.reading.wait(priority, longest).await
     }
 
-    pub(super) async fn to_open(&self, longest: Duration) -> Result<Place, NoneFree> {
+    pub(super) async fn to_open(&self, longest: Duration) -> Option<Place> {
         self.opening.wait(Priority::Trades, longest).await
     }
 }
 
 impl Places {
     fn new(free: usize) -> Arc<Self> {
-        Arc::new(Self { state: Mutex::new(PlaceState { free, waiting: BTreeMap::new(), count: 0 }) })
+        Arc::new(Self(Mutex::new(PlaceState { free, waiting: BTreeMap::new(), count: 0 })))
     }
 
-    async fn wait(self: &Arc<Self>, priority: Priority, longest: Duration) -> Result<Place, NoneFree> {
+    async fn wait(self: &Arc<Self>, priority: Priority, longest: Duration) -> Option<Place> {
         let (handed, receiver) = oneshot::channel();
         let waiter = {
             let mut state = self.state();
             if state.free > 0 {
                 state.free -= 1;
-                return Ok(Place { places: Arc::clone(self) });
+                return Some(Place { places: Arc::clone(self) });
             }
             state.count += 1;
             let key = (priority, state.count);
@@ -265,11 +259,11 @@ impl Places {
         };
         let place = timeout(longest, receiver).await;
         drop(waiter);
-        place.map_err(|_| NoneFree)?.map_err(|_| NoneFree)
+        place.ok()?.ok()
     }
 
     fn state(&self) -> MutexGuard<'_, PlaceState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -403,7 +397,6 @@ mod tests {
     async fn a_host_that_asks_for_it_is_left_in_peace_by_all_and_no_other() {
         let (start, limit) = (Instant::now(), Arc::new(RateLimit::new(1.0)));
         limit.wait(Host::First, READ, Duration::ZERO).await.unwrap();
-        // One waits for its turn, when the host asks for five seconds.
         let waits = turns(&limit, READ, 1);
         tokio::pin!(waits);
         assert!(tokio::time::timeout(Duration::from_millis(100), &mut waits).await.is_err());
@@ -485,8 +478,8 @@ mod tests {
         let connections = Arc::new(Connections::new(1));
         let held = connections.to_open(Duration::ZERO).await.unwrap();
         let start = Instant::now();
-        let refused = connections.to_open(Duration::from_millis(300)).await;
-        assert_eq!((refused.unwrap_err(), start.elapsed().as_millis()), (NoneFree, 300));
+        assert!(connections.to_open(Duration::from_millis(300)).await.is_none());
+        assert_eq!(start.elapsed().as_millis(), 300);
         // One is handed the place and is gone before it takes it.
         let gone = {
             let connections = Arc::clone(&connections);
@@ -495,6 +488,6 @@ mod tests {
         tokio::task::yield_now().await;
         drop(held);
         gone.abort();
-        assert!(connections.to_open(Duration::from_secs(1)).await.is_ok());
+        assert!(connections.to_open(Duration::from_secs(1)).await.is_some());
     }
 }

@@ -2,17 +2,15 @@
 
 use super::HttpBroker;
 #[cfg(feature = "stream")]
-use super::{Api, client, stream::Access};
-use crate::model::CandleRows;
+use super::{Api, client};
 use async_trait::async_trait;
 #[cfg(feature = "stream")]
 use candlewick_broker::PriceFeed;
 use candlewick_broker::{
-    AsOf, BrokerError, CandleQuery, Candles, MarketData, PriceAnswer, PriceRecord, Reply, other_interval,
+    AsOf, BrokerError, CandleQuery, CandleRow, Candles, MarketData, PriceAnswer, PriceRecord, Reply,
+    other_interval,
 };
 use candlewick_sdk::{Millis, Symbol};
-#[cfg(feature = "stream")]
-use std::sync::Arc;
 
 /// Maximum candles per request (contract 8: the default of `limit`).
 pub(super) const MAX_AT_ONCE: u64 = 1_000;
@@ -54,14 +52,7 @@ impl MarketData for HttpBroker {
         }
         let mut headers = client::extra_headers(&self.settings)?;
         headers.extend(self.headers(Api::Prices)?);
-        let access = Access {
-            settings: &self.settings,
-            address: &self.prices,
-            headers,
-            clock: Arc::clone(&self.clock),
-            drift: Arc::clone(&self.unrecognised),
-        };
-        self.stream.subscribe(*symbol, access).await.map(Some)
+        self.stream.subscribe(*symbol, self, headers).await.map(Some)
     }
 }
 
@@ -72,7 +63,7 @@ impl HttpBroker {
     ) -> Result<(Reply<Candles>, Vec<CandleQuery>), BrokerError> {
         let reply = self.ask_candles(window).await?;
         let page = candles_of(&reply, window)?;
-        let rows = (reply.value.rows.len() + reply.value.unreadable) as u64;
+        let rows = (reply.value.0.len() + reply.value.1) as u64;
         let is_full = rows >= MAX_AT_ONCE;
         let rest = if is_full { ends_without_candles(&page, window, reply.received) } else { Vec::new() };
         Ok((reply.map(|_| page), rest))
@@ -86,21 +77,19 @@ pub(super) fn is_same_pair(one: &str, other: &str) -> bool {
     letters(one) == letters(other)
 }
 
-fn candles_of(reply: &Reply<CandleRows>, window: &CandleQuery) -> Result<Candles, BrokerError> {
-    let rows = &reply.value.rows;
+fn candles_of(reply: &Reply<(Vec<CandleRow>, usize)>, window: &CandleQuery) -> Result<Candles, BrokerError> {
+    let (rows, unreadable) = &reply.value;
     if let Some(found) = other_interval(rows, window.interval) {
         let (seconds, wanted) = (found.get() as f64 / 1_000.0, window.interval);
         let problem = format!("the venue sent candles every {seconds} s that are not those of {wanted}");
         return Err(BrokerError::Malformed { problem, head: format!("{} rows", rows.len()) });
     }
     let mut candles = Candles::of_rows(rows, window, reply.received);
-    candles.unusable += reply.value.unreadable;
+    candles.unusable += unreadable;
     Ok(candles)
 }
 
-/// Returns the parts of a window that a limited page may have cut off.
-///
-/// A limit may drop the oldest or the newest candles. Candles not closed at `now` are not missing.
+/// Returns the parts of a window that had closed by `now`, and that a limit may have cut off at either end.
 fn ends_without_candles(page: &Candles, window: &CandleQuery, now: Millis) -> Vec<CandleQuery> {
     let length = window.interval.length();
     let (Some(first), Some(last)) = (page.candles.first(), page.candles.last()) else { return Vec::new() };
@@ -112,9 +101,8 @@ fn ends_without_candles(page: &Candles, window: &CandleQuery, now: Millis) -> Ve
 
 #[cfg(test)]
 mod tests {
-    use super::super::script::{Act, Script, answer};
+    use super::super::script::{Script, unlimited};
     use super::*;
-    use crate::Settings;
     use candlewick_sdk::Interval;
 
     const ROW: &str = r#"{"openPrice": 1, "closePrice": 2, "highPrice": 3, "lowPrice": 0.5, "time": "#;
@@ -125,10 +113,9 @@ mod tests {
     }
 
     async fn ask(body: &str, query: CandleQuery) -> (Script, Candles) {
-        let script = Script::start(vec![Act::Reply(answer("200 OK", body))]).await;
+        let script = Script::of(&[body]).await;
         let kinds = [(query.symbol, "otc".to_owned())].into();
-        let broker = script.broker(Settings { requests_per_second: 0.0, ..Settings::default() });
-        let candles = broker.with_asset_types(kinds).candles(&query).await.unwrap().value;
+        let candles = script.broker(unlimited()).with_asset_types(kinds).candles(&query).await.unwrap().value;
         (script, candles)
     }
 
@@ -137,10 +124,8 @@ mod tests {
         let rows = format!("[{ROW}120000}}, {ROW}60000}}, {ROW}60000}}, {ROW}180000}}, {{}}]");
         let (script, found) = ask(&rows, query(60_000, 180_000)).await;
         let line = &script.requests()[0].line;
-        assert!(
-            line.contains("type=otc&interval=1m&skip=0&limit=1000&startTime=59999&endTime=179999"),
-            "{line}"
-        );
+        let window = "type=otc&interval=1m&skip=0&limit=1000&startTime=59999&endTime=179999";
+        assert!(line.contains(window), "{line}");
         let times: Vec<i64> = found.candles.iter().map(|candle| candle.time().get()).collect();
         assert_eq!((times, found.unusable, found.outside.len()), (vec![60_000, 120_000], 1, 1));
         // Up to a present within a candle: the venue is asked up to that moment.
@@ -148,7 +133,6 @@ mod tests {
         assert!(script.requests()[0].line.contains("limit=1000&startTime=59999&endTime=200000"));
     }
 
-    /// The rows of these minutes.
     fn rows(minutes: std::ops::Range<i64>) -> String {
         let rows: Vec<String> = minutes.map(|minute| format!("{ROW}{}}}", minute * 60_000)).collect();
         format!("[{}]", rows.join(","))
@@ -160,10 +144,8 @@ mod tests {
             (rows(0..1_000), rows(1_000..1_500), "startTime=59999999&endTime=89999999"),
             (rows(500..1_500), rows(0..500), "startTime=-1&endTime=29999999"),
         ] {
-            let acts = [&first, &second].map(|body| Act::Reply(answer("200 OK", body)));
-            let script = Script::start(acts.to_vec()).await;
-            let broker = script.broker(Settings { requests_per_second: 0.0, ..Settings::default() });
-            let found = broker.candles(&query(0, 1_500 * 60_000)).await.unwrap().value;
+            let script = Script::of(&[&first, &second]).await;
+            let found = script.broker(unlimited()).candles(&query(0, 1_500 * 60_000)).await.unwrap().value;
             let times: Vec<i64> = found.candles.iter().map(|candle| candle.time().get() / 60_000).collect();
             assert_eq!(times, (0..1_500).collect::<Vec<_>>());
             let requests = script.requests();
@@ -184,12 +166,10 @@ mod tests {
         let record = r#"{"time": 1000, "openPrice": "1", "closePrice": "2", "highPrice": "3", "lowPrice": "0.5",
             "createdAt": "1970-01-01T00:00:02.500Z"}"#;
         for (body, expected) in [("OK", None), (record, Some((1_000, 2.0, Some(Millis::new(2_500)))))] {
-            let script = Script::start(vec![Act::Reply(answer("200 OK", body))]).await;
-            let broker = script.broker(Settings::default());
-            let answered = broker.price(&symbol, AsOf::Moment(Millis::new(7))).await.unwrap().value;
-            let found = answered
-                .record()
-                .map(|record| (record.time.get(), record.prices.close, record.recorded_time));
+            let script = Script::of(&[body]).await;
+            let asked = script.broker(unlimited()).price(&symbol, AsOf::Moment(Millis::new(7))).await;
+            let answer = asked.unwrap().value;
+            let found = answer.record().map(|one| (one.time.get(), one.prices.close, one.recorded_time));
             assert_eq!(found, expected);
         }
     }
@@ -200,15 +180,12 @@ mod tests {
             let record = format!(
                 r#"{{"pair": "{pair}", "time": 1000, "openPrice": 1, "closePrice": 2, "highPrice": 3, "lowPrice": 1}}"#
             );
-            let script = Script::start(vec![Act::Reply(answer("200 OK", &record))]).await;
-            let broker = script.broker(Settings::default());
+            let script = Script::of(&[&record]).await;
             let symbol = Symbol::new("BTCUSDT").unwrap();
-            let answered = broker.price(&symbol, AsOf::Moment(Millis::new(7))).await;
+            let answered = script.broker(unlimited()).price(&symbol, AsOf::Moment(Millis::new(7))).await;
             assert_eq!(answered.is_ok(), is_answer, "{answered:?}");
-            let said = answered.err().is_none_or(|error| {
-                error.to_string().contains("it is the price record of ETHUSDT, asked for was BTCUSDT")
-            });
-            assert!(said);
+            let said = answered.err().map(|error| error.to_string());
+            assert!(said.is_none_or(|said| said.contains("record of ETHUSDT, asked for was BTCUSDT")));
         }
     }
 }

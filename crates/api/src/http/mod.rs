@@ -1,22 +1,20 @@
 //! HTTP client of the venue.
 
-// Making a request.
+mod account_proof;
+mod broker;
 mod client;
 mod keys;
 mod limit;
-mod transport;
-// The two kinds of request, and those that there are.
-mod account_proof;
+mod market_data;
 mod open;
 mod pages;
 mod read;
-// The ports.
-mod broker;
-mod market_data;
 #[cfg(test)]
+#[path = "tests/script.rs"]
 mod script;
 #[cfg(feature = "stream")]
 mod stream;
+mod transport;
 
 pub use client::prepare_tls;
 pub use transport::{Body, Exchange, HttpObserver, NoAnswer, Purpose, RawAnswer, Transport};
@@ -39,9 +37,6 @@ use tokio::sync::OnceCell;
 use transport::{Answer, Network, exchange};
 
 /// The two HTTP APIs of the venue.
-///
-/// Implements [`MarketData`](candlewick_broker::MarketData) and
-/// [`Broker`](candlewick_broker::Broker).
 pub struct HttpBroker {
     settings: Settings,
     credentials: Keys,
@@ -69,13 +64,7 @@ enum Api {
 }
 
 impl HttpBroker {
-    /// Creates a client without making a request.
-    ///
-    /// `clock` supplies the venue's time for `x-timestamp` and for measuring skew.
-    ///
-    /// # Errors
-    /// [`BrokerError::Settings`] names an unusable setting, such as an `http://` address of another
-    /// machine that would receive a credential.
+    /// Creates a client without making a request; `clock` supplies the venue's time.
     pub fn new(
         settings: Settings,
         credentials: Credentials,
@@ -86,9 +75,7 @@ impl HttpBroker {
         Self::over(network, settings, credentials, clock)
     }
 
-    /// Validates settings like [`HttpBroker::new`].
-    ///
-    /// Does not require root certificates on this machine.
+    /// Validates settings like [`HttpBroker::new`], without root certificates on this machine.
     pub fn check(
         settings: Settings,
         credentials: Credentials,
@@ -124,7 +111,7 @@ impl HttpBroker {
             unrecognised: Arc::new(UnrecognisedData::new()),
             asset_types: BTreeMap::new(),
             user_id: OnceCell::new(),
-            credentials: Keys::new(credentials).hiding(&settings.headers),
+            credentials: Keys::new(credentials, &settings.headers),
             settings,
             clock,
             trading,
@@ -151,7 +138,7 @@ impl HttpBroker {
 
     #[must_use]
     pub fn with_token_source(mut self, source: TokenSource) -> Self {
-        self.credentials.set_source(source);
+        self.credentials.source = Some(source);
         self
     }
 
@@ -165,9 +152,7 @@ impl HttpBroker {
         self
     }
 
-    /// Sends a request and reads the answer.
-    ///
-    /// A pause requested by the answer applies to all later requests to the host.
+    /// Sends a request and reads the answer, whose requested pause applies to all later requests to the host.
     async fn exchange(&self, api: Api, request: (Purpose, Request)) -> Result<Answer, NoAnswer> {
         let answer = self.observed_exchange(api, request).await?;
         if let Some(pause) = answer.retry_after.filter(|_| !answer.status.is_success()) {
@@ -188,7 +173,10 @@ impl HttpBroker {
                 .await?
                 .without(&self.credentials));
         };
-        let (what, body) = (words_of(&request), body_of(&request));
+        let query = request.url().query().map(|query| format!("?{query}")).unwrap_or_default();
+        let what = format!("{} {}{query}", request.method(), request.url().path());
+        let body = request.body().and_then(reqwest::Body::as_bytes).unwrap_or_default();
+        let body = String::from_utf8_lossy(body).into_owned();
         let sent = clock.now();
         let answer = exchange(transport, (purpose, request), limit, clock).await;
         let answer = answer.map(|answer| answer.without(&self.credentials));
@@ -234,10 +222,7 @@ impl HttpBroker {
         }
     }
 
-    /// Builds the headers of an API (contract 5): credential and timestamp.
-    ///
-    /// Every trading request carries a fresh timestamp, even where the contract leaves open whether
-    /// it is needed (`observed: headers and hosts`).
+    /// Builds the headers of an API (contract 5); every trading request carries a fresh timestamp.
     fn headers(&self, api: Api) -> Result<HeaderMap, BrokerError> {
         self.headers_with(api, self.credentials.current())
     }
@@ -271,17 +256,6 @@ impl fmt::Debug for HttpBroker {
     }
 }
 
-fn words_of(request: &Request) -> String {
-    let url = request.url();
-    let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
-    format!("{} {}{query}", request.method(), url.path())
-}
-
-fn body_of(request: &Request) -> String {
-    let bytes = request.body().and_then(reqwest::Body::as_bytes).unwrap_or_default();
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
 fn timestamp(format: TimestampFormat, now: Millis) -> HeaderValue {
     let iso8601 = || DateTime::<Utc>::from_timestamp_millis(now.get());
     match format {
@@ -305,9 +279,8 @@ mod tests {
     }
 
     fn problem(settings: Settings, credentials: Credentials) -> Option<String> {
-        HttpBroker::new(settings, credentials, Arc::new(SystemClock::new()))
-            .err()
-            .map(|error| error.to_string())
+        let made = HttpBroker::new(settings, credentials, Arc::new(SystemClock::new()));
+        made.err().map(|error| error.to_string())
     }
 
     #[test]

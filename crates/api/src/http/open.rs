@@ -22,49 +22,32 @@ use tokio::time::Instant;
 
 const MAX_DELAY: Duration = Duration::from_secs(2);
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Unopened {
-    Rejected {
-        status: u16,
-        rejection: Rejection,
-    },
-    NotSent {
-        reason: String,
-    },
-    /// The venue may have received the request.
-    Unknown {
-        reason: String,
-    },
-}
-
 impl HttpBroker {
     pub(super) async fn open_once(&self, order: &OpenOrder, leave_by: Millis) -> OpenOutcome {
         match self.send_open(order, leave_by).await {
             Ok(reply) => OpenOutcome::Opened(reply.map(|record| Box::new(self.report_of(record)))),
-            Err(Unopened::Rejected { rejection, .. }) => OpenOutcome::Rejected(rejection),
-            Err(Unopened::NotSent { reason }) => OpenOutcome::NotSent { reason },
-            Err(Unopened::Unknown { reason }) => OpenOutcome::Unknown { reason },
+            Err(unopened) => unopened,
         }
     }
 
-    pub(super) async fn send_open(
+    /// Returns the venue's record of the trade, or the outcome without one.
+    async fn send_open(
         &self,
         order: &OpenOrder,
         leave_by: Millis,
-    ) -> Result<Reply<TradeRecord>, Unopened> {
+    ) -> Result<Reply<TradeRecord>, OpenOutcome> {
+        let not_sent = |reason| OpenOutcome::NotSent { reason };
         let is_short = self.settings.open_body == OpenBody::Short;
         if let Some(reason) = unstatable(order, &self.settings) {
-            return Err(Unopened::NotSent { reason });
+            return Err(not_sent(reason));
         }
         if is_short {
-            self.account_proof
-                .admit(order, self.clock.now())
-                .map_err(|reason| Unopened::NotSent { reason })?;
+            self.account_proof.admit(order, self.clock.now()).map_err(not_sent)?;
         }
         let outcome = self.send_admitted(order, leave_by).await;
         match &outcome {
             Ok(reply) if is_short => self.account_proof.accepted(&reply.value),
-            Err(Unopened::NotSent { .. } | Unopened::Rejected { .. }) if is_short => {
+            Err(OpenOutcome::NotSent { .. } | OpenOutcome::Rejected(_)) if is_short => {
                 self.account_proof.withdraw();
             }
             Ok(_) | Err(_) => {}
@@ -76,13 +59,13 @@ impl HttpBroker {
         &self,
         order: &OpenOrder,
         leave_by: Millis,
-    ) -> Result<Reply<TradeRecord>, Unopened> {
+    ) -> Result<Reply<TradeRecord>, OpenOutcome> {
         let generation = self.credentials.generation();
         let (request, _place) = self.open_request(order, leave_by).await?;
         match self.exchange(Api::Trading, (Purpose::Open, request)).await {
             Ok(answer) => {
                 let outcome = self.outcome_of(&answer);
-                if let Err(Unopened::Rejected { rejection, .. }) = &outcome
+                if let Err(OpenOutcome::Rejected(rejection)) = &outcome
                     && rejection.reason == RejectionReason::Credentials
                 {
                     // For later opens: this one has been sent.
@@ -91,17 +74,19 @@ impl HttpBroker {
                 outcome
             }
             Err(NoAnswer::NotConnected(text)) => {
-                Err(Unopened::NotSent { reason: self.credentials.hide_in(&text) })
+                Err(OpenOutcome::NotSent { reason: self.credentials.hide_in(&text) })
             }
             Err(NoAnswer::Lost(text)) => Err(self.unknown(&text)),
         }
     }
 
-    /// Builds the request once a turn and a connection are available.
-    ///
-    /// An error means that nothing was sent.
-    async fn open_request(&self, order: &OpenOrder, leave_by: Millis) -> Result<(Request, Place), Unopened> {
-        let not_sent = |reason: String| Unopened::NotSent { reason };
+    /// Builds the request once a turn and a connection are available; an error means that nothing was sent.
+    async fn open_request(
+        &self,
+        order: &OpenOrder,
+        leave_by: Millis,
+    ) -> Result<(Request, Place), OpenOutcome> {
+        let not_sent = |reason: String| OpenOutcome::NotSent { reason };
         let segments = self.settings.open_path.split('/').skip(1);
         let url = self.address(Api::Trading).join(segments).map_err(|error| not_sent(error.to_string()))?;
         let body = body_of(order, self.settings.open_body).map_err(|error| not_sent(error.to_string()))?;
@@ -118,7 +103,7 @@ impl HttpBroker {
             }
         }
         let left = longest.saturating_sub(began.elapsed());
-        let Ok(place) = self.connections.to_open(left).await else {
+        let Some(place) = self.connections.to_open(left).await else {
             let most = self.settings.max_connections;
             return Err(not_sent(format!("none of broker.max_connections = {most} was free in time")));
         };
@@ -142,9 +127,7 @@ impl HttpBroker {
         Ok((request, place))
     }
 
-    /// Returns the time until `leave_by`.
-    ///
-    /// Unlimited on a virtual clock, because the rate limit runs in real time.
+    /// Returns the time until `leave_by`, unlimited on a virtual clock: the rate limit runs in real time.
     fn left_until(&self, leave_by: Millis) -> Duration {
         if self.clock.is_virtual() {
             return Duration::MAX;
@@ -152,12 +135,8 @@ impl HttpBroker {
         Duration::from_millis(u64::try_from((leave_by - self.clock.now()).get()).unwrap_or(0))
     }
 
-    /// Classifies an answer (`domain 5.2`).
-    ///
-    /// - 200 that parses: a trade
-    /// - 400, 401, 403, 404, 422: no trade
-    /// - everything else: unknown
-    fn outcome_of(&self, answer: &Answer) -> Result<Reply<TradeRecord>, Unopened> {
+    /// Classifies an answer (`domain 5.2`): a trade, no trade, or for every other status unknown.
+    fn outcome_of(&self, answer: &Answer) -> Result<Reply<TradeRecord>, OpenOutcome> {
         let status = answer.status.as_u16();
         match answer.status {
             StatusCode::OK => self.accepted(answer),
@@ -170,19 +149,17 @@ impl HttpBroker {
                 let reason = reason_of(answer.status, code.as_deref(), &text);
                 let text = format!("{text}{}", answer.clock_hint(&text));
                 let rejection = Rejection { reason, text: self.credentials.hide_in(&text), venue_time };
-                Err(Unopened::Rejected { status, rejection })
+                Err(OpenOutcome::Rejected(rejection))
             }
+            status if status.is_success() => Err(self.unknown(&unexpected(status))),
             _ => {
-                if answer.status.is_success() {
-                    return Err(self.unknown(&unexpected(answer.status)));
-                }
                 let text = FailureBody::read(status, answer.body.bytes()).text;
                 Err(self.unknown(&numbered(answer.status, &text)))
             }
         }
     }
 
-    fn accepted(&self, answer: &Answer) -> Result<Reply<TradeRecord>, Unopened> {
+    fn accepted(&self, answer: &Answer) -> Result<Reply<TradeRecord>, OpenOutcome> {
         match &answer.body {
             Body::Whole(_) => self
                 .parse(answer, |json| read_record::<TradeRecord>(json, &self.unrecognised))
@@ -192,8 +169,8 @@ impl HttpBroker {
         }
     }
 
-    fn unknown(&self, text: &str) -> Unopened {
-        Unopened::Unknown { reason: self.credentials.hide_in(text) }
+    fn unknown(&self, text: &str) -> OpenOutcome {
+        OpenOutcome::Unknown { reason: self.credentials.hide_in(text) }
     }
 }
 
@@ -220,9 +197,7 @@ struct ShortBody<'a> {
     direction: Direction,
 }
 
-/// Returns why the configured body shape cannot express an order.
-///
-/// A short body would silently open a different trade.
+/// Returns why the configured body shape would silently open a different trade than the order's.
 fn unstatable(order: &OpenOrder, settings: &Settings) -> Option<String> {
     if settings.open_body == OpenBody::Full {
         return None;
@@ -262,9 +237,7 @@ fn body_of(order: &OpenOrder, shape: OpenBody) -> serde_json::Result<Vec<u8>> {
     }
 }
 
-/// Serializes a decimal as a JSON number.
-///
-/// Integers stay integers; other values become the shortest float, exact up to 15 digits.
+/// Serializes a decimal as a JSON number: an integer, or the shortest float, exact up to 15 digits.
 fn number<S: Serializer>(amount: &Decimal, serializer: S) -> Result<S::Ok, S::Error> {
     match amount.to_i64().filter(|_| amount.fract().is_zero()) {
         Some(whole) => serializer.serialize_i64(whole),
@@ -274,7 +247,7 @@ fn number<S: Serializer>(amount: &Decimal, serializer: S) -> Result<S::Ok, S::Er
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::script::{Act, Script, answer};
+    use super::super::script::{Act, Script, answer, patient, reply, unlimited};
     use super::*;
     use candlewick_broker::Broker;
     use proptest::prelude::*;
@@ -293,8 +266,9 @@ pub(super) mod tests {
         }
     }
 
-    fn patient() -> Settings {
-        Settings { timeout_ms: 60_000, retry_pause_ms: 1, ..Settings::default() }
+    fn short() -> Settings {
+        let short_close_type = "01:00".parse().ok();
+        Settings { open_body: OpenBody::Short, short_close_type, ..unlimited() }
     }
 
     #[derive(Default)]
@@ -309,7 +283,7 @@ pub(super) mod tests {
     #[tokio::test]
     async fn the_observer_is_given_both_bodies_and_never_a_credential() {
         let echo = r#"{"message": "token tok-123 has no right"}"#;
-        let script = Script::start(vec![Act::Reply(answer("403 Forbidden", echo))]).await;
+        let script = Script::start(vec![reply("403 Forbidden", echo)]).await;
         let seen = std::sync::Arc::new(Seen::default());
         let broker = script.broker(patient()).with_observer(std::sync::Arc::clone(&seen) as _);
         let _ = candlewick_broker::for_intent(7, broker.open(&order(), Millis::MAX)).await;
@@ -325,7 +299,7 @@ pub(super) mod tests {
         // No answer is waited for: this long, in which the request arrives.
         let timeout_ms = if matches!(act, Act::Hang) { 3_000 } else { patient().timeout_ms };
         let settings = Settings { timeout_ms, ..patient() };
-        let script = Script::start(vec![act, Act::Reply(answer("200 OK", REPLY))]).await;
+        let script = Script::start(vec![act, reply("200 OK", REPLY)]).await;
         let shown = format!("{:?}", script.broker(settings).open(&order(), Millis::MAX).await);
         assert!(shown.contains(expected), "{shown} should contain {expected}");
         assert!(!shown.contains("tok-123"), "{shown}");
@@ -335,24 +309,20 @@ pub(super) mod tests {
 
     #[tokio::test]
     async fn whatever_happens_one_request_reaches_the_venue() {
-        check(Act::Reply(answer("200 OK", REPLY)), "Opened(Reply { value: TradeReport { id: \"01JT\"").await;
+        check(reply("200 OK", REPLY), "Opened(Reply { value: TradeReport { id: \"01JT\"").await;
         let moved = "307 Temporary Redirect\r\nLocation: /token/trades/open";
-        check(Act::Reply(answer(moved, "")), "Unknown { reason: \"HTTP 307").await;
-        check(Act::Reply(answer("308 Permanent Redirect\r\nLocation: /x", "")), "Unknown").await;
-        check(Act::Reply(answer("500 Internal Server Error", "{}")), "Unknown { reason: \"HTTP 500").await;
-        check(Act::Reply(answer("502 Bad Gateway", "<html>tok-123")), "Unknown").await;
-        check(
-            Act::Reply(answer("429 Too Many Requests\r\nRetry-After: 0", "{}")),
-            "Unknown { reason: \"HTTP 429",
-        )
-        .await;
-        check(Act::Reply(answer("503 Service Unavailable\r\nRetry-After: 0", "{}")), "Unknown").await;
-        check(Act::Reply(answer("408 Request Timeout", "")), "Unknown").await;
+        check(reply(moved, ""), "Unknown { reason: \"HTTP 307").await;
+        check(reply("308 Permanent Redirect\r\nLocation: /x", ""), "Unknown").await;
+        check(reply("500 Internal Server Error", "{}"), "Unknown { reason: \"HTTP 500").await;
+        check(reply("502 Bad Gateway", "<html>tok-123"), "Unknown").await;
+        check(reply("429 Too Many Requests\r\nRetry-After: 0", "{}"), "Unknown { reason: \"HTTP 429").await;
+        check(reply("503 Service Unavailable\r\nRetry-After: 0", "{}"), "Unknown").await;
+        check(reply("408 Request Timeout", ""), "Unknown").await;
         check(Act::Reset, "Unknown").await;
         check(Act::Close, "Unknown").await;
         check(Act::Hang, "Unknown").await;
-        check(Act::Reply(answer("200 OK", "<html>tok-123")), "Unknown").await;
-        check(Act::Reply(answer("200 OK", "{}")), "Unknown").await;
+        check(reply("200 OK", "<html>tok-123"), "Unknown").await;
+        check(reply("200 OK", "{}"), "Unknown").await;
         check(Act::ReplyThenClose("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{".into()), "Unknown").await;
         check(Act::ReplyThenClose("garbage\r\n\r\n".into()), "Unknown").await;
         check(Act::Flood, "Unknown").await;
@@ -365,23 +335,23 @@ pub(super) mod tests {
             "Rejected(Rejection {{ reason: Other, text: \"[hidden] low\", venue_time: Some({:?})",
             Millis::new(1_795_176_000_000)
         );
-        check(Act::Reply(answer("400 Bad Request", body)), &expected).await;
+        check(reply("400 Bad Request", body), &expected).await;
         for status in ["401 Unauthorized", "403 Forbidden", "404 Not Found", "422 Unprocessable Entity"] {
-            check(Act::Reply(answer(status, "")), "Rejected(Rejection").await;
+            check(reply(status, ""), "Rejected(Rejection").await;
         }
         for (status, expected) in [
             ("405 Method Not Allowed", "Unknown { reason: \"HTTP 405\" }"),
             ("409 Conflict", "Unknown { reason: \"HTTP 409\" }"),
             ("201 Created", "Unknown { reason: \"HTTP 201 where 200 is expected\" }"),
         ] {
-            check(Act::Reply(answer(status, "")), expected).await;
+            check(reply(status, ""), expected).await;
         }
     }
 
     #[tokio::test]
     async fn a_rejection_is_known_by_its_status_its_code_and_its_words() {
         let rejected = async |status: &str, body: &str| {
-            let script = Script::start(vec![Act::Reply(answer(status, body))]).await;
+            let script = Script::start(vec![reply(status, body)]).await;
             match script.broker(patient()).open(&order(), Millis::MAX).await {
                 OpenOutcome::Rejected(rejection) => rejection.reason,
                 other => panic!("{other:?}"),
@@ -400,24 +370,20 @@ pub(super) mod tests {
     async fn no_open_trusts_a_connection_that_an_earlier_one_left_behind() {
         // The venue promises to keep each connection and closes it: a client that reused one would find it dead,
         // and might send again.
-        let script = Script::start(vec![Act::ReplyThenClose(answer("200 OK", REPLY))]).await;
-        let broker = script.broker(Settings { requests_per_second: 0.0, ..patient() });
-        for _ in 0..50 {
-            broker.open(&order(), Millis::MAX).await;
+        let closing = Act::ReplyThenClose(answer("200 OK", REPLY));
+        for (act, count) in [(closing, 50), (reply("200 OK", REPLY), 5)] {
+            let script = Script::start(vec![act]).await;
+            let broker = script.broker(unlimited());
+            for _ in 0..count {
+                broker.open(&order(), Millis::MAX).await;
+            }
+            assert_eq!((script.requests().len(), script.connections()), (count, count));
         }
-        assert_eq!((script.requests().len(), script.connections()), (50, 50));
-
-        let script = Script::start(vec![Act::Reply(answer("200 OK", REPLY))]).await;
-        let broker = script.broker(Settings { requests_per_second: 0.0, ..patient() });
-        for _ in 0..5 {
-            broker.open(&order(), Millis::MAX).await;
-        }
-        assert_eq!((script.requests().len(), script.connections()), (5, 5));
     }
 
     #[tokio::test]
     async fn an_open_that_could_not_leave_was_not_sent() {
-        let script = Script::start(vec![Act::Reply(answer("200 OK", REPLY))]).await;
+        let script = Script::of(&[REPLY]).await;
         let nobody = Settings { base_url: "http://127.0.0.1:1".into(), ..patient() };
         let got = script.broker(nobody).open(&order(), Millis::MAX).await;
         assert!(matches!(&got, OpenOutcome::NotSent { .. }), "{got:?}");
@@ -440,18 +406,15 @@ pub(super) mod tests {
 
     #[tokio::test]
     async fn an_open_that_cannot_leave_in_time_is_not_sent() {
-        let script = Script::start(vec![Act::Reply(answer("200 OK", REPLY))]).await;
+        let script = Script::of(&[REPLY]).await;
         let broker = script.broker(patient());
         let now = broker.clock.now();
         let got = broker.open(&order(), now - Millis::SECOND).await;
         assert!(matches!(&got, OpenOutcome::NotSent { reason } if reason.contains("too late")), "{got:?}");
         assert_eq!(script.requests().len(), 0);
         // The next turn is a quarter of an hour away: within the client's patience, and beyond the signal's.
-        let broker = script.broker(Settings {
-            requests_per_second: 0.001,
-            timeout_ms: 2_000_000,
-            ..Settings::default()
-        });
+        let slow = Settings { requests_per_second: 0.001, timeout_ms: 2_000_000, ..patient() };
+        let broker = script.broker(slow);
         broker.open(&order(), now + Millis::HOUR).await;
         let got = broker.open(&order(), now + Millis::MINUTE * 5).await;
         assert!(matches!(&got, OpenOutcome::NotSent { reason } if reason.contains("rate limit")), "{got:?}");
@@ -460,10 +423,9 @@ pub(super) mod tests {
 
     #[tokio::test]
     async fn an_open_waits_for_a_free_connection_for_as_long_as_its_signal_is_good_for_and_is_sent_once() {
-        let wallets = answer("200 OK", r#"[{"id": "w", "type": "DEMO", "balance": 10000}]"#);
-        let acts = vec![Act::Hang, Act::Hang, Act::Reply(wallets), Act::Reply(answer("200 OK", REPLY))];
-        let script = Script::start(acts).await;
-        let settings = Settings { max_connections: 2, requests_per_second: 0.0, ..patient() };
+        let wallets = reply("200 OK", r#"[{"id": "w", "type": "DEMO", "balance": 10000}]"#);
+        let script = Script::start(vec![Act::Hang, Act::Hang, wallets, reply("200 OK", REPLY)]).await;
+        let settings = Settings { max_connections: 2, ..unlimited() };
         let broker = std::sync::Arc::new(script.broker(settings));
         let open = || {
             let broker = std::sync::Arc::clone(&broker);
@@ -474,11 +436,8 @@ pub(super) mod tests {
             tokio::task::yield_now().await;
         }
         let soon = broker.clock.now() + Millis::new(100);
-        let late = broker.open(&order(), soon).await;
-        assert!(
-            matches!(&late, OpenOutcome::NotSent { reason } if reason.contains("max_connections = 2")),
-            "{late:?}"
-        );
+        let late = format!("{:?}", broker.open(&order(), soon).await);
+        assert!(late.contains("NotSent") && late.contains("max_connections = 2"), "{late}");
         // What is read has connections of its own.
         assert!(broker.ask_wallets().await.is_ok());
         let fourth = open();
@@ -492,15 +451,10 @@ pub(super) mod tests {
 
     #[tokio::test]
     async fn the_request_is_what_the_contract_says() {
-        let script = Script::start(vec![Act::Reply(answer("200 OK", REPLY))]).await;
+        let script = Script::of(&[REPLY]).await;
         script.broker(patient()).open(&order(), Millis::MAX).await;
-        let short = Settings {
-            open_body: OpenBody::Short,
-            short_close_type: "01:00".parse().ok(),
-            open_path: "/token/trades/open-async".into(),
-            headers: [("x-partner".to_owned(), "7".to_owned())].into(),
-            ..patient()
-        };
+        let headers = [("x-partner".to_owned(), "7".to_owned())].into();
+        let short = Settings { open_path: "/token/trades/open-async".into(), headers, ..short() };
         script.broker(short).open(&order(), Millis::MAX).await;
         let requests = script.requests();
         assert_eq!(requests[0].line, "POST /token/trades/open HTTP/1.1");
@@ -520,24 +474,11 @@ pub(super) mod tests {
 
     #[tokio::test]
     async fn a_second_short_order_waits_for_the_record_of_the_first() {
-        let list = |is_demo: bool| {
-            answer(
-                "200 OK",
-                &format!(r#"{{"lastPage": 1, "data": [{{"id": "01JT", "isDemo": {is_demo}}}]}}"#),
-            )
-        };
+        let (running, user) = (r#"{"id": "01JT", "status": "OPEN"}"#, r#"{"id": "u1"}"#);
         for is_demo in [true, false] {
-            let user = answer("200 OK", r#"{"id": "u1"}"#);
-            let [reply, short] =
-                [REPLY, r#"{"id": "01JT", "status": "OPEN"}"#].map(|body| answer("200 OK", body));
-            let acts = [reply.clone(), short, user, list(is_demo), reply].map(Act::Reply).to_vec();
-            let script = Script::start(acts).await;
-            let broker = script.broker(Settings {
-                open_body: OpenBody::Short,
-                short_close_type: "01:00".parse().ok(),
-                requests_per_second: 0.0,
-                ..patient()
-            });
+            let list = format!(r#"{{"lastPage": 1, "data": [{{"id": "01JT", "isDemo": {is_demo}}}]}}"#);
+            let script = Script::of(&[REPLY, running, user, &list, REPLY]).await;
+            let broker = script.broker(short());
             let open = async || format!("{:?}", broker.open(&order(), Millis::MAX).await);
             assert!(open().await.contains("Opened"));
             let second = open().await;
@@ -559,9 +500,9 @@ pub(super) mod tests {
             symbol: "A&B/\"C\"".parse().unwrap(),
             direction: Direction::Sell,
             amount: Decimal::new(1_250, 2),
-            close_type: "01:00".parse().unwrap(),
             expiration_type,
             account,
+            ..order()
         };
         let body: Value = serde_json::from_slice(&body_of(&order, shape).unwrap()).unwrap();
         assert_eq!(&body, expected);
@@ -599,43 +540,20 @@ pub(super) mod tests {
 
     #[test]
     fn a_short_body_is_for_the_venues_own_expiry_on_the_demo_account() {
-        let of = |close_type: &str, expiration_type, account| OpenOrder {
-            symbol: "S".parse().unwrap(),
-            direction: Direction::Buy,
-            amount: Decimal::TEN,
-            close_type: close_type.parse().unwrap(),
-            expiration_type,
-            account,
-        };
-        let short = Settings {
-            open_body: OpenBody::Short,
-            short_close_type: "01:00".parse().ok(),
-            ..Settings::default()
-        };
+        use ExpirationType::{CandleClose, TimeFixed, Unstated};
         for (close_type, expiration_type, account, problem) in [
-            ("01:00", ExpirationType::Unstated, Account::Demo, None),
-            ("01:00", ExpirationType::TimeFixed, Account::Demo, None),
-            (
-                "01:00",
-                ExpirationType::CandleClose,
-                Account::Demo,
-                Some("01:00 CANDLE_CLOSE is not the venue's own"),
-            ),
-            (
-                "05:00",
-                ExpirationType::TimeFixed,
-                Account::Demo,
-                Some("05:00 TIME_FIXED is not the venue's own, 01:00"),
-            ),
-            ("01:00", ExpirationType::TimeFixed, Account::Real, Some("the real one is never traded")),
+            ("01:00", Unstated, Account::Demo, None),
+            ("01:00", TimeFixed, Account::Demo, None),
+            ("01:00", CandleClose, Account::Demo, Some("01:00 CANDLE_CLOSE is not the venue's own")),
+            ("05:00", TimeFixed, Account::Demo, Some("05:00 TIME_FIXED is not the venue's own, 01:00")),
+            ("01:00", TimeFixed, Account::Real, Some("the real one is never traded")),
         ] {
-            let order = of(close_type, expiration_type, account);
-            let found = unstatable(&order, &short);
+            let close_type = close_type.parse().unwrap();
+            let order = OpenOrder { close_type, expiration_type, account, ..order() };
+            let found = unstatable(&order, &short());
             match problem {
                 None => assert_eq!(found, None),
-                Some(problem) => {
-                    assert!(found.clone().is_some_and(|text| text.contains(problem)), "{found:?}");
-                }
+                Some(problem) => assert!(found.is_some_and(|text| text.contains(problem)), "{problem}"),
             }
             assert_eq!(unstatable(&order, &Settings::default()), None);
         }

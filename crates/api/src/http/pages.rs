@@ -2,13 +2,8 @@
 //!
 //! A listing is complete if it was read to the end, every row was readable, and either
 //! - its only page does not claim a longer list, or
-//! - its length (`total` or `count`, whichever exceeds page one) is constant and as many
-//!   trades were seen, or
-//! - it has no length and no row came twice: a row that moves between pages repeats one and hides
-//!   another.
-//!
-//! Pages are unordered and earlier listings prove nothing, so only the length can end reading
-//! early. The stored size is bounded.
+//! - its length (`total` or `count`, whichever exceeds page one) is constant and as many trades were seen, or
+//! - it has no length and no row came twice: a row that moves between pages repeats one and hides another.
 
 use crate::Settings;
 use crate::model::{TradePage, TradeQuery, TradeRecord};
@@ -28,14 +23,11 @@ pub(super) struct Rows {
     pub(super) trades: Vec<TradeReport>,
 }
 
-/// The page field that holds the list length (contract 2.5 does not say which).
-#[derive(Clone, Copy, Debug)]
-enum LengthField {
-    Total,
-    Count,
-}
+/// A page field that may hold the list length (contract 2.5 does not say which).
+type LengthField = fn(&TradePage) -> Option<u64>;
+const LENGTH_FIELDS: [LengthField; 2] = [|page| page.total, |page| page.count];
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Pages {
     next: Option<TradeQuery>,
     read: u64,
@@ -48,27 +40,16 @@ pub(super) struct Pages {
     barren: u64,
     length: Option<(LengthField, u64)>,
     keeps_length: bool,
-    /// Distinct trades in order of arrival.
-    ///
-    /// Indexed by `places`, so that a long list is in memory only once.
+    /// Distinct trades in order of arrival, indexed by `places`.
     trades: Vec<TradeReport>,
     places: BTreeMap<String, usize>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Bounds {
     pages: u64,
     rows: usize,
     bytes: usize,
-}
-
-impl LengthField {
-    fn of(self, page: &TradePage) -> Option<u64> {
-        match self {
-            Self::Total => page.total,
-            Self::Count => page.count,
-        }
-    }
 }
 
 impl Pages {
@@ -78,21 +59,8 @@ impl Pages {
     }
 
     fn with_bounds(user_id: String, page_size: u64, bounds: Bounds) -> Self {
-        Self {
-            next: Some(TradeQuery { page: 1, page_size, user_id: Some(user_id) }),
-            read: 0,
-            bounds,
-            bytes: 0,
-            stopped: None,
-            reached_end: false,
-            unreadable: 0,
-            repeats: 0,
-            barren: 0,
-            length: None,
-            keeps_length: true,
-            trades: Vec::new(),
-            places: BTreeMap::new(),
-        }
+        let next = Some(TradeQuery { page: 1, page_size, user_id: Some(user_id) });
+        Self { next, bounds, keeps_length: true, ..Self::default() }
     }
 
     pub(super) fn query(&self) -> Option<&TradeQuery> {
@@ -123,9 +91,8 @@ impl Pages {
             return;
         }
         self.stopped = following.as_ref().and_then(|_| self.limit_reached());
-        let goes_on = self.stopped.is_none();
         self.next = following
-            .filter(|_| goes_on)
+            .filter(|_| self.stopped.is_none())
             .map(|following| TradeQuery { page_size: query.page_size, ..following });
     }
 
@@ -166,9 +133,8 @@ impl Pages {
     pub(super) fn finish(mut self) -> Rows {
         self.places.clear();
         self.trades.sort_unstable_by(|one, other| one.id.cmp(&other.id));
-        let distinct = self.trades.len() as u64;
         let is_whole = match self.length {
-            Some((_, length)) => self.keeps_length && distinct == length,
+            Some(_) => self.has_seen_all(),
             None => self.read == 1 || self.repeats == 0,
         };
         Rows { is_complete: self.reached_end && self.unreadable == 0 && is_whole, trades: self.trades }
@@ -177,11 +143,10 @@ impl Pages {
     fn check_length(&mut self, page: &TradePage) {
         if self.read == 1 {
             let rows = (page.data.len() + page.unreadable) as u64;
-            let fields = [LengthField::Total, LengthField::Count];
-            let lengths = fields.into_iter().filter_map(|field| Some((field, field.of(page)?)));
+            let lengths = LENGTH_FIELDS.into_iter().filter_map(|field| Some((field, field(page)?)));
             self.length = lengths.into_iter().find(|(_, length)| *length > rows);
         } else if let Some((field, length)) = self.length {
-            self.keeps_length &= field.of(page) == Some(length);
+            self.keeps_length &= field(page) == Some(length);
         }
     }
 }
@@ -200,73 +165,59 @@ mod tests {
         Pages::of_user("user".to_owned(), &Settings::default())
     }
 
-    struct PageOf {
-        rows: &'static [&'static str],
-        total: Option<u64>,
-        count: Option<u64>,
-    }
-
-    const fn rows(rows: &'static [&'static str], total: Option<u64>, count: Option<u64>) -> PageOf {
-        PageOf { rows, total, count }
-    }
-
     fn trade(id: &str) -> TradeRecord {
         TradeRecord { id: id.to_owned(), ..TradeRecord::default() }
     }
 
-    fn page(of: &PageOf) -> TradePage {
-        let data = of.rows.iter().map(|id| trade(id)).collect();
-        TradePage { total: of.total, count: of.count, data, ..TradePage::default() }
+    fn rows(ids: &[&str], total: Option<u64>, count: Option<u64>) -> TradePage {
+        let data = ids.iter().map(|id| trade(id)).collect();
+        TradePage { total, count, data, ..TradePage::default() }
     }
 
-    fn read(of: &[PageOf]) -> Rows {
+    fn check<const PAGES: usize>(of: [TradePage; PAGES], (is_complete, ids): (bool, &str)) {
         let mut pages = Pages::with_bounds("user".to_owned(), 3, Bounds { pages: 5, ..BOUNDS });
-        for (number, one) in (1..).zip(of) {
+        for (number, page) in (1..).zip(of) {
             assert_eq!(pages.query().map(|query| query.page), Some(number));
-            take(&mut pages, page(one));
+            take(&mut pages, page);
         }
         assert_eq!(pages.query(), None);
-        pages.finish()
-    }
-
-    fn check(of: &[PageOf], (is_complete, ids): (bool, &str)) {
-        let listing = read(of);
+        let listing = pages.finish();
         let found: Vec<_> = listing.trades.iter().map(|trade| trade.id.as_str()).collect();
         assert_eq!((listing.is_complete, found.concat()), (is_complete, ids.to_owned()));
     }
 
     #[test]
     fn one_page_is_complete_unless_it_says_that_there_is_more() {
-        check(&[rows(&[], None, None)], (true, ""));
-        check(&[rows(&["b", "a"], Some(2), Some(2))], (true, "ab"));
-        check(&[rows(&["b", "a", "b"], Some(2), Some(3)), rows(&[], Some(2), Some(0))], (false, "ab"));
-        check(&[rows(&["b", "b"], None, None)], (true, "b"));
-        check(&[rows(&["b", "a"], Some(3), Some(2))], (false, "ab"));
-        check(&[rows(&["b", "a"], None, Some(3))], (false, "ab"));
+        check([rows(&[], None, None)], (true, ""));
+        check([rows(&["b", "a"], Some(2), Some(2))], (true, "ab"));
+        check([rows(&["b", "a", "b"], Some(2), Some(3)), rows(&[], Some(2), Some(0))], (false, "ab"));
+        check([rows(&["b", "b"], None, None)], (true, "b"));
+        check([rows(&["b", "a"], Some(3), Some(2))], (false, "ab"));
+        check([rows(&["b", "a"], None, Some(3))], (false, "ab"));
     }
 
     #[test]
     fn pages_are_complete_when_as_many_trades_were_seen_as_the_list_is_long() {
         let (first, second) = (&["f", "e", "d"], &["c", "b"]);
-        check(&[rows(first, Some(5), Some(3)), rows(second, Some(5), Some(2))], (true, "bcdef"));
-        check(&[rows(first, Some(3), Some(5)), rows(second, Some(2), Some(5))], (true, "bcdef"));
-        check(&[rows(first, Some(5), None), rows(second, Some(5), None)], (true, "bcdef"));
+        check([rows(first, Some(5), Some(3)), rows(second, Some(5), Some(2))], (true, "bcdef"));
+        check([rows(first, Some(3), Some(5)), rows(second, Some(2), Some(5))], (true, "bcdef"));
+        check([rows(first, Some(5), None), rows(second, Some(5), None)], (true, "bcdef"));
         // Pages that overlap, and yet show everything.
         let overlapping = &["d", "c", "b"];
-        check(&[rows(first, Some(5), Some(3)), rows(overlapping, Some(5), Some(3))], (true, "bcdef"));
+        check([rows(first, Some(5), Some(3)), rows(overlapping, Some(5), Some(3))], (true, "bcdef"));
         // A trade was added meanwhile, or one was missed.
-        check(&[rows(first, Some(5), Some(3)), rows(&["d", "c"], Some(6), Some(2))], (false, "cdef"));
-        check(&[rows(first, Some(6), Some(3)), rows(second, Some(6), Some(2))], (false, "bcdef"));
-        check(&[rows(first, Some(5), Some(3)), rows(second, None, Some(2))], (false, "bcdef"));
+        check([rows(first, Some(5), Some(3)), rows(&["d", "c"], Some(6), Some(2))], (false, "cdef"));
+        check([rows(first, Some(6), Some(3)), rows(second, Some(6), Some(2))], (false, "bcdef"));
+        check([rows(first, Some(5), Some(3)), rows(second, None, Some(2))], (false, "bcdef"));
     }
 
     #[test]
     fn without_a_length_no_row_may_come_twice() {
         let first = &["f", "e", "d"];
-        check(&[rows(first, None, None), rows(&["c", "b"], None, None)], (true, "bcdef"));
-        check(&[rows(first, Some(3), Some(3)), rows(&["c"], Some(1), Some(1))], (true, "cdef"));
-        check(&[rows(first, None, None), rows(&["d", "c"], None, None)], (false, "cdef"));
-        check(&[rows(first, Some(3), Some(3)), rows(&["d"], Some(1), Some(1))], (false, "def"));
+        check([rows(first, None, None), rows(&["c", "b"], None, None)], (true, "bcdef"));
+        check([rows(first, Some(3), Some(3)), rows(&["c"], Some(1), Some(1))], (true, "cdef"));
+        check([rows(first, None, None), rows(&["d", "c"], None, None)], (false, "cdef"));
+        check([rows(first, Some(3), Some(3)), rows(&["d"], Some(1), Some(1))], (false, "def"));
     }
 
     #[test]
@@ -274,8 +225,8 @@ mod tests {
         let pages = of_user();
         assert!(!pages.finish().is_complete);
         let mut pages = Pages::with_bounds("user".to_owned(), 2, Bounds { pages: 2, ..BOUNDS });
-        take(&mut pages, page(&rows(&["a", "b"], None, None)));
-        take(&mut pages, page(&rows(&["c", "d"], None, None)));
+        take(&mut pages, rows(&["a", "b"], None, None));
+        take(&mut pages, rows(&["c", "d"], None, None));
         assert_eq!(pages.query(), None);
         assert!(!pages.finish().is_complete);
     }
@@ -315,17 +266,17 @@ mod tests {
     #[test]
     fn a_row_that_cannot_be_read_may_be_any_trade() {
         let mut pages = of_user();
-        take(&mut pages, TradePage { unreadable: 1, ..page(&rows(&["a"], None, None)) });
+        take(&mut pages, TradePage { unreadable: 1, ..rows(&["a"], None, None) });
         assert!(!pages.finish().is_complete);
     }
 
     #[test]
     fn a_venue_may_give_smaller_pages_than_asked_for() {
         let mut pages = of_user();
-        take(&mut pages, TradePage { per_page: Some(2), ..page(&rows(&["a", "b"], Some(3), None)) });
+        take(&mut pages, TradePage { per_page: Some(2), ..rows(&["a", "b"], Some(3), None) });
         let asked = pages.query().cloned().unwrap();
         assert_eq!((asked.page, asked.page_size), (2, PAGE_SIZE));
-        take(&mut pages, TradePage { per_page: Some(2), ..page(&rows(&["c"], Some(3), None)) });
+        take(&mut pages, TradePage { per_page: Some(2), ..rows(&["c"], Some(3), None) });
         assert!(pages.finish().is_complete);
     }
 

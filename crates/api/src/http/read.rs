@@ -6,11 +6,11 @@ use super::market_data::MAX_AT_ONCE;
 use super::transport::Answer;
 use super::{Api, Body, HttpBroker, NoAnswer, Purpose};
 use crate::model::{
-    CandleRows, FailureBody, PriceRecord, Record, TradePage, TradeQuery, TradeRecord, Unreadable, User,
-    Wallet, parse_json, read_all, read_list, read_record,
+    FailureBody, PriceRecord, Record, TradePage, TradeQuery, TradeRecord, Unreadable, User, Wallet,
+    parse_json, read_all, read_list, read_record,
 };
 use backon::{ExponentialBuilder, Retryable};
-use candlewick_broker::{AsOf, BrokerError, CandleQuery, Reply, current_priority};
+use candlewick_broker::{AsOf, BrokerError, CandleQuery, CandleRow, Reply, current_priority};
 use candlewick_sdk::{Millis, Symbol};
 use reqwest::{Method, Request, StatusCode};
 use serde_json::Value;
@@ -33,9 +33,7 @@ impl HttpBroker {
         Ok(url)
     }
 
-    /// Reads an answer of status 200.
-    ///
-    /// Retries once with a new token if the current one is refused.
+    /// Reads an answer of status 200, once again with a new token if the current one is refused.
     async fn read(&self, api: Api, url: Url) -> Result<Answer, BrokerError> {
         let generation = self.credentials.generation();
         let read = self.read_repeatedly(api, url.clone()).await;
@@ -69,7 +67,11 @@ impl HttpBroker {
             .retry(pauses)
             .when(BrokerError::is_temporary)
             .adjust(|error, pause| {
-                let pause = pause?.max(self.pause_asked_for(error));
+                let asked = match error {
+                    BrokerError::RateLimited { retry_after, .. } => retry_after.unwrap_or_default(),
+                    _ => Duration::ZERO,
+                };
+                let pause = pause?.max(asked.min(self.settings.retry_after_limit()));
                 (pause < deadline.saturating_duration_since(Instant::now())).then_some(pause)
             })
             .notify(|error, pause| tracing::debug!(%error, ?pause, path = url.path(), "reading again"))
@@ -94,7 +96,7 @@ impl HttpBroker {
                 return Err(BrokerError::RateLimited { text, retry_after: Some(left) });
             }
         }
-        let Ok(_place) = self.connections.to_read(current_priority(), left()).await else {
+        let Some(_place) = self.connections.to_read(current_priority(), left()).await else {
             let most = self.settings.max_connections;
             let text = format!("none of broker.max_connections = {most} was free before the deadline");
             return Err(unavailable(text));
@@ -151,15 +153,6 @@ impl HttpBroker {
             },
             _ => BrokerError::Rejected { text: numbered(status, &text) },
         })
-    }
-
-    fn pause_asked_for(&self, error: &BrokerError) -> Duration {
-        match error {
-            BrokerError::RateLimited { retry_after: Some(pause), .. } => {
-                (*pause).min(self.settings.retry_after_limit())
-            }
-            _ => Duration::ZERO,
-        }
     }
 
     pub(super) fn parse<T>(
@@ -282,7 +275,10 @@ impl HttpBroker {
     }
 
     /// Requests candles so that inclusive and exclusive window ends give the same ones.
-    pub(super) async fn ask_candles(&self, query: &CandleQuery) -> Result<Reply<CandleRows>, BrokerError> {
+    pub(super) async fn ask_candles(
+        &self,
+        query: &CandleQuery,
+    ) -> Result<Reply<(Vec<CandleRow>, usize)>, BrokerError> {
         let is_whole = query.end.is_aligned_to(query.interval.length());
         let end = if is_whole { query.end - Millis::new(1) } else { query.end };
         let pairs = [
@@ -297,15 +293,13 @@ impl HttpBroker {
         ];
         let answer =
             self.read(Api::Prices, self.url(Api::Prices, ["aggregated-prices", "prices"], &pairs)?).await?;
-        self.parse(&answer, |json| {
-            read_list(json, &self.unrecognised).map(|(rows, unreadable)| CandleRows { rows, unreadable })
-        })
+        self.parse(&answer, |json| read_list(json, &self.unrecognised))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::script::{Act, Script, answer};
+    use super::super::script::{Act, Script, patient, reply, unlimited};
     use super::*;
     use crate::{Settings, TimestampFormat};
     use candlewick_broker::MarketData;
@@ -328,22 +322,11 @@ mod tests {
         assert_eq!(script.requests().len(), requests);
     }
 
-    /// Long enough for every answer that comes, however busy the machine is.
-    fn patient() -> Settings {
-        Settings {
-            retry_pause_ms: 1,
-            timeout_ms: 60_000,
-            read_deadline_ms: 60_000,
-            connect_timeout_ms: 30_000,
-            ..Settings::default()
-        }
-    }
-
     #[tokio::test]
     async fn trouble_that_passes_is_overcome() {
         for trouble in [
-            Act::Reply(answer("500 Internal Server Error", "{}")),
-            Act::Reply(answer("429 Too Many Requests\r\nRetry-After: 0", "{}")),
+            reply("500 Internal Server Error", "{}"),
+            reply("429 Too Many Requests\r\nRetry-After: 0", "{}"),
             Act::ReplyThenClose("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[".into()),
             Act::Close,
             Act::Reset,
@@ -351,26 +334,20 @@ mod tests {
         ] {
             // No answer is waited for: this long, in which each request arrives, and the second is answered.
             let timeout_ms = if matches!(trouble, Act::Hang) { 3_000 } else { patient().timeout_ms };
-            let good = Act::Reply(answer("200 OK", WALLETS));
+            let good = reply("200 OK", WALLETS);
             check(vec![trouble, good], Settings { timeout_ms, ..patient() }, Ok(()), 2).await;
         }
     }
 
     #[tokio::test]
     async fn trouble_that_stays_ends_after_the_attempts() {
-        let unavailable = Act::Reply(answer("503 Service Unavailable", r#"{"message": "later"}"#));
-        check(vec![unavailable], patient(), Err(r#"Unavailable { text: "later (GET /token/wallets)""#), 4)
-            .await;
+        let unavailable = reply("503 Service Unavailable", r#"{"message": "later"}"#);
+        check(vec![unavailable], patient(), Err(r#"Unavailable { text: "later (GET /token/"#), 4).await;
         check(vec![Act::Reset], Settings { read_attempts: 1, ..patient() }, Err("Unavailable"), 1).await;
-        let busy = Act::Reply(answer("429 Too Many Requests\r\nRetry-After: 3600", "{}"));
-        check(
-            vec![busy],
-            patient(),
-            Err("RateLimited { text: \"HTTP 429 (GET /token/wallets)\", retry_after: Some(3600s)"),
-            1,
-        )
-        .await;
-        let busy = Act::Reply(answer("503 Service Unavailable\r\nRetry-After: 600", "{}"));
+        let busy = reply("429 Too Many Requests\r\nRetry-After: 3600", "{}");
+        let limited = "RateLimited { text: \"HTTP 429 (GET /token/wallets)\", retry_after: Some(3600s)";
+        check(vec![busy], patient(), Err(limited), 1).await;
+        let busy = reply("503 Service Unavailable\r\nRetry-After: 600", "{}");
         check(vec![busy], patient(), Err("retry_after: Some(600s)"), 1).await;
         // The pause would end after the deadline.
         let settings = Settings { read_deadline_ms: 30_000, retry_pause_ms: 60_000, ..patient() };
@@ -379,44 +356,27 @@ mod tests {
 
     #[tokio::test]
     async fn a_clear_answer_is_not_asked_for_again() {
-        let enveloped =
-            r#"{"statusCode": 401, "status": "error", "data": {"message": "Invalid token tok-123"}}"#;
+        let enveloped = r#"{"statusCode": 401, "status": "", "data": {"message": "Invalid token tok-123"}}"#;
+        let plain = r#"{"statusCode": 401, "message": "Unauthorized"}"#;
+        let (past, future) = ("Sat, 01 Jan 2000 00:00:00 GMT", "Fri, 01 Jan 2100 00:00:00 GMT");
+        let [past, future] = [past, future].map(|date| format!("400 Bad Request\r\nDate: {date}"));
+        let expired = r#"{"message": "x-timestamp expired"}"#;
         for (status, body, expected) in [
             ("401 Unauthorized", enveloped, r#"Credentials { text: "Invalid token [hidden]"#),
-            (
-                "401 Unauthorized",
-                r#"{"statusCode": 401, "message": "Unauthorized"}"#,
-                "Credentials { text: \"Unauth",
-            ),
+            ("401 Unauthorized", plain, "Credentials { text: \"Unauth"),
             ("404 Not Found", r#"{"message": "pair"}"#, "NotFound { text: \"pair"),
             ("400 Bad Request", r#"{"message": ["a", "b"]}"#, r#"Rejected { text: "HTTP 400: a; b (GET"#),
             ("403 Forbidden", "<html>", r#"Credentials { text: "HTTP 403 (GET"#),
-            (
-                "301 Moved\r\nLocation: /elsewhere",
-                "",
-                "Rejected { text: \"HTTP 301 (GET /token/wallets), a redirect",
-            ),
+            ("301 Moved\r\nLocation: /else", "", r#"text: "HTTP 301 (GET /token/wallets), a redirect"#),
             ("204 No Content", "", "Malformed { problem: \"HTTP 204 where 200 is expected (GET"),
-            (
-                "400 Bad Request\r\nDate: Sat, 01 Jan 2000 00:00:00 GMT",
-                r#"{"message": "x-timestamp expired"}"#,
-                " s behind this machine: set this clock (GET /token/wallets)",
-            ),
-            (
-                "400 Bad Request\r\nDate: Fri, 01 Jan 2100 00:00:00 GMT",
-                r#"{"message": "x-timestamp expired"}"#,
-                " s ahead of this machine: set this clock (GET /token/wallets)",
-            ),
-            (
-                "400 Bad Request\r\nDate: Sat, 01 Jan 2000 00:00:00 GMT",
-                r#"{"message": "no"}"#,
-                r#"Rejected { text: "HTTP 400: no (GET"#,
-            ),
+            (past.as_str(), expired, " s behind this machine: set this clock (GET /token/wallets)"),
+            (future.as_str(), expired, " s ahead of this machine: set this clock (GET /token/wallets)"),
+            (past.as_str(), r#"{"message": "no"}"#, r#"Rejected { text: "HTTP 400: no (GET"#),
             ("200 OK", "<html>tok-123", r#"head: "<html>[hidden]""#),
             ("200 OK", r#"{"message": "hello"}"#, "Malformed { problem: \"Wallet is not in an array\""),
             ("200 OK", r#"[{"id": "w"}]"#, "Malformed { problem: \"Wallet"),
         ] {
-            check(vec![Act::Reply(answer(status, body))], patient(), Err(expected), 1).await;
+            check(vec![reply(status, body)], patient(), Err(expected), 1).await;
         }
     }
 
@@ -424,14 +384,10 @@ mod tests {
     async fn an_answer_beyond_the_limit_is_left_unread() {
         let settings = Settings { response_limit_bytes: 1_000, ..patient() };
         let long = format!("[{}]", " ".repeat(100_000));
-        check(
-            vec![Act::Reply(answer("200 OK", &long))],
-            settings.clone(),
-            Err("longer than broker.response_limit_bytes = 1000"),
-            1,
-        )
-        .await;
-        check(vec![Act::Flood], settings, Err("longer than broker.response_limit_bytes = 1000"), 1).await;
+        for act in [reply("200 OK", &long), Act::Flood] {
+            let expected = Err("longer than broker.response_limit_bytes = 1000");
+            check(vec![act], settings.clone(), expected, 1).await;
+        }
     }
 
     #[tokio::test]
@@ -439,29 +395,27 @@ mod tests {
         let script = Script::start(vec![Act::Close]).await;
         let broker = script.broker(Settings { price_url: "http://127.0.0.1:1".into(), ..patient() });
         let pair = "BTCUSDT".parse().unwrap();
-        assert!(matches!(
-            broker.price(&pair, candlewick_broker::AsOf::Latest).await,
-            Err(BrokerError::Unavailable { .. })
-        ));
+        let answered = broker.price(&pair, AsOf::Latest).await;
+        assert!(matches!(answered, Err(BrokerError::Unavailable { .. })), "{answered:?}");
+    }
+
+    async fn open(broker: &HttpBroker, latest: Millis) -> String {
+        let order = crate::http::open::tests::order();
+        format!("{:?}", candlewick_broker::Broker::open(broker, &order, latest).await)
     }
 
     #[tokio::test]
     async fn a_pause_that_the_venue_asks_for_holds_for_every_later_request_within_its_limit() {
-        let busy = Act::Reply(answer("503 Service Unavailable\r\nRetry-After: 3600", "{}"));
-        let script = Script::start(vec![busy, Act::Reply(answer("200 OK", WALLETS))]).await;
+        let busy = reply("503 Service Unavailable\r\nRetry-After: 3600", "{}");
+        let script = Script::start(vec![busy, reply("200 OK", WALLETS)]).await;
         let broker = script.broker(Settings { read_attempts: 1, ..patient() });
         assert!(broker.ask_wallets().await.is_err());
         tokio::time::pause();
-        let (start, order) = (Instant::now(), crate::http::open::tests::order());
-        let soon = broker.clock.now() + candlewick_sdk::Millis::SECOND;
-        let open = format!("{:?}", candlewick_broker::Broker::open(&broker, &order, soon).await);
+        let start = Instant::now();
+        let open = open(&broker, broker.clock.now() + Millis::SECOND).await;
         assert!(open.contains("NotSent") && open.contains("wants no requests for another 60 s"), "{open}");
-        let again = format!(
-            "{:?}",
-            broker
-                .read_once(Api::Trading, broker.url(Api::Trading, ["token", "wallets"], &[]).unwrap(), start)
-                .await
-        );
+        let wallets = broker.url(Api::Trading, ["token", "wallets"], &[]).unwrap();
+        let again = format!("{:?}", broker.read_once(Api::Trading, wallets, start).await);
         assert!(again.contains("wants none for another 60 s"), "{again}");
         assert_eq!(script.requests().len(), 1, "both were held back");
         // An hour was asked for; a minute is the limit.
@@ -472,8 +426,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_refused_token_is_read_anew_and_its_state_ends_with_another() {
-        let refused = Act::Reply(answer("401 Unauthorized", r#"{"data": {"message": "no tok-123"}}"#));
-        let good = Act::Reply(answer("200 OK", WALLETS));
+        let refused = reply("401 Unauthorized", r#"{"data": {"message": "no tok-123"}}"#);
+        let good = reply("200 OK", WALLETS);
         let script = Script::start(vec![refused.clone(), refused.clone(), good.clone(), refused, good]).await;
         let file = std::sync::Arc::new(std::sync::Mutex::new("tok-123"));
         let read = std::sync::Arc::clone(&file);
@@ -482,10 +436,7 @@ mod tests {
         let state = broker.token_state();
         assert!(broker.ask_wallets().await.is_err());
         assert_eq!(state.refused(), Some("no [hidden] (GET /token/wallets)".to_owned()));
-        // Nothing is opened meanwhile.
-        let order = crate::http::open::tests::order();
-        let open = candlewick_broker::Broker::open(&broker, &order, candlewick_sdk::Millis::MAX).await;
-        assert!(format!("{open:?}").contains("NotSent"), "{open:?}");
+        assert!(open(&broker, Millis::MAX).await.contains("NotSent"));
         assert_eq!(script.requests().len(), 1);
         // A new one is used within the same question.
         *file.lock().unwrap() = "tok-456";
@@ -504,12 +455,11 @@ mod tests {
 
     #[tokio::test]
     async fn a_token_that_a_person_accepted_is_healed_by_reading_again() {
-        let refused = Act::Reply(answer("403 Forbidden", r#"{"message": "no right"}"#));
-        let acts = vec![refused.clone(), refused, Act::Reply(answer("200 OK", WALLETS))];
+        let refused = reply("403 Forbidden", r#"{"message": "no right"}"#);
+        let acts = vec![refused.clone(), refused, reply("200 OK", WALLETS)];
         let script = Script::start(acts).await;
         let broker = script.broker(patient());
-        let order = crate::http::open::tests::order();
-        candlewick_broker::Broker::open(&broker, &order, candlewick_sdk::Millis::MAX).await;
+        open(&broker, Millis::MAX).await;
         broker.token_state().accept();
         assert!(broker.ask_wallets().await.is_err());
         assert!(broker.token_state().refused().is_some());
@@ -519,24 +469,20 @@ mod tests {
 
     #[tokio::test]
     async fn a_token_that_opens_nothing_is_not_healed_by_reading() {
-        let refused = Act::Reply(answer("403 Forbidden", r#"{"message": "no right"}"#));
-        let script = Script::start(vec![refused, Act::Reply(answer("200 OK", WALLETS))]).await;
+        let refused = reply("403 Forbidden", r#"{"message": "no right"}"#);
+        let script = Script::start(vec![refused, reply("200 OK", WALLETS)]).await;
         let broker = script.broker(patient());
-        let order = crate::http::open::tests::order();
-        let open = candlewick_broker::Broker::open(&broker, &order, candlewick_sdk::Millis::MAX).await;
-        assert!(format!("{open:?}").contains("Rejected"), "{open:?}");
+        assert!(open(&broker, Millis::MAX).await.contains("Rejected"));
         assert!(broker.ask_wallets().await.is_ok());
         assert_eq!(broker.token_state().refused(), Some("no right".to_owned()));
-        // A person says that it is in order.
         broker.token_state().accept();
-        let open = candlewick_broker::Broker::open(&broker, &order, candlewick_sdk::Millis::MAX).await;
-        assert!(!format!("{open:?}").contains("NotSent"), "{open:?}");
+        assert!(!open(&broker, Millis::MAX).await.contains("NotSent"));
     }
 
     async fn script(body: &str) -> (Script, HttpBroker) {
         let dated = "200 OK\r\nDate: Fri, 20 Nov 2026 12:00:00 GMT";
-        let script = Script::start(vec![Act::Reply(answer(dated, body))]).await;
-        let broker = script.broker(Settings { requests_per_second: 0.0, ..Settings::default() });
+        let script = Script::start(vec![reply(dated, body)]).await;
+        let broker = script.broker(unlimited());
         (script, broker)
     }
 
@@ -570,11 +516,8 @@ mod tests {
             assert_eq!(request.line, format!("GET {path} HTTP/1.1"));
             let headers = ["api-token: tok-123", "x-timestamp: ", "api-key: key-456"];
             let present = headers.map(|header| request.head.contains(header));
-            assert_eq!(
-                present,
-                if number < 5 { [true, true, false] } else { [false, false, true] },
-                "{path}"
-            );
+            let of_trading = number < 5;
+            assert_eq!(present, [of_trading, of_trading, !of_trading], "{path}");
         }
         assert_eq!(script.requests().len(), expected.len());
     }
@@ -608,16 +551,14 @@ mod tests {
         let (_script, broker) = script(r#"{"id": "01JT", "status": "FROZEN", "withBonus": true}"#).await;
         broker.ask_trade("01JT").await.unwrap();
         broker.ask_trade("01JT").await.unwrap();
-        let counts = broker.unrecognised().snapshot();
-        assert_eq!(
-            counts.into_iter().collect::<Vec<_>>(),
-            [("Trade.status=FROZEN".to_owned(), 2), ("Trade.withBonus".to_owned(), 2)]
-        );
+        let expected = [("Trade.status=FROZEN", 2), ("Trade.withBonus", 2)];
+        let expected = expected.map(|(name, count)| (name.to_owned(), count)).into();
+        assert_eq!(broker.unrecognised().snapshot(), expected);
     }
 
     #[tokio::test]
     async fn a_path_prefix_and_the_timestamp_form_are_respected() {
-        let script = Script::start(vec![Act::Reply(answer("200 OK", "[]"))]).await;
+        let script = Script::of(&["[]"]).await;
         let prefixed = Settings {
             base_url: format!("{}/v1/", script.address()),
             timestamp: TimestampFormat::Iso8601,
@@ -632,14 +573,11 @@ mod tests {
 
     #[tokio::test]
     async fn a_missing_credential_is_named_and_nothing_is_sent() {
-        let script = Script::start(vec![Act::Reply(answer("200 OK", "[]"))]).await;
+        let script = Script::of(&["[]"]).await;
         let broker = script.broker_with(Settings::default(), crate::Credentials::default());
         let error = broker.ask_wallets().await.unwrap_err();
-        assert!(
-            matches!(error, BrokerError::Credentials { .. })
-                && error.to_string().contains("CANDLEWICK_BROKER__API_TOKEN"),
-            "{error}"
-        );
+        assert!(matches!(error, BrokerError::Credentials { .. }), "{error}");
+        assert!(error.to_string().contains("CANDLEWICK_BROKER__API_TOKEN"), "{error}");
         assert_eq!(script.requests().len(), 0);
     }
 }

@@ -19,9 +19,7 @@ const MAX_PROBE: Duration = Duration::from_millis(500);
 
 #[async_trait]
 pub trait Transport: Send + Sync {
-    /// Sends a request with its own timeout and reads the answer up to the size limit.
-    ///
-    /// A request that opens a trade must be sent at most once.
+    /// Sends a request and reads the answer up to the size limit; one that opens a trade at most once.
     async fn send(
         &self,
         purpose: Purpose,
@@ -154,9 +152,7 @@ pub(super) struct Answer {
     pub(super) date: Option<Millis>,
     pub(super) retry_after: Option<Duration>,
     pub(super) body: Body,
-    /// Unredacted body, if it contained a credential.
-    ///
-    /// Only for sending back to the venue, never for display.
+    /// Unredacted body, if it contained a credential: only for sending back to the venue.
     pub(super) raw_body: Option<Vec<u8>>,
     pub(super) sent: Millis,
     pub(super) received: Millis,
@@ -226,9 +222,7 @@ fn pause_in(headers: &HeaderMap, now: Millis) -> Option<Duration> {
     Some(Duration::from_millis(u64::try_from(milliseconds).unwrap_or(0)))
 }
 
-/// A request of the trading API with its answer.
-///
-/// It never contains credentials: headers are omitted, and echoed credentials are redacted.
+/// A request of the trading API with its answer, without credentials.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exchange {
     pub intent: Option<u64>,

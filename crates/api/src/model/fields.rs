@@ -9,9 +9,7 @@ use serde_json::{Map, Number, Value};
 use std::fmt;
 use std::ops::Range;
 
-/// Parses JSON and rejects duplicate keys.
-///
-/// A lenient parser keeps the last one, so a reply with two balances would be accepted with either.
+/// Parses JSON and rejects duplicate keys, of which a lenient parser keeps the last.
 pub fn parse_json(bytes: &[u8]) -> Result<Value, serde_json::Error> {
     serde_json::from_slice(bytes).map(|UniqueKeys(value)| value)
 }
@@ -51,10 +49,6 @@ impl<'de> Visitor<'de> for UniqueKeysVisitor {
 
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {
         Ok(Value::String(value.to_owned()))
-    }
-
-    fn visit_string<E>(self, value: String) -> Result<Value, E> {
-        Ok(Value::String(value))
     }
 
     fn visit_unit<E>(self) -> Result<Value, E> {
@@ -118,9 +112,7 @@ pub(crate) fn read_record<R: Record>(value: Value, drift: &UnrecognisedData) -> 
     };
     let mut fields = Fields { record: R::NAME, object, drift };
     let record = R::read(&mut fields)?;
-    for field in fields.object.keys() {
-        drift.count_field(R::NAME, field);
-    }
+    fields.count_unknown();
     Ok(record)
 }
 
@@ -155,7 +147,13 @@ fn rows_of<R: Record>(value: Value) -> Result<Vec<Value>, Unreadable> {
     }
 }
 
-impl Fields<'_> {
+impl<'a> Fields<'a> {
+    fn count_unknown(&self) {
+        for field in self.object.keys() {
+            self.drift.count_field(self.record, field);
+        }
+    }
+
     pub(crate) fn optional<T: Field>(&mut self, field: &'static str) -> Option<T> {
         let value = self.object.remove(field).filter(|value| !value.is_null())?;
         let Some(read) = T::from_value(&value) else {
@@ -206,13 +204,13 @@ impl Fields<'_> {
         (value > T::default()).then_some(value)
     }
 
-    pub(crate) fn nested<R: Record>(&mut self, field: &'static str) -> Option<R> {
-        let value = self.object.remove(field).filter(|value| !value.is_null())?;
-        let read = read_record(value, self.drift);
-        if read.is_err() {
-            self.drift.count_unreadable(self.record, field);
-        }
-        read.ok()
+    /// Takes an object whose fields are only checked.
+    pub(crate) fn nested(&mut self, field: &'static str, record: &'static str, check: fn(&mut Fields<'a>)) {
+        let Some(value) = self.object.remove(field).filter(|value| !value.is_null()) else { return };
+        let Value::Object(object) = value else { return self.drift.count_unreadable(self.record, field) };
+        let mut nested = Fields { record, object, drift: self.drift };
+        check(&mut nested);
+        nested.count_unknown();
     }
 
     pub(crate) fn list<R: Record>(&mut self, field: &'static str) -> (Vec<R>, usize) {
@@ -235,9 +233,7 @@ impl Fields<'_> {
     }
 }
 
-/// Returns the text of a number or string.
-///
-/// Venues may send numbers as strings (`observed: prices and candles`).
+/// Returns the text of a number or string: venues may send either (`observed: prices and candles`).
 fn number_text(value: &Value) -> Option<String> {
     match value {
         Value::Number(number) => Some(number.to_string()),
@@ -314,10 +310,7 @@ pub(crate) struct FailureBody {
 const TEXT_LENGTH: usize = 300;
 
 impl FailureBody {
-    /// Reads a body as existing clients do.
-    ///
-    /// The order is `data.message`, `message`, `error`, then the status. `data` may be a string,
-    /// `message` an object or an array.
+    /// Reads a body by `data.message`, `message`, `error`, then the status, each a string, list or object.
     pub(crate) fn read(status: u16, body: &[u8]) -> Self {
         let json: Value = serde_json::from_slice(body).unwrap_or_default();
         let data = json.get("data").unwrap_or(&Value::Null);
@@ -399,10 +392,7 @@ mod tests {
         check_text(&json!({"data": {"error": "x"}, "message": "b", "error": "c"}), "b");
         check_text(&json!({"error": "c"}), "c");
         check_text(&json!({"data": "d", "message": "b"}), "d");
-        check_text(
-            &json!({"data": {"message": ["amount too low", "symbol not active"]}}),
-            "amount too low; symbol not active",
-        );
+        check_text(&json!({"data": {"message": ["too low", "not active"]}}), "too low; not active");
         check_text(&json!({"message": {"message": "inner", "code": 7}}), "inner");
         check_text(&json!({"message": {"code": 7}}), "{\"code\":7}");
         check_text(&json!({"message": []}), "HTTP 400");
@@ -410,10 +400,8 @@ mod tests {
         check_text(&json!("text"), "HTTP 400");
         check_text(&json!({"message": "two\r\n lines\u{7}"}), "two lines");
         assert_eq!(FailureBody::read(502, b"<html>").text, "HTTP 502");
-        assert_eq!(
-            FailureBody::read(400, json!({"message": "é".repeat(900)}).to_string().as_bytes()).text.len(),
-            300
-        );
+        let long = json!({"message": "é".repeat(900)}).to_string();
+        assert_eq!(FailureBody::read(400, long.as_bytes()).text.len(), 300);
     }
 
     #[test]

@@ -1,15 +1,14 @@
 //! Requests and answers of the two APIs, field by field (contract 2 and 5).
 //!
-//! Parsing is tolerant: numbers may be strings, unknown fields and values are counted and ignored.
-//! A field of the wrong type is counted and treated as absent, unless the record is meaningless
-//! without it. Fields of the contract that nothing uses are checked too, so that only others count.
+//! Parsing is tolerant: a field of the wrong type is counted and treated as absent, unless the record is
+//! meaningless without it. Unused fields of the contract are checked too, so that only others count.
 
 mod fields;
 
 pub use fields::parse_json;
 pub(crate) use fields::{FailureBody, Record, Unreadable, one_line, read_all, read_list, read_record};
 
-use candlewick_broker::CandleRow;
+use candlewick_broker::{CandleRow, Reported};
 use candlewick_sdk::{CloseType, Direction, ExpirationType, Millis, Ohlcv, Outcome};
 use fields::{Field, Fields};
 use rust_decimal::Decimal;
@@ -17,11 +16,9 @@ use serde_json::Value;
 use std::fmt;
 use std::str::FromStr;
 
-/// Any trade record of the venue, in any projection.
+/// Any trade record of the venue, in any projection: fields that it lacks are `None`.
 ///
-/// Short, list item and full projection, acknowledgement and `open-async` reply. Only the id is
-/// certain; fields missing from a projection are `None`. Times and prices of 0 mean "not yet known"
-/// (contract 2.3) and become `None`.
+/// Times and prices of 0 mean "not yet known" (contract 2.3) and become `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TradeRecord {
     /// Trade id (`id`, or `tradeId` in the acknowledgement).
@@ -30,9 +27,9 @@ pub(crate) struct TradeRecord {
     pub(crate) status: Option<TradeStatus>,
     pub(crate) result: Option<TradeResult>,
     pub(crate) symbol: Option<String>,
-    pub(crate) direction: Option<Tolerant<Direction>>,
-    pub(crate) expiration_type: Option<Tolerant<ExpirationType>>,
-    pub(crate) close_type: Option<Tolerant<CloseType>>,
+    pub(crate) direction: Option<Reported<Direction>>,
+    pub(crate) expiration_type: Option<Reported<ExpirationType>>,
+    pub(crate) close_type: Option<Reported<CloseType>>,
     pub(crate) amount: Option<Decimal>,
     /// Profit of a win in percent of the stake.
     pub(crate) payout: Option<Decimal>,
@@ -57,10 +54,7 @@ pub(crate) struct TradeRecord {
 }
 
 impl TradeRecord {
-    /// Returns the outcome, `None` while the trade is open.
-    ///
-    /// Also `None` if only the status is final: the short projection says that a trade is over, but
-    /// not its outcome.
+    /// Returns the outcome, `None` while the trade is open or if only the status is final.
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         let by_result = self.result.as_ref().and_then(TradeResult::outcome);
         by_result.or_else(|| (self.status == Some(TradeStatus::Cancelled)).then_some(Outcome::Cancelled))
@@ -148,10 +142,7 @@ pub(crate) struct TradePage {
 }
 
 impl TradePage {
-    /// Returns the query for the next page, `None` at the end of the list.
-    ///
-    /// The list ends at a short page, or when neither `nextPage` nor `lastPage` promises more
-    /// (`observed: results`).
+    /// Returns the query for the next page, `None` after a short page or the last (`observed: results`).
     pub(crate) fn following(&self, query: &TradeQuery) -> Option<TradeQuery> {
         let rows = (self.data.len() + self.unreadable) as u64;
         let promised = match (self.next_page, self.last_page) {
@@ -264,17 +255,17 @@ impl Record for User {
         let id = fields.required("id")?;
         fields.check::<String>(&["tenantId", "kycLevelId", "twoFactorId", "email", "affiliateId", "name"]);
         fields.check::<String>(&["nickname", "country", "language", "phoneCountryCode", "phone"]);
-        fields.check::<bool>(&[
-            "influencer",
-            "bot",
-            "publicProfile",
-            "passwordV2",
-            "emailVerified",
-            "legacy",
-        ]);
+        fields.check::<bool>(&["influencer", "bot", "publicProfile", "passwordV2"]);
+        fields.check::<bool>(&["emailVerified", "legacy"]);
         fields.check::<Millis>(&["lastLoginAt", "createdAt", "updatedAt"]);
-        fields.nested::<UserParams>("params");
-        fields.nested::<CopyTradeParams>("copyTradeParams");
+        fields.nested("params", "User.params", |params| {
+            params.check::<Decimal>(&["maxWithdrawalAmount"]);
+            params.check::<bool>(&["ignoreTenantUserLimitation"]);
+        });
+        fields.nested("copyTradeParams", "User.copyTradeParams", |params| {
+            params.check::<Decimal>(&["copyCommissionRate", "maxFollowerAmountPerTrade"]);
+            params.check::<bool>(&["autoApproveCopyFollowers"]);
+        });
         fields.raw("flags"); // elements of undocumented shape
         Ok(Self {
             id,
@@ -282,30 +273,6 @@ impl Record for User {
             banned: fields.optional("banned"),
             deleted: fields.optional("deleted"),
         })
-    }
-}
-
-struct UserParams;
-
-impl Record for UserParams {
-    const NAME: &'static str = "User.params";
-
-    fn read(fields: &mut Fields<'_>) -> Result<Self, Unreadable> {
-        fields.check::<Decimal>(&["maxWithdrawalAmount"]);
-        fields.check::<bool>(&["ignoreTenantUserLimitation"]);
-        Ok(Self)
-    }
-}
-
-struct CopyTradeParams;
-
-impl Record for CopyTradeParams {
-    const NAME: &'static str = "User.copyTradeParams";
-
-    fn read(fields: &mut Fields<'_>) -> Result<Self, Unreadable> {
-        fields.check::<Decimal>(&["copyCommissionRate", "maxFollowerAmountPerTrade"]);
-        fields.check::<bool>(&["autoApproveCopyFollowers"]);
-        Ok(Self)
     }
 }
 
@@ -357,29 +324,14 @@ fn prices(fields: &mut Fields<'_>) -> Result<Ohlcv, Unreadable> {
     })
 }
 
-/// Rows of an answer in no particular order; may include the forming candle.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct CandleRows {
-    pub(crate) rows: Vec<CandleRow>,
-    pub(crate) unreadable: usize,
-}
-
+/// Values of the contract that the venue may extend (`observed: values`), read after `$normalize`.
 macro_rules! venue_values {
-    ($name:ident { $($variant:ident = $text:literal,)+ }) => {
+    ($name:ident, $normalize:expr, { $($variant:ident = $text:literal,)+ }) => {
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub(crate) enum $name {
             $($variant,)+
             /// Any other value, verbatim. It is counted and never taken for an outcome.
             Unknown(String),
-        }
-
-        impl From<&str> for $name {
-            fn from(text: &str) -> Self {
-                match text {
-                    $($text => Self::$variant,)+
-                    _ => Self::Unknown(text.to_owned()),
-                }
-            }
         }
 
         impl fmt::Display for $name {
@@ -393,7 +345,11 @@ macro_rules! venue_values {
 
         impl Field for $name {
             fn from_value(value: &Value) -> Option<Self> {
-                value.as_str().map(Self::parse)
+                let text = value.as_str()?;
+                Some(match $normalize(text).as_str() {
+                    $($text => Self::$variant,)+
+                    _ => Self::Unknown(text.to_owned()),
+                })
             }
 
             fn unknown(&self) -> Option<&str> {
@@ -407,7 +363,7 @@ macro_rules! venue_values {
 }
 
 venue_values! {
-    TradeStatus {
+    TradeStatus, str::to_owned, {
         Open = "OPEN",
         Processing = "PROCESSING",
         Pending = "PENDING",
@@ -417,7 +373,7 @@ venue_values! {
 }
 
 venue_values! {
-    TradeResult {
+    TradeResult, str::to_owned, {
         Pending = "PENDING",
         Hold = "HOLD",
         Opened = "OPENED",
@@ -428,25 +384,16 @@ venue_values! {
     }
 }
 
+// Venues disagree on the case of wallet types.
 venue_values! {
-    WalletType {
+    WalletType, str::to_ascii_uppercase, {
         Real = "REAL",
         Demo = "DEMO",
         Bonus = "BONUS",
     }
 }
 
-impl TradeStatus {
-    fn parse(text: &str) -> Self {
-        Self::from(text)
-    }
-}
-
 impl TradeResult {
-    fn parse(text: &str) -> Self {
-        Self::from(text)
-    }
-
     pub(crate) const fn outcome(&self) -> Option<Outcome> {
         match self {
             Self::Won => Some(Outcome::Won),
@@ -458,42 +405,16 @@ impl TradeResult {
     }
 }
 
-impl WalletType {
-    /// Parses case-insensitively, as venues disagree on the case of wallet types.
-    fn parse(text: &str) -> Self {
-        match Self::from(text.to_ascii_uppercase().as_str()) {
-            Self::Unknown(_) => Self::Unknown(text.to_owned()),
-            known => known,
-        }
-    }
-}
-
-/// A value of the contract that the venue may extend (`observed: values`).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Tolerant<T> {
-    Known(T),
-    Unknown(String),
-}
-
-impl<T> Tolerant<T> {
-    pub(crate) const fn known(&self) -> Option<&T> {
-        match self {
-            Self::Known(value) => Some(value),
-            Self::Unknown(_) => None,
-        }
-    }
-}
-
-impl<T: FromStr> Field for Tolerant<T> {
+impl<T: FromStr> Field for Reported<T> {
     fn from_value(value: &Value) -> Option<Self> {
         let text = value.as_str()?;
-        Some(text.parse().map_or_else(|_| Self::Unknown(text.to_owned()), Self::Known))
+        Some(text.parse().map_or_else(|_| Self::Unrecognised(text.to_owned()), Self::Known))
     }
 
     fn unknown(&self) -> Option<&str> {
         match self {
             Self::Known(_) => None,
-            Self::Unknown(text) => Some(text),
+            Self::Unrecognised(text) => Some(text),
         }
     }
 }
@@ -504,8 +425,15 @@ mod tests {
     use candlewick_broker::UnrecognisedData;
     use serde_json::json;
 
+    /// A record, and the names of what in it was not recognised.
+    fn noted<R: Record>(json: Value) -> (R, String) {
+        let drift = UnrecognisedData::new();
+        let record = read_record(json, &drift).unwrap();
+        (record, drift.snapshot().into_keys().collect::<Vec<_>>().join(", "))
+    }
+
     fn read(json: Value) -> TradeRecord {
-        read_record(json, &UnrecognisedData::new()).unwrap()
+        noted(json).0
     }
 
     /// The contract's list item with the userId filter, typed out from its table.
@@ -531,9 +459,6 @@ mod tests {
 
     #[test]
     fn every_field_of_the_full_projection_is_read() {
-        let drift = UnrecognisedData::new();
-        let trade: TradeRecord = read_record(full_json(), &drift).unwrap();
-        assert!(drift.snapshot().is_empty(), "{:?}", drift.snapshot());
         let text = |text: &str| Some(text.to_owned());
         let time = |ms: i64| Some(Millis::new(ms));
         let expected = TradeRecord {
@@ -542,9 +467,9 @@ mod tests {
             status: Some(TradeStatus::Completed),
             result: Some(TradeResult::Won),
             symbol: text("BTC/USDT"),
-            direction: Some(Tolerant::Known(Direction::Buy)),
-            expiration_type: Some(Tolerant::Known(ExpirationType::TimeFixed)),
-            close_type: Some(Tolerant::Known("01:00".parse().unwrap())),
+            direction: Some(Reported::Known(Direction::Buy)),
+            expiration_type: Some(Reported::Known(ExpirationType::TimeFixed)),
+            close_type: Some(Reported::Known("01:00".parse().unwrap())),
             amount: Some(Decimal::TEN),
             payout: Some(Decimal::from(80)),
             pnl: Some(Decimal::from(8)),
@@ -570,7 +495,7 @@ mod tests {
             tenant_fee_amount: Some(Decimal::new(2, 1)),
             created_at: time(1_795_176_000_500),
         };
-        assert_eq!(trade, expected);
+        assert_eq!(noted::<TradeRecord>(full_json()), (expected, String::new()));
     }
 
     #[test]
@@ -617,7 +542,7 @@ mod tests {
 
     #[test]
     fn a_time_that_cannot_be_is_absent_and_counted() {
-        let fault = Some("Trade.closeTime is not a time from 2000 to 2100");
+        let fault = "Trade.closeTime is not a time from 2000 to 2100";
         for (close_time, fault) in [
             (json!(-5), fault),
             // Seconds, microseconds, the millisecond before 2000 and the first of 2100.
@@ -627,20 +552,14 @@ mod tests {
             (json!(4_102_444_800_000_i64), fault),
             (json!(i64::MAX), fault),
             (json!("1970-01-02T00:00:00Z"), fault),
-            (json!(0), None),
+            (json!(0), ""),
         ] {
-            let drift = UnrecognisedData::new();
-            let json = json!({"id": "01JT", "closeTime": close_time});
-            let trade: TradeRecord = read_record(json, &drift).unwrap();
-            assert_eq!(trade.close_time, None, "{close_time}");
-            assert_eq!(drift.snapshot().keys().next().map(String::as_str), fault, "{close_time}");
+            let (trade, unknown) = noted::<TradeRecord>(json!({"id": "01JT", "closeTime": close_time}));
+            assert_eq!((trade.close_time, unknown.as_str()), (None, fault), "{close_time}");
         }
         for time in [946_684_800_000_i64, 4_102_444_799_999] {
-            assert_eq!(
-                read(json!({"id": "01JT", "closeTime": time})).close_time,
-                Some(Millis::new(time)),
-                "{time}"
-            );
+            let trade = read(json!({"id": "01JT", "closeTime": time}));
+            assert_eq!(trade.close_time, Some(Millis::new(time)));
         }
     }
 
@@ -656,25 +575,17 @@ mod tests {
 
     #[test]
     fn what_is_unknown_is_counted_and_the_rest_is_read() {
-        let drift = UnrecognisedData::new();
         let json = json!({
             "id": "01JT", "status": "FROZEN", "direction": "UP", "closeType": "soon", "payout": [80],
             "amount": "10.50", "withBonus": false, "wallets": [{"id": "w"}],
         });
-        let trade: TradeRecord = read_record(json, &drift).unwrap();
+        let (trade, unknown) = noted::<TradeRecord>(json);
         assert_eq!(trade.amount, Some(Decimal::new(1_050, 2)));
-        assert_eq!(trade.direction, Some(Tolerant::Unknown("UP".into())));
+        assert_eq!(trade.direction, Some(Reported::Unrecognised("UP".into())));
         assert_eq!((trade.payout, trade.wallets.len()), (None, 0));
-        let names: Vec<_> = drift.snapshot().into_keys().collect();
-        let expected = [
-            "Trade.closeType=soon",
-            "Trade.direction=UP",
-            "Trade.payout unreadable",
-            "Trade.status=FROZEN",
-            "Trade.withBonus",
-            "WalletEntry.type unreadable",
-        ];
-        assert_eq!(names, expected);
+        let expected = "Trade.closeType=soon, Trade.direction=UP, Trade.payout unreadable, Trade.status=FROZEN, \
+                        Trade.withBonus, WalletEntry.type unreadable";
+        assert_eq!(unknown, expected);
     }
 
     fn envelope(rows: &Value, next: &Value, last: &Value) -> Value {
@@ -765,22 +676,17 @@ mod tests {
             "lastLoginAt": "2026-11-20T11:00:00.000Z", "flags": ["vip"],
             "createdAt": "2025-01-02T03:04:05.006Z", "updatedAt": "2026-11-20T11:00:01.000Z",
         });
-        let drift = UnrecognisedData::new();
-        let user: User = read_record(json, &drift).unwrap();
         let expected =
             User { id: "01JUSER".into(), active: Some(true), banned: Some(false), deleted: Some(false) };
-        assert_eq!(user, expected);
-        assert!(drift.snapshot().is_empty(), "{:?}", drift.snapshot());
+        assert_eq!(noted::<User>(json), (expected, String::new()));
     }
 
     #[test]
     fn a_user_needs_an_identifier_and_nothing_else() {
-        let drift = UnrecognisedData::new();
-        let user: User =
-            read_record(json!({"id": "01JUSER", "twoFactorId": null, "tier": 3}), &drift).unwrap();
-        assert_eq!(user, User { id: "01JUSER".into(), ..User::default() });
-        assert_eq!(drift.snapshot().into_keys().collect::<Vec<_>>(), ["User.tier"]);
-        assert!(read_record::<User>(json!({"email": "someone@example.com"}), &drift).is_err());
+        let found = noted::<User>(json!({"id": "01JUSER", "twoFactorId": null, "tier": 3}));
+        assert_eq!(found, (User { id: "01JUSER".into(), ..User::default() }, "User.tier".to_owned()));
+        let nobody = json!({"email": "someone@example.com"});
+        assert!(read_record::<User>(nobody, &UnrecognisedData::new()).is_err());
     }
 
     #[test]
@@ -791,8 +697,6 @@ mod tests {
             "highPrice": 64002.5, "lowPrice": 63999.75, "createdAt": "2026-11-20T12:00:01.300Z",
             "updatedAt": "2026-11-20T12:00:01.300Z",
         });
-        let drift = UnrecognisedData::new();
-        let record: PriceRecord = read_record(json, &drift).unwrap();
         let prices = Ohlcv { open: 64000.5, high: 64002.5, low: 63999.75, close: 64001.25, volume: 1.5 };
         let expected = PriceRecord {
             slot: Some("default".into()),
@@ -801,8 +705,7 @@ mod tests {
             prices,
             created_at: Some(Millis::new(1_795_176_001_300)),
         };
-        assert_eq!(record, expected);
-        assert!(drift.snapshot().is_empty());
+        assert_eq!(noted::<PriceRecord>(json), (expected, String::new()));
     }
 
     #[test]
@@ -840,7 +743,7 @@ mod tests {
         let kind = WalletType::from_value(&json!("LOYALTY")).unwrap();
         assert_eq!((kind.unknown(), kind.to_string().as_str()), (Some("LOYALTY"), "LOYALTY"));
         assert_eq!(WalletType::from_value(&json!("Demo")), Some(WalletType::Demo));
-        let direction = Tolerant::<Direction>::from_value(&json!("UP")).unwrap();
+        let direction = Reported::<Direction>::from_value(&json!("UP")).unwrap();
         assert_eq!((direction.known(), direction.unknown()), (None, Some("UP")));
     }
 }

@@ -21,9 +21,7 @@ impl Stopwatch {
     }
 }
 
-/// Elapsed time, including system sleep and stops of the process.
-///
-/// Changes of the wall clock cannot shorten it. For leases and watchdogs, never as venue time.
+/// Elapsed time, including system sleep and stops of the process; never venue time.
 #[derive(Clone, Copy, Debug)]
 pub struct AwakeClock {
     #[cfg(target_os = "linux")]

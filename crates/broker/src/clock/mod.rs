@@ -1,9 +1,7 @@
 //! The only module that reads a clock; all other code receives the time.
 //!
 //! All times are *venue time*: the system's in a live run. An embedded venue and its bot share one
-//! [`VirtualClock`], which does not advance while anybody holds it ([`Hold`]). This makes a
-//! simulated session exact: a request takes no venue time, no matter how long it takes in real
-//! time.
+//! [`VirtualClock`], which does not advance while anybody holds it ([`Hold`]).
 
 mod elapsed;
 mod system;
@@ -24,18 +22,13 @@ pub trait Clock: Send + Sync {
     /// Returns the current venue time.
     fn now(&self) -> Millis;
 
-    /// Waits until venue time is `at` or later.
-    ///
-    /// The caller wakes up holding the clock: a virtual clock does not advance until the returned
-    /// [`Hold`] is dropped.
+    /// Waits until venue time is `at` or later and returns a [`Hold`] on the clock.
     async fn sleep_until(&self, at: Millis) -> Hold;
 
     /// Holds the clock from now on.
     fn hold(&self) -> Hold;
 
-    /// Catches up after system sleep and returns by how much the clock moved.
-    ///
-    /// A clock never moves back. A virtual clock has nothing to catch up with.
+    /// Catches up after system sleep and returns by how much the clock moved, never backwards.
     fn catch_up(&self) -> Millis {
         Millis::ZERO
     }
@@ -47,10 +40,7 @@ pub trait Clock: Send + Sync {
     fn is_lock_step(&self) -> bool;
 }
 
-/// A guard that stops a virtual clock until dropped; no effect on the system clock.
-///
-/// Code that passes work on, through a channel or to a task, passes its hold along, so that time
-/// cannot advance in between.
+/// A guard that stops a virtual clock until dropped; pass it along with the work of that moment.
 pub struct Hold(Option<Arc<dyn Release>>);
 
 trait Release: Send + Sync {

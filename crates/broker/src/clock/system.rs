@@ -8,11 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
 
-/// The system time, read once and advanced by tokio's monotonic timer.
-///
-/// A paused test runtime therefore controls it, and a jump of the wall clock has no effect. The
-/// timer stops while the machine sleeps: [`catch_up`](Clock::catch_up) then moves this clock
-/// forward.
+/// The system time, read once and advanced by tokio's timer; jumps of the wall clock have no effect.
 #[derive(Clone, Debug)]
 pub struct SystemClock {
     started: Instant,

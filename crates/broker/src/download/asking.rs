@@ -20,44 +20,36 @@ const FAR: i64 = 1_000;
 
 pub(super) struct Asking {
     market: Arc<dyn MarketData>,
-    settings: DownloadSettings,
+    pub(super) settings: DownloadSettings,
     /// Earliest time of the next request.
     due: Option<Instant>,
     has_answered: bool,
     trust: Trust,
 }
 
-/// Whether the venue respects the requested window.
+/// Whether the venue respects the requested window: assumed (given) or confirmed by a test (earned).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trust {
-    /// Assumed, without evidence to the contrary.
     Given,
-    /// Confirmed by a test.
     Earned,
 }
 
 pub(super) struct Page {
     /// Candles of the window that had closed by `now`, by time.
     pub(super) candles: Vec<Candle>,
-    /// Distinct open times, ascending, of all rows that had closed by `now`.
-    ///
-    /// Includes invalid rows and those outside the window.
+    /// Distinct open times, ascending, of all rows closed by `now`: also invalid ones and outside ones.
     pub(super) times: Vec<Millis>,
     pub(super) unusable: usize,
     /// Number of distinct rows.
     pub(super) rows: usize,
     pub(super) is_forming: bool,
-    /// Earliest possible venue time of the answer. Candles that had not closed by then are forming.
+    /// Earliest possible venue time of the answer.
     pub(super) now: Millis,
 }
 
 impl Asking {
     pub(super) fn new(market: Arc<dyn MarketData>, settings: DownloadSettings) -> Self {
         Self { market, settings, due: None, has_answered: false, trust: Trust::Given }
-    }
-
-    pub(super) const fn settings(&self) -> &DownloadSettings {
-        &self.settings
     }
 
     pub(super) async fn page(&mut self, window: &Range<Millis>) -> Result<Page, BrokerError> {
@@ -84,10 +76,7 @@ impl Asking {
         Ok(Page { candles, times, unusable, rows, is_forming, now })
     }
 
-    /// Tests a venue whose page contains candles, but none of the requested window.
-    ///
-    /// A request for a distant time shows whether the venue respects windows. Fails with
-    /// [`BrokerError::Malformed`] if it returns the same page.
+    /// Tests whether a venue whose page has nothing of the window sends the same page for a distant time.
     pub(super) async fn examine(&mut self, page: &Page, window: &Range<Millis>) -> Result<(), BrokerError> {
         if page.times.is_empty() || self.trust == Trust::Earned {
             return Ok(());

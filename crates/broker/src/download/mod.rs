@@ -1,14 +1,12 @@
 //! Candle downloads over long ranges, robust against incomplete answers.
 //!
-//! A venue may silently truncate an answer anywhere, or send other rows. A range is done only when
-//! its candles arrived, or when a request for exactly this range returned none. Parts missing at
-//! the ends of a window are requested on their own. An answer with holes that is as large as the
-//! largest one may be truncated anywhere, so both halves are requested. Each further window is
-//! shorter, so this terminates whatever the venue does.
+//! A venue may silently truncate an answer anywhere, or send other rows. A range is done only when its
+//! candles arrived, or when a request for exactly this range returned none. Each further window is shorter,
+//! so this terminates whatever the venue does.
 
 mod asking;
 #[cfg(test)]
-mod properties;
+mod tests;
 mod window;
 
 use crate::{BrokerError, MarketData};
@@ -33,9 +31,7 @@ pub struct DownloadSettings {
     pub spacing: Duration,
 }
 
-/// A running download, window by window in the order of time.
-///
-/// Retries temporary failures for a few minutes, once the venue has answered.
+/// A running download, window by window in the order of time, which retries temporary failures.
 pub struct Download {
     asking: Asking,
     windows: Windows,
@@ -49,9 +45,7 @@ pub struct Download {
 pub struct Downloaded {
     /// Open time of the first candle to close time of the last one.
     pub window: Range<Millis>,
-    /// Closed candles by time.
-    ///
-    /// Differing candles of one time are all kept, in order of arrival.
+    /// Closed candles by time; differing candles of one time are all kept, in order of arrival.
     pub candles: Vec<Candle>,
     /// Number of rows that are not valid candles.
     pub rejected: usize,
@@ -68,14 +62,11 @@ impl Download {
         Self { asking: Asking::new(market, settings), windows, largest: 0, now: None }
     }
 
-    /// Returns the candles of the next window.
-    ///
-    /// `None` after all ranges were requested, up to the venue's present.
+    /// Returns the candles of the next window; `None` after all ranges, up to the venue's present.
     ///
     /// # Errors
     ///
-    /// Those of [`MarketData::candles`], and [`BrokerError::Malformed`] if the venue sends the same
-    /// page for every request. The download is over then.
+    /// Those of [`MarketData::candles`], and [`BrokerError::Malformed`] if every answer is the same page.
     pub async fn next(&mut self) -> Result<Option<Downloaded>, BrokerError> {
         let Some(window) = self.windows.next(self.now) else { return Ok(None) };
         let mut got = Downloaded { window: window.clone(), ..Downloaded::default() };
@@ -94,7 +85,6 @@ impl Download {
         Ok(Some(got))
     }
 
-    /// Requests a window and returns the parts of it that need requests of their own.
     async fn read(
         &mut self,
         window: &Range<Millis>,
@@ -105,7 +95,7 @@ impl Download {
         self.now = self.now.max(Some(now));
         let may_be_cut = page.rows >= self.largest;
         self.largest = self.largest.max(page.rows);
-        let coverage = Coverage::new(self.asking.settings().interval, window.clone(), &page.times);
+        let coverage = Coverage::new(self.asking.settings.interval, window.clone(), &page.times);
         let (is_empty, has_forming) = (coverage.is_empty(), page.is_forming);
         if is_empty {
             self.asking.examine(&page, window).await?;

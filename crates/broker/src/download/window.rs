@@ -46,10 +46,7 @@ impl Windows {
         Some(range.start..end)
     }
 
-    /// Records the result of a window.
-    ///
-    /// After an empty one the next is twice as long, so that closed days and the time before a
-    /// market's first candle cost few requests.
+    /// Records the result of a window; after an empty one the next is twice as long.
     pub(super) fn note(&mut self, candles: usize) {
         let longest = (LONGEST.get() / self.interval.length().get()).max(self.usual);
         self.next = if candles == 0 { self.next.saturating_mul(2).min(longest) } else { self.usual };

@@ -59,9 +59,7 @@ pub struct Server {
     pub end: End,
     /// Minutes before and after the window from which rows are also returned.
     pub overlap: i64,
-    /// Maximum length of a window in minutes.
-    ///
-    /// Of a longer one, only this part is read, at the end that the limit keeps.
+    /// Maximum length of a window in minutes, of which the end that the limit keeps is read.
     pub longest: i64,
     /// Number of copies of each row.
     pub copies: usize,
@@ -173,9 +171,7 @@ pub const FIRST_MINUTE: i64 = 1_000_000;
 /// Number of minutes from there on that may have a candle.
 pub const MINUTES: i64 = 60;
 
-/// Generates servers with candles in some of the minutes.
-///
-/// Their present is one of these minutes or later.
+/// Generates servers with candles in some of the minutes; their present is one of these or later.
 pub fn any_server() -> impl Strategy<Value = Server> {
     let minutes = || prop::collection::vec(any::<bool>(), MINUTES as usize);
     let chosen = |chosen: Vec<bool>| {
@@ -186,7 +182,10 @@ pub fn any_server() -> impl Strategy<Value = Server> {
     let present = prop_oneof![minutes(), dense].prop_map(chosen);
     let unsound = prop::collection::vec(prop::bool::weighted(0.03), MINUTES as usize).prop_map(chosen);
     let now = (FIRST_MINUTE * MINUTE..(FIRST_MINUTE + MINUTES + 20) * MINUTE, 0_i64..=90_000, any::<bool>());
-    let paging = (1_usize..25, order(), cut());
+    let order = prop::sample::select(vec![Order::Ascending, Order::Descending, Order::Shuffled]);
+    let cut = prop::sample::select(vec![Cut::Oldest, Cut::Newest, Cut::Any]);
+    let end = || prop::sample::select(vec![End::Included, End::LeftOut]);
+    let paging = (1_usize..25, order, cut);
     let ends = (end(), end(), 0_i64..4, 1_usize..3);
     (present, unsound, now, paging, ends, any::<bool>(), any::<u64>()).prop_map(
         |(present, unsound, now, paging, ends, sends_forming, seed)| {
@@ -216,16 +215,4 @@ pub fn any_server() -> impl Strategy<Value = Server> {
             }
         },
     )
-}
-
-fn order() -> impl Strategy<Value = Order> {
-    prop::sample::select(vec![Order::Ascending, Order::Descending, Order::Shuffled])
-}
-
-fn cut() -> impl Strategy<Value = Cut> {
-    prop::sample::select(vec![Cut::Oldest, Cut::Newest, Cut::Any])
-}
-
-fn end() -> impl Strategy<Value = End> {
-    prop::sample::select(vec![End::Included, End::LeftOut])
 }

@@ -12,9 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 const WAITING: usize = 1_024;
 
-/// A market whose prices are pushed by a test; it has no candles.
-///
-/// Serves subscriptions and requests alike.
+/// A market whose prices are pushed by a test, for subscriptions and requests; it has no candles.
 #[derive(Debug, Default)]
 pub struct StreamingMarket(Mutex<BTreeMap<Symbol, Pushed>>);
 
@@ -71,7 +69,6 @@ impl MarketData for StreamingMarket {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::MockMarketData;
 
     fn symbol(name: &str) -> Symbol {
         Symbol::new(name).unwrap()
@@ -88,12 +85,5 @@ mod tests {
         assert_eq!(read.map(|next| next.map(|(tick, _)| tick)), [Some(tick), None]);
         let asked = market.price(&symbol("BTCUSDT"), AsOf::Moment(Millis::MINUTE)).await.unwrap();
         assert_eq!(asked.value.record().map(|record| record.prices.close), Some(64_000.5));
-    }
-
-    #[tokio::test]
-    async fn a_market_that_only_answers_questions_has_no_feed() {
-        let mut market = MockMarketData::new();
-        market.expect_subscribe().returning(|_| Ok(None));
-        assert!(market.subscribe(&symbol("BTCUSDT")).await.unwrap().is_none());
     }
 }

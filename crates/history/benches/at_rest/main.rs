@@ -63,7 +63,6 @@ fn time_of(run: &dyn Fn() -> f64) -> Duration {
     start.elapsed()
 }
 
-/// What a scan does: every candle is looked at.
 fn scan(candles: &[Candle]) -> f64 {
     candles.iter().map(|candle| candle.close() - candle.open() + candle.volume()).sum()
 }
@@ -105,7 +104,6 @@ fn imported_and_stored(path: &Path, folder: &Path) -> f64 {
     last_close(&read.candles)
 }
 
-/// The fixture: the same candles in every form.
 struct Fixture {
     folder: tempfile::TempDir,
     memory: CandleSeries,

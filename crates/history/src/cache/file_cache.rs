@@ -11,9 +11,7 @@ const MAX_ENTRIES: usize = 64;
 /// Age difference from the latest copy at which a partial file counts as left by a dead program.
 const ABANDONED: Duration = Duration::from_hours(1);
 
-/// A folder of candle files in their in-memory layout.
-///
-/// Best effort: if the folder is not writable, files are read as if there were no cache.
+/// A folder of candle files in their in-memory layout; best effort if it is not writable.
 #[derive(Clone, Debug)]
 pub struct FileCache {
     folder: PathBuf,
@@ -129,15 +127,14 @@ impl Stamp {
         None
     }
 
-    /// Returns whether a copy written at that time cannot have missed a change under the same
-    /// stamp.
+    /// Returns whether a copy of that time cannot have missed a change under the same stamp.
     fn is_settled_before(&self, written: SystemTime) -> bool {
         written.duration_since(self.changed).is_ok_and(|age| age > LONGEST_STEP)
     }
 }
 
-#[cfg(test)]
 #[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::fs::{File, FileTimes};

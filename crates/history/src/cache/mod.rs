@@ -1,12 +1,9 @@
 //! Cache files: candles in their in-memory layout, opened without parsing.
 //!
-//! A file is a header and the candles, 48 bytes each, in native byte order. It is written under a
-//! new name and renamed, never changed in place. Opening checks the header only; the candles were
-//! checked, hashed and made durable before the file got its name. The cache of a catalog series is
-//! opened by the hash of its candles, so it is never stale. The cache of a file carries path,
-//! device, inode, size and change times ([`file_cache`]) and is rejected if the file changed less than
-//! two seconds before the cache was written, because of coarse file system clocks. Edits by hand
-//! and bit rot are not detected. Deleting cache files is safe.
+//! A file is a header and the candles, 48 bytes each, in native byte order. It is written under a new name
+//! and renamed, never changed in place, so opening checks the header only. The cache of a file is rejected if
+//! the file changed less than two seconds before the cache was written, because of coarse file system clocks.
+//! Deleting cache files is safe.
 
 use crate::HashedSeries;
 use crate::disk::{Disk, replace};
@@ -34,7 +31,7 @@ pub(crate) fn open(path: &Path, series: Series, of: Copied) -> Option<HashedSeri
     let (header, candles) = MappedCandles::open(path)?;
     let is_asked_for = match of {
         Copied::Hash(hash) => header.hash() == hash,
-        Copied::File(stamp) => header.stamp() == stamp,
+        Copied::File(stamp) => header.stamp == stamp,
     };
     if !is_asked_for || !header.is_of(series) {
         return None;
@@ -125,10 +122,6 @@ impl Header {
         Hash::from_bytes(self.hash)
     }
 
-    const fn stamp(&self) -> [u8; 32] {
-        self.stamp
-    }
-
     fn computed_seal(&self) -> [u8; 32] {
         *blake3::hash(&self.as_bytes()[..SEALED_BYTES]).as_bytes()
     }
@@ -143,9 +136,7 @@ fn padded(series: Series) -> [u8; 32] {
 }
 
 /// Memory map of a cache file: the only unsafe code besides counting allocators in tests.
-struct MappedCandles {
-    map: Mmap,
-}
+struct MappedCandles(Mmap);
 
 impl MappedCandles {
     fn open(path: &Path) -> Option<(Header, Self)> {
@@ -163,13 +154,13 @@ impl MappedCandles {
         // Only advice, to a reader that goes from front to back; a system that knows none does as well.
         #[cfg(unix)]
         let _ = map.advise(memmap2::Advice::Sequential);
-        Some((header, Self { map }))
+        Some((header, Self(map)))
     }
 }
 
 impl AsRef<[Candle]> for MappedCandles {
     fn as_ref(&self) -> &[Candle] {
-        bytemuck::cast_slice(&self.map[HEADER_BYTES..])
+        bytemuck::cast_slice(&self.0[HEADER_BYTES..])
     }
 }
 

@@ -23,11 +23,8 @@ pub struct Appended {
 }
 
 impl Catalog {
-    /// Adds candles in any order to the current version of a series. The first value seen for a
-    /// time remains its candle. Later values that differ are stored as revisions.
-    ///
-    /// The candles are durable on return. After an error or a crash, either all of them are there
-    /// or none.
+    /// Adds candles in any order to the current version of a series, all or none, durably. The first value
+    /// seen for a time remains its candle; later values that differ are stored as revisions.
     pub fn append(
         &self,
         series: Series,
@@ -86,8 +83,7 @@ impl Catalog {
         Ok(appended)
     }
 
-    /// Adds a new version with its own candles, makes it current and returns its number. Older
-    /// versions stay unchanged and readable by number.
+    /// Adds a new version with its own candles, makes it current and returns its number.
     pub fn add_version(
         &self,
         candles: &CandleSeries,
@@ -100,8 +96,7 @@ impl Catalog {
         self.change(&folder, || self.begin_version(&folder, manifest, candles, (note, origin)))
     }
 
-    /// Adds a version with the candles of the current one, some of them removed or changed. Removed
-    /// values are remembered, so an append of the same values does not restore them.
+    /// Adds a version with some candles removed or changed; appends do not restore removed values.
     pub fn add_repair(
         &self,
         candles: &CandleSeries,
@@ -119,9 +114,8 @@ impl Catalog {
             !place.is_ok_and(|place| after[place] == **candle) && !known.contains(candle)
         };
         let before = before.iter().flat_map(|before| before.candles().candles());
-        let taken_out =
-            before.filter(is_out).map(|candle| Revision { seen: origin.fetched_at, candle: *candle });
-        repaired.extend(taken_out.collect::<Vec<_>>());
+        let seen = origin.fetched_at;
+        repaired.extend(before.filter(is_out).map(|candle| Revision { seen, candle: *candle }));
         self.change(&folder, || {
             if !repaired.is_empty() {
                 manifest.repaired = Some(folder.put_values(&*self.disk, "repaired", &mut repaired)?);
@@ -130,8 +124,7 @@ impl Catalog {
         })
     }
 
-    /// Changes a series. Deletes the files of a failed change, which would otherwise keep a full
-    /// disk full.
+    /// Changes a series and deletes the files of a failed change, which would keep a full disk full.
     fn change<T>(
         &self,
         folder: &SeriesFolder,
@@ -258,9 +251,7 @@ impl KnownValues {
     }
 }
 
-/// Merges `incoming` into `stored`. Values removed by a repair stay removed.
-///
-/// `incoming` is sorted by time, with equal times in order of arrival.
+/// Merges `incoming`, sorted by time and arrival, into `stored`; values removed by a repair stay removed.
 fn merge(
     stored: Vec<Candle>,
     incoming: &[Candle],
@@ -289,48 +280,4 @@ fn merge(
     }
     merged.candles.extend(stored);
     merged
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use candlewick_sdk::{Interval, Ohlcv};
-
-    fn candle((minute, price): (i64, f64)) -> Candle {
-        let numbers = Ohlcv { open: price, high: price, low: price, close: price, volume: 0.0 };
-        Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap()
-    }
-
-    type Row = (i64, f64);
-
-    fn check(stored: &[Row], incoming: &[Row], expected: &[Row], new: u64, same: u64, revised: &[Row]) {
-        let candles = |rows: &[Row]| rows.iter().copied().map(candle).collect::<Vec<_>>();
-        let merged = {
-            let (mut known, repaired) = (KnownValues::default(), KnownValues::default());
-            merge(candles(stored), &candles(incoming), Millis::ZERO, (&mut known, &repaired))
-        };
-        let revisions = |rows: &[Row]| {
-            let revision = |candle| Revision { seen: Millis::ZERO, candle };
-            candles(rows).into_iter().map(revision).collect::<Vec<_>>()
-        };
-        let expected = Merged { candles: candles(expected), new, same, revised: revisions(revised) };
-        assert_eq!(merged, expected);
-    }
-
-    #[test]
-    fn the_first_seen_value_stays_and_each_later_one_is_reported_once() {
-        check(&[], &[(1, 1.0), (2, 2.0)], &[(1, 1.0), (2, 2.0)], 2, 0, &[]);
-        check(
-            &[(1, 1.0), (3, 3.0)],
-            &[(2, 2.0), (4, 4.0)],
-            &[(1, 1.0), (2, 2.0), (3, 3.0), (4, 4.0)],
-            2,
-            0,
-            &[],
-        );
-        check(&[(1, 1.0), (2, 2.0)], &[(1, 1.0), (2, 2.5)], &[(1, 1.0), (2, 2.0)], 0, 1, &[(2, 2.5)]);
-        check(&[(2, 2.0)], &[(2, 2.5), (2, 2.0), (2, 2.5)], &[(2, 2.0)], 0, 2, &[(2, 2.5)]);
-        check(&[], &[(2, 2.5), (2, 2.0)], &[(2, 2.5)], 1, 0, &[(2, 2.0)]);
-        check(&[(1, 1.0)], &[], &[(1, 1.0)], 0, 0, &[]);
-    }
 }

@@ -190,9 +190,7 @@ fn file_name(what: &str, hash: &str) -> String {
     format!("{what}-{}{PARQUET}", &hash[..hash.len().min(32)])
 }
 
-/// Encodes a symbol as a folder name.
-///
-/// Letters, digits, `-`, `_` and inner dots are kept, every other byte is percent-encoded as `%2F`.
+/// Encodes a symbol as a folder name: all but letters, digits, `-`, `_` and inner dots as `%2F`.
 pub(super) fn name_of(symbol: Symbol) -> String {
     let mut name = String::new();
     for (index, byte) in symbol.as_str().bytes().enumerate() {

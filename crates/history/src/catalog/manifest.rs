@@ -144,10 +144,8 @@ impl Manifest {
             let hash =
                 hash_of(self.series(), &version.segments).ok_or("a hash is not 64 hexadecimal digits")?;
             if hash.to_hex().as_str() != version.data_hash {
-                return Err(format!(
-                    "the data_hash of version {} is not that of its segments",
-                    version.number
-                ));
+                let number = version.number;
+                return Err(format!("the data_hash of version {number} is not that of its segments"));
             }
         }
         if self.current().is_none() {
@@ -168,7 +166,15 @@ impl Manifest {
         let of_source = |known: &Provenance| known.source == origin.source && known.licence == origin.licence;
         let place = self.origins.iter().position(of_source).unwrap_or(self.origins.len());
         if place == self.origins.len() {
-            self.origins.push(Provenance::new(origin));
+            self.origins.push(Provenance {
+                source: origin.source.clone(),
+                licence: origin.licence.clone(),
+                first_at: origin.fetched_at,
+                last_at: origin.fetched_at,
+                files: Vec::new(),
+                new: 0,
+                revised: 0,
+            });
         }
         let known = &mut self.origins[place];
         known.first_at = known.first_at.min(origin.fetched_at);
@@ -182,20 +188,6 @@ impl Manifest {
         }
         let surplus = known.files.len().saturating_sub(MAX_FILES);
         known.files.drain(..surplus);
-    }
-}
-
-impl Provenance {
-    fn new(origin: &Origin) -> Self {
-        Self {
-            source: origin.source.clone(),
-            licence: origin.licence.clone(),
-            first_at: origin.fetched_at,
-            last_at: origin.fetched_at,
-            files: Vec::new(),
-            new: 0,
-            revised: 0,
-        }
     }
 }
 

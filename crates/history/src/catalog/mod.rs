@@ -8,10 +8,9 @@
 //! data/BTCUSDT/1m/<hash>.candles                    the cache; may be deleted at any time
 //! ```
 //!
-//! Candle files are never changed: an append writes the files of the blocks that it touches anew (a day of candles below
-//! one minute, a month of candles below one hour, a year of longer ones, of which it has at most 9,000), under names of their
-//! own, and then the manifest, which is what puts them in force. So a crash leaves the series as it was before or as
-//! it is after, and a reader meanwhile sees one of the two. One writer at a time holds a series' lock.
+//! Candle files are never changed: an append writes new files of the blocks that it touches (about ten
+//! thousand candles each), and then the manifest, which puts them in force. So a crash leaves the series as
+//! it was before or after, and a reader sees one of the two. One writer at a time holds a series' lock.
 
 mod append;
 mod folder;
@@ -26,40 +25,13 @@ pub use manifest::{EmptyHours, Manifest, Origin, Provenance, Revision, Segment, 
 use crate::check::{MarketHours, missing_candles};
 use crate::disk::{Disk, SystemDisk};
 use crate::{HashedSeries, HistoryError};
-use candlewick_sdk::{Millis, Series};
+use candlewick_sdk::Series;
 use folder::{SeriesFolder, is_gone, name_of, symbol_of};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fmt, fs};
 
-/// Candles by symbol and interval in a folder, with where they came from.
-///
-/// Any number of programs may read and write a catalog at once.
-///
-/// ```
-/// use candlewick_history::{Catalog, Origin};
-/// use candlewick_sdk::{Candle, Interval, Millis, Ohlcv, Series};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let folder = tempfile::tempdir()?;
-/// let catalog = Catalog::new(folder.path());
-/// let series = Series { symbol: "BTCUSDT".parse()?, interval: Interval::MINUTE };
-/// let candle = |minute, price: f64| {
-///     let numbers = Ohlcv { open: price, high: price, low: price, close: price, volume: 0.0 };
-///     Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers)
-/// };
-/// let fetched_at = Millis::MINUTE * 5;
-/// let origin = Origin { source: "venue".to_owned(), licence: None, fetched_at, files: Vec::new() };
-/// let first = catalog.append(series, &[candle(2, 7.0)?, candle(1, 5.0)?, candle(5, 9.0)?], &origin)?;
-/// assert_eq!((first.new, first.forming), (2, 1));
-/// let again = catalog.append(series, &[candle(1, 5.0)?, candle(2, 7.5)?], &origin)?;
-/// assert_eq!((again.same, again.revised), (1, 1));
-/// let read = catalog.read_within(series, Millis::MINUTE * 2..Millis::MAX)?;
-/// assert_eq!(read.candles().candles(), [candle(2, 7.0)?], "the value that was seen first");
-/// # Ok(())
-/// # }
-/// ```
+/// Candles by symbol and interval in a folder, which any number of programs may use at once.
 #[derive(Clone)]
 pub struct Catalog {
     folder: PathBuf,
@@ -76,17 +48,7 @@ impl Catalog {
         &self.folder
     }
 
-    pub fn manifests(&self) -> Result<Vec<Manifest>, HistoryError> {
-        let mut found = Vec::new();
-        for series in self.series()? {
-            found.extend(self.manifest(series)?);
-        }
-        Ok(found)
-    }
-
-    /// Lists the series by symbol and interval.
-    ///
-    /// Manifests are not read, so a broken one cannot hide other series.
+    /// Lists the series by symbol and interval. A broken manifest does not hide other series.
     pub fn series(&self) -> Result<Vec<Series>, HistoryError> {
         let mut found = Vec::new();
         for (symbol, folder) in folders_in(&self.folder)? {
@@ -143,33 +105,25 @@ const TRIES: usize = 20;
 
 impl Catalog {
     pub fn read(&self, series: Series) -> Result<HashedSeries, HistoryError> {
-        self.consistently(series, |folder, manifest| match manifest.current() {
-            Some(version) => folder.candles(&*self.disk, version).map(Some),
-            None => Ok(None),
-        })?
-        .flatten()
-        .ok_or_else(|| self.fill_catalog(series.to_string()))
-    }
-
-    pub fn read_within(&self, series: Series, range: Range<Millis>) -> Result<HashedSeries, HistoryError> {
-        let whole = self.read(series)?;
-        let part = whole.candles().within(range.clone());
-        let part = part.map_err(|_| {
-            let (start, end) = (whole.candles().start(), whole.candles().end());
-            let asked = format!("{series} from {} to {}", range.start, range.end);
-            self.fill_catalog(format!("{asked} (it has them from {start} to {end}, in ms)"))
-        })?;
-        let is_whole = part.candles().len() == whole.candles().candles().len();
-        Ok(if is_whole { whole } else { HashedSeries::new(part) })
+        self.read_picked(series, Manifest::current, || series.to_string())
     }
 
     pub fn read_version(&self, series: Series, number: u32) -> Result<HashedSeries, HistoryError> {
-        self.consistently(series, |folder, manifest| match manifest.version(number) {
-            Some(version) => folder.candles(&*self.disk, version).map(Some),
-            None => Ok(None),
-        })?
-        .flatten()
-        .ok_or_else(|| self.fill_catalog(format!("{series} in version {number}")))
+        let what = || format!("{series} in version {number}");
+        self.read_picked(series, |manifest| manifest.version(number), what)
+    }
+
+    fn read_picked(
+        &self,
+        series: Series,
+        pick: impl Fn(&Manifest) -> Option<&Version>,
+        what: impl Fn() -> String,
+    ) -> Result<HashedSeries, HistoryError> {
+        let read = self.consistently(series, |folder, manifest| {
+            pick(manifest).map(|version| folder.candles(&*self.disk, version)).transpose()
+        })?;
+        let absent = || HistoryError::NotInCatalog { folder: self.folder.clone(), what: what() };
+        read.flatten().ok_or_else(absent)
     }
 
     /// Reads a series by one manifest and retries if a writer replaces its files.
@@ -189,18 +143,11 @@ impl Catalog {
             }
         }
     }
-
-    fn fill_catalog(&self, what: String) -> HistoryError {
-        HistoryError::NotInCatalog { folder: self.folder.clone(), what }
-    }
 }
 
 #[cfg(feature = "import")]
 impl Catalog {
-    /// Counts missing candles in open hours, 0 if the series is not in the catalog.
-    ///
-    /// Counts like [`check_series`](crate::check_series). Only markets with closed hours require
-    /// reading the candles; for others the manifest is sufficient.
+    /// Counts missing candles in open hours like [`check_series`](crate::check_series), 0 without the series.
     pub fn missing_candles(&self, series: Series) -> Result<u64, HistoryError> {
         let missing = self.consistently(series, |folder, manifest| {
             let Some(version) = manifest.current() else { return Ok(0) };

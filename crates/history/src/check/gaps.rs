@@ -7,10 +7,7 @@ use candlewick_sdk::{CandleSeries, Interval, Millis};
 use chrono::{DateTime, NaiveDate};
 use std::ops::Range;
 
-/// A candle is expected if the market is open for at least 1/4 of its time.
-///
-/// A day of six and a half hours then has a candle, a Sunday with two hours of currency trading has
-/// none.
+/// A candle is expected if the market is open for at least 1/4 of its time, as on a day of 6.5 hours.
 const LEAST_OPEN_PART: i64 = 4;
 /// Shortest gap that can be a trading day.
 const SHORTEST_SESSION: Millis = Millis::new(3 * Millis::HOUR.get());

@@ -1,11 +1,9 @@
 //! Checks candles before a backtest relies on them.
 //!
-//! Files are read leniently ([`CandleTable`](crate::import::CandleTable)): invalid, unsorted and
-//! repeated rows are reported with their line ([`rows`]). Sound candles are checked for gaps in
-//! open hours ([`gaps`], [`session`]), implausible moves ([`moves`]) and later revisions. A repair
-//! ([`Checked::fix`]) never invents a candle.
+//! Invalid, unsorted and repeated rows are reported with their line. Sound candles are checked for gaps in
+//! open hours, implausible moves and later revisions. A repair ([`Checked::fix`]) never invents a candle.
 
-use crate::error::{ParseChoiceError, parse_choice};
+use crate::error::{ParseChoiceError, choices, parse_choice};
 use crate::import::CandleTable;
 use crate::{HistoryError, ImportSettings, Progress, Revision, series_mismatches};
 use candlewick_sdk::{Candle, CandleSeries, Millis, Series};
@@ -87,45 +85,18 @@ fn check_table(table: CandleTable, settings: &CheckSettings) -> Checked {
     let rows = (decoded.rows.len() + decoded.broken.len()) as u64;
     let unfinished = decoded.labels.unfinished_rows;
     let sound = rows::sound_candles(decoded, series.interval, &mut findings);
-    let candles = CandleSeries::new(series, sound.candles).ok();
-    let mut checked = Checked {
-        series,
-        session: session_of(series, settings),
-        rows,
-        candles,
-        missing: 0,
-        findings,
-        unfinished,
-        conflicts: sound.conflicts,
-        revisions: Vec::new(),
-        settings: settings.clone(),
-    };
-    checked.check_candles();
-    checked
+    let (candles, conflicts) = (CandleSeries::new(series, sound.candles).ok(), sound.conflicts);
+    let read = Checked { rows, candles, findings, unfinished, conflicts, ..Checked::new(series, settings) };
+    read.with_candles_checked()
 }
 
 pub fn check_series(candles: &CandleSeries, revisions: &[Revision], settings: &CheckSettings) -> Checked {
-    let series = candles.series();
-    let mut checked = Checked {
-        series,
-        session: session_of(series, settings),
-        rows: candles.candles().len() as u64,
-        candles: Some(candles.clone()),
-        missing: 0,
-        findings: Findings::default(),
-        unfinished: 0,
-        conflicts: Vec::new(),
-        revisions: revisions.to_vec(),
-        settings: settings.clone(),
-    };
+    let mut revisions = revisions.to_vec();
     // Of one moment, the value that came last stands last.
-    checked.revisions.sort_by_key(|revision| (revision.candle.time(), revision.seen));
-    checked.check_candles();
-    checked
-}
-
-fn session_of(series: Series, settings: &CheckSettings) -> MarketHours {
-    settings.session.clone().unwrap_or_else(|| MarketHours::of_symbol(series.symbol))
+    revisions.sort_by_key(|revision| (revision.candle.time(), revision.seen));
+    let (rows, all) = (candles.candles().len() as u64, Some(candles.clone()));
+    let checked = Checked { rows, candles: all, revisions, ..Checked::new(candles.series(), settings) };
+    checked.with_candles_checked()
 }
 
 pub fn check_in_step(all: &mut [&mut Checked]) {
@@ -141,11 +112,26 @@ pub fn check_in_step(all: &mut [&mut Checked]) {
 }
 
 impl Checked {
-    fn check_candles(&mut self) {
+    fn new(series: Series, settings: &CheckSettings) -> Self {
+        Self {
+            series,
+            session: settings.session.clone().unwrap_or_else(|| MarketHours::of_symbol(series.symbol)),
+            rows: 0,
+            candles: None,
+            missing: 0,
+            findings: Findings::default(),
+            unfinished: 0,
+            conflicts: Vec::new(),
+            revisions: Vec::new(),
+            settings: settings.clone(),
+        }
+    }
+
+    fn with_candles_checked(mut self) -> Self {
         let mut findings = std::mem::take(&mut self.findings);
         self.missing = self.look(&mut |finding| findings.note(finding));
         findings.sort();
-        self.findings = findings;
+        Self { findings, ..self }
     }
 
     fn look(&self, note: &mut dyn FnMut(Finding)) -> u64 {
@@ -208,52 +194,35 @@ pub enum Remedy {
 }
 
 impl FindingKind {
-    pub const ALL: [Self; 16] = [
-        Self::Unreadable,
-        Self::NotFinite,
-        Self::Price,
-        Self::Volume,
-        Self::Range,
-        Self::Misaligned,
-        Self::Unsorted,
-        Self::Duplicate,
-        Self::Conflict,
-        Self::Gap,
-        Self::Closed,
-        Self::Spike,
-        Self::Jump,
-        Self::Flat,
-        Self::Revised,
-        Self::OutOfStep,
-    ];
+    pub const ALL: [Self; KINDS.len()] = choices(&KINDS);
 
     pub const fn as_str(self) -> &'static str {
-        KINDS[self as usize].0
+        KINDS[self as usize].1.0
     }
 
     pub const fn remedy(self) -> Remedy {
-        KINDS[self as usize].1
+        KINDS[self as usize].1.1
     }
 }
 
-/// Name and remedy by discriminant.
-const KINDS: [(&str, Remedy); FindingKind::ALL.len()] = [
-    ("unreadable", Remedy::Always),
-    ("not-finite", Remedy::Always),
-    ("price", Remedy::Always),
-    ("volume", Remedy::Always),
-    ("range", Remedy::Always),
-    ("misaligned", Remedy::Always),
-    ("unsorted", Remedy::Always),
-    ("duplicate", Remedy::Always),
-    ("conflict", Remedy::Choose),
-    ("gap", Remedy::Nothing),
-    ("closed", Remedy::LeaveOut),
-    ("spike", Remedy::LeaveOut),
-    ("jump", Remedy::Nothing),
-    ("flat", Remedy::LeaveOut),
-    ("revised", Remedy::TakeLatest),
-    ("out-of-step", Remedy::Nothing),
+/// Name and remedy of each kind, by discriminant.
+const KINDS: [(FindingKind, (&str, Remedy)); 16] = [
+    (FindingKind::Unreadable, ("unreadable", Remedy::Always)),
+    (FindingKind::NotFinite, ("not-finite", Remedy::Always)),
+    (FindingKind::Price, ("price", Remedy::Always)),
+    (FindingKind::Volume, ("volume", Remedy::Always)),
+    (FindingKind::Range, ("range", Remedy::Always)),
+    (FindingKind::Misaligned, ("misaligned", Remedy::Always)),
+    (FindingKind::Unsorted, ("unsorted", Remedy::Always)),
+    (FindingKind::Duplicate, ("duplicate", Remedy::Always)),
+    (FindingKind::Conflict, ("conflict", Remedy::Choose)),
+    (FindingKind::Gap, ("gap", Remedy::Nothing)),
+    (FindingKind::Closed, ("closed", Remedy::LeaveOut)),
+    (FindingKind::Spike, ("spike", Remedy::LeaveOut)),
+    (FindingKind::Jump, ("jump", Remedy::Nothing)),
+    (FindingKind::Flat, ("flat", Remedy::LeaveOut)),
+    (FindingKind::Revised, ("revised", Remedy::TakeLatest)),
+    (FindingKind::OutOfStep, ("out-of-step", Remedy::Nothing)),
 ];
 
 impl fmt::Display for FindingKind {
@@ -393,10 +362,8 @@ impl Checked {
         resolved
     }
 
-    /// Removes certain errors, and the doubtful kinds listed in `also`.
-    ///
-    /// Spikes, flat stretches and candles in closed hours are removed, revised candles get their
-    /// latest value. Gaps and jumps cannot be repaired.
+    /// Removes certain errors, and the doubtful kinds listed in `also`; revised candles get their latest
+    /// value.
     pub fn fix(&self, also: &[FindingKind]) -> Fixed {
         let unsound = self.rows - self.candles.as_ref().map_or(0, |candles| candles.candles().len() as u64);
         let sorted = self.findings.counts().contains_key(&FindingKind::Unsorted);

@@ -8,10 +8,8 @@ use std::ops::Range;
 const BLOCK_CANDLES: usize = 500;
 const FEWEST_MOVING: usize = 20;
 
-/// Reports moves of more than `factor` times the usual range of nearby candles.
-///
-/// A spike is a high or low far beyond those of both neighbours, a jump a far step to the directly
-/// following candle.
+/// Reports moves of more than `factor` times the usual range of nearby candles: spikes beyond both
+/// neighbours, and jumps to the following candle.
 pub(super) fn spikes_and_jumps(series: &CandleSeries, factor: f64, note: &mut dyn FnMut(Finding)) {
     let candles = series.candles();
     let Some(usual) = Usual::of(candles) else { return };

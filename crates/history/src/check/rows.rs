@@ -1,7 +1,7 @@
 //! Checks of raw rows: invalid, unsorted or repeated.
 
 use super::{Finding, FindingKind, Findings};
-use crate::import::{Decoded, Row};
+use crate::import::Decoded;
 use candlewick_sdk::{Candle, CandleError, Interval, Millis};
 
 pub(super) struct SoundRows {
@@ -12,20 +12,16 @@ pub(super) struct SoundRows {
 
 pub(super) fn sound_candles(decoded: Decoded, interval: Interval, findings: &mut Findings) -> SoundRows {
     for broken in &decoded.broken {
-        findings.note(Finding {
-            kind: FindingKind::Unreadable,
-            row: Some(broken.place),
-            start: None,
-            end: None,
-            count: 1,
-            detail: broken.problem.clone(),
-        });
+        let (row, detail) = (Some(broken.place), broken.problem.clone());
+        let kind = FindingKind::Unreadable;
+        findings.note(Finding { kind, row, start: None, end: None, count: 1, detail });
     }
     let Decoded { rows, places, .. } = decoded;
     let mut sound: Vec<(usize, Candle)> = Vec::with_capacity(rows.len());
     let mut latest: Option<Millis> = None;
     for (index, row) in rows.iter().enumerate() {
-        let mut note = |kind, detail| findings.note(of_row(kind, places.of(index), row, interval, detail));
+        let mut note =
+            |kind, detail| findings.note(of_row(kind, places.of(index), row.time, interval, detail));
         match latest {
             Some(latest) if row.time < latest => {
                 note(FindingKind::Unsorted, format!("time {} comes after {latest}", row.time));
@@ -46,16 +42,10 @@ pub(super) fn sound_candles(decoded: Decoded, interval: Interval, findings: &mut
         let is_conflict = complete.is_none();
         let (kept_row, kept) = complete.unwrap_or(same_time[0]);
         for (index, candle) in same_time.iter().filter(|(index, _)| *index != kept_row) {
-            let kind =
-                if is_conflict && *candle != kept { FindingKind::Conflict } else { FindingKind::Duplicate };
-            findings.note(Finding {
-                kind,
-                row: Some(places.of(*index)),
-                start: Some(candle.time()),
-                end: Some(candle.close_time(interval)),
-                count: 1,
-                detail: again(&kept, candle, kind),
-            });
+            let is_other = is_conflict && *candle != kept;
+            let kind = if is_other { FindingKind::Conflict } else { FindingKind::Duplicate };
+            let detail = again(&kept, candle, kind);
+            findings.note(of_row(kind, places.of(*index), candle.time(), interval, detail));
         }
         rows.candles.push(kept);
         if is_conflict {
@@ -74,9 +64,7 @@ fn complete_candle(rows: &[(usize, Candle)]) -> Option<(usize, Candle)> {
     is_complete.then_some(largest)
 }
 
-/// Returns whether `stub` can be an unfinished state of `whole`.
-///
-/// It has the same open, is within its range, and has less volume or a smaller range.
+/// Returns whether `stub`, of the same open, lower volume or smaller range, can be an unfinished `whole`.
 fn is_stub(stub: &Candle, whole: &Candle) -> bool {
     let is_enclosed = stub.open() == whole.open()
         && stub.high() <= whole.high()
@@ -86,9 +74,9 @@ fn is_stub(stub: &Candle, whole: &Candle) -> bool {
     is_enclosed && is_less
 }
 
-fn of_row(kind: FindingKind, place: u64, row: &Row, interval: Interval, detail: String) -> Finding {
-    let end = row.time + interval.length();
-    Finding { kind, row: Some(place), start: Some(row.time), end: Some(end), count: 1, detail }
+fn of_row(kind: FindingKind, place: u64, time: Millis, interval: Interval, detail: String) -> Finding {
+    let end = time + interval.length();
+    Finding { kind, row: Some(place), start: Some(time), end: Some(end), count: 1, detail }
 }
 
 const fn kind_of(error: &CandleError) -> FindingKind {

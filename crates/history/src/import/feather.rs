@@ -1,8 +1,7 @@
 //! Feather (Arrow IPC): columns `date` (or `time`), `open`, `high`, `low`, `close`, `volume`.
 
 use super::labels::{LabelColumns, Labels, TextColumn, is_label};
-use super::row::Problem;
-use super::row::{Clock, Decoded, Row, Unit};
+use super::row::{Clock, Decoded, Problem, Row, Unit};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Float32Type, Float64Type, Int8Type, Int32Type, Int64Type, TimestampMicrosecondType,
@@ -85,9 +84,7 @@ fn block_of(content: &Buffer, block: &Block) -> Option<Buffer> {
     (metadata >= 8).then(|| content.slice_with_length(start, end - start))
 }
 
-/// Returns whether all columns are inside the block and of reasonable size.
-///
-/// Checked here because the library panics on the former and trusts the latter.
+/// Returns whether all columns are inside the block and of reasonable size, which the library does not check.
 fn is_plausible(bytes: &[u8], block: &Block) -> bool {
     let check = || {
         let metadata_length = usize::try_from(block.metaDataLength()).ok()?;

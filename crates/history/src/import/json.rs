@@ -1,7 +1,6 @@
 //! Freqtrade JSON: one list of `[time, open, high, low, close, volume]`, parsed row by row.
 
-use super::row::Problem;
-use super::row::{Clock, Decoded, Row, Unit};
+use super::row::{Clock, Decoded, Problem, Row, Unit};
 use candlewick_sdk::{Millis, Ohlcv};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, SeqAccess, Visitor};

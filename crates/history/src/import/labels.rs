@@ -5,55 +5,15 @@ use crate::csv::excerpt;
 use candlewick_sdk::{Interval, Millis, Symbol};
 use std::collections::HashMap;
 
-const SYMBOLS: [&str; 17] = [
-    "symbol",
-    "symbol name",
-    "sym",
-    "ticker",
-    "tickers",
-    "pair",
-    "currency pair",
-    "currencypair",
-    "trading pair",
-    "instrument",
-    "instrument name",
-    "code",
-    "secid",
-    "inst id",
-    "instid",
-    "product id",
-    "epic",
-];
-const INSTRUMENTS: [&str; 7] =
-    ["name", "figi", "isin", "asset", "security", "instrument id", "instrument uid"];
-const INTERVALS: [&str; 10] = [
-    "interval",
-    "per",
-    "period",
-    "timeframe",
-    "time frame",
-    "tf",
-    "resolution",
-    "granularity",
-    "bar size",
-    "frequency",
-];
-const FINISHED: [&str; 13] = [
-    "complete",
-    "completed",
-    "is complete",
-    "iscomplete",
-    "closed",
-    "is closed",
-    "isclosed",
-    "is final",
-    "isfinal",
-    "finished",
-    "is finished",
-    "confirm",
-    "confirmed",
-];
-const UNFINISHED: [&str; 6] = ["partial", "is partial", "ispartial", "incomplete", "forming", "is forming"];
+/// Names of columns, between bars.
+const SYMBOLS: &str = "symbol|symbol name|sym|ticker|tickers|pair|currency pair|currencypair|trading pair|\
+                       instrument|instrument name|code|secid|inst id|instid|product id|epic";
+const INSTRUMENTS: &str = "name|figi|isin|asset|security|instrument id|instrument uid";
+const INTERVALS: &str =
+    "interval|per|period|timeframe|time frame|tf|resolution|granularity|bar size|frequency";
+const FINISHED: &str = "complete|completed|is complete|iscomplete|closed|is closed|isclosed|is final|isfinal|\
+                        finished|is finished|confirm|confirmed";
+const UNFINISHED: &str = "partial|is partial|ispartial|incomplete|forming|is forming";
 
 const MAX_VALUES: usize = 1_000;
 const MAX_INTERVALS: usize = 20;
@@ -66,6 +26,10 @@ pub(super) fn plain_name(name: &str) -> String {
         Some((number, rest)) if number.bytes().all(|byte| byte.is_ascii_digit()) => rest.to_owned(),
         _ => name,
     }
+}
+
+pub(super) fn is_one_of(known: &str, name: &str) -> bool {
+    known.split('|').any(|one| one == name)
 }
 
 pub(crate) fn is_label(name: &str) -> bool {
@@ -84,13 +48,13 @@ pub(crate) struct LabelColumns {
 impl LabelColumns {
     pub(crate) fn find<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<Self> {
         let names: Vec<String> = names.into_iter().map(plain_name).collect();
-        let place = |known: &[&str]| names.iter().position(|name| known.contains(&name.as_str()));
+        let place = |known: &str| names.iter().position(|name| is_one_of(known, name));
         let columns = Self {
-            symbol: place(&SYMBOLS),
-            instrument: place(&INSTRUMENTS),
-            interval: place(&INTERVALS),
-            finished: place(&FINISHED),
-            unfinished: place(&UNFINISHED),
+            symbol: place(SYMBOLS),
+            instrument: place(INSTRUMENTS),
+            interval: place(INTERVALS),
+            finished: place(FINISHED),
+            unfinished: place(UNFINISHED),
         };
         (columns != Self::default()).then_some(columns)
     }
@@ -321,9 +285,7 @@ fn plain_symbol(text: &str) -> String {
     name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_uppercase).collect()
 }
 
-/// Returns whether a label means `symbol`.
-///
-/// `BINANCE:BTCUSDT`, `BTC/USDT` and `BTCUSDT.P` mean `BTCUSDT`, but `EURUSD-OTC` is not `EURUSD`.
+/// Returns whether a label such as `BINANCE:BTCUSDT`, `BTC/USDT` or `BTCUSDT.P` means `symbol`.
 fn is_same(label: &str, symbol: Symbol) -> bool {
     let without_suffix = |text: &str| plain_symbol(text.split(['.', ' ']).next().unwrap_or(text));
     let (named, own) = (plain_symbol(label), plain_symbol(symbol.as_str()));
@@ -381,22 +343,12 @@ mod tests {
         (labels, accepted)
     }
 
-    fn seen(problem: Option<Problem>) -> String {
-        match problem {
-            Some(Problem::Unclear { seen, option, .. }) => format!("{seen}; {option}"),
-            other => format!("{other:?}"),
-        }
-    }
-
     #[test]
     fn several_symbols_or_intervals_are_listed_with_their_rows() {
-        let (two, _) =
-            labels(&["<TICKER>", "close"], &[], &[&["C:EURUSD", "1"], &["EUR/USD", "1"], &["GBPUSD", "1"]]);
-        let expected = "the file holds 2 symbols: C:EURUSD (2 rows, the first in line 2), GBPUSD (1 rows, the first in \
-                        line 4); --only, such as --only C:EURUSD";
-        assert_eq!(seen(two.problem(Unit::Line, None)), expected);
-        let (periods, _) = labels(&["<PER>"], &[], &[&["1"], &["5"]]);
-        assert!(seen(periods.problem(Unit::Line, None)).starts_with("the file holds 2 intervals: 1 (1 rows"));
+        let rows: [&[&str]; 3] = [&["C:EURUSD", "1"], &["EUR/USD", "1"], &["GBPUSD", "1"]];
+        let problem = labels(&["<TICKER>", "close"], &[], &rows).0.problem(Unit::Line, None);
+        let Some(Problem::Unclear { seen, .. }) = &problem else { panic!("{problem:?}") };
+        assert!(seen.contains("C:EURUSD (2 rows, the first in line 2), GBPUSD (1 rows,"), "{seen}");
         let (same, _) = labels(&["symbol", "timeframe"], &[], &[&["BTCUSDT", "1m"], &["BTC-USDT", "M1"]]);
         assert!(same.problem(Unit::Line, None).is_none());
         // Row numbers are not intervals.
@@ -454,20 +406,6 @@ mod tests {
         ] {
             let (labels, _) = labels(&["interval"], &[], &[&[label]]);
             assert_eq!(labels.check_interval(interval.parse().unwrap()).is_ok(), is_right, "{label}");
-        }
-    }
-
-    #[test]
-    fn unfinished_candles_are_counted_and_not_read() {
-        for (name, flags) in [
-            ("complete", ["True", "False"]),
-            ("isComplete", ["true", "false"]),
-            ("is_closed", ["1", "0"]),
-            ("confirm", ["1", "0"]),
-            ("partial", ["0", "1"]),
-        ] {
-            let (labels, accepted) = labels(&[name], &[], &[&[flags[0]], &[flags[1]], &[""]]);
-            assert_eq!((accepted, labels.unfinished_rows), (vec![true, false, true], 1), "{name}");
         }
     }
 }

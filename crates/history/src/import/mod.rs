@@ -1,9 +1,6 @@
 //! Imports candles from third-party files.
 //!
-//! A file is unpacked ([`unpack`]) and its format detected ([`format`]). Its rows ([`text`],
-//! [`named`], [`json`], [`feather`]) get UTC times ([`zone`]), a symbol and an interval ([`name`],
-//! [`spacing`]). An import validates the resulting [`table`], a check inspects it. Nothing is
-//! guessed: an ambiguity is an error that names the option to resolve it.
+//! Nothing is guessed: an ambiguity is an error that names the option to resolve it.
 
 #[cfg(feature = "feather")]
 mod feather;
@@ -25,7 +22,7 @@ pub use table::{BarTime, DetectedFrom, ImportSettings};
 pub use zone::{ClockChange, ParseZoneError, Zone};
 
 pub(crate) use labels::TextColumn;
-pub(crate) use row::{Decoded, Row};
+pub(crate) use row::Decoded;
 pub(crate) use table::CandleTable;
 
 use crate::{HistoryError, Progress};
@@ -48,9 +45,7 @@ pub struct Imported {
     pub newest_first: bool,
     pub in_seconds: bool,
     pub reading: Option<String>,
-    /// Number of decimals of all prices, counting trailing zeros: 5 for `1.17100`.
-    ///
-    /// `None` if prices differ, or have more decimals than those of a venue.
+    /// Number of decimals of all prices, counting trailing zeros; `None` if they differ or have too many.
     pub decimals: Option<usize>,
 }
 
@@ -80,14 +75,9 @@ fn try_to_candles(table: CandleTable) -> Result<Imported, Problem> {
     if let Some(broken) = decoded.broken.first() {
         return Err(described(decoded.unit, broken.place, &broken.problem));
     }
-    let stated_by = match interval_from {
-        DetectedFrom::Name => Some("the file name"),
-        DetectedFrom::Content => Some("the content"),
-        DetectedFrom::Option | DetectedFrom::Spacing => None,
-    };
     check_order(&decoded)?;
-    if let Some(stated_by) = stated_by {
-        spacing::hold_to(&decoded.rows, series.interval, stated_by)?;
+    if matches!(interval_from, DetectedFrom::Name | DetectedFrom::Content) {
+        spacing::hold_to(&decoded.rows, series.interval, interval_from.stated_by())?;
     }
     let (empty_rows, decimals) = (decoded.empty, decoded.decimals.of_step());
     let (unfinished_rows, excluded_rows) = (decoded.labels.unfinished_rows, decoded.labels.excluded_rows);

@@ -21,8 +21,7 @@ const ENDINGS: [&str; 8] = [".gz", ".zip", ".csv", ".txt", ".json", ".feather", 
 
 /// Parses a file name. Pairs are joined and upper-cased: `eth_btc` is `ETHBTC`.
 pub(super) fn read_name(path: &str, format: ImportFormat) -> NameParts {
-    let name = Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let mut stem = name;
+    let mut stem = file_name(path);
     while let Some(shorter) = ENDINGS.iter().find_map(|ending| without_ending(stem, ending)) {
         stem = shorter;
     }
@@ -45,9 +44,7 @@ fn is_pair(word: &str) -> bool {
     base.is_some_and(|base| base.len() >= 3 && base.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-/// Strips a prefix from `Binance_ETHUSDT` or `2026-01-05_BTCUSDT`.
-///
-/// `OTC_EURUSD` is kept, as it is another instrument than `EURUSD`.
+/// Strips a prefix from `Binance_ETHUSDT`, but not from `OTC_EURUSD`, which is another instrument.
 fn without_prefix(symbol: &str) -> &str {
     let Some((at, _)) = symbol.match_indices('_').find(|(at, _)| {
         let pair = symbol[at + 1..].split(['_', '.', '-']).next().unwrap_or_default();
@@ -62,8 +59,11 @@ fn without_prefix(symbol: &str) -> &str {
 
 /// Returns whether this is a `HistData` file in `MetaTrader` format, which is in EST.
 pub(super) fn is_hist_data(path: &str) -> bool {
-    let name = Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    name.starts_with("DAT_MT_")
+    file_name(path).starts_with("DAT_MT_")
+}
+
+fn file_name(path: &str) -> &str {
+    Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or_default()
 }
 
 fn without_ending<'a>(name: &'a str, ending: &str) -> Option<&'a str> {

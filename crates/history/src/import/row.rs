@@ -115,8 +115,7 @@ impl Decoded {
 
     /// Reverses the rows if the newest is first, and returns whether it did.
     ///
-    /// In a file with the newest row first, times ascend only where the clock is put back: between
-    /// two times for which `is_repeated` is true.
+    /// Times then ascend only where the clock is put back: between two times with `is_repeated`.
     pub(super) fn turn_round(&mut self, is_repeated: impl Fn(Millis) -> bool) -> bool {
         let ends_earlier = self.rows.first().zip(self.rows.last()).is_some_and(|(a, b)| a.time > b.time);
         let ascents = || self.rows.windows(2).filter(|pair| pair[0].time < pair[1].time);
@@ -130,10 +129,7 @@ impl Decoded {
         is_backward
     }
 
-    /// Converts times to milliseconds if they can only be seconds. Returns whether it did.
-    ///
-    /// As milliseconds they would be within three years of 1970, and some would not be whole
-    /// seconds, which open times are.
+    /// Converts times to milliseconds if they can only be seconds, and returns whether it did.
     pub(super) fn take_seconds(&mut self) -> bool {
         let early = Millis::new(LATEST_SECONDS);
         let may_be = |row: &Row| (Millis::ZERO..early).contains(&row.time);

@@ -5,9 +5,9 @@ use super::labels::{LabelColumns, Labels};
 use super::row::{
     Clock, Decoded, Problem, Row, Unit, WrittenDecimals, decimals_between_commas, splits_decimals,
 };
-use super::unpack::Lines;
+use super::unpack::next_line;
 use crate::CSV_HEADER;
-use crate::csv::excerpt;
+use crate::csv::{Lines, excerpt, parse_number, parse_whole};
 use candlewick_sdk::{Interval, Millis, Ohlcv};
 use chrono::NaiveDate;
 use std::io::BufRead;
@@ -30,7 +30,7 @@ pub(super) fn decode(
     only: &[String],
 ) -> Result<Decoded, Problem> {
     let mut lines = Lines::new(reader);
-    let Some((number, first)) = lines.next()? else {
+    let Some((number, first)) = next_line(&mut lines)? else {
         return Err(Problem::Empty("the file is empty; it needs at least one candle".to_owned()));
     };
     let layout = layout_of(format, first).map_err(|problem| Problem::Line { line: number, problem })?;
@@ -41,7 +41,7 @@ pub(super) fn decode(
     if layout.header == Header::Absent {
         keep(&mut decoded, number, first, layout, &mut length)?;
     }
-    while let Some((number, line)) = lines.next()? {
+    while let Some((number, line)) = next_line(&mut lines)? {
         keep(&mut decoded, number, line, layout, &mut length)?;
     }
     if let Some(stated) = length.0 {
@@ -194,11 +194,11 @@ impl Layout {
         let time = self.time.read(&cells)?;
         let [open, high, low, close] = prices;
         let numbers = Ohlcv {
-            open: number("open", open)?,
-            high: number("high", high)?,
-            low: number("low", low)?,
-            close: number("close", close)?,
-            volume: self.volume.map_or(Ok(0.0), |column| number("volume", cells[column]))?,
+            open: parse_number("open", open)?,
+            high: parse_number("high", high)?,
+            low: parse_number("low", low)?,
+            close: parse_number("close", close)?,
+            volume: self.volume.map_or(Ok(0.0), |column| parse_number("volume", cells[column]))?,
         };
         let length = self.until.map(|column| length_until(&self.time, &cells, column)).transpose()?;
         Ok(Some(Line { row: Row { time, numbers }, length, decimals: WrittenDecimals::of(prices, '.') }))
@@ -208,9 +208,9 @@ impl Layout {
 impl TimeColumn {
     fn read(&self, cells: &[&str; MAX_COLUMNS]) -> Result<Millis, String> {
         match *self {
-            Self::Milliseconds(column) => whole(cells[column], "milliseconds").map(Millis::new),
+            Self::Milliseconds(column) => parse_whole(cells[column], "milliseconds").map(Millis::new),
             Self::Epoch(column) => {
-                let count = whole(cells[column], "milliseconds or microseconds")?;
+                let count = parse_whole(cells[column], "milliseconds or microseconds")?;
                 match count {
                     LEAST_MICROSECONDS.. if count % 1_000 == 0 => Ok(Millis::new(count / 1_000)),
                     LEAST_MICROSECONDS.. => {
@@ -240,10 +240,8 @@ impl TimeColumn {
                 let split =
                     text.rsplit_once(" GMT").and_then(|(wall, offset)| Some((wall, offset_of(offset)?)));
                 let (wall, offset) = split.ok_or_else(|| {
-                    format!(
-                        "time \"{}\" does not end in its distance from GMT, such as GMT+0200",
-                        excerpt(text.as_bytes())
-                    )
+                    let text = excerpt(text.as_bytes());
+                    format!("time \"{text}\" does not end in its distance from GMT, such as GMT+0200")
                 })?;
                 Ok(pattern.read(wall)? - offset)
             }
@@ -266,7 +264,8 @@ fn offset_of(text: &str) -> Option<Millis> {
 /// Returns the length from the open time to one unit after the last moment.
 fn length_until(time: &TimeColumn, cells: &[&str; MAX_COLUMNS], column: usize) -> Result<Millis, String> {
     let TimeColumn::Epoch(start) = time else { return Err("it has no open time".to_owned()) };
-    let (start, end) = (whole(cells[*start], "milliseconds")?, whole(cells[column], "milliseconds")?);
+    let start = parse_whole(cells[*start], "milliseconds")?;
+    let end = parse_whole(cells[column], "milliseconds")?;
     let per_ms = if start >= LEAST_MICROSECONDS { 1_000 } else { 1 };
     let length = end.checked_sub(start).and_then(|length| length.checked_add(1));
     match length {
@@ -275,22 +274,7 @@ fn length_until(time: &TimeColumn, cells: &[&str; MAX_COLUMNS], column: usize) -
     }
 }
 
-fn whole(text: &str, unit: &str) -> Result<i64, String> {
-    text.parse().map_err(|_| {
-        format!("time \"{}\" is not a whole number of {unit} since 1970", excerpt(text.as_bytes()))
-    })
-}
-
-fn number(column: &str, text: &str) -> Result<f64, String> {
-    text.parse().map_err(|_| {
-        let text = excerpt(text.as_bytes());
-        format!("{column} \"{text}\" is not a number; use digits and a decimal point only")
-    })
-}
-
-/// Date and time pattern: `Y`, `M`, `D`, `h`, `m`, `s` and `f` match one digit each.
-///
-/// `f` are milliseconds. All other characters match themselves.
+/// Date and time pattern: `Y`, `M`, `D`, `h`, `m`, `s` and `f` (milliseconds) match one digit each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Pattern(&'static str);
 
@@ -360,9 +344,7 @@ const fn first_line_of(format: ImportFormat) -> &'static str {
         ImportFormat::MetaTrader4 => "2024.01.02,17:00,1.10427,1.10429,1.10425,1.10428,37",
         ImportFormat::MetaTrader5 => "<DATE> <TIME> <OPEN> <HIGH> <LOW> <CLOSE> <TICKVOL> <VOL> <SPREAD>",
         ImportFormat::Yahoo => "Date,Open,High,Low,Close,Adj Close,Volume",
-        ImportFormat::Parquet | ImportFormat::FreqtradeJson | ImportFormat::Feather | ImportFormat::Table => {
-            ""
-        }
+        _ => "",
     }
 }
 
@@ -370,9 +352,7 @@ fn ours(first: &str) -> Option<Layout> {
     (first == CSV_HEADER).then_some(Layout::plain(b',', TimeColumn::Epoch(0), Clock::Utc))
 }
 
-/// Detects Binance klines. Only later archives have a header.
-///
-/// Spot archives use microseconds since 2025.
+/// Detects Binance klines: archives have a header later, and use microseconds since 2025.
 fn binance(first: &str) -> Option<Layout> {
     const COLUMNS: usize = 12;
     let layout = Layout {
@@ -398,9 +378,7 @@ fn hist_data(first: &str) -> Option<Layout> {
     is_row.then_some(Layout { header: Header::Absent, interval: Some(Interval::MINUTE), ..layout })
 }
 
-/// Detects Dukascopy: GMT, or local time with a UTC offset per line.
-///
-/// Download tools write Unix times and may omit volumes.
+/// Detects Dukascopy: GMT, local time with a UTC offset per line, or Unix times of download tools.
 fn dukascopy(first: &str) -> Option<Layout> {
     let (time, numbers) = first.split_once(',')?;
     let time = time.trim().to_ascii_lowercase();
@@ -433,9 +411,7 @@ fn meta_trader_4(first: &str) -> Option<Layout> {
     })
 }
 
-/// Detects `MetaTrader` 5: server time. Daily and longer candles have no time column.
-///
-/// The volume is the tick volume, as currencies have no other.
+/// Detects `MetaTrader` 5: server time and tick volume. Daily and longer candles have no time column.
 fn meta_trader_5(first: &str) -> Option<Layout> {
     let names =
         ["<date>", "<time>", "<open>", "<high>", "<low>", "<close>", "<tickvol>", "<vol>", "<spread>"];

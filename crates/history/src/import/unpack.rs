@@ -3,7 +3,7 @@
 use super::format::{WORKBOOK, is_workbook};
 use super::row::Problem;
 use crate::Progress;
-use crate::csv::{Watched, content_of};
+use crate::csv::{LineError, Lines, Watched};
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
@@ -30,14 +30,8 @@ pub(super) fn unpack<T>(
 ) -> Result<T, Problem> {
     let file = File::open(path)?;
     let total_bytes = file.metadata()?.len();
-    unpack_from(
-        BufReader::with_capacity(BUFFER_BYTES, file),
-        total_bytes,
-        entry,
-        most_bytes,
-        progress,
-        use_it,
-    )
+    let packed = BufReader::with_capacity(BUFFER_BYTES, file);
+    unpack_from(packed, total_bytes, entry, most_bytes, progress, use_it)
 }
 
 pub(super) fn unpack_from<T>(
@@ -177,40 +171,11 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-/// Longest valid line: a dozen numbers of up to 330 digits.
-const LONGEST_LINE_BYTES: u64 = 4096;
-
-pub(super) struct Lines<R> {
-    reader: R,
-    buffer: Vec<u8>,
-    number: u64,
-}
-
-impl<R: BufRead> Lines<R> {
-    pub(super) fn new(reader: R) -> Self {
-        Self { reader, buffer: Vec::with_capacity(256), number: 0 }
-    }
-
-    /// Returns the next non-blank line without its terminator, and its 1-based number.
-    pub(super) fn next(&mut self) -> Result<Option<(u64, &[u8])>, Problem> {
-        loop {
-            self.number += 1;
-            self.buffer.clear();
-            let bounded = &mut self.reader.by_ref().take(LONGEST_LINE_BYTES);
-            let length = bounded.read_until(b'\n', &mut self.buffer)?;
-            if length == 0 {
-                return Ok(None);
-            }
-            if length as u64 == LONGEST_LINE_BYTES && !self.buffer.ends_with(b"\n") {
-                let problem = format!("longer than {LONGEST_LINE_BYTES} bytes; is this a candle file?");
-                return Err(Problem::Line { line: self.number, problem });
-            }
-            if !content_of(&self.buffer, self.number).is_empty() {
-                break;
-            }
-        }
-        Ok(Some((self.number, content_of(&self.buffer, self.number))))
-    }
+pub(super) fn next_line<R: BufRead>(lines: &mut Lines<R>) -> Result<Option<(u64, &[u8])>, Problem> {
+    lines.next().map_err(|error| match error {
+        LineError::Io(error) => Problem::Io(error),
+        LineError::TooLong { line } => Problem::Line { line, problem: LineError::too_long() },
+    })
 }
 
 type Decoder = fn(&[u8]) -> Result<String, Problem>;
@@ -269,7 +234,10 @@ mod tests {
             error => error.to_string(),
         });
         let expected = expected.map(|(name, text)| (name.map(str::to_owned), text.to_owned()));
-        assert_eq!(found, expected.map_err(str::to_owned));
+        match (&found, expected) {
+            (Err(error), Err(expected)) => assert!(error.starts_with(expected), "{error}"),
+            (_, expected) => assert_eq!(found, expected.map_err(str::to_owned)),
+        }
     }
 
     #[test]
@@ -286,23 +254,11 @@ mod tests {
     #[test]
     fn an_archive_that_does_not_say_its_candles_says_what_it_holds() {
         let two = || zip_of(&[("a.csv", b"1"), ("b.csv", b"2")]);
-        check(
-            two(),
-            None,
-            Err("a.zip: the archive holds a.csv, b.csv; settle it with --entry, such as --entry a.csv"),
-        );
-        check(
-            two(),
-            Some("c.csv"),
-            Err("a.zip: the archive holds a.csv, b.csv and no \"c.csv\"; settle it with --entry"),
-        );
+        check(two(), None, Err("a.zip: the archive holds a.csv, b.csv; settle it with --entry, such"));
+        check(two(), Some("c.csv"), Err("a.zip: the archive holds a.csv, b.csv and no \"c.csv\"; settle it"));
         check(zip_of(&[("a.exe", b"1")]), None, Err("a.zip: the archive holds no candle file, but a.exe"));
         check(b"plain".to_vec(), Some("a"), Err("a.zip: this is not a zip archive: leave --entry out"));
-        check(
-            b"PK\x03\x04 no".to_vec(),
-            None,
-            Err("a.zip: the zip archive cannot be read: invalid Zip archive: Could not find EOCD"),
-        );
+        check(b"PK\x03\x04 no".to_vec(), None, Err("a.zip: the zip archive cannot be read: invalid"));
     }
 
     #[test]
@@ -327,7 +283,7 @@ mod tests {
     fn lines_keep_their_numbers_whatever_their_ends() {
         let mut lines = Lines::new(&b"\xEF\xBB\xBFa\r\n\n\r\nb\nc"[..]);
         let mut found = Vec::new();
-        while let Some((number, line)) = lines.next().unwrap() {
+        while let Some((number, line)) = next_line(&mut lines).unwrap() {
             found.push((number, String::from_utf8(line.to_vec()).unwrap()));
         }
         assert_eq!(found, [(1, "a".to_owned()), (4, "b".to_owned()), (5, "c".to_owned())]);
@@ -337,7 +293,7 @@ mod tests {
     fn a_line_without_end_does_not_fill_the_memory() {
         let long = vec![b'1'; 10_000];
         let mut lines = Lines::new(&long[..]);
-        assert!(matches!(lines.next(), Err(Problem::Line { line: 1, .. })));
+        assert!(matches!(next_line(&mut lines), Err(Problem::Line { line: 1, .. })));
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Conversion of local times to UTC.
 
-use super::row::Problem;
-use super::row::{Decoded, Places, Row};
+use super::row::{Decoded, Places, Problem, Row};
 use crate::error::{ParseChoiceError, parse_choice};
 use candlewick_sdk::{Interval, Millis};
 use chrono::{DateTime, Datelike, FixedOffset, MappedLocalTime, NaiveDateTime, TimeZone, Timelike, Weekday};
@@ -56,14 +55,9 @@ impl Zone {
     }
 
     pub(crate) fn moments_of(self, wall: NaiveDateTime) -> MappedLocalTime<Millis> {
-        let millis = |moment: i64| Millis::new(moment);
         match self {
-            Self::Fixed(offset) => {
-                offset.from_local_datetime(&wall).map(|moment| millis(moment.timestamp_millis()))
-            }
-            Self::Place(place) => {
-                place.from_local_datetime(&wall).map(|moment| millis(moment.timestamp_millis()))
-            }
+            Self::Fixed(zone) => zone.from_local_datetime(&wall).map(|at| Millis::new(at.timestamp_millis())),
+            Self::Place(zone) => zone.from_local_datetime(&wall).map(|at| Millis::new(at.timestamp_millis())),
         }
     }
 }
@@ -155,9 +149,7 @@ fn end_of_overlap(decoded: &Decoded, start: usize, zone: Zone) -> usize {
         .map_or(decoded.rows.len(), |n| start + n)
 }
 
-/// Checks that rows at a fixed offset do not observe daylight saving time.
-///
-/// Such rows would repeat an hour with different values on a Sunday before 04:00.
+/// Checks that rows at a fixed offset do not repeat an hour with other values, as daylight saving time would.
 pub(super) fn check_fixed(decoded: &Decoded, zone: Zone, interval: Interval) -> Result<(), Problem> {
     let offset = match zone {
         Zone::Fixed(offset) => Millis::from_seconds(i64::from(offset.local_minus_utc())),

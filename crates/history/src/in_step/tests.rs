@@ -30,7 +30,6 @@ fn seconds(interval: &str) -> i64 {
     interval.parse::<Interval>().unwrap().length().get() / 1_000
 }
 
-/// A random walk from a Monday on, without weekends.
 fn walk(interval: &str, candles: i64, seed: u64) -> Closes {
     let (mut dice, mut price) = (Dice(seed), 1.1_f64);
     let step = seconds(interval);
@@ -167,7 +166,6 @@ fn other_prices_are_named_and_other_markets_refused() {
     let found = compare(("5s", &bid), ("1m", &longer)).unwrap();
     assert!(matches!(found.kind, MismatchKind::OtherPrices(_)) && !found.is_fatal(), "{found:?}");
     assert!(found.to_string().starts_with("GBPUSD 5s has other prices than 1m: 100 % of"), "{found}");
-    // Out of step all the same.
     assert_eq!(lag_of(compare(("5s", &shifted(&bid, -60)), ("1m", &longer))), Some(-60));
     let other = compare(("5s", &walk("5s", 60_000, 8)), ("1m", &longer)).unwrap();
     assert!(matches!(other.kind, MismatchKind::Unrelated(_)) && other.is_fatal(), "{other:?}");

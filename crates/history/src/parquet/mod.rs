@@ -38,11 +38,7 @@ pub fn read_parquet_file(path: &Path, series: Series) -> Result<CandleSeries, Hi
     read_parquet(File::open(path).map_err(HistoryError::io(path, "open"))?, path, series)
 }
 
-/// Reads candles from a Parquet file's content. `path` is only used in errors.
-///
-/// `time` is in whole milliseconds, or timestamps of any unit that are whole milliseconds. The five
-/// numbers are doubles or floats. No value may be missing, times ascend, and other columns are
-/// ignored.
+/// Reads candles from a Parquet file's content; `path` is only used in errors. Other columns are ignored.
 pub fn read_parquet(
     content: impl ChunkReader + 'static,
     path: &Path,
@@ -67,9 +63,31 @@ pub(crate) fn read_table(
     extra: &[&str],
 ) -> Result<Table, String> {
     guarded(|| {
-        let file = SerializedFileReader::new(content).map_err(|error| unreadable(&error))?;
-        read_groups(&file, interval, extra)
+        let file = open(content)?;
+        let extra_places = extra.iter().map(|name| find(&file, &[name])).collect::<Result<Vec<_>, _>>()?;
+        let mut table = Table { candles: Vec::new(), extra: vec![Vec::new(); extra.len()] };
+        let (candles, lists) = (&mut table.candles, &mut table.extra);
+        // A file that promises absurdly many rows gets no room in advance; reading it fails where they end.
+        let rows = file.metadata().file_metadata().num_rows();
+        let _ = candles.try_reserve_exact(usize::try_from(rows).unwrap_or(0));
+        let mut keep = |time, numbers| {
+            let made = Candle::new(time, interval, numbers);
+            let in_row = |problem| format!("row {} (counted from 0): {problem}", candles.len());
+            candles.push(made.map_err(in_row)?);
+            Ok(())
+        };
+        read_groups(&file, &COLUMNS[..1], &mut keep, |group| {
+            for (list, place) in lists.iter_mut().zip(&extra_places) {
+                list.extend(integers(group, *place)?);
+            }
+            Ok(())
+        })?;
+        Ok(table)
     })
+}
+
+fn open<R: ChunkReader + 'static>(content: R) -> Result<SerializedFileReader<R>, String> {
+    SerializedFileReader::new(content).map_err(|error| unreadable(&error))
 }
 
 /// Reads a file although the library may panic on a broken one.
@@ -84,45 +102,23 @@ pub(crate) fn read_rows(
     times: &[&str],
     keep: Keep<'_>,
 ) -> Result<(), String> {
-    guarded(|| {
-        let file = SerializedFileReader::new(content).map_err(|error| unreadable(&error))?;
-        let (places, per_ms) = candle_columns(&file, times)?;
-        let mut rows = 0;
-        for index in 0..file.metadata().num_row_groups() {
-            let group = file.get_row_group(index).map_err(|error| unreadable(&error))?;
-            rows += read_group(&*group, places, per_ms, rows, keep)?;
-        }
-        Ok(())
-    })
+    guarded(|| read_groups(&open(content)?, times, keep, |_| Ok(())))
 }
 
 fn read_groups<R: ChunkReader + 'static>(
     file: &SerializedFileReader<R>,
-    interval: Interval,
-    extra: &[&str],
-) -> Result<Table, String> {
-    let metadata = file.metadata();
-    let (candle_places, per_ms) = candle_columns(file, &COLUMNS[..1])?;
-    let extra_places = extra.iter().map(|name| find(file, &[name])).collect::<Result<Vec<_>, _>>()?;
-    let mut table = Table { candles: Vec::new(), extra: vec![Vec::new(); extra.len()] };
-    let candles = &mut table.candles;
-    // A file that promises absurdly many rows gets no room in advance; reading it fails where they end.
-    let _ = candles.try_reserve_exact(usize::try_from(metadata.file_metadata().num_rows()).unwrap_or(0));
-    let mut keep = |time, numbers| {
-        let made = Candle::new(time, interval, numbers);
-        let in_row = |problem| format!("row {} (counted from 0): {problem}", candles.len());
-        candles.push(made.map_err(in_row)?);
-        Ok(())
-    };
+    times: &[&str],
+    keep: Keep<'_>,
+    mut read_extra: impl FnMut(&dyn RowGroupReader) -> Result<(), String>,
+) -> Result<(), String> {
+    let (places, per_ms) = candle_columns(file, times)?;
     let mut rows = 0;
-    for index in 0..metadata.num_row_groups() {
+    for index in 0..file.metadata().num_row_groups() {
         let group = file.get_row_group(index).map_err(|error| unreadable(&error))?;
-        rows += read_group(&*group, candle_places, per_ms, rows, &mut keep)?;
-        for (list, place) in table.extra.iter_mut().zip(&extra_places) {
-            list.extend(integers(&*group, *place)?);
-        }
+        rows += read_group(&*group, places, per_ms, rows, keep)?;
+        read_extra(&*group)?;
     }
-    Ok(table)
+    Ok(())
 }
 
 fn candle_columns<R: ChunkReader + 'static>(
@@ -263,10 +259,6 @@ const SCHEMA: &str = "message candles { required int64 time (TIMESTAMP(MILLIS,tr
     required double high; required double low; required double close; required double volume;";
 const GROUP_CANDLES: usize = 64 * 1024;
 
-pub fn write_parquet(candles: &[Candle], writer: impl Write + Send) -> std::io::Result<()> {
-    put(candles, &[], writer).map_err(std::io::Error::other)
-}
-
 pub fn write_parquet_file(series: &CandleSeries, path: &Path) -> Result<(), HistoryError> {
     let bytes = to_parquet(series.candles(), &[]);
     replace(&SystemDisk, path, &[&bytes]).map_err(HistoryError::io(path, "write"))
@@ -324,20 +316,21 @@ fn put_column<T: DataType, W: Write + Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use parquet::data_type::{FloatType, Int32Type};
+    use parquet::data_type::{BoolType, ByteArray, ByteArrayType, FloatType, Int32Type};
     use proptest::prelude::*;
 
     /// The values of a column, each in the row where its level is 1.
-    enum Column<'a> {
+    pub(super) enum Column<'a> {
         Int64(&'a [i64]),
         Int32(&'a [i32]),
         Double(&'a [f64]),
         Float(&'a [f32]),
         MaybeDouble(&'a [f64], &'a [i16]),
+        MaybeText(&'a [ByteArray], &'a [i16]),
+        Bool(&'a [bool]),
     }
 
-    /// A file as another program might write it.
-    fn file(schema: &str, columns: &[Column<'_>]) -> Vec<u8> {
+    pub(super) fn file(schema: &str, columns: &[Column<'_>]) -> Vec<u8> {
         let mut bytes = Vec::new();
         let schema = Arc::new(parse_message_type(&format!("message m {{ {schema} }}")).unwrap());
         let mut writer =
@@ -353,6 +346,10 @@ mod tests {
                 Column::MaybeDouble(values, levels) => {
                     next.typed::<DoubleType>().write_batch(values, Some(levels), None)
                 }
+                Column::MaybeText(values, levels) => {
+                    next.typed::<ByteArrayType>().write_batch(values, Some(levels), None)
+                }
+                Column::Bool(values) => next.typed::<BoolType>().write_batch(values, None, None),
             }
             .unwrap();
             next.close().unwrap();
@@ -380,7 +377,7 @@ mod tests {
         file
     }
 
-    const NUMBERS: &str =
+    pub(super) const NUMBERS: &str =
         "required double open; required double high; required double low; required double close;";
     const ONES: Column<'_> = Column::Double(&[1.0, 1.0]);
 
@@ -438,10 +435,8 @@ mod tests {
         assert_eq!(read(&absent), Err(message.to_owned()));
         let schema = format!("required int64 time; {NUMBERS} required int32 volume;");
         let whole = file(&schema, &[times(), ONES, ONES, ONES, ONES, Column::Int32(&[1, 2])]);
-        assert_eq!(
-            read(&whole),
-            Err("x.parquet: column volume holds INT32; it must hold doubles".to_owned())
-        );
+        let message = "x.parquet: column volume holds INT32; it must hold doubles";
+        assert_eq!(read(&whole), Err(message.to_owned()));
         let none = read(&to_parquet(&[], &[])).unwrap_err();
         assert_eq!(none, "x.parquet: there are no candles; add at least one");
         for nonsense in ["", "PAR1", "time,open,high,low,close,volume\n60000,1,1,1,1,0\n"] {

@@ -1,10 +1,10 @@
 //! Columns of short texts: symbols, intervals, flags.
 
-use super::{check_places, guarded, unreadable};
+use super::{check_places, guarded, open, unreadable};
 use crate::import::TextColumn;
 use parquet::column::reader::{ColumnReader as Reader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
-use parquet::file::reader::{ChunkReader, FileReader, RowGroupReader, SerializedFileReader};
+use parquet::file::reader::{ChunkReader, FileReader, RowGroupReader};
 
 const BATCH: usize = 65_536;
 
@@ -13,7 +13,7 @@ pub(crate) fn read_texts(
     is_wanted: fn(&str) -> bool,
 ) -> Result<Vec<TextColumn>, String> {
     guarded(|| {
-        let file = SerializedFileReader::new(content).map_err(|error| unreadable(&error))?;
+        let file = open(content)?;
         let columns = file.metadata().file_metadata().schema_descr().columns();
         let names = columns.iter().map(|column| column.path().string());
         let wanted: Vec<(usize, String)> = names.enumerate().filter(|(_, name)| is_wanted(name)).collect();
@@ -77,45 +77,25 @@ fn read_values<T: DataType>(
 #[cfg(test)]
 mod tests {
     use crate::import::{ImportSettings, import_bytes};
-    use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
-    use parquet::file::properties::WriterProperties;
-    use parquet::file::writer::SerializedFileWriter;
-    use parquet::schema::parser::parse_message_type;
+    use crate::parquet::tests::{Column, NUMBERS, file as file_of};
+    use parquet::data_type::ByteArray;
     use std::path::Path;
-    use std::sync::Arc;
 
     /// 2026-01-05 09:00 UTC.
     const NINE: i64 = 1_767_603_600_000;
 
     /// Minutes with their symbols, of which a missing one is a null, and whether they are finished.
     fn file(symbols: &[Option<&str>], finished: &[bool]) -> Vec<u8> {
-        let schema = "message m { required int64 time; required double open; required double high; required double low; required double \
-                      close; required double volume; optional binary symbol (STRING); required boolean complete; }";
-        let schema = Arc::new(parse_message_type(schema).unwrap());
-        let mut bytes = Vec::new();
-        let mut writer =
-            SerializedFileWriter::new(&mut bytes, schema, Arc::new(WriterProperties::default())).unwrap();
-        let mut group = writer.next_row_group().unwrap();
+        let columns = "optional binary symbol (STRING); required boolean complete;";
+        let schema = format!("required int64 time; {NUMBERS} required double volume; {columns}");
         let times: Vec<i64> = (0..).map(|minute| NINE + minute * 60_000).take(symbols.len()).collect();
-        let mut column = group.next_column().unwrap().unwrap();
-        column.typed::<Int64Type>().write_batch(&times, None, None).unwrap();
-        column.close().unwrap();
-        for _ in 0..5 {
-            let mut column = group.next_column().unwrap().unwrap();
-            column.typed::<DoubleType>().write_batch(&vec![1.5; times.len()], None, None).unwrap();
-            column.close().unwrap();
-        }
+        let numbers = vec![1.5; symbols.len()];
         let texts: Vec<ByteArray> = symbols.iter().flatten().map(|symbol| ByteArray::from(*symbol)).collect();
         let levels: Vec<i16> = symbols.iter().map(|symbol| i16::from(symbol.is_some())).collect();
-        let mut column = group.next_column().unwrap().unwrap();
-        column.typed::<ByteArrayType>().write_batch(&texts, Some(&levels), None).unwrap();
-        column.close().unwrap();
-        let mut column = group.next_column().unwrap().unwrap();
-        column.typed::<BoolType>().write_batch(finished, None, None).unwrap();
-        column.close().unwrap();
-        group.close().unwrap();
-        writer.close().unwrap();
-        bytes
+        let mut columns = vec![Column::Int64(&times)];
+        columns.extend((0..5).map(|_| Column::Double(&numbers)));
+        columns.extend([Column::MaybeText(&texts, &levels), Column::Bool(finished)]);
+        file_of(&schema, &columns)
     }
 
     fn import(bytes: &[u8], only: &[&str]) -> Result<(usize, u64), String> {
@@ -131,9 +111,8 @@ mod tests {
         let euro = [Some("EURUSD"), None, Some("EUR/USD")];
         assert_eq!(import(&file(&euro, &[true, true, false]), &[]), Ok((2, 1)));
         let two = file(&[Some("EURUSD"), Some("GBPUSD"), Some("EURUSD")], &[true; 3]);
-        let expected = "EURUSD_1m.parquet: the file holds 2 symbols: EURUSD (2 rows, the first in row 1), GBPUSD (1 rows, the first in row \
-                        2); settle it with --only, such as --only EURUSD";
-        assert_eq!(import(&two, &[]), Err(expected.to_owned()));
+        let error = import(&two, &[]).unwrap_err();
+        assert!(error.contains("EURUSD (2 rows, the first in row 1), GBPUSD (1 rows,"), "{error}");
         assert_eq!(import(&two, &["eurusd"]), Ok((2, 0)));
         let other = import(&file(&[Some("GBPUSD"); 3], &[true; 3]), &[]).unwrap_err();
         assert!(other.contains("its symbol column says GBPUSD"), "{other}");

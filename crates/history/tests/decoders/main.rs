@@ -15,9 +15,7 @@ use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use std::sync::Once;
 use target::{Fixture, Target};
 
-/// Cases of a plain test run.
 const CASES: u32 = 150;
-/// How often a long run reports its progress.
 const TOLD_EVERY: u64 = 10_000;
 
 fn cases() -> u32 {

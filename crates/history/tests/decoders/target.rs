@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// What is fed.
 pub(crate) enum Target {
     /// Our CSV: read strictly, and imported.
     Csv,
@@ -19,11 +18,9 @@ pub(crate) enum Target {
     Text(&'static str, &'static [&'static str]),
     /// Columns: ours read strictly, and imported.
     Parquet,
-    /// Archives with a file in them.
     Packed(&'static [&'static str]),
     /// The copy of a candle file as it lies in memory.
     Cache(Fixture),
-    /// The manifest of a catalog's series.
     Manifest(Fixture),
 }
 
@@ -51,7 +48,6 @@ impl Target {
         }
     }
 
-    /// Sound content, and for some decoders content with one thing wrong.
     pub(crate) fn seeds(&self) -> Vec<Vec<u8>> {
         match self {
             Self::Csv => vec![fixture("EURUSD_1m.csv"), fixture("malformed_csv.csv")],
@@ -59,8 +55,10 @@ impl Target {
                 fixtures.iter().map(|name| fixture(name)).collect()
             }
             Self::Parquet => {
-                let mut ours = Vec::new();
-                candlewick_history::write_parquet(euro().candles(), &mut ours).unwrap();
+                let folder = tempfile::tempdir().unwrap();
+                let path = folder.path().join("x.parquet");
+                candlewick_history::write_parquet_file(&euro(), &path).unwrap();
+                let ours = fs::read(&path).unwrap();
                 vec![ours, fixture("ETH_BTC-5m.parquet"), fixture("malformed.parquet")]
             }
             Self::Cache(fixture) => vec![fixture.copy_content.clone()],
@@ -133,7 +131,6 @@ fn import(content: &[u8], format: Option<&str>) {
     }
 }
 
-/// Files that are broken again and again.
 pub(crate) struct Fixture {
     _folder: TempDir,
     source: CandleFile,
@@ -187,7 +184,7 @@ impl Fixture {
 
     fn read_manifest(&self, content: &[u8]) {
         fs::write(&self.manifest, content).unwrap();
-        let _ = self.catalog.manifests();
+        let _ = self.catalog.series();
         let _ = self.catalog.revisions(series());
         if let Ok(read) = self.catalog.read(series()) {
             hold_to_itself(read.candles());

@@ -23,10 +23,7 @@ pub(crate) fn paths_of(
     markets.iter().map(|market| Ok((market.symbol(), PricePath::new(market.clone(), simulation)?))).collect()
 }
 
-/// Builds the simulator's markets from the candle series.
-///
-/// The finest series of a symbol is the detail and the next longer one the price series. A symbol
-/// with one series has no detail. Longer series are only served as candles.
+/// Builds the simulator's markets: the finest series of a symbol as detail of the next longer one, if any.
 pub fn markets_of(series: &[CandleSeries]) -> Vec<Market> {
     let mut by_symbol: BTreeMap<_, Vec<&CandleSeries>> = BTreeMap::new();
     for one in series {
@@ -77,7 +74,7 @@ impl Boards {
                     asset_type: asset_type_in(settings, symbol)?,
                     stored: Vec::new(),
                     resampled: Mutex::default(),
-                    tick: tick_of(simulation, symbol),
+                    tick: simulation.ticks.get(&symbol).copied().or_else(|| Some(known_market(symbol)?.tick)),
                     path: paths.get(&symbol).cloned(),
                     chance: Chance::new(settings.seed),
                     symbol_key: symbol_key(symbol),
@@ -134,15 +131,8 @@ fn asset_type_in(settings: &SandboxSettings, symbol: Symbol) -> Result<AssetType
     })
 }
 
-fn tick_of(simulation: &SimulationSettings, symbol: Symbol) -> Option<f64> {
-    let set = simulation.ticks.get(&symbol).copied();
-    set.or_else(|| known_market(symbol).map(|market| market.tick))
-}
-
 impl Board {
-    /// Returns the candles of an interval, stored or resampled.
-    ///
-    /// `Ok(None)` if no candle is complete.
+    /// Returns the candles of an interval, stored or resampled; `Ok(None)` if no candle is complete.
     fn series_of(&self, interval: Interval) -> Result<Option<CandleSeries>, NotOffered> {
         if let Some(stored) = self.stored.iter().find(|one| one.interval() == interval) {
             return Ok(Some(stored.clone()));

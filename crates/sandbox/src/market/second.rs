@@ -49,10 +49,7 @@ impl Board {
         self.with_trades(Second { time, open, high, low, close, volume })
     }
 
-    /// Extends the range of a second by the prices at which trades open and close.
-    ///
-    /// Trades follow the price path, a straight line through the candle, so that a backtest gives
-    /// the same result.
+    /// Extends the range of a second by the prices at which trades open and close, as in a backtest.
     fn with_trades(&self, second: Second) -> Second {
         let moments = [PriceMoment::Entry(second.time), PriceMoment::Exit(second.time + Millis::SECOND)];
         let priced = self.path.iter().flat_map(|path| moments.map(|moment| path.price(moment)));
@@ -71,10 +68,7 @@ fn last_candle(series: &CandleSeries, time: Millis) -> Option<&Candle> {
     candles.get(after.checked_sub(1)?)
 }
 
-/// The bridge over one candle.
-///
-/// It starts at the open, ends exactly at the close, stays between low and high, and keeps to the
-/// tick. Any second is found by bisection, without walking through the others.
+/// The bridge over one candle, from open to close between low and high, on the tick.
 struct Bridge<'a> {
     candle: &'a Candle,
     seconds: u64,
@@ -103,9 +97,7 @@ impl Bridge<'_> {
         }
     }
 
-    /// Returns the midpoint of a Brownian bridge.
-    ///
-    /// The mean of the neighbours plus noise of variance `left x right / both`.
+    /// Returns the midpoint of a Brownian bridge: the mean plus noise of variance `left x right / both`.
     fn price_between(&self, from: (u64, f64), to: (u64, f64), middle: u64) -> f64 {
         let (left, right) = ((middle - from.0) as f64, (to.0 - middle) as f64);
         let both = left + right;
@@ -118,10 +110,7 @@ impl Bridge<'_> {
         self.on_tick(mean + noise * step * (left * right / both).sqrt()).clamp(low, high)
     }
 
-    /// Rounds to the nearest multiple of the tick.
-    ///
-    /// Uses a single division if a whole number of ticks makes 1, so that the price equals its
-    /// decimal text.
+    /// Rounds to the nearest multiple of the tick, with one division if a whole number of ticks makes 1.
     fn on_tick(&self, price: f64) -> f64 {
         match self.tick {
             None => price,

@@ -1,7 +1,4 @@
-//! Reading of requests: credentials, path, body and query; error answers in the shape of each endpoint.
-//!
-//! Handlers take the credential as their first extractor, so that a client without one learns
-//! nothing about errors in its request (contract 5 and 7).
+//! Reading of requests, credentials first (contract 5 and 7); error answers in the shape of each endpoint.
 
 use super::ServerState;
 use crate::body::{ErrorDetail, ErrorEnvelope, PlainError, iso8601};
@@ -20,6 +17,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// The `api-token`, with the `x-timestamp` that some endpoints require (contract 4.1).
@@ -69,9 +67,9 @@ fn check_token(
         Some(_) => {}
     }
     if let Some(span) = state.switchboard.strike(Fault::ExpiredToken) {
-        state.expire_token(at + span);
+        state.expired_until.store((at + span).get(), Ordering::Relaxed);
     }
-    if state.is_token_expired(at) {
+    if at.get() < state.expired_until.load(Ordering::Relaxed) {
         return reject(StatusCode::UNAUTHORIZED, message("Invalid token"));
     }
     let required = with_timestamp && state.settings.missing_timestamp == MissingTimestamp::Refuse;
@@ -82,9 +80,7 @@ fn check_token(
 }
 
 const LARGEST_BODY: usize = 64 << 10;
-/// Bytes of a larger body that are read and dropped.
-///
-/// A client that sends everything before it reads then still receives the answer.
+/// Bytes of a larger body that are read and dropped, so that a client that sends first receives the answer.
 const LARGEST_DROPPED: usize = 8 << 20;
 const BODY_DEADLINE: Duration = Duration::from_secs(10);
 

@@ -71,9 +71,7 @@ async fn wait(state: &ServerState, span: Millis) {
     }
 }
 
-/// Resets the connection without an answer.
-///
-/// Without a connection (in-process) the body fails instead.
+/// Resets the connection without an answer; in-process, the body fails instead.
 fn sever(connection: Option<&Connection>) -> Response {
     if let Some(connection) = connection {
         connection.sever();

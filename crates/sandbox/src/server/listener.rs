@@ -17,10 +17,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::{Instant, Sleep};
 
 const MAX_CONNECTIONS: usize = 1_024;
-/// Deadline for the head of a request, in real time.
-///
-/// It starts with the connection for the first request, and with the first byte for later ones. A
-/// connection may idle between requests.
+/// Deadline for the head of a request, from the start of the connection or the first byte of a later request.
 const HEAD_DEADLINE: Duration = Duration::from_secs(10);
 
 pub(crate) struct ConnectionListener {
@@ -228,15 +225,10 @@ pub(crate) async fn mark_under_way(request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-/// Time a connection stays open after eviction, in real time.
-///
-/// A request already sent is still read.
+/// Time a connection stays open after eviction, for a request already sent, in real time.
 const PARTING: Duration = Duration::from_millis(20);
 
-/// Connection slots.
-///
-/// If all are in use, a new client gets that of the longest idle connection. It waits only if every
-/// connection has a request in flight.
+/// Connection slots; if all are in use, a new client gets that of the longest idle connection.
 #[derive(Clone)]
 struct Admission {
     free: Arc<Semaphore>,
@@ -318,7 +310,7 @@ mod tests {
     use tokio::sync::Notify;
     use tokio::time::timeout;
 
-    /// A server of so many places, and a notice of each POST that has begun: GET is answered at once, POST once its body has come.
+    /// A server with a notice of each POST that has begun: GET is answered at once, POST after its body.
     async fn serve(places: usize) -> (SocketAddr, Arc<Notify>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -340,7 +332,6 @@ mod tests {
         stream.write_all(text.as_bytes()).await.unwrap();
     }
 
-    /// Reads until the text's end has come.
     async fn expect(stream: &mut TcpStream, end: &str) {
         let mut answer = Vec::new();
         while !answer.ends_with(end.as_bytes()) {
@@ -433,7 +424,6 @@ mod tests {
         send(&mut first, "hal").await;
         let mut second = TcpStream::connect(address).await.unwrap();
         let finishing = async {
-            // Longer than any deadline of an idle connection.
             for _ in 0..100 {
                 tokio::time::advance(HEAD_DEADLINE / 50).await;
             }

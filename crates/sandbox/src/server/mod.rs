@@ -6,7 +6,7 @@ use crate::settings::{Replies, SandboxSettings};
 use crate::venue::Venue;
 use candlewick_broker::clock::Clock;
 use candlewick_sdk::{Millis, MoneyScale};
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
@@ -72,18 +72,6 @@ impl ServerState {
 
     pub(crate) fn venue(&self) -> MutexGuard<'_, Venue> {
         self.venue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn expire_token(&self, until: Millis) {
-        self.expired_until.store(until.get(), Ordering::Relaxed);
-    }
-
-    pub(crate) fn is_token_expired(&self, now: Millis) -> bool {
-        now.get() < self.expired_until.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn next_list(&self) -> u64 {
-        self.lists.fetch_add(1, Ordering::Relaxed)
     }
 
     pub(crate) async fn stopped(&self) {

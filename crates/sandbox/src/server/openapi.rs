@@ -81,8 +81,6 @@ impl utoipa::Modify for Credentials {
 }
 
 /// Adds the names, codes and limits of one sandbox to the document.
-///
-/// A client that follows the document is then never refused for something it could have read there.
 fn with_offer(document: &utoipa::openapi::OpenApi, state: &ServerState) -> Value {
     let mut document = json!(document);
     let schemas = &mut document["components"]["schemas"];

@@ -4,7 +4,7 @@ use super::ServerState;
 use super::extract::{Payload, Token, coded_failure, internal_failure};
 use crate::body::{AsyncTrade, ErrorEnvelope, OpenAnswer, OpenBody};
 use crate::settings::Replies;
-use crate::venue::{BodyShape, NOT_ACTIVE, Opened, OrderRequest, Priced, Reason, read_body};
+use crate::venue::{BodyShape, NOT_ACTIVE, OrderRequest, Priced, Reason, read_body};
 use axum::Json;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
@@ -43,30 +43,25 @@ pub(crate) async fn open(
     };
     let now = state.now();
     let opened = state.venue().open(&request, state.settings.replies, now);
-    let arrival = match &opened {
-        Opened::Accepted { arrival, .. } | Opened::Rejected { arrival, .. } => *arrival,
-    };
     // Holding the clock until the answer leaves, so that what it says is as of the arrival.
     let _hold = match state.settings.replies {
         Replies::AtOnce => None,
         Replies::WhenArrived => tokio::select! {
-            hold = state.clock.sleep_until(arrival) => Some(hold),
+            hold = state.clock.sleep_until(opened.arrival) => Some(hold),
             () = state.stopped() => None,
         },
     };
     let now = state.now();
-    match opened {
-        Opened::Rejected { reason, arrival } => reject(&reason, arrival, &uri),
-        Opened::Accepted { number, .. } => match shape {
-            BodyShape::Full => {
-                let trade = state.venue().opened_trade(number, now);
-                answer(trade.map(|trade| OpenAnswer::Trade(Box::new(trade))), now, &uri)
-            }
-            BodyShape::Short => {
-                let acknowledged = state.venue().acknowledgement(number);
-                answer(acknowledged.map(OpenAnswer::Acknowledged), now, &uri)
-            }
-        },
+    match (opened.trade, shape) {
+        (Err(reason), _) => reject(&reason, opened.arrival, &uri),
+        (Ok(number), BodyShape::Full) => {
+            let trade = state.venue().opened_trade(number, now);
+            answer(trade.map(|trade| OpenAnswer::Trade(Box::new(trade))), now, &uri)
+        }
+        (Ok(number), BodyShape::Short) => {
+            let acknowledged = state.venue().acknowledgement(number);
+            answer(acknowledged.map(OpenAnswer::Acknowledged), now, &uri)
+        }
     }
 }
 
@@ -102,9 +97,9 @@ pub(crate) async fn open_async(
     };
     let now = state.now();
     let opened = state.venue().open(&request, Replies::AtOnce, now);
-    match opened {
-        Opened::Rejected { reason, arrival } => reject(&reason, arrival, &uri),
-        Opened::Accepted { number, .. } => answer(state.venue().async_trade(number), now, &uri),
+    match opened.trade {
+        Err(reason) => reject(&reason, opened.arrival, &uri),
+        Ok(number) => answer(state.venue().async_trade(number), now, &uri),
     }
 }
 

@@ -1,6 +1,4 @@
-//! Price stream: Socket.IO 4 over WebSocket (`observed: prices and candles`).
-//!
-//! Only the namespace `/symbol-prices` is served.
+//! Price stream of `/symbol-prices`: Socket.IO 4 over WebSocket (`observed: prices and candles`).
 
 use super::ServerState;
 use super::extract::{Key, Parameters, failure};

@@ -10,6 +10,7 @@ use axum::extract::{Query, State};
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// Maximum page size; a larger `pageSize` is capped (contract 8: not shown).
 const LARGEST_PAGE: u64 = 1_000;
@@ -28,8 +29,7 @@ const LARGEST_PAGE: u64 = 1_000;
 )]
 pub(crate) async fn wallets(State(state): State<Arc<ServerState>>, _: TokenAndTimestamp) -> Response {
     let now = state.now();
-    let wallets = state.venue().wallets(now);
-    Json(wallets).into_response()
+    Json(state.venue().wallets(now)).into_response()
 }
 
 /// Returns a page of trades: list items, or full trades with `userId`.
@@ -61,7 +61,7 @@ pub(crate) async fn trades(
         Err(message) => return failure(StatusCode::BAD_REQUEST, &message, now, &uri),
     };
     let order = match state.switchboard.strike(Fault::Shuffle) {
-        Some(_) => RowOrder::Shuffled { draw: state.next_list() },
+        Some(_) => RowOrder::Shuffled { draw: state.lists.fetch_add(1, Ordering::Relaxed) },
         None => RowOrder::NewestFirst,
     };
     let mut page = state.venue().page(&request, order, now);
@@ -123,6 +123,5 @@ pub(crate) async fn trade(
 )]
 pub(crate) async fn user(State(state): State<Arc<ServerState>>, _: Token) -> Response {
     let now = state.now();
-    let user = state.venue().user(now);
-    Json(user).into_response()
+    Json(state.venue().user(now)).into_response()
 }

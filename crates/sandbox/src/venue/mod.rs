@@ -29,9 +29,7 @@ pub(crate) struct Venue {
     simulator: Simulator,
     simulation: SimulationSettings,
     markets: Vec<Market>,
-    /// Prices for the entry of a `NEXT_CANDLE`.
-    ///
-    /// The simulator reports that entry only on settlement.
+    /// Prices for the entry of a `NEXT_CANDLE`, which the simulator reports only on settlement.
     paths: PricePaths,
     trades: TradeTable,
     orders: u64,
@@ -40,9 +38,10 @@ pub(crate) struct Venue {
     switchboard: Arc<Switchboard>,
 }
 
-pub(crate) enum Opened {
-    Accepted { number: u64, arrival: Millis },
-    Rejected { reason: Reason, arrival: Millis },
+pub(crate) struct Opened {
+    pub(crate) arrival: Millis,
+    /// Number of the trade, or why there is none.
+    pub(crate) trade: Result<u64, Reason>,
 }
 
 /// Reason of a rejection. Message and code are not in the contract (contract 5).
@@ -97,10 +96,10 @@ impl Venue {
     }
 
     pub(crate) fn open(&mut self, request: &OrderRequest, replies: Replies, now: Millis) -> Opened {
+        let rejected = |reason, arrival| Opened { arrival, trade: Err(reason) };
         self.pass_until(now);
         if self.trades.open() >= MAX_OPEN_TRADES {
-            let reason = Reason::coded("Too many trades", "TOO_MANY_TRADES");
-            return Opened::Rejected { reason, arrival: now };
+            return rejected(Reason::coded("Too many trades", "TOO_MANY_TRADES"), now);
         }
         self.orders += 1;
         let OrderRequest { symbol, direction, stake, expiry } = *request;
@@ -110,15 +109,14 @@ impl Venue {
         let may_settle_late = self.switchboard.profile().rate(Fault::LateSettlement).is_some();
         if (hidden.is_positive() || may_settle_late) && stake > balance - hidden {
             // The simulator has money that the wallet does not show, or may have it by the arrival.
-            let arrival = now + self.simulation.latency_ms;
-            return Opened::Rejected { reason: reason_of(Refusal::InsufficientBalance), arrival };
+            return rejected(reason_of(Refusal::InsufficientBalance), now + self.simulation.latency_ms);
         }
         let answer = self.simulator.submit(&order);
         let arrival = answer.at;
         let Moments { open_time, close_time, .. } = Moments::of(expiry, arrival, &self.simulation);
         let open_price = match answer.kind {
             AnswerKind::Opened(opening) => opening.open_price,
-            AnswerKind::Refused(refusal) => return Opened::Rejected { reason: reason_of(refusal), arrival },
+            AnswerKind::Refused(refusal) => return rejected(reason_of(refusal), arrival),
         };
         let shown = match replies {
             Replies::AtOnce => now,
@@ -138,7 +136,7 @@ impl Venue {
             ending: Ending::Running,
         };
         self.trades.insert(trade);
-        Opened::Accepted { number: order.number, arrival }
+        Opened { arrival, trade: Ok(order.number) }
     }
 
     fn pass_until(&mut self, now: Millis) {
@@ -171,9 +169,7 @@ impl Venue {
         self.account.user(now)
     }
 
-    /// Returns the entry price as far as known at `now`, never before the trade opens.
-    ///
-    /// Under `stress` the settlement replaces the entry of a `NEXT_CANDLE` by the shifted price.
+    /// Returns the entry price as far as known at `now`; under `stress` the settlement replaces it.
     fn open_price_at(&self, trade: &Trade, now: Millis) -> Option<f64> {
         if let Some(settled) = trade.settled_at(now) {
             return settled.open_price;

@@ -87,9 +87,7 @@ fn expiration_type_of(fields: &Map<String, Value>) -> Result<ExpirationType, &'s
     }
 }
 
-/// Parses the stake exactly as written.
-///
-/// The error completes a sentence that starts with the field name.
+/// Parses the stake exactly as written; the error completes a sentence that starts with the field name.
 fn stake_of(
     amount: Option<&Value>,
     settings: &SandboxSettings,
@@ -151,10 +149,8 @@ mod tests {
         assert_eq!(read(full()), Ok((BodyShape::Full, expected)));
         let mut next_candle = full();
         next_candle["expirationType"] = json!("NEXT_CANDLE");
-        assert_eq!(
-            read(next_candle).map(|(_, order)| order.expiry.expiration_type),
-            Ok(ExpirationType::NextCandle)
-        );
+        let (_, order) = read(next_candle).unwrap();
+        assert_eq!(order.expiry.expiration_type, ExpirationType::NextCandle);
         let short = json!({ "symbol": "BTCUSDT", "volume": 1e1, "direction": "BUY" });
         let (shape, order) = read(short).unwrap();
         assert_eq!((shape, order.stake), (BodyShape::Short, Money::from_minor(1_000)));
@@ -163,6 +159,7 @@ mod tests {
 
     #[test]
     fn each_reason_has_its_message() {
+        let kinds = "expirationType must be TIME_FIXED, CANDLE_CLOSE or NEXT_CANDLE";
         for (field, value, message) in [
             ("volume", json!(10), "Send amount or volume, not both"),
             ("isDemo", json!("true"), "isDemo must be a boolean"),
@@ -179,11 +176,7 @@ mod tests {
             ("amount", json!(500.01), "amount is above the maximum"),
             ("amount", json!(1.005), "amount has more decimals than the wallet"),
             ("amount", json!(1e300), "amount must be a number"),
-            (
-                "expirationType",
-                json!("LATER"),
-                "expirationType must be TIME_FIXED, CANDLE_CLOSE or NEXT_CANDLE",
-            ),
+            ("expirationType", json!("LATER"), kinds),
         ] {
             check(full(), field, value, message);
         }

@@ -34,9 +34,7 @@ impl Venue {
         })
     }
 
-    /// Returns the full projection as of the opening (contract 2.3).
-    ///
-    /// It lacks the list-only fields.
+    /// Returns the full projection as of the opening, without the list-only fields (contract 2.3).
     pub(crate) fn opened_trade(&mut self, number: u64, now: Millis) -> Option<FullTrade> {
         self.pass_until(now);
         let trade = self.trades.get(number)?;
@@ -257,10 +255,7 @@ pub(crate) struct PageRequest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowOrder {
     NewestFirst,
-    /// Unordered, different per request within a page.
-    ///
-    /// Each page repeats the last row of the previous one. Reading all pages still shows every row,
-    /// unless a new trade shifts them meanwhile.
+    /// Unordered, different per request within a page; each page repeats the last row of the previous one.
     Shuffled {
         draw: u64,
     },

@@ -4,9 +4,7 @@ use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use candlewick_simulator::{Order, SettledTrade};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-/// Trade store.
-///
-/// A trade is forgotten once `keep` later trades have visibly ended, as if it never existed.
+/// Trade store, which forgets a trade once `keep` later ones have visibly ended.
 pub(super) struct TradeTable {
     trades: BTreeMap<u64, Trade>,
     by_id: HashMap<String, u64>,
@@ -112,9 +110,7 @@ impl Trade {
         }
     }
 
-    /// Returns `OPEN`, `COMPLETED` or `CANCELLED` (contract 3).
-    ///
-    /// `PROCESSING` before the order arrives.
+    /// Returns `OPEN`, `COMPLETED` or `CANCELLED` (contract 3), `PROCESSING` before the order arrives.
     pub(super) fn status(&self, now: Millis) -> &'static str {
         match self.settled_at(now) {
             Some(settled) if settled.outcome == Outcome::Cancelled => "CANCELLED",
@@ -124,9 +120,7 @@ impl Trade {
         }
     }
 
-    /// Returns `WON`, `LOST`, `DRAW`, `CANCELLED` or `PENDING`.
-    ///
-    /// `HOLD` before the order arrives.
+    /// Returns `WON`, `LOST`, `DRAW`, `CANCELLED` or `PENDING`, `HOLD` before the order arrives.
     pub(super) fn result(&self, now: Millis) -> &'static str {
         match self.settled_at(now) {
             Some(settled) => settled.outcome.as_str(),

@@ -9,11 +9,9 @@ use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 
 async fn running(profile: &str) -> RunningSandbox {
-    let (sandbox, _clock) = Premises::with_faults(profile).sandbox();
-    sandbox.bind(std::future::pending()).await.unwrap()
+    Premises::with_faults(profile).running().await.0
 }
 
-/// What a raw socket gets back for an open: its bytes, or how the connection failed.
 async fn raw_open(sandbox: &RunningSandbox) -> Result<Vec<u8>, ErrorKind> {
     let body = body("BTCUSDT", "BUY").to_string();
     let request = format!(

@@ -1,16 +1,23 @@
 //! Contract 2.7, 2.8, 4.2, 5, 7 and 8: the symbol price API.
 
-use crate::harness::{NOON, Premises, START, TestVenue, assert_close, fields_of, request, sorted};
+use crate::harness::{NOON, Premises, START, assert_close, assert_holds, fields_of, request, sorted, venue};
 use serde_json::{Value, json};
 
-fn venue() -> TestVenue {
-    Premises::default().venue()
+fn window(start: i64, end: i64) -> String {
+    let query = "pair=BTCUSDT&type=crypto&interval=1m";
+    format!("/aggregated-prices/prices?{query}&startTime={start}&endTime={end}")
 }
 
 fn candles_path(more: &str) -> String {
-    format!(
-        "/aggregated-prices/prices?pair=BTCUSDT&type=crypto&interval=1m&startTime={START}&endTime={NOON}{more}"
-    )
+    window(START, NOON) + more
+}
+
+/// The prices and the volume of a candle: open, close, high, low, volume.
+fn assert_candle(candle: &Value, numbers: [f64; 5]) {
+    let fields = ["openPrice", "closePrice", "highPrice", "lowPrice", "volume"];
+    for (field, number) in fields.into_iter().zip(numbers) {
+        assert_close(&candle[field], number);
+    }
 }
 
 fn times(candles: &Value) -> Vec<i64> {
@@ -55,11 +62,12 @@ async fn a_price_record_has_every_field_and_is_the_newest_complete_second() {
         assert_eq!((answer.status.as_u16(), answer.fields()), (200, sorted(fields)), "{path}");
         let record = answer.json();
         assert_eq!(record["id"].as_str().map(str::len), Some(26));
-        assert_eq!((&record["slot"], &record["pair"]), (&json!("default"), &json!("BTCUSDT")));
-        assert_eq!((&record["type"], &record["volume"]), (&json!("crypto"), &json!(1.0)));
-        assert_eq!(record["time"], json!(NOON - 1_000));
+        let expected = json!({
+            "slot": "default", "pair": "BTCUSDT", "type": "crypto", "volume": 1.0, "time": NOON - 1_000,
+            "createdAt": "2023-11-14T22:30:00.000Z",
+        });
+        assert_holds(&record, &expected);
         assert_close(&record["closePrice"], 130.0);
-        assert_eq!(record["createdAt"], "2023-11-14T22:30:00.000Z");
     }
 }
 
@@ -124,11 +132,7 @@ async fn bridged_seconds_join_each_candles_open_to_its_close() {
         assert!(price("lowPrice") <= price("openPrice").min(price("closePrice")));
         assert!(price("highPrice") >= price("openPrice").max(price("closePrice")));
         if let Some(previous) = previous {
-            assert_eq!(
-                price("openPrice").to_bits(),
-                previous.to_bits(),
-                "second {second} opens where the last closed"
-            );
+            assert_eq!(price("openPrice").to_bits(), previous.to_bits(), "second {second}");
         }
         previous = Some(price("closePrice"));
     }
@@ -160,25 +164,12 @@ async fn candles_are_those_of_the_window_ascending_with_every_field() {
     assert_eq!(times(&candles), (0..30).map(|minute| START + minute * 60_000).collect::<Vec<_>>());
     let first = &candles[0];
     assert_eq!(fields_of(first), sorted("volume openPrice closePrice highPrice lowPrice time"));
-    for (field, value) in [
-        ("openPrice", 100.0),
-        ("closePrice", 101.0),
-        ("highPrice", 102.0),
-        ("lowPrice", 99.0),
-        ("volume", 60.0),
-    ] {
-        assert_close(&first[field], value);
-    }
+    assert_candle(first, [100.0, 101.0, 102.0, 99.0, 60.0]);
 }
 
 #[tokio::test]
 async fn the_windows_ends_are_inclusive_and_the_future_is_not_told() {
     let venue = venue();
-    let window = |start: i64, end: i64| {
-        format!(
-            "/aggregated-prices/prices?pair=BTCUSDT&type=crypto&interval=1m&startTime={start}&endTime={end}"
-        )
-    };
     let minute = |count: i64| START + count * 60_000;
     for (start, end, expected) in [
         (minute(3), minute(5), vec![minute(3), minute(4), minute(5)]),
@@ -238,24 +229,14 @@ async fn at_most_1000_candles_come_at_once() {
 async fn the_forming_candle_holds_what_is_known_so_far() {
     let (now, path) = (NOON + 30_500, candles_path("").replace("BTCUSDT", "XRPUSDT"));
     for (included, count) in [(true, 31), (false, 30)] {
-        let mut premises = Premises::default();
-        premises.settings.include_forming = included;
-        let venue = premises.venue();
+        let venue = Premises::with(|settings| settings.include_forming = included).venue();
         venue.clock.set(now);
         let candles = venue.get(&path).await.json();
         assert_eq!(times(&candles).len(), count);
         if included {
             // Thirty whole seconds: from 130 to 130.5, each with one above and one below.
-            for (field, value) in [
-                ("time", NOON as f64),
-                ("openPrice", 130.0),
-                ("closePrice", 130.5),
-                ("highPrice", 131.5),
-                ("lowPrice", 129.0),
-                ("volume", 30.0),
-            ] {
-                assert_close(&candles[30][field], value);
-            }
+            assert_eq!(candles[30]["time"], json!(NOON));
+            assert_candle(&candles[30], [130.0, 130.5, 131.5, 129.0, 30.0]);
         }
     }
     let venue = venue();
@@ -274,15 +255,7 @@ async fn longer_candles_are_made_of_stored_ones() {
     let path = |interval: &str| candles_path("").replace("interval=1m", &format!("interval={interval}"));
     let candles = venue.get(&path("5m")).await.json();
     assert_eq!(times(&candles), (0..6).map(|count| START + count * 300_000).collect::<Vec<_>>());
-    for (field, value) in [
-        ("openPrice", 105.0),
-        ("closePrice", 110.0),
-        ("highPrice", 111.0),
-        ("lowPrice", 104.0),
-        ("volume", 300.0),
-    ] {
-        assert_close(&candles[1][field], value);
-    }
+    assert_candle(&candles[1], [105.0, 110.0, 111.0, 104.0, 300.0]);
     for interval in ["30s", "7m", "90s", "x", "1y"] {
         assert_eq!(venue.get(&path(interval)).await.status, 400, "{interval}");
     }
@@ -293,17 +266,10 @@ async fn parameters_that_are_required_are_asked_for() {
     let venue = venue();
     let whole = candles_path("");
     for name in ["pair", "type", "interval", "startTime", "endTime"] {
-        let path: String = whole
-            .split(['?', '&'])
-            .filter(|part| !part.starts_with(&format!("{name}=")))
-            .enumerate()
-            .map(|(index, part)| match index {
-                0 => part.to_owned(),
-                1 => format!("?{part}"),
-                _ => format!("&{part}"),
-            })
-            .collect();
-        let answer = venue.get(&path).await;
+        let (path, query) = whole.split_once('?').unwrap();
+        let parts = query.split('&').filter(|part| !part.starts_with(&format!("{name}=")));
+        let query: Vec<&str> = parts.collect();
+        let answer = venue.get(&format!("{path}?{}", query.join("&"))).await;
         let expected = json!({ "statusCode": 400, "message": format!("{name} is required") });
         assert_eq!((answer.status.as_u16(), answer.json()), (400, expected));
     }
@@ -324,12 +290,7 @@ async fn irregular_names_are_percent_encoded() {
 async fn another_asset_type_is_404() {
     let venue = venue();
     assert_eq!(venue.get(&candles_path("").replace("crypto", "forex")).await.status, 404);
-    let mut premises = Premises::default();
-    premises.settings.asset_types.insert("BTCUSDT".parse().unwrap(), "forex".to_owned());
-    let venue = premises.venue();
-    assert_eq!(
-        venue.get(&candles_path("").replace("crypto", "forex")).await.status,
-        200,
-        "the setting decides"
-    );
+    let forex = ("BTCUSDT".parse().unwrap(), "forex".to_owned());
+    let venue = Premises::with(|settings| settings.asset_types.extend([forex])).venue();
+    assert_eq!(venue.get(&candles_path("").replace("crypto", "forex")).await.status, 200);
 }

@@ -1,6 +1,8 @@
 //! Contract 2, 4.1, 5, 7 and 8: the trading token API.
 
-use crate::harness::{CREDENTIALS, Premises, TestVenue, body, fields_of, request, sorted};
+use crate::harness::{
+    CREDENTIALS, NOON, Premises, assert_close, assert_holds, body, fields_of, request, sorted, venue,
+};
 use candlewick_sandbox::MissingTimestamp;
 use serde_json::{Value, json};
 
@@ -16,10 +18,6 @@ const PATHS: [(&str, &str); 6] = [
     ("POST", "/token/trades/open-async"),
     ("GET", "/token/users/me"),
 ];
-
-fn venue() -> TestVenue {
-    Premises::default().venue()
-}
 
 #[tokio::test]
 async fn each_401_has_its_endpoints_shape_and_message() {
@@ -50,9 +48,7 @@ async fn each_401_has_its_endpoints_shape_and_message() {
 async fn x_timestamp_is_required_on_wallets_and_list_only() {
     let token = [("api-token", "sandbox-token")];
     for (tolerated, setting) in [(false, MissingTimestamp::Refuse), (true, MissingTimestamp::Tolerate)] {
-        let mut premises = Premises::default();
-        premises.settings.missing_timestamp = setting;
-        let venue = premises.venue();
+        let venue = Premises::with(|settings| settings.missing_timestamp = setting).venue();
         for (method, path) in PATHS {
             let posted = if method == "POST" { body("BTCUSDT", "BUY") } else { Value::Null };
             let answer = venue.send(request(method, path, &token, &posted)).await;
@@ -101,24 +97,12 @@ async fn an_open_answers_the_full_projection_without_status() {
     let venue = venue();
     let trade = venue.open("BTCUSDT", "BUY").await;
     assert_eq!(fields_of(&trade), sorted(FULL));
-    for (field, expected) in [
-        ("pnl", json!(0.0)),
-        ("closePrice", json!(0.0)),
-        ("closePriceTime", json!(0)),
-        ("attemptsToClose", json!(0)),
-        ("result", json!("PENDING")),
-        ("fromApiToken", json!(true)),
-        ("isDemo", json!(true)),
-        ("symbolSlotName", json!("default")),
-        ("symbol", json!("BTCUSDT")),
-        ("direction", json!("BUY")),
-        ("expirationType", json!("TIME_FIXED")),
-        ("closeType", json!("01:00")),
-        ("amount", json!(10.0)),
-        ("payout", json!(80.0)),
-    ] {
-        assert_eq!(trade[field], expected, "{field}");
-    }
+    let expected = json!({
+        "pnl": 0.0, "closePrice": 0.0, "closePriceTime": 0, "attemptsToClose": 0, "result": "PENDING",
+        "fromApiToken": true, "isDemo": true, "symbolSlotName": "default", "symbol": "BTCUSDT",
+        "direction": "BUY", "expirationType": "TIME_FIXED", "closeType": "01:00", "amount": 10.0, "payout": 80.0,
+    });
+    assert_holds(&trade, &expected);
     assert!(trade["closeTime"].as_i64() > trade["openTime"].as_i64());
     let wallet = &trade["wallets"][0];
     assert_eq!(fields_of(wallet), sorted("id type amount tradePercent balancePercent balance"));
@@ -151,20 +135,16 @@ async fn an_async_open_is_processing_until_it_arrives() {
     for (after_ms, status, result) in
         [(0, "PROCESSING", "HOLD"), (1_999, "PROCESSING", "HOLD"), (2_000, "OPEN", "PENDING")]
     {
-        venue.clock.set(crate::harness::NOON + after_ms);
+        venue.clock.set(NOON + after_ms);
         let seen = venue.get(&path).await.json();
-        assert_eq!(
-            (&seen["status"], &seen["result"]),
-            (&json!(status), &json!(result)),
-            "after {after_ms} ms"
-        );
-        assert_eq!(seen["openPrice"], json!(0.0), "it opens at the end of that second");
+        // It opens at the end of that second.
+        assert_holds(&seen, &json!({ "status": status, "result": result, "openPrice": 0.0 }));
         assert_eq!(venue.full_rows().await[0]["openPriceTime"], json!(0));
     }
-    venue.clock.set(crate::harness::NOON + 2_998);
+    venue.clock.set(NOON + 2_998);
     assert_eq!(venue.get(&path).await.json()["openPrice"], json!(0.0));
-    venue.clock.set(crate::harness::NOON + 2_999);
-    crate::harness::assert_close(&venue.get(&path).await.json()["openPrice"], 130.05);
+    venue.clock.set(NOON + 2_999);
+    assert_close(&venue.get(&path).await.json()["openPrice"], 130.05);
     assert_eq!(venue.full_rows().await[0]["openPriceTime"], trade["openTime"]);
 }
 
@@ -206,11 +186,9 @@ async fn a_trade_by_id_has_the_short_projection() {
     for (rich, fields) in
         [(false, contract.to_owned()), (true, format!("{contract} result pnl openPrice closePrice"))]
     {
-        let mut premises = Premises::default();
-        premises.settings.rich_short = rich;
-        let venue = premises.venue();
+        let venue = Premises::with(|settings| settings.rich_short = rich).venue();
         let id = venue.open("BTCUSDT", "BUY").await["id"].as_str().unwrap().to_owned();
-        venue.clock.set(crate::harness::NOON + 2_000);
+        venue.clock.set(NOON + 2_000);
         let trade = venue.get(&format!("/token/trades/{id}")).await;
         assert_eq!(trade.fields(), sorted(&fields));
         let trade = trade.json();
@@ -262,7 +240,7 @@ async fn pages_end_with_nulls_and_hold_every_trade_once() {
     assert_eq!(empty, expected);
     let mut opened = Vec::new();
     for step in 0..12 {
-        venue.clock.set(crate::harness::NOON + step * 1_000);
+        venue.clock.set(NOON + step * 1_000);
         opened.push(venue.open("BTCUSDT", "BUY").await["id"].clone());
     }
     let mut seen = Vec::new();
@@ -287,24 +265,16 @@ async fn page_numbers_that_cannot_be_read_are_400() {
     let venue = venue();
     for query in ["page=0&pageSize=10", "page=1&pageSize=0", "page=x&pageSize=10", "page=-1&pageSize=10"] {
         let answer = venue.get(&format!("/token/trades?{query}")).await;
-        assert_eq!(
-            (answer.status.as_u16(), &answer.json()["data"]["error"]),
-            (400, &json!("Bad Request")),
-            "{query}"
-        );
+        assert_eq!((answer.status.as_u16(), &answer.json()["data"]["error"]), (400, &json!("Bad Request")));
     }
 }
 
 #[tokio::test]
 async fn unknown_paths_and_methods_are_answered_in_shape() {
     let venue = venue();
-    assert_eq!(
-        venue.get("/token/nothing").await.json(),
-        json!({ "statusCode": 404, "message": "Not Found" })
-    );
+    let unknown = venue.get("/token/nothing").await.json();
+    assert_eq!(unknown, json!({ "statusCode": 404, "message": "Not Found" }));
     let answer = venue.get("/token/trades/open").await;
-    assert_eq!(
-        (answer.status.as_u16(), &answer.json()["data"]["message"]),
-        (405, &json!("Method Not Allowed"))
-    );
+    assert_eq!(answer.status, 405);
+    assert_eq!(answer.json()["data"]["message"], "Method Not Allowed");
 }

@@ -1,7 +1,7 @@
 //! A venue that remembers few trades, held against one that remembers all: what it remembers is the same, it forgets only what is
 //! over, the first of them first, and what it forgot is as what never was.
 
-use crate::harness::{NOON, Premises, TestVenue, body};
+use crate::harness::{NOON, Premises, TestVenue, block_on, body};
 use axum::http::StatusCode;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -82,10 +82,6 @@ async fn play(keep: usize, faults: &str, steps: Vec<Step>) -> usize {
         compare(&forgetful, &other, keep, &over_since).await;
     }
     other.full_rows().await.len() - forgetful.full_rows().await.len()
-}
-
-fn block_on<F: Future>(future: F) -> F::Output {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
 proptest! {

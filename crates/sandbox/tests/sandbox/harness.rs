@@ -4,8 +4,11 @@ use async_trait::async_trait;
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
+use candlewick_api::{Credentials, HttpBroker, Secret, Settings};
 use candlewick_broker::clock::{Clock, Hold};
-use candlewick_sandbox::{Foundation, Replies, Sandbox, SandboxSettings, Switchboard, markets_of};
+use candlewick_sandbox::{
+    Foundation, Replies, RunningSandbox, Sandbox, SandboxSettings, Switchboard, markets_of,
+};
 use candlewick_sdk::{Candle, CandleSeries, Millis, Money, MoneyScale, Ohlcv, Series};
 use candlewick_simulator::SimulationSettings;
 use serde_json::Value;
@@ -18,7 +21,6 @@ pub(crate) const START: i64 = 1_699_999_200_000;
 /// When tests begin: thirty candles are closed.
 pub(crate) const NOON: i64 = START + 30 * 60_000;
 
-/// Venue time that moves when a test says so.
 pub(crate) struct ManualClock {
     time: watch::Sender<i64>,
 }
@@ -93,7 +95,6 @@ pub(crate) fn stored() -> Vec<CandleSeries> {
     ]
 }
 
-/// What a test may want otherwise.
 pub(crate) struct Premises {
     pub(crate) settings: SandboxSettings,
     pub(crate) simulation: SimulationSettings,
@@ -112,10 +113,19 @@ impl Default for Premises {
 }
 
 impl Premises {
-    pub(crate) fn with_faults(profile: &str) -> Self {
+    pub(crate) fn with(change: impl FnOnce(&mut SandboxSettings)) -> Self {
         let mut premises = Self::default();
-        premises.settings.faults = profile.parse().unwrap();
+        change(&mut premises.settings);
         premises
+    }
+
+    pub(crate) fn with_faults(profile: &str) -> Self {
+        Self::with(|settings| settings.faults = profile.parse().unwrap())
+    }
+
+    pub(crate) async fn running(self) -> (RunningSandbox, Arc<ManualClock>) {
+        let (sandbox, clock) = self.sandbox();
+        (sandbox.bind(std::future::pending()).await.unwrap(), clock)
     }
 
     pub(crate) fn sandbox(self) -> (Sandbox, Arc<ManualClock>) {
@@ -142,14 +152,38 @@ impl Premises {
     }
 }
 
-/// A sandbox in process.
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+pub(crate) fn venue() -> TestVenue {
+    Premises::default().venue()
+}
+
+pub(crate) fn client<C: Clock + 'static>(
+    sandbox: &RunningSandbox,
+    clock: &Arc<C>,
+    key: &str,
+    change: impl FnOnce(&mut Settings),
+) -> HttpBroker {
+    let mut settings = Settings {
+        base_url: sandbox.base_url.clone(),
+        price_url: sandbox.base_url.clone(),
+        requests_per_second: 0.0,
+        ..Settings::default()
+    };
+    change(&mut settings);
+    let (api_token, api_key) = (Secret::new(&sandbox.token).ok(), Secret::new(key).ok());
+    let clock = Arc::clone(clock) as Arc<dyn Clock>;
+    HttpBroker::new(settings, Credentials { api_token, api_key }, clock).unwrap()
+}
+
 pub(crate) struct TestVenue {
     pub(crate) router: Router,
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) switchboard: Arc<Switchboard>,
 }
 
-/// An answer, read to its end.
 pub(crate) struct Answered {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
@@ -161,7 +195,6 @@ impl Answered {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
     }
 
-    /// The names of the body's fields, in alphabetical order.
     pub(crate) fn fields(&self) -> Vec<String> {
         fields_of(&self.json())
     }
@@ -194,12 +227,10 @@ impl TestVenue {
         self.try_send(request).await.expect("an answer")
     }
 
-    /// GET with every credential.
     pub(crate) async fn get(&self, path: &str) -> Answered {
         self.send(request("GET", path, &CREDENTIALS, &Value::Null)).await
     }
 
-    /// POST of a body with every credential.
     pub(crate) async fn post(&self, path: &str, body: Value) -> Answered {
         self.send(request("POST", path, &CREDENTIALS, &body)).await
     }
@@ -211,7 +242,6 @@ impl TestVenue {
         answer.json()
     }
 
-    /// The demo wallet's balance.
     pub(crate) async fn balance(&self) -> f64 {
         let wallets = self.get("/token/wallets").await.json();
         let demo = wallets.as_array().unwrap().iter().find(|wallet| wallet["type"] == "DEMO").unwrap();
@@ -242,6 +272,13 @@ pub(crate) fn request(method: &str, path: &str, headers: &[(&str, &str)], body: 
         return request.body(Body::empty()).unwrap();
     }
     request.header("content-type", "application/json").body(Body::from(body.to_string())).unwrap()
+}
+
+/// The fields of the second have the same values in the first.
+pub(crate) fn assert_holds(value: &Value, expected: &Value) {
+    for (field, expected) in expected.as_object().unwrap() {
+        assert_eq!(value[field], *expected, "{field} of {value}");
+    }
 }
 
 /// Compares prices that were worked out by head.

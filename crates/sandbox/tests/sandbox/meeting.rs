@@ -1,31 +1,16 @@
 //! The client of this workspace at the sandbox: what the one writes, the other reads, to the last field.
 
-use crate::harness::{NOON, Premises, START};
-use candlewick_api::{Credentials, HttpBroker, OpenBody, Secret, Settings};
+use crate::harness::{NOON, Premises, START, client};
+use candlewick_api::{HttpBroker, OpenBody};
 use candlewick_broker::clock::{Clock, Speed, VirtualClock};
 use candlewick_broker::{
     Account, AsOf, Broker, CandleQuery, Detail, MarketData, OpenOrder, OpenOutcome, PriceAnswer, Progress,
     RejectionReason, Reply, Skew, TradeReport,
 };
-use candlewick_sandbox::{Replies, RunningSandbox};
+use candlewick_sandbox::Replies;
 use candlewick_sdk::{Direction, ExpirationType, Interval, Millis, Outcome};
 use rust_decimal::Decimal;
 use std::sync::Arc;
-
-fn client(sandbox: &RunningSandbox, clock: Arc<dyn Clock>, change: impl Fn(&mut Settings)) -> HttpBroker {
-    let mut settings = Settings {
-        base_url: sandbox.base_url.clone(),
-        price_url: sandbox.base_url.clone(),
-        requests_per_second: 0.0,
-        ..Settings::default()
-    };
-    change(&mut settings);
-    let credentials = Credentials {
-        api_token: Some(Secret::new(&sandbox.token).unwrap()),
-        api_key: Some(Secret::new(&sandbox.api_key).unwrap()),
-    };
-    HttpBroker::new(settings, credentials, clock).unwrap()
-}
 
 async fn open(broker: &HttpBroker, symbol: &str) -> TradeReport {
     match broker.open(&order(symbol), Millis::MAX).await {
@@ -47,9 +32,8 @@ fn order(symbol: &str) -> OpenOrder {
 
 #[tokio::test]
 async fn the_client_reads_every_answer_to_the_last_field() {
-    let (sandbox, clock) = Premises::default().sandbox();
-    let sandbox = sandbox.bind(std::future::pending()).await.unwrap();
-    let broker = client(&sandbox, Arc::clone(&clock) as Arc<dyn Clock>, |_| ());
+    let (sandbox, clock) = Premises::default().running().await;
+    let broker = client(&sandbox, &clock, &sandbox.api_key, |_| ());
     assert_eq!(broker.identity().await.unwrap().value.restrictions, [""; 0]);
 
     let opened = open(&broker, "BTCUSDT").await;
@@ -61,10 +45,8 @@ async fn the_client_reads_every_answer_to_the_last_field() {
     assert_eq!((&short.progress, short.profit), (&won, Some(Decimal::TEN)));
     assert_eq!(short.direction, None, "the short projection does not say it");
     let full = broker.trade(&opened.id, Detail::Everything).await.unwrap().value;
-    assert_eq!(
-        (&full.progress, full.direction.and_then(|said| said.known().copied())),
-        (&won, Some(Direction::Buy))
-    );
+    assert_eq!(full.progress, won);
+    assert_eq!(full.direction.and_then(|said| said.known().copied()), Some(Direction::Buy));
     let listing = broker.trades().await;
     assert_eq!((listing.is_complete, listing.trades.len(), listing.ended_early), (true, 1, None));
     assert_eq!(listing.trades[0].progress, won);
@@ -92,11 +74,8 @@ async fn the_client_reads_every_answer_to_the_last_field() {
 
 #[tokio::test]
 async fn the_short_projection_alone_sends_to_the_list() {
-    let mut premises = Premises::default();
-    premises.settings.rich_short = false;
-    let (sandbox, clock) = premises.sandbox();
-    let sandbox = sandbox.bind(std::future::pending()).await.unwrap();
-    let broker = client(&sandbox, Arc::clone(&clock) as Arc<dyn Clock>, |_| ());
+    let (sandbox, clock) = Premises::with(|settings| settings.rich_short = false).running().await;
+    let broker = client(&sandbox, &clock, &sandbox.api_key, |_| ());
     let opened = open(&broker, "BTCUSDT").await;
     clock.set(NOON + 70_000);
     let ended = broker.trade(&opened.id, Detail::Progress).await.unwrap().value;
@@ -106,15 +85,14 @@ async fn the_short_projection_alone_sends_to_the_list() {
 
 #[tokio::test]
 async fn the_other_ways_to_open_are_read_too() {
-    let (sandbox, clock) = Premises::default().sandbox();
-    let sandbox = sandbox.bind(std::future::pending()).await.unwrap();
-    let short = client(&sandbox, Arc::clone(&clock) as Arc<dyn Clock>, |settings| {
+    let (sandbox, clock) = Premises::default().running().await;
+    let short = client(&sandbox, &clock, &sandbox.api_key, |settings| {
         settings.open_body = OpenBody::Short;
         settings.short_close_type = "01:00".parse().ok();
     });
     let acknowledged = open(&short, "BTCUSDT").await;
     assert_eq!((acknowledged.open_time, acknowledged.open_price), (None, None));
-    let late = client(&sandbox, Arc::clone(&clock) as Arc<dyn Clock>, |settings| {
+    let late = client(&sandbox, &clock, &sandbox.api_key, |settings| {
         settings.open_path = "/token/trades/open-async".to_owned();
     });
     let processing = open(&late, "BTCUSDT").await;
@@ -127,9 +105,8 @@ async fn the_other_ways_to_open_are_read_too() {
 
 #[tokio::test]
 async fn a_rejection_is_certain_says_why_and_when_the_order_arrived() {
-    let (sandbox, clock) = Premises::default().sandbox();
-    let sandbox = sandbox.bind(std::future::pending()).await.unwrap();
-    let broker = client(&sandbox, Arc::clone(&clock) as Arc<dyn Clock>, |_| ());
+    let (sandbox, clock) = Premises::default().running().await;
+    let broker = client(&sandbox, &clock, &sandbox.api_key, |_| ());
     clock.set(START + 41 * 60_000);
     let OpenOutcome::Rejected(rejection) = broker.open(&order("EURUSD"), Millis::MAX).await else {
         panic!("a gap has no price")
@@ -148,11 +125,10 @@ async fn a_rejection_is_certain_says_why_and_when_the_order_arrived() {
 async fn in_lock_step_an_order_is_answered_while_time_stands_still() {
     let clock = Arc::new(VirtualClock::new(Millis::new(NOON), Speed::Max));
     let hold = clock.hold();
-    let mut premises = Premises::default();
-    premises.settings.replies = Replies::WhenArrived;
-    let sandbox = premises.sandbox_over(Arc::clone(&clock) as Arc<dyn Clock>);
+    let waiting = Premises::with(|settings| settings.replies = Replies::WhenArrived);
+    let sandbox = waiting.sandbox_over(Arc::clone(&clock) as Arc<dyn Clock>);
     let sandbox = sandbox.bind(std::future::pending()).await.unwrap();
-    let broker = client(&sandbox, Arc::clone(&clock) as Arc<dyn Clock>, |_| ());
+    let broker = client(&sandbox, &clock, &sandbox.api_key, |_| ());
     let opened = open(&broker, "BTCUSDT").await;
     assert_eq!((clock.now(), opened.request_time), (Millis::new(NOON), Some(Millis::new(NOON + 2_000))));
     let known = Millis::new(NOON + 62_999 + 4_000);

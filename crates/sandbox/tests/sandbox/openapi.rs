@@ -1,6 +1,6 @@
 //! The `OpenAPI` document describes what is served.
 
-use crate::harness::{Premises, TestVenue, request};
+use crate::harness::{Premises, TestVenue, assert_holds, request, venue};
 use candlewick_sandbox::TradedWallet;
 use serde_json::{Value, json};
 
@@ -11,11 +11,10 @@ async fn schemas_of(venue: &TestVenue) -> Value {
 
 #[tokio::test]
 async fn the_document_names_every_endpoint_parameter_and_status() {
-    let venue = Premises::default().venue();
-    let answer = venue.send(request("GET", "/openapi.json", &[], &Value::Null)).await;
+    let answer = venue().send(request("GET", "/openapi.json", &[], &Value::Null)).await;
     assert_eq!(answer.status, 200);
     let document = answer.json();
-    let token = "x-timestamp";
+    let (token, window) = ("x-timestamp", "pair slot type interval skip limit startTime endTime");
     for (method, path, parameters, statuses) in [
         ("get", "/token/wallets", token.to_owned(), "200 400 401 500"),
         ("get", "/token/trades", format!("{token} page pageSize userId"), "200 400 401 500"),
@@ -25,12 +24,7 @@ async fn the_document_names_every_endpoint_parameter_and_status() {
         ("get", "/token/users/me", String::new(), "200 401 500"),
         ("get", "/symbol-price/last", "pair slot limitTime".to_owned(), "200 400 401 404 500"),
         ("get", "/symbol-price/default/{pair}", "pair".to_owned(), "200 400 401 404 500"),
-        (
-            "get",
-            "/aggregated-prices/prices",
-            "pair slot type interval skip limit startTime endTime".to_owned(),
-            "200 400 401 404 500",
-        ),
+        ("get", "/aggregated-prices/prices", window.to_owned(), "200 400 401 404 500"),
     ] {
         let operation = &document["paths"][path][method];
         let listed = operation["parameters"].as_array().into_iter().flatten();
@@ -47,33 +41,19 @@ async fn the_document_names_every_endpoint_parameter_and_status() {
         assert_eq!(schemes[scheme], json!({ "type": "apiKey", "in": "header", "name": header }));
     }
     let schemas = document["components"]["schemas"].as_object().unwrap();
-    for schema in [
-        "FullTrade",
-        "Acknowledgement",
-        "OpenBody",
-        "ShortTrade",
-        "ListItem",
-        "TradePage",
-        "User",
-        "Wallet",
-        "PriceRecord",
-        "AggregatedCandle",
-        "ErrorEnvelope",
-        "PlainError",
-    ] {
+    let names = "FullTrade Acknowledgement OpenBody ShortTrade ListItem TradePage User Wallet PriceRecord \
+                 AggregatedCandle ErrorEnvelope PlainError";
+    for schema in names.split(' ') {
         assert!(schemas.contains_key(schema), "{schema}");
     }
-    assert!(
-        schemas["FullTrade"]["properties"]["closePriceTime"].is_object(),
-        "fields have the contract's names"
-    );
+    assert!(schemas["FullTrade"]["properties"]["closePriceTime"].is_object());
 }
 
 /// A list's rows are of one kind each, an empty list of neither, and so are the two bodies and the two answers of an
 /// open: a document in which two branches match tells a client nothing.
 #[tokio::test]
 async fn no_body_matches_two_branches_of_the_document() {
-    let schemas = schemas_of(&Premises::default().venue()).await;
+    let schemas = schemas_of(&venue()).await;
     assert_eq!(schemas["TradePage"]["properties"]["data"]["type"], "array");
     for (choice, branches) in [
         ("TradeRow", ["ListItem", "FullTrade"]),
@@ -100,15 +80,11 @@ async fn no_body_matches_two_branches_of_the_document() {
 
 #[tokio::test]
 async fn the_document_names_what_this_sandbox_has_on_offer() {
-    let schemas = schemas_of(&Premises::default().venue()).await;
+    let schemas = schemas_of(&venue()).await;
     assert_eq!(schemas["Pair"]["enum"], json!(["A&B/C D", "BTCUSDT", "ETHUSDT", "EURUSD", "XRPUSDT"]));
     assert_eq!(schemas["CandleInterval"]["enum"], json!(["1m", "2m", "5m", "15m", "30m", "1h", "12h", "1d"]));
     assert_eq!(schemas["IsDemo"]["enum"], json!([true]));
-    assert_eq!(
-        (&schemas["Stake"]["exclusiveMinimum"], &schemas["Stake"]["maximum"]),
-        (&json!(0), &Value::Null)
-    );
-    assert_eq!(schemas["Stake"]["multipleOf"], json!(0.01));
+    assert_holds(&schemas["Stake"], &json!({ "exclusiveMinimum": 0, "maximum": null, "multipleOf": 0.01 }));
     assert!(schemas["CloseType"]["pattern"].as_str().unwrap().starts_with("^((01|02|"));
     for (name, values) in [
         ("Direction", json!(["BUY", "SELL"])),

@@ -1,15 +1,10 @@
 //! What holds for every sequence of trades: the wallet adds up to the cent, and every way of paging shows all rows.
 
-use crate::harness::{NOON, Premises, body};
+use crate::harness::{NOON, Premises, block_on, body};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-fn block_on<F: Future>(future: F) -> F::Output {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
-}
-
-/// Hundredths of a JSON number.
 fn cents(value: &Value) -> i64 {
     (value.as_f64().unwrap() * 100.0).round() as i64
 }

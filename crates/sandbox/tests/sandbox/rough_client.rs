@@ -1,6 +1,6 @@
 //! Requests that no careful client sends: each is answered, in the shape that its endpoint has for errors (contract 5).
 
-use crate::harness::{CREDENTIALS, Premises, TestVenue, body, request};
+use crate::harness::{CREDENTIALS, body, request, venue};
 use axum::body::{Body, HttpBody};
 use axum::http::Request;
 use http_body::Frame;
@@ -11,10 +11,6 @@ use std::task::{Context, Poll};
 use tokio::time::Instant;
 
 const OPENS: [&str; 2] = ["/token/trades/open", "/token/trades/open-async"];
-
-fn venue() -> TestVenue {
-    Premises::default().venue()
-}
 
 /// The envelope of trade and user endpoints (contract 5, rule 2).
 fn envelope(status: u16, path: &str, message: &str, error: &str) -> Value {
@@ -32,7 +28,6 @@ fn plain(status: u16, message: &str) -> Value {
     json!({ "statusCode": status, "message": message })
 }
 
-/// A body of JSON whose parts are all there is of it.
 fn open_of(path: &str, body: Body) -> Request<Body> {
     let mut open = request("POST", path, &CREDENTIALS, &Value::Null);
     open.headers_mut().insert("content-type", "application/json".parse().unwrap());
@@ -57,10 +52,8 @@ async fn a_path_that_is_no_text_is_400_in_shape_and_401_without_credentials() {
         [("/symbol-price/last?pair=%FF", 404), ("/symbol-price/last?pair=BTCUSDT&limitTime=%FF", 400)]
     {
         let answer = venue.get(path).await;
-        assert_eq!(
-            (answer.status.as_u16(), answer.json()["statusCode"].as_u64()),
-            (status, Some(status.into()))
-        );
+        assert_eq!(answer.status.as_u16(), status);
+        assert_eq!(answer.json()["statusCode"], status);
     }
 }
 
@@ -111,15 +104,12 @@ async fn a_cut_body_is_400_and_a_slow_one_408_in_shape() {
             (true, 400, 0, "The body ends before its announced length", "Bad Request"),
             (false, 408, 10, "The body did not arrive within 10 s", "Request Timeout"),
         ] {
-            let start = Instant::now();
+            let (start, closed) = (Instant::now(), &b"close"[..]);
             let broken = Broken { first: Some(b"{\"isDemo\":"), fails };
             let answer = venue.send(open_of(path, Body::new(broken))).await;
             assert_eq!(start.elapsed().as_secs(), seconds);
             assert_eq!(answer.json(), envelope(status, path, message, error));
-            assert_eq!(
-                (answer.status.as_u16(), &answer.headers["connection"]),
-                (status, &"close".parse().unwrap())
-            );
+            assert_eq!((answer.status.as_u16(), answer.headers["connection"].as_bytes()), (status, closed));
         }
     }
     assert!(venue.full_rows().await.is_empty(), "nothing was opened");

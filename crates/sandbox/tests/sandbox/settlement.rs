@@ -1,14 +1,10 @@
 //! From an open to its settlement: times, prices, the wallet, and when each becomes known (`observed: expiry, money`).
 
-use crate::harness::{NOON, Premises, START, TestVenue, assert_close, body};
+use crate::harness::{NOON, Premises, START, TestVenue, assert_close, assert_holds, body, venue};
 use candlewick_sandbox::Replies;
 use candlewick_sdk::Millis;
 use candlewick_simulator::DrawRule;
 use serde_json::{Value, json};
-
-fn venue() -> TestVenue {
-    Premises::default().venue()
-}
 
 async fn by_id(venue: &TestVenue, trade: &Value) -> Value {
     venue.get(&format!("/token/trades/{}", trade["id"].as_str().unwrap())).await.json()
@@ -18,9 +14,8 @@ async fn by_id(venue: &TestVenue, trade: &Value) -> Value {
 async fn an_open_has_the_times_and_the_price_of_its_arrival() {
     let trade = venue().open("BTCUSDT", "BUY").await;
     // Sent at noon, arrived 2 s later, opened at the end of that second, at the price of 3 s after noon.
-    assert_eq!(trade["requestTime"], json!(NOON + 2_000));
-    assert_eq!(trade["openTime"], json!(NOON + 2_999));
-    assert_eq!(trade["closeTime"], json!(NOON + 62_999));
+    let times = [NOON + 2_000, NOON + 2_999, NOON + 62_999].map(Value::from);
+    assert_eq!(["requestTime", "openTime", "closeTime"].map(|field| trade[field].clone()), times);
     assert_close(&trade["openPrice"], 130.05);
 }
 
@@ -38,13 +33,13 @@ async fn a_settlement_is_seen_at_close_plus_delay_and_not_before() {
         let short = by_id(&venue, &trade).await;
         let full = venue.full_rows().await.remove(0);
         for seen in [&short, &full] {
-            assert_eq!((&seen["status"], &seen["result"]), (&json!(status), &json!(result)), "at {now}");
-            assert_eq!(seen["pnl"], json!(pnl));
+            assert_holds(seen, &json!({ "status": status, "result": result, "pnl": pnl }));
         }
         let settled = status == "COMPLETED";
+        let price_time = if settled { NOON + 62_999 } else { 0 };
+        let times = json!({ "closePriceTime": price_time, "openPriceTime": NOON + 2_999 });
+        assert_holds(&full, &times);
         assert_eq!(full["attemptsToClose"], json!(u32::from(settled)));
-        assert_eq!(full["closePriceTime"], json!(if settled { NOON + 62_999 } else { 0 }));
-        assert_eq!(full["openPriceTime"], json!(NOON + 2_999));
         assert_close(&full["closePrice"], if settled { 131.05 } else { 0.0 });
         assert_close(&short["closePrice"], if settled { 131.05 } else { 0.0 });
     }
@@ -73,8 +68,7 @@ async fn the_stake_leaves_on_arrival_and_returns_with_the_profit() {
             assert_eq!(venue.balance().await, balance, "{symbol} {direction} at {now}");
         }
         let settled = by_id(&venue, &trade).await;
-        assert_eq!((&settled["result"], &settled["pnl"]), (&json!(result), &json!(pnl)));
-        assert_eq!(settled["status"], "COMPLETED");
+        assert_holds(&settled, &json!({ "result": result, "pnl": pnl, "status": "COMPLETED" }));
     }
 }
 
@@ -85,8 +79,8 @@ async fn a_trade_that_closes_in_a_gap_is_cancelled_and_refunded() {
     let trade = venue.open("EURUSD", "BUY").await;
     venue.clock.set(START + 39 * 60_000 + 66_999);
     let settled = by_id(&venue, &trade).await;
-    assert_eq!((&settled["status"], &settled["result"]), (&json!("CANCELLED"), &json!("CANCELLED")));
-    assert_eq!((&settled["pnl"], &settled["closePrice"]), (&json!(0.0), &json!(0.0)));
+    let cancelled = json!({ "status": "CANCELLED", "result": "CANCELLED", "pnl": 0.0, "closePrice": 0.0 });
+    assert_holds(&settled, &cancelled);
     assert_eq!(venue.balance().await, 10_000.0);
 }
 
@@ -183,9 +177,8 @@ async fn what_the_data_never_ends_stays_open() {
 
 #[tokio::test]
 async fn an_answer_that_waits_comes_with_the_arrival() {
-    let mut premises = Premises::default();
-    premises.settings.replies = Replies::WhenArrived;
-    let venue = std::sync::Arc::new(premises.venue());
+    let waiting = Premises::with(|settings| settings.replies = Replies::WhenArrived);
+    let venue = std::sync::Arc::new(waiting.venue());
     let asking = std::sync::Arc::clone(&venue);
     let answer = tokio::spawn(async move { asking.open("BTCUSDT", "BUY").await });
     for now in [NOON, NOON + 1_999] {
@@ -206,16 +199,12 @@ async fn an_answer_that_waits_comes_with_the_arrival() {
 async fn identifiers_repeat_with_the_seed() {
     let mut seen = Vec::new();
     for seed in [1, 1, 2] {
-        let mut premises = Premises::default();
-        premises.settings.seed = seed;
-        let venue = premises.venue();
+        let venue = Premises::with(|settings| settings.seed = seed).venue();
         let trades = [venue.open("BTCUSDT", "BUY").await, venue.open("BTCUSDT", "BUY").await];
         assert_ne!(trades[0]["id"], trades[1]["id"]);
         assert_eq!(trades[0]["id"].as_str().map(str::len), Some(26));
-        seen.push((
-            trades.map(|trade| trade["id"].clone()),
-            venue.get("/token/users/me").await.json()["id"].clone(),
-        ));
+        let user = venue.get("/token/users/me").await.json();
+        seen.push((trades.map(|trade| trade["id"].clone()), user["id"].clone()));
     }
     assert_eq!(seen[0], seen[1]);
     assert_ne!(seen[0].0, seen[2].0);

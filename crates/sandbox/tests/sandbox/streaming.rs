@@ -1,37 +1,22 @@
 //! The client of this workspace on the sandbox's stream of prices, with and without faults.
 
-use crate::harness::{ManualClock, NOON, Premises, START};
-use candlewick_api::{Credentials, HttpBroker, Secret, Settings};
-use candlewick_broker::clock::Clock;
+use crate::harness::{ManualClock, NOON, Premises, START, client};
+use candlewick_api::HttpBroker;
 use candlewick_broker::{AsOf, BrokerError, MarketData, PriceFeed, PriceTick};
 use candlewick_sandbox::{Fault, FaultProfile, RunningSandbox};
 use candlewick_sdk::{Millis, Symbol};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The longest that anything here may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-fn client(sandbox: &RunningSandbox, clock: &Arc<ManualClock>, key: &str) -> HttpBroker {
-    let settings = Settings {
-        base_url: sandbox.base_url.clone(),
-        price_url: sandbox.base_url.clone(),
-        requests_per_second: 0.0,
-        stream: true,
-        stream_silence_ms: 1_000,
-        ..Settings::default()
-    };
-    let credentials = Credentials {
-        api_token: Some(Secret::new(&sandbox.token).unwrap()),
-        api_key: Some(Secret::new(key).unwrap()),
-    };
-    HttpBroker::new(settings, credentials, Arc::clone(clock) as Arc<dyn Clock>).unwrap()
+fn stream_client(sandbox: &RunningSandbox, clock: &Arc<ManualClock>, key: &str) -> HttpBroker {
+    client(sandbox, clock, key, |settings| (settings.stream, settings.stream_silence_ms) = (true, 1_000))
 }
 
 async fn start(faults: &str) -> (RunningSandbox, Arc<ManualClock>, HttpBroker) {
-    let (sandbox, clock) = Premises::with_faults(faults).sandbox();
-    let sandbox = sandbox.bind(std::future::pending()).await.unwrap();
-    let broker = client(&sandbox, &clock, &sandbox.api_key);
+    let (sandbox, clock) = Premises::with_faults(faults).running().await;
+    let broker = stream_client(&sandbox, &clock, &sandbox.api_key);
     (sandbox, clock, broker)
 }
 
@@ -71,10 +56,8 @@ async fn what_is_pushed_is_what_a_question_for_that_second_answers() {
             // The bar of the second that has just ended.
             assert_eq!(tick.time, Millis::new(NOON + second * 1_000 - 1), "{name}");
             assert_eq!(tick.price, polled(&broker, name, tick).await, "{name}");
-            assert!(
-                (129.0..=133.0).contains(&tick.price),
-                "{name}: minute 30 of a pair that rises by 1: {tick:?}"
-            );
+            // Minute 30 of a pair that rises by 1.
+            assert!((129.0..=133.0).contains(&tick.price), "{name}: {tick:?}");
         }
     }
     assert_eq!((NOON - START) / 60_000, 30);
@@ -194,7 +177,7 @@ async fn one_pair_that_is_silent_ends_alone() {
 #[tokio::test]
 async fn the_stream_asks_for_the_key_and_an_unknown_pair_never_begins() {
     let (sandbox, clock, broker) = start("none").await;
-    let refused = subscribe_error(&client(&sandbox, &clock, "another-key")).await;
+    let refused = subscribe_error(&stream_client(&sandbox, &clock, "another-key")).await;
     assert!(matches!(&refused, BrokerError::Credentials { .. }), "{refused}");
     assert!(!refused.to_string().contains("another-key"));
     let Err(unknown) = broker.subscribe(&symbol("NOPE")).await else { panic!("no price of it comes") };

@@ -28,7 +28,6 @@ fn what_was_put_is_read_and_brought_as_it_was() {
     for (storage, root) in both(folder.path()) {
         let at = root.join("b").join("plan.json");
         assert_eq!(storage.look(&at).unwrap(), None);
-        // More than one part, and none.
         for bytes in [vec![7; 2 * AT_ONCE as usize + 5], Vec::new(), b"one".to_vec()] {
             storage.put(&at, bytes.clone()).unwrap();
             let object = storage.look(&at).unwrap().unwrap();

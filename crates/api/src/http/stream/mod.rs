@@ -1,12 +1,10 @@
 //! Price stream of the venue: one connection for all pairs, opened by the first subscription.
 //!
-//! A subscription starts with its first price. It ends with the connection, or when its pair is
-//! silent for `broker.stream_silence_ms`. Prices are then polled until the next subscription.
-//! Reconnects back off exponentially with jitter; a received price resets the backoff.
+//! A subscription ends with the connection, or when its pair is silent for `broker.stream_silence_ms`.
+//! Prices are then polled until the next one.
 
-use super::client::Address;
+use super::HttpBroker;
 use super::market_data::is_same_pair;
-use crate::Settings;
 use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 use candlewick_broker::clock::{Clock, Hold};
 use candlewick_broker::{BrokerError, PriceFeed, PriceSender, UnrecognisedData};
@@ -44,14 +42,6 @@ struct Link {
     not_before: Instant,
 }
 
-pub(super) struct Access<'a> {
-    pub(super) settings: &'a Settings,
-    pub(super) address: &'a Address,
-    pub(super) headers: HeaderMap,
-    pub(super) clock: Arc<dyn Clock>,
-    pub(super) drift: Arc<UnrecognisedData>,
-}
-
 fn pauses() -> ExponentialBackoff {
     let [least, most] = PAUSE;
     let builder = ExponentialBuilder::default().with_min_delay(least).with_max_delay(most);
@@ -68,12 +58,13 @@ impl PriceStream {
     pub(super) async fn subscribe(
         &self,
         symbol: Symbol,
-        access: Access<'_>,
+        venue: &HttpBroker,
+        headers: HeaderMap,
     ) -> Result<PriceFeed, BrokerError> {
-        let silence = access.settings.stream_silence();
+        let silence = venue.settings.stream_silence();
         let (prices, feed) = PriceFeed::channel(WAITING_PRICES);
         let (begun, begins) = oneshot::channel();
-        let wanted = self.link.lock().await.connected(access).await?;
+        let wanted = self.link.lock().await.connected(venue, headers).await?;
         let asked = timeout(silence, wanted.send(Wanted { symbol, prices, begun })).await;
         if !matches!(asked, Ok(Ok(()))) {
             return Err(unavailable("it ended"));
@@ -87,7 +78,11 @@ impl PriceStream {
 }
 
 impl Link {
-    async fn connected(&mut self, access: Access<'_>) -> Result<mpsc::Sender<Wanted>, BrokerError> {
+    async fn connected(
+        &mut self,
+        venue: &HttpBroker,
+        headers: HeaderMap,
+    ) -> Result<mpsc::Sender<Wanted>, BrokerError> {
         match self.wanted.take() {
             Some(wanted) if !wanted.is_closed() => return Ok(self.wanted.insert(wanted).clone()),
             Some(_) => self.pause(),
@@ -96,19 +91,17 @@ impl Link {
         if Instant::now() < self.not_before {
             return Err(unavailable("it is tried again in a moment"));
         }
-        let limit = access.settings.timeout();
-        let opened = match request_of(&access) {
-            Ok(request) => Socket::open(request, limit).await,
+        let opened = match request_of(venue, headers) {
+            Ok(request) => Socket::open(request, venue.settings.timeout()).await,
             Err(error) => Err(error),
         };
         let socket = opened.inspect_err(|_| self.pause())?;
         let (wanted, receiver) = mpsc::channel(WAITING_PAIRS);
-        let Access { settings, clock, drift, .. } = access;
         let reader = Reader {
-            slot: settings.slot.clone(),
-            clock,
-            drift,
-            silence: settings.stream_silence(),
+            slot: venue.settings.slot.clone(),
+            clock: Arc::clone(&venue.clock),
+            drift: Arc::clone(&venue.unrecognised),
+            silence: venue.settings.stream_silence(),
             has_heard: Arc::clone(&self.has_heard),
         };
         tokio::spawn(socket.serve(receiver, reader));
@@ -124,26 +117,22 @@ impl Link {
     }
 }
 
-fn request_of(access: &Access<'_>) -> Result<Request, BrokerError> {
-    let path = access.settings.stream_path.trim_matches('/');
-    let mut url = access.address.join(path.split('/'))?;
+fn request_of(venue: &HttpBroker, headers: HeaderMap) -> Result<Request, BrokerError> {
+    let path = venue.settings.stream_path.trim_matches('/');
+    let mut url = venue.prices.join(path.split('/'))?;
     let with_slash = format!("{}/", url.path());
     url.set_path(&with_slash);
     url.set_query(Some("EIO=4&transport=websocket"));
     let encrypted = url.scheme() == "https";
-    let refused = |problem: &str| BrokerError::settings("price_url", &access.settings.price_url, problem);
+    let refused = |problem: &str| BrokerError::settings("price_url", &venue.settings.price_url, problem);
     url.set_scheme(if encrypted { "wss" } else { "ws" }).map_err(|()| refused("cannot be streamed from"))?;
     let request = url.as_str().into_client_request();
     let mut request = request.map_err(|error| refused(&error.to_string()))?;
-    for (name, value) in &access.headers {
-        request.headers_mut().insert(name, value.clone());
-    }
+    request.headers_mut().extend(headers);
     Ok(request)
 }
 
-/// Maximum frame length in bytes; longer frames end the connection.
-///
-/// A price has some hundred bytes.
+/// In bytes; longer frames end the connection.
 const LONGEST_FRAME: usize = 64 * 1024;
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
@@ -281,9 +270,7 @@ async fn send(
     sent.map_err(|_| unavailable("it takes nothing"))?.map_err(|error| failure_of(&error))
 }
 
-/// Describes an error.
-///
-/// A rejected handshake is reported by its status only, since its text may be anything.
+/// Describes an error; a rejected handshake only by its status, since its text may be anything.
 fn failure_of(error: &Error) -> BrokerError {
     match error {
         Error::Http(answer) if matches!(answer.status().as_u16(), 401 | 403) => {

@@ -10,9 +10,7 @@ use std::time::Duration;
 const NAMESPACE: &str = "/symbol-prices";
 const SUBSCRIBE: &str = "last-symbol-price";
 pub(super) const PONG: &str = "3";
-/// Bounds of the silence timeout.
-///
-/// A dead connection is noticed whatever the server announces.
+/// Bounds of the silence timeout, whatever the server announces.
 const SILENCE: [Duration; 2] = [Duration::from_secs(1), Duration::from_mins(1)];
 
 #[derive(Clone, Debug, PartialEq)]
@@ -155,9 +153,7 @@ fn body_of(message: Value, is_named: bool) -> Option<Value> {
     Some(Value::Object(fields))
 }
 
-/// Returns the time of a record's last price.
-///
-/// A record is a one-second bar, so its last price belongs just before the end of that second.
+/// Returns the time of a record's last price, which is just before the end of its second.
 fn made_at(time: Millis) -> Millis {
     if time.get() == i64::MAX || !time.is_aligned_to(Millis::SECOND) { time } else { time + Millis::new(999) }
 }
@@ -180,10 +176,8 @@ mod tests {
         assert_eq!(open(0, 0), Packet::Open(Duration::from_secs(1)));
         assert_eq!(read("2"), Packet::Ping);
         assert_eq!(read(r#"40/symbol-prices,{"sid":"y"}"#), Packet::Joined);
-        assert_eq!(
-            read(r#"44/symbol-prices,{"message":"no"}"#),
-            Packet::Refused(r#"{"message":"no"}"#.into())
-        );
+        let refused = Packet::Refused(r#"{"message":"no"}"#.into());
+        assert_eq!(read(r#"44/symbol-prices,{"message":"no"}"#), refused);
         assert_eq!([read("1"), read("41/symbol-prices,")], [Packet::End, Packet::End]);
         let arguments = vec![json!("message"), json!({"a": 1})];
         for text in [r#"42/symbol-prices,["message",{"a":1}]"#, r#"42/symbol-prices,17["message",{"a":1}]"#] {
@@ -254,23 +248,16 @@ mod tests {
             record[name] = value;
             json!({"event": "symbol.price.update", "data": record})
         };
-        for message in [
-            json!(7),
-            json!({"event": "other", "data": record()}),
-            json!({}),
-            with("closePrice", json!(0)),
-            with("closePrice", json!(-1)),
-            with("closePrice", json!("NaN")),
-            with("closePrice", json!("1e999")),
-            with("closePrice", json!([])),
-            with("time", json!(1_795_175_000_000_i64)),
-            with("time", json!(1_795_176_900_000_i64)),
-            with("time", json!(i64::MAX)),
-            with("time", json!(i64::MIN)),
-            with("time", json!("\u{0}")),
-            with("slot", json!("other")),
-            with("pair", Value::Null),
+        let mut messages = vec![json!(7), json!({"event": "other", "data": record()}), json!({})];
+        for (name, values) in [
+            ("closePrice", json!([0, -1, "NaN", "1e999", []])),
+            ("time", json!([1_795_175_000_000_i64, 1_795_176_900_000_i64, i64::MAX, i64::MIN, "\u{0}"])),
+            ("slot", json!(["other"])),
+            ("pair", json!([null])),
         ] {
+            messages.extend(values.as_array().unwrap().iter().map(|value| with(name, value.clone())));
+        }
+        for message in messages {
             let (update, met) = of(message.clone());
             assert_eq!(update, None, "{message}");
             assert!(!met.is_empty(), "{message} is counted");

@@ -3,7 +3,7 @@
 use super::settings::{ColumnRoles, Role};
 use super::{number, time};
 use crate::csv::excerpt;
-use crate::import::labels::{LabelColumns, plain_name};
+use crate::import::labels::{LabelColumns, is_one_of, plain_name};
 use crate::import::row::{Problem, decimals_between_commas, splits_decimals};
 use ::csv::StringRecord;
 use std::fmt;
@@ -27,48 +27,22 @@ pub(super) struct Columns {
     names: Vec<String>,
 }
 
-const TIMES: [&str; 26] = [
-    "time",
-    "timestamp",
-    "datetime",
-    "date time",
-    "date/time",
-    "date",
-    "day",
-    "open time",
-    "opentime",
-    "start",
-    "start time",
-    "window start",
-    "start at",
-    "starttime",
-    "begin",
-    "candle time",
-    "bar time",
-    "ts event",
-    "unix",
-    "unix time",
-    "unix timestamp",
-    "epoch",
-    "ts",
-    "t",
-    "index",
-    "unnamed: 0",
-];
-const UTC_TIMES: [&str; 8] =
-    ["gmt time", "utc time", "utc", "time utc", "time (utc)", "datetime utc", "datetime (utc)", "date (utc)"];
-const OPENS: [&str; 5] = ["open", "o", "open price", "opening price", "price open"];
-const HIGHS: [&str; 6] = ["high", "h", "high price", "price high", "max", "highest"];
-const LOWS: [&str; 6] = ["low", "l", "low price", "price low", "min", "lowest"];
-const CLOSES: [&str; 7] = ["close", "c", "close price", "closing price", "price close", "close/last", "last"];
-const PRICES: [&str; 1] = ["price"];
-const VOLUMES: [&str; 8] =
-    ["volume", "vol", "vol.", "v", "tick volume", "tickvol", "tickvolume", "base volume"];
+/// Names of columns, between bars.
+const TIMES: &str = "time|timestamp|datetime|date time|date/time|date|day|open time|opentime|start|start time|\
+                     window start|start at|starttime|begin|candle time|bar time|ts event|unix|unix time|\
+                     unix timestamp|epoch|ts|t|index|unnamed: 0";
+const UTC_TIMES: &str = "gmt time|utc time|utc|time utc|time (utc)|datetime utc|datetime (utc)|date (utc)";
+const OPENS: &str = "open|o|open price|opening price|price open";
+const HIGHS: &str = "high|h|high price|price high|max|highest";
+const LOWS: &str = "low|l|low price|price low|min|lowest";
+const CLOSES: &str = "close|c|close price|closing price|price close|close/last|last";
+const PRICES: &str = "price";
+const VOLUMES: &str = "volume|vol|vol.|v|tick volume|tickvol|tickvolume|base volume";
 
 pub(super) fn name_prices(cells: &[String]) -> bool {
     let names: Vec<String> = cells.iter().map(|cell| plain_name(cell)).collect();
-    let has = |known: &[&str]| names.iter().any(|name| known.contains(&name.as_str()));
-    has(&OPENS) && has(&HIGHS) && has(&LOWS) && (has(&CLOSES) || has(&PRICES))
+    let has = |known: &str| names.iter().any(|name| is_one_of(known, name));
+    has(OPENS) && has(HIGHS) && has(LOWS) && (has(CLOSES) || has(PRICES))
 }
 
 impl Columns {
@@ -106,8 +80,8 @@ impl Columns {
 
     fn by_name(cells: &[String], sample: Option<&StringRecord>) -> Result<Self, Problem> {
         let names: Vec<String> = cells.iter().map(|cell| plain_name(cell)).collect();
-        let all = |known: &[&str]| -> Vec<usize> {
-            (0..names.len()).filter(|column| known.contains(&names[*column].as_str())).collect()
+        let all = |known: &str| -> Vec<usize> {
+            (0..names.len()).filter(|column| is_one_of(known, &names[*column])).collect()
         };
         let mut roles: Vec<Option<Role>> = vec![None; cells.len()];
         let mut doubles: Vec<String> = Vec::new();
@@ -122,12 +96,12 @@ impl Columns {
                 doubles.push(format!("{} for {}", names.join(" and "), role.as_str()));
             }
         };
-        let named_closes = all(&CLOSES);
-        let closes = if named_closes.is_empty() { all(&PRICES) } else { named_closes };
+        let named_closes = all(CLOSES);
+        let closes = if named_closes.is_empty() { all(PRICES) } else { named_closes };
         for (role, found) in [
-            (Role::Open, all(&OPENS)),
-            (Role::High, all(&HIGHS)),
-            (Role::Low, all(&LOWS)),
+            (Role::Open, all(OPENS)),
+            (Role::High, all(HIGHS)),
+            (Role::Low, all(LOWS)),
             (Role::Close, closes),
         ] {
             if found.is_empty() {
@@ -135,12 +109,12 @@ impl Columns {
             }
             give(role, &found);
         }
-        let exact = all(&["volume"]);
-        give(Role::Volume, &if exact.is_empty() { all(&VOLUMES) } else { exact });
+        let exact = all("volume");
+        give(Role::Volume, &if exact.is_empty() { all(VOLUMES) } else { exact });
         // A table of pandas has its times in a first column without a name.
         let nameless = if names.first().is_some_and(String::is_empty) { vec![0] } else { Vec::new() };
-        let utc = all(&UTC_TIMES);
-        let mut times = [all(&TIMES), utc.clone()].concat();
+        let utc = all(UTC_TIMES);
+        let mut times = [all(TIMES), utc.clone()].concat();
         times.sort_unstable();
         if times.is_empty() {
             times = nameless;

@@ -1,8 +1,7 @@
 //! Tables with named columns, as written by spreadsheets, scripts and charting sites.
 //!
-//! A first pass determines column roles ([`columns`]), delimiter, number formats
-//! ([`number`]) and time formats ([`time`]), a second one reads the rows. An ambiguity is an error
-//! that names the option to resolve it.
+//! A first pass determines column roles, delimiter, number formats and time formats, a second one reads the
+//! rows.
 
 use super::labels::Labels;
 use super::row::{Clock, Decoded, Problem, Row, Unit, WrittenDecimals};
@@ -95,13 +94,8 @@ pub(super) fn decode(
         decoded.keep(line, read, || record.iter().collect::<Vec<_>>().join(",")).map_err(Problem::File)?;
         previous = Some(record);
     }
-    let reading = format!(
-        "{}; between {}{}; times {}",
-        columns,
-        delimiter.in_words(),
-        numbers.in_words(),
-        times.in_words()
-    );
+    let (between, marks) = (delimiter.in_words(), numbers.in_words());
+    let reading = format!("{columns}; between {between}{marks}; times {}", times.in_words());
     Ok(NamedTable { decoded, reading })
 }
 

@@ -38,9 +38,7 @@ impl Role {
     }
 }
 
-/// Column roles from left to right: `time,open,high,low,close,volume`.
-///
-/// `date,clock` is a time in two columns, `-` an ignored column.
+/// Column roles from left to right; `date,clock` is a time in two columns, `-` an ignored column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnRoles(pub(super) Vec<Option<Role>>);
 

@@ -44,7 +44,30 @@ pub(super) fn answer(status: &str, body: &str) -> String {
     format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n{body}", body.len())
 }
 
+pub(super) fn reply(status: &str, body: &str) -> Act {
+    Act::Reply(answer(status, body))
+}
+
+/// Long enough for every answer that comes, however busy the machine is.
+pub(super) fn patient() -> Settings {
+    Settings {
+        retry_pause_ms: 1,
+        timeout_ms: 60_000,
+        read_deadline_ms: 60_000,
+        connect_timeout_ms: 30_000,
+        ..Settings::default()
+    }
+}
+
+pub(super) fn unlimited() -> Settings {
+    Settings { requests_per_second: 0.0, ..patient() }
+}
+
 impl Script {
+    pub(super) async fn of(bodies: &[&str]) -> Self {
+        Self::start(bodies.iter().map(|body| reply("200 OK", body)).collect()).await
+    }
+
     pub(super) async fn start(acts: Vec<Act>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

@@ -117,8 +117,8 @@ fn a_limit_that_is_lowered_in_silence_is_found_out_once() {
 
 #[test]
 fn a_window_that_is_shortened_in_silence_loses_nothing() {
-    // No answer is full, and yet there is more: 400 of the first window, 400 and 200 of its rest; from then on windows
-    // are as long as answers.
+    // No answer is full, and yet there is more: 400 of the first window, 400 and 200 of its rest; from then
+    // on windows are as long as answers.
     let server = |cut| Server { longest: 400, cut, ..plain(FIRST..FIRST + 3_000) };
     check_requests(server(Cut::Oldest), 1_000, FIRST..FIRST + 3_000, 3_000, 8);
     check_requests(server(Cut::Newest), 1_000, FIRST..FIRST + 3_000, 3_000, 8);
@@ -191,6 +191,14 @@ fn unavailable() -> BrokerError {
     BrokerError::Unavailable { text: "reset".into() }
 }
 
+fn limited(seconds: u64) -> BrokerError {
+    BrokerError::RateLimited { text: "slow".into(), retry_after: Some(Duration::from_secs(seconds)) }
+}
+
+fn missing() -> BrokerError {
+    BrokerError::NotFound { text: "pair".into() }
+}
+
 #[test]
 fn trouble_is_waited_for_once_the_venue_has_answered_and_not_for_ever() {
     let check =
@@ -203,36 +211,13 @@ fn trouble_is_waited_for_once_the_venue_has_answered_and_not_for_ever() {
             let outcome = run(all(download)).map(|windows| candles(&windows).len());
             assert_eq!((outcome, requests.load(Ordering::Relaxed)), (expected, asked));
         };
-    let limited = |seconds| BrokerError::RateLimited {
-        text: "slow".into(),
-        retry_after: Some(Duration::from_secs(seconds)),
-    };
     check(|_| None, Ok(20), 2);
     check(|number| (number == 1 || number == 2).then(unavailable), Ok(20), 4);
     check(|number| (number > 0).then(unavailable), Err(unavailable()), 9);
     check(|_| Some(unavailable()), Err(unavailable()), 1);
-    check(
-        |number| {
-            (number == 0).then(|| BrokerError::RateLimited {
-                text: "slow".into(),
-                retry_after: Some(Duration::from_mins(1)),
-            })
-        },
-        Ok(20),
-        3,
-    );
-    check(
-        |_| {
-            Some(BrokerError::RateLimited {
-                text: "slow".into(),
-                retry_after: Some(Duration::from_secs(301)),
-            })
-        },
-        Err(limited(301)),
-        1,
-    );
-    let missing = || BrokerError::NotFound { text: "pair".into() };
-    check(|number| (number == 1).then(|| BrokerError::NotFound { text: "pair".into() }), Err(missing()), 2);
+    check(|number| (number == 0).then(|| limited(60)), Ok(20), 3);
+    check(|_| Some(limited(301)), Err(limited(301)), 1);
+    check(|number| (number == 1).then(missing), Err(missing()), 2);
 }
 
 #[test]
