@@ -35,6 +35,7 @@ mod stake;
 mod stake_checks;
 mod stake_notices;
 #[cfg(test)]
+#[path = "tests/testing.rs"]
 mod testing;
 
 pub use action::{Action, Judgement, Refused};

@@ -21,6 +21,7 @@ mod session_limits;
 mod settings;
 mod state;
 #[cfg(test)]
+#[path = "tests/testing.rs"]
 mod testing;
 mod venue_refusals;
 mod zone_help;

@@ -39,6 +39,7 @@ mod candles;
 mod checks;
 mod golden;
 #[cfg(test)]
+#[path = "tests/sample.rs"]
 mod sample;
 mod table;
 mod validation;
