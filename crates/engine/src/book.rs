@@ -34,9 +34,8 @@ pub enum IntentState {
 
 impl IntentState {
     /// Returns the name for output.
-    ///
-    /// `InFlight` and `InDoubt` share a name: a reader of the journal cannot tell whether a reply
-    /// is pending or lost.
+    /// `InFlight` and `InDoubt` share a name: a reader of the journal cannot tell whether a reply is pending
+    /// or lost.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::InFlight | Self::InDoubt => "in_doubt",
@@ -50,10 +49,8 @@ impl IntentState {
 }
 
 /// The order in which a Session received the updates of an intent.
-///
-/// Values are 1-based update numbers of the book, 0 for updates that did not happen. Payouts are
-/// those reported with the updates. Several updates can share a time, and the Session decided in
-/// this order.
+/// Values are 1-based update numbers of the book, 0 for updates that did not happen. Payouts are those
+/// reported with the updates. Several updates can share a time, and the Session decided in this order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventSequence {
     pub(crate) decided: u32,
@@ -86,9 +83,8 @@ impl EventSequence {
     }
 
     /// Builds a sequence from recorded values.
-    ///
-    /// The numbers are those of decision, reply, failure and settlement, 0 if it did not happen.
-    /// The payouts are those of the reply and of the settlement.
+    /// The numbers are those of decision, reply, failure and settlement, 0 if it did not happen. The payouts
+    /// are those of the reply and of the settlement.
     pub const fn recorded(
         [decided, answered, left_out, settled]: [u32; 4],
         [answered_payout, settled_payout]: [Option<Payout>; 2],
@@ -128,13 +124,11 @@ pub struct CorrectedResult {
 }
 
 /// An intent and its results.
-///
 /// The rarely read reason and venue id are stored in the book ([`TradeBook::reason`],
 /// [`TradeBook::venue_id`]) to keep rows small.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IntentRow {
     /// Approved terms of the order.
-    ///
     /// Direction and stake are those of the venue if it took others, see [`TradeBook::departure`].
     pub approved: OrderTerms,
     /// State of the intent.
@@ -167,9 +161,8 @@ pub struct IntentRow {
 }
 
 /// All intents in order, and the number of refusals by rule name.
-///
-/// It accepts and ignores the same updates as the Session: a reply counts once, and a finished
-/// intent never changes.
+/// It accepts and ignores the same updates as the Session: a reply counts once, and a finished intent never
+/// changes.
 #[derive(Clone, Debug)]
 pub struct TradeBook {
     pub(crate) rows: Vec<IntentRow>,
@@ -351,7 +344,6 @@ impl TradeBook {
     }
 
     /// Appends the intents and refusals of a later run, for figures over several runs.
-    ///
     /// The intents are renumbered to follow the last one of this book.
     pub fn append(&mut self, later: &Self) {
         let next = self.rows.last().map_or(1, |row| row.approved.intent().number() + 1);
@@ -401,7 +393,6 @@ impl TradeBook {
     }
 
     /// Returns the number of refusals by name, for names that occurred.
-    ///
     /// Names are the rules of the engine, and `NoPrice`, `Rejected` and `NotSent` of the venue.
     pub fn refused(&self) -> BTreeMap<&'static str, u64> {
         let venue = [("NoPrice", self.no_price), ("Rejected", self.rejected), ("NotSent", self.not_sent)];
@@ -498,8 +489,7 @@ impl TradeBook {
         self.rows.get_mut(position)
     }
 
-    /// Intent numbers have no gaps, so the index of a row follows from its number unless rows were
-    /// dropped.
+    /// Intent numbers have no gaps, so the index of a row follows from its number unless rows were dropped.
     fn position(&self, intent: IntentId) -> Option<usize> {
         let first = self.rows.first()?.approved.intent().number();
         let place = usize::try_from(intent.number().checked_sub(first)?).ok()?;
@@ -513,7 +503,6 @@ impl TradeBook {
     }
 
     /// Returns the order of an intent if the venue took other terms.
-    ///
     /// The row of the intent has the terms that the venue took.
     pub fn departure(&self, intent: IntentId) -> Option<&Departure> {
         self.departures.get(&intent)

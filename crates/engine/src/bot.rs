@@ -186,9 +186,8 @@ impl Bot {
     }
 
     /// Returns whether the bot stakes by an edge that is no longer held.
-    ///
-    /// The lower bound of its win rate covers all of its trades. After a long good stretch it
-    /// remains above break-even for thousands of losing trades.
+    /// The lower bound of its win rate covers all of its trades. After a long good stretch it remains above
+    /// break-even for thousands of losing trades.
     #[inline]
     pub(crate) fn has_lost_edge(&self) -> bool {
         self.stake.is_by_edge() && self.verdict.edge() == Edge::NoLongerHeld

@@ -7,7 +7,6 @@ use candlewick_statistics::{ConfidenceSequence, OpenTrade};
 use std::collections::BTreeMap;
 
 /// The part of an intent's row that the edge needs.
-///
 /// It takes a few bytes, so it can be stored for many intents without their rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EdgeRow {
@@ -19,9 +18,7 @@ pub struct EdgeRow {
     payout: Option<Payout>,
 }
 
-/// A confidence sequence that follows a book event by event.
-///
-/// It needs no rows of finished trades.
+/// A confidence sequence that follows a book event by event. It needs no rows of finished trades.
 #[derive(Clone, Debug, Default)]
 pub struct RunningEdge {
     sequence: ConfidenceSequence,
@@ -74,7 +71,6 @@ impl RunningEdge {
     }
 
     /// Adds the updates numbered `[from, before)` of these intents.
-    ///
     /// Updates added earlier must have smaller numbers.
     pub fn take(&mut self, rows: &[EdgeRow], (from, before): (u32, u32)) {
         let is_asked = |number: u32| number > 0 && from <= number && number < before;
@@ -151,15 +147,12 @@ impl RunningEdge {
 }
 
 /// Builds the sequence of intents in the order in which the Session saw them.
-///
 /// The order is that of [`judge`](crate::judge).
 pub fn edge_sequence<'a>(rows: impl IntoIterator<Item = &'a IntentRow>) -> ConfidenceSequence {
     edge_sequence_of(&rows.into_iter().map(JudgedTrade::of_row).collect::<Vec<_>>())
 }
 
-/// Builds the sequence of trades from any source.
-///
-/// The order is that of [`judge_trades`](crate::judge_trades).
+/// Builds the sequence of trades from any source. The order is that of [`judge_trades`](crate::judge_trades).
 pub fn edge_sequence_of(trades: &[JudgedTrade]) -> ConfidenceSequence {
     let mut sequence = ConfidenceSequence::new();
     let mut open: Vec<_> = trades.iter().map(|_| None).collect();

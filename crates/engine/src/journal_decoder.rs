@@ -41,9 +41,7 @@ pub enum DecodeError {
     NoBots,
 }
 
-/// Decoder for the entries of one run.
-///
-/// It maps the bots and symbols of the run to those of the Session.
+/// Decoder for the entries of one run. It maps the bots and symbols of the run to those of the Session.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct JournalDecoder {
     bots: Vec<BotId>,
@@ -93,12 +91,9 @@ impl JournalDecoder {
     }
 
     /// Creates a decoder for the run with this header and begins it in the Session.
-    ///
-    /// See [`Session::begin_run`]. Former bots get numbers after the Session's own. Their trades
-    /// still count in the ledger and in their verdicts.
-    ///
-    /// # Errors
-    /// [`DecodeError::NoBots`] if the header does not name its bots.
+    /// See [`Session::begin_run`]. Former bots get numbers after the Session's own. Their trades still count
+    /// in the ledger and in their verdicts. Fails with [`DecodeError::NoBots`] if the header does not name
+    /// its bots.
     pub fn of_run(header: &Header, session: &mut Session) -> Result<Self, DecodeError> {
         #[derive(Deserialize)]
         struct Bot {
@@ -129,10 +124,7 @@ impl JournalDecoder {
         }
     }
 
-    /// Parses an event.
-    ///
-    /// # Errors
-    /// [`DecodeError::InvalidEntry`] if `body` is not an event.
+    /// Parses an event. Fails with [`DecodeError::InvalidEntry`] if `body` is not an event.
     pub fn read_event(&self, body: &str) -> Result<Recorded, DecodeError> {
         let mut event: Event = serde_json::from_str(body)?;
         match &mut event.kind {
@@ -145,10 +137,7 @@ impl JournalDecoder {
         Ok(Recorded::Event(event))
     }
 
-    /// Parses an action.
-    ///
-    /// # Errors
-    /// [`DecodeError::InvalidEntry`] if `body` is not an action.
+    /// Parses an action. Fails with [`DecodeError::InvalidEntry`] if `body` is not an action.
     pub fn read_action(&mut self, body: &str) -> Result<Recorded, DecodeError> {
         Ok(match serde_json::from_str(body)? {
             RecordedAction::Refuse {} => Recorded::Refuse,
@@ -198,9 +187,6 @@ impl JournalDecoder {
 }
 
 /// Returns the action as recorded in a journal, for comparison with a replay.
-///
-/// # Errors
-/// None in practice: every action has a JSON form.
 pub fn to_recorded_form(action: &Action) -> Result<Value, DecodeError> {
     Ok(serde_json::to_value(action)?)
 }

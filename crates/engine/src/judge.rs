@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::iter;
 
-/// Payout assumed until one is seen on the symbol. It is high, so the bet is small. Trades may pay
-/// more.
+/// Payout assumed until one is seen on the symbol. It is high, so the bet is small. Trades may pay more.
 pub(crate) const UNSEEN_PAYOUT_FRACTION: f64 = 0.92;
 
 const USUAL_OPEN_TRADES: usize = 16;
@@ -41,9 +40,8 @@ struct Staked {
 
 impl Judge {
     /// Builds the verdict after a run, from its rows in the order of their book.
-    ///
-    /// It buffers only the updates of pending trades. A list of all updates would take longer to
-    /// write and sort than everything else.
+    /// It buffers only the updates of pending trades. A list of all updates would take longer to write and
+    /// sort than everything else.
     pub fn after<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, test: impl Into<EdgeTest>) -> Self {
         let mut judge = Self::new(test);
         let mut waiting: VecDeque<Waiting> = VecDeque::with_capacity(USUAL_OPEN_TRADES);
@@ -100,7 +98,6 @@ impl Judge {
     }
 
     /// Returns the decision time from which a shown edge is no longer supported.
-    ///
     /// It ended, or it was smaller all along. `None` before the watch raises an alarm.
     pub fn no_longer_held_since(&self) -> Option<Millis> {
         self.watch.as_ref()?.no_longer_held_since()
@@ -149,7 +146,6 @@ impl Judge {
     }
 
     /// Records the end of a trade, with the payout of a win if it is reported again.
-    ///
     /// Otherwise the payout of the reply counts. Unknown and already ended trades are ignored.
     pub fn on_settled(&mut self, intent: IntentId, outcome: Outcome, payout: Option<Payout>) {
         let Some(place) = self.open.iter().position(|open| open.intent == intent) else { return };
@@ -196,12 +192,9 @@ pub struct JudgedTrade {
     pub answered: Option<Millis>,
     /// Payout of a win.
     pub payout: Option<Payout>,
-    /// Time at which the end became known, and the outcome.
-    ///
-    /// An intent that never became a trade is cancelled.
+    /// Time at which the end became known, and the outcome. An intent that never became a trade is cancelled.
     pub ended: Option<(Millis, Outcome)>,
     /// Order of its updates in its book, `None` for trades from another source.
-    ///
     /// It covers all trades of the book and takes precedence over times.
     pub sequence: Option<EventSequence>,
 }
@@ -225,14 +218,12 @@ struct Waiting {
 pub(crate) type Known = (Option<u32>, Millis, News, usize);
 
 /// Computes the verdict from rows, in the order in which the Session saw them.
-///
 /// It equals the verdict of the Session. `test` is a plan, or a test with a share of alpha.
 pub fn judge<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, test: impl Into<EdgeTest>) -> EdgeTest {
     Judge::after(rows, test).test
 }
 
 /// Computes the verdict like [`judge`], of trades from any source.
-///
 /// Without a recorded order, a trade counts at its decision and its end when it became known.
 pub fn judge_trades(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> EdgeTest {
     judge_of(trades, test).test
@@ -254,9 +245,8 @@ impl JudgedTrade {
     }
 
     /// Builds the trade of a row.
-    ///
-    /// A failed intent stays cancelled even if a trade turns up later, because its end may have
-    /// been known by then.
+    /// A failed intent stays cancelled even if a trade turns up later, because its end may have been known by
+    /// then.
     pub fn of_row(row: &IntentRow) -> Self {
         let (decided, sequence) = (row.approved.decision_time(), row.sequence);
         let ended = if sequence.left_out > 0 {
@@ -300,9 +290,7 @@ pub const fn to_trade_outcome(outcome: Outcome) -> TradeOutcome {
     }
 }
 
-/// An edge shown by some trades.
-///
-/// The verdict is final, but later trades may still contradict it.
+/// An edge shown by some trades. The verdict is final, but later trades may still contradict it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownEdge {
     /// Time at which the end of the deciding trade became known.
@@ -333,8 +321,7 @@ impl ShownEdge {
     }
 }
 
-/// Change detection over the trades decided after *edge shown*, for the end of an edge of `delta`
-/// or more.
+/// Change detection over the trades decided after *edge shown*, for the end of an edge of `delta` or more.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct EdgeWatch {
     detector: ChangeDetector,

@@ -83,7 +83,6 @@ impl TradeBook {
     }
 
     /// Puts a row back: over the existing row of its intent, else at the end.
-    ///
     /// Returns whether the row fits, since intents are numbered without gaps.
     pub fn put_back(&mut self, kept: KeptRow, decoder: &mut JournalDecoder) -> bool {
         let KeptRow { row, text, numbers, venue_id, ordered, by_person, corrected } = kept;
@@ -134,7 +133,6 @@ impl TradeBook {
     }
 
     /// Drops rows for which `is_kept` is false and returns their number.
-    ///
     /// Everything known of their intents is dropped as well. The counts remain.
     pub fn keep_rows(&mut self, mut is_kept: impl FnMut(&IntentRow) -> bool) -> usize {
         let before = self.rows.len();
@@ -148,9 +146,7 @@ impl TradeBook {
     }
 
     /// Returns the book with its dropped rows from `first` on, copied from `whole`.
-    ///
-    /// `whole` is another book of the same intents. Rows after the last one of this book are not
-    /// added.
+    /// `whole` is another book of the same intents. Rows after the last one of this book are not added.
     #[must_use]
     pub fn filled_from(&self, whole: &Self, first: IntentId) -> Self {
         let last = self.rows.last().map(|row| row.approved.intent());
@@ -169,7 +165,6 @@ impl TradeBook {
     }
 
     /// Restarts the counts for a run with this first intent.
-    ///
     /// Later replies of the venue to intents of earlier runs are not counted.
     pub fn count_from_intent(&mut self, first: IntentId) {
         self.refused = RefusalCount::default();
@@ -177,9 +172,7 @@ impl TradeBook {
         self.counted_from = first;
     }
 
-    /// Returns the book from this intent on.
-    ///
-    /// That is the book of one run after earlier runs were recalled.
+    /// Returns the book from this intent on. That is the book of one run after earlier runs were recalled.
     #[must_use]
     pub fn from_intent(mut self, first: IntentId) -> Self {
         self.rows.retain(|row| row.approved.intent() >= first);

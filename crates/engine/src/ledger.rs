@@ -5,9 +5,7 @@ use candlewick_sdk::{Millis, Money, Outcome};
 use candlewick_statistics::Streaks;
 use serde::{Deserialize, Serialize};
 
-/// The Session's own exact account of the wallet.
-///
-/// It is folded from events and never read from the venue.
+/// The Session's own exact account of the wallet. It is folded from events and never read from the venue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
     free: Money,
@@ -78,7 +76,6 @@ impl Ledger {
     }
 
     /// Returns the current number of consecutive losses over all bots.
-    ///
     /// Draws and cancellations neither add to a streak nor end it.
     pub const fn loss_streak(&self) -> u32 {
         self.losses

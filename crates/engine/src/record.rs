@@ -20,9 +20,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Current version of the journal format.
-    ///
-    /// Increment it with every change of the hashed bytes.
+    /// Current version of the journal format. Increment it with every change of the hashed bytes.
     pub const FORMAT: u32 = 4;
     /// First format with [`Action::Verdict`] entries.
     pub const FORMAT_OF_VERDICTS: u32 = 3;
@@ -56,10 +54,7 @@ pub trait Recorder {
         Interest::Everything
     }
 
-    /// Records the next entry.
-    ///
-    /// # Errors
-    /// An entry that could not be written. The driver then opens no more trades.
+    /// Records the next entry. After an error the driver opens no more trades.
     fn record(&mut self, entry: Entry<'_>) -> io::Result<()>;
 }
 
@@ -67,9 +62,7 @@ pub trait Recorder {
 /// block that is longer would shift all that follow, which are then hashed chunk by chunk.
 const BLOCK: usize = 64 * 1_024;
 
-/// A blake3 hash over the canonical bytes of all entries except candles.
-///
-/// Candles are covered by `data_hash`.
+/// A blake3 hash over the canonical bytes of all entries except candles. Candles are covered by `data_hash`.
 pub struct JournalHash {
     hasher: blake3::Hasher,
     encoder: Encoder,

@@ -12,8 +12,7 @@ pub(crate) struct Reentry {
     expiry: Option<Expiry>,
     #[serde(skip_serializing_if = "Option::is_none")]
     due: Option<DueEntry>,
-    /// Whether the entry's candle has closed. Not stored, since candles do not affect a fold of
-    /// earlier runs.
+    /// Whether the entry's candle has closed. Not stored, since candles do not affect a fold of earlier runs.
     #[serde(skip)]
     has_passed: bool,
 }
@@ -47,9 +46,8 @@ impl Reentry {
         self.due.is_some() && !self.has_passed
     }
 
-    /// Returns when the entry is missed: its candle has closed without an approved trade. It
-    /// depends only on time, so a fold of earlier runs, which sees no candles, gets the same
-    /// result.
+    /// Returns when the entry is missed: its candle has closed without an approved trade. It depends only on
+    /// time, so a fold of earlier runs, which sees no candles, gets the same result.
     pub(crate) fn missed_from(&self, interval: Millis) -> Option<Millis> {
         let DueEntry { since, .. } = self.due?;
         let closed = since.floor_to(interval);
@@ -57,9 +55,8 @@ impl Reentry {
         Some(own + Millis::new(1))
     }
 
-    /// Returns the entry if this is the first close after the end of the previous trade became
-    /// known, less than one interval later. On a later candle the ladder waits for a signal
-    /// instead.
+    /// Returns the entry if this is the first close after the end of the previous trade became known, less
+    /// than one interval later. On a later candle the ladder waits for a signal instead.
     pub(crate) fn on_close(&mut self, close: Millis, interval: Millis) -> Option<Signal> {
         let due = self.due.filter(|due| close >= due.since && !self.has_passed)?;
         self.has_passed = true;

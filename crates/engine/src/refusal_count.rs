@@ -94,9 +94,7 @@ impl RefusalCount {
 }
 
 impl TradeBook {
-    /// Returns the number of refusals by rule since the last intent.
-    ///
-    /// Only rules that occurred are included.
+    /// Returns the number of refusals by rule since the last intent. Only rules that occurred are included.
     pub fn refused_since_last(&self) -> BTreeMap<&'static str, u64> {
         self.refused.after(self.last_intent()).filter(|(_, count)| *count > 0).collect()
     }

@@ -23,9 +23,7 @@ const CONFIDENCE: f64 = 0.90;
 pub struct TradeRecord {
     /// Payout of a win, as last seen or as assumed.
     pub payout: Payout,
-    /// Lower confidence bound of the win rate, `None` with few trades.
-    ///
-    /// It is anytime-valid.
+    /// Lower confidence bound of the win rate, `None` with few trades. It is anytime-valid.
     pub lower_bound: Option<f64>,
 }
 
@@ -52,7 +50,6 @@ pub struct RuinReport {
     /// One line per other stake, shared by bots with the same stake.
     pub stakes: Vec<String>,
     /// Number of bots whose balance is more likely than not to halve.
-    ///
     /// Bots with ladders are not counted. The limits of the bots apply.
     pub halved: usize,
     /// Reason to refuse the stakes, with a suggested change.
@@ -75,12 +72,7 @@ impl TradeRecord {
 }
 
 impl StakeRuin {
-    /// Builds the stakes of all bots at a balance.
-    ///
-    /// `records` are in the order of the bots.
-    ///
-    /// # Errors
-    /// An invalid stake or limit.
+    /// Builds the stakes of all bots at a balance. `records` are in the order of the bots.
     pub fn of_bots(
         settings: &SessionSettings,
         balance: Money,
@@ -159,9 +151,7 @@ impl StakeRuin {
         Ok(Self { bot: bot.name.clone(), plan, question, lower_bound, limits })
     }
 
-    /// Returns whether stakes depend on previous trades.
-    ///
-    /// The ruin limit applies to such stakes.
+    /// Returns whether stakes depend on previous trades. The ruin limit applies to such stakes.
     pub const fn is_ladder(&self) -> bool {
         match self.plan {
             StakePlan::Martingale { .. } | StakePlan::Soros { .. } => true,
@@ -170,12 +160,7 @@ impl StakeRuin {
     }
 
     /// Returns why no trade is possible, if the first stake is below the minimum.
-    ///
-    /// This is not ruin. It never applies to Kelly stakes, since the bot sizes them with the
-    /// minimum in mind.
-    ///
-    /// # Errors
-    /// An invalid plan.
+    /// This is not ruin. It never applies to Kelly stakes, since the bot sizes them with the minimum in mind.
     pub fn below_least(&self, scale: MoneyScale) -> Result<Option<String>, StatisticsError> {
         if matches!(self.plan, StakePlan::Kelly { .. }) {
             return Ok(None);
@@ -192,9 +177,6 @@ impl StakeRuin {
     }
 
     /// Returns the probability of ruin at a win rate.
-    ///
-    /// # Errors
-    /// Values that the ruin calculation cannot handle.
     pub fn at(&self, win_probability: f64) -> Result<f64, StatisticsError> {
         ruin(&RuinQuestion { win_probability, ..self.question }, &self.plan).map(|ruin| ruin.probability())
     }
@@ -207,12 +189,8 @@ impl StakeRuin {
 }
 
 /// Checks the combined ruin probability of all ladders against the limit.
-///
 /// Each ladder counts at the worse of break-even rate and lower bound. The limit is
 /// `risk.max_ruin_probability`.
-///
-/// # Errors
-/// An invalid stake or limit.
 pub fn check_ruin(
     settings: &SessionSettings,
     balance: Money,

@@ -39,9 +39,7 @@ use verdicts::SharedVerdicts;
 
 const USUAL_OPEN_TRADES: usize = 64;
 
-/// The trading logic: events in, actions out.
-///
-/// Deterministic and synchronous, without I/O or a clock.
+/// The trading logic: events in, actions out. Deterministic and synchronous, without I/O or a clock.
 pub struct Session {
     bots: Vec<Bot>,
     names: Vec<String>,
@@ -65,9 +63,6 @@ pub struct Session {
 
 impl Session {
     /// Creates a Session of these bots, with their strategies in the same order.
-    ///
-    /// # Errors
-    /// [`EngineError`] with the setting to correct.
     pub fn new(settings: &SessionSettings, strategies: Vec<Box<dyn Strategy>>) -> Result<Self, EngineError> {
         let scale = settings.money_scale;
         let balance = scale
@@ -208,7 +203,6 @@ impl Session {
     }
 
     /// Returns the intents without a known trade whose stakes are reserved.
-    ///
     /// They are in doubt, or taken as not opened.
     pub fn reserved(&self) -> impl Iterator<Item = IntentId> {
         self.intents.reserved()
@@ -379,7 +373,6 @@ impl Session {
     }
 
     /// Returns the latest time to send the order of an approved trade.
-    ///
     /// After it the signal is late, whatever delayed the order.
     pub fn latest_departure(&self, approved: &Approved) -> Millis {
         let bot = self.bots.get(approved.bot().index());
@@ -389,7 +382,6 @@ impl Session {
     }
 
     /// Returns the order of the series for candles of the same time.
-    ///
     /// Shorter intervals come first, then the order of first appearance.
     pub fn series_order(&self) -> Vec<SeriesId> {
         let mut order: Vec<SeriesId> = (0..self.series.len()).filter_map(SeriesId::new).collect();
@@ -414,9 +406,8 @@ impl Session {
     }
 
     /// Returns how many of the last `candles` the bots of a series need.
-    ///
-    /// They are shown before the start. The number exceeds the warm-up if candles are missing
-    /// inside longer ones. `None` if there are too few.
+    /// They are shown before the start. The number exceeds the warm-up if candles are missing inside longer
+    /// ones. `None` if there are too few.
     pub fn history(&self, series: SeriesId, candles: &[Candle]) -> Option<usize> {
         let mut bots = self.listeners.get(series.index()).into_iter().flatten();
         bots.try_fold(0, |most, bot| Some(self.bots[bot.index()].history(candles)?.max(most)))
@@ -447,9 +438,7 @@ impl Session {
         }
     }
 
-    /// Returns whether a signal with this bot, source and id is already known.
-    ///
-    /// A known signal is dropped.
+    /// Returns whether a signal with this bot, source and id is already known. A known signal is dropped.
     pub fn knows_signal(&self, signal: &OutsideSignal) -> bool {
         self.outside.as_ref().is_some_and(|known| known.knows(signal))
     }

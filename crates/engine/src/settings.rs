@@ -59,9 +59,7 @@ pub struct SessionSettings {
     /// Bots in order.
     pub bots: Vec<BotSettings>,
     /// Minimum coverage of a longer candle by a bot's candles, in percent.
-    ///
-    /// It refers to the candle's open-market time. `None`, as in earlier journals, requires the
-    /// whole length.
+    /// It refers to the candle's open-market time. `None`, as in earlier journals, requires the whole length.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longer_share_percent: Option<f64>,
 }
@@ -102,22 +100,15 @@ impl SessionSettings {
     }
 
     /// Returns the blake3 hash of the settings that the fold of a journal depends on.
-    ///
-    /// Settings with the same fingerprint (in hexadecimal) lead to the same fold. Limits that only
-    /// affect future opens are not included, and neither are strategies and their parameters: the
-    /// header of each run has them.
-    ///
-    /// # Errors
-    /// None in practice: settings always have a JSON form.
+    /// Settings with the same fingerprint (in hexadecimal) lead to the same fold. Limits that only affect
+    /// future opens are not included, and neither are strategies and their parameters: the header of each run
+    /// has them.
     pub fn fingerprint(&self) -> Result<String, serde_json::Error> {
         let bots = self.bots.iter().cloned().map(BotSettings::without_strategy);
         Self { bots: bots.collect(), ..self.clone() }.earlier_fingerprint()
     }
 
     /// Returns the fingerprint of earlier versions, which included all bot settings.
-    ///
-    /// # Errors
-    /// Those of [`fingerprint`](Self::fingerprint).
     pub fn earlier_fingerprint(&self) -> Result<String, serde_json::Error> {
         let own = &self.risk;
         let by_symbol = own.min_payout_percent_by_symbol.iter();
@@ -200,9 +191,7 @@ impl BotSettings {
     }
 
     /// Returns the delay from a decision to its order.
-    ///
-    /// # Errors
-    /// A delay that is negative, or not shorter than the bot's interval.
+    /// Fails for a delay that is negative, or not shorter than the bot's interval.
     pub fn entry_delay(&self) -> Result<Millis, String> {
         let seconds = self.entry_delay_s;
         if seconds < 0 {

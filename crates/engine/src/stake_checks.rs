@@ -24,7 +24,6 @@ pub struct LadderNotice {
 }
 
 /// A daily loss limit and the part of the limit that one full ladder leaves.
-///
 /// Once the day has lost more than that, another ladder no longer fits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LadderInDay {
@@ -39,13 +38,9 @@ pub struct LadderInDay {
 }
 
 /// Checks the stakes of all bots against the limits, at a start or reload.
-///
-/// The full cost of all ladders must fit balance, daily loss limit, drawdown limit and largest
-/// stake. The first stake of each bot must be possible ([`check_first_stakes`]). Open trades must
-/// be limited if a bot stakes by Kelly.
-///
-/// # Errors
-/// [`EngineError`] with the figures if they do not fit.
+/// The full cost of all ladders must fit balance, daily loss limit, drawdown limit and largest stake. The
+/// first stake of each bot must be possible ([`check_first_stakes`]). Open trades must be limited if a bot
+/// stakes by Kelly. The error has the figures if they do not fit.
 pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, EngineError> {
     let scale = settings.money_scale;
     let limits = Limits::new(&settings.risk, scale)?;
@@ -221,12 +216,8 @@ fn check_own_limits(
 }
 
 /// Checks the first stake of each bot against the limits on stakes.
-///
-/// A limit that is broken only at the configured balance is returned as a notice, because a live
-/// run uses the balance of its wallet.
-///
-/// # Errors
-/// [`EngineError`] with the figures if no trade of a bot could be opened at any balance.
+/// A limit that is broken only at the configured balance is returned as a notice, because a live run uses the
+/// balance of its wallet. Fails with the figures if no trade of a bot could be opened at any balance.
 pub fn check_first_stakes(settings: &SessionSettings) -> Result<Vec<String>, EngineError> {
     let scale = settings.money_scale;
     let limits = Limits::new(&settings.risk, scale)?;

@@ -10,7 +10,6 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Money, MoneyScale, Payout};
 
 /// Returns a notice for each bot that probes unknown payouts at the minimum stake.
-///
 /// Only bots with a rule that needs to know the payout do so.
 pub fn stakes_to_find_out(settings: &SessionSettings) -> Vec<String> {
     let RiskSettings { min_stake, payout_max_age_s, .. } = settings.risk;
@@ -92,11 +91,7 @@ fn money(settings: &SessionSettings, amount: Decimal) -> String {
 }
 
 /// Describes each stake that may outgrow `max_stake` at the payouts of the symbols.
-///
 /// `records` are in the order of the bots.
-///
-/// # Errors
-/// An invalid limit or amount.
 pub fn outgrown_stakes(
     settings: &SessionSettings,
     records: &[TradeRecord],
@@ -168,12 +163,8 @@ fn of_share(bot: &BotSettings, percent: f64, balance: Decimal, (most, scale): (M
 const MOST_NAMED: usize = 4;
 
 /// Describes the ladders whose upper levels win too little to recover the losses.
-///
-/// Each text names the levels and the result of a win on each. Payouts are those of `records`, in
-/// the order of the bots.
-///
-/// # Errors
-/// An invalid stake.
+/// Each text names the levels and the result of a win on each. Payouts are those of `records`, in the order
+/// of the bots.
 pub fn levels_that_lose(
     settings: &SessionSettings,
     records: &[TradeRecord],

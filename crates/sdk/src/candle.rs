@@ -22,12 +22,10 @@ pub struct Ohlcv {
 
 /// A validated candle: open time (ms, UTC) and open, high, low, close, volume.
 ///
-/// Invariants: all numbers are finite, prices are positive, the volume is not negative,
-/// `low <= open, close <= high`, and the open time is aligned to the interval from the epoch.
-///
-/// The memory layout is six 8-byte words, open time first, so that a store can lend records
-/// directly from a file ([`Pod`]). Such a store guarantees validity: it casts only bytes that were
-/// written from candles.
+/// Invariants: all numbers are finite, prices are positive, the volume is not negative, `low <= open, close
+/// <= high`, and the open time is aligned to the interval from the epoch. The memory layout is six 8-byte
+/// words, open time first, so that a store can lend records directly from a file ([`Pod`]). Such a store
+/// guarantees validity: it casts only bytes that were written from candles.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, Pod, Zeroable)]
 #[serde(try_from = "Unchecked")]
 #[repr(C)]
@@ -40,9 +38,7 @@ pub struct Candle {
     volume: f64,
 }
 
-/// A deserialized candle.
-///
-/// Its interval is unknown, so the time is only checked for whole seconds.
+/// A deserialized candle. Its interval is unknown, so the time is only checked for whole seconds.
 #[derive(Deserialize)]
 struct Unchecked {
     time: Millis,
@@ -109,8 +105,6 @@ pub enum CandleError {
 
 impl Candle {
     /// Validates the numbers and creates the candle that opens at `time`.
-    ///
-    /// # Errors
     /// [`CandleError`] names the first violated rule.
     pub fn new(time: Millis, interval: Interval, numbers: Ohlcv) -> Result<Self, CandleError> {
         let Ohlcv { open, high, low, close, volume } = numbers;
@@ -195,7 +189,6 @@ pub struct Price {
 }
 
 /// Maximum difference of equal prices, as a share of the larger one.
-///
 /// Interpolation leaves errors of about 1e-15 of a price. A tick of any market is far above 1e-12.
 const PRICE_TOLERANCE: f64 = 1e-12;
 

@@ -19,9 +19,7 @@ pub struct ShownCandles {
 }
 
 /// A batch of candles with a limit on the number of answers.
-///
-/// Other crates cannot name this type, so they cannot implement the method of [`Strategy`] that
-/// takes it.
+/// Other crates cannot name this type, so they cannot implement the method of [`Strategy`] that takes it.
 #[derive(Clone, Copy, Debug)]
 pub struct Several<'a> {
     pub(crate) candles: &'a [Candle],
@@ -81,10 +79,9 @@ pub struct Several<'a> {
 /// ```
 pub trait CandleLoop {
     /// Feeds closed candles of the bot's series to the strategy, up to a signal.
-    ///
-    /// Each candle goes to [`Strategy::on_candle`] in order. The first signal that counts ends the
-    /// loop and is stored in `signal`. Signals on the first `suppress` candles do not count: they
-    /// fall into the warm-up, or are certain to be rejected.
+    /// Each candle goes to [`Strategy::on_candle`] in order. The first signal that counts ends the loop and
+    /// is stored in `signal`. Signals on the first `suppress` candles do not count: they fall into the
+    /// warm-up, or are certain to be rejected.
     fn on_candles(
         &mut self,
         candles: &[Candle],
@@ -93,10 +90,8 @@ pub trait CandleLoop {
     ) -> ShownCandles;
 
     /// Feeds candles until there are `most` answers.
-    ///
-    /// Returns the number of candles fed. For a bot that sees nothing but candles, whatever becomes
-    /// of its answers. A strategy that processes candles [together](crate::Together) may give a few
-    /// more answers.
+    /// Returns the number of candles fed. For a bot that sees nothing but candles, whatever becomes of its
+    /// answers. A strategy that processes candles [together](crate::Together) may give a few more answers.
     fn on_candles_ahead(&mut self, candles: &[Candle], most: usize, answers: &mut CandleAnswers) -> usize;
 }
 
@@ -146,7 +141,6 @@ impl<S: Strategy> CandleLoop for S {
 }
 
 /// Prefetches the first cache line of a value.
-///
 /// For loops over more data than fits the caches. Affects only the speed.
 #[cfg(target_arch = "x86_64")]
 #[inline]
@@ -168,9 +162,7 @@ pub struct CandleAnswer {
     pub signal: Signal,
 }
 
-/// Signals in the order of their candles.
-///
-/// Cleared entries stay allocated and are reused by later ones.
+/// Signals in the order of their candles. Cleared entries stay allocated and are reused by later ones.
 #[derive(Debug, Default)]
 pub struct CandleAnswers {
     places: Vec<CandleAnswer>,
@@ -208,7 +200,6 @@ impl CandleAnswers {
     }
 
     /// Appends an answer whose reason is built from a template with these numbers.
-    ///
     /// Overwrites a cleared entry in place if there is one.
     #[inline]
     pub fn push_of_template(
@@ -265,7 +256,6 @@ const FEW: usize = 4;
 #[expect(unsafe_code, reason = "whoever implements it promises what no type can hold him to")]
 pub unsafe trait AnswersTogether: Strategy {
     /// Appends the answers to closed candles of the bot's series.
-    ///
     /// The candles are consecutive, at most [`MOST_TOGETHER`].
     fn answer_together(&mut self, candles: &[Candle], answers: &mut CandleAnswers);
 }

@@ -42,9 +42,7 @@ pub struct DeclaredSeries {
     maker: Box<dyn Fill>,
 }
 
-/// Identity of a declared series.
-///
-/// Series with equal keys are the same, and are computed only once.
+/// Identity of a declared series. Series with equal keys are the same, and are computed only once.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SeriesKey {
     name: Cow<'static, str>,
@@ -76,9 +74,7 @@ pub enum Side {
     Above,
 }
 
-/// A signal given at every candle that meets all comparisons.
-///
-/// If several entries are met, the first one wins.
+/// A signal given at every candle that meets all comparisons. If several entries are met, the first one wins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeclaredEntry {
     /// Direction of the bet.
@@ -122,9 +118,8 @@ impl Declaration {
     }
 
     /// Adds a series and returns its index.
-    ///
-    /// `value` is called with every candle in order and sees no other. `name` and `numbers` must
-    /// cover everything else that its result depends on.
+    /// `value` is called with every candle in order and sees no other. `name` and `numbers` must cover
+    /// everything else that its result depends on.
     pub fn series(
         &mut self,
         name: impl Into<Cow<'static, str>>,
@@ -147,9 +142,7 @@ impl Declaration {
         self.when(Direction::Sell, None, when)
     }
 
-    /// Adds a bet at every candle that meets all comparisons.
-    ///
-    /// `Some` expiry overrides the bot's own.
+    /// Adds a bet at every candle that meets all comparisons. `Some` expiry overrides the bot's own.
     #[must_use]
     pub fn when(
         mut self,
@@ -233,7 +226,6 @@ impl Comparison {
 
 impl DeclaredEntry {
     /// Returns whether the values of all series at a candle meet the entry.
-    ///
     /// `values` are in the order of the series.
     pub fn is_met_by(&self, values: &[f64]) -> bool {
         self.when
@@ -295,14 +287,10 @@ pub trait DeclaredStrategy: Clone + Send + 'static {
     /// Numbers at one candle, one for each [series](Self::series): `[f64; 1]` for one.
     type Numbers: AsRef<[f64]>;
 
-    /// Returns the warm-up length in candles, including the current one.
-    ///
-    /// See [`Strategy::warmup`].
+    /// Returns the warm-up length in candles, including the current one. See [`Strategy::warmup`].
     fn warm_after(&self) -> usize;
 
-    /// Processes a closed candle and returns its numbers, if any.
-    ///
-    /// A NaN meets no comparison.
+    /// Processes a closed candle and returns its numbers, if any. A NaN meets no comparison.
     fn update(&mut self, candle: &Candle) -> Option<Self::Numbers>;
 
     /// Returns each series' identity: everything it depends on besides the candles.
@@ -344,10 +332,7 @@ impl SignalRule {
         Self { direction, text, expiry: None, level_name: None, when, and: [None; 2] }
     }
 
-    /// Adds a comparison that must also be met, up to a total of three.
-    ///
-    /// # Panics
-    /// On the fourth comparison.
+    /// Adds a comparison that must also be met, up to a total of three. Panics on the fourth comparison.
     #[must_use]
     #[inline]
     pub const fn and(mut self, also: Comparison) -> Self {

@@ -8,9 +8,8 @@ use std::fmt;
 use std::str::FromStr;
 
 /// A duration code: `mm:ss`, or `h:mm:ss` from one hour (`observed: expiry`).
-///
-/// `01:00` is 60 seconds. Stored in milliseconds as `u32` to keep trades and signals small; the
-/// maximum is one day.
+/// `01:00` is 60 seconds. Stored in milliseconds as `u32` to keep trades and signals small; the maximum is
+/// one day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct CloseType(u32);
@@ -67,9 +66,7 @@ pub struct Expiry {
 
 impl CloseType {
     /// Builds the code of a duration in whole seconds.
-    ///
-    /// # Errors
-    /// [`CloseTypeError`] below one second, above 24 hours, or for fractional seconds.
+    /// Fails with [`CloseTypeError`] below one second, above 24 hours, or for fractional seconds.
     pub fn new(duration: Millis) -> Result<Self, CloseTypeError> {
         let whole = duration.is_aligned_to(Millis::SECOND);
         let is_in_range = whole && duration > Millis::ZERO && duration <= Millis::DAY;
@@ -85,9 +82,7 @@ impl CloseType {
 }
 
 impl CloseTypeError {
-    /// Returns the suggested code, if any.
-    ///
-    /// For a bare number it names both codes, in seconds and in minutes.
+    /// Returns the suggested code, if any. For a bare number it names both codes, in seconds and in minutes.
     pub fn meant(&self) -> Option<&str> {
         self.meant.as_deref()
     }
@@ -109,9 +104,7 @@ impl Expiry {
     }
 
     /// Builds an expiry this many seconds after the open.
-    ///
-    /// # Errors
-    /// [`CloseTypeError`] for zero and above 24 hours.
+    /// Fails with [`CloseTypeError`] for zero and above 24 hours.
     pub fn seconds(seconds: u32) -> Result<Self, CloseTypeError> {
         Self::lasting(i64::from(seconds), format_args!("{seconds} seconds"))
     }

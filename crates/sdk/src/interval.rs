@@ -5,9 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Length of a candle in whole seconds.
-///
-/// Written as a number and a unit: `5s`, `1m`, `2h`, `1d`.
+/// Length of a candle in whole seconds. Written as a number and a unit: `5s`, `1m`, `2h`, `1d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Interval(Millis);
@@ -41,10 +39,7 @@ impl Interval {
     /// One minute, the usual interval.
     pub const MINUTE: Self = Self(Millis::MINUTE);
 
-    /// Builds an interval of whole seconds.
-    ///
-    /// # Errors
-    /// [`IntervalError`] below one second or above 31 days.
+    /// Builds an interval of whole seconds. Fails with [`IntervalError`] below one second or above 31 days.
     pub fn from_seconds(seconds: i64) -> Result<Self, IntervalError> {
         if (1..=LONGEST_SECONDS).contains(&seconds) {
             Ok(Self(Millis::from_seconds(seconds)))
@@ -62,7 +57,6 @@ impl Interval {
 
 impl IntervalError {
     /// Returns the suggested interval, if any.
-    ///
     /// For a bare number it names both intervals, in seconds and in minutes.
     pub fn meant(&self) -> Option<&str> {
         self.meant.as_deref()
@@ -119,7 +113,6 @@ const NAMED_UNITS: [(&str, i64); 5] = [
 ];
 
 /// Suggests a duration for a text, formatted by `code` from seconds.
-///
 /// A bare number yields two suggestions: some programs count in seconds, others in minutes.
 pub(crate) fn meant_length(text: &str, code: impl Fn(i64) -> Option<String>) -> Option<String> {
     let text = text.trim().trim_start_matches('@').to_ascii_lowercase();

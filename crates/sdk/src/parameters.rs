@@ -5,7 +5,6 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 /// Parameters of a strategy, declared with [`crate::parameters!`].
-///
 /// A hand-written struct needs the four supertraits and an empty `impl`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not declared as parameters of a strategy",
@@ -106,17 +105,12 @@ pub fn describe<P: Parameters>() -> Vec<Parameter> {
 }
 
 /// Parses `P` from a JSON object and checks all ranges.
-///
-/// Missing keys take their defaults.
-///
-/// # Errors
-/// A sentence that names the key and the allowed values.
+/// Missing keys take their defaults. The error names the key and the allowed values.
 pub fn read<P: Parameters>(values: &Value) -> Result<P, String> {
     read_described(values, &describe::<P>())
 }
 
 /// Like [`read`], with an existing description of the parameters.
-///
 /// Creating a description costs more than parsing.
 pub(crate) fn read_described<P: Parameters>(values: &Value, described: &[Parameter]) -> Result<P, String> {
     // A list would be taken by position, and a wrong kind be told without the name.

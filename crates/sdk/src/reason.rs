@@ -7,9 +7,8 @@ use std::{array, fmt};
 const MAX_NUMBERS: usize = 4;
 
 /// A text with up to four named numbers, rendered only when written.
-///
-/// Text and names are static ([`Reason::new`]), or come from a [`ReasonTemplate`] if they are known
-/// only at run time. Either way a reason is created and cloned without an allocation.
+/// Text and names are static ([`Reason::new`]), or come from a [`ReasonTemplate`] if they are known only at
+/// run time. Either way a reason is created and cloned without an allocation.
 #[derive(Clone)]
 pub struct Reason {
     words: Words,
@@ -59,9 +58,8 @@ impl Reason {
     }
 
     /// Adds a named number, up to four.
-    ///
-    /// A fifth is dropped, which the checks of a strategy reject. For a reason from a
-    /// [`ReasonTemplate`] this copies the template, so name its numbers there.
+    /// A fifth is dropped, which the checks of a strategy reject. For a reason from a [`ReasonTemplate`] this
+    /// copies the template, so name its numbers there.
     #[must_use]
     #[inline]
     pub fn with(mut self, name: &'static str, value: f64) -> Self {
@@ -153,9 +151,8 @@ impl Reason {
     }
 
     /// Returns whether both share text and names in memory, a cheap identity check.
-    ///
-    /// Usually true for the reasons of one rule of a strategy. Reasons that do not share them may
-    /// still [have the same](Self::has_words_of).
+    /// Usually true for the reasons of one rule of a strategy. Reasons that do not share them may still [have
+    /// the same](Self::has_words_of).
     #[inline]
     pub fn shares_words_with(&self, other: &Self) -> bool {
         let is_same_count = self.count == other.count;
@@ -174,7 +171,6 @@ impl Reason {
     }
 
     /// Returns an address that identifies text and names.
-    ///
     /// Equal for all reasons that [share](Self::shares_words_with) them.
     #[inline]
     pub fn place_of_words(&self) -> usize {
@@ -192,9 +188,8 @@ impl Reason {
     }
 
     /// Turns into a reason of this template with these numbers.
-    ///
-    /// Templates created together keep their shared pointer: updating its reference count would
-    /// cost more than the rest.
+    /// Templates created together keep their shared pointer: updating its reference count would cost more
+    /// than the rest.
     #[inline]
     pub(crate) fn become_one_of(&mut self, template: &ReasonTemplate, values: &[f64]) {
         match &mut self.words {
@@ -212,9 +207,7 @@ impl Reason {
 }
 
 impl ReasonTemplate {
-    /// Creates a template with this text and up to four names of numbers.
-    ///
-    /// Further names are dropped.
+    /// Creates a template with this text and up to four names of numbers. Further names are dropped.
     pub fn new<Name: Into<Box<str>>>(
         text: impl Into<Box<str>>,
         names: impl IntoIterator<Item = Name>,
@@ -223,9 +216,8 @@ impl ReasonTemplate {
     }
 
     /// Creates several templates at once, from texts and names of numbers.
-    ///
-    /// The result has the same order. Templates of one strategy should be created together: their
-    /// reasons are then cheaper.
+    /// The result has the same order. Templates of one strategy should be created together: their reasons are
+    /// then cheaper.
     pub fn together<Name: Into<Box<str>>>(
         words: impl IntoIterator<Item = (impl Into<Box<str>>, impl IntoIterator<Item = Name>)>,
     ) -> Vec<Self> {
@@ -240,9 +232,7 @@ impl ReasonTemplate {
         &self.words().text
     }
 
-    /// Builds a reason with these numbers, in the order of their names.
-    ///
-    /// Surplus numbers or names are ignored.
+    /// Builds a reason with these numbers, in the order of their names. Surplus numbers or names are ignored.
     #[inline]
     pub fn with_numbers(&self, values: &[f64]) -> Reason {
         let (numbers, count) = self.numbered(values);

@@ -43,9 +43,8 @@ pub enum LongerRule {
     #[default]
     Whole,
     /// Long candles whose short candles cover a share of their market hours.
-    ///
-    /// A long candle with less than a quarter of its length in market hours does not exist, such as
-    /// that of a Sunday.
+    /// A long candle with less than a quarter of its length in market hours does not exist, such as that of a
+    /// Sunday.
     Share {
         /// Trading hours of the market.
         week: TradingWeek,
@@ -65,9 +64,7 @@ pub struct ResampleCounts {
     pub not_built: u64,
 }
 
-/// Frequency and age of stale long candles.
-///
-/// A long candle is stale if a later one was not built.
+/// Frequency and age of stale long candles. A long candle is stale if a later one was not built.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Staleness {
     /// Number of short candles since the first long one.
@@ -88,7 +85,6 @@ struct Slot {
 }
 
 /// Divisor of a long candle's length that gives its minimum open-market time.
-///
 /// A long candle with less does not exist.
 const LEAST_OPEN_PART: i64 = 4;
 
@@ -117,9 +113,7 @@ impl LongerRule {
     /// Default share in percent.
     pub const USUAL_PERCENT: f64 = 50.0;
 
-    /// Returns the rule for a symbol and a share in percent.
-    ///
-    /// [`Whole`](Self::Whole) if `percent` is `None`.
+    /// Returns the rule for a symbol and a share in percent. [`Whole`](Self::Whole) if `percent` is `None`.
     pub fn of_symbol(symbol: Symbol, percent: Option<f64>) -> Self {
         percent.map_or(Self::Whole, |percent| Self::Share { week: TradingWeek::of_symbol(symbol), percent })
     }
@@ -146,9 +140,7 @@ impl LongerRule {
 
 impl Resampler {
     /// Creates a resampler from candles of one interval to a multiple of it.
-    ///
-    /// # Errors
-    /// [`ResampleError`] if `to` is not a multiple of `from`.
+    /// Fails with [`ResampleError`] if `to` is not a multiple of `from`.
     pub fn new(from: Interval, to: Interval) -> Result<Self, ResampleError> {
         if !to.length().is_aligned_to(from.length()) {
             return Err(ResampleError::NotMultiple { from, to });
@@ -178,7 +170,6 @@ impl Resampler {
     }
 
     /// Ends the long candle in progress if a short candle at `time` is beyond it.
-    ///
     /// Returns it if it is built. Call this before [pushing](Self::push) the short candle.
     #[inline]
     pub fn end_before(&mut self, time: Millis) -> Option<Candle> {
@@ -203,7 +194,6 @@ impl Resampler {
     }
 
     /// Returns the long candle in progress if the market is closed until its end.
-    ///
     /// Call this after the last short candle.
     pub fn finish(&mut self) -> Option<Candle> {
         let (slot, end) = (self.slot.take()?, self.last_end?);
@@ -231,9 +221,7 @@ impl Resampler {
         Some(candles.len() - if is_at_its_start { begin } else { begin.saturating_sub(1) })
     }
 
-    /// Returns the counters of long candles.
-    ///
-    /// A long candle in whose middle the series starts does not count.
+    /// Returns the counters of long candles. A long candle in whose middle the series starts does not count.
     pub const fn counts(&self) -> ResampleCounts {
         self.counts
     }
@@ -299,9 +287,8 @@ impl Slot {
 }
 
 /// Builder of a strategy's [longer candles](Strategy::longer_intervals).
-///
-/// Every driver of a strategy (live, backtest, test) feeds candles through this type, and so in the
-/// same order.
+/// Every driver of a strategy (live, backtest, test) feeds candles through this type, and so in the same
+/// order.
 #[derive(Clone, Debug, Default)]
 pub struct LongerCandles {
     /// Resamplers, shorter intervals first.
@@ -310,25 +297,17 @@ pub struct LongerCandles {
 
 impl LongerCandles {
     /// Builds longer candles from the interval `own`, by [`LongerRule::Whole`].
-    ///
-    /// # Errors
-    /// [`ResampleError`] unless each interval is a multiple of `own`, and longer.
+    /// Fails with [`ResampleError`] unless each interval is a multiple of `own`, and longer.
     pub fn new(own: Interval, wanted: &[Interval]) -> Result<Self, ResampleError> {
         Self::with_rule(own, wanted, LongerRule::Whole)
     }
 
     /// Builds longer candles by the rule of a bot.
-    ///
-    /// # Errors
-    /// Like [`new`](Self::new).
     pub fn of_bot(bot: &BotContext, wanted: &[Interval]) -> Result<Self, ResampleError> {
         Self::with_rule(bot.interval, wanted, LongerRule::of_symbol(bot.symbol, bot.longer_share_percent))
     }
 
     /// Like [`new`](Self::new), with another rule.
-    ///
-    /// # Errors
-    /// Like [`new`](Self::new).
     pub fn with_rule(own: Interval, wanted: &[Interval], rule: LongerRule) -> Result<Self, ResampleError> {
         let mut wanted = wanted.to_vec();
         wanted.sort_unstable();
@@ -347,7 +326,6 @@ impl LongerCandles {
     }
 
     /// Feeds the bot's next candle and returns the strategy's signal.
-    ///
     /// Also feeds the longer candles that ended before it or end with it.
     #[inline]
     pub fn show_candle(&mut self, candle: &Candle, strategy: &mut dyn Strategy) -> Option<Signal> {
@@ -357,9 +335,7 @@ impl LongerCandles {
         signal
     }
 
-    /// Feeds the longer candles that ended before the bot's next one.
-    ///
-    /// Shorter intervals come first.
+    /// Feeds the longer candles that ended before the bot's next one. Shorter intervals come first.
     #[inline]
     pub fn show_ended(&mut self, candle: &Candle, strategy: &mut dyn Strategy) {
         for resampler in &mut self.resamplers {
@@ -370,7 +346,6 @@ impl LongerCandles {
     }
 
     /// Feeds the longer candles that the bot's next candle completes.
-    ///
     /// Call it after the strategy has seen the candle. Shorter intervals come first.
     pub fn show(&mut self, candle: &Candle, strategy: &mut dyn Strategy) {
         for resampler in &mut self.resamplers {
@@ -381,12 +356,9 @@ impl LongerCandles {
     }
 
     /// Returns how many of the latest candles are worth `warmup` gapless ones.
-    ///
-    /// At least `warmup`, and more if candles are missing, as gaps reduce the number of longer
-    /// candles. `None` if all `candles` are too few.
-    ///
-    /// `w` consecutive candles, `r` of which make a longer one, yield at least `(w + 1) / r - 1`
-    /// longer ones in integer arithmetic, wherever they start.
+    /// At least `warmup`, and more if candles are missing, as gaps reduce the number of longer candles.
+    /// `None` if all `candles` are too few. `w` consecutive candles, `r` of which make a longer one, yield at
+    /// least `(w + 1) / r - 1` longer ones in integer arithmetic, wherever they start.
     pub fn history(&self, warmup: usize, candles: &[Candle]) -> Option<usize> {
         let starts = self.resamplers.iter().map(|resampler| resampler.history(warmup, candles));
         starts
@@ -400,7 +372,6 @@ impl LongerCandles {
     }
 
     /// Returns the interval whose last candle was stale most often, with its staleness.
-    ///
     /// `None` if none was ever stale.
     pub fn staleness(&self) -> Option<(Interval, Staleness)> {
         let all = self.resamplers.iter().map(|resampler| (resampler.interval(), resampler.staleness()));

@@ -88,9 +88,8 @@ impl<'de, const N: usize> Deserialize<'de> for Text<N> {
 const BLANK_LETTERS: [char; 5] = ['\u{115f}', '\u{1160}', '\u{2800}', '\u{3164}', '\u{ffa0}'];
 
 /// Returns whether a character is invisible or affects its surroundings.
-///
-/// Controls (cursor escapes, line ends), direction marks, characters without width or ink,
-/// combining marks, and unassigned code points.
+/// Controls (cursor escapes, line ends), direction marks, characters without width or ink, combining marks,
+/// and unassigned code points.
 pub fn is_hidden(letter: char) -> bool {
     match letter {
         ' '..='~' => false,
@@ -122,10 +121,9 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns the text as a safe CSV cell.
-///
-/// Invisible characters are escaped. A `'` precedes anything that a spreadsheet would evaluate
-/// (`=`, `+`, `-`, `@`), except numbers, negative ones included. A text that already has such a `'`
-/// gets another one, so that [`text_of_cell`] restores the original.
+/// Invisible characters are escaped. A `'` precedes anything that a spreadsheet would evaluate (`=`, `+`,
+/// `-`, `@`), except numbers, negative ones included. A text that already has such a `'` gets another one, so
+/// that [`text_of_cell`] restores the original.
 pub fn visible_cell(text: &str) -> Cow<'_, str> {
     let shown = visible(text);
     let is_formula = is_formula(shown.trim_start_matches('\''));

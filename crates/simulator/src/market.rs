@@ -8,9 +8,7 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub struct Market {
     pub prices: CandleSeries,
-    /// Finer candles of the same symbol.
-    ///
-    /// At any moment, the finest series with a candle gives the price.
+    /// Finer candles of the same symbol. At any moment, the finest series with a candle gives the price.
     pub detail: Vec<CandleSeries>,
 }
 
@@ -39,9 +37,8 @@ impl Market {
 }
 
 /// Checks that the market has candles fine enough for this expiry somewhere.
-///
-/// [`coarse_stretches`](crate::coarse_stretches) returns the stretches where they are missing. The
-/// caller may run a shorter expiry anyway (`--allow-coarse`); it is priced inside a single candle.
+/// [`coarse_stretches`](crate::coarse_stretches) returns the stretches where they are missing. The caller may
+/// run a shorter expiry anyway (`--allow-coarse`); it is priced inside a single candle.
 pub fn check_expiry(expiry: Expiry, market: &Market) -> Result<(), SimulatorError> {
     let interval = market.finest_interval();
     if expiry.close_type.duration() < interval.length() {
@@ -52,9 +49,8 @@ pub fn check_expiry(expiry: Expiry, market: &Market) -> Result<(), SimulatorErro
 }
 
 /// Returns the stretches without candles fine enough for this expiry, in ascending order.
-///
-/// Empty if the price series itself is fine enough. A trade priced in such a stretch is decided
-/// inside a single candle and proves nothing.
+/// Empty if the price series itself is fine enough. A trade priced in such a stretch is decided inside a
+/// single candle and proves nothing.
 pub fn coarse_stretches(expiry: Expiry, market: &Market) -> Vec<Range<Millis>> {
     let is_fine = |interval: Interval| interval.length() <= expiry.close_type.duration();
     if is_fine(market.prices.interval()) {

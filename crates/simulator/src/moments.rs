@@ -78,16 +78,14 @@ fn exit_moment(close_time: Millis, rounding: OpenRounding) -> PriceMoment {
 }
 
 /// Returns the whole second that prices `time` on a venue with one price per second.
-///
-/// A trade that opens or closes in the last millisecond of a second takes the price at the end of
-/// that second.
+/// A trade that opens or closes in the last millisecond of a second takes the price at the end of that
+/// second.
 fn whole_second(time: Millis) -> Millis {
     (time + Millis::new(1)).floor_to(Millis::SECOND)
 }
 
 impl SimulationSettings {
     /// Returns the longest possible time from a decision to its known settlement.
-    ///
     /// Covers any latency and any arrival time within a candle.
     pub fn longest_trade(&self, expiry: Expiry) -> Millis {
         let recorded =

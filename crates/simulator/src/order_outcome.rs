@@ -12,7 +12,6 @@ use candlewick_sdk::{Direction, ExpirationType, Millis, Money, Outcome, Payout, 
 use std::cmp::Ordering;
 
 /// Returns the outcome of two prices.
-///
 /// A BUY wins if the close price is above the open price, a SELL if it is below. Prices equal by
 /// [`compare_prices`] are a draw, or a loss with [`DrawRule::Loss`].
 #[inline]
@@ -38,15 +37,13 @@ pub(crate) enum OrderOutcome {
     Refused(Refusal),
     Settles(Opening, SettledTrade),
     /// A trade that the data never settles.
-    ///
     /// Its entry is at or after the end of the data, or its exit after it.
     StaysOpen(Opening),
 }
 
 /// An order that the wallet covers, with both of its prices.
-///
-/// Settlements are computed separately from all other outcomes. In a common function, an outcome
-/// would be written in pieces and then copied (docs/performance.md).
+/// Settlements are computed separately from all other outcomes. In a common function, an outcome would be
+/// written in pieces and then copied (docs/performance.md).
 pub(crate) struct QuotedOrder<'a> {
     order: &'a Order,
     settings: &'a SimulationSettings,

@@ -12,10 +12,9 @@ use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Outcomes of orders of one expiry at the closes of a series, for both directions.
-///
-/// Stores one byte per candle, computed on first use. Threads share a table; it does not matter
-/// which of them computes an outcome. A [`Simulator`](crate::Simulator) [with a
-/// table](crate::Simulator::with_outcomes) looks outcomes up.
+/// Stores one byte per candle, computed on first use. Threads share a table; it does not matter which of them
+/// computes an outcome. A [`Simulator`](crate::Simulator) [with a table](crate::Simulator::with_outcomes)
+/// looks outcomes up.
 pub struct OutcomeTable {
     path: PricePath,
     settings: SimulationSettings,
@@ -74,9 +73,7 @@ const OUTCOMES: [Option<Outcome>; 8] = [
 
 impl OutcomeTable {
     /// Creates the table for orders decided on `candles` and priced by `market`.
-    ///
-    /// `None` if the latency of an order depends on its number, because runs then do not share
-    /// outcomes.
+    /// `None` if the latency of an order depends on its number, because runs then do not share outcomes.
     pub fn new(
         settings: &SimulationSettings,
         market: Market,
@@ -131,7 +128,6 @@ impl OutcomeTable {
     }
 
     /// Returns the trade of an order decided at the close of this candle.
-    ///
     /// `None` if it does not settle. `close` must be the close of `candle`.
     #[inline]
     pub(crate) fn trade(&self, (candle, close): (usize, Millis), direction: Direction) -> Option<TableTrade> {
@@ -217,7 +213,6 @@ impl Kind {
 }
 
 /// Returns the offsets of open and close for a fixed duration.
-///
 /// `None` unless all closes share the same sub-second part.
 fn steady(expiry: Expiry, candles: &CandleSeries, settings: &SimulationSettings) -> Option<(Millis, Millis)> {
     match expiry.expiration_type {

@@ -10,7 +10,6 @@ pub enum PriceMoment {
     /// Entry: on a boundary, the open of the candle that opens there.
     Entry(Millis),
     /// Entry at a whole second: on a boundary, the close of the candle that ends there.
-    ///
     /// This is the same as for an exit.
     SecondEntry(Millis),
     /// Exit: on a boundary, the close of the candle that ends there, never the open of the next.
@@ -42,15 +41,12 @@ pub(crate) struct Priced {
 
 /// Price path of one symbol: a pure function from a moment to a price.
 ///
-/// A moment on a boundary between two candles takes the price that its [`PriceMoment`] selects.
-/// Strictly inside a candle the price is `open + (close - open) * (x - open_time) / interval`,
-/// evaluated in that order and rounded to the symbol's tick if one is set, or the candle's open
-/// ([`PathKind::Open`]).
-///
-/// The finest candle that covers the moment counts: one of a detail series, otherwise one of the
-/// price series. If no series has a candle, the last close of the price series fills the gap, for
-/// at most `max_gap_intervals` consecutive missing candles. The data ends with the last of all
-/// series.
+/// A moment on a boundary between two candles takes the price that its [`PriceMoment`] selects. Strictly
+/// inside a candle the price is `open + (close - open) * (x - open_time) / interval`, evaluated in that order
+/// and rounded to the symbol's tick if one is set, or the candle's open ([`PathKind::Open`]). The finest
+/// candle that covers the moment counts: one of a detail series, otherwise one of the price series. If no
+/// series has a candle, the last close of the price series fills the gap, for at most `max_gap_intervals`
+/// consecutive missing candles. The data ends with the last of all series.
 #[derive(Clone, Debug)]
 pub struct PricePath {
     symbol: Symbol,
@@ -171,9 +167,8 @@ impl Layer {
 }
 
 /// Price shift of one series: `k x (high - low) x sqrt(max(L, 1 s) / interval)`.
-///
-/// `high` and `low` are those of the candle that gives the price, `L` is the order latency. A price
-/// moves roughly with the square root of the elapsed time.
+/// `high` and `low` are those of the candle that gives the price, `L` is the order latency. A price moves
+/// roughly with the square root of the elapsed time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Stress {
     k: f64,
@@ -211,10 +206,9 @@ impl Tick {
     }
 
     /// Rounds to the nearest multiple of the step, halves up.
-    ///
-    /// If 1.0 is an integer number of steps, the multiple is computed by one division. It is then
-    /// bit for bit the number that the price's decimal text parses to (123,457 steps of 0.00001 are
-    /// 1.23457), so that a draw against a candle's close is recognized.
+    /// If 1.0 is an integer number of steps, the multiple is computed by one division. It is then bit for bit
+    /// the number that the price's decimal text parses to (123,457 steps of 0.00001 are 1.23457), so that a
+    /// draw against a candle's close is recognized.
     #[inline]
     fn round(self, price: f64) -> f64 {
         match self.steps_per_one {

@@ -165,9 +165,7 @@ fn change(key: String, value: String, allowed: &'static str) -> SimulatorError {
     SimulatorError::ChangeSetting { key, value, allowed }
 }
 
-/// Invalid settings, markets or expiries.
-///
-/// Refused orders are not errors but answers ([`crate::Refusal`]).
+/// Invalid settings, markets or expiries. Refused orders are not errors but answers ([`crate::Refusal`]).
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SimulatorError {
     #[error("[simulation] {key} = {value}: use {allowed}")]

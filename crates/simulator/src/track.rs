@@ -79,9 +79,8 @@ impl Track {
 }
 
 /// Finds every gap by bisection.
-///
-/// A stretch whose length matches its number of candles has no gap inside, so a series with few
-/// gaps is barely read.
+/// A stretch whose length matches its number of candles has no gap inside, so a series with few gaps is
+/// barely read.
 fn cut_at_gaps(candles: &[Candle], first: usize, interval: Millis, runs: &mut Vec<Run>) {
     let [head, .., tail] = candles else { return };
     let steps = candles.len() - 1;

@@ -9,7 +9,6 @@ use std::ops::Range;
 pub const DAYS_PER_YEAR: f64 = 365.0;
 
 /// Ratios of daily results, by the UTC day on which a settlement became known.
-///
 /// Days without a trade count. A ratio is `None` below two days, or if all days are equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Daily {
@@ -99,9 +98,7 @@ impl Daily {
         }
     }
 
-    /// Adjusts for the number of tried variants.
-    ///
-    /// `variance` is that of their daily Sharpe ratios, if known.
+    /// Adjusts for the number of tried variants. `variance` is that of their daily Sharpe ratios, if known.
     pub fn deflate(&mut self, variants: u64, variance: Option<f64>) {
         let deflated = |sample| match variants {
             0 | 1 => deflated_sharpe(sample, 1, 0.0).ok(),

@@ -15,7 +15,6 @@ pub struct Drawdown {
 }
 
 /// Running largest drawdowns of a balance, by amount and in percent of the peak.
-///
 /// The two often differ: a larger amount can be a smaller part of a higher peak.
 #[derive(Clone, Debug)]
 pub struct DrawdownFold {

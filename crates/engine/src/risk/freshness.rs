@@ -44,9 +44,7 @@ pub struct Lateness {
 
 impl Lateness {
     /// Computes the lateness of a signal from the times it was given and judged.
-    ///
-    /// `interval` is the length of the bot's candles, `risk` the settings in force if they are
-    /// known.
+    /// `interval` is the length of the bot's candles, `risk` the settings in force if they are known.
     pub fn of((given, judged): (Millis, Millis), interval: Millis, risk: Option<&RiskSettings>) -> Self {
         let most = risk.map(|risk| Millis::new(i64::from(risk.max_signal_delay_ms)));
         let most = most.filter(|most| *most > Millis::ZERO);

@@ -53,7 +53,6 @@ pub enum Weekday {
 }
 
 /// A validated window of hours.
-///
 /// `[risk].hours`, rules and filters share it, so they all agree on which times are inside.
 #[derive(Clone, Debug)]
 pub struct Window {
@@ -76,9 +75,6 @@ fn default_timezone() -> String {
 
 impl Window {
     /// Validates the hours of the setting `key`.
-    ///
-    /// # Errors
-    /// An invalid time or time zone, with its key.
     pub fn new(hours: &Hours, key: &str) -> Result<Self, EngineError> {
         Ok(Self {
             days: hours.days.clone(),
@@ -104,7 +100,6 @@ impl Window {
     }
 
     /// Returns the next start of the window after `at`.
-    ///
     /// If a clock change skips a start, it is the first moment after the skip.
     pub fn next_start(&self, at: Millis) -> Option<Millis> {
         let start = DayStart { time: self.from, timezone: self.timezone };
@@ -126,15 +121,11 @@ pub struct LocalClock {
 
 impl LocalClock {
     /// Creates the clock of an IANA time zone, the value of the setting `key`.
-    ///
-    /// # Errors
-    /// An unknown time zone, with its key.
     pub fn new(timezone: &str, key: &str) -> Result<Self, EngineError> {
         Ok(Self { timezone: parse_timezone(timezone, key)? })
     }
 
     /// Returns the local time at `at`, in milliseconds since 1970-01-01 00:00.
-    ///
     /// A clock change shifts the result, so it may repeat or skip values.
     pub fn shown(self, at: Millis) -> Millis {
         let Some(moment) = DateTime::from_timestamp_millis(at.get()) else { return at };
@@ -145,11 +136,7 @@ impl LocalClock {
 
 impl DayStart {
     /// Parses the start of a day, such as `00:00`, in an IANA time zone.
-    ///
     /// The keys are `day_start` and `day_timezone` of a section such as `risk`.
-    ///
-    /// # Errors
-    /// An invalid time or time zone, with its key.
     pub fn new(time: &str, timezone: &str, section: &str) -> Result<Self, EngineError> {
         Ok(Self {
             time: parse_time(time, &format!("{section}.day_start"))?,
@@ -181,8 +168,7 @@ impl DayStart {
         }
     }
 
-    /// Returns the start of a day. If a clock change skips it, it is the first moment after the
-    /// skip.
+    /// Returns the start of a day. If a clock change skips it, it is the first moment after the skip.
     fn start_of(self, day: NaiveDate) -> Option<Millis> {
         let mut local = day.and_time(self.time);
         for _ in 0..25 {

@@ -13,7 +13,6 @@ pub struct LimitUse {
     /// Rule of the limit.
     pub rule: Rule,
     /// Used amount, at least zero and possibly above the limit.
-    ///
     /// For a limit per symbol it is that of the symbol that uses most.
     pub used: Quantity,
     /// Value of the limit.
@@ -103,8 +102,7 @@ pub(crate) fn limit_use_of(
     .collect()
 }
 
-/// Returns the remaining loss under one of the bot's limits that count open stakes as lost. May be
-/// negative.
+/// Returns the remaining loss under one of the bot's limits that count open stakes as lost. May be negative.
 pub(super) fn room_of_bot(rule: Rule, bot: BotId, view: View<'_>) -> Option<Money> {
     let View { limits, ledger, state, intents, .. } = view;
     let (own, tally) = (limits.of_bot(bot)?, state.tally(bot));

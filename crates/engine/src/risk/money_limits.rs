@@ -31,8 +31,7 @@ impl Bound {
         self.amount.is_positive().then_some(self.amount)
     }
 
-    /// Returns the share of an equity, rounded down to the smallest unit, `None` without a
-    /// percentage.
+    /// Returns the share of an equity, rounded down to the smallest unit, `None` without a percentage.
     pub(crate) fn share_of(&self, equity: Money) -> Option<Money> {
         let part = || i128::from(equity.max(Money::ZERO).minor()) * i128::from(self.parts) / WHOLE;
         (self.parts > 0).then(|| Money::from_minor(i64::try_from(part()).unwrap_or(i64::MAX)))

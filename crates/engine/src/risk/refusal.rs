@@ -165,12 +165,9 @@ fn seconds(length: Millis) -> String {
     format!("{} s", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// Returns the time until which every signal of the bot is refused if no event comes first.
-/// `Millis::MAX` if only an event can lift the refusal, the time of the proposal if the next signal
-/// may be approved.
-///
-/// The result is certain but not complete: refusals for other reasons, such as trading hours, are
-/// ignored.
+/// Returns the time until which every signal of the bot is refused if no event comes first. `Millis::MAX` if
+/// only an event can lift the refusal, the time of the proposal if the next signal may be approved.
+/// The result is certain but not complete: refusals for other reasons, such as trading hours, are ignored.
 pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
     let refuses = |check: Check| check(proposal, view) == Ruling::Refuse;
     // Nothing here but an event opens the way again. The usual reason is the first.

@@ -234,9 +234,6 @@ impl Default for VerdictSettings {
 
 impl VerdictSettings {
     /// Builds the test plan of the settings.
-    ///
-    /// # Errors
-    /// [`EngineError`] with the invalid value.
     pub fn to_plan(self) -> Result<EdgeTestPlan, EngineError> {
         let LambdaRule::FixedFractions = self.lambda;
         EdgeTestPlan::new(self.alpha, self.beta, self.delta)

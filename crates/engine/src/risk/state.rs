@@ -104,8 +104,7 @@ impl RiskState {
         own.max(self.rested_at)
     }
 
-    /// Returns the last known payout, unless it is older than `max_age`. A maximum of zero means no
-    /// limit.
+    /// Returns the last known payout, unless it is older than `max_age`. A maximum of zero means no limit.
     pub(crate) fn payout(&self, symbol: SymbolId, now: Millis, max_age: Millis) -> Option<Payout> {
         let (payout, seen) = self.symbols.get(symbol.index())?.payout?;
         (max_age == Millis::ZERO || now - seen <= max_age).then_some(payout)

@@ -22,7 +22,6 @@ pub struct RefusalPause {
 }
 
 /// Refusals since the last accepted order, at most one entry per symbol and reason.
-///
 /// The length of a pause is not stored: it follows from the setting in force.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct VenueRefusals {
@@ -38,9 +37,7 @@ struct Entry {
 }
 
 impl RefusalPause {
-    /// Returns the cause of the pause.
-    ///
-    /// For example `2 refusals by the venue in a row: symbol not active`.
+    /// Returns the cause of the pause. For example `2 refusals by the venue in a row: symbol not active`.
     pub fn cause(&self) -> String {
         let (plural, row) = if self.refusals == 1 { ("", "") } else { ("s", " in a row") };
         format!("{} refusal{plural} by the venue{row}: {}", self.refusals, self.reason)
@@ -60,9 +57,7 @@ pub struct VenueAnswer {
     pub refusal: Option<RefusalReason>,
 }
 
-/// Returns the pause of a symbol at `now` after these replies, `None` if none.
-///
-/// The replies are in order.
+/// Returns the pause of a symbol at `now` after these replies, `None` if none. The replies are in order.
 pub fn refusal_pause_after(
     risk: &RiskSettings,
     symbol: Symbol,
@@ -88,9 +83,8 @@ impl VenueRefusals {
     }
 
     /// Records the refusal at `at` of an order decided at `decided`.
-    ///
-    /// Orders that were in flight together count once: only an order decided after the last refusal
-    /// lengthens the pause.
+    /// Orders that were in flight together count once: only an order decided after the last refusal lengthens
+    /// the pause.
     pub(super) fn record(&mut self, reason: RefusalReason, symbol: SymbolId, decided: Millis, at: Millis) {
         let symbol = (!reason.concerns_account()).then_some(symbol);
         match self.entries.iter_mut().find(|entry| entry.reason == reason && entry.symbol == symbol) {

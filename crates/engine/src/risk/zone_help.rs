@@ -20,7 +20,6 @@ pub fn time_zone(name: &str) -> Option<Tz> {
 }
 
 /// Parses an offset from UTC: `UTC-3`, `GMT+1`, `UTC+5:30`, `UTC +0530`.
-///
 /// The corresponding IANA names have the opposite sign.
 pub fn offset_zone(text: &str) -> Option<Tz> {
     let lower = text.trim().to_lowercase();
@@ -87,9 +86,8 @@ pub fn zone_note(written: &str) -> Option<String> {
 }
 
 /// Returns the zone whose name or city is spelt almost like `text`.
-///
-/// `None` for abbreviations, which are too short. Zones of fixed hours, whose sign is reversed, are
-/// never suggested.
+/// `None` for abbreviations, which are too short. Zones of fixed hours, whose sign is reversed, are never
+/// suggested.
 fn nearest_zone(text: &str) -> Option<&'static str> {
     let length = text.trim().chars().count();
     if length < 5 {

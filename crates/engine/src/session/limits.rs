@@ -9,14 +9,10 @@ use candlewick_sdk::{Millis, Money};
 impl Session {
     /// Prepares limits that apply from the next reload event.
     ///
-    /// The event is [`Control::Reload`](crate::Control::Reload). Trades, doubts, money and verdicts
-    /// are unaffected. Parameters that are fixed before the first trade of a verdict are not limits
-    /// and are ignored here.
-    ///
-    /// # Errors
-    /// [`EngineError`] with the setting that is invalid or cannot change in a running Session: the
-    /// bounds of the current day, and a limit of trades per hour if they were not counted. Then
-    /// nothing is prepared.
+    /// The event is [`Control::Reload`](crate::Control::Reload). Trades, doubts, money and verdicts are
+    /// unaffected. Parameters that are fixed before the first trade of a verdict are not limits and are
+    /// ignored here. Fails, and prepares nothing, if a setting is invalid or cannot change in a running
+    /// Session: the bounds of the current day, and a limit of trades per hour if they were not counted.
     pub fn prepare_reload(&mut self, risk: &RiskSettings) -> Result<(), EngineError> {
         self.prepared = None;
         let limits = Limits::new(risk, self.money_scale)?;
@@ -41,19 +37,15 @@ impl Session {
     }
 
     /// Applies the limits in force at the end of the journal to a read-only Session.
-    ///
-    /// A trading Session gets them from an event.
-    ///
-    /// # Errors
-    /// Those of [`Session::prepare_reload`]. The limits then remain unchanged.
+    /// A trading Session gets them from an event. Fails like [`Session::prepare_reload`]; the limits then
+    /// remain unchanged.
     pub fn hold_to(&mut self, risk: &RiskSettings) -> Result<(), EngineError> {
         self.prepare_reload(risk)?;
         self.reload();
         Ok(())
     }
 
-    /// Applies the prepared limits. Without any, as in the fold of an earlier run, the present ones
-    /// remain.
+    /// Applies the prepared limits. Without any, as in the fold of an earlier run, the present ones remain.
     pub(super) fn reload(&mut self) {
         let Some(limits) = self.prepared.take() else { return };
         self.limits = *limits;

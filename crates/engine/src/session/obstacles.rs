@@ -30,7 +30,6 @@ pub struct Obstacle {
 
 impl Session {
     /// Returns what stops bots from opening at `now`, in the order of the rules.
-    ///
     /// Bots that a rule stops with the same figures share an entry.
     pub fn obstacles(&self, now: Millis) -> Vec<Obstacle> {
         let mut by_rule: BTreeMap<usize, Vec<(BotId, Refusal)>> = BTreeMap::new();
@@ -45,7 +44,6 @@ impl Session {
     }
 
     /// Describes the values that a rule compares for a signal of a bot at `at`.
-    ///
     /// Empty if they are not numbers.
     pub fn rule_figures(&self, rule: Rule, bot: BotId, at: Millis) -> String {
         if bot.index() >= self.bots.len() {
@@ -56,7 +54,6 @@ impl Session {
     }
 
     /// Returns the next stake of a bot, and whether it is a payout probe.
-    ///
     /// A probe stakes the minimum because the payout is unknown.
     pub fn next_stake(&self, bot: BotId, at: Millis) -> Option<(Money, bool)> {
         let own = self.bots.get(bot.index())?;
@@ -65,9 +62,8 @@ impl Session {
     }
 
     /// Returns the rule that stops a bot for good.
-    ///
-    /// Only an operator lifts it, or the balance covers no stake. Meant for the end of a run:
-    /// pending trades may still change it.
+    /// Only an operator lifts it, or the balance covers no stake. Meant for the end of a run: pending trades
+    /// may still change it.
     pub fn stopped_by(&self, bot: BotId) -> Option<Rule> {
         let last = self.bots.get(bot.index())?.last_close;
         let proposal = self.any_proposal(bot, last);
@@ -135,9 +131,7 @@ impl Session {
         groups.into_iter().map(obstacle).collect()
     }
 
-    /// Returns the pauses running at `now`, with the paused symbol or bot.
-    ///
-    /// `None` means all bots.
+    /// Returns the pauses running at `now`, with the paused symbol or bot. `None` means all bots.
     pub fn running_pauses(&self, now: Millis) -> Vec<(RunningPause, Option<String>)> {
         let whose = |running: &RunningPause| match running.pause.scope {
             PauseScope::All => None,
@@ -167,7 +161,6 @@ impl Session {
     }
 
     /// Returns whether the ladder is given up unless the next candle has a trade.
-    ///
     /// Only for a ladder above its first level. The stake after it is smaller.
     pub fn gives_up_ladder(&self, bot: BotId) -> bool {
         self.bots.get(bot.index()).is_some_and(|bot| bot.stake.level() > 1 && bot.gives_up_from().is_some())

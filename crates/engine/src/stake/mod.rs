@@ -113,8 +113,7 @@ pub(crate) enum Stake {
     Share(Share),
     Martingale(Martingale),
     Soros(Soros),
-    /// Boxed, because it is much larger than the others and every signal reads the stake of its
-    /// bot.
+    /// Boxed, because it is much larger than the others and every signal reads the stake of its bot.
     Kelly(Box<Kelly>),
 }
 
@@ -133,7 +132,6 @@ impl StakeSettings {
     }
 
     /// Returns whether a loss makes the next stake larger.
-    ///
     /// With such a rule, many small wins hide the losses to come.
     pub const fn climbs_after_losses(&self) -> bool {
         match self {
@@ -217,8 +215,7 @@ impl Stake {
         matches!(self, Self::Martingale(_) | Self::Soros(_))
     }
 
-    /// Returns whether profits are added to the stake, so that the rounding of one stake affects
-    /// later ones.
+    /// Returns whether profits are added to the stake, so that the rounding of one stake affects later ones.
     pub(crate) const fn adds_profits(&self) -> bool {
         matches!(self, Self::Soros(_))
     }

@@ -10,9 +10,8 @@ pub(super) struct Extremes {
 }
 
 /// Highest high and lowest low of the last candles, in amortized constant time.
-///
-/// The wrapped crate scans its window whenever an extreme leaves it, which happens on every candle
-/// while prices fall steadily.
+/// The wrapped crate scans its window whenever an extreme leaves it, which happens on every candle while
+/// prices fall steadily.
 pub(super) type RecentExtremes = Window<Extremes>;
 
 impl Extremes {
@@ -34,11 +33,9 @@ pub(super) trait Fold: Copy + Default {
 }
 
 /// Fold of the last `period` values.
-///
-/// Values come in blocks of `period`. A slot of the previous block contains its value folded with
-/// all later ones. The current block overwrites the slots that no window needs any more (van Herk
-/// 1992, Gil and Werman 1993: three folds per value for any period). Nothing is subtracted, so no
-/// rounding error accumulates.
+/// Values come in blocks of `period`. A slot of the previous block contains its value folded with all later
+/// ones. The current block overwrites the slots that no window needs any more (van Herk 1992, Gil and Werman
+/// 1993: three folds per value for any period). Nothing is subtracted, so no rounding error accumulates.
 #[derive(Clone, Debug)]
 pub(super) struct Window<F> {
     slots: Box<[F]>,
@@ -78,10 +75,9 @@ impl<F: Fold> Window<F> {
 }
 
 /// Highest high and lowest low of the last candles, including the current one.
-///
-/// Donchian's rule of 1960, as in Kaufman, *Trading Systems and Methods*; TA-Lib `MAX` of highs and
-/// `MIN` of lows. A breakout is a close beyond the channel of the previous candle: the current one
-/// contains its own close.
+/// Donchian's rule of 1960, as in Kaufman, *Trading Systems and Methods*; TA-Lib `MAX` of highs and `MIN` of
+/// lows. A breakout is a close beyond the channel of the previous candle: the current one contains its own
+/// close.
 #[derive(Clone, Debug)]
 pub struct Donchian {
     window: RecentExtremes,
@@ -100,9 +96,6 @@ pub struct DonchianChannel {
 
 impl Donchian {
     /// Creates a channel over `period` candles, at least 1; usually 20.
-    ///
-    /// # Errors
-    /// [`IndicatorError::ChangePeriod`].
     pub fn new(period: usize) -> Result<Self, IndicatorError> {
         Ok(Self { window: RecentExtremes::new(checked_period("donchian", period, 1)?) })
     }
@@ -117,9 +110,7 @@ impl Donchian {
         Some(DonchianChannel { upper, middle: f64::midpoint(upper, lower), lower })
     }
 
-    /// Returns the number of candles until the first value: `period`.
-    ///
-    /// Older candles have no influence.
+    /// Returns the number of candles until the first value: `period`. Older candles have no influence.
     pub fn warmup(&self) -> usize {
         self.window.period()
     }

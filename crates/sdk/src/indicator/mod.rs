@@ -74,9 +74,7 @@ pub use trend::{
     SupertrendLine,
 };
 
-/// Largest accepted value.
-///
-/// Beyond it a sum or square could overflow, and running state would never recover.
+/// Largest accepted value. Beyond it a sum or square could overflow, and running state would never recover.
 const LARGEST: f64 = 1e100;
 
 #[inline]

@@ -5,13 +5,11 @@ use crate::{Candle, Interval, Millis};
 
 /// Price range of a session that repeats every day.
 ///
-/// For example the hours of an exchange, or its first half-hour (the opening range of Crabel, *Day
-/// Trading with Short Term Price Patterns and Opening Range Breakout*, 1990).
-///
-/// A candle belongs to the session in which it opens. The last session remains, marked as over,
-/// until the next one starts. A session whose start was not seen is skipped, so that the result
-/// does not depend on where the series starts. Times are UTC: a session bound to a clock with
-/// daylight saving time shifts by an hour twice a year.
+/// For example the hours of an exchange, or its first half-hour (the opening range of Crabel, *Day Trading
+/// with Short Term Price Patterns and Opening Range Breakout*, 1990). A candle belongs to the session in
+/// which it opens. The last session remains, marked as over, until the next one starts. A session whose start
+/// was not seen is skipped, so that the result does not depend on where the series starts. Times are UTC: a
+/// session bound to a clock with daylight saving time shifts by an hour twice a year.
 #[derive(Clone, Debug)]
 pub struct SessionRange {
     start: Millis,
@@ -39,11 +37,7 @@ pub struct Session {
 
 impl SessionRange {
     /// Creates a session that starts daily at `start` and lasts for `length`.
-    ///
     /// `start` is relative to midnight UTC and less than a day, `length` is at most a day.
-    ///
-    /// # Errors
-    /// [`IndicatorError::ChangeSession`].
     pub fn new(start: Millis, length: Millis) -> Result<Self, IndicatorError> {
         let is_within_a_day = start >= Millis::ZERO && start < Millis::DAY;
         if is_within_a_day && length > Millis::ZERO && length <= Millis::DAY {
@@ -54,7 +48,6 @@ impl SessionRange {
     }
 
     /// Processes the next candle and returns its session, or else the last one.
-    ///
     /// `None` before the first complete start of a session.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<Session> {
@@ -82,7 +75,6 @@ impl SessionRange {
     }
 
     /// Returns the number of candles until the first value of a series without gaps.
-    ///
     /// Those of one day, plus one.
     pub fn warmup(&self, interval: Interval) -> usize {
         candles_of_days(1, interval) + 1
@@ -95,10 +87,8 @@ const fn candles_of_days(days: i64, interval: Interval) -> usize {
 }
 
 /// Floor traders' pivot levels of the last day with candles.
-///
-/// The pivot with three resistances and supports, from high, low and close (Person, *A Complete
-/// Guide to Technical Trading Tactics*, 2004). A day whose start was not seen is skipped. Times are
-/// UTC.
+/// The pivot with three resistances and supports, from high, low and close (Person, *A Complete Guide to
+/// Technical Trading Tactics*, 2004). A day whose start was not seen is skipped. Times are UTC.
 #[derive(Clone, Debug)]
 pub struct Pivots {
     day: SessionRange,
@@ -113,9 +103,7 @@ pub struct PivotLevels {
     pub pivot: f64,
     /// 2 x pivot - low, pivot + (high - low), high + 2 x (pivot - low).
     pub resistances: [f64; 3],
-    /// 2 x pivot - high, pivot - (high - low), low - 2 x (high - pivot).
-    ///
-    /// The outer ones may be negative.
+    /// 2 x pivot - high, pivot - (high - low), low - 2 x (high - pivot). The outer ones may be negative.
     pub supports: [f64; 3],
 }
 
@@ -134,15 +122,11 @@ impl PivotLevels {
 
 impl Pivots {
     /// Creates levels of days that start at `start` from midnight UTC, less than a day.
-    ///
-    /// # Errors
-    /// [`IndicatorError::ChangeSession`].
     pub fn new(start: Millis) -> Result<Self, IndicatorError> {
         Ok(Self { day: SessionRange::new(start, Millis::DAY)?, before: None, levels: None })
     }
 
     /// Processes the next candle and returns the levels of the last day before it.
-    ///
     /// `None` until a complete day has ended.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<PivotLevels> {
@@ -157,7 +141,6 @@ impl Pivots {
     }
 
     /// Returns the number of candles until the first value of a series without gaps.
-    ///
     /// Those of two days, plus one.
     pub fn warmup(&self, interval: Interval) -> usize {
         candles_of_days(2, interval) + 1

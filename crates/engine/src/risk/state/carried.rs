@@ -7,9 +7,8 @@ use crate::{Renumbering, SymbolId};
 use candlewick_sdk::{Millis, Money};
 
 impl RiskState {
-    /// Converts the counts to these limits and to the numbers of their Session. `bots` are the
-    /// previous indices of its bots. `has_probes` says whether the payout probes are still the same
-    /// trades.
+    /// Converts the counts to these limits and to the numbers of their Session. `bots` are the previous
+    /// indices of its bots. `has_probes` says whether the payout probes are still the same trades.
     pub(crate) fn carried_over(
         self,
         limits: &Limits,
