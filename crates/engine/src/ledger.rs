@@ -1,5 +1,6 @@
 //! Ledger of a Session: free balance, open stakes, result of the day, peak and loss streak.
 
+use crate::settings::is_default;
 use crate::to_trade_outcome;
 use candlewick_sdk::{Millis, Money, Outcome};
 use candlewick_statistics::Streaks;
@@ -16,9 +17,9 @@ pub struct Ledger {
     day_equity: Money,
     day_profit: Money,
     wallet: Option<Money>,
-    #[serde(default, skip_serializing_if = "is_zero_money")]
+    #[serde(default, skip_serializing_if = "is_default")]
     difference: Money,
-    #[serde(default, skip_serializing_if = "is_zero_money")]
+    #[serde(default, skip_serializing_if = "is_default")]
     shortage_before: Money,
 }
 
@@ -188,11 +189,6 @@ impl Ledger {
         self.peak = self.equity();
         self.losses = 0;
     }
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-pub(crate) fn is_zero_money(amount: &Money) -> bool {
-    *amount == Money::ZERO
 }
 
 #[inline]

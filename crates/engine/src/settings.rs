@@ -28,7 +28,7 @@ pub struct BotSettings {
     #[schemars(with = "String")]
     pub close_type: CloseType,
     /// `TIME_FIXED`, `CANDLE_CLOSE` or `NEXT_CANDLE`; none is sent when it is left out.
-    #[serde(default, skip_serializing_if = "is_unstated")]
+    #[serde(default, skip_serializing_if = "is_default")]
     #[schemars(with = "Option<String>")]
     pub expiration_type: ExpirationType,
     /// The strategy's parameters, such as `{ period = 10 }`; those that are left out have their own defaults.
@@ -38,7 +38,7 @@ pub struct BotSettings {
     #[serde(default)]
     pub stake: StakeSettings,
     /// How long after its decision each trade is asked for, in whole seconds, such as `5`; 0 unless said.
-    #[serde(default, skip_serializing_if = "is_at_once")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub entry_delay_s: i64,
     /// Further keys, which only the adapter of a venue reads: the engine records them and reads none. Which are allowed, the
     /// configuration says that has them.
@@ -223,18 +223,13 @@ impl EngineError {
     }
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-fn is_at_once(seconds: &i64) -> bool {
-    *seconds == 0
+/// Whether a value is left out of the serialized settings and counts.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 fn empty_object() -> Value {
     Value::Object(serde_json::Map::new())
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde hands a reference
-fn is_unstated(expiration_type: &ExpirationType) -> bool {
-    *expiration_type == ExpirationType::Unstated
 }
 
 #[cfg(test)]

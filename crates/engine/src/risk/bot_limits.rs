@@ -1,9 +1,9 @@
 //! Limits of single bots, in addition to those of the run.
 
 use super::money_limits::Bound;
-use super::settings::{is_off, is_zero};
 use super::{Proposal, Ruling, View, refuse_if};
 use crate::EngineError;
+use crate::settings::is_default;
 use candlewick_sdk::MoneyScale;
 use candlewick_sdk::rust_decimal::Decimal;
 use schemars::JsonSchema;
@@ -21,27 +21,27 @@ pub struct BotLimitSettings {
     #[schemars(with = "f64")]
     pub daily_loss_limit: Decimal,
     /// The same in percent of the account's equity at the day's beginning; where both are given, the tighter holds.
-    #[serde(skip_serializing_if = "is_off")]
+    #[serde(skip_serializing_if = "is_default")]
     pub daily_loss_limit_percent: f64,
     /// No open of the bot once its settled profit of the day has reached this amount.
     #[schemars(with = "f64")]
     pub daily_profit_target: Decimal,
     /// The same in percent of the account's equity at the day's beginning; where both are given, the lower one counts.
-    #[serde(skip_serializing_if = "is_off")]
+    #[serde(skip_serializing_if = "is_default")]
     pub daily_profit_target_percent: f64,
     /// No open of the bot that could bring its loss of the session (`risk.session.of`) beyond this amount.
     #[schemars(with = "f64")]
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub session_loss_limit: Decimal,
     /// The same in percent of the account's equity at the session's beginning; where both are given, the tighter holds.
-    #[serde(skip_serializing_if = "is_off")]
+    #[serde(skip_serializing_if = "is_default")]
     pub session_loss_limit_percent: f64,
     /// No open of the bot once its settled profit of the session has reached this amount.
     #[schemars(with = "f64")]
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub session_profit_target: Decimal,
     /// The same in percent of the account's equity at the session's beginning; where both are given, the lower one counts.
-    #[serde(skip_serializing_if = "is_off")]
+    #[serde(skip_serializing_if = "is_default")]
     pub session_profit_target_percent: f64,
     /// No open of the bot after this many losses of its own in a row, until somebody resumes.
     pub max_loss_streak: u32,
@@ -63,7 +63,7 @@ impl BotLimitSettings {
     pub fn limits_session(&self) -> bool {
         let amounts = [self.session_loss_limit, self.session_profit_target];
         let percents = [self.session_loss_limit_percent, self.session_profit_target_percent];
-        amounts.iter().any(|amount| !is_zero(amount)) || percents.iter().any(|percent| !is_off(percent))
+        !(amounts.iter().all(is_default) && percents.iter().all(is_default))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Cooldowns after losses, and pauses after a number of wins, losses or trades.
 
 use super::{DayStart, Proposal, RiskSettings, Ruling, View, refuse_if};
+use crate::settings::is_default;
 use crate::{BotId, EngineError, Renumbering, SymbolId};
 use candlewick_sdk::{Millis, Outcome, Symbol};
 use schemars::JsonSchema;
@@ -16,10 +17,10 @@ pub struct PauseSettings {
     /// Of what.
     pub of: PauseCause,
     /// How long, in seconds; left out, until the day of the daily limits ends.
-    #[serde(default, skip_serializing_if = "is_until_day_end")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub for_s: u32,
     /// Whose trades are counted, and who rests.
-    #[serde(default, skip_serializing_if = "PauseScope::is_all")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub scope: PauseScope,
 }
 
@@ -74,11 +75,6 @@ struct PauseCount {
     rested_at: Millis,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-const fn is_until_day_end(seconds: &u32) -> bool {
-    *seconds == 0
-}
-
 /// An ended trade, as far as pauses depend on it.
 #[derive(Clone, Copy, Debug)]
 pub struct EndedTrade<'a> {
@@ -121,11 +117,6 @@ pub fn pause_after(
 }
 
 impl PauseScope {
-    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-    fn is_all(&self) -> bool {
-        *self == Self::All
-    }
-
     const fn place(self, bot: BotId, symbol: SymbolId) -> usize {
         match self {
             Self::All => 0,

@@ -2,10 +2,9 @@
 
 use super::hours::Window;
 use super::money_limits::Bound;
-use super::settings::is_off;
 use super::{BotLimitSettings, Proposal, Ruling, View, refuse_if};
 use crate::EngineError;
-use crate::ledger::is_zero_money;
+use crate::settings::is_default;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, MoneyScale};
 use schemars::JsonSchema;
@@ -22,13 +21,13 @@ pub struct SessionLimitSettings {
     #[schemars(with = "f64")]
     pub loss_limit: Decimal,
     /// The same in percent of the equity at the session's beginning; where both are given, the tighter holds.
-    #[serde(skip_serializing_if = "is_off")]
+    #[serde(skip_serializing_if = "is_default")]
     pub loss_limit_percent: f64,
     /// No open once the session's settled profit has reached this amount.
     #[schemars(with = "f64")]
     pub profit_target: Decimal,
     /// The same in percent of the equity at the session's beginning; where both are given, the lower one counts.
-    #[serde(skip_serializing_if = "is_off")]
+    #[serde(skip_serializing_if = "is_default")]
     pub profit_target_percent: f64,
 }
 
@@ -57,7 +56,7 @@ pub(crate) struct SessionTally {
     /// Equity at the start, adjusted by deposits.
     pub(crate) equity: Money,
     end: Option<Millis>,
-    #[serde(default, skip_serializing_if = "is_zero_money")]
+    #[serde(default, skip_serializing_if = "is_default")]
     shortage: Money,
 }
 
@@ -108,10 +107,6 @@ impl SessionLimits {
 }
 
 impl SessionTally {
-    pub(super) fn is_new(&self) -> bool {
-        *self == Self::default()
-    }
-
     pub(crate) fn begin(&mut self, (equity, shortage): (Money, Money), end: Option<Millis>) {
         *self = Self { profit: Money::ZERO, equity, end, shortage };
     }

@@ -6,7 +6,8 @@ use super::pauses::{PauseState, RunningPause};
 use super::session_limits::SessionTally;
 use super::venue_refusals::{RefusalPause, VenueRefusals};
 use super::{CooldownScope, Limits};
-use crate::ledger::{is_zero_money, losses_after};
+use crate::ledger::losses_after;
+use crate::settings::is_default;
 use crate::{BotId, IntentId, RefusalReason, SymbolId};
 use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use serde::{Deserialize, Serialize};
@@ -29,7 +30,7 @@ pub(crate) struct RiskState {
     bots: Vec<BotTally>,
     #[serde(default, skip_serializing_if = "PauseState::is_empty")]
     pauses: PauseState,
-    #[serde(default, skip_serializing_if = "SessionTally::is_new")]
+    #[serde(default, skip_serializing_if = "is_default")]
     session: SessionTally,
     #[serde(default, skip_serializing_if = "VenueRefusals::is_empty")]
     venue_refusals: VenueRefusals,
@@ -39,7 +40,7 @@ pub(crate) struct RiskState {
 pub(super) struct BotTally {
     pub(super) trades_today: u32,
     pub(super) day_profit: Money,
-    #[serde(default, skip_serializing_if = "is_zero_money")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(super) session_profit: Money,
     pub(super) losses: u32,
 }

@@ -28,19 +28,3 @@ pub enum IfRefused {
     /// The ladder is given up: the next stake is that of the first level.
     Reset,
 }
-
-impl LadderEntry {
-    /// Returns whether this is the former fixed behaviour, which is not serialized.
-    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-    pub(super) fn is_next_signal(&self) -> bool {
-        *self == Self::NextSignal
-    }
-}
-
-impl IfRefused {
-    /// Returns whether this is the former fixed behaviour, which is not serialized.
-    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-    pub(super) fn is_wait(&self) -> bool {
-        *self == Self::Wait
-    }
-}

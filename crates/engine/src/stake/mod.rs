@@ -9,6 +9,7 @@ mod martingale;
 mod share;
 mod soros;
 
+use crate::settings::is_default;
 use crate::{EngineError, IntentId};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Money, MoneyScale, Outcome, Payout};
@@ -49,10 +50,10 @@ pub enum StakeSettings {
         /// How many levels there are, the first included, such as `2`: one gale is two levels.
         levels: u32,
         /// With what the ladder goes on after a trade that was not won; `next_signal` unless said.
-        #[serde(default, skip_serializing_if = "LadderEntry::is_next_signal")]
+        #[serde(default, skip_serializing_if = "is_default")]
         entry: LadderEntry,
         /// What becomes of a level that was refused; `wait` unless said.
-        #[serde(default, skip_serializing_if = "IfRefused::is_wait")]
+        #[serde(default, skip_serializing_if = "is_default")]
         if_refused: IfRefused,
     },
     /// After a win its profit is added to the stake, for a number of wins in a row; then it starts anew.
@@ -63,7 +64,7 @@ pub enum StakeSettings {
         /// How many wins in a row are staked again, such as `2`.
         wins: u32,
         /// What becomes of a stake that was refused; `wait` unless said.
-        #[serde(default, skip_serializing_if = "IfRefused::is_wait")]
+        #[serde(default, skip_serializing_if = "is_default")]
         if_refused: IfRefused,
     },
     /// A fraction of the Kelly stake, by the lower end of the win rate seen and the lowest recent payout.
