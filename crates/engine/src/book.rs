@@ -163,7 +163,7 @@ pub struct IntentRow {
 /// All intents in order, and the number of refusals by rule name.
 /// It accepts and ignores the same updates as the Session: a reply counts once, and a finished intent never
 /// changes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct TradeBook {
     pub(crate) rows: Vec<IntentRow>,
     pub(crate) reasons: Reasons,
@@ -172,7 +172,8 @@ pub struct TradeBook {
     pub(crate) no_price: u64,
     pub(crate) rejected: u64,
     pub(crate) not_sent: u64,
-    pub(crate) counted_from: IntentId,
+    /// First intent whose refusals count, `None` for all.
+    pub(crate) counted_from: Option<IntentId>,
     pub(crate) departures: BTreeMap<IntentId, Departure>,
     pub(crate) settled_by_person: BTreeSet<IntentId>,
     pub(crate) corrections: BTreeMap<IntentId, CorrectedResult>,
@@ -213,32 +214,6 @@ impl IntentRow {
     /// Returns whether the intent was rejected by the venue or not sent.
     pub const fn is_refused(&self) -> bool {
         matches!(self.state, IntentState::Rejected | IntentState::NotSent)
-    }
-
-    /// Returns the number of the latest update of the intent in its book.
-    pub fn last_news(&self) -> u32 {
-        let sequence = self.sequence;
-        sequence.decided.max(sequence.answered).max(sequence.left_out).max(sequence.settled)
-    }
-}
-
-/// Written by hand, because intents are numbered from 1 and `IntentId` has no default.
-impl Default for TradeBook {
-    fn default() -> Self {
-        Self {
-            rows: Vec::new(),
-            reasons: Reasons::default(),
-            venue_ids: Vec::new(),
-            refused: RefusalCount::default(),
-            no_price: 0,
-            rejected: 0,
-            not_sent: 0,
-            counted_from: IntentId::new(0),
-            departures: BTreeMap::new(),
-            settled_by_person: BTreeSet::new(),
-            corrections: BTreeMap::new(),
-            news: 0,
-        }
     }
 }
 
@@ -349,16 +324,8 @@ impl TradeBook {
         let next = self.rows.last().map_or(1, |row| row.approved.intent().number() + 1);
         let news = self.news;
         for (intent, row) in (next..).map(IntentId::new).zip(&later.rows) {
-            let venue_id = later.venue_id(row).and_then(|id| self.put_venue_id(id));
-            let reason = self.reasons.put(&later.reason(row));
             let (approved, sequence) = (row.approved.renumbered(intent), row.sequence.after(news));
-            let departure = later.departure(row.approved.intent()).copied();
-            self.departures.extend(departure.map(|departure| (intent, departure)));
-            if later.is_settled_by_person(row.approved.intent()) {
-                self.settled_by_person.insert(intent);
-            }
-            self.copy_correction(later, row.approved.intent(), intent);
-            self.rows.push(IntentRow { approved, sequence, reason, venue_id, ..*row });
+            self.copy_row(later, row.approved.intent(), IntentRow { approved, sequence, ..*row });
         }
         self.news += later.news;
         self.refused.append(&later.refused, later.last_intent(), self.last_intent());
@@ -481,7 +448,7 @@ impl TradeBook {
         row.answered_at = Some(at);
         row.sequence.left_out = place;
         self.news = place;
-        intent >= self.counted_from
+        Some(intent) >= self.counted_from
     }
 
     pub(crate) fn row_mut(&mut self, intent: IntentId) -> Option<&mut IntentRow> {
@@ -527,10 +494,6 @@ impl TradeBook {
     /// Returns the result booked before a correction, `None` without one.
     pub fn correction(&self, intent: IntentId) -> Option<CorrectedResult> {
         self.corrections.get(&intent).copied()
-    }
-
-    pub(crate) fn copy_correction(&mut self, book: &Self, from: IntentId, to: IntentId) {
-        self.corrections.extend(book.correction(from).map(|corrected| (to, corrected)));
     }
 
     fn record_correction(&mut self, intent: IntentId, (outcome, profit): (Outcome, Money), at: Millis) {

@@ -4,7 +4,7 @@
 //! limits, ladders and doubts are restored, while strategies start fresh and see no entries. A
 //! replay feeds the events of one run to a Session and compares its answers with the recorded ones.
 
-use crate::{Action, Approved, BotId, Event, EventKind, Header, IntentId, Renumbering, Session, SymbolId};
+use crate::{Approved, BotId, Event, EventKind, Header, IntentId, Renumbering, Session, SymbolId};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Reason, ReasonTemplate, Symbol};
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -184,11 +184,6 @@ impl JournalDecoder {
         self.templates.insert(words, template);
         reason
     }
-}
-
-/// Returns the action as recorded in a journal, for comparison with a replay.
-pub fn to_recorded_form(action: &Action) -> Result<Value, DecodeError> {
-    Ok(serde_json::to_value(action)?)
 }
 
 impl<'de> Deserialize<'de> for RecordedReason {

@@ -139,7 +139,7 @@ impl TradeBook {
         // Made anew: places of reasons and names are those of their lists.
         let mut kept = self.without_rows();
         for row in self.rows.iter().filter(|row| is_kept(row)) {
-            kept.copy_row(self, row);
+            kept.copy_row(self, row.approved.intent(), *row);
         }
         *self = kept;
         before - self.rows.len()
@@ -159,7 +159,7 @@ impl TradeBook {
         rows.sort_by_key(|(_, row)| row.approved.intent());
         let mut filled = self.without_rows();
         for (book, row) in rows {
-            filled.copy_row(book, row);
+            filled.copy_row(book, row.approved.intent(), *row);
         }
         filled
     }
@@ -169,7 +169,7 @@ impl TradeBook {
     pub fn count_from_intent(&mut self, first: IntentId) {
         self.refused = RefusalCount::default();
         (self.no_price, self.rejected, self.not_sent) = (0, 0, 0);
-        self.counted_from = first;
+        self.counted_from = Some(first);
     }
 
     /// Returns the book from this intent on. That is the book of one run after earlier runs were recalled.
@@ -184,15 +184,16 @@ impl TradeBook {
         Self { refused, no_price, rejected, not_sent, counted_from, news, ..Self::default() }
     }
 
-    fn copy_row(&mut self, book: &Self, row: &IntentRow) {
+    /// Appends a row of another book, where its intent has the number `there`.
+    pub(crate) fn copy_row(&mut self, book: &Self, there: IntentId, row: IntentRow) {
         let intent = row.approved.intent();
-        let reason = self.reasons.put(&book.reason(row));
-        let venue_id = book.venue_id(row).and_then(|id| self.put_venue_id(id));
-        self.departures.extend(book.departure(intent).map(|departure| (intent, *departure)));
-        if book.is_settled_by_person(intent) {
+        let reason = self.reasons.put(&book.reason(&row));
+        let venue_id = book.venue_id(&row).and_then(|id| self.put_venue_id(id));
+        self.departures.extend(book.departure(there).map(|departure| (intent, *departure)));
+        if book.is_settled_by_person(there) {
             self.settled_by_person.insert(intent);
         }
-        self.copy_correction(book, intent, intent);
-        self.rows.push(IntentRow { reason, venue_id, ..*row });
+        self.corrections.extend(book.correction(there).map(|corrected| (intent, corrected)));
+        self.rows.push(IntentRow { reason, venue_id, ..row });
     }
 }

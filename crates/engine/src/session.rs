@@ -184,10 +184,10 @@ impl Session {
             }
             EventKind::WalletDifference { amount } => self.record_difference(*amount),
             EventKind::Balance { amount } => self.ledger.record_wallet(*amount),
-            EventKind::Skew { offset } => self.state.record_skew(*offset),
-            EventKind::Control { control: Control::Halt } => self.state.halt(),
-            EventKind::Control { control: Control::Suspend } => self.state.suspend(),
-            EventKind::Control { control: Control::Continue } => self.state.go_on(),
+            EventKind::Skew { offset } => self.state.skew = *offset,
+            EventKind::Control { control: Control::Halt } => self.state.halted = true,
+            EventKind::Control { control: Control::Suspend } => self.state.suspended = true,
+            EventKind::Control { control: Control::Continue } => self.state.suspended = false,
             EventKind::Control { control: Control::Resume } => {
                 self.state.resume();
                 self.ledger.rebase();
@@ -441,11 +441,6 @@ impl Session {
     /// Returns whether a signal with this bot, source and id is already known. A known signal is dropped.
     pub fn knows_signal(&self, signal: &OutsideSignal) -> bool {
         self.outside.as_ref().is_some_and(|known| known.knows(signal))
-    }
-
-    /// Returns the id of the bot with this name.
-    pub fn bot_named(&self, name: &str) -> Option<BotId> {
-        self.names.iter().position(|known| known == name).and_then(BotId::new)
     }
 
     /// Returns the symbol of a bot.

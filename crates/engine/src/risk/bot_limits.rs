@@ -135,7 +135,7 @@ pub(super) fn check_session_loss_limit(proposal: &Proposal<'_>, view: View<'_>) 
         return Ruling::Pass;
     }
     let Some(limits) = view.limits.of_bot(proposal.bot) else { return Ruling::Pass };
-    let Some(most) = limits.session_loss_limit.of(view.state.session().equity) else { return Ruling::Pass };
+    let Some(most) = limits.session_loss_limit.of(view.state.session.equity) else { return Ruling::Pass };
     let profit = view.state.tally(proposal.bot).session_profit;
     refuse_if(profit - view.intents.stakes_of(proposal.bot) - proposal.stake < -most)
 }
@@ -146,7 +146,7 @@ pub(super) fn check_session_profit_target(proposal: &Proposal<'_>, view: View<'_
         return Ruling::Pass;
     }
     let Some(limits) = view.limits.of_bot(proposal.bot) else { return Ruling::Pass };
-    let enough = limits.session_profit_target.of(view.state.session().equity);
+    let enough = limits.session_profit_target.of(view.state.session.equity);
     refuse_if(enough.is_some_and(|enough| view.state.tally(proposal.bot).session_profit >= enough))
 }
 

@@ -30,7 +30,7 @@ pub(super) fn check_stale_data(proposal: &Proposal, view: View<'_>) -> Ruling {
 }
 
 pub(super) fn check_clock_skew(_proposal: &Proposal, view: View<'_>) -> Ruling {
-    let (limit, skew) = (view.limits.max_clock_skew, view.state.skew());
+    let (limit, skew) = (view.limits.max_clock_skew, view.state.skew);
     refuse_if(skew != Millis::ZERO && limit > Millis::ZERO && skew.abs_diff(Millis::ZERO) > limit)
 }
 
@@ -76,7 +76,7 @@ impl fmt::Display for Lateness {
     }
 }
 
-fn seconds(length: Millis) -> String {
+pub(super) fn seconds(length: Millis) -> String {
     let ms = length.get().unsigned_abs();
     let sign = if length < Millis::ZERO { "-" } else { "" };
     let text = format!("{sign}{}.{:03}", ms / 1_000, ms % 1_000);
@@ -131,7 +131,7 @@ mod tests {
             (99_999, 0, Ruling::Pass),
         ] {
             let mut situation = Situation::with(|risk| risk.max_clock_skew_ms = limit_ms);
-            situation.state.record_skew(Millis::new(skew_ms));
+            situation.state.skew = Millis::new(skew_ms);
             assert_eq!(situation.ask(check_clock_skew), expected, "{skew_ms} ms");
         }
     }

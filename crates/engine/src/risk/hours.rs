@@ -89,14 +89,15 @@ impl Window {
         let Some(moment) = DateTime::from_timestamp_millis(at.get()) else { return false };
         let local = moment.with_timezone(&self.timezone);
         let (time, today) = (local.time(), local.weekday());
-        let starts_on = |day: chrono::Weekday| {
-            self.days.is_empty() || self.days.iter().any(|chosen| chosen.to_chrono() == day)
-        };
         if self.from < self.to {
-            starts_on(today) && self.from <= time && time < self.to
+            self.starts_on(today) && self.from <= time && time < self.to
         } else {
-            (starts_on(today) && time >= self.from) || (starts_on(today.pred()) && time < self.to)
+            (self.starts_on(today) && time >= self.from) || (self.starts_on(today.pred()) && time < self.to)
         }
+    }
+
+    fn starts_on(&self, day: chrono::Weekday) -> bool {
+        self.days.is_empty() || self.days.iter().any(|own| *own as u32 == day.num_days_from_monday())
     }
 
     /// Returns the next start of the window after `at`.
@@ -105,10 +106,7 @@ impl Window {
         let start = DayStart { time: self.from, timezone: self.timezone };
         let today = DateTime::from_timestamp_millis(at.get())?.with_timezone(&self.timezone).date_naive();
         // A week has each day once, and today's start may be over.
-        let days = today.iter_days().take(8);
-        let days = days.filter(|day| {
-            self.days.is_empty() || self.days.iter().any(|own| own.to_chrono() == day.weekday())
-        });
+        let days = today.iter_days().take(8).filter(|day| self.starts_on(day.weekday()));
         days.filter_map(|day| start.start_of(day)).find(|start| *start > at)
     }
 }
@@ -179,20 +177,6 @@ impl DayStart {
             local = local.checked_add_signed(chrono::Duration::minutes(15))?;
         }
         None
-    }
-}
-
-impl Weekday {
-    const fn to_chrono(self) -> chrono::Weekday {
-        match self {
-            Self::Mon => chrono::Weekday::Mon,
-            Self::Tue => chrono::Weekday::Tue,
-            Self::Wed => chrono::Weekday::Wed,
-            Self::Thu => chrono::Weekday::Thu,
-            Self::Fri => chrono::Weekday::Fri,
-            Self::Sat => chrono::Weekday::Sat,
-            Self::Sun => chrono::Weekday::Sun,
-        }
     }
 }
 

@@ -50,7 +50,7 @@ pub(crate) fn limit_use(
     let hour = state.trades_after(now - Millis::HOUR);
     // Open trades count as lost until they settle.
     let day_loss = ledger.open_stakes() - ledger.day_result();
-    let session = state.session();
+    let session = state.session;
     let session_loss = ledger.open_stakes() - session.result(ledger.shortage());
     let fall = ledger.peak() - ledger.available();
     [
@@ -83,7 +83,7 @@ pub(crate) fn limit_use_of(
     let tally = state.tally(bot);
     // Open trades count as lost until they settle.
     let day_loss = intents.stakes_of(bot) - tally.day_profit;
-    let (session, session_loss) = (state.session(), intents.stakes_of(bot) - tally.session_profit);
+    let (session, session_loss) = (state.session, intents.stakes_of(bot) - tally.session_profit);
     let (today, most_today) = (tally.trades_today as usize, own.max_trades_per_day as usize);
     let (losses, most_losses) = (tally.losses as usize, own.max_loss_streak as usize);
     let money = |rule, used, bound: Bound| LimitUse::of_money(rule, used, bound.of(ledger.day_equity())?);
@@ -108,9 +108,7 @@ pub(super) fn room_of_bot(rule: Rule, bot: BotId, view: View<'_>) -> Option<Mone
     let (own, tally) = (limits.of_bot(bot)?, state.tally(bot));
     let (most, profit) = match rule {
         Rule::BotDailyLossLimit => (own.daily_loss_limit.of(ledger.day_equity())?, tally.day_profit),
-        Rule::BotSessionLossLimit => {
-            (own.session_loss_limit.of(state.session().equity)?, tally.session_profit)
-        }
+        Rule::BotSessionLossLimit => (own.session_loss_limit.of(state.session.equity)?, tally.session_profit),
         _ => return None,
     };
     Some(most + profit - intents.stakes_of(bot))

@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn the_first_refusal_wins() {
         let mut situation = Situation::default();
-        situation.state.halt();
+        situation.state.halted = true;
         situation.proposal.origin = Origin::Backfill;
         let mut actions = Vec::new();
         assert_eq!(approve(&situation.proposal, situation.view(), &mut actions), Err(Rule::Halted));
@@ -258,7 +258,7 @@ mod tests {
     fn the_kill_switch_refuses_until_resumed() {
         let mut situation = Situation::default();
         assert_eq!(situation.ask(check_halted), Ruling::Pass);
-        situation.state.halt();
+        situation.state.halted = true;
         assert_eq!(situation.ask(check_halted), Ruling::Refuse);
         situation.state.resume();
         assert_eq!(situation.ask(check_halted), Ruling::Pass);
@@ -267,10 +267,10 @@ mod tests {
     #[test]
     fn a_suspended_program_opens_nothing_and_no_person_lifts_that() {
         let mut situation = Situation::default();
-        situation.state.suspend();
+        situation.state.suspended = true;
         situation.state.resume();
         assert_eq!(situation.ask(check_halted), Ruling::Refuse);
-        situation.state.go_on();
+        situation.state.suspended = false;
         assert_eq!(situation.ask(check_halted), Ruling::Pass);
     }
 

@@ -1,5 +1,6 @@
 //! Rules that now refuse every signal of a bot, with their figures and the time that lifts them.
 
+use super::freshness::seconds;
 use super::limit_use::{limit_use, limit_use_of, room_of_bot};
 use super::{
     Check, Proposal, Quantity, Rule, Ruling, View, bot_limits, check_halted, money_limits, open_trades,
@@ -43,11 +44,11 @@ pub(crate) fn figures(rule: Rule, proposal: &Proposal<'_>, view: View<'_>, scale
     match rule {
         Rule::StaleData => {
             let (age, most) = (proposal.received - proposal.last_close, limits.stale_after_intervals);
-            format!("last candle closed {} ago, {} allowed", seconds(age), seconds(proposal.interval * most))
+            format!("last candle closed {} s ago, {} s allowed", seconds(age), seconds(proposal.interval * most))
         }
         Rule::ClockSkew => {
-            let skew = state.skew().abs_diff(Millis::ZERO);
-            format!("clocks differ by {}, {} allowed", seconds(skew), seconds(limits.max_clock_skew))
+            let skew = state.skew.abs_diff(Millis::ZERO);
+            format!("clocks differ by {} s, {} s allowed", seconds(skew), seconds(limits.max_clock_skew))
         }
         Rule::MinPayout => min_payout_figures(proposal, view),
         Rule::StakeBounds => stake_figures(proposal, view, scale),
@@ -100,7 +101,7 @@ fn room(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Money> {
             limits.daily_loss_limit.of(ledger.day_equity())? + ledger.day_profit() - ledger.open_stakes()
         }
         Rule::SessionLossLimit => {
-            let session = state.session();
+            let session = state.session;
             limits.session.loss_limit.of(session.equity)? + session.profit - ledger.open_stakes()
         }
         Rule::MaxDrawdown => limits.drawdown_below(ledger.peak())? + ledger.free() - ledger.peak(),
@@ -129,7 +130,7 @@ fn end(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Millis> {
         Rule::SessionLossLimit
         | Rule::SessionProfitTarget
         | Rule::BotSessionLossLimit
-        | Rule::BotSessionProfitTarget => limits.session.is_of_hours().then(|| state.session().end()),
+        | Rule::BotSessionProfitTarget => limits.session.is_of_hours().then(|| state.session.end()),
         Rule::OutsideHours => limits.hours.iter().filter_map(|window| window.next_start(proposal.at)).min(),
         Rule::Blackout => {
             let spans = limits.blackouts.get(proposal.symbol.index())?;
@@ -157,12 +158,6 @@ fn search_end(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Mil
         if is_refused(middle) { refused = middle } else { free = middle }
     }
     Some(free)
-}
-
-fn seconds(length: Millis) -> String {
-    let ms = length.get().max(0);
-    let text = format!("{}.{:03}", ms / 1_000, ms % 1_000);
-    format!("{} s", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// Returns the time until which every signal of the bot is refused if no event comes first. `Millis::MAX` if
@@ -287,7 +282,7 @@ mod tests {
         let figures = "stake 10.00, at most 9.50 allowed".to_owned();
         assert_eq!(found(&dear), [(Rule::StakeBounds, figures, None)]);
         let mut skewed = situation(|_| {});
-        skewed.state.record_skew(Millis::new(-2_031));
+        skewed.state.skew = Millis::new(-2_031);
         let figures = "clocks differ by 2.031 s, 2 s allowed".to_owned();
         assert_eq!(found(&skewed), [(Rule::ClockSkew, figures, None)]);
         let mut open = situation(|risk| risk.max_open_trades_per_symbol = 0);
@@ -393,7 +388,7 @@ mod tests {
     fn what_only_an_event_changes_stands_until_one_comes() {
         check(|_| {}, |situation| situation.begin(Situation::SYMBOL, Stage::Open), Millis::MAX);
         check(|_| {}, |situation| situation.begin(Situation::SYMBOL, Stage::InFlight), Millis::MAX);
-        check(|_| {}, |situation| situation.state.halt(), Millis::MAX);
+        check(|_| {}, |situation| situation.state.halted = true, Millis::MAX);
         check(
             |rules| rules.max_loss_streak = 1,
             |situation| situation.ledger.count_outcome(Outcome::Lost),

@@ -134,7 +134,7 @@ pub(super) fn check_session_loss_limit(proposal: &Proposal<'_>, view: View<'_>) 
     if !view.limits.session.is_on() {
         return Ruling::Pass;
     }
-    let session = view.state.session();
+    let session = view.state.session;
     let Some(limit) = view.limits.session.loss_limit.of(session.equity) else { return Ruling::Pass };
     let result = session.result(view.ledger.shortage());
     refuse_if(result - view.ledger.open_stakes() - proposal.stake < -limit)
@@ -144,7 +144,7 @@ pub(super) fn check_session_profit_target(_proposal: &Proposal<'_>, view: View<'
     if !view.limits.session.is_on() {
         return Ruling::Pass;
     }
-    let session = view.state.session();
+    let session = view.state.session;
     let target = view.limits.session.profit_target.of(session.equity);
     refuse_if(target.is_some_and(|target| session.profit >= target))
 }
@@ -158,8 +158,8 @@ mod tests {
     /// A session that began with 2,000.00 and has earned this; the stake is 10.00.
     fn ask(check: Check, limits: &SessionLimitSettings, profit: i64, open: i64) -> Ruling {
         let mut situation = Situation::with(|risk| risk.session = limits.clone());
-        situation.state.session_mut().begin((Money::from_minor(200_000), Money::ZERO), None);
-        situation.state.session_mut().profit = Money::from_minor(profit);
+        situation.state.session.begin((Money::from_minor(200_000), Money::ZERO), None);
+        situation.state.session.profit = Money::from_minor(profit);
         situation.ledger.reserve(Money::from_minor(open));
         situation.ask(check)
     }

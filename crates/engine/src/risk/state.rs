@@ -18,9 +18,9 @@ const USUAL_TRADES_PER_HOUR: usize = 1_024;
 /// Folded from events. Its size is bounded by the number of symbols and the limits.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct RiskState {
-    halted: bool,
-    suspended: bool,
-    skew: Millis,
+    pub(crate) halted: bool,
+    pub(crate) suspended: bool,
+    pub(crate) skew: Millis,
     /// Decision times of the trades of the last 60 minutes, recorded only if they are limited.
     recent: VecDeque<Millis>,
     day_start: Millis,
@@ -31,7 +31,7 @@ pub(crate) struct RiskState {
     #[serde(default, skip_serializing_if = "PauseState::is_empty")]
     pauses: PauseState,
     #[serde(default, skip_serializing_if = "is_default")]
-    session: SessionTally,
+    pub(crate) session: SessionTally,
     #[serde(default, skip_serializing_if = "VenueRefusals::is_empty")]
     venue_refusals: VenueRefusals,
 }
@@ -88,10 +88,6 @@ impl RiskState {
         self.halted || self.suspended
     }
 
-    pub(crate) const fn skew(&self) -> Millis {
-        self.skew
-    }
-
     pub(super) const fn trades_today(&self) -> u32 {
         self.trades_today
     }
@@ -129,28 +125,12 @@ impl RiskState {
         }
     }
 
-    pub(crate) fn halt(&mut self) {
-        self.halted = true;
-    }
-
     pub(crate) fn resume(&mut self) {
         self.halted = false;
         self.symbols.iter_mut().for_each(|symbol| symbol.losses = 0);
         self.bots.iter_mut().for_each(|bot| bot.losses = 0);
         self.pauses.resume();
         self.venue_refusals.clear();
-    }
-
-    pub(crate) fn suspend(&mut self) {
-        self.suspended = true;
-    }
-
-    pub(crate) fn go_on(&mut self) {
-        self.suspended = false;
-    }
-
-    pub(crate) fn record_skew(&mut self, offset: Millis) {
-        self.skew = offset;
     }
 
     pub(crate) fn open_day(&mut self, start: Millis) {
@@ -277,14 +257,6 @@ impl RiskState {
         if let Some(bot) = self.bots.get_mut(bot.index()) {
             bot.session_profit += profit;
         }
-    }
-
-    pub(crate) const fn session(&self) -> SessionTally {
-        self.session
-    }
-
-    pub(crate) const fn session_mut(&mut self) -> &mut SessionTally {
-        &mut self.session
     }
 
     #[inline]

@@ -243,7 +243,7 @@ impl Session {
 
     fn refold(&mut self, history: &mut History, first: usize) {
         let (limits, prepared) = (self.limits.clone(), self.prepared.take());
-        let (wallet, skew) = (self.ledger.wallet(), self.state.skew());
+        let (wallet, skew) = (self.ledger.wallet(), self.state.skew);
         for (place, segment) in history.segments.iter_mut().enumerate().skip(first) {
             if place == first {
                 self.return_to(&segment.checkpoint);
@@ -258,7 +258,7 @@ impl Session {
         if let Some(amount) = wallet {
             self.ledger.record_wallet(amount);
         }
-        self.state.record_skew(skew);
+        self.state.skew = skew;
     }
 
     fn refold_entry(&mut self, entry: &Entry) {

@@ -65,7 +65,7 @@ impl Session {
     }
 
     pub(super) fn begin_session_of_hours(&mut self, now: Millis) {
-        if self.limits.session.is_of_hours() && now >= self.state.session().end() {
+        if self.limits.session.is_of_hours() && now >= self.state.session.end() {
             let end = self.limits.session_end(now);
             self.state.begin_session(self.ledger.session_start(), Some(end));
         }
@@ -87,19 +87,19 @@ impl Session {
     pub(super) fn deposit(&mut self, amount: Money) {
         self.ledger.deposit(amount);
         if self.limits.session.is_on() {
-            self.state.session_mut().equity += amount;
+            self.state.session.equity += amount;
         }
     }
 
     pub(super) fn record_difference(&mut self, amount: Money) {
         self.ledger.record_difference(amount);
         if self.limits.session.is_on() {
-            self.state.session_mut().limit_shortage(self.ledger.shortage());
+            self.state.session.limit_shortage(self.ledger.shortage());
         }
     }
 
     pub(super) fn next_due(&self) -> Millis {
-        let session = self.limits.session.is_of_hours().then(|| self.state.session().end());
+        let session = self.limits.session.is_of_hours().then(|| self.state.session.end());
         self.intents.next_release().min(session.unwrap_or(Millis::MAX))
     }
 }
