@@ -31,11 +31,11 @@ pub(crate) struct Intent {
 /// read at every signal is counted.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Intents {
-    unfinished: Vec<Intent>,
+    pub(crate) unfinished: Vec<Intent>,
     seconds: Vec<Intent>,
     counts: Vec<IntentCounts>,
     unopened: Vec<Unopened>,
-    next: IntentId,
+    pub(crate) next: IntentId,
 }
 
 /// An intent without a trade at the venue. A trade may still appear.
@@ -77,10 +77,6 @@ impl Intents {
             unopened: Vec::new(),
             next: IntentId::new(1),
         }
-    }
-
-    pub(crate) const fn next_id(&self) -> IntentId {
-        self.next
     }
 
     pub(crate) fn begin(&mut self, terms: &OrderTerms, nominal_close: Millis) {
@@ -294,10 +290,6 @@ impl Intents {
         self.counts.resize(symbols, IntentCounts::NONE);
     }
 
-    pub(crate) fn all(&self) -> &[Intent] {
-        &self.unfinished
-    }
-
     pub(crate) fn on_symbol(&self, symbol: SymbolId) -> impl Iterator<Item = &Intent> {
         self.unfinished.iter().chain(&self.seconds).filter(move |intent| intent.symbol == symbol)
     }
@@ -400,7 +392,7 @@ mod tests {
             for (step, number, symbol) in steps {
                 let id = IntentId::new(number);
                 match step {
-                    0 | 1 => intents.push(intent(intents.next_id().number(), symbol)),
+                    0 | 1 => intents.push(intent(intents.next.number(), symbol)),
                     2 => { intents.open(id); }
                     3 => intents.doubt(id),
                     4 => { intents.refuse(id); }

@@ -13,7 +13,7 @@ pub struct Ledger {
     open_stakes: Money,
     peak: Money,
     losses: u32,
-    day_end: Millis,
+    pub(crate) day_end: Millis,
     day_equity: Money,
     day_profit: Money,
     wallet: Option<Money>,
@@ -109,10 +109,6 @@ impl Ledger {
     /// Returns the balance of the wallet at its last reading.
     pub const fn wallet(&self) -> Option<Money> {
         self.wallet
-    }
-
-    pub(crate) const fn day_end(&self) -> Millis {
-        self.day_end
     }
 
     #[inline]

@@ -103,8 +103,8 @@ impl StakeRuin {
             let exact = scale.exact(amount).map(to_units);
             exact.map_err(|source| EngineError::Amount { key: format!("{key}.amount"), source })
         };
-        let step = to_units(limits.stake_step()).max(1);
-        let minimum_stake = to_units(limits.minimum_stake()).max(1);
+        let step = to_units(limits.stake_step).max(1);
+        let minimum_stake = to_units(limits.minimum_stake).max(1);
         let most_stake = limits.largest_stake().map_or(MAX_MONEY, to_units);
         let mut horizon_trades = settings.risk.ruin_horizon_trades;
         let plan = match bot.stake {
@@ -117,7 +117,7 @@ impl StakeRuin {
                 StakePlan::Martingale { base: money(amount)?, factor, levels, most_stake, step }
             }
             StakeSettings::Soros { amount, wins, .. } => {
-                let most_stake = if limits.caps_stakes() { most_stake } else { MAX_MONEY };
+                let most_stake = if limits.cap_stakes { most_stake } else { MAX_MONEY };
                 StakePlan::Soros { base: money(amount)?, wins, most_stake, step }
             }
             StakeSettings::Kelly { fraction, kelly_floor_trades, .. } => {
@@ -146,7 +146,7 @@ impl StakeRuin {
             draw_share: 0.0,
             horizon_trades,
         };
-        let plan = if limits.caps_stakes() { plan } else { within_bounds(plan, &question, bot, most_stake) };
+        let plan = if limits.cap_stakes { plan } else { within_bounds(plan, &question, bot, most_stake) };
         let (lower_bound, limits) = (record.lower_bound, limits_of(bot, settings));
         Ok(Self { bot: bot.name.clone(), plan, question, lower_bound, limits })
     }

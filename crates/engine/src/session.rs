@@ -95,10 +95,10 @@ impl Session {
             let delay = bot.entry_delay();
             let delay = delay
                 .map_err(|problem| EngineError::setting(format!("bots[{index}].entry_delay_s"), problem))?;
-            let made = Bot::new(symbol, bot.interval.length(), bot.expiry(), judged, (strategy, longer));
-            let made = made.entering_after(delay);
-            let made = made.with_if_refused(bot.stake.if_refused());
-            bots.push(if bot.stake.enters_without_signal() { made.with_reentries() } else { made });
+            let mut made = Bot::new(symbol, bot.interval.length(), bot.expiry(), judged, (strategy, longer));
+            (made.entry_delay, made.if_refused) = (delay, bot.stake.if_refused());
+            made.reentry = bot.stake.enters_without_signal().then(Box::default);
+            bots.push(made);
         }
         let names: Vec<String> = settings.bots.iter().map(|bot| bot.name.clone()).collect();
         limits.take_places(&names, &symbols);
@@ -199,7 +199,7 @@ impl Session {
 
     /// Returns the number of the next intent.
     pub const fn next_intent(&self) -> IntentId {
-        self.intents.next_id()
+        self.intents.next
     }
 
     /// Returns the intents without a known trade whose stakes are reserved.
@@ -261,7 +261,7 @@ impl Session {
             if bot.symbol != symbol {
                 continue;
             }
-            if let (Some(signal), Some(id)) = (bot.on_price(price), BotId::new(index))
+            if let (Some(signal), Some(id)) = (bot.strategy.on_price(price), BotId::new(index))
                 && bot.is_warm()
             {
                 let moment = moment.of_bot(bot);
@@ -334,7 +334,7 @@ impl Session {
 
     #[inline]
     fn begin(&mut self, proposal: &Proposal<'_>, probe: Probe) {
-        let id = self.intents.next_id();
+        let id = self.intents.next;
         let Proposal { bot, symbol, direction, stake, at: decision_time, nominal_close, .. } = *proposal;
         let times = (decision_time, nominal_close);
         self.intents.push(Intent::sent((id, bot, symbol), (direction, stake), times));
@@ -391,18 +391,18 @@ impl Session {
 
     /// Returns the number of longer candles not built because of missing shorter ones.
     pub fn longer_not_built(&self) -> u64 {
-        self.bots.iter().map(|bot| bot.longer().not_built()).sum()
+        self.bots.iter().map(|bot| bot.longer.not_built()).sum()
     }
 
     /// Returns the staleness of each bot's longer candles, in the order of the bots.
     pub fn longer_staleness(&self) -> Vec<LongerStaleness> {
-        self.bots.iter().map(|bot| bot.longer().staleness()).collect()
+        self.bots.iter().map(|bot| bot.longer.staleness()).collect()
     }
 
     /// Returns the longest warm-up of the series' bots, in candles.
     pub fn warmup(&self, series: SeriesId) -> usize {
         let bots = self.listeners.get(series.index()).into_iter().flatten();
-        bots.map(|bot| self.bots[bot.index()].warmup()).max().unwrap_or(0)
+        bots.map(|bot| self.bots[bot.index()].strategy.warmup()).max().unwrap_or(0)
     }
 
     /// Returns how many of the last `candles` the bots of a series need.
@@ -463,7 +463,7 @@ impl Session {
         let is_expired = signal.expires.is_some_and(|expires| event.received > expires);
         let origin = if is_expired { Origin::Backfill } else { Origin::Live };
         let moment = Moment::of(event, origin).of_bot(bot);
-        let (id, is_virtual) = (signal.bot, bot.is_gate_closed());
+        let (id, is_virtual) = (signal.bot, bot.strategy.is_gate_closed());
         let reason = self.outside.get_or_insert_default().reason_of(signal);
         let signal = Signal { direction: signal.direction, expiry: signal.expiry, reason, is_virtual };
         self.decide(id, &signal, moment, actions);

@@ -53,7 +53,7 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
         let key = format!("bots[{index}].stake");
         check_kelly(bot, &limits)?;
         let Some(cost) = Stake::new(&bot.stake, scale, &key)?.ladder_cost() else { continue };
-        if !limits.caps_stakes() {
+        if !limits.cap_stakes {
             check_largest(cost, (key, balance), (&limits, scale))?;
         }
         // Trades that are open at once may lie on one level, each level as often.
@@ -228,9 +228,9 @@ pub fn check_first_stakes(settings: &SessionSettings) -> Result<Vec<String>, Eng
     for (index, bot) in settings.bots.iter().enumerate() {
         let key = format!("bots[{index}].stake");
         let stake = Stake::new(&bot.stake, scale, &key)?;
-        let purse = Purse { free: balance, minimum: limits.minimum_stake(), together: 1 };
+        let purse = Purse { free: balance, minimum: limits.minimum_stake, together: 1 };
         let first = limits.step_down(stake.next(purse));
-        let cap = limits.stake_cap(balance).filter(|_| limits.caps_stakes());
+        let cap = limits.stake_cap(balance).filter(|_| limits.cap_stakes);
         let first = cap.map_or(first, |most| first.min(most));
         let broken = broken_limit(first, balance, &limits, scale);
         let own = || own_limit(first, balance, (&bot.name, settings), &limits);
@@ -264,8 +264,8 @@ fn broken_limit(stake: Money, balance: Money, limits: &Limits, scale: MoneyScale
         bound: scale.format(bound),
         by_balance,
     };
-    if stake < limits.minimum_stake() {
-        return Some(broken("the least, risk.min_stake,", limits.minimum_stake(), false));
+    if stake < limits.minimum_stake {
+        return Some(broken("the least, risk.min_stake,", limits.minimum_stake, false));
     }
     let bounds = [
         ("the most, risk.max_stake,", limits.largest_stake(), false),

@@ -98,7 +98,7 @@ pub fn outgrown_stakes(
 ) -> Result<Vec<String>, EngineError> {
     let scale = settings.money_scale;
     let limits = Limits::new(&settings.risk, scale)?;
-    let Some(most) = limits.largest_stake().filter(|_| !limits.caps_stakes()) else { return Ok(Vec::new()) };
+    let Some(most) = limits.largest_stake().filter(|_| !limits.cap_stakes) else { return Ok(Vec::new()) };
     let bots = settings.bots.iter().zip(records);
     let described = bots.filter_map(|(bot, record)| match bot.stake {
         StakeSettings::Soros { amount, wins, if_refused: IfRefused::Wait } => {

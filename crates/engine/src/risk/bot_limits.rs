@@ -131,7 +131,7 @@ pub(super) fn check_daily_profit_target(proposal: &Proposal<'_>, view: View<'_>)
 
 #[inline]
 pub(super) fn check_session_loss_limit(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
-    if !view.limits.session.is_on() {
+    if !view.limits.session.is_on {
         return Ruling::Pass;
     }
     let Some(limits) = view.limits.of_bot(proposal.bot) else { return Ruling::Pass };
@@ -142,7 +142,7 @@ pub(super) fn check_session_loss_limit(proposal: &Proposal<'_>, view: View<'_>) 
 
 #[inline]
 pub(super) fn check_session_profit_target(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
-    if !view.limits.session.is_on() {
+    if !view.limits.session.is_on {
         return Ruling::Pass;
     }
     let Some(limits) = view.limits.of_bot(proposal.bot) else { return Ruling::Pass };
@@ -201,7 +201,7 @@ mod tests {
         }
         // A second trade of one of its requests counts until it is over.
         let second = |situation: &mut Situation| {
-            let id = situation.intents.next_id();
+            let id = situation.intents.next;
             situation.begin(Situation::SYMBOL, Stage::Open);
             situation.intents.begin_second(id);
         };
@@ -247,7 +247,7 @@ mod tests {
         // The stake of what may yet be found stays reserved.
         let unopened = |situation: &mut Situation| {
             (0..5).for_each(|_| situation.begin(Situation::SYMBOL, Stage::InDoubt));
-            let first = situation.intents.all()[0].id;
+            let first = situation.intents.unfinished[0].id;
             situation.intents.give_up(first, candlewick_sdk::Millis::MAX);
         };
         assert_eq!(ask(check_daily_loss_limit, &limits, unopened), Ruling::Refuse);

@@ -57,7 +57,7 @@ pub(crate) fn limit_use(
         count(Rule::MaxOpenTrades, intents.trades(), limits.max_open_trades),
         count(Rule::MaxOpenTradesPerSymbol, intents.most_on_a_symbol(), limits.max_open_trades_per_symbol),
         count(Rule::MaxTradesPerHour, hour, limits.max_trades_per_hour),
-        count(Rule::MaxTradesPerDay, state.trades_today() as usize, limits.max_trades_per_day as usize),
+        count(Rule::MaxTradesPerDay, state.trades_today as usize, limits.max_trades_per_day as usize),
         money(Rule::DailyLossLimit, day_loss, limits.daily_loss_limit.of(ledger.day_equity())),
         money(
             Rule::DailyProfitTarget,

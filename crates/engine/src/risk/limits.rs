@@ -29,8 +29,8 @@ pub(crate) struct Limits {
     pub(super) cooldown_after_losses: u32,
     pub(super) cooldown_after_losses_span: Millis,
     pub(super) cooldown_scope: CooldownScope,
-    pub(super) pauses: Vec<PauseSettings>,
-    pub(super) refused_by_venue_pause: Millis,
+    pub(crate) pauses: Vec<PauseSettings>,
+    pub(crate) refused_by_venue_pause: Millis,
     min_payout: Option<Payout>,
     named_payouts: BTreeMap<Symbol, Option<Payout>>,
     payouts: Vec<Option<Payout>>,
@@ -46,11 +46,11 @@ pub(crate) struct Limits {
     pub(super) max_clock_skew: Millis,
     pub(super) hours: Vec<Window>,
     pub(super) day_start: DayStart,
-    minimum_stake: Money,
+    pub(crate) minimum_stake: Money,
     pub(super) max_stake: Money,
-    pub(super) stake_step: Money,
+    pub(crate) stake_step: Money,
     pub(super) max_stake_fraction: f64,
-    cap_stakes: bool,
+    pub(crate) cap_stakes: bool,
     pub(crate) enforce_verdict: bool,
     named_bots: BTreeMap<String, BotLimits>,
     bots: Vec<Option<BotLimits>>,
@@ -161,10 +161,6 @@ impl Limits {
         self.bots.get(bot.index())?.as_ref()
     }
 
-    pub(crate) const fn minimum_stake(&self) -> Money {
-        self.minimum_stake
-    }
-
     pub(crate) const fn caps_open_trades(&self) -> bool {
         self.max_open_trades > 0 || self.max_open_trades_per_symbol > 0
     }
@@ -188,10 +184,6 @@ impl Limits {
         stake.floor_to(self.stake_step)
     }
 
-    pub(crate) const fn stake_step(&self) -> Money {
-        self.stake_step
-    }
-
     pub(crate) fn largest_stake(&self) -> Option<Money> {
         self.max_stake.is_positive().then_some(self.max_stake)
     }
@@ -210,11 +202,6 @@ impl Limits {
         bounds.into_iter().flatten().min().map(|most| self.step_down(most))
     }
 
-    #[inline]
-    pub(crate) const fn caps_stakes(&self) -> bool {
-        self.cap_stakes
-    }
-
     pub(crate) const fn counts_hours(&self) -> bool {
         self.max_trades_per_hour > 0
     }
@@ -230,11 +217,6 @@ impl Limits {
     pub(crate) fn session_end(&self, at: Millis) -> Millis {
         let starts = self.hours.iter().filter_map(|window| window.next_start(at));
         starts.filter(|_| self.session.is_of_hours()).min().unwrap_or(Millis::MAX)
-    }
-
-    #[inline]
-    pub(crate) const fn has_pauses(&self) -> bool {
-        !self.pauses.is_empty()
     }
 
     pub(crate) fn drawdown_below(&self, peak: Money) -> Option<Money> {
@@ -381,7 +363,7 @@ mod tests {
             let stakes = |risk: &mut RiskSettings| {
                 (risk.min_stake, risk.stake_step) = (Decimal::new(least, 2), Decimal::new(step, 2));
             };
-            assert_eq!(limits(stakes).minimum_stake().minor(), expected, "{least} in steps of {step}");
+            assert_eq!(limits(stakes).minimum_stake.minor(), expected, "{least} in steps of {step}");
         }
     }
 }

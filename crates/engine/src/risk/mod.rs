@@ -176,7 +176,7 @@ pub(crate) fn approve(
     if let Some(rule) = first_refusal(proposal, view) {
         return Err(rule);
     }
-    let intent = view.intents.next_id();
+    let intent = view.intents.next;
     // Made in its place: see docs/performance.md.
     actions.extend(iter::once_with(|| Action::Open(Approved::new(proposal, intent))));
     Ok(())
@@ -186,7 +186,7 @@ pub(crate) fn approve(
 pub(crate) fn order_terms(proposal: &Proposal<'_>, view: View<'_>) -> Result<OrderTerms, Rule> {
     match first_refusal_of_terms(proposal, view) {
         Some(rule) => Err(rule),
-        None => Ok(OrderTerms::of(proposal, view.intents.next_id())),
+        None => Ok(OrderTerms::of(proposal, view.intents.next)),
     }
 }
 

@@ -74,7 +74,7 @@ pub(super) fn check_loss_streak(_proposal: &Proposal, view: View<'_>) -> Ruling 
 pub(super) fn check_stake_bounds(proposal: &Proposal, view: View<'_>) -> Ruling {
     let limits = view.limits;
     refuse_if(
-        proposal.stake < limits.minimum_stake()
+        proposal.stake < limits.minimum_stake
             || limits.largest_stake().is_some_and(|most| proposal.stake > most)
             || (limits.max_stake_fraction > 0.0
                 && proposal.stake > view.ledger.available().scaled_down(limits.max_stake_fraction)),

@@ -72,7 +72,7 @@ pub(super) fn check_max_trades_per_hour(proposal: &Proposal, view: View<'_>) -> 
 
 pub(super) fn check_max_trades_per_day(_proposal: &Proposal, view: View<'_>) -> Ruling {
     let most = view.limits.max_trades_per_day;
-    refuse_if(most > 0 && view.state.trades_today() >= most)
+    refuse_if(most > 0 && view.state.trades_today >= most)
 }
 
 #[cfg(test)]
@@ -181,7 +181,7 @@ mod tests {
                     [situation.ask(check_max_open_trades), situation.ask(check_max_open_trades_per_symbol)];
                 if all == Ruling::Pass { symbol } else { all }
             };
-            let id = situation.intents.next_id();
+            let id = situation.intents.next;
             situation.begin(Situation::SYMBOL, Stage::Open);
             situation.intents.begin_second(id);
             assert_eq!(ask(&situation), Ruling::Refuse);

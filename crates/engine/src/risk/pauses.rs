@@ -184,7 +184,7 @@ impl PauseState {
         self.counts.is_empty()
     }
 
-    pub(super) fn count(
+    pub(crate) fn count(
         &mut self,
         pauses: &[PauseSettings],
         (bot, symbol): (BotId, SymbolId),
@@ -237,7 +237,7 @@ impl PauseState {
         rests.max().unwrap_or(Millis::new(i64::MIN))
     }
 
-    pub(super) fn running(&self, now: Millis) -> Vec<RunningPause> {
+    pub(crate) fn running(&self, now: Millis) -> Vec<RunningPause> {
         let counts = self.counts.iter().filter(|known| known.rested_at > now);
         let mut running: Vec<RunningPause> = counts
             .map(|known| RunningPause { pause: known.pause, until: known.rested_at, of: known.of })
@@ -358,7 +358,7 @@ mod tests {
         for (later, outcome) in outcomes.iter().rev().enumerate().rev() {
             let at = last - Millis::from_seconds(later as i64);
             let whose = (BotId::FIRST, Situation::SYMBOL);
-            situation.state.count_pauses(&situation.limits, whose, *outcome, (at, DAY_END));
+            situation.state.pauses.count(&situation.limits.pauses, whose, *outcome, (at, DAY_END));
         }
         situation.ask(check_pause)
     }
@@ -400,7 +400,7 @@ mod tests {
             let mut situation = Situation::with(|risk| risk.pauses = vec![pause(1, PauseCause::Wins, 0)]);
             let end = (situation.proposal.at, DAY_END);
             let whose = (BotId::FIRST, Situation::SYMBOL);
-            situation.state.count_pauses(&situation.limits, whose, Won, end);
+            situation.state.pauses.count(&situation.limits.pauses, whose, Won, end);
             situation.proposal.at = at;
             assert_eq!(situation.ask(check_pause), expected, "{at}");
         }
@@ -419,11 +419,12 @@ mod tests {
             let mut situation = Situation::with(|risk| risk.pauses = vec![two]);
             let end = (situation.proposal.at, DAY_END);
             for whose in [(other_bot, Situation::SYMBOL), (BotId::FIRST, Situation::other_symbol())] {
-                situation.state.count_pauses(&situation.limits, whose, Lost, end);
+                situation.state.pauses.count(&situation.limits.pauses, whose, Lost, end);
             }
             assert_eq!(situation.ask(check_pause), expected, "{scope:?}");
             // The second of the bot on the symbol is the second for each.
-            situation.state.count_pauses(&situation.limits, (BotId::FIRST, Situation::SYMBOL), Lost, end);
+            let whose = (BotId::FIRST, Situation::SYMBOL);
+            situation.state.pauses.count(&situation.limits.pauses, whose, Lost, end);
             assert_eq!(situation.ask(check_pause), Ruling::Refuse, "{scope:?}");
             (situation.proposal.bot, situation.proposal.symbol) = (other_bot, Situation::other_symbol());
             let others = if scope == PauseScope::All { Ruling::Refuse } else { Ruling::Pass };
@@ -439,7 +440,7 @@ mod tests {
             if is_resumed {
                 situation.state.resume();
             }
-            situation.state.count_pauses(&situation.limits, whose, Lost, end);
+            situation.state.pauses.count(&situation.limits.pauses, whose, Lost, end);
             situation.ask(check_pause)
         };
         assert_eq!([lose(false), lose(true), lose(false)], [Ruling::Pass, Ruling::Pass, Ruling::Refuse]);

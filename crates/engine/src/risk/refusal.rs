@@ -84,8 +84,8 @@ fn min_payout_figures(proposal: &Proposal<'_>, view: View<'_>) -> String {
 fn stake_figures(proposal: &Proposal<'_>, view: View<'_>, scale: MoneyScale) -> String {
     let View { limits, ledger, .. } = view;
     let stake = scale.format(proposal.stake);
-    if proposal.stake < limits.minimum_stake() {
-        return format!("stake {stake}, at least {} required", scale.format(limits.minimum_stake()));
+    if proposal.stake < limits.minimum_stake {
+        return format!("stake {stake}, at least {} required", scale.format(limits.minimum_stake));
     }
     let most = limits.largest_stake().into_iter().chain(limits.share_of(ledger.free())).min();
     most.map_or_else(
@@ -126,7 +126,7 @@ fn end(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Millis> {
         | Rule::DailyLossLimit
         | Rule::BotDailyLossLimit
         | Rule::DailyProfitTarget
-        | Rule::BotDailyProfitTarget => Some(ledger.day_end()),
+        | Rule::BotDailyProfitTarget => Some(ledger.day_end),
         Rule::SessionLossLimit
         | Rule::SessionProfitTarget
         | Rule::BotSessionLossLimit
@@ -203,7 +203,7 @@ pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
         || (is_stake_fixed
             && (refuses(money_limits::check_daily_loss_limit) || refuses(bot_limits::check_daily_loss_limit)))
     {
-        until = view.ledger.day_end();
+        until = view.ledger.day_end;
     }
     if refuses(pauses::check_cooldown) {
         until = until.max(view.state.rested_at(proposal.symbol));
@@ -299,7 +299,7 @@ mod tests {
         });
         let at = resting.proposal.at;
         let whose = (resting.proposal.bot, Situation::SYMBOL);
-        resting.state.count_pauses(&resting.limits, whose, Outcome::Lost, (at, DAY_END));
+        resting.state.pauses.count(&resting.limits.pauses, whose, Outcome::Lost, (at, DAY_END));
         resting.state.cool_down(&resting.limits, Situation::SYMBOL, at, 1);
         let ends: Vec<_> = found(&resting).into_iter().map(|(rule, _, until)| (rule, until)).collect();
         assert_eq!(
@@ -441,7 +441,7 @@ mod tests {
         };
         let lose = |situation: &mut Situation| {
             let (whose, at) = ((situation.proposal.bot, Situation::SYMBOL), situation.proposal.at);
-            situation.state.count_pauses(&situation.limits, whose, Outcome::Lost, (at, DAY_END));
+            situation.state.pauses.count(&situation.limits.pauses, whose, Outcome::Lost, (at, DAY_END));
         };
         check(pause(75), lose, Situation::default().proposal.at + Millis::from_seconds(75));
         check(pause(0), lose, DAY_END);

@@ -47,7 +47,7 @@ pub(crate) struct SessionLimits {
     pub(crate) loss_limit: Bound,
     pub(super) profit_target: Bound,
     of: SessionSpan,
-    is_on: bool,
+    pub(crate) is_on: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,10 +89,6 @@ impl SessionLimits {
         })
     }
 
-    pub(crate) const fn is_on(&self) -> bool {
-        self.is_on
-    }
-
     pub(crate) fn is_of_hours(&self) -> bool {
         self.is_on && self.of == SessionSpan::Hours
     }
@@ -131,7 +127,7 @@ impl SessionTally {
 }
 
 pub(super) fn check_session_loss_limit(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
-    if !view.limits.session.is_on() {
+    if !view.limits.session.is_on {
         return Ruling::Pass;
     }
     let session = view.state.session;
@@ -141,7 +137,7 @@ pub(super) fn check_session_loss_limit(proposal: &Proposal<'_>, view: View<'_>) 
 }
 
 pub(super) fn check_session_profit_target(_proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
-    if !view.limits.session.is_on() {
+    if !view.limits.session.is_on {
         return Ruling::Pass;
     }
     let session = view.state.session;

@@ -2,13 +2,13 @@
 
 pub(super) mod carried;
 
-use super::pauses::{PauseState, RunningPause};
+use super::pauses::PauseState;
 use super::session_limits::SessionTally;
-use super::venue_refusals::{RefusalPause, VenueRefusals};
+use super::venue_refusals::VenueRefusals;
 use super::{CooldownScope, Limits};
 use crate::ledger::losses_after;
 use crate::settings::is_default;
-use crate::{BotId, IntentId, RefusalReason, SymbolId};
+use crate::{BotId, IntentId, SymbolId};
 use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -24,16 +24,16 @@ pub(crate) struct RiskState {
     /// Decision times of the trades of the last 60 minutes, recorded only if they are limited.
     recent: VecDeque<Millis>,
     day_start: Millis,
-    trades_today: u32,
+    pub(super) trades_today: u32,
     symbols: Vec<SymbolState>,
     rested_at: Millis,
     bots: Vec<BotTally>,
     #[serde(default, skip_serializing_if = "PauseState::is_empty")]
-    pauses: PauseState,
+    pub(crate) pauses: PauseState,
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) session: SessionTally,
     #[serde(default, skip_serializing_if = "VenueRefusals::is_empty")]
-    venue_refusals: VenueRefusals,
+    pub(crate) venue_refusals: VenueRefusals,
 }
 
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
@@ -86,10 +86,6 @@ impl RiskState {
 
     pub(super) const fn is_halted(&self) -> bool {
         self.halted || self.suspended
-    }
-
-    pub(super) const fn trades_today(&self) -> u32 {
-        self.trades_today
     }
 
     pub(super) fn trades_after(&self, since: Millis) -> usize {
@@ -232,16 +228,6 @@ impl RiskState {
         }
     }
 
-    pub(crate) fn count_pauses(
-        &mut self,
-        limits: &Limits,
-        whose: (BotId, SymbolId),
-        outcome: Outcome,
-        (at, day_end): (Millis, Millis),
-    ) {
-        self.pauses.count(&limits.pauses, whose, outcome, (at, day_end));
-    }
-
     pub(crate) fn begin_session(&mut self, money: (Money, Money), end: Option<Millis>) {
         self.session.begin(money, end);
         self.bots.iter_mut().for_each(|bot| bot.session_profit = Money::ZERO);
@@ -264,20 +250,6 @@ impl RiskState {
         if self.pauses.is_empty() { Millis::new(i64::MIN) } else { self.pauses.rested_at(bot, symbol) }
     }
 
-    pub(crate) fn running_pauses(&self, now: Millis) -> Vec<RunningPause> {
-        self.pauses.running(now)
-    }
-
-    pub(crate) fn record_refusal(
-        &mut self,
-        reason: RefusalReason,
-        symbol: SymbolId,
-        decided: Millis,
-        at: Millis,
-    ) {
-        self.venue_refusals.record(reason, symbol, decided, at);
-    }
-
     #[inline]
     pub(crate) fn record_accepted(&mut self, symbol: SymbolId, decided: Millis) {
         if !self.venue_refusals.is_empty() {
@@ -291,10 +263,6 @@ impl RiskState {
             return Millis::new(i64::MIN);
         }
         self.venue_refusals.paused_until(symbol, limits.refused_by_venue_pause)
-    }
-
-    pub(crate) fn refusal_pauses(&self, limits: &Limits, now: Millis) -> Vec<RefusalPause> {
-        self.venue_refusals.running(limits.refused_by_venue_pause, now)
     }
 
     /// Starts the cooldowns of a loss that is already counted. `streak` is the number of
@@ -340,7 +308,7 @@ mod tests {
         state.open_day(at(1_000));
         let mut check = |step: &dyn Fn(&mut RiskState), expected: u32| {
             step(&mut state);
-            assert_eq!(state.trades_today(), expected);
+            assert_eq!(state.trades_today, expected);
         };
         check(&|state| state.count_trade(&limits, at(1_000)), 1);
         check(&|state| state.uncount_trade(at(999)), 1);

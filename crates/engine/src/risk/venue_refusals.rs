@@ -85,7 +85,7 @@ impl VenueRefusals {
     /// Records the refusal at `at` of an order decided at `decided`.
     /// Orders that were in flight together count once: only an order decided after the last refusal lengthens
     /// the pause.
-    pub(super) fn record(&mut self, reason: RefusalReason, symbol: SymbolId, decided: Millis, at: Millis) {
+    pub(crate) fn record(&mut self, reason: RefusalReason, symbol: SymbolId, decided: Millis, at: Millis) {
         let symbol = (!reason.concerns_account()).then_some(symbol);
         match self.entries.iter_mut().find(|entry| entry.reason == reason && entry.symbol == symbol) {
             Some(entry) => {
@@ -113,7 +113,7 @@ impl VenueRefusals {
         ends.max().unwrap_or(Millis::new(i64::MIN))
     }
 
-    pub(super) fn running(&self, first: Millis, now: Millis) -> Vec<RefusalPause> {
+    pub(crate) fn running(&self, first: Millis, now: Millis) -> Vec<RefusalPause> {
         let pauses = self.entries.iter().map(|entry| RefusalPause {
             reason: entry.reason,
             refusals: entry.count,
@@ -227,7 +227,7 @@ mod tests {
         let last = situation.proposal.at - Millis::new(wait_ms);
         for earlier in (0..refusals).rev() {
             let at = last - Millis::HOUR * earlier;
-            situation.state.record_refusal(reason, Situation::SYMBOL, at, at);
+            situation.state.venue_refusals.record(reason, Situation::SYMBOL, at, at);
         }
         let own = situation.ask(check_refused_by_venue);
         situation.proposal.symbol = Situation::other_symbol();
@@ -256,7 +256,7 @@ mod tests {
     fn a_resume_ends_the_pauses() {
         let mut situation = Situation::default();
         let at = situation.proposal.at;
-        situation.state.record_refusal(RefusalReason::Other, Situation::SYMBOL, at, at);
+        situation.state.venue_refusals.record(RefusalReason::Other, Situation::SYMBOL, at, at);
         assert_eq!(situation.ask(check_refused_by_venue), Ruling::Refuse);
         situation.state.resume();
         assert_eq!(situation.ask(check_refused_by_venue), Ruling::Pass);

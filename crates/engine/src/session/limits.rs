@@ -72,28 +72,28 @@ impl Session {
     }
 
     pub(super) fn resume_session(&mut self) {
-        if self.limits.session.is_on() {
+        if self.limits.session.is_on {
             self.state.begin_session_anew(self.ledger.session_start());
         }
     }
 
     #[inline]
     pub(super) fn earn_in_session(&mut self, bot: BotId, profit: Money) {
-        if self.limits.session.is_on() {
+        if self.limits.session.is_on {
             self.state.earn_in_session(bot, profit);
         }
     }
 
     pub(super) fn deposit(&mut self, amount: Money) {
         self.ledger.deposit(amount);
-        if self.limits.session.is_on() {
+        if self.limits.session.is_on {
             self.state.session.equity += amount;
         }
     }
 
     pub(super) fn record_difference(&mut self, amount: Money) {
         self.ledger.record_difference(amount);
-        if self.limits.session.is_on() {
+        if self.limits.session.is_on {
             self.state.session.limit_shortage(self.ledger.shortage());
         }
     }

@@ -106,7 +106,7 @@ impl Session {
         // Bots of a Session without candles are taken to have a fresh one.
         let last_close = if bot.last_close.get() > 0 { bot.last_close.min(now) } else { now };
         let stake = self.next_stake(id, now).map_or(any.stake, |(stake, _)| stake);
-        Proposal { stake, last_close, is_virtual: bot.is_gate_closed(), ..any }
+        Proposal { stake, last_close, is_virtual: bot.strategy.is_gate_closed(), ..any }
     }
 
     fn grouped(&self, stopped: Vec<(BotId, Refusal)>, now: Millis) -> Vec<Obstacle> {
@@ -138,13 +138,14 @@ impl Session {
             PauseScope::Symbol => self.symbols().get(running.of).map(ToString::to_string),
             PauseScope::Bot => self.bots().get(running.of).cloned(),
         };
-        let running = self.state.running_pauses(now).into_iter();
+        let running = self.state.pauses.running(now).into_iter();
         running.map(|running| (running, whose(&running))).collect()
     }
 
     /// Returns bot name and gate state of each bot that has a gate.
     pub fn gates(&self) -> impl Iterator<Item = (String, String)> {
-        self.names.iter().zip(&self.bots).filter_map(|(name, bot)| Some((name.clone(), bot.gate()?.now)))
+        let gate = |(name, bot): (&String, &Bot)| Some((name.clone(), bot.strategy.gate()?.now));
+        self.names.iter().zip(&self.bots).filter_map(gate)
     }
 
     /// Returns the last known payout of a bot's symbol, however old.
@@ -156,7 +157,7 @@ impl Session {
     /// Returns the refusal pauses in force at `now` with their symbols, `None` for all.
     pub fn refusal_pauses(&self, now: Millis) -> Vec<(RefusalPause, Option<Symbol>)> {
         let symbol = |pause: &RefusalPause| self.symbols().get(pause.symbol?.index()).copied();
-        let running = self.state.refusal_pauses(&self.limits, now).into_iter();
+        let running = self.state.venue_refusals.running(self.limits.refused_by_venue_pause, now).into_iter();
         running.map(|pause| (pause, symbol(&pause))).collect()
     }
 
@@ -197,7 +198,7 @@ impl Session {
         }
         let (free, equity) = (ledger.free(), ledger.equity());
         let is_settled = intents.trades() == 0;
-        let least = limits.minimum_stake();
+        let least = limits.minimum_stake;
         if stake < least {
             return is_settled.then_some((StakeBound::MinStake, least));
         }

@@ -216,12 +216,12 @@ impl Session {
     #[inline]
     fn waits_for_settlement(&self, bot: BotId) -> bool {
         self.bots[bot.index()].waits_for_settlements()
-            && (self.intents.has_unopened() || self.intents.all().iter().any(|intent| intent.bot == bot))
+            && (self.intents.has_unopened() || self.intents.unfinished.iter().any(|intent| intent.bot == bot))
     }
 
     #[inline]
     fn pass_time_of(&mut self, candles: &StoredCandles<'_>, until: Millis, actions: &mut Vec<Action>) {
-        if self.ledger.day_end().min(self.next_release) < until {
+        if self.ledger.day_end.min(self.next_release) < until {
             self.pass_days_of(candles, until, actions);
         }
     }
@@ -229,7 +229,7 @@ impl Session {
     #[inline(never)]
     fn pass_days_of(&mut self, candles: &StoredCandles<'_>, until: Millis, actions: &mut Vec<Action>) {
         loop {
-            let due = self.ledger.day_end().min(self.next_release);
+            let due = self.ledger.day_end.min(self.next_release);
             // No look at the candle of a moment that is far ahead: it is in no cache yet.
             if due >= until {
                 return;

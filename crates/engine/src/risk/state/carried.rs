@@ -35,7 +35,7 @@ impl RiskState {
         if !has_probes {
             carried.symbols.iter_mut().for_each(|symbol| symbol.probe = None);
         }
-        if !limits.session.is_on() {
+        if !limits.session.is_on {
             carried.session = SessionTally::default();
             carried.bots.iter_mut().for_each(|bot| bot.session_profit = Money::ZERO);
         }

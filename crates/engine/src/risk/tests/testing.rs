@@ -84,7 +84,7 @@ impl Situation {
 
     pub(super) fn begin(&mut self, symbol: SymbolId, stage: Stage) {
         let proposal = Proposal { symbol, ..self.proposal };
-        let id: IntentId = self.intents.next_id();
+        let id: IntentId = self.intents.next;
         self.intents.begin(super::Approved::new(&proposal, id).terms(), proposal.nominal_close);
         match stage {
             Stage::InFlight => {}
