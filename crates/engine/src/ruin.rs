@@ -99,10 +99,7 @@ impl StakeRuin {
     ) -> Result<Self, EngineError> {
         let scale = settings.money_scale;
         let payout = least_payout(record.payout, bot, settings);
-        let money = |amount| {
-            let exact = scale.exact(amount).map(to_units);
-            exact.map_err(|source| EngineError::Amount { key: format!("{key}.amount"), source })
-        };
+        let money = |amount| EngineError::exact(scale, amount, &format!("{key}.amount")).map(to_units);
         let step = to_units(limits.stake_step).max(1);
         let minimum_stake = to_units(limits.minimum_stake).max(1);
         let most_stake = limits.largest_stake().map_or(MAX_MONEY, to_units);
@@ -198,10 +195,8 @@ pub fn check_ruin(
 ) -> Result<RuinReport, EngineError> {
     let limit = settings.risk.max_ruin_probability;
     if !(0.0..=1.0).contains(&limit) {
-        return Err(EngineError::setting(
-            "risk.max_ruin_probability",
-            format!("{limit} is not a probability from 0 to 1; 0 turns the limit off"),
-        ));
+        let problem = format!("{limit} is not a probability from 0 to 1; 0 turns the limit off");
+        return Err(EngineError::setting("risk.max_ruin_probability", problem));
     }
     if !(1..=MAX_HORIZON_TRADES).contains(&settings.risk.ruin_horizon_trades) {
         let problem = format!("a horizon is 1 to {MAX_HORIZON_TRADES} trades");

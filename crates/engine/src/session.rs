@@ -65,9 +65,7 @@ impl Session {
     /// Creates a Session of these bots, with their strategies in the same order.
     pub fn new(settings: &SessionSettings, strategies: Vec<Box<dyn Strategy>>) -> Result<Self, EngineError> {
         let scale = settings.money_scale;
-        let balance = scale
-            .exact(settings.balance)
-            .map_err(|source| EngineError::Amount { key: "account.initial_balance".to_owned(), source })?;
+        let balance = settings.exact_balance()?;
         let mut limits = Limits::new(&settings.risk, scale)?;
         let plan = settings.risk.verdict.to_plan()?;
         settings.check_longer_share()?;
@@ -92,8 +90,8 @@ impl Session {
                 EngineError::setting(format!("bots[{index}].interval"), problem)
             })?;
             let judged = (stake, verdicts::of_first_run(plan, &budget, &bot.name));
-            let delay = bot.entry_delay();
-            let delay = delay
+            let delay = bot
+                .entry_delay()
                 .map_err(|problem| EngineError::setting(format!("bots[{index}].entry_delay_s"), problem))?;
             let mut made = Bot::new(symbol, bot.interval.length(), bot.expiry(), judged, (strategy, longer));
             (made.entry_delay, made.if_refused) = (delay, bot.stake.if_refused());

@@ -3,8 +3,8 @@
 use crate::{BotLimitSettings, RiskSettings, SessionLimitSettings, SessionSpan, StakeSettings};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{
-    BotContext, BuildError, CloseType, ExpirationType, Expiry, Interval, Millis, MoneyError, MoneyScale,
-    Series, Symbol,
+    BotContext, BuildError, CloseType, ExpirationType, Expiry, Interval, Millis, Money, MoneyError,
+    MoneyScale, Series, Symbol,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -65,26 +65,24 @@ pub struct SessionSettings {
 }
 
 impl SessionSettings {
-    pub(crate) fn check_longer_share(&self) -> Result<(), EngineError> {
-        let percent = self.longer_share_percent.filter(|percent| !(*percent > 0.0 && *percent <= 100.0));
-        percent.map_or(Ok(()), |percent| {
-            Err(EngineError::setting(
-                "data.longer_share_percent",
-                format!("{percent} is not a share; use a number above 0 and at most 100"),
-            ))
-        })
+    pub(crate) fn exact_balance(&self) -> Result<Money, EngineError> {
+        EngineError::exact(self.money_scale, self.balance, "account.initial_balance")
     }
 
-    /// Checks the number and the names of the bots.
+    pub(crate) fn check_longer_share(&self) -> Result<(), EngineError> {
+        let percent = self.longer_share_percent.filter(|percent| !(*percent > 0.0 && *percent <= 100.0));
+        let Some(percent) = percent else { return Ok(()) };
+        let problem = format!("{percent} is not a share; use a number above 0 and at most 100");
+        Err(EngineError::setting("data.longer_share_percent", problem))
+    }
+
     pub(crate) fn check_bots(&self, strategies: usize) -> Result<(), EngineError> {
         if self.bots.is_empty() {
             return Err(EngineError::setting("bots", "there is no bot: add a section [[bots]]"));
         }
         if self.bots.len() != strategies {
-            return Err(EngineError::setting(
-                "bots",
-                format!("{strategies} strategies for {} bots", self.bots.len()),
-            ));
+            let problem = format!("{strategies} strategies for {} bots", self.bots.len());
+            return Err(EngineError::setting("bots", problem));
         }
         for (index, bot) in self.bots.iter().enumerate() {
             if bot.name.is_empty() || bot.name.contains([',', '"', '\n', '\r']) {
@@ -218,6 +216,10 @@ impl BotSettings {
 }
 
 impl EngineError {
+    pub(crate) fn exact(scale: MoneyScale, amount: Decimal, key: &str) -> Result<Money, Self> {
+        scale.exact(amount).map_err(|source| Self::Amount { key: key.to_owned(), source })
+    }
+
     pub(crate) fn setting(key: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::Setting { key: key.into(), problem: problem.into() }
     }

@@ -44,9 +44,7 @@ pub struct LadderInDay {
 pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, EngineError> {
     let scale = settings.money_scale;
     let limits = Limits::new(&settings.risk, scale)?;
-    let balance = scale
-        .exact(settings.balance)
-        .map_err(|source| EngineError::Amount { key: "account.initial_balance".to_owned(), source })?;
+    let balance = settings.exact_balance()?;
     let mut notices = Vec::new();
     let (mut total, mut together) = (Money::ZERO, Money::ZERO);
     for (index, bot) in settings.bots.iter().enumerate() {
@@ -221,9 +219,7 @@ fn check_own_limits(
 pub fn check_first_stakes(settings: &SessionSettings) -> Result<Vec<String>, EngineError> {
     let scale = settings.money_scale;
     let limits = Limits::new(&settings.risk, scale)?;
-    let balance = scale
-        .exact(settings.balance)
-        .map_err(|source| EngineError::Amount { key: "account.initial_balance".to_owned(), source })?;
+    let balance = settings.exact_balance()?;
     let mut notices = Vec::new();
     for (index, bot) in settings.bots.iter().enumerate() {
         let key = format!("bots[{index}].stake");

@@ -246,7 +246,7 @@ fn raised_to(step: Money, least: Money) -> Money {
 }
 
 pub(super) fn amount(scale: MoneyScale, amount: Decimal, key: &str) -> Result<Money, EngineError> {
-    let money = scale.exact(amount).map_err(|source| EngineError::Amount { key: key.to_owned(), source })?;
+    let money = EngineError::exact(scale, amount, key)?;
     if money < Money::ZERO {
         return Err(EngineError::setting(key, "an amount cannot be below 0; 0 turns the limit off"));
     }
@@ -255,13 +255,9 @@ pub(super) fn amount(scale: MoneyScale, amount: Decimal, key: &str) -> Result<Mo
 
 pub(super) fn percent(value: f64, key: &str) -> Result<f64, EngineError> {
     if (0.0..=100.0).contains(&value) {
-        Ok(value / 100.0)
-    } else {
-        Err(EngineError::setting(
-            key,
-            format!("{value} is not a percent from 0 to 100; 0 turns the limit off"),
-        ))
+        return Ok(value / 100.0);
     }
+    Err(EngineError::setting(key, format!("{value} is not a percent from 0 to 100; 0 turns the limit off")))
 }
 
 fn payouts_by_symbol(

@@ -183,11 +183,8 @@ impl Stake {
             }
             StakeSettings::Martingale { amount, factor, levels, .. } => {
                 within(*factor, 1.0, 100.0, &format!("{key}.factor"))?;
-                count(
-                    *levels,
-                    &format!("{key}.levels"),
-                    "the first stake is a level, so one gale is levels = 2",
-                )?;
+                let help = "the first stake is a level, so one gale is levels = 2";
+                count(*levels, &format!("{key}.levels"), help)?;
                 Ok(Self::Martingale(Martingale::new(money(*amount)?, *factor, *levels)))
             }
             StakeSettings::Soros { amount, wins, .. } => {
@@ -368,25 +365,23 @@ pub(crate) struct LadderCost {
 }
 
 fn positive(scale: MoneyScale, amount: Decimal, key: &str) -> Result<Money, EngineError> {
-    let key = || format!("{key}.amount");
-    let money = scale.exact(amount).map_err(|source| EngineError::Amount { key: key(), source })?;
-    if money.is_positive() { Ok(money) } else { Err(EngineError::setting(key(), "a stake is above 0")) }
+    let key = format!("{key}.amount");
+    let money = EngineError::exact(scale, amount, &key)?;
+    if money.is_positive() { Ok(money) } else { Err(EngineError::setting(key, "a stake is above 0")) }
 }
 
 fn count(value: u32, key: &str, help: &str) -> Result<(), EngineError> {
     if (1..=64).contains(&value) {
-        Ok(())
-    } else {
-        Err(EngineError::setting(key, format!("{value} is not a number from 1 to 64: {help}")))
+        return Ok(());
     }
+    Err(EngineError::setting(key, format!("{value} is not a number from 1 to 64: {help}")))
 }
 
 fn within(value: f64, above: f64, most: f64, key: &str) -> Result<(), EngineError> {
     if value > above && value <= most {
-        Ok(())
-    } else {
-        Err(EngineError::setting(key, format!("{value} is not above {above} and at most {most}")))
+        return Ok(());
     }
+    Err(EngineError::setting(key, format!("{value} is not above {above} and at most {most}")))
 }
 
 #[cfg(test)]
