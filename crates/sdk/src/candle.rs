@@ -22,10 +22,9 @@ pub struct Ohlcv {
 
 /// A validated candle: open time (ms, UTC) and open, high, low, close, volume.
 ///
-/// Invariants: all numbers are finite, prices are positive, the volume is not negative, `low <= open, close
-/// <= high`, and the open time is aligned to the interval from the epoch. The memory layout is six 8-byte
-/// words, open time first, so that a store can lend records directly from a file ([`Pod`]). Such a store
-/// guarantees validity: it casts only bytes that were written from candles.
+/// All numbers are finite, prices are positive, the volume is not negative, `low <= open, close <= high`, and
+/// the open time is aligned to the interval from the epoch. The layout is six 8-byte words, open time first, so
+/// that a store can lend records from a file ([`Pod`]). It casts only bytes that were written from candles.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, Pod, Zeroable)]
 #[serde(try_from = "Unchecked")]
 #[repr(C)]
@@ -193,9 +192,7 @@ pub struct Price {
 const PRICE_TOLERANCE: f64 = 1e-12;
 
 /// Compares two prices. Every rule that decides a trade by its prices uses this order.
-///
-/// Prices that differ by at most 1e-12 of the larger one are equal, so that rounding errors of binary fractions
-/// never win or lose a trade (`domain 3`).
+/// Prices that differ by at most 1e-12 of the larger one are equal, so rounding never decides (`domain 3`).
 ///
 /// ```
 /// # use candlewick_sdk::compare_prices;
@@ -213,8 +210,7 @@ pub fn compare_prices(price: f64, other: f64) -> Ordering {
 
 const DIGITS: i32 = 8;
 
-/// A price as people read it: eight digits, or two decimals where those are more, without zeros at the end. What binary fractions
-/// leave of decimal ones is not shown. Journals and JSON have the number itself.
+/// Formats a price with eight significant digits or two decimals, whichever is longer, without trailing zeros.
 ///
 /// ```
 /// # use candlewick_sdk::price_text;

@@ -18,20 +18,17 @@ pub struct ShownCandles {
     pub suppressed: u64,
 }
 
-/// A batch of candles with a limit on the number of answers.
-/// Other crates cannot name this type, so they cannot implement the method of [`Strategy`] that takes it.
+/// A batch of candles. Other crates cannot name it, so they cannot implement the method that takes it.
 #[derive(Clone, Copy, Debug)]
 pub struct Several<'a> {
     pub(crate) candles: &'a [Candle],
     pub(crate) most: usize,
 }
 
-/// The loop around [`Strategy::on_candle`], for whoever drives a strategy. Every strategy has this one and none can have another,
-/// so whatever its author writes without `unsafe` code, a strategy that answers a candle has been shown no later one, in a backtest
-/// as live. With it there is [`AnswersTogether`], and what it promises.
+/// The loop around [`Strategy::on_candle`], for drivers of a strategy.
 ///
-/// It is a trait of its own because a run over stored candles makes one call through a trait object for many candles: were it
-/// a method of [`Strategy`], an author could write one that looks at all of them before it answers the first.
+/// Every strategy has this one and, without `unsafe` code ([`AnswersTogether`]), none can have another: a strategy
+/// that answers a candle has seen no later one. As a method of [`Strategy`] an author could override it.
 ///
 /// ```compile_fail,E0407
 /// use candlewick_sdk::{Candle, ShownCandles, Signal, Strategy};
@@ -245,14 +242,12 @@ const FEW: usize = 4;
 
 /// A strategy that can answer many candles in one call.
 ///
-/// It consists of a list of steps and applies each step to all candles before the next step. This
-/// is cheaper than walking the list for each candle.
+/// It applies each of its steps to all candles before the next step, which is cheaper.
 ///
 /// # Safety
-/// The answer to a candle must be the one that [`Strategy::on_candle`] gives if these candles are
-/// fed one by one, and both may be called in any order. Not memory safety is at stake, but the
-/// validity of results: only this trait lets a strategy see a candle before it has answered the
-/// previous one. An author without `unsafe` code cannot implement it.
+/// The answer to a candle must be the one that [`Strategy::on_candle`] gives if these candles are fed one by one,
+/// and both may be called in any order. Not memory safety is at stake, but the validity of results: only this
+/// trait lets a strategy see a candle before it has answered the previous one.
 #[expect(unsafe_code, reason = "whoever implements it promises what no type can hold him to")]
 pub unsafe trait AnswersTogether: Strategy {
     /// Appends the answers to closed candles of the bot's series.

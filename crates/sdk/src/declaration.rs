@@ -4,18 +4,15 @@ use crate::{Candle, Direction, Expiry, Reason, Signal, Strategy};
 use std::borrow::Cow;
 use std::fmt;
 
-/// A strategy's signals as comparisons: which series of numbers it looks at, and beyond which levels it trades.
+/// A strategy's signals as comparisons of series of numbers with levels.
 ///
-/// A search over 1,000 sets of an index strategy computes the same few indices over the same candles again and again.
-/// A strategy that declares itself lets it compute each series once, and go straight from one candle that meets a
-/// comparison to the next. Declaring is free to leave out: a strategy that does not is run candle by candle. A
-/// [`DeclaredStrategy`] has its declaration made [of its rules](Self::of); any other may write one by hand and return it from
-/// [`StrategyFactory::declaration`](crate::StrategyFactory::declaration).
+/// A search computes each series once for all sets, and goes from one candle that meets a comparison to the next.
+/// A strategy without a declaration is run candle by candle. That of a [`DeclaredStrategy`] is made
+/// [of its rules](Self::of); any other may return one from [`StrategyFactory::declaration`](crate::StrategyFactory::declaration).
 ///
-/// What is declared must be all there is: exactly the candles that meet an entry are those that
-/// [`on_candle`](crate::Strategy::on_candle) answers, with the entry's direction and expiry. So a strategy whose signals
-/// depend on prices between candles, on its own settlements or on longer candles declares nothing. The conformance kit
-/// holds a declaration to the strategy candle by candle, and a sweep holds its best set to the backtest of that set.
+/// [`on_candle`](crate::Strategy::on_candle) must answer exactly the candles that meet an entry, with its direction and
+/// expiry. So a strategy that depends on prices between candles, its settlements or longer candles declares nothing.
+/// The conformance kit compares a declaration with the strategy candle by candle.
 ///
 /// ```
 /// use candlewick_sdk::{Declaration, indicator::Rsi};
@@ -236,9 +233,8 @@ impl DeclaredEntry {
 
 /// A strategy that signals where numbers lie beyond levels, and nowhere else.
 ///
-/// It computes its numbers candle by candle and states its rules; everything else follows: [`Strategy`], with the reasons of its
-/// signals and what `explain` shows, and the [`Declaration`] by which a search shares its series. So live, backtest
-/// and search use one rule.
+/// It computes its numbers candle by candle and states its rules. [`Strategy`] and [`Declaration`] follow from them, so
+/// live, backtest and search use one rule.
 ///
 /// ```
 /// use candlewick_sdk::indicator::Cci;

@@ -89,16 +89,13 @@ impl CloseTypeError {
 }
 
 impl Expiry {
-    /// So many minutes after the open. Other types have the fields.
+    /// Builds an expiry this many minutes after the open, from 1 minute to 24 hours.
     ///
     /// ```
     /// let expiry = candlewick_sdk::Expiry::minutes(15)?;
     /// assert_eq!(expiry.close_type.to_string(), "15:00");
     /// # Ok::<(), candlewick_sdk::CloseTypeError>(())
     /// ```
-    ///
-    /// # Errors
-    /// [`CloseTypeError`] for none, and above 24 hours.
     pub fn minutes(minutes: u16) -> Result<Self, CloseTypeError> {
         Self::lasting(60 * i64::from(minutes), format_args!("{minutes} minutes"))
     }
@@ -109,7 +106,7 @@ impl Expiry {
         Self::lasting(i64::from(seconds), format_args!("{seconds} seconds"))
     }
 
-    /// As long as so many candles of a bot: the same rule then suits every interval.
+    /// Builds an expiry of this many candles of a bot, from 1 candle to 24 hours.
     ///
     /// ```
     /// use candlewick_sdk::{Expiry, Interval};
@@ -119,9 +116,6 @@ impl Expiry {
     /// assert_eq!(Expiry::candles(2, Interval::MINUTE)?.close_type.to_string(), "02:00");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    ///
-    /// # Errors
-    /// [`CloseTypeError`] for none, and above 24 hours.
     pub fn candles(candles: u16, interval: Interval) -> Result<Self, CloseTypeError> {
         let seconds = interval.length().get() / 1_000 * i64::from(candles);
         Self::lasting(seconds, format_args!("{candles} candles of {interval}"))

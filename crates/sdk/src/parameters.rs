@@ -177,9 +177,8 @@ fn text(property: &Value, key: &str) -> String {
 
 /// Declares a parameter struct: per line documentation, name, type, default, and optionally a range.
 ///
-/// The struct gets `Deserialize` (missing keys take their defaults, unknown keys are refused), `Serialize`,
-/// `JsonSchema`, `Default`, `Clone`, `Debug` and `PartialEq`; others may be derived. A choice is a text, read in
-/// [`StrategyFactory::build`](crate::StrategyFactory::build).
+/// Derives `Deserialize` (missing keys take their defaults, unknown keys are refused), `Serialize`, `JsonSchema`,
+/// `Default`, `Clone`, `Debug` and `PartialEq`. A choice is a text, read in [`StrategyFactory::build`](crate::StrategyFactory::build).
 ///
 /// ```
 /// candlewick_sdk::parameters! {

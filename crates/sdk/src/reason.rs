@@ -23,10 +23,10 @@ enum Words {
     Shared(ReasonTemplate),
 }
 
-/// The text of a reason and the names of its numbers, known only at run time: read from a file, or written by a user.
+/// The text of a reason and the names of its numbers, known only at run time.
 ///
-/// Make it once, when the strategy is built, and take every reason from it. A run keeps each template that it met, so there
-/// should be few: what differs from trade to trade belongs into the numbers. Make those of one strategy [together](Self::together).
+/// Create it once, with the strategy, those of one strategy [together](Self::together). A run keeps every template,
+/// so what differs from trade to trade belongs into the numbers.
 ///
 /// ```
 /// use candlewick_sdk::{Direction, ReasonTemplate, Signal};

@@ -8,10 +8,9 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A strategy as a binary knows it: its description and how to make one.
+/// A strategy as a binary knows it: its description and constructor.
 ///
-/// That of a type comes from [`StrategyEntry::of`]. One that is known only at run time, such as a rule that a user wrote,
-/// is made of a closure:
+/// [`StrategyEntry::of`] creates that of a type. One known only at run time, such as a user's rule, has a closure:
 ///
 /// ```
 /// use candlewick_sdk::{Candle, Direction, Parameter, ReasonTemplate, Registry, Signal, Strategy, StrategyEntry};
@@ -315,10 +314,8 @@ impl Registry {
 
 /// Reports a program that cargo built from a folder other than the current one.
 ///
-/// This happens if two folders contain packages with the same name and version, share a target folder, and
-/// the second is not newer, for example a copy made for an experiment. `built_in` is
-/// `env!("CARGO_MANIFEST_DIR")` in the program's own source. Returns `None` if the folders match, or if the
-/// program was not started by cargo.
+/// Two packages of one name and version that share a target folder are mixed up if the second is not newer.
+/// `built_in` is `env!("CARGO_MANIFEST_DIR")` of the program. `None` if the folders match, or without cargo.
 pub fn wrong_folder(built_in: &str) -> Option<String> {
     differing(built_in, &std::env::var("CARGO_MANIFEST_DIR").ok()?)
 }

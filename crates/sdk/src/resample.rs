@@ -3,10 +3,9 @@
 use crate::{BotContext, Candle, Interval, Millis, Ohlcv, Signal, Strategy, Symbol, TradingWeek};
 use std::ops::Range;
 
-/// Joins short candles while they pass by, in order: first open, highest high, lowest low, last close, sum of volumes.
+/// Joins short candles to long ones: first open, highest high, lowest low, last close, sum of volumes.
 ///
-/// By itself it builds a long candle only if every short candle inside it was there. [`with_rule`](Self::with_rule) sets another
-/// [rule](LongerRule).
+/// By default every short candle must be there. [`with_rule`](Self::with_rule) sets another [rule](LongerRule).
 ///
 /// ```
 /// use candlewick_sdk::{Candle, Interval, Millis, Ohlcv, Resampler};

@@ -8,10 +8,9 @@ use crate::{
 
 /// A strategy of one bot on one series.
 ///
-/// It is called with every closed candle of its series, in order, both in a backtest and live. It
-/// must be deterministic: the same calls give the same answers, so it reads no clock, file or
-/// random source here. External data is read in [`StrategyFactory::build`], from files named by its
-/// parameters. Their content is part of the identity of a result.
+/// It is called with every closed candle of its series, in order, both in a backtest and live. It must be
+/// deterministic: the same calls give the same answers, so it reads no clock, file or random source here.
+/// [`StrategyFactory::build`] reads external data, from files named by its parameters.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a strategy",
     label = "implement `Strategy` for it",
@@ -21,10 +20,9 @@ use crate::{
 pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields, no `Rc` */ {
     /// Returns the warm-up length in candles, including the current one.
     ///
-    /// With a warm-up of 20 a backtest trades from the signal of the 20th candle. A mean of the
-    /// last 20 closes needs 20, a comparison of the current candle with the 20 before it needs 21.
-    /// A live run fetches that many candles before the start, and trades from the signal of the
-    /// next one. Signals during warm-up are never traded.
+    /// With a warm-up of 20 a backtest trades from the signal of the 20th candle. A mean of the last 20 closes needs
+    /// 20, a comparison of the current candle with the 20 before it needs 21. A live run fetches that many candles
+    /// before the start, and trades from the signal of the next one. Signals during warm-up are never traded.
     fn warmup(&self) -> usize;
 
     /// Processes a closed candle of the bot's series. A returned signal requests a trade.
@@ -32,10 +30,9 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
 
     /// Returns additional intervals: longer multiples of the bot's own.
     ///
-    /// For example 5m for the trend and 1m for entries. Called once, after the strategy is built. Longer
-    /// candles are built from the bot's own, never from incomplete ones: if one is missing, the longer candle
-    /// is omitted. [`warmup`](Self::warmup) counts the bot's own candles, including those in longer ones. A
-    /// longer candle that starts before the first own candle is omitted.
+    /// For example 5m for the trend and 1m for entries. Called once, after the strategy is built. A longer candle is
+    /// omitted if one of the bot's own is missing in it, or it starts before the first one. [`warmup`](Self::warmup)
+    /// counts the bot's own candles, including those in longer ones.
     fn longer_intervals(&self) -> &[Interval] {
         &[]
     }
@@ -97,12 +94,10 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
         Vec::new()
     }
 
-    /// The values that it went by when it last answered, each with a name: an index, an average, a count. People see them
-    /// who ask why it decided so (`candlewick explain`); nothing that trades does. A name may be the strategy's own text.
+    /// Returns the named values behind its last answer, such as an index or an average.
     ///
-    /// Asked after [`on_candle`](Self::on_candle) or [`on_price`](Self::on_price), whether that gave a signal or not. So a
-    /// strategy keeps what it computed there, and leaves out what it does not know yet. `explain` shows a new strategy
-    /// all that the recorded session showed, so nothing is stored while it trades. Without this method there are none.
+    /// For display only (`candlewick explain`). Called after [`on_candle`](Self::on_candle) or [`on_price`](Self::on_price),
+    /// with or without a signal. Values that are not known yet are omitted.
     ///
     /// ```
     /// use candlewick_sdk::indicator::Rsi;

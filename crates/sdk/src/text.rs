@@ -97,8 +97,7 @@ pub fn is_hidden(letter: char) -> bool {
     }
 }
 
-/// The text with each hidden character written out, such as `\u{1b}` or `\n`: one line that does nothing but stand there.
-/// What needs no change is not copied; what was written out stays as it is when it comes here again.
+/// Escapes each hidden character, such as `\u{1b}` or `\n`. A text without any is not copied.
 ///
 /// ```
 /// # use candlewick_sdk::visible;
@@ -130,7 +129,7 @@ pub fn visible_cell(text: &str) -> Cow<'_, str> {
     if is_formula { Cow::Owned(format!("'{shown}")) } else { shown }
 }
 
-/// The text of a cell that [`visible_cell`] wrote; hidden characters stay written out.
+/// Returns the text of a cell of [`visible_cell`]. Hidden characters stay escaped.
 ///
 /// ```
 /// # use candlewick_sdk::{text_of_cell, visible_cell};

@@ -9,10 +9,9 @@ use ta::indicators::{Maximum, Minimum};
 
 /// Share of gains in all price changes, 0 to 100.
 ///
-/// Gains and losses have Wilder's smoothing (TA-Lib `RSI`). The value is 50 without any movement so far, as
-/// in TA-Lib after 0.8.1 (before, it was 0). The wrapped crate's RSI is not used, although over 2 x period -
-/// 1 it converges to Wilder's: it starts with a gain and a loss of 0.1, which dominates the first hundred
-/// candles at prices near 1.
+/// Gains and losses have Wilder's smoothing (TA-Lib `RSI`). The value is 50 without any movement so far, as in
+/// TA-Lib after 0.8.1 (before, it was 0). The wrapped crate's RSI is not used: it starts with a gain and a loss of
+/// 0.1, which dominates the first hundred candles at prices near 1.
 #[derive(Clone, Debug)]
 pub struct Rsi {
     /// Zero before the first value, whose change is skipped.
@@ -73,10 +72,8 @@ fn still() -> f64 {
 /// Position of the close in the range of the last candles, 0 to 100.
 ///
 /// Smoothed twice with simple averages (TA-Lib `STOCH`). A range of zero width counts as 0, as in TA-Lib and
-/// pandas-ta. Other libraries use 50 or keep the previous value. A flat market therefore reads as oversold: a
-/// strategy that buys then should also require a range, for instance an [`Atr`](super::Atr) above 0. An
-/// update scans the window if its highest or lowest candle has just left it, otherwise it takes constant
-/// time.
+/// pandas-ta. A flat market therefore reads as oversold: a strategy that buys then should also require a range,
+/// for instance an [`Atr`](super::Atr) above 0. An update scans the window if an extreme has just left it.
 #[derive(Clone, Debug)]
 pub struct Stochastic {
     period: usize,
@@ -172,10 +169,9 @@ const ROUNDING: f64 = 1e-14;
 
 /// Distance of the typical price from its mean, in mean absolute deviations.
 ///
-/// The typical price is (high + low + close) / 3. Matches TA-Lib `CCI`, including 0 if there is no deviation.
-/// The wrapped crate's CCI is not used: it takes the deviation of closes, and the rounding errors of its
-/// running sums grow to +-67 during a period without movement. An update scans the window, because the mean
-/// deviation has no incremental form.
+/// The typical price is (high + low + close) / 3. Matches TA-Lib `CCI`, including 0 if there is no deviation. The
+/// wrapped crate's CCI is not used: it takes the deviation of closes, and its rounding errors grow to +-67 without
+/// movement. An update scans the window, because the mean deviation has no incremental form.
 #[derive(Clone, Debug)]
 pub struct Cci {
     window: Box<[f64]>,

@@ -5,11 +5,10 @@ use crate::{Candle, Interval, Millis};
 
 /// Price range of a session that repeats every day.
 ///
-/// For example the hours of an exchange, or its first half-hour (the opening range of Crabel, *Day Trading
-/// with Short Term Price Patterns and Opening Range Breakout*, 1990). A candle belongs to the session in
-/// which it opens. The last session remains, marked as over, until the next one starts. A session whose start
-/// was not seen is skipped, so that the result does not depend on where the series starts. Times are UTC: a
-/// session bound to a clock with daylight saving time shifts by an hour twice a year.
+/// For example the hours of an exchange, or its first half-hour (the opening range of Crabel, *Day Trading with
+/// Short Term Price Patterns and Opening Range Breakout*, 1990). A candle belongs to the session in which it opens.
+/// The last session remains, marked as over, until the next one starts. A session whose start was not seen is
+/// skipped. Times are UTC: a session of a clock with daylight saving time shifts by an hour twice a year.
 #[derive(Clone, Debug)]
 pub struct SessionRange {
     start: Millis,

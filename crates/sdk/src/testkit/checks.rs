@@ -13,12 +13,10 @@ const UNSEEN: Unseen = Unseen { seed: 0x00CA_4D1E, candles: 5_000 };
 
 /// Runs the checks of `strategy check` that need only one process.
 ///
-/// Uses the same synthetic candles, for a bot on one-minute candles. Checks that the strategy can be
-/// registered, and all of [`Check`] except those that need other processes or the system ([`Check::Files`],
-/// [`Check::Processes`], [`Check::Outside`], [`Check::Speed`]). Memory is checked if the test has installed
-/// the [`CountingAllocator`](super::CountingAllocator). The checks run in the test's process: a strategy that
-/// exits ends the test, and one that never returns blocks it. `strategy check` runs them in a child process
-/// with a timeout. For your own candles use [`conformance`]. Panics if a check fails, with all failed checks.
+/// Checks that the strategy can be registered, and on synthetic one-minute candles all of [`Check`] except
+/// [`Check::Files`], [`Check::Processes`], [`Check::Outside`] and [`Check::Speed`]. Memory is checked if the test
+/// has installed the [`CountingAllocator`](super::CountingAllocator). A strategy that exits ends the test, and one
+/// that never returns blocks it. For your own candles use [`conformance`]. Panics with all failed checks.
 #[track_caller]
 pub fn assert_passes_checks<S: StrategyFactory>(params: &S::Params) {
     if let Err(problem) = check::<S>(params) {
