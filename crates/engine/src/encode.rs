@@ -57,7 +57,6 @@ impl Encoder {
         }
     }
 
-    /// Writes the number of the shape, the shape itself if it is new, and the numbers.
     #[inline]
     fn encode_reason(&mut self, reason: &Reason, out: &mut Vec<u8>) {
         let known = self.shapes.len();
@@ -125,7 +124,6 @@ fn encode_event(event: &Event, out: &mut Vec<u8>) {
     encode_fields(&event.kind, out);
 }
 
-/// Encodes the fields of an event that is encoded one by one.
 #[inline]
 fn encode_fields(kind: &EventKind, out: &mut Vec<u8>) {
     match kind {
@@ -338,7 +336,6 @@ impl<const N: usize> Piece<N> {
     }
 }
 
-/// Packs flags, the first into the lowest bit.
 #[inline]
 fn bits(flags: [bool; 5]) -> u8 {
     flags.iter().rev().fold(0, |bits, flag| bits << 1 | u8::from(*flag))

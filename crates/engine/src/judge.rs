@@ -329,7 +329,6 @@ struct EdgeWatch {
 }
 
 impl EdgeWatch {
-    /// Creates the watch of a plan, `None` if the plan watches nothing.
     fn new(plan: EdgeTestPlan, watch_trades: u64) -> Option<Self> {
         let detector = ChangeDetector::new(plan.delta(), watch_trades).ok()?;
         Some(Self { detector, open: Vec::new() })

@@ -102,7 +102,6 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
     Ok(notices)
 }
 
-/// Returns the first bound below the cost, with its key.
 fn first_below<'a>(bounds: &[(&'a str, Option<Money>)], cost: Money) -> Option<(&'a str, Money)> {
     bounds.iter().find_map(|(key, bound)| Some((*key, bound.filter(|bound| cost > *bound)?)))
 }

@@ -78,7 +78,6 @@ impl Parameter {
     }
 }
 
-/// A JSON type with its description and test.
 type Kind = (&'static str, &'static str, fn(&Value) -> bool);
 
 const KINDS: [Kind; 4] = [

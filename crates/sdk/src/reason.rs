@@ -45,7 +45,6 @@ pub struct ReasonTemplate {
 #[derive(Debug, PartialEq, Eq)]
 struct SharedWords {
     text: Box<str>,
-    /// At most [`MAX_NUMBERS`].
     names: Vec<Box<str>>,
 }
 

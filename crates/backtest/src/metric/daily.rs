@@ -112,7 +112,6 @@ impl Daily {
     }
 }
 
-/// Returns each day's profit as a fraction of the balance before it.
 fn compounded(profits: &[f64], balance: Money) -> Vec<f64> {
     let mut before = balance.minor() as f64;
     let share = |profit: &f64| {

@@ -351,7 +351,6 @@ pub(super) enum Inspection {
     Only(usize),
 }
 
-/// Getters of a strategy, by name.
 type Getter = (&'static str, fn(&dyn Strategy));
 
 pub(super) const GETTERS: [Getter; 8] = [

@@ -54,11 +54,7 @@ pub(super) fn warm_up(bench: &Bench<'_>, needed: &mut usize) -> Found {
 }
 
 /// Runs these candles, without prices for the first `past` ones. A live start has no prices for past candles.
-pub(super) fn from(
-    bench: &Bench<'_>,
-    candles: &[Candle],
-    past: usize,
-) -> Result<Vec<Answer>, super::subject::Stop> {
+pub(super) fn from(bench: &Bench<'_>, candles: &[Candle], past: usize) -> Result<Vec<Answer>, Stop> {
     bench.subject.run(candles, Manner { prices_from: past.max(1), ..Manner::ALONE })
 }
 
