@@ -49,27 +49,15 @@ const BITS: u32 = 3;
 const MASK: u8 = 0b111;
 
 /// Decodes three bits. A lookup instead of a branch; see docs/performance.md.
-const KINDS: [Option<Kind>; 8] = [
-    None,
-    Some(Kind::Won),
-    Some(Kind::Lost),
-    Some(Kind::Draw),
-    Some(Kind::Cancelled),
-    Some(Kind::StaysOpen),
-    Some(Kind::NoPrice),
-    None,
-];
+const KINDS: [Option<Kind>; 8] = {
+    use Kind::{Cancelled, Draw, Lost, NoPrice, StaysOpen, Won};
+    [None, Some(Won), Some(Lost), Some(Draw), Some(Cancelled), Some(StaysOpen), Some(NoPrice), None]
+};
 
-const OUTCOMES: [Option<Outcome>; 8] = [
-    None,
-    Some(Outcome::Won),
-    Some(Outcome::Lost),
-    Some(Outcome::Draw),
-    Some(Outcome::Cancelled),
-    None,
-    None,
-    None,
-];
+const OUTCOMES: [Option<Outcome>; 8] = {
+    use Outcome::{Cancelled, Draw, Lost, Won};
+    [None, Some(Won), Some(Lost), Some(Draw), Some(Cancelled), None, None, None]
+};
 
 impl OutcomeTable {
     /// Creates the table for orders decided on `candles` and priced by `market`.

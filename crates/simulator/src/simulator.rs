@@ -93,7 +93,7 @@ impl Simulator {
             paths,
             tables: Vec::new(),
             under_way: UnderWay {
-                wallet: Wallet::new(balance),
+                wallet: Wallet { balance, staked: Money::ZERO, promised: Money::ZERO },
                 answers: DueQueue::new(),
                 settlements: DueQueue::new(),
                 next_due: Millis::MAX,
@@ -206,7 +206,7 @@ impl Simulator {
     /// Returns the balance after the last popped event, excluding the stakes of open trades.
     #[inline]
     pub fn balance(&self) -> Money {
-        self.under_way.wallet.balance()
+        self.under_way.wallet.balance
     }
 
     /// Returns the stakes that left the wallet and have not returned.
@@ -214,7 +214,7 @@ impl Simulator {
     /// the balance with those returned.
     #[inline]
     pub fn open_stakes(&self) -> Money {
-        self.under_way.wallet.staked()
+        self.under_way.wallet.staked
     }
 
     /// Returns the price of a symbol, read as an exit and without stress. An unknown symbol is a gap.
@@ -285,18 +285,6 @@ struct Wallet {
 }
 
 impl Wallet {
-    fn new(balance: Money) -> Self {
-        Self { balance, staked: Money::ZERO, promised: Money::ZERO }
-    }
-
-    fn balance(&self) -> Money {
-        self.balance
-    }
-
-    fn staked(&self) -> Money {
-        self.staked
-    }
-
     fn free(&self) -> Money {
         self.balance - self.promised
     }

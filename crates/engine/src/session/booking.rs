@@ -47,10 +47,14 @@ impl Session {
     pub(super) fn on_refused(&mut self, intent: IntentId) {
         let Some(intent) = self.intents.refuse(intent) else { return };
         self.ledger.release(intent.stake);
+        self.on_not_taken(&intent);
+    }
+
+    fn on_not_taken(&mut self, intent: &Intent) {
         self.state.uncount_trade(intent.decision_time);
         self.state.uncount_bot_trade(intent.bot, intent.decision_time);
         self.state.end_probe(intent.symbol, intent.id);
-        self.leave_out(&intent);
+        self.leave_out(intent);
         if let Some(bot) = self.bots.get_mut(intent.bot.index()) {
             bot.on_not_taken(intent.id);
         }
@@ -172,13 +176,7 @@ impl Session {
 
     pub(super) fn on_not_opened(&mut self, intent: IntentId, reserved_until: Millis) {
         let Some(intent) = self.intents.give_up(intent, reserved_until) else { return };
-        self.state.uncount_trade(intent.decision_time);
-        self.state.uncount_bot_trade(intent.bot, intent.decision_time);
-        self.state.end_probe(intent.symbol, intent.id);
-        self.leave_out(&intent);
-        if let Some(bot) = self.bots.get_mut(intent.bot.index()) {
-            bot.on_not_taken(intent.id);
-        }
+        self.on_not_taken(&intent);
         self.next_release = self.next_due();
     }
 

@@ -375,16 +375,11 @@ impl ParabolicSar {
     }
 }
 
-/// Smoothed candles that show the trend.
+/// Smoothed candles that show the trend. Nothing was traded at their prices.
 ///
-/// Source: Valcu, *Using the Heikin-Ashi Technique*, 2004.
-///
-/// - Close: mean of the candle's open, high, low and close.
-/// - Open: midpoint of open and close of the previous Heikin-Ashi candle, at first of the candle itself.
-/// - High and low: extremes of the candle's own and of the new open and close.
-/// - Time and volume: those of the candle.
-///
-/// Nothing was traded at these prices.
+/// The close is the mean of the candle's open, high, low and close. The open is the midpoint of open and close of the
+/// previous Heikin-Ashi candle, at first of the candle itself. High and low are the extremes of the candle's own and of
+/// the new open and close (Valcu, *Using the Heikin-Ashi Technique*, 2004).
 #[derive(Clone, Debug, Default)]
 pub struct HeikinAshi {
     previous: Option<Candle>,
