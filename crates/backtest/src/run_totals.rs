@@ -205,7 +205,6 @@ mod tests {
         })
     }
 
-    /// The most of one outcome in a row, none of the other between them, by looking at every stretch.
     fn longest_row(trades: &[SettledFigures], of: Outcome, other: Outcome) -> u32 {
         let stretches = trades.split(|trade| trade.outcome == other);
         stretches

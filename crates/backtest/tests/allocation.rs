@@ -19,7 +19,6 @@ use std::cell::Cell;
 use std::io;
 
 thread_local! {
-    /// How often this thread has asked for memory, or for more of it.
     static ASKED: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -57,7 +56,6 @@ const MARK: usize = 100_000;
 /// Rows that the trade book has room for at the start: one for 32 candles.
 const BOOK: usize = CANDLES / 32;
 
-/// Hashes the journal, and notes how often memory was asked for at every mark.
 struct Meter {
     hash: JournalHash,
     candles: usize,
@@ -124,7 +122,6 @@ fn settings(series: Series) -> BacktestSettings {
     }
 }
 
-/// A run whose candles are handed in many at a time: how often memory was asked for from each report of its progress to the next.
 fn asked_on_the_way(settings: &BacktestSettings, candles: &[CandleSeries], markets: Vec<Market>) -> Vec<u64> {
     let strategy = || -> Box<dyn Strategy> { Box::new(RsiExtremes(Rsi::new(14).unwrap())) };
     let bots = settings.session.bots.len();
@@ -193,7 +190,6 @@ fn no_rule_bot_or_symbol_asks_for_memory_on_the_way() {
         let markets = candles.iter().map(alone).collect();
         let asked = asked_on_the_way(settings, &candles, markets);
         println!("{name}: {asked:?}");
-        // The room for the book's rows is doubled: they are the run's result.
         assert!(asked.iter().sum::<u64>() <= 2 && asked.len() > 6, "{name}: {asked:?}");
     }
 }
@@ -204,7 +200,6 @@ fn the_loop_asks_for_memory_only_to_double_its_trade_book() {
     let rows = finished.book.rows().len();
     let refusals: u64 = finished.book.refused().values().sum();
     assert!(rows > BOOK && refusals > 10_000, "{rows} rows and {refusals} refusals are too few to show it");
-    // The book starts with room for its first rows and doubles from there: its rows are the run's result.
     let doublings = rows.div_ceil(BOOK).next_power_of_two().ilog2();
     let asked: Vec<u64> = marks.windows(2).map(|pair| pair[1] - pair[0]).collect();
     println!("{rows} rows, {refusals} refusals; asked for memory per {MARK} candles: {asked:?}");

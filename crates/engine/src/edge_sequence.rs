@@ -214,7 +214,6 @@ mod tests {
         assert_eq!(found.settled(), 120);
         assert_eq!(found.edge(0.95), by_hand.edge(0.95));
         assert_eq!(found.win_rate(0.95), by_hand.win_rate(0.95));
-        // Their order in the list says nothing.
         trades.reverse();
         assert_eq!(edge_sequence_of(&trades).edge(0.95), by_hand.edge(0.95));
     }

@@ -370,7 +370,6 @@ mod tests {
         Intent::sent(whose, (direction, Money::from_minor(100)), (Millis::ZERO, Millis::MINUTE))
     }
 
-    /// What a scan finds.
     fn counted(intents: &Intents, symbol: SymbolId) -> IntentCounts {
         let count = |is_it: &dyn Fn(&Intent) -> bool| {
             intents.on_symbol(symbol).filter(|intent| is_it(intent)).count() as u32
@@ -387,7 +386,6 @@ mod tests {
     proptest! {
         #[test]
         fn counts_are_what_a_scan_finds(steps in prop::collection::vec((0_u8..10, 1_u64..12, 0..SYMBOLS), 0..80)) {
-            // Room for one symbol less than there are.
             let mut intents = Intents::with_capacity(4, SYMBOLS - 1);
             for (step, number, symbol) in steps {
                 let id = IntentId::new(number);

@@ -362,7 +362,6 @@ mod tests {
     /// Decided, answered and settled at these seconds, paying so many percent.
     struct Trade(i64, i64, Option<i64>, u32, Outcome);
 
-    /// A book that records them in the order of time; at one moment of ends first, and of decisions last.
     fn book(trades: &[Trade]) -> TradeBook {
         let mut news: Vec<(i64, u8, usize)> = Vec::new();
         for (place, Trade(decided, answered, settled, ..)) in trades.iter().enumerate() {
@@ -432,7 +431,6 @@ mod tests {
         }
     }
 
-    /// What a test is told: a decision by the payout seen, and an end by its place among the decisions.
     enum Told {
         Decided(f64),
         Won(usize, f64),
@@ -526,7 +524,6 @@ mod tests {
         trades.insert(3, trade(3, Outcome::Cancelled));
         let plan = EdgeTestPlan::default();
         let found = ShownEdge::find(&trades, plan).unwrap();
-        // The same by asking the verdict on ever more trades: they do not overlap.
         let verdict = |count| crate::judge_trades(&trades[..count], plan).verdict();
         let first = (1..=trades.len()).find(|count| verdict(*count) == Verdict::EdgeShown).unwrap();
         assert_eq!(found.after_trades, first as u64 - 1, "one was cancelled");

@@ -124,11 +124,9 @@ mod tests {
             ]
         );
         assert_eq!(reasons.shapes.len(), 4);
-        // Each is found again where it was put, however they share slots.
         for (reason, place) in put.iter().zip(&places) {
             assert_eq!(reasons.put(reason).shape, place.shape, "{reason}");
         }
-        // The same words in another place of memory are the same shape.
         let elsewhere = ReasonTemplate::new("low", ["rsi", "level"]).with_numbers(&[1.0, 2.0]);
         assert_eq!(reasons.put(&elsewhere).shape, places[0].shape);
         assert_eq!(reasons.shapes.len(), 4);

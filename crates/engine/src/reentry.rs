@@ -91,9 +91,7 @@ mod tests {
         check(2, &[60, 120, 180], Some(120));
         check(2, &[100, 160], Some(100));
         check(3, &[40, 99, 159], Some(159));
-        // A candle is missing: the ladder waits for a signal.
         check(2, &[60, 160, 220], None);
-        // The first level is no loss.
         check(1, &[120], None);
     }
 
@@ -105,7 +103,6 @@ mod tests {
             Expiry { close_type: "00:30".parse().unwrap(), expiration_type: ExpirationType::CandleClose };
         reentry.on_decided(half);
         assert_eq!(reentry.on_close(Millis::from_seconds(120), MINUTE), None);
-        // Of the next one it has direction and expiry.
         reentry.on_ended(Direction::Sell, Millis::from_seconds(160), 3);
         let signal = reentry.on_close(Millis::from_seconds(180), MINUTE).unwrap();
         assert_eq!((signal.direction, signal.expiry), (Direction::Sell, Some(half)));

@@ -139,13 +139,11 @@ mod tests {
         assert_eq!(of(ended.all()), [("Halted", 1), ("MaxDrawdown", 1)]);
         assert_eq!(of(ended.after(first)), [("MaxDrawdown", 1)]);
         assert_eq!(of(halted.after(first)), [("Halted", 1), ("MaxDrawdown", 1)], "a person's halt is one");
-        // The next run goes on, and a person halts it.
         let mut next = RefusalCount::default();
         next.record_control(Control::Continue);
         next.record(Rule::Halted, None);
         ended.append(&next, None, first);
         assert_eq!(of(ended.after(first)), [("Halted", 1), ("MaxDrawdown", 1)]);
-        // Suspended, by a token that the venue refused, when its end comes.
         let mut refused = RefusalCount::default();
         for _ in 0..2 {
             refused.record_control(Control::Suspend);
@@ -183,7 +181,6 @@ mod tests {
         all.append(&later, second, third);
         assert_eq!(of(all.after(third)), [], "nothing was refused after intent 3");
         assert_eq!(of(all.all()), [("Halted", 1), ("Cooldown", 1), ("Pause", 1)]);
-        // A third run whose only intent is the first thing, and is followed by a halt.
         let mut later = RefusalCount::default();
         later.record(Rule::Halted, first);
         all.append(&later, first, fourth);

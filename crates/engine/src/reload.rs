@@ -207,7 +207,6 @@ mod tests {
         for spoilt in spoilt.iter().map(String::as_str).chain(["{\"reloaded\": 1}"]) {
             assert!(ReloadNote::of_text(spoilt).is_err(), "{spoilt}");
         }
-        // The hash is that of the settings alone, whoever had them read and whatever they were before.
         let later = (Millis::new(6), ReloadedBy::Command);
         let nothing = json!({ "risk": {}, "runtime": {} });
         let again = ReloadNote::new(later, risk.clone(), json!({}), &nothing).unwrap();

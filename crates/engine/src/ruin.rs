@@ -388,7 +388,6 @@ mod tests {
         assert_eq!(candle, format!("{signal}{more}"));
     }
 
-    /// Trades of five minutes on candles of one: the sixth is asked for as the first ends.
     #[test]
     fn trades_that_can_run_together_are_told_beside_a_ruin_of_one_trade_at_a_time() {
         for (most, together) in [(1, 1), (3, 3), (10, 6)] {

@@ -358,7 +358,6 @@ mod tests {
         let short = "bot \"a\": its stake of 10.00 is ruined within 40 trades with a probability below 0.01 % if it wins 50.00 % (break-even) and \
                      if it wins 50 %; held to stops of the run, none of 25000 simulated runs at 50.00 % ended for good";
         assert_eq!(words, short);
-        // What no wallet is ruined by a limit may end all the same: eleven steps down within forty.
         rich.risk.session.loss_limit = Decimal::from(110);
         let words = check_ruin(&rich, Money::from_minor(1_000_000), &[even]).unwrap().stakes.remove(0);
         assert!(words.contains("below 0.01 % if it wins 50.00 %"), "{words}");

@@ -413,7 +413,6 @@ mod tests {
             risk.bots.insert("one".to_owned(), limits);
         };
         assert_eq!(cost("05:00", 0, own).as_deref(), Ok("21.00"));
-        // A ladder is lost level by level, so one has to fit; that all of them may cost more is said.
         let day = told("05:00", 0, |risk| risk.daily_loss_limit = Decimal::from(41)).unwrap();
         let words = "may cost 42.00, more than the 41.00 of risk.daily_loss_limit";
         assert!(day.text.contains(words), "{}", day.text);

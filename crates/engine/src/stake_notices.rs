@@ -245,7 +245,6 @@ mod tests {
         );
         assert_eq!(notes(by_symbol("ETHUSDT", 80.0)), [""; 0]);
         assert_eq!(notes(|_| {}), [""; 0]);
-        // The smallest stake is its own.
         let same = |risk: &mut RiskSettings| (risk.min_payout_percent, risk.min_stake) = (80.0, Decimal::TWO);
         assert_eq!(notes(same), [""; 0]);
     }
@@ -309,7 +308,6 @@ mod tests {
     fn names_the_balance_above_which_a_share_is_above_max_stake() {
         let share = |percent| StakeSettings::Share { percent };
         assert!(outgrown(share(2.0), 25, |_| {}).contains("with a balance above 1250 its stake of 2 %"));
-        // It starts above: the first stake is refused.
         assert_eq!(outgrown(share(2.0), 19, |_| {}), "");
         assert_eq!(outgrown(share(2.0), 25, |risk| risk.cap_stakes = true), "");
     }

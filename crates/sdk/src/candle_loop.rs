@@ -341,7 +341,6 @@ mod tests {
     use super::*;
     use crate::testkit::from_closes;
 
-    /// Notes the candles that it is shown, and answers some of them.
     struct Notes {
         answers: &'static [usize],
         shown: Vec<f64>,
@@ -359,11 +358,9 @@ mod tests {
         }
     }
 
-    /// Which candle is answered and how many signals are suppressed before it, of six candles.
     fn check(answers: &'static [usize], suppress: usize, expected: (Option<usize>, u64)) {
         let closes = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
         let mut strategy = Notes { answers, shown: Vec::new() };
-        // What stood there before is no answer.
         let mut signal = Some(Signal::sell("stale"));
         let shown = strategy.on_candles(&from_closes(&closes), suppress, &mut signal);
         let (answered, suppressed) = expected;
@@ -394,7 +391,6 @@ mod tests {
             assert_eq!(ends, expected, "{most}");
             assert_eq!(given, [1, 3, 4].map(answer), "{most}");
         }
-        // Those that there are count.
         let mut strategy = Notes { answers: &[2, 3], shown: Vec::new() };
         let mut answers = CandleAnswers::default();
         answers.push(answer(0));
@@ -437,7 +433,6 @@ mod tests {
                 before[..=count].iter().for_each(|signal| answers.push(at(1, signal.clone())));
                 assert_eq!(answers.len(), count + 1);
                 answers.clear();
-                // As many as there were, and one more.
                 let times = 2..count as i64 + 4;
                 times.clone().for_each(|time| {
                     answers.push_of_template(Millis::new(time), (Direction::Buy, None), template, numbers);
@@ -453,7 +448,6 @@ mod tests {
         }
     }
 
-    /// Answers each candle whose close is whole, and notes how many it is shown together.
     #[derive(Default)]
     struct Whole {
         together: Vec<usize>,

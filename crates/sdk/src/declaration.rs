@@ -432,7 +432,6 @@ mod tests {
     use super::*;
     use crate::testkit::from_closes;
 
-    /// What a declaration answers to each candle, which are shown in two parts.
     fn declared(declaration: Declaration, candles: &[Candle]) -> Vec<Option<(Direction, Option<Expiry>)>> {
         let (mut series, entries) = declaration.into_parts();
         let mut values = vec![Vec::new(); series.len()];
@@ -481,7 +480,6 @@ mod tests {
     const CLOSE: SeriesPlace = SeriesPlace::new(0);
     const CHANGE: SeriesPlace = SeriesPlace::new(1);
 
-    /// Two numbers, of which the second comes a candle later.
     #[derive(Clone, Default)]
     struct Moves {
         before: Option<f64>,

@@ -373,7 +373,6 @@ mod tests {
                 reason.clone().with("more", 4.0),
                 alone.with_numbers(&[1.0, 2.0, 3.0]).with("more", 4.0)
             );
-            // Each has words of its own, the others' have another place.
             for (other_place, other) in reasons().enumerate() {
                 assert_eq!(reason.shares_words_with(&other), place == other_place);
                 assert_eq!(reason.place_of_words() == other.place_of_words(), place == other_place);
@@ -383,7 +382,6 @@ mod tests {
 
     #[test]
     fn a_reason_is_as_small_as_with_fixed_words_alone() {
-        // Five texts, four numbers and their count.
         assert_eq!(size_of::<Reason>(), 5 * 16 + 4 * 8 + 8);
     }
 }

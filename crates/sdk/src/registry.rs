@@ -337,7 +337,6 @@ mod tests {
     use crate::{Candle, Signal};
     use serde_json::json;
 
-    /// Its warm-up is the parameter `period`.
     struct Idle(usize);
 
     impl Strategy for Idle {

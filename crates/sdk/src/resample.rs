@@ -382,7 +382,6 @@ impl LongerCandles {
 mod tests {
     use super::*;
 
-    /// Minutes that are there; five-minute candles that are made, and how many are not.
     fn check(there: &[i64], made: &[i64], incomplete: u64) {
         let mut resampler = Resampler::new(Interval::MINUTE, "5m".parse().unwrap()).unwrap();
         let candles = minutes(there.iter().copied());
@@ -413,7 +412,6 @@ mod tests {
         assert_eq!(error.to_string(), "45s is not a multiple of 30s");
     }
 
-    /// Writes down what it sees.
     struct Recording {
         seen: Vec<String>,
     }
@@ -497,7 +495,6 @@ mod tests {
         assert_eq!(recording.seen[days[0]], format!("1d of {friday}"));
     }
 
-    /// Candles of these minutes.
     fn minutes(minutes: impl IntoIterator<Item = i64>) -> Vec<Candle> {
         let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
         let candle = |minute| Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap();

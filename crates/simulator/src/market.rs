@@ -173,7 +173,6 @@ mod tests {
         check_coarse("00:30", &[series_of("1s", 0..600)], &[]);
         check_coarse("00:30", &[series_of("1s", (0..240).chain(360..600))], &[]);
         check_coarse("00:30", &[series_of("1s", (0..100).chain(101..590))], &[(100, 101), (590, 600)]);
-        // Several series cover together; one that is longer than the expiry covers nothing.
         check_coarse("00:30", &[twelve_seconds.clone(), series_of("5s", 2..120)], &[]);
         check_coarse("00:04", &[twelve_seconds, series_of("5s", 2..120)], &[(12, 240), (360, 600)]);
     }

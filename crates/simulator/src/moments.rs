@@ -112,7 +112,6 @@ mod tests {
     use candlewick_sdk::CloseType;
     use proptest::prelude::*;
 
-    /// A minute's start: rows count from here.
     const START: i64 = 1_641_038_400_000;
 
     fn at(offset: i64) -> Millis {

@@ -222,7 +222,6 @@ mod tests {
     use candlewick_sdk::{Interval, Ohlcv, Series};
     use std::sync::Arc;
 
-    /// Two hours of minutes that go up and down, some of them missing, some of them flat.
     fn market() -> Market {
         let candle = |minute: i64| {
             let price = |minute: i64| 100.0 + f64::from((minute * 7 % 11) as i32) * 0.25;
@@ -241,7 +240,6 @@ mod tests {
         let candles = market().prices;
         let table = Arc::new(OutcomeTable::new(settings, market(), &candles, expiry).unwrap().unwrap());
         let balance = Money::from_minor(100_000);
-        // Twice: the second time every outcome is known.
         for (index, candle) in
             candles.candles().iter().enumerate().chain(candles.candles().iter().enumerate())
         {
@@ -273,7 +271,6 @@ mod tests {
         venue.with_outcomes(vec![table.clone()])
     }
 
-    /// Everything that a venue has to say, without prices.
     fn events(venue: &mut Simulator) -> Vec<VenueEvent> {
         let mut events: Vec<VenueEvent> = std::iter::from_fn(|| venue.pop_due(Millis::MAX)).collect();
         for event in &mut events {
@@ -289,7 +286,6 @@ mod tests {
         events
     }
 
-    /// Settling an order at once gives what the venue's events say of it.
     fn check_at_once(
         settings: &SimulationSettings,
         (table, candle, order): (&Arc<OutcomeTable>, usize, &Order),
@@ -334,7 +330,6 @@ mod tests {
         OutcomeTable::new(&settings, market(), &market().prices, expiry).unwrap().unwrap()
     }
 
-    /// Decided at the close of the first candle.
     fn first_order(table: &OutcomeTable, stake: i64) -> Order {
         Order {
             number: 1,
@@ -371,7 +366,6 @@ mod tests {
         // The second minute goes down from 101.75 to 100.75.
         assert_eq!(ask(), [Some(Outcome::Lost), Some(Outcome::Won)]);
         assert_eq!(table.outcomes[0].load(Ordering::Relaxed), Kind::Lost as u8 | (Kind::Won as u8) << BITS);
-        // What stands there is answered: two outcomes that no prices have together.
         table.outcomes[0].store(Kind::Won as u8 | (Kind::Draw as u8) << BITS, Ordering::Relaxed);
         assert_eq!(ask(), [Some(Outcome::Won), Some(Outcome::Draw)]);
     }

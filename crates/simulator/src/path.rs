@@ -229,7 +229,6 @@ mod tests {
     /// Rows are counted from a moment that is aligned to the minute.
     const START: i64 = 1_641_038_400_000;
 
-    /// Candles of an interval as (slot, open, close).
     fn series(interval: &str, rows: &[(i64, f64, f64)]) -> CandleSeries {
         let interval: Interval = interval.parse().unwrap();
         let candle = |&(slot, open, close): &(i64, f64, f64)| {

@@ -116,7 +116,6 @@ mod tests {
         let on = |candles: &[Candle], seed| tosses(Params { seed, share }, candles);
         let (walk, trend) = (random_walk(1, 2_000), trending(2, 2_000));
         assert_eq!(on(&walk, seed), on(&trend, seed));
-        // Another coin agrees where both signal as often as two coins do.
         let (one, other) = (on(&walk, seed), on(&walk, 2));
         let both: Vec<_> = one.iter().zip(&other).filter_map(|(a, b)| Some((*a)? == (*b)?)).collect();
         let alike = both.iter().filter(|alike| **alike).count() as f64;

@@ -84,14 +84,12 @@ mod tests {
     use candlewick_sdk::{Direction, ExpirationType, Expiry};
     use std::fmt::Write as _;
 
-    /// Close time of the first candle of a test.
     const FIRST_CLOSE: i64 = 1_735_689_660_000;
 
     fn params(file: &str) -> Params {
         Params { file: file.to_owned() }
     }
 
-    /// Writes the rows as a list of this test's own and says where.
     fn list(name: &str, rows: &str) -> (tempfile::TempDir, Params) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join(name);

@@ -150,7 +150,6 @@ mod tests {
         check(&[(1, 1), (5, 2)], 3, Some(1.0 / 3_f64.sqrt() * 365_f64.sqrt()));
         // 2 and -1: mean 0.5, sample variance 2 * 2.25 = 4.5.
         check(&[(3, 2), (26, -1)], 2, Some(0.5 / 4.5_f64.sqrt() * 365_f64.sqrt()));
-        // What is read a moment after the last candle makes its own day.
         check(&[(3, 2), (48, -1)], 2, Some(1.0 / 3.0 / (7.0 / 3.0_f64).sqrt() * 365_f64.sqrt()));
         check(&[], 5, None);
         check(&[(3, 2)], 1, None);

@@ -167,7 +167,6 @@ mod tests {
     #[test]
     fn a_fall_ends_when_the_balance_is_back_at_its_peak() {
         check(&[-100, 50, 50, 10], 100, 10.0, (None, Some(1), Some(3)));
-        // A later, deeper fall has a recovery of its own.
         check(&[-100, 200, -300, 100, 250], 300, 30_000.0 / 1_100.0, (Some(2), Some(3), Some(5)));
     }
 

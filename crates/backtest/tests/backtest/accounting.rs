@@ -32,7 +32,6 @@ fn stakes_of_trades_that_the_data_never_ends_are_returned() {
     check(&[], &[], 100_000, 0);
     check(&[1], &[Settled], 100_800, 0);
     check(&[1, 3], &[Settled, Settled], 101_600, 0);
-    // It closes with the data.
     check(&[4], &[Settled], 100_800, 0);
     // It would open where the data ends.
     check(&[5], &[Open], 100_000, 1_000);
@@ -43,7 +42,6 @@ fn stakes_of_trades_that_the_data_never_ends_are_returned() {
 fn a_trade_without_a_price_is_refused_and_one_without_an_end_called_off() {
     let place = series("BTCUSDT", "1m");
     let all = closing("BTCUSDT", "1m", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
-    // The third minute is missing.
     let kept: Vec<_> = all.candles().iter().filter(|candle| candle.time() != minute(2)).copied().collect();
     let candles = CandleSeries::new(place, kept).unwrap();
     for (buys, outcome, refused) in

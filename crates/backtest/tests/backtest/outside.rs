@@ -43,7 +43,6 @@ fn run(signals: Vec<(Millis, OutsideSignal)>, recorder: &mut dyn Recorder) -> Fi
 #[test]
 fn a_signal_comes_after_the_candles_of_its_instant_and_before_its_prices_and_once() {
     let mut words = Words::default();
-    // Handed in out of order; the second of one name is dropped by the Session.
     let signals = vec![(second(75), signal("b")), (second(60), signal("a")), (second(60), signal("a"))];
     let finished = run(signals, &mut words);
     let start = words.0.iter().position(|line| line == "60 candle of series 0").unwrap();
@@ -77,7 +76,6 @@ fn a_signal_between_candles_is_a_trade_of_its_own_moment_whoever_records() {
     }
 }
 
-/// Wants no candles.
 struct Nothing;
 
 impl Recorder for Nothing {

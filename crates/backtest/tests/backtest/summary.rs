@@ -187,7 +187,6 @@ fn intents_that_never_came_to_be_are_refusals_and_no_trades() {
 
 #[test]
 fn streaks_and_drawdowns_follow_the_order_of_settlements_and_not_of_decisions() {
-    // Decided: won, lost, won, lost. The first win settles last.
     let endings = [
         EndsLate(Won, 800, Some(80)),
         Ends(Lost, -1_000, Some(80)),

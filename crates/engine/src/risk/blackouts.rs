@@ -164,7 +164,6 @@ mod tests {
         // From 10:00 until before 16:00, and of the other until before 15:00 and from 30:00 until before 40:00.
         assert_eq!(refused(Situation::SYMBOL), (600..960).collect::<Vec<_>>());
         assert_eq!(refused(Situation::other_symbol()), (600..900).chain(1_800..2_400).collect::<Vec<_>>());
-        // One that only earlier runs traded has none.
         assert_eq!(refused(crate::SymbolId::RETIRED), [0; 0]);
     }
 }

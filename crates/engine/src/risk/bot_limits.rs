@@ -199,7 +199,6 @@ mod tests {
             };
             assert_eq!(ask(check_max_open_trades, &limits, begin), expected, "{own} and {others}");
         }
-        // A second trade of one of its requests counts until it is over.
         let second = |situation: &mut Situation| {
             let id = situation.intents.next;
             situation.begin(Situation::SYMBOL, Stage::Open);
@@ -244,7 +243,6 @@ mod tests {
             });
             assert_eq!(ruling, expected, "lost {lost}, {open} open");
         }
-        // The stake of what may yet be found stays reserved.
         let unopened = |situation: &mut Situation| {
             (0..5).for_each(|_| situation.begin(Situation::SYMBOL, Stage::InDoubt));
             let first = situation.intents.unfinished[0].id;
@@ -308,7 +306,6 @@ mod tests {
                 (0..open).for_each(|_| situation.begin(Situation::SYMBOL, Stage::Open));
             });
             assert_eq!(ruling, expected, "{profit}, {open} open");
-            // The next session begins with nothing.
             let anew = |situation: &mut Situation| {
                 situation.state.earn_in_session(BotId::FIRST, Money::from_minor(profit));
                 situation.state.begin_session((Money::from_minor(200_000), Money::ZERO), None);

@@ -151,7 +151,6 @@ mod tests {
         assert_eq!(words(5_001, 60_000, Some(&risk)), expected("5.001 s old, 5 s allowed"));
         // Half a candle of 5 s.
         assert_eq!(words(2_600, 5_000, Some(&risk)), expected("2.6 s old, 2.5 s allowed"));
-        // By its own limit.
         assert_eq!(words(4_000, 60_000, Some(&risk)), expected("4 s old"));
         assert_eq!(words(12_400, 60_000, None), expected("12.4 s old"));
         assert_eq!(words(12_400, 60_000, Some(&off)), expected("12.4 s old"));

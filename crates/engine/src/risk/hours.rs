@@ -374,7 +374,6 @@ mod tests {
             let hours = Hours { days, from: from.into(), to: to.into(), timezone };
             Window::new(&hours, "risk.hours").unwrap().contains(at(moment))
         };
-        // From Monday to Tuesday.
         for (from, to, inside, outside) in [
             ("22:00", "06:00", "2026-01-05T22:00:00Z", "2026-01-05T21:59:59.999Z"),
             ("22:00", "06:00", "2026-01-06T05:59:59.999Z", "2026-01-06T06:00:00Z"),

@@ -219,7 +219,6 @@ mod tests {
 
     #[test]
     fn every_rule_has_a_number_of_its_own_and_none_is_left_out() {
-        // Refusals are counted by it.
         let mut numbers = Rule::ALL.map(|rule| rule as usize);
         numbers.sort_unstable();
         assert!(numbers.iter().copied().eq(0..Rule::ALL.len()), "{numbers:?}");

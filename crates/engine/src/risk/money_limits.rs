@@ -124,7 +124,6 @@ mod tests {
     }
 
     proptest! {
-        /// Against whole numbers alone.
         #[test]
         fn a_share_is_its_part_rounded_down_to_the_unit(
             equity in 0_i64..1_000_000_000_000,

@@ -145,7 +145,6 @@ mod tests {
         assert_eq!(situation.ask(check_duplicate_open), Ruling::Refuse);
     }
 
-    /// What both rules say: that of all, and that of the symbol.
     fn ask(all: u32, per_symbol: u32, here: usize, elsewhere: usize) -> [Ruling; 2] {
         let mut situation = Situation::with(|risk| {
             risk.max_open_trades = all;
@@ -185,7 +184,6 @@ mod tests {
             situation.begin(Situation::SYMBOL, Stage::Open);
             situation.intents.begin_second(id);
             assert_eq!(ask(&situation), Ruling::Refuse);
-            // It may outlive the trade that was asked for.
             situation.intents.settle(id);
             assert_eq!(ask(&situation), Ruling::Pass);
             situation.begin(Situation::SYMBOL, Stage::Open);

@@ -293,7 +293,6 @@ mod tests {
             at: Millis::MINUTE * minute,
         };
         let ask = |bot, minute: i64| {
-            // Given in any order; the other bot has lost once.
             let ended = vec![lost("a", 3), lost("a", 1), lost("b", 2)];
             pause_after(&risk, (bot, symbol("EURUSD")), ended, Millis::MINUTE * minute)
         };
@@ -302,7 +301,6 @@ mod tests {
         assert_eq!(ask("b", 4), None);
     }
 
-    /// Asks `wait_ms` after the last of `losses` losses on the proposal's symbol.
     fn ask_after_losses(change: impl Fn(&mut RiskSettings), losses: u32, wait_ms: i64) -> Ruling {
         let mut situation = Situation::with(change);
         let lost_at = situation.proposal.at - Millis::new(wait_ms);
@@ -351,7 +349,6 @@ mod tests {
         PauseSettings { after, of, for_s, scope: PauseScope::All }
     }
 
-    /// After trades that ended so, one a second, the last of them `wait_ms` ago.
     fn ask_after(pause: PauseSettings, outcomes: &[Outcome], wait_ms: i64) -> Ruling {
         let mut situation = Situation::with(|risk| risk.pauses = vec![pause]);
         let last = situation.proposal.at - Millis::new(wait_ms);
@@ -408,7 +405,6 @@ mod tests {
 
     #[test]
     fn the_scope_says_whose_trades_count_and_who_rests() {
-        // One loss each of another bot on the symbol, and of the bot on another symbol.
         let other_bot = BotId::new(1).unwrap();
         for (scope, expected) in [
             (PauseScope::All, Ruling::Refuse),
@@ -422,7 +418,6 @@ mod tests {
                 situation.state.pauses.count(&situation.limits.pauses, whose, Lost, end);
             }
             assert_eq!(situation.ask(check_pause), expected, "{scope:?}");
-            // The second of the bot on the symbol is the second for each.
             let whose = (BotId::FIRST, Situation::SYMBOL);
             situation.state.pauses.count(&situation.limits.pauses, whose, Lost, end);
             assert_eq!(situation.ask(check_pause), Ruling::Refuse, "{scope:?}");

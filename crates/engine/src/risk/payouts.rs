@@ -141,7 +141,6 @@ mod tests {
         );
     }
 
-    /// EURUSD, the proposal's symbol, GBPUSD and one that stands beside the choice.
     fn choosing_among(names: &[&str]) -> Situation {
         let mut situation = Situation::with(|risk| {
             risk.best_payout_of = names.iter().map(ToString::to_string).collect();
@@ -167,7 +166,6 @@ mod tests {
             let mut situation = choosing_among(&["GBPUSD", "EURUSD"]);
             pays(&mut situation, 0, 85, 0);
             pays(&mut situation, 1, gbp, seconds);
-            // Not of the choice.
             pays(&mut situation, 2, 99, 0);
             assert_eq!(situation.ask(check_best_payout), expected, "{gbp} % since {seconds} s");
         }
@@ -184,7 +182,6 @@ mod tests {
         for (gbp, earlier, expected) in [
             (85, 0, Ruling::Refuse),
             (85, 1, Ruling::Pass),
-            // A trade that finds out what its symbol pays is none that was chosen.
             (84, 0, Ruling::Pass),
         ] {
             let mut situation = choosing_among(&["GBPUSD", "EURUSD"]);

@@ -287,7 +287,6 @@ mod tests {
         assert_eq!(found(&skewed), [(Rule::ClockSkew, figures, None)]);
         let mut open = situation(|risk| risk.max_open_trades_per_symbol = 0);
         (0..3).for_each(|_| open.begin(Situation::SYMBOL, Stage::Open));
-        // A trade in either direction refuses its opposite only.
         assert_eq!(found(&open), [(Rule::MaxOpenTrades, "3 of 3".to_owned(), None)]);
     }
 
@@ -360,7 +359,6 @@ mod tests {
         assert_eq!(found(&news), [(Rule::Blackout, String::new(), Some(at + Millis::MINUTE))]);
     }
 
-    /// The answer, and that whatever is signalled before it is refused.
     fn check(settings: impl Fn(&mut RiskSettings), happen: impl Fn(&mut Situation), expected: Millis) {
         let mut situation = Situation::with(settings);
         situation.ledger.open_day(DAY_END);

@@ -360,7 +360,6 @@ mod tests {
             ),
             (Rule::StakeBounds, "btc", "stake limits (StakeBounds: min_stake = 1)"),
             (Rule::ClockSkew, "btc", "clock skew (ClockSkew: max_clock_skew_ms = 2000)"),
-            // Not known of this bot, off, and without a setting.
             (Rule::BotMaxOpenTrades, "eur", "the bot's open-trade limit (BotMaxOpenTrades)"),
             (Rule::LossStreak, "btc", "losing-streak limit (LossStreak)"),
             (Rule::InFlight, "btc", "order in flight (InFlight)"),

@@ -383,7 +383,6 @@ mod tests {
         assert_eq!(lose(false, 0), i64::MIN);
         assert_eq!(lose(true, 1_000), i64::MIN);
         assert_eq!(lose(false, 2_000), 62_000);
-        // What ends sooner does not end the rest.
         assert_eq!(lose(false, 1_500), 62_000);
     }
 

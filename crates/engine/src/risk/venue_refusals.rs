@@ -212,7 +212,6 @@ mod tests {
         refusals.record(RefusalReason::SymbolInactive, SYMBOL, at(0), at(2));
         refusals.record(RefusalReason::SymbolInactive, other(), at(0), at(2));
         refusals.record(RefusalReason::TradesPerDay, SYMBOL, at(10), at(12));
-        // It was in flight when the account's refusal came: it disproves only the earlier one.
         refusals.forget_before(SYMBOL, at(11));
         assert_eq!(refusals.running(MINUTE, at(12)).len(), 2);
         assert_eq!(refusals.paused_until(SYMBOL, MINUTE), at(72));

@@ -149,7 +149,6 @@ mod tests {
         for none in ["GMT-3:30", "UTC+15", "GMT--3", "", "UTC3", "UTC-3h", "Brasilia time", "Nowhere/Here"] {
             assert_eq!(time_zone(none), None, "{none}");
         }
-        // The sign of these is turned, and the note says so.
         for hours in 1..=12 {
             for (zone, sign) in [(format!("Etc/GMT-{hours}"), 1), (format!("Etc/GMT+{hours}"), -1)] {
                 assert_eq!(time_zone(&zone).map(minutes), Some(sign * hours * 60), "{zone}");

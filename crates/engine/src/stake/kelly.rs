@@ -148,7 +148,6 @@ mod tests {
         assert!(expected.contains(&stake), "{bound:?}: {stake}");
     }
 
-    /// So many of each ten trades are won; a draw is none.
     fn trades(won_of_ten: u64, count: u64) -> impl Iterator<Item = Outcome> {
         let outcome =
             move |trade: u64| if trade * 7 % 10 < won_of_ten { Outcome::Won } else { Outcome::Lost };

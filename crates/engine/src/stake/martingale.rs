@@ -159,13 +159,11 @@ mod tests {
         ladder.restore(second);
         ladder.settled(second, Lost);
         assert_eq!(ladder.next(), Money::from_minor(4_000));
-        // An earlier order was not given up, and a loss in between counts.
         let mut ladder = given_up();
         ladder.restore(first);
         assert_eq!(ladder.next(), Money::from_minor(1_000));
         ladder.settled(first, Lost);
         assert_eq!(ladder.next(), Money::from_minor(2_000));
-        // Two orders of one level.
         ladder.give_up(third);
         ladder.restore(second);
         assert_eq!(ladder.next(), Money::from_minor(4_000));

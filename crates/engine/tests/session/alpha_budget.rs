@@ -44,7 +44,6 @@ fn bot(name: &str) -> BotSettings {
     Script::new(name).on(&format!("{}USDT", name.to_uppercase())).bot
 }
 
-/// The same with other parameters.
 fn changed(name: &str, period: u32) -> BotSettings {
     BotSettings { params: json!({ "period": period }), ..bot(name) }
 }
@@ -93,7 +92,6 @@ impl Coins {
     }
 }
 
-/// How many of fifty bots that toss coins show an edge by themselves, and how many of one budget.
 fn shown_of_fifty(seed: u64) -> [usize; 2] {
     let names: Vec<String> = (0..50).map(|place| format!("b{place}")).collect();
     let settings = settings(names.iter().map(|name| bot(name)).collect());
@@ -130,7 +128,6 @@ fn of_fifty_bots_that_toss_coins_none_shows_an_edge_where_several_would_by_thems
     assert_eq!(together, 0);
 }
 
-/// A journal of several runs.
 #[derive(Default)]
 struct Journal {
     runs: Vec<(Header, Vec<(bool, String)>)>,
@@ -138,7 +135,6 @@ struct Journal {
 }
 
 impl Journal {
-    /// What its runs have made of a Session of these settings.
     fn folded(&self, settings: &SessionSettings) -> Session {
         let mut session = session_of(settings);
         for (header, lines) in &self.runs {
@@ -151,7 +147,6 @@ impl Journal {
         session
     }
 
-    /// One more run of these bots and so many trades of each, which each bot wins or loses; the Session as it ends.
     fn run(&mut self, bots: Vec<BotSettings>, trades: i64, wins: impl Fn(usize) -> bool) -> Session {
         let settings = settings(bots);
         let header = header(&settings);
@@ -175,7 +170,6 @@ impl Journal {
     }
 }
 
-/// Account, mirror and what it is held to, to the last bit.
 fn figures(verdict: &BotVerdict) -> [u64; 3] {
     let test = verdict.edge_test();
     [test.edge_account(), test.mirror_account(), test.goal()].map(f64::to_bits)
@@ -202,7 +196,6 @@ fn a_bot_that_goes_back_to_its_first_parameters_has_what_its_losses_left() {
     let third = journal.run(vec![changed("a", 1)], 0, |_| true);
     assert_eq!((weights(&third), account(&third, 0)), (vec![left], 1.0));
     assert!((third.verdicts().next().unwrap().edge_test().goal() - 20.0 / left).abs() < 1e-9);
-    // The same again changes nothing.
     assert_eq!(weights(&journal.run(vec![changed("a", 1)], 2, |_| false)), [left]);
     assert_eq!(weights(&journal.run(vec![changed("a", 1)], 2, |_| false)), [left]);
 }
@@ -223,7 +216,6 @@ fn a_bot_that_is_absent_goes_on_when_it_is_back_and_a_new_one_takes_its_place() 
     let first = journal.run(vec![bot("a"), bot("b")], 4, |place| place == 0);
     let (won, left) = (account(&first, 0), account(&first, 1));
     assert_eq!((weights(&first), first.weight_of_all_bots()), (vec![1.0 / 3.0; 2], 1.0 / 3.0));
-    // No run of `c` knows `b` but from the journal.
     journal.run(vec![bot("a")], 0, |_| true);
     let back = journal.run(vec![bot("b"), bot("a")], 0, |_| true);
     assert_eq!((account(&back, 0), account(&back, 1)), (left, won));
@@ -234,7 +226,6 @@ fn a_bot_that_is_absent_goes_on_when_it_is_back_and_a_new_one_takes_its_place() 
     };
     near(&weights(&other), [left / 3.0, 1.0 / 3.0]);
     assert_eq!(other.weight_of_all_bots(), 0.0, "all together are others than they were");
-    // Nobody is absent: what two are worth is shared by three.
     let more = journal.run(vec![bot("c"), bot("a"), bot("d")], 0, |_| true);
     let expected = [left / 3.0, 1.0 / 3.0].map(|weight| weight * 2.0 / 3.0);
     near(&weights(&more)[..2], expected);

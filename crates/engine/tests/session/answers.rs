@@ -39,7 +39,6 @@ fn a_stake_leaves_at_the_approval_and_comes_back_with_its_profit_to_the_cent() {
 
 #[test]
 fn what_the_venue_says_a_trade_earned_is_what_is_booked() {
-    // A win that paid a cent less than the rule: the venue's figure is the truth.
     let mut session = TestSession::new(&[bot()], |_| {});
     session.check_money(&[
         (candle(0, 1), "#1 a BUY 10.00", [999_000, 1_000]),
@@ -157,7 +156,6 @@ fn a_stake_stays_reserved_for_a_while_after_a_doubt_ends_as_not_opened() {
         (at(122, opened(2)), "", [998_000, 2_000]),
         (at(149, NO_SKEW), "", [998_000, 2_000]),
         (at(150, NO_SKEW), "", [999_000, 1_000]),
-        // It was a trade after all: its stake is at risk again, and comes back with its profit.
         (at(160, adopted(1)), "", [998_000, 2_000]),
         (at(170, won(1, 800)), "", [999_800, 1_000]),
     ]);
@@ -177,7 +175,6 @@ fn a_rejected_or_unsent_order_whose_trade_is_found_is_at_stake_again_and_blocks_
         session.check_money(&[
             (at(62, refusal), "", [1_000_000, 0]),
             (at(67, found), "", [999_000, 1_000]),
-            // Said again, it counts once.
             (at(68, found), "", [999_000, 1_000]),
         ]);
         assert_eq!(session.book.rows()[0].state, IntentState::InDoubt);
@@ -237,7 +234,6 @@ fn what_the_venue_took_is_at_stake_and_settles_whatever_was_ordered() {
     session.check_money(&[
         (candle(0, 1), "#1 a BUY 10.00", [999_000, 1_000]),
         (at(62, took(Direction::Buy, 5_000, None)), "", [995_000, 5_000]),
-        // What is learned later replaces it.
         (at(63, took(Direction::Buy, 500, None)), "", [999_500, 500]),
         (at(64, took(Direction::Buy, 5_000, None)), "", [995_000, 5_000]),
         (at(126, lost(1, 5_000)), "", [995_000, 0]),
@@ -302,7 +298,6 @@ fn a_second_trade_of_a_request_is_at_stake_until_it_is_over() {
         (candle(0, 1), "#1 a BUY 10.00", [999_000, 1_000]),
         (at(62, opened(1)), "", [999_000, 1_000]),
         (at(63, second_trade(1, "b", 1_000)), "", [998_000, 2_000]),
-        // It is told once.
         (at(64, second_trade(1, "b", 1_000)), "", [998_000, 2_000]),
         (at(126, won(1, 800)), "", [999_800, 1_000]),
         (at(127, second_trade_settled(1, "c", 800)), "", [999_800, 1_000]),

@@ -56,7 +56,6 @@ fn what_is_over_stays_as_it_ended() {
     check(&[rejected(1), opened(1), won(1, 800)], Rejected, Some(62), None, 0);
     check(&[not_sent(1), in_doubt(1), rejected(1)], NotSent, Some(62), None, 0);
     check(&[opened(1), not_opened(1, 200)], Open, Some(62), None, 0);
-    // A trade that was looked for in vain is found by being adopted or settled, in no other way.
     let unopened = [in_doubt(1), not_opened(1, 200), rejected(1), not_sent(1), in_doubt(1), opened(1)];
     check(&unopened, NotOpened, None, None, 0);
     check(&[won(1, 800), lost(1, 1_000), in_doubt(1)], Settled, None, Some(62), 800);
@@ -156,7 +155,6 @@ fn a_run_counts_no_refusals_of_earlier_runs_and_none_of_their_intents() {
     told(&mut session, 1, &[rejected(1)]);
     told(&mut session, 2, &[not_sent(2)]);
     told(&mut session, 3, &[short(3)]);
-    // The fourth is still under way when the next run begins.
     told(&mut session, 4, &[]);
     session.book.count_from_intent(IntentId::new(5));
     assert_eq!(session.book.refused(), BTreeMap::new());
@@ -164,7 +162,6 @@ fn a_run_counts_no_refusals_of_earlier_runs_and_none_of_their_intents() {
     assert_eq!(session.book.row(IntentId::new(4)).unwrap().state, IntentState::NotSent);
     told(&mut session, 5, &[not_sent(5)]);
     assert_eq!(session.book.refused(), BTreeMap::from([("NotSent", 1)]));
-    // Without the rows of earlier runs it counts the same.
     let mut own = session.book.clone();
     own.keep_rows(|row| row.approved.intent() >= IntentId::new(5));
     assert_eq!(own.refused(), BTreeMap::from([("NotSent", 1)]));

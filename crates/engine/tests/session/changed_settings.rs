@@ -22,7 +22,6 @@ enum Journalled {
     Action(String),
 }
 
-/// What entries come to under some settings.
 struct Fold {
     session: Session,
     decoder: Option<JournalDecoder>,
@@ -83,7 +82,6 @@ impl Fold {
     }
 }
 
-/// A name for each kind of change, which is drawn by number.
 const CHANGES: [&str; 23] = [
     "add",
     "remove",
@@ -166,7 +164,6 @@ fn change(settings: &SessionSettings, (kind, detail): (u8, u8)) -> SessionSettin
     own
 }
 
-/// Lets a Session of these settings go on from what was journalled, and journals what follows.
 fn run(
     world: &mut World,
     entries: &mut Vec<Journalled>,
@@ -220,7 +217,6 @@ fn handle(session: &mut Session, event: &Event) -> Vec<Action> {
     actions
 }
 
-/// Two runs, a snapshot within the second, and a start under changed settings: whether it went on from the snapshot, or why not.
 fn check(
     base: &SessionSettings,
     changes: [(u8, u8); 2],
@@ -250,7 +246,6 @@ fn check(
     let names = changes.map(|(kind, _)| CHANGES[usize::from(kind) % CHANGES.len()]);
     assert_eq!(found.state(), expected.state(), "{names:?} at {place} of {}", entries.len());
     assert_eq!(found.book.rows(), expected.book.rows(), "{names:?}");
-    // What follows is the same, too.
     let mut sessions = [&found, &expected].map(|fold| {
         let mut session = session(&own);
         session.restore(fold.session.snapshot()).unwrap();
@@ -270,7 +265,6 @@ fn base(finds_out: bool) -> SessionSettings {
     let mut own = settings(9);
     (own.risk.min_payout_percent, own.risk.payout_max_age_s) = (if finds_out { 60.0 } else { 0.0 }, 60);
     for bot in &mut own.bots {
-        // A ladder stakes more than what finds out a payout.
         if let StakeSettings::Martingale { amount, .. } | StakeSettings::Soros { amount, .. } = &mut bot.stake
         {
             *amount = Decimal::from(3);
@@ -279,7 +273,6 @@ fn base(finds_out: bool) -> SessionSettings {
     own
 }
 
-/// How often a snapshot was gone on from, and how often it was not.
 #[derive(Default)]
 struct Outcomes {
     went_on: Cell<u32>,
@@ -321,7 +314,6 @@ fn drawn(runner: &mut TestRunner, steps: usize) -> Vec<(u8, u8)> {
     prop::collection::vec(any::<(u8, u8)>(), steps).new_tree(runner).unwrap().current()
 }
 
-/// Which trades found out a payout, and which levels were missed, is not told by where a ladder stands.
 #[test]
 fn where_a_ladder_stands_is_not_guessed() {
     let mut runner = TestRunner::deterministic();
@@ -336,7 +328,6 @@ fn where_a_ladder_stands_is_not_guessed() {
             (true, "stake step", 0),
             (true, "amount", 2),
             (true, "amount", 3),
-            // A fixed stake stands nowhere.
             (true, "amount", 0),
         ] {
             let changes = [(number("limits"), 0), (number(name), detail)];
@@ -345,7 +336,6 @@ fn where_a_ladder_stands_is_not_guessed() {
             let came_to = check(&base, changes, &drawn, place);
             assert_eq!(came_to.is_ok(), (name, detail) == ("amount", 0), "{name}: {came_to:?}");
             ladders.count(&came_to);
-            // Without ladders the payouts decide who finds out another.
             let mut without = base;
             without.bots.retain(|bot| !bot.stake.climbs_after_losses());
             without.bots.retain(|bot| !matches!(bot.stake, StakeSettings::Soros { .. }));
@@ -356,7 +346,6 @@ fn where_a_ladder_stands_is_not_guessed() {
     flat.assert_both("no ladders");
 }
 
-/// Whoever waits for the whole journal is told for what.
 #[test]
 fn why_all_trades_are_needed_is_told_of_the_setting_that_needs_them() {
     let mut runner = TestRunner::deterministic();
@@ -398,7 +387,6 @@ fn why_all_trades_are_needed_is_told_of_the_setting_that_needs_them() {
     }
 }
 
-/// The place of a bot or symbol in it is looked up in the settings of before.
 #[test]
 fn a_snapshot_that_is_not_of_the_settings_of_before_is_refused() {
     let before = base(true);
@@ -434,7 +422,6 @@ fn the_usual_changes_need_no_trades_of_before() {
     for round in 0..6_u8 {
         let drawn = drawn(&mut runner, 400);
         for (kind, name) in (0..).zip(CHANGES) {
-            // Nothing changes before.
             let changes = [(19, 0), (kind, round)];
             let came_to = check(&base(false), changes, &drawn, 31 * usize::from(round));
             found.entry(name).or_default().insert(came_to);

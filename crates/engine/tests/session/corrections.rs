@@ -31,7 +31,6 @@ fn a_correction_moves_ledger_ladder_and_streak() {
         (candle(0, 1), "#1 a BUY 10.00", [999_000, 1_000]),
         (at(62, opened_paying(1, 80)), "", [999_000, 1_000]),
         (at(125, cancelled(1)), "", [1_000_000, 0]),
-        // The second trade was opened at the first level, which is a fact.
         (candle(0, 3), "#2 a BUY 10.00", [999_000, 1_000]),
         (at(190, corrected(1, Outcome::Lost, -1_000)), "", [998_000, 1_000]),
     ]);
@@ -40,12 +39,10 @@ fn a_correction_moves_ledger_ladder_and_streak() {
     test.check_money(&[
         (at(191, opened_paying(2, 80)), "", [998_000, 1_000]),
         (at(245, lost(2, 1_000)), "", [998_000, 0]),
-        // Two losses: the third level.
         (candle(0, 5), "#3 a BUY 40.00", [994_000, 4_000]),
         (at(310, corrected(1, Outcome::Won, 800)), "", [995_800, 4_000]),
         (at(311, opened_paying(3, 80)), "", [995_800, 4_000]),
         (at(365, lost(3, 4_000)), "", [995_800, 0]),
-        // Won, lost, lost.
         (candle(0, 7), "#4 a BUY 40.00", [991_800, 4_000]),
     ]);
     let ledger = test.session.ledger();
@@ -96,7 +93,6 @@ fn a_settlement_can_be_corrected_for_more_than_a_day() {
         let is_known = test.session.can_correct(IntentId::new(1));
         (test.session.ledger().free().minor(), test.session.ledger().day_profit().minor(), is_known)
     };
-    // Of the same day, of days before, and too old.
     assert_eq!(free_after(1), (999_000, -1_000, true));
     assert_eq!(free_after(25), (999_000, 0, true));
     assert_eq!(free_after(49), (999_000, 0, true));
@@ -115,7 +111,6 @@ fn an_unknown_or_open_trade_is_not_corrected() {
     assert_eq!(test.book.correction(IntentId::new(1)), None);
 }
 
-/// An entry of a journal.
 #[derive(Clone)]
 enum Written {
     Run(u64),
@@ -124,7 +119,6 @@ enum Written {
     Action(String),
 }
 
-/// What a Session comes to by these entries, besides the candles that it has seen.
 fn folded(entries: &[Written], with_reloads: bool) -> (Value, TradeBook) {
     let mut fold = Session::silent(&settings(9)).unwrap();
     let (mut decoder, mut book) = (None::<JournalDecoder>, TradeBook::default());
@@ -161,7 +155,6 @@ fn reload() -> Event {
     Event { at: candlewick_sdk::Millis::ZERO, received: candlewick_sdk::Millis::ZERO, kind }
 }
 
-/// The entries of a run and what its Session has come to.
 fn run(drawn: &[(u8, u8)]) -> (Session, Vec<Written>, World) {
     let (mut world, mut session) = (World::new(), session(&settings(9)));
     session.begin_run(&header(&settings(9), 0));
@@ -190,7 +183,6 @@ fn run(drawn: &[(u8, u8)]) -> (Session, Vec<Written>, World) {
     (session, entries, world)
 }
 
-/// The settlements that counted, by place and intent.
 fn settlements(entries: &[Written], book: &TradeBook) -> Vec<(usize, IntentId)> {
     let mut known = std::collections::BTreeSet::new();
     let settled = entries.iter().enumerate().filter_map(|(place, entry)| {
@@ -209,7 +201,6 @@ fn settlements(entries: &[Written], book: &TradeBook) -> Vec<(usize, IntentId)> 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// Several bots with ladders, limits, pauses and doubts; days, reloads and runs begin between.
     #[test]
     fn a_corrected_session_is_one_in_which_the_right_result_came_first(
         drawn in prop::collection::vec(any::<(u8, u8)>(), 40..700),
@@ -237,17 +228,14 @@ proptest! {
                 _ => EventKind::Settled(Settled::by_person(intent, outcome, profit)),
             };
         }
-        // Time has passed there as well.
         let unknown = EventKind::Correction {
             intent: IntentId::new(1_000_000), outcome: Outcome::Won, profit: Money::ZERO,
         };
         right.push(Written::Event(Event { at: world.now(), received: world.now(), kind: unknown }));
         let (expected, right_book) = folded(&right, true);
         prop_assert_eq!(state(&corrected_session), expected);
-        // A start that folds the wrong result and its correction comes to the same.
         let (refolded, corrected_book) = folded(&entries, true);
         prop_assert_eq!(&refolded, &folded(&right, true).0);
-        // And so does the verdict by the rows.
         let by_rows = |book: &TradeBook| judge(book.rows(), EdgeTestPlan::default());
         let accounts = |book| {
             let test = by_rows(book);

@@ -17,7 +17,6 @@ fn gale(if_refused: IfRefused) -> StakeSettings {
     StakeSettings::Martingale { amount: Decimal::TEN, factor: 2.0, levels: 3, entry, if_refused }
 }
 
-/// The rows with a ladder that is given up, and with one that waits: the last row has what each stakes.
 fn check(
     scripts: &[Script],
     change: impl Fn(&mut RiskSettings),
@@ -67,7 +66,6 @@ fn a_level_that_an_open_trade_keeps_from_its_candle_is_given_up() {
             (candle(0, 1), "#1 a SELL 10.00"),
             (at(62, opened(1)), ""),
             (at(119, lost(1, 1_000)), ""),
-            // Another bot comes first, with a price at the very moment of the candle.
             (price(0, 120), "#2 b BUY 10.00"),
             (at(120, opened(2)), ""),
             (candle(0, 2), "a OppositeOpen, b DuplicateOpen"),
@@ -88,7 +86,6 @@ fn a_candle_that_is_missing_or_fetched_later_and_a_trade_that_the_venue_rejects_
     check(&[(backfilled(0, 2), "a LateSignal"), (candle(0, 3), "")], "#2 a BUY 10.00", "#2 a BUY 20.00");
     let rejected = [(candle(0, 2), "#2 a BUY 20.00"), (at(122, rejected(2)), "")];
     check(&rejected, "#3 a BUY 10.00", "#3 a BUY 20.00");
-    // Nobody knew for a while; then the venue's list proved that there is no such trade.
     let doubt =
         [(candle(0, 2), "#2 a BUY 20.00"), (at(122, in_doubt(2)), ""), (at(150, not_opened(2, 180)), "")];
     check(&doubt, "#3 a BUY 10.00", "#3 a BUY 20.00");
@@ -143,7 +140,6 @@ fn a_trade_of_the_strategy_beside_the_ladder_that_is_not_taken_gives_it_up_too()
     );
 }
 
-/// Two losses and the third level: what was entered at its candle is not given up.
 #[test]
 fn a_ladder_that_nothing_refuses_goes_on_to_its_top() {
     check(
@@ -156,7 +152,6 @@ fn a_ladder_that_nothing_refuses_goes_on_to_its_top() {
             (candle(0, 2), "#2 a BUY 20.00"),
             (at(122, opened(2)), ""),
             (candle(0, 3), ""),
-            // Known as the candle after the next closes, and before it.
             (at(240, lost(2, 2_000)), ""),
         ],
         (candle(0, 4), "#3 a BUY 40.00", "#3 a BUY 40.00"),

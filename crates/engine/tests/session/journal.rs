@@ -24,7 +24,6 @@ fn hash_of(entry: Entry<'_>) -> String {
     hash.finish()
 }
 
-/// No two of these hash alike.
 fn check<T: std::fmt::Debug>(all: &[T], entry: impl Fn(&T) -> Entry<'_>) {
     let mut seen: BTreeMap<String, &T> = BTreeMap::new();
     for one in all {
@@ -120,7 +119,6 @@ fn outside_signals() -> Vec<OutsideSignal> {
     ]
 }
 
-/// Terms that differ in one part each, as a journal has them.
 fn order_terms() -> Vec<OrderTerms> {
     let terms = |field: &str, value: candlewick_sdk::serde_json::Value| {
         let mut terms = json!({
@@ -323,7 +321,6 @@ fn every_part_of_a_refusal_of_a_day_and_of_a_verdict_matters() {
         ]
         .map(Action::Verdict),
     );
-    // The limit of a symbol has the number of the limit that it was once a part of: see the next test.
     let rules =
         Rule::ALL.into_iter().filter(|rule| ![Rule::Cooldown, Rule::MaxOpenTradesPerSymbol].contains(rule));
     actions.extend(rules.map(|rule| Action::Refuse(Refused { rule, ..base.clone() })));
@@ -346,7 +343,6 @@ fn a_refusal_by_the_limit_of_a_symbol_has_the_hash_that_it_had_under_its_earlier
     assert_ne!(refused(Rule::MaxOpenTradesPerSymbol), refused(Rule::BotMaxOpenTrades));
 }
 
-/// The trade that scripts open at a minute; nobody but a Session can make one.
 fn approved(scripts: &[Script], at_minute: i64) -> Action {
     let mut session = TestSession::new(scripts, |_| {});
     let actions = (0..2).flat_map(|series| session.actions(&candle(series, at_minute)));
@@ -432,7 +428,6 @@ fn every_part_of_a_header_matters_and_the_order_of_keys_does_not() {
 
 #[test]
 fn a_place_between_entries_cannot_be_moved() {
-    // Two opens, of which one has a name: which one it is matters.
     let named = Opened { venue_id: VenueId::new("a"), ..bare(1) };
     let both = |kinds: [EventKind; 2]| {
         let mut hash = JournalHash::new();

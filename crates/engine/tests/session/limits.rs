@@ -10,7 +10,6 @@ use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::from_str;
 
-/// Minutes of a day.
 const DAY: i64 = 24 * 60;
 
 fn bot(minutes: &[i64]) -> Script {
@@ -49,7 +48,6 @@ fn open_stakes_belong_to_a_days_equity_and_a_trade_to_the_day_it_settles_in() {
     session.check(&[
         (candle(0, DAY - 1), "#1 a BUY 10.00"),
         (at(DAY * 60 - 58, opened(1)), ""),
-        // The day's first event is recorded before what it does.
         (at(DAY * 60 + 4, lost(1, 1_000)), "day 10000.00"),
         (candle(0, DAY + 1), "a DailyLossLimit"),
     ]);
@@ -237,13 +235,11 @@ fn limits_that_are_read_again_hold_from_their_event_on_and_nothing_else_changes(
     risk.max_open_trades = 1;
     session.session.prepare_reload(&risk).unwrap();
     session.check(&[
-        // Prepared is not yet in force.
         (candle(0, 2), "#2 a BUY 10.00"),
         (at(122, opened(2)), ""),
         (at(123, control(Control::Reload)), ""),
         (candle(0, 3), "a MaxOpenTrades"),
         (at(182, lost(1, 1_000)), ""),
-        // The second is open yet: a reload cuts nothing short.
         (candle(0, 4), "a MaxOpenTrades"),
         (at(242, lost(2, 1_000)), ""),
         (at(243, control(Control::Halt)), ""),
@@ -267,7 +263,6 @@ fn limits_that_a_running_session_cannot_have_are_refused_by_name_and_nothing_cha
         let mut session = TestSession::new(&[bot(&[1])], |_| {});
         let refused = session.session.prepare_reload(&change).unwrap_err().to_string();
         assert!(refused.starts_with(key), "{refused}");
-        // What was refused is in force by no event either.
         session.check(&[(at(1, control(Control::Reload)), ""), (candle(0, 1), "#1 a BUY 10.00")]);
     }
 }

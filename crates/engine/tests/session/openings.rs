@@ -7,7 +7,6 @@ use candlewick_engine::Origin;
 
 #[test]
 fn a_bot_is_silent_until_it_is_warm() {
-    // It wants three candles: its third is the first that it may signal on.
     let script = Script::new("a").warm_after(3).buys(&[1, 2, 3]);
     let mut session = TestSession::new(&[script], |_| {});
     session.check(&[(candle(0, 1), ""), (candle(0, 2), ""), (candle(0, 3), "#1 a BUY 10.00")]);

@@ -36,7 +36,6 @@ enum Kind {
     Control(Control),
 }
 
-/// Intents that exist, most of the time, and some that do not.
 fn intents() -> impl Draw<Value = u64> {
     prop_oneof![9 => 0_u64..40, 1 => Just(u64::MAX)]
 }
@@ -67,7 +66,6 @@ fn drawn() -> impl Draw<Value = Drawn> {
 }
 
 fn events(drawn: &[Drawn]) -> Vec<Event> {
-    // At most some hours of events, and midnight among them.
     let mut now = minute(22 * 60);
     let event = |(step, delay, kind): &Drawn| {
         now += Millis::new(*step);
@@ -92,7 +90,6 @@ fn events(drawn: &[Drawn]) -> Vec<Event> {
     drawn.iter().map(event).collect()
 }
 
-/// A bot of every kind of stake on three series and two symbols, under limits loose enough to trade.
 fn session(min_payout_percent: f64) -> Session {
     let amount = Decimal::ONE;
     let stakes = [
@@ -149,9 +146,7 @@ enum Stage {
     InFlight,
     InDoubt,
     Open,
-    /// Not opened; the stake is reserved until then.
     Reserved(Millis),
-    /// Not opened; the stake is free, and a trade may yet be found.
     Released,
 }
 
@@ -214,7 +209,6 @@ impl Clerk {
     }
 }
 
-/// Handles all events, holding the books to the clerk's after each, and answers with every action and the hash.
 fn run(events: &[Event], min_payout: f64) -> (Vec<Action>, String) {
     let mut session = session(min_payout);
     let (mut book, mut clerk, mut hash) = (TradeBook::default(), Clerk::default(), JournalHash::new());

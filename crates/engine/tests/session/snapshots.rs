@@ -17,7 +17,6 @@ use candlewick_sdk::{Candle, Direction, Interval, Millis, Money, MoneyScale, Out
 use proptest::prelude::{Strategy as _, *};
 use std::collections::BTreeSet;
 
-/// One for each bot: a trade in flight keeps others off its symbol.
 const SYMBOLS: [&str; 6] = ["A", "B", "C", "D", "E", "F"];
 
 /// Signals by what a candle says and nothing else, so that one that starts afresh is like one that has seen all.
@@ -97,7 +96,6 @@ pub(crate) fn session(settings: &SessionSettings) -> Session {
         .unwrap()
 }
 
-/// The header of a run whose bots have this parameter.
 pub(crate) fn header(settings: &SessionSettings, period: u64) -> Header {
     let mut settings = settings.clone();
     settings.bots.iter_mut().step_by(2).for_each(|bot| bot.params = json!({ "period": period }));
@@ -105,16 +103,12 @@ pub(crate) fn header(settings: &SessionSettings, period: u64) -> Header {
     Header { format: Header::FORMAT, settings: json!({ "session": settings }), strategies, data_hash: None }
 }
 
-/// What happens next.
 pub(crate) enum Step {
     Event(Event),
-    /// Other limits come into force.
     Reload(u32),
-    /// A run begins, with bots of another parameter.
     Run(u64),
 }
 
-/// Draws what happens by a list of bytes, and knows what is open by what the Session answered.
 #[derive(Default)]
 pub(crate) struct World {
     now: Millis,
@@ -125,7 +119,6 @@ pub(crate) struct World {
     open: Vec<u64>,
     seconds: Vec<(u64, String)>,
     limit: u32,
-    /// Whether trades are mostly won.
     is_lucky: bool,
 }
 
@@ -259,7 +252,6 @@ impl World {
     }
 }
 
-/// Carries out a step; what was answered.
 pub(crate) fn carry_out(session: &mut Session, step: &Step) -> Vec<Action> {
     let mut actions = Vec::new();
     match step {
@@ -284,12 +276,8 @@ fn restored(kept: &Session, limit: u32) -> Session {
     session
 }
 
-/// What a run has come to: the edges that its verdicts had, and whether there was a doubt, a second trade, a probe, a reload
-/// and a fresh start when it was interrupted.
 type Seen = BTreeSet<String>;
 
-/// Runs to the end without a stop, and with one at each of these places; what there was then. Its trades are mostly won up to
-/// a place, and mostly lost from there on.
 fn check(lucky: usize, drawn: &[(u8, u8)], places: &[usize]) -> Seen {
     let (mut world, mut limit, mut seen) = (World::new(), 9, Seen::new());
     let mut sessions = vec![session(&settings(limit))];
@@ -300,7 +288,6 @@ fn check(lucky: usize, drawn: &[(u8, u8)], places: &[usize]) -> Seen {
             note(&sessions[0], &world, &mut seen);
             let again = restored(&sessions[0], limit);
             sessions.push(again);
-            // A hash goes on from run to run in the lines: here all begin together.
             hashes = sessions.iter().map(|_| JournalHash::new()).collect();
         }
         world.is_lucky = place < lucky;
@@ -377,7 +364,6 @@ fn runs_drawn_at_random_come_to_every_state_that_a_snapshot_has() {
     for (lucky, count) in [(1_500, 3_000), (0, 1_500), (1_500, 1_500)] {
         let tree = prop::collection::vec(any::<(u8, u8)>(), count).new_tree(&mut runner).unwrap();
         let mut drawn = proptest::strategy::ValueTree::current(&tree);
-        // Luck that ends shows an edge, and then that it is no longer held; nobody begins anew meanwhile.
         let last = drawn.len() - 500;
         drawn[..last].iter_mut().for_each(|(byte, _)| *byte = (*byte).min(251));
         let places: Vec<usize> = (0..drawn.len()).step_by(59).collect();
@@ -391,7 +377,6 @@ fn runs_drawn_at_random_come_to_every_state_that_a_snapshot_has() {
     assert!(seen.contains(&format!("{:?}", Edge::NoLongerHeld)), "{seen:?}");
 }
 
-/// The state that the journal of a run comes to, folded under these settings.
 fn folded(entries: &[Journalled], under: &SessionSettings) -> String {
     let mut fold = Session::silent(under).unwrap();
     let mut decoder = None;
@@ -490,7 +475,6 @@ fn a_journal_comes_to_the_same_under_all_settings_of_one_fingerprint() {
         |risk| risk.cooldown_after_loss_s += 1,
         |risk| risk.cooldown_after_losses = 1,
         |risk| risk.pauses.clear(),
-        // The bot's own limit of a session needs its trades, too.
         |risk| {
             risk.session = SessionLimitSettings::default();
             risk.bots.clear();
@@ -503,7 +487,6 @@ fn a_journal_comes_to_the_same_under_all_settings_of_one_fingerprint() {
     for (place, change) in matter.into_iter().enumerate() {
         assert!(!with(change).1, "change {place}");
     }
-    // What an earlier run had of its bots stands in its header.
     let with = |change: fn(&mut BotSettings)| {
         let mut other = own.clone();
         change(&mut other.bots[2]);

@@ -12,10 +12,8 @@ use candlewick_engine::{
 use candlewick_sdk::Outcome;
 use candlewick_sdk::rust_decimal::Decimal;
 
-/// How the intent of a number ends.
 type Ending = fn(u64) -> EventKind;
 
-/// Every trade is decided, answered and settled within its minute; `stakes` are those of the trades in turn.
 fn check(stake: StakeSettings, endings: &[Ending], stakes: &[&str]) {
     let minutes: Vec<i64> = (1..=stakes.len() as i64).collect();
     let mut session = TestSession::new(&[Script::new("a").buys(&minutes).staking(stake)], |_| {});
@@ -69,12 +67,10 @@ fn a_ladder_goes_on_with_the_first_candle_after_the_settlement_and_stops_at_its_
         (candle(0, 3), "#2 a SELL 20.00"),
         (at(182, opened(2)), ""),
         (candle(0, 4), ""),
-        // Known at the very moment at which a candle closes, and before it.
         (at(300, lost(2, 2_000)), ""),
         (candle(0, 5), "#3 a SELL 40.00"),
         (at(302, opened(3)), ""),
         (candle(0, 6), ""),
-        // The top is lost, too: the ladder begins anew, with a signal.
         (at(366, lost(3, 4_000)), ""),
         (candle(0, 7), ""),
         (candle(0, 8), ""),
@@ -116,7 +112,6 @@ fn what_the_strategy_says_at_that_candle_is_not_asked_and_what_it_says_before_ta
         (candle(0, 2), "#2 a BUY 20.00"),
         (at(122, opened(2)), ""),
         (at(170, lost(2, 2_000)), ""),
-        // A signal on a price, before the candle.
         (price(0, 180), "#3 a SELL 40.00"),
         (candle(0, 3), "a InFlight"),
     ]);
@@ -136,7 +131,6 @@ fn a_candle_that_is_missing_fetched_later_or_refused_leaves_the_ladder_to_the_ne
         (candle(0, 3), ""),
         (candle(0, 5), "#2 a BUY 20.00"),
     ]);
-    // The venue refuses it: there is no second attempt.
     let mut session = with_next_candle(Script::new("a").buys(&[1, 5]));
     session.check(&lose_the_first);
     session.check(&[
@@ -198,7 +192,6 @@ fn a_soros_above_max_stake_waits_restarts_or_is_capped() {
     won_stakes(soros(3, IfRefused::Wait), limited, &refused);
     won_stakes(soros(3, IfRefused::Reset), limited, &["10.00", "18.00", "10.00", "18.00", "10.00"]);
     let capped = |risk: &mut RiskSettings| (risk.max_stake, risk.cap_stakes) = (Decimal::from(20), true);
-    // The fourth trade is the third win in a row; then it starts again.
     won_stakes(soros(3, IfRefused::Wait), capped, &["10.00", "18.00", "20.00", "20.00", "10.00"]);
     // 0.2 % of 10,022.40, in whole cents.
     let share = |risk: &mut RiskSettings| (risk.max_stake_percent, risk.cap_stakes) = (0.2, true);
@@ -406,7 +399,6 @@ fn of_symbols_to_choose_from_only_the_one_that_pays_best_is_traded() {
         (risk.max_open_trades, risk.max_open_trades_per_symbol) = (0, 0);
     });
     session.check(&[
-        // What they pay is not known.
         (candle(0, 1), "#1 a BUY 1.00"),
         (candle(1, 1), "#2 e BUY 1.00"),
         (at(62, opened_paying(1, 85)), ""),
@@ -418,11 +410,9 @@ fn of_symbols_to_choose_from_only_the_one_that_pays_best_is_traded() {
         (at(182, opened_paying(4, 80)), ""),
         (candle(1, 4), "#5 e BUY 10.00"),
         (at(242, opened_paying(5, 80)), ""),
-        // Both pay the same: the first of the moment.
         (candle(0, 5), "#6 a BUY 10.00"),
         (candle(1, 5), "e BestPayout"),
         (at(302, opened_paying(6, 85)), ""),
-        // What ETHUSDT paid was seen more than an hour ago.
         (candle(1, 70), "#7 e BUY 1.00"),
     ]);
 }

@@ -10,11 +10,9 @@ use candlewick_sdk::{Candle, Interval, Millis, MoneyScale, Ohlcv, Signal, Strate
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// Around a midnight, on which a day begins.
 const MINUTES: std::ops::Range<i64> = 22 * 60..26 * 60;
 const INTERVALS: [&str; 2] = ["1m", "2m"];
 
-/// Every second pair of bots listens to candles of two minutes; every second bot signals at half of the minutes.
 fn session(bots: usize, warmup: usize, signals: &[i64]) -> Session {
     let script = |index: usize| {
         let own: Vec<i64> =
@@ -36,7 +34,6 @@ fn settings(scripts: &[Script]) -> SessionSettings {
     }
 }
 
-/// For each series of a Session, its candles of these minutes.
 fn candles(session: &Session, minutes: &BTreeSet<i64>) -> Vec<Vec<Candle>> {
     let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
     let of = |interval: Interval| {
@@ -56,7 +53,6 @@ fn one_by_one(session: &mut Session, candles: &[Vec<Candle>]) -> Vec<Action> {
             events.push(Event { at, received: at, kind });
         }
     }
-    // What is of one instant stays in the order of the series.
     events.sort_by_key(|event| event.at);
     let mut actions = Vec::new();
     for event in &events {
@@ -65,7 +61,6 @@ fn one_by_one(session: &mut Session, candles: &[Vec<Candle>]) -> Vec<Action> {
     actions
 }
 
-/// In stretches of these many minutes, over and over.
 fn in_stretches(session: &mut Session, candles: &[Vec<Candle>], lengths: &[i64]) -> Vec<Action> {
     let series = candles.iter().map(Vec::as_slice).collect();
     let mut stored = StoredCandles::new(session, series, &[]);
@@ -103,7 +98,6 @@ proptest! {
     }
 }
 
-/// The minute at which each stretch ends, none for the last, and how many actions it brought.
 fn check_ends(signals: &[i64], expected: &[(Option<i64>, usize)]) {
     let minutes = (22 * 60 + 50..24 * 60 + 10).collect();
     let mut session = session(1, 0, signals);
@@ -127,7 +121,6 @@ fn check_ends(signals: &[i64], expected: &[(Option<i64>, usize)]) {
 
 #[test]
 fn a_stretch_ends_where_it_is_traded_and_days_begin_on_the_way() {
-    // The first candle's day and the signal; midnight, to the end.
     check_ends(&[23 * 60 + 30], &[(Some(23 * 60 + 30), 2), (None, 1)]);
 }
 
@@ -157,7 +150,6 @@ impl Strategy for BuysAlways {
 
 #[test]
 fn each_pending_answer_is_decided_at_its_own_candle() {
-    // The third candle is the first after the warm-up.
     let expected: Vec<i64> = (MINUTES.start + 2..MINUTES.end).collect();
     for length in [1, 2, 3, 7, 40, 300] {
         let settings = settings(&[Script::new("bot")]);

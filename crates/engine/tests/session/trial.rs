@@ -84,7 +84,6 @@ fn profit(bet: &Bet, stake: Money) -> Money {
     }
 }
 
-/// Handles a bet event by event; its stake, or the rule that refuses it.
 fn handle(session: &mut Session, close: Millis, bet: &Bet) -> Result<Money, Rule> {
     let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
     let candle = Candle::new(close - Millis::MINUTE, Interval::MINUTE, numbers).unwrap();
@@ -125,7 +124,6 @@ fn handle(session: &mut Session, close: Millis, bet: &Bet) -> Result<Money, Rule
     Ok(approved.stake())
 }
 
-/// Books a bet with its precomputed outcome; its stake, or the rule that refuses it.
 fn book(session: &mut TrialSession, close: Millis, (bet, signal): (&Bet, &Signal)) -> Result<Money, Rule> {
     let mut stake = Money::ZERO;
     let outcome = |terms: &OrderTerms| {
@@ -148,7 +146,6 @@ fn book(session: &mut TrialSession, close: Millis, (bet, signal): (&Bet, &Signal
     Ok(stake)
 }
 
-/// Everything that can be read from a Session.
 fn state(session: &Session) -> String {
     let verdicts: Vec<_> =
         session.verdicts().map(|verdict| (verdict.edge(), verdict.edge_test().clone())).collect();

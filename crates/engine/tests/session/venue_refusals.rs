@@ -8,7 +8,6 @@ use candlewick_sdk::Text;
 
 const EVERY_MINUTE: [i64; 20] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20];
 
-/// Two bots, on BTCUSDT and ETHUSDT, that buy at the close of each of these minutes.
 fn bots() -> TestSession {
     let first = Script::new("a").buys(&EVERY_MINUTE);
     TestSession::new(&[first, Script::new("b").on("ETHUSDT").buys(&[3, 4, 5, 6])], |risk| {
@@ -37,7 +36,6 @@ fn a_refused_symbol_is_asked_again_after_a_pause_that_doubles() {
         (at(362, inactive(4)), ""),
         (candle(0, 10), "a RefusedByVenue"),
         (candle(0, 11), "#5 a BUY 10.00"),
-        // Accepted: the next refusal pauses for a minute again.
         (at(662, opened(5)), ""),
         (at(715, won(5, 800)), ""),
         (candle(0, 12), "#6 a BUY 10.00"),
@@ -98,7 +96,6 @@ fn resume_and_an_adopted_order_end_a_pause_and_simulated_rejections_start_none()
             (at(422, adopted(6)), ""),
             (at(475, won(6, 800)), ""),
             (candle(0, 8), "#7 a BUY 10.00"),
-            // As after the first refusal: a minute, not two.
             (at(482, other(7)), ""),
             (candle(0, 10), "#8 a BUY 10.00"),
         ]);

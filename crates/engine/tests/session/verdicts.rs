@@ -12,7 +12,6 @@ use candlewick_sdk::serde_json::{Value, json, to_string};
 use candlewick_sdk::{Money, MoneyScale, Outcome};
 use candlewick_statistics::{EdgeTest, EdgeTestPlan, TradeOutcome};
 
-/// Twenty losses in a row are more than enough to rule out an edge of one half.
 const LOSSES: i64 = 20;
 
 fn quick(risk: &mut RiskSettings) {
@@ -25,7 +24,6 @@ fn always(name: &str) -> Script {
     Script::new(name).buys(&(1..=LOSSES).collect::<Vec<_>>())
 }
 
-/// The events until this many trades are lost, each before the next is decided.
 fn losing(trades: i64) -> Vec<Event> {
     let trade = |minute: i64| {
         let intent = minute.unsigned_abs();
@@ -149,8 +147,6 @@ fn settings(script: &Script, change: impl FnOnce(&mut RiskSettings)) -> SessionS
     SessionSettings { money_scale, balance, risk, bots: vec![script.bot.clone()], longer_share_percent: None }
 }
 
-/// A Session of a second run, after a first with those settings and that version of the strategy lost so many trades; and
-/// how the verdict stood when the first ended.
 fn restarted(
     (first, version): (&SessionSettings, &str),
     (second, next_version): (&SessionSettings, &str),
@@ -187,7 +183,6 @@ fn a_restart_finds_the_verdict_as_if_it_had_never_ended() {
         );
         assert_eq!(session.edge_rejected_bots().count(), usize::from(edge == Edge::Rejected));
     }
-    // Stakes are no part of what is judged.
     let mut richer = settings.clone();
     richer.bots[0].stake = candlewick_engine::StakeSettings::Share { percent: 1.0 };
     let (before, session) = restarted((&settings, "1"), (&richer, "1"), 3);
@@ -218,7 +213,6 @@ fn other_parameters_another_version_or_another_plan_begin_anew() {
             (LOSSES.unsigned_abs() + 1, 0)
         );
     }
-    // A bot of another name is another bot.
     let renamed = changed(&|settings| settings.bots[0].name = "z".to_owned());
     assert_eq!(accounts(&the_verdict(&restarted((&first, "1"), (&renamed, "1"), 3).1)), (0, 1.0, 1.0));
 }

@@ -23,7 +23,6 @@ fn always() -> Script {
     Script::new("a").buys(&(1..=TRADES).collect::<Vec<_>>())
 }
 
-/// Trades that win, and then lose, each before the next is decided.
 fn trades() -> impl Iterator<Item = Event> {
     (1..=TRADES).flat_map(|minute| {
         let intent = minute.unsigned_abs();
@@ -53,7 +52,6 @@ fn an_edge_that_was_shown_and_ended_is_said_once_and_refuses_where_it_is_enforce
         let since = verdict.judge().no_longer_held_since().unwrap();
         let decided = |trade: i64| session.book.rows()[trade as usize - 1].approved.decision_time();
         assert!((decided(WINS)..=decided(WINS + 3)).contains(&since), "{since:?}");
-        // By its rows it is the same.
         let plan = verdict.edge_test().plan();
         let after = BotVerdict::after(session.book.rows(), plan);
         assert_eq!((after.edge(), after.judge().no_longer_held_since()), (Edge::NoLongerHeld, Some(since)));
@@ -100,7 +98,6 @@ fn kelly_stakes_the_minimum_from_the_moment_the_edge_is_no_longer_held() {
     assert!(0 < shown && shown < WINS, "{shown}");
     assert_eq!(ended, alarm_after(shown));
     let stakes: Vec<i64> = session.book.rows().iter().map(|row| row.approved.stake().minor()).collect();
-    // Before the alarm the lower end of the win rate is above break-even.
     assert!(stakes[shown as usize..ended as usize].iter().any(|stake| *stake > 1_000), "{stakes:?}");
     assert!(ended < TRADES, "{ended}");
     assert!(stakes[ended as usize..].iter().all(|stake| *stake == 100), "{stakes:?}");

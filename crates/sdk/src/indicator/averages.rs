@@ -485,7 +485,6 @@ mod tests {
             let (core, mut half, mut full) = (Core::new(), [0.0; COUNT], [0.0; COUNT]);
             core.wma(0, END, &closes, period as i32 / 2, &mut half).unwrap();
             core.wma(0, END, &closes, period as i32, &mut full).unwrap();
-            // The half begins as many values earlier as it is shorter.
             let raw: Vec<f64> = (0..COUNT + 1 - period).map(|i| 2.0 * half[i + period - period / 2] - full[i]).collect();
             let mut expected = [0.0; COUNT];
             let root = f64::from(period as u32).sqrt().floor() as i32;

@@ -210,7 +210,6 @@ mod tests {
         fn figures_are_those_of_the_ports_mean_and_deviation(
             seed: u64, exponent in -6..6_i32, period in 5..60_usize,
         ) {
-            // Where prices stand still the port's deviation is its rounding errors: the walk stands still at its end only.
             let candles = series(seed, 10_f64.powi(exponent), 340);
             let candles = &candles[..340];
             let closes: Vec<f64> = candles.iter().map(Candle::close).collect();

@@ -147,7 +147,6 @@ mod tests {
         }
     }
 
-    /// A value whose folds are counted.
     #[derive(Clone, Copy, Debug, Default)]
     struct Counted;
 
@@ -175,7 +174,6 @@ mod tests {
     #[test]
     fn an_extreme_leaves_with_its_candle() {
         let mut donchian = Donchian::new(2).unwrap();
-        // Each candle opens at the close before it, so the last two span three closes.
         let answers: Vec<_> =
             from_closes(&[5.0, 9.0, 7.0, 6.0, 2.0]).iter().map(|candle| donchian.update(candle)).collect();
         let channel = |upper, middle, lower| Some(DonchianChannel { upper, middle, lower });

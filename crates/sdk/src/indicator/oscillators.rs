@@ -244,7 +244,6 @@ mod tests {
             let Some(before) = index.checked_sub(1) else { continue };
             let change = close - closes[before];
             for (mean, movement) in means.iter_mut().zip([change.max(0.0), (-change).max(0.0)]) {
-                // The first value is the simple mean of as many as the period has.
                 *mean = match index.cmp(&PERIOD) {
                     Ordering::Less => *mean + movement,
                     Ordering::Equal => (*mean + movement) / PERIOD as f64,

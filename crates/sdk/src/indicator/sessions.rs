@@ -152,7 +152,6 @@ mod tests {
     use crate::testkit::{gappy, random_walk};
     use proptest::prelude::*;
 
-    /// All candles of the last session over again.
     fn plain(candles: &[Candle], start: i64, length: i64) -> Option<Session> {
         let day = |candle: &Candle| (candle.time().get() - start).div_euclid(86_400_000);
         let offset = |candle: &Candle| (candle.time().get() - start).rem_euclid(86_400_000);
@@ -187,7 +186,6 @@ mod tests {
                 let mut range = SessionRange::new(Millis::new(start), Millis::new(length)).unwrap();
                 for (index, candle) in candles.iter().enumerate() {
                     let answer = range.update(candle);
-                    // Each is looked at near the session's ends, where it may change, and now and then.
                     if index % 97 == 0 || (candle.time().get() - start).rem_euclid(length) < 180_000 {
                         prop_assert_eq!(answer, plain(&candles[..=index], start, length), "candle {}", index);
                     }

@@ -230,7 +230,6 @@ proptest! {
         core.max(0, END, &high, n, &mut a).unwrap();
         core.min(0, END, &low, n, &mut b).unwrap();
         let mut donchian = Donchian::new(period).unwrap();
-        // The extremes are prices themselves: they are equal, not near.
         check(&candles, (donchian.warmup(), 0.0), [&a, &b], |candle| {
             donchian.update(candle).map(|channel| [channel.upper, channel.lower])
         });
@@ -248,7 +247,6 @@ proptest! {
         core.plus_di(0, END, &high, &low, &close, n, &mut b).unwrap();
         core.minus_di(0, END, &high, &low, &close, n, &mut c).unwrap();
         let mut adx = Adx::new(period).unwrap();
-        // The directional indicators begin earlier than the index.
         let lines: [&[f64]; 3] = [&a, &b[period - 1..], &c[period - 1..]];
         check(&candles, (adx.warmup(), 100.0), lines, |candle| {
             adx.update(candle).map(|lines| [lines.adx, lines.plus_di, lines.minus_di])

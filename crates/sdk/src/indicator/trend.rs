@@ -452,7 +452,6 @@ mod tests {
         }
     }
 
-    /// The rules in words, all of them over again for each candle: the line of each side since it was last given up.
     fn plain(candles: &[Candle], ranges: &[f64], multiple: f64) -> Vec<(f64, bool)> {
         let middle = |i: usize| f64::midpoint(candles[i].high(), candles[i].low());
         let close = |i: usize| candles[i].close();
@@ -535,8 +534,6 @@ mod tests {
 
     #[test]
     fn candles_without_direction_leave_the_index_as_it_was() {
-        // Upward movement alone, then candles that span the same range again and again: the directional
-        // indicators fade out, until neither shows.
         let closes = (1..=10).chain((0..200).map(|i| 11 - i % 2)).map(f64::from).collect::<Vec<_>>();
         let mut adx = Adx::new(2).unwrap();
         let last = from_closes(&closes).iter().filter_map(|candle| adx.update(candle)).last().unwrap();
@@ -583,7 +580,6 @@ mod tests {
         let mut heikin_ashi = HeikinAshi::new();
         for (index, candle) in candles.iter().enumerate() {
             let smooth = heikin_ashi.update(candle).unwrap();
-            // The open is all earlier closes, each with half the weight of the one after it, and the first open with what is left.
             let weight = |steps: usize| 0.5_f64.powi(steps as i32);
             let first = f64::midpoint(candles[0].open(), candles[0].close()) * weight(index);
             let open =

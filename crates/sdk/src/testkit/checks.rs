@@ -130,7 +130,6 @@ mod tests {
         }
     }
 
-    /// Declares a strategy from its state, its warm-up and what it answers.
     macro_rules! strategy {
         ($name:ident { $field:ident : $type:ty = $initial:expr }, $warmup:literal, $answer:expr) => {
             struct $name {
@@ -167,13 +166,11 @@ mod tests {
     strategy!(Shares { seen: &'static AtomicUsize = &SEEN }, 1, |seen, _| {
         seen.fetch_add(1, Ordering::Relaxed).is_multiple_of(97).then(|| Signal::buy("97 seen"))
     });
-    // Knows from other runs whether more candles follow.
     strategy!(Clairvoyant { seen: usize = 0 }, 0, |seen, _| {
         *seen += 1;
         let longest = LONGEST.fetch_max(*seen, Ordering::Relaxed);
         (*seen < longest).then(|| Signal::buy("more to come"))
     });
-    // Counts in tens from wherever it started.
     strategy!(Counts { seen: usize = 0 }, 10, |seen, _| {
         *seen += 1;
         seen.is_multiple_of(10).then(|| Signal::sell("tenth"))
@@ -188,7 +185,6 @@ mod tests {
         (candle.close() > before).then(|| signal.with("e", 5.0))
     });
 
-    /// Answers like [`Follows`], and declares it wrongly.
     struct Misdeclares {
         previous: f64,
     }

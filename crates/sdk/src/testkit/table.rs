@@ -195,7 +195,6 @@ mod tests {
         }
     }
 
-    /// Buys when a candle closes at its high.
     struct Strong(usize);
 
     impl Strategy for Strong {
@@ -288,7 +287,6 @@ mod tests {
         }
     }
 
-    /// Never signals, and says what it goes by.
     struct Explains(f64);
 
     impl Strategy for Explains {

@@ -75,7 +75,6 @@ fn figures(trade: &SettledTrade) -> TradeFigures {
     (trade.outcome, trade.profit.minor(), trade.open_price, trade.close_price, times[0], times[1], times[2])
 }
 
-/// One one-minute BUY, decided at `offset`, that opens and settles.
 fn check(settings: SimulationSettings, kind: ExpirationType, offset: i64, expected: TradeFigures) {
     let latency = settings.latency_ms;
     let mut venue = venue(settings, 5_000);
@@ -137,7 +136,6 @@ fn equal_prices_draw_or_lose_as_set() {
 
 #[test]
 fn a_missing_price_cancels_and_returns_the_stake() {
-    // The exit lies in the hole.
     let no_exit = (Outcome::Cancelled, 0, Some(294.0), None, 181_500, 241_500, 245_500);
     check(exact(1_500), TimeFixed, 180_000, no_exit);
     // The candle that would end at 300,000 is missing; the one that opens there does not answer for it.
@@ -206,10 +204,8 @@ fn a_trade_that_closes_with_the_data_settles_and_a_later_one_never_does() {
     };
     stays(6_000, TimeFixed, "01:00", 360_000, Some(700.6));
     stays(0, CandleClose, "01:00", 390_000, Some(703.0));
-    // The entry itself lies at or after the end.
     stays(0, TimeFixed, "01:00", 420_000, None);
     stays(1_500, CandleClose, "01:00", 419_000, None);
-    // A NEXT_CANDLE needs no price to be accepted.
     stays(0, NextCandle, "01:00", 360_000, None);
     stays(0, NextCandle, "01:00", 420_000, None);
     // Opens in the gap at 240,000; what needs an exit after the end is never cancelled.

@@ -232,7 +232,6 @@ mod tests {
         (candle.close() / candle.open()).ln()
     }
 
-    /// Checks a relation of the bodies before and after.
     fn check(surrogate: Surrogate, holds: impl Fn(f64, f64) -> bool) {
         let candles = random_walk(1, 500);
         let changed = surrogate.apply(&candles, 3);
