@@ -1,14 +1,15 @@
 //! One alpha for all bots of a journal: within a run, and over restarts.
 
 use crate::event::{at, candle, lost, opened_paying, won};
-use crate::script::Script;
+use crate::fold::{Fold, Journalled, journalled};
+use crate::script::{Script, header_of, session_settings};
 use candlewick_engine::{
-    Action, BotSettings, BotVerdict, Edge, EventKind, Header, JournalDecoder, RiskSettings, Session,
-    SessionSettings, TradeBook, VerdictSettings, judge,
+    Action, BotSettings, BotVerdict, Edge, Event, EventKind, RiskSettings, Session, SessionSettings,
+    TradeBook, VerdictSettings, judge,
 };
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::serde_json::{json, to_string};
-use candlewick_sdk::{Candle, MoneyScale, Signal, Strategy};
+use candlewick_sdk::serde_json::json;
+use candlewick_sdk::{Candle, Signal, Strategy};
 use candlewick_statistics::Verdict;
 
 struct AlwaysBuys;
@@ -35,8 +36,7 @@ fn without_limits() -> RiskSettings {
 }
 
 fn settings(bots: Vec<BotSettings>) -> SessionSettings {
-    let (money_scale, balance) = (MoneyScale::default(), Decimal::from(1_000_000));
-    SessionSettings { money_scale, balance, risk: without_limits(), bots, longer_share_percent: None }
+    session_settings(1_000_000, without_limits(), bots)
 }
 
 /// A bot with a symbol of its own, so that all can trade at once.
@@ -53,22 +53,17 @@ fn session_of(settings: &SessionSettings) -> Session {
     Session::new(settings, strategies.collect()).unwrap()
 }
 
-fn header(settings: &SessionSettings) -> Header {
-    let strategies = settings.bots.iter().map(|bot| (bot.strategy.clone(), "1".to_owned())).collect();
-    Header { format: Header::FORMAT, settings: json!({ "session": settings }), strategies, data_hash: None }
-}
-
 /// What is handed to a Session in a minute in which each bot trades at payout 80, as `wins` says of its place.
 fn minute(
     session: &mut Session,
     minute: i64,
     mut wins: impl FnMut(usize) -> bool,
-    mut record: impl FnMut(&candlewick_engine::Event, &[Action]),
+    mut record: impl FnMut(&Event, &[Action]),
 ) {
     let bots = session.bots().len();
     let first = session.next_intent().number();
     let mut actions = Vec::new();
-    let mut hand = |event: candlewick_engine::Event| {
+    let mut hand = |event: Event| {
         session.handle(&event, &mut actions);
         record(&event, &actions);
         actions.clear();
@@ -130,39 +125,30 @@ fn of_fifty_bots_that_toss_coins_none_shows_an_edge_where_several_would_by_thems
 
 #[derive(Default)]
 struct Journal {
-    runs: Vec<(Header, Vec<(bool, String)>)>,
+    entries: Vec<Journalled>,
     minutes: i64,
 }
 
 impl Journal {
     fn folded(&self, settings: &SessionSettings) -> Session {
-        let mut session = session_of(settings);
-        for (header, lines) in &self.runs {
-            let mut decoder = JournalDecoder::of_run(header, &mut session).unwrap();
-            for (is_event, body) in lines {
-                let entry = if *is_event { decoder.read_event(body) } else { decoder.read_action(body) };
-                session.recall(&entry.unwrap());
-            }
-        }
-        session
+        let mut fold = Fold::new(session_of(settings));
+        fold.take(&self.entries);
+        fold.session
     }
 
     fn run(&mut self, bots: Vec<BotSettings>, trades: i64, wins: impl Fn(usize) -> bool) -> Session {
         let settings = settings(bots);
-        let header = header(&settings);
+        let header = header_of(&settings, "1");
         let mut session = self.folded(&settings);
         session.begin_run(&header);
-        let mut lines = Vec::new();
+        self.entries.push(Journalled::Run(header));
         for _ in 0..trades {
             self.minutes += 1;
             minute(&mut session, self.minutes, &wins, |event, actions| {
-                if !matches!(event.kind, EventKind::Candle { .. }) {
-                    lines.push((true, to_string(event).unwrap()));
-                }
-                lines.extend(actions.iter().map(|action| (false, to_string(action).unwrap())));
+                let is_candle = matches!(event.kind, EventKind::Candle { .. });
+                self.entries.extend(journalled(event, actions).skip(usize::from(is_candle)));
             });
         }
-        self.runs.push((header, lines));
         let again = self.folded(&settings);
         assert!(session.verdicts().map(figures).eq(again.verdicts().map(figures)), "folded as it was live");
         assert_eq!(session.weight_of_all_bots(), again.weight_of_all_bots());

@@ -1,8 +1,8 @@
 //! The trade book: what became of each intent, and what was refused.
 
 use crate::event::{
-    NO_SKEW, adopted, at, backfilled, bare, candle, drew, in_doubt, lost, not_opened, not_sent, opened,
-    payout, rejected, second, settled, won,
+    NO_SKEW, adopted, at, backfilled, bare, by_person, candle, drew, in_doubt, lost, not_opened, not_sent,
+    opened, payout, rejected, second, settled, won,
 };
 use crate::script::Script;
 use crate::test_session::TestSession;
@@ -148,10 +148,8 @@ fn a_run_counts_no_refusals_of_earlier_runs_and_none_of_their_intents() {
             session.handle(&at(minute * 60 + 1, *kind));
         }
     };
-    let short = |intent| EventKind::Rejected {
-        intent: IntentId::new(intent),
-        rejection: Rejection::InsufficientBalance,
-    };
+    let rejection = Rejection::InsufficientBalance;
+    let short = |intent| EventKind::Rejected { intent: IntentId::new(intent), rejection };
     told(&mut session, 1, &[rejected(1)]);
     told(&mut session, 2, &[not_sent(2)]);
     told(&mut session, 3, &[short(3)]);
@@ -178,11 +176,7 @@ fn events_that_are_about_no_intent_leave_the_book_alone() {
 
 #[test]
 fn what_a_person_said_is_known_as_that_and_only_of_what_was_not_over() {
-    let said = |intent| EventKind::SettledByPerson {
-        intent: IntentId::new(intent),
-        outcome: Outcome::Lost,
-        profit: Money::from_minor(-1_000),
-    };
+    let said = |intent| by_person(intent, Outcome::Lost, -1_000);
     check(&[opened(1), said(1), won(1, 800)], IntentState::Settled, Some(62), Some(63), -1_000);
     for (kinds, is_known) in
         [(vec![opened(1), said(1)], true), (vec![opened(1), won(1, 800), said(1)], false)]

@@ -1,5 +1,7 @@
 //! A Session that goes on from a snapshot of other settings comes to what the fold of all entries under its own comes to.
 
+use crate::event;
+use crate::fold::{Fold, Journalled, journalled};
 use crate::script::Script;
 use crate::snapshots::{Step, World, header, session, settings};
 use candlewick_engine::{
@@ -7,8 +9,8 @@ use candlewick_engine::{
     Session, SessionLimitSettings, SessionSettings, SettingsBefore, StakeSettings, TradeBook,
 };
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::serde_json::{Value, from_str, from_value, json, to_string, to_value};
-use candlewick_sdk::{Direction, Millis, Text};
+use candlewick_sdk::serde_json::{Value, from_str, from_value, json, to_value};
+use candlewick_sdk::Millis;
 use proptest::prelude::{Strategy as _, *};
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
@@ -16,50 +18,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 
-enum Journalled {
-    Run(Header),
-    Event(String),
-    Action(String),
-}
-
-struct Fold {
-    session: Session,
-    decoder: Option<JournalDecoder>,
-    book: TradeBook,
-}
-
 impl Fold {
-    fn new(settings: &SessionSettings) -> Self {
-        Self { session: Session::silent(settings).unwrap(), decoder: None, book: TradeBook::default() }
-    }
-
-    fn of(settings: &SessionSettings, entries: &[Journalled]) -> Self {
-        let mut fold = Self::new(settings);
-        fold.take(entries);
-        fold
-    }
-
-    fn take(&mut self, entries: &[Journalled]) {
-        for entry in entries {
-            let recorded = match (entry, &mut self.decoder) {
-                (Journalled::Run(header), decoder) => {
-                    *decoder = Some(JournalDecoder::of_run(header, &mut self.session).unwrap());
-                    continue;
-                }
-                (Journalled::Event(body), Some(decoder)) => decoder.read_event(body),
-                (Journalled::Action(body), Some(decoder)) => decoder.read_action(body),
-                (_, None) => panic!("a journal begins with a run"),
-            };
-            let recorded = recorded.unwrap();
-            self.session.recall(&recorded);
-            self.book.recall(&recorded);
-        }
-    }
-
-    fn state(&self) -> String {
-        to_string(&self.session.snapshot()).unwrap()
-    }
-
     /// Goes on under other settings, by way of what a journal would hold.
     fn under(
         &self,
@@ -82,38 +41,24 @@ impl Fold {
     }
 }
 
-const CHANGES: [&str; 23] = [
-    "add",
-    "remove",
-    "rename",
-    "symbol",
-    "amount",
-    "order",
-    "hour",
-    "no cooldown",
-    "fewer pauses",
-    "no session",
-    "no payouts",
-    "parameters",
-    "fixed stake",
-    "interval",
-    "verdict",
-    "comes back",
-    "cooldown",
-    "delay",
-    "levels",
-    "limits",
-    "payouts",
-    "payout age",
-    "stake step",
-];
+/// The kinds of changes, by their numbers.
+fn changes() -> Vec<&'static str> {
+    let all = "add,remove,rename,symbol,amount,order,hour,no cooldown,fewer pauses,no session,no payouts,parameters,\
+               fixed stake,interval,verdict,comes back,cooldown,delay,levels,limits,payouts,payout age,stake step";
+    all.split(',').collect()
+}
+
+fn name(kind: u8) -> &'static str {
+    let all = changes();
+    all[usize::from(kind) % all.len()]
+}
 
 fn change(settings: &SessionSettings, (kind, detail): (u8, u8)) -> SessionSettings {
     let mut own = settings.clone();
     let (count, number) = (own.bots.len(), usize::from(detail));
     let place = number % count;
     let symbol = ["A", "B", "C", "D", "E", "F", "G", "H"][number % 8];
-    match CHANGES[usize::from(kind) % CHANGES.len()] {
+    match name(kind) {
         "add" => own.bots.insert(number % (count + 1), Script::new(&format!("new-{detail}")).on(symbol).bot),
         "remove" if count > 1 => drop(own.bots.remove(place)),
         "rename" => own.bots[place].name = format!("renamed-{detail}"),
@@ -188,9 +133,7 @@ fn run(
                 let outside = (byte % 16 == 0).then(|| outside_signal(own, *detail, event.at));
                 for event in iter::once(event).chain(outside) {
                     let actions = handle(&mut session, &event);
-                    entries.push(Journalled::Event(to_string(&event).unwrap()));
-                    let answers = actions.iter().map(|action| to_string(action).unwrap());
-                    entries.extend(answers.map(Journalled::Action));
+                    entries.extend(journalled(&event, &actions));
                     world.see(&actions);
                 }
             }
@@ -199,15 +142,8 @@ fn run(
 }
 
 fn outside_signal(own: &SessionSettings, detail: u8, at: Millis) -> Event {
-    let signal = OutsideSignal {
-        bot: BotId::new(usize::from(detail) % own.bots.len()).unwrap(),
-        direction: Direction::Buy,
-        source: Text::truncated("list"),
-        id: Text::truncated(&format!("{} {at}", detail % 7)),
-        expires: None,
-        expiry: None,
-        reason: Text::truncated(""),
-    };
+    let bot = BotId::new(usize::from(detail) % own.bots.len()).unwrap();
+    let signal = OutsideSignal { bot, ..event::outside_signal(&format!("{} {at}", detail % 7)) };
     Event { at, received: at, kind: EventKind::OutsideSignal(signal) }
 }
 
@@ -243,7 +179,7 @@ fn check(
     for fold in [&mut found, &mut expected] {
         fold.take(&[Journalled::Run(header(&own, 1))]);
     }
-    let names = changes.map(|(kind, _)| CHANGES[usize::from(kind) % CHANGES.len()]);
+    let names = changes.map(|(kind, _)| name(kind));
     assert_eq!(found.state(), expected.state(), "{names:?} at {place} of {}", entries.len());
     assert_eq!(found.book.rows(), expected.book.rows(), "{names:?}");
     let mut sessions = [&found, &expected].map(|fold| {
@@ -307,7 +243,7 @@ fn whoever_goes_on_from_a_snapshot_of_other_settings_comes_to_what_a_fold_of_all
 }
 
 fn number(name: &str) -> u8 {
-    CHANGES.iter().position(|known| *known == name).unwrap() as u8
+    changes().iter().position(|known| *known == name).unwrap() as u8
 }
 
 fn drawn(runner: &mut TestRunner, steps: usize) -> Vec<(u8, u8)> {
@@ -421,7 +357,7 @@ fn the_usual_changes_need_no_trades_of_before() {
     let mut found: BTreeMap<&str, BTreeSet<Result<(), String>>> = BTreeMap::new();
     for round in 0..6_u8 {
         let drawn = drawn(&mut runner, 400);
-        for (kind, name) in (0..).zip(CHANGES) {
+        for (kind, name) in (0..).zip(changes()) {
             let changes = [(19, 0), (kind, round)];
             let came_to = check(&base(false), changes, &drawn, 31 * usize::from(round));
             found.entry(name).or_default().insert(came_to);

@@ -1,12 +1,12 @@
 //! A corrected result: the Session is as if the right result had come first.
 
-use crate::event::{NO_SKEW, at, cancelled, candle, lost, opened_paying, won};
-use crate::script::Script;
+use crate::event::{NO_SKEW, at, cancelled, candle, corrected, lost, opened_paying, won};
+use crate::script::{Script, ladder};
 use crate::snapshots::{Step, World, header, session, settings};
 use crate::test_session::TestSession;
 use candlewick_engine::{
     Action, Control, Event, EventKind, IfRefused, IntentId, JournalDecoder, LadderEntry, PauseCause,
-    PauseScope, PauseSettings, Recorded, Session, Settled, StakeSettings, TradeBook, judge,
+    PauseScope, PauseSettings, Recorded, RiskSettings, Session, Settled, TradeBook, judge,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::{Value, to_string, to_value};
@@ -14,19 +14,11 @@ use candlewick_sdk::{Money, Outcome};
 use candlewick_statistics::EdgeTestPlan;
 use proptest::prelude::*;
 
-fn corrected(intent: u64, outcome: Outcome, profit: i64) -> EventKind {
-    EventKind::Correction { intent: IntentId::new(intent), outcome, profit: Money::from_minor(profit) }
-}
-
-fn ladder() -> StakeSettings {
-    let (entry, if_refused) = (LadderEntry::NextSignal, IfRefused::Wait);
-    StakeSettings::Martingale { amount: Decimal::TEN, factor: 2.0, levels: 3, entry, if_refused }
-}
-
 /// A ladder of 10, 20 and 40. The first trade is called CANCELLED and was LOST, then WON: hand-computed.
 #[test]
 fn a_correction_moves_ledger_ladder_and_streak() {
-    let mut test = TestSession::new(&[Script::new("a").buys(&[1, 3, 5, 7]).staking(ladder())], |_| {});
+    let ladder = ladder(LadderEntry::NextSignal, IfRefused::Wait);
+    let mut test = TestSession::new(&[Script::new("a").buys(&[1, 3, 5, 7]).staking(ladder)], |_| {});
     test.check_money(&[
         (candle(0, 1), "#1 a BUY 10.00", [999_000, 1_000]),
         (at(62, opened_paying(1, 80)), "", [999_000, 1_000]),
@@ -56,14 +48,12 @@ fn a_correction_moves_ledger_ladder_and_streak() {
 #[test]
 fn a_corrected_loss_counts_for_the_limits_of_the_day_and_begins_a_pause() {
     let bot = || Script::new("a").buys(&[1, 3, 5]);
-    let day = |risk: &mut candlewick_engine::RiskSettings| risk.daily_loss_limit = Decimal::from(15);
-    let pause = |risk: &mut candlewick_engine::RiskSettings| {
+    let day = |risk: &mut RiskSettings| risk.daily_loss_limit = Decimal::from(15);
+    let pause = |risk: &mut RiskSettings| {
         risk.pauses =
             vec![PauseSettings { after: 1, of: PauseCause::Losses, for_s: 600, scope: PauseScope::All }];
     };
-    for (change, refusal) in
-        [(&day as &dyn Fn(&mut candlewick_engine::RiskSettings), "a DailyLossLimit"), (&pause, "a Pause")]
-    {
+    for (change, refusal) in [(&day as &dyn Fn(&mut RiskSettings), "a DailyLossLimit"), (&pause, "a Pause")] {
         let mut test = TestSession::new(&[bot()], change);
         test.check(&[
             (candle(0, 1), "#1 a BUY 10.00"),
@@ -119,7 +109,7 @@ enum Written {
     Action(String),
 }
 
-fn folded(entries: &[Written], with_reloads: bool) -> (Value, TradeBook) {
+fn folded(entries: &[Written]) -> (Value, TradeBook) {
     let mut fold = Session::silent(&settings(9)).unwrap();
     let (mut decoder, mut book) = (None::<JournalDecoder>, TradeBook::default());
     for entry in entries {
@@ -128,11 +118,10 @@ fn folded(entries: &[Written], with_reloads: bool) -> (Value, TradeBook) {
                 decoder = Some(JournalDecoder::of_run(&header(&settings(9), *period), &mut fold).unwrap());
                 continue;
             }
-            Written::Reload(limit) if with_reloads => {
+            Written::Reload(limit) => {
                 fold.prepare_reload(&settings(*limit).risk).unwrap();
                 Recorded::Event(reload())
             }
-            Written::Reload(_) => Recorded::Event(reload()),
             Written::Event(event) => Recorded::Event(*event),
             Written::Action(body) => decoder.as_mut().unwrap().read_action(body).unwrap(),
         };
@@ -208,7 +197,7 @@ proptest! {
         results in prop::collection::vec((0_usize..4, -100_i64..100), 1..4),
     ) {
         let (mut corrected_session, mut entries, world) = run(&drawn);
-        let (_, book) = folded(&entries, true);
+        let (_, book) = folded(&entries);
         let settled = settlements(&entries, &book);
         prop_assume!(!settled.is_empty());
         let (place, intent) = settled[picked.index(settled.len())];
@@ -228,14 +217,12 @@ proptest! {
                 _ => EventKind::Settled(Settled::by_person(intent, outcome, profit)),
             };
         }
-        let unknown = EventKind::Correction {
-            intent: IntentId::new(1_000_000), outcome: Outcome::Won, profit: Money::ZERO,
-        };
+        let unknown = corrected(1_000_000, Outcome::Won, 0);
         right.push(Written::Event(Event { at: world.now(), received: world.now(), kind: unknown }));
-        let (expected, right_book) = folded(&right, true);
+        let (expected, right_book) = folded(&right);
         prop_assert_eq!(state(&corrected_session), expected);
-        let (refolded, corrected_book) = folded(&entries, true);
-        prop_assert_eq!(&refolded, &folded(&right, true).0);
+        let (refolded, corrected_book) = folded(&entries);
+        prop_assert_eq!(&refolded, &folded(&right).0);
         let by_rows = |book: &TradeBook| judge(book.rows(), EdgeTestPlan::default());
         let accounts = |book| {
             let test = by_rows(book);

@@ -1,12 +1,11 @@
 //! Candles that are handed in many at a time are the same candles.
 
-use crate::event::{START, minute};
-use crate::script::Script;
+use crate::event::{START, flat_candle, minute};
+use crate::script::{Script, session_settings};
 use candlewick_engine::{
     Action, Event, EventKind, Origin, RiskSettings, Session, SessionSettings, StoredCandles, StretchEnd,
 };
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Candle, Interval, Millis, MoneyScale, Ohlcv, Signal, Strategy};
+use candlewick_sdk::{Candle, Interval, Millis, Signal, Strategy};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -25,20 +24,14 @@ fn session(bots: usize, warmup: usize, signals: &[i64]) -> Session {
 }
 
 fn settings(scripts: &[Script]) -> SessionSettings {
-    SessionSettings {
-        money_scale: MoneyScale::default(),
-        balance: Decimal::from(1_000),
-        risk: RiskSettings { max_open_trades: 3, allow_duplicate: true, ..RiskSettings::default() },
-        bots: scripts.iter().map(|script| script.bot.clone()).collect(),
-        longer_share_percent: None,
-    }
+    let risk = RiskSettings { max_open_trades: 3, allow_duplicate: true, ..RiskSettings::default() };
+    session_settings(1_000, risk, scripts.iter().map(|script| script.bot.clone()).collect())
 }
 
 fn candles(session: &Session, minutes: &BTreeSet<i64>) -> Vec<Vec<Candle>> {
-    let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
     let of = |interval: Interval| {
         let opens = minutes.iter().map(|at| minute(*at)).filter(|time| time.is_aligned_to(interval.length()));
-        opens.map(|time| Candle::new(time, interval, numbers).unwrap()).collect()
+        opens.map(|time| flat_candle(time, interval)).collect()
     };
     session.series().iter().map(|series| of(series.interval)).collect()
 }

@@ -35,8 +35,7 @@ fn a_refused_symbol_is_asked_again_after_a_pause_that_doubles() {
         // The third time: until 362 + 240 = 602 s.
         (at(362, inactive(4)), ""),
         (candle(0, 10), "a RefusedByVenue"),
-        (candle(0, 11), "#5 a BUY 10.00"),
-        (at(662, opened(5)), ""),
+        (candle(0, 11), "#5 a BUY 10.00 opened"),
         (at(715, won(5, 800)), ""),
         (candle(0, 12), "#6 a BUY 10.00"),
         (at(722, inactive(6)), ""),
@@ -54,8 +53,7 @@ fn a_reason_of_the_account_pauses_every_symbol_until_any_is_accepted() {
         (candle(0, 3), "a RefusedByVenue"),
         (candle(1, 3), "b RefusedByVenue"),
         // Until 185 s.
-        (candle(1, 4), "#2 b BUY 10.00"),
-        (at(242, opened(2)), ""),
+        (candle(1, 4), "#2 b BUY 10.00 opened"),
         (candle(0, 5), "#3 a BUY 10.00"),
     ]);
 }

@@ -50,8 +50,7 @@ fn a_shortage_counts_as_lost_in_every_loss_limit_and_a_surplus_widens_none() {
         risk.daily_loss_limit = Decimal::from(100);
     });
     session.check(&[
-        (candle(0, 1), "#1 a BUY 10.00"),
-        (at(62, opened(1)), ""),
+        (candle(0, 1), "#1 a BUY 10.00 opened"),
         (at(63, lost(1, 9_500)), ""),
         (at(64, difference(5_000)), ""),
         (candle(0, 2), "a DailyLossLimit"),
@@ -129,8 +128,7 @@ fn a_resume_accepts_a_difference_and_keeps_the_loss_of_the_day() {
 fn a_win_that_was_not_paid_sets_no_new_peak() {
     let mut session = TestSession::new(&[Script::new("a").buys(&[1])], |_| {});
     session.check(&[
-        (candle(0, 1), "#1 a BUY 10.00"),
-        (at(62, opened(1)), ""),
+        (candle(0, 1), "#1 a BUY 10.00 opened"),
         (at(63, difference(-1_850)), ""),
         (at(64, won(1, 850)), ""),
     ]);
