@@ -375,7 +375,10 @@ mod tests {
             let (intent, at) = (IntentId::new(place as u64 + 1), Millis::from_seconds(second));
             let payout = Payout::from_percent(percent.into()).ok();
             let kind = match kind {
-                0 => EventKind::Settled(ended(intent, outcome, payout)),
+                0 => {
+                    let settled = Settled::by_person(intent, outcome, Money::ZERO);
+                    EventKind::Settled(Settled { payout, ..settled })
+                }
                 1 => EventKind::Opened(opened(intent, payout)),
                 _ => {
                     book.record_action(&Action::Open(approved(intent, at)));
@@ -395,21 +398,8 @@ mod tests {
     }
 
     fn opened(intent: IntentId, payout: Option<Payout>) -> Opened {
-        Opened {
-            intent,
-            venue_id: None,
-            open_time: None,
-            open_price: None,
-            close_time: None,
-            payout,
-            taken: None,
-        }
-    }
-
-    fn ended(intent: IntentId, outcome: Outcome, payout: Option<Payout>) -> Settled {
-        let (open_time, open_price, close_time, close_price) = (None, None, None, None);
-        let profit = Money::ZERO;
-        Settled { intent, outcome, profit, open_time, open_price, close_time, close_price, payout }
+        let (venue_id, open_time, open_price, close_time, taken) = (None, None, None, None, None);
+        Opened { intent, venue_id, open_time, open_price, close_time, payout, taken }
     }
 
     proptest! {
@@ -433,8 +423,7 @@ mod tests {
 
     enum Told {
         Decided(f64),
-        Won(usize, f64),
-        Lost(usize, f64),
+        Ended(usize, TradeOutcome, f64),
     }
 
     #[track_caller]
@@ -443,11 +432,8 @@ mod tests {
         for told in told {
             match told {
                 Told::Decided(seen) => stakes.push(Some(test.on_open(*seen).unwrap())),
-                Told::Won(place, pays) => {
-                    test.settle(stakes[*place].take().unwrap(), TradeOutcome::Won, *pays);
-                }
-                Told::Lost(place, pays) => {
-                    test.settle(stakes[*place].take().unwrap(), TradeOutcome::Lost, *pays);
+                Told::Ended(place, outcome, pays) => {
+                    test.settle(stakes[*place].take().unwrap(), *outcome, *pays);
                 }
             }
         }
@@ -456,17 +442,18 @@ mod tests {
 
     #[test]
     fn stakes_are_taken_at_decisions_on_the_payout_that_was_seen_by_then() {
-        use Told::{Decided, Lost, Won};
+        use Told::{Decided, Ended};
+        let won = || Ended(0, TradeOutcome::Won, 0.8);
         check(&[], &[]);
         // No payout was seen: little is staked, as on 92 %. It pays 80 %.
         let first = || Trade(0, 2, Some(70), 80, Outcome::Won);
-        check(&[first()], &[Decided(0.92), Won(0, 0.8)]);
+        check(&[first()], &[Decided(0.92), won()]);
         // What never settles stays lost.
-        check(&[first(), Trade(1, 3, None, 80, Outcome::Won)], &[Decided(0.92), Decided(0.92), Won(0, 0.8)]);
+        check(&[first(), Trade(1, 3, None, 80, Outcome::Won)], &[Decided(0.92), Decided(0.92), won()]);
         // A trade that pays more than was seen counts; it was decided when 80 had been seen.
         check(
             &[first(), Trade(3, 4, Some(60), 81, Outcome::Lost)],
-            &[Decided(0.92), Decided(0.8), Lost(1, 0.81), Won(0, 0.8)],
+            &[Decided(0.92), Decided(0.8), Ended(1, TradeOutcome::Lost, 0.81), won()],
         );
     }
 
@@ -482,11 +469,7 @@ mod tests {
             judge.on_answered(second, SymbolId::FIRST, percent(60).unwrap());
             judge.on_settled(first, Outcome::Won, settled);
             let mut test = EdgeTest::new(EdgeTestPlan::default());
-            let stakes = [
-                test.on_open(UNSEEN_PAYOUT_FRACTION).unwrap(),
-                test.on_open(UNSEEN_PAYOUT_FRACTION).unwrap(),
-            ];
-            let [stake, _open] = stakes;
+            let [stake, _open] = [(); 2].map(|()| test.on_open(UNSEEN_PAYOUT_FRACTION).unwrap());
             test.settle(stake, TradeOutcome::Won, pays);
             assert_eq!(*judge.test(), test, "{settled:?}");
         }

@@ -311,27 +311,17 @@ mod tests {
     }
 
     fn settings(stakes: &[StakeSettings], change: impl Fn(&mut RiskSettings)) -> SessionSettings {
-        let mut risk = RiskSettings { ruin_horizon_trades: 40, ..RiskSettings::default() };
-        change(&mut risk);
+        let of_forty = |risk: &mut RiskSettings| {
+            risk.ruin_horizon_trades = 40;
+            change(risk);
+        };
         let bot =
             |(index, stake): (usize, &StakeSettings)| testing::bot(&format!("bot-{index}"), stake.clone());
-        SessionSettings {
-            money_scale: MoneyScale::default(),
-            balance: Decimal::from(1_000),
-            risk,
-            bots: stakes.iter().enumerate().map(bot).collect(),
-            longer_share_percent: None,
-        }
+        testing::settings(1_000, of_forty, stakes.iter().enumerate().map(bot).collect())
     }
 
     fn martingale(levels: u32) -> StakeSettings {
-        StakeSettings::Martingale {
-            amount: Decimal::TEN,
-            factor: 2.0,
-            levels,
-            entry: crate::LadderEntry::NextSignal,
-            if_refused: crate::IfRefused::Wait,
-        }
+        testing::martingale(Decimal::TEN, levels)
     }
 
     fn record(lower_bound: Option<f64>) -> TradeRecord {
@@ -436,28 +426,23 @@ mod tests {
 
     #[test]
     fn stakes_are_followed_as_the_rules_let_them_be() {
+        let bound = crate::KellyBound::default();
         let stakes = [
             StakeSettings::Fixed { amount: Decimal::new(1_250, 2) },
             StakeSettings::Share { percent: 2.0 },
             soros(2, crate::IfRefused::Wait),
-            StakeSettings::Kelly {
-                fraction: 0.5,
-                kelly_floor_trades: 30,
-                bound: crate::KellyBound::default(),
-            },
+            StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 30, bound },
         ];
         let settings = settings(&stakes, |risk| risk.stake_step = Decimal::from(5));
         let found = StakeRuin::of_bots(&settings, Money::from_minor(7_000), &[record(None); 4]).unwrap();
         let plans: Vec<StakePlan> = found.iter().map(|stake| stake.plan).collect();
-        assert_eq!(
-            plans,
-            [
-                StakePlan::Flat { stake: 1_000 },
-                StakePlan::Share { fraction: 0.02, step: 500 },
-                StakePlan::Soros { base: 1_000, wins: 2, most_stake: MAX_MONEY, step: 500 },
-                StakePlan::Flat { stake: 500 },
-            ]
-        );
+        let expected = [
+            StakePlan::Flat { stake: 1_000 },
+            StakePlan::Share { fraction: 0.02, step: 500 },
+            StakePlan::Soros { base: 1_000, wins: 2, most_stake: MAX_MONEY, step: 500 },
+            StakePlan::Flat { stake: 500 },
+        ];
+        assert_eq!(plans, expected);
         assert_eq!((found[0].question.horizon_trades, found[3].question.horizon_trades), (40, 30));
         assert_eq!((found[0].question.minimum_stake, found[0].question.balance), (500, 7_000));
     }

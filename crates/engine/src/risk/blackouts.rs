@@ -121,10 +121,8 @@ mod tests {
     #[test]
     fn a_name_stays_a_name_until_the_file_has_been_read() {
         let named: Blackouts = serde_json::from_value(json!("news.csv")).unwrap();
-        assert_eq!(
-            (named.file.as_str(), named.spans.len(), json!(named)),
-            ("news.csv", 0, json!("news.csv"))
-        );
+        let found = (named.file.as_str(), named.spans.len(), json!(named));
+        assert_eq!(found, ("news.csv", 0, json!("news.csv")));
         assert!(named.check().unwrap_err().to_string().contains("news.csv"));
         let read = json!({"file": "news.csv", "hash": "ab", "spans": [{"from": 1, "to": 2, "symbols": ["BTCUSDT"], "reason": "x"}]});
         let blackouts: Blackouts = serde_json::from_value(read.clone()).unwrap();

@@ -259,23 +259,16 @@ mod tests {
             daily_profit_target_percent: 0.25,
             ..BotLimitSettings::default()
         };
-        for (check, profit, expected) in [
-            (check_daily_loss_limit as Check, -4_000, Ruling::Pass),
-            (check_daily_loss_limit, -4_001, Ruling::Refuse),
-            (check_daily_profit_target, 2_499, Ruling::Pass),
-            (check_daily_profit_target, 2_500, Ruling::Refuse),
+        let ten = BotLimitSettings { daily_profit_target: Decimal::TEN, ..BotLimitSettings::default() };
+        for (check, limits, profit, expected) in [
+            (check_daily_loss_limit as Check, &limits, -4_000, Ruling::Pass),
+            (check_daily_loss_limit, &limits, -4_001, Ruling::Refuse),
+            (check_daily_profit_target, &limits, 2_499, Ruling::Pass),
+            (check_daily_profit_target, &limits, 2_500, Ruling::Refuse),
+            (check_daily_profit_target, &ten, 999, Ruling::Pass),
+            (check_daily_profit_target, &ten, 1_000, Ruling::Refuse),
         ] {
-            let ruling = ask(check, &limits, |situation| end(situation, profit, Outcome::Won));
-            assert_eq!(ruling, expected, "{profit}");
-        }
-    }
-
-    #[test]
-    fn a_profit_of_the_day_that_the_bot_has_reached_is_enough() {
-        let limits = BotLimitSettings { daily_profit_target: Decimal::TEN, ..BotLimitSettings::default() };
-        for (profit, expected) in [(999, Ruling::Pass), (1_000, Ruling::Refuse)] {
-            let ruling =
-                ask(check_daily_profit_target, &limits, |situation| end(situation, profit, Outcome::Won));
+            let ruling = ask(check, limits, |situation| end(situation, profit, Outcome::Won));
             assert_eq!(ruling, expected, "{profit}");
         }
     }

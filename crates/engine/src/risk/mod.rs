@@ -254,23 +254,18 @@ mod tests {
     }
 
     #[test]
-    fn the_kill_switch_refuses_until_resumed() {
+    fn the_kill_switch_refuses_until_resumed_and_no_person_lifts_a_suspension() {
         let mut situation = Situation::default();
-        assert_eq!(situation.ask(check_halted), Ruling::Pass);
-        situation.state.halted = true;
-        assert_eq!(situation.ask(check_halted), Ruling::Refuse);
-        situation.state.resume();
-        assert_eq!(situation.ask(check_halted), Ruling::Pass);
-    }
-
-    #[test]
-    fn a_suspended_program_opens_nothing_and_no_person_lifts_that() {
-        let mut situation = Situation::default();
-        situation.state.suspended = true;
-        situation.state.resume();
-        assert_eq!(situation.ask(check_halted), Ruling::Refuse);
-        situation.state.suspended = false;
-        assert_eq!(situation.ask(check_halted), Ruling::Pass);
+        for (is_halted, is_suspended, expected) in [
+            (false, true, [Ruling::Refuse; 2]),
+            (false, false, [Ruling::Pass; 2]),
+            (true, false, [Ruling::Refuse, Ruling::Pass]),
+        ] {
+            (situation.state.halted, situation.state.suspended) = (is_halted, is_suspended);
+            let before = situation.ask(check_halted);
+            situation.state.resume();
+            assert_eq!([before, situation.ask(check_halted)], expected);
+        }
     }
 
     #[test]

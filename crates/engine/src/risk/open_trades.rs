@@ -77,25 +77,19 @@ pub(super) fn check_max_trades_per_day(_proposal: &Proposal, view: View<'_>) -> 
 
 #[cfg(test)]
 mod tests {
+    use super::super::Check;
     use super::super::testing::Situation;
     use super::*;
 
     #[test]
-    fn an_unanswered_open_blocks_its_symbol_for_every_bot() {
-        let mut situation = Situation::default();
-        situation.begin(Situation::SYMBOL, Stage::InFlight);
-        assert_eq!(situation.ask(check_in_flight), Ruling::Refuse);
-        situation.proposal.symbol = Situation::other_symbol();
-        assert_eq!(situation.ask(check_in_flight), Ruling::Pass);
-    }
-
-    #[test]
-    fn a_doubt_blocks_its_symbol_and_no_other() {
-        let mut situation = Situation::default();
-        situation.begin(Situation::SYMBOL, Stage::InDoubt);
-        assert_eq!(situation.ask(check_in_doubt), Ruling::Refuse);
-        situation.proposal.symbol = Situation::other_symbol();
-        assert_eq!(situation.ask(check_in_doubt), Ruling::Pass);
+    fn an_unanswered_open_or_a_doubt_blocks_its_symbol_and_no_other() {
+        for (stage, check) in [(Stage::InFlight, check_in_flight as Check), (Stage::InDoubt, check_in_doubt)] {
+            let mut situation = Situation::default();
+            situation.begin(Situation::SYMBOL, stage);
+            assert_eq!(situation.ask(check), Ruling::Refuse);
+            situation.proposal.symbol = Situation::other_symbol();
+            assert_eq!(situation.ask(check), Ruling::Pass);
+        }
     }
 
     #[test]
@@ -147,8 +141,7 @@ mod tests {
 
     fn ask(all: u32, per_symbol: u32, here: usize, elsewhere: usize) -> [Ruling; 2] {
         let mut situation = Situation::with(|risk| {
-            risk.max_open_trades = all;
-            risk.max_open_trades_per_symbol = per_symbol;
+            (risk.max_open_trades, risk.max_open_trades_per_symbol) = (all, per_symbol);
         });
         (0..here).for_each(|_| situation.begin(Situation::SYMBOL, Stage::Open));
         (0..elsewhere).for_each(|_| situation.begin(Situation::other_symbol(), Stage::InFlight));
@@ -217,24 +210,16 @@ mod tests {
         situation.state.count_trade(&situation.limits, gone);
         situation.state.recount_trade(&situation.limits, late);
         situation.state.uncount_trade(gone);
-        assert_eq!(
-            situation.ask(check_max_trades_per_hour),
-            Ruling::Refuse,
-            "two of this hour's trades came to be"
-        );
+        assert_eq!(situation.ask(check_max_trades_per_hour), Ruling::Refuse, "two of this hour's came to be");
     }
 
     #[test]
-    fn a_limit_of_zero_refuses_nothing() {
-        let mut situation = Situation::with(|risk| risk.max_trades_per_day = 0);
+    fn a_new_day_counts_anew_and_a_limit_of_zero_refuses_nothing() {
+        let mut unlimited = Situation::with(|risk| risk.max_trades_per_day = 0);
         for _ in 0..500 {
-            situation.state.count_trade(&situation.limits, situation.proposal.at);
+            unlimited.state.count_trade(&unlimited.limits, unlimited.proposal.at);
         }
-        assert_eq!(situation.ask(check_max_trades_per_day), Ruling::Pass);
-    }
-
-    #[test]
-    fn a_new_day_counts_anew() {
+        assert_eq!(unlimited.ask(check_max_trades_per_day), Ruling::Pass);
         let mut situation = Situation::with(|risk| risk.max_trades_per_day = 1);
         situation.state.count_trade(&situation.limits, situation.proposal.at);
         assert_eq!(situation.ask(check_max_trades_per_day), Ruling::Refuse);

@@ -286,11 +286,9 @@ mod tests {
         let symbol = |name: &str| name.parse::<Symbol>().unwrap();
         let two = PauseSettings { after: 2, of: PauseCause::Losses, for_s: 600, scope: PauseScope::Bot };
         let risk = RiskSettings { pauses: vec![two], ..RiskSettings::default() };
-        let lost = |bot, minute: i64| EndedTrade {
-            bot,
-            symbol: symbol("EURUSD"),
-            outcome: Outcome::Lost,
-            at: Millis::MINUTE * minute,
+        let lost = |bot, minute: i64| {
+            let (symbol, at) = (symbol("EURUSD"), Millis::MINUTE * minute);
+            EndedTrade { bot, symbol, outcome: Lost, at }
         };
         let ask = |bot, minute: i64| {
             let ended = vec![lost("a", 3), lost("a", 1), lost("b", 2)];
@@ -312,22 +310,21 @@ mod tests {
     }
 
     #[test]
-    fn any_loss_rests_for_its_cooldown() {
+    fn any_loss_rests_for_its_cooldown_and_several_in_a_row_rest_longer() {
         let minute = |risk: &mut RiskSettings| risk.cooldown_after_loss_s = 60;
-        assert_eq!(ask_after_losses(minute, 1, 59_999), Ruling::Refuse);
-        assert_eq!(ask_after_losses(minute, 1, 60_000), Ruling::Pass);
-        assert_eq!(ask_after_losses(minute, 0, 0), Ruling::Pass);
-    }
-
-    #[test]
-    fn several_losses_in_a_row_rest_longer() {
+        for (losses, wait_ms, expected) in
+            [(1, 59_999, Ruling::Refuse), (1, 60_000, Ruling::Pass), (0, 0, Ruling::Pass)]
+        {
+            assert_eq!(ask_after_losses(minute, losses, wait_ms), expected);
+        }
         let hour_after_three = |risk: &mut RiskSettings| {
-            risk.cooldown_after_losses = 3;
-            risk.cooldown_after_losses_s = 3_600;
+            (risk.cooldown_after_losses, risk.cooldown_after_losses_s) = (3, 3_600);
         };
-        assert_eq!(ask_after_losses(hour_after_three, 2, 1), Ruling::Pass);
-        assert_eq!(ask_after_losses(hour_after_three, 3, 3_599_999), Ruling::Refuse);
-        assert_eq!(ask_after_losses(hour_after_three, 3, 3_600_000), Ruling::Pass);
+        for (losses, wait_ms, expected) in
+            [(2, 1, Ruling::Pass), (3, 3_599_999, Ruling::Refuse), (3, 3_600_000, Ruling::Pass)]
+        {
+            assert_eq!(ask_after_losses(hour_after_three, losses, wait_ms), expected);
+        }
     }
 
     #[test]
@@ -344,6 +341,7 @@ mod tests {
     }
 
     const DAY_END: Millis = Millis::new(1_767_571_200_000 + 86_400_000);
+    const OWN: (BotId, SymbolId) = (BotId::FIRST, Situation::SYMBOL);
 
     fn pause(after: u32, of: PauseCause, for_s: u32) -> PauseSettings {
         PauseSettings { after, of, for_s, scope: PauseScope::All }
@@ -354,8 +352,7 @@ mod tests {
         let last = situation.proposal.at - Millis::new(wait_ms);
         for (later, outcome) in outcomes.iter().rev().enumerate().rev() {
             let at = last - Millis::from_seconds(later as i64);
-            let whose = (BotId::FIRST, Situation::SYMBOL);
-            situation.state.pauses.count(&situation.limits.pauses, whose, *outcome, (at, DAY_END));
+            situation.end(OWN, *outcome, (at, DAY_END));
         }
         situation.ask(check_pause)
     }
@@ -395,9 +392,7 @@ mod tests {
     fn one_without_a_time_lasts_until_the_day_ends() {
         for (at, expected) in [(DAY_END - Millis::new(1), Ruling::Refuse), (DAY_END, Ruling::Pass)] {
             let mut situation = Situation::with(|risk| risk.pauses = vec![pause(1, PauseCause::Wins, 0)]);
-            let end = (situation.proposal.at, DAY_END);
-            let whose = (BotId::FIRST, Situation::SYMBOL);
-            situation.state.pauses.count(&situation.limits.pauses, whose, Won, end);
+            situation.end(OWN, Won, (situation.proposal.at, DAY_END));
             situation.proposal.at = at;
             assert_eq!(situation.ask(check_pause), expected, "{at}");
         }
@@ -415,11 +410,10 @@ mod tests {
             let mut situation = Situation::with(|risk| risk.pauses = vec![two]);
             let end = (situation.proposal.at, DAY_END);
             for whose in [(other_bot, Situation::SYMBOL), (BotId::FIRST, Situation::other_symbol())] {
-                situation.state.pauses.count(&situation.limits.pauses, whose, Lost, end);
+                situation.end(whose, Lost, end);
             }
             assert_eq!(situation.ask(check_pause), expected, "{scope:?}");
-            let whose = (BotId::FIRST, Situation::SYMBOL);
-            situation.state.pauses.count(&situation.limits.pauses, whose, Lost, end);
+            situation.end(OWN, Lost, end);
             assert_eq!(situation.ask(check_pause), Ruling::Refuse, "{scope:?}");
             (situation.proposal.bot, situation.proposal.symbol) = (other_bot, Situation::other_symbol());
             let others = if scope == PauseScope::All { Ruling::Refuse } else { Ruling::Pass };
@@ -430,12 +424,12 @@ mod tests {
     #[test]
     fn a_resume_counts_anew_and_ends_no_pause() {
         let mut situation = Situation::with(|risk| risk.pauses = vec![pause(2, PauseCause::Losses, 60)]);
-        let (whose, end) = ((BotId::FIRST, Situation::SYMBOL), (situation.proposal.at, DAY_END));
+        let end = (situation.proposal.at, DAY_END);
         let mut lose = |is_resumed: bool| {
             if is_resumed {
                 situation.state.resume();
             }
-            situation.state.pauses.count(&situation.limits.pauses, whose, Lost, end);
+            situation.end(OWN, Lost, end);
             situation.ask(check_pause)
         };
         assert_eq!([lose(false), lose(true), lose(false)], [Ruling::Pass, Ruling::Pass, Ruling::Refuse]);

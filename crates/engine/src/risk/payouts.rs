@@ -64,20 +64,11 @@ mod tests {
     use candlewick_sdk::Payout;
 
     fn with_min_payout() -> Situation {
-        Situation::with(|risk| {
-            risk.min_payout_percent = 80.0;
-            risk.payout_max_age_s = 60;
-        })
+        Situation::with(|risk| (risk.min_payout_percent, risk.payout_max_age_s) = (80.0, 60))
     }
 
-    #[test]
-    fn a_known_payout_below_the_minimum_refuses() {
-        for (percent, expected) in [(79, Ruling::Refuse), (80, Ruling::Pass)] {
-            let mut situation = with_min_payout();
-            let payout = Payout::from_parts(percent * 10_000).unwrap();
-            situation.state.record_payout(Situation::SYMBOL, payout, situation.proposal.at);
-            assert_eq!(situation.ask(check_min_payout), expected, "{percent} %");
-        }
+    fn probe(of: &Situation) -> Probe {
+        Probe::of(&of.limits, &of.state, Situation::SYMBOL, of.proposal.at)
     }
 
     #[test]
@@ -96,11 +87,8 @@ mod tests {
                 risk.min_payout_percent_by_symbol = own.map(|(name, least)| (name.to_owned(), least)).into();
             });
             situation.know_symbols(&[symbol]);
-            let probe =
-                Probe::of(&situation.limits, &situation.state, Situation::SYMBOL, situation.proposal.at);
-            assert_eq!(probe == Probe::NotNeeded, symbol == "GBPUSD", "{symbol}");
-            let payout = Payout::from_parts(percent * 10_000).unwrap();
-            situation.state.record_payout(Situation::SYMBOL, payout, situation.proposal.at);
+            assert_eq!(probe(&situation) == Probe::NotNeeded, symbol == "GBPUSD", "{symbol}");
+            pays(&mut situation, 0, percent, 0);
             assert_eq!(situation.ask(check_min_payout), expected, "{symbol} {percent} %");
         }
     }
@@ -108,8 +96,7 @@ mod tests {
     #[test]
     fn an_unknown_payout_lets_one_probe_through() {
         let mut situation = with_min_payout();
-        let now = situation.proposal.at;
-        assert_eq!(Probe::of(&situation.limits, &situation.state, Situation::SYMBOL, now), Probe::Needed);
+        assert_eq!(probe(&situation), Probe::Needed);
         assert_eq!(situation.ask(check_min_payout), Ruling::Pass);
         situation.state.begin_probe(Situation::SYMBOL, IntentId::new(1));
         assert_eq!(situation.ask(check_min_payout), Ruling::Refuse);
@@ -119,26 +106,15 @@ mod tests {
 
     #[test]
     fn a_payout_is_found_out_only_where_it_matters_and_is_not_known() {
-        let probe =
-            |risk: &Situation| Probe::of(&risk.limits, &risk.state, Situation::SYMBOL, risk.proposal.at);
         assert_eq!(probe(&Situation::default()), Probe::NotNeeded, "no least payout is set");
         let mut situation = with_min_payout();
         assert_eq!(probe(&situation), Probe::Needed);
-        let payout = Payout::from_parts(850_000).unwrap();
-        situation.state.record_payout(Situation::SYMBOL, payout, situation.proposal.at);
+        pays(&mut situation, 0, 85, 0);
         assert_eq!(probe(&situation), Probe::NotNeeded, "it is known");
-    }
-
-    #[test]
-    fn an_old_payout_is_unknown() {
         let mut situation = with_min_payout();
-        let seen = situation.proposal.at - Millis::from_seconds(61);
-        situation.state.record_payout(Situation::SYMBOL, Payout::from_parts(10_000).unwrap(), seen);
-        assert_eq!(situation.ask(check_min_payout), Ruling::Pass);
-        assert_eq!(
-            Probe::of(&situation.limits, &situation.state, Situation::SYMBOL, situation.proposal.at),
-            Probe::Needed
-        );
+        pays(&mut situation, 0, 1, 61);
+        let found = (situation.ask(check_min_payout), probe(&situation));
+        assert_eq!(found, (Ruling::Pass, Probe::Needed), "what is old is unknown");
     }
 
     fn choosing_among(names: &[&str]) -> Situation {
@@ -179,11 +155,9 @@ mod tests {
 
     #[test]
     fn of_two_that_pay_the_same_the_first_at_one_moment_is_traded() {
-        for (gbp, earlier, expected) in [
-            (85, 0, Ruling::Refuse),
-            (85, 1, Ruling::Pass),
-            (84, 0, Ruling::Pass),
-        ] {
+        for (gbp, earlier, expected) in
+            [(85, 0, Ruling::Refuse), (85, 1, Ruling::Pass), (84, 0, Ruling::Pass)]
+        {
             let mut situation = choosing_among(&["GBPUSD", "EURUSD"]);
             pays(&mut situation, 0, 85, 0);
             pays(&mut situation, 1, gbp, 0);
@@ -199,9 +173,6 @@ mod tests {
     fn an_unknown_payout_is_found_out_by_one_trade_at_the_smallest_stake() {
         let mut situation = choosing_among(&["GBPUSD", "EURUSD"]);
         pays(&mut situation, 1, 99, 0);
-        let probe = |situation: &Situation| {
-            Probe::of(&situation.limits, &situation.state, Situation::SYMBOL, situation.proposal.at)
-        };
         assert_eq!((probe(&situation), situation.ask(check_best_payout)), (Probe::Needed, Ruling::Pass));
         situation.state.begin_probe(Situation::SYMBOL, IntentId::new(1));
         assert_eq!(situation.ask(check_best_payout), Ruling::Refuse);

@@ -274,10 +274,8 @@ mod tests {
         // 98.00 of 100.00 are lost and the stake is 10.00.
         let mut today = situation(|_| {});
         today.lose(Money::from_minor(9_800));
-        assert_eq!(
-            found(&today),
-            [(Rule::DailyLossLimit, "stake 10.00, 2.00 left".to_owned(), Some(DAY_END))]
-        );
+        let figures = "stake 10.00, 2.00 left".to_owned();
+        assert_eq!(found(&today), [(Rule::DailyLossLimit, figures, Some(DAY_END))]);
         let dear = situation(|risk| risk.max_stake = Decimal::new(950, 2));
         let figures = "stake 10.00, at most 9.50 allowed".to_owned();
         assert_eq!(found(&dear), [(Rule::StakeBounds, figures, None)]);
@@ -297,17 +295,11 @@ mod tests {
             (risk.pauses, risk.cooldown_after_loss_s) = (vec![pause], 3_601);
         });
         let at = resting.proposal.at;
-        let whose = (resting.proposal.bot, Situation::SYMBOL);
-        resting.state.pauses.count(&resting.limits.pauses, whose, Outcome::Lost, (at, DAY_END));
+        resting.end((resting.proposal.bot, Situation::SYMBOL), Outcome::Lost, (at, DAY_END));
         resting.state.cool_down(&resting.limits, Situation::SYMBOL, at, 1);
         let ends: Vec<_> = found(&resting).into_iter().map(|(rule, _, until)| (rule, until)).collect();
-        assert_eq!(
-            ends,
-            [
-                (Rule::Cooldown, Some(at + Millis::from_seconds(3_601))),
-                (Rule::Pause, Some(at + Millis::from_seconds(75))),
-            ]
-        );
+        let [long, short] = [3_601, 75].map(|seconds| Some(at + Millis::from_seconds(seconds)));
+        assert_eq!(ends, [(Rule::Cooldown, long), (Rule::Pause, short)]);
     }
 
     #[test]
@@ -327,25 +319,19 @@ mod tests {
     fn a_limit_of_a_day_that_is_over_refuses_nothing() {
         let mut situation = situation(|_| {});
         situation.lose(Money::from_minor(9_800));
-        situation.proposal.at = DAY_END;
-        situation.proposal.received = DAY_END;
-        situation.proposal.last_close = DAY_END;
+        situation.move_to(DAY_END);
         let all = refusals(&situation.proposal, situation.view(), MoneyScale::default());
         assert_eq!(all, []);
     }
 
     #[test]
     fn hours_and_blackouts_say_when_they_let_trades_in() {
-        let hours = Hours {
-            days: Vec::new(),
-            from: "08:00".to_owned(),
-            to: "17:00".to_owned(),
-            timezone: "UTC".to_owned(),
-        };
+        let [from, to, timezone] = ["08:00", "17:00", "UTC"].map(str::to_owned);
+        let hours = Hours { days: Vec::new(), from, to, timezone };
         let mut closed = situation(|risk| risk.hours = vec![hours.clone()]);
         // 2026-01-05 18:00: the next window begins at 08:00 of the next day.
         let at = DAY_END - Millis::HOUR * 6;
-        (closed.proposal.at, closed.proposal.received, closed.proposal.last_close) = (at, at, at);
+        closed.move_to(at);
         closed.proposal.nominal_close = at;
         let morning = DAY_END + Millis::HOUR * 8;
         assert_eq!(found(&closed), [(Rule::OutsideHours, String::new(), Some(morning))]);
@@ -355,7 +341,7 @@ mod tests {
             risk.blackouts = Blackouts { file: "news.csv".to_owned(), hash: "ab".to_owned(), spans };
         });
         news.know_symbols(&["BTCUSDT"]);
-        (news.proposal.at, news.proposal.received, news.proposal.last_close) = (at, at, at);
+        news.move_to(at);
         assert_eq!(found(&news), [(Rule::Blackout, String::new(), Some(at + Millis::MINUTE))]);
     }
 
@@ -377,21 +363,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_stands_where_nothing_is_wrong() {
-        let situation = Situation::default();
-        assert_eq!(refuses_until(&situation.proposal, situation.view()), situation.proposal.at);
-    }
-
-    #[test]
     fn what_only_an_event_changes_stands_until_one_comes() {
         check(|_| {}, |situation| situation.begin(Situation::SYMBOL, Stage::Open), Millis::MAX);
         check(|_| {}, |situation| situation.begin(Situation::SYMBOL, Stage::InFlight), Millis::MAX);
         check(|_| {}, |situation| situation.state.halted = true, Millis::MAX);
-        check(
-            |rules| rules.max_loss_streak = 1,
-            |situation| situation.ledger.count_outcome(Outcome::Lost),
-            Millis::MAX,
-        );
+        let streak = |rules: &mut RiskSettings| rules.max_loss_streak = 1;
+        check(streak, |situation| situation.ledger.count_outcome(Outcome::Lost), Millis::MAX);
         let open = |rules: &mut RiskSettings| rules.daily_loss_limit = Decimal::ZERO;
         check(open, |situation| situation.lose(Money::from_minor(200_000)), Millis::MAX);
         check(|rules| rules.max_stake = Decimal::ONE, |_| {}, Millis::MAX);
@@ -439,18 +416,19 @@ mod tests {
         };
         let lose = |situation: &mut Situation| {
             let (whose, at) = ((situation.proposal.bot, Situation::SYMBOL), situation.proposal.at);
-            situation.state.pauses.count(&situation.limits.pauses, whose, Outcome::Lost, (at, DAY_END));
+            situation.end(whose, Outcome::Lost, (at, DAY_END));
         };
         check(pause(75), lose, Situation::default().proposal.at + Millis::from_seconds(75));
         check(pause(0), lose, DAY_END);
     }
 
     #[test]
-    fn a_stake_that_the_age_of_a_payout_changes_is_not_taken_for_fixed() {
-        let rules = |rules: &mut RiskSettings| {
+    fn nothing_stands_where_nothing_is_wrong_or_the_age_of_a_payout_changes_the_stake() {
+        let probing = |rules: &mut RiskSettings| {
             (rules.min_payout_percent, rules.max_stake) = (50.0, Decimal::ONE);
         };
-        let situation = Situation::with(rules);
-        assert_eq!(refuses_until(&situation.proposal, situation.view()), situation.proposal.at);
+        for situation in [Situation::default(), Situation::with(probing)] {
+            assert_eq!(refuses_until(&situation.proposal, situation.view()), situation.proposal.at);
+        }
     }
 }

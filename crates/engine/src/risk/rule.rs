@@ -342,11 +342,7 @@ mod tests {
                 "btc",
                 "open-trade limit of the symbol (MaxOpenTradesPerSymbol: max_open_trades_per_symbol = 1)",
             ),
-            (
-                Rule::BotMaxOpenTrades,
-                "btc",
-                "the bot's open-trade limit (BotMaxOpenTrades: max_open_trades = 4)",
-            ),
+            (Rule::BotMaxOpenTrades, "btc", "the bot's open-trade limit (BotMaxOpenTrades: max_open_trades = 4)"),
             (
                 Rule::Pause,
                 "btc",
@@ -374,10 +370,8 @@ mod tests {
         let risk = RiskSettings::default();
         let words = |words: String| rule.with_detail(words, "stake 60.00, at most 50.00 allowed");
         assert_eq!(words(rule.words()), "stake limits (StakeBounds: stake 60.00, at most 50.00 allowed)");
-        assert_eq!(
-            words(rule.words_within(&risk, "btc")),
-            "stake limits (StakeBounds: min_stake = 1; stake 60.00, at most 50.00 allowed)"
-        );
+        let expected = "stake limits (StakeBounds: min_stake = 1; stake 60.00, at most 50.00 allowed)";
+        assert_eq!(words(rule.words_within(&risk, "btc")), expected);
         assert_eq!(rule.with_detail(rule.words(), ""), rule.words());
         let other = Rule::MaxOpenTradesPerSymbol.words();
         assert_eq!(Rule::MaxOpenTrades.with_detail(other.clone(), "1 of 2"), other);

@@ -162,25 +162,20 @@ mod tests {
 
     #[test]
     fn losses_of_the_session_open_stakes_and_this_stake_stay_within_the_tighter_limit() {
-        let amount = |units| SessionLimitSettings {
-            loss_limit: Decimal::new(units, 2),
-            ..SessionLimitSettings::default()
-        };
-        let both = SessionLimitSettings { loss_limit_percent: 2.0, ..amount(5_000) };
+        let none = SessionLimitSettings::default();
+        let amount = SessionLimitSettings { loss_limit: Decimal::from(50), ..none.clone() };
+        let both = SessionLimitSettings { loss_limit_percent: 2.0, ..amount.clone() };
         for (limits, profit, open, expected) in [
-            (&amount(5_000), -4_000, 0, Ruling::Pass),
-            (&amount(5_000), -4_001, 0, Ruling::Refuse),
-            (&amount(5_000), -2_000, 2_001, Ruling::Refuse),
+            (&amount, -4_000, 0, Ruling::Pass),
+            (&amount, -4_001, 0, Ruling::Refuse),
+            (&amount, -2_000, 2_001, Ruling::Refuse),
             // 2 % of 2,000.00 are 40.00.
             (&both, -3_000, 0, Ruling::Pass),
             (&both, -3_001, 0, Ruling::Refuse),
-            (&SessionLimitSettings::default(), -199_000, 0, Ruling::Pass),
+            (&none, -199_000, 0, Ruling::Pass),
         ] {
-            assert_eq!(
-                ask(check_session_loss_limit, limits, profit, open),
-                expected,
-                "{limits:?} {profit} {open}"
-            );
+            let ruling = ask(check_session_loss_limit, limits, profit, open);
+            assert_eq!(ruling, expected, "{limits:?} {profit} {open}");
         }
     }
 
