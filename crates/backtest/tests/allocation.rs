@@ -2,17 +2,16 @@
 
 #![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
 
+#[allow(dead_code, reason = "what backtests are tested with holds more than is needed here")]
+#[path = "backtest/stage.rs"]
+mod stage;
+
 use candlewick_backtest::{Backtest, BacktestSettings, Finished};
-use candlewick_engine::{
-    BotSettings, CooldownScope, Entry, EventKind, JournalHash, Recorder, RiskSettings, SessionSettings,
-    StakeSettings,
-};
+use candlewick_engine::{BotSettings, CooldownScope, Entry, EventKind, JournalHash, Recorder, RiskSettings};
 use candlewick_sdk::indicator::Rsi;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::testkit::random_walk;
-use candlewick_sdk::{
-    Candle, CandleSeries, ExpirationType, Interval, Millis, MoneyScale, Series, Signal, Strategy,
-};
+use candlewick_sdk::{Candle, CandleSeries, Interval, Series, Signal, Strategy};
 use candlewick_simulator::{Market, SimulationSettings};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -97,35 +96,18 @@ impl Strategy for RsiExtremes {
 }
 
 fn settings(series: Series) -> BacktestSettings {
-    let bot = BotSettings {
-        name: "rsi".to_owned(),
-        symbol: series.symbol,
-        entry_delay_s: 0,
-        venue: std::collections::BTreeMap::new(),
-        interval: series.interval,
-        strategy: "rsi-extremes".to_owned(),
-        close_type: "05:00".parse().unwrap(),
-        expiration_type: ExpirationType::TimeFixed,
-        params: candlewick_sdk::serde_json::json!({}),
-        stake: StakeSettings::Fixed { amount: Decimal::TEN },
-    };
-    BacktestSettings {
-        session: SessionSettings {
-            money_scale: MoneyScale::default(),
-            balance: Decimal::from(1_000_000),
-            risk: RiskSettings { daily_loss_limit: Decimal::from(1_000), ..RiskSettings::default() },
-            bots: vec![bot],
-            longer_share_percent: None,
-        },
-        simulation: SimulationSettings::default(),
-        price_every_ms: Millis::from_seconds(5),
-    }
+    let close_type = "05:00".parse().unwrap();
+    let mut settings = stage::settings(vec![BotSettings { close_type, ..stage::bot("rsi", series) }]);
+    settings.session.balance = Decimal::from(1_000_000);
+    settings.session.risk.daily_loss_limit = Decimal::from(1_000);
+    settings.simulation = SimulationSettings::default();
+    settings
 }
 
 fn asked_on_the_way(settings: &BacktestSettings, candles: &[CandleSeries], markets: Vec<Market>) -> Vec<u64> {
-    let strategy = || -> Box<dyn Strategy> { Box::new(RsiExtremes(Rsi::new(14).unwrap())) };
     let bots = settings.session.bots.len();
-    let strategies = (0..bots).map(|_| strategy()).collect();
+    let strategy = |_| -> Box<dyn Strategy> { Box::new(RsiExtremes(Rsi::new(14).unwrap())) };
+    let strategies = (0..bots).map(strategy).collect();
     let backtest = Backtest::new(settings, strategies, &vec![false; bots], candles, markets).unwrap();
     let mut marks = Vec::with_capacity(1_000);
     let mut progress = |_, _| marks.push(ASKED.get());
@@ -141,9 +123,8 @@ fn walk(symbol: &str, interval: Interval, seed: u64) -> CandleSeries {
 }
 
 fn run() -> (Finished, [u64; CANDLES / MARK + 1]) {
-    let series = Series { symbol: "BTCUSDT".parse().unwrap(), interval: Interval::MINUTE };
-    let candles = CandleSeries::new(series, random_walk(1, CANDLES)).unwrap();
-    let settings = settings(series);
+    let candles = walk("BTCUSDT", Interval::MINUTE, 1);
+    let settings = settings(candles.series());
     let strategies: Vec<Box<dyn Strategy>> = vec![Box::new(RsiExtremes(Rsi::new(14).unwrap()))];
     let market = Market { prices: candles.clone(), detail: Vec::new() };
     let backtest = Backtest::new(&settings, strategies, &[false], &[candles], vec![market]).unwrap();

@@ -199,7 +199,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_trade_opens_at_or_after_its_arrival_and_closes_later(
-            kind in prop::sample::select(vec![Unstated, TimeFixed, CandleClose, NextCandle]),
+            kind in prop::sample::select(KINDS.to_vec()),
             rounding in prop::sample::select(vec![SecondEnd, Exact]),
             seconds in 1_i64..=86_400,
             arrival in -100_000_000_i64..100_000_000,
@@ -223,12 +223,7 @@ mod tests {
         }
     }
 
-    const KINDS: [ExpirationType; 4] = [
-        ExpirationType::Unstated,
-        ExpirationType::TimeFixed,
-        ExpirationType::CandleClose,
-        ExpirationType::NextCandle,
-    ];
+    const KINDS: [ExpirationType; 4] = [Unstated, TimeFixed, CandleClose, NextCandle];
 
     #[test]
     fn it_is_latency_rounding_duration_and_delay() {

@@ -240,18 +240,11 @@ mod tests {
         let candles = market().prices;
         let table = Arc::new(OutcomeTable::new(settings, market(), &candles, expiry).unwrap().unwrap());
         let balance = Money::from_minor(100_000);
-        for (index, candle) in
-            candles.candles().iter().enumerate().chain(candles.candles().iter().enumerate())
-        {
+        let all = candles.candles().iter().enumerate();
+        for (index, candle) in all.clone().chain(all) {
             for direction in [Direction::Buy, Direction::Sell] {
-                let order = Order {
-                    number: 7,
-                    symbol: candles.symbol(),
-                    direction,
-                    stake: Money::from_minor(1_000),
-                    expiry,
-                    time: candle.close_time(Interval::MINUTE),
-                };
+                let time = candle.close_time(Interval::MINUTE);
+                let order = Order { number: 7, direction, time, ..first_order(&table, 1_000) };
                 let mut own = Simulator::new(settings.clone(), balance, vec![market()]).unwrap();
                 own.submit(&order);
                 // Without a market, so that nothing but the table can answer.
@@ -299,8 +292,9 @@ mod tests {
             ([VenueEvent::Answered(answered), VenueEvent::Settled(trade)], Some(settled)) => {
                 let AnswerKind::Opened(opening) = answered.kind else { panic!("{answered:?}") };
                 assert_eq!((settled.answered_at, settled.known_at), (answer.at, trade.known_at));
-                assert_eq!((settled.open_time, settled.close_time), (opening.open_time, opening.close_time));
-                assert_eq!((settled.open_time, settled.close_time), (trade.open_time, trade.close_time));
+                let times = (settled.open_time, settled.close_time);
+                assert_eq!(times, (opening.open_time, opening.close_time));
+                assert_eq!(times, (trade.open_time, trade.close_time));
                 assert_eq!((settled.outcome, settled.profit), (trade.outcome, trade.profit));
                 assert_eq!(venue.balance(), other.balance());
             }
@@ -323,22 +317,18 @@ mod tests {
         }
     }
 
+    fn minute_expiry() -> Expiry {
+        Expiry { close_type: "01:00".parse().unwrap(), expiration_type: ExpirationType::TimeFixed }
+    }
+
     fn minute_table() -> OutcomeTable {
-        let expiry =
-            Expiry { close_type: "01:00".parse().unwrap(), expiration_type: ExpirationType::TimeFixed };
         let settings = SimulationSettings::default();
-        OutcomeTable::new(&settings, market(), &market().prices, expiry).unwrap().unwrap()
+        OutcomeTable::new(&settings, market(), &market().prices, minute_expiry()).unwrap().unwrap()
     }
 
     fn first_order(table: &OutcomeTable, stake: i64) -> Order {
-        Order {
-            number: 1,
-            symbol: table.symbol(),
-            direction: Direction::Buy,
-            stake: Money::from_minor(stake),
-            expiry: table.expiry(),
-            time: Millis::MINUTE,
-        }
+        let (symbol, stake, expiry) = (table.symbol(), Money::from_minor(stake), table.expiry());
+        Order { number: 1, symbol, direction: Direction::Buy, stake, expiry, time: Millis::MINUTE }
     }
 
     #[test]
@@ -400,20 +390,9 @@ mod tests {
 
     #[test]
     fn an_order_that_the_wallet_does_not_cover_is_refused() {
-        let settings = SimulationSettings::default();
-        let expiry =
-            Expiry { close_type: "01:00".parse().unwrap(), expiration_type: ExpirationType::TimeFixed };
-        let table = OutcomeTable::new(&settings, market(), &market().prices, expiry).unwrap().unwrap();
-        let mut venue = venue(&settings, Money::from_minor(10), &Arc::new(table));
-        let order = Order {
-            number: 1,
-            symbol: market().prices.symbol(),
-            direction: Direction::Buy,
-            stake: Money::from_minor(1_000),
-            expiry,
-            time: Millis::MINUTE,
-        };
-        let answer = venue.submit(&order);
+        let table = Arc::new(minute_table());
+        let mut venue = venue(&SimulationSettings::default(), Money::from_minor(10), &table);
+        let answer = venue.submit(&first_order(&table, 1_000));
         assert_eq!(answer.kind, AnswerKind::Refused(Refusal::InsufficientBalance));
     }
 
@@ -423,8 +402,7 @@ mod tests {
         let recorded = RecordedLatency { seed: 1, samples_ms };
         let settings =
             SimulationSettings { recorded_latency: Some(recorded), ..SimulationSettings::default() };
-        let expiry =
-            Expiry { close_type: "01:00".parse().unwrap(), expiration_type: ExpirationType::TimeFixed };
-        assert!(OutcomeTable::new(&settings, market(), &market().prices, expiry).unwrap().is_none());
+        let table = OutcomeTable::new(&settings, market(), &market().prices, minute_expiry());
+        assert!(table.unwrap().is_none());
     }
 }

@@ -384,12 +384,8 @@ mod tests {
     #[test]
     fn a_shift_is_that_of_the_candle_that_gives_the_price() {
         // 0.5 x range x sqrt(15 / 60): the ranges are 8 and 4, so the shifts are 2 and 1.
-        let settings = SimulationSettings {
-            stress: 0.5,
-            latency_ms: Millis::from_seconds(15),
-            ..SimulationSettings::default()
-        };
-        let path = path(None, &settings);
+        let (stress, latency_ms) = (0.5, Millis::from_seconds(15));
+        let path = path(None, &SimulationSettings { stress, latency_ms, ..SimulationSettings::default() });
         for (moment, price, shift) in [
             (Entry(Millis::new(START)), 10.0, 2.0),
             (Exit(Millis::new(START + 60_000)), 16.0, 2.0),
@@ -413,10 +409,7 @@ mod tests {
         check_shift(1.0, 15_000, 2.0);
         check_shift(0.5, 60_000, 2.0);
         check_shift(0.0, 15_000, 0.0);
-    }
-
-    #[test]
-    fn a_latency_below_one_second_counts_as_one() {
+        // A latency below a second counts as one.
         check_shift(0.5, 0, 2.0 * (1_000.0_f64 / 60_000.0).sqrt());
         check_shift(0.5, 999, 2.0 * (1_000.0_f64 / 60_000.0).sqrt());
     }
@@ -426,17 +419,13 @@ mod tests {
     }
 
     #[test]
-    fn prices_go_to_the_nearest_step() {
+    fn prices_go_to_the_nearest_step_and_one_that_is_not_above_zero_is_none() {
         check_tick(0.01, 1.234, 1.23);
         check_tick(0.01, 1.236, 1.24);
         check_tick(0.25, 10.125, 10.25);
         check_tick(0.25, 10.12, 10.0);
         check_tick(5.0, 42_717.4, 42_715.0);
         check_tick(0.00001, 1.234_567_8, 1.23457);
-    }
-
-    #[test]
-    fn a_step_that_is_not_above_zero_is_none() {
         for size in [0.0, -0.01, f64::NAN, f64::INFINITY] {
             assert_eq!(Tick::new(size), None);
         }

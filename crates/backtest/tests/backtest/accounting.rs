@@ -5,7 +5,7 @@ use crate::stage::{Extremes, Scripted, bot, closing, minute, run, series, settin
 use candlewick_backtest::Summary;
 use candlewick_engine::IntentState;
 use candlewick_sdk::testkit::{gappy, random_walk};
-use candlewick_sdk::{CandleSeries, Money};
+use candlewick_sdk::{CandleSeries, Money, Outcome};
 use std::collections::BTreeMap;
 
 /// One bot over five minutes that rise; it buys at these minutes. Expected are the states of its intents, the final
@@ -45,20 +45,14 @@ fn a_trade_without_a_price_is_refused_and_one_without_an_end_called_off() {
     let kept: Vec<_> = all.candles().iter().filter(|candle| candle.time() != minute(2)).copied().collect();
     let candles = CandleSeries::new(place, kept).unwrap();
     for (buys, outcome, refused) in
-        [(2, None, BTreeMap::from([("NoPrice", 1)])), (1, Some("WON"), BTreeMap::new())]
+        [(2, None, BTreeMap::from([("NoPrice", 1)])), (1, Some(Outcome::Won), BTreeMap::new())]
     {
         let settings = settings(vec![bot("a", place)]);
         let strategy = Scripted::on(place, &[buys]);
-        let finished = run(
-            &settings,
-            vec![Box::new(strategy)],
-            std::slice::from_ref(&candles),
-            &[],
-            &mut Lines::default(),
-        )
-        .unwrap();
+        let candles = std::slice::from_ref(&candles);
+        let finished = run(&settings, vec![Box::new(strategy)], candles, &[], &mut Lines::default()).unwrap();
         let row = finished.book.rows()[0];
-        assert_eq!(row.outcome.map(candlewick_sdk::Outcome::as_str), outcome, "minute {buys}");
+        assert_eq!(row.outcome, outcome, "minute {buys}");
         assert_eq!(finished.book.refused(), refused);
     }
     let mut settings = settings(vec![bot("a", place)]);
@@ -66,10 +60,7 @@ fn a_trade_without_a_price_is_refused_and_one_without_an_end_called_off() {
     let strategy = Scripted::on(place, &[1]);
     let finished = run(&settings, vec![Box::new(strategy)], &[candles], &[], &mut Lines::default()).unwrap();
     let row = finished.book.rows()[0];
-    assert_eq!(
-        (row.outcome.map(candlewick_sdk::Outcome::as_str), row.profit),
-        (Some("CANCELLED"), Money::ZERO)
-    );
+    assert_eq!((row.outcome, row.profit), (Some(Outcome::Cancelled), Money::ZERO));
     assert_eq!(finished.final_balance, Money::from_minor(100_000));
 }
 

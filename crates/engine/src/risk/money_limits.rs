@@ -171,7 +171,8 @@ mod tests {
             (0, 1.5, 15_000, Ruling::Refuse),
         ] {
             let mut situation = Situation::with(|risk| {
-                (risk.daily_profit_target, risk.daily_profit_target_percent) = (Decimal::from(target), percent);
+                let target = Decimal::from(target);
+                (risk.daily_profit_target, risk.daily_profit_target_percent) = (target, percent);
             });
             situation.ledger.settle(Money::ZERO, Money::from_minor(won));
             assert_eq!(situation.ask(check_daily_profit_target), expected, "won {won}");

@@ -83,7 +83,9 @@ mod tests {
 
     #[test]
     fn an_unanswered_open_or_a_doubt_blocks_its_symbol_and_no_other() {
-        for (stage, check) in [(Stage::InFlight, check_in_flight as Check), (Stage::InDoubt, check_in_doubt)] {
+        for (stage, check) in
+            [(Stage::InFlight, check_in_flight as Check), (Stage::InDoubt, check_in_doubt)]
+        {
             let mut situation = Situation::default();
             situation.begin(Situation::SYMBOL, stage);
             assert_eq!(situation.ask(check), Ruling::Refuse);

@@ -146,14 +146,19 @@ fn a_missing_price_cancels_and_returns_the_stake() {
     check(stand_in, NextCandle, 180_000, draw);
 }
 
-#[test]
-fn a_hole_inside_a_trade_does_not_matter() {
-    let mut venue = venue(exact(0), 5_000);
-    venue.submit(&order(1, TimeFixed, "03:00", 180_000));
+/// What is said of the end of an order, of 5,000 to stake.
+fn ended(settings: SimulationSettings, order: &Order) -> TradeFigures {
+    let mut venue = venue(settings, 5_000);
+    venue.submit(order);
     let events = drain(&mut venue);
     let [_, VenueEvent::Settled(trade)] = &events[..] else { panic!("{events:?}") };
+    figures(trade)
+}
+
+#[test]
+fn a_hole_inside_a_trade_does_not_matter() {
     let expected = (Outcome::Won, 800, Some(294.0), Some(606.0), 180_000, 360_000, 364_000);
-    assert_eq!(figures(trade), expected);
+    assert_eq!(ended(exact(0), &order(1, TimeFixed, "03:00", 180_000)), expected);
 }
 
 #[test]
@@ -162,12 +167,9 @@ fn stress_moves_both_prices_against_the_trade() {
     let settings = SimulationSettings { stress: 0.5, ..exact(15_000) };
     let bought = (Outcome::Won, 800, Some(103.5), Some(199.5), 15_000, 75_000, 79_000);
     check(settings.clone(), TimeFixed, 0, bought);
-    let mut venue = venue(settings, 5_000);
-    venue.submit(&Order { direction: Direction::Sell, ..order(1, CandleClose, "01:00", 105_000) });
-    let events = drain(&mut venue);
-    let [_, VenueEvent::Settled(trade)] = &events[..] else { panic!("{events:?}") };
+    let sell = Order { direction: Direction::Sell, ..order(1, CandleClose, "01:00", 105_000) };
     let sold = (Outcome::Won, 800, Some(298.0), Some(296.0), 120_000, 180_000, 184_000);
-    assert_eq!(figures(trade), sold);
+    assert_eq!(ended(settings, &sell), sold);
 }
 
 #[test]
@@ -294,14 +296,11 @@ fn a_venue_that_cannot_be_is_refused() {
     let made = |settings, balance, markets| Simulator::new(settings, Money::from_minor(balance), markets);
     let error = |made: Result<Simulator, SimulatorError>| made.unwrap_err().to_string();
     assert_eq!(error(made(exact(-1), 0, vec![])), "[simulation] latency_ms = -1: use 0 to 86400000");
-    assert_eq!(
-        error(made(exact(0), -1, vec![])),
-        "the wallet cannot start with -1 minor units: use 0 or more"
-    );
-    assert_eq!(
-        error(made(exact(0), 0, vec![market(), market_of(Symbol::new("ZECUSDT").unwrap()), market()])),
-        "BTCUSDT is given twice: give one market for each symbol, with its finer candles as detail"
-    );
+    let words = "the wallet cannot start with -1 minor units: use 0 or more";
+    assert_eq!(error(made(exact(0), -1, vec![])), words);
+    let twice = vec![market(), market_of(Symbol::new("ZECUSDT").unwrap()), market()];
+    let words = "BTCUSDT is given twice: give one market for each symbol, with its finer candles as detail";
+    assert_eq!(error(made(exact(0), 0, twice)), words);
 }
 
 #[test]
