@@ -220,6 +220,7 @@ mod tests {
 
     #[test]
     fn a_correction_leaves_what_the_right_outcome_would_have_left() {
+        use Outcome::{Cancelled, Draw, Lost, Won};
         let after = |third: Outcome| {
             let mut running = RunningEdge::default();
             for number in 1..=300 {
@@ -230,11 +231,7 @@ mod tests {
             }
             running
         };
-        for (first, right) in [
-            (Outcome::Won, Outcome::Lost),
-            (Outcome::Cancelled, Outcome::Won),
-            (Outcome::Lost, Outcome::Draw),
-        ] {
+        for (first, right) in [(Won, Lost), (Cancelled, Won), (Lost, Draw)] {
             let (mut corrected, expected) = (after(first), after(right));
             assert_ne!(corrected.sequence().edge(0.95), expected.sequence().edge(0.95));
             corrected.correct(IntentId::new(3), right);

@@ -138,13 +138,9 @@ mod tests {
         let mut reentry = Reentry::default();
         reentry.on_ended(Direction::Buy, Millis::from_seconds(100), 1);
         assert_eq!(reentry.missed_from(MINUTE), None, "the first level waits for no candle");
-    }
-
-    #[test]
-    fn a_trade_that_ends_later_decides() {
         let mut reentry = Reentry::default();
         reentry.on_ended(Direction::Buy, Millis::from_seconds(100), 2);
         reentry.on_ended(Direction::Sell, Millis::from_seconds(110), 1);
-        assert_eq!(reentry.on_close(Millis::from_seconds(120), MINUTE), None);
+        assert_eq!(reentry.on_close(Millis::from_seconds(120), MINUTE), None, "the one that ends later decides");
     }
 }

@@ -164,10 +164,8 @@ mod tests {
         let mut later = RefusalCount::default();
         later.record(Rule::Pause, first);
         before.append(&later, first, second);
-        assert_eq!(
-            (of(before.all()), of(before.after(second))),
-            (vec![("Halted", 1), ("Pause", 1)], vec![("Pause", 1)])
-        );
+        let expected = (vec![("Halted", 1), ("Pause", 1)], vec![("Pause", 1)]);
+        assert_eq!((of(before.all()), of(before.after(second))), expected);
     }
 
     #[test]

@@ -209,10 +209,8 @@ mod tests {
         };
         // Closed from 21:00 on Friday to 21:00 on Sunday.
         assert_eq!([hours(0, 24), hours(20, 24), hours(24, 48), hours(48, 72)], [21, 1, 0, 3]);
-        assert_eq!(
-            [hours(30, 31), hours(0, 168), hours(-24, 0), hours(0, 31 * 24)],
-            [0, 120, 24, 31 * 24 - 5 * 48]
-        );
+        let expected = [0, 120, 24, 31 * 24 - 5 * 48];
+        assert_eq!([hours(30, 31), hours(0, 168), hours(-24, 0), hours(0, 31 * 24)], expected);
         assert_eq!(hours(5, 5), 0);
     }
 }

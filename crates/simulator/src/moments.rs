@@ -108,7 +108,6 @@ mod tests {
     use crate::RecordedLatency;
     use ExpirationType::{CandleClose, NextCandle, TimeFixed, Unstated};
     use OpenRounding::{None as Exact, SecondEnd};
-    use PriceMoment::{Entry, Exit, SecondEntry};
     use candlewick_sdk::CloseType;
     use proptest::prelude::*;
 
@@ -145,19 +144,6 @@ mod tests {
         check(NextCandle, 60, 50, Exact, (60_000, 120_000));
         check(TimeFixed, 60, 0, SecondEnd, (999, 60_999));
         check(CandleClose, 60, 0, SecondEnd, (999, 60_000));
-    }
-
-    #[test]
-    fn the_worked_rows_are_priced_where_they_say() {
-        let priced = |kind, rounding| {
-            let made = moments(kind, 60, 0, rounding);
-            (made.entry, made.exit)
-        };
-        assert_eq!(priced(TimeFixed, SecondEnd), (SecondEntry(at(1_000)), Exit(at(61_000))));
-        assert_eq!(priced(CandleClose, SecondEnd), (SecondEntry(at(1_000)), Exit(at(60_000))));
-        assert_eq!(priced(NextCandle, SecondEnd), (Entry(at(60_000)), Exit(at(120_000))));
-        assert_eq!(priced(TimeFixed, Exact), (Entry(at(0)), Exit(at(60_000))));
-        assert_eq!(priced(NextCandle, Exact), (Entry(at(60_000)), Exit(at(120_000))));
     }
 
     #[test]

@@ -122,10 +122,8 @@ mod tests {
     #[test]
     fn a_list_that_cannot_be_used_is_reported_with_its_path_and_line() {
         let refusal = |params| SignalList::build(params, &bot("BTCUSDT")).unwrap_err().to_string();
-        assert_eq!(
-            refusal(Params::default()),
-            "parameters of strategy \"signal-list\": file is missing: name a CSV file of signals"
-        );
+        let expected = "parameters of strategy \"signal-list\": file is missing: name a CSV file of signals";
+        assert_eq!(refusal(Params::default()), expected);
         assert!(
             refusal(params("no/such.csv")).starts_with("no/such.csv: the list cannot be read: No such file")
         );

@@ -174,10 +174,8 @@ mod tests {
     fn levels_in_the_wrong_order_are_refused() {
         let params = Params { oversold: 80.0, ..Params::default() };
         let error = StochasticAdx::build(params, &bot("BTCUSDT")).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "the strategy's parameters: oversold = 80 must be below overbought = 80"
-        );
+        let expected = "the strategy's parameters: oversold = 80 must be below overbought = 80";
+        assert_eq!(error.to_string(), expected);
     }
 
     #[test]

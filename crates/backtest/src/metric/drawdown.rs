@@ -139,9 +139,9 @@ mod tests {
     /// Profits become known at seconds 1, 2, 3 ...
     fn fold(profits: &[i64]) -> DrawdownFold {
         let mut fold = DrawdownFold::new(START);
-        (1..)
-            .zip(profits)
-            .for_each(|(second, units)| fold.settle(Some(at(second)), Money::from_minor(*units)));
+        for (second, units) in (1..).zip(profits) {
+            fold.settle(Some(at(second)), Money::from_minor(*units));
+        }
         fold
     }
 

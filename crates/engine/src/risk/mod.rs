@@ -235,16 +235,6 @@ mod tests {
     }
 
     #[test]
-    fn a_sound_proposal_becomes_an_approved_trade_with_the_next_number() {
-        let situation = Situation::default();
-        let mut actions = Vec::new();
-        approve(&situation.proposal, situation.view(), &mut actions).expect("nothing speaks against it");
-        let [Action::Open(approved)] = &actions[..] else { panic!("{actions:?}") };
-        assert_eq!(approved.intent().number(), 1);
-        assert_eq!(approved.stake(), situation.proposal.stake);
-    }
-
-    #[test]
     fn a_virtual_signal_alone_is_refused() {
         for (is_virtual, expected) in [(true, Ruling::Refuse), (false, Ruling::Pass)] {
             let mut situation = Situation::default();

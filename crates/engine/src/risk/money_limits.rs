@@ -209,15 +209,6 @@ mod tests {
     }
 
     #[test]
-    fn after_a_resume_the_peak_is_the_present_equity() {
-        let mut situation = Situation::default();
-        situation.lose(Money::from_minor(300_000));
-        assert_eq!(situation.ask(check_max_drawdown), Ruling::Refuse);
-        situation.ledger.rebase();
-        assert_eq!(situation.ask(check_max_drawdown), Ruling::Pass);
-    }
-
-    #[test]
     fn a_win_ends_the_streak() {
         let mut situation = Situation::with(|risk| risk.max_loss_streak = 2);
         for (outcome, expected) in

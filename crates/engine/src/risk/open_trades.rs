@@ -77,22 +77,8 @@ pub(super) fn check_max_trades_per_day(_proposal: &Proposal, view: View<'_>) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::super::Check;
     use super::super::testing::Situation;
     use super::*;
-
-    #[test]
-    fn an_unanswered_open_or_a_doubt_blocks_its_symbol_and_no_other() {
-        for (stage, check) in
-            [(Stage::InFlight, check_in_flight as Check), (Stage::InDoubt, check_in_doubt)]
-        {
-            let mut situation = Situation::default();
-            situation.begin(Situation::SYMBOL, stage);
-            assert_eq!(situation.ask(check), Ruling::Refuse);
-            situation.proposal.symbol = Situation::other_symbol();
-            assert_eq!(situation.ask(check), Ruling::Pass);
-        }
-    }
 
     #[test]
     fn an_open_trade_the_other_way_refuses_unless_allowed() {

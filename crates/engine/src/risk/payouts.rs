@@ -94,17 +94,6 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_payout_lets_one_probe_through() {
-        let mut situation = with_min_payout();
-        assert_eq!(probe(&situation), Probe::Needed);
-        assert_eq!(situation.ask(check_min_payout), Ruling::Pass);
-        situation.state.begin_probe(Situation::SYMBOL, IntentId::new(1));
-        assert_eq!(situation.ask(check_min_payout), Ruling::Refuse);
-        situation.state.end_probe(Situation::SYMBOL, IntentId::new(1));
-        assert_eq!(situation.ask(check_min_payout), Ruling::Pass, "the probe was refused: another may try");
-    }
-
-    #[test]
     fn a_payout_is_found_out_only_where_it_matters_and_is_not_known() {
         assert_eq!(probe(&Situation::default()), Probe::NotNeeded, "no least payout is set");
         let mut situation = with_min_payout();

@@ -250,14 +250,4 @@ mod tests {
             assert_eq!(ask(reason, refusals, setting), expected, "{reason} {refusals} {setting:?}");
         }
     }
-
-    #[test]
-    fn a_resume_ends_the_pauses() {
-        let mut situation = Situation::default();
-        let at = situation.proposal.at;
-        situation.state.venue_refusals.record(RefusalReason::Other, Situation::SYMBOL, at, at);
-        assert_eq!(situation.ask(check_refused_by_venue), Ruling::Refuse);
-        situation.state.resume();
-        assert_eq!(situation.ask(check_refused_by_venue), Ruling::Pass);
-    }
 }

@@ -36,15 +36,6 @@ fn a_stake_leaves_at_the_approval_and_comes_back_with_its_profit_to_the_cent() {
 }
 
 #[test]
-fn what_the_venue_says_a_trade_earned_is_what_is_booked() {
-    let mut session = TestSession::new(&[bot()], |_| {});
-    session.check_money(&[
-        (candle(0, 1), "#1 a BUY 10.00 opened", [999_000, 1_000]),
-        (at(125, won(1, 799)), "", [1_000_799, 0]),
-    ]);
-}
-
-#[test]
 fn an_intent_that_never_came_to_be_returns_its_stake_and_counts_nowhere() {
     for answer in [rejected, not_sent] {
         let ladder = ladder(LadderEntry::NextSignal, IfRefused::Wait);

@@ -77,10 +77,8 @@ fn details_gather_and_are_not_lost() {
         session.handle(&at(moment, kind));
     }
     let row = session.book.rows()[0];
-    assert_eq!(
-        (session.book.venue_id(&row), row.open_time, row.open_price),
-        (id, Some(second(62)), Some(1.5))
-    );
+    let expected = (id, Some(second(62)), Some(1.5));
+    assert_eq!((session.book.venue_id(&row), row.open_time, row.open_price), expected);
     assert_eq!((row.close_time, row.close_price), (Some(second(122)), Some(1.6)));
     assert_eq!((row.payout, row.outcome), (payout(85), Some(Outcome::Won)));
 }

@@ -203,9 +203,7 @@ fn a_verdict_in_a_journal_names_what_it_rests_on() {
     let actions: Vec<Action> = losing(LOSSES).iter().flat_map(|event| session.actions(event)).collect();
     let verdict = actions.iter().find(|action| matches!(action, Action::Verdict(_))).unwrap();
     let Value::Object(written) = to_value(verdict).unwrap() else { panic!() };
-    assert_eq!(
-        (&written["action"], &written["edge"], &written["bot"]),
-        (&json!("verdict"), &json!("rejected"), &json!(0))
-    );
+    let expected = (&json!("verdict"), &json!("rejected"), &json!(0));
+    assert_eq!((&written["action"], &written["edge"], &written["bot"]), expected);
     assert!(written["account_against"].as_f64().unwrap() >= 1.0 / 0.3, "{written:?}");
 }

@@ -246,9 +246,7 @@ mod tests {
     #[test]
     fn too_few_candles_for_the_warmup_are_named() {
         let few = conformance::<Follows>(&HONEST, &bot("BTCUSDT"), &random_walk(1, 50));
-        assert_eq!(
-            few.unwrap_err().to_string(),
-            "the candles: give at least 102 candles: there are 50, and the warm-up is long"
-        );
+        let expected = "the candles: give at least 102 candles: there are 50, and the warm-up is long";
+        assert_eq!(few.unwrap_err().to_string(), expected);
     }
 }

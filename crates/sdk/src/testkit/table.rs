@@ -233,10 +233,8 @@ mod tests {
             let candle = &row.candle;
             [candle.open(), candle.high(), candle.low(), candle.close(), candle.volume()]
         };
-        assert_eq!(
-            rows.iter().map(of).collect::<Vec<_>>(),
-            [[10.0, 10.0, 9.5, 10.0, 3.0], [10.0, 12.0, 9.0, 12.0, 4.0]]
-        );
+        let expected = [[10.0, 10.0, 9.5, 10.0, 3.0], [10.0, 12.0, 9.0, 12.0, 4.0]];
+        assert_eq!(rows.iter().map(of).collect::<Vec<_>>(), expected);
         assert_eq!(rows[1].candle.time() - rows[0].candle.time(), Millis::MINUTE);
     }
 
