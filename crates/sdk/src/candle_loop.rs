@@ -374,9 +374,9 @@ mod tests {
     #[test]
     fn ahead_it_ends_at_the_answer_that_makes_as_many_as_may_be() {
         let candles = from_closes(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
-        let answer = |place: usize| CandleAnswer {
-            candle_time: candles[place].time(),
-            signal: Signal::buy("chosen").with("place", place as f64),
+        let answer = |place: usize| {
+            let signal = Signal::buy("chosen").with("place", place as f64);
+            CandleAnswer { candle_time: candles[place].time(), signal }
         };
         for (most, expected) in [(1, vec![2, 4, 5, 6]), (2, vec![4, 6]), (3, vec![5, 6]), (4, vec![6])] {
             let mut strategy = Notes { answers: &[1, 3, 4], shown: Vec::new() };

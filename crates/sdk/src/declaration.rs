@@ -522,13 +522,8 @@ mod tests {
     #[test]
     fn it_answers_where_all_comparisons_of_a_rule_are_met_and_the_first_rule_counts() {
         let mut strategy = Moves::default();
-        let render = |signal: Signal| {
-            format!(
-                "{} {} {:?}",
-                signal.direction,
-                signal.reason,
-                signal.expiry.map(|e| e.close_type.to_string())
-            )
+        let render = |Signal { direction, reason, expiry, .. }: Signal| {
+            format!("{direction} {reason} {:?}", expiry.map(|e| e.close_type.to_string()))
         };
         let answers: Vec<_> = from_closes(&[10.0, 11.0, 11.5, 12.0, 11.0])
             .iter()

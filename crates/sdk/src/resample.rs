@@ -487,11 +487,7 @@ mod tests {
         }
         let days: Vec<usize> =
             (0..recording.seen.len()).filter(|at| recording.seen[*at].contains("1d")).collect();
-        assert_eq!(
-            days,
-            [before_sunday.unwrap()],
-            "right before the first candle of Sunday, and none of Sunday"
-        );
+        assert_eq!(days, [before_sunday.unwrap()], "right before the first candle of Sunday, and none of it");
         assert_eq!(recording.seen[days[0]], format!("1d of {friday}"));
     }
 

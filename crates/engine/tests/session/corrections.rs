@@ -20,8 +20,7 @@ fn a_correction_moves_ledger_ladder_and_streak() {
     let ladder = ladder(LadderEntry::NextSignal, IfRefused::Wait);
     let mut test = TestSession::new(&[Script::new("a").buys(&[1, 3, 5, 7]).staking(ladder)], |_| {});
     test.check_money(&[
-        (candle(0, 1), "#1 a BUY 10.00", [999_000, 1_000]),
-        (at(62, opened_paying(1, 80)), "", [999_000, 1_000]),
+        (candle(0, 1), "#1 a BUY 10.00 opened at 80", [999_000, 1_000]),
         (at(125, cancelled(1)), "", [1_000_000, 0]),
         (candle(0, 3), "#2 a BUY 10.00", [999_000, 1_000]),
         (at(190, corrected(1, Outcome::Lost, -1_000)), "", [998_000, 1_000]),
@@ -56,8 +55,7 @@ fn a_corrected_loss_counts_for_the_limits_of_the_day_and_begins_a_pause() {
     for (change, refusal) in [(&day as &dyn Fn(&mut RiskSettings), "a DailyLossLimit"), (&pause, "a Pause")] {
         let mut test = TestSession::new(&[bot()], change);
         test.check(&[
-            (candle(0, 1), "#1 a BUY 10.00"),
-            (at(62, opened_paying(1, 80)), ""),
+            (candle(0, 1), "#1 a BUY 10.00 opened at 80"),
             (at(125, cancelled(1)), ""),
             (at(126, corrected(1, Outcome::Lost, -1_000)), ""),
             (candle(0, 3), refusal),
@@ -71,11 +69,7 @@ fn a_corrected_loss_counts_for_the_limits_of_the_day_and_begins_a_pause() {
 fn a_settlement_can_be_corrected_for_more_than_a_day() {
     let free_after = |hours: i64| {
         let mut test = TestSession::new(&[Script::new("a").buys(&[1])], |_| {});
-        test.check(&[
-            (candle(0, 1), "#1 a BUY 10.00"),
-            (at(62, opened_paying(1, 80)), ""),
-            (at(125, won(1, 800)), ""),
-        ]);
+        test.check(&[(candle(0, 1), "#1 a BUY 10.00 opened at 80"), (at(125, won(1, 800)), "")]);
         for hour in 1..hours {
             test.handle(&at(hour * 3_600, NO_SKEW));
         }

@@ -1,6 +1,6 @@
 //! A Session with scripted bots, and the rows that it is held to.
 
-use crate::event::{NO_SKEW, at, opened};
+use crate::event::{NO_SKEW, at, opened, opened_paying};
 use crate::script::{Script, session_settings};
 use candlewick_engine::{Action, Event, RiskSettings, Session, TradeBook};
 use candlewick_sdk::Millis;
@@ -10,7 +10,8 @@ pub(crate) struct TestSession {
     pub(crate) book: TradeBook,
 }
 
-/// An event, and what is answered to it; `opened` after an order is the venue's word two seconds later.
+/// An event, and what is answered to it; `opened` after an order, or `opened at 80` (percent), is the venue's word two
+/// seconds later.
 pub(crate) type Row<'a> = (Event, &'a str);
 
 /// An event, what is answered to it, and the free balance and open stakes after it, in cents.
@@ -55,13 +56,13 @@ impl TestSession {
 
     fn answer(&mut self, event: &Event, expected: &str) -> String {
         let answer = self.handle(event);
-        if !expected.ends_with(" opened") {
-            return answer;
-        }
+        let Some((_, paying)) = expected.split_once(" opened") else { return answer };
         let number = self.book.rows().last().expect(expected).approved.intent().number();
         let [at, received] = [event.at, event.received].map(|moment| moment + Millis::SECOND * 2);
-        assert_eq!(self.handle(&Event { at, received, kind: opened(number) }), "");
-        answer + " opened"
+        let percent = paying.strip_prefix(" at ").map(|percent| percent.parse().unwrap());
+        let kind = percent.map_or_else(|| opened(number), |percent| opened_paying(number, percent));
+        assert_eq!(self.handle(&Event { at, received, kind }), "");
+        answer + " opened" + paying
     }
 
     /// Hands in an event; what was answered, in words.

@@ -449,10 +449,8 @@ mod tests {
                     let expected = [&mut first, &mut second].map(|ema| ema.update(*value));
                     let found =
                         [fast[place], slow[place]].map(|found| Some(found).filter(|found| !found.is_nan()));
-                    assert_eq!(
-                        found.map(|found| found.map(f64::to_bits)),
-                        expected.map(|own| own.map(f64::to_bits))
-                    );
+                    let bits = |answers: [Option<f64>; 2]| answers.map(|own| own.map(f64::to_bits));
+                    assert_eq!(bits(found), bits(expected));
                 }
             }
         }
@@ -521,10 +519,8 @@ mod tests {
                     let expected = alone.update(*value);
                     let expected =
                         expected.map_or([f64::NAN; 3], |own| [own.macd, own.signal, own.histogram]);
-                    assert_eq!(
-                        lines.each_ref().map(|line| line[place].to_bits()),
-                        expected.map(f64::to_bits)
-                    );
+                    let found = lines.each_ref().map(|line| line[place].to_bits());
+                    assert_eq!(found, expected.map(f64::to_bits));
                 }
             }
         }

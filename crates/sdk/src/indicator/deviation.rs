@@ -243,10 +243,8 @@ mod tests {
         let mut z_score = ZScore::new(8).unwrap();
         let answers = [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0, 2.0].map(|value| z_score.update(value));
         assert!(answers[..7].iter().all(Option::is_none));
-        assert!(
-            (answers[7].unwrap() - 2.0).abs() < 1e-12 && (answers[8].unwrap() + 1.5).abs() < 1e-12,
-            "{answers:?}"
-        );
+        let [high, low] = [7, 8].map(|place: usize| answers[place].unwrap());
+        assert!((high - 2.0).abs() < 1e-12 && (low + 1.5).abs() < 1e-12, "{answers:?}");
     }
 
     #[test]

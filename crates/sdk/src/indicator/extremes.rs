@@ -138,11 +138,8 @@ mod tests {
             let mut window = Window::new(period);
             for value in 0..50 {
                 let expected = (value + 1 >= period).then(|| Stretch(value + 1 - period, value, period));
-                assert_eq!(
-                    window.update(Stretch(value, value, 1)),
-                    expected,
-                    "period {period}, value {value}"
-                );
+                let found = window.update(Stretch(value, value, 1));
+                assert_eq!(found, expected, "period {period}, value {value}");
             }
         }
     }

@@ -283,10 +283,8 @@ mod tests {
     fn the_high_is_0_and_the_low_is_minus_100() {
         let mut williams = WilliamsR::new(3).unwrap();
         // Three candles span 5 to 9, at last 5 to 8.
-        let answers: Vec<_> = from_closes(&[5.0, 9.0, 8.0, 6.0, 5.0, 5.75])
-            .iter()
-            .map(|candle| williams.update(candle))
-            .collect();
+        let candles = from_closes(&[5.0, 9.0, 8.0, 6.0, 5.0, 5.75]);
+        let answers: Vec<_> = candles.iter().map(|candle| williams.update(candle)).collect();
         assert_eq!(answers, [None, None, Some(-25.0), Some(-75.0), Some(-100.0), Some(-75.0)]);
         let still: Vec<_> =
             from_closes(&[5.0; 9]).iter().filter_map(|candle| williams.update(candle)).collect();

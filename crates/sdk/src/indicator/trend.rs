@@ -524,10 +524,8 @@ mod tests {
             assert!(index < 1_000 || early_stop == late_stop, "{index}: {early_stop:?} {late_stop:?}");
             let (Some(early), Some(late)) = (early, late) else { continue };
             if index >= 1_500 {
-                assert!(
-                    early.trend == late.trend && (early.line - late.line).abs() < 1e-7,
-                    "{index}: {early:?} {late:?}"
-                );
+                let is_near = (early.line - late.line).abs() < 1e-7;
+                assert!(early.trend == late.trend && is_near, "{index}: {early:?} {late:?}");
             }
         }
     }
@@ -584,10 +582,8 @@ mod tests {
             let first = f64::midpoint(candles[0].open(), candles[0].close()) * weight(index);
             let open =
                 first + (0..index).map(|earlier| means[earlier] * weight(index - earlier)).sum::<f64>();
-            assert!(
-                (smooth.open() - open).abs() < 1e-10 && smooth.close() == means[index],
-                "{index}: {smooth:?}"
-            );
+            let is_near = (smooth.open() - open).abs() < 1e-10;
+            assert!(is_near && smooth.close() == means[index], "{index}: {smooth:?}");
             assert_eq!(smooth.high(), candle.high().max(smooth.open()).max(smooth.close()));
             assert_eq!(smooth.low(), candle.low().min(smooth.open()).min(smooth.close()));
             assert_eq!((smooth.time(), smooth.volume()), (candle.time(), candle.volume()));

@@ -245,10 +245,8 @@ mod tests {
         let flat = (10.0, 10.0, String::new());
         let [buy, fell, rests] = [(10.0, 12.0, "BUY"), (12.0, 11.0, ""), (11.0, 11.0, "")]
             .map(|(open, close, signal)| (open, close, signal.to_owned()));
-        assert_eq!(
-            rows.iter().map(of).collect::<Vec<_>>(),
-            [flat.clone(), flat.clone(), flat, buy, fell, rests]
-        );
+        let expected = [flat.clone(), flat.clone(), flat, buy, fell, rests];
+        assert_eq!(rows.iter().map(of).collect::<Vec<_>>(), expected);
         assert!(rows.windows(2).all(|two| two[1].candle.time() - two[0].candle.time() == Millis::MINUTE));
     }
 

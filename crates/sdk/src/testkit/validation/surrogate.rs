@@ -275,11 +275,8 @@ mod tests {
             (Surrogate::Reshaped, 600, 500, false),
             (Surrogate::Mirrored, 700, 500, true),
         ] {
-            assert_eq!(
-                surrogate.is_collapse(&hits(here), &hits(there)),
-                expected,
-                "{surrogate:?} {here} {there}"
-            );
+            let is_collapse = surrogate.is_collapse(&hits(here), &hits(there));
+            assert_eq!(is_collapse, expected, "{surrogate:?} {here} {there}");
         }
     }
 }
