@@ -8,11 +8,11 @@ mod stage;
 
 use candlewick_backtest::{Backtest, BacktestSettings, Finished};
 use candlewick_engine::{BotSettings, CooldownScope, Entry, EventKind, JournalHash, Recorder, RiskSettings};
-use candlewick_sdk::indicator::Rsi;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::testkit::random_walk;
-use candlewick_sdk::{Candle, CandleSeries, Interval, Series, Signal, Strategy};
+use candlewick_sdk::{CandleSeries, Interval, Series, Strategy};
 use candlewick_simulator::{Market, SimulationSettings};
+use stage::Extremes;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::io;
@@ -78,23 +78,6 @@ impl Recorder for Meter {
     }
 }
 
-struct RsiExtremes(Rsi);
-
-impl Strategy for RsiExtremes {
-    fn warmup(&self) -> usize {
-        self.0.warmup()
-    }
-
-    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        let rsi = self.0.update(candle.close())?;
-        match rsi {
-            ..30.0 => Some(Signal::buy("oversold").with("rsi", rsi)),
-            70.0.. => Some(Signal::sell("overbought").with("rsi", rsi)),
-            _ => None,
-        }
-    }
-}
-
 fn settings(series: Series) -> BacktestSettings {
     let close_type = "05:00".parse().unwrap();
     let mut settings = stage::settings(vec![BotSettings { close_type, ..stage::bot("rsi", series) }]);
@@ -106,7 +89,7 @@ fn settings(series: Series) -> BacktestSettings {
 
 fn asked_on_the_way(settings: &BacktestSettings, candles: &[CandleSeries], markets: Vec<Market>) -> Vec<u64> {
     let bots = settings.session.bots.len();
-    let strategy = |_| -> Box<dyn Strategy> { Box::new(RsiExtremes(Rsi::new(14).unwrap())) };
+    let strategy = |_| -> Box<dyn Strategy> { Box::new(Extremes::over(14)) };
     let strategies = (0..bots).map(strategy).collect();
     let backtest = Backtest::new(settings, strategies, &vec![false; bots], candles, markets).unwrap();
     let mut marks = Vec::with_capacity(1_000);
@@ -125,7 +108,7 @@ fn walk(symbol: &str, interval: Interval, seed: u64) -> CandleSeries {
 fn run() -> (Finished, [u64; CANDLES / MARK + 1]) {
     let candles = walk("BTCUSDT", Interval::MINUTE, 1);
     let settings = settings(candles.series());
-    let strategies: Vec<Box<dyn Strategy>> = vec![Box::new(RsiExtremes(Rsi::new(14).unwrap()))];
+    let strategies: Vec<Box<dyn Strategy>> = vec![Box::new(Extremes::over(14))];
     let market = Market { prices: candles.clone(), detail: Vec::new() };
     let backtest = Backtest::new(&settings, strategies, &[false], &[candles], vec![market]).unwrap();
     let mut meter = Meter { hash: JournalHash::new(), candles: 0, marks: [0; CANDLES / MARK + 1] };

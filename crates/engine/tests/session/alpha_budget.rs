@@ -2,27 +2,15 @@
 
 use crate::event::{at, candle, lost, opened_paying, won};
 use crate::fold::{Fold, Journalled, journalled};
-use crate::script::{Script, header_of, session_settings};
+use crate::script::{Restless, Script, header_of, session_settings};
 use candlewick_engine::{
     Action, BotSettings, BotVerdict, Edge, Event, EventKind, RiskSettings, Session, SessionSettings,
     TradeBook, VerdictSettings, judge,
 };
+use candlewick_sdk::Strategy;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::json;
-use candlewick_sdk::{Candle, Signal, Strategy};
 use candlewick_statistics::Verdict;
-
-struct AlwaysBuys;
-
-impl Strategy for AlwaysBuys {
-    fn warmup(&self) -> usize {
-        0
-    }
-
-    fn on_candle(&mut self, _candle: &Candle) -> Option<Signal> {
-        Some(Signal::buy("always"))
-    }
-}
 
 fn without_limits() -> RiskSettings {
     RiskSettings {
@@ -49,7 +37,7 @@ fn changed(name: &str, period: u32) -> BotSettings {
 }
 
 fn session_of(settings: &SessionSettings) -> Session {
-    let strategies = settings.bots.iter().map(|_| Box::new(AlwaysBuys) as Box<dyn Strategy>);
+    let strategies = settings.bots.iter().map(|_| Box::new(Restless(0)) as Box<dyn Strategy>);
     Session::new(settings, strategies.collect()).unwrap()
 }
 
