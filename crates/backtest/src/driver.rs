@@ -64,9 +64,8 @@ impl Recorder for NullRecorder {
     }
 }
 
-/// Minimum initial capacity of the trade book, in intents.
-/// The capacity is one intent per `CANDLES_PER_INTENT` candles, more than nearly all strategies need. Unused
-/// capacity takes no memory, but a book that grows is copied.
+/// Minimum initial capacity of the trade book, in intents. Unused capacity takes no memory, but a book that
+/// grows is copied.
 const LEAST_ROOM: usize = 4_096;
 const CANDLES_PER_INTENT: usize = 32;
 

@@ -166,9 +166,8 @@ impl Bot {
         if self.has_missed_level(at) { self.stake.first(purse) } else { self.stake.next(purse) }
     }
 
-    /// Returns whether the bot stakes by an edge that is no longer held.
-    /// The lower bound of its win rate covers all of its trades. After a long good stretch it remains above
-    /// break-even for thousands of losing trades.
+    /// Returns whether the bot stakes by an edge that is no longer held: the lower bound of its win rate covers
+    /// all trades and remains above break-even long after a good stretch.
     #[inline]
     pub(crate) fn has_lost_edge(&self) -> bool {
         self.stake.is_by_edge() && self.verdict.edge() == Edge::NoLongerHeld

@@ -186,9 +186,8 @@ impl Reason {
         }
     }
 
-    /// Turns into a reason of this template with these numbers.
-    /// Templates created together keep their shared pointer: updating its reference count would cost more
-    /// than the rest.
+    /// Turns into a reason of this template with these numbers. Templates created together keep their shared
+    /// pointer: updating its reference count would cost more than the rest.
     #[inline]
     pub(crate) fn become_one_of(&mut self, template: &ReasonTemplate, values: &[f64]) {
         match &mut self.words {

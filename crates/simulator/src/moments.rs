@@ -77,9 +77,8 @@ fn exit_moment(close_time: Millis, rounding: OpenRounding) -> PriceMoment {
     }
 }
 
-/// Returns the whole second that prices `time` on a venue with one price per second.
-/// A trade that opens or closes in the last millisecond of a second takes the price at the end of that
-/// second.
+/// Returns the whole second that prices `time` on a venue with one price per second: the last millisecond has
+/// the price at the end of its second.
 fn whole_second(time: Millis) -> Millis {
     (time + Millis::new(1)).floor_to(Millis::SECOND)
 }

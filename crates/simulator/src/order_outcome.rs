@@ -41,9 +41,8 @@ pub(crate) enum OrderOutcome {
     StaysOpen(Opening),
 }
 
-/// An order that the wallet covers, with both of its prices.
-/// Settlements are computed separately from all other outcomes. In a common function, an outcome would be
-/// written in pieces and then copied (docs/performance.md).
+/// An order that the wallet covers, with both of its prices. Settlements are computed separately, so that an
+/// outcome is not written in pieces and then copied (docs/performance.md).
 pub(crate) struct QuotedOrder<'a> {
     order: &'a Order,
     settings: &'a SimulationSettings,

@@ -167,8 +167,7 @@ impl Layer {
 }
 
 /// Price shift of one series: `k x (high - low) x sqrt(max(L, 1 s) / interval)`.
-/// `high` and `low` are those of the candle that gives the price, `L` is the order latency. A price moves
-/// roughly with the square root of the elapsed time.
+/// `high` and `low` are those of the candle that gives the price, `L` is the order latency.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Stress {
     k: f64,
@@ -206,9 +205,8 @@ impl Tick {
     }
 
     /// Rounds to the nearest multiple of the step, halves up.
-    /// If 1.0 is an integer number of steps, the multiple is computed by one division. It is then bit for bit
-    /// the number that the price's decimal text parses to (123,457 steps of 0.00001 are 1.23457), so that a
-    /// draw against a candle's close is recognized.
+    /// If 1.0 is an integer number of steps, one division gives bit for bit the number that the price's decimal
+    /// text parses to (123,457 steps of 0.00001 are 1.23457), so that a draw against a close is recognized.
     #[inline]
     fn round(self, price: f64) -> f64 {
         match self.steps_per_one {

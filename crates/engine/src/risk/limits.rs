@@ -171,9 +171,8 @@ impl Limits {
         caps.into_iter().filter(|cap| *cap > 0).min()
     }
 
-    /// Returns the maximum number of open trades, at least 1. Without a cap it is 1:
-    /// [`check_stakes`](crate::check_stakes) rejects new runs that need it, while earlier runs are
-    /// replayed as they were.
+    /// Returns the maximum number of open trades, at least 1. Without a cap it is 1, for earlier runs alone:
+    /// [`check_stakes`](crate::check_stakes) rejects new ones.
     pub(crate) fn most_together(&self, symbols: usize) -> u32 {
         let per_symbol = self.max_open_trades_per_symbol.saturating_mul(symbols.max(1));
         let caps = [self.max_open_trades, per_symbol].into_iter().filter(|cap| *cap > 0);

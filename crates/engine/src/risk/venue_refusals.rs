@@ -82,9 +82,8 @@ impl VenueRefusals {
         self.entries.is_empty()
     }
 
-    /// Records the refusal at `at` of an order decided at `decided`.
-    /// Orders that were in flight together count once: only an order decided after the last refusal lengthens
-    /// the pause.
+    /// Records the refusal at `at` of an order decided at `decided`. Only one decided after the last refusal
+    /// lengthens the pause.
     pub(crate) fn record(&mut self, reason: RefusalReason, symbol: SymbolId, decided: Millis, at: Millis) {
         let symbol = (!reason.concerns_account()).then_some(symbol);
         match self.entries.iter_mut().find(|entry| entry.reason == reason && entry.symbol == symbol) {

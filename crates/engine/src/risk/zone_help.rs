@@ -85,9 +85,8 @@ pub fn zone_note(written: &str) -> Option<String> {
     }
 }
 
-/// Returns the zone whose name or city is spelt almost like `text`.
-/// `None` for abbreviations, which are too short. Zones of fixed hours, whose sign is reversed, are never
-/// suggested.
+/// Returns the zone whose name or city is spelt almost like `text`, `None` for abbreviations, which are too
+/// short. Zones of fixed hours, whose sign is reversed, are never suggested.
 fn nearest_zone(text: &str) -> Option<&'static str> {
     let length = text.trim().chars().count();
     if length < 5 {

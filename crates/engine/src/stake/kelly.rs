@@ -12,8 +12,7 @@ const CONFIDENCE: f64 = 0.95;
 
 /// Stakes the minimum for the first trades, then `fraction x f x free balance / max open trades`,
 /// with `f = (p (1 + b) - 1) / b`, `p` the lower bound of the win rate and `b` the lowest recent
-/// payout. If that is less than the minimum, it stakes the minimum, because a bot without stakes
-/// learns nothing more. `Bot::next_stake` also uses the minimum once the edge is no longer held.
+/// payout, and at least the minimum, because a bot without stakes learns nothing more.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Kelly {
     fraction: f64,

@@ -62,9 +62,8 @@ pub(super) fn later(answers: Vec<Answer>, start: usize) -> Vec<Answer> {
     answers.into_iter().map(|answer| Answer { candle: answer.candle + start, ..answer }).collect()
 }
 
-/// Multiplies the prices of each candle by a factor close to 1.
-/// Otherwise sums of exactly equal prices, rounded in different orders, could differ in a comparison. That
-/// does not concern the warm-up.
+/// Multiplies the prices of each candle by a factor close to 1, as sums of exactly equal prices could differ by
+/// the order of rounding.
 fn dithered(candles: &[Candle]) -> Vec<Candle> {
     let mut chance = Chance::new(3);
     candles.iter().map(|candle| moved(candle, candle.time(), 1.0 + 1e-7 * chance.step())).collect()
