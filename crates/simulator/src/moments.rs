@@ -133,19 +133,6 @@ mod tests {
     }
 
     #[test]
-    fn the_worked_rows_hold() {
-        check(TimeFixed, 60, 0, Exact, (0, 60_000));
-        check(TimeFixed, 60, 1_500, Exact, (1_500, 61_500));
-        check(CandleClose, 60, 0, Exact, (0, 60_000));
-        check(CandleClose, 60, 29_999, Exact, (29_999, 60_000));
-        check(CandleClose, 60, 30_000, Exact, (30_000, 120_000));
-        check(NextCandle, 60, 0, Exact, (60_000, 120_000));
-        check(NextCandle, 60, 50, Exact, (60_000, 120_000));
-        check(TimeFixed, 60, 0, SecondEnd, (999, 60_999));
-        check(CandleClose, 60, 0, SecondEnd, (999, 60_000));
-    }
-
-    #[test]
     fn an_arrival_opens_at_the_end_of_its_second() {
         check(TimeFixed, 5, 2_000, SecondEnd, (2_999, 7_999));
         check(TimeFixed, 5, 2_999, SecondEnd, (2_999, 7_999));
@@ -158,7 +145,9 @@ mod tests {
     }
 
     #[test]
-    fn durations_below_a_minute_have_no_cutoff() {
+    fn durations_below_a_minute_have_no_cutoff_and_longer_ones_do() {
+        check(CandleClose, 60, 29_999, Exact, (29_999, 60_000));
+        check(CandleClose, 60, 30_000, Exact, (30_000, 120_000));
         check(CandleClose, 30, 29_999, Exact, (29_999, 30_000));
         check(CandleClose, 30, 30_000, Exact, (30_000, 60_000));
         check(CandleClose, 5, 4_000, SecondEnd, (4_999, 5_000));

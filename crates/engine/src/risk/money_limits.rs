@@ -239,13 +239,4 @@ mod tests {
             assert_eq!(situation.ask(check_stake_bounds), expected, "{stake} at {percent} %");
         }
     }
-
-    #[test]
-    fn the_last_cent_can_be_staked_and_no_more() {
-        let mut situation = Situation::default();
-        situation.proposal.stake = situation.ledger.free();
-        assert_eq!(situation.ask(check_insufficient_balance), Ruling::Pass);
-        situation.proposal.stake += Money::from_minor(1);
-        assert_eq!(situation.ask(check_insufficient_balance), Ruling::Refuse);
-    }
 }

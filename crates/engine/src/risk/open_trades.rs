@@ -81,17 +81,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_open_trade_the_other_way_refuses_unless_allowed() {
-        for (allowed, expected) in [(false, Ruling::Refuse), (true, Ruling::Pass)] {
-            let mut situation = Situation::with(|risk| risk.allow_opposite = allowed);
-            situation.begin(Situation::SYMBOL, Stage::Open);
-            assert_eq!(situation.ask(check_opposite_open), Ruling::Pass, "same direction");
-            situation.proposal.direction = situation.proposal.direction.opposite();
-            assert_eq!(situation.ask(check_opposite_open), expected, "allow_opposite = {allowed}");
-        }
-    }
-
-    #[test]
     fn the_same_bet_twice_refuses_unless_allowed() {
         for (allowed, expected) in [(false, Ruling::Refuse), (true, Ruling::Pass)] {
             let mut situation = Situation::with(|risk| risk.allow_duplicate = allowed);

@@ -63,10 +63,6 @@ mod tests {
     use crate::intent::Stage;
     use candlewick_sdk::Payout;
 
-    fn with_min_payout() -> Situation {
-        Situation::with(|risk| (risk.min_payout_percent, risk.payout_max_age_s) = (80.0, 60))
-    }
-
     fn probe(of: &Situation) -> Probe {
         Probe::of(&of.limits, &of.state, Situation::SYMBOL, of.proposal.at)
     }
@@ -91,19 +87,6 @@ mod tests {
             pays(&mut situation, 0, percent, 0);
             assert_eq!(situation.ask(check_min_payout), expected, "{symbol} {percent} %");
         }
-    }
-
-    #[test]
-    fn a_payout_is_found_out_only_where_it_matters_and_is_not_known() {
-        assert_eq!(probe(&Situation::default()), Probe::NotNeeded, "no least payout is set");
-        let mut situation = with_min_payout();
-        assert_eq!(probe(&situation), Probe::Needed);
-        pays(&mut situation, 0, 85, 0);
-        assert_eq!(probe(&situation), Probe::NotNeeded, "it is known");
-        let mut situation = with_min_payout();
-        pays(&mut situation, 0, 1, 61);
-        let found = (situation.ask(check_min_payout), probe(&situation));
-        assert_eq!(found, (Ruling::Pass, Probe::Needed), "what is old is unknown");
     }
 
     fn choosing_among(names: &[&str]) -> Situation {
