@@ -64,10 +64,8 @@ impl Recorder for NullRecorder {
     }
 }
 
-/// Minimum initial capacity of the trade book, in intents.
-///
-/// The capacity is one intent per `CANDLES_PER_INTENT` candles, more than nearly all strategies
-/// need. Unused capacity takes no memory, but a book that grows is copied.
+/// Minimum initial capacity of the trade book, in intents. Unused capacity takes no memory, but a book that
+/// grows is copied.
 const LEAST_ROOM: usize = 4_096;
 const CANDLES_PER_INTENT: usize = 32;
 
@@ -94,8 +92,7 @@ pub struct Finished {
     pub final_balance: Money,
     /// Stakes of trades that expire after the end of the data.
     pub unsettled_stakes: Money,
-    /// Number of longer candles that strategies did not see because too many shorter ones are
-    /// missing.
+    /// Number of longer candles that strategies did not see because too many shorter ones are missing.
     pub longer_not_built: u64,
     pub longer_staleness: Vec<LongerStaleness>,
     pub money_scale: MoneyScale,
@@ -107,10 +104,8 @@ pub struct Finished {
 
 impl Backtest {
     /// Creates a run of bots over candles.
-    ///
-    /// `candles` holds every series that a bot uses, `markets` the pricing data of the venue, one
-    /// per symbol. `wants_prices` tells, per bot, whether its strategy needs prices between
-    /// candles.
+    /// `candles` holds every series that a bot uses, `markets` the pricing data of the venue, one per symbol.
+    /// `wants_prices` tells, per bot, whether its strategy needs prices between candles.
     pub fn new(
         settings: &BacktestSettings,
         strategies: Vec<Box<dyn Strategy>>,
@@ -143,8 +138,7 @@ impl Backtest {
         })
     }
 
-    /// Hides later prices from strategies. Trades open at `end` still settle by the market's
-    /// candles.
+    /// Hides later prices from strategies. Trades open at `end` still settle by the market's candles.
     #[must_use]
     pub fn with_prices_until(mut self, end: Millis) -> Self {
         let shown = Millis::new(i64::MIN)..end;
@@ -154,9 +148,8 @@ impl Backtest {
         self
     }
 
-    /// Adds external signals. Each is handled after the candles of its instant and before its
-    /// prices, as live (`domain 4`).
-    ///
+    /// Adds external signals. Each is handled after the candles of its instant and before its prices, as live
+    /// (`domain 4`).
     /// Signals of one moment keep their order.
     #[must_use]
     pub fn with_signals(mut self, mut signals: Vec<(Millis, OutsideSignal)>) -> Self {
@@ -166,7 +159,6 @@ impl Backtest {
     }
 
     /// Runs to the end of the candles and settles every trade that expires within them.
-    ///
     /// `progress` is called at intervals with the number of processed candles and their total.
     pub fn run(
         mut self,

@@ -10,8 +10,7 @@ pub(crate) struct Feed<'a> {
     signals: &'a [(Millis, OutsideSignal)],
 }
 
-/// An item of a source. Candles are borrowed, because copying them would double the cost of an
-/// event.
+/// An item of a source. Candles are borrowed, because copying them would double the cost of an event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Item<'a> {
     Candle(SeriesId, &'a Candle),

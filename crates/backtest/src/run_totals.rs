@@ -7,9 +7,7 @@ use candlewick_statistics::{StreakFold, Streaks, WinRate, binomial_p_value, brea
 use std::ops::Range;
 
 /// Counts, sums and extremes of settled trades, in the order in which settlements became known.
-///
-/// Shared by reports, search trials and walk-forward tests, so that none of them stores a list of
-/// trades.
+/// Shared by reports, search trials and walk-forward tests, so that none of them stores a list of trades.
 #[derive(Clone, Debug)]
 pub struct RunTotals {
     won: u64,
@@ -42,8 +40,7 @@ pub(crate) enum Payouts {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Evidence {
-    /// Win rate at which the trades break even with equal stakes; `None` without a won or lost
-    /// trade.
+    /// Win rate at which the trades break even with equal stakes; `None` without a won or lost trade.
     pub break_even: Option<f64>,
     /// Probability of at least as many wins without an edge, if trades are independent.
     pub p_value: Option<f64>,
@@ -208,7 +205,6 @@ mod tests {
         })
     }
 
-    /// The most of one outcome in a row, none of the other between them, by looking at every stretch.
     fn longest_row(trades: &[SettledFigures], of: Outcome, other: Outcome) -> u32 {
         let stretches = trades.split(|trade| trade.outcome == other);
         stretches

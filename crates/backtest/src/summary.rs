@@ -26,13 +26,11 @@ pub struct Summary {
     /// Win rate at which the trades break even with their actual stakes.
     pub break_even_by_money: Option<f64>,
     /// Probability of at least as many wins without an edge, each trade at its own break-even.
-    ///
     /// Assumes independent trades.
     pub p_value: Option<f64>,
     /// The drawdown that is deepest by amount.
     pub max_drawdown: Drawdown,
-    /// The drawdown that is deepest in percent of its peak, which the risk rule `MaxDrawdown`
-    /// limits.
+    /// The drawdown that is deepest in percent of its peak, which the risk rule `MaxDrawdown` limits.
     pub max_drawdown_by_percent: Drawdown,
     pub longest_winning_streak: u64,
     pub longest_losing_streak: u64,
@@ -137,7 +135,6 @@ fn rank(row: &IntentRow) -> (Option<Millis>, Option<Millis>, IntentId) {
 }
 
 /// Returns the evidence of trades with different payouts, and the break-even rate by money.
-///
 /// The p-value is `None` unless all payouts are known.
 fn mixed<'a>(rows: impl Iterator<Item = &'a IntentRow>, rate: Option<WinRate>) -> (Evidence, Option<f64>) {
     let decided = |row: &&IntentRow| {

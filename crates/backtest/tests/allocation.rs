@@ -2,24 +2,22 @@
 
 #![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
 
+#[allow(dead_code, reason = "what backtests are tested with holds more than is needed here")]
+#[path = "backtest/stage.rs"]
+mod stage;
+
 use candlewick_backtest::{Backtest, BacktestSettings, Finished};
-use candlewick_engine::{
-    BotSettings, CooldownScope, Entry, EventKind, JournalHash, Recorder, RiskSettings, SessionSettings,
-    StakeSettings,
-};
-use candlewick_sdk::indicator::Rsi;
+use candlewick_engine::{BotSettings, CooldownScope, Entry, EventKind, JournalHash, Recorder, RiskSettings};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::testkit::random_walk;
-use candlewick_sdk::{
-    Candle, CandleSeries, ExpirationType, Interval, Millis, MoneyScale, Series, Signal, Strategy,
-};
+use candlewick_sdk::{CandleSeries, Interval, Series, Strategy};
 use candlewick_simulator::{Market, SimulationSettings};
+use stage::Extremes;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::io;
 
 thread_local! {
-    /// How often this thread has asked for memory, or for more of it.
     static ASKED: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -57,7 +55,6 @@ const MARK: usize = 100_000;
 /// Rows that the trade book has room for at the start: one for 32 candles.
 const BOOK: usize = CANDLES / 32;
 
-/// Hashes the journal, and notes how often memory was asked for at every mark.
 struct Meter {
     hash: JournalHash,
     candles: usize,
@@ -81,54 +78,19 @@ impl Recorder for Meter {
     }
 }
 
-struct RsiExtremes(Rsi);
-
-impl Strategy for RsiExtremes {
-    fn warmup(&self) -> usize {
-        self.0.warmup()
-    }
-
-    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        let rsi = self.0.update(candle.close())?;
-        match rsi {
-            ..30.0 => Some(Signal::buy("oversold").with("rsi", rsi)),
-            70.0.. => Some(Signal::sell("overbought").with("rsi", rsi)),
-            _ => None,
-        }
-    }
-}
-
 fn settings(series: Series) -> BacktestSettings {
-    let bot = BotSettings {
-        name: "rsi".to_owned(),
-        symbol: series.symbol,
-        entry_delay_s: 0,
-        venue: std::collections::BTreeMap::new(),
-        interval: series.interval,
-        strategy: "rsi-extremes".to_owned(),
-        close_type: "05:00".parse().unwrap(),
-        expiration_type: ExpirationType::TimeFixed,
-        params: candlewick_sdk::serde_json::json!({}),
-        stake: StakeSettings::Fixed { amount: Decimal::TEN },
-    };
-    BacktestSettings {
-        session: SessionSettings {
-            money_scale: MoneyScale::default(),
-            balance: Decimal::from(1_000_000),
-            risk: RiskSettings { daily_loss_limit: Decimal::from(1_000), ..RiskSettings::default() },
-            bots: vec![bot],
-            longer_share_percent: None,
-        },
-        simulation: SimulationSettings::default(),
-        price_every_ms: Millis::from_seconds(5),
-    }
+    let close_type = "05:00".parse().unwrap();
+    let mut settings = stage::settings(vec![BotSettings { close_type, ..stage::bot("rsi", series) }]);
+    settings.session.balance = Decimal::from(1_000_000);
+    settings.session.risk.daily_loss_limit = Decimal::from(1_000);
+    settings.simulation = SimulationSettings::default();
+    settings
 }
 
-/// A run whose candles are handed in many at a time: how often memory was asked for from each report of its progress to the next.
 fn asked_on_the_way(settings: &BacktestSettings, candles: &[CandleSeries], markets: Vec<Market>) -> Vec<u64> {
-    let strategy = || -> Box<dyn Strategy> { Box::new(RsiExtremes(Rsi::new(14).unwrap())) };
     let bots = settings.session.bots.len();
-    let strategies = (0..bots).map(|_| strategy()).collect();
+    let strategy = |_| -> Box<dyn Strategy> { Box::new(Extremes::over(14)) };
+    let strategies = (0..bots).map(strategy).collect();
     let backtest = Backtest::new(settings, strategies, &vec![false; bots], candles, markets).unwrap();
     let mut marks = Vec::with_capacity(1_000);
     let mut progress = |_, _| marks.push(ASKED.get());
@@ -144,10 +106,9 @@ fn walk(symbol: &str, interval: Interval, seed: u64) -> CandleSeries {
 }
 
 fn run() -> (Finished, [u64; CANDLES / MARK + 1]) {
-    let series = Series { symbol: "BTCUSDT".parse().unwrap(), interval: Interval::MINUTE };
-    let candles = CandleSeries::new(series, random_walk(1, CANDLES)).unwrap();
-    let settings = settings(series);
-    let strategies: Vec<Box<dyn Strategy>> = vec![Box::new(RsiExtremes(Rsi::new(14).unwrap()))];
+    let candles = walk("BTCUSDT", Interval::MINUTE, 1);
+    let settings = settings(candles.series());
+    let strategies: Vec<Box<dyn Strategy>> = vec![Box::new(Extremes::over(14))];
     let market = Market { prices: candles.clone(), detail: Vec::new() };
     let backtest = Backtest::new(&settings, strategies, &[false], &[candles], vec![market]).unwrap();
     let mut meter = Meter { hash: JournalHash::new(), candles: 0, marks: [0; CANDLES / MARK + 1] };
@@ -193,7 +154,6 @@ fn no_rule_bot_or_symbol_asks_for_memory_on_the_way() {
         let markets = candles.iter().map(alone).collect();
         let asked = asked_on_the_way(settings, &candles, markets);
         println!("{name}: {asked:?}");
-        // The room for the book's rows is doubled: they are the run's result.
         assert!(asked.iter().sum::<u64>() <= 2 && asked.len() > 6, "{name}: {asked:?}");
     }
 }
@@ -204,7 +164,6 @@ fn the_loop_asks_for_memory_only_to_double_its_trade_book() {
     let rows = finished.book.rows().len();
     let refusals: u64 = finished.book.refused().values().sum();
     assert!(rows > BOOK && refusals > 10_000, "{rows} rows and {refusals} refusals are too few to show it");
-    // The book starts with room for its first rows and doubles from there: its rows are the run's result.
     let doublings = rows.div_ceil(BOOK).next_power_of_two().ilog2();
     let asked: Vec<u64> = marks.windows(2).map(|pair| pair[1] - pair[0]).collect();
     println!("{rows} rows, {refusals} refusals; asked for memory per {MARK} candles: {asked:?}");

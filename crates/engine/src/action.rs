@@ -24,7 +24,6 @@ pub enum Action {
 }
 
 /// A verdict on the edge of a bot.
-///
 /// A shown edge may later turn out to be no longer held. All other verdicts are final.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Judgement {
@@ -40,9 +39,7 @@ pub struct Judgement {
     pub account_for: f64,
     /// Value of the account that bets against an edge. It starts at 1.
     pub account_against: f64,
-    /// Share of alpha that the bot may spend.
-    ///
-    /// The account for an edge shows one at `1 / (alpha x weight)`.
+    /// Share of alpha that the bot may spend. The account for an edge shows one at `1 / (alpha x weight)`.
     pub weight: f64,
     /// Decision time from which the edge seems gone, if it is no longer held.
     #[serde(skip_serializing_if = "Option::is_none")]

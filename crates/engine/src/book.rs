@@ -34,9 +34,8 @@ pub enum IntentState {
 
 impl IntentState {
     /// Returns the name for output.
-    ///
-    /// `InFlight` and `InDoubt` share a name: a reader of the journal cannot tell whether a reply
-    /// is pending or lost.
+    /// `InFlight` and `InDoubt` share a name: a reader of the journal cannot tell whether a reply is pending
+    /// or lost.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::InFlight | Self::InDoubt => "in_doubt",
@@ -50,10 +49,8 @@ impl IntentState {
 }
 
 /// The order in which a Session received the updates of an intent.
-///
-/// Values are 1-based update numbers of the book, 0 for updates that did not happen. Payouts are
-/// those reported with the updates. Several updates can share a time, and the Session decided in
-/// this order.
+/// Values are 1-based update numbers of the book, 0 for updates that did not happen. Payouts are those
+/// reported with the updates. Several updates can share a time, and the Session decided in this order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventSequence {
     pub(crate) decided: u32,
@@ -86,9 +83,8 @@ impl EventSequence {
     }
 
     /// Builds a sequence from recorded values.
-    ///
-    /// The numbers are those of decision, reply, failure and settlement, 0 if it did not happen.
-    /// The payouts are those of the reply and of the settlement.
+    /// The numbers are those of decision, reply, failure and settlement, 0 if it did not happen. The payouts
+    /// are those of the reply and of the settlement.
     pub const fn recorded(
         [decided, answered, left_out, settled]: [u32; 4],
         [answered_payout, settled_payout]: [Option<Payout>; 2],
@@ -128,13 +124,11 @@ pub struct CorrectedResult {
 }
 
 /// An intent and its results.
-///
 /// The rarely read reason and venue id are stored in the book ([`TradeBook::reason`],
 /// [`TradeBook::venue_id`]) to keep rows small.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IntentRow {
     /// Approved terms of the order.
-    ///
     /// Direction and stake are those of the venue if it took others, see [`TradeBook::departure`].
     pub approved: OrderTerms,
     /// State of the intent.
@@ -167,10 +161,9 @@ pub struct IntentRow {
 }
 
 /// All intents in order, and the number of refusals by rule name.
-///
-/// It accepts and ignores the same updates as the Session: a reply counts once, and a finished
-/// intent never changes.
-#[derive(Clone, Debug)]
+/// It accepts and ignores the same updates as the Session: a reply counts once, and a finished intent never
+/// changes.
+#[derive(Clone, Debug, Default)]
 pub struct TradeBook {
     pub(crate) rows: Vec<IntentRow>,
     pub(crate) reasons: Reasons,
@@ -179,7 +172,8 @@ pub struct TradeBook {
     pub(crate) no_price: u64,
     pub(crate) rejected: u64,
     pub(crate) not_sent: u64,
-    pub(crate) counted_from: IntentId,
+    /// First intent whose refusals count, `None` for all.
+    pub(crate) counted_from: Option<IntentId>,
     pub(crate) departures: BTreeMap<IntentId, Departure>,
     pub(crate) settled_by_person: BTreeSet<IntentId>,
     pub(crate) corrections: BTreeMap<IntentId, CorrectedResult>,
@@ -220,32 +214,6 @@ impl IntentRow {
     /// Returns whether the intent was rejected by the venue or not sent.
     pub const fn is_refused(&self) -> bool {
         matches!(self.state, IntentState::Rejected | IntentState::NotSent)
-    }
-
-    /// Returns the number of the latest update of the intent in its book.
-    pub fn last_news(&self) -> u32 {
-        let sequence = self.sequence;
-        sequence.decided.max(sequence.answered).max(sequence.left_out).max(sequence.settled)
-    }
-}
-
-/// Written by hand, because intents are numbered from 1 and `IntentId` has no default.
-impl Default for TradeBook {
-    fn default() -> Self {
-        Self {
-            rows: Vec::new(),
-            reasons: Reasons::default(),
-            venue_ids: Vec::new(),
-            refused: RefusalCount::default(),
-            no_price: 0,
-            rejected: 0,
-            not_sent: 0,
-            counted_from: IntentId::new(0),
-            departures: BTreeMap::new(),
-            settled_by_person: BTreeSet::new(),
-            corrections: BTreeMap::new(),
-            news: 0,
-        }
     }
 }
 
@@ -351,22 +319,13 @@ impl TradeBook {
     }
 
     /// Appends the intents and refusals of a later run, for figures over several runs.
-    ///
     /// The intents are renumbered to follow the last one of this book.
     pub fn append(&mut self, later: &Self) {
         let next = self.rows.last().map_or(1, |row| row.approved.intent().number() + 1);
         let news = self.news;
         for (intent, row) in (next..).map(IntentId::new).zip(&later.rows) {
-            let venue_id = later.venue_id(row).and_then(|id| self.put_venue_id(id));
-            let reason = self.reasons.put(&later.reason(row));
             let (approved, sequence) = (row.approved.renumbered(intent), row.sequence.after(news));
-            let departure = later.departure(row.approved.intent()).copied();
-            self.departures.extend(departure.map(|departure| (intent, departure)));
-            if later.is_settled_by_person(row.approved.intent()) {
-                self.settled_by_person.insert(intent);
-            }
-            self.copy_correction(later, row.approved.intent(), intent);
-            self.rows.push(IntentRow { approved, sequence, reason, venue_id, ..*row });
+            self.copy_row(later, row.approved.intent(), IntentRow { approved, sequence, ..*row });
         }
         self.news += later.news;
         self.refused.append(&later.refused, later.last_intent(), self.last_intent());
@@ -401,7 +360,6 @@ impl TradeBook {
     }
 
     /// Returns the number of refusals by name, for names that occurred.
-    ///
     /// Names are the rules of the engine, and `NoPrice`, `Rejected` and `NotSent` of the venue.
     pub fn refused(&self) -> BTreeMap<&'static str, u64> {
         let venue = [("NoPrice", self.no_price), ("Rejected", self.rejected), ("NotSent", self.not_sent)];
@@ -490,7 +448,7 @@ impl TradeBook {
         row.answered_at = Some(at);
         row.sequence.left_out = place;
         self.news = place;
-        intent >= self.counted_from
+        Some(intent) >= self.counted_from
     }
 
     pub(crate) fn row_mut(&mut self, intent: IntentId) -> Option<&mut IntentRow> {
@@ -498,8 +456,7 @@ impl TradeBook {
         self.rows.get_mut(position)
     }
 
-    /// Intent numbers have no gaps, so the index of a row follows from its number unless rows were
-    /// dropped.
+    /// Intent numbers have no gaps, so the index of a row follows from its number unless rows were dropped.
     fn position(&self, intent: IntentId) -> Option<usize> {
         let first = self.rows.first()?.approved.intent().number();
         let place = usize::try_from(intent.number().checked_sub(first)?).ok()?;
@@ -513,7 +470,6 @@ impl TradeBook {
     }
 
     /// Returns the order of an intent if the venue took other terms.
-    ///
     /// The row of the intent has the terms that the venue took.
     pub fn departure(&self, intent: IntentId) -> Option<&Departure> {
         self.departures.get(&intent)
@@ -538,10 +494,6 @@ impl TradeBook {
     /// Returns the result booked before a correction, `None` without one.
     pub fn correction(&self, intent: IntentId) -> Option<CorrectedResult> {
         self.corrections.get(&intent).copied()
-    }
-
-    pub(crate) fn copy_correction(&mut self, book: &Self, from: IntentId, to: IntentId) {
-        self.corrections.extend(book.correction(from).map(|corrected| (to, corrected)));
     }
 
     fn record_correction(&mut self, intent: IntentId, (outcome, profit): (Outcome, Money), at: Millis) {

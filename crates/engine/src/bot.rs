@@ -4,8 +4,8 @@ use crate::reentry::Reentry;
 use crate::stake::{Purse, Stake};
 use crate::{BotVerdict, Edge, IfRefused, IntentId, SymbolId};
 use candlewick_sdk::{
-    Candle, CandleAnswer, CandleAnswers, Direction, Expiry, GateView, LongerCandles, Millis, Money, Price,
-    Settlement, ShownCandles, Signal, Strategy,
+    Candle, CandleAnswer, CandleAnswers, Direction, Expiry, LongerCandles, Millis, Money, Settlement,
+    ShownCandles, Signal, Strategy,
 };
 
 /// Fields are in the order of access. Those that a signal needs are adjacent, because many bots do
@@ -23,11 +23,11 @@ pub(crate) struct Bot {
     /// Boxed, because candles do not touch it.
     pub(crate) verdict: Box<BotVerdict>,
     pub(crate) last_close: Millis,
-    strategy: Box<dyn Strategy>,
-    longer: LongerCandles,
+    pub(crate) strategy: Box<dyn Strategy>,
+    pub(crate) longer: LongerCandles,
     /// Remaining candles of the warm-up.
     cold: usize,
-    if_refused: IfRefused,
+    pub(crate) if_refused: IfRefused,
 }
 
 impl Bot {
@@ -58,34 +58,15 @@ impl Bot {
         }
     }
 
-    pub(crate) fn with_reentries(mut self) -> Self {
-        self.reentry = Some(Box::default());
-        self
-    }
-
-    pub(crate) const fn with_if_refused(mut self, if_refused: IfRefused) -> Self {
-        self.if_refused = if_refused;
-        self
-    }
-
     /// Returns whether a stake above its bounds restarts the ladder at once. A ladder that
     /// continues with the next candle is instead given up by time.
     pub(crate) fn restarts_ladder(&self) -> bool {
         self.if_refused == IfRefused::Reset && self.reentry.is_none()
     }
 
-    pub(crate) fn entering_after(mut self, delay: Millis) -> Self {
-        self.entry_delay = delay;
-        self
-    }
-
-    pub(crate) fn warmup(&self) -> usize {
-        self.strategy.warmup()
-    }
-
     /// Returns how many of the last `candles` the warm-up needs, `None` if there are too few.
     pub(crate) fn history(&self, candles: &[Candle]) -> Option<usize> {
-        self.longer.history(self.warmup(), candles)
+        self.longer.history(self.strategy.warmup(), candles)
     }
 
     /// Shows candles to the strategy up to the first signal after [warm-up](Self::is_warm). Returns
@@ -185,10 +166,8 @@ impl Bot {
         if self.has_missed_level(at) { self.stake.first(purse) } else { self.stake.next(purse) }
     }
 
-    /// Returns whether the bot stakes by an edge that is no longer held.
-    ///
-    /// The lower bound of its win rate covers all of its trades. After a long good stretch it
-    /// remains above break-even for thousands of losing trades.
+    /// Returns whether the bot stakes by an edge that is no longer held: the lower bound of its win rate covers
+    /// all trades and remains above break-even long after a good stretch.
     #[inline]
     pub(crate) fn has_lost_edge(&self) -> bool {
         self.stake.is_by_edge() && self.verdict.edge() == Edge::NoLongerHeld
@@ -218,10 +197,6 @@ impl Bot {
         }
     }
 
-    pub(crate) fn on_taken_after_all(&mut self, intent: IntentId) {
-        self.stake.restore_ladder(intent);
-    }
-
     #[inline]
     pub(crate) fn on_decided(&mut self, expiry: Expiry) {
         if let Some(reentry) = &mut self.reentry {
@@ -249,22 +224,6 @@ impl Bot {
         let Some(candle) = candles.first() else { return 0 };
         *signal = self.longer.show_candle(candle, &mut *self.strategy);
         1
-    }
-
-    pub(crate) const fn longer(&self) -> &LongerCandles {
-        &self.longer
-    }
-
-    pub(crate) fn is_gate_closed(&self) -> bool {
-        self.strategy.is_gate_closed()
-    }
-
-    pub(crate) fn gate(&self) -> Option<GateView> {
-        self.strategy.gate()
-    }
-
-    pub(crate) fn on_price(&mut self, price: &Price) -> Option<Signal> {
-        self.strategy.on_price(price)
     }
 
     #[inline]

@@ -6,9 +6,7 @@ use candlewick_statistics::{EdgeTest, EdgeTestPlan, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The test of a bot's edge over its intents.
-///
-/// Any change that makes it another bot resets the accounts to 1.
+/// The test of a bot's edge over its intents. Any change that makes it another bot resets the accounts to 1.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BotVerdict {
     judge: Judge,
@@ -60,16 +58,12 @@ impl BotVerdict {
         self.judge.test()
     }
 
-    /// Returns the verdict on the edge.
-    ///
-    /// `Rejected` and `NoLongerHeld` are final until the bot changes.
+    /// Returns the verdict on the edge. `Rejected` and `NoLongerHeld` are final until the bot changes.
     pub const fn edge(&self) -> Edge {
         self.edge
     }
 
-    /// Returns the first intent that may count.
-    ///
-    /// Earlier ones belong to other parameters or other code.
+    /// Returns the first intent that may count. Earlier ones belong to other parameters or other code.
     pub const fn first_intent(&self) -> IntentId {
         self.since
     }

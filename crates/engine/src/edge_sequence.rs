@@ -7,7 +7,6 @@ use candlewick_statistics::{ConfidenceSequence, OpenTrade};
 use std::collections::BTreeMap;
 
 /// The part of an intent's row that the edge needs.
-///
 /// It takes a few bytes, so it can be stored for many intents without their rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EdgeRow {
@@ -19,9 +18,7 @@ pub struct EdgeRow {
     payout: Option<Payout>,
 }
 
-/// A confidence sequence that follows a book event by event.
-///
-/// It needs no rows of finished trades.
+/// A confidence sequence that follows a book event by event. It needs no rows of finished trades.
 #[derive(Clone, Debug, Default)]
 pub struct RunningEdge {
     sequence: ConfidenceSequence,
@@ -74,7 +71,6 @@ impl RunningEdge {
     }
 
     /// Adds the updates numbered `[from, before)` of these intents.
-    ///
     /// Updates added earlier must have smaller numbers.
     pub fn take(&mut self, rows: &[EdgeRow], (from, before): (u32, u32)) {
         let is_asked = |number: u32| number > 0 && from <= number && number < before;
@@ -151,15 +147,12 @@ impl RunningEdge {
 }
 
 /// Builds the sequence of intents in the order in which the Session saw them.
-///
 /// The order is that of [`judge`](crate::judge).
 pub fn edge_sequence<'a>(rows: impl IntoIterator<Item = &'a IntentRow>) -> ConfidenceSequence {
     edge_sequence_of(&rows.into_iter().map(JudgedTrade::of_row).collect::<Vec<_>>())
 }
 
-/// Builds the sequence of trades from any source.
-///
-/// The order is that of [`judge_trades`](crate::judge_trades).
+/// Builds the sequence of trades from any source. The order is that of [`judge_trades`](crate::judge_trades).
 pub fn edge_sequence_of(trades: &[JudgedTrade]) -> ConfidenceSequence {
     let mut sequence = ConfidenceSequence::new();
     let mut open: Vec<_> = trades.iter().map(|_| None).collect();
@@ -221,13 +214,13 @@ mod tests {
         assert_eq!(found.settled(), 120);
         assert_eq!(found.edge(0.95), by_hand.edge(0.95));
         assert_eq!(found.win_rate(0.95), by_hand.win_rate(0.95));
-        // Their order in the list says nothing.
         trades.reverse();
         assert_eq!(edge_sequence_of(&trades).edge(0.95), by_hand.edge(0.95));
     }
 
     #[test]
     fn a_correction_leaves_what_the_right_outcome_would_have_left() {
+        use Outcome::{Cancelled, Draw, Lost, Won};
         let after = |third: Outcome| {
             let mut running = RunningEdge::default();
             for number in 1..=300 {
@@ -238,11 +231,7 @@ mod tests {
             }
             running
         };
-        for (first, right) in [
-            (Outcome::Won, Outcome::Lost),
-            (Outcome::Cancelled, Outcome::Won),
-            (Outcome::Lost, Outcome::Draw),
-        ] {
+        for (first, right) in [(Won, Lost), (Cancelled, Won), (Lost, Draw)] {
             let (mut corrected, expected) = (after(first), after(right));
             assert_ne!(corrected.sequence().edge(0.95), expected.sequence().edge(0.95));
             corrected.correct(IntentId::new(3), right);

@@ -1,16 +1,15 @@
 //! Canonical bytes of journal entries, designed for cheap hashing.
 //!
-//! Tags, little-endian numbers, and each reason text only at its first occurrence. The fields
-//! common to all trades form a single piece, because each appended piece costs at least as much as
-//! its bytes. Any change of this encoding changes every `journal_hash`, so the header's `format`
-//! must change with it.
+//! Tags, little-endian numbers, enums by the order of their variants, and each reason text only at its first occurrence. The
+//! fields common to all trades form a single piece, because each appended piece costs at least as much as its bytes. Any
+//! change of this encoding changes every `journal_hash`, so the header's `format` must change with it.
 
 use crate::reasons::ReasonShapes;
 use crate::{
-    Action, Control, Edge, Entry, Event, EventKind, Header, Judgement, Opened, OrderTerms, Origin,
-    OutsideSignal, Refused, Rejection, SecondTrade, Settled, Taken,
+    Action, Entry, Event, EventKind, Header, Judgement, Opened, OrderTerms, OutsideSignal, Refused, Rejection,
+    SecondTrade, Settled, Taken,
 };
-use candlewick_sdk::{Candle, Direction, ExpirationType, Expiry, Millis, Money, Outcome, Payout, Reason};
+use candlewick_sdk::{Candle, Expiry, Millis, Money, Payout, Reason};
 
 const SHAPE_BYTES: usize = size_of::<u32>();
 const VALUE_BYTES: usize = size_of::<f64>();
@@ -57,7 +56,6 @@ impl Encoder {
         }
     }
 
-    /// Writes the number of the shape, the shape itself if it is new, and the numbers.
     #[inline]
     fn encode_reason(&mut self, reason: &Reason, out: &mut Vec<u8>) {
         let known = self.shapes.len();
@@ -125,7 +123,6 @@ fn encode_event(event: &Event, out: &mut Vec<u8>) {
     encode_fields(&event.kind, out);
 }
 
-/// Encodes the fields of an event that is encoded one by one.
 #[inline]
 fn encode_fields(kind: &EventKind, out: &mut Vec<u8>) {
     match kind {
@@ -133,10 +130,7 @@ fn encode_fields(kind: &EventKind, out: &mut Vec<u8>) {
         EventKind::Candle { series, candle, origin } => {
             put_number(series.index() as u64, out);
             put_candle(candle, out);
-            out.push(match origin {
-                Origin::Live => 0,
-                Origin::Backfill => 1,
-            });
+            out.push(*origin as u8);
         }
         EventKind::Price { symbol, price } => {
             put_number(symbol.index() as u64, out);
@@ -167,16 +161,10 @@ fn encode_fields(kind: &EventKind, out: &mut Vec<u8>) {
         EventKind::SettledByPerson { intent, outcome, profit }
         | EventKind::Correction { intent, outcome, profit } => {
             put_number(intent.number(), out);
-            out.push(outcome_byte(*outcome));
+            out.push(*outcome as u8);
             put_money(*profit, out);
         }
-        EventKind::Control { control } => out.push(match control {
-            Control::Halt => 0,
-            Control::Resume => 1,
-            Control::Suspend => 2,
-            Control::Continue => 3,
-            Control::Reload => 4,
-        }),
+        EventKind::Control { control } => out.push(*control as u8),
     }
 }
 
@@ -222,25 +210,15 @@ fn encode_opened(event: &Event, kind: u8, opened: &Opened, out: &mut Vec<u8>) {
 #[cold]
 fn encode_taken(taken: &Taken, out: &mut Vec<u8>) {
     let Taken { symbol, direction, stake } = taken;
-    out.extend_from_slice(&[u8::from(symbol.is_some()), direction_byte(*direction)]);
+    out.extend_from_slice(&[u8::from(symbol.is_some()), *direction as u8]);
     put_money(*stake, out);
     if let Some(symbol) = symbol {
         put_text(symbol.as_str(), out);
     }
 }
 
-const fn outcome_byte(outcome: Outcome) -> u8 {
-    match outcome {
-        Outcome::Won => 0,
-        Outcome::Lost => 1,
-        Outcome::Draw => 2,
-        Outcome::Cancelled => 3,
-    }
-}
-
 fn encode_settled(event: &Event, settled: &Settled, out: &mut Vec<u8>) {
     let Settled { intent, outcome, profit, open_time, open_price, close_time, close_price, payout } = settled;
-    let outcome = outcome_byte(*outcome);
     let known = [
         open_time.is_some(),
         open_price.is_some(),
@@ -251,7 +229,7 @@ fn encode_settled(event: &Event, settled: &Settled, out: &mut Vec<u8>) {
     let mut piece = head::<72>(event, 6);
     piece
         .put(intent.number().to_le_bytes())
-        .put([outcome, bits(known)])
+        .put([*outcome as u8, bits(known)])
         .put(profit.minor().to_le_bytes())
         .put(optional_time_bytes(*open_time))
         .put(optional_float_bytes(*open_price))
@@ -279,12 +257,7 @@ fn encode_rejection(rejection: &Rejection, out: &mut Vec<u8>) {
 fn encode_judgement(judgement: &Judgement, out: &mut Vec<u8>) {
     put_number(judgement.bot.index() as u64, out);
     put_time(judgement.at, out);
-    out.push(match judgement.edge {
-        Edge::Open => 0,
-        Edge::Shown => 1,
-        Edge::Rejected => 2,
-        Edge::NoLongerHeld => 3,
-    });
+    out.push(judgement.edge as u8);
     put_number(judgement.trades, out);
     put_float(judgement.account_for, out);
     put_float(judgement.account_against, out);
@@ -299,14 +272,13 @@ fn encode_judgement(judgement: &Judgement, out: &mut Vec<u8>) {
 
 fn encode_terms(terms: &OrderTerms, out: &mut Vec<u8>) {
     let Expiry { close_type, expiration_type } = terms.expiry();
-    let expiration_type = expiration_byte(expiration_type);
     let mut piece = Piece::<44>::new();
     piece
         .put(*b"AO")
         .put(terms.intent().number().to_le_bytes())
         .put((terms.bot().index() as u32).to_le_bytes())
         .put((terms.symbol().index() as u32).to_le_bytes())
-        .put([direction_byte(terms.direction()), expiration_type])
+        .put([terms.direction() as u8, expiration_type as u8])
         .put(time_bytes(close_type.duration()))
         .put(terms.stake().minor().to_le_bytes())
         .put(time_bytes(terms.decision_time()));
@@ -318,7 +290,7 @@ fn encode_refused(refused: &Refused, out: &mut Vec<u8>) {
     piece
         .put(*b"AR")
         .put((refused.bot.index() as u32).to_le_bytes())
-        .put([direction_byte(refused.direction), refused.rule.hashed()])
+        .put([refused.direction as u8, refused.rule.hashed()])
         .put(time_bytes(refused.decision_time));
     out.extend_from_slice(&piece.bytes);
 }
@@ -338,7 +310,6 @@ impl<const N: usize> Piece<N> {
     }
 }
 
-/// Packs flags, the first into the lowest bit.
 #[inline]
 fn bits(flags: [bool; 5]) -> u8 {
     flags.iter().rev().fold(0, |bits, flag| bits << 1 | u8::from(*flag))
@@ -365,33 +336,17 @@ fn optional_payout_bytes(payout: Option<Payout>) -> [u8; 4] {
     payout.map_or([0; 4], |payout| payout.parts().to_le_bytes())
 }
 
-const fn direction_byte(direction: Direction) -> u8 {
-    match direction {
-        Direction::Buy => 0,
-        Direction::Sell => 1,
-    }
-}
-
-const fn expiration_byte(expiration_type: ExpirationType) -> u8 {
-    match expiration_type {
-        ExpirationType::Unstated => 0,
-        ExpirationType::TimeFixed => 1,
-        ExpirationType::CandleClose => 2,
-        ExpirationType::NextCandle => 3,
-    }
-}
-
 fn encode_outside_signal(signal: &OutsideSignal, out: &mut Vec<u8>) {
     let OutsideSignal { bot, direction, source, id, expires, expiry, reason } = signal;
     put_number(bot.index() as u64, out);
     let known = u8::from(expires.is_some()) | u8::from(expiry.is_some()) << 1;
-    out.extend_from_slice(&[direction_byte(*direction), known]);
+    out.extend_from_slice(&[*direction as u8, known]);
     if let Some(expires) = expires {
         put_time(*expires, out);
     }
     if let Some(expiry) = expiry {
         put_time(expiry.close_type.duration(), out);
-        out.push(expiration_byte(expiry.expiration_type));
+        out.push(expiry.expiration_type as u8);
     }
     for text in [source.as_str(), id.as_str(), reason.as_str()] {
         put_text(text, out);

@@ -14,7 +14,6 @@ pub struct Event {
     /// Venue time of the fact. Decisions carry this time.
     pub at: Millis,
     /// Venue time of arrival, equal to `at` in a backtest.
-    ///
     /// Lateness and staleness are the difference between the two.
     pub received: Millis,
     /// Kind of the event, with its data.
@@ -63,12 +62,9 @@ pub enum EventKind {
         /// Intent in doubt.
         intent: IntentId,
     },
-    /// Match of a trade at the venue with an intent in doubt or taken as not opened.
-    ///
-    /// The intent is open.
+    /// Match of a trade at the venue with an intent in doubt or taken as not opened. The intent is open.
     Adopted(Opened),
     /// Absence of a trade for an intent in doubt.
-    ///
     /// Its stake stays reserved for now, because a trade may yet appear.
     NotOpened {
         /// Intent without a trade.
@@ -77,9 +73,8 @@ pub enum EventKind {
         reserved_until: Millis,
     },
     /// Trade at the venue with the terms of an intent that was rejected or not sent.
-    ///
-    /// The intent is in doubt again and its stake is reserved. The event carries the terms, because
-    /// a Session forgets such intents.
+    /// The intent is in doubt again and its stake is reserved. The event carries the terms, because a Session
+    /// forgets such intents.
     Reinstated(OrderTerms),
     /// Final outcome of a trade.
     Settled(Settled),
@@ -92,9 +87,7 @@ pub enum EventKind {
         /// Net profit.
         profit: Money,
     },
-    /// Correction of a settled result.
-    ///
-    /// Two later readings of the venue agree on another one.
+    /// Correction of a settled result. Two later readings of the venue agree on another one.
     Correction {
         /// Intent of the trade.
         intent: IntentId,
@@ -175,14 +168,11 @@ pub enum Origin {
     /// A candle that has just closed. A signal on it may be traded.
     Live,
     /// A candle fetched later, for warm-up or after an outage.
-    ///
     /// Strategies see it, but no trade is opened on it.
     Backfill,
 }
 
-/// An accepted trade.
-///
-/// Fields that the reply omitted are `None` and may follow in a later event.
+/// An accepted trade. Fields that the reply omitted are `None` and may follow in a later event.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Opened {
     /// Accepted intent.
@@ -259,7 +249,6 @@ pub enum Rejection {
     /// The wallet does not cover the stake.
     InsufficientBalance,
     /// Any other reason in the venue's own words, without a pause.
-    ///
     /// Used by simulators and by journals of earlier versions.
     Other(Text<79>),
     /// A refusal by a real venue. It starts a pause (rule `RefusedByVenue`).
@@ -303,7 +292,6 @@ pub enum Edge {
     /// An edge that is ruled out.
     Rejected,
     /// An edge that was shown and is no longer supported at `delta` or more.
-    ///
     /// It ended, or it was smaller all along.
     NoLongerHeld,
 }
@@ -355,9 +343,8 @@ impl Taken {
 }
 
 /// The venue's reason for refusing an order.
-///
-/// The number of a reason is hashed with each refusal and must never change. A new reason takes the
-/// next number.
+/// The number of a reason is hashed with each refusal and must never change. A new reason takes the next
+/// number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RefusalReason {

@@ -46,9 +46,7 @@ position! {
     SeriesId
 }
 
-/// Id of an intent, which is a signal that risk approved.
-///
-/// Numbered from 1 and never reused within a journal.
+/// Id of an intent, which is a signal that risk approved. Numbered from 1 and never reused within a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct IntentId(u64);
@@ -76,7 +74,6 @@ impl fmt::Display for IntentId {
 }
 
 /// The names of a Session's bots and symbols by number.
-///
 /// Its own come first in their order, then those of earlier runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionNames {

@@ -31,11 +31,11 @@ pub(crate) struct Intent {
 /// read at every signal is counted.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Intents {
-    unfinished: Vec<Intent>,
+    pub(crate) unfinished: Vec<Intent>,
     seconds: Vec<Intent>,
     counts: Vec<IntentCounts>,
     unopened: Vec<Unopened>,
-    next: IntentId,
+    pub(crate) next: IntentId,
 }
 
 /// An intent without a trade at the venue. A trade may still appear.
@@ -77,10 +77,6 @@ impl Intents {
             unopened: Vec::new(),
             next: IntentId::new(1),
         }
-    }
-
-    pub(crate) const fn next_id(&self) -> IntentId {
-        self.next
     }
 
     pub(crate) fn begin(&mut self, terms: &OrderTerms, nominal_close: Millis) {
@@ -294,10 +290,6 @@ impl Intents {
         self.counts.resize(symbols, IntentCounts::NONE);
     }
 
-    pub(crate) fn all(&self) -> &[Intent] {
-        &self.unfinished
-    }
-
     pub(crate) fn on_symbol(&self, symbol: SymbolId) -> impl Iterator<Item = &Intent> {
         self.unfinished.iter().chain(&self.seconds).filter(move |intent| intent.symbol == symbol)
     }
@@ -378,7 +370,6 @@ mod tests {
         Intent::sent(whose, (direction, Money::from_minor(100)), (Millis::ZERO, Millis::MINUTE))
     }
 
-    /// What a scan finds.
     fn counted(intents: &Intents, symbol: SymbolId) -> IntentCounts {
         let count = |is_it: &dyn Fn(&Intent) -> bool| {
             intents.on_symbol(symbol).filter(|intent| is_it(intent)).count() as u32
@@ -395,12 +386,11 @@ mod tests {
     proptest! {
         #[test]
         fn counts_are_what_a_scan_finds(steps in prop::collection::vec((0_u8..10, 1_u64..12, 0..SYMBOLS), 0..80)) {
-            // Room for one symbol less than there are.
             let mut intents = Intents::with_capacity(4, SYMBOLS - 1);
             for (step, number, symbol) in steps {
                 let id = IntentId::new(number);
                 match step {
-                    0 | 1 => intents.push(intent(intents.next_id().number(), symbol)),
+                    0 | 1 => intents.push(intent(intents.next.number(), symbol)),
                     2 => { intents.open(id); }
                     3 => intents.doubt(id),
                     4 => { intents.refuse(id); }

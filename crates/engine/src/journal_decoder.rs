@@ -4,7 +4,7 @@
 //! limits, ladders and doubts are restored, while strategies start fresh and see no entries. A
 //! replay feeds the events of one run to a Session and compares its answers with the recorded ones.
 
-use crate::{Action, Approved, BotId, Event, EventKind, Header, IntentId, Renumbering, Session, SymbolId};
+use crate::{Approved, BotId, Event, EventKind, Header, IntentId, Renumbering, Session, SymbolId};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Reason, ReasonTemplate, Symbol};
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -41,9 +41,7 @@ pub enum DecodeError {
     NoBots,
 }
 
-/// Decoder for the entries of one run.
-///
-/// It maps the bots and symbols of the run to those of the Session.
+/// Decoder for the entries of one run. It maps the bots and symbols of the run to those of the Session.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct JournalDecoder {
     bots: Vec<BotId>,
@@ -93,12 +91,9 @@ impl JournalDecoder {
     }
 
     /// Creates a decoder for the run with this header and begins it in the Session.
-    ///
-    /// See [`Session::begin_run`]. Former bots get numbers after the Session's own. Their trades
-    /// still count in the ledger and in their verdicts.
-    ///
-    /// # Errors
-    /// [`DecodeError::NoBots`] if the header does not name its bots.
+    /// See [`Session::begin_run`]. Former bots get numbers after the Session's own. Their trades still count
+    /// in the ledger and in their verdicts. Fails with [`DecodeError::NoBots`] if the header does not name
+    /// its bots.
     pub fn of_run(header: &Header, session: &mut Session) -> Result<Self, DecodeError> {
         #[derive(Deserialize)]
         struct Bot {
@@ -129,10 +124,7 @@ impl JournalDecoder {
         }
     }
 
-    /// Parses an event.
-    ///
-    /// # Errors
-    /// [`DecodeError::InvalidEntry`] if `body` is not an event.
+    /// Parses an event. Fails with [`DecodeError::InvalidEntry`] if `body` is not an event.
     pub fn read_event(&self, body: &str) -> Result<Recorded, DecodeError> {
         let mut event: Event = serde_json::from_str(body)?;
         match &mut event.kind {
@@ -145,10 +137,7 @@ impl JournalDecoder {
         Ok(Recorded::Event(event))
     }
 
-    /// Parses an action.
-    ///
-    /// # Errors
-    /// [`DecodeError::InvalidEntry`] if `body` is not an action.
+    /// Parses an action. Fails with [`DecodeError::InvalidEntry`] if `body` is not an action.
     pub fn read_action(&mut self, body: &str) -> Result<Recorded, DecodeError> {
         Ok(match serde_json::from_str(body)? {
             RecordedAction::Refuse {} => Recorded::Refuse,
@@ -195,14 +184,6 @@ impl JournalDecoder {
         self.templates.insert(words, template);
         reason
     }
-}
-
-/// Returns the action as recorded in a journal, for comparison with a replay.
-///
-/// # Errors
-/// None in practice: every action has a JSON form.
-pub fn to_recorded_form(action: &Action) -> Result<Value, DecodeError> {
-    Ok(serde_json::to_value(action)?)
 }
 
 impl<'de> Deserialize<'de> for RecordedReason {
@@ -274,15 +255,12 @@ mod tests {
             reason: Text::truncated("news"),
         };
         let settled = Settled {
-            intent,
-            outcome: Outcome::Won,
-            profit: Money::from_minor(-5),
-            open_time: None,
-            open_price: None,
             close_time: Some(Millis::new(9)),
             close_price: Some(1.0 / 3.0),
-            payout: None,
+            ..Settled::by_person(intent, Outcome::Won, Money::from_minor(-5))
         };
+        let (reason, text) = (crate::RefusalReason::SymbolInactive, Text::truncated("closed"));
+        let bare = crate::OutsideSignal { expires: None, expiry: None, reason: Text::truncated(""), ..outside };
         vec![
             candle_event(1, Origin::Backfill).kind,
             EventKind::Price { symbol: SymbolId::FIRST, price: Price { time: Millis::new(5), value: 2.5 } },
@@ -292,13 +270,7 @@ mod tests {
             EventKind::Adopted(opened),
             EventKind::Rejected { intent, rejection: Rejection::NoPrice },
             EventKind::Rejected { intent, rejection: Rejection::Other(Text::truncated("too small")) },
-            EventKind::Rejected {
-                intent,
-                rejection: Rejection::Refused {
-                    reason: crate::RefusalReason::SymbolInactive,
-                    text: Text::truncated("closed"),
-                },
-            },
+            EventKind::Rejected { intent, rejection: Rejection::Refused { reason, text } },
             EventKind::NotSent { intent },
             EventKind::InDoubt { intent },
             EventKind::NotOpened { intent, reserved_until: Millis::MINUTE },
@@ -312,12 +284,7 @@ mod tests {
             EventKind::Correction { intent, outcome: Outcome::Lost, profit: Money::from_minor(-5) },
             EventKind::Skew { offset: Millis::new(-3) },
             EventKind::OutsideSignal(outside),
-            EventKind::OutsideSignal(crate::OutsideSignal {
-                expires: None,
-                expiry: None,
-                reason: Text::truncated(""),
-                ..outside
-            }),
+            EventKind::OutsideSignal(bare),
             EventKind::Control { control: Control::Resume },
         ]
     }
@@ -343,16 +310,7 @@ mod tests {
             lines.extend(actions.drain(..).map(|action| (false, serde_json::to_string(&action).unwrap())));
         };
         handle(&mut first, candle_event(1, Origin::Live));
-        let settled = Settled {
-            intent: IntentId::new(1),
-            outcome: Outcome::Lost,
-            profit: Money::from_minor(-1_000),
-            open_time: None,
-            open_price: None,
-            close_time: None,
-            close_price: None,
-            payout: None,
-        };
+        let settled = Settled::by_person(IntentId::new(1), Outcome::Lost, Money::from_minor(-1_000));
         handle(&mut first, Event { at: settled_at, received: settled_at, kind: EventKind::Settled(settled) });
         handle(&mut first, candle_event(again, Origin::Live));
         assert_eq!(first.ledger().day_profit(), Money::from_minor(-1_000));
@@ -376,12 +334,8 @@ mod tests {
     }
 
     #[test]
-    fn a_session_that_recalls_a_run_has_its_ledger_its_intents_and_its_numbers() {
+    fn a_recalled_run_has_its_ledger_also_where_a_crash_lost_the_record_of_the_day_that_a_loss_begins() {
         check_recalled(Millis::MINUTE * 3, |_| true);
-    }
-
-    #[test]
-    fn a_loss_that_is_a_days_first_event_is_that_days_even_where_a_crash_lost_the_days_record() {
         let next_day = Millis::DAY + Millis::MINUTE * 3;
         check_recalled(next_day, |_| true);
         check_recalled(next_day, |body| !body.contains("day_opened"));

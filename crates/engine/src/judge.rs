@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::iter;
 
-/// Payout assumed until one is seen on the symbol. It is high, so the bet is small. Trades may pay
-/// more.
+/// Payout assumed until one is seen on the symbol. It is high, so the bet is small. Trades may pay more.
 pub(crate) const UNSEEN_PAYOUT_FRACTION: f64 = 0.92;
 
 const USUAL_OPEN_TRADES: usize = 16;
@@ -41,9 +40,8 @@ struct Staked {
 
 impl Judge {
     /// Builds the verdict after a run, from its rows in the order of their book.
-    ///
-    /// It buffers only the updates of pending trades. A list of all updates would take longer to
-    /// write and sort than everything else.
+    /// It buffers only the updates of pending trades. A list of all updates would take longer to write and
+    /// sort than everything else.
     pub fn after<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, test: impl Into<EdgeTest>) -> Self {
         let mut judge = Self::new(test);
         let mut waiting: VecDeque<Waiting> = VecDeque::with_capacity(USUAL_OPEN_TRADES);
@@ -100,7 +98,6 @@ impl Judge {
     }
 
     /// Returns the decision time from which a shown edge is no longer supported.
-    ///
     /// It ended, or it was smaller all along. `None` before the watch raises an alarm.
     pub fn no_longer_held_since(&self) -> Option<Millis> {
         self.watch.as_ref()?.no_longer_held_since()
@@ -149,7 +146,6 @@ impl Judge {
     }
 
     /// Records the end of a trade, with the payout of a win if it is reported again.
-    ///
     /// Otherwise the payout of the reply counts. Unknown and already ended trades are ignored.
     pub fn on_settled(&mut self, intent: IntentId, outcome: Outcome, payout: Option<Payout>) {
         let Some(place) = self.open.iter().position(|open| open.intent == intent) else { return };
@@ -196,12 +192,9 @@ pub struct JudgedTrade {
     pub answered: Option<Millis>,
     /// Payout of a win.
     pub payout: Option<Payout>,
-    /// Time at which the end became known, and the outcome.
-    ///
-    /// An intent that never became a trade is cancelled.
+    /// Time at which the end became known, and the outcome. An intent that never became a trade is cancelled.
     pub ended: Option<(Millis, Outcome)>,
     /// Order of its updates in its book, `None` for trades from another source.
-    ///
     /// It covers all trades of the book and takes precedence over times.
     pub sequence: Option<EventSequence>,
 }
@@ -225,14 +218,12 @@ struct Waiting {
 pub(crate) type Known = (Option<u32>, Millis, News, usize);
 
 /// Computes the verdict from rows, in the order in which the Session saw them.
-///
 /// It equals the verdict of the Session. `test` is a plan, or a test with a share of alpha.
 pub fn judge<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, test: impl Into<EdgeTest>) -> EdgeTest {
     Judge::after(rows, test).test
 }
 
 /// Computes the verdict like [`judge`], of trades from any source.
-///
 /// Without a recorded order, a trade counts at its decision and its end when it became known.
 pub fn judge_trades(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> EdgeTest {
     judge_of(trades, test).test
@@ -254,9 +245,8 @@ impl JudgedTrade {
     }
 
     /// Builds the trade of a row.
-    ///
-    /// A failed intent stays cancelled even if a trade turns up later, because its end may have
-    /// been known by then.
+    /// A failed intent stays cancelled even if a trade turns up later, because its end may have been known by
+    /// then.
     pub fn of_row(row: &IntentRow) -> Self {
         let (decided, sequence) = (row.approved.decision_time(), row.sequence);
         let ended = if sequence.left_out > 0 {
@@ -300,9 +290,7 @@ pub const fn to_trade_outcome(outcome: Outcome) -> TradeOutcome {
     }
 }
 
-/// An edge shown by some trades.
-///
-/// The verdict is final, but later trades may still contradict it.
+/// An edge shown by some trades. The verdict is final, but later trades may still contradict it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownEdge {
     /// Time at which the end of the deciding trade became known.
@@ -333,8 +321,7 @@ impl ShownEdge {
     }
 }
 
-/// Change detection over the trades decided after *edge shown*, for the end of an edge of `delta`
-/// or more.
+/// Change detection over the trades decided after *edge shown*, for the end of an edge of `delta` or more.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct EdgeWatch {
     detector: ChangeDetector,
@@ -342,7 +329,6 @@ struct EdgeWatch {
 }
 
 impl EdgeWatch {
-    /// Creates the watch of a plan, `None` if the plan watches nothing.
     fn new(plan: EdgeTestPlan, watch_trades: u64) -> Option<Self> {
         let detector = ChangeDetector::new(plan.delta(), watch_trades).ok()?;
         Some(Self { detector, open: Vec::new() })
@@ -376,7 +362,6 @@ mod tests {
     /// Decided, answered and settled at these seconds, paying so many percent.
     struct Trade(i64, i64, Option<i64>, u32, Outcome);
 
-    /// A book that records them in the order of time; at one moment of ends first, and of decisions last.
     fn book(trades: &[Trade]) -> TradeBook {
         let mut news: Vec<(i64, u8, usize)> = Vec::new();
         for (place, Trade(decided, answered, settled, ..)) in trades.iter().enumerate() {
@@ -390,7 +375,10 @@ mod tests {
             let (intent, at) = (IntentId::new(place as u64 + 1), Millis::from_seconds(second));
             let payout = Payout::from_percent(percent.into()).ok();
             let kind = match kind {
-                0 => EventKind::Settled(ended(intent, outcome, payout)),
+                0 => {
+                    let settled = Settled::by_person(intent, outcome, Money::ZERO);
+                    EventKind::Settled(Settled { payout, ..settled })
+                }
                 1 => EventKind::Opened(opened(intent, payout)),
                 _ => {
                     book.record_action(&Action::Open(approved(intent, at)));
@@ -410,21 +398,8 @@ mod tests {
     }
 
     fn opened(intent: IntentId, payout: Option<Payout>) -> Opened {
-        Opened {
-            intent,
-            venue_id: None,
-            open_time: None,
-            open_price: None,
-            close_time: None,
-            payout,
-            taken: None,
-        }
-    }
-
-    fn ended(intent: IntentId, outcome: Outcome, payout: Option<Payout>) -> Settled {
-        let (open_time, open_price, close_time, close_price) = (None, None, None, None);
-        let profit = Money::ZERO;
-        Settled { intent, outcome, profit, open_time, open_price, close_time, close_price, payout }
+        let (venue_id, open_time, open_price, close_time, taken) = (None, None, None, None, None);
+        Opened { intent, venue_id, open_time, open_price, close_time, payout, taken }
     }
 
     proptest! {
@@ -446,11 +421,9 @@ mod tests {
         }
     }
 
-    /// What a test is told: a decision by the payout seen, and an end by its place among the decisions.
     enum Told {
         Decided(f64),
-        Won(usize, f64),
-        Lost(usize, f64),
+        Ended(usize, TradeOutcome, f64),
     }
 
     #[track_caller]
@@ -459,11 +432,8 @@ mod tests {
         for told in told {
             match told {
                 Told::Decided(seen) => stakes.push(Some(test.on_open(*seen).unwrap())),
-                Told::Won(place, pays) => {
-                    test.settle(stakes[*place].take().unwrap(), TradeOutcome::Won, *pays);
-                }
-                Told::Lost(place, pays) => {
-                    test.settle(stakes[*place].take().unwrap(), TradeOutcome::Lost, *pays);
+                Told::Ended(place, outcome, pays) => {
+                    test.settle(stakes[*place].take().unwrap(), *outcome, *pays);
                 }
             }
         }
@@ -472,17 +442,18 @@ mod tests {
 
     #[test]
     fn stakes_are_taken_at_decisions_on_the_payout_that_was_seen_by_then() {
-        use Told::{Decided, Lost, Won};
+        use Told::{Decided, Ended};
+        let won = || Ended(0, TradeOutcome::Won, 0.8);
         check(&[], &[]);
         // No payout was seen: little is staked, as on 92 %. It pays 80 %.
         let first = || Trade(0, 2, Some(70), 80, Outcome::Won);
-        check(&[first()], &[Decided(0.92), Won(0, 0.8)]);
+        check(&[first()], &[Decided(0.92), won()]);
         // What never settles stays lost.
-        check(&[first(), Trade(1, 3, None, 80, Outcome::Won)], &[Decided(0.92), Decided(0.92), Won(0, 0.8)]);
+        check(&[first(), Trade(1, 3, None, 80, Outcome::Won)], &[Decided(0.92), Decided(0.92), won()]);
         // A trade that pays more than was seen counts; it was decided when 80 had been seen.
         check(
             &[first(), Trade(3, 4, Some(60), 81, Outcome::Lost)],
-            &[Decided(0.92), Decided(0.8), Lost(1, 0.81), Won(0, 0.8)],
+            &[Decided(0.92), Decided(0.8), Ended(1, TradeOutcome::Lost, 0.81), won()],
         );
     }
 
@@ -498,11 +469,7 @@ mod tests {
             judge.on_answered(second, SymbolId::FIRST, percent(60).unwrap());
             judge.on_settled(first, Outcome::Won, settled);
             let mut test = EdgeTest::new(EdgeTestPlan::default());
-            let stakes = [
-                test.on_open(UNSEEN_PAYOUT_FRACTION).unwrap(),
-                test.on_open(UNSEEN_PAYOUT_FRACTION).unwrap(),
-            ];
-            let [stake, _open] = stakes;
+            let [stake, _open] = [(); 2].map(|()| test.on_open(UNSEEN_PAYOUT_FRACTION).unwrap());
             test.settle(stake, TradeOutcome::Won, pays);
             assert_eq!(*judge.test(), test, "{settled:?}");
         }
@@ -540,7 +507,6 @@ mod tests {
         trades.insert(3, trade(3, Outcome::Cancelled));
         let plan = EdgeTestPlan::default();
         let found = ShownEdge::find(&trades, plan).unwrap();
-        // The same by asking the verdict on ever more trades: they do not overlap.
         let verdict = |count| crate::judge_trades(&trades[..count], plan).verdict();
         let first = (1..=trades.len()).find(|count| verdict(*count) == Verdict::EdgeShown).unwrap();
         assert_eq!(found.after_trades, first as u64 - 1, "one was cancelled");

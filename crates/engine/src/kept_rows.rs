@@ -83,7 +83,6 @@ impl TradeBook {
     }
 
     /// Puts a row back: over the existing row of its intent, else at the end.
-    ///
     /// Returns whether the row fits, since intents are numbered without gaps.
     pub fn put_back(&mut self, kept: KeptRow, decoder: &mut JournalDecoder) -> bool {
         let KeptRow { row, text, numbers, venue_id, ordered, by_person, corrected } = kept;
@@ -134,23 +133,20 @@ impl TradeBook {
     }
 
     /// Drops rows for which `is_kept` is false and returns their number.
-    ///
     /// Everything known of their intents is dropped as well. The counts remain.
     pub fn keep_rows(&mut self, mut is_kept: impl FnMut(&IntentRow) -> bool) -> usize {
         let before = self.rows.len();
         // Made anew: places of reasons and names are those of their lists.
         let mut kept = self.without_rows();
         for row in self.rows.iter().filter(|row| is_kept(row)) {
-            kept.copy_row(self, row);
+            kept.copy_row(self, row.approved.intent(), *row);
         }
         *self = kept;
         before - self.rows.len()
     }
 
     /// Returns the book with its dropped rows from `first` on, copied from `whole`.
-    ///
-    /// `whole` is another book of the same intents. Rows after the last one of this book are not
-    /// added.
+    /// `whole` is another book of the same intents. Rows after the last one of this book are not added.
     #[must_use]
     pub fn filled_from(&self, whole: &Self, first: IntentId) -> Self {
         let last = self.rows.last().map(|row| row.approved.intent());
@@ -163,23 +159,20 @@ impl TradeBook {
         rows.sort_by_key(|(_, row)| row.approved.intent());
         let mut filled = self.without_rows();
         for (book, row) in rows {
-            filled.copy_row(book, row);
+            filled.copy_row(book, row.approved.intent(), *row);
         }
         filled
     }
 
     /// Restarts the counts for a run with this first intent.
-    ///
     /// Later replies of the venue to intents of earlier runs are not counted.
     pub fn count_from_intent(&mut self, first: IntentId) {
         self.refused = RefusalCount::default();
         (self.no_price, self.rejected, self.not_sent) = (0, 0, 0);
-        self.counted_from = first;
+        self.counted_from = Some(first);
     }
 
-    /// Returns the book from this intent on.
-    ///
-    /// That is the book of one run after earlier runs were recalled.
+    /// Returns the book from this intent on. That is the book of one run after earlier runs were recalled.
     #[must_use]
     pub fn from_intent(mut self, first: IntentId) -> Self {
         self.rows.retain(|row| row.approved.intent() >= first);
@@ -191,15 +184,16 @@ impl TradeBook {
         Self { refused, no_price, rejected, not_sent, counted_from, news, ..Self::default() }
     }
 
-    fn copy_row(&mut self, book: &Self, row: &IntentRow) {
+    /// Appends a row of another book, where its intent has the number `there`.
+    pub(crate) fn copy_row(&mut self, book: &Self, there: IntentId, row: IntentRow) {
         let intent = row.approved.intent();
-        let reason = self.reasons.put(&book.reason(row));
-        let venue_id = book.venue_id(row).and_then(|id| self.put_venue_id(id));
-        self.departures.extend(book.departure(intent).map(|departure| (intent, *departure)));
-        if book.is_settled_by_person(intent) {
+        let reason = self.reasons.put(&book.reason(&row));
+        let venue_id = book.venue_id(&row).and_then(|id| self.put_venue_id(id));
+        self.departures.extend(book.departure(there).map(|departure| (intent, *departure)));
+        if book.is_settled_by_person(there) {
             self.settled_by_person.insert(intent);
         }
-        self.copy_correction(book, intent, intent);
-        self.rows.push(IntentRow { reason, venue_id, ..*row });
+        self.corrections.extend(book.correction(there).map(|corrected| (intent, corrected)));
+        self.rows.push(IntentRow { reason, venue_id, ..row });
     }
 }

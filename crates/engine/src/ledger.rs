@@ -1,26 +1,25 @@
 //! Ledger of a Session: free balance, open stakes, result of the day, peak and loss streak.
 
+use crate::settings::is_default;
 use crate::to_trade_outcome;
 use candlewick_sdk::{Millis, Money, Outcome};
 use candlewick_statistics::Streaks;
 use serde::{Deserialize, Serialize};
 
-/// The Session's own exact account of the wallet.
-///
-/// It is folded from events and never read from the venue.
+/// The Session's own exact account of the wallet. It is folded from events and never read from the venue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
     free: Money,
     open_stakes: Money,
     peak: Money,
     losses: u32,
-    day_end: Millis,
+    pub(crate) day_end: Millis,
     day_equity: Money,
     day_profit: Money,
     wallet: Option<Money>,
-    #[serde(default, skip_serializing_if = "is_zero_money")]
+    #[serde(default, skip_serializing_if = "is_default")]
     difference: Money,
-    #[serde(default, skip_serializing_if = "is_zero_money")]
+    #[serde(default, skip_serializing_if = "is_default")]
     shortage_before: Money,
 }
 
@@ -78,7 +77,6 @@ impl Ledger {
     }
 
     /// Returns the current number of consecutive losses over all bots.
-    ///
     /// Draws and cancellations neither add to a streak nor end it.
     pub const fn loss_streak(&self) -> u32 {
         self.losses
@@ -111,10 +109,6 @@ impl Ledger {
     /// Returns the balance of the wallet at its last reading.
     pub const fn wallet(&self) -> Option<Money> {
         self.wallet
-    }
-
-    pub(crate) const fn day_end(&self) -> Millis {
-        self.day_end
     }
 
     #[inline]
@@ -193,58 +187,7 @@ impl Ledger {
     }
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-pub(crate) fn is_zero_money(amount: &Money) -> bool {
-    *amount == Money::ZERO
-}
-
 #[inline]
 pub(crate) const fn losses_after(losses: u32, outcome: Outcome) -> u32 {
     Streaks { won: 0, lost: losses }.after(to_trade_outcome(outcome)).lost
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn money(units: i64) -> Money {
-        Money::from_minor(units)
-    }
-
-    #[test]
-    fn a_stake_leaves_the_free_balance_and_a_win_brings_it_back_with_profit() {
-        let mut ledger = Ledger::new(money(1_000));
-        ledger.reserve(money(100));
-        assert_eq!(
-            (ledger.free(), ledger.open_stakes(), ledger.equity()),
-            (money(900), money(100), money(1_000))
-        );
-        ledger.settle(money(100), money(80));
-        assert_eq!(
-            (ledger.free(), ledger.open_stakes(), ledger.peak()),
-            (money(1_080), Money::ZERO, money(1_080))
-        );
-    }
-
-    #[test]
-    fn a_loss_lowers_equity_but_not_the_peak() {
-        let mut ledger = Ledger::new(money(1_000));
-        ledger.reserve(money(100));
-        ledger.settle(money(100), money(-100));
-        assert_eq!(
-            (ledger.equity(), ledger.peak(), ledger.day_profit()),
-            (money(900), money(1_000), money(-100))
-        );
-    }
-
-    #[test]
-    fn a_new_day_starts_with_the_equity_and_no_profit() {
-        let mut ledger = Ledger::new(money(1_000));
-        ledger.reserve(money(100));
-        ledger.settle(money(100), money(80));
-        ledger.reserve(money(50));
-        ledger.open_day(Millis::DAY);
-        assert_eq!((ledger.day_equity(), ledger.day_profit()), (money(1_080), Money::ZERO));
-        assert!(!ledger.is_day_over(Millis::DAY - Millis::new(1)) && ledger.is_day_over(Millis::DAY));
-    }
 }

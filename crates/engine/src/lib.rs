@@ -35,6 +35,7 @@ mod stake;
 mod stake_checks;
 mod stake_notices;
 #[cfg(test)]
+#[path = "tests/testing.rs"]
 mod testing;
 
 pub use action::{Action, Judgement, Refused};
@@ -46,7 +47,7 @@ pub use event::{
     Taken, VenueId, VenueSymbol,
 };
 pub use id::{BotId, IntentId, Renumbering, SeriesId, SessionNames, SymbolId};
-pub use journal_decoder::{DecodeError, JournalDecoder, Recorded, to_recorded_form};
+pub use journal_decoder::{DecodeError, JournalDecoder, Recorded};
 pub use judge::{Judge, JudgedTrade, ShownEdge, judge, judge_of, judge_trades, to_trade_outcome};
 pub use kept_rows::{BookTotals, KeptRow};
 pub use ledger::Ledger;

@@ -16,9 +16,8 @@ const REMEMBERED: usize = 4_096;
 const REASONS: usize = 64;
 
 /// A request for a trade from outside the program.
-///
-/// It is subject to the same rules as a strategy's own signal, lateness included. The event's `at`
-/// is the time of the signal, or of its arrival if it has none.
+/// It is subject to the same rules as a strategy's own signal, lateness included. The event's `at` is the
+/// time of the signal, or of its arrival if it has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutsideSignal {
     /// Bot that trades the signal.

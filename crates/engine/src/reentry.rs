@@ -12,8 +12,7 @@ pub(crate) struct Reentry {
     expiry: Option<Expiry>,
     #[serde(skip_serializing_if = "Option::is_none")]
     due: Option<DueEntry>,
-    /// Whether the entry's candle has closed. Not stored, since candles do not affect a fold of
-    /// earlier runs.
+    /// Whether the entry's candle has closed. Not stored, since candles do not affect a fold of earlier runs.
     #[serde(skip)]
     has_passed: bool,
 }
@@ -47,9 +46,8 @@ impl Reentry {
         self.due.is_some() && !self.has_passed
     }
 
-    /// Returns when the entry is missed: its candle has closed without an approved trade. It
-    /// depends only on time, so a fold of earlier runs, which sees no candles, gets the same
-    /// result.
+    /// Returns when the entry is missed: its candle has closed without an approved trade. It depends only on
+    /// time, so a fold of earlier runs, which sees no candles, gets the same result.
     pub(crate) fn missed_from(&self, interval: Millis) -> Option<Millis> {
         let DueEntry { since, .. } = self.due?;
         let closed = since.floor_to(interval);
@@ -57,9 +55,8 @@ impl Reentry {
         Some(own + Millis::new(1))
     }
 
-    /// Returns the entry if this is the first close after the end of the previous trade became
-    /// known, less than one interval later. On a later candle the ladder waits for a signal
-    /// instead.
+    /// Returns the entry if this is the first close after the end of the previous trade became known, less
+    /// than one interval later. On a later candle the ladder waits for a signal instead.
     pub(crate) fn on_close(&mut self, close: Millis, interval: Millis) -> Option<Signal> {
         let due = self.due.filter(|due| close >= due.since && !self.has_passed)?;
         self.has_passed = true;
@@ -94,9 +91,7 @@ mod tests {
         check(2, &[60, 120, 180], Some(120));
         check(2, &[100, 160], Some(100));
         check(3, &[40, 99, 159], Some(159));
-        // A candle is missing: the ladder waits for a signal.
         check(2, &[60, 160, 220], None);
-        // The first level is no loss.
         check(1, &[120], None);
     }
 
@@ -108,7 +103,6 @@ mod tests {
             Expiry { close_type: "00:30".parse().unwrap(), expiration_type: ExpirationType::CandleClose };
         reentry.on_decided(half);
         assert_eq!(reentry.on_close(Millis::from_seconds(120), MINUTE), None);
-        // Of the next one it has direction and expiry.
         reentry.on_ended(Direction::Sell, Millis::from_seconds(160), 3);
         let signal = reentry.on_close(Millis::from_seconds(180), MINUTE).unwrap();
         assert_eq!((signal.direction, signal.expiry), (Direction::Sell, Some(half)));
@@ -144,13 +138,9 @@ mod tests {
         let mut reentry = Reentry::default();
         reentry.on_ended(Direction::Buy, Millis::from_seconds(100), 1);
         assert_eq!(reentry.missed_from(MINUTE), None, "the first level waits for no candle");
-    }
-
-    #[test]
-    fn a_trade_that_ends_later_decides() {
         let mut reentry = Reentry::default();
         reentry.on_ended(Direction::Buy, Millis::from_seconds(100), 2);
         reentry.on_ended(Direction::Sell, Millis::from_seconds(110), 1);
-        assert_eq!(reentry.on_close(Millis::from_seconds(120), MINUTE), None);
+        assert_eq!(reentry.on_close(Millis::from_seconds(120), MINUTE), None, "the one that ends later decides");
     }
 }

@@ -94,9 +94,7 @@ impl RefusalCount {
 }
 
 impl TradeBook {
-    /// Returns the number of refusals by rule since the last intent.
-    ///
-    /// Only rules that occurred are included.
+    /// Returns the number of refusals by rule since the last intent. Only rules that occurred are included.
     pub fn refused_since_last(&self) -> BTreeMap<&'static str, u64> {
         self.refused.after(self.last_intent()).filter(|(_, count)| *count > 0).collect()
     }
@@ -141,13 +139,11 @@ mod tests {
         assert_eq!(of(ended.all()), [("Halted", 1), ("MaxDrawdown", 1)]);
         assert_eq!(of(ended.after(first)), [("MaxDrawdown", 1)]);
         assert_eq!(of(halted.after(first)), [("Halted", 1), ("MaxDrawdown", 1)], "a person's halt is one");
-        // The next run goes on, and a person halts it.
         let mut next = RefusalCount::default();
         next.record_control(Control::Continue);
         next.record(Rule::Halted, None);
         ended.append(&next, None, first);
         assert_eq!(of(ended.after(first)), [("Halted", 1), ("MaxDrawdown", 1)]);
-        // Suspended, by a token that the venue refused, when its end comes.
         let mut refused = RefusalCount::default();
         for _ in 0..2 {
             refused.record_control(Control::Suspend);
@@ -168,10 +164,8 @@ mod tests {
         let mut later = RefusalCount::default();
         later.record(Rule::Pause, first);
         before.append(&later, first, second);
-        assert_eq!(
-            (of(before.all()), of(before.after(second))),
-            (vec![("Halted", 1), ("Pause", 1)], vec![("Pause", 1)])
-        );
+        let expected = (vec![("Halted", 1), ("Pause", 1)], vec![("Pause", 1)]);
+        assert_eq!((of(before.all()), of(before.after(second))), expected);
     }
 
     #[test]
@@ -185,7 +179,6 @@ mod tests {
         all.append(&later, second, third);
         assert_eq!(of(all.after(third)), [], "nothing was refused after intent 3");
         assert_eq!(of(all.all()), [("Halted", 1), ("Cooldown", 1), ("Pause", 1)]);
-        // A third run whose only intent is the first thing, and is followed by a halt.
         let mut later = RefusalCount::default();
         later.record(Rule::Halted, first);
         all.append(&later, first, fourth);

@@ -60,7 +60,6 @@ pub struct Reloaded {
 }
 
 /// The journal note of a reload, with the new settings.
-///
 /// It precedes the event [`Control::Reload`](crate::Control::Reload).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReloadNote {
@@ -73,12 +72,7 @@ pub struct ReloadNote {
 }
 
 impl ReloadNote {
-    /// Creates the note of settings that replace `before`.
-    ///
-    /// `before` is an object with `risk` and `runtime`.
-    ///
-    /// # Errors
-    /// None in practice: settings always have a JSON form.
+    /// Creates the note of settings that replace `before`. `before` is an object with `risk` and `runtime`.
     pub fn new(
         (at, by): (Millis, ReloadedBy),
         risk: RiskSettings,
@@ -97,9 +91,6 @@ impl ReloadNote {
     }
 
     /// Parses a note, `None` if it is not about a reload.
-    ///
-    /// # Errors
-    /// A reload note in another format.
     pub fn of_text(body: &str) -> Result<Option<Self>, serde_json::Error> {
         // Most notes are none.
         if !body.contains("\"reloaded\"") {
@@ -111,7 +102,6 @@ impl ReloadNote {
 }
 
 /// Returns the settings that differ, in the order of their keys.
-///
 /// Lists of named tables (`bots`) are compared by name, other lists as a whole.
 pub fn changes_between(from: &Value, to: &Value) -> Vec<SettingChange> {
     let mut changes = Vec::new();
@@ -141,8 +131,7 @@ fn compare(key: String, from: &Value, to: &Value, changes: &mut Vec<SettingChang
     }
 }
 
-/// Indexes a list of tables by name, `None` unless all names are unique and in order of first
-/// mention.
+/// Indexes a list of tables by name, `None` unless all names are unique and in order of first mention.
 fn by_name(list: &[Value]) -> Option<serde_json::Map<String, Value>> {
     let named = list.iter().map(|item| Some((item.get("name")?.as_str()?.to_owned(), item.clone())));
     let named: serde_json::Map<String, Value> = named.collect::<Option<_>>()?;
@@ -218,7 +207,6 @@ mod tests {
         for spoilt in spoilt.iter().map(String::as_str).chain(["{\"reloaded\": 1}"]) {
             assert!(ReloadNote::of_text(spoilt).is_err(), "{spoilt}");
         }
-        // The hash is that of the settings alone, whoever had them read and whatever they were before.
         let later = (Millis::new(6), ReloadedBy::Command);
         let nothing = json!({ "risk": {}, "runtime": {} });
         let again = ReloadNote::new(later, risk.clone(), json!({}), &nothing).unwrap();
@@ -226,9 +214,7 @@ mod tests {
         assert_eq!(again.reloaded.changes.len(), MAX_LISTED + 1, "{:?}", again.reloaded.changes);
         assert!(again.reloaded.changes.iter().all(|change| change.chars().count() <= MAX_CHARS));
         let other = RiskSettings { max_open_trades: 8, ..risk };
-        assert_ne!(
-            ReloadNote::new(when, other, json!({}), &before).unwrap().reloaded.hash,
-            note.reloaded.hash
-        );
+        let other = ReloadNote::new(when, other, json!({}), &before).unwrap();
+        assert_ne!(other.reloaded.hash, note.reloaded.hash);
     }
 }

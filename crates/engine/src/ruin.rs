@@ -23,9 +23,7 @@ const CONFIDENCE: f64 = 0.90;
 pub struct TradeRecord {
     /// Payout of a win, as last seen or as assumed.
     pub payout: Payout,
-    /// Lower confidence bound of the win rate, `None` with few trades.
-    ///
-    /// It is anytime-valid.
+    /// Lower confidence bound of the win rate, `None` with few trades. It is anytime-valid.
     pub lower_bound: Option<f64>,
 }
 
@@ -52,7 +50,6 @@ pub struct RuinReport {
     /// One line per other stake, shared by bots with the same stake.
     pub stakes: Vec<String>,
     /// Number of bots whose balance is more likely than not to halve.
-    ///
     /// Bots with ladders are not counted. The limits of the bots apply.
     pub halved: usize,
     /// Reason to refuse the stakes, with a suggested change.
@@ -75,12 +72,7 @@ impl TradeRecord {
 }
 
 impl StakeRuin {
-    /// Builds the stakes of all bots at a balance.
-    ///
-    /// `records` are in the order of the bots.
-    ///
-    /// # Errors
-    /// An invalid stake or limit.
+    /// Builds the stakes of all bots at a balance. `records` are in the order of the bots.
     pub fn of_bots(
         settings: &SessionSettings,
         balance: Money,
@@ -107,12 +99,9 @@ impl StakeRuin {
     ) -> Result<Self, EngineError> {
         let scale = settings.money_scale;
         let payout = least_payout(record.payout, bot, settings);
-        let money = |amount| {
-            let exact = scale.exact(amount).map(to_units);
-            exact.map_err(|source| EngineError::Amount { key: format!("{key}.amount"), source })
-        };
-        let step = to_units(limits.stake_step()).max(1);
-        let minimum_stake = to_units(limits.minimum_stake()).max(1);
+        let money = |amount| EngineError::exact(scale, amount, &format!("{key}.amount")).map(to_units);
+        let step = to_units(limits.stake_step).max(1);
+        let minimum_stake = to_units(limits.minimum_stake).max(1);
         let most_stake = limits.largest_stake().map_or(MAX_MONEY, to_units);
         let mut horizon_trades = settings.risk.ruin_horizon_trades;
         let plan = match bot.stake {
@@ -125,7 +114,7 @@ impl StakeRuin {
                 StakePlan::Martingale { base: money(amount)?, factor, levels, most_stake, step }
             }
             StakeSettings::Soros { amount, wins, .. } => {
-                let most_stake = if limits.caps_stakes() { most_stake } else { MAX_MONEY };
+                let most_stake = if limits.cap_stakes { most_stake } else { MAX_MONEY };
                 StakePlan::Soros { base: money(amount)?, wins, most_stake, step }
             }
             StakeSettings::Kelly { fraction, kelly_floor_trades, .. } => {
@@ -154,14 +143,12 @@ impl StakeRuin {
             draw_share: 0.0,
             horizon_trades,
         };
-        let plan = if limits.caps_stakes() { plan } else { within_bounds(plan, &question, bot, most_stake) };
+        let plan = if limits.cap_stakes { plan } else { within_bounds(plan, &question, bot, most_stake) };
         let (lower_bound, limits) = (record.lower_bound, limits_of(bot, settings));
         Ok(Self { bot: bot.name.clone(), plan, question, lower_bound, limits })
     }
 
-    /// Returns whether stakes depend on previous trades.
-    ///
-    /// The ruin limit applies to such stakes.
+    /// Returns whether stakes depend on previous trades. The ruin limit applies to such stakes.
     pub const fn is_ladder(&self) -> bool {
         match self.plan {
             StakePlan::Martingale { .. } | StakePlan::Soros { .. } => true,
@@ -170,12 +157,7 @@ impl StakeRuin {
     }
 
     /// Returns why no trade is possible, if the first stake is below the minimum.
-    ///
-    /// This is not ruin. It never applies to Kelly stakes, since the bot sizes them with the
-    /// minimum in mind.
-    ///
-    /// # Errors
-    /// An invalid plan.
+    /// This is not ruin. It never applies to Kelly stakes, since the bot sizes them with the minimum in mind.
     pub fn below_least(&self, scale: MoneyScale) -> Result<Option<String>, StatisticsError> {
         if matches!(self.plan, StakePlan::Kelly { .. }) {
             return Ok(None);
@@ -192,9 +174,6 @@ impl StakeRuin {
     }
 
     /// Returns the probability of ruin at a win rate.
-    ///
-    /// # Errors
-    /// Values that the ruin calculation cannot handle.
     pub fn at(&self, win_probability: f64) -> Result<f64, StatisticsError> {
         ruin(&RuinQuestion { win_probability, ..self.question }, &self.plan).map(|ruin| ruin.probability())
     }
@@ -207,12 +186,8 @@ impl StakeRuin {
 }
 
 /// Checks the combined ruin probability of all ladders against the limit.
-///
 /// Each ladder counts at the worse of break-even rate and lower bound. The limit is
 /// `risk.max_ruin_probability`.
-///
-/// # Errors
-/// An invalid stake or limit.
 pub fn check_ruin(
     settings: &SessionSettings,
     balance: Money,
@@ -220,10 +195,8 @@ pub fn check_ruin(
 ) -> Result<RuinReport, EngineError> {
     let limit = settings.risk.max_ruin_probability;
     if !(0.0..=1.0).contains(&limit) {
-        return Err(EngineError::setting(
-            "risk.max_ruin_probability",
-            format!("{limit} is not a probability from 0 to 1; 0 turns the limit off"),
-        ));
+        let problem = format!("{limit} is not a probability from 0 to 1; 0 turns the limit off");
+        return Err(EngineError::setting("risk.max_ruin_probability", problem));
     }
     if !(1..=MAX_HORIZON_TRADES).contains(&settings.risk.ruin_horizon_trades) {
         let problem = format!("a horizon is 1 to {MAX_HORIZON_TRADES} trades");
@@ -338,27 +311,17 @@ mod tests {
     }
 
     fn settings(stakes: &[StakeSettings], change: impl Fn(&mut RiskSettings)) -> SessionSettings {
-        let mut risk = RiskSettings { ruin_horizon_trades: 40, ..RiskSettings::default() };
-        change(&mut risk);
+        let of_forty = |risk: &mut RiskSettings| {
+            risk.ruin_horizon_trades = 40;
+            change(risk);
+        };
         let bot =
             |(index, stake): (usize, &StakeSettings)| testing::bot(&format!("bot-{index}"), stake.clone());
-        SessionSettings {
-            money_scale: MoneyScale::default(),
-            balance: Decimal::from(1_000),
-            risk,
-            bots: stakes.iter().enumerate().map(bot).collect(),
-            longer_share_percent: None,
-        }
+        testing::settings(1_000, of_forty, stakes.iter().enumerate().map(bot).collect())
     }
 
     fn martingale(levels: u32) -> StakeSettings {
-        StakeSettings::Martingale {
-            amount: Decimal::TEN,
-            factor: 2.0,
-            levels,
-            entry: crate::LadderEntry::NextSignal,
-            if_refused: crate::IfRefused::Wait,
-        }
+        testing::martingale(Decimal::TEN, levels)
     }
 
     fn record(lower_bound: Option<f64>) -> TradeRecord {
@@ -415,7 +378,6 @@ mod tests {
         assert_eq!(candle, format!("{signal}{more}"));
     }
 
-    /// Trades of five minutes on candles of one: the sixth is asked for as the first ends.
     #[test]
     fn trades_that_can_run_together_are_told_beside_a_ruin_of_one_trade_at_a_time() {
         for (most, together) in [(1, 1), (3, 3), (10, 6)] {
@@ -464,28 +426,23 @@ mod tests {
 
     #[test]
     fn stakes_are_followed_as_the_rules_let_them_be() {
+        let bound = crate::KellyBound::default();
         let stakes = [
             StakeSettings::Fixed { amount: Decimal::new(1_250, 2) },
             StakeSettings::Share { percent: 2.0 },
             soros(2, crate::IfRefused::Wait),
-            StakeSettings::Kelly {
-                fraction: 0.5,
-                kelly_floor_trades: 30,
-                bound: crate::KellyBound::default(),
-            },
+            StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 30, bound },
         ];
         let settings = settings(&stakes, |risk| risk.stake_step = Decimal::from(5));
         let found = StakeRuin::of_bots(&settings, Money::from_minor(7_000), &[record(None); 4]).unwrap();
         let plans: Vec<StakePlan> = found.iter().map(|stake| stake.plan).collect();
-        assert_eq!(
-            plans,
-            [
-                StakePlan::Flat { stake: 1_000 },
-                StakePlan::Share { fraction: 0.02, step: 500 },
-                StakePlan::Soros { base: 1_000, wins: 2, most_stake: MAX_MONEY, step: 500 },
-                StakePlan::Flat { stake: 500 },
-            ]
-        );
+        let expected = [
+            StakePlan::Flat { stake: 1_000 },
+            StakePlan::Share { fraction: 0.02, step: 500 },
+            StakePlan::Soros { base: 1_000, wins: 2, most_stake: MAX_MONEY, step: 500 },
+            StakePlan::Flat { stake: 500 },
+        ];
+        assert_eq!(plans, expected);
         assert_eq!((found[0].question.horizon_trades, found[3].question.horizon_trades), (40, 30));
         assert_eq!((found[0].question.minimum_stake, found[0].question.balance), (500, 7_000));
     }

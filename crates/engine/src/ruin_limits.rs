@@ -299,27 +299,25 @@ pub(crate) fn percent(fraction: f64) -> String {
 mod tests {
     use super::*;
     use crate::{
-        CooldownScope, PauseCause, PauseScope, PauseSettings, RuinReport, SessionLimitSettings, TradeRecord,
-        check_ruin, testing,
+        CooldownScope, PauseCause, PauseScope, PauseSettings, RuinReport, TradeRecord, check_ruin, testing,
     };
 
     /// Stakes of 10 from 70, at a payout of 100 % and so at even odds, over 40 trades.
     fn settings(change: impl Fn(&mut RiskSettings)) -> SessionSettings {
-        let mut risk = RiskSettings {
-            ruin_horizon_trades: 40,
-            max_drawdown_percent: 0.0,
-            daily_loss_limit: Decimal::ZERO,
-            ..RiskSettings::default()
+        let free = |risk: &mut RiskSettings| {
+            (risk.ruin_horizon_trades, risk.max_drawdown_percent) = (40, 0.0);
+            risk.daily_loss_limit = Decimal::ZERO;
+            change(risk);
         };
-        change(&mut risk);
         let bot = testing::bot("a", StakeSettings::Fixed { amount: Decimal::TEN });
-        SessionSettings {
-            money_scale: MoneyScale::default(),
-            balance: Decimal::from(70),
-            risk,
-            bots: vec![bot],
-            longer_share_percent: None,
-        }
+        testing::settings(70, free, vec![bot])
+    }
+
+    /// The words of the first stake, of another balance.
+    fn line_with(mut settings: SessionSettings, balance: i64) -> String {
+        settings.balance = Decimal::from(balance);
+        let even = TradeRecord::assumed(Payout::from_parts(1_000_000).unwrap());
+        check_ruin(&settings, Money::from_minor(balance * 100), &[even]).unwrap().stakes.remove(0)
     }
 
     fn report(settings: &SessionSettings) -> RuinReport {
@@ -351,16 +349,13 @@ mod tests {
     #[test]
     fn a_stake_that_is_hardly_ever_ruined_has_a_short_sentence() {
         // Forty even steps never come to a hundred times their length.
-        let mut rich = settings(|risk| risk.session.loss_limit = Decimal::from(1_000));
-        rich.balance = Decimal::from(10_000);
-        let even = TradeRecord::assumed(Payout::from_parts(1_000_000).unwrap());
-        let words = check_ruin(&rich, Money::from_minor(1_000_000), &[even]).unwrap().stakes.remove(0);
+        let stopped_at = |most: i64| {
+            line_with(settings(|risk| risk.session.loss_limit = Decimal::from(most)), 10_000)
+        };
         let short = "bot \"a\": its stake of 10.00 is ruined within 40 trades with a probability below 0.01 % if it wins 50.00 % (break-even) and \
                      if it wins 50 %; held to stops of the run, none of 25000 simulated runs at 50.00 % ended for good";
-        assert_eq!(words, short);
-        // What no wallet is ruined by a limit may end all the same: eleven steps down within forty.
-        rich.risk.session.loss_limit = Decimal::from(110);
-        let words = check_ruin(&rich, Money::from_minor(1_000_000), &[even]).unwrap().stakes.remove(0);
+        assert_eq!(stopped_at(1_000), short);
+        let words = stopped_at(110);
         assert!(words.contains("below 0.01 % if it wins 50.00 %"), "{words}");
         // Before the last of forty, as below: P(X <= 14) + P(X <= 13) of 39 coins, 8.07 %.
         let ended = percent_behind(&words, "for good before that in ");
@@ -370,10 +365,7 @@ mod tests {
     #[test]
     fn a_stop_of_the_run_keeps_the_wallet_and_ends_the_trading() {
         // A loss of 30 is three steps down within 39, before the last trade: P(X <= 18) + P(X <= 17) of 39 coins, 63.58 %.
-        let stopped = line(|risk| {
-            risk.session =
-                SessionLimitSettings { loss_limit: Decimal::from(30), ..SessionLimitSettings::default() };
-        });
+        let stopped = line(|risk| risk.session.loss_limit = Decimal::from(30));
         assert_eq!(percent_behind(&stopped, "it is ruined in "), 0.0, "{stopped}");
         let ended = percent_behind(&stopped, "for good before that in ");
         assert!((ended - 63.58).abs() < 1.0, "{ended}: {stopped}");
@@ -384,10 +376,7 @@ mod tests {
     #[test]
     fn a_profit_target_of_the_run_is_a_good_end_and_no_stop() {
         // Three steps up within 40, from a balance that 40 losses do not take: 63.58 %, as three steps down.
-        let mut rich = settings(|risk| risk.session.profit_target = Decimal::from(30));
-        rich.balance = Decimal::from(1_000);
-        let even = TradeRecord::assumed(Payout::from_parts(1_000_000).unwrap());
-        let words = check_ruin(&rich, Money::from_minor(100_000), &[even]).unwrap().stakes.remove(0);
+        let words = line_with(settings(|risk| risk.session.profit_target = Decimal::from(30)), 1_000);
         assert_eq!(percent_behind(&words, "for good before that in "), 0.0, "{words}");
         let reached = percent_behind(&words, "the profit target of the run, a good end, in ");
         assert!((reached - 63.58).abs() < 1.0, "{words}");
@@ -427,14 +416,8 @@ mod tests {
     fn limits_of_all_bots_and_of_one_and_sessions_of_hours_are_all_taken() {
         let stop = |amount: u64| MoneyStop { amount: Some(amount), fraction: 0.0 };
         let settings = settings(|risk| {
-            risk.session = SessionLimitSettings {
-                of: SessionSpan::Hours,
-                loss_limit: Decimal::from(5),
-                ..SessionLimitSettings::default()
-            };
-            risk.max_loss_streak = 9;
-            risk.max_drawdown_percent = 25.0;
-            risk.max_stake_percent = 50.0;
+            (risk.session.of, risk.session.loss_limit) = (SessionSpan::Hours, Decimal::from(5));
+            (risk.max_loss_streak, risk.max_drawdown_percent, risk.max_stake_percent) = (9, 25.0, 50.0);
             risk.daily_profit_target = Decimal::from(7);
             let own = BotLimitSettings {
                 session_loss_limit: Decimal::from(4),
@@ -443,10 +426,8 @@ mod tests {
                 ..BotLimitSettings::default()
             };
             risk.bots.insert("a".to_owned(), own);
-            risk.bots.insert(
-                "b".to_owned(),
-                BotLimitSettings { max_loss_streak: 1, ..BotLimitSettings::default() },
-            );
+            let other = BotLimitSettings { max_loss_streak: 1, ..BotLimitSettings::default() };
+            risk.bots.insert("b".to_owned(), other);
         });
         let expected = WalletLimits {
             rests: Stops {
@@ -472,10 +453,8 @@ mod tests {
             (risk.pauses, risk.cooldown_scope) = (vec![pause], CooldownScope::All);
             risk.min_payout_percent_by_symbol.insert("BTCUSDT".to_owned(), 150.0);
         });
-        assert!(
-            more.ends_with("; not reckoned, as they only leave trades out: pauses, least payout"),
-            "{more}"
-        );
+        let words = "; not reckoned, as they only leave trades out: pauses, least payout";
+        assert!(more.ends_with(words), "{more}");
         // At 150 % a win breaks even at 40 %.
         assert!(more.contains("if it wins 40.00 % (break-even)"), "{more}");
     }
@@ -499,12 +478,8 @@ mod tests {
         all.bots[2].stake = StakeSettings::Fixed { amount: Decimal::from(20) };
         let lines = report(&all).stakes;
         assert_eq!(lines.len(), 2, "{lines:?}");
-        assert!(
-            lines[0].starts_with(
-                "bots \"a\", \"b\", \"d\" and 1 more, each with the whole balance: its stake of 10.00"
-            ),
-            "{lines:?}"
-        );
+        let words = "bots \"a\", \"b\", \"d\" and 1 more, each with the whole balance: its stake of 10.00";
+        assert!(lines[0].starts_with(words), "{lines:?}");
         assert!(lines[1].starts_with("bot \"c\": its stake of 20.00"), "{lines:?}");
     }
 
@@ -516,11 +491,8 @@ mod tests {
         both.bots[0].entry_delay_s = 2;
         let lines = report(&both).stakes;
         assert_eq!(lines.len(), 2, "{lines:?}");
-        assert!(
-            lines[0].contains("bot \"a\"")
-                && lines[0].ends_with("; not reckoned, as they only leave trades out: entry delay"),
-            "{lines:?}"
-        );
+        let words = "; not reckoned, as they only leave trades out: entry delay";
+        assert!(lines[0].contains("bot \"a\"") && lines[0].ends_with(words), "{lines:?}");
         assert!(lines[1].contains("bot \"b\"") && lines[1].ends_with("if it wins 50 %"), "{lines:?}");
     }
 }

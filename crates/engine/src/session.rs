@@ -39,9 +39,7 @@ use verdicts::SharedVerdicts;
 
 const USUAL_OPEN_TRADES: usize = 64;
 
-/// The trading logic: events in, actions out.
-///
-/// Deterministic and synchronous, without I/O or a clock.
+/// The trading logic: events in, actions out. Deterministic and synchronous, without I/O or a clock.
 pub struct Session {
     bots: Vec<Bot>,
     names: Vec<String>,
@@ -65,14 +63,9 @@ pub struct Session {
 
 impl Session {
     /// Creates a Session of these bots, with their strategies in the same order.
-    ///
-    /// # Errors
-    /// [`EngineError`] with the setting to correct.
     pub fn new(settings: &SessionSettings, strategies: Vec<Box<dyn Strategy>>) -> Result<Self, EngineError> {
         let scale = settings.money_scale;
-        let balance = scale
-            .exact(settings.balance)
-            .map_err(|source| EngineError::Amount { key: "account.initial_balance".to_owned(), source })?;
+        let balance = settings.exact_balance()?;
         let mut limits = Limits::new(&settings.risk, scale)?;
         let plan = settings.risk.verdict.to_plan()?;
         settings.check_longer_share()?;
@@ -97,13 +90,13 @@ impl Session {
                 EngineError::setting(format!("bots[{index}].interval"), problem)
             })?;
             let judged = (stake, verdicts::of_first_run(plan, &budget, &bot.name));
-            let delay = bot.entry_delay();
-            let delay = delay
+            let delay = bot
+                .entry_delay()
                 .map_err(|problem| EngineError::setting(format!("bots[{index}].entry_delay_s"), problem))?;
-            let made = Bot::new(symbol, bot.interval.length(), bot.expiry(), judged, (strategy, longer));
-            let made = made.entering_after(delay);
-            let made = made.with_if_refused(bot.stake.if_refused());
-            bots.push(if bot.stake.enters_without_signal() { made.with_reentries() } else { made });
+            let mut made = Bot::new(symbol, bot.interval.length(), bot.expiry(), judged, (strategy, longer));
+            (made.entry_delay, made.if_refused) = (delay, bot.stake.if_refused());
+            made.reentry = bot.stake.enters_without_signal().then(Box::default);
+            bots.push(made);
         }
         let names: Vec<String> = settings.bots.iter().map(|bot| bot.name.clone()).collect();
         limits.take_places(&names, &symbols);
@@ -189,10 +182,10 @@ impl Session {
             }
             EventKind::WalletDifference { amount } => self.record_difference(*amount),
             EventKind::Balance { amount } => self.ledger.record_wallet(*amount),
-            EventKind::Skew { offset } => self.state.record_skew(*offset),
-            EventKind::Control { control: Control::Halt } => self.state.halt(),
-            EventKind::Control { control: Control::Suspend } => self.state.suspend(),
-            EventKind::Control { control: Control::Continue } => self.state.go_on(),
+            EventKind::Skew { offset } => self.state.skew = *offset,
+            EventKind::Control { control: Control::Halt } => self.state.halted = true,
+            EventKind::Control { control: Control::Suspend } => self.state.suspended = true,
+            EventKind::Control { control: Control::Continue } => self.state.suspended = false,
             EventKind::Control { control: Control::Resume } => {
                 self.state.resume();
                 self.ledger.rebase();
@@ -204,11 +197,10 @@ impl Session {
 
     /// Returns the number of the next intent.
     pub const fn next_intent(&self) -> IntentId {
-        self.intents.next_id()
+        self.intents.next
     }
 
     /// Returns the intents without a known trade whose stakes are reserved.
-    ///
     /// They are in doubt, or taken as not opened.
     pub fn reserved(&self) -> impl Iterator<Item = IntentId> {
         self.intents.reserved()
@@ -267,7 +259,7 @@ impl Session {
             if bot.symbol != symbol {
                 continue;
             }
-            if let (Some(signal), Some(id)) = (bot.on_price(price), BotId::new(index))
+            if let (Some(signal), Some(id)) = (bot.strategy.on_price(price), BotId::new(index))
                 && bot.is_warm()
             {
                 let moment = moment.of_bot(bot);
@@ -340,7 +332,7 @@ impl Session {
 
     #[inline]
     fn begin(&mut self, proposal: &Proposal<'_>, probe: Probe) {
-        let id = self.intents.next_id();
+        let id = self.intents.next;
         let Proposal { bot, symbol, direction, stake, at: decision_time, nominal_close, .. } = *proposal;
         let times = (decision_time, nominal_close);
         self.intents.push(Intent::sent((id, bot, symbol), (direction, stake), times));
@@ -379,7 +371,6 @@ impl Session {
     }
 
     /// Returns the latest time to send the order of an approved trade.
-    ///
     /// After it the signal is late, whatever delayed the order.
     pub fn latest_departure(&self, approved: &Approved) -> Millis {
         let bot = self.bots.get(approved.bot().index());
@@ -389,7 +380,6 @@ impl Session {
     }
 
     /// Returns the order of the series for candles of the same time.
-    ///
     /// Shorter intervals come first, then the order of first appearance.
     pub fn series_order(&self) -> Vec<SeriesId> {
         let mut order: Vec<SeriesId> = (0..self.series.len()).filter_map(SeriesId::new).collect();
@@ -399,24 +389,23 @@ impl Session {
 
     /// Returns the number of longer candles not built because of missing shorter ones.
     pub fn longer_not_built(&self) -> u64 {
-        self.bots.iter().map(|bot| bot.longer().not_built()).sum()
+        self.bots.iter().map(|bot| bot.longer.not_built()).sum()
     }
 
     /// Returns the staleness of each bot's longer candles, in the order of the bots.
     pub fn longer_staleness(&self) -> Vec<LongerStaleness> {
-        self.bots.iter().map(|bot| bot.longer().staleness()).collect()
+        self.bots.iter().map(|bot| bot.longer.staleness()).collect()
     }
 
     /// Returns the longest warm-up of the series' bots, in candles.
     pub fn warmup(&self, series: SeriesId) -> usize {
         let bots = self.listeners.get(series.index()).into_iter().flatten();
-        bots.map(|bot| self.bots[bot.index()].warmup()).max().unwrap_or(0)
+        bots.map(|bot| self.bots[bot.index()].strategy.warmup()).max().unwrap_or(0)
     }
 
     /// Returns how many of the last `candles` the bots of a series need.
-    ///
-    /// They are shown before the start. The number exceeds the warm-up if candles are missing
-    /// inside longer ones. `None` if there are too few.
+    /// They are shown before the start. The number exceeds the warm-up if candles are missing inside longer
+    /// ones. `None` if there are too few.
     pub fn history(&self, series: SeriesId, candles: &[Candle]) -> Option<usize> {
         let mut bots = self.listeners.get(series.index()).into_iter().flatten();
         bots.try_fold(0, |most, bot| Some(self.bots[bot.index()].history(candles)?.max(most)))
@@ -447,16 +436,9 @@ impl Session {
         }
     }
 
-    /// Returns whether a signal with this bot, source and id is already known.
-    ///
-    /// A known signal is dropped.
+    /// Returns whether a signal with this bot, source and id is already known. A known signal is dropped.
     pub fn knows_signal(&self, signal: &OutsideSignal) -> bool {
         self.outside.as_ref().is_some_and(|known| known.knows(signal))
-    }
-
-    /// Returns the id of the bot with this name.
-    pub fn bot_named(&self, name: &str) -> Option<BotId> {
-        self.names.iter().position(|known| known == name).and_then(BotId::new)
     }
 
     /// Returns the symbol of a bot.
@@ -479,7 +461,7 @@ impl Session {
         let is_expired = signal.expires.is_some_and(|expires| event.received > expires);
         let origin = if is_expired { Origin::Backfill } else { Origin::Live };
         let moment = Moment::of(event, origin).of_bot(bot);
-        let (id, is_virtual) = (signal.bot, bot.is_gate_closed());
+        let (id, is_virtual) = (signal.bot, bot.strategy.is_gate_closed());
         let reason = self.outside.get_or_insert_default().reason_of(signal);
         let signal = Signal { direction: signal.direction, expiry: signal.expiry, reason, is_virtual };
         self.decide(id, &signal, moment, actions);

@@ -3,8 +3,8 @@
 use crate::{BotLimitSettings, RiskSettings, SessionLimitSettings, SessionSpan, StakeSettings};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{
-    BotContext, BuildError, CloseType, ExpirationType, Expiry, Interval, Millis, MoneyError, MoneyScale,
-    Series, Symbol,
+    BotContext, BuildError, CloseType, ExpirationType, Expiry, Interval, Millis, Money, MoneyError,
+    MoneyScale, Series, Symbol,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ pub struct BotSettings {
     #[schemars(with = "String")]
     pub close_type: CloseType,
     /// `TIME_FIXED`, `CANDLE_CLOSE` or `NEXT_CANDLE`; none is sent when it is left out.
-    #[serde(default, skip_serializing_if = "is_unstated")]
+    #[serde(default, skip_serializing_if = "is_default")]
     #[schemars(with = "Option<String>")]
     pub expiration_type: ExpirationType,
     /// The strategy's parameters, such as `{ period = 10 }`; those that are left out have their own defaults.
@@ -38,7 +38,7 @@ pub struct BotSettings {
     #[serde(default)]
     pub stake: StakeSettings,
     /// How long after its decision each trade is asked for, in whole seconds, such as `5`; 0 unless said.
-    #[serde(default, skip_serializing_if = "is_at_once")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub entry_delay_s: i64,
     /// Further keys, which only the adapter of a venue reads: the engine records them and reads none. Which are allowed, the
     /// configuration says that has them.
@@ -59,34 +59,30 @@ pub struct SessionSettings {
     /// Bots in order.
     pub bots: Vec<BotSettings>,
     /// Minimum coverage of a longer candle by a bot's candles, in percent.
-    ///
-    /// It refers to the candle's open-market time. `None`, as in earlier journals, requires the
-    /// whole length.
+    /// It refers to the candle's open-market time. `None`, as in earlier journals, requires the whole length.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longer_share_percent: Option<f64>,
 }
 
 impl SessionSettings {
-    pub(crate) fn check_longer_share(&self) -> Result<(), EngineError> {
-        let percent = self.longer_share_percent.filter(|percent| !(*percent > 0.0 && *percent <= 100.0));
-        percent.map_or(Ok(()), |percent| {
-            Err(EngineError::setting(
-                "data.longer_share_percent",
-                format!("{percent} is not a share; use a number above 0 and at most 100"),
-            ))
-        })
+    pub(crate) fn exact_balance(&self) -> Result<Money, EngineError> {
+        EngineError::exact(self.money_scale, self.balance, "account.initial_balance")
     }
 
-    /// Checks the number and the names of the bots.
+    pub(crate) fn check_longer_share(&self) -> Result<(), EngineError> {
+        let percent = self.longer_share_percent.filter(|percent| !(*percent > 0.0 && *percent <= 100.0));
+        let Some(percent) = percent else { return Ok(()) };
+        let problem = format!("{percent} is not a share; use a number above 0 and at most 100");
+        Err(EngineError::setting("data.longer_share_percent", problem))
+    }
+
     pub(crate) fn check_bots(&self, strategies: usize) -> Result<(), EngineError> {
         if self.bots.is_empty() {
             return Err(EngineError::setting("bots", "there is no bot: add a section [[bots]]"));
         }
         if self.bots.len() != strategies {
-            return Err(EngineError::setting(
-                "bots",
-                format!("{strategies} strategies for {} bots", self.bots.len()),
-            ));
+            let problem = format!("{strategies} strategies for {} bots", self.bots.len());
+            return Err(EngineError::setting("bots", problem));
         }
         for (index, bot) in self.bots.iter().enumerate() {
             if bot.name.is_empty() || bot.name.contains([',', '"', '\n', '\r']) {
@@ -102,22 +98,15 @@ impl SessionSettings {
     }
 
     /// Returns the blake3 hash of the settings that the fold of a journal depends on.
-    ///
-    /// Settings with the same fingerprint (in hexadecimal) lead to the same fold. Limits that only
-    /// affect future opens are not included, and neither are strategies and their parameters: the
-    /// header of each run has them.
-    ///
-    /// # Errors
-    /// None in practice: settings always have a JSON form.
+    /// Settings with the same fingerprint (in hexadecimal) lead to the same fold. Limits that only affect
+    /// future opens are not included, and neither are strategies and their parameters: the header of each run
+    /// has them.
     pub fn fingerprint(&self) -> Result<String, serde_json::Error> {
         let bots = self.bots.iter().cloned().map(BotSettings::without_strategy);
         Self { bots: bots.collect(), ..self.clone() }.earlier_fingerprint()
     }
 
     /// Returns the fingerprint of earlier versions, which included all bot settings.
-    ///
-    /// # Errors
-    /// Those of [`fingerprint`](Self::fingerprint).
     pub fn earlier_fingerprint(&self) -> Result<String, serde_json::Error> {
         let own = &self.risk;
         let by_symbol = own.min_payout_percent_by_symbol.iter();
@@ -200,9 +189,7 @@ impl BotSettings {
     }
 
     /// Returns the delay from a decision to its order.
-    ///
-    /// # Errors
-    /// A delay that is negative, or not shorter than the bot's interval.
+    /// Fails for a delay that is negative, or not shorter than the bot's interval.
     pub fn entry_delay(&self) -> Result<Millis, String> {
         let seconds = self.entry_delay_s;
         if seconds < 0 {
@@ -229,23 +216,22 @@ impl BotSettings {
 }
 
 impl EngineError {
+    pub(crate) fn exact(scale: MoneyScale, amount: Decimal, key: &str) -> Result<Money, Self> {
+        scale.exact(amount).map_err(|source| Self::Amount { key: key.to_owned(), source })
+    }
+
     pub(crate) fn setting(key: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::Setting { key: key.into(), problem: problem.into() }
     }
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-fn is_at_once(seconds: &i64) -> bool {
-    *seconds == 0
+/// Whether a value is left out of the serialized settings and counts.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 fn empty_object() -> Value {
     Value::Object(serde_json::Map::new())
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde hands a reference
-fn is_unstated(expiration_type: &ExpirationType) -> bool {
-    *expiration_type == ExpirationType::Unstated
 }
 
 #[cfg(test)]

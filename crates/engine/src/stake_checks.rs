@@ -24,7 +24,6 @@ pub struct LadderNotice {
 }
 
 /// A daily loss limit and the part of the limit that one full ladder leaves.
-///
 /// Once the day has lost more than that, another ladder no longer fits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LadderInDay {
@@ -39,26 +38,20 @@ pub struct LadderInDay {
 }
 
 /// Checks the stakes of all bots against the limits, at a start or reload.
-///
-/// The full cost of all ladders must fit balance, daily loss limit, drawdown limit and largest
-/// stake. The first stake of each bot must be possible ([`check_first_stakes`]). Open trades must
-/// be limited if a bot stakes by Kelly.
-///
-/// # Errors
-/// [`EngineError`] with the figures if they do not fit.
+/// The full cost of all ladders must fit balance, daily loss limit, drawdown limit and largest stake. The
+/// first stake of each bot must be possible ([`check_first_stakes`]). Open trades must be limited if a bot
+/// stakes by Kelly. The error has the figures if they do not fit.
 pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, EngineError> {
     let scale = settings.money_scale;
     let limits = Limits::new(&settings.risk, scale)?;
-    let balance = scale
-        .exact(settings.balance)
-        .map_err(|source| EngineError::Amount { key: "account.initial_balance".to_owned(), source })?;
+    let balance = settings.exact_balance()?;
     let mut notices = Vec::new();
     let (mut total, mut together) = (Money::ZERO, Money::ZERO);
     for (index, bot) in settings.bots.iter().enumerate() {
         let key = format!("bots[{index}].stake");
         check_kelly(bot, &limits)?;
         let Some(cost) = Stake::new(&bot.stake, scale, &key)?.ladder_cost() else { continue };
-        if !limits.caps_stakes() {
+        if !limits.cap_stakes {
             check_largest(cost, (key, balance), (&limits, scale))?;
         }
         // Trades that are open at once may lie on one level, each level as often.
@@ -109,7 +102,6 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
     Ok(notices)
 }
 
-/// Returns the first bound below the cost, with its key.
 fn first_below<'a>(bounds: &[(&'a str, Option<Money>)], cost: Money) -> Option<(&'a str, Money)> {
     bounds.iter().find_map(|(key, bound)| Some((*key, bound.filter(|bound| cost > *bound)?)))
 }
@@ -221,25 +213,19 @@ fn check_own_limits(
 }
 
 /// Checks the first stake of each bot against the limits on stakes.
-///
-/// A limit that is broken only at the configured balance is returned as a notice, because a live
-/// run uses the balance of its wallet.
-///
-/// # Errors
-/// [`EngineError`] with the figures if no trade of a bot could be opened at any balance.
+/// A limit that is broken only at the configured balance is returned as a notice, because a live run uses the
+/// balance of its wallet. Fails with the figures if no trade of a bot could be opened at any balance.
 pub fn check_first_stakes(settings: &SessionSettings) -> Result<Vec<String>, EngineError> {
     let scale = settings.money_scale;
     let limits = Limits::new(&settings.risk, scale)?;
-    let balance = scale
-        .exact(settings.balance)
-        .map_err(|source| EngineError::Amount { key: "account.initial_balance".to_owned(), source })?;
+    let balance = settings.exact_balance()?;
     let mut notices = Vec::new();
     for (index, bot) in settings.bots.iter().enumerate() {
         let key = format!("bots[{index}].stake");
         let stake = Stake::new(&bot.stake, scale, &key)?;
-        let purse = Purse { free: balance, minimum: limits.minimum_stake(), together: 1 };
+        let purse = Purse { free: balance, minimum: limits.minimum_stake, together: 1 };
         let first = limits.step_down(stake.next(purse));
-        let cap = limits.stake_cap(balance).filter(|_| limits.caps_stakes());
+        let cap = limits.stake_cap(balance).filter(|_| limits.cap_stakes);
         let first = cap.map_or(first, |most| first.min(most));
         let broken = broken_limit(first, balance, &limits, scale);
         let own = || own_limit(first, balance, (&bot.name, settings), &limits);
@@ -273,8 +259,8 @@ fn broken_limit(stake: Money, balance: Money, limits: &Limits, scale: MoneyScale
         bound: scale.format(bound),
         by_balance,
     };
-    if stake < limits.minimum_stake() {
-        return Some(broken("the least, risk.min_stake,", limits.minimum_stake(), false));
+    if stake < limits.minimum_stake {
+        return Some(broken("the least, risk.min_stake,", limits.minimum_stake, false));
     }
     let bounds = [
         ("the most, risk.max_stake,", limits.largest_stake(), false),
@@ -331,13 +317,7 @@ mod tests {
 
     fn check(bots: usize, amount: i64, change: impl Fn(&mut RiskSettings), expected: Result<usize, &str>) {
         // 1 + 2 + 4 = 7 times the amount, the largest 4 times.
-        let stake = StakeSettings::Martingale {
-            amount: Decimal::from(amount),
-            factor: 2.0,
-            levels: 3,
-            entry: crate::LadderEntry::NextSignal,
-            if_refused: crate::IfRefused::Wait,
-        };
+        let stake = testing::martingale(Decimal::from(amount), 3);
         check_stake(bots, &stake, change, expected);
     }
 
@@ -347,16 +327,8 @@ mod tests {
         change: impl Fn(&mut RiskSettings),
         expected: Result<usize, &str>,
     ) {
-        let mut risk = RiskSettings::default();
-        change(&mut risk);
         let bot = |index: usize| testing::bot(&format!("bot-{index}"), stake.clone());
-        let settings = SessionSettings {
-            money_scale: MoneyScale::default(),
-            balance: Decimal::from(10_000),
-            risk,
-            bots: (0..bots).map(bot).collect(),
-            longer_share_percent: None,
-        };
+        let settings = testing::settings(10_000, change, (0..bots).map(bot).collect());
         match (check_stakes(&settings), expected) {
             (Ok(notices), Ok(count)) => assert_eq!(notices.len(), count),
             (Err(error), Err(part)) => assert!(error.to_string().contains(part), "{error}"),
@@ -382,34 +354,17 @@ mod tests {
     }
 
     #[test]
-    fn ladders_that_fit_are_named_with_their_cost() {
-        check(1, 10, |_| {}, Ok(1));
-    }
-
-    #[test]
     fn trades_that_may_be_open_at_once_cost_a_ladder_each() {
         // 1 + 2 + 4 = 7 for each of them: a trade of five minutes is followed by five more of 1m before its end is known.
-        let stake = StakeSettings::Martingale {
-            amount: Decimal::ONE,
-            factor: 2.0,
-            levels: 3,
-            entry: crate::LadderEntry::NextSignal,
-            if_refused: crate::IfRefused::Wait,
-        };
         let told = |lasts: &str, delay: i64, change: fn(&mut RiskSettings)| {
-            let mut risk = RiskSettings::default();
-            (risk.max_open_trades, risk.max_open_trades_per_symbol) = (0, 0);
-            change(&mut risk);
-            let mut bot = testing::bot("one", stake.clone());
+            let mut bot = testing::bot("bot-0", testing::martingale(Decimal::ONE, 3));
             (bot.interval, bot.close_type) = ("1m".parse().unwrap(), lasts.parse().unwrap());
             bot.entry_delay_s = delay;
-            let settings = SessionSettings {
-                money_scale: MoneyScale::default(),
-                balance: Decimal::from(10_000),
-                risk,
-                bots: vec![bot],
-                longer_share_percent: None,
+            let uncapped = |risk: &mut RiskSettings| {
+                (risk.max_open_trades, risk.max_open_trades_per_symbol) = (0, 0);
+                change(risk);
             };
+            let settings = testing::settings(10_000, uncapped, vec![bot]);
             check_stakes(&settings).map(|notices| notices[0].clone()).map_err(|error| error.to_string())
         };
         let cost = |lasts: &str, delay: i64, change: fn(&mut RiskSettings)| {
@@ -422,12 +377,8 @@ mod tests {
         }
         assert_eq!(cost("05:00", 0, |risk| risk.max_open_trades = 4).as_deref(), Ok("28.00"));
         assert_eq!(cost("05:00", 0, |risk| risk.max_open_trades_per_symbol = 1).as_deref(), Ok("7.00"));
-        let own = |risk: &mut RiskSettings| {
-            let limits = BotLimitSettings { max_open_trades: 3, ..BotLimitSettings::default() };
-            risk.bots.insert("one".to_owned(), limits);
-        };
-        assert_eq!(cost("05:00", 0, own).as_deref(), Ok("21.00"));
-        // A ladder is lost level by level, so one has to fit; that all of them may cost more is said.
+        let three = |risk: &mut RiskSettings| own(|limits| limits.max_open_trades = 3)(risk);
+        assert_eq!(cost("05:00", 0, three).as_deref(), Ok("21.00"));
         let day = told("05:00", 0, |risk| risk.daily_loss_limit = Decimal::from(41)).unwrap();
         let words = "may cost 42.00, more than the 41.00 of risk.daily_loss_limit";
         assert!(day.text.contains(words), "{}", day.text);
@@ -439,63 +390,30 @@ mod tests {
 
     #[test]
     fn ladders_that_do_not_fit_together_are_refused_with_the_figures() {
-        check(
-            2,
-            10,
-            |_| {},
-            Err("risk.daily_loss_limit: all ladders together cost 140.00, more than the 100.00"),
-        );
+        check(1, 10, |_| {}, Ok(1));
+        let words = "risk.daily_loss_limit: all ladders together cost 140.00, more than the 100.00";
+        check(2, 10, |_| {}, Err(words));
         check(1, 300, |risk| risk.daily_loss_limit = Decimal::ZERO, Err("risk.max_drawdown_percent"));
-        let percent = |risk: &mut RiskSettings| risk.daily_loss_limit_percent = 0.69;
-        check(
-            1,
-            10,
-            percent,
-            Err("risk.daily_loss_limit_percent: all ladders together cost 70.00, more than the 69.00"),
-        );
+        let words = "risk.daily_loss_limit_percent: all ladders together cost 70.00, more than the 69.00";
+        check(1, 10, |risk| risk.daily_loss_limit_percent = 0.69, Err(words));
         check(1, 10, |risk| risk.daily_loss_limit_percent = 0.7, Ok(1));
-        let session = |risk: &mut RiskSettings| risk.session.loss_limit = Decimal::from(69);
-        check(
-            1,
-            10,
-            session,
-            Err("risk.session.loss_limit: all ladders together cost 70.00, more than the 69.00"),
-        );
+        let words = "risk.session.loss_limit: all ladders together cost 70.00, more than the 69.00";
+        check(1, 10, |risk| risk.session.loss_limit = Decimal::from(69), Err(words));
         let session = |risk: &mut RiskSettings| {
             (risk.session.loss_limit, risk.session.loss_limit_percent) = (Decimal::from(80), 0.69);
         };
         let words = "risk.session.loss_limit_percent: all ladders together cost 70.00, more than the 69.00";
         check(1, 10, session, Err(words));
-        let own = |most: i64| {
-            move |risk: &mut RiskSettings| {
-                let limits =
-                    BotLimitSettings { daily_loss_limit: Decimal::from(most), ..BotLimitSettings::default() };
-                risk.bots.insert("bot-0".to_owned(), limits);
-            }
-        };
-        check(
-            1,
-            10,
-            own(69),
-            Err("risk.bots.bot-0.daily_loss_limit: the bot's ladder costs 70.00, more than the 69.00"),
-        );
-        check(1, 10, own(70), Ok(1));
-        let in_session = |percent: f64| {
-            move |risk: &mut RiskSettings| {
-                let limits =
-                    BotLimitSettings { session_loss_limit_percent: percent, ..BotLimitSettings::default() };
-                risk.bots.insert("bot-0".to_owned(), limits);
-            }
-        };
+        let day = |most: i64| own(move |limits| limits.daily_loss_limit = Decimal::from(most));
+        let words = "risk.bots.bot-0.daily_loss_limit: the bot's ladder costs 70.00, more than the 69.00";
+        check(1, 10, day(69), Err(words));
+        check(1, 10, day(70), Ok(1));
+        let in_session = |percent: f64| own(move |limits| limits.session_loss_limit_percent = percent);
         let words = "risk.bots.bot-0.session_loss_limit: the bot's ladder costs 70.00, more than the 69.00 that it may lose in a session";
         check(1, 10, in_session(0.69), Err(words));
         check(1, 10, in_session(0.7), Ok(1));
-        check(
-            1,
-            10,
-            |risk| risk.max_stake = Decimal::from(39),
-            Err("largest stake is 40.00, above risk.max_stake = 39.00"),
-        );
+        let words = "largest stake is 40.00, above risk.max_stake = 39.00";
+        check(1, 10, |risk| risk.max_stake = Decimal::from(39), Err(words));
         // Before the level of 400.00, 100.00 and 200.00 are lost: of 9,700.00, 4.2 % are 407.40 and 4.1 % are 397.70.
         let with_share = |percent: f64| {
             move |risk: &mut RiskSettings| {
@@ -507,6 +425,11 @@ mod tests {
         check(1, 100, with_share(4.1), Err(words));
     }
 
+    /// Has the first bot keep to limits of its own.
+    fn own(change: impl Fn(&mut BotLimitSettings)) -> impl Fn(&mut RiskSettings) {
+        move |risk: &mut RiskSettings| change(risk.bots.entry("bot-0".to_owned()).or_default())
+    }
+
     #[derive(Clone, Copy, Debug)]
     enum Expected {
         Sound,
@@ -514,21 +437,12 @@ mod tests {
         Never(&'static str),
     }
 
-    fn check_first_stake(stake: StakeSettings, change: impl Fn(&mut RiskSettings), expected: Expected) {
-        let mut risk = RiskSettings {
-            daily_loss_limit: Decimal::ZERO,
-            max_drawdown_percent: 0.0,
-            ..RiskSettings::default()
+    fn first(stake: StakeSettings, change: impl Fn(&mut RiskSettings), expected: Expected) {
+        let free = |risk: &mut RiskSettings| {
+            (risk.daily_loss_limit, risk.max_drawdown_percent) = (Decimal::ZERO, 0.0);
+            change(risk);
         };
-        change(&mut risk);
-        let bot = testing::bot("btc", stake);
-        let settings = SessionSettings {
-            money_scale: MoneyScale::default(),
-            balance: Decimal::from(1_000),
-            risk,
-            bots: vec![bot],
-            longer_share_percent: None,
-        };
+        let settings = testing::settings(1_000, free, vec![testing::bot("bot-0", stake)]);
         let answer = check_first_stakes(&settings).map_err(|error| error.to_string());
         let (answer, expected) = match (answer, expected) {
             (Ok(notices), Sound) => return assert!(notices.is_empty(), "{notices:?}"),
@@ -545,73 +459,57 @@ mod tests {
 
     #[test]
     fn a_stake_that_every_limit_lets_through_is_sound() {
-        check_first_stake(fixed(10), |_| {}, Sound);
-        check_first_stake(fixed(1_000), |_| {}, Sound);
-        check_first_stake(fixed(100), |risk| risk.daily_loss_limit = Decimal::from(100), Sound);
-        check_first_stake(StakeSettings::Share { percent: 0.1 }, |_| {}, Sound);
+        first(fixed(10), |_| {}, Sound);
+        first(fixed(1_000), |_| {}, Sound);
+        first(fixed(100), |risk| risk.daily_loss_limit = Decimal::from(100), Sound);
+        first(StakeSettings::Share { percent: 0.1 }, |_| {}, Sound);
     }
 
     #[test]
     fn a_stake_that_no_trade_could_have_is_named_with_the_limit() {
         let least = "is 10.00, and the least, risk.min_stake, is 11.00";
-        check_first_stake(fixed(10), |risk| risk.min_stake = Decimal::from(11), Never(least));
-        check_first_stake(
-            fixed(10),
-            |risk| risk.max_stake = Decimal::from(9),
-            Never("risk.max_stake, is 9.00"),
-        );
-        check_first_stake(
-            fixed(10),
-            |risk| risk.daily_loss_limit = Decimal::from(9),
-            Never("risk.daily_loss_limit"),
-        );
+        first(fixed(10), |risk| risk.min_stake = Decimal::from(11), Never(least));
+        first(fixed(10), |risk| risk.max_stake = Decimal::from(9), Never("risk.max_stake, is 9.00"));
+        first(fixed(10), |risk| risk.daily_loss_limit = Decimal::from(9), Never("risk.daily_loss_limit"));
     }
 
     #[test]
     fn a_share_that_no_trade_could_have_is_named_with_the_balance_and_the_limit() {
         let least =
             "at account.initial_balance = 1000.00 its stake is 0.50, and the least, risk.min_stake, is 1.00";
-        check_first_stake(StakeSettings::Share { percent: 0.05 }, |_| {}, AtThisBalance(least));
+        first(StakeSettings::Share { percent: 0.05 }, |_| {}, AtThisBalance(least));
         let day = |risk: &mut RiskSettings| risk.daily_loss_limit = Decimal::from(10);
         let most =
             "is 20.00, and risk.daily_loss_limit, what a day may lose, is 10.00: no trade could be opened";
-        check_first_stake(StakeSettings::Share { percent: 2.0 }, day, AtThisBalance(most));
-        check_first_stake(StakeSettings::Share { percent: 1.0 }, day, Sound);
+        first(StakeSettings::Share { percent: 2.0 }, day, AtThisBalance(most));
+        first(StakeSettings::Share { percent: 1.0 }, day, Sound);
     }
 
     #[test]
     fn a_stake_above_the_bot_s_own_limits_is_named_with_them() {
-        let own = |limits: BotLimitSettings| {
-            move |risk: &mut RiskSettings| {
-                risk.bots.insert("btc".to_owned(), limits.clone());
-            }
-        };
-        let none = BotLimitSettings::default();
-        let day = |most: i64| BotLimitSettings { daily_loss_limit: Decimal::from(most), ..none.clone() };
-        let words = "is 10.00, and risk.bots.btc.daily_loss_limit, what a day of this bot may lose, is 5.00";
-        check_first_stake(fixed(10), own(day(5)), Never(words));
-        check_first_stake(fixed(10), own(day(10)), Sound);
-        let session = BotLimitSettings { session_loss_limit: Decimal::from(9), ..none.clone() };
-        check_first_stake(fixed(10), own(session), Never("risk.bots.btc.session_loss_limit, what a session"));
+        let day = |most: i64| own(move |limits| limits.daily_loss_limit = Decimal::from(most));
+        let words = "is 10.00, and risk.bots.bot-0.daily_loss_limit, what a day of this bot may lose, is 5.00";
+        first(fixed(10), day(5), Never(words));
+        first(fixed(10), day(10), Sound);
+        let session = own(|limits| limits.session_loss_limit = Decimal::from(9));
+        first(fixed(10), session, Never("risk.bots.bot-0.session_loss_limit, what a session"));
         // Of 1,000, 0.9 % are 9: another balance would mend it.
-        let percent = BotLimitSettings { daily_loss_limit_percent: 0.9, ..none.clone() };
-        let words = "risk.bots.btc.daily_loss_limit_percent, what a day of this bot may lose, is 9.00";
-        check_first_stake(fixed(10), own(percent), AtThisBalance(words));
+        let percent = own(|limits| limits.daily_loss_limit_percent = 0.9);
+        let words = "risk.bots.bot-0.daily_loss_limit_percent, what a day of this bot may lose, is 9.00";
+        first(fixed(10), percent, AtThisBalance(words));
         let other = |risk: &mut RiskSettings| {
-            risk.bots.insert("eth".to_owned(), day(5));
+            let day = BotLimitSettings { daily_loss_limit: Decimal::from(5), ..BotLimitSettings::default() };
+            risk.bots.insert("eth".to_owned(), day);
         };
-        check_first_stake(fixed(10), other, Sound);
+        first(fixed(10), other, Sound);
     }
 
     #[test]
     fn what_another_balance_would_mend_is_a_notice() {
-        check_first_stake(
-            fixed(10),
-            |risk| risk.max_stake_percent = 0.9,
-            AtThisBalance("account.initial_balance, is 9.00"),
-        );
-        check_first_stake(fixed(1_001), |_| {}, AtThisBalance("account.initial_balance is 1000.00"));
+        let share = "account.initial_balance, is 9.00";
+        first(fixed(10), |risk| risk.max_stake_percent = 0.9, AtThisBalance(share));
+        first(fixed(1_001), |_| {}, AtThisBalance("account.initial_balance is 1000.00"));
         let drawdown = "account.initial_balance lose is 9.00";
-        check_first_stake(fixed(10), |risk| risk.max_drawdown_percent = 0.9, AtThisBalance(drawdown));
+        first(fixed(10), |risk| risk.max_drawdown_percent = 0.9, AtThisBalance(drawdown));
     }
 }

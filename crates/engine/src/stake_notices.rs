@@ -10,7 +10,6 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Money, MoneyScale, Payout};
 
 /// Returns a notice for each bot that probes unknown payouts at the minimum stake.
-///
 /// Only bots with a rule that needs to know the payout do so.
 pub fn stakes_to_find_out(settings: &SessionSettings) -> Vec<String> {
     let RiskSettings { min_stake, payout_max_age_s, .. } = settings.risk;
@@ -92,18 +91,14 @@ fn money(settings: &SessionSettings, amount: Decimal) -> String {
 }
 
 /// Describes each stake that may outgrow `max_stake` at the payouts of the symbols.
-///
 /// `records` are in the order of the bots.
-///
-/// # Errors
-/// An invalid limit or amount.
 pub fn outgrown_stakes(
     settings: &SessionSettings,
     records: &[TradeRecord],
 ) -> Result<Vec<String>, EngineError> {
     let scale = settings.money_scale;
     let limits = Limits::new(&settings.risk, scale)?;
-    let Some(most) = limits.largest_stake().filter(|_| !limits.caps_stakes()) else { return Ok(Vec::new()) };
+    let Some(most) = limits.largest_stake().filter(|_| !limits.cap_stakes) else { return Ok(Vec::new()) };
     let bots = settings.bots.iter().zip(records);
     let described = bots.filter_map(|(bot, record)| match bot.stake {
         StakeSettings::Soros { amount, wins, if_refused: IfRefused::Wait } => {
@@ -168,12 +163,8 @@ fn of_share(bot: &BotSettings, percent: f64, balance: Decimal, (most, scale): (M
 const MOST_NAMED: usize = 4;
 
 /// Describes the ladders whose upper levels win too little to recover the losses.
-///
-/// Each text names the levels and the result of a win on each. Payouts are those of `records`, in
-/// the order of the bots.
-///
-/// # Errors
-/// An invalid stake.
+/// Each text names the levels and the result of a win on each. Payouts are those of `records`, in the order
+/// of the bots.
 pub fn levels_that_lose(
     settings: &SessionSettings,
     records: &[TradeRecord],
@@ -225,15 +216,8 @@ mod tests {
     use crate::{KellyBound, LadderEntry, testing};
 
     fn notes(change: impl Fn(&mut RiskSettings)) -> Vec<String> {
-        let mut risk = RiskSettings::default();
-        change(&mut risk);
-        stakes_to_find_out(&SessionSettings {
-            money_scale: MoneyScale::default(),
-            balance: Decimal::from(1_000),
-            risk,
-            bots: vec![testing::bot("a", StakeSettings::Fixed { amount: Decimal::TWO })],
-            longer_share_percent: None,
-        })
+        let bot = testing::bot("a", StakeSettings::Fixed { amount: Decimal::TWO });
+        stakes_to_find_out(&testing::settings(1_000, change, vec![bot]))
     }
 
     #[test]
@@ -248,13 +232,12 @@ mod tests {
             }
         };
         assert_eq!(notes(by_symbol("BTCUSDT", 80.0)), [expected]);
-        assert_eq!(
-            notes(|risk| risk.best_payout_of = vec!["BTCUSDT".to_owned(), "ETHUSDT".to_owned()]),
-            [expected]
-        );
+        let choice = |risk: &mut RiskSettings| {
+            risk.best_payout_of = ["BTCUSDT", "ETHUSDT"].map(str::to_owned).into();
+        };
+        assert_eq!(notes(choice), [expected]);
         assert_eq!(notes(by_symbol("ETHUSDT", 80.0)), [""; 0]);
         assert_eq!(notes(|_| {}), [""; 0]);
-        // The smallest stake is its own.
         let same = |risk: &mut RiskSettings| (risk.min_payout_percent, risk.min_stake) = (80.0, Decimal::TWO);
         assert_eq!(notes(same), [""; 0]);
     }
@@ -265,16 +248,8 @@ mod tests {
             StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 100, bound: KellyBound::default() };
         for stake in [StakeSettings::Share { percent: 1.0 }, kelly] {
             let told = |least: f64| {
-                let risk = RiskSettings { min_payout_percent: least, ..RiskSettings::default() };
                 let bots = vec![testing::bot("a", stake.clone())];
-                let (money_scale, balance) = (MoneyScale::default(), Decimal::from(1_000));
-                stakes_to_find_out(&SessionSettings {
-                    money_scale,
-                    balance,
-                    risk,
-                    bots,
-                    longer_share_percent: None,
-                })
+                stakes_to_find_out(&testing::settings(1_000, |risk| risk.min_payout_percent = least, bots))
             };
             assert!(told(82.0).concat().contains("traded at the smallest stake, 1.00"), "{stake:?}");
             assert_eq!(told(0.0), [""; 0], "{stake:?}");
@@ -282,15 +257,11 @@ mod tests {
     }
 
     fn outgrown(stake: StakeSettings, most: i64, change: impl Fn(&mut RiskSettings)) -> String {
-        let mut risk = RiskSettings { max_stake: Decimal::from(most), ..RiskSettings::default() };
-        change(&mut risk);
-        let settings = SessionSettings {
-            money_scale: MoneyScale::default(),
-            balance: Decimal::from(1_000),
-            risk,
-            bots: vec![testing::bot("a", stake)],
-            longer_share_percent: None,
+        let limited = |risk: &mut RiskSettings| {
+            risk.max_stake = Decimal::from(most);
+            change(risk);
         };
+        let settings = testing::settings(1_000, limited, vec![testing::bot("a", stake)]);
         let payout = TradeRecord::assumed(Payout::from_parts(800_000).unwrap());
         outgrown_stakes(&settings, &[payout]).unwrap().concat()
     }
@@ -300,11 +271,8 @@ mod tests {
         let soros = |wins, if_refused| StakeSettings::Soros { amount: Decimal::TEN, wins, if_refused };
         let wait = |wins| soros(wins, IfRefused::Wait);
         // At payout 80: 10.00, 18.00, 32.40.
-        let text = outgrown(wait(3), 20, |_| {});
-        assert!(
-            text.contains("after 2 wins in a row at a payout of 80 % its stake 32.40 is above"),
-            "{text}"
-        );
+        let words = "after 2 wins in a row at a payout of 80 % its stake 32.40 is above";
+        assert!(outgrown(wait(3), 20, |_| {}).contains(words));
         assert!(outgrown(wait(2), 17, |_| {}).contains("after a win at a payout of 80 % its stake 18.00"));
         assert_eq!(outgrown(wait(1), 18, |_| {}), "");
         assert_eq!(outgrown(wait(2), 0, |_| {}), "");
@@ -318,7 +286,6 @@ mod tests {
     fn names_the_balance_above_which_a_share_is_above_max_stake() {
         let share = |percent| StakeSettings::Share { percent };
         assert!(outgrown(share(2.0), 25, |_| {}).contains("with a balance above 1250 its stake of 2 %"));
-        // It starts above: the first stake is refused.
         assert_eq!(outgrown(share(2.0), 19, |_| {}), "");
         assert_eq!(outgrown(share(2.0), 25, |risk| risk.cap_stakes = true), "");
     }
@@ -326,13 +293,7 @@ mod tests {
     fn lines(factor: f64, levels: u32, percent: i64) -> Vec<String> {
         let (entry, if_refused) = (LadderEntry::NextSignal, IfRefused::Wait);
         let stake = StakeSettings::Martingale { amount: Decimal::TEN, factor, levels, entry, if_refused };
-        let settings = SessionSettings {
-            money_scale: MoneyScale::default(),
-            balance: Decimal::from(1_000),
-            risk: RiskSettings::default(),
-            bots: vec![testing::bot("b", stake)],
-            longer_share_percent: None,
-        };
+        let settings = testing::settings(1_000, |_| {}, vec![testing::bot("b", stake)]);
         let payout = Payout::from_percent(Decimal::from(percent)).unwrap();
         levels_that_lose(&settings, &[TradeRecord::assumed(payout)]).unwrap()
     }
@@ -346,10 +307,8 @@ mod tests {
         assert_eq!(lines(1.5, 2, 85), [""; 0]);
         // 10 to 160 win 8, 16, 32, 64, 128 at 80 %, and 0, 10, 30, 70, 150 were lost: on the fourth 64 - 70, on the fifth 128 - 150.
         let doubled = lines(2.0, 5, 80).concat();
-        assert!(
-            doubled.contains("a win on level 4 leaves -6.00, on level 5 leaves -22.00, since"),
-            "{doubled}"
-        );
+        let left = "a win on level 4 leaves -6.00, on level 5 leaves -22.00, since";
+        assert!(doubled.contains(left), "{doubled}");
         assert!(doubled.ends_with("factor = 2.25 does"), "{doubled}");
         assert_eq!(lines(2.25, 6, 80), [""; 0], "the factor that is named");
         assert_eq!(lines(2.18, 6, 85), [""; 0]);

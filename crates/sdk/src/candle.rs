@@ -22,12 +22,9 @@ pub struct Ohlcv {
 
 /// A validated candle: open time (ms, UTC) and open, high, low, close, volume.
 ///
-/// Invariants: all numbers are finite, prices are positive, the volume is not negative,
-/// `low <= open, close <= high`, and the open time is aligned to the interval from the epoch.
-///
-/// The memory layout is six 8-byte words, open time first, so that a store can lend records
-/// directly from a file ([`Pod`]). Such a store guarantees validity: it casts only bytes that were
-/// written from candles.
+/// All numbers are finite, prices are positive, the volume is not negative, `low <= open, close <= high`, and
+/// the open time is aligned to the interval from the epoch. The layout is six 8-byte words, open time first, so
+/// that a store can lend records from a file ([`Pod`]). It casts only bytes that were written from candles.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, Pod, Zeroable)]
 #[serde(try_from = "Unchecked")]
 #[repr(C)]
@@ -40,9 +37,7 @@ pub struct Candle {
     volume: f64,
 }
 
-/// A deserialized candle.
-///
-/// Its interval is unknown, so the time is only checked for whole seconds.
+/// A deserialized candle. Its interval is unknown, so the time is only checked for whole seconds.
 #[derive(Deserialize)]
 struct Unchecked {
     time: Millis,
@@ -109,8 +104,6 @@ pub enum CandleError {
 
 impl Candle {
     /// Validates the numbers and creates the candle that opens at `time`.
-    ///
-    /// # Errors
     /// [`CandleError`] names the first violated rule.
     pub fn new(time: Millis, interval: Interval, numbers: Ohlcv) -> Result<Self, CandleError> {
         let Ohlcv { open, high, low, close, volume } = numbers;
@@ -195,14 +188,11 @@ pub struct Price {
 }
 
 /// Maximum difference of equal prices, as a share of the larger one.
-///
 /// Interpolation leaves errors of about 1e-15 of a price. A tick of any market is far above 1e-12.
 const PRICE_TOLERANCE: f64 = 1e-12;
 
 /// Compares two prices. Every rule that decides a trade by its prices uses this order.
-///
-/// Prices that differ by at most 1e-12 of the larger one are equal, so that rounding errors of binary fractions
-/// never win or lose a trade (`domain 3`).
+/// Prices that differ by at most 1e-12 of the larger one are equal, so rounding never decides (`domain 3`).
 ///
 /// ```
 /// # use candlewick_sdk::compare_prices;
@@ -220,8 +210,7 @@ pub fn compare_prices(price: f64, other: f64) -> Ordering {
 
 const DIGITS: i32 = 8;
 
-/// A price as people read it: eight digits, or two decimals where those are more, without zeros at the end. What binary fractions
-/// leave of decimal ones is not shown. Journals and JSON have the number itself.
+/// Formats a price with eight significant digits or two decimals, whichever is longer, without trailing zeros.
 ///
 /// ```
 /// # use candlewick_sdk::price_text;
@@ -246,13 +235,9 @@ mod tests {
     }
 
     #[test]
-    fn a_sound_candle_is_made() {
+    fn a_sound_candle_is_made_and_each_broken_rule_is_named() {
         check(60_000, [1.0, 2.0, 0.5, 1.5, 0.0], Ok(()));
         check(0, [1.0, 1.0, 1.0, 1.0, 7.0], Ok(()));
-    }
-
-    #[test]
-    fn each_broken_rule_is_named() {
         check(0, [1.0, f64::NAN, 0.5, 1.5, 0.0], Err("high is not a finite number"));
         check(0, [1.0, 2.0, 0.5, 1.5, f64::INFINITY], Err("volume is not a finite number"));
         check(0, [1.0, 2.0, 0.0, 1.5, 0.0], Err("low 0 is not above zero"));

@@ -18,22 +18,17 @@ pub struct ShownCandles {
     pub suppressed: u64,
 }
 
-/// A batch of candles with a limit on the number of answers.
-///
-/// Other crates cannot name this type, so they cannot implement the method of [`Strategy`] that
-/// takes it.
+/// A batch of candles. Other crates cannot name it, so they cannot implement the method that takes it.
 #[derive(Clone, Copy, Debug)]
 pub struct Several<'a> {
     pub(crate) candles: &'a [Candle],
     pub(crate) most: usize,
 }
 
-/// The loop around [`Strategy::on_candle`], for whoever drives a strategy. Every strategy has this one and none can have another,
-/// so whatever its author writes without `unsafe` code, a strategy that answers a candle has been shown no later one, in a backtest
-/// as live. With it there is [`AnswersTogether`], and what it promises.
+/// The loop around [`Strategy::on_candle`], for drivers of a strategy.
 ///
-/// It is a trait of its own because a run over stored candles makes one call through a trait object for many candles: were it
-/// a method of [`Strategy`], an author could write one that looks at all of them before it answers the first.
+/// Every strategy has this one and, without `unsafe` code ([`AnswersTogether`]), none can have another: a strategy
+/// that answers a candle has seen no later one. As a method of [`Strategy`] an author could override it.
 ///
 /// ```compile_fail,E0407
 /// use candlewick_sdk::{Candle, ShownCandles, Signal, Strategy};
@@ -81,10 +76,9 @@ pub struct Several<'a> {
 /// ```
 pub trait CandleLoop {
     /// Feeds closed candles of the bot's series to the strategy, up to a signal.
-    ///
-    /// Each candle goes to [`Strategy::on_candle`] in order. The first signal that counts ends the
-    /// loop and is stored in `signal`. Signals on the first `suppress` candles do not count: they
-    /// fall into the warm-up, or are certain to be rejected.
+    /// Each candle goes to [`Strategy::on_candle`] in order. The first signal that counts ends the loop and
+    /// is stored in `signal`. Signals on the first `suppress` candles do not count: they fall into the
+    /// warm-up, or are certain to be rejected.
     fn on_candles(
         &mut self,
         candles: &[Candle],
@@ -93,10 +87,8 @@ pub trait CandleLoop {
     ) -> ShownCandles;
 
     /// Feeds candles until there are `most` answers.
-    ///
-    /// Returns the number of candles fed. For a bot that sees nothing but candles, whatever becomes
-    /// of its answers. A strategy that processes candles [together](crate::Together) may give a few
-    /// more answers.
+    /// Returns the number of candles fed. For a bot that sees nothing but candles, whatever becomes of its
+    /// answers. A strategy that processes candles [together](crate::Together) may give a few more answers.
     fn on_candles_ahead(&mut self, candles: &[Candle], most: usize, answers: &mut CandleAnswers) -> usize;
 }
 
@@ -146,7 +138,6 @@ impl<S: Strategy> CandleLoop for S {
 }
 
 /// Prefetches the first cache line of a value.
-///
 /// For loops over more data than fits the caches. Affects only the speed.
 #[cfg(target_arch = "x86_64")]
 #[inline]
@@ -168,9 +159,7 @@ pub struct CandleAnswer {
     pub signal: Signal,
 }
 
-/// Signals in the order of their candles.
-///
-/// Cleared entries stay allocated and are reused by later ones.
+/// Signals in the order of their candles. Cleared entries stay allocated and are reused by later ones.
 #[derive(Debug, Default)]
 pub struct CandleAnswers {
     places: Vec<CandleAnswer>,
@@ -208,7 +197,6 @@ impl CandleAnswers {
     }
 
     /// Appends an answer whose reason is built from a template with these numbers.
-    ///
     /// Overwrites a cleared entry in place if there is one.
     #[inline]
     pub fn push_of_template(
@@ -254,18 +242,15 @@ const FEW: usize = 4;
 
 /// A strategy that can answer many candles in one call.
 ///
-/// It consists of a list of steps and applies each step to all candles before the next step. This
-/// is cheaper than walking the list for each candle.
+/// It applies each of its steps to all candles before the next step, which is cheaper.
 ///
 /// # Safety
-/// The answer to a candle must be the one that [`Strategy::on_candle`] gives if these candles are
-/// fed one by one, and both may be called in any order. Not memory safety is at stake, but the
-/// validity of results: only this trait lets a strategy see a candle before it has answered the
-/// previous one. An author without `unsafe` code cannot implement it.
+/// The answer to a candle must be the one that [`Strategy::on_candle`] gives if these candles are fed one by one,
+/// and both may be called in any order. Not memory safety is at stake, but the validity of results: only this
+/// trait lets a strategy see a candle before it has answered the previous one.
 #[expect(unsafe_code, reason = "whoever implements it promises what no type can hold him to")]
 pub unsafe trait AnswersTogether: Strategy {
     /// Appends the answers to closed candles of the bot's series.
-    ///
     /// The candles are consecutive, at most [`MOST_TOGETHER`].
     fn answer_together(&mut self, candles: &[Candle], answers: &mut CandleAnswers);
 }
@@ -356,7 +341,6 @@ mod tests {
     use super::*;
     use crate::testkit::from_closes;
 
-    /// Notes the candles that it is shown, and answers some of them.
     struct Notes {
         answers: &'static [usize],
         shown: Vec<f64>,
@@ -374,11 +358,9 @@ mod tests {
         }
     }
 
-    /// Which candle is answered and how many signals are suppressed before it, of six candles.
     fn check(answers: &'static [usize], suppress: usize, expected: (Option<usize>, u64)) {
         let closes = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
         let mut strategy = Notes { answers, shown: Vec::new() };
-        // What stood there before is no answer.
         let mut signal = Some(Signal::sell("stale"));
         let shown = strategy.on_candles(&from_closes(&closes), suppress, &mut signal);
         let (answered, suppressed) = expected;
@@ -392,9 +374,9 @@ mod tests {
     #[test]
     fn ahead_it_ends_at_the_answer_that_makes_as_many_as_may_be() {
         let candles = from_closes(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
-        let answer = |place: usize| CandleAnswer {
-            candle_time: candles[place].time(),
-            signal: Signal::buy("chosen").with("place", place as f64),
+        let answer = |place: usize| {
+            let signal = Signal::buy("chosen").with("place", place as f64);
+            CandleAnswer { candle_time: candles[place].time(), signal }
         };
         for (most, expected) in [(1, vec![2, 4, 5, 6]), (2, vec![4, 6]), (3, vec![5, 6]), (4, vec![6])] {
             let mut strategy = Notes { answers: &[1, 3, 4], shown: Vec::new() };
@@ -409,7 +391,6 @@ mod tests {
             assert_eq!(ends, expected, "{most}");
             assert_eq!(given, [1, 3, 4].map(answer), "{most}");
         }
-        // Those that there are count.
         let mut strategy = Notes { answers: &[2, 3], shown: Vec::new() };
         let mut answers = CandleAnswers::default();
         answers.push(answer(0));
@@ -452,7 +433,6 @@ mod tests {
                 before[..=count].iter().for_each(|signal| answers.push(at(1, signal.clone())));
                 assert_eq!(answers.len(), count + 1);
                 answers.clear();
-                // As many as there were, and one more.
                 let times = 2..count as i64 + 4;
                 times.clone().for_each(|time| {
                     answers.push_of_template(Millis::new(time), (Direction::Buy, None), template, numbers);
@@ -468,7 +448,6 @@ mod tests {
         }
     }
 
-    /// Answers each candle whose close is whole, and notes how many it is shown together.
     #[derive(Default)]
     struct Whole {
         together: Vec<usize>,

@@ -8,24 +8,18 @@ use std::borrow::Cow;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition<'a> {
     /// Path of the combination's part or filter, such as `outer.dip`.
-    ///
     /// Empty if the condition belongs to the strategy itself.
     pub part: Cow<'a, str>,
     /// Decision that depends on the condition.
     pub side: ConditionSide,
     /// Nesting depth, 0 for the whole condition.
-    ///
     /// The operands of its `and` or `or` have depth 1, and so on. Operands follow their condition.
     pub depth: usize,
     /// Text of the condition.
     pub text: &'a str,
-    /// Whether the condition is met.
-    ///
-    /// `None` if that is not known yet, and for a filter without a signal.
+    /// Whether the condition is met. `None` if that is not known yet, and for a filter without a signal.
     pub holds: Option<bool>,
-    /// Numbers of the condition by name, NaN if missing.
-    ///
-    /// Empty if its operands list them.
+    /// Numbers of the condition by name, NaN if missing. Empty if its operands list them.
     pub numbers: &'a [(String, f64)],
     /// Additional explanation of the state, may be empty.
     pub note: String,
@@ -62,9 +56,7 @@ impl ConditionSide {
     }
 }
 
-/// Description of a gate.
-///
-/// Signals are [virtual](crate::Signal::as_virtual) while the gate is closed.
+/// Description of a gate. Signals are [virtual](crate::Signal::as_virtual) while the gate is closed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GateView {
     /// Rule that opens and closes the gate.
@@ -88,9 +80,7 @@ pub struct GateMove {
     pub at: Millis,
     /// Whether the gate has been open since.
     pub is_open: bool,
-    /// Signal whose settlement moved the gate.
-    ///
-    /// `None` if a new day or the number of signals did.
+    /// Signal whose settlement moved the gate. `None` if a new day or the number of signals did.
     pub by: Option<EndedSignal>,
 }
 

@@ -4,18 +4,15 @@ use crate::{Candle, Direction, Expiry, Reason, Signal, Strategy};
 use std::borrow::Cow;
 use std::fmt;
 
-/// A strategy's signals as comparisons: which series of numbers it looks at, and beyond which levels it trades.
+/// A strategy's signals as comparisons of series of numbers with levels.
 ///
-/// A search over 1,000 sets of an index strategy computes the same few indices over the same candles again and again.
-/// A strategy that declares itself lets it compute each series once, and go straight from one candle that meets a
-/// comparison to the next. Declaring is free to leave out: a strategy that does not is run candle by candle. A
-/// [`DeclaredStrategy`] has its declaration made [of its rules](Self::of); any other may write one by hand and return it from
-/// [`StrategyFactory::declaration`](crate::StrategyFactory::declaration).
+/// A search computes each series once for all sets, and goes from one candle that meets a comparison to the next.
+/// A strategy without a declaration is run candle by candle. That of a [`DeclaredStrategy`] is made
+/// [of its rules](Self::of); any other may return one from [`StrategyFactory::declaration`](crate::StrategyFactory::declaration).
 ///
-/// What is declared must be all there is: exactly the candles that meet an entry are those that
-/// [`on_candle`](crate::Strategy::on_candle) answers, with the entry's direction and expiry. So a strategy whose signals
-/// depend on prices between candles, on its own settlements or on longer candles declares nothing. The conformance kit
-/// holds a declaration to the strategy candle by candle, and a sweep holds its best set to the backtest of that set.
+/// [`on_candle`](crate::Strategy::on_candle) must answer exactly the candles that meet an entry, with its direction and
+/// expiry. So a strategy that depends on prices between candles, its settlements or longer candles declares nothing.
+/// The conformance kit compares a declaration with the strategy candle by candle.
 ///
 /// ```
 /// use candlewick_sdk::{Declaration, indicator::Rsi};
@@ -42,9 +39,7 @@ pub struct DeclaredSeries {
     maker: Box<dyn Fill>,
 }
 
-/// Identity of a declared series.
-///
-/// Series with equal keys are the same, and are computed only once.
+/// Identity of a declared series. Series with equal keys are the same, and are computed only once.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SeriesKey {
     name: Cow<'static, str>,
@@ -76,9 +71,7 @@ pub enum Side {
     Above,
 }
 
-/// A signal given at every candle that meets all comparisons.
-///
-/// If several entries are met, the first one wins.
+/// A signal given at every candle that meets all comparisons. If several entries are met, the first one wins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeclaredEntry {
     /// Direction of the bet.
@@ -122,9 +115,8 @@ impl Declaration {
     }
 
     /// Adds a series and returns its index.
-    ///
-    /// `value` is called with every candle in order and sees no other. `name` and `numbers` must
-    /// cover everything else that its result depends on.
+    /// `value` is called with every candle in order and sees no other. `name` and `numbers` must cover
+    /// everything else that its result depends on.
     pub fn series(
         &mut self,
         name: impl Into<Cow<'static, str>>,
@@ -147,9 +139,7 @@ impl Declaration {
         self.when(Direction::Sell, None, when)
     }
 
-    /// Adds a bet at every candle that meets all comparisons.
-    ///
-    /// `Some` expiry overrides the bot's own.
+    /// Adds a bet at every candle that meets all comparisons. `Some` expiry overrides the bot's own.
     #[must_use]
     pub fn when(
         mut self,
@@ -233,7 +223,6 @@ impl Comparison {
 
 impl DeclaredEntry {
     /// Returns whether the values of all series at a candle meet the entry.
-    ///
     /// `values` are in the order of the series.
     pub fn is_met_by(&self, values: &[f64]) -> bool {
         self.when
@@ -244,9 +233,8 @@ impl DeclaredEntry {
 
 /// A strategy that signals where numbers lie beyond levels, and nowhere else.
 ///
-/// It computes its numbers candle by candle and states its rules; everything else follows: [`Strategy`], with the reasons of its
-/// signals and what `explain` shows, and the [`Declaration`] by which a search shares its series. So live, backtest
-/// and search use one rule.
+/// It computes its numbers candle by candle and states its rules. [`Strategy`] and [`Declaration`] follow from them, so
+/// live, backtest and search use one rule.
 ///
 /// ```
 /// use candlewick_sdk::indicator::Cci;
@@ -295,14 +283,10 @@ pub trait DeclaredStrategy: Clone + Send + 'static {
     /// Numbers at one candle, one for each [series](Self::series): `[f64; 1]` for one.
     type Numbers: AsRef<[f64]>;
 
-    /// Returns the warm-up length in candles, including the current one.
-    ///
-    /// See [`Strategy::warmup`].
+    /// Returns the warm-up length in candles, including the current one. See [`Strategy::warmup`].
     fn warm_after(&self) -> usize;
 
-    /// Processes a closed candle and returns its numbers, if any.
-    ///
-    /// A NaN meets no comparison.
+    /// Processes a closed candle and returns its numbers, if any. A NaN meets no comparison.
     fn update(&mut self, candle: &Candle) -> Option<Self::Numbers>;
 
     /// Returns each series' identity: everything it depends on besides the candles.
@@ -344,10 +328,7 @@ impl SignalRule {
         Self { direction, text, expiry: None, level_name: None, when, and: [None; 2] }
     }
 
-    /// Adds a comparison that must also be met, up to a total of three.
-    ///
-    /// # Panics
-    /// On the fourth comparison.
+    /// Adds a comparison that must also be met, up to a total of three. Panics on the fourth comparison.
     #[must_use]
     #[inline]
     pub const fn and(mut self, also: Comparison) -> Self {
@@ -451,7 +432,6 @@ mod tests {
     use super::*;
     use crate::testkit::from_closes;
 
-    /// What a declaration answers to each candle, which are shown in two parts.
     fn declared(declaration: Declaration, candles: &[Candle]) -> Vec<Option<(Direction, Option<Expiry>)>> {
         let (mut series, entries) = declaration.into_parts();
         let mut values = vec![Vec::new(); series.len()];
@@ -500,7 +480,6 @@ mod tests {
     const CLOSE: SeriesPlace = SeriesPlace::new(0);
     const CHANGE: SeriesPlace = SeriesPlace::new(1);
 
-    /// Two numbers, of which the second comes a candle later.
     #[derive(Clone, Default)]
     struct Moves {
         before: Option<f64>,
@@ -543,13 +522,8 @@ mod tests {
     #[test]
     fn it_answers_where_all_comparisons_of_a_rule_are_met_and_the_first_rule_counts() {
         let mut strategy = Moves::default();
-        let render = |signal: Signal| {
-            format!(
-                "{} {} {:?}",
-                signal.direction,
-                signal.reason,
-                signal.expiry.map(|e| e.close_type.to_string())
-            )
+        let render = |Signal { direction, reason, expiry, .. }: Signal| {
+            format!("{direction} {reason} {:?}", expiry.map(|e| e.close_type.to_string()))
         };
         let answers: Vec<_> = from_closes(&[10.0, 11.0, 11.5, 12.0, 11.0])
             .iter()

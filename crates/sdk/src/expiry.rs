@@ -8,9 +8,8 @@ use std::fmt;
 use std::str::FromStr;
 
 /// A duration code: `mm:ss`, or `h:mm:ss` from one hour (`observed: expiry`).
-///
-/// `01:00` is 60 seconds. Stored in milliseconds as `u32` to keep trades and signals small; the
-/// maximum is one day.
+/// `01:00` is 60 seconds. Stored in milliseconds as `u32` to keep trades and signals small; the maximum is
+/// one day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct CloseType(u32);
@@ -67,9 +66,7 @@ pub struct Expiry {
 
 impl CloseType {
     /// Builds the code of a duration in whole seconds.
-    ///
-    /// # Errors
-    /// [`CloseTypeError`] below one second, above 24 hours, or for fractional seconds.
+    /// Fails with [`CloseTypeError`] below one second, above 24 hours, or for fractional seconds.
     pub fn new(duration: Millis) -> Result<Self, CloseTypeError> {
         let whole = duration.is_aligned_to(Millis::SECOND);
         let is_in_range = whole && duration > Millis::ZERO && duration <= Millis::DAY;
@@ -85,38 +82,31 @@ impl CloseType {
 }
 
 impl CloseTypeError {
-    /// Returns the suggested code, if any.
-    ///
-    /// For a bare number it names both codes, in seconds and in minutes.
+    /// Returns the suggested code, if any. For a bare number it names both codes, in seconds and in minutes.
     pub fn meant(&self) -> Option<&str> {
         self.meant.as_deref()
     }
 }
 
 impl Expiry {
-    /// So many minutes after the open. Other types have the fields.
+    /// Builds an expiry this many minutes after the open, from 1 minute to 24 hours.
     ///
     /// ```
     /// let expiry = candlewick_sdk::Expiry::minutes(15)?;
     /// assert_eq!(expiry.close_type.to_string(), "15:00");
     /// # Ok::<(), candlewick_sdk::CloseTypeError>(())
     /// ```
-    ///
-    /// # Errors
-    /// [`CloseTypeError`] for none, and above 24 hours.
     pub fn minutes(minutes: u16) -> Result<Self, CloseTypeError> {
         Self::lasting(60 * i64::from(minutes), format_args!("{minutes} minutes"))
     }
 
     /// Builds an expiry this many seconds after the open.
-    ///
-    /// # Errors
-    /// [`CloseTypeError`] for zero and above 24 hours.
+    /// Fails with [`CloseTypeError`] for zero and above 24 hours.
     pub fn seconds(seconds: u32) -> Result<Self, CloseTypeError> {
         Self::lasting(i64::from(seconds), format_args!("{seconds} seconds"))
     }
 
-    /// As long as so many candles of a bot: the same rule then suits every interval.
+    /// Builds an expiry of this many candles of a bot, from 1 candle to 24 hours.
     ///
     /// ```
     /// use candlewick_sdk::{Expiry, Interval};
@@ -126,9 +116,6 @@ impl Expiry {
     /// assert_eq!(Expiry::candles(2, Interval::MINUTE)?.close_type.to_string(), "02:00");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    ///
-    /// # Errors
-    /// [`CloseTypeError`] for none, and above 24 hours.
     pub fn candles(candles: u16, interval: Interval) -> Result<Self, CloseTypeError> {
         let seconds = interval.length().get() / 1_000 * i64::from(candles);
         Self::lasting(seconds, format_args!("{candles} candles of {interval}"))

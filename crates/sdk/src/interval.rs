@@ -5,9 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Length of a candle in whole seconds.
-///
-/// Written as a number and a unit: `5s`, `1m`, `2h`, `1d`.
+/// Length of a candle in whole seconds. Written as a number and a unit: `5s`, `1m`, `2h`, `1d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Interval(Millis);
@@ -41,10 +39,7 @@ impl Interval {
     /// One minute, the usual interval.
     pub const MINUTE: Self = Self(Millis::MINUTE);
 
-    /// Builds an interval of whole seconds.
-    ///
-    /// # Errors
-    /// [`IntervalError`] below one second or above 31 days.
+    /// Builds an interval of whole seconds. Fails with [`IntervalError`] below one second or above 31 days.
     pub fn from_seconds(seconds: i64) -> Result<Self, IntervalError> {
         if (1..=LONGEST_SECONDS).contains(&seconds) {
             Ok(Self(Millis::from_seconds(seconds)))
@@ -62,7 +57,6 @@ impl Interval {
 
 impl IntervalError {
     /// Returns the suggested interval, if any.
-    ///
     /// For a bare number it names both intervals, in seconds and in minutes.
     pub fn meant(&self) -> Option<&str> {
         self.meant.as_deref()
@@ -119,7 +113,6 @@ const NAMED_UNITS: [(&str, i64); 5] = [
 ];
 
 /// Suggests a duration for a text, formatted by `code` from seconds.
-///
 /// A bare number yields two suggestions: some programs count in seconds, others in minutes.
 pub(crate) fn meant_length(text: &str, code: impl Fn(i64) -> Option<String>) -> Option<String> {
     let text = text.trim().trim_start_matches('@').to_ascii_lowercase();
@@ -161,44 +154,32 @@ mod tests {
             ("24h", 86_400, "1d"),
         ] {
             let interval: Interval = text.parse().unwrap();
-            assert_eq!(
-                (interval.length(), interval.to_string()),
-                (Millis::from_seconds(seconds), printed.into())
-            );
+            let found = (interval.length(), interval.to_string());
+            assert_eq!(found, (Millis::from_seconds(seconds), printed.into()));
         }
     }
 
     #[test]
     fn the_name_that_a_chart_has_for_an_interval_is_answered_with_ours() {
-        for (text, ours) in [
-            ("M1", "1m"),
-            ("1min", "1m"),
-            ("1 m", "1m"),
-            ("1M", "1m"),
-            ("15 minutes", "15m"),
-            ("15 mins", "15m"),
-            ("H1", "1h"),
-            ("4 hours", "4h"),
-            ("D1", "1d"),
-            ("S5", "5s"),
-            ("@15min", "15m"),
-            ("01:00", "1m"),
-            ("60", "1m for 60 seconds, or 1h for 60 minutes"),
-            ("M", ""),
-            ("min", ""),
-            ("0m", ""),
-            ("-5m", ""),
-            ("1.5m", ""),
-            ("99999999999999999999", ""),
-            ("M45000", ""),
+        for (texts, ours) in [
+            (&["M1", "1min", "1 m", "1M", "01:00"][..], "1m"),
+            (&["15 minutes", "15 mins", "@15min"], "15m"),
+            (&["H1"], "1h"),
+            (&["4 hours"], "4h"),
+            (&["D1"], "1d"),
+            (&["S5"], "5s"),
+            (&["60"], "1m for 60 seconds, or 1h for 60 minutes"),
+            (&["M", "min", "0m", "-5m", "1.5m", "99999999999999999999", "M45000"], ""),
         ] {
-            let error = text.parse::<Interval>().unwrap_err().to_string();
-            let expected = if ours.is_empty() {
-                format!("\"{text}\" is not an interval: use a whole")
-            } else {
-                format!("\"{text}\" is not an interval: did you mean {ours}? Write a whole number")
-            };
-            assert!(error.starts_with(&expected), "{error}");
+            for text in texts {
+                let error = text.parse::<Interval>().unwrap_err().to_string();
+                let expected = if ours.is_empty() {
+                    format!("\"{text}\" is not an interval: use a whole")
+                } else {
+                    format!("\"{text}\" is not an interval: did you mean {ours}? Write a whole number")
+                };
+                assert!(error.starts_with(&expected), "{error}");
+            }
         }
     }
 

@@ -1,14 +1,13 @@
-//! What a strategy author sees: the way from an idea to a strategy that has been checked.
+//! The API of a strategy author.
 //!
-//! `candlewick strategy new my-strategy` writes a crate with all of the following in its place. A strategy receives closed
-//! [`Candle`]s (and, when it asks for them, [`Price`]s), keeps whatever state it needs, and answers with a [`Signal`] when it
-//! wants a trade. It never sees the time, the wallet or the venue, and never chooses a stake: the engine does, after its risk
-//! rules have had their say. That is what lets the very same object run in a backtest and live.
+//! `candlewick strategy new my-strategy` writes a crate with all of the following. A strategy receives closed [`Candle`]s (and
+//! [`Price`]s on request), and answers with a [`Signal`] when it wants a trade. It never sees the clock, the wallet or the
+//! venue, and never chooses a stake, so the same object runs in a backtest and live.
 //!
 //! # Write
 //!
-//! [`parameters!`] declares what can be set, [`Strategy`] says what is answered to a candle, [`StrategyFactory`] gives the name
-//! and builds it. A signal's words are fixed; what differs from candle to candle is a named number.
+//! [`parameters!`] declares the settings, [`Strategy`] answers candles, [`StrategyFactory`] has the name and the constructor.
+//! The words of a signal are fixed; what differs from candle to candle is a named number.
 //!
 //! ```
 //! use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};
@@ -55,14 +54,13 @@
 //! }
 //! ```
 //!
-//! [`indicator`] has the usual indicators, which know when they are warm. A strategy that only compares numbers with levels is
-//! shorter, and several times as fast in a search, as a [`DeclaredStrategy`]. One that looks at longer candles as well names
-//! them in [`Strategy::longer_intervals`].
+//! [`indicator`] has the usual indicators. A strategy that only compares numbers with levels is shorter, and several times
+//! as fast in a search, as a [`DeclaredStrategy`]. [`Strategy::longer_intervals`] requests longer candles.
 //!
 //! # Register and run
 //!
-//! A program names its strategies, in ten lines that depend on `candlewick-cli`, and has every command of `candlewick`. A file of
-//! settings gives the strategy a bot: `[[bots]]` with `strategy = "momentum"`, a symbol, an interval and an expiry.
+//! A program that depends on `candlewick-cli` has every command of `candlewick`. In its configuration `[[bots]]` has
+//! `strategy = "momentum"`, a symbol, an interval and an expiry.
 //!
 //! ```text
 //! fn main() -> std::process::ExitCode {
@@ -72,14 +70,10 @@
 //!
 //! # Test and check
 //!
-//! `testkit`, behind the feature of that name, holds it to a table of candles and signals
-//! (`assert_signals`), to a file of all its signals (`assert_golden`), and to what every strategy
-//! must hold (`assert_passes_checks`): it may not look ahead, is warm when it says so, decides the
-//! same again. `strategy check momentum` of the program that knows it checks more, in other
-//! processes and on your own candles as well.
-//!
-//! Then `backtest`, `sweep` and `walk-forward` say whether there is an edge: a win rate above the break-even of the payout, never
-//! 50 %.
+//! `testkit`, behind the feature of that name, compares it with a table of candles and signals (`assert_signals`) and with a
+//! file of all its signals (`assert_golden`), and checks the rules for strategies (`assert_passes_checks`), such as no
+//! look-ahead. `strategy check momentum` checks more, in other processes and on your own candles. Then `backtest`, `sweep`
+//! and `walk-forward` show whether there is an edge: a win rate above the break-even of the payout, never 50 %.
 #![warn(missing_docs)]
 
 // `parameters!` names this crate by its full name, also inside it.

@@ -6,9 +6,8 @@ use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub};
 
 /// A point in time or a span, in milliseconds.
-///
-/// Points in time count from the Unix epoch, UTC. Arithmetic saturates: an absurd time from outside
-/// becomes a distant one and never a panic.
+/// Points in time count from the Unix epoch, UTC. Arithmetic saturates: an absurd time from outside becomes a
+/// distant one and never a panic.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Pod, Zeroable,
 )]
@@ -47,7 +46,6 @@ impl Millis {
     }
 
     /// Returns the last multiple of `step` that is not later, aligned to the epoch.
-    ///
     /// A `step` below 1 ms counts as 1 ms.
     #[inline]
     #[must_use]

@@ -7,9 +7,7 @@ use std::iter::Sum;
 use std::num::NonZeroU32;
 use std::ops::{Add, AddAssign, Neg, Sub, SubAssign};
 
-/// An amount in minor units: cents at the default scale.
-///
-/// The scale belongs to the wallet, see [`MoneyScale`].
+/// An amount in minor units: cents at the default scale. The scale belongs to the wallet, see [`MoneyScale`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Money(i64);
@@ -50,10 +48,7 @@ pub enum MoneyError {
 const LARGEST: i64 = 1_000_000_000_000_000;
 
 impl MoneyScale {
-    /// Creates the scale of a wallet with this many decimals.
-    ///
-    /// # Errors
-    /// [`MoneyError::Scale`] above 8.
+    /// Creates the scale of a wallet with this many decimals. Fails with [`MoneyError::Scale`] above 8.
     pub const fn new(decimals: u32) -> Result<Self, MoneyError> {
         if decimals <= 8 { Ok(Self(decimals)) } else { Err(MoneyError::Scale { decimals }) }
     }
@@ -64,9 +59,7 @@ impl MoneyScale {
     }
 
     /// Converts an amount exactly.
-    ///
-    /// # Errors
-    /// [`MoneyError`] if decimals would be lost or the amount is too large.
+    /// Fails with [`MoneyError`] if decimals would be lost or the amount is too large.
     pub fn exact(self, amount: Decimal) -> Result<Money, MoneyError> {
         let money = self.rounded(amount)?;
         if self.to_decimal(money) == amount {
@@ -76,18 +69,12 @@ impl MoneyScale {
         }
     }
 
-    /// Converts an amount, rounding half to even at the wallet's scale.
-    ///
-    /// # Errors
-    /// [`MoneyError::TooLarge`] if the amount is too large.
+    /// Converts an amount, rounding half to even at the wallet's scale. Fails if the amount is too large.
     pub fn rounded(self, amount: Decimal) -> Result<Money, MoneyError> {
         self.scaled(amount, RoundingStrategy::MidpointNearestEven)
     }
 
-    /// Converts an amount, rounding towards zero.
-    ///
-    /// # Errors
-    /// [`MoneyError::TooLarge`] if the amount is too large.
+    /// Converts an amount, rounding towards zero. Fails if the amount is too large.
     pub fn truncated(self, amount: Decimal) -> Result<Money, MoneyError> {
         self.scaled(amount, RoundingStrategy::ToZero)
     }
@@ -107,9 +94,7 @@ impl MoneyScale {
         Decimal::new(money.0, self.0)
     }
 
-    /// Converts an amount to a float for statistics, charts and JSON numbers.
-    ///
-    /// Not for arithmetic on money.
+    /// Converts an amount to a float for statistics, charts and JSON numbers. Not for arithmetic on money.
     pub fn to_f64(self, money: Money) -> f64 {
         money.0 as f64 / 10_f64.powi(self.0.cast_signed())
     }
@@ -140,7 +125,6 @@ impl From<MoneyScale> for u32 {
 }
 
 /// Maximum relative error of a factor.
-///
 /// 64 levels of a ladder, each multiplied with an error of 1.1e-16, stay below a tenth of it.
 const INEXACT: f64 = 1e-13;
 /// Maximum absolute error in minor units: less than any intended rounding.
@@ -162,7 +146,6 @@ impl Money {
     }
 
     /// Returns the profit of a win with this stake.
-    ///
     /// `stake x payout / 100`, rounded half to even at the wallet's scale (`domain 2`).
     #[inline]
     #[must_use]
@@ -193,9 +176,8 @@ impl Money {
     }
 
     /// Multiplies the amount by a factor, rounding down (towards minus infinity).
-    ///
-    /// A product that misses an integer only by floating-point error is rounded to it: 1.00 times
-    /// 2.3 is 2.30, although 100.0 * 2.3 is 229.99999999999997. NaN yields zero.
+    /// A product that misses an integer only by floating-point error is rounded to it: 1.00 times 2.3 is
+    /// 2.30, although 100.0 * 2.3 is 229.99999999999997. NaN yields zero.
     #[must_use]
     pub fn scaled_down(self, factor: f64) -> Self {
         let inexact = self.0 as f64 * factor;
@@ -264,9 +246,8 @@ impl Sum for Money {
 }
 
 /// Profit of a win in percent of the stake, in units of 1/10,000 percent.
-///
-/// 80 % is 800,000. Serialized as a percentage (80.0). Always above 0, so that `Option<Payout>`
-/// needs no extra space.
+/// 80 % is 800,000. Serialized as a percentage (80.0). Always above 0, so that `Option<Payout>` needs no
+/// extra space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Payout(NonZeroU32);
 
@@ -279,18 +260,14 @@ pub struct PayoutError {
 
 /// Number of units per percent.
 const PARTS: u32 = 10_000;
-/// Upper limit of numbers taken for a fraction of the stake.
-///
-/// No venue pays so few percent.
+/// Upper limit of numbers taken for a fraction of the stake. No venue pays so few percent.
 const MOST_LIKE_A_SHARE: f64 = 2.0;
 /// Upper limit against absurd values, far above all payouts seen (60 to 92 %).
 const HIGHEST: u32 = 1_000 * PARTS;
 
 impl Payout {
     /// Creates a payout from a percentage with up to four decimals.
-    ///
-    /// # Errors
-    /// [`PayoutError`] if it is not above zero, above 1000, or has more decimals.
+    /// Fails with [`PayoutError`] if it is not above zero, above 1000, or has more decimals.
     pub fn from_percent(percent: Decimal) -> Result<Self, PayoutError> {
         let parts = percent.checked_mul(Decimal::from(PARTS)).filter(|parts| parts.fract().is_zero());
         parts
@@ -309,9 +286,8 @@ impl Payout {
     }
 
     /// Returns the percentage meant by a number in another program's file.
-    ///
-    /// In addition to [`percent_of_share`](Self::percent_of_share) it recognizes returns that
-    /// include the stake, such as 185 for 85. `None` if the number may be a percentage.
+    /// In addition to [`percent_of_share`](Self::percent_of_share) it recognizes returns that include the
+    /// stake, such as 185 for 85. `None` if the number may be a percentage.
     pub fn percent_meant_by(number: f64) -> Option<f64> {
         let profit = ((number - 100.0) * 1e6).round() / 1e6;
         Self::percent_of_share(number).or_else(|| (20.0..=100.0).contains(&profit).then_some(profit))

@@ -5,7 +5,6 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 /// Parameters of a strategy, declared with [`crate::parameters!`].
-///
 /// A hand-written struct needs the four supertraits and an empty `impl`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not declared as parameters of a strategy",
@@ -79,7 +78,6 @@ impl Parameter {
     }
 }
 
-/// A JSON type with its description and test.
 type Kind = (&'static str, &'static str, fn(&Value) -> bool);
 
 const KINDS: [Kind; 4] = [
@@ -106,17 +104,12 @@ pub fn describe<P: Parameters>() -> Vec<Parameter> {
 }
 
 /// Parses `P` from a JSON object and checks all ranges.
-///
-/// Missing keys take their defaults.
-///
-/// # Errors
-/// A sentence that names the key and the allowed values.
+/// Missing keys take their defaults. The error names the key and the allowed values.
 pub fn read<P: Parameters>(values: &Value) -> Result<P, String> {
     read_described(values, &describe::<P>())
 }
 
 /// Like [`read`], with an existing description of the parameters.
-///
 /// Creating a description costs more than parsing.
 pub(crate) fn read_described<P: Parameters>(values: &Value, described: &[Parameter]) -> Result<P, String> {
     // A list would be taken by position, and a wrong kind be told without the name.
@@ -183,9 +176,8 @@ fn text(property: &Value, key: &str) -> String {
 
 /// Declares a parameter struct: per line documentation, name, type, default, and optionally a range.
 ///
-/// The struct gets `Deserialize` (missing keys take their defaults, unknown keys are refused), `Serialize`,
-/// `JsonSchema`, `Default`, `Clone`, `Debug` and `PartialEq`; others may be derived. A choice is a text, read in
-/// [`StrategyFactory::build`](crate::StrategyFactory::build).
+/// Derives `Deserialize` (missing keys take their defaults, unknown keys are refused), `Serialize`, `JsonSchema`,
+/// `Default`, `Clone`, `Debug` and `PartialEq`. A choice is a text, read in [`StrategyFactory::build`](crate::StrategyFactory::build).
 ///
 /// ```
 /// candlewick_sdk::parameters! {

@@ -7,9 +7,8 @@ use std::{array, fmt};
 const MAX_NUMBERS: usize = 4;
 
 /// A text with up to four named numbers, rendered only when written.
-///
-/// Text and names are static ([`Reason::new`]), or come from a [`ReasonTemplate`] if they are known
-/// only at run time. Either way a reason is created and cloned without an allocation.
+/// Text and names are static ([`Reason::new`]), or come from a [`ReasonTemplate`] if they are known only at
+/// run time. Either way a reason is created and cloned without an allocation.
 #[derive(Clone)]
 pub struct Reason {
     words: Words,
@@ -24,10 +23,10 @@ enum Words {
     Shared(ReasonTemplate),
 }
 
-/// The text of a reason and the names of its numbers, known only at run time: read from a file, or written by a user.
+/// The text of a reason and the names of its numbers, known only at run time.
 ///
-/// Make it once, when the strategy is built, and take every reason from it. A run keeps each template that it met, so there
-/// should be few: what differs from trade to trade belongs into the numbers. Make those of one strategy [together](Self::together).
+/// Create it once, with the strategy, those of one strategy [together](Self::together). A run keeps every template,
+/// so what differs from trade to trade belongs into the numbers.
 ///
 /// ```
 /// use candlewick_sdk::{Direction, ReasonTemplate, Signal};
@@ -46,7 +45,6 @@ pub struct ReasonTemplate {
 #[derive(Debug, PartialEq, Eq)]
 struct SharedWords {
     text: Box<str>,
-    /// At most [`MAX_NUMBERS`].
     names: Vec<Box<str>>,
 }
 
@@ -59,9 +57,8 @@ impl Reason {
     }
 
     /// Adds a named number, up to four.
-    ///
-    /// A fifth is dropped, which the checks of a strategy reject. For a reason from a
-    /// [`ReasonTemplate`] this copies the template, so name its numbers there.
+    /// A fifth is dropped, which the checks of a strategy reject. For a reason from a [`ReasonTemplate`] this
+    /// copies the template, so name its numbers there.
     #[must_use]
     #[inline]
     pub fn with(mut self, name: &'static str, value: f64) -> Self {
@@ -153,9 +150,8 @@ impl Reason {
     }
 
     /// Returns whether both share text and names in memory, a cheap identity check.
-    ///
-    /// Usually true for the reasons of one rule of a strategy. Reasons that do not share them may
-    /// still [have the same](Self::has_words_of).
+    /// Usually true for the reasons of one rule of a strategy. Reasons that do not share them may still [have
+    /// the same](Self::has_words_of).
     #[inline]
     pub fn shares_words_with(&self, other: &Self) -> bool {
         let is_same_count = self.count == other.count;
@@ -174,7 +170,6 @@ impl Reason {
     }
 
     /// Returns an address that identifies text and names.
-    ///
     /// Equal for all reasons that [share](Self::shares_words_with) them.
     #[inline]
     pub fn place_of_words(&self) -> usize {
@@ -191,10 +186,8 @@ impl Reason {
         }
     }
 
-    /// Turns into a reason of this template with these numbers.
-    ///
-    /// Templates created together keep their shared pointer: updating its reference count would
-    /// cost more than the rest.
+    /// Turns into a reason of this template with these numbers. Templates created together keep their shared
+    /// pointer: updating its reference count would cost more than the rest.
     #[inline]
     pub(crate) fn become_one_of(&mut self, template: &ReasonTemplate, values: &[f64]) {
         match &mut self.words {
@@ -212,9 +205,7 @@ impl Reason {
 }
 
 impl ReasonTemplate {
-    /// Creates a template with this text and up to four names of numbers.
-    ///
-    /// Further names are dropped.
+    /// Creates a template with this text and up to four names of numbers. Further names are dropped.
     pub fn new<Name: Into<Box<str>>>(
         text: impl Into<Box<str>>,
         names: impl IntoIterator<Item = Name>,
@@ -223,9 +214,8 @@ impl ReasonTemplate {
     }
 
     /// Creates several templates at once, from texts and names of numbers.
-    ///
-    /// The result has the same order. Templates of one strategy should be created together: their
-    /// reasons are then cheaper.
+    /// The result has the same order. Templates of one strategy should be created together: their reasons are
+    /// then cheaper.
     pub fn together<Name: Into<Box<str>>>(
         words: impl IntoIterator<Item = (impl Into<Box<str>>, impl IntoIterator<Item = Name>)>,
     ) -> Vec<Self> {
@@ -240,9 +230,7 @@ impl ReasonTemplate {
         &self.words().text
     }
 
-    /// Builds a reason with these numbers, in the order of their names.
-    ///
-    /// Surplus numbers or names are ignored.
+    /// Builds a reason with these numbers, in the order of their names. Surplus numbers or names are ignored.
     #[inline]
     pub fn with_numbers(&self, values: &[f64]) -> Reason {
         let (numbers, count) = self.numbered(values);
@@ -344,10 +332,8 @@ mod tests {
         assert_eq!(reason.numbers().len(), 4);
         assert!(reason.is_cut());
         let template = ReasonTemplate::new("many", ["n"; 6]);
-        assert_eq!(
-            template.with_numbers(&[1.0; 6]),
-            Reason::new("many").with("n", 1.0).with("n", 1.0).with("n", 1.0).with("n", 1.0)
-        );
+        let cut = (0..4).fold(Reason::new("many"), |reason, _| reason.with("n", 1.0));
+        assert_eq!(template.with_numbers(&[1.0; 6]), cut);
     }
 
     #[test]
@@ -379,12 +365,9 @@ mod tests {
             let alone = ReasonTemplate::new(text, names);
             assert_eq!(together[place], alone);
             assert_eq!(format!("{:?}", together[place]), format!("{alone:?}"));
-            assert_eq!(reason, alone.with_numbers(&[1.0, 2.0, 3.0]));
-            assert_eq!(
-                reason.clone().with("more", 4.0),
-                alone.with_numbers(&[1.0, 2.0, 3.0]).with("more", 4.0)
-            );
-            // Each has words of its own, the others' have another place.
+            let own = alone.with_numbers(&[1.0, 2.0, 3.0]);
+            assert_eq!(reason, own);
+            assert_eq!(reason.clone().with("more", 4.0), own.with("more", 4.0));
             for (other_place, other) in reasons().enumerate() {
                 assert_eq!(reason.shares_words_with(&other), place == other_place);
                 assert_eq!(reason.place_of_words() == other.place_of_words(), place == other_place);
@@ -394,7 +377,6 @@ mod tests {
 
     #[test]
     fn a_reason_is_as_small_as_with_fixed_words_alone() {
-        // Five texts, four numbers and their count.
         assert_eq!(size_of::<Reason>(), 5 * 16 + 4 * 8 + 8);
     }
 }

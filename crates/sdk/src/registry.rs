@@ -8,10 +8,9 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A strategy as a binary knows it: its description and how to make one.
+/// A strategy as a binary knows it: its description and constructor.
 ///
-/// That of a type comes from [`StrategyEntry::of`]. One that is known only at run time, such as a rule that a user wrote,
-/// is made of a closure:
+/// [`StrategyEntry::of`] creates that of a type. One known only at run time, such as a user's rule, has a closure:
 ///
 /// ```
 /// use candlewick_sdk::{Candle, Direction, Parameter, ReasonTemplate, Registry, Signal, Strategy, StrategyEntry};
@@ -52,9 +51,7 @@ use std::sync::Arc;
 pub struct StrategyEntry {
     /// Name in configurations: lower-case letters, digits and hyphens.
     pub name: String,
-    /// Version of the rules. Every change of behaviour changes it.
-    ///
-    /// Results are never mixed across versions.
+    /// Version of the rules. Every change of behaviour changes it. Results are never mixed across versions.
     pub version: String,
     /// One-sentence description.
     pub about: String,
@@ -104,9 +101,7 @@ impl StrategyEntry {
     }
 
     /// Creates the entry of a strategy known only at run time.
-    ///
-    /// `build` is called per bot, with an object of all parameters: the bot's own values, or the
-    /// defaults.
+    /// `build` is called per bot, with an object of all parameters: the bot's own values, or the defaults.
     pub fn new(
         name: impl Into<String>,
         version: impl Into<String>,
@@ -144,10 +139,8 @@ impl StrategyEntry {
     }
 
     /// Makes version and parameters depend on the bot's parameters.
-    ///
     /// For example on a file that one of them names. `specify` returns the entry for these
-    /// ([`for_params`](Self::for_params)) under the same name, which then [builds](Self::build) the
-    /// bot.
+    /// ([`for_params`](Self::for_params)) under the same name, which then [builds](Self::build) the bot.
     #[must_use]
     pub fn specified_by(
         mut self,
@@ -158,9 +151,8 @@ impl StrategyEntry {
     }
 
     /// Adds a builder of a variant with [conditions](Strategy::conditions).
-    ///
-    /// The variant answers every candle like the regular one, but is slower. `build` is called like
-    /// that of [`new`](Self::new).
+    /// The variant answers every candle like the regular one, but is slower. `build` is called like that of
+    /// [`new`](Self::new).
     #[must_use]
     pub fn explained_by(
         mut self,
@@ -171,9 +163,7 @@ impl StrategyEntry {
     }
 
     /// Returns the entry for these parameters; for most strategies, this entry.
-    ///
-    /// # Errors
-    /// [`BuildError`] if the parameters do not describe a strategy.
+    /// Fails with [`BuildError`] if the parameters do not describe a strategy.
     pub fn for_params(&self, params: &Value) -> Result<Cow<'_, Self>, BuildError> {
         self.specify.as_ref().map_or(Ok(Cow::Borrowed(self)), |specify| specify(params).map(Cow::Owned))
     }
@@ -200,18 +190,13 @@ impl StrategyEntry {
     }
 
     /// Builds the strategy of a bot from a JSON object of parameters.
-    ///
-    /// # Errors
-    /// [`BuildError`] if a parameter is unknown, of the wrong type or out of range, or the strategy
-    /// rejects them.
+    /// Fails with [`BuildError`] if a parameter is unknown, of the wrong type or out of range, or the
+    /// strategy rejects them.
     pub fn build(&self, params: &Value, bot: &BotContext) -> Result<Box<dyn Strategy>, BuildError> {
         self.build_with_declaration(params, bot).map(|built| built.strategy)
     }
 
     /// Like [`build`](Self::build), with the declared signals, for a search.
-    ///
-    /// # Errors
-    /// Like [`build`](Self::build).
     pub fn build_with_declaration(
         &self,
         params: &Value,
@@ -222,9 +207,6 @@ impl StrategyEntry {
     }
 
     /// Like [`build`](Self::build), preferring the variant with conditions.
-    ///
-    /// # Errors
-    /// Like [`build`](Self::build).
     pub fn build_explained(&self, params: &Value, bot: &BotContext) -> Result<Box<dyn Strategy>, BuildError> {
         let entry = self.for_params(params)?;
         let Some(explain) = &entry.explain else { return entry.build(params, bot) };
@@ -296,7 +278,6 @@ pub enum RegistryError {
 }
 
 /// The strategies of a binary.
-///
 /// There is no automatic registration: the binary's code names each strategy once.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
@@ -305,17 +286,12 @@ pub struct Registry {
 
 impl Registry {
     /// Adds a strategy type.
-    ///
-    /// # Errors
-    /// [`RegistryError`], like [`Registry::with_entry`].
     pub fn with<S: StrategyFactory>(self) -> Result<Self, RegistryError> {
         self.with_entry(StrategyEntry::of::<S>())
     }
 
     /// Adds a strategy entry, which may be known only at run time.
-    ///
-    /// # Errors
-    /// [`RegistryError`] if the name is taken or invalid, or a default is out of range.
+    /// Fails with [`RegistryError`] if the name is taken or invalid, or a default is out of range.
     pub fn with_entry(mut self, entry: StrategyEntry) -> Result<Self, RegistryError> {
         entry.check()?;
         if self.find(&entry.name).is_some() {
@@ -338,11 +314,8 @@ impl Registry {
 
 /// Reports a program that cargo built from a folder other than the current one.
 ///
-/// This happens if two folders contain packages with the same name and version, share a target
-/// folder, and the second is not newer, for example a copy made for an experiment.
-///
-/// `built_in` is `env!("CARGO_MANIFEST_DIR")` in the program's own source. Returns `None` if the
-/// folders match, or if the program was not started by cargo.
+/// Two packages of one name and version that share a target folder are mixed up if the second is not newer.
+/// `built_in` is `env!("CARGO_MANIFEST_DIR")` of the program. `None` if the folders match, or without cargo.
 pub fn wrong_folder(built_in: &str) -> Option<String> {
     differing(built_in, &std::env::var("CARGO_MANIFEST_DIR").ok()?)
 }
@@ -364,7 +337,6 @@ mod tests {
     use crate::{Candle, Signal};
     use serde_json::json;
 
-    /// Its warm-up is the parameter `period`.
     struct Idle(usize);
 
     impl Strategy for Idle {

@@ -3,10 +3,9 @@
 use crate::{BotContext, Candle, Interval, Millis, Ohlcv, Signal, Strategy, Symbol, TradingWeek};
 use std::ops::Range;
 
-/// Joins short candles while they pass by, in order: first open, highest high, lowest low, last close, sum of volumes.
+/// Joins short candles to long ones: first open, highest high, lowest low, last close, sum of volumes.
 ///
-/// By itself it builds a long candle only if every short candle inside it was there. [`with_rule`](Self::with_rule) sets another
-/// [rule](LongerRule).
+/// By default every short candle must be there. [`with_rule`](Self::with_rule) sets another [rule](LongerRule).
 ///
 /// ```
 /// use candlewick_sdk::{Candle, Interval, Millis, Ohlcv, Resampler};
@@ -43,9 +42,8 @@ pub enum LongerRule {
     #[default]
     Whole,
     /// Long candles whose short candles cover a share of their market hours.
-    ///
-    /// A long candle with less than a quarter of its length in market hours does not exist, such as
-    /// that of a Sunday.
+    /// A long candle with less than a quarter of its length in market hours does not exist, such as that of a
+    /// Sunday.
     Share {
         /// Trading hours of the market.
         week: TradingWeek,
@@ -65,9 +63,7 @@ pub struct ResampleCounts {
     pub not_built: u64,
 }
 
-/// Frequency and age of stale long candles.
-///
-/// A long candle is stale if a later one was not built.
+/// Frequency and age of stale long candles. A long candle is stale if a later one was not built.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Staleness {
     /// Number of short candles since the first long one.
@@ -88,7 +84,6 @@ struct Slot {
 }
 
 /// Divisor of a long candle's length that gives its minimum open-market time.
-///
 /// A long candle with less does not exist.
 const LEAST_OPEN_PART: i64 = 4;
 
@@ -117,9 +112,7 @@ impl LongerRule {
     /// Default share in percent.
     pub const USUAL_PERCENT: f64 = 50.0;
 
-    /// Returns the rule for a symbol and a share in percent.
-    ///
-    /// [`Whole`](Self::Whole) if `percent` is `None`.
+    /// Returns the rule for a symbol and a share in percent. [`Whole`](Self::Whole) if `percent` is `None`.
     pub fn of_symbol(symbol: Symbol, percent: Option<f64>) -> Self {
         percent.map_or(Self::Whole, |percent| Self::Share { week: TradingWeek::of_symbol(symbol), percent })
     }
@@ -146,9 +139,7 @@ impl LongerRule {
 
 impl Resampler {
     /// Creates a resampler from candles of one interval to a multiple of it.
-    ///
-    /// # Errors
-    /// [`ResampleError`] if `to` is not a multiple of `from`.
+    /// Fails with [`ResampleError`] if `to` is not a multiple of `from`.
     pub fn new(from: Interval, to: Interval) -> Result<Self, ResampleError> {
         if !to.length().is_aligned_to(from.length()) {
             return Err(ResampleError::NotMultiple { from, to });
@@ -178,7 +169,6 @@ impl Resampler {
     }
 
     /// Ends the long candle in progress if a short candle at `time` is beyond it.
-    ///
     /// Returns it if it is built. Call this before [pushing](Self::push) the short candle.
     #[inline]
     pub fn end_before(&mut self, time: Millis) -> Option<Candle> {
@@ -203,7 +193,6 @@ impl Resampler {
     }
 
     /// Returns the long candle in progress if the market is closed until its end.
-    ///
     /// Call this after the last short candle.
     pub fn finish(&mut self) -> Option<Candle> {
         let (slot, end) = (self.slot.take()?, self.last_end?);
@@ -231,9 +220,7 @@ impl Resampler {
         Some(candles.len() - if is_at_its_start { begin } else { begin.saturating_sub(1) })
     }
 
-    /// Returns the counters of long candles.
-    ///
-    /// A long candle in whose middle the series starts does not count.
+    /// Returns the counters of long candles. A long candle in whose middle the series starts does not count.
     pub const fn counts(&self) -> ResampleCounts {
         self.counts
     }
@@ -299,9 +286,8 @@ impl Slot {
 }
 
 /// Builder of a strategy's [longer candles](Strategy::longer_intervals).
-///
-/// Every driver of a strategy (live, backtest, test) feeds candles through this type, and so in the
-/// same order.
+/// Every driver of a strategy (live, backtest, test) feeds candles through this type, and so in the same
+/// order.
 #[derive(Clone, Debug, Default)]
 pub struct LongerCandles {
     /// Resamplers, shorter intervals first.
@@ -310,25 +296,17 @@ pub struct LongerCandles {
 
 impl LongerCandles {
     /// Builds longer candles from the interval `own`, by [`LongerRule::Whole`].
-    ///
-    /// # Errors
-    /// [`ResampleError`] unless each interval is a multiple of `own`, and longer.
+    /// Fails with [`ResampleError`] unless each interval is a multiple of `own`, and longer.
     pub fn new(own: Interval, wanted: &[Interval]) -> Result<Self, ResampleError> {
         Self::with_rule(own, wanted, LongerRule::Whole)
     }
 
     /// Builds longer candles by the rule of a bot.
-    ///
-    /// # Errors
-    /// Like [`new`](Self::new).
     pub fn of_bot(bot: &BotContext, wanted: &[Interval]) -> Result<Self, ResampleError> {
         Self::with_rule(bot.interval, wanted, LongerRule::of_symbol(bot.symbol, bot.longer_share_percent))
     }
 
     /// Like [`new`](Self::new), with another rule.
-    ///
-    /// # Errors
-    /// Like [`new`](Self::new).
     pub fn with_rule(own: Interval, wanted: &[Interval], rule: LongerRule) -> Result<Self, ResampleError> {
         let mut wanted = wanted.to_vec();
         wanted.sort_unstable();
@@ -347,7 +325,6 @@ impl LongerCandles {
     }
 
     /// Feeds the bot's next candle and returns the strategy's signal.
-    ///
     /// Also feeds the longer candles that ended before it or end with it.
     #[inline]
     pub fn show_candle(&mut self, candle: &Candle, strategy: &mut dyn Strategy) -> Option<Signal> {
@@ -357,9 +334,7 @@ impl LongerCandles {
         signal
     }
 
-    /// Feeds the longer candles that ended before the bot's next one.
-    ///
-    /// Shorter intervals come first.
+    /// Feeds the longer candles that ended before the bot's next one. Shorter intervals come first.
     #[inline]
     pub fn show_ended(&mut self, candle: &Candle, strategy: &mut dyn Strategy) {
         for resampler in &mut self.resamplers {
@@ -370,7 +345,6 @@ impl LongerCandles {
     }
 
     /// Feeds the longer candles that the bot's next candle completes.
-    ///
     /// Call it after the strategy has seen the candle. Shorter intervals come first.
     pub fn show(&mut self, candle: &Candle, strategy: &mut dyn Strategy) {
         for resampler in &mut self.resamplers {
@@ -381,12 +355,9 @@ impl LongerCandles {
     }
 
     /// Returns how many of the latest candles are worth `warmup` gapless ones.
-    ///
-    /// At least `warmup`, and more if candles are missing, as gaps reduce the number of longer
-    /// candles. `None` if all `candles` are too few.
-    ///
-    /// `w` consecutive candles, `r` of which make a longer one, yield at least `(w + 1) / r - 1`
-    /// longer ones in integer arithmetic, wherever they start.
+    /// At least `warmup`, and more if candles are missing, as gaps reduce the number of longer candles.
+    /// `None` if all `candles` are too few. `w` consecutive candles, `r` of which make a longer one, yield at
+    /// least `(w + 1) / r - 1` longer ones in integer arithmetic, wherever they start.
     pub fn history(&self, warmup: usize, candles: &[Candle]) -> Option<usize> {
         let starts = self.resamplers.iter().map(|resampler| resampler.history(warmup, candles));
         starts
@@ -400,7 +371,6 @@ impl LongerCandles {
     }
 
     /// Returns the interval whose last candle was stale most often, with its staleness.
-    ///
     /// `None` if none was ever stale.
     pub fn staleness(&self) -> Option<(Interval, Staleness)> {
         let all = self.resamplers.iter().map(|resampler| (resampler.interval(), resampler.staleness()));
@@ -412,7 +382,6 @@ impl LongerCandles {
 mod tests {
     use super::*;
 
-    /// Minutes that are there; five-minute candles that are made, and how many are not.
     fn check(there: &[i64], made: &[i64], incomplete: u64) {
         let mut resampler = Resampler::new(Interval::MINUTE, "5m".parse().unwrap()).unwrap();
         let candles = minutes(there.iter().copied());
@@ -443,7 +412,6 @@ mod tests {
         assert_eq!(error.to_string(), "45s is not a multiple of 30s");
     }
 
-    /// Writes down what it sees.
     struct Recording {
         seen: Vec<String>,
     }
@@ -519,15 +487,10 @@ mod tests {
         }
         let days: Vec<usize> =
             (0..recording.seen.len()).filter(|at| recording.seen[*at].contains("1d")).collect();
-        assert_eq!(
-            days,
-            [before_sunday.unwrap()],
-            "right before the first candle of Sunday, and none of Sunday"
-        );
+        assert_eq!(days, [before_sunday.unwrap()], "right before the first candle of Sunday, and none of it");
         assert_eq!(recording.seen[days[0]], format!("1d of {friday}"));
     }
 
-    /// Candles of these minutes.
     fn minutes(minutes: impl IntoIterator<Item = i64>) -> Vec<Candle> {
         let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
         let candle = |minute| Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap();

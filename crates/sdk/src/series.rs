@@ -15,9 +15,7 @@ pub struct Series {
     pub interval: Interval,
 }
 
-/// A series with its candles, in strictly ascending order.
-///
-/// Cloning shares the storage.
+/// A series with its candles, in strictly ascending order. Cloning shares the storage.
 #[derive(Clone)]
 pub struct CandleSeries {
     series: Series,
@@ -59,11 +57,7 @@ pub enum SeriesError {
 
 impl CandleSeries {
     /// Creates a series and checks order and alignment once.
-    ///
-    /// Accepts any storage that can lend a slice.
-    ///
-    /// # Errors
-    /// [`SeriesError`] names the first invalid candle.
+    /// Accepts any storage that can lend a slice. [`SeriesError`] names the first invalid candle.
     pub fn new(
         series: Series,
         candles: impl AsRef<[Candle]> + Send + Sync + 'static,
@@ -86,12 +80,9 @@ impl CandleSeries {
     }
 
     /// Creates a series of candles that were validated when they were stored.
-    ///
-    /// The caller guarantees that they formed a series and have not changed since. Only emptiness
-    /// is checked. For all other candles use [`CandleSeries::new`].
-    ///
-    /// # Errors
-    /// [`SeriesError::Empty`] if there are no candles.
+    /// The caller guarantees that they formed a series and have not changed since. Only emptiness is checked.
+    /// For all other candles use [`CandleSeries::new`]. Fails with [`SeriesError::Empty`] if there are no
+    /// candles.
     pub fn from_checked(
         series: Series,
         candles: impl AsRef<[Candle]> + Send + Sync + 'static,
@@ -103,11 +94,8 @@ impl CandleSeries {
     }
 
     /// Returns the candles that are entirely within `range`, sharing the storage.
-    ///
-    /// None opens before its start or closes after its end.
-    ///
-    /// # Errors
-    /// [`SeriesError::Empty`] if there are none.
+    /// None opens before its start or closes after its end. Fails with [`SeriesError::Empty`] if there are
+    /// none.
     pub fn within(&self, range: Range<Millis>) -> Result<Self, SeriesError> {
         let all = self.candles();
         let first = all.partition_point(|candle| candle.time() < range.start);
@@ -171,16 +159,12 @@ impl fmt::Debug for CandleSeries {
     }
 }
 
-/// Number of candles checked one by one first.
-///
-/// Most searches end there, and a division is slower.
+/// Number of candles checked one by one first. Most searches end there, and a division is slower.
 const NEAR: usize = 8;
 
 /// Returns the number of candles that close before `until`.
-///
-/// The candles are in order, each `length` long. Without gaps the result takes constant time,
-/// otherwise a binary search. Candles that are too far ahead to qualify are not accessed, as they
-/// are not cached yet.
+/// The candles are in order, each `length` long. Without gaps the result takes constant time, otherwise a
+/// binary search. Candles that are too far ahead to qualify are not accessed, as they are not cached yet.
 #[inline]
 pub fn closing_before(candles: &[Candle], length: Millis, until: Millis) -> usize {
     let opens_before = until - length;
@@ -216,11 +200,6 @@ mod tests {
     }
 
     #[test]
-    fn candles_in_order_with_a_gap_are_a_series() {
-        check(&[60_000, 120_000, 300_000], Ok((60_000, 360_000)));
-    }
-
-    #[test]
     fn a_range_holds_what_lies_within_it() {
         let series = Series { symbol: Symbol::new("BTCUSDT").unwrap(), interval: Interval::MINUTE };
         let times = [60_000, 120_000, 300_000];
@@ -243,7 +222,8 @@ mod tests {
     }
 
     #[test]
-    fn no_candles_or_candles_out_of_order_are_not() {
+    fn candles_in_order_with_a_gap_are_a_series_and_none_or_others_are_not() {
+        check(&[60_000, 120_000, 300_000], Ok((60_000, 360_000)));
         check(&[], Err("there are no candles"));
         check(&[60_000, 60_000], Err("candle 1 at 60000 does not come after 60000"));
         check(&[120_000, 180_000, 60_000], Err("candle 2 at 60000 does not come after 180000"));

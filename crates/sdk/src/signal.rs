@@ -5,9 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A strategy's request for a trade: direction, reason and optional expiry.
-///
-/// The stake is set elsewhere.
+/// A strategy's request for a trade: direction, reason and optional expiry. The stake is set elsewhere.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Signal {
     /// Direction of the bet.
@@ -17,9 +15,8 @@ pub struct Signal {
     /// Human-readable reason.
     pub reason: Reason,
     /// Whether the signal is recorded but never traded.
-    ///
-    /// A strategy that trades only at times reports in this way what it would have done at other
-    /// times. The signal is recorded as rejected by the rule `GateClosed`.
+    /// A strategy that trades only at times reports in this way what it would have done at other times. The
+    /// signal is recorded as rejected by the rule `GateClosed`.
     pub is_virtual: bool,
 }
 
@@ -49,7 +46,6 @@ impl Signal {
     }
 
     /// Adds a named number to the reason, up to four.
-    ///
     /// A fifth is dropped: `strategy check` and the testkit reject such a signal.
     #[must_use]
     #[inline]
@@ -74,10 +70,9 @@ impl Signal {
 }
 
 /// Static text: words of a [`Signal`] and names of its numbers.
-///
-/// A string literal is one. Signals add only numbers to it, so that a strategy allocates nothing
-/// per candle. Texts known only at run time need a [`ReasonTemplate`](crate::ReasonTemplate),
-/// created once with the strategy.
+/// A string literal is one. Signals add only numbers to it, so that a strategy allocates nothing per candle.
+/// Texts known only at run time need a [`ReasonTemplate`](crate::ReasonTemplate), created once with the
+/// strategy.
 #[diagnostic::on_unimplemented(
     message = "the words of a signal are part of the program, and `{Self}` is made while it runs",
     label = "use a literal: `Signal::buy(\"rose\")`",

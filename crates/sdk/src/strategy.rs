@@ -8,10 +8,9 @@ use crate::{
 
 /// A strategy of one bot on one series.
 ///
-/// It is called with every closed candle of its series, in order, both in a backtest and live. It
-/// must be deterministic: the same calls give the same answers, so it reads no clock, file or
-/// random source here. External data is read in [`StrategyFactory::build`], from files named by its
-/// parameters. Their content is part of the identity of a result.
+/// It is called with every closed candle of its series, in order, both in a backtest and live. It must be
+/// deterministic: the same calls give the same answers, so it reads no clock, file or random source here.
+/// [`StrategyFactory::build`] reads external data, from files named by its parameters.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a strategy",
     label = "implement `Strategy` for it",
@@ -21,39 +20,31 @@ use crate::{
 pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields, no `Rc` */ {
     /// Returns the warm-up length in candles, including the current one.
     ///
-    /// With a warm-up of 20 a backtest trades from the signal of the 20th candle. A mean of the
-    /// last 20 closes needs 20, a comparison of the current candle with the 20 before it needs 21.
-    /// A live run fetches that many candles before the start, and trades from the signal of the
-    /// next one. Signals during warm-up are never traded.
+    /// With a warm-up of 20 a backtest trades from the signal of the 20th candle. A mean of the last 20 closes needs
+    /// 20, a comparison of the current candle with the 20 before it needs 21. A live run fetches that many candles
+    /// before the start, and trades from the signal of the next one. Signals during warm-up are never traded.
     fn warmup(&self) -> usize;
 
-    /// Processes a closed candle of the bot's series.
-    ///
-    /// A returned signal requests a trade.
+    /// Processes a closed candle of the bot's series. A returned signal requests a trade.
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal>;
 
     /// Returns additional intervals: longer multiples of the bot's own.
     ///
-    /// For example 5m for the trend and 1m for entries. Called once, after the strategy is built.
-    ///
-    /// Longer candles are built from the bot's own, never from incomplete ones: if one is missing,
-    /// the longer candle is omitted. [`warmup`](Self::warmup) counts the bot's own candles,
-    /// including those in longer ones. A longer candle that starts before the first own candle is
-    /// omitted.
+    /// For example 5m for the trend and 1m for entries. Called once, after the strategy is built. A longer candle is
+    /// omitted if one of the bot's own is missing in it, or it starts before the first one. [`warmup`](Self::warmup)
+    /// counts the bot's own candles, including those in longer ones.
     fn longer_intervals(&self) -> &[Interval] {
         &[]
     }
 
     /// Processes a closed candle of a [longer interval](Self::longer_intervals).
-    ///
-    /// Called after [`on_candle`](Self::on_candle) of the last candle in it, shorter intervals
-    /// first. Candles that close at the same time thus take effect from the bot's next candle.
+    /// Called after [`on_candle`](Self::on_candle) of the last candle in it, shorter intervals first. Candles
+    /// that close at the same time thus take effect from the bot's next candle.
     fn on_longer_candle(&mut self, interval: Interval, candle: &Candle) {
         let _ = (interval, candle);
     }
 
     /// Processes the latest price, on a grid of venue time.
-    ///
     /// Only called if [`StrategyFactory::WANTS_PRICES`] is true.
     fn on_price(&mut self, price: &Price) -> Option<Signal> {
         let _ = price;
@@ -61,61 +52,52 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
     }
 
     /// Processes the settlement of one of the bot's own trades.
-    ///
     /// Only called if it [wants settlements](Self::wants_settlements).
     fn on_settled(&mut self, settlement: &Settlement) {
         let _ = settlement;
     }
 
     /// Returns whether [`on_settled`](Self::on_settled) is to be called.
-    ///
-    /// A strategy that depends only on candles may return `false`. A backtest is then faster,
-    /// because it can feed further candles while trades are open. Called once, after the strategy
-    /// is built.
+    /// A strategy that depends only on candles may return `false`. A backtest is then faster, because it can
+    /// feed further candles while trades are open. Called once, after the strategy is built.
     fn wants_settlements(&self) -> bool {
         true
     }
 
     /// Returns the possible expiries of its signals, `None` for that of its bot.
-    ///
-    /// The default is the bot's expiry only. A search checks them against the candles before it
-    /// starts, the header of a run lists them, and `strategy check` rejects a signal with another
-    /// expiry. Called once, after the strategy is built.
+    /// The default is the bot's expiry only. A search checks them against the candles before it starts, the
+    /// header of a run lists them, and `strategy check` rejects a signal with another expiry. Called once,
+    /// after the strategy is built.
     fn expiries(&self) -> Vec<Option<Expiry>> {
         vec![None]
     }
 
     /// Returns whether trading of its bot is paused.
-    ///
-    /// While `true`, external signals are also rejected, by the rule `GateClosed`. Override this in
-    /// a strategy that makes its own signals [virtual](crate::Signal::as_virtual) at times. Called
-    /// for each external signal.
+    /// While `true`, external signals are also rejected, by the rule `GateClosed`. Override this in a
+    /// strategy that makes its own signals [virtual](crate::Signal::as_virtual) at times. Called for each
+    /// external signal.
     fn is_gate_closed(&self) -> bool {
         false
     }
 
     /// Returns a description of its signal gate, `None` if it has none.
-    ///
     /// For display only (`status`, `explain`), never for decisions.
     fn gate(&self) -> Option<GateView> {
         None
     }
 
     /// Returns its conditions with their state at the last candle.
-    ///
-    /// For display only (`candlewick why`, `candlewick explain`). Always returns the same
-    /// conditions in the same order. If this needs extra computation, provide a separate variant of
-    /// the strategy, see [`StrategyEntry::explained_by`](crate::StrategyEntry::explained_by).
+    /// For display only (`candlewick why`, `candlewick explain`). Always returns the same conditions in the
+    /// same order. If this needs extra computation, provide a separate variant of the strategy, see
+    /// [`StrategyEntry::explained_by`](crate::StrategyEntry::explained_by).
     fn conditions(&self) -> Vec<Condition<'_>> {
         Vec::new()
     }
 
-    /// The values that it went by when it last answered, each with a name: an index, an average, a count. People see them
-    /// who ask why it decided so (`candlewick explain`); nothing that trades does. A name may be the strategy's own text.
+    /// Returns the named values behind its last answer, such as an index or an average.
     ///
-    /// Asked after [`on_candle`](Self::on_candle) or [`on_price`](Self::on_price), whether that gave a signal or not. So a
-    /// strategy keeps what it computed there, and leaves out what it does not know yet. `explain` shows a new strategy
-    /// all that the recorded session showed, so nothing is stored while it trades. Without this method there are none.
+    /// For display only (`candlewick explain`). Called after [`on_candle`](Self::on_candle) or [`on_price`](Self::on_price),
+    /// with or without a signal. Values that are not known yet are omitted.
     ///
     /// ```
     /// use candlewick_sdk::indicator::Rsi;
@@ -146,7 +128,6 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
     }
 
     /// Processes several candles and returns their number.
-    ///
     /// For [`Together`](crate::Together). No other strategy can implement this.
     #[doc(hidden)]
     #[inline]
@@ -166,9 +147,7 @@ pub struct BotContext {
     pub interval: Interval,
     /// Default expiry of the bot's trades; a signal may override it.
     pub expiry: Expiry,
-    /// Minimum coverage of a longer candle's market hours, in percent.
-    ///
-    /// `None` requires its full length.
+    /// Minimum coverage of a longer candle's market hours, in percent. `None` requires its full length.
     pub longer_share_percent: Option<f64>,
 }
 
@@ -179,7 +158,6 @@ pub enum BuildError {
     #[error("{}: {problem}", parameters_of(strategy))]
     Parameters {
         /// Name of the strategy, empty until known.
-        ///
         /// Set by [`StrategyEntry::build`](crate::StrategyEntry::build).
         strategy: String,
         /// Description of the problem, with the key.
@@ -195,9 +173,7 @@ pub enum BuildError {
         /// Description of the problem and its fix.
         problem: String,
     },
-    /// Invalid settings of an indicator.
-    ///
-    /// Allows `Sma::new(params.period)?` in [`StrategyFactory::build`].
+    /// Invalid settings of an indicator. Allows `Sma::new(params.period)?` in [`StrategyFactory::build`].
     #[error("the strategy's parameters: {0}")]
     Indicator(#[from] crate::indicator::IndicatorError),
 }
@@ -224,9 +200,7 @@ fn parameters_of(strategy: &str) -> String {
     }
 }
 
-/// Converts a sentence about the parameters.
-///
-/// Allows `Err(format!(..).into())` in [`StrategyFactory::build`].
+/// Converts a sentence about the parameters. Allows `Err(format!(..).into())` in [`StrategyFactory::build`].
 impl From<String> for BuildError {
     fn from(problem: String) -> Self {
         Self::parameters("", problem)
@@ -247,7 +221,6 @@ impl From<CloseTypeError> for BuildError {
 }
 
 /// Description and constructor of a strategy.
-///
 /// Implemented by the strategy's own type and registered with [`crate::Registry::with`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be registered as a strategy",
@@ -257,9 +230,7 @@ impl From<CloseTypeError> for BuildError {
 pub trait StrategyFactory: Strategy + Sized + 'static {
     /// Name in configurations: lower case, with hyphens.
     const NAME: &'static str;
-    /// Version of the rules. Every change of behaviour changes it.
-    ///
-    /// Results are never mixed across versions.
+    /// Version of the rules. Every change of behaviour changes it. Results are never mixed across versions.
     const VERSION: &'static str;
     /// One-sentence description.
     const ABOUT: &'static str;
@@ -269,16 +240,13 @@ pub trait StrategyFactory: Strategy + Sized + 'static {
     type Params: Parameters;
 
     /// Builds the strategy of one bot.
-    ///
-    /// # Errors
-    /// [`BuildError`] if the parameters contradict each other, or something they name cannot be
+    /// Fails with [`BuildError`] if the parameters contradict each other, or something they name cannot be
     /// read.
     fn build(params: Self::Params, bot: &BotContext) -> Result<Self, BuildError>;
 
     /// Returns its signals as comparisons of series, `None` if they are anything else.
-    ///
-    /// A search over its parameters then shares the series and is several times faster. Called
-    /// right after the strategy is built. A [`DeclaredStrategy`](crate::DeclaredStrategy) returns
+    /// A search over its parameters then shares the series and is several times faster. Called right after
+    /// the strategy is built. A [`DeclaredStrategy`](crate::DeclaredStrategy) returns
     /// `Some(Declaration::of(self))`, see [`Declaration`].
     fn declaration(&self) -> Option<Declaration> {
         None

@@ -10,14 +10,12 @@ fn normalize(name: &str) -> String {
 }
 
 /// Returns the number of edits between two names, ignoring case and separators.
-///
 /// Insertions, deletions, substitutions and swaps of neighbours count one each.
 pub fn edit_distance(one: &str, other: &str) -> usize {
     strsim::damerau_levenshtein(&normalize(one), &normalize(other))
 }
 
 /// Returns the known name closest to a misspelt or abbreviated one.
-///
 /// It differs in at most a third of the letters, or is the only one that starts with `name`.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let known: Vec<&str> = known.into_iter().collect();
@@ -142,9 +140,7 @@ fn rows(context: AliasContext) -> impl Iterator<Item = &'static Alias> {
     ALIASES.get(&context).into_iter().flatten()
 }
 
-/// Returns the counterparts of a foreign name, most common first.
-///
-/// Ignores case and treats `-` and `_` alike.
+/// Returns the counterparts of a foreign name, most common first. Ignores case and treats `-` and `_` alike.
 pub fn counterparts(context: AliasContext, name: &str) -> impl Iterator<Item = &'static Counterpart> + use<> {
     let plain = name.trim_start_matches('-').to_lowercase().replace('-', "_");
     let is_meant = move |alias: &&Alias| alias.names.split(' ').any(|known| known == plain);
@@ -158,9 +154,8 @@ pub fn find_setting(key: &str) -> Option<&'static Counterpart> {
 }
 
 /// Rewrites a deserializer's message without Rust types.
-///
-/// `` invalid type: boolean `true`, expected u32 `` becomes `use a whole number, not true`. A
-/// message of an unknown form stays unchanged.
+/// `` invalid type: boolean `true`, expected u32 `` becomes `use a whole number, not true`. A message of an
+/// unknown form stays unchanged.
 pub fn plain_words(message: &str) -> String {
     if message == "not a JSON number" {
         return "use a number: nan and inf are none here".to_owned();

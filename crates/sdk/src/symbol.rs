@@ -7,9 +7,8 @@ use std::ops::Range;
 use std::str::FromStr;
 
 /// Name of a trading pair, exactly as the venue writes it.
-///
-/// 1 to 31 bytes, without surrounding white space and invisible characters ([`is_hidden`]).
-/// Irregular names exist (`observed: values`), so nothing else is assumed.
+/// 1 to 31 bytes, without surrounding white space and invisible characters ([`is_hidden`]). Irregular names
+/// exist (`observed: values`), so nothing else is assumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Symbol(Text<31>);
@@ -25,9 +24,7 @@ pub struct SymbolError {
 
 impl Symbol {
     /// Validates a name and creates the symbol.
-    ///
-    /// # Errors
-    /// [`SymbolError`] if the name is empty, too long, padded, or contains invisible characters.
+    /// Fails with [`SymbolError`] if the name is empty, too long, padded, or contains invisible characters.
     pub fn new(text: &str) -> Result<Self, SymbolError> {
         let sound = !text.is_empty() && text.trim() == text && !text.chars().any(is_hidden);
         let error = || SymbolError { text: text.chars().take(64).collect() };
@@ -69,7 +66,6 @@ impl From<Symbol> for String {
 /// Suffixes of pairs priced all week, as used by venues and other sources.
 pub const OTC_SUFFIXES: [&str; 3] = [".OTC", "-OTC", "_OTC"];
 /// Currencies whose pairs are closed at the weekend.
-///
 /// Journal replays depend on this list, so it must never grow.
 pub const CURRENCIES: [&str; 10] = ["USD", "EUR", "GBP", "JPY", "CHF", "AUD", "CAD", "NZD", "SEK", "NOK"];
 
@@ -85,7 +81,6 @@ pub enum TradingWeek {
 
 impl TradingWeek {
     /// Returns the trading week of a symbol.
-    ///
     /// Pairs of [`CURRENCIES`] are closed at the weekend, unless they are priced over the counter.
     pub fn of_symbol(symbol: Symbol) -> Self {
         let name = symbol.as_str();
@@ -130,7 +125,6 @@ fn five_in_new_york(day: i64) -> Millis {
 }
 
 /// Returns whether New York has daylight saving time in the afternoon of a day.
-///
 /// `day` counts from 1970-01-01. Uses the rules since 1987.
 fn is_summer_in_new_york(day: i64) -> bool {
     let (year, month, date) = date_of(day);
@@ -147,7 +141,6 @@ fn is_summer_in_new_york(day: i64) -> bool {
 }
 
 /// Returns year, month and date of a day since 1970-01-01.
-///
 /// Source: "`civil_from_days`", Howard Hinnant, chrono-compatible low-level date algorithms.
 const fn date_of(day: i64) -> (i64, i64, i64) {
     let shifted = day + 719_468;
@@ -216,10 +209,8 @@ mod tests {
         };
         // Closed from 21:00 on Friday to 21:00 on Sunday.
         assert_eq!([hours(0, 24), hours(20, 24), hours(24, 48), hours(48, 72)], [21, 1, 0, 3]);
-        assert_eq!(
-            [hours(30, 31), hours(0, 168), hours(-24, 0), hours(0, 31 * 24)],
-            [0, 120, 24, 31 * 24 - 5 * 48]
-        );
+        let expected = [0, 120, 24, 31 * 24 - 5 * 48];
+        assert_eq!([hours(30, 31), hours(0, 168), hours(-24, 0), hours(0, 31 * 24)], expected);
         assert_eq!(hours(5, 5), 0);
     }
 }

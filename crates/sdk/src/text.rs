@@ -88,9 +88,8 @@ impl<'de, const N: usize> Deserialize<'de> for Text<N> {
 const BLANK_LETTERS: [char; 5] = ['\u{115f}', '\u{1160}', '\u{2800}', '\u{3164}', '\u{ffa0}'];
 
 /// Returns whether a character is invisible or affects its surroundings.
-///
-/// Controls (cursor escapes, line ends), direction marks, characters without width or ink,
-/// combining marks, and unassigned code points.
+/// Controls (cursor escapes, line ends), direction marks, characters without width or ink, combining marks,
+/// and unassigned code points.
 pub fn is_hidden(letter: char) -> bool {
     match letter {
         ' '..='~' => false,
@@ -98,8 +97,7 @@ pub fn is_hidden(letter: char) -> bool {
     }
 }
 
-/// The text with each hidden character written out, such as `\u{1b}` or `\n`: one line that does nothing but stand there.
-/// What needs no change is not copied; what was written out stays as it is when it comes here again.
+/// Escapes each hidden character, such as `\u{1b}` or `\n`. A text without any is not copied.
 ///
 /// ```
 /// # use candlewick_sdk::visible;
@@ -122,17 +120,16 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns the text as a safe CSV cell.
-///
-/// Invisible characters are escaped. A `'` precedes anything that a spreadsheet would evaluate
-/// (`=`, `+`, `-`, `@`), except numbers, negative ones included. A text that already has such a `'`
-/// gets another one, so that [`text_of_cell`] restores the original.
+/// Invisible characters are escaped. A `'` precedes anything that a spreadsheet would evaluate (`=`, `+`,
+/// `-`, `@`), except numbers, negative ones included. A text that already has such a `'` gets another one, so
+/// that [`text_of_cell`] restores the original.
 pub fn visible_cell(text: &str) -> Cow<'_, str> {
     let shown = visible(text);
     let is_formula = is_formula(shown.trim_start_matches('\''));
     if is_formula { Cow::Owned(format!("'{shown}")) } else { shown }
 }
 
-/// The text of a cell that [`visible_cell`] wrote; hidden characters stay written out.
+/// Returns the text of a cell of [`visible_cell`]. Hidden characters stay escaped.
 ///
 /// ```
 /// # use candlewick_sdk::{text_of_cell, visible_cell};

@@ -8,9 +8,7 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub struct Market {
     pub prices: CandleSeries,
-    /// Finer candles of the same symbol.
-    ///
-    /// At any moment, the finest series with a candle gives the price.
+    /// Finer candles of the same symbol. At any moment, the finest series with a candle gives the price.
     pub detail: Vec<CandleSeries>,
 }
 
@@ -39,9 +37,8 @@ impl Market {
 }
 
 /// Checks that the market has candles fine enough for this expiry somewhere.
-///
-/// [`coarse_stretches`](crate::coarse_stretches) returns the stretches where they are missing. The
-/// caller may run a shorter expiry anyway (`--allow-coarse`); it is priced inside a single candle.
+/// [`coarse_stretches`](crate::coarse_stretches) returns the stretches where they are missing. The caller may
+/// run a shorter expiry anyway (`--allow-coarse`); it is priced inside a single candle.
 pub fn check_expiry(expiry: Expiry, market: &Market) -> Result<(), SimulatorError> {
     let interval = market.finest_interval();
     if expiry.close_type.duration() < interval.length() {
@@ -52,9 +49,8 @@ pub fn check_expiry(expiry: Expiry, market: &Market) -> Result<(), SimulatorErro
 }
 
 /// Returns the stretches without candles fine enough for this expiry, in ascending order.
-///
-/// Empty if the price series itself is fine enough. A trade priced in such a stretch is decided
-/// inside a single candle and proves nothing.
+/// Empty if the price series itself is fine enough. A trade priced in such a stretch is decided inside a
+/// single candle and proves nothing.
 pub fn coarse_stretches(expiry: Expiry, market: &Market) -> Vec<Range<Millis>> {
     let is_fine = |interval: Interval| interval.length() <= expiry.close_type.duration();
     if is_fine(market.prices.interval()) {
@@ -99,10 +95,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn series(symbol: &str, interval: &str) -> CandleSeries {
-        let interval = interval.parse().unwrap();
-        let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
-        let candle = Candle::new(Millis::ZERO, interval, numbers).unwrap();
-        CandleSeries::new(Series { symbol: symbol.parse().unwrap(), interval }, vec![candle]).unwrap()
+        series_of(symbol, interval, [0])
     }
 
     fn check(detail: Option<(&str, &str)>, close_type: &str, expected: Result<(), &str>) {
@@ -118,37 +111,27 @@ mod tests {
     fn an_expiry_needs_candles_that_are_no_longer() {
         check(None, "01:00", Ok(()));
         check(None, "05:00", Ok(()));
-        check(
-            None,
-            "00:59",
-            Err("an expiry of 00:59 is shorter than the 1m candles of EURUSD: use a longer expiry, \
-                 or add candles of EURUSD at 00:59 or finer"),
-        );
+        let short = |length: &str, interval: &str| {
+            format!(
+                "an expiry of {length} is shorter than the {interval} candles of EURUSD: use a longer expiry, \
+                 or add candles of EURUSD at {length} or finer"
+            )
+        };
+        check(None, "00:59", Err(&short("00:59", "1m")));
         check(Some(("EURUSD", "5s")), "00:05", Ok(()));
-        check(
-            Some(("EURUSD", "5s")),
-            "00:04",
-            Err("an expiry of 00:04 is shorter than the 5s candles of EURUSD: use a longer expiry, \
-                 or add candles of EURUSD at 00:04 or finer"),
-        );
+        check(Some(("EURUSD", "5s")), "00:04", Err(&short("00:04", "5s")));
     }
 
     #[test]
     fn detail_is_of_the_same_symbol_and_finer() {
-        check(
-            Some(("GBPUSD", "5s")),
-            "01:00",
-            Err("the detail series of EURUSD is of GBPUSD: give finer candles of EURUSD"),
-        );
-        check(
-            Some(("EURUSD", "1m")),
-            "01:00",
-            Err("the detail series of EURUSD has 1m candles, no finer than 1m: give finer ones"),
-        );
+        let other = "the detail series of EURUSD is of GBPUSD: give finer candles of EURUSD";
+        check(Some(("GBPUSD", "5s")), "01:00", Err(other));
+        let same = "the detail series of EURUSD has 1m candles, no finer than 1m: give finer ones";
+        check(Some(("EURUSD", "1m")), "01:00", Err(same));
     }
 
-    fn series_of(interval: &str, slots: impl IntoIterator<Item = i64>) -> CandleSeries {
-        let series = Series { symbol: "BTCUSDT".parse().unwrap(), interval: interval.parse().unwrap() };
+    fn series_of(symbol: &str, interval: &str, slots: impl IntoIterator<Item = i64>) -> CandleSeries {
+        let series = Series { symbol: symbol.parse().unwrap(), interval: interval.parse().unwrap() };
         let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
         let candle = |slot| Candle::new(series.interval.length() * slot, series.interval, numbers).unwrap();
         CandleSeries::new(series, slots.into_iter().map(candle).collect::<Vec<_>>()).unwrap()
@@ -164,22 +147,21 @@ mod tests {
 
     fn check_coarse(close_type: &str, detail: &[CandleSeries], expected: &[(i64, i64)]) {
         // Minutes 0 to 9, without 4 and 5.
-        let minutes = series_of("1m", (0..10).filter(|minute| ![4, 5].contains(minute)));
+        let minutes = series_of("BTCUSDT", "1m", (0..10).filter(|minute| ![4, 5].contains(minute)));
         assert_eq!(coarse(minutes, detail, close_type), expected, "{close_type}");
     }
 
     #[test]
     fn what_finer_candles_do_not_cover_is_coarse_for_a_shorter_expiry_alone() {
-        let twelve_seconds = series_of("1s", 0..12);
+        let twelve_seconds = series_of("BTCUSDT", "1s", 0..12);
         check_coarse("01:00", &[], &[]);
         check_coarse("00:30", &[], &[(0, 240), (360, 600)]);
         check_coarse("00:30", std::slice::from_ref(&twelve_seconds), &[(12, 240), (360, 600)]);
-        check_coarse("00:30", &[series_of("1s", 0..600)], &[]);
-        check_coarse("00:30", &[series_of("1s", (0..240).chain(360..600))], &[]);
-        check_coarse("00:30", &[series_of("1s", (0..100).chain(101..590))], &[(100, 101), (590, 600)]);
-        // Several series cover together; one that is longer than the expiry covers nothing.
-        check_coarse("00:30", &[twelve_seconds.clone(), series_of("5s", 2..120)], &[]);
-        check_coarse("00:04", &[twelve_seconds, series_of("5s", 2..120)], &[(12, 240), (360, 600)]);
+        check_coarse("00:30", &[series_of("BTCUSDT", "1s", 0..600)], &[]);
+        check_coarse("00:30", &[series_of("BTCUSDT", "1s", (0..240).chain(360..600))], &[]);
+        check_coarse("00:30", &[series_of("BTCUSDT", "1s", (0..100).chain(101..590))], &[(100, 101), (590, 600)]);
+        check_coarse("00:30", &[twelve_seconds.clone(), series_of("BTCUSDT", "5s", 2..120)], &[]);
+        check_coarse("00:04", &[twelve_seconds, series_of("BTCUSDT", "5s", 2..120)], &[(12, 240), (360, 600)]);
     }
 
     proptest! {
@@ -189,8 +171,8 @@ mod tests {
             seconds in prop::collection::btree_set(0_i64..480, 1..60),
             thirds in prop::collection::btree_set(0_i64..24, 1..24),
         ) {
-            let detail = [series_of("1s", seconds.iter().copied()), series_of("20s", thirds.iter().copied())];
-            let found = coarse(series_of("1m", minutes.iter().copied()), &detail, "00:20");
+            let detail = [series_of("BTCUSDT", "1s", seconds.iter().copied()), series_of("BTCUSDT", "20s", thirds.iter().copied())];
+            let found = coarse(series_of("BTCUSDT", "1m", minutes.iter().copied()), &detail, "00:20");
             for second in 0..480 {
                 let is_covered = seconds.contains(&second) || thirds.contains(&(second / 20));
                 let expected = minutes.contains(&(second / 60)) && !is_covered;

@@ -77,17 +77,14 @@ fn exit_moment(close_time: Millis, rounding: OpenRounding) -> PriceMoment {
     }
 }
 
-/// Returns the whole second that prices `time` on a venue with one price per second.
-///
-/// A trade that opens or closes in the last millisecond of a second takes the price at the end of
-/// that second.
+/// Returns the whole second that prices `time` on a venue with one price per second: the last millisecond has
+/// the price at the end of its second.
 fn whole_second(time: Millis) -> Millis {
     (time + Millis::new(1)).floor_to(Millis::SECOND)
 }
 
 impl SimulationSettings {
     /// Returns the longest possible time from a decision to its known settlement.
-    ///
     /// Covers any latency and any arrival time within a candle.
     pub fn longest_trade(&self, expiry: Expiry) -> Millis {
         let recorded =
@@ -110,11 +107,9 @@ mod tests {
     use crate::RecordedLatency;
     use ExpirationType::{CandleClose, NextCandle, TimeFixed, Unstated};
     use OpenRounding::{None as Exact, SecondEnd};
-    use PriceMoment::{Entry, Exit, SecondEntry};
     use candlewick_sdk::CloseType;
     use proptest::prelude::*;
 
-    /// A minute's start: rows count from here.
     const START: i64 = 1_641_038_400_000;
 
     fn at(offset: i64) -> Millis {
@@ -138,32 +133,6 @@ mod tests {
     }
 
     #[test]
-    fn the_worked_rows_hold() {
-        check(TimeFixed, 60, 0, Exact, (0, 60_000));
-        check(TimeFixed, 60, 1_500, Exact, (1_500, 61_500));
-        check(CandleClose, 60, 0, Exact, (0, 60_000));
-        check(CandleClose, 60, 29_999, Exact, (29_999, 60_000));
-        check(CandleClose, 60, 30_000, Exact, (30_000, 120_000));
-        check(NextCandle, 60, 0, Exact, (60_000, 120_000));
-        check(NextCandle, 60, 50, Exact, (60_000, 120_000));
-        check(TimeFixed, 60, 0, SecondEnd, (999, 60_999));
-        check(CandleClose, 60, 0, SecondEnd, (999, 60_000));
-    }
-
-    #[test]
-    fn the_worked_rows_are_priced_where_they_say() {
-        let priced = |kind, rounding| {
-            let made = moments(kind, 60, 0, rounding);
-            (made.entry, made.exit)
-        };
-        assert_eq!(priced(TimeFixed, SecondEnd), (SecondEntry(at(1_000)), Exit(at(61_000))));
-        assert_eq!(priced(CandleClose, SecondEnd), (SecondEntry(at(1_000)), Exit(at(60_000))));
-        assert_eq!(priced(NextCandle, SecondEnd), (Entry(at(60_000)), Exit(at(120_000))));
-        assert_eq!(priced(TimeFixed, Exact), (Entry(at(0)), Exit(at(60_000))));
-        assert_eq!(priced(NextCandle, Exact), (Entry(at(60_000)), Exit(at(120_000))));
-    }
-
-    #[test]
     fn an_arrival_opens_at_the_end_of_its_second() {
         check(TimeFixed, 5, 2_000, SecondEnd, (2_999, 7_999));
         check(TimeFixed, 5, 2_999, SecondEnd, (2_999, 7_999));
@@ -176,7 +145,9 @@ mod tests {
     }
 
     #[test]
-    fn durations_below_a_minute_have_no_cutoff() {
+    fn durations_below_a_minute_have_no_cutoff_and_longer_ones_do() {
+        check(CandleClose, 60, 29_999, Exact, (29_999, 60_000));
+        check(CandleClose, 60, 30_000, Exact, (30_000, 120_000));
         check(CandleClose, 30, 29_999, Exact, (29_999, 30_000));
         check(CandleClose, 30, 30_000, Exact, (30_000, 60_000));
         check(CandleClose, 5, 4_000, SecondEnd, (4_999, 5_000));
@@ -202,7 +173,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_trade_opens_at_or_after_its_arrival_and_closes_later(
-            kind in prop::sample::select(vec![Unstated, TimeFixed, CandleClose, NextCandle]),
+            kind in prop::sample::select(KINDS.to_vec()),
             rounding in prop::sample::select(vec![SecondEnd, Exact]),
             seconds in 1_i64..=86_400,
             arrival in -100_000_000_i64..100_000_000,
@@ -226,12 +197,7 @@ mod tests {
         }
     }
 
-    const KINDS: [ExpirationType; 4] = [
-        ExpirationType::Unstated,
-        ExpirationType::TimeFixed,
-        ExpirationType::CandleClose,
-        ExpirationType::NextCandle,
-    ];
+    const KINDS: [ExpirationType; 4] = [Unstated, TimeFixed, CandleClose, NextCandle];
 
     #[test]
     fn it_is_latency_rounding_duration_and_delay() {

@@ -31,9 +31,8 @@ pub enum AnswerKind {
 pub struct Opening {
     pub open_time: Millis,
     /// Entry price, `None` if it is not known yet.
-    ///
-    /// A `NEXT_CANDLE` is accepted before its candle opens and sets the price. Entries at or after
-    /// the end of the data have no price either.
+    /// A `NEXT_CANDLE` is accepted before its candle opens and sets the price. Entries at or after the end of
+    /// the data have no price either.
     pub open_price: Option<f64>,
     pub close_time: Millis,
     pub payout: Payout,
@@ -68,7 +67,6 @@ pub struct SettledTrade {
 }
 
 /// A trade that is still open when the data ends.
-///
 /// Its stake leaves the wallet when the answer is due, and does not return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnsettledTrade {

@@ -12,10 +12,9 @@ use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Outcomes of orders of one expiry at the closes of a series, for both directions.
-///
-/// Stores one byte per candle, computed on first use. Threads share a table; it does not matter
-/// which of them computes an outcome. A [`Simulator`](crate::Simulator) [with a
-/// table](crate::Simulator::with_outcomes) looks outcomes up.
+/// Stores one byte per candle, computed on first use. Threads share a table; it does not matter which of them
+/// computes an outcome. A [`Simulator`](crate::Simulator) [with a table](crate::Simulator::with_outcomes)
+/// looks outcomes up.
 pub struct OutcomeTable {
     path: PricePath,
     settings: SimulationSettings,
@@ -50,33 +49,19 @@ const BITS: u32 = 3;
 const MASK: u8 = 0b111;
 
 /// Decodes three bits. A lookup instead of a branch; see docs/performance.md.
-const KINDS: [Option<Kind>; 8] = [
-    None,
-    Some(Kind::Won),
-    Some(Kind::Lost),
-    Some(Kind::Draw),
-    Some(Kind::Cancelled),
-    Some(Kind::StaysOpen),
-    Some(Kind::NoPrice),
-    None,
-];
+const KINDS: [Option<Kind>; 8] = {
+    use Kind::{Cancelled, Draw, Lost, NoPrice, StaysOpen, Won};
+    [None, Some(Won), Some(Lost), Some(Draw), Some(Cancelled), Some(StaysOpen), Some(NoPrice), None]
+};
 
-const OUTCOMES: [Option<Outcome>; 8] = [
-    None,
-    Some(Outcome::Won),
-    Some(Outcome::Lost),
-    Some(Outcome::Draw),
-    Some(Outcome::Cancelled),
-    None,
-    None,
-    None,
-];
+const OUTCOMES: [Option<Outcome>; 8] = {
+    use Outcome::{Cancelled, Draw, Lost, Won};
+    [None, Some(Won), Some(Lost), Some(Draw), Some(Cancelled), None, None, None]
+};
 
 impl OutcomeTable {
     /// Creates the table for orders decided on `candles` and priced by `market`.
-    ///
-    /// `None` if the latency of an order depends on its number, because runs then do not share
-    /// outcomes.
+    /// `None` if the latency of an order depends on its number, because runs then do not share outcomes.
     pub fn new(
         settings: &SimulationSettings,
         market: Market,
@@ -131,7 +116,6 @@ impl OutcomeTable {
     }
 
     /// Returns the trade of an order decided at the close of this candle.
-    ///
     /// `None` if it does not settle. `close` must be the close of `candle`.
     #[inline]
     pub(crate) fn trade(&self, (candle, close): (usize, Millis), direction: Direction) -> Option<TableTrade> {
@@ -217,7 +201,6 @@ impl Kind {
 }
 
 /// Returns the offsets of open and close for a fixed duration.
-///
 /// `None` unless all closes share the same sub-second part.
 fn steady(expiry: Expiry, candles: &CandleSeries, settings: &SimulationSettings) -> Option<(Millis, Millis)> {
     match expiry.expiration_type {
@@ -239,7 +222,6 @@ mod tests {
     use candlewick_sdk::{Interval, Ohlcv, Series};
     use std::sync::Arc;
 
-    /// Two hours of minutes that go up and down, some of them missing, some of them flat.
     fn market() -> Market {
         let candle = |minute: i64| {
             let price = |minute: i64| 100.0 + f64::from((minute * 7 % 11) as i32) * 0.25;
@@ -258,19 +240,11 @@ mod tests {
         let candles = market().prices;
         let table = Arc::new(OutcomeTable::new(settings, market(), &candles, expiry).unwrap().unwrap());
         let balance = Money::from_minor(100_000);
-        // Twice: the second time every outcome is known.
-        for (index, candle) in
-            candles.candles().iter().enumerate().chain(candles.candles().iter().enumerate())
-        {
+        let all = candles.candles().iter().enumerate();
+        for (index, candle) in all.clone().chain(all) {
             for direction in [Direction::Buy, Direction::Sell] {
-                let order = Order {
-                    number: 7,
-                    symbol: candles.symbol(),
-                    direction,
-                    stake: Money::from_minor(1_000),
-                    expiry,
-                    time: candle.close_time(Interval::MINUTE),
-                };
+                let time = candle.close_time(Interval::MINUTE);
+                let order = Order { number: 7, direction, time, ..first_order(&table, 1_000) };
                 let mut own = Simulator::new(settings.clone(), balance, vec![market()]).unwrap();
                 own.submit(&order);
                 // Without a market, so that nothing but the table can answer.
@@ -290,7 +264,6 @@ mod tests {
         venue.with_outcomes(vec![table.clone()])
     }
 
-    /// Everything that a venue has to say, without prices.
     fn events(venue: &mut Simulator) -> Vec<VenueEvent> {
         let mut events: Vec<VenueEvent> = std::iter::from_fn(|| venue.pop_due(Millis::MAX)).collect();
         for event in &mut events {
@@ -306,7 +279,6 @@ mod tests {
         events
     }
 
-    /// Settling an order at once gives what the venue's events say of it.
     fn check_at_once(
         settings: &SimulationSettings,
         (table, candle, order): (&Arc<OutcomeTable>, usize, &Order),
@@ -320,8 +292,9 @@ mod tests {
             ([VenueEvent::Answered(answered), VenueEvent::Settled(trade)], Some(settled)) => {
                 let AnswerKind::Opened(opening) = answered.kind else { panic!("{answered:?}") };
                 assert_eq!((settled.answered_at, settled.known_at), (answer.at, trade.known_at));
-                assert_eq!((settled.open_time, settled.close_time), (opening.open_time, opening.close_time));
-                assert_eq!((settled.open_time, settled.close_time), (trade.open_time, trade.close_time));
+                let times = (settled.open_time, settled.close_time);
+                assert_eq!(times, (opening.open_time, opening.close_time));
+                assert_eq!(times, (trade.open_time, trade.close_time));
                 assert_eq!((settled.outcome, settled.profit), (trade.outcome, trade.profit));
                 assert_eq!(venue.balance(), other.balance());
             }
@@ -344,23 +317,18 @@ mod tests {
         }
     }
 
-    fn minute_table() -> OutcomeTable {
-        let expiry =
-            Expiry { close_type: "01:00".parse().unwrap(), expiration_type: ExpirationType::TimeFixed };
-        let settings = SimulationSettings::default();
-        OutcomeTable::new(&settings, market(), &market().prices, expiry).unwrap().unwrap()
+    fn minute_expiry() -> Expiry {
+        Expiry { close_type: "01:00".parse().unwrap(), expiration_type: ExpirationType::TimeFixed }
     }
 
-    /// Decided at the close of the first candle.
+    fn minute_table() -> OutcomeTable {
+        let settings = SimulationSettings::default();
+        OutcomeTable::new(&settings, market(), &market().prices, minute_expiry()).unwrap().unwrap()
+    }
+
     fn first_order(table: &OutcomeTable, stake: i64) -> Order {
-        Order {
-            number: 1,
-            symbol: table.symbol(),
-            direction: Direction::Buy,
-            stake: Money::from_minor(stake),
-            expiry: table.expiry(),
-            time: Millis::MINUTE,
-        }
+        let (symbol, stake, expiry) = (table.symbol(), Money::from_minor(stake), table.expiry());
+        Order { number: 1, symbol, direction: Direction::Buy, stake, expiry, time: Millis::MINUTE }
     }
 
     #[test]
@@ -388,7 +356,6 @@ mod tests {
         // The second minute goes down from 101.75 to 100.75.
         assert_eq!(ask(), [Some(Outcome::Lost), Some(Outcome::Won)]);
         assert_eq!(table.outcomes[0].load(Ordering::Relaxed), Kind::Lost as u8 | (Kind::Won as u8) << BITS);
-        // What stands there is answered: two outcomes that no prices have together.
         table.outcomes[0].store(Kind::Won as u8 | (Kind::Draw as u8) << BITS, Ordering::Relaxed);
         assert_eq!(ask(), [Some(Outcome::Won), Some(Outcome::Draw)]);
     }
@@ -423,20 +390,9 @@ mod tests {
 
     #[test]
     fn an_order_that_the_wallet_does_not_cover_is_refused() {
-        let settings = SimulationSettings::default();
-        let expiry =
-            Expiry { close_type: "01:00".parse().unwrap(), expiration_type: ExpirationType::TimeFixed };
-        let table = OutcomeTable::new(&settings, market(), &market().prices, expiry).unwrap().unwrap();
-        let mut venue = venue(&settings, Money::from_minor(10), &Arc::new(table));
-        let order = Order {
-            number: 1,
-            symbol: market().prices.symbol(),
-            direction: Direction::Buy,
-            stake: Money::from_minor(1_000),
-            expiry,
-            time: Millis::MINUTE,
-        };
-        let answer = venue.submit(&order);
+        let table = Arc::new(minute_table());
+        let mut venue = venue(&SimulationSettings::default(), Money::from_minor(10), &table);
+        let answer = venue.submit(&first_order(&table, 1_000));
         assert_eq!(answer.kind, AnswerKind::Refused(Refusal::InsufficientBalance));
     }
 
@@ -446,8 +402,7 @@ mod tests {
         let recorded = RecordedLatency { seed: 1, samples_ms };
         let settings =
             SimulationSettings { recorded_latency: Some(recorded), ..SimulationSettings::default() };
-        let expiry =
-            Expiry { close_type: "01:00".parse().unwrap(), expiration_type: ExpirationType::TimeFixed };
-        assert!(OutcomeTable::new(&settings, market(), &market().prices, expiry).unwrap().is_none());
+        let table = OutcomeTable::new(&settings, market(), &market().prices, minute_expiry());
+        assert!(table.unwrap().is_none());
     }
 }

@@ -10,7 +10,6 @@ pub enum PriceMoment {
     /// Entry: on a boundary, the open of the candle that opens there.
     Entry(Millis),
     /// Entry at a whole second: on a boundary, the close of the candle that ends there.
-    ///
     /// This is the same as for an exit.
     SecondEntry(Millis),
     /// Exit: on a boundary, the close of the candle that ends there, never the open of the next.
@@ -42,15 +41,12 @@ pub(crate) struct Priced {
 
 /// Price path of one symbol: a pure function from a moment to a price.
 ///
-/// A moment on a boundary between two candles takes the price that its [`PriceMoment`] selects.
-/// Strictly inside a candle the price is `open + (close - open) * (x - open_time) / interval`,
-/// evaluated in that order and rounded to the symbol's tick if one is set, or the candle's open
-/// ([`PathKind::Open`]).
-///
-/// The finest candle that covers the moment counts: one of a detail series, otherwise one of the
-/// price series. If no series has a candle, the last close of the price series fills the gap, for
-/// at most `max_gap_intervals` consecutive missing candles. The data ends with the last of all
-/// series.
+/// A moment on a boundary between two candles takes the price that its [`PriceMoment`] selects. Strictly
+/// inside a candle the price is `open + (close - open) * (x - open_time) / interval`, evaluated in that order
+/// and rounded to the symbol's tick if one is set, or the candle's open ([`PathKind::Open`]). The finest
+/// candle that covers the moment counts: one of a detail series, otherwise one of the price series. If no
+/// series has a candle, the last close of the price series fills the gap, for at most `max_gap_intervals`
+/// consecutive missing candles. The data ends with the last of all series.
 #[derive(Clone, Debug)]
 pub struct PricePath {
     symbol: Symbol,
@@ -171,9 +167,7 @@ impl Layer {
 }
 
 /// Price shift of one series: `k x (high - low) x sqrt(max(L, 1 s) / interval)`.
-///
-/// `high` and `low` are those of the candle that gives the price, `L` is the order latency. A price
-/// moves roughly with the square root of the elapsed time.
+/// `high` and `low` are those of the candle that gives the price, `L` is the order latency.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Stress {
     k: f64,
@@ -211,10 +205,8 @@ impl Tick {
     }
 
     /// Rounds to the nearest multiple of the step, halves up.
-    ///
-    /// If 1.0 is an integer number of steps, the multiple is computed by one division. It is then
-    /// bit for bit the number that the price's decimal text parses to (123,457 steps of 0.00001 are
-    /// 1.23457), so that a draw against a candle's close is recognized.
+    /// If 1.0 is an integer number of steps, one division gives bit for bit the number that the price's decimal
+    /// text parses to (123,457 steps of 0.00001 are 1.23457), so that a draw against a close is recognized.
     #[inline]
     fn round(self, price: f64) -> f64 {
         match self.steps_per_one {
@@ -235,7 +227,6 @@ mod tests {
     /// Rows are counted from a moment that is aligned to the minute.
     const START: i64 = 1_641_038_400_000;
 
-    /// Candles of an interval as (slot, open, close).
     fn series(interval: &str, rows: &[(i64, f64, f64)]) -> CandleSeries {
         let interval: Interval = interval.parse().unwrap();
         let candle = |&(slot, open, close): &(i64, f64, f64)| {
@@ -391,12 +382,8 @@ mod tests {
     #[test]
     fn a_shift_is_that_of_the_candle_that_gives_the_price() {
         // 0.5 x range x sqrt(15 / 60): the ranges are 8 and 4, so the shifts are 2 and 1.
-        let settings = SimulationSettings {
-            stress: 0.5,
-            latency_ms: Millis::from_seconds(15),
-            ..SimulationSettings::default()
-        };
-        let path = path(None, &settings);
+        let (stress, latency_ms) = (0.5, Millis::from_seconds(15));
+        let path = path(None, &SimulationSettings { stress, latency_ms, ..SimulationSettings::default() });
         for (moment, price, shift) in [
             (Entry(Millis::new(START)), 10.0, 2.0),
             (Exit(Millis::new(START + 60_000)), 16.0, 2.0),
@@ -420,10 +407,7 @@ mod tests {
         check_shift(1.0, 15_000, 2.0);
         check_shift(0.5, 60_000, 2.0);
         check_shift(0.0, 15_000, 0.0);
-    }
-
-    #[test]
-    fn a_latency_below_one_second_counts_as_one() {
+        // A latency below a second counts as one.
         check_shift(0.5, 0, 2.0 * (1_000.0_f64 / 60_000.0).sqrt());
         check_shift(0.5, 999, 2.0 * (1_000.0_f64 / 60_000.0).sqrt());
     }
@@ -433,17 +417,13 @@ mod tests {
     }
 
     #[test]
-    fn prices_go_to_the_nearest_step() {
+    fn prices_go_to_the_nearest_step_and_one_that_is_not_above_zero_is_none() {
         check_tick(0.01, 1.234, 1.23);
         check_tick(0.01, 1.236, 1.24);
         check_tick(0.25, 10.125, 10.25);
         check_tick(0.25, 10.12, 10.0);
         check_tick(5.0, 42_717.4, 42_715.0);
         check_tick(0.00001, 1.234_567_8, 1.23457);
-    }
-
-    #[test]
-    fn a_step_that_is_not_above_zero_is_none() {
         for size in [0.0, -0.01, f64::NAN, f64::INFINITY] {
             assert_eq!(Tick::new(size), None);
         }

@@ -165,9 +165,7 @@ fn change(key: String, value: String, allowed: &'static str) -> SimulatorError {
     SimulatorError::ChangeSetting { key, value, allowed }
 }
 
-/// Invalid settings, markets or expiries.
-///
-/// Refused orders are not errors but answers ([`crate::Refusal`]).
+/// Invalid settings, markets or expiries. Refused orders are not errors but answers ([`crate::Refusal`]).
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SimulatorError {
     #[error("[simulation] {key} = {value}: use {allowed}")]
@@ -220,10 +218,8 @@ mod tests {
             "path": "linear", "draw": "refund", "max_gap_intervals": 0, "stress": 0.0, "ticks": {},
         });
         assert_eq!(written, expected);
-        assert_eq!(
-            serde_json::from_value::<SimulationSettings>(json!({})).unwrap(),
-            SimulationSettings::default()
-        );
+        let empty: SimulationSettings = serde_json::from_value(json!({})).unwrap();
+        assert_eq!(empty, SimulationSettings::default());
     }
 
     #[test]
@@ -242,15 +238,11 @@ mod tests {
     fn values_outside_their_range_are_named() {
         check(json!({ "latency_ms": -1 }), Err("[simulation] latency_ms = -1: use 0 to 86400000"));
         check(json!({ "settle_delay_ms": -4 }), Err("[simulation] settle_delay_ms = -4: use 0 to 86400000"));
-        check(
-            json!({ "candle_close_cutoff_ms": 86_400_001 }),
-            Err("[simulation] candle_close_cutoff_ms = 86400001: use 0 to 86400000"),
-        );
+        let words = "[simulation] candle_close_cutoff_ms = 86400001: use 0 to 86400000";
+        check(json!({ "candle_close_cutoff_ms": 86_400_001 }), Err(words));
         check(json!({ "stress": -0.5 }), Err("[simulation] stress = -0.5: use 0 or more"));
-        check(
-            json!({ "ticks": { "EURUSD": 0.0 } }),
-            Err("[simulation] ticks.EURUSD = 0: use a price step above 0"),
-        );
+        let words = "[simulation] ticks.EURUSD = 0: use a price step above 0";
+        check(json!({ "ticks": { "EURUSD": 0.0 } }), Err(words));
     }
 
     #[test]

@@ -15,13 +15,11 @@ use std::sync::Arc;
 
 /// An in-memory venue for fixed-time trades.
 ///
-/// It knows all candles from the start, so it computes the whole outcome of an order on submission.
-/// Each part becomes an event when it becomes known: the answer at the arrival, the settlement
-/// after the settle delay. The caller controls the time: it submits orders in chronological order,
-/// and pops every event due before `t` before it submits an order of time `t`.
-///
-/// The wallet changes as events are popped: a stake leaves with its answer and returns with its
-/// settlement.
+/// It knows all candles from the start, so it computes the whole outcome of an order on submission. Each part
+/// becomes an event when it becomes known: the answer at the arrival, the settlement after the settle delay.
+/// The caller controls the time: it submits orders in chronological order, and pops every event due before
+/// `t` before it submits an order of time `t`. The wallet changes as events are popped: a stake leaves with
+/// its answer and returns with its settlement.
 #[derive(Clone, Debug)]
 pub struct Simulator {
     settings: SimulationSettings,
@@ -30,9 +28,7 @@ pub struct Simulator {
     /// All of the same symbol.
     tables: Vec<Arc<OutcomeTable>>,
     under_way: UnderWay,
-    /// Cached profits of the last immediately settled stake, by outcome.
-    ///
-    /// The next stake is usually the same.
+    /// Cached profits of the last immediately settled stake, by outcome. The next stake is usually the same.
     last_profits: (Money, [Money; 4]),
 }
 
@@ -97,7 +93,7 @@ impl Simulator {
             paths,
             tables: Vec::new(),
             under_way: UnderWay {
-                wallet: Wallet::new(balance),
+                wallet: Wallet { balance, staked: Money::ZERO, promised: Money::ZERO },
                 answers: DueQueue::new(),
                 settlements: DueQueue::new(),
                 next_due: Millis::MAX,
@@ -108,10 +104,9 @@ impl Simulator {
     }
 
     /// Looks up outcomes in these tables.
-    ///
-    /// They must be of one symbol and built from the same settings and candles. Orders of another
-    /// symbol or expiry, or at another moment, are still priced by the markets. Tables store no
-    /// prices, so answers and settlements from a table have none.
+    /// They must be of one symbol and built from the same settings and candles. Orders of another symbol or
+    /// expiry, or at another moment, are still priced by the markets. Tables store no prices, so answers and
+    /// settlements from a table have none.
     #[must_use]
     pub fn with_outcomes(mut self, tables: Vec<Arc<OutcomeTable>>) -> Self {
         debug_assert!(tables.windows(2).all(|pair| pair[0].symbol() == pair[1].symbol()));
@@ -120,10 +115,8 @@ impl Simulator {
     }
 
     /// Submits an order at its decision time and returns the answer that arrives later.
-    ///
-    /// The answer and, for a trade, its settlement are queued as events. A trade with an entry at
-    /// or after the end of the data, or an exit after it, never settles and stays in
-    /// [`unsettled`](Self::unsettled).
+    /// The answer and, for a trade, its settlement are queued as events. A trade with an entry at or after
+    /// the end of the data, or an exit after it, never settles and stays in [`unsettled`](Self::unsettled).
     pub fn submit(&mut self, order: &Order) -> Answer {
         let at = order.time + self.settings.latency_of(order.symbol, order.number);
         if !self.tables.is_empty()
@@ -146,7 +139,6 @@ impl Simulator {
     }
 
     /// Submits an order whose outcome is in a table; a no-op for any other order.
-    ///
     /// Separate from computed outcomes, so that each of those is written only once, into its queue.
     #[inline(never)]
     fn submit_precomputed(&mut self, order: &Order, at: Millis) -> Option<Answer> {
@@ -157,9 +149,8 @@ impl Simulator {
     }
 
     /// Submits an order and settles it immediately, without events.
-    ///
-    /// The result is that of [`submit`](Self::submit) and all that follows. A no-op that returns
-    /// `None` if other orders are in flight, if the wallet does not cover the stake, or if no
+    /// The result is that of [`submit`](Self::submit) and all that follows. A no-op that returns `None` if
+    /// other orders are in flight, if the wallet does not cover the stake, or if no
     /// [table](Self::with_outcomes) has a settlement for it.
     #[inline(always)]
     pub fn settle_at_once(&mut self, order: &OrderAtClose) -> Option<SettledAtOnce> {
@@ -188,9 +179,8 @@ impl Simulator {
     }
 
     /// Returns the next event due at or before `now`, in canonical order.
-    ///
-    /// Events are sorted by time. At the same time, settlements (by close time, then order number)
-    /// precede answers (by order number).
+    /// Events are sorted by time. At the same time, settlements (by close time, then order number) precede
+    /// answers (by order number).
     #[inline]
     pub fn pop_due(&mut self, now: Millis) -> Option<VenueEvent> {
         let under_way = &mut self.under_way;
@@ -216,21 +206,18 @@ impl Simulator {
     /// Returns the balance after the last popped event, excluding the stakes of open trades.
     #[inline]
     pub fn balance(&self) -> Money {
-        self.under_way.wallet.balance()
+        self.under_way.wallet.balance
     }
 
     /// Returns the stakes that left the wallet and have not returned.
-    ///
-    /// Once all events are popped, these are the stakes of unsettled trades:
-    /// `balance() + open_stakes()` is the balance with those returned.
+    /// Once all events are popped, these are the stakes of unsettled trades: `balance() + open_stakes()` is
+    /// the balance with those returned.
     #[inline]
     pub fn open_stakes(&self) -> Money {
-        self.under_way.wallet.staked()
+        self.under_way.wallet.staked
     }
 
-    /// Returns the price of a symbol, read as an exit and without stress.
-    ///
-    /// An unknown symbol is a gap.
+    /// Returns the price of a symbol, read as an exit and without stress. An unknown symbol is a gap.
     pub fn price_at(&self, symbol: Symbol, at: Millis) -> PathPrice {
         self.path_of(symbol).map_or(PathPrice::Gap, |path| path.price(PriceMoment::Exit(at)))
     }
@@ -277,9 +264,7 @@ impl UnderWay {
     }
 
     /// Returns whether the wallet will cover a stake at an arrival.
-    ///
-    /// Settlements known by then have returned, and earlier accepted orders have taken their
-    /// stakes.
+    /// Settlements known by then have returned, and earlier accepted orders have taken their stakes.
     fn covers(&self, stake: Money, at: Millis) -> bool {
         let free = self.wallet.free();
         let returned = || self.settlements.due_by(at).map(|due| due.stake + due.trade.profit).sum::<Money>();
@@ -300,25 +285,11 @@ struct Wallet {
 }
 
 impl Wallet {
-    fn new(balance: Money) -> Self {
-        Self { balance, staked: Money::ZERO, promised: Money::ZERO }
-    }
-
-    fn balance(&self) -> Money {
-        self.balance
-    }
-
-    fn staked(&self) -> Money {
-        self.staked
-    }
-
     fn free(&self) -> Money {
         self.balance - self.promised
     }
 
-    /// Reserves the stake of an accepted order in flight.
-    ///
-    /// It stays in the balance until the answer is due.
+    /// Reserves the stake of an accepted order in flight. It stays in the balance until the answer is due.
     fn promise(&mut self, stake: Money) {
         self.promised += stake;
     }

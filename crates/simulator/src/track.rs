@@ -78,10 +78,7 @@ impl Track {
     }
 }
 
-/// Finds every gap by bisection.
-///
-/// A stretch whose length matches its number of candles has no gap inside, so a series with few
-/// gaps is barely read.
+/// Finds every gap by bisection: a stretch whose length matches its number of candles has none.
 fn cut_at_gaps(candles: &[Candle], first: usize, interval: Millis, runs: &mut Vec<Run>) {
     let [head, .., tail] = candles else { return };
     let steps = candles.len() - 1;

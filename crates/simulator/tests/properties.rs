@@ -20,7 +20,6 @@ fn symbol() -> Symbol {
     Symbol::new("BTCUSDT").unwrap()
 }
 
-/// A price from which its moment follows: the path is the straight line through all of them.
 fn price_of(time: Millis) -> f64 {
     1_000.0 + (time.get() - START) as f64 / 1_000.0
 }
@@ -41,7 +40,6 @@ fn market(minutes: &[i64]) -> Market {
     Market { prices: CandleSeries::new(series, candles).unwrap(), detail: Vec::new() }
 }
 
-/// Some of the minutes, the first always among them.
 fn minutes() -> impl Strategy<Value = Vec<i64>> {
     prop::collection::vec(prop::bool::weighted(0.85), MINUTES as usize).prop_map(|kept| {
         let rest = kept.into_iter().zip(0..).filter(|(kept, minute)| *kept || *minute == 0);
@@ -65,7 +63,6 @@ fn settings() -> impl Strategy<Value = SimulationSettings> {
     })
 }
 
-/// Orders in the order of their times, most of them at candle closes.
 fn orders() -> impl Strategy<Value = Vec<Order>> {
     let kind = prop::sample::select(vec![
         ExpirationType::Unstated,
@@ -96,14 +93,12 @@ fn orders() -> impl Strategy<Value = Vec<Order>> {
     })
 }
 
-/// An event with the wallet after it.
 struct Step {
     event: VenueEvent,
     balance: Money,
     open_stakes: Money,
 }
 
-/// Submits every order at its time, after what is due by then, and at the end takes the rest.
 fn run(settings: SimulationSettings, minutes: &[i64], orders: &[Order]) -> (Simulator, Vec<Step>) {
     let mut venue = Simulator::new(settings, BALANCE, vec![market(minutes)]).unwrap();
     let mut steps = Vec::new();
@@ -213,8 +208,6 @@ proptest! {
                     prop_assert_eq!(trade.close_time - trade.open_time, duration);
                 }
             }
-            // The path only rises. A short CANDLE_CLOSE opened in its candle's last second has both of its prices
-            // at the candle's end.
             let expected = match (trade.open_price, trade.close_price, order.direction) {
                 (Some(open), Some(close), _) if open == close => drawn,
                 (Some(_), Some(_), Direction::Buy) => Outcome::Won,
@@ -232,7 +225,6 @@ proptest! {
         let prefix = &minutes[..kept.min(minutes.len())];
         let end = market(prefix).prices.end();
         let orders: Vec<_> = orders.into_iter().filter(|order| order.time < end).collect();
-        // An answer carries the price of the whole second after its arrival.
         let known = |steps: Vec<Step>| {
             let events = steps.into_iter().map(|step| step.event);
             events.filter(|event| event.at() <= end - Millis::SECOND).collect::<Vec<_>>()

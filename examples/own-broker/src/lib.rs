@@ -21,20 +21,15 @@ use std::sync::Arc;
 /// 2026-11-20 12:00 UTC, when every session begins.
 const START: Millis = Millis::new(1_795_176_000_000);
 
-/// The market that is asked for its prices, and the broker. A session lasts four hours of a clock that jumps from one
-/// moment that matters to the next, so it is over at once.
-///
-/// # Errors
-/// [`BrokerError::NotFound`] for a bot on a symbol that is not here.
+/// The market that is asked for its prices, and the broker. A session lasts four hours of a clock that jumps
+/// from one moment that matters to the next, so it is over at once.
+/// Fails with [`BrokerError::NotFound`] for a bot on a symbol that is not here.
 pub fn polled(config: &Config) -> Result<VenuePorts, BrokerError> {
     let clock: Arc<dyn Clock> = Arc::new(VirtualClock::new(START, Speed::Max));
     ports(config, Arc::new(SineMarket::new(Arc::clone(&clock))), clock)
 }
 
 /// The same, where prices stream.
-///
-/// # Errors
-/// As [`polled`].
 pub fn streamed(config: &Config) -> Result<VenuePorts, BrokerError> {
     let clock: Arc<dyn Clock> = Arc::new(VirtualClock::new(START, Speed::Max));
     ports(config, Arc::new(StreamedMarket::new(Arc::clone(&clock))), clock)

@@ -10,7 +10,6 @@ use std::process::Command;
 const CONFIG: &str = "[[bots]]\nname = \"waves\"\nsymbol = \"SINE\"\ninterval = \"1m\"\n\
     strategy = \"rsi-reversal\"\nclose_type = \"05:00\"\nparams = { period = 5 }\n";
 
-/// A session with this broker; the moments at which its trades were decided.
 fn check(broker: &str, config: &str) -> Vec<i64> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("bots.toml"), config).unwrap();
@@ -42,7 +41,6 @@ fn a_session_on_prices_that_only_stream_decides_between_candles() {
     assert!(decided.iter().any(|at| at % 60_000 != 0), "none between candles: {decided:?}");
 }
 
-/// What a session says that does not begin.
 fn refused(broker: &str, config: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("bots.toml"), config).unwrap();

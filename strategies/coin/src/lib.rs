@@ -104,10 +104,8 @@ mod tests {
     fn the_mixed_bits_are_those_of_the_published_sequence() {
         // The first numbers of SplitMix64 from the seed 1234567, as its authors' code gives them.
         let step = |n: u64| mixed(1_234_567_u64.wrapping_add(0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(n)));
-        assert_eq!(
-            [step(0), step(1), step(2)],
-            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423,]
-        );
+        let expected = [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423,];
+        assert_eq!([step(0), step(1), step(2)], expected);
     }
 
     #[test]
@@ -116,7 +114,6 @@ mod tests {
         let on = |candles: &[Candle], seed| tosses(Params { seed, share }, candles);
         let (walk, trend) = (random_walk(1, 2_000), trending(2, 2_000));
         assert_eq!(on(&walk, seed), on(&trend, seed));
-        // Another coin agrees where both signal as often as two coins do.
         let (one, other) = (on(&walk, seed), on(&walk, 2));
         let both: Vec<_> = one.iter().zip(&other).filter_map(|(a, b)| Some((*a)? == (*b)?)).collect();
         let alike = both.iter().filter(|alike| **alike).count() as f64;

@@ -130,7 +130,6 @@ mod tests {
     #[test]
     fn both_averages_are_offered_once_there_are_both() {
         let mut strategy = EmaCross::build(Params { fast: 1, slow: 3 }, &bot("BTCUSDT")).unwrap();
-        // As above.
         let expected = [None, None, Some((10.0, 12.0)), Some((10.0, 11.0)), Some((15.0, 13.0))];
         for (candle, expected) in from_closes(&[14.0, 12.0, 10.0, 10.0, 15.0]).iter().zip(expected) {
             strategy.on_candle(candle);

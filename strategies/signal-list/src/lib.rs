@@ -84,14 +84,12 @@ mod tests {
     use candlewick_sdk::{Direction, ExpirationType, Expiry};
     use std::fmt::Write as _;
 
-    /// Close time of the first candle of a test.
     const FIRST_CLOSE: i64 = 1_735_689_660_000;
 
     fn params(file: &str) -> Params {
         Params { file: file.to_owned() }
     }
 
-    /// Writes the rows as a list of this test's own and says where.
     fn list(name: &str, rows: &str) -> (tempfile::TempDir, Params) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join(name);
@@ -124,10 +122,8 @@ mod tests {
     #[test]
     fn a_list_that_cannot_be_used_is_reported_with_its_path_and_line() {
         let refusal = |params| SignalList::build(params, &bot("BTCUSDT")).unwrap_err().to_string();
-        assert_eq!(
-            refusal(Params::default()),
-            "parameters of strategy \"signal-list\": file is missing: name a CSV file of signals"
-        );
+        let expected = "parameters of strategy \"signal-list\": file is missing: name a CSV file of signals";
+        assert_eq!(refusal(Params::default()), expected);
         assert!(
             refusal(params("no/such.csv")).starts_with("no/such.csv: the list cannot be read: No such file")
         );

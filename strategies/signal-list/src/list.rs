@@ -111,7 +111,6 @@ mod tests {
             "time,symbol,direction\n120000,BTCUSDT,SELL\n60000,BTCUSDT,BUY\n60000,ETHUSDT,SELL\n",
             Ok(&[(60_000, "BUY", None), (120_000, "SELL", None)]),
         );
-        // Off the grid of this bot, which another bot's row may be.
         check("time,symbol,direction\n1,ETHUSDT,BUY", Ok(&[]));
     }
 

@@ -129,7 +129,6 @@ mod tests {
 
     #[test]
     fn an_extreme_is_traded_only_without_a_trend() {
-        // Closes that rise throughout are at the top of their range, in the strongest trend that there is.
         check(100.0, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &[]);
         // Candles that span 9 to 12 again and again: as much movement down as up, so the ADX is 0, and closes go from end to end.
         let expected = [
@@ -146,7 +145,6 @@ mod tests {
             let signal = strategy.on_candle(candle);
             assert!(signal.is_none() || candle.high() > candle.low(), "{signal:?}");
         }
-        // What is not known is not offered.
         assert_eq!(strategy.indicators().len(), 1);
     }
 
@@ -176,10 +174,8 @@ mod tests {
     fn levels_in_the_wrong_order_are_refused() {
         let params = Params { oversold: 80.0, ..Params::default() };
         let error = StochasticAdx::build(params, &bot("BTCUSDT")).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "the strategy's parameters: oversold = 80 must be below overbought = 80"
-        );
+        let expected = "the strategy's parameters: oversold = 80 must be below overbought = 80";
+        assert_eq!(error.to_string(), expected);
     }
 
     #[test]

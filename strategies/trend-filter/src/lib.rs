@@ -117,7 +117,6 @@ mod tests {
     /// Trend from two-minute candles, RSI over 2.
     const SHORT: Params = Params { trend_seconds: 120, trend_period: 2, period: 2, distance: 30.0 };
 
-    /// The candles with the indices `missing` are left out.
     fn check(closes: &[f64], missing: &[usize], expected: &[(usize, &str)]) {
         let bot = BotContext { longer_share_percent: None, ..bot("BTCUSDT") };
         let candles = from_closes(closes).into_iter().enumerate();
@@ -140,7 +139,6 @@ mod tests {
 
     #[test]
     fn without_a_trend_nothing_is_traded() {
-        // The second of the two-minute candles that an average needs is not made.
         check(&[10.0, 12.0, 14.0, 16.0, 8.0, 8.0], &[2], &[]);
         check(&[5.0; 40], &[], &[]);
     }
@@ -149,7 +147,6 @@ mod tests {
     fn what_it_went_by_is_offered_and_what_it_does_not_know_yet_is_not() {
         let mut strategy = TrendFilter::build(SHORT, &bot("BTCUSDT")).unwrap();
         let mut longer = LongerCandles::new(Interval::MINUTE, strategy.longer_intervals()).unwrap();
-        // Computed above; the two-minute candle that closes with the sixth is not seen by the sixth.
         let trend = [("trend average", 14.0), ("trend close", 16.0)];
         let expected: [&[(&str, f64)]; 6] = [
             &[],

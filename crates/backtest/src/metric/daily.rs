@@ -9,7 +9,6 @@ use std::ops::Range;
 pub const DAYS_PER_YEAR: f64 = 365.0;
 
 /// Ratios of daily results, by the UTC day on which a settlement became known.
-///
 /// Days without a trade count. A ratio is `None` below two days, or if all days are equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Daily {
@@ -99,9 +98,7 @@ impl Daily {
         }
     }
 
-    /// Adjusts for the number of tried variants.
-    ///
-    /// `variance` is that of their daily Sharpe ratios, if known.
+    /// Adjusts for the number of tried variants. `variance` is that of their daily Sharpe ratios, if known.
     pub fn deflate(&mut self, variants: u64, variance: Option<f64>) {
         let deflated = |sample| match variants {
             0 | 1 => deflated_sharpe(sample, 1, 0.0).ok(),
@@ -115,7 +112,6 @@ impl Daily {
     }
 }
 
-/// Returns each day's profit as a fraction of the balance before it.
 fn compounded(profits: &[f64], balance: Money) -> Vec<f64> {
     let mut before = balance.minor() as f64;
     let share = |profit: &f64| {
@@ -154,7 +150,6 @@ mod tests {
         check(&[(1, 1), (5, 2)], 3, Some(1.0 / 3_f64.sqrt() * 365_f64.sqrt()));
         // 2 and -1: mean 0.5, sample variance 2 * 2.25 = 4.5.
         check(&[(3, 2), (26, -1)], 2, Some(0.5 / 4.5_f64.sqrt() * 365_f64.sqrt()));
-        // What is read a moment after the last candle makes its own day.
         check(&[(3, 2), (48, -1)], 2, Some(1.0 / 3.0 / (7.0 / 3.0_f64).sqrt() * 365_f64.sqrt()));
         check(&[], 5, None);
         check(&[(3, 2)], 1, None);

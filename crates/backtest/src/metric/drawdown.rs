@@ -15,7 +15,6 @@ pub struct Drawdown {
 }
 
 /// Running largest drawdowns of a balance, by amount and in percent of the peak.
-///
 /// The two often differ: a larger amount can be a smaller part of a higher peak.
 #[derive(Clone, Debug)]
 pub struct DrawdownFold {
@@ -140,9 +139,9 @@ mod tests {
     /// Profits become known at seconds 1, 2, 3 ...
     fn fold(profits: &[i64]) -> DrawdownFold {
         let mut fold = DrawdownFold::new(START);
-        (1..)
-            .zip(profits)
-            .for_each(|(second, units)| fold.settle(Some(at(second)), Money::from_minor(*units)));
+        for (second, units) in (1..).zip(profits) {
+            fold.settle(Some(at(second)), Money::from_minor(*units));
+        }
         fold
     }
 
@@ -168,7 +167,6 @@ mod tests {
     #[test]
     fn a_fall_ends_when_the_balance_is_back_at_its_peak() {
         check(&[-100, 50, 50, 10], 100, 10.0, (None, Some(1), Some(3)));
-        // A later, deeper fall has a recovery of its own.
         check(&[-100, 200, -300, 100, 250], 300, 30_000.0 / 1_100.0, (Some(2), Some(3), Some(5)));
     }
 

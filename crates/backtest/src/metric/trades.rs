@@ -10,9 +10,8 @@ use serde::Serialize;
 use std::ops::Range;
 
 /// Returns the return of a settled trade per unit of stake: the payout, -1, or 0 for a draw.
-///
-/// `None` for a trade that is cancelled or not settled. If the venue does not name the payout, the
-/// profit is used.
+/// `None` for a trade that is cancelled or not settled. If the venue does not name the payout, the profit is
+/// used.
 pub fn unit_return(row: &IntentRow) -> Option<f64> {
     let outcome = row.outcome.filter(|outcome| *outcome != Outcome::Cancelled)?;
     let by_profit = || row.profit.minor() as f64 / row.approved.stake().minor() as f64;
@@ -114,9 +113,7 @@ impl ProfitFactor {
 pub struct Streak {
     /// Trades in a row. Draws and cancelled trades neither extend nor end a streak.
     pub length: u64,
-    /// Probability of a streak of this length or more at the run's win rate, if trades are
-    /// independent.
-    ///
+    /// Probability of a streak of this length or more at the run's win rate, if trades are independent.
     /// A small value means that wins or losses cluster. `None` without a won or lost trade.
     pub probability: Option<f64>,
 }
@@ -143,8 +140,7 @@ impl Streaks {
     }
 }
 
-/// Returns the share of `span` with at least one open trade, among settled ones; `None` for an
-/// empty span.
+/// Returns the share of `span` with at least one open trade, among settled ones; `None` for an empty span.
 pub fn exposure_of(settled: &[&IntentRow], span: &Range<Millis>) -> Option<f64> {
     let time = |from: Millis, until: Millis| OpenTime { from_ms: from.get(), until_ms: until.get() };
     let times: Vec<OpenTime> =

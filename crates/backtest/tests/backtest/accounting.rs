@@ -5,7 +5,7 @@ use crate::stage::{Extremes, Scripted, bot, closing, minute, run, series, settin
 use candlewick_backtest::Summary;
 use candlewick_engine::IntentState;
 use candlewick_sdk::testkit::{gappy, random_walk};
-use candlewick_sdk::{CandleSeries, Money};
+use candlewick_sdk::{CandleSeries, Money, Outcome};
 use std::collections::BTreeMap;
 
 /// One bot over five minutes that rise; it buys at these minutes. Expected are the states of its intents, the final
@@ -32,7 +32,6 @@ fn stakes_of_trades_that_the_data_never_ends_are_returned() {
     check(&[], &[], 100_000, 0);
     check(&[1], &[Settled], 100_800, 0);
     check(&[1, 3], &[Settled, Settled], 101_600, 0);
-    // It closes with the data.
     check(&[4], &[Settled], 100_800, 0);
     // It would open where the data ends.
     check(&[5], &[Open], 100_000, 1_000);
@@ -43,24 +42,17 @@ fn stakes_of_trades_that_the_data_never_ends_are_returned() {
 fn a_trade_without_a_price_is_refused_and_one_without_an_end_called_off() {
     let place = series("BTCUSDT", "1m");
     let all = closing("BTCUSDT", "1m", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
-    // The third minute is missing.
     let kept: Vec<_> = all.candles().iter().filter(|candle| candle.time() != minute(2)).copied().collect();
     let candles = CandleSeries::new(place, kept).unwrap();
     for (buys, outcome, refused) in
-        [(2, None, BTreeMap::from([("NoPrice", 1)])), (1, Some("WON"), BTreeMap::new())]
+        [(2, None, BTreeMap::from([("NoPrice", 1)])), (1, Some(Outcome::Won), BTreeMap::new())]
     {
         let settings = settings(vec![bot("a", place)]);
         let strategy = Scripted::on(place, &[buys]);
-        let finished = run(
-            &settings,
-            vec![Box::new(strategy)],
-            std::slice::from_ref(&candles),
-            &[],
-            &mut Lines::default(),
-        )
-        .unwrap();
+        let candles = std::slice::from_ref(&candles);
+        let finished = run(&settings, vec![Box::new(strategy)], candles, &[], &mut Lines::default()).unwrap();
         let row = finished.book.rows()[0];
-        assert_eq!(row.outcome.map(candlewick_sdk::Outcome::as_str), outcome, "minute {buys}");
+        assert_eq!(row.outcome, outcome, "minute {buys}");
         assert_eq!(finished.book.refused(), refused);
     }
     let mut settings = settings(vec![bot("a", place)]);
@@ -68,10 +60,7 @@ fn a_trade_without_a_price_is_refused_and_one_without_an_end_called_off() {
     let strategy = Scripted::on(place, &[1]);
     let finished = run(&settings, vec![Box::new(strategy)], &[candles], &[], &mut Lines::default()).unwrap();
     let row = finished.book.rows()[0];
-    assert_eq!(
-        (row.outcome.map(candlewick_sdk::Outcome::as_str), row.profit),
-        (Some("CANCELLED"), Money::ZERO)
-    );
+    assert_eq!((row.outcome, row.profit), (Some(Outcome::Cancelled), Money::ZERO));
     assert_eq!(finished.final_balance, Money::from_minor(100_000));
 }
 

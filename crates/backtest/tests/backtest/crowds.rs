@@ -11,10 +11,8 @@ use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
 use std::io;
 
-/// Signals at random; what it does next depends on all that it was shown, in its order.
 struct OrderDependent {
     state: u64,
-    /// One of so many candles is answered.
     rarity: u64,
 }
 
@@ -56,7 +54,6 @@ impl Strategy for OrderDependent {
     }
 }
 
-/// Every entry but candles, as a line of JSON; whether candles are wanted as events decides how the run is driven.
 struct Lines {
     interest: Interest,
     lines: Vec<String>,
@@ -76,7 +73,6 @@ impl Recorder for Lines {
     }
 }
 
-/// Candles that open in these minutes, with prices that wander.
 fn candles(symbol: &str, interval: &str, minutes: &[i64]) -> CandleSeries {
     let series = series(symbol, interval);
     let length = series.interval.length();
@@ -95,7 +91,6 @@ fn candles(symbol: &str, interval: &str, minutes: &[i64]) -> CandleSeries {
 
 #[derive(Clone, Debug)]
 struct Crowd {
-    /// Symbol, interval, seed, rarity and minutes until a trade ends, of each bot.
     bots: Vec<(usize, usize, u64, u64, usize)>,
     minutes: Vec<i64>,
     latency_ms: i64,
@@ -111,8 +106,6 @@ const EXPIRIES: [&str; 3] = ["01:00", "02:30", "07:00"];
 
 fn crowd() -> impl proptest::strategy::Strategy<Value = Crowd> {
     let bots = prop::collection::vec((0_usize..3, 0_usize..2, any::<u64>(), 1_u64..30, 0_usize..3), 1..7);
-    // Around a midnight, some candles missing.
-    // Some are longer than what a bot is shown before another's turn comes.
     let minutes = prop_oneof![
         7 => prop::collection::btree_set(1_300_i64..1_700, 100..380),
         1 => prop::collection::btree_set(1_300_i64..3_600, 10..60)

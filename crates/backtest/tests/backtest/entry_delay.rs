@@ -24,7 +24,6 @@ fn a_delayed_trade_opens_inside_of_the_next_candle_at_the_price_of_that_moment()
     assert_eq!((row.open_price, row.close_price), (Some(101.0), Some(105.0)));
 }
 
-/// The trades of a bot that bets often, with this delay and latency.
 fn trades(delay_s: i64, latency_ms: i64) -> Finished {
     let place = series("BTCUSDT", "1m");
     let candles = CandleSeries::new(place, random_walk(7, 3_000)).unwrap();

@@ -48,10 +48,8 @@ fn prices_between_candles_need_candles_that_end_on_their_grid() {
     assert_eq!(refusal(&both(), &[], [false; 2], |_| {}), "");
     assert_eq!(refusal(&both(), &[], [false, true], |_| {}), give("e", "ETHUSDT 5m", 5_000));
     assert_eq!(refusal(&both(), std::slice::from_ref(&btc), [true, false], |_| {}), "");
-    assert_eq!(
-        refusal(&both(), std::slice::from_ref(&btc), [true; 2], |_| {}),
-        give("e", "ETHUSDT 5m", 5_000)
-    );
+    let found = refusal(&both(), std::slice::from_ref(&btc), [true; 2], |_| {});
+    assert_eq!(found, give("e", "ETHUSDT 5m", 5_000));
     assert_eq!(refusal(&both(), &[btc, eth], [true; 2], |_| {}), "");
     let uneven = |settings: &mut BacktestSettings| settings.price_every_ms = Millis::new(7_000);
     assert_eq!(refusal(&both(), &fine("5s"), [true; 2], uneven), give("a", "BTCUSDT 1m", 7_000));
@@ -89,10 +87,8 @@ fn a_journal_without_room_stops_the_run() {
     for room in 0..entries {
         let (settings, strategies) = start();
         let stopped = run(&settings, strategies, &candles, &[], &mut Full(room));
-        assert_eq!(
-            stopped.err().map(|error| error.to_string()).as_deref(),
-            Some("the journal cannot be written")
-        );
+        let problem = stopped.err().map(|error| error.to_string());
+        assert_eq!(problem.as_deref(), Some("the journal cannot be written"));
     }
     let (settings, strategies) = start();
     assert!(run(&settings, strategies, &candles, &[], &mut Full(entries)).is_ok());

@@ -6,7 +6,6 @@ use candlewick_sdk::Millis;
 use candlewick_sdk::serde_json;
 use std::io;
 
-/// Every entry as a line of JSON with the moment of its event, and the hash of them all.
 #[derive(Default)]
 pub(crate) struct Lines {
     pub(crate) entries: Vec<(Millis, String)>,
@@ -19,7 +18,6 @@ impl Lines {
         self.hash.finish()
     }
 
-    /// The lines of all events until a moment, with the actions that they caused.
     pub(crate) fn until(&self, end: Millis) -> &[(Millis, String)] {
         &self.entries[..self.entries.partition_point(|(at, _)| *at <= end)]
     }
@@ -71,7 +69,6 @@ impl Recorder for Words {
     }
 }
 
-/// A journal that has no more room after so many entries.
 pub(crate) struct Full(pub(crate) usize);
 
 impl Recorder for Full {

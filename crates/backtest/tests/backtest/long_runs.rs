@@ -11,10 +11,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Length of the longer series, about 30 times what a bot is shown before the next bot's turn.
 const CANDLES: usize = 30_000;
-/// Recorders of both kinds: candles are handed in by stretches for the first, and as events for the second.
 const INTERESTS: [Interest; 2] = [Interest::AllButCandles, Interest::Everything];
 
-/// A strategy that wants no settlements.
 struct CandlesOnly<S>(S);
 
 impl<S: Strategy> Strategy for CandlesOnly<S> {
@@ -31,7 +29,6 @@ impl<S: Strategy> Strategy for CandlesOnly<S> {
     }
 }
 
-/// Signals at every candle until it panics at the candle with this number.
 struct Always {
     shown: usize,
     panics_at: usize,
@@ -56,11 +53,9 @@ impl Strategy for Always {
     }
 }
 
-/// Hashes the journal and fails once the room is used up.
 struct Bounded {
     interest: Interest,
     hash: JournalHash,
-    /// Number of further entries that fit.
     room: usize,
 }
 
@@ -79,7 +74,6 @@ fn walk(place: Series, seed: u64, candles: usize) -> CandleSeries {
     CandleSeries::new(place, random_walk(seed, candles)).unwrap()
 }
 
-/// Builds six bots on two series of different lengths.
 fn bots() -> (BacktestSettings, Vec<CandleSeries>) {
     let places = [series("BTCUSDT", "1m"), series("ETHUSDT", "1m")];
     let names = ["a", "b", "c", "d", "e", "f"].into_iter().enumerate();
@@ -139,7 +133,6 @@ fn long_runs_repeat_and_do_not_depend_on_how_candles_are_handed_in() {
 #[test]
 fn the_panic_of_a_strategy_reaches_the_caller() {
     for interest in INTERESTS {
-        // During the warm-up, right after it, later, and at the last candle.
         for panics_at in [1, 3_001, 20_000, CANDLES] {
             let panic = catch_unwind(AssertUnwindSafe(|| run(interest, panics_at, usize::MAX)));
             let message = panic.err().and_then(|panic| panic.downcast::<String>().ok());

@@ -18,7 +18,6 @@ fn check(bots: &[(&str, &str, &[i64])], candles: &[CandleSeries], from: &str, ex
     assert_eq!(words.0[start..], *expected);
 }
 
-/// Ten minutes that rise, and the two candles of five minutes over them.
 fn rising(symbol: &str) -> [CandleSeries; 2] {
     let closes: Vec<f64> = (1..=10).map(f64::from).collect();
     [closing(symbol, "1m", &closes), closing(symbol, "5m", &[5.0, 10.0])]

@@ -43,26 +43,19 @@ fn run(signals: Vec<(Millis, OutsideSignal)>, recorder: &mut dyn Recorder) -> Fi
 #[test]
 fn a_signal_comes_after_the_candles_of_its_instant_and_before_its_prices_and_once() {
     let mut words = Words::default();
-    // Handed in out of order; the second of one name is dropped by the Session.
     let signals = vec![(second(75), signal("b")), (second(60), signal("a")), (second(60), signal("a"))];
     let finished = run(signals, &mut words);
     let start = words.0.iter().position(|line| line == "60 candle of series 0").unwrap();
-    assert!(
-        words.0[start + 1].starts_with("60 ") && words.0[start + 1].contains("OutsideSignal"),
-        "{:?}",
-        words.0
-    );
+    let signal = &words.0[start + 1];
+    assert!(signal.starts_with("60 ") && signal.contains("OutsideSignal"), "{signal}");
     assert_eq!(words.0[start + 2], "  open #1 bot 0");
     let price = words.0.iter().position(|line| line == "60 price 112").unwrap();
     assert!(price > start + 2, "{:?}", words.0);
     // Rows by hand: 12 steps after 100, and 12 later; the bot has a trade open at 75 s.
-    let rows = finished.book.rows();
-    assert_eq!(rows.len(), 1);
-    assert_eq!(
-        (rows[0].approved.direction(), rows[0].approved.decision_time()),
-        (Direction::Sell, second(60))
-    );
-    assert_eq!((rows[0].open_price, rows[0].close_price), (Some(112.0), Some(124.0)));
+    let [row] = finished.book.rows() else { panic!("one trade") };
+    let decided = (row.approved.direction(), row.approved.decision_time());
+    assert_eq!(decided, (Direction::Sell, second(60)));
+    assert_eq!((row.open_price, row.close_price), (Some(112.0), Some(124.0)));
     assert_eq!(finished.candles, 3);
 }
 
@@ -77,7 +70,6 @@ fn a_signal_between_candles_is_a_trade_of_its_own_moment_whoever_records() {
     }
 }
 
-/// Wants no candles.
 struct Nothing;
 
 impl Recorder for Nothing {

@@ -9,7 +9,6 @@ use candlewick_simulator::OpenRounding;
 use proptest::prelude::{Strategy as _, any, prop, prop_assert, prop_assert_eq, proptest};
 use std::sync::LazyLock;
 
-/// Two days of two symbols at one minute, and of the first at five as well.
 pub(crate) fn candles() -> [CandleSeries; 3] {
     static CANDLES: LazyLock<[CandleSeries; 3]> = LazyLock::new(make_candles);
     CANDLES.clone()
@@ -27,7 +26,6 @@ fn make_candles() -> [CandleSeries; 3] {
     [one, five, minutes("ETHUSDT", 7)]
 }
 
-/// Bots of every expiration type on all three series, at the venue's own pace.
 pub(crate) fn busy() -> BacktestSettings {
     let kinds = [
         ExpirationType::TimeFixed,
@@ -94,7 +92,6 @@ fn other_candles_or_settings_give_another_hash() {
     assert_ne!(journal(&settings, &[one, five, shorter]).hash(), hash);
 }
 
-/// The candles that have closed by `end`.
 fn cut(series: &CandleSeries, end: Millis) -> CandleSeries {
     let known = series.candles().partition_point(|candle| candle.close_time(series.interval()) <= end);
     CandleSeries::new(series.series(), series.candles()[..known].to_vec()).unwrap()

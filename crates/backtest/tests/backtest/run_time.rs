@@ -10,7 +10,6 @@ use candlewick_sdk::{
     BotContext, Candle, Direction, Parameter, ReasonTemplate, Registry, Signal, Strategy, StrategyEntry,
 };
 
-/// A rule as a user may have written it.
 struct Written {
     rsi: Rsi,
     level: f64,
@@ -35,7 +34,6 @@ impl Strategy for Written {
     }
 }
 
-/// A program whose only strategy has the name and the words of this text: `name: low, high (number)`.
 fn registry(text: &str) -> Registry {
     let (name, words) = text.split_once(": ").unwrap();
     let (words, number) = words.trim_end_matches(')').split_once(" (").unwrap();

@@ -111,7 +111,11 @@ pub(crate) struct Extremes(Rsi);
 
 impl Extremes {
     pub(crate) fn new() -> Self {
-        Self(Rsi::new(4).unwrap())
+        Self::over(4)
+    }
+
+    pub(crate) fn over(period: usize) -> Self {
+        Self(Rsi::new(period).unwrap())
     }
 }
 

@@ -5,8 +5,8 @@ use Outcome::{Cancelled, Draw, Lost, Won};
 use candlewick_backtest::Summary;
 use candlewick_backtest::metric::Drawdown;
 use candlewick_engine::{
-    Event, EventKind, IntentId, Opened, Origin, Rejection, SeriesId, Session, Settled, StakeSettings,
-    TradeBook,
+    Event, EventKind, IfRefused, IntentId, LadderEntry, Opened, Origin, Rejection, SeriesId, Session, Settled,
+    StakeSettings, TradeBook,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Candle, Interval, Millis, Money, Ohlcv, Outcome, Payout};
@@ -44,15 +44,9 @@ fn book(stake: StakeSettings, endings: &[Ending]) -> TradeBook {
         };
         add(0, candle(number));
         let intent = IntentId::new(number.cast_unsigned());
-        let opened = Opened {
-            intent,
-            venue_id: None,
-            open_time: None,
-            open_price: None,
-            close_time: None,
-            payout: None,
-            taken: None,
-        };
+        let (venue_id, open_time, open_price, close_time) = (None, None, None, None);
+        let opened =
+            Opened { intent, venue_id, open_time, open_price, close_time, payout: None, taken: None };
         match *ending {
             StaysOpen => add(2, EventKind::Opened(opened)),
             NoPrice => add(2, EventKind::Rejected { intent, rejection: Rejection::NoPrice }),
@@ -85,16 +79,9 @@ fn candle(close: i64) -> EventKind {
 }
 
 fn settled(intent: IntentId, outcome: Outcome, profit: i64, percent: Option<u32>) -> EventKind {
-    EventKind::Settled(Settled {
-        intent,
-        outcome,
-        profit: Money::from_minor(profit),
-        open_time: None,
-        open_price: None,
-        close_time: None,
-        close_price: None,
-        payout: percent.and_then(|percent| Payout::from_parts(percent * 10_000)),
-    })
+    let payout = percent.and_then(|percent| Payout::from_parts(percent * 10_000));
+    let settled = Settled::by_person(intent, outcome, Money::from_minor(profit));
+    EventKind::Settled(Settled { payout, ..settled })
 }
 
 fn fixed() -> StakeSettings {
@@ -102,13 +89,8 @@ fn fixed() -> StakeSettings {
 }
 
 fn ladder() -> StakeSettings {
-    StakeSettings::Martingale {
-        amount: Decimal::TEN,
-        factor: 2.0,
-        levels: 3,
-        entry: candlewick_engine::LadderEntry::NextSignal,
-        if_refused: candlewick_engine::IfRefused::Wait,
-    }
+    let (entry, if_refused) = (LadderEntry::NextSignal, IfRefused::Wait);
+    StakeSettings::Martingale { amount: Decimal::TEN, factor: 2.0, levels: 3, entry, if_refused }
 }
 
 fn check_near(found: Option<f64>, expected: f64) {
@@ -187,23 +169,13 @@ fn intents_that_never_came_to_be_are_refusals_and_no_trades() {
 
 #[test]
 fn streaks_and_drawdowns_follow_the_order_of_settlements_and_not_of_decisions() {
-    // Decided: won, lost, won, lost. The first win settles last.
-    let endings = [
-        EndsLate(Won, 800, Some(80)),
-        Ends(Lost, -1_000, Some(80)),
-        Ends(Won, 800, Some(80)),
-        Ends(Lost, -1_000, Some(80)),
-    ];
+    let (lost, late) = (Ends(Lost, -1_000, Some(80)), EndsLate(Won, 800, Some(80)));
+    let endings = [late, lost, Ends(Won, 800, Some(80)), lost];
     let summary = Summary::of(&book(fixed(), &endings), BALANCE);
     // 9,990 / 9,998 / 9,988 / 9,996, from 10,000; as decided it would have been from a peak of 10,008.
     assert_eq!(summary.max_drawdown.amount, Money::from_minor(1_200));
     check_near(Some(summary.max_drawdown.percent), 0.12);
     assert_eq!((summary.longest_winning_streak, summary.max_drawdown_by_percent), (1, summary.max_drawdown));
-    let endings = [
-        EndsLate(Won, 800, Some(80)),
-        Ends(Lost, -1_000, Some(80)),
-        EndsLate(Won, 800, Some(80)),
-        Ends(Lost, -1_000, Some(80)),
-    ];
-    assert_eq!(Summary::of(&book(fixed(), &endings), BALANCE).longest_losing_streak, 2);
+    let summary = Summary::of(&book(fixed(), &[late, lost, late, lost]), BALANCE);
+    assert_eq!(summary.longest_losing_streak, 2);
 }

@@ -121,10 +121,8 @@ mod tests {
     #[test]
     fn a_name_stays_a_name_until_the_file_has_been_read() {
         let named: Blackouts = serde_json::from_value(json!("news.csv")).unwrap();
-        assert_eq!(
-            (named.file.as_str(), named.spans.len(), json!(named)),
-            ("news.csv", 0, json!("news.csv"))
-        );
+        let found = (named.file.as_str(), named.spans.len(), json!(named));
+        assert_eq!(found, ("news.csv", 0, json!("news.csv")));
         assert!(named.check().unwrap_err().to_string().contains("news.csv"));
         let read = json!({"file": "news.csv", "hash": "ab", "spans": [{"from": 1, "to": 2, "symbols": ["BTCUSDT"], "reason": "x"}]});
         let blackouts: Blackouts = serde_json::from_value(read.clone()).unwrap();
@@ -164,7 +162,6 @@ mod tests {
         // From 10:00 until before 16:00, and of the other until before 15:00 and from 30:00 until before 40:00.
         assert_eq!(refused(Situation::SYMBOL), (600..960).collect::<Vec<_>>());
         assert_eq!(refused(Situation::other_symbol()), (600..900).chain(1_800..2_400).collect::<Vec<_>>());
-        // One that only earlier runs traded has none.
         assert_eq!(refused(crate::SymbolId::RETIRED), [0; 0]);
     }
 }

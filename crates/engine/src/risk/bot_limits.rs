@@ -1,9 +1,9 @@
 //! Limits of single bots, in addition to those of the run.
 
 use super::money_limits::Bound;
-use super::settings::{is_off, is_zero};
 use super::{Proposal, Ruling, View, refuse_if};
 use crate::EngineError;
+use crate::settings::is_default;
 use candlewick_sdk::MoneyScale;
 use candlewick_sdk::rust_decimal::Decimal;
 use schemars::JsonSchema;
@@ -21,27 +21,27 @@ pub struct BotLimitSettings {
     #[schemars(with = "f64")]
     pub daily_loss_limit: Decimal,
     /// The same in percent of the account's equity at the day's beginning; where both are given, the tighter holds.
-    #[serde(skip_serializing_if = "is_off")]
+    #[serde(skip_serializing_if = "is_default")]
     pub daily_loss_limit_percent: f64,
     /// No open of the bot once its settled profit of the day has reached this amount.
     #[schemars(with = "f64")]
     pub daily_profit_target: Decimal,
     /// The same in percent of the account's equity at the day's beginning; where both are given, the lower one counts.
-    #[serde(skip_serializing_if = "is_off")]
+    #[serde(skip_serializing_if = "is_default")]
     pub daily_profit_target_percent: f64,
     /// No open of the bot that could bring its loss of the session (`risk.session.of`) beyond this amount.
     #[schemars(with = "f64")]
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub session_loss_limit: Decimal,
     /// The same in percent of the account's equity at the session's beginning; where both are given, the tighter holds.
-    #[serde(skip_serializing_if = "is_off")]
+    #[serde(skip_serializing_if = "is_default")]
     pub session_loss_limit_percent: f64,
     /// No open of the bot once its settled profit of the session has reached this amount.
     #[schemars(with = "f64")]
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub session_profit_target: Decimal,
     /// The same in percent of the account's equity at the session's beginning; where both are given, the lower one counts.
-    #[serde(skip_serializing_if = "is_off")]
+    #[serde(skip_serializing_if = "is_default")]
     pub session_profit_target_percent: f64,
     /// No open of the bot after this many losses of its own in a row, until somebody resumes.
     pub max_loss_streak: u32,
@@ -63,7 +63,7 @@ impl BotLimitSettings {
     pub fn limits_session(&self) -> bool {
         let amounts = [self.session_loss_limit, self.session_profit_target];
         let percents = [self.session_loss_limit_percent, self.session_profit_target_percent];
-        amounts.iter().any(|amount| !is_zero(amount)) || percents.iter().any(|percent| !is_off(percent))
+        !(amounts.iter().all(is_default) && percents.iter().all(is_default))
     }
 }
 
@@ -131,22 +131,22 @@ pub(super) fn check_daily_profit_target(proposal: &Proposal<'_>, view: View<'_>)
 
 #[inline]
 pub(super) fn check_session_loss_limit(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
-    if !view.limits.session.is_on() {
+    if !view.limits.session.is_on {
         return Ruling::Pass;
     }
     let Some(limits) = view.limits.of_bot(proposal.bot) else { return Ruling::Pass };
-    let Some(most) = limits.session_loss_limit.of(view.state.session().equity) else { return Ruling::Pass };
+    let Some(most) = limits.session_loss_limit.of(view.state.session.equity) else { return Ruling::Pass };
     let profit = view.state.tally(proposal.bot).session_profit;
     refuse_if(profit - view.intents.stakes_of(proposal.bot) - proposal.stake < -most)
 }
 
 #[inline]
 pub(super) fn check_session_profit_target(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
-    if !view.limits.session.is_on() {
+    if !view.limits.session.is_on {
         return Ruling::Pass;
     }
     let Some(limits) = view.limits.of_bot(proposal.bot) else { return Ruling::Pass };
-    let enough = limits.session_profit_target.of(view.state.session().equity);
+    let enough = limits.session_profit_target.of(view.state.session.equity);
     refuse_if(enough.is_some_and(|enough| view.state.tally(proposal.bot).session_profit >= enough))
 }
 
@@ -199,9 +199,8 @@ mod tests {
             };
             assert_eq!(ask(check_max_open_trades, &limits, begin), expected, "{own} and {others}");
         }
-        // A second trade of one of its requests counts until it is over.
         let second = |situation: &mut Situation| {
-            let id = situation.intents.next_id();
+            let id = situation.intents.next;
             situation.begin(Situation::SYMBOL, Stage::Open);
             situation.intents.begin_second(id);
         };
@@ -244,10 +243,9 @@ mod tests {
             });
             assert_eq!(ruling, expected, "lost {lost}, {open} open");
         }
-        // The stake of what may yet be found stays reserved.
         let unopened = |situation: &mut Situation| {
             (0..5).for_each(|_| situation.begin(Situation::SYMBOL, Stage::InDoubt));
-            let first = situation.intents.all()[0].id;
+            let first = situation.intents.unfinished[0].id;
             situation.intents.give_up(first, candlewick_sdk::Millis::MAX);
         };
         assert_eq!(ask(check_daily_loss_limit, &limits, unopened), Ruling::Refuse);
@@ -261,23 +259,16 @@ mod tests {
             daily_profit_target_percent: 0.25,
             ..BotLimitSettings::default()
         };
-        for (check, profit, expected) in [
-            (check_daily_loss_limit as Check, -4_000, Ruling::Pass),
-            (check_daily_loss_limit, -4_001, Ruling::Refuse),
-            (check_daily_profit_target, 2_499, Ruling::Pass),
-            (check_daily_profit_target, 2_500, Ruling::Refuse),
+        let ten = BotLimitSettings { daily_profit_target: Decimal::TEN, ..BotLimitSettings::default() };
+        for (check, limits, profit, expected) in [
+            (check_daily_loss_limit as Check, &limits, -4_000, Ruling::Pass),
+            (check_daily_loss_limit, &limits, -4_001, Ruling::Refuse),
+            (check_daily_profit_target, &limits, 2_499, Ruling::Pass),
+            (check_daily_profit_target, &limits, 2_500, Ruling::Refuse),
+            (check_daily_profit_target, &ten, 999, Ruling::Pass),
+            (check_daily_profit_target, &ten, 1_000, Ruling::Refuse),
         ] {
-            let ruling = ask(check, &limits, |situation| end(situation, profit, Outcome::Won));
-            assert_eq!(ruling, expected, "{profit}");
-        }
-    }
-
-    #[test]
-    fn a_profit_of_the_day_that_the_bot_has_reached_is_enough() {
-        let limits = BotLimitSettings { daily_profit_target: Decimal::TEN, ..BotLimitSettings::default() };
-        for (profit, expected) in [(999, Ruling::Pass), (1_000, Ruling::Refuse)] {
-            let ruling =
-                ask(check_daily_profit_target, &limits, |situation| end(situation, profit, Outcome::Won));
+            let ruling = ask(check, limits, |situation| end(situation, profit, Outcome::Won));
             assert_eq!(ruling, expected, "{profit}");
         }
     }
@@ -308,7 +299,6 @@ mod tests {
                 (0..open).for_each(|_| situation.begin(Situation::SYMBOL, Stage::Open));
             });
             assert_eq!(ruling, expected, "{profit}, {open} open");
-            // The next session begins with nothing.
             let anew = |situation: &mut Situation| {
                 situation.state.earn_in_session(BotId::FIRST, Money::from_minor(profit));
                 situation.state.begin_session((Money::from_minor(200_000), Money::ZERO), None);

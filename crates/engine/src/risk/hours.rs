@@ -53,7 +53,6 @@ pub enum Weekday {
 }
 
 /// A validated window of hours.
-///
 /// `[risk].hours`, rules and filters share it, so they all agree on which times are inside.
 #[derive(Clone, Debug)]
 pub struct Window {
@@ -76,9 +75,6 @@ fn default_timezone() -> String {
 
 impl Window {
     /// Validates the hours of the setting `key`.
-    ///
-    /// # Errors
-    /// An invalid time or time zone, with its key.
     pub fn new(hours: &Hours, key: &str) -> Result<Self, EngineError> {
         Ok(Self {
             days: hours.days.clone(),
@@ -93,27 +89,24 @@ impl Window {
         let Some(moment) = DateTime::from_timestamp_millis(at.get()) else { return false };
         let local = moment.with_timezone(&self.timezone);
         let (time, today) = (local.time(), local.weekday());
-        let starts_on = |day: chrono::Weekday| {
-            self.days.is_empty() || self.days.iter().any(|chosen| chosen.to_chrono() == day)
-        };
         if self.from < self.to {
-            starts_on(today) && self.from <= time && time < self.to
+            self.starts_on(today) && self.from <= time && time < self.to
         } else {
-            (starts_on(today) && time >= self.from) || (starts_on(today.pred()) && time < self.to)
+            (self.starts_on(today) && time >= self.from) || (self.starts_on(today.pred()) && time < self.to)
         }
     }
 
+    fn starts_on(&self, day: chrono::Weekday) -> bool {
+        self.days.is_empty() || self.days.iter().any(|own| *own as u32 == day.num_days_from_monday())
+    }
+
     /// Returns the next start of the window after `at`.
-    ///
     /// If a clock change skips a start, it is the first moment after the skip.
     pub fn next_start(&self, at: Millis) -> Option<Millis> {
         let start = DayStart { time: self.from, timezone: self.timezone };
         let today = DateTime::from_timestamp_millis(at.get())?.with_timezone(&self.timezone).date_naive();
         // A week has each day once, and today's start may be over.
-        let days = today.iter_days().take(8);
-        let days = days.filter(|day| {
-            self.days.is_empty() || self.days.iter().any(|own| own.to_chrono() == day.weekday())
-        });
+        let days = today.iter_days().take(8).filter(|day| self.starts_on(day.weekday()));
         days.filter_map(|day| start.start_of(day)).find(|start| *start > at)
     }
 }
@@ -126,15 +119,11 @@ pub struct LocalClock {
 
 impl LocalClock {
     /// Creates the clock of an IANA time zone, the value of the setting `key`.
-    ///
-    /// # Errors
-    /// An unknown time zone, with its key.
     pub fn new(timezone: &str, key: &str) -> Result<Self, EngineError> {
         Ok(Self { timezone: parse_timezone(timezone, key)? })
     }
 
     /// Returns the local time at `at`, in milliseconds since 1970-01-01 00:00.
-    ///
     /// A clock change shifts the result, so it may repeat or skip values.
     pub fn shown(self, at: Millis) -> Millis {
         let Some(moment) = DateTime::from_timestamp_millis(at.get()) else { return at };
@@ -145,11 +134,7 @@ impl LocalClock {
 
 impl DayStart {
     /// Parses the start of a day, such as `00:00`, in an IANA time zone.
-    ///
     /// The keys are `day_start` and `day_timezone` of a section such as `risk`.
-    ///
-    /// # Errors
-    /// An invalid time or time zone, with its key.
     pub fn new(time: &str, timezone: &str, section: &str) -> Result<Self, EngineError> {
         Ok(Self {
             time: parse_time(time, &format!("{section}.day_start"))?,
@@ -181,8 +166,7 @@ impl DayStart {
         }
     }
 
-    /// Returns the start of a day. If a clock change skips it, it is the first moment after the
-    /// skip.
+    /// Returns the start of a day. If a clock change skips it, it is the first moment after the skip.
     fn start_of(self, day: NaiveDate) -> Option<Millis> {
         let mut local = day.and_time(self.time);
         for _ in 0..25 {
@@ -193,20 +177,6 @@ impl DayStart {
             local = local.checked_add_signed(chrono::Duration::minutes(15))?;
         }
         None
-    }
-}
-
-impl Weekday {
-    const fn to_chrono(self) -> chrono::Weekday {
-        match self {
-            Self::Mon => chrono::Weekday::Mon,
-            Self::Tue => chrono::Weekday::Tue,
-            Self::Wed => chrono::Weekday::Wed,
-            Self::Thu => chrono::Weekday::Thu,
-            Self::Fri => chrono::Weekday::Fri,
-            Self::Sat => chrono::Weekday::Sat,
-            Self::Sun => chrono::Weekday::Sun,
-        }
     }
 }
 
@@ -286,9 +256,9 @@ mod tests {
         Millis::new(text.parse::<DateTime<chrono::Utc>>().unwrap().timestamp_millis())
     }
 
-    fn day(start: &str, timezone: &str, moment: &str, expected: (&str, &str)) {
-        let day = DayStart::new(start, timezone, "risk").unwrap().day_of(at(moment));
-        assert_eq!(day, (at(expected.0), at(expected.1)), "{start} {timezone} {moment}");
+    fn window(days: &[Weekday], from: &str, to: &str, timezone: &str) -> Window {
+        let [from, to, timezone] = [from, to, timezone].map(str::to_owned);
+        Window::new(&Hours { days: days.to_vec(), from, to, timezone }, "risk.hours").unwrap()
     }
 
     #[test]
@@ -303,43 +273,45 @@ mod tests {
             ("Asia/Kolkata", "2026-07-01T20:00:00Z", "2026-07-02T01:30:00Z"),
             ("Australia/Lord_Howe", "2026-01-05T00:00:00Z", "2026-01-05T11:00:00Z"),
         ] {
-            assert_eq!(
-                LocalClock::new(zone, "zone").unwrap().shown(at(moment)),
-                at(shown),
-                "{zone} {moment}"
-            );
+            let found = LocalClock::new(zone, "zone").unwrap().shown(at(moment));
+            assert_eq!(found, at(shown), "{zone} {moment}");
         }
         assert!(LocalClock::new("Europe/Lundon", "zone").is_err());
     }
 
     #[test]
-    fn the_day_starts_at_its_time_in_its_zone() {
-        day("00:00", "UTC", "2026-01-05T00:00:00Z", ("2026-01-05T00:00:00Z", "2026-01-06T00:00:00Z"));
-        day("00:00", "UTC", "2026-01-05T23:59:59Z", ("2026-01-05T00:00:00Z", "2026-01-06T00:00:00Z"));
-        day(
-            "17:00",
-            "America/New_York",
-            "2026-01-05T21:59:00Z",
-            ("2026-01-04T22:00:00Z", "2026-01-05T22:00:00Z"),
-        );
+    fn a_day_starts_at_its_time_in_its_zone_also_where_its_clocks_change() {
+        for (start, zone, moment, begin, end) in [
+            ("00:00", "UTC", "01-05T00:00:00", "01-05T00:00", "01-06T00:00"),
+            ("00:00", "UTC", "01-05T23:59:59", "01-05T00:00", "01-06T00:00"),
+            ("17:00", "America/New_York", "01-05T21:59:00", "01-04T22:00", "01-05T22:00"),
+            ("17:00", "America/New_York", "01-05T22:00:00", "01-05T22:00", "01-06T22:00"),
+            // 23 and 25 hours: the clocks of London leap from 01:00 to 02:00 on 2026-03-29, and back on 2026-10-25.
+            ("00:00", "Europe/London", "03-29T12:00:00", "03-29T00:00", "03-29T23:00"),
+            ("00:00", "Europe/London", "10-25T12:00:00", "10-24T23:00", "10-26T00:00"),
+            // 01:30 does not exist that day.
+            ("01:30", "Europe/London", "03-29T12:00:00", "03-29T01:00", "03-30T00:30"),
+        ] {
+            let day = DayStart::new(start, zone, "risk").unwrap().day_of(at(&format!("2026-{moment}Z")));
+            let expected = [begin, end].map(|edge| at(&format!("2026-{edge}:00Z")));
+            assert_eq!([day.0, day.1], expected, "{start} {zone} {moment}");
+        }
     }
 
     #[test]
     fn a_window_starts_next_on_one_of_its_days_at_its_time_in_its_zone() {
         use Weekday::{Mon, Wed};
         for (days, from, timezone, moment, expected) in [
-            (vec![], "08:00", "UTC", "2026-01-05T07:59:59Z", "2026-01-05T08:00:00Z"),
-            (vec![], "08:00", "UTC", "2026-01-05T08:00:00Z", "2026-01-06T08:00:00Z"),
+            (&[][..], "08:00", "UTC", "2026-01-05T07:59:59Z", "2026-01-05T08:00:00Z"),
+            (&[], "08:00", "UTC", "2026-01-05T08:00:00Z", "2026-01-06T08:00:00Z"),
             // 2026-01-05 is a Monday.
-            (vec![Mon], "08:00", "UTC", "2026-01-05T08:00:00Z", "2026-01-12T08:00:00Z"),
-            (vec![Mon, Wed], "22:00", "America/New_York", "2026-01-06T04:00:00Z", "2026-01-08T03:00:00Z"),
+            (&[Mon], "08:00", "UTC", "2026-01-05T08:00:00Z", "2026-01-12T08:00:00Z"),
+            (&[Mon, Wed], "22:00", "America/New_York", "2026-01-06T04:00:00Z", "2026-01-08T03:00:00Z"),
             // The clocks of London leap from 01:00 to 02:00 on 2026-03-29.
-            (vec![], "01:30", "Europe/London", "2026-03-29T00:00:00Z", "2026-03-29T01:00:00Z"),
+            (&[], "01:30", "Europe/London", "2026-03-29T00:00:00Z", "2026-03-29T01:00:00Z"),
         ] {
-            let hours =
-                Hours { days, from: from.to_owned(), to: "23:00".to_owned(), timezone: timezone.to_owned() };
-            let window = Window::new(&hours, "risk.hours[0]").unwrap();
-            assert_eq!(window.next_start(at(moment)), Some(at(expected)), "{hours:?} {moment}");
+            let next = window(days, from, "23:00", timezone).next_start(at(moment));
+            assert_eq!(next, Some(at(expected)), "{days:?} {from} {timezone} {moment}");
         }
     }
 
@@ -356,64 +328,21 @@ mod tests {
     }
 
     #[test]
-    fn a_day_on_which_the_clocks_change_is_23_or_25_hours_long() {
-        day(
-            "00:00",
-            "Europe/London",
-            "2026-03-29T12:00:00Z",
-            ("2026-03-29T00:00:00Z", "2026-03-29T23:00:00Z"),
-        );
-        day(
-            "00:00",
-            "Europe/London",
-            "2026-10-25T12:00:00Z",
-            ("2026-10-24T23:00:00Z", "2026-10-26T00:00:00Z"),
-        );
-    }
-
-    #[test]
-    fn a_start_that_the_clocks_skip_moves_to_after_the_skip() {
-        // In London 01:30 does not exist on 2026-03-29: the clocks go from 01:00 to 02:00 local.
-        day(
-            "01:30",
-            "Europe/London",
-            "2026-03-29T12:00:00Z",
-            ("2026-03-29T01:00:00Z", "2026-03-30T00:30:00Z"),
-        );
-    }
-
-    #[test]
-    fn windows_hold_their_start_and_not_their_end_and_may_cross_midnight() {
-        let window = |days: &[Weekday], from: &str, to: &str| {
-            let hours =
-                Hours { days: days.to_vec(), from: from.into(), to: to.into(), timezone: "UTC".into() };
-            Window::new(&hours, "risk.hours").unwrap()
-        };
-        let day = window(&[], "09:00", "17:00");
-        assert!(day.contains(at("2026-01-05T09:00:00Z")) && !day.contains(at("2026-01-05T17:00:00Z")));
+    fn windows_hold_their_start_and_not_their_end_and_may_cross_midnight_or_last_a_whole_day() {
         // 2026-01-05 is a Monday.
-        let night = window(&[Weekday::Mon], "22:00", "06:00");
-        assert!(night.contains(at("2026-01-05T23:00:00Z")) && night.contains(at("2026-01-06T05:59:00Z")));
-        assert!(!night.contains(at("2026-01-05T05:00:00Z")) && !night.contains(at("2026-01-06T23:00:00Z")));
-    }
-
-    #[test]
-    fn a_window_ends_with_its_last_minute_also_after_midnight_and_one_without_a_length_is_a_whole_day() {
-        let contains = |from: &str, to: &str, moment: &str| {
-            let (days, timezone) = (vec![Weekday::Mon], "UTC".into());
-            let hours = Hours { days, from: from.into(), to: to.into(), timezone };
-            Window::new(&hours, "risk.hours").unwrap().contains(at(moment))
-        };
-        // From Monday to Tuesday.
-        for (from, to, inside, outside) in [
-            ("22:00", "06:00", "2026-01-05T22:00:00Z", "2026-01-05T21:59:59.999Z"),
-            ("22:00", "06:00", "2026-01-06T05:59:59.999Z", "2026-01-06T06:00:00Z"),
-            ("09:00", "17:00", "2026-01-05T16:59:59.999Z", "2026-01-05T17:00:00Z"),
-            ("08:00", "08:00", "2026-01-05T08:00:00Z", "2026-01-05T07:59:59.999Z"),
-            ("08:00", "08:00", "2026-01-06T07:59:59.999Z", "2026-01-06T08:00:00Z"),
+        for (days, from, to, inside, outside) in [
+            (&[][..], "09:00", "17:00", "05T09:00:00Z", "05T17:00:00Z"),
+            (&[], "09:00", "17:00", "05T16:59:59.999Z", "05T08:59:59.999Z"),
+            (&[Weekday::Mon], "22:00", "06:00", "05T23:00:00Z", "05T05:00:00Z"),
+            (&[Weekday::Mon], "22:00", "06:00", "06T05:59:00Z", "06T23:00:00Z"),
+            (&[Weekday::Mon], "22:00", "06:00", "05T22:00:00Z", "05T21:59:59.999Z"),
+            (&[Weekday::Mon], "22:00", "06:00", "06T05:59:59.999Z", "06T06:00:00Z"),
+            (&[Weekday::Mon], "08:00", "08:00", "05T08:00:00Z", "05T07:59:59.999Z"),
+            (&[Weekday::Mon], "08:00", "08:00", "06T07:59:59.999Z", "06T08:00:00Z"),
         ] {
-            assert!(contains(from, to, inside), "{from} {to} {inside}");
-            assert!(!contains(from, to, outside), "{from} {to} {outside}");
+            let contains = |day: &str| window(days, from, to, "UTC").contains(at(&format!("2026-01-{day}")));
+            assert!(contains(inside), "{from} {to} {inside}");
+            assert!(!contains(outside), "{from} {to} {outside}");
         }
     }
 
@@ -426,16 +355,6 @@ mod tests {
     }
 
     #[test]
-    fn a_day_begins_with_its_first_moment_in_any_zone() {
-        day(
-            "17:00",
-            "America/New_York",
-            "2026-01-05T22:00:00Z",
-            ("2026-01-05T22:00:00Z", "2026-01-06T22:00:00Z"),
-        );
-    }
-
-    #[test]
     fn where_the_calendar_ends_days_are_those_of_utc() {
         // 10^8 days after 1970 is the year 275,760, in which no zone has a date any more.
         let (start, day) =
@@ -445,13 +364,9 @@ mod tests {
 
     #[test]
     fn broken_times_and_zones_are_refused_by_key() {
-        assert!(DayStart::new("24:00", "UTC", "risk").unwrap_err().to_string().starts_with("risk.day_start"));
-        assert!(
-            DayStart::new("00:00", "Mars/Base", "risk")
-                .unwrap_err()
-                .to_string()
-                .starts_with("risk.day_timezone")
-        );
+        let problem = |start, zone| DayStart::new(start, zone, "risk").unwrap_err().to_string();
+        assert!(problem("24:00", "UTC").starts_with("risk.day_start"));
+        assert!(problem("00:00", "Mars/Base").starts_with("risk.day_timezone"));
     }
 
     #[test]
@@ -478,14 +393,9 @@ mod tests {
 
     #[test]
     fn a_signal_outside_every_window_is_refused() {
-        let window = |from: &str, to: &str| Hours {
-            days: Vec::new(),
-            from: from.to_owned(),
-            to: to.to_owned(),
-            timezone: "UTC".to_owned(),
-        };
+        let hours = json!([{ "from": "08:00", "to": "10:00" }, { "from": "20:00", "to": "21:00" }]);
         let mut situation =
-            Situation::with(|risk| risk.hours = vec![window("08:00", "10:00"), window("20:00", "21:00")]);
+            Situation::with(|risk| risk.hours = serde_json::from_value(hours.clone()).unwrap());
         for (hour, expected) in
             [(8, Ruling::Pass), (10, Ruling::Refuse), (20, Ruling::Pass), (21, Ruling::Refuse)]
         {

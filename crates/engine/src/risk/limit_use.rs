@@ -13,7 +13,6 @@ pub struct LimitUse {
     /// Rule of the limit.
     pub rule: Rule,
     /// Used amount, at least zero and possibly above the limit.
-    ///
     /// For a limit per symbol it is that of the symbol that uses most.
     pub used: Quantity,
     /// Value of the limit.
@@ -51,14 +50,14 @@ pub(crate) fn limit_use(
     let hour = state.trades_after(now - Millis::HOUR);
     // Open trades count as lost until they settle.
     let day_loss = ledger.open_stakes() - ledger.day_result();
-    let session = state.session();
+    let session = state.session;
     let session_loss = ledger.open_stakes() - session.result(ledger.shortage());
     let fall = ledger.peak() - ledger.available();
     [
         count(Rule::MaxOpenTrades, intents.trades(), limits.max_open_trades),
         count(Rule::MaxOpenTradesPerSymbol, intents.most_on_a_symbol(), limits.max_open_trades_per_symbol),
         count(Rule::MaxTradesPerHour, hour, limits.max_trades_per_hour),
-        count(Rule::MaxTradesPerDay, state.trades_today() as usize, limits.max_trades_per_day as usize),
+        count(Rule::MaxTradesPerDay, state.trades_today as usize, limits.max_trades_per_day as usize),
         money(Rule::DailyLossLimit, day_loss, limits.daily_loss_limit.of(ledger.day_equity())),
         money(
             Rule::DailyProfitTarget,
@@ -84,7 +83,7 @@ pub(crate) fn limit_use_of(
     let tally = state.tally(bot);
     // Open trades count as lost until they settle.
     let day_loss = intents.stakes_of(bot) - tally.day_profit;
-    let (session, session_loss) = (state.session(), intents.stakes_of(bot) - tally.session_profit);
+    let (session, session_loss) = (state.session, intents.stakes_of(bot) - tally.session_profit);
     let (today, most_today) = (tally.trades_today as usize, own.max_trades_per_day as usize);
     let (losses, most_losses) = (tally.losses as usize, own.max_loss_streak as usize);
     let money = |rule, used, bound: Bound| LimitUse::of_money(rule, used, bound.of(ledger.day_equity())?);
@@ -103,16 +102,13 @@ pub(crate) fn limit_use_of(
     .collect()
 }
 
-/// Returns the remaining loss under one of the bot's limits that count open stakes as lost. May be
-/// negative.
+/// Returns the remaining loss under one of the bot's limits that count open stakes as lost. May be negative.
 pub(super) fn room_of_bot(rule: Rule, bot: BotId, view: View<'_>) -> Option<Money> {
     let View { limits, ledger, state, intents, .. } = view;
     let (own, tally) = (limits.of_bot(bot)?, state.tally(bot));
     let (most, profit) = match rule {
         Rule::BotDailyLossLimit => (own.daily_loss_limit.of(ledger.day_equity())?, tally.day_profit),
-        Rule::BotSessionLossLimit => {
-            (own.session_loss_limit.of(state.session().equity)?, tally.session_profit)
-        }
+        Rule::BotSessionLossLimit => (own.session_loss_limit.of(state.session.equity)?, tally.session_profit),
         _ => return None,
     };
     Some(most + profit - intents.stakes_of(bot))

@@ -29,8 +29,8 @@ pub(crate) struct Limits {
     pub(super) cooldown_after_losses: u32,
     pub(super) cooldown_after_losses_span: Millis,
     pub(super) cooldown_scope: CooldownScope,
-    pub(super) pauses: Vec<PauseSettings>,
-    pub(super) refused_by_venue_pause: Millis,
+    pub(crate) pauses: Vec<PauseSettings>,
+    pub(crate) refused_by_venue_pause: Millis,
     min_payout: Option<Payout>,
     named_payouts: BTreeMap<Symbol, Option<Payout>>,
     payouts: Vec<Option<Payout>>,
@@ -46,11 +46,11 @@ pub(crate) struct Limits {
     pub(super) max_clock_skew: Millis,
     pub(super) hours: Vec<Window>,
     pub(super) day_start: DayStart,
-    minimum_stake: Money,
+    pub(crate) minimum_stake: Money,
     pub(super) max_stake: Money,
-    pub(super) stake_step: Money,
+    pub(crate) stake_step: Money,
     pub(super) max_stake_fraction: f64,
-    cap_stakes: bool,
+    pub(crate) cap_stakes: bool,
     pub(crate) enforce_verdict: bool,
     named_bots: BTreeMap<String, BotLimits>,
     bots: Vec<Option<BotLimits>>,
@@ -161,10 +161,6 @@ impl Limits {
         self.bots.get(bot.index())?.as_ref()
     }
 
-    pub(crate) const fn minimum_stake(&self) -> Money {
-        self.minimum_stake
-    }
-
     pub(crate) const fn caps_open_trades(&self) -> bool {
         self.max_open_trades > 0 || self.max_open_trades_per_symbol > 0
     }
@@ -175,9 +171,8 @@ impl Limits {
         caps.into_iter().filter(|cap| *cap > 0).min()
     }
 
-    /// Returns the maximum number of open trades, at least 1. Without a cap it is 1:
-    /// [`check_stakes`](crate::check_stakes) rejects new runs that need it, while earlier runs are
-    /// replayed as they were.
+    /// Returns the maximum number of open trades, at least 1. Without a cap it is 1, for earlier runs alone:
+    /// [`check_stakes`](crate::check_stakes) rejects new ones.
     pub(crate) fn most_together(&self, symbols: usize) -> u32 {
         let per_symbol = self.max_open_trades_per_symbol.saturating_mul(symbols.max(1));
         let caps = [self.max_open_trades, per_symbol].into_iter().filter(|cap| *cap > 0);
@@ -186,10 +181,6 @@ impl Limits {
 
     pub(crate) const fn step_down(&self, stake: Money) -> Money {
         stake.floor_to(self.stake_step)
-    }
-
-    pub(crate) const fn stake_step(&self) -> Money {
-        self.stake_step
     }
 
     pub(crate) fn largest_stake(&self) -> Option<Money> {
@@ -210,11 +201,6 @@ impl Limits {
         bounds.into_iter().flatten().min().map(|most| self.step_down(most))
     }
 
-    #[inline]
-    pub(crate) const fn caps_stakes(&self) -> bool {
-        self.cap_stakes
-    }
-
     pub(crate) const fn counts_hours(&self) -> bool {
         self.max_trades_per_hour > 0
     }
@@ -230,11 +216,6 @@ impl Limits {
     pub(crate) fn session_end(&self, at: Millis) -> Millis {
         let starts = self.hours.iter().filter_map(|window| window.next_start(at));
         starts.filter(|_| self.session.is_of_hours()).min().unwrap_or(Millis::MAX)
-    }
-
-    #[inline]
-    pub(crate) const fn has_pauses(&self) -> bool {
-        !self.pauses.is_empty()
     }
 
     pub(crate) fn drawdown_below(&self, peak: Money) -> Option<Money> {
@@ -264,7 +245,7 @@ fn raised_to(step: Money, least: Money) -> Money {
 }
 
 pub(super) fn amount(scale: MoneyScale, amount: Decimal, key: &str) -> Result<Money, EngineError> {
-    let money = scale.exact(amount).map_err(|source| EngineError::Amount { key: key.to_owned(), source })?;
+    let money = EngineError::exact(scale, amount, key)?;
     if money < Money::ZERO {
         return Err(EngineError::setting(key, "an amount cannot be below 0; 0 turns the limit off"));
     }
@@ -273,13 +254,9 @@ pub(super) fn amount(scale: MoneyScale, amount: Decimal, key: &str) -> Result<Mo
 
 pub(super) fn percent(value: f64, key: &str) -> Result<f64, EngineError> {
     if (0.0..=100.0).contains(&value) {
-        Ok(value / 100.0)
-    } else {
-        Err(EngineError::setting(
-            key,
-            format!("{value} is not a percent from 0 to 100; 0 turns the limit off"),
-        ))
+        return Ok(value / 100.0);
     }
+    Err(EngineError::setting(key, format!("{value} is not a percent from 0 to 100; 0 turns the limit off")))
 }
 
 fn payouts_by_symbol(
@@ -348,16 +325,14 @@ mod tests {
         for (names, expected) in [
             (&[][..], None),
             (&["EURUSD", "GBPUSD"], None),
-            (
-                &["EURUSD"],
-                Some("risk.best_payout_of: EURUSD alone is no choice: name two symbols or more, or none"),
-            ),
-            (&["A", "B", "A"], Some("risk.best_payout_of: A stands there twice: leave one out")),
+            (&["EURUSD"], Some("EURUSD alone is no choice: name two symbols or more, or none")),
+            (&["A", "B", "A"], Some("A stands there twice: leave one out")),
         ] {
             let best_payout_of = names.iter().map(ToString::to_string).collect();
             let settings = RiskSettings { best_payout_of, ..RiskSettings::default() };
             let problem = Limits::new(&settings, MoneyScale::default()).err().map(|error| error.to_string());
-            assert_eq!(problem.as_deref(), expected, "{names:?}");
+            let expected = expected.map(|words| format!("risk.best_payout_of: {words}"));
+            assert_eq!(problem, expected, "{names:?}");
         }
     }
 
@@ -381,7 +356,7 @@ mod tests {
             let stakes = |risk: &mut RiskSettings| {
                 (risk.min_stake, risk.stake_step) = (Decimal::new(least, 2), Decimal::new(step, 2));
             };
-            assert_eq!(limits(stakes).minimum_stake().minor(), expected, "{least} in steps of {step}");
+            assert_eq!(limits(stakes).minimum_stake.minor(), expected, "{least} in steps of {step}");
         }
     }
 }

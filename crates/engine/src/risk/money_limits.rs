@@ -31,8 +31,7 @@ impl Bound {
         self.amount.is_positive().then_some(self.amount)
     }
 
-    /// Returns the share of an equity, rounded down to the smallest unit, `None` without a
-    /// percentage.
+    /// Returns the share of an equity, rounded down to the smallest unit, `None` without a percentage.
     pub(crate) fn share_of(&self, equity: Money) -> Option<Money> {
         let part = || i128::from(equity.max(Money::ZERO).minor()) * i128::from(self.parts) / WHOLE;
         (self.parts > 0).then(|| Money::from_minor(i64::try_from(part()).unwrap_or(i64::MAX)))
@@ -75,7 +74,7 @@ pub(super) fn check_loss_streak(_proposal: &Proposal, view: View<'_>) -> Ruling 
 pub(super) fn check_stake_bounds(proposal: &Proposal, view: View<'_>) -> Ruling {
     let limits = view.limits;
     refuse_if(
-        proposal.stake < limits.minimum_stake()
+        proposal.stake < limits.minimum_stake
             || limits.largest_stake().is_some_and(|most| proposal.stake > most)
             || (limits.max_stake_fraction > 0.0
                 && proposal.stake > view.ledger.available().scaled_down(limits.max_stake_fraction)),
@@ -125,7 +124,6 @@ mod tests {
     }
 
     proptest! {
-        /// Against whole numbers alone.
         #[test]
         fn a_share_is_its_part_rounded_down_to_the_unit(
             equity in 0_i64..1_000_000_000_000,
@@ -139,60 +137,43 @@ mod tests {
 
     #[test]
     fn settled_losses_open_stakes_and_this_stake_together_stay_within_the_limit() {
-        // The limit is 100.00, this stake 10.00.
-        for (lost, open, expected) in [
-            (0, 0, Ruling::Pass),
-            (9_000, 0, Ruling::Pass),
-            (9_001, 0, Ruling::Refuse),
-            (4_000, 5_000, Ruling::Pass),
-            (4_000, 5_001, Ruling::Refuse),
-        ] {
-            let mut situation = Situation::default();
-            situation.lose(Money::from_minor(lost));
-            situation.ledger.reserve(Money::from_minor(open));
-            assert_eq!(situation.ask(check_daily_loss_limit), expected, "lost {lost}, open {open}");
-        }
-    }
-
-    #[test]
-    fn a_limit_in_percent_is_of_the_equity_at_the_beginning_of_the_day() {
-        // 2 % of 10,000.00 are 200.00; a deposit of 5,000.00 makes them 300.00, what is lost in the day leaves them.
-        for (deposit, lost, expected) in [
-            (0, 19_000, Ruling::Pass),
-            (0, 19_001, Ruling::Refuse),
-            (500_000, 29_000, Ruling::Pass),
-            (500_000, 29_001, Ruling::Refuse),
+        // This stake is 10.00, the limit 100.00, none, or 2 % of 10,000.00, which a deposit of 5,000.00 makes 300.00.
+        for (limit, deposit, lost, open, expected) in [
+            ((100, 0.0), 0, 0, 0, Ruling::Pass),
+            ((100, 0.0), 0, 9_000, 0, Ruling::Pass),
+            ((100, 0.0), 0, 9_001, 0, Ruling::Refuse),
+            ((100, 0.0), 0, 4_000, 5_000, Ruling::Pass),
+            ((100, 0.0), 0, 4_000, 5_001, Ruling::Refuse),
+            ((0, 0.0), 0, 900_000, 0, Ruling::Pass),
+            ((0, 2.0), 0, 19_000, 0, Ruling::Pass),
+            ((0, 2.0), 0, 19_001, 0, Ruling::Refuse),
+            ((0, 2.0), 500_000, 29_000, 0, Ruling::Pass),
+            ((0, 2.0), 500_000, 29_001, 0, Ruling::Refuse),
         ] {
             let mut situation = Situation::with(|risk| {
-                (risk.daily_loss_limit, risk.daily_loss_limit_percent) = (Decimal::ZERO, 2.0);
+                (risk.daily_loss_limit, risk.daily_loss_limit_percent) = (Decimal::from(limit.0), limit.1);
             });
             situation.ledger.deposit(Money::from_minor(deposit));
             situation.lose(Money::from_minor(lost));
-            assert_eq!(situation.ask(check_daily_loss_limit), expected, "deposit {deposit}, lost {lost}");
+            situation.ledger.reserve(Money::from_minor(open));
+            let ruling = situation.ask(check_daily_loss_limit);
+            assert_eq!(ruling, expected, "{limit:?}: deposit {deposit}, lost {lost}, open {open}");
         }
-    }
-
-    #[test]
-    fn a_limit_of_zero_refuses_nothing() {
-        let mut situation = Situation::with(|risk| risk.daily_loss_limit = Decimal::ZERO);
-        situation.lose(Money::from_minor(900_000));
-        assert_eq!(situation.ask(check_daily_loss_limit), Ruling::Pass);
     }
 
     #[test]
     fn a_reached_target_refuses() {
-        for (won, expected) in [(4_999, Ruling::Pass), (5_000, Ruling::Refuse)] {
-            let mut situation = Situation::with(|risk| risk.daily_profit_target = Decimal::from(50));
-            situation.ledger.settle(Money::ZERO, Money::from_minor(won));
-            assert_eq!(situation.ask(check_daily_profit_target), expected, "won {won}");
-        }
-    }
-
-    #[test]
-    fn a_target_in_percent_is_of_the_equity_at_the_beginning_of_the_day() {
-        // 1.5 % of 10,000.00.
-        for (won, expected) in [(14_999, Ruling::Pass), (15_000, Ruling::Refuse)] {
-            let mut situation = Situation::with(|risk| risk.daily_profit_target_percent = 1.5);
+        // 50.00, and 1.5 % of 10,000.00.
+        for (target, percent, won, expected) in [
+            (50, 0.0, 4_999, Ruling::Pass),
+            (50, 0.0, 5_000, Ruling::Refuse),
+            (0, 1.5, 14_999, Ruling::Pass),
+            (0, 1.5, 15_000, Ruling::Refuse),
+        ] {
+            let mut situation = Situation::with(|risk| {
+                let target = Decimal::from(target);
+                (risk.daily_profit_target, risk.daily_profit_target_percent) = (target, percent);
+            });
             situation.ledger.settle(Money::ZERO, Money::from_minor(won));
             assert_eq!(situation.ask(check_daily_profit_target), expected, "won {won}");
         }
@@ -228,59 +209,34 @@ mod tests {
     }
 
     #[test]
-    fn after_a_resume_the_peak_is_the_present_equity() {
-        let mut situation = Situation::default();
-        situation.lose(Money::from_minor(300_000));
-        assert_eq!(situation.ask(check_max_drawdown), Ruling::Refuse);
-        situation.ledger.rebase();
-        assert_eq!(situation.ask(check_max_drawdown), Ruling::Pass);
-    }
-
-    #[test]
     fn a_win_ends_the_streak() {
         let mut situation = Situation::with(|risk| risk.max_loss_streak = 2);
-        situation.ledger.count_outcome(Outcome::Lost);
-        assert_eq!(situation.ask(check_loss_streak), Ruling::Pass);
-        situation.ledger.count_outcome(Outcome::Lost);
-        assert_eq!(situation.ask(check_loss_streak), Ruling::Refuse);
-        situation.ledger.count_outcome(Outcome::Won);
-        assert_eq!(situation.ask(check_loss_streak), Ruling::Pass);
+        for (outcome, expected) in
+            [(Outcome::Lost, Ruling::Pass), (Outcome::Lost, Ruling::Refuse), (Outcome::Won, Ruling::Pass)]
+        {
+            situation.ledger.count_outcome(outcome);
+            assert_eq!(situation.ask(check_loss_streak), expected);
+        }
     }
 
     #[test]
-    fn a_stake_outside_its_bounds_is_refused() {
+    fn a_stake_outside_its_bounds_is_refused_and_one_of_nothing_even_without_a_minimum() {
         // Minimum 5.00, maximum 50.00, 0.3 % of 10,000.00 = 30.00.
-        for (stake, percent, expected) in [
-            (499, 0.0, Ruling::Refuse),
-            (500, 0.0, Ruling::Pass),
-            (5_000, 0.0, Ruling::Pass),
-            (5_001, 0.0, Ruling::Refuse),
-            (3_000, 0.3, Ruling::Pass),
-            (3_001, 0.3, Ruling::Refuse),
+        for (least, stake, percent, expected) in [
+            (5, 499, 0.0, Ruling::Refuse),
+            (5, 500, 0.0, Ruling::Pass),
+            (5, 5_000, 0.0, Ruling::Pass),
+            (5, 5_001, 0.0, Ruling::Refuse),
+            (5, 3_000, 0.3, Ruling::Pass),
+            (5, 3_001, 0.3, Ruling::Refuse),
+            (0, 0, 0.0, Ruling::Refuse),
         ] {
             let mut situation = Situation::with(|risk| {
-                risk.min_stake = Decimal::from(5);
-                risk.max_stake = Decimal::from(50);
+                (risk.min_stake, risk.max_stake) = (Decimal::from(least), Decimal::from(50));
                 risk.max_stake_percent = percent;
             });
             situation.proposal.stake = Money::from_minor(stake);
             assert_eq!(situation.ask(check_stake_bounds), expected, "{stake} at {percent} %");
         }
-    }
-
-    #[test]
-    fn a_stake_of_nothing_is_refused_even_without_a_minimum() {
-        let mut situation = Situation::with(|risk| risk.min_stake = Decimal::ZERO);
-        situation.proposal.stake = Money::ZERO;
-        assert_eq!(situation.ask(check_stake_bounds), Ruling::Refuse);
-    }
-
-    #[test]
-    fn the_last_cent_can_be_staked_and_no_more() {
-        let mut situation = Situation::default();
-        situation.proposal.stake = situation.ledger.free();
-        assert_eq!(situation.ask(check_insufficient_balance), Ruling::Pass);
-        situation.proposal.stake += Money::from_minor(1);
-        assert_eq!(situation.ask(check_insufficient_balance), Ruling::Refuse);
     }
 }

@@ -72,42 +72,13 @@ pub(super) fn check_max_trades_per_hour(proposal: &Proposal, view: View<'_>) -> 
 
 pub(super) fn check_max_trades_per_day(_proposal: &Proposal, view: View<'_>) -> Ruling {
     let most = view.limits.max_trades_per_day;
-    refuse_if(most > 0 && view.state.trades_today() >= most)
+    refuse_if(most > 0 && view.state.trades_today >= most)
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::Situation;
     use super::*;
-
-    #[test]
-    fn an_unanswered_open_blocks_its_symbol_for_every_bot() {
-        let mut situation = Situation::default();
-        situation.begin(Situation::SYMBOL, Stage::InFlight);
-        assert_eq!(situation.ask(check_in_flight), Ruling::Refuse);
-        situation.proposal.symbol = Situation::other_symbol();
-        assert_eq!(situation.ask(check_in_flight), Ruling::Pass);
-    }
-
-    #[test]
-    fn a_doubt_blocks_its_symbol_and_no_other() {
-        let mut situation = Situation::default();
-        situation.begin(Situation::SYMBOL, Stage::InDoubt);
-        assert_eq!(situation.ask(check_in_doubt), Ruling::Refuse);
-        situation.proposal.symbol = Situation::other_symbol();
-        assert_eq!(situation.ask(check_in_doubt), Ruling::Pass);
-    }
-
-    #[test]
-    fn an_open_trade_the_other_way_refuses_unless_allowed() {
-        for (allowed, expected) in [(false, Ruling::Refuse), (true, Ruling::Pass)] {
-            let mut situation = Situation::with(|risk| risk.allow_opposite = allowed);
-            situation.begin(Situation::SYMBOL, Stage::Open);
-            assert_eq!(situation.ask(check_opposite_open), Ruling::Pass, "same direction");
-            situation.proposal.direction = situation.proposal.direction.opposite();
-            assert_eq!(situation.ask(check_opposite_open), expected, "allow_opposite = {allowed}");
-        }
-    }
 
     #[test]
     fn the_same_bet_twice_refuses_unless_allowed() {
@@ -145,11 +116,9 @@ mod tests {
         assert_eq!(situation.ask(check_duplicate_open), Ruling::Refuse);
     }
 
-    /// What both rules say: that of all, and that of the symbol.
     fn ask(all: u32, per_symbol: u32, here: usize, elsewhere: usize) -> [Ruling; 2] {
         let mut situation = Situation::with(|risk| {
-            risk.max_open_trades = all;
-            risk.max_open_trades_per_symbol = per_symbol;
+            (risk.max_open_trades, risk.max_open_trades_per_symbol) = (all, per_symbol);
         });
         (0..here).for_each(|_| situation.begin(Situation::SYMBOL, Stage::Open));
         (0..elsewhere).for_each(|_| situation.begin(Situation::other_symbol(), Stage::InFlight));
@@ -181,11 +150,10 @@ mod tests {
                     [situation.ask(check_max_open_trades), situation.ask(check_max_open_trades_per_symbol)];
                 if all == Ruling::Pass { symbol } else { all }
             };
-            let id = situation.intents.next_id();
+            let id = situation.intents.next;
             situation.begin(Situation::SYMBOL, Stage::Open);
             situation.intents.begin_second(id);
             assert_eq!(ask(&situation), Ruling::Refuse);
-            // It may outlive the trade that was asked for.
             situation.intents.settle(id);
             assert_eq!(ask(&situation), Ruling::Pass);
             situation.begin(Situation::SYMBOL, Stage::Open);
@@ -219,24 +187,16 @@ mod tests {
         situation.state.count_trade(&situation.limits, gone);
         situation.state.recount_trade(&situation.limits, late);
         situation.state.uncount_trade(gone);
-        assert_eq!(
-            situation.ask(check_max_trades_per_hour),
-            Ruling::Refuse,
-            "two of this hour's trades came to be"
-        );
+        assert_eq!(situation.ask(check_max_trades_per_hour), Ruling::Refuse, "two of this hour's came to be");
     }
 
     #[test]
-    fn a_limit_of_zero_refuses_nothing() {
-        let mut situation = Situation::with(|risk| risk.max_trades_per_day = 0);
+    fn a_new_day_counts_anew_and_a_limit_of_zero_refuses_nothing() {
+        let mut unlimited = Situation::with(|risk| risk.max_trades_per_day = 0);
         for _ in 0..500 {
-            situation.state.count_trade(&situation.limits, situation.proposal.at);
+            unlimited.state.count_trade(&unlimited.limits, unlimited.proposal.at);
         }
-        assert_eq!(situation.ask(check_max_trades_per_day), Ruling::Pass);
-    }
-
-    #[test]
-    fn a_new_day_counts_anew() {
+        assert_eq!(unlimited.ask(check_max_trades_per_day), Ruling::Pass);
         let mut situation = Situation::with(|risk| risk.max_trades_per_day = 1);
         situation.state.count_trade(&situation.limits, situation.proposal.at);
         assert_eq!(situation.ask(check_max_trades_per_day), Ruling::Refuse);

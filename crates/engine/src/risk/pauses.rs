@@ -1,6 +1,7 @@
 //! Cooldowns after losses, and pauses after a number of wins, losses or trades.
 
 use super::{DayStart, Proposal, RiskSettings, Ruling, View, refuse_if};
+use crate::settings::is_default;
 use crate::{BotId, EngineError, Renumbering, SymbolId};
 use candlewick_sdk::{Millis, Outcome, Symbol};
 use schemars::JsonSchema;
@@ -16,10 +17,10 @@ pub struct PauseSettings {
     /// Of what.
     pub of: PauseCause,
     /// How long, in seconds; left out, until the day of the daily limits ends.
-    #[serde(default, skip_serializing_if = "is_until_day_end")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub for_s: u32,
     /// Whose trades are counted, and who rests.
-    #[serde(default, skip_serializing_if = "PauseScope::is_all")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub scope: PauseScope,
 }
 
@@ -74,11 +75,6 @@ struct PauseCount {
     rested_at: Millis,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-const fn is_until_day_end(seconds: &u32) -> bool {
-    *seconds == 0
-}
-
 /// An ended trade, as far as pauses depend on it.
 #[derive(Clone, Copy, Debug)]
 pub struct EndedTrade<'a> {
@@ -121,11 +117,6 @@ pub fn pause_after(
 }
 
 impl PauseScope {
-    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-    fn is_all(&self) -> bool {
-        *self == Self::All
-    }
-
     const fn place(self, bot: BotId, symbol: SymbolId) -> usize {
         match self {
             Self::All => 0,
@@ -193,7 +184,7 @@ impl PauseState {
         self.counts.is_empty()
     }
 
-    pub(super) fn count(
+    pub(crate) fn count(
         &mut self,
         pauses: &[PauseSettings],
         (bot, symbol): (BotId, SymbolId),
@@ -246,7 +237,7 @@ impl PauseState {
         rests.max().unwrap_or(Millis::new(i64::MIN))
     }
 
-    pub(super) fn running(&self, now: Millis) -> Vec<RunningPause> {
+    pub(crate) fn running(&self, now: Millis) -> Vec<RunningPause> {
         let counts = self.counts.iter().filter(|known| known.rested_at > now);
         let mut running: Vec<RunningPause> = counts
             .map(|known| RunningPause { pause: known.pause, until: known.rested_at, of: known.of })
@@ -295,14 +286,11 @@ mod tests {
         let symbol = |name: &str| name.parse::<Symbol>().unwrap();
         let two = PauseSettings { after: 2, of: PauseCause::Losses, for_s: 600, scope: PauseScope::Bot };
         let risk = RiskSettings { pauses: vec![two], ..RiskSettings::default() };
-        let lost = |bot, minute: i64| EndedTrade {
-            bot,
-            symbol: symbol("EURUSD"),
-            outcome: Outcome::Lost,
-            at: Millis::MINUTE * minute,
+        let lost = |bot, minute: i64| {
+            let (symbol, at) = (symbol("EURUSD"), Millis::MINUTE * minute);
+            EndedTrade { bot, symbol, outcome: Lost, at }
         };
         let ask = |bot, minute: i64| {
-            // Given in any order; the other bot has lost once.
             let ended = vec![lost("a", 3), lost("a", 1), lost("b", 2)];
             pause_after(&risk, (bot, symbol("EURUSD")), ended, Millis::MINUTE * minute)
         };
@@ -311,7 +299,6 @@ mod tests {
         assert_eq!(ask("b", 4), None);
     }
 
-    /// Asks `wait_ms` after the last of `losses` losses on the proposal's symbol.
     fn ask_after_losses(change: impl Fn(&mut RiskSettings), losses: u32, wait_ms: i64) -> Ruling {
         let mut situation = Situation::with(change);
         let lost_at = situation.proposal.at - Millis::new(wait_ms);
@@ -323,22 +310,21 @@ mod tests {
     }
 
     #[test]
-    fn any_loss_rests_for_its_cooldown() {
+    fn any_loss_rests_for_its_cooldown_and_several_in_a_row_rest_longer() {
         let minute = |risk: &mut RiskSettings| risk.cooldown_after_loss_s = 60;
-        assert_eq!(ask_after_losses(minute, 1, 59_999), Ruling::Refuse);
-        assert_eq!(ask_after_losses(minute, 1, 60_000), Ruling::Pass);
-        assert_eq!(ask_after_losses(minute, 0, 0), Ruling::Pass);
-    }
-
-    #[test]
-    fn several_losses_in_a_row_rest_longer() {
+        for (losses, wait_ms, expected) in
+            [(1, 59_999, Ruling::Refuse), (1, 60_000, Ruling::Pass), (0, 0, Ruling::Pass)]
+        {
+            assert_eq!(ask_after_losses(minute, losses, wait_ms), expected);
+        }
         let hour_after_three = |risk: &mut RiskSettings| {
-            risk.cooldown_after_losses = 3;
-            risk.cooldown_after_losses_s = 3_600;
+            (risk.cooldown_after_losses, risk.cooldown_after_losses_s) = (3, 3_600);
         };
-        assert_eq!(ask_after_losses(hour_after_three, 2, 1), Ruling::Pass);
-        assert_eq!(ask_after_losses(hour_after_three, 3, 3_599_999), Ruling::Refuse);
-        assert_eq!(ask_after_losses(hour_after_three, 3, 3_600_000), Ruling::Pass);
+        for (losses, wait_ms, expected) in
+            [(2, 1, Ruling::Pass), (3, 3_599_999, Ruling::Refuse), (3, 3_600_000, Ruling::Pass)]
+        {
+            assert_eq!(ask_after_losses(hour_after_three, losses, wait_ms), expected);
+        }
     }
 
     #[test]
@@ -355,19 +341,18 @@ mod tests {
     }
 
     const DAY_END: Millis = Millis::new(1_767_571_200_000 + 86_400_000);
+    const OWN: (BotId, SymbolId) = (BotId::FIRST, Situation::SYMBOL);
 
     fn pause(after: u32, of: PauseCause, for_s: u32) -> PauseSettings {
         PauseSettings { after, of, for_s, scope: PauseScope::All }
     }
 
-    /// After trades that ended so, one a second, the last of them `wait_ms` ago.
     fn ask_after(pause: PauseSettings, outcomes: &[Outcome], wait_ms: i64) -> Ruling {
         let mut situation = Situation::with(|risk| risk.pauses = vec![pause]);
         let last = situation.proposal.at - Millis::new(wait_ms);
         for (later, outcome) in outcomes.iter().rev().enumerate().rev() {
             let at = last - Millis::from_seconds(later as i64);
-            let whose = (BotId::FIRST, Situation::SYMBOL);
-            situation.state.count_pauses(&situation.limits, whose, *outcome, (at, DAY_END));
+            situation.end(OWN, *outcome, (at, DAY_END));
         }
         situation.ask(check_pause)
     }
@@ -407,9 +392,7 @@ mod tests {
     fn one_without_a_time_lasts_until_the_day_ends() {
         for (at, expected) in [(DAY_END - Millis::new(1), Ruling::Refuse), (DAY_END, Ruling::Pass)] {
             let mut situation = Situation::with(|risk| risk.pauses = vec![pause(1, PauseCause::Wins, 0)]);
-            let end = (situation.proposal.at, DAY_END);
-            let whose = (BotId::FIRST, Situation::SYMBOL);
-            situation.state.count_pauses(&situation.limits, whose, Won, end);
+            situation.end(OWN, Won, (situation.proposal.at, DAY_END));
             situation.proposal.at = at;
             assert_eq!(situation.ask(check_pause), expected, "{at}");
         }
@@ -417,7 +400,6 @@ mod tests {
 
     #[test]
     fn the_scope_says_whose_trades_count_and_who_rests() {
-        // One loss each of another bot on the symbol, and of the bot on another symbol.
         let other_bot = BotId::new(1).unwrap();
         for (scope, expected) in [
             (PauseScope::All, Ruling::Refuse),
@@ -428,11 +410,10 @@ mod tests {
             let mut situation = Situation::with(|risk| risk.pauses = vec![two]);
             let end = (situation.proposal.at, DAY_END);
             for whose in [(other_bot, Situation::SYMBOL), (BotId::FIRST, Situation::other_symbol())] {
-                situation.state.count_pauses(&situation.limits, whose, Lost, end);
+                situation.end(whose, Lost, end);
             }
             assert_eq!(situation.ask(check_pause), expected, "{scope:?}");
-            // The second of the bot on the symbol is the second for each.
-            situation.state.count_pauses(&situation.limits, (BotId::FIRST, Situation::SYMBOL), Lost, end);
+            situation.end(OWN, Lost, end);
             assert_eq!(situation.ask(check_pause), Ruling::Refuse, "{scope:?}");
             (situation.proposal.bot, situation.proposal.symbol) = (other_bot, Situation::other_symbol());
             let others = if scope == PauseScope::All { Ruling::Refuse } else { Ruling::Pass };
@@ -443,12 +424,12 @@ mod tests {
     #[test]
     fn a_resume_counts_anew_and_ends_no_pause() {
         let mut situation = Situation::with(|risk| risk.pauses = vec![pause(2, PauseCause::Losses, 60)]);
-        let (whose, end) = ((BotId::FIRST, Situation::SYMBOL), (situation.proposal.at, DAY_END));
+        let end = (situation.proposal.at, DAY_END);
         let mut lose = |is_resumed: bool| {
             if is_resumed {
                 situation.state.resume();
             }
-            situation.state.count_pauses(&situation.limits, whose, Lost, end);
+            situation.end(OWN, Lost, end);
             situation.ask(check_pause)
         };
         assert_eq!([lose(false), lose(true), lose(false)], [Ruling::Pass, Ruling::Pass, Ruling::Refuse]);

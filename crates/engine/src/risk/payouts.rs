@@ -63,21 +63,8 @@ mod tests {
     use crate::intent::Stage;
     use candlewick_sdk::Payout;
 
-    fn with_min_payout() -> Situation {
-        Situation::with(|risk| {
-            risk.min_payout_percent = 80.0;
-            risk.payout_max_age_s = 60;
-        })
-    }
-
-    #[test]
-    fn a_known_payout_below_the_minimum_refuses() {
-        for (percent, expected) in [(79, Ruling::Refuse), (80, Ruling::Pass)] {
-            let mut situation = with_min_payout();
-            let payout = Payout::from_parts(percent * 10_000).unwrap();
-            situation.state.record_payout(Situation::SYMBOL, payout, situation.proposal.at);
-            assert_eq!(situation.ask(check_min_payout), expected, "{percent} %");
-        }
+    fn probe(of: &Situation) -> Probe {
+        Probe::of(&of.limits, &of.state, Situation::SYMBOL, of.proposal.at)
     }
 
     #[test]
@@ -96,52 +83,12 @@ mod tests {
                 risk.min_payout_percent_by_symbol = own.map(|(name, least)| (name.to_owned(), least)).into();
             });
             situation.know_symbols(&[symbol]);
-            let probe =
-                Probe::of(&situation.limits, &situation.state, Situation::SYMBOL, situation.proposal.at);
-            assert_eq!(probe == Probe::NotNeeded, symbol == "GBPUSD", "{symbol}");
-            let payout = Payout::from_parts(percent * 10_000).unwrap();
-            situation.state.record_payout(Situation::SYMBOL, payout, situation.proposal.at);
+            assert_eq!(probe(&situation) == Probe::NotNeeded, symbol == "GBPUSD", "{symbol}");
+            pays(&mut situation, 0, percent, 0);
             assert_eq!(situation.ask(check_min_payout), expected, "{symbol} {percent} %");
         }
     }
 
-    #[test]
-    fn an_unknown_payout_lets_one_probe_through() {
-        let mut situation = with_min_payout();
-        let now = situation.proposal.at;
-        assert_eq!(Probe::of(&situation.limits, &situation.state, Situation::SYMBOL, now), Probe::Needed);
-        assert_eq!(situation.ask(check_min_payout), Ruling::Pass);
-        situation.state.begin_probe(Situation::SYMBOL, IntentId::new(1));
-        assert_eq!(situation.ask(check_min_payout), Ruling::Refuse);
-        situation.state.end_probe(Situation::SYMBOL, IntentId::new(1));
-        assert_eq!(situation.ask(check_min_payout), Ruling::Pass, "the probe was refused: another may try");
-    }
-
-    #[test]
-    fn a_payout_is_found_out_only_where_it_matters_and_is_not_known() {
-        let probe =
-            |risk: &Situation| Probe::of(&risk.limits, &risk.state, Situation::SYMBOL, risk.proposal.at);
-        assert_eq!(probe(&Situation::default()), Probe::NotNeeded, "no least payout is set");
-        let mut situation = with_min_payout();
-        assert_eq!(probe(&situation), Probe::Needed);
-        let payout = Payout::from_parts(850_000).unwrap();
-        situation.state.record_payout(Situation::SYMBOL, payout, situation.proposal.at);
-        assert_eq!(probe(&situation), Probe::NotNeeded, "it is known");
-    }
-
-    #[test]
-    fn an_old_payout_is_unknown() {
-        let mut situation = with_min_payout();
-        let seen = situation.proposal.at - Millis::from_seconds(61);
-        situation.state.record_payout(Situation::SYMBOL, Payout::from_parts(10_000).unwrap(), seen);
-        assert_eq!(situation.ask(check_min_payout), Ruling::Pass);
-        assert_eq!(
-            Probe::of(&situation.limits, &situation.state, Situation::SYMBOL, situation.proposal.at),
-            Probe::Needed
-        );
-    }
-
-    /// EURUSD, the proposal's symbol, GBPUSD and one that stands beside the choice.
     fn choosing_among(names: &[&str]) -> Situation {
         let mut situation = Situation::with(|risk| {
             risk.best_payout_of = names.iter().map(ToString::to_string).collect();
@@ -167,7 +114,6 @@ mod tests {
             let mut situation = choosing_among(&["GBPUSD", "EURUSD"]);
             pays(&mut situation, 0, 85, 0);
             pays(&mut situation, 1, gbp, seconds);
-            // Not of the choice.
             pays(&mut situation, 2, 99, 0);
             assert_eq!(situation.ask(check_best_payout), expected, "{gbp} % since {seconds} s");
         }
@@ -181,12 +127,9 @@ mod tests {
 
     #[test]
     fn of_two_that_pay_the_same_the_first_at_one_moment_is_traded() {
-        for (gbp, earlier, expected) in [
-            (85, 0, Ruling::Refuse),
-            (85, 1, Ruling::Pass),
-            // A trade that finds out what its symbol pays is none that was chosen.
-            (84, 0, Ruling::Pass),
-        ] {
+        for (gbp, earlier, expected) in
+            [(85, 0, Ruling::Refuse), (85, 1, Ruling::Pass), (84, 0, Ruling::Pass)]
+        {
             let mut situation = choosing_among(&["GBPUSD", "EURUSD"]);
             pays(&mut situation, 0, 85, 0);
             pays(&mut situation, 1, gbp, 0);
@@ -202,9 +145,6 @@ mod tests {
     fn an_unknown_payout_is_found_out_by_one_trade_at_the_smallest_stake() {
         let mut situation = choosing_among(&["GBPUSD", "EURUSD"]);
         pays(&mut situation, 1, 99, 0);
-        let probe = |situation: &Situation| {
-            Probe::of(&situation.limits, &situation.state, Situation::SYMBOL, situation.proposal.at)
-        };
         assert_eq!((probe(&situation), situation.ask(check_best_payout)), (Probe::Needed, Ruling::Pass));
         situation.state.begin_probe(Situation::SYMBOL, IntentId::new(1));
         assert_eq!(situation.ask(check_best_payout), Ruling::Refuse);

@@ -1,5 +1,6 @@
 //! Rules that now refuse every signal of a bot, with their figures and the time that lifts them.
 
+use super::freshness::seconds;
 use super::limit_use::{limit_use, limit_use_of, room_of_bot};
 use super::{
     Check, Proposal, Quantity, Rule, Ruling, View, bot_limits, check_halted, money_limits, open_trades,
@@ -43,11 +44,11 @@ pub(crate) fn figures(rule: Rule, proposal: &Proposal<'_>, view: View<'_>, scale
     match rule {
         Rule::StaleData => {
             let (age, most) = (proposal.received - proposal.last_close, limits.stale_after_intervals);
-            format!("last candle closed {} ago, {} allowed", seconds(age), seconds(proposal.interval * most))
+            format!("last candle closed {} s ago, {} s allowed", seconds(age), seconds(proposal.interval * most))
         }
         Rule::ClockSkew => {
-            let skew = state.skew().abs_diff(Millis::ZERO);
-            format!("clocks differ by {}, {} allowed", seconds(skew), seconds(limits.max_clock_skew))
+            let skew = state.skew.abs_diff(Millis::ZERO);
+            format!("clocks differ by {} s, {} s allowed", seconds(skew), seconds(limits.max_clock_skew))
         }
         Rule::MinPayout => min_payout_figures(proposal, view),
         Rule::StakeBounds => stake_figures(proposal, view, scale),
@@ -83,8 +84,8 @@ fn min_payout_figures(proposal: &Proposal<'_>, view: View<'_>) -> String {
 fn stake_figures(proposal: &Proposal<'_>, view: View<'_>, scale: MoneyScale) -> String {
     let View { limits, ledger, .. } = view;
     let stake = scale.format(proposal.stake);
-    if proposal.stake < limits.minimum_stake() {
-        return format!("stake {stake}, at least {} required", scale.format(limits.minimum_stake()));
+    if proposal.stake < limits.minimum_stake {
+        return format!("stake {stake}, at least {} required", scale.format(limits.minimum_stake));
     }
     let most = limits.largest_stake().into_iter().chain(limits.share_of(ledger.free())).min();
     most.map_or_else(
@@ -100,7 +101,7 @@ fn room(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Money> {
             limits.daily_loss_limit.of(ledger.day_equity())? + ledger.day_profit() - ledger.open_stakes()
         }
         Rule::SessionLossLimit => {
-            let session = state.session();
+            let session = state.session;
             limits.session.loss_limit.of(session.equity)? + session.profit - ledger.open_stakes()
         }
         Rule::MaxDrawdown => limits.drawdown_below(ledger.peak())? + ledger.free() - ledger.peak(),
@@ -125,11 +126,11 @@ fn end(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Millis> {
         | Rule::DailyLossLimit
         | Rule::BotDailyLossLimit
         | Rule::DailyProfitTarget
-        | Rule::BotDailyProfitTarget => Some(ledger.day_end()),
+        | Rule::BotDailyProfitTarget => Some(ledger.day_end),
         Rule::SessionLossLimit
         | Rule::SessionProfitTarget
         | Rule::BotSessionLossLimit
-        | Rule::BotSessionProfitTarget => limits.session.is_of_hours().then(|| state.session().end()),
+        | Rule::BotSessionProfitTarget => limits.session.is_of_hours().then(|| state.session.end()),
         Rule::OutsideHours => limits.hours.iter().filter_map(|window| window.next_start(proposal.at)).min(),
         Rule::Blackout => {
             let spans = limits.blackouts.get(proposal.symbol.index())?;
@@ -159,18 +160,9 @@ fn search_end(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Mil
     Some(free)
 }
 
-fn seconds(length: Millis) -> String {
-    let ms = length.get().max(0);
-    let text = format!("{}.{:03}", ms / 1_000, ms % 1_000);
-    format!("{} s", text.trim_end_matches('0').trim_end_matches('.'))
-}
-
-/// Returns the time until which every signal of the bot is refused if no event comes first.
-/// `Millis::MAX` if only an event can lift the refusal, the time of the proposal if the next signal
-/// may be approved.
-///
-/// The result is certain but not complete: refusals for other reasons, such as trading hours, are
-/// ignored.
+/// Returns the time until which every signal of the bot is refused if no event comes first. `Millis::MAX` if
+/// only an event can lift the refusal, the time of the proposal if the next signal may be approved.
+/// The result is certain but not complete: refusals for other reasons, such as trading hours, are ignored.
 pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
     let refuses = |check: Check| check(proposal, view) == Ruling::Refuse;
     // Nothing here but an event opens the way again. The usual reason is the first.
@@ -211,7 +203,7 @@ pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
         || (is_stake_fixed
             && (refuses(money_limits::check_daily_loss_limit) || refuses(bot_limits::check_daily_loss_limit)))
     {
-        until = view.ledger.day_end();
+        until = view.ledger.day_end;
     }
     if refuses(pauses::check_cooldown) {
         until = until.max(view.state.rested_at(proposal.symbol));
@@ -282,20 +274,17 @@ mod tests {
         // 98.00 of 100.00 are lost and the stake is 10.00.
         let mut today = situation(|_| {});
         today.lose(Money::from_minor(9_800));
-        assert_eq!(
-            found(&today),
-            [(Rule::DailyLossLimit, "stake 10.00, 2.00 left".to_owned(), Some(DAY_END))]
-        );
+        let figures = "stake 10.00, 2.00 left".to_owned();
+        assert_eq!(found(&today), [(Rule::DailyLossLimit, figures, Some(DAY_END))]);
         let dear = situation(|risk| risk.max_stake = Decimal::new(950, 2));
         let figures = "stake 10.00, at most 9.50 allowed".to_owned();
         assert_eq!(found(&dear), [(Rule::StakeBounds, figures, None)]);
         let mut skewed = situation(|_| {});
-        skewed.state.record_skew(Millis::new(-2_031));
+        skewed.state.skew = Millis::new(-2_031);
         let figures = "clocks differ by 2.031 s, 2 s allowed".to_owned();
         assert_eq!(found(&skewed), [(Rule::ClockSkew, figures, None)]);
         let mut open = situation(|risk| risk.max_open_trades_per_symbol = 0);
         (0..3).for_each(|_| open.begin(Situation::SYMBOL, Stage::Open));
-        // A trade in either direction refuses its opposite only.
         assert_eq!(found(&open), [(Rule::MaxOpenTrades, "3 of 3".to_owned(), None)]);
     }
 
@@ -306,17 +295,11 @@ mod tests {
             (risk.pauses, risk.cooldown_after_loss_s) = (vec![pause], 3_601);
         });
         let at = resting.proposal.at;
-        let whose = (resting.proposal.bot, Situation::SYMBOL);
-        resting.state.count_pauses(&resting.limits, whose, Outcome::Lost, (at, DAY_END));
+        resting.end((resting.proposal.bot, Situation::SYMBOL), Outcome::Lost, (at, DAY_END));
         resting.state.cool_down(&resting.limits, Situation::SYMBOL, at, 1);
         let ends: Vec<_> = found(&resting).into_iter().map(|(rule, _, until)| (rule, until)).collect();
-        assert_eq!(
-            ends,
-            [
-                (Rule::Cooldown, Some(at + Millis::from_seconds(3_601))),
-                (Rule::Pause, Some(at + Millis::from_seconds(75))),
-            ]
-        );
+        let [long, short] = [3_601, 75].map(|seconds| Some(at + Millis::from_seconds(seconds)));
+        assert_eq!(ends, [(Rule::Cooldown, long), (Rule::Pause, short)]);
     }
 
     #[test]
@@ -336,25 +319,19 @@ mod tests {
     fn a_limit_of_a_day_that_is_over_refuses_nothing() {
         let mut situation = situation(|_| {});
         situation.lose(Money::from_minor(9_800));
-        situation.proposal.at = DAY_END;
-        situation.proposal.received = DAY_END;
-        situation.proposal.last_close = DAY_END;
+        situation.move_to(DAY_END);
         let all = refusals(&situation.proposal, situation.view(), MoneyScale::default());
         assert_eq!(all, []);
     }
 
     #[test]
     fn hours_and_blackouts_say_when_they_let_trades_in() {
-        let hours = Hours {
-            days: Vec::new(),
-            from: "08:00".to_owned(),
-            to: "17:00".to_owned(),
-            timezone: "UTC".to_owned(),
-        };
+        let [from, to, timezone] = ["08:00", "17:00", "UTC"].map(str::to_owned);
+        let hours = Hours { days: Vec::new(), from, to, timezone };
         let mut closed = situation(|risk| risk.hours = vec![hours.clone()]);
         // 2026-01-05 18:00: the next window begins at 08:00 of the next day.
         let at = DAY_END - Millis::HOUR * 6;
-        (closed.proposal.at, closed.proposal.received, closed.proposal.last_close) = (at, at, at);
+        closed.move_to(at);
         closed.proposal.nominal_close = at;
         let morning = DAY_END + Millis::HOUR * 8;
         assert_eq!(found(&closed), [(Rule::OutsideHours, String::new(), Some(morning))]);
@@ -364,11 +341,10 @@ mod tests {
             risk.blackouts = Blackouts { file: "news.csv".to_owned(), hash: "ab".to_owned(), spans };
         });
         news.know_symbols(&["BTCUSDT"]);
-        (news.proposal.at, news.proposal.received, news.proposal.last_close) = (at, at, at);
+        news.move_to(at);
         assert_eq!(found(&news), [(Rule::Blackout, String::new(), Some(at + Millis::MINUTE))]);
     }
 
-    /// The answer, and that whatever is signalled before it is refused.
     fn check(settings: impl Fn(&mut RiskSettings), happen: impl Fn(&mut Situation), expected: Millis) {
         let mut situation = Situation::with(settings);
         situation.ledger.open_day(DAY_END);
@@ -387,21 +363,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_stands_where_nothing_is_wrong() {
-        let situation = Situation::default();
-        assert_eq!(refuses_until(&situation.proposal, situation.view()), situation.proposal.at);
-    }
-
-    #[test]
     fn what_only_an_event_changes_stands_until_one_comes() {
         check(|_| {}, |situation| situation.begin(Situation::SYMBOL, Stage::Open), Millis::MAX);
         check(|_| {}, |situation| situation.begin(Situation::SYMBOL, Stage::InFlight), Millis::MAX);
-        check(|_| {}, |situation| situation.state.halt(), Millis::MAX);
-        check(
-            |rules| rules.max_loss_streak = 1,
-            |situation| situation.ledger.count_outcome(Outcome::Lost),
-            Millis::MAX,
-        );
+        check(|_| {}, |situation| situation.state.halted = true, Millis::MAX);
+        let streak = |rules: &mut RiskSettings| rules.max_loss_streak = 1;
+        check(streak, |situation| situation.ledger.count_outcome(Outcome::Lost), Millis::MAX);
         let open = |rules: &mut RiskSettings| rules.daily_loss_limit = Decimal::ZERO;
         check(open, |situation| situation.lose(Money::from_minor(200_000)), Millis::MAX);
         check(|rules| rules.max_stake = Decimal::ONE, |_| {}, Millis::MAX);
@@ -449,18 +416,19 @@ mod tests {
         };
         let lose = |situation: &mut Situation| {
             let (whose, at) = ((situation.proposal.bot, Situation::SYMBOL), situation.proposal.at);
-            situation.state.count_pauses(&situation.limits, whose, Outcome::Lost, (at, DAY_END));
+            situation.end(whose, Outcome::Lost, (at, DAY_END));
         };
         check(pause(75), lose, Situation::default().proposal.at + Millis::from_seconds(75));
         check(pause(0), lose, DAY_END);
     }
 
     #[test]
-    fn a_stake_that_the_age_of_a_payout_changes_is_not_taken_for_fixed() {
-        let rules = |rules: &mut RiskSettings| {
+    fn nothing_stands_where_nothing_is_wrong_or_the_age_of_a_payout_changes_the_stake() {
+        let probing = |rules: &mut RiskSettings| {
             (rules.min_payout_percent, rules.max_stake) = (50.0, Decimal::ONE);
         };
-        let situation = Situation::with(rules);
-        assert_eq!(refuses_until(&situation.proposal, situation.view()), situation.proposal.at);
+        for situation in [Situation::default(), Situation::with(probing)] {
+            assert_eq!(refuses_until(&situation.proposal, situation.view()), situation.proposal.at);
+        }
     }
 }

@@ -6,9 +6,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A rule that can refuse a signal, checked in the order of [`Rule::ALL`].
-///
-/// The number of a rule is hashed with each of its refusals ([`Self::hashed`]) and must never
-/// change. A new rule takes the next number, whatever its position in the order.
+/// The number of a rule is hashed with each of its refusals ([`Self::hashed`]) and must never change. A new
+/// rule takes the next number, whatever its position in the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Rule {
     /// The kill switch is on.
@@ -32,7 +31,6 @@ pub enum Rule {
     /// A trade of the same direction and close time is open on the symbol.
     DuplicateOpen = 9,
     /// Too many trades are open.
-    ///
     /// In journals of versions before [`Self::MaxOpenTradesPerSymbol`], also on the symbol.
     MaxOpenTrades = 10,
     /// Too many trades in the last 60 minutes.
@@ -80,7 +78,6 @@ pub enum Rule {
     /// The bot's profit target of the session is reached.
     BotSessionProfitTarget = 32,
     /// Another symbol of `best_payout_of` is preferred, or the payout is being probed.
-    ///
     /// A symbol is preferred if it pays more, or as much and was traded at this moment.
     BestPayout = 33,
     /// Too many trades are open on the symbol.
@@ -188,15 +185,13 @@ impl Rule {
     }
 
     /// Returns the label and name of the rule with the setting that refuses this bot.
-    ///
-    /// For example `open-trade limit of all (MaxOpenTrades: max_open_trades = 3)`. A rule without a
-    /// setting returns label and name only.
+    /// For example `open-trade limit of all (MaxOpenTrades: max_open_trades = 3)`. A rule without a setting
+    /// returns label and name only.
     pub fn words_within(self, risk: &RiskSettings, bot: &str) -> String {
         self.with_detail(self.words(), self.setting(risk, bot).as_deref().unwrap_or_default())
     }
 
     /// Adds a detail inside the brackets of the text of this rule.
-    ///
     /// An empty detail changes nothing, and neither does the text of another rule.
     #[must_use]
     pub fn with_detail(self, words: String, detail: &str) -> String {
@@ -347,11 +342,7 @@ mod tests {
                 "btc",
                 "open-trade limit of the symbol (MaxOpenTradesPerSymbol: max_open_trades_per_symbol = 1)",
             ),
-            (
-                Rule::BotMaxOpenTrades,
-                "btc",
-                "the bot's open-trade limit (BotMaxOpenTrades: max_open_trades = 4)",
-            ),
+            (Rule::BotMaxOpenTrades, "btc", "the bot's open-trade limit (BotMaxOpenTrades: max_open_trades = 4)"),
             (
                 Rule::Pause,
                 "btc",
@@ -365,7 +356,6 @@ mod tests {
             ),
             (Rule::StakeBounds, "btc", "stake limits (StakeBounds: min_stake = 1)"),
             (Rule::ClockSkew, "btc", "clock skew (ClockSkew: max_clock_skew_ms = 2000)"),
-            // Not known of this bot, off, and without a setting.
             (Rule::BotMaxOpenTrades, "eur", "the bot's open-trade limit (BotMaxOpenTrades)"),
             (Rule::LossStreak, "btc", "losing-streak limit (LossStreak)"),
             (Rule::InFlight, "btc", "order in flight (InFlight)"),
@@ -380,10 +370,8 @@ mod tests {
         let risk = RiskSettings::default();
         let words = |words: String| rule.with_detail(words, "stake 60.00, at most 50.00 allowed");
         assert_eq!(words(rule.words()), "stake limits (StakeBounds: stake 60.00, at most 50.00 allowed)");
-        assert_eq!(
-            words(rule.words_within(&risk, "btc")),
-            "stake limits (StakeBounds: min_stake = 1; stake 60.00, at most 50.00 allowed)"
-        );
+        let expected = "stake limits (StakeBounds: min_stake = 1; stake 60.00, at most 50.00 allowed)";
+        assert_eq!(words(rule.words_within(&risk, "btc")), expected);
         assert_eq!(rule.with_detail(rule.words(), ""), rule.words());
         let other = Rule::MaxOpenTradesPerSymbol.words();
         assert_eq!(Rule::MaxOpenTrades.with_detail(other.clone(), "1 of 2"), other);

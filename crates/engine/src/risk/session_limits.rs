@@ -2,10 +2,9 @@
 
 use super::hours::Window;
 use super::money_limits::Bound;
-use super::settings::is_off;
 use super::{BotLimitSettings, Proposal, Ruling, View, refuse_if};
 use crate::EngineError;
-use crate::ledger::is_zero_money;
+use crate::settings::is_default;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, MoneyScale};
 use schemars::JsonSchema;
@@ -22,13 +21,13 @@ pub struct SessionLimitSettings {
     #[schemars(with = "f64")]
     pub loss_limit: Decimal,
     /// The same in percent of the equity at the session's beginning; where both are given, the tighter holds.
-    #[serde(skip_serializing_if = "is_off")]
+    #[serde(skip_serializing_if = "is_default")]
     pub loss_limit_percent: f64,
     /// No open once the session's settled profit has reached this amount.
     #[schemars(with = "f64")]
     pub profit_target: Decimal,
     /// The same in percent of the equity at the session's beginning; where both are given, the lower one counts.
-    #[serde(skip_serializing_if = "is_off")]
+    #[serde(skip_serializing_if = "is_default")]
     pub profit_target_percent: f64,
 }
 
@@ -48,7 +47,7 @@ pub(crate) struct SessionLimits {
     pub(crate) loss_limit: Bound,
     pub(super) profit_target: Bound,
     of: SessionSpan,
-    is_on: bool,
+    pub(crate) is_on: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,7 +56,7 @@ pub(crate) struct SessionTally {
     /// Equity at the start, adjusted by deposits.
     pub(crate) equity: Money,
     end: Option<Millis>,
-    #[serde(default, skip_serializing_if = "is_zero_money")]
+    #[serde(default, skip_serializing_if = "is_default")]
     shortage: Money,
 }
 
@@ -90,10 +89,6 @@ impl SessionLimits {
         })
     }
 
-    pub(crate) const fn is_on(&self) -> bool {
-        self.is_on
-    }
-
     pub(crate) fn is_of_hours(&self) -> bool {
         self.is_on && self.of == SessionSpan::Hours
     }
@@ -108,10 +103,6 @@ impl SessionLimits {
 }
 
 impl SessionTally {
-    pub(super) fn is_new(&self) -> bool {
-        *self == Self::default()
-    }
-
     pub(crate) fn begin(&mut self, (equity, shortage): (Money, Money), end: Option<Millis>) {
         *self = Self { profit: Money::ZERO, equity, end, shortage };
     }
@@ -136,20 +127,20 @@ impl SessionTally {
 }
 
 pub(super) fn check_session_loss_limit(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
-    if !view.limits.session.is_on() {
+    if !view.limits.session.is_on {
         return Ruling::Pass;
     }
-    let session = view.state.session();
+    let session = view.state.session;
     let Some(limit) = view.limits.session.loss_limit.of(session.equity) else { return Ruling::Pass };
     let result = session.result(view.ledger.shortage());
     refuse_if(result - view.ledger.open_stakes() - proposal.stake < -limit)
 }
 
 pub(super) fn check_session_profit_target(_proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
-    if !view.limits.session.is_on() {
+    if !view.limits.session.is_on {
         return Ruling::Pass;
     }
-    let session = view.state.session();
+    let session = view.state.session;
     let target = view.limits.session.profit_target.of(session.equity);
     refuse_if(target.is_some_and(|target| session.profit >= target))
 }
@@ -163,33 +154,28 @@ mod tests {
     /// A session that began with 2,000.00 and has earned this; the stake is 10.00.
     fn ask(check: Check, limits: &SessionLimitSettings, profit: i64, open: i64) -> Ruling {
         let mut situation = Situation::with(|risk| risk.session = limits.clone());
-        situation.state.session_mut().begin((Money::from_minor(200_000), Money::ZERO), None);
-        situation.state.session_mut().profit = Money::from_minor(profit);
+        situation.state.session.begin((Money::from_minor(200_000), Money::ZERO), None);
+        situation.state.session.profit = Money::from_minor(profit);
         situation.ledger.reserve(Money::from_minor(open));
         situation.ask(check)
     }
 
     #[test]
     fn losses_of_the_session_open_stakes_and_this_stake_stay_within_the_tighter_limit() {
-        let amount = |units| SessionLimitSettings {
-            loss_limit: Decimal::new(units, 2),
-            ..SessionLimitSettings::default()
-        };
-        let both = SessionLimitSettings { loss_limit_percent: 2.0, ..amount(5_000) };
+        let none = SessionLimitSettings::default();
+        let amount = SessionLimitSettings { loss_limit: Decimal::from(50), ..none.clone() };
+        let both = SessionLimitSettings { loss_limit_percent: 2.0, ..amount.clone() };
         for (limits, profit, open, expected) in [
-            (&amount(5_000), -4_000, 0, Ruling::Pass),
-            (&amount(5_000), -4_001, 0, Ruling::Refuse),
-            (&amount(5_000), -2_000, 2_001, Ruling::Refuse),
+            (&amount, -4_000, 0, Ruling::Pass),
+            (&amount, -4_001, 0, Ruling::Refuse),
+            (&amount, -2_000, 2_001, Ruling::Refuse),
             // 2 % of 2,000.00 are 40.00.
             (&both, -3_000, 0, Ruling::Pass),
             (&both, -3_001, 0, Ruling::Refuse),
-            (&SessionLimitSettings::default(), -199_000, 0, Ruling::Pass),
+            (&none, -199_000, 0, Ruling::Pass),
         ] {
-            assert_eq!(
-                ask(check_session_loss_limit, limits, profit, open),
-                expected,
-                "{limits:?} {profit} {open}"
-            );
+            let ruling = ask(check_session_loss_limit, limits, profit, open);
+            assert_eq!(ruling, expected, "{limits:?} {profit} {open}");
         }
     }
 

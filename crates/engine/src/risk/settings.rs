@@ -2,6 +2,7 @@
 
 use super::{Blackouts, BotLimitSettings, Hours, PauseSettings, SessionLimitSettings};
 use crate::EngineError;
+use crate::settings::is_default;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_statistics::EdgeTestPlan;
 use schemars::JsonSchema;
@@ -27,13 +28,13 @@ pub struct RiskSettings {
     #[schemars(with = "f64")]
     pub daily_loss_limit: Decimal,
     /// The same in percent of the equity at the day's beginning; where both are given, the tighter holds.
-    #[serde(skip_serializing_if = "is_off")]
+    #[serde(skip_serializing_if = "is_default")]
     pub daily_loss_limit_percent: f64,
     /// No open once the day's settled profit has reached this amount.
     #[schemars(with = "f64")]
     pub daily_profit_target: Decimal,
     /// The same in percent of the equity at the day's beginning; where both are given, the lower one counts.
-    #[serde(skip_serializing_if = "is_off")]
+    #[serde(skip_serializing_if = "is_default")]
     pub daily_profit_target_percent: f64,
     /// Limits of a session: of a run, or of a window of the hours.
     #[serde(skip_serializing_if = "SessionLimitSettings::is_none")]
@@ -101,7 +102,7 @@ pub struct RiskSettings {
     /// The largest stake in percent of the free balance.
     pub max_stake_percent: f64,
     /// Whether a stake above `max_stake` or `max_stake_percent` is reduced to it instead of refused.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "is_default")]
     pub cap_stakes: bool,
     /// Whether a bot whose edge is ruled out may open no more.
     pub enforce_verdict: bool,
@@ -178,20 +179,6 @@ const fn is_usual_refusal_pause(seconds: &u32) -> bool {
     *seconds == REFUSAL_PAUSE_S
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-pub(super) fn is_off(percent: &f64) -> bool {
-    *percent == 0.0
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-const fn is_false(switch: &bool) -> bool {
-    !*switch
-}
-
-pub(super) fn is_zero(amount: &Decimal) -> bool {
-    amount.is_zero()
-}
-
 /// The errors that a verdict may make and the edge that it looks for. A change lets the verdict of every bot begin anew.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -234,9 +221,6 @@ impl Default for VerdictSettings {
 
 impl VerdictSettings {
     /// Builds the test plan of the settings.
-    ///
-    /// # Errors
-    /// [`EngineError`] with the invalid value.
     pub fn to_plan(self) -> Result<EdgeTestPlan, EngineError> {
         let LambdaRule::FixedFractions = self.lambda;
         EdgeTestPlan::new(self.alpha, self.beta, self.delta)

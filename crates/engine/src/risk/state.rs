@@ -2,12 +2,13 @@
 
 pub(super) mod carried;
 
-use super::pauses::{PauseState, RunningPause};
+use super::pauses::PauseState;
 use super::session_limits::SessionTally;
-use super::venue_refusals::{RefusalPause, VenueRefusals};
+use super::venue_refusals::VenueRefusals;
 use super::{CooldownScope, Limits};
-use crate::ledger::{is_zero_money, losses_after};
-use crate::{BotId, IntentId, RefusalReason, SymbolId};
+use crate::ledger::losses_after;
+use crate::settings::is_default;
+use crate::{BotId, IntentId, SymbolId};
 use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -17,29 +18,29 @@ const USUAL_TRADES_PER_HOUR: usize = 1_024;
 /// Folded from events. Its size is bounded by the number of symbols and the limits.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct RiskState {
-    halted: bool,
-    suspended: bool,
-    skew: Millis,
+    pub(crate) halted: bool,
+    pub(crate) suspended: bool,
+    pub(crate) skew: Millis,
     /// Decision times of the trades of the last 60 minutes, recorded only if they are limited.
     recent: VecDeque<Millis>,
     day_start: Millis,
-    trades_today: u32,
+    pub(super) trades_today: u32,
     symbols: Vec<SymbolState>,
     rested_at: Millis,
     bots: Vec<BotTally>,
     #[serde(default, skip_serializing_if = "PauseState::is_empty")]
-    pauses: PauseState,
-    #[serde(default, skip_serializing_if = "SessionTally::is_new")]
-    session: SessionTally,
+    pub(crate) pauses: PauseState,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) session: SessionTally,
     #[serde(default, skip_serializing_if = "VenueRefusals::is_empty")]
-    venue_refusals: VenueRefusals,
+    pub(crate) venue_refusals: VenueRefusals,
 }
 
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct BotTally {
     pub(super) trades_today: u32,
     pub(super) day_profit: Money,
-    #[serde(default, skip_serializing_if = "is_zero_money")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(super) session_profit: Money,
     pub(super) losses: u32,
 }
@@ -87,14 +88,6 @@ impl RiskState {
         self.halted || self.suspended
     }
 
-    pub(crate) const fn skew(&self) -> Millis {
-        self.skew
-    }
-
-    pub(super) const fn trades_today(&self) -> u32 {
-        self.trades_today
-    }
-
     pub(super) fn trades_after(&self, since: Millis) -> usize {
         self.recent.iter().rev().take_while(|decided| **decided > since).count()
     }
@@ -104,8 +97,7 @@ impl RiskState {
         own.max(self.rested_at)
     }
 
-    /// Returns the last known payout, unless it is older than `max_age`. A maximum of zero means no
-    /// limit.
+    /// Returns the last known payout, unless it is older than `max_age`. A maximum of zero means no limit.
     pub(crate) fn payout(&self, symbol: SymbolId, now: Millis, max_age: Millis) -> Option<Payout> {
         let (payout, seen) = self.symbols.get(symbol.index())?.payout?;
         (max_age == Millis::ZERO || now - seen <= max_age).then_some(payout)
@@ -129,28 +121,12 @@ impl RiskState {
         }
     }
 
-    pub(crate) fn halt(&mut self) {
-        self.halted = true;
-    }
-
     pub(crate) fn resume(&mut self) {
         self.halted = false;
         self.symbols.iter_mut().for_each(|symbol| symbol.losses = 0);
         self.bots.iter_mut().for_each(|bot| bot.losses = 0);
         self.pauses.resume();
         self.venue_refusals.clear();
-    }
-
-    pub(crate) fn suspend(&mut self) {
-        self.suspended = true;
-    }
-
-    pub(crate) fn go_on(&mut self) {
-        self.suspended = false;
-    }
-
-    pub(crate) fn record_skew(&mut self, offset: Millis) {
-        self.skew = offset;
     }
 
     pub(crate) fn open_day(&mut self, start: Millis) {
@@ -252,16 +228,6 @@ impl RiskState {
         }
     }
 
-    pub(crate) fn count_pauses(
-        &mut self,
-        limits: &Limits,
-        whose: (BotId, SymbolId),
-        outcome: Outcome,
-        (at, day_end): (Millis, Millis),
-    ) {
-        self.pauses.count(&limits.pauses, whose, outcome, (at, day_end));
-    }
-
     pub(crate) fn begin_session(&mut self, money: (Money, Money), end: Option<Millis>) {
         self.session.begin(money, end);
         self.bots.iter_mut().for_each(|bot| bot.session_profit = Money::ZERO);
@@ -279,31 +245,9 @@ impl RiskState {
         }
     }
 
-    pub(crate) const fn session(&self) -> SessionTally {
-        self.session
-    }
-
-    pub(crate) const fn session_mut(&mut self) -> &mut SessionTally {
-        &mut self.session
-    }
-
     #[inline]
     pub(super) fn paused_until(&self, bot: BotId, symbol: SymbolId) -> Millis {
         if self.pauses.is_empty() { Millis::new(i64::MIN) } else { self.pauses.rested_at(bot, symbol) }
-    }
-
-    pub(crate) fn running_pauses(&self, now: Millis) -> Vec<RunningPause> {
-        self.pauses.running(now)
-    }
-
-    pub(crate) fn record_refusal(
-        &mut self,
-        reason: RefusalReason,
-        symbol: SymbolId,
-        decided: Millis,
-        at: Millis,
-    ) {
-        self.venue_refusals.record(reason, symbol, decided, at);
     }
 
     #[inline]
@@ -319,10 +263,6 @@ impl RiskState {
             return Millis::new(i64::MIN);
         }
         self.venue_refusals.paused_until(symbol, limits.refused_by_venue_pause)
-    }
-
-    pub(crate) fn refusal_pauses(&self, limits: &Limits, now: Millis) -> Vec<RefusalPause> {
-        self.venue_refusals.running(limits.refused_by_venue_pause, now)
     }
 
     /// Starts the cooldowns of a loss that is already counted. `streak` is the number of
@@ -368,7 +308,7 @@ mod tests {
         state.open_day(at(1_000));
         let mut check = |step: &dyn Fn(&mut RiskState), expected: u32| {
             step(&mut state);
-            assert_eq!(state.trades_today(), expected);
+            assert_eq!(state.trades_today, expected);
         };
         check(&|state| state.count_trade(&limits, at(1_000)), 1);
         check(&|state| state.uncount_trade(at(999)), 1);
@@ -443,7 +383,6 @@ mod tests {
         assert_eq!(lose(false, 0), i64::MIN);
         assert_eq!(lose(true, 1_000), i64::MIN);
         assert_eq!(lose(false, 2_000), 62_000);
-        // What ends sooner does not end the rest.
         assert_eq!(lose(false, 1_500), 62_000);
     }
 

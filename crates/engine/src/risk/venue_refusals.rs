@@ -22,7 +22,6 @@ pub struct RefusalPause {
 }
 
 /// Refusals since the last accepted order, at most one entry per symbol and reason.
-///
 /// The length of a pause is not stored: it follows from the setting in force.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct VenueRefusals {
@@ -38,9 +37,7 @@ struct Entry {
 }
 
 impl RefusalPause {
-    /// Returns the cause of the pause.
-    ///
-    /// For example `2 refusals by the venue in a row: symbol not active`.
+    /// Returns the cause of the pause. For example `2 refusals by the venue in a row: symbol not active`.
     pub fn cause(&self) -> String {
         let (plural, row) = if self.refusals == 1 { ("", "") } else { ("s", " in a row") };
         format!("{} refusal{plural} by the venue{row}: {}", self.refusals, self.reason)
@@ -60,9 +57,7 @@ pub struct VenueAnswer {
     pub refusal: Option<RefusalReason>,
 }
 
-/// Returns the pause of a symbol at `now` after these replies, `None` if none.
-///
-/// The replies are in order.
+/// Returns the pause of a symbol at `now` after these replies, `None` if none. The replies are in order.
 pub fn refusal_pause_after(
     risk: &RiskSettings,
     symbol: Symbol,
@@ -87,11 +82,9 @@ impl VenueRefusals {
         self.entries.is_empty()
     }
 
-    /// Records the refusal at `at` of an order decided at `decided`.
-    ///
-    /// Orders that were in flight together count once: only an order decided after the last refusal
+    /// Records the refusal at `at` of an order decided at `decided`. Only one decided after the last refusal
     /// lengthens the pause.
-    pub(super) fn record(&mut self, reason: RefusalReason, symbol: SymbolId, decided: Millis, at: Millis) {
+    pub(crate) fn record(&mut self, reason: RefusalReason, symbol: SymbolId, decided: Millis, at: Millis) {
         let symbol = (!reason.concerns_account()).then_some(symbol);
         match self.entries.iter_mut().find(|entry| entry.reason == reason && entry.symbol == symbol) {
             Some(entry) => {
@@ -119,7 +112,7 @@ impl VenueRefusals {
         ends.max().unwrap_or(Millis::new(i64::MIN))
     }
 
-    pub(super) fn running(&self, first: Millis, now: Millis) -> Vec<RefusalPause> {
+    pub(crate) fn running(&self, first: Millis, now: Millis) -> Vec<RefusalPause> {
         let pauses = self.entries.iter().map(|entry| RefusalPause {
             reason: entry.reason,
             refusals: entry.count,
@@ -218,7 +211,6 @@ mod tests {
         refusals.record(RefusalReason::SymbolInactive, SYMBOL, at(0), at(2));
         refusals.record(RefusalReason::SymbolInactive, other(), at(0), at(2));
         refusals.record(RefusalReason::TradesPerDay, SYMBOL, at(10), at(12));
-        // It was in flight when the account's refusal came: it disproves only the earlier one.
         refusals.forget_before(SYMBOL, at(11));
         assert_eq!(refusals.running(MINUTE, at(12)).len(), 2);
         assert_eq!(refusals.paused_until(SYMBOL, MINUTE), at(72));
@@ -233,7 +225,7 @@ mod tests {
         let last = situation.proposal.at - Millis::new(wait_ms);
         for earlier in (0..refusals).rev() {
             let at = last - Millis::HOUR * earlier;
-            situation.state.record_refusal(reason, Situation::SYMBOL, at, at);
+            situation.state.venue_refusals.record(reason, Situation::SYMBOL, at, at);
         }
         let own = situation.ask(check_refused_by_venue);
         situation.proposal.symbol = Situation::other_symbol();
@@ -256,15 +248,5 @@ mod tests {
         ] {
             assert_eq!(ask(reason, refusals, setting), expected, "{reason} {refusals} {setting:?}");
         }
-    }
-
-    #[test]
-    fn a_resume_ends_the_pauses() {
-        let mut situation = Situation::default();
-        let at = situation.proposal.at;
-        situation.state.record_refusal(RefusalReason::Other, Situation::SYMBOL, at, at);
-        assert_eq!(situation.ask(check_refused_by_venue), Ruling::Refuse);
-        situation.state.resume();
-        assert_eq!(situation.ask(check_refused_by_venue), Ruling::Pass);
     }
 }

@@ -20,7 +20,6 @@ pub fn time_zone(name: &str) -> Option<Tz> {
 }
 
 /// Parses an offset from UTC: `UTC-3`, `GMT+1`, `UTC+5:30`, `UTC +0530`.
-///
 /// The corresponding IANA names have the opposite sign.
 pub fn offset_zone(text: &str) -> Option<Tz> {
     let lower = text.trim().to_lowercase();
@@ -86,10 +85,8 @@ pub fn zone_note(written: &str) -> Option<String> {
     }
 }
 
-/// Returns the zone whose name or city is spelt almost like `text`.
-///
-/// `None` for abbreviations, which are too short. Zones of fixed hours, whose sign is reversed, are
-/// never suggested.
+/// Returns the zone whose name or city is spelt almost like `text`, `None` for abbreviations, which are too
+/// short. Zones of fixed hours, whose sign is reversed, are never suggested.
 fn nearest_zone(text: &str) -> Option<&'static str> {
     let length = text.trim().chars().count();
     if length < 5 {
@@ -151,7 +148,6 @@ mod tests {
         for none in ["GMT-3:30", "UTC+15", "GMT--3", "", "UTC3", "UTC-3h", "Brasilia time", "Nowhere/Here"] {
             assert_eq!(time_zone(none), None, "{none}");
         }
-        // The sign of these is turned, and the note says so.
         for hours in 1..=12 {
             for (zone, sign) in [(format!("Etc/GMT-{hours}"), 1), (format!("Etc/GMT+{hours}"), -1)] {
                 assert_eq!(time_zone(&zone).map(minutes), Some(sign * hours * 60), "{zone}");

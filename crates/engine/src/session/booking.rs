@@ -35,11 +35,11 @@ impl Session {
     }
 
     pub(super) fn on_rejected(&mut self, intent: IntentId, rejection: &Rejection, at: Millis) {
-        let found = self.intents.all().iter().find(|known| known.id == intent);
+        let found = self.intents.unfinished.iter().find(|known| known.id == intent);
         if let (Some(&Intent { symbol, decision_time, .. }), Rejection::Refused { reason, .. }) =
             (found, rejection)
         {
-            self.state.record_refusal(*reason, symbol, decision_time, at);
+            self.state.venue_refusals.record(*reason, symbol, decision_time, at);
         }
         self.on_refused(intent);
     }
@@ -47,10 +47,14 @@ impl Session {
     pub(super) fn on_refused(&mut self, intent: IntentId) {
         let Some(intent) = self.intents.refuse(intent) else { return };
         self.ledger.release(intent.stake);
+        self.on_not_taken(&intent);
+    }
+
+    fn on_not_taken(&mut self, intent: &Intent) {
         self.state.uncount_trade(intent.decision_time);
         self.state.uncount_bot_trade(intent.bot, intent.decision_time);
         self.state.end_probe(intent.symbol, intent.id);
-        self.leave_out(&intent);
+        self.leave_out(intent);
         if let Some(bot) = self.bots.get_mut(intent.bot.index()) {
             bot.on_not_taken(intent.id);
         }
@@ -69,7 +73,7 @@ impl Session {
 
     /// Excludes a trade whose result an operator reported: it counts as money, not as evidence.
     pub(super) fn leave_out_by_number(&mut self, intent: IntentId) {
-        let found = self.intents.all().iter().find(|known| known.id == intent).copied();
+        let found = self.intents.unfinished.iter().find(|known| known.id == intent).copied();
         if let Some(intent) = found {
             self.leave_out(&intent);
         }
@@ -81,7 +85,9 @@ impl Session {
         let judgement = self.judge(intent.bot, settled, at);
         let Intent { direction, decision_time, .. } = intent;
         let Settled { outcome, profit, .. } = *settled;
-        self.show_settlement(intent.bot, &Settlement { direction, decision_time, outcome, profit });
+        if let Some(bot) = self.bots.get_mut(intent.bot.index()) {
+            bot.on_settled(&Settlement { direction, decision_time, outcome, profit });
+        }
         // Nearly always there is none; an `Option<Action>` would be copied all the same.
         if let Some(judgement) = judgement {
             actions.push(Action::Verdict(judgement));
@@ -118,20 +124,14 @@ impl Session {
         if self.limits.cools_down() && outcome == Outcome::Lost {
             self.state.cool_down(&self.limits, symbol, at, self.ledger.loss_streak());
         }
-        if self.limits.has_pauses() {
-            let day_end = self.ledger.day_end();
-            self.state.count_pauses(&self.limits, (bot, symbol), outcome, (at, day_end));
+        if !self.limits.pauses.is_empty() {
+            let day_end = self.ledger.day_end;
+            self.state.pauses.count(&self.limits.pauses, (bot, symbol), outcome, (at, day_end));
         }
         if let Some(bot) = self.bots.get_mut(bot.index()) {
             bot.give_up_missed_level(at);
             bot.stake.settled(intent, (outcome, profit, payout));
             bot.on_ended(direction, at);
-        }
-    }
-
-    pub(super) fn show_settlement(&mut self, bot: BotId, settlement: &Settlement) {
-        if let Some(bot) = self.bots.get_mut(bot.index()) {
-            bot.on_settled(settlement);
         }
     }
 
@@ -156,7 +156,7 @@ impl Session {
 
     fn restore_ladder(&mut self, bot: BotId, intent: IntentId) {
         if let Some(bot) = self.bots.get_mut(bot.index()) {
-            bot.on_taken_after_all(intent);
+            bot.stake.restore_ladder(intent);
         }
     }
 
@@ -176,13 +176,7 @@ impl Session {
 
     pub(super) fn on_not_opened(&mut self, intent: IntentId, reserved_until: Millis) {
         let Some(intent) = self.intents.give_up(intent, reserved_until) else { return };
-        self.state.uncount_trade(intent.decision_time);
-        self.state.uncount_bot_trade(intent.bot, intent.decision_time);
-        self.state.end_probe(intent.symbol, intent.id);
-        self.leave_out(&intent);
-        if let Some(bot) = self.bots.get_mut(intent.bot.index()) {
-            bot.on_not_taken(intent.id);
-        }
+        self.on_not_taken(&intent);
         self.next_release = self.next_due();
     }
 

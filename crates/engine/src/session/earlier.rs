@@ -22,16 +22,12 @@ impl Strategy for Silent {
 
 impl Session {
     /// Creates a Session whose bots have no-op strategies.
-    ///
-    /// # Errors
-    /// Those of [`Session::new`].
     pub fn silent(settings: &SessionSettings) -> Result<Self, EngineError> {
         let strategies = settings.bots.iter().map(|_| Box::new(Silent) as Box<dyn Strategy>);
         Self::new(settings, strategies.collect())
     }
 
     /// Folds an entry of an earlier run into ledger, limits, ladders and doubts.
-    ///
     /// Strategies see nothing, and there are no actions.
     pub fn recall(&mut self, recorded: &Recorded) {
         match recorded {
@@ -102,9 +98,8 @@ impl Session {
         }
     }
 
-    /// Begins a day with its first event, before the event is booked. The record of the day follows
-    /// the event and is lost in a crash between the two. So the event decides, and the record finds
-    /// the day begun.
+    /// Begins a day with its first event, before the event is booked. The record of the day follows the event
+    /// and is lost in a crash between the two. So the event decides, and the record finds the day begun.
     pub(super) fn recall_day(&mut self, at: Millis) {
         if self.ledger.is_day_over(at) {
             self.begin_day(at);

@@ -120,7 +120,6 @@ const fn is_folded(kind: &EventKind) -> bool {
 
 impl Session {
     /// Handles an event like [`Session::handle`] and records it for later corrections.
-    ///
     /// For live runs and their replays.
     pub fn handle_recorded(&mut self, event: &Event, actions: &mut Vec<Action>) {
         let first = actions.len();
@@ -176,7 +175,6 @@ impl Session {
     }
 
     /// Copies the recent past of another Session of the same settings.
-    ///
     /// Call it after a restore from that Session's snapshot.
     pub fn share_history(&mut self, other: &Self) {
         self.history.clone_from(&other.history);
@@ -216,9 +214,8 @@ impl Session {
         self.history.as_ref().is_some_and(|history| history.has_settlement(intent))
     }
 
-    /// Corrects a result. Opens remain, since they are facts. Ledger, ladders, limits, pauses and
-    /// verdicts become those of a run in which the right result came first. Unknown settlements are
-    /// ignored.
+    /// Corrects a result. Opens remain, since they are facts. Ledger, ladders, limits, pauses and verdicts
+    /// become those of a run in which the right result came first. Unknown settlements are ignored.
     pub(super) fn on_correction(
         &mut self,
         intent: IntentId,
@@ -246,7 +243,7 @@ impl Session {
 
     fn refold(&mut self, history: &mut History, first: usize) {
         let (limits, prepared) = (self.limits.clone(), self.prepared.take());
-        let (wallet, skew) = (self.ledger.wallet(), self.state.skew());
+        let (wallet, skew) = (self.ledger.wallet(), self.state.skew);
         for (place, segment) in history.segments.iter_mut().enumerate().skip(first) {
             if place == first {
                 self.return_to(&segment.checkpoint);
@@ -261,7 +258,7 @@ impl Session {
         if let Some(amount) = wallet {
             self.ledger.record_wallet(amount);
         }
-        self.state.record_skew(skew);
+        self.state.skew = skew;
     }
 
     fn refold_entry(&mut self, entry: &Entry) {

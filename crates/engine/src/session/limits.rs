@@ -9,14 +9,10 @@ use candlewick_sdk::{Millis, Money};
 impl Session {
     /// Prepares limits that apply from the next reload event.
     ///
-    /// The event is [`Control::Reload`](crate::Control::Reload). Trades, doubts, money and verdicts
-    /// are unaffected. Parameters that are fixed before the first trade of a verdict are not limits
-    /// and are ignored here.
-    ///
-    /// # Errors
-    /// [`EngineError`] with the setting that is invalid or cannot change in a running Session: the
-    /// bounds of the current day, and a limit of trades per hour if they were not counted. Then
-    /// nothing is prepared.
+    /// The event is [`Control::Reload`](crate::Control::Reload). Trades, doubts, money and verdicts are
+    /// unaffected. Parameters that are fixed before the first trade of a verdict are not limits and are
+    /// ignored here. Fails, and prepares nothing, if a setting is invalid or cannot change in a running
+    /// Session: the bounds of the current day, and a limit of trades per hour if they were not counted.
     pub fn prepare_reload(&mut self, risk: &RiskSettings) -> Result<(), EngineError> {
         self.prepared = None;
         let limits = Limits::new(risk, self.money_scale)?;
@@ -41,19 +37,15 @@ impl Session {
     }
 
     /// Applies the limits in force at the end of the journal to a read-only Session.
-    ///
-    /// A trading Session gets them from an event.
-    ///
-    /// # Errors
-    /// Those of [`Session::prepare_reload`]. The limits then remain unchanged.
+    /// A trading Session gets them from an event. Fails like [`Session::prepare_reload`]; the limits then
+    /// remain unchanged.
     pub fn hold_to(&mut self, risk: &RiskSettings) -> Result<(), EngineError> {
         self.prepare_reload(risk)?;
         self.reload();
         Ok(())
     }
 
-    /// Applies the prepared limits. Without any, as in the fold of an earlier run, the present ones
-    /// remain.
+    /// Applies the prepared limits. Without any, as in the fold of an earlier run, the present ones remain.
     pub(super) fn reload(&mut self) {
         let Some(limits) = self.prepared.take() else { return };
         self.limits = *limits;
@@ -73,41 +65,41 @@ impl Session {
     }
 
     pub(super) fn begin_session_of_hours(&mut self, now: Millis) {
-        if self.limits.session.is_of_hours() && now >= self.state.session().end() {
+        if self.limits.session.is_of_hours() && now >= self.state.session.end() {
             let end = self.limits.session_end(now);
             self.state.begin_session(self.ledger.session_start(), Some(end));
         }
     }
 
     pub(super) fn resume_session(&mut self) {
-        if self.limits.session.is_on() {
+        if self.limits.session.is_on {
             self.state.begin_session_anew(self.ledger.session_start());
         }
     }
 
     #[inline]
     pub(super) fn earn_in_session(&mut self, bot: BotId, profit: Money) {
-        if self.limits.session.is_on() {
+        if self.limits.session.is_on {
             self.state.earn_in_session(bot, profit);
         }
     }
 
     pub(super) fn deposit(&mut self, amount: Money) {
         self.ledger.deposit(amount);
-        if self.limits.session.is_on() {
-            self.state.session_mut().equity += amount;
+        if self.limits.session.is_on {
+            self.state.session.equity += amount;
         }
     }
 
     pub(super) fn record_difference(&mut self, amount: Money) {
         self.ledger.record_difference(amount);
-        if self.limits.session.is_on() {
-            self.state.session_mut().limit_shortage(self.ledger.shortage());
+        if self.limits.session.is_on {
+            self.state.session.limit_shortage(self.ledger.shortage());
         }
     }
 
     pub(super) fn next_due(&self) -> Millis {
-        let session = self.limits.session.is_of_hours().then(|| self.state.session().end());
+        let session = self.limits.session.is_of_hours().then(|| self.state.session.end());
         self.intents.next_release().min(session.unwrap_or(Millis::MAX))
     }
 }

@@ -10,13 +10,13 @@ use candlewick_sdk::{Millis, Money};
 impl Session {
     pub(super) fn stake(&self, bot: &Bot, probe: Probe, at: Millis) -> Money {
         match probe {
-            Probe::Needed => self.limits.minimum_stake(),
+            Probe::Needed => self.limits.minimum_stake,
             Probe::NotNeeded => self.fitted(bot, self.limits.step_down(bot.next_stake(self.purse(), at))),
         }
     }
 
     pub(super) fn purse(&self) -> Purse {
-        Purse { free: self.ledger.available(), minimum: self.limits.minimum_stake(), together: self.together }
+        Purse { free: self.ledger.available(), minimum: self.limits.minimum_stake, together: self.together }
     }
 
     #[inline]
@@ -43,7 +43,7 @@ impl Session {
     fn place_next_stake(&mut self, id: BotId) {
         let bot = &self.bots[id.index()];
         let (restarts, most) = (self.restarts_ladder(bot), self.cap_of(bot));
-        let most = most.filter(|_| self.limits.caps_stakes());
+        let most = most.filter(|_| self.limits.cap_stakes);
         let Self { bots, limits, .. } = self;
         let stake = &mut bots[id.index()].stake;
         if restarts {
@@ -57,7 +57,7 @@ impl Session {
 
     #[inline]
     fn cap_of(&self, bot: &Bot) -> Option<Money> {
-        let changes = self.limits.bounds_stakes() && (self.limits.caps_stakes() || bot.restarts_ladder());
+        let changes = self.limits.bounds_stakes() && (self.limits.cap_stakes || bot.restarts_ladder());
         if changes { self.limits.stake_cap(self.ledger.available()) } else { None }
     }
 
@@ -65,7 +65,7 @@ impl Session {
     fn fitted_below(&self, most: Money, bot: &Bot, stake: Money) -> Money {
         let first = || self.limits.step_down(bot.stake.first(self.purse()));
         let stake = if bot.restarts_ladder() { first() } else { stake };
-        if self.limits.caps_stakes() { stake.min(most) } else { stake }
+        if self.limits.cap_stakes { stake.min(most) } else { stake }
     }
 
     /// Counts a payout probe. It moves no ladder if the ladder would have staked more.

@@ -30,7 +30,6 @@ pub struct Obstacle {
 
 impl Session {
     /// Returns what stops bots from opening at `now`, in the order of the rules.
-    ///
     /// Bots that a rule stops with the same figures share an entry.
     pub fn obstacles(&self, now: Millis) -> Vec<Obstacle> {
         let mut by_rule: BTreeMap<usize, Vec<(BotId, Refusal)>> = BTreeMap::new();
@@ -45,7 +44,6 @@ impl Session {
     }
 
     /// Describes the values that a rule compares for a signal of a bot at `at`.
-    ///
     /// Empty if they are not numbers.
     pub fn rule_figures(&self, rule: Rule, bot: BotId, at: Millis) -> String {
         if bot.index() >= self.bots.len() {
@@ -56,7 +54,6 @@ impl Session {
     }
 
     /// Returns the next stake of a bot, and whether it is a payout probe.
-    ///
     /// A probe stakes the minimum because the payout is unknown.
     pub fn next_stake(&self, bot: BotId, at: Millis) -> Option<(Money, bool)> {
         let own = self.bots.get(bot.index())?;
@@ -65,9 +62,8 @@ impl Session {
     }
 
     /// Returns the rule that stops a bot for good.
-    ///
-    /// Only an operator lifts it, or the balance covers no stake. Meant for the end of a run:
-    /// pending trades may still change it.
+    /// Only an operator lifts it, or the balance covers no stake. Meant for the end of a run: pending trades
+    /// may still change it.
     pub fn stopped_by(&self, bot: BotId) -> Option<Rule> {
         let last = self.bots.get(bot.index())?.last_close;
         let proposal = self.any_proposal(bot, last);
@@ -110,7 +106,7 @@ impl Session {
         // Bots of a Session without candles are taken to have a fresh one.
         let last_close = if bot.last_close.get() > 0 { bot.last_close.min(now) } else { now };
         let stake = self.next_stake(id, now).map_or(any.stake, |(stake, _)| stake);
-        Proposal { stake, last_close, is_virtual: bot.is_gate_closed(), ..any }
+        Proposal { stake, last_close, is_virtual: bot.strategy.is_gate_closed(), ..any }
     }
 
     fn grouped(&self, stopped: Vec<(BotId, Refusal)>, now: Millis) -> Vec<Obstacle> {
@@ -135,22 +131,21 @@ impl Session {
         groups.into_iter().map(obstacle).collect()
     }
 
-    /// Returns the pauses running at `now`, with the paused symbol or bot.
-    ///
-    /// `None` means all bots.
+    /// Returns the pauses running at `now`, with the paused symbol or bot. `None` means all bots.
     pub fn running_pauses(&self, now: Millis) -> Vec<(RunningPause, Option<String>)> {
         let whose = |running: &RunningPause| match running.pause.scope {
             PauseScope::All => None,
             PauseScope::Symbol => self.symbols().get(running.of).map(ToString::to_string),
             PauseScope::Bot => self.bots().get(running.of).cloned(),
         };
-        let running = self.state.running_pauses(now).into_iter();
+        let running = self.state.pauses.running(now).into_iter();
         running.map(|running| (running, whose(&running))).collect()
     }
 
     /// Returns bot name and gate state of each bot that has a gate.
     pub fn gates(&self) -> impl Iterator<Item = (String, String)> {
-        self.names.iter().zip(&self.bots).filter_map(|(name, bot)| Some((name.clone(), bot.gate()?.now)))
+        let gate = |(name, bot): (&String, &Bot)| Some((name.clone(), bot.strategy.gate()?.now));
+        self.names.iter().zip(&self.bots).filter_map(gate)
     }
 
     /// Returns the last known payout of a bot's symbol, however old.
@@ -162,12 +157,11 @@ impl Session {
     /// Returns the refusal pauses in force at `now` with their symbols, `None` for all.
     pub fn refusal_pauses(&self, now: Millis) -> Vec<(RefusalPause, Option<Symbol>)> {
         let symbol = |pause: &RefusalPause| self.symbols().get(pause.symbol?.index()).copied();
-        let running = self.state.refusal_pauses(&self.limits, now).into_iter();
+        let running = self.state.venue_refusals.running(self.limits.refused_by_venue_pause, now).into_iter();
         running.map(|pause| (pause, symbol(&pause))).collect()
     }
 
     /// Returns whether the ladder is given up unless the next candle has a trade.
-    ///
     /// Only for a ladder above its first level. The stake after it is smaller.
     pub fn gives_up_ladder(&self, bot: BotId) -> bool {
         self.bots.get(bot.index()).is_some_and(|bot| bot.stake.level() > 1 && bot.gives_up_from().is_some())
@@ -204,7 +198,7 @@ impl Session {
         }
         let (free, equity) = (ledger.free(), ledger.equity());
         let is_settled = intents.trades() == 0;
-        let least = limits.minimum_stake();
+        let least = limits.minimum_stake;
         if stake < least {
             return is_settled.then_some((StakeBound::MinStake, least));
         }

@@ -16,7 +16,6 @@ use candlewick_sdk::{Millis, MoneyScale, Symbol};
 use serde::{Deserialize, Serialize};
 
 /// The folded state of a Session: money, intents, counts, stakes and verdicts.
-///
 /// It contains neither the settings nor the strategies, which are warmed up with candles.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct SessionSnapshot {
@@ -69,9 +68,7 @@ pub enum RestoreError {
 }
 
 impl SessionSnapshot {
-    /// Version of the snapshot format.
-    ///
-    /// Increment it with every change of contents or meaning.
+    /// Version of the snapshot format. Increment it with every change of contents or meaning.
     pub const FORMAT: u32 = 2;
 
     fn check(&self, session: &Session) -> Result<(), RestoreError> {
@@ -94,9 +91,7 @@ impl SessionSnapshot {
 }
 
 impl Session {
-    /// Returns a snapshot of the current state.
-    ///
-    /// Prepared limits that are not in force yet are not included.
+    /// Returns a snapshot of the current state. Prepared limits that are not in force yet are not included.
     pub fn snapshot(&self) -> SessionSnapshot {
         let bots = self.names.iter().zip(&self.bots).map(|(name, bot)| BotState {
             name: name.clone(),
@@ -121,10 +116,7 @@ impl Session {
     }
 
     /// Restores a snapshot of a Session with the same settings. Strategies see nothing.
-    ///
-    /// # Errors
-    /// [`RestoreError`]. The Session must then not be used, unless its settings are those of the
-    /// snapshot.
+    /// After an error the Session must not be used, unless its settings are those of the snapshot.
     pub fn restore(&mut self, snapshot: SessionSnapshot) -> Result<(), RestoreError> {
         snapshot.check(self)?;
         let SessionSnapshot { bots, symbols, shared, state, .. } = snapshot;

@@ -6,9 +6,8 @@ use crate::bot::Bot;
 use crate::{Action, BotId, Origin, SeriesId, SymbolId};
 use candlewick_sdk::{Candle, CandleAnswers, Millis, Signal, closing_before};
 
-/// Maximum number of candles for a bot before the next bot's turn. Few enough that all bots of a
-/// series find them in a cache, and many compared with the candles at the start of a block, which
-/// are not prefetched.
+/// Maximum number of candles for a bot before the next bot's turn. Few enough that all bots of a series find
+/// them in a cache, and many compared with the candles at the start of a block, which are not prefetched.
 const BLOCK: usize = 1_024;
 
 /// Maximum number of answers of a bot that sees only candles, before the next bot's turn. Enough to
@@ -18,10 +17,9 @@ const ANSWERS: usize = 8;
 /// The candles of a Session's series, and the position of each bot in them.
 ///
 /// Input of [`Session::handle_candles`]. A strategy sees closed candles, prices of its symbol, and
-/// settlements of its own trades if it wants these. A bot without pending settlements, on a symbol
-/// without prices, can therefore see candles ahead of the other bots: up to its first answer, or to
-/// several answers if it wants no settlements. Its answers are decided once all other bots have
-/// reached that time.
+/// settlements of its own trades if it wants these. A bot without pending settlements, on a symbol without
+/// prices, can therefore see candles ahead of the other bots: up to its first answer, or to several answers
+/// if it wants no settlements. Its answers are decided once all other bots have reached that time.
 pub struct StoredCandles<'a> {
     series: Vec<&'a [Candle]>,
     /// In the order of decisions at one time: by series, then by bot.
@@ -45,9 +43,8 @@ struct Reader {
 
 impl<'a> StoredCandles<'a> {
     /// Builds the input from the candles of each series, each sorted by time.
-    ///
-    /// They are in the order of [`Session::series`]. Symbols in `priced` have prices between
-    /// candles, so their bots never see a candle before all earlier prices.
+    /// They are in the order of [`Session::series`]. Symbols in `priced` have prices between candles, so
+    /// their bots never see a candle before all earlier prices.
     pub fn new(session: &Session, series: Vec<&'a [Candle]>, priced: &[SymbolId]) -> Self {
         let mut readers = Vec::with_capacity(session.bots.len());
         for id in session.series_order() {
@@ -84,9 +81,8 @@ impl<'a> StoredCandles<'a> {
         self.shown
     }
 
-    /// Advances the current reader to its next answer. Without one, its bot is shown further
-    /// candles: up to its maximum of answers or the end of a block, and before `until` if it must
-    /// wait for events.
+    /// Advances the current reader to its next answer. Without one, its bot is shown further candles: up to
+    /// its maximum of answers or the end of a block, and before `until` if it must wait for events.
     #[inline]
     fn go_on(&mut self, place: usize, bot: &mut Bot, until: Option<Millis>) {
         let reader = &mut self.readers[place];
@@ -170,7 +166,6 @@ pub enum StretchEnd {
     /// All candles that close before the given time have been handled.
     Reached,
     /// Actions are pending.
-    ///
     /// All candles that close before this time have been handled, and some that close at it.
     ActionsAt(Millis),
 }
@@ -178,12 +173,11 @@ pub enum StretchEnd {
 impl Session {
     /// Handles candles before `until`, up to the first trade or a few actions.
     ///
-    /// Candles count if they close before `until`, and each arrives at its close. The result is
-    /// that of [`handle`](Self::handle) for their events in order of time, at equal times in that
-    /// of [`series_order`](Self::series_order), without creating events.
-    ///
-    /// There must be no event before `until`, except those that follow from a trade approved here.
-    /// After [`StretchEnd::ActionsAt`], the remaining candles of that time come before any event.
+    /// Candles count if they close before `until`, and each arrives at its close. The result is that of
+    /// [`handle`](Self::handle) for their events in order of time, at equal times in that of
+    /// [`series_order`](Self::series_order), without creating events. There must be no event before `until`,
+    /// except those that follow from a trade approved here. After [`StretchEnd::ActionsAt`], the remaining
+    /// candles of that time come before any event.
     #[inline]
     pub fn handle_candles(
         &mut self,
@@ -222,12 +216,12 @@ impl Session {
     #[inline]
     fn waits_for_settlement(&self, bot: BotId) -> bool {
         self.bots[bot.index()].waits_for_settlements()
-            && (self.intents.has_unopened() || self.intents.all().iter().any(|intent| intent.bot == bot))
+            && (self.intents.has_unopened() || self.intents.unfinished.iter().any(|intent| intent.bot == bot))
     }
 
     #[inline]
     fn pass_time_of(&mut self, candles: &StoredCandles<'_>, until: Millis, actions: &mut Vec<Action>) {
-        if self.ledger.day_end().min(self.next_release) < until {
+        if self.ledger.day_end.min(self.next_release) < until {
             self.pass_days_of(candles, until, actions);
         }
     }
@@ -235,7 +229,7 @@ impl Session {
     #[inline(never)]
     fn pass_days_of(&mut self, candles: &StoredCandles<'_>, until: Millis, actions: &mut Vec<Action>) {
         loop {
-            let due = self.ledger.day_end().min(self.next_release);
+            let due = self.ledger.day_end.min(self.next_release);
             // No look at the candle of a moment that is far ahead: it is in no cache yet.
             if due >= until {
                 return;

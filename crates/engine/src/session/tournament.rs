@@ -3,10 +3,8 @@
 use candlewick_sdk::Millis;
 
 /// Finds the earliest of several times when only the earliest changes.
-///
-/// A tree of pairs in which each pair stores its loser, the later of the two. A changed time is
-/// compared with the losers on its way up, one per level. The outcome of a comparison is
-/// unpredictable, so it is done without a branch: see docs/performance.md.
+/// A tree of pairs that store their losers, the later of the two: a changed time meets one per level. The
+/// unpredictable comparison is done without a branch (docs/performance.md).
 pub(super) struct Tournament {
     first: Turn,
     /// Loser of each pair: index 1 is the final. The children of pair `n` are `2 n` and `2 n + 1`.

@@ -9,7 +9,6 @@ use crate::{Action, BotId, EngineError, Event, Origin, Rule};
 use candlewick_sdk::{Candle, Millis, Money, Outcome, Payout, Settlement, Signal};
 
 /// A Session with a single bot for searches.
-///
 /// It consumes a [`Session`] and never becomes one again. Its trades never become
 /// [`Approved`](crate::Approved), so no driver can open any of them.
 pub struct TrialSession {
@@ -17,9 +16,7 @@ pub struct TrialSession {
     actions: Vec<Action>,
 }
 
-/// The outcome of a trade known at its approval.
-///
-/// Nothing else may happen before the trade has settled.
+/// The outcome of a trade known at its approval. Nothing else may happen before the trade has settled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PrecomputedOutcome {
     /// Time of the venue's reply.
@@ -60,10 +57,7 @@ pub enum BookedTrade {
 }
 
 impl TrialSession {
-    /// Creates a trial from a Session that has not handled anything.
-    ///
-    /// # Errors
-    /// [`EngineError`] unless it has exactly one bot.
+    /// Creates a trial from a Session that has not handled anything. Fails unless it has exactly one bot.
     pub fn new(session: Session) -> Result<Self, EngineError> {
         if session.bots.len() != 1 {
             return Err(EngineError::setting("bots", "a trial has exactly one bot"));
@@ -94,15 +88,10 @@ impl TrialSession {
 
     /// Handles a candle that closed at `close` and is known to be answered by `signal`.
     ///
-    /// Equivalent to [`Session::handle_candles`], provided that no candle since the previous call
-    /// was answered. The strategy sees neither this candle nor those.
-    ///
-    /// If every rule passes, `outcome` computes the outcome of the trade. If it returns one, the
-    /// trade is booked at once, as if by [`Session::handle`] of reply and settlement. Nothing else
-    /// may happen before that.
-    ///
-    /// # Errors
-    /// The rule that refuses the signal.
+    /// Equivalent to [`Session::handle_candles`], provided that no candle since the previous call was
+    /// answered. The strategy sees neither this candle nor those. If every rule passes, `outcome` computes
+    /// the outcome of the trade. If it returns one, the trade is booked at once, as if by [`Session::handle`]
+    /// of reply and settlement. Nothing else may happen before that.
     #[inline]
     pub fn handle_signal(
         &mut self,
@@ -116,10 +105,9 @@ impl TrialSession {
     }
 
     /// Shows candles to the bot up to the first signal.
-    ///
-    /// The result is that of [`Session::handle_candles`]. `outcome` also gets the index of that
-    /// candle. `after` is a preceding trade: signals on the given number of candles are certain to
-    /// be refused and are suppressed, then the strategy sees the settlement.
+    /// The result is that of [`Session::handle_candles`]. `outcome` also gets the index of that candle.
+    /// `after` is a preceding trade: signals on the given number of candles are certain to be refused and are
+    /// suppressed, then the strategy sees the settlement.
     #[inline]
     pub fn show_candles(
         &mut self,
@@ -148,7 +136,6 @@ impl TrialSession {
     }
 
     /// Returns whether the maximum number of trades is open for the bot's symbol.
-    ///
     /// Every signal is then refused until one of them has ended.
     #[inline]
     pub fn is_full(&self) -> bool {
@@ -157,9 +144,8 @@ impl TrialSession {
     }
 
     /// Returns the time until which every signal is certainly refused.
-    ///
-    /// Provided that no event comes first. `now` is the time of the last candle or event. It is
-    /// returned if the next signal may be approved.
+    /// Provided that no event comes first. `now` is the time of the last candle or event. It is returned if
+    /// the next signal may be approved.
     pub fn refuses_until(&self, now: Millis) -> Millis {
         let session = &self.session;
         let proposal = session.any_proposal(BotId::FIRST, now);
@@ -191,8 +177,7 @@ impl TrialSession {
         Ok(BookedTrade::Settled { settlement, settled_at })
     }
 
-    /// Books a trade from its stake to its end. Nothing reads its stake in between, so it is not
-    /// reserved.
+    /// Books a trade from its stake to its end. Nothing reads its stake in between, so it is not reserved.
     #[allow(clippy::inline_always, reason = "its arguments stay out of memory: see docs/performance.md")]
     #[inline(always)]
     fn book_to_end(&mut self, proposal: &Proposal<'_>, probe: Probe, precomputed: &PrecomputedOutcome) {

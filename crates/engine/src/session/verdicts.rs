@@ -24,10 +24,9 @@ pub(super) fn of_first_run(plan: EdgeTestPlan, budget: &AlphaBudget, bot: &str) 
 
 impl Session {
     /// Begins a run with this header: verdicts continue or restart.
-    ///
-    /// A verdict continues if the same bot traded last. It restarts if series, expiry, parameters,
-    /// strategy, strategy version or plan changed. That determines the share of alpha of each bot
-    /// ([`AlphaBudget`]). The session of a run begins too, if one is limited.
+    /// A verdict continues if the same bot traded last. It restarts if series, expiry, parameters, strategy,
+    /// strategy version or plan changed. That determines the share of alpha of each bot ([`AlphaBudget`]).
+    /// The session of a run begins too, if one is limited.
     pub fn begin_run(&mut self, header: &Header) {
         self.resume_run(header);
         if self.keeps_history() {
@@ -77,7 +76,6 @@ impl Session {
     }
 
     /// Returns the share of alpha of the verdict on all bots' trades together.
-    ///
     /// It is 0 if they are not judged together ([`AlphaBudget::whole`]).
     pub fn weight_of_all_bots(&self) -> f64 {
         if self.shared.budget == AlphaBudget::default() {

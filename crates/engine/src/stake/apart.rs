@@ -3,8 +3,7 @@
 use crate::IntentId;
 use serde::{Deserialize, Serialize};
 
-/// A bot has one probe at a time on its symbol, so the one this many probes ago has ended or never
-/// was.
+/// A bot has one probe at a time on its symbol, so the one this many probes ago has ended or never was.
 const MOST: usize = 16;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

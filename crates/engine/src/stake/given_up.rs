@@ -20,7 +20,6 @@ impl<P: Copy> GivenUp<P> {
         })
     }
 
-    /// Returns the position to restore if `intent` is one of the orders.
     pub(super) fn take_position(known: &mut Option<Self>, intent: IntentId) -> Option<P> {
         known.take_if(|known| intent >= known.first).map(|known| known.position)
     }

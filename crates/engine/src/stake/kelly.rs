@@ -12,8 +12,7 @@ const CONFIDENCE: f64 = 0.95;
 
 /// Stakes the minimum for the first trades, then `fraction x f x free balance / max open trades`,
 /// with `f = (p (1 + b) - 1) / b`, `p` the lower bound of the win rate and `b` the lowest recent
-/// payout. If that is less than the minimum, it stakes the minimum, because a bot without stakes
-/// learns nothing more. `Bot::next_stake` also uses the minimum once the edge is no longer held.
+/// payout, and at least the minimum, because a bot without stakes learns nothing more.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Kelly {
     fraction: f64,
@@ -132,6 +131,10 @@ impl Sequence {
 mod tests {
     use super::*;
 
+    fn purse(together: u32) -> Purse {
+        Purse { free: Money::from_minor(1_000_000), minimum: Money::from_minor(100), together }
+    }
+
     fn check(
         (bound, order): (KellyBound, impl Iterator<Item = Outcome>),
         (floor, together): (u32, u32),
@@ -143,12 +146,10 @@ mod tests {
             kelly.decided(IntentId::new(number));
             kelly.settled(IntentId::new(number), outcome, payout);
         }
-        let purse = Purse { free: Money::from_minor(1_000_000), minimum: Money::from_minor(100), together };
-        let stake = kelly.next(purse).minor();
+        let stake = kelly.next(purse(together)).minor();
         assert!(expected.contains(&stake), "{bound:?}: {stake}");
     }
 
-    /// So many of each ten trades are won; a draw is none.
     fn trades(won_of_ten: u64, count: u64) -> impl Iterator<Item = Outcome> {
         let outcome =
             move |trade: u64| if trade * 7 % 10 < won_of_ten { Outcome::Won } else { Outcome::Lost };
@@ -156,12 +157,8 @@ mod tests {
     }
 
     #[test]
-    fn the_first_trades_bet_the_minimum() {
+    fn the_minimum_is_staked_at_first_and_while_the_lower_end_is_not_above_break_even_so_that_it_can_move() {
         check((KellyBound::ConfidenceSequence, trades(7, 99)), (100, 1), 100..=100);
-    }
-
-    #[test]
-    fn the_minimum_is_staked_while_the_lower_end_is_not_above_break_even_so_that_it_can_still_move() {
         // 60 % of 200 is above the break-even of 55.56 %, its lower end is not; and nor is 50 % of any number.
         check((KellyBound::ConfidenceSequence, trades(6, 200)), (100, 1), 100..=100);
         check((KellyBound::ConfidenceSequence, trades(5, 2_000)), (100, 1), 100..=100);
@@ -187,8 +184,7 @@ mod tests {
         (1..=60).map(IntentId::new).for_each(|number| kelly.decided(number));
         kelly.begin_anew();
         (1..=60).map(IntentId::new).for_each(|number| kelly.settled(number, Outcome::Lost, payout));
-        let purse =
-            Purse { free: Money::from_minor(1_000_000), minimum: Money::from_minor(100), together: 1 };
+        let purse = purse(1);
         let mut win = |numbers: std::ops::RangeInclusive<u64>| {
             for number in numbers.map(IntentId::new) {
                 kelly.decided(number);
@@ -209,8 +205,7 @@ mod tests {
             kelly.left_out(number);
             kelly.settled(number, Outcome::Won, payout);
         }
-        let purse =
-            Purse { free: Money::from_minor(1_000_000), minimum: Money::from_minor(100), together: 1 };
+        let purse = purse(1);
         assert_eq!(kelly.next(purse).minor(), 100);
         (401..800).map(IntentId::new).for_each(|number| {
             kelly.decided(number);

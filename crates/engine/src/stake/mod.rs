@@ -1,24 +1,19 @@
 //! Stake rules, one per file. Each learns the results of its trades and returns the next stake.
 
 mod apart;
-mod fixed;
 mod given_up;
 mod kelly;
-mod ladder_settings;
 mod martingale;
-mod share;
 mod soros;
 
+use crate::settings::is_default;
 use crate::{EngineError, IntentId};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Money, MoneyScale, Outcome, Payout};
-use fixed::Fixed;
 use kelly::Kelly;
-pub use ladder_settings::{IfRefused, LadderEntry};
 use martingale::Martingale;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use share::Share;
 use soros::Soros;
 
 /// How much a bot stakes: `stake = { kind = "fixed", amount = 10.0 }`.
@@ -49,10 +44,10 @@ pub enum StakeSettings {
         /// How many levels there are, the first included, such as `2`: one gale is two levels.
         levels: u32,
         /// With what the ladder goes on after a trade that was not won; `next_signal` unless said.
-        #[serde(default, skip_serializing_if = "LadderEntry::is_next_signal")]
+        #[serde(default, skip_serializing_if = "is_default")]
         entry: LadderEntry,
         /// What becomes of a level that was refused; `wait` unless said.
-        #[serde(default, skip_serializing_if = "IfRefused::is_wait")]
+        #[serde(default, skip_serializing_if = "is_default")]
         if_refused: IfRefused,
     },
     /// After a win its profit is added to the stake, for a number of wins in a row; then it starts anew.
@@ -63,7 +58,7 @@ pub enum StakeSettings {
         /// How many wins in a row are staked again, such as `2`.
         wins: u32,
         /// What becomes of a stake that was refused; `wait` unless said.
-        #[serde(default, skip_serializing_if = "IfRefused::is_wait")]
+        #[serde(default, skip_serializing_if = "is_default")]
         if_refused: IfRefused,
     },
     /// A fraction of the Kelly stake, by the lower end of the win rate seen and the lowest recent payout.
@@ -77,6 +72,32 @@ pub enum StakeSettings {
         #[serde(default)]
         bound: KellyBound,
     },
+}
+
+/// With what a ladder goes on after a trade that was not won.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LadderEntry {
+    /// With the next signal of the bot's strategy.
+    #[default]
+    NextSignal,
+    /// With the next candle of the bot: the first that closes once the settlement is known, and within one interval after it. The
+    /// direction and the expiry are those of the trade before. What the strategy says at that candle is not asked.
+    NextCandle,
+}
+
+/// What becomes of a refused level of a ladder.
+///
+/// Every ladder: a level that the venue rejects, or a stake above `max_stake` or `max_stake_percent`. With `entry = "next_candle"` also a
+/// level that another limit, a pause, the trading hours or an open trade refuses, or whose candle is missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum IfRefused {
+    /// It stays, and is staked on the bot's next signal that the rules let pass.
+    #[default]
+    Wait,
+    /// The ladder is given up: the next stake is that of the first level.
+    Reset,
 }
 
 fn take_gale(schema: &mut schemars::Schema) {
@@ -109,12 +130,11 @@ pub(crate) struct Purse {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum Stake {
-    Fixed(Fixed),
-    Share(Share),
+    Fixed { amount: Money },
+    Share { fraction: f64 },
     Martingale(Martingale),
     Soros(Soros),
-    /// Boxed, because it is much larger than the others and every signal reads the stake of its
-    /// bot.
+    /// Boxed, because it is much larger than the others and every signal reads the stake of its bot.
     Kelly(Box<Kelly>),
 }
 
@@ -133,7 +153,6 @@ impl StakeSettings {
     }
 
     /// Returns whether a loss makes the next stake larger.
-    ///
     /// With such a rule, many small wins hide the losses to come.
     pub const fn climbs_after_losses(&self) -> bool {
         match self {
@@ -157,18 +176,15 @@ impl Stake {
     pub(crate) fn new(settings: &StakeSettings, scale: MoneyScale, key: &str) -> Result<Self, EngineError> {
         let money = |amount: Decimal| positive(scale, amount, key);
         match settings {
-            StakeSettings::Fixed { amount } => Ok(Self::Fixed(Fixed::new(money(*amount)?))),
+            StakeSettings::Fixed { amount } => Ok(Self::Fixed { amount: money(*amount)? }),
             StakeSettings::Share { percent } => {
                 within(*percent, 0.0, 100.0, &format!("{key}.percent"))?;
-                Ok(Self::Share(Share::new(*percent)))
+                Ok(Self::Share { fraction: percent / 100.0 })
             }
             StakeSettings::Martingale { amount, factor, levels, .. } => {
                 within(*factor, 1.0, 100.0, &format!("{key}.factor"))?;
-                count(
-                    *levels,
-                    &format!("{key}.levels"),
-                    "the first stake is a level, so one gale is levels = 2",
-                )?;
+                let help = "the first stake is a level, so one gale is levels = 2";
+                count(*levels, &format!("{key}.levels"), help)?;
                 Ok(Self::Martingale(Martingale::new(money(*amount)?, *factor, *levels)))
             }
             StakeSettings::Soros { amount, wins, .. } => {
@@ -185,14 +201,12 @@ impl Stake {
     /// Continues from the state of a rule with the same settings. Returns `false` if they differ.
     pub(crate) fn go_on_from(&mut self, kept: Self) -> bool {
         match (self, kept) {
-            (Self::Fixed(rule), Self::Fixed(kept)) => *rule == kept,
-            (Self::Share(rule), Self::Share(kept)) => *rule == kept,
+            (Self::Fixed { amount }, Self::Fixed { amount: kept }) => *amount == kept,
+            (Self::Share { fraction }, Self::Share { fraction: kept }) => *fraction == kept,
             (Self::Martingale(rule), Self::Martingale(kept)) => rule.go_on_from(kept),
             (Self::Soros(rule), Self::Soros(kept)) => rule.go_on_from(kept),
             (Self::Kelly(rule), Self::Kelly(kept)) => rule.go_on_from(*kept),
-            (Self::Fixed(_) | Self::Share(_) | Self::Martingale(_) | Self::Soros(_) | Self::Kelly(_), _) => {
-                false
-            }
+            _ => false,
         }
     }
 
@@ -200,7 +214,7 @@ impl Stake {
     /// `false` if its state does not determine this one. A ladder must not have had payout probes.
     pub(crate) fn follow(&mut self, kept: Self) -> bool {
         match (self, kept) {
-            (Self::Fixed(_) | Self::Share(_), _) => true,
+            (Self::Fixed { .. } | Self::Share { .. }, _) => true,
             (Self::Martingale(rule), Self::Martingale(kept)) => rule.follow(&kept),
             (Self::Soros(rule), Self::Soros(kept)) => rule.follow(&kept),
             (Self::Kelly(rule), Self::Kelly(kept)) => rule.follow(*kept),
@@ -217,8 +231,7 @@ impl Stake {
         matches!(self, Self::Martingale(_) | Self::Soros(_))
     }
 
-    /// Returns whether profits are added to the stake, so that the rounding of one stake affects
-    /// later ones.
+    /// Returns whether profits are added to the stake, so that the rounding of one stake affects later ones.
     pub(crate) const fn adds_profits(&self) -> bool {
         matches!(self, Self::Soros(_))
     }
@@ -227,7 +240,7 @@ impl Stake {
         match self {
             Self::Martingale(rule) => rule.begin_anew(),
             Self::Soros(rule) => rule.begin_anew(),
-            Self::Fixed(_) | Self::Share(_) | Self::Kelly(_) => {}
+            Self::Fixed { .. } | Self::Share { .. } | Self::Kelly(_) => {}
         }
     }
 
@@ -235,7 +248,7 @@ impl Stake {
         match self {
             Self::Martingale(rule) => rule.give_up(intent),
             Self::Soros(rule) => rule.give_up(intent),
-            Self::Fixed(_) | Self::Share(_) | Self::Kelly(_) => {}
+            Self::Fixed { .. } | Self::Share { .. } | Self::Kelly(_) => {}
         }
     }
 
@@ -243,7 +256,7 @@ impl Stake {
         match self {
             Self::Martingale(rule) => rule.restore(intent),
             Self::Soros(rule) => rule.restore(intent),
-            Self::Fixed(_) | Self::Share(_) | Self::Kelly(_) => {}
+            Self::Fixed { .. } | Self::Share { .. } | Self::Kelly(_) => {}
         }
     }
 
@@ -258,14 +271,14 @@ impl Stake {
         match self {
             Self::Martingale(rule) => rule.first(),
             Self::Soros(rule) => rule.first(),
-            Self::Fixed(_) | Self::Share(_) | Self::Kelly(_) => self.next(purse),
+            Self::Fixed { .. } | Self::Share { .. } | Self::Kelly(_) => self.next(purse),
         }
     }
 
     pub(crate) fn next(&self, purse: Purse) -> Money {
         match self {
-            Self::Fixed(rule) => rule.next(),
-            Self::Share(rule) => rule.next(purse),
+            Self::Fixed { amount } => *amount,
+            Self::Share { fraction } => purse.free.scaled_down(*fraction),
             Self::Martingale(rule) => rule.next(),
             Self::Soros(rule) => rule.next(),
             Self::Kelly(rule) => rule.next(purse),
@@ -275,7 +288,7 @@ impl Stake {
     #[inline]
     pub(crate) fn decided(&mut self, intent: IntentId) {
         match self {
-            Self::Fixed(_) | Self::Share(_) => {}
+            Self::Fixed { .. } | Self::Share { .. } => {}
             Self::Martingale(rule) => rule.given_up = None,
             Self::Soros(rule) => rule.given_up = None,
             Self::Kelly(rule) => rule.decided(intent),
@@ -286,7 +299,7 @@ impl Stake {
         match self {
             Self::Martingale(rule) => rule.apart.add(intent),
             Self::Soros(rule) => rule.apart.add(intent),
-            Self::Fixed(_) | Self::Share(_) | Self::Kelly(_) => {}
+            Self::Fixed { .. } | Self::Share { .. } | Self::Kelly(_) => {}
         }
     }
 
@@ -308,7 +321,7 @@ impl Stake {
         (outcome, profit, payout): (Outcome, Money, Option<Payout>),
     ) {
         match self {
-            Self::Fixed(_) | Self::Share(_) => {}
+            Self::Fixed { .. } | Self::Share { .. } => {}
             Self::Martingale(rule) => rule.settled(intent, outcome),
             Self::Soros(rule) => rule.settled(intent, outcome, profit),
             Self::Kelly(rule) => rule.settled(intent, outcome, payout),
@@ -319,27 +332,27 @@ impl Stake {
     pub(crate) const fn level(&self) -> u32 {
         match self {
             Self::Martingale(rule) => rule.level(),
-            Self::Fixed(_) | Self::Share(_) | Self::Soros(_) | Self::Kelly(_) => 1,
+            Self::Fixed { .. } | Self::Share { .. } | Self::Soros(_) | Self::Kelly(_) => 1,
         }
     }
 
     pub(crate) const fn level_of(&self) -> Option<(u32, u32)> {
         match self {
             Self::Martingale(rule) => Some((rule.level(), rule.levels())),
-            Self::Fixed(_) | Self::Share(_) | Self::Soros(_) | Self::Kelly(_) => None,
+            Self::Fixed { .. } | Self::Share { .. } | Self::Soros(_) | Self::Kelly(_) => None,
         }
     }
 
     pub(crate) fn levels(&self) -> Vec<Money> {
         match self {
             Self::Martingale(rule) => rule.stakes().to_vec(),
-            Self::Fixed(_) | Self::Share(_) | Self::Soros(_) | Self::Kelly(_) => Vec::new(),
+            Self::Fixed { .. } | Self::Share { .. } | Self::Soros(_) | Self::Kelly(_) => Vec::new(),
         }
     }
 
     pub(crate) fn ladder_cost(&self) -> Option<LadderCost> {
         match self {
-            Self::Fixed(_) | Self::Share(_) | Self::Kelly(_) | Self::Soros(_) => None,
+            Self::Fixed { .. } | Self::Share { .. } | Self::Kelly(_) | Self::Soros(_) => None,
             Self::Martingale(rule) => Some(rule.cost()),
         }
     }
@@ -352,23 +365,36 @@ pub(crate) struct LadderCost {
 }
 
 fn positive(scale: MoneyScale, amount: Decimal, key: &str) -> Result<Money, EngineError> {
-    let key = || format!("{key}.amount");
-    let money = scale.exact(amount).map_err(|source| EngineError::Amount { key: key(), source })?;
-    if money.is_positive() { Ok(money) } else { Err(EngineError::setting(key(), "a stake is above 0")) }
+    let key = format!("{key}.amount");
+    let money = EngineError::exact(scale, amount, &key)?;
+    if money.is_positive() { Ok(money) } else { Err(EngineError::setting(key, "a stake is above 0")) }
 }
 
 fn count(value: u32, key: &str, help: &str) -> Result<(), EngineError> {
     if (1..=64).contains(&value) {
-        Ok(())
-    } else {
-        Err(EngineError::setting(key, format!("{value} is not a number from 1 to 64: {help}")))
+        return Ok(());
     }
+    Err(EngineError::setting(key, format!("{value} is not a number from 1 to 64: {help}")))
 }
 
 fn within(value: f64, above: f64, most: f64, key: &str) -> Result<(), EngineError> {
     if value > above && value <= most {
-        Ok(())
-    } else {
-        Err(EngineError::setting(key, format!("{value} is not above {above} and at most {most}")))
+        return Ok(());
+    }
+    Err(EngineError::setting(key, format!("{value} is not above {above} and at most {most}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_that_of_the_free_balance_rounded_down() {
+        for (free, percent, stake) in [(1_000_000, 1.0, 10_000), (999, 10.0, 99), (0, 50.0, 0)] {
+            let settings = StakeSettings::Share { percent };
+            let share = Stake::new(&settings, MoneyScale::default(), "stake").unwrap();
+            let purse = Purse { free: Money::from_minor(free), minimum: Money::ZERO, together: 1 };
+            assert_eq!(share.next(purse), Money::from_minor(stake));
+        }
     }
 }

@@ -130,21 +130,6 @@ mod tests {
     }
 
     #[test]
-    fn a_win_adds_its_profit_to_the_amount_that_was_staked() {
-        // 1.07 in steps of 0.10 stakes 1.00; at 88 % a win earns 0.88, and 1.88 stakes 1.80.
-        let mut soros = Soros::new(Money::from_minor(107), 2);
-        let mut staked = Vec::new();
-        for (outcome, profit) in
-            [(Outcome::Won, 88), (Outcome::Won, 158), (Outcome::Lost, -330), (Outcome::Draw, 0)]
-        {
-            soros.place(soros.next().floor_to(Money::from_minor(10)));
-            staked.push(soros.next().minor());
-            soros.settled(IntentId::new(1), outcome, Money::from_minor(profit));
-        }
-        assert_eq!(staked, [100, 180, 330, 100]);
-    }
-
-    #[test]
     fn a_trade_that_finds_out_a_payout_is_no_win_of_it() {
         let mut soros = Soros::new(Money::from_minor(1_000), 2);
         let [found_out, won] = [1, 2].map(IntentId::new);

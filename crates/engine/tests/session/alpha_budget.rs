@@ -1,27 +1,16 @@
 //! One alpha for all bots of a journal: within a run, and over restarts.
 
 use crate::event::{at, candle, lost, opened_paying, won};
-use crate::script::Script;
+use crate::fold::{Fold, Journalled, journalled};
+use crate::script::{Restless, Script, header_of, session_settings};
 use candlewick_engine::{
-    Action, BotSettings, BotVerdict, Edge, EventKind, Header, JournalDecoder, RiskSettings, Session,
-    SessionSettings, TradeBook, VerdictSettings, judge,
+    Action, BotSettings, BotVerdict, Edge, Event, EventKind, RiskSettings, Session, SessionSettings,
+    TradeBook, VerdictSettings, judge,
 };
+use candlewick_sdk::Strategy;
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::serde_json::{json, to_string};
-use candlewick_sdk::{Candle, MoneyScale, Signal, Strategy};
+use candlewick_sdk::serde_json::json;
 use candlewick_statistics::Verdict;
-
-struct AlwaysBuys;
-
-impl Strategy for AlwaysBuys {
-    fn warmup(&self) -> usize {
-        0
-    }
-
-    fn on_candle(&mut self, _candle: &Candle) -> Option<Signal> {
-        Some(Signal::buy("always"))
-    }
-}
 
 fn without_limits() -> RiskSettings {
     RiskSettings {
@@ -35,8 +24,7 @@ fn without_limits() -> RiskSettings {
 }
 
 fn settings(bots: Vec<BotSettings>) -> SessionSettings {
-    let (money_scale, balance) = (MoneyScale::default(), Decimal::from(1_000_000));
-    SessionSettings { money_scale, balance, risk: without_limits(), bots, longer_share_percent: None }
+    session_settings(1_000_000, without_limits(), bots)
 }
 
 /// A bot with a symbol of its own, so that all can trade at once.
@@ -44,19 +32,13 @@ fn bot(name: &str) -> BotSettings {
     Script::new(name).on(&format!("{}USDT", name.to_uppercase())).bot
 }
 
-/// The same with other parameters.
 fn changed(name: &str, period: u32) -> BotSettings {
     BotSettings { params: json!({ "period": period }), ..bot(name) }
 }
 
 fn session_of(settings: &SessionSettings) -> Session {
-    let strategies = settings.bots.iter().map(|_| Box::new(AlwaysBuys) as Box<dyn Strategy>);
+    let strategies = settings.bots.iter().map(|_| Box::new(Restless(0)) as Box<dyn Strategy>);
     Session::new(settings, strategies.collect()).unwrap()
-}
-
-fn header(settings: &SessionSettings) -> Header {
-    let strategies = settings.bots.iter().map(|bot| (bot.strategy.clone(), "1".to_owned())).collect();
-    Header { format: Header::FORMAT, settings: json!({ "session": settings }), strategies, data_hash: None }
 }
 
 /// What is handed to a Session in a minute in which each bot trades at payout 80, as `wins` says of its place.
@@ -64,12 +46,12 @@ fn minute(
     session: &mut Session,
     minute: i64,
     mut wins: impl FnMut(usize) -> bool,
-    mut record: impl FnMut(&candlewick_engine::Event, &[Action]),
+    mut record: impl FnMut(&Event, &[Action]),
 ) {
     let bots = session.bots().len();
     let first = session.next_intent().number();
     let mut actions = Vec::new();
-    let mut hand = |event: candlewick_engine::Event| {
+    let mut hand = |event: Event| {
         session.handle(&event, &mut actions);
         record(&event, &actions);
         actions.clear();
@@ -93,7 +75,6 @@ impl Coins {
     }
 }
 
-/// How many of fifty bots that toss coins show an edge by themselves, and how many of one budget.
 fn shown_of_fifty(seed: u64) -> [usize; 2] {
     let names: Vec<String> = (0..50).map(|place| format!("b{place}")).collect();
     let settings = settings(names.iter().map(|name| bot(name)).collect());
@@ -130,44 +111,32 @@ fn of_fifty_bots_that_toss_coins_none_shows_an_edge_where_several_would_by_thems
     assert_eq!(together, 0);
 }
 
-/// A journal of several runs.
 #[derive(Default)]
 struct Journal {
-    runs: Vec<(Header, Vec<(bool, String)>)>,
+    entries: Vec<Journalled>,
     minutes: i64,
 }
 
 impl Journal {
-    /// What its runs have made of a Session of these settings.
     fn folded(&self, settings: &SessionSettings) -> Session {
-        let mut session = session_of(settings);
-        for (header, lines) in &self.runs {
-            let mut decoder = JournalDecoder::of_run(header, &mut session).unwrap();
-            for (is_event, body) in lines {
-                let entry = if *is_event { decoder.read_event(body) } else { decoder.read_action(body) };
-                session.recall(&entry.unwrap());
-            }
-        }
-        session
+        let mut fold = Fold::new(session_of(settings));
+        fold.take(&self.entries);
+        fold.session
     }
 
-    /// One more run of these bots and so many trades of each, which each bot wins or loses; the Session as it ends.
     fn run(&mut self, bots: Vec<BotSettings>, trades: i64, wins: impl Fn(usize) -> bool) -> Session {
         let settings = settings(bots);
-        let header = header(&settings);
+        let header = header_of(&settings, "1");
         let mut session = self.folded(&settings);
         session.begin_run(&header);
-        let mut lines = Vec::new();
+        self.entries.push(Journalled::Run(header));
         for _ in 0..trades {
             self.minutes += 1;
             minute(&mut session, self.minutes, &wins, |event, actions| {
-                if !matches!(event.kind, EventKind::Candle { .. }) {
-                    lines.push((true, to_string(event).unwrap()));
-                }
-                lines.extend(actions.iter().map(|action| (false, to_string(action).unwrap())));
+                let is_candle = matches!(event.kind, EventKind::Candle { .. });
+                self.entries.extend(journalled(event, actions).skip(usize::from(is_candle)));
             });
         }
-        self.runs.push((header, lines));
         let again = self.folded(&settings);
         assert!(session.verdicts().map(figures).eq(again.verdicts().map(figures)), "folded as it was live");
         assert_eq!(session.weight_of_all_bots(), again.weight_of_all_bots());
@@ -175,7 +144,6 @@ impl Journal {
     }
 }
 
-/// Account, mirror and what it is held to, to the last bit.
 fn figures(verdict: &BotVerdict) -> [u64; 3] {
     let test = verdict.edge_test();
     [test.edge_account(), test.mirror_account(), test.goal()].map(f64::to_bits)
@@ -202,7 +170,6 @@ fn a_bot_that_goes_back_to_its_first_parameters_has_what_its_losses_left() {
     let third = journal.run(vec![changed("a", 1)], 0, |_| true);
     assert_eq!((weights(&third), account(&third, 0)), (vec![left], 1.0));
     assert!((third.verdicts().next().unwrap().edge_test().goal() - 20.0 / left).abs() < 1e-9);
-    // The same again changes nothing.
     assert_eq!(weights(&journal.run(vec![changed("a", 1)], 2, |_| false)), [left]);
     assert_eq!(weights(&journal.run(vec![changed("a", 1)], 2, |_| false)), [left]);
 }
@@ -223,7 +190,6 @@ fn a_bot_that_is_absent_goes_on_when_it_is_back_and_a_new_one_takes_its_place() 
     let first = journal.run(vec![bot("a"), bot("b")], 4, |place| place == 0);
     let (won, left) = (account(&first, 0), account(&first, 1));
     assert_eq!((weights(&first), first.weight_of_all_bots()), (vec![1.0 / 3.0; 2], 1.0 / 3.0));
-    // No run of `c` knows `b` but from the journal.
     journal.run(vec![bot("a")], 0, |_| true);
     let back = journal.run(vec![bot("b"), bot("a")], 0, |_| true);
     assert_eq!((account(&back, 0), account(&back, 1)), (left, won));
@@ -234,7 +200,6 @@ fn a_bot_that_is_absent_goes_on_when_it_is_back_and_a_new_one_takes_its_place() 
     };
     near(&weights(&other), [left / 3.0, 1.0 / 3.0]);
     assert_eq!(other.weight_of_all_bots(), 0.0, "all together are others than they were");
-    // Nobody is absent: what two are worth is shared by three.
     let more = journal.run(vec![bot("c"), bot("a"), bot("d")], 0, |_| true);
     let expected = [left / 3.0, 1.0 / 3.0].map(|weight| weight * 2.0 / 3.0);
     near(&weights(&more)[..2], expected);

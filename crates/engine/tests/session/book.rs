@@ -1,8 +1,8 @@
 //! The trade book: what became of each intent, and what was refused.
 
 use crate::event::{
-    NO_SKEW, adopted, at, backfilled, bare, candle, drew, in_doubt, lost, not_opened, not_sent, opened,
-    payout, rejected, second, settled, won,
+    NO_SKEW, adopted, at, backfilled, bare, by_person, candle, drew, in_doubt, lost, not_opened, not_sent,
+    opened, payout, rejected, second, settled, won,
 };
 use crate::script::Script;
 use crate::test_session::TestSession;
@@ -56,7 +56,6 @@ fn what_is_over_stays_as_it_ended() {
     check(&[rejected(1), opened(1), won(1, 800)], Rejected, Some(62), None, 0);
     check(&[not_sent(1), in_doubt(1), rejected(1)], NotSent, Some(62), None, 0);
     check(&[opened(1), not_opened(1, 200)], Open, Some(62), None, 0);
-    // A trade that was looked for in vain is found by being adopted or settled, in no other way.
     let unopened = [in_doubt(1), not_opened(1, 200), rejected(1), not_sent(1), in_doubt(1), opened(1)];
     check(&unopened, NotOpened, None, None, 0);
     check(&[won(1, 800), lost(1, 1_000), in_doubt(1)], Settled, None, Some(62), 800);
@@ -78,10 +77,8 @@ fn details_gather_and_are_not_lost() {
         session.handle(&at(moment, kind));
     }
     let row = session.book.rows()[0];
-    assert_eq!(
-        (session.book.venue_id(&row), row.open_time, row.open_price),
-        (id, Some(second(62)), Some(1.5))
-    );
+    let expected = (id, Some(second(62)), Some(1.5));
+    assert_eq!((session.book.venue_id(&row), row.open_time, row.open_price), expected);
     assert_eq!((row.close_time, row.close_price), (Some(second(122)), Some(1.6)));
     assert_eq!((row.payout, row.outcome), (payout(85), Some(Outcome::Won)));
 }
@@ -149,14 +146,11 @@ fn a_run_counts_no_refusals_of_earlier_runs_and_none_of_their_intents() {
             session.handle(&at(minute * 60 + 1, *kind));
         }
     };
-    let short = |intent| EventKind::Rejected {
-        intent: IntentId::new(intent),
-        rejection: Rejection::InsufficientBalance,
-    };
+    let rejection = Rejection::InsufficientBalance;
+    let short = |intent| EventKind::Rejected { intent: IntentId::new(intent), rejection };
     told(&mut session, 1, &[rejected(1)]);
     told(&mut session, 2, &[not_sent(2)]);
     told(&mut session, 3, &[short(3)]);
-    // The fourth is still under way when the next run begins.
     told(&mut session, 4, &[]);
     session.book.count_from_intent(IntentId::new(5));
     assert_eq!(session.book.refused(), BTreeMap::new());
@@ -164,7 +158,6 @@ fn a_run_counts_no_refusals_of_earlier_runs_and_none_of_their_intents() {
     assert_eq!(session.book.row(IntentId::new(4)).unwrap().state, IntentState::NotSent);
     told(&mut session, 5, &[not_sent(5)]);
     assert_eq!(session.book.refused(), BTreeMap::from([("NotSent", 1)]));
-    // Without the rows of earlier runs it counts the same.
     let mut own = session.book.clone();
     own.keep_rows(|row| row.approved.intent() >= IntentId::new(5));
     assert_eq!(own.refused(), BTreeMap::from([("NotSent", 1)]));
@@ -181,11 +174,7 @@ fn events_that_are_about_no_intent_leave_the_book_alone() {
 
 #[test]
 fn what_a_person_said_is_known_as_that_and_only_of_what_was_not_over() {
-    let said = |intent| EventKind::SettledByPerson {
-        intent: IntentId::new(intent),
-        outcome: Outcome::Lost,
-        profit: Money::from_minor(-1_000),
-    };
+    let said = |intent| by_person(intent, Outcome::Lost, -1_000);
     check(&[opened(1), said(1), won(1, 800)], IntentState::Settled, Some(62), Some(63), -1_000);
     for (kinds, is_known) in
         [(vec![opened(1), said(1)], true), (vec![opened(1), won(1, 800), said(1)], false)]

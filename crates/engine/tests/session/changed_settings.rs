@@ -1,5 +1,7 @@
 //! A Session that goes on from a snapshot of other settings comes to what the fold of all entries under its own comes to.
 
+use crate::event;
+use crate::fold::{Fold, Journalled, journalled};
 use crate::script::Script;
 use crate::snapshots::{Step, World, header, session, settings};
 use candlewick_engine::{
@@ -7,8 +9,8 @@ use candlewick_engine::{
     Session, SessionLimitSettings, SessionSettings, SettingsBefore, StakeSettings, TradeBook,
 };
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::serde_json::{Value, from_str, from_value, json, to_string, to_value};
-use candlewick_sdk::{Direction, Millis, Text};
+use candlewick_sdk::serde_json::{Value, from_str, from_value, json, to_value};
+use candlewick_sdk::Millis;
 use proptest::prelude::{Strategy as _, *};
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
@@ -16,51 +18,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 
-enum Journalled {
-    Run(Header),
-    Event(String),
-    Action(String),
-}
-
-/// What entries come to under some settings.
-struct Fold {
-    session: Session,
-    decoder: Option<JournalDecoder>,
-    book: TradeBook,
-}
-
 impl Fold {
-    fn new(settings: &SessionSettings) -> Self {
-        Self { session: Session::silent(settings).unwrap(), decoder: None, book: TradeBook::default() }
-    }
-
-    fn of(settings: &SessionSettings, entries: &[Journalled]) -> Self {
-        let mut fold = Self::new(settings);
-        fold.take(entries);
-        fold
-    }
-
-    fn take(&mut self, entries: &[Journalled]) {
-        for entry in entries {
-            let recorded = match (entry, &mut self.decoder) {
-                (Journalled::Run(header), decoder) => {
-                    *decoder = Some(JournalDecoder::of_run(header, &mut self.session).unwrap());
-                    continue;
-                }
-                (Journalled::Event(body), Some(decoder)) => decoder.read_event(body),
-                (Journalled::Action(body), Some(decoder)) => decoder.read_action(body),
-                (_, None) => panic!("a journal begins with a run"),
-            };
-            let recorded = recorded.unwrap();
-            self.session.recall(&recorded);
-            self.book.recall(&recorded);
-        }
-    }
-
-    fn state(&self) -> String {
-        to_string(&self.session.snapshot()).unwrap()
-    }
-
     /// Goes on under other settings, by way of what a journal would hold.
     fn under(
         &self,
@@ -83,39 +41,24 @@ impl Fold {
     }
 }
 
-/// A name for each kind of change, which is drawn by number.
-const CHANGES: [&str; 23] = [
-    "add",
-    "remove",
-    "rename",
-    "symbol",
-    "amount",
-    "order",
-    "hour",
-    "no cooldown",
-    "fewer pauses",
-    "no session",
-    "no payouts",
-    "parameters",
-    "fixed stake",
-    "interval",
-    "verdict",
-    "comes back",
-    "cooldown",
-    "delay",
-    "levels",
-    "limits",
-    "payouts",
-    "payout age",
-    "stake step",
-];
+/// The kinds of changes, by their numbers.
+fn changes() -> Vec<&'static str> {
+    let all = "add,remove,rename,symbol,amount,order,hour,no cooldown,fewer pauses,no session,no payouts,parameters,\
+               fixed stake,interval,verdict,comes back,cooldown,delay,levels,limits,payouts,payout age,stake step";
+    all.split(',').collect()
+}
+
+fn name(kind: u8) -> &'static str {
+    let all = changes();
+    all[usize::from(kind) % all.len()]
+}
 
 fn change(settings: &SessionSettings, (kind, detail): (u8, u8)) -> SessionSettings {
     let mut own = settings.clone();
     let (count, number) = (own.bots.len(), usize::from(detail));
     let place = number % count;
     let symbol = ["A", "B", "C", "D", "E", "F", "G", "H"][number % 8];
-    match CHANGES[usize::from(kind) % CHANGES.len()] {
+    match name(kind) {
         "add" => own.bots.insert(number % (count + 1), Script::new(&format!("new-{detail}")).on(symbol).bot),
         "remove" if count > 1 => drop(own.bots.remove(place)),
         "rename" => own.bots[place].name = format!("renamed-{detail}"),
@@ -166,7 +109,6 @@ fn change(settings: &SessionSettings, (kind, detail): (u8, u8)) -> SessionSettin
     own
 }
 
-/// Lets a Session of these settings go on from what was journalled, and journals what follows.
 fn run(
     world: &mut World,
     entries: &mut Vec<Journalled>,
@@ -191,9 +133,7 @@ fn run(
                 let outside = (byte % 16 == 0).then(|| outside_signal(own, *detail, event.at));
                 for event in iter::once(event).chain(outside) {
                     let actions = handle(&mut session, &event);
-                    entries.push(Journalled::Event(to_string(&event).unwrap()));
-                    let answers = actions.iter().map(|action| to_string(action).unwrap());
-                    entries.extend(answers.map(Journalled::Action));
+                    entries.extend(journalled(&event, &actions));
                     world.see(&actions);
                 }
             }
@@ -202,15 +142,8 @@ fn run(
 }
 
 fn outside_signal(own: &SessionSettings, detail: u8, at: Millis) -> Event {
-    let signal = OutsideSignal {
-        bot: BotId::new(usize::from(detail) % own.bots.len()).unwrap(),
-        direction: Direction::Buy,
-        source: Text::truncated("list"),
-        id: Text::truncated(&format!("{} {at}", detail % 7)),
-        expires: None,
-        expiry: None,
-        reason: Text::truncated(""),
-    };
+    let bot = BotId::new(usize::from(detail) % own.bots.len()).unwrap();
+    let signal = OutsideSignal { bot, ..event::outside_signal(&format!("{} {at}", detail % 7)) };
     Event { at, received: at, kind: EventKind::OutsideSignal(signal) }
 }
 
@@ -220,7 +153,6 @@ fn handle(session: &mut Session, event: &Event) -> Vec<Action> {
     actions
 }
 
-/// Two runs, a snapshot within the second, and a start under changed settings: whether it went on from the snapshot, or why not.
 fn check(
     base: &SessionSettings,
     changes: [(u8, u8); 2],
@@ -247,10 +179,9 @@ fn check(
     for fold in [&mut found, &mut expected] {
         fold.take(&[Journalled::Run(header(&own, 1))]);
     }
-    let names = changes.map(|(kind, _)| CHANGES[usize::from(kind) % CHANGES.len()]);
+    let names = changes.map(|(kind, _)| name(kind));
     assert_eq!(found.state(), expected.state(), "{names:?} at {place} of {}", entries.len());
     assert_eq!(found.book.rows(), expected.book.rows(), "{names:?}");
-    // What follows is the same, too.
     let mut sessions = [&found, &expected].map(|fold| {
         let mut session = session(&own);
         session.restore(fold.session.snapshot()).unwrap();
@@ -270,7 +201,6 @@ fn base(finds_out: bool) -> SessionSettings {
     let mut own = settings(9);
     (own.risk.min_payout_percent, own.risk.payout_max_age_s) = (if finds_out { 60.0 } else { 0.0 }, 60);
     for bot in &mut own.bots {
-        // A ladder stakes more than what finds out a payout.
         if let StakeSettings::Martingale { amount, .. } | StakeSettings::Soros { amount, .. } = &mut bot.stake
         {
             *amount = Decimal::from(3);
@@ -279,7 +209,6 @@ fn base(finds_out: bool) -> SessionSettings {
     own
 }
 
-/// How often a snapshot was gone on from, and how often it was not.
 #[derive(Default)]
 struct Outcomes {
     went_on: Cell<u32>,
@@ -314,14 +243,13 @@ fn whoever_goes_on_from_a_snapshot_of_other_settings_comes_to_what_a_fold_of_all
 }
 
 fn number(name: &str) -> u8 {
-    CHANGES.iter().position(|known| *known == name).unwrap() as u8
+    changes().iter().position(|known| *known == name).unwrap() as u8
 }
 
 fn drawn(runner: &mut TestRunner, steps: usize) -> Vec<(u8, u8)> {
     prop::collection::vec(any::<(u8, u8)>(), steps).new_tree(runner).unwrap().current()
 }
 
-/// Which trades found out a payout, and which levels were missed, is not told by where a ladder stands.
 #[test]
 fn where_a_ladder_stands_is_not_guessed() {
     let mut runner = TestRunner::deterministic();
@@ -336,7 +264,6 @@ fn where_a_ladder_stands_is_not_guessed() {
             (true, "stake step", 0),
             (true, "amount", 2),
             (true, "amount", 3),
-            // A fixed stake stands nowhere.
             (true, "amount", 0),
         ] {
             let changes = [(number("limits"), 0), (number(name), detail)];
@@ -345,7 +272,6 @@ fn where_a_ladder_stands_is_not_guessed() {
             let came_to = check(&base, changes, &drawn, place);
             assert_eq!(came_to.is_ok(), (name, detail) == ("amount", 0), "{name}: {came_to:?}");
             ladders.count(&came_to);
-            // Without ladders the payouts decide who finds out another.
             let mut without = base;
             without.bots.retain(|bot| !bot.stake.climbs_after_losses());
             without.bots.retain(|bot| !matches!(bot.stake, StakeSettings::Soros { .. }));
@@ -356,7 +282,6 @@ fn where_a_ladder_stands_is_not_guessed() {
     flat.assert_both("no ladders");
 }
 
-/// Whoever waits for the whole journal is told for what.
 #[test]
 fn why_all_trades_are_needed_is_told_of_the_setting_that_needs_them() {
     let mut runner = TestRunner::deterministic();
@@ -398,7 +323,6 @@ fn why_all_trades_are_needed_is_told_of_the_setting_that_needs_them() {
     }
 }
 
-/// The place of a bot or symbol in it is looked up in the settings of before.
 #[test]
 fn a_snapshot_that_is_not_of_the_settings_of_before_is_refused() {
     let before = base(true);
@@ -433,8 +357,7 @@ fn the_usual_changes_need_no_trades_of_before() {
     let mut found: BTreeMap<&str, BTreeSet<Result<(), String>>> = BTreeMap::new();
     for round in 0..6_u8 {
         let drawn = drawn(&mut runner, 400);
-        for (kind, name) in (0..).zip(CHANGES) {
-            // Nothing changes before.
+        for (kind, name) in (0..).zip(changes()) {
             let changes = [(19, 0), (kind, round)];
             let came_to = check(&base(false), changes, &drawn, 31 * usize::from(round));
             found.entry(name).or_default().insert(came_to);

@@ -1,12 +1,12 @@
 //! A corrected result: the Session is as if the right result had come first.
 
-use crate::event::{NO_SKEW, at, cancelled, candle, lost, opened_paying, won};
-use crate::script::Script;
+use crate::event::{NO_SKEW, at, cancelled, candle, corrected, lost, opened_paying, won};
+use crate::script::{Script, ladder};
 use crate::snapshots::{Step, World, header, session, settings};
 use crate::test_session::TestSession;
 use candlewick_engine::{
     Action, Control, Event, EventKind, IfRefused, IntentId, JournalDecoder, LadderEntry, PauseCause,
-    PauseScope, PauseSettings, Recorded, Session, Settled, StakeSettings, TradeBook, judge,
+    PauseScope, PauseSettings, Recorded, RiskSettings, Session, Settled, TradeBook, judge,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::{Value, to_string, to_value};
@@ -14,24 +14,14 @@ use candlewick_sdk::{Money, Outcome};
 use candlewick_statistics::EdgeTestPlan;
 use proptest::prelude::*;
 
-fn corrected(intent: u64, outcome: Outcome, profit: i64) -> EventKind {
-    EventKind::Correction { intent: IntentId::new(intent), outcome, profit: Money::from_minor(profit) }
-}
-
-fn ladder() -> StakeSettings {
-    let (entry, if_refused) = (LadderEntry::NextSignal, IfRefused::Wait);
-    StakeSettings::Martingale { amount: Decimal::TEN, factor: 2.0, levels: 3, entry, if_refused }
-}
-
 /// A ladder of 10, 20 and 40. The first trade is called CANCELLED and was LOST, then WON: hand-computed.
 #[test]
 fn a_correction_moves_ledger_ladder_and_streak() {
-    let mut test = TestSession::new(&[Script::new("a").buys(&[1, 3, 5, 7]).staking(ladder())], |_| {});
+    let ladder = ladder(LadderEntry::NextSignal, IfRefused::Wait);
+    let mut test = TestSession::new(&[Script::new("a").buys(&[1, 3, 5, 7]).staking(ladder)], |_| {});
     test.check_money(&[
-        (candle(0, 1), "#1 a BUY 10.00", [999_000, 1_000]),
-        (at(62, opened_paying(1, 80)), "", [999_000, 1_000]),
+        (candle(0, 1), "#1 a BUY 10.00 opened at 80", [999_000, 1_000]),
         (at(125, cancelled(1)), "", [1_000_000, 0]),
-        // The second trade was opened at the first level, which is a fact.
         (candle(0, 3), "#2 a BUY 10.00", [999_000, 1_000]),
         (at(190, corrected(1, Outcome::Lost, -1_000)), "", [998_000, 1_000]),
     ]);
@@ -40,12 +30,10 @@ fn a_correction_moves_ledger_ladder_and_streak() {
     test.check_money(&[
         (at(191, opened_paying(2, 80)), "", [998_000, 1_000]),
         (at(245, lost(2, 1_000)), "", [998_000, 0]),
-        // Two losses: the third level.
         (candle(0, 5), "#3 a BUY 40.00", [994_000, 4_000]),
         (at(310, corrected(1, Outcome::Won, 800)), "", [995_800, 4_000]),
         (at(311, opened_paying(3, 80)), "", [995_800, 4_000]),
         (at(365, lost(3, 4_000)), "", [995_800, 0]),
-        // Won, lost, lost.
         (candle(0, 7), "#4 a BUY 40.00", [991_800, 4_000]),
     ]);
     let ledger = test.session.ledger();
@@ -59,18 +47,15 @@ fn a_correction_moves_ledger_ladder_and_streak() {
 #[test]
 fn a_corrected_loss_counts_for_the_limits_of_the_day_and_begins_a_pause() {
     let bot = || Script::new("a").buys(&[1, 3, 5]);
-    let day = |risk: &mut candlewick_engine::RiskSettings| risk.daily_loss_limit = Decimal::from(15);
-    let pause = |risk: &mut candlewick_engine::RiskSettings| {
+    let day = |risk: &mut RiskSettings| risk.daily_loss_limit = Decimal::from(15);
+    let pause = |risk: &mut RiskSettings| {
         risk.pauses =
             vec![PauseSettings { after: 1, of: PauseCause::Losses, for_s: 600, scope: PauseScope::All }];
     };
-    for (change, refusal) in
-        [(&day as &dyn Fn(&mut candlewick_engine::RiskSettings), "a DailyLossLimit"), (&pause, "a Pause")]
-    {
+    for (change, refusal) in [(&day as &dyn Fn(&mut RiskSettings), "a DailyLossLimit"), (&pause, "a Pause")] {
         let mut test = TestSession::new(&[bot()], change);
         test.check(&[
-            (candle(0, 1), "#1 a BUY 10.00"),
-            (at(62, opened_paying(1, 80)), ""),
+            (candle(0, 1), "#1 a BUY 10.00 opened at 80"),
             (at(125, cancelled(1)), ""),
             (at(126, corrected(1, Outcome::Lost, -1_000)), ""),
             (candle(0, 3), refusal),
@@ -84,11 +69,7 @@ fn a_corrected_loss_counts_for_the_limits_of_the_day_and_begins_a_pause() {
 fn a_settlement_can_be_corrected_for_more_than_a_day() {
     let free_after = |hours: i64| {
         let mut test = TestSession::new(&[Script::new("a").buys(&[1])], |_| {});
-        test.check(&[
-            (candle(0, 1), "#1 a BUY 10.00"),
-            (at(62, opened_paying(1, 80)), ""),
-            (at(125, won(1, 800)), ""),
-        ]);
+        test.check(&[(candle(0, 1), "#1 a BUY 10.00 opened at 80"), (at(125, won(1, 800)), "")]);
         for hour in 1..hours {
             test.handle(&at(hour * 3_600, NO_SKEW));
         }
@@ -96,7 +77,6 @@ fn a_settlement_can_be_corrected_for_more_than_a_day() {
         let is_known = test.session.can_correct(IntentId::new(1));
         (test.session.ledger().free().minor(), test.session.ledger().day_profit().minor(), is_known)
     };
-    // Of the same day, of days before, and too old.
     assert_eq!(free_after(1), (999_000, -1_000, true));
     assert_eq!(free_after(25), (999_000, 0, true));
     assert_eq!(free_after(49), (999_000, 0, true));
@@ -115,7 +95,6 @@ fn an_unknown_or_open_trade_is_not_corrected() {
     assert_eq!(test.book.correction(IntentId::new(1)), None);
 }
 
-/// An entry of a journal.
 #[derive(Clone)]
 enum Written {
     Run(u64),
@@ -124,8 +103,7 @@ enum Written {
     Action(String),
 }
 
-/// What a Session comes to by these entries, besides the candles that it has seen.
-fn folded(entries: &[Written], with_reloads: bool) -> (Value, TradeBook) {
+fn folded(entries: &[Written]) -> (Value, TradeBook) {
     let mut fold = Session::silent(&settings(9)).unwrap();
     let (mut decoder, mut book) = (None::<JournalDecoder>, TradeBook::default());
     for entry in entries {
@@ -134,11 +112,10 @@ fn folded(entries: &[Written], with_reloads: bool) -> (Value, TradeBook) {
                 decoder = Some(JournalDecoder::of_run(&header(&settings(9), *period), &mut fold).unwrap());
                 continue;
             }
-            Written::Reload(limit) if with_reloads => {
+            Written::Reload(limit) => {
                 fold.prepare_reload(&settings(*limit).risk).unwrap();
                 Recorded::Event(reload())
             }
-            Written::Reload(_) => Recorded::Event(reload()),
             Written::Event(event) => Recorded::Event(*event),
             Written::Action(body) => decoder.as_mut().unwrap().read_action(body).unwrap(),
         };
@@ -161,7 +138,6 @@ fn reload() -> Event {
     Event { at: candlewick_sdk::Millis::ZERO, received: candlewick_sdk::Millis::ZERO, kind }
 }
 
-/// The entries of a run and what its Session has come to.
 fn run(drawn: &[(u8, u8)]) -> (Session, Vec<Written>, World) {
     let (mut world, mut session) = (World::new(), session(&settings(9)));
     session.begin_run(&header(&settings(9), 0));
@@ -190,7 +166,6 @@ fn run(drawn: &[(u8, u8)]) -> (Session, Vec<Written>, World) {
     (session, entries, world)
 }
 
-/// The settlements that counted, by place and intent.
 fn settlements(entries: &[Written], book: &TradeBook) -> Vec<(usize, IntentId)> {
     let mut known = std::collections::BTreeSet::new();
     let settled = entries.iter().enumerate().filter_map(|(place, entry)| {
@@ -209,7 +184,6 @@ fn settlements(entries: &[Written], book: &TradeBook) -> Vec<(usize, IntentId)> 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// Several bots with ladders, limits, pauses and doubts; days, reloads and runs begin between.
     #[test]
     fn a_corrected_session_is_one_in_which_the_right_result_came_first(
         drawn in prop::collection::vec(any::<(u8, u8)>(), 40..700),
@@ -217,7 +191,7 @@ proptest! {
         results in prop::collection::vec((0_usize..4, -100_i64..100), 1..4),
     ) {
         let (mut corrected_session, mut entries, world) = run(&drawn);
-        let (_, book) = folded(&entries, true);
+        let (_, book) = folded(&entries);
         let settled = settlements(&entries, &book);
         prop_assume!(!settled.is_empty());
         let (place, intent) = settled[picked.index(settled.len())];
@@ -237,17 +211,12 @@ proptest! {
                 _ => EventKind::Settled(Settled::by_person(intent, outcome, profit)),
             };
         }
-        // Time has passed there as well.
-        let unknown = EventKind::Correction {
-            intent: IntentId::new(1_000_000), outcome: Outcome::Won, profit: Money::ZERO,
-        };
+        let unknown = corrected(1_000_000, Outcome::Won, 0);
         right.push(Written::Event(Event { at: world.now(), received: world.now(), kind: unknown }));
-        let (expected, right_book) = folded(&right, true);
+        let (expected, right_book) = folded(&right);
         prop_assert_eq!(state(&corrected_session), expected);
-        // A start that folds the wrong result and its correction comes to the same.
-        let (refolded, corrected_book) = folded(&entries, true);
-        prop_assert_eq!(&refolded, &folded(&right, true).0);
-        // And so does the verdict by the rows.
+        let (refolded, corrected_book) = folded(&entries);
+        prop_assert_eq!(&refolded, &folded(&right).0);
         let by_rows = |book: &TradeBook| judge(book.rows(), EdgeTestPlan::default());
         let accounts = |book| {
             let test = by_rows(book);

@@ -43,10 +43,20 @@ pub(crate) fn backfilled(series: u16, close: i64) -> Event {
     at(close * 60, candle_kind(series, Interval::MINUTE, close, Origin::Backfill))
 }
 
+/// The candle of a minute, its trade of the same number, which pays 80 %, and the end of that.
+pub(crate) fn trade(minute: i64, end: EventKind) -> [Event; 3] {
+    let opened = opened_paying(minute.unsigned_abs(), 80);
+    [candle(0, minute), at(minute * 60 + 1, opened), at(minute * 60 + 50, end)]
+}
+
 pub(crate) fn candle_kind(series: u16, interval: Interval, close: i64, origin: Origin) -> EventKind {
-    let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
-    let candle = Candle::new(minute(close) - interval.length(), interval, numbers).unwrap();
+    let candle = flat_candle(minute(close) - interval.length(), interval);
     EventKind::Candle { series: series_id(series), candle, origin }
+}
+
+pub(crate) fn flat_candle(open: Millis, interval: Interval) -> Candle {
+    let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
+    Candle::new(open, interval, numbers).unwrap()
 }
 
 /// The price of a symbol at a second.
@@ -127,16 +137,17 @@ pub(crate) fn difference(amount: i64) -> EventKind {
 }
 
 pub(crate) fn settled(intent: u64, outcome: Outcome, profit: i64) -> Settled {
-    Settled {
-        intent: IntentId::new(intent),
-        outcome,
-        profit: Money::from_minor(profit),
-        open_time: None,
-        open_price: None,
-        close_time: None,
-        close_price: None,
-        payout: None,
-    }
+    Settled::by_person(IntentId::new(intent), outcome, Money::from_minor(profit))
+}
+
+pub(crate) fn by_person(intent: u64, outcome: Outcome, profit: i64) -> EventKind {
+    let (intent, profit) = (IntentId::new(intent), Money::from_minor(profit));
+    EventKind::SettledByPerson { intent, outcome, profit }
+}
+
+pub(crate) fn corrected(intent: u64, outcome: Outcome, profit: i64) -> EventKind {
+    let (intent, profit) = (IntentId::new(intent), Money::from_minor(profit));
+    EventKind::Correction { intent, outcome, profit }
 }
 
 pub(crate) fn won(intent: u64, profit: i64) -> EventKind {

@@ -3,21 +3,18 @@
 use crate::event::{
     adopted, at, backfilled, candle, in_doubt, lost, not_opened, opened, price, rejected, second, won,
 };
-use crate::script::Script;
+use crate::script::{Script, ladder};
 use crate::test_session::{Row, TestSession};
 use candlewick_engine::{
     Action, BotId, EventKind, IfRefused, IntentState, LadderEntry, RiskSettings, StakeSettings,
 };
-use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::from_str;
 
 /// 10, 20 and 40, each level above the first with the next candle or not at all.
 fn gale(if_refused: IfRefused) -> StakeSettings {
-    let entry = LadderEntry::NextCandle;
-    StakeSettings::Martingale { amount: Decimal::TEN, factor: 2.0, levels: 3, entry, if_refused }
+    ladder(LadderEntry::NextCandle, if_refused)
 }
 
-/// The rows with a ladder that is given up, and with one that waits: the last row has what each stakes.
 fn check(
     scripts: &[Script],
     change: impl Fn(&mut RiskSettings),
@@ -48,8 +45,7 @@ fn a_level_that_the_hours_refuse_is_not_staked_the_next_day() {
         &[Script::new("a").sells(&[1, 1_441])],
         hours,
         &[
-            (candle(0, 1), "#1 a SELL 10.00"),
-            (at(62, opened(1)), ""),
+            (candle(0, 1), "#1 a SELL 10.00 opened"),
             (candle(0, 2), ""),
             (at(126, lost(1, 1_000)), ""),
             (candle(0, 3), "a OutsideHours"),
@@ -64,10 +60,8 @@ fn a_level_that_an_open_trade_keeps_from_its_candle_is_given_up() {
         &[Script::new("a").sells(&[1, 5]), Script::new("b").buys(&[2])],
         |_| {},
         &[
-            (candle(0, 1), "#1 a SELL 10.00"),
-            (at(62, opened(1)), ""),
+            (candle(0, 1), "#1 a SELL 10.00 opened"),
             (at(119, lost(1, 1_000)), ""),
-            // Another bot comes first, with a price at the very moment of the candle.
             (price(0, 120), "#2 b BUY 10.00"),
             (at(120, opened(2)), ""),
             (candle(0, 2), "a OppositeOpen, b DuplicateOpen"),
@@ -79,7 +73,7 @@ fn a_level_that_an_open_trade_keeps_from_its_candle_is_given_up() {
 
 #[test]
 fn a_candle_that_is_missing_or_fetched_later_and_a_trade_that_the_venue_rejects_give_it_up() {
-    let first = [(candle(0, 1), "#1 a BUY 10.00"), (at(62, opened(1)), ""), (at(119, lost(1, 1_000)), "")];
+    let first = [(candle(0, 1), "#1 a BUY 10.00 opened"), (at(119, lost(1, 1_000)), "")];
     let check = |rows: &[Row<'_>], given_up, waits| {
         let rows: Vec<Row<'_>> = first.iter().chain(rows).copied().collect();
         check(&[Script::new("a").buys(&[1, 5])], |_| {}, &rows, (candle(0, 5), given_up, waits));
@@ -88,7 +82,6 @@ fn a_candle_that_is_missing_or_fetched_later_and_a_trade_that_the_venue_rejects_
     check(&[(backfilled(0, 2), "a LateSignal"), (candle(0, 3), "")], "#2 a BUY 10.00", "#2 a BUY 20.00");
     let rejected = [(candle(0, 2), "#2 a BUY 20.00"), (at(122, rejected(2)), "")];
     check(&rejected, "#3 a BUY 10.00", "#3 a BUY 20.00");
-    // Nobody knew for a while; then the venue's list proved that there is no such trade.
     let doubt =
         [(candle(0, 2), "#2 a BUY 20.00"), (at(122, in_doubt(2)), ""), (at(150, not_opened(2, 180)), "")];
     check(&doubt, "#3 a BUY 10.00", "#3 a BUY 20.00");
@@ -102,11 +95,7 @@ fn order_that_is_a_trade_after_all_restores_its_ladder() {
     for answers in [rejection, doubt] {
         let script = Script::new("a").buys(&[1, 5]).staking(gale(IfRefused::Reset));
         let mut session = TestSession::new(&[script], |_| {});
-        session.check(&[
-            (candle(0, 1), "#1 a BUY 10.00"),
-            (at(62, opened(1)), ""),
-            (at(119, lost(1, 1_000)), ""),
-        ]);
+        session.check(&[(candle(0, 1), "#1 a BUY 10.00 opened"), (at(119, lost(1, 1_000)), "")]);
         let actions = session.actions(&candle(0, 2));
         let [Action::Open(order)] = &actions[..] else { panic!("{actions:?}") };
         for answer in answers {
@@ -131,11 +120,9 @@ fn a_trade_of_the_strategy_beside_the_ladder_that_is_not_taken_gives_it_up_too()
         &[Script::new("a").buys(&[1, 3, 6])],
         |risk| (risk.max_open_trades_per_symbol, risk.allow_duplicate) = (2, true),
         &[
-            (candle(0, 1), "#1 a BUY 10.00"),
-            (at(62, opened(1)), ""),
+            (candle(0, 1), "#1 a BUY 10.00 opened"),
             (at(119, lost(1, 1_000)), ""),
-            (candle(0, 2), "#2 a BUY 20.00"),
-            (at(122, opened(2)), ""),
+            (candle(0, 2), "#2 a BUY 20.00 opened"),
             (candle(0, 3), "#3 a BUY 20.00"),
             (at(182, rejected(3)), ""),
         ],
@@ -143,20 +130,16 @@ fn a_trade_of_the_strategy_beside_the_ladder_that_is_not_taken_gives_it_up_too()
     );
 }
 
-/// Two losses and the third level: what was entered at its candle is not given up.
 #[test]
 fn a_ladder_that_nothing_refuses_goes_on_to_its_top() {
     check(
         &[Script::new("a").buys(&[1])],
         |_| {},
         &[
-            (candle(0, 1), "#1 a BUY 10.00"),
-            (at(62, opened(1)), ""),
+            (candle(0, 1), "#1 a BUY 10.00 opened"),
             (at(119, lost(1, 1_000)), ""),
-            (candle(0, 2), "#2 a BUY 20.00"),
-            (at(122, opened(2)), ""),
+            (candle(0, 2), "#2 a BUY 20.00 opened"),
             (candle(0, 3), ""),
-            // Known as the candle after the next closes, and before it.
             (at(240, lost(2, 2_000)), ""),
         ],
         (candle(0, 4), "#3 a BUY 40.00", "#3 a BUY 40.00"),
@@ -171,7 +154,7 @@ fn a_ladder_that_is_about_to_be_given_up_is_known_until_its_first_level_is_decid
             risk.hours =
                 from_str(r#"[{"from":"00:00","to":"00:02"},{"from":"00:04","to":"00:10"}]"#).unwrap();
         });
-        session.check(&[(candle(0, 1), "#1 a BUY 10.00"), (at(62, opened(1)), "")]);
+        session.check(&[(candle(0, 1), "#1 a BUY 10.00 opened")]);
         assert!(!session.session.gives_up_ladder(BotId::FIRST));
         session.check(&[(at(119, lost(1, 1_000)), ""), (candle(0, 2), "a OutsideHours")]);
         assert_eq!(session.session.gives_up_ladder(BotId::FIRST), expected);
@@ -185,11 +168,7 @@ fn a_ladder_that_is_about_to_be_given_up_is_known_until_its_first_level_is_decid
 fn where_the_ladder_stands_is_said_as_of_a_moment() {
     let mut session =
         TestSession::new(&[Script::new("a").buys(&[1]).staking(gale(IfRefused::Reset))], |_| {});
-    session.check(&[
-        (candle(0, 1), "#1 a BUY 10.00"),
-        (at(62, opened(1)), ""),
-        (at(119, lost(1, 1_000)), ""),
-    ]);
+    session.check(&[(candle(0, 1), "#1 a BUY 10.00 opened"), (at(119, lost(1, 1_000)), "")]);
     let level = |moment: i64| {
         let ladder = session.session.ladders(second(moment))[0];
         (ladder.level, ladder.stake.minor())

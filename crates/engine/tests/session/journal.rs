@@ -1,8 +1,8 @@
 //! What the hash of a journal covers: every kind of entry, and every part of each.
 
 use crate::event::{
-    NO_SKEW, at, bare, candle, control, deposit, difference, minute, not_opened, outside_signal, rejected,
-    second_trade, second_trade_settled, settled, symbol_id,
+    NO_SKEW, at, bare, by_person, candle, control, corrected, deposit, difference, in_doubt, minute,
+    not_opened, not_sent, outside_signal, rejected, second_trade, second_trade_settled, settled, symbol_id,
 };
 use crate::script::Script;
 use crate::test_session::TestSession;
@@ -24,7 +24,6 @@ fn hash_of(entry: Entry<'_>) -> String {
     hash.finish()
 }
 
-/// No two of these hash alike.
 fn check<T: std::fmt::Debug>(all: &[T], entry: impl Fn(&T) -> Entry<'_>) {
     let mut seen: BTreeMap<String, &T> = BTreeMap::new();
     for one in all {
@@ -41,15 +40,7 @@ fn bot_id(position: u16) -> BotId {
 /// One of each, and one for every part of it that differs from the first in that part alone. A new part does not
 /// compile here until it is listed.
 fn openings() -> Vec<Opened> {
-    let base = Opened {
-        intent: IntentId::new(1),
-        venue_id: None,
-        open_time: None,
-        open_price: None,
-        close_time: None,
-        payout: None,
-        taken: None,
-    };
+    let base = bare(1);
     let time = Some(Millis::new(1));
     let other = Taken { symbol: None, direction: Direction::Buy, stake: Money::from_minor(1) };
     let taken = |taken| Opened { taken: Some(taken), ..base };
@@ -73,16 +64,7 @@ fn openings() -> Vec<Opened> {
 }
 
 fn settlements() -> Vec<Settled> {
-    let base = Settled {
-        intent: IntentId::new(1),
-        outcome: Outcome::Won,
-        profit: Money::ZERO,
-        open_time: None,
-        open_price: None,
-        close_time: None,
-        close_price: None,
-        payout: None,
-    };
+    let base = settled(1, Outcome::Won, 0);
     let time = Some(Millis::new(1));
     let outcomes = [Outcome::Lost, Outcome::Draw, Outcome::Cancelled];
     let mut all = vec![
@@ -120,7 +102,6 @@ fn outside_signals() -> Vec<OutsideSignal> {
     ]
 }
 
-/// Terms that differ in one part each, as a journal has them.
 fn order_terms() -> Vec<OrderTerms> {
     let terms = |field: &str, value: candlewick_sdk::serde_json::Value| {
         let mut terms = json!({
@@ -130,49 +111,43 @@ fn order_terms() -> Vec<OrderTerms> {
         terms[field] = value;
         from_str(&terms.to_string()).unwrap()
     };
-    vec![
-        terms("intent", 1.into()),
-        terms("intent", 2.into()),
-        terms("bot", 1.into()),
-        terms("symbol", 1.into()),
+    let numbers =
+        [("intent", 1), ("intent", 2), ("bot", 1), ("symbol", 1), ("stake", 101), ("decision_time", 1)];
+    let mut all: Vec<OrderTerms> = numbers.map(|(field, value)| terms(field, value.into())).into();
+    all.extend([
         terms("direction", "SELL".into()),
-        terms("stake", 101.into()),
-        terms("decision_time", 1.into()),
         terms("expiry", json!({ "close_type": "02:00", "expiration_type": "TIME_FIXED" })),
         terms("expiry", json!({ "close_type": "01:00", "expiration_type": "NEXT_CANDLE" })),
-    ]
+    ]);
+    all
 }
 
 fn kinds() -> Vec<EventKind> {
     let intent = IntentId::new(1);
-    let price = |time, value| Price { time: Millis::new(time), value };
+    let price = |symbol, time, value| {
+        EventKind::Price { symbol: symbol_id(symbol), price: Price { time: Millis::new(time), value } }
+    };
+    let other = |text| Rejection::Other(Text::truncated(text));
+    let refused = |reason, text| Rejection::Refused { reason, text: Text::truncated(text) };
     let rejections = [
         Rejection::NoPrice,
         Rejection::InsufficientBalance,
-        Rejection::Other(Text::truncated("")),
-        Rejection::Other(Text::truncated("a")),
-        Rejection::Refused { reason: RefusalReason::Other, text: Text::truncated("a") },
-        Rejection::Refused { reason: RefusalReason::Other, text: Text::truncated("b") },
-        Rejection::Refused { reason: RefusalReason::SymbolInactive, text: Text::truncated("a") },
+        other(""),
+        other("a"),
+        refused(RefusalReason::Other, "a"),
+        refused(RefusalReason::Other, "b"),
+        refused(RefusalReason::SymbolInactive, "a"),
     ];
     let mut kinds = vec![
-        EventKind::Price { symbol: symbol_id(0), price: price(1, 1.0) },
-        EventKind::Price { symbol: symbol_id(1), price: price(1, 1.0) },
-        EventKind::Price { symbol: symbol_id(0), price: price(2, 1.0) },
-        EventKind::Price { symbol: symbol_id(0), price: price(1, 2.0) },
-        EventKind::Rejected { intent: IntentId::new(2), rejection: Rejection::NoPrice },
-        EventKind::NotSent { intent },
-        second_trade(1, "a", 1),
-        second_trade(2, "a", 1),
-        second_trade(1, "b", 1),
-        second_trade(1, "a", 2),
-        second_trade_settled(1, "a", 1),
-        second_trade_settled(2, "a", 1),
-        second_trade_settled(1, "b", 1),
-        second_trade_settled(1, "a", 2),
-        EventKind::NotSent { intent: IntentId::new(2) },
-        EventKind::InDoubt { intent },
-        EventKind::InDoubt { intent: IntentId::new(2) },
+        price(0, 1, 1.0),
+        price(1, 1, 1.0),
+        price(0, 2, 1.0),
+        price(0, 1, 2.0),
+        rejected(2),
+        not_sent(1),
+        not_sent(2),
+        in_doubt(1),
+        in_doubt(2),
         EventKind::Balance { amount: Money::ZERO },
         EventKind::Balance { amount: Money::from_minor(1) },
         EventKind::Skew { offset: Millis::ZERO },
@@ -184,39 +159,20 @@ fn kinds() -> Vec<EventKind> {
         deposit(-1),
         difference(0),
         difference(-1),
-        control(Control::Halt),
-        control(Control::Resume),
-        control(Control::Suspend),
-        control(Control::Continue),
-        control(Control::Reload),
     ];
+    let controls =
+        [Control::Halt, Control::Resume, Control::Suspend, Control::Continue, Control::Reload].map(control);
+    kinds.extend(controls);
     kinds.extend(openings().into_iter().map(EventKind::Opened));
     kinds.extend(openings().into_iter().map(EventKind::Adopted));
     kinds.extend(settlements().into_iter().map(EventKind::Settled));
-    let by_person = |intent, outcome, minor| {
-        let (intent, profit) = (IntentId::new(intent), Money::from_minor(minor));
-        EventKind::SettledByPerson { intent, outcome, profit }
-    };
-    kinds.extend([
-        by_person(1, Outcome::Won, 0),
-        by_person(2, Outcome::Won, 0),
-        by_person(1, Outcome::Lost, 0),
-        by_person(1, Outcome::Draw, 0),
-        by_person(1, Outcome::Cancelled, 0),
-        by_person(1, Outcome::Won, 1),
-    ]);
-    let corrected = |intent, outcome, minor| {
-        let (intent, profit) = (IntentId::new(intent), Money::from_minor(minor));
-        EventKind::Correction { intent, outcome, profit }
-    };
-    kinds.extend([
-        corrected(1, Outcome::Won, 0),
-        corrected(2, Outcome::Won, 0),
-        corrected(1, Outcome::Lost, 0),
-        corrected(1, Outcome::Draw, 0),
-        corrected(1, Outcome::Cancelled, 0),
-        corrected(1, Outcome::Won, 1),
-    ]);
+    for result in [by_person, corrected] {
+        kinds.extend([result(1, Outcome::Won, 0), result(2, Outcome::Won, 0), result(1, Outcome::Won, 1)]);
+        kinds.extend([Outcome::Lost, Outcome::Draw, Outcome::Cancelled].map(|other| result(1, other, 0)));
+    }
+    for second in [second_trade, second_trade_settled] {
+        kinds.extend([second(1, "a", 1), second(2, "a", 1), second(1, "b", 1), second(1, "a", 2)]);
+    }
     kinds.extend(rejections.map(|rejection| EventKind::Rejected { intent, rejection }));
     kinds.extend(outside_signals().into_iter().map(EventKind::OutsideSignal));
     kinds.extend(order_terms().into_iter().map(EventKind::Reinstated));
@@ -267,17 +223,15 @@ fn candles_do_not_matter_as_the_data_has_a_hash_of_its_own() {
     assert_eq!(hash_of(Entry::Event(&candle(0, 1))), nothing);
 }
 
+fn refused(rule: Rule) -> Refused {
+    let (bot, decision_time, reason) = (bot_id(0), Millis::ZERO, Reason::new("a"));
+    Refused { bot, decision_time, direction: Direction::Buy, rule, reason }
+}
+
 #[test]
 fn every_part_of_a_refusal_of_a_day_and_of_a_verdict_matters() {
-    let reason = Reason::new("a");
-    let base = Refused {
-        bot: bot_id(0),
-        decision_time: Millis::ZERO,
-        direction: Direction::Buy,
-        rule: Rule::Cooldown,
-        reason,
-    };
-    let refused = |change: fn(&mut Refused)| {
+    let base = refused(Rule::Cooldown);
+    let changed = |change: fn(&mut Refused)| {
         let mut refused = base.clone();
         change(&mut refused);
         Action::Refuse(refused)
@@ -288,15 +242,15 @@ fn every_part_of_a_refusal_of_a_day_and_of_a_verdict_matters() {
         day(0, 0),
         day(1, 0),
         day(0, 1),
-        refused(|_| {}),
-        refused(|refused| refused.bot = bot_id(1)),
-        refused(|refused| refused.decision_time = Millis::new(1)),
-        refused(|refused| refused.direction = Direction::Sell),
-        refused(|refused| refused.reason = Reason::new("b")),
-        refused(|refused| refused.reason = Reason::new("a").with("n", 1.0)),
-        refused(|refused| refused.reason = Reason::new("a").with("m", 1.0)),
-        refused(|refused| refused.reason = Reason::new("a").with("n", 2.0)),
-        refused(|refused| refused.reason = Reason::new("a").with("n", 1.0).with("n", 1.0)),
+        changed(|_| {}),
+        changed(|refused| refused.bot = bot_id(1)),
+        changed(|refused| refused.decision_time = Millis::new(1)),
+        changed(|refused| refused.direction = Direction::Sell),
+        changed(|refused| refused.reason = Reason::new("b")),
+        changed(|refused| refused.reason = Reason::new("a").with("n", 1.0)),
+        changed(|refused| refused.reason = Reason::new("a").with("m", 1.0)),
+        changed(|refused| refused.reason = Reason::new("a").with("n", 2.0)),
+        changed(|refused| refused.reason = Reason::new("a").with("n", 1.0).with("n", 1.0)),
     ];
     let fell = Judgement {
         bot: bot_id(0),
@@ -323,7 +277,6 @@ fn every_part_of_a_refusal_of_a_day_and_of_a_verdict_matters() {
         ]
         .map(Action::Verdict),
     );
-    // The limit of a symbol has the number of the limit that it was once a part of: see the next test.
     let rules =
         Rule::ALL.into_iter().filter(|rule| ![Rule::Cooldown, Rule::MaxOpenTradesPerSymbol].contains(rule));
     actions.extend(rules.map(|rule| Action::Refuse(Refused { rule, ..base.clone() })));
@@ -332,21 +285,11 @@ fn every_part_of_a_refusal_of_a_day_and_of_a_verdict_matters() {
 
 #[test]
 fn a_refusal_by_the_limit_of_a_symbol_has_the_hash_that_it_had_under_its_earlier_name() {
-    let refused = |rule| {
-        let refused = Refused {
-            bot: bot_id(0),
-            decision_time: Millis::new(5),
-            direction: Direction::Buy,
-            rule,
-            reason: Reason::new("a"),
-        };
-        hash_of(Entry::Action(&Action::Refuse(refused)))
-    };
-    assert_eq!(refused(Rule::MaxOpenTradesPerSymbol), refused(Rule::MaxOpenTrades));
-    assert_ne!(refused(Rule::MaxOpenTradesPerSymbol), refused(Rule::BotMaxOpenTrades));
+    let hash = |rule| hash_of(Entry::Action(&Action::Refuse(refused(rule))));
+    assert_eq!(hash(Rule::MaxOpenTradesPerSymbol), hash(Rule::MaxOpenTrades));
+    assert_ne!(hash(Rule::MaxOpenTradesPerSymbol), hash(Rule::BotMaxOpenTrades));
 }
 
-/// The trade that scripts open at a minute; nobody but a Session can make one.
 fn approved(scripts: &[Script], at_minute: i64) -> Action {
     let mut session = TestSession::new(scripts, |_| {});
     let actions = (0..2).flat_map(|series| session.actions(&candle(series, at_minute)));
@@ -432,7 +375,6 @@ fn every_part_of_a_header_matters_and_the_order_of_keys_does_not() {
 
 #[test]
 fn a_place_between_entries_cannot_be_moved() {
-    // Two opens, of which one has a name: which one it is matters.
     let named = Opened { venue_id: VenueId::new("a"), ..bare(1) };
     let both = |kinds: [EventKind; 2]| {
         let mut hash = JournalHash::new();

@@ -2,8 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
 
-// A Session, its events, and bots that follow a script.
+// A Session, its events and journal, and bots that follow a script.
 mod event;
+mod fold;
 mod script;
 mod test_session;
 // What it does.

@@ -16,7 +16,6 @@ fn a_signal_from_outside_passes_the_rules_of_any_other() {
     let mut session = TestSession::new(&[Script::new("a")], |_| {});
     let sell = OutsideSignal { direction: Direction::Sell, ..outside_signal("2") };
     session.check(&[
-        // Its bot has seen no candle.
         (signal(59, outside_signal("0")), "a StaleData"),
         (candle(0, 1), ""),
         (signal(61, outside_signal("1")), "#1 a BUY 10.00"),

@@ -5,7 +5,6 @@ use candlewick_engine::{IntentId, TradeBook};
 use candlewick_sdk::serde_json::to_string;
 use proptest::prelude::*;
 
-/// The row of an intent with all that its book knows of it; where that lies in its lists is no part of it.
 fn kept(book: &TradeBook, intent: IntentId) -> Option<String> {
     book.kept_row(intent).map(|row| to_string(&row).unwrap())
 }

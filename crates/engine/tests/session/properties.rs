@@ -1,15 +1,16 @@
 //! What holds for any events in any order, sensible or not.
 
 use crate::event::{
-    adopted, candle_kind, deposit, minute, not_opened, opened_paying, price, rejected, settled,
+    adopted, candle_kind, deposit, flat_candle, in_doubt, minute, not_opened, not_sent, opened_paying, price,
+    rejected, settled,
 };
-use crate::script::{Restless, Script};
+use crate::script::{Restless, Script, ladder_of, session_settings};
 use candlewick_engine::{
-    Action, Control, Entry, Event, EventKind, IntentId, IntentState, JournalHash, KellyBound, Origin,
-    Recorder, RiskSettings, Session, SessionSettings, StakeSettings, TradeBook, judge,
+    Action, Control, Entry, Event, EventKind, IfRefused, IntentId, IntentState, JournalHash, KellyBound,
+    LadderEntry, Origin, Recorder, RiskSettings, Session, StakeSettings, TradeBook, judge,
 };
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Interval, Millis, Money, MoneyScale, Outcome, Strategy};
+use candlewick_sdk::{Interval, Millis, Money, Outcome, Price, Strategy};
 use candlewick_statistics::EdgeTest;
 use proptest::prelude::{Strategy as Draw, *};
 use std::collections::BTreeMap;
@@ -17,26 +18,8 @@ use std::collections::BTreeMap;
 const BALANCE: i64 = 200;
 
 /// An event of a kind, some milliseconds after the one before (or before it).
-type Drawn = (i64, i64, Kind);
+type Drawn = (i64, i64, EventKind);
 
-#[derive(Clone, Copy, Debug)]
-enum Kind {
-    Candle(u16, Origin),
-    Price(u16),
-    Opened(u64, u32),
-    Rejected(u64),
-    NotSent(u64),
-    InDoubt(u64),
-    Adopted(u64),
-    NotOpened(u64, i64),
-    Deposit(i64),
-    Settled(u64, Outcome, i64),
-    Balance(i64),
-    Skew(i64),
-    Control(Control),
-}
-
-/// Intents that exist, most of the time, and some that do not.
 fn intents() -> impl Draw<Value = u64> {
     prop_oneof![9 => 0_u64..40, 1 => Just(u64::MAX)]
 }
@@ -46,20 +29,21 @@ fn drawn() -> impl Draw<Value = Drawn> {
     let origin = prop_oneof![5 => Just(Origin::Live), 1 => Just(Origin::Backfill)];
     let control = prop_oneof![1 => Just(Control::Halt), 4 => Just(Control::Resume)];
     let kind = prop_oneof![
-        8 => (0_u16..4, origin).prop_map(|(series, origin)| Kind::Candle(series, origin)),
-        1 => (0_u16..3).prop_map(Kind::Price),
-        6 => (intents(), 60_u32..95).prop_map(|(intent, percent)| Kind::Opened(intent, percent)),
-        2 => intents().prop_map(Kind::Rejected),
-        1 => intents().prop_map(Kind::NotSent),
-        2 => intents().prop_map(Kind::InDoubt),
-        1 => intents().prop_map(Kind::Adopted),
-        2 => (intents(), 0_i64..20_000).prop_map(|(intent, until)| Kind::NotOpened(intent, until)),
-        1 => (-500_i64..500).prop_map(Kind::Deposit),
+        8 => (0_u16..4, origin)
+            .prop_map(|(series, origin)| candle_kind(series, Interval::MINUTE, 0, origin)),
+        1 => (0_u16..3).prop_map(|symbol| price(symbol, 0).kind),
+        6 => (intents(), 60_u32..95).prop_map(|(intent, percent)| opened_paying(intent, percent)),
+        2 => intents().prop_map(rejected),
+        1 => intents().prop_map(not_sent),
+        2 => intents().prop_map(in_doubt),
+        1 => intents().prop_map(adopted),
+        2 => (intents(), 0_i64..20_000).prop_map(|(intent, until)| not_opened(intent, 22 * 3_600 + until)),
+        1 => (-500_i64..500).prop_map(deposit),
         6 => (intents(), outcome, -3_000_i64..3_000)
-            .prop_map(|(intent, outcome, profit)| Kind::Settled(intent, outcome, profit)),
-        1 => any::<i64>().prop_map(Kind::Balance),
-        1 => (-2_200_i64..2_200).prop_map(Kind::Skew),
-        1 => control.prop_map(Kind::Control),
+            .prop_map(|(intent, outcome, profit)| EventKind::Settled(settled(intent, outcome, profit))),
+        1 => any::<i64>().prop_map(|amount| EventKind::Balance { amount: Money::from_minor(amount) }),
+        1 => (-2_200_i64..2_200).prop_map(|offset| EventKind::Skew { offset: Millis::new(offset) }),
+        1 => control.prop_map(|control| EventKind::Control { control }),
     ];
     let step = prop_oneof![20 => 0_i64..90_000, 1 => -100_000_i64..0];
     let delay = prop_oneof![9 => Just(0_i64), 1 => -10_000_i64..10_000];
@@ -67,45 +51,32 @@ fn drawn() -> impl Draw<Value = Drawn> {
 }
 
 fn events(drawn: &[Drawn]) -> Vec<Event> {
-    // At most some hours of events, and midnight among them.
     let mut now = minute(22 * 60);
     let event = |(step, delay, kind): &Drawn| {
         now += Millis::new(*step);
         let close = (now - minute(0)).get().div_euclid(60_000);
         let kind = match *kind {
-            Kind::Candle(series, origin) => candle_kind(series, Interval::MINUTE, close, origin),
-            Kind::Price(symbol) => price(symbol, close * 60).kind,
-            Kind::Opened(intent, percent) => opened_paying(intent, percent),
-            Kind::Rejected(intent) => rejected(intent),
-            Kind::NotSent(intent) => EventKind::NotSent { intent: IntentId::new(intent) },
-            Kind::InDoubt(intent) => EventKind::InDoubt { intent: IntentId::new(intent) },
-            Kind::Adopted(intent) => adopted(intent),
-            Kind::NotOpened(intent, until) => not_opened(intent, 22 * 3_600 + until),
-            Kind::Deposit(amount) => deposit(amount),
-            Kind::Settled(intent, outcome, profit) => EventKind::Settled(settled(intent, outcome, profit)),
-            Kind::Balance(amount) => EventKind::Balance { amount: Money::from_minor(amount) },
-            Kind::Skew(offset) => EventKind::Skew { offset: Millis::new(offset) },
-            Kind::Control(control) => EventKind::Control { control },
+            EventKind::Candle { series, origin, .. } => {
+                let candle = flat_candle(minute(close) - Millis::MINUTE, Interval::MINUTE);
+                EventKind::Candle { series, candle, origin }
+            }
+            EventKind::Price { symbol, .. } => {
+                EventKind::Price { symbol, price: Price { time: minute(close), value: 1.0 } }
+            }
+            other => other,
         };
         Event { at: now, received: now + Millis::new(*delay), kind }
     };
     drawn.iter().map(event).collect()
 }
 
-/// A bot of every kind of stake on three series and two symbols, under limits loose enough to trade.
 fn session(min_payout_percent: f64) -> Session {
     let amount = Decimal::ONE;
     let stakes = [
         StakeSettings::Fixed { amount },
         StakeSettings::Share { percent: 1.0 },
-        StakeSettings::Martingale {
-            amount,
-            factor: 2.0,
-            levels: 4,
-            entry: candlewick_engine::LadderEntry::NextSignal,
-            if_refused: candlewick_engine::IfRefused::Wait,
-        },
-        StakeSettings::Soros { amount, wins: 2, if_refused: candlewick_engine::IfRefused::Wait },
+        ladder_of(amount, 4, (LadderEntry::NextSignal, IfRefused::Wait)),
+        StakeSettings::Soros { amount, wins: 2, if_refused: IfRefused::Wait },
         StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 3, bound: KellyBound::default() },
     ];
     let script = |(index, stake): (usize, StakeSettings)| {
@@ -123,14 +94,7 @@ fn session(min_payout_percent: f64) -> Session {
         min_payout_percent,
         ..RiskSettings::default()
     };
-    let balance = Decimal::from(BALANCE);
-    let settings = SessionSettings {
-        money_scale: MoneyScale::default(),
-        balance,
-        risk,
-        bots,
-        longer_share_percent: None,
-    };
+    let settings = session_settings(BALANCE, risk, bots);
     let seeds = (0..).take(settings.bots.len());
     let strategies = seeds.map(|seed| Box::new(Restless(seed)) as Box<dyn Strategy>).collect();
     Session::new(&settings, strategies).unwrap()
@@ -149,9 +113,7 @@ enum Stage {
     InFlight,
     InDoubt,
     Open,
-    /// Not opened; the stake is reserved until then.
     Reserved(Millis),
-    /// Not opened; the stake is free, and a trade may yet be found.
     Released,
 }
 
@@ -214,7 +176,6 @@ impl Clerk {
     }
 }
 
-/// Handles all events, holding the books to the clerk's after each, and answers with every action and the hash.
 fn run(events: &[Event], min_payout: f64) -> (Vec<Action>, String) {
     let mut session = session(min_payout);
     let (mut book, mut clerk, mut hash) = (TradeBook::default(), Clerk::default(), JournalHash::new());

@@ -1,9 +1,13 @@
 //! A strategy that signals when its script says so, and a bot that has one.
 
-use candlewick_engine::{BotSettings, StakeSettings};
+use candlewick_engine::{
+    BotSettings, Header, IfRefused, LadderEntry, RiskSettings, SessionSettings, StakeSettings,
+};
 use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::serde_json::json;
 use candlewick_sdk::{
-    Candle, Direction, ExpirationType, Expiry, Interval, Millis, Price, Settlement, Signal, Strategy,
+    Candle, Direction, ExpirationType, Expiry, Interval, Millis, MoneyScale, Price, Settlement, Signal,
+    Strategy,
 };
 use std::sync::{Arc, Mutex};
 
@@ -11,6 +15,30 @@ use crate::event::{START, minute};
 
 /// The settlements that a strategy was shown.
 pub(crate) type SeenSettlements = Arc<Mutex<Vec<String>>>;
+
+/// Stakes of 10, 20 and 40.
+pub(crate) fn ladder(entry: LadderEntry, if_refused: IfRefused) -> StakeSettings {
+    ladder_of(Decimal::TEN, 3, (entry, if_refused))
+}
+
+pub(crate) fn ladder_of(
+    amount: Decimal,
+    levels: u32,
+    (entry, if_refused): (LadderEntry, IfRefused),
+) -> StakeSettings {
+    StakeSettings::Martingale { amount, factor: 2.0, levels, entry, if_refused }
+}
+
+pub(crate) fn session_settings(balance: i64, risk: RiskSettings, bots: Vec<BotSettings>) -> SessionSettings {
+    let (money_scale, balance) = (MoneyScale::default(), Decimal::from(balance));
+    SessionSettings { money_scale, balance, risk, bots, longer_share_percent: None }
+}
+
+/// The header of a run whose strategies all have this version.
+pub(crate) fn header_of(settings: &SessionSettings, version: &str) -> Header {
+    let strategies = settings.bots.iter().map(|bot| (bot.strategy.clone(), version.to_owned())).collect();
+    Header { format: Header::FORMAT, settings: json!({ "session": settings }), strategies, data_hash: None }
+}
 
 /// A bot of a test: on `BTCUSDT` at `1m`, staking 10.00 for a minute, unless changed.
 #[derive(Clone)]
@@ -34,7 +62,7 @@ impl Script {
             strategy: "scripted".to_owned(),
             close_type: "01:00".parse().unwrap(),
             expiration_type: ExpirationType::TimeFixed,
-            params: candlewick_sdk::serde_json::json!({}),
+            params: json!({}),
             stake: StakeSettings::Fixed { amount: Decimal::TEN },
         };
         Self {

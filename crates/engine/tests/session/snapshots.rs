@@ -1,23 +1,23 @@
 //! A Session that goes on from a snapshot does what the one does that was never interrupted.
 
 use crate::event::{
-    adopted, bare, candle_kind, deposit, difference, minute, not_opened, not_sent, opened_paying, payout,
-    refused, rejected, second_trade, second_trade_settled, settled,
+    adopted, bare, by_person, candle_kind, deposit, difference, in_doubt, minute, not_opened, not_sent,
+    opened, opened_paying, payout, refused, rejected, second_trade, second_trade_settled, settled,
 };
-use crate::script::Script;
+use crate::fold::{Fold, Journalled, journalled};
+use crate::script::{Script, header_of, ladder_of, session_settings};
 use candlewick_engine::{
     Action, BotLimitSettings, BotSettings, Control, Edge, Entry, Event, EventKind, Header, IfRefused,
-    IntentId, JournalDecoder, JournalHash, KellyBound, LadderEntry, Opened, Origin, PauseCause, PauseScope,
-    PauseSettings, Recorder, RefusalReason, RestoreError, RiskSettings, Session, SessionLimitSettings,
-    SessionSettings, SessionSnapshot, Settled, StakeSettings, Taken, VenueSymbol, VerdictSettings,
+    IntentId, JournalHash, KellyBound, LadderEntry, Opened, Origin, PauseCause, PauseScope, PauseSettings,
+    Recorder, RefusalReason, RestoreError, RiskSettings, Session, SessionLimitSettings, SessionSettings,
+    SessionSnapshot, Settled, StakeSettings, Taken, VenueSymbol, VerdictSettings,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::{Value, from_str, from_value, json, to_string, to_value};
-use candlewick_sdk::{Candle, Direction, Interval, Millis, Money, MoneyScale, Outcome, Signal, Strategy};
+use candlewick_sdk::{Candle, Direction, Interval, Millis, Money, Outcome, Signal, Strategy};
 use proptest::prelude::{Strategy as _, *};
 use std::collections::BTreeSet;
 
-/// One for each bot: a trade in flight keeps others off its symbol.
 const SYMBOLS: [&str; 6] = ["A", "B", "C", "D", "E", "F"];
 
 /// Signals by what a candle says and nothing else, so that one that starts afresh is like one that has seen all.
@@ -41,14 +41,8 @@ pub(crate) fn settings(max_open_trades: u32) -> SessionSettings {
     let stakes = [
         StakeSettings::Fixed { amount },
         StakeSettings::Share { percent: 1.0 },
-        StakeSettings::Martingale {
-            amount,
-            factor: 2.0,
-            levels: 4,
-            entry: LadderEntry::NextCandle,
-            if_refused: IfRefused::Reset,
-        },
-        StakeSettings::Soros { amount, wins: 2, if_refused: candlewick_engine::IfRefused::Wait },
+        ladder_of(amount, 4, (LadderEntry::NextCandle, IfRefused::Reset)),
+        StakeSettings::Soros { amount, wins: 2, if_refused: IfRefused::Wait },
         kelly(KellyBound::ConfidenceSequence),
         kelly(KellyBound::Wilson),
     ];
@@ -82,13 +76,7 @@ pub(crate) fn settings(max_open_trades: u32) -> SessionSettings {
         bots: [("bot-1".to_owned(), own)].into(),
         ..RiskSettings::default()
     };
-    SessionSettings {
-        money_scale: MoneyScale::default(),
-        balance: Decimal::from(1_000),
-        risk,
-        bots: bots.collect(),
-        longer_share_percent: None,
-    }
+    session_settings(1_000, risk, bots.collect())
 }
 
 pub(crate) fn session(settings: &SessionSettings) -> Session {
@@ -97,24 +85,18 @@ pub(crate) fn session(settings: &SessionSettings) -> Session {
         .unwrap()
 }
 
-/// The header of a run whose bots have this parameter.
 pub(crate) fn header(settings: &SessionSettings, period: u64) -> Header {
     let mut settings = settings.clone();
     settings.bots.iter_mut().step_by(2).for_each(|bot| bot.params = json!({ "period": period }));
-    let strategies = settings.bots.iter().map(|bot| (bot.strategy.clone(), "1".to_owned())).collect();
-    Header { format: Header::FORMAT, settings: json!({ "session": settings }), strategies, data_hash: None }
+    header_of(&settings, "1")
 }
 
-/// What happens next.
 pub(crate) enum Step {
     Event(Event),
-    /// Other limits come into force.
     Reload(u32),
-    /// A run begins, with bots of another parameter.
     Run(u64),
 }
 
-/// Draws what happens by a list of bytes, and knows what is open by what the Session answered.
 #[derive(Default)]
 pub(crate) struct World {
     now: Millis,
@@ -125,7 +107,6 @@ pub(crate) struct World {
     open: Vec<u64>,
     seconds: Vec<(u64, String)>,
     limit: u32,
-    /// Whether trades are mostly won.
     is_lucky: bool,
 }
 
@@ -173,11 +154,7 @@ impl World {
                 None => self.candle(detail),
             },
             222..228 => match pick(&mut self.open) {
-                Some(intent) => EventKind::SettledByPerson {
-                    intent: IntentId::new(intent),
-                    outcome: Outcome::Lost,
-                    profit: Money::from_minor(-100),
-                },
+                Some(intent) => by_person(intent, Outcome::Lost, -100),
                 None => self.candle(detail),
             },
             228..232 => EventKind::Skew { offset: Millis::new(i64::from(detail)) },
@@ -220,7 +197,7 @@ impl World {
             1 => not_sent(intent),
             2 | 3 => {
                 self.in_doubt.push(intent);
-                EventKind::InDoubt { intent: IntentId::new(intent) }
+                in_doubt(intent)
             }
             4 => {
                 self.open.push(intent);
@@ -230,7 +207,7 @@ impl World {
             }
             5 => {
                 self.open.push(intent);
-                EventKind::Opened(bare(intent))
+                opened(intent)
             }
             _ => {
                 self.open.push(intent);
@@ -259,7 +236,6 @@ impl World {
     }
 }
 
-/// Carries out a step; what was answered.
 pub(crate) fn carry_out(session: &mut Session, step: &Step) -> Vec<Action> {
     let mut actions = Vec::new();
     match step {
@@ -284,12 +260,8 @@ fn restored(kept: &Session, limit: u32) -> Session {
     session
 }
 
-/// What a run has come to: the edges that its verdicts had, and whether there was a doubt, a second trade, a probe, a reload
-/// and a fresh start when it was interrupted.
 type Seen = BTreeSet<String>;
 
-/// Runs to the end without a stop, and with one at each of these places; what there was then. Its trades are mostly won up to
-/// a place, and mostly lost from there on.
 fn check(lucky: usize, drawn: &[(u8, u8)], places: &[usize]) -> Seen {
     let (mut world, mut limit, mut seen) = (World::new(), 9, Seen::new());
     let mut sessions = vec![session(&settings(limit))];
@@ -300,7 +272,6 @@ fn check(lucky: usize, drawn: &[(u8, u8)], places: &[usize]) -> Seen {
             note(&sessions[0], &world, &mut seen);
             let again = restored(&sessions[0], limit);
             sessions.push(again);
-            // A hash goes on from run to run in the lines: here all begin together.
             hashes = sessions.iter().map(|_| JournalHash::new()).collect();
         }
         world.is_lucky = place < lucky;
@@ -377,7 +348,6 @@ fn runs_drawn_at_random_come_to_every_state_that_a_snapshot_has() {
     for (lucky, count) in [(1_500, 3_000), (0, 1_500), (1_500, 1_500)] {
         let tree = prop::collection::vec(any::<(u8, u8)>(), count).new_tree(&mut runner).unwrap();
         let mut drawn = proptest::strategy::ValueTree::current(&tree);
-        // Luck that ends shows an edge, and then that it is no longer held; nobody begins anew meanwhile.
         let last = drawn.len() - 500;
         drawn[..last].iter_mut().for_each(|(byte, _)| *byte = (*byte).min(251));
         let places: Vec<usize> = (0..drawn.len()).step_by(59).collect();
@@ -391,31 +361,6 @@ fn runs_drawn_at_random_come_to_every_state_that_a_snapshot_has() {
     assert!(seen.contains(&format!("{:?}", Edge::NoLongerHeld)), "{seen:?}");
 }
 
-/// The state that the journal of a run comes to, folded under these settings.
-fn folded(entries: &[Journalled], under: &SessionSettings) -> String {
-    let mut fold = Session::silent(under).unwrap();
-    let mut decoder = None;
-    for entry in entries {
-        let recorded = match (entry, &mut decoder) {
-            (Journalled::Run(header), decoder) => {
-                *decoder = Some(JournalDecoder::of_run(header, &mut fold).unwrap());
-                continue;
-            }
-            (Journalled::Event(body), Some(decoder)) => decoder.read_event(body),
-            (Journalled::Action(body), Some(decoder)) => decoder.read_action(body),
-            (_, None) => panic!("a journal begins with a run"),
-        };
-        fold.recall(&recorded.unwrap());
-    }
-    to_string(&fold.snapshot()).unwrap()
-}
-
-enum Journalled {
-    Run(Header),
-    Event(String),
-    Action(String),
-}
-
 fn journal_of(drawn: &[(u8, u8)]) -> Vec<Journalled> {
     let (mut world, mut session) = (World::new(), session(&settings(9)));
     session.begin_run(&header(&settings(9), 0));
@@ -425,12 +370,11 @@ fn journal_of(drawn: &[(u8, u8)]) -> Vec<Journalled> {
         let step = world.step(*byte, *detail);
         let actions = carry_out(&mut session, &step);
         match step {
-            Step::Event(event) => entries.push(Journalled::Event(to_string(&event).unwrap())),
+            Step::Event(event) => entries.extend(journalled(&event, &actions)),
             Step::Run(period) => entries.push(Journalled::Run(header(&settings(9), period))),
             Step::Reload(_) => {}
         }
         world.see(&actions);
-        entries.extend(actions.iter().map(|action| Journalled::Action(to_string(action).unwrap())));
     }
     entries
 }
@@ -441,12 +385,12 @@ fn a_journal_comes_to_the_same_under_all_settings_of_one_fingerprint() {
     let tree = prop::collection::vec(any::<(u8, u8)>(), 2_500).new_tree(&mut runner).unwrap();
     let entries = journal_of(&proptest::strategy::ValueTree::current(&tree));
     let own = settings(9);
-    let (state, fingerprint) = (folded(&entries, &own), own.fingerprint().unwrap());
+    let (state, fingerprint) = (Fold::of(&own, &entries).state(), own.fingerprint().unwrap());
     let with = |change: fn(&mut RiskSettings)| {
         let mut other = own.clone();
         change(&mut other.risk);
         assert_ne!(other, own);
-        (folded(&entries, &other) == state, other.fingerprint().unwrap() == fingerprint)
+        (Fold::of(&other, &entries).state() == state, other.fingerprint().unwrap() == fingerprint)
     };
     let no_matter: [fn(&mut RiskSettings); 26] = [
         |risk| risk.max_open_trades = 1,
@@ -490,7 +434,6 @@ fn a_journal_comes_to_the_same_under_all_settings_of_one_fingerprint() {
         |risk| risk.cooldown_after_loss_s += 1,
         |risk| risk.cooldown_after_losses = 1,
         |risk| risk.pauses.clear(),
-        // The bot's own limit of a session needs its trades, too.
         |risk| {
             risk.session = SessionLimitSettings::default();
             risk.bots.clear();
@@ -503,12 +446,11 @@ fn a_journal_comes_to_the_same_under_all_settings_of_one_fingerprint() {
     for (place, change) in matter.into_iter().enumerate() {
         assert!(!with(change).1, "change {place}");
     }
-    // What an earlier run had of its bots stands in its header.
     let with = |change: fn(&mut BotSettings)| {
         let mut other = own.clone();
         change(&mut other.bots[2]);
         assert_ne!(other.earlier_fingerprint().unwrap(), own.earlier_fingerprint().unwrap());
-        (folded(&entries, &other) == state, other.fingerprint().unwrap() == fingerprint)
+        (Fold::of(&other, &entries).state() == state, other.fingerprint().unwrap() == fingerprint)
     };
     let no_matter: [fn(&mut BotSettings); 3] = [
         |bot| bot.params = json!({ "period": 77 }),
@@ -549,13 +491,7 @@ fn a_snapshot_of_other_settings_or_of_another_program_is_refused() {
     other(|own| drop(own.bots.pop()), "bots");
     other(|own| own.bots[0].symbol = "X".parse().unwrap(), "symbols");
     other(|own| own.money_scale = from_value(json!(3)).unwrap(), "decimals of its money");
-    let martingale = StakeSettings::Martingale {
-        amount: Decimal::ONE,
-        factor: 2.0,
-        levels: 5,
-        entry: LadderEntry::NextSignal,
-        if_refused: IfRefused::Wait,
-    };
+    let martingale = ladder_of(Decimal::ONE, 5, (LadderEntry::NextSignal, IfRefused::Wait));
     for stake in [StakeSettings::Fixed { amount: Decimal::TWO }, martingale] {
         let mut own = settings(9);
         own.bots[2].stake = stake;

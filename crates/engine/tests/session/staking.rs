@@ -1,10 +1,10 @@
 //! How much is staked, from trade to trade.
 
 use crate::event::{
-    at, backfilled, cancelled, candle, drew, lost, not_sent, opened, opened_paying, payout, price, rejected,
-    second, settled, won,
+    at, cancelled, candle, drew, lost, not_sent, opened, opened_paying, payout, price, rejected, second,
+    settled, won,
 };
-use crate::script::Script;
+use crate::script::{Script, ladder, ladder_of};
 use crate::test_session::TestSession;
 use candlewick_engine::{
     EventKind, IfRefused, IntentId, KellyBound, LadderEntry, RiskSettings, Settled, StakeBound, StakeSettings,
@@ -12,20 +12,16 @@ use candlewick_engine::{
 use candlewick_sdk::Outcome;
 use candlewick_sdk::rust_decimal::Decimal;
 
-/// How the intent of a number ends.
 type Ending = fn(u64) -> EventKind;
 
-/// Every trade is decided, answered and settled within its minute; `stakes` are those of the trades in turn.
 fn check(stake: StakeSettings, endings: &[Ending], stakes: &[&str]) {
     let minutes: Vec<i64> = (1..=stakes.len() as i64).collect();
     let mut session = TestSession::new(&[Script::new("a").buys(&minutes).staking(stake)], |_| {});
     for (number, stake) in (1..).zip(stakes) {
-        session.check(&[(candle(0, number), &format!("#{number} a BUY {stake}"))]);
-        if let Some(ending) = endings.get(number as usize - 1) {
-            let ending = ending(number.cast_unsigned());
-            if matches!(ending, EventKind::Settled(_)) {
-                session.check(&[(at(number * 60 + 2, opened(number.cast_unsigned())), "")]);
-            }
+        let ending = endings.get(number as usize - 1).map(|ending| ending(number.cast_unsigned()));
+        let opened = if matches!(ending, Some(EventKind::Settled(_))) { " opened" } else { "" };
+        session.check(&[(candle(0, number), &format!("#{number} a BUY {stake}{opened}"))]);
+        if let Some(ending) = ending {
             session.check(&[(at(number * 60 + 59, ending), "")]);
         }
     }
@@ -33,13 +29,7 @@ fn check(stake: StakeSettings, endings: &[Ending], stakes: &[&str]) {
 
 #[test]
 fn a_martingale_climbs_with_losses_and_only_with_them() {
-    let ladder = StakeSettings::Martingale {
-        amount: Decimal::TEN,
-        factor: 2.0,
-        levels: 3,
-        entry: LadderEntry::NextSignal,
-        if_refused: IfRefused::Wait,
-    };
+    let ladder = ladder(LadderEntry::NextSignal, IfRefused::Wait);
     let win: Ending = |intent| won(intent, 800);
     let lose: Ending = |intent| lost(intent, 1_000);
     check(
@@ -52,29 +42,21 @@ fn a_martingale_climbs_with_losses_and_only_with_them() {
 
 /// A ladder of 10, 20 and 40 that goes on with the next candle.
 fn with_next_candle(script: Script) -> TestSession {
-    let (entry, if_refused) = (LadderEntry::NextCandle, IfRefused::Wait);
-    let ladder =
-        StakeSettings::Martingale { amount: Decimal::TEN, factor: 2.0, levels: 3, entry, if_refused };
-    TestSession::new(&[script.staking(ladder)], |_| {})
+    TestSession::new(&[script.staking(ladder(LadderEntry::NextCandle, IfRefused::Wait))], |_| {})
 }
 
 #[test]
 fn a_ladder_goes_on_with_the_first_candle_after_the_settlement_and_stops_at_its_top() {
     let mut session = with_next_candle(Script::new("a").sells(&[1, 9]));
     session.check(&[
-        (candle(0, 1), "#1 a SELL 10.00"),
-        (at(62, opened(1)), ""),
+        (candle(0, 1), "#1 a SELL 10.00 opened"),
         (candle(0, 2), ""),
         (at(126, lost(1, 1_000)), ""),
-        (candle(0, 3), "#2 a SELL 20.00"),
-        (at(182, opened(2)), ""),
+        (candle(0, 3), "#2 a SELL 20.00 opened"),
         (candle(0, 4), ""),
-        // Known at the very moment at which a candle closes, and before it.
         (at(300, lost(2, 2_000)), ""),
-        (candle(0, 5), "#3 a SELL 40.00"),
-        (at(302, opened(3)), ""),
+        (candle(0, 5), "#3 a SELL 40.00 opened"),
         (candle(0, 6), ""),
-        // The top is lost, too: the ladder begins anew, with a signal.
         (at(366, lost(3, 4_000)), ""),
         (candle(0, 7), ""),
         (candle(0, 8), ""),
@@ -88,19 +70,15 @@ fn a_ladder_goes_on_with_the_first_candle_after_the_settlement_and_stops_at_its_
 fn a_win_ends_the_ladder_and_a_draw_above_the_first_level_is_entered_again() {
     let mut session = with_next_candle(Script::new("a").buys(&[1, 8]));
     session.check(&[
-        (candle(0, 1), "#1 a BUY 10.00"),
-        (at(62, opened(1)), ""),
+        (candle(0, 1), "#1 a BUY 10.00 opened"),
         // On the first level a draw is no reason to go on.
         (at(119, drew(1)), ""),
         (candle(0, 2), ""),
-        (candle(0, 8), "#2 a BUY 10.00"),
-        (at(482, opened(2)), ""),
+        (candle(0, 8), "#2 a BUY 10.00 opened"),
         (at(539, lost(2, 1_000)), ""),
-        (candle(0, 9), "#3 a BUY 20.00"),
-        (at(542, opened(3)), ""),
+        (candle(0, 9), "#3 a BUY 20.00 opened"),
         (at(599, drew(3)), ""),
-        (candle(0, 10), "#4 a BUY 20.00"),
-        (at(602, opened(4)), ""),
+        (candle(0, 10), "#4 a BUY 20.00 opened"),
         (at(659, won(4, 1_600)), ""),
         (candle(0, 11), ""),
     ]);
@@ -110,40 +88,12 @@ fn a_win_ends_the_ladder_and_a_draw_above_the_first_level_is_entered_again() {
 fn what_the_strategy_says_at_that_candle_is_not_asked_and_what_it_says_before_takes_its_place() {
     let mut session = with_next_candle(Script::new("a").buys(&[1]).sells(&[2, 3]));
     session.check(&[
-        (candle(0, 1), "#1 a BUY 10.00"),
-        (at(62, opened(1)), ""),
+        (candle(0, 1), "#1 a BUY 10.00 opened"),
         (at(119, lost(1, 1_000)), ""),
-        (candle(0, 2), "#2 a BUY 20.00"),
-        (at(122, opened(2)), ""),
+        (candle(0, 2), "#2 a BUY 20.00 opened"),
         (at(170, lost(2, 2_000)), ""),
-        // A signal on a price, before the candle.
         (price(0, 180), "#3 a SELL 40.00"),
         (candle(0, 3), "a InFlight"),
-    ]);
-}
-
-#[test]
-fn a_candle_that_is_missing_fetched_later_or_refused_leaves_the_ladder_to_the_next_signal() {
-    let lose_the_first =
-        [(candle(0, 1), "#1 a BUY 10.00"), (at(62, opened(1)), ""), (at(119, lost(1, 1_000)), "")];
-    let mut session = with_next_candle(Script::new("a").buys(&[1, 5]));
-    session.check(&lose_the_first);
-    session.check(&[(candle(0, 3), ""), (candle(0, 5), "#2 a BUY 20.00")]);
-    let mut session = with_next_candle(Script::new("a").buys(&[1, 5]));
-    session.check(&lose_the_first);
-    session.check(&[
-        (backfilled(0, 2), "a LateSignal"),
-        (candle(0, 3), ""),
-        (candle(0, 5), "#2 a BUY 20.00"),
-    ]);
-    // The venue refuses it: there is no second attempt.
-    let mut session = with_next_candle(Script::new("a").buys(&[1, 5]));
-    session.check(&lose_the_first);
-    session.check(&[
-        (candle(0, 2), "#2 a BUY 20.00"),
-        (at(122, rejected(2)), ""),
-        (candle(0, 3), ""),
-        (candle(0, 5), "#3 a BUY 20.00"),
     ]);
 }
 
@@ -173,11 +123,10 @@ fn won_stakes(stake: StakeSettings, limits: impl Fn(&mut RiskSettings), expected
             continue;
         };
         number += 1;
-        session.check(&[(candle(0, minute), &format!("#{number} a BUY {expected}"))]);
         // In cents: 80 % of the stake.
         let profit = (staked * Decimal::from(80)).round().to_string().parse().unwrap();
         session.check(&[
-            (at(minute * 60 + 2, opened(number)), ""),
+            (candle(0, minute), &format!("#{number} a BUY {expected} opened")),
             (at(minute * 60 + 59, won(number, profit)), ""),
         ]);
     }
@@ -198,7 +147,6 @@ fn a_soros_above_max_stake_waits_restarts_or_is_capped() {
     won_stakes(soros(3, IfRefused::Wait), limited, &refused);
     won_stakes(soros(3, IfRefused::Reset), limited, &["10.00", "18.00", "10.00", "18.00", "10.00"]);
     let capped = |risk: &mut RiskSettings| (risk.max_stake, risk.cap_stakes) = (Decimal::from(20), true);
-    // The fourth trade is the third win in a row; then it starts again.
     won_stakes(soros(3, IfRefused::Wait), capped, &["10.00", "18.00", "20.00", "20.00", "10.00"]);
     // 0.2 % of 10,022.40, in whole cents.
     let share = |risk: &mut RiskSettings| (risk.max_stake_percent, risk.cap_stakes) = (0.2, true);
@@ -218,7 +166,7 @@ fn a_stake_that_no_bound_lets_pass_is_trouble_with_both_figures() {
             .collect::<Vec<_>>()
     };
     assert_eq!(troubles(&session), []);
-    session.check(&[(candle(0, 1), "#1 a BUY 10.00"), (at(62, opened(1)), "")]);
+    session.check(&[(candle(0, 1), "#1 a BUY 10.00 opened")]);
     assert_eq!(troubles(&session), [], "its end may change the stake");
     session.check(&[(at(119, won(1, 800)), "")]);
     assert_eq!(troubles(&session), [(1_800, StakeBound::MaxStake, 1_500)]);
@@ -255,13 +203,10 @@ fn a_share_above_max_stake_is_capped_to_a_multiple_of_the_step() {
 #[test]
 fn a_ladder_restarts_after_a_level_that_the_venue_rejects_if_it_is_set_so() {
     for (if_refused, third) in [(IfRefused::Wait, "#3 a BUY 20.00"), (IfRefused::Reset, "#3 a BUY 10.00")] {
-        let entry = LadderEntry::NextSignal;
-        let ladder =
-            StakeSettings::Martingale { amount: Decimal::TEN, factor: 2.0, levels: 3, entry, if_refused };
+        let ladder = ladder(LadderEntry::NextSignal, if_refused);
         let mut session = TestSession::new(&[Script::new("a").buys(&[1, 3, 5]).staking(ladder)], |_| {});
         session.check(&[
-            (candle(0, 1), "#1 a BUY 10.00"),
-            (at(62, opened(1)), ""),
+            (candle(0, 1), "#1 a BUY 10.00 opened"),
             (at(119, lost(1, 1_000)), ""),
             (candle(0, 3), "#2 a BUY 20.00"),
             (at(182, rejected(2)), ""),
@@ -271,8 +216,7 @@ fn a_ladder_restarts_after_a_level_that_the_venue_rejects_if_it_is_set_so() {
     let mut session =
         TestSession::new(&[Script::new("a").buys(&[1, 3, 5]).staking(soros(2, IfRefused::Reset))], |_| {});
     session.check(&[
-        (candle(0, 1), "#1 a BUY 10.00"),
-        (at(62, opened(1)), ""),
+        (candle(0, 1), "#1 a BUY 10.00 opened"),
         (at(119, won(1, 800)), ""),
         (candle(0, 3), "#2 a BUY 18.00"),
         (at(182, rejected(2)), ""),
@@ -282,13 +226,7 @@ fn a_ladder_restarts_after_a_level_that_the_venue_rejects_if_it_is_set_so() {
 
 #[test]
 fn each_bot_climbs_its_own_ladder() {
-    let ladder = StakeSettings::Martingale {
-        amount: Decimal::TEN,
-        factor: 2.0,
-        levels: 3,
-        entry: LadderEntry::NextSignal,
-        if_refused: IfRefused::Wait,
-    };
+    let ladder = ladder(LadderEntry::NextSignal, IfRefused::Wait);
     let scripts = [
         Script::new("a").buys(&[1, 3]).staking(ladder.clone()),
         Script::new("b").buys(&[2]).staking(ladder.clone()),
@@ -296,11 +234,9 @@ fn each_bot_climbs_its_own_ladder() {
     ];
     let mut session = TestSession::new(&scripts, |_| {});
     session.check(&[
-        (candle(0, 1), "#1 a BUY 10.00"),
-        (at(62, opened(1)), ""),
+        (candle(0, 1), "#1 a BUY 10.00 opened"),
         (at(119, lost(1, 1_000)), ""),
-        (candle(0, 2), "#2 b BUY 10.00"),
-        (at(122, opened(2)), ""),
+        (candle(0, 2), "#2 b BUY 10.00 opened"),
         (at(179, won(2, 800)), ""),
         (candle(0, 3), "#3 a BUY 20.00"),
         (candle(1, 3), "#4 e BUY 10.00"),
@@ -333,40 +269,28 @@ fn an_unknown_payout_is_found_out_by_one_trade_at_the_minimum_stake() {
     let scripts = [patient(&[1, 2, 3, 4]), Script::new("e").on("ETHUSDT").buys(&[2])];
     let mut session = TestSession::new(&scripts, probing);
     session.check(&[
-        (candle(0, 1), "#1 a BUY 1.00"),
-        (at(62, opened(1)), ""),
+        (candle(0, 1), "#1 a BUY 1.00 opened"),
         (candle(0, 2), "a MinPayout"),
         (candle(1, 2), "#2 e BUY 1.00"),
         (at(150, opened_paying(1, 80)), ""),
-        (candle(0, 3), "#3 a BUY 10.00"),
-        (at(182, opened_paying(3, 79)), ""),
+        (candle(0, 3), "#3 a BUY 10.00 opened at 79"),
         (candle(0, 4), "a MinPayout"),
     ]);
 }
 
 #[test]
 fn a_trade_that_finds_out_a_payout_moves_no_ladder() {
-    let ladder = StakeSettings::Martingale {
-        amount: Decimal::TEN,
-        factor: 2.0,
-        levels: 3,
-        entry: LadderEntry::NextSignal,
-        if_refused: IfRefused::Wait,
-    };
+    let ladder = ladder(LadderEntry::NextSignal, IfRefused::Wait);
     let mut session = TestSession::new(&[patient(&[1, 3, 70, 72, 74]).staking(ladder)], probing);
     session.check(&[
-        (candle(0, 1), "#1 a BUY 1.00"),
-        (at(62, opened_paying(1, 80)), ""),
+        (candle(0, 1), "#1 a BUY 1.00 opened at 80"),
         (at(122, lost(1, 100)), ""),
-        (candle(0, 3), "#2 a BUY 10.00"),
-        (at(182, opened_paying(2, 80)), ""),
+        (candle(0, 3), "#2 a BUY 10.00 opened at 80"),
         (at(242, lost(2, 1_000)), ""),
         // What it pays was seen more than an hour ago. The 10.00 that were lost are not won back by 0.80.
-        (candle(0, 70), "#3 a BUY 1.00"),
-        (at(4_202, opened_paying(3, 80)), ""),
+        (candle(0, 70), "#3 a BUY 1.00 opened at 80"),
         (at(4_262, won(3, 80)), ""),
-        (candle(0, 72), "#4 a BUY 20.00"),
-        (at(4_322, opened_paying(4, 80)), ""),
+        (candle(0, 72), "#4 a BUY 20.00 opened at 80"),
         (at(4_382, won(4, 1_600)), ""),
         (candle(0, 74), "#5 a BUY 10.00"),
     ]);
@@ -374,21 +298,13 @@ fn a_trade_that_finds_out_a_payout_moves_no_ladder() {
 
 #[test]
 fn a_ladders_own_first_stake_moves_it_where_the_step_rounds_it_to_the_smallest() {
-    let amount = Decimal::new(105, 2);
-    let ladder = StakeSettings::Martingale {
-        amount,
-        factor: 2.0,
-        levels: 3,
-        entry: LadderEntry::NextSignal,
-        if_refused: IfRefused::Wait,
-    };
+    let ladder = ladder_of(Decimal::new(105, 2), 3, (LadderEntry::NextSignal, IfRefused::Wait));
     let mut session = TestSession::new(&[patient(&[1, 3]).staking(ladder)], |risk| {
         probing(risk);
         risk.stake_step = Decimal::new(50, 2);
     });
     session.check(&[
-        (candle(0, 1), "#1 a BUY 1.00"),
-        (at(62, opened_paying(1, 80)), ""),
+        (candle(0, 1), "#1 a BUY 1.00 opened at 80"),
         (at(122, lost(1, 100)), ""),
         (candle(0, 3), "#2 a BUY 2.00"),
     ]);
@@ -406,7 +322,6 @@ fn of_symbols_to_choose_from_only_the_one_that_pays_best_is_traded() {
         (risk.max_open_trades, risk.max_open_trades_per_symbol) = (0, 0);
     });
     session.check(&[
-        // What they pay is not known.
         (candle(0, 1), "#1 a BUY 1.00"),
         (candle(1, 1), "#2 e BUY 1.00"),
         (at(62, opened_paying(1, 85)), ""),
@@ -416,13 +331,10 @@ fn of_symbols_to_choose_from_only_the_one_that_pays_best_is_traded() {
         (candle(0, 3), "#4 a BUY 10.00"),
         (candle(1, 3), "e BestPayout"),
         (at(182, opened_paying(4, 80)), ""),
-        (candle(1, 4), "#5 e BUY 10.00"),
-        (at(242, opened_paying(5, 80)), ""),
-        // Both pay the same: the first of the moment.
+        (candle(1, 4), "#5 e BUY 10.00 opened at 80"),
         (candle(0, 5), "#6 a BUY 10.00"),
         (candle(1, 5), "e BestPayout"),
         (at(302, opened_paying(6, 85)), ""),
-        // What ETHUSDT paid was seen more than an hour ago.
         (candle(1, 70), "#7 e BUY 1.00"),
     ]);
 }
@@ -448,8 +360,7 @@ fn a_settlement_tells_the_payout_that_the_open_did_not() {
         let mut session = TestSession::new(&[patient(&[1, 2])], probing);
         let ended = Settled { payout: percent.and_then(payout), ..settled(1, Outcome::Won, 80) };
         session.check(&[
-            (candle(0, 1), "#1 a BUY 1.00"),
-            (at(62, opened(1)), ""),
+            (candle(0, 1), "#1 a BUY 1.00 opened"),
             (at(119, EventKind::Settled(ended)), ""),
             (candle(0, 2), expected),
         ]);
@@ -461,10 +372,8 @@ fn a_settlement_tells_an_older_payout_than_an_open_since() {
     let mut session = TestSession::new(&[patient(&[1, 2, 3])], probing);
     let ended = Settled { payout: payout(70), ..settled(1, Outcome::Won, 80) };
     session.check(&[
-        (candle(0, 1), "#1 a BUY 1.00"),
-        (at(62, opened_paying(1, 85)), ""),
-        (candle(0, 2), "#2 a BUY 10.00"),
-        (at(122, opened_paying(2, 90)), ""),
+        (candle(0, 1), "#1 a BUY 1.00 opened at 85"),
+        (candle(0, 2), "#2 a BUY 10.00 opened at 90"),
         (at(125, EventKind::Settled(ended)), ""),
         (candle(0, 3), "#3 a BUY 10.00"),
     ]);

@@ -1,20 +1,17 @@
 //! Candles that are handed in many at a time are the same candles.
 
-use crate::event::{START, minute};
-use crate::script::Script;
+use crate::event::{START, flat_candle, minute};
+use crate::script::{Script, session_settings};
 use candlewick_engine::{
     Action, Event, EventKind, Origin, RiskSettings, Session, SessionSettings, StoredCandles, StretchEnd,
 };
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Candle, Interval, Millis, MoneyScale, Ohlcv, Signal, Strategy};
+use candlewick_sdk::{Candle, Interval, Millis, Signal, Strategy};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// Around a midnight, on which a day begins.
 const MINUTES: std::ops::Range<i64> = 22 * 60..26 * 60;
 const INTERVALS: [&str; 2] = ["1m", "2m"];
 
-/// Every second pair of bots listens to candles of two minutes; every second bot signals at half of the minutes.
 fn session(bots: usize, warmup: usize, signals: &[i64]) -> Session {
     let script = |index: usize| {
         let own: Vec<i64> =
@@ -27,21 +24,14 @@ fn session(bots: usize, warmup: usize, signals: &[i64]) -> Session {
 }
 
 fn settings(scripts: &[Script]) -> SessionSettings {
-    SessionSettings {
-        money_scale: MoneyScale::default(),
-        balance: Decimal::from(1_000),
-        risk: RiskSettings { max_open_trades: 3, allow_duplicate: true, ..RiskSettings::default() },
-        bots: scripts.iter().map(|script| script.bot.clone()).collect(),
-        longer_share_percent: None,
-    }
+    let risk = RiskSettings { max_open_trades: 3, allow_duplicate: true, ..RiskSettings::default() };
+    session_settings(1_000, risk, scripts.iter().map(|script| script.bot.clone()).collect())
 }
 
-/// For each series of a Session, its candles of these minutes.
 fn candles(session: &Session, minutes: &BTreeSet<i64>) -> Vec<Vec<Candle>> {
-    let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
     let of = |interval: Interval| {
         let opens = minutes.iter().map(|at| minute(*at)).filter(|time| time.is_aligned_to(interval.length()));
-        opens.map(|time| Candle::new(time, interval, numbers).unwrap()).collect()
+        opens.map(|time| flat_candle(time, interval)).collect()
     };
     session.series().iter().map(|series| of(series.interval)).collect()
 }
@@ -56,7 +46,6 @@ fn one_by_one(session: &mut Session, candles: &[Vec<Candle>]) -> Vec<Action> {
             events.push(Event { at, received: at, kind });
         }
     }
-    // What is of one instant stays in the order of the series.
     events.sort_by_key(|event| event.at);
     let mut actions = Vec::new();
     for event in &events {
@@ -65,7 +54,6 @@ fn one_by_one(session: &mut Session, candles: &[Vec<Candle>]) -> Vec<Action> {
     actions
 }
 
-/// In stretches of these many minutes, over and over.
 fn in_stretches(session: &mut Session, candles: &[Vec<Candle>], lengths: &[i64]) -> Vec<Action> {
     let series = candles.iter().map(Vec::as_slice).collect();
     let mut stored = StoredCandles::new(session, series, &[]);
@@ -103,7 +91,6 @@ proptest! {
     }
 }
 
-/// The minute at which each stretch ends, none for the last, and how many actions it brought.
 fn check_ends(signals: &[i64], expected: &[(Option<i64>, usize)]) {
     let minutes = (22 * 60 + 50..24 * 60 + 10).collect();
     let mut session = session(1, 0, signals);
@@ -127,7 +114,6 @@ fn check_ends(signals: &[i64], expected: &[(Option<i64>, usize)]) {
 
 #[test]
 fn a_stretch_ends_where_it_is_traded_and_days_begin_on_the_way() {
-    // The first candle's day and the signal; midnight, to the end.
     check_ends(&[23 * 60 + 30], &[(Some(23 * 60 + 30), 2), (None, 1)]);
 }
 
@@ -157,7 +143,6 @@ impl Strategy for BuysAlways {
 
 #[test]
 fn each_pending_answer_is_decided_at_its_own_candle() {
-    // The third candle is the first after the warm-up.
     let expected: Vec<i64> = (MINUTES.start + 2..MINUTES.end).collect();
     for length in [1, 2, 3, 7, 40, 300] {
         let settings = settings(&[Script::new("bot")]);

@@ -1,17 +1,17 @@
 //! A Session with scripted bots, and the rows that it is held to.
 
-use crate::event::{NO_SKEW, at};
-use crate::script::Script;
-use candlewick_engine::{Action, Event, RiskSettings, Session, SessionSettings, TradeBook};
-use candlewick_sdk::MoneyScale;
-use candlewick_sdk::rust_decimal::Decimal;
+use crate::event::{NO_SKEW, at, opened, opened_paying};
+use crate::script::{Script, session_settings};
+use candlewick_engine::{Action, Event, RiskSettings, Session, TradeBook};
+use candlewick_sdk::Millis;
 
 pub(crate) struct TestSession {
     pub(crate) session: Session,
     pub(crate) book: TradeBook,
 }
 
-/// An event, and what is answered to it.
+/// An event, and what is answered to it; `opened` after an order, or `opened at 80` (percent), is the venue's word two
+/// seconds later.
 pub(crate) type Row<'a> = (Event, &'a str);
 
 /// An event, what is answered to it, and the free balance and open stakes after it, in cents.
@@ -30,13 +30,8 @@ impl TestSession {
     ) -> Self {
         let mut risk = RiskSettings::default();
         change(&mut risk);
-        let settings = SessionSettings {
-            money_scale: MoneyScale::default(),
-            balance: Decimal::from(balance),
-            risk,
-            bots: scripts.iter().map(|script| script.bot.clone()).collect(),
-            longer_share_percent: None,
-        };
+        let bots = scripts.iter().map(|script| script.bot.clone()).collect();
+        let settings = session_settings(balance, risk, bots);
         let strategies = scripts.iter().map(Script::strategy).collect();
         let session = Session::new(&settings, strategies).unwrap();
         let mut session = Self { session, book: TradeBook::default() };
@@ -46,17 +41,28 @@ impl TestSession {
 
     pub(crate) fn check(&mut self, rows: &[Row<'_>]) {
         for (index, (event, expected)) in rows.iter().enumerate() {
-            assert_eq!(self.handle(event), *expected, "row {index}: {event:?}");
+            assert_eq!(self.answer(event, expected), *expected, "row {index}: {event:?}");
         }
     }
 
     pub(crate) fn check_money(&mut self, rows: &[MoneyRow<'_>]) {
         for (index, (event, expected, money)) in rows.iter().enumerate() {
-            let answer = self.handle(event);
+            let answer = self.answer(event, expected);
             let ledger = self.session.ledger();
             let found = [ledger.free(), ledger.open_stakes()].map(candlewick_sdk::Money::minor);
             assert_eq!((answer.as_str(), found), (*expected, *money), "row {index}: {event:?}");
         }
+    }
+
+    fn answer(&mut self, event: &Event, expected: &str) -> String {
+        let answer = self.handle(event);
+        let Some((_, paying)) = expected.split_once(" opened") else { return answer };
+        let number = self.book.rows().last().expect(expected).approved.intent().number();
+        let [at, received] = [event.at, event.received].map(|moment| moment + Millis::SECOND * 2);
+        let percent = paying.strip_prefix(" at ").map(|percent| percent.parse().unwrap());
+        let kind = percent.map_or_else(|| opened(number), |percent| opened_paying(number, percent));
+        assert_eq!(self.handle(&Event { at, received, kind }), "");
+        answer + " opened" + paying
     }
 
     /// Hands in an event; what was answered, in words.

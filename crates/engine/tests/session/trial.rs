@@ -1,14 +1,13 @@
 //! Trades with a precomputed outcome are booked as those whose events are handled one by one.
 
-use crate::event::{minute, payout};
-use crate::script::Script;
+use crate::event::{bare, flat_candle, minute, payout};
+use crate::script::{Script, session_settings};
 use candlewick_engine::{
     Action, BookedTrade, BotId, Event, EventKind, Opened, OrderTerms, Origin, PrecomputedOutcome,
-    RiskSettings, Rule, SeriesId, Session, SessionSettings, Settled, StakeSettings, TrialSession,
+    RiskSettings, Rule, SeriesId, Session, Settled, StakeSettings, TrialSession,
 };
-use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::{Value, from_value, json};
-use candlewick_sdk::{Candle, Direction, Interval, Millis, Money, MoneyScale, Ohlcv, Outcome, Signal};
+use candlewick_sdk::{Direction, Interval, Millis, Money, Outcome, Signal};
 use proptest::prelude::*;
 
 /// A signal, how long after the last, and what would become of its trade.
@@ -66,13 +65,7 @@ fn session(risk: &Value, stake: &Value, signals: &[(i64, Signal)]) -> Session {
         .iter()
         .fold(Script::new("bot").staking(stake), |script, (at, signal)| script.says(*at, signal.clone()));
     let risk: RiskSettings = from_value(risk.clone()).unwrap();
-    let settings = SessionSettings {
-        money_scale: MoneyScale::default(),
-        balance: Decimal::from(1_000),
-        risk,
-        bots: vec![script.bot.clone()],
-        longer_share_percent: None,
-    };
+    let settings = session_settings(1_000, risk, vec![script.bot.clone()]);
     Session::new(&settings, vec![script.strategy()]).unwrap()
 }
 
@@ -84,10 +77,8 @@ fn profit(bet: &Bet, stake: Money) -> Money {
     }
 }
 
-/// Handles a bet event by event; its stake, or the rule that refuses it.
 fn handle(session: &mut Session, close: Millis, bet: &Bet) -> Result<Money, Rule> {
-    let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
-    let candle = Candle::new(close - Millis::MINUTE, Interval::MINUTE, numbers).unwrap();
+    let candle = flat_candle(close - Millis::MINUTE, Interval::MINUTE);
     let mut actions = Vec::new();
     let kind = EventKind::Candle { series: SeriesId::FIRST, candle, origin: Origin::Live };
     session.handle(&Event { at: close, received: close, kind }, &mut actions);
@@ -97,25 +88,9 @@ fn handle(session: &mut Session, close: Millis, bet: &Bet) -> Result<Money, Rule
         other => panic!("{other:?}"),
     };
     let (intent, payout) = (approved.intent(), payout(bet.percent));
-    let opened = Opened {
-        intent,
-        venue_id: None,
-        open_time: None,
-        open_price: None,
-        close_time: None,
-        payout,
-        taken: None,
-    };
-    let settled = Settled {
-        intent,
-        outcome: bet.outcome,
-        profit: profit(bet, approved.stake()),
-        open_time: None,
-        open_price: None,
-        close_time: None,
-        close_price: None,
-        payout,
-    };
+    let opened = Opened { payout, ..bare(intent.number()) };
+    let result = profit(bet, approved.stake());
+    let settled = Settled { payout, ..Settled::by_person(intent, bet.outcome, result) };
     let events =
         [(bet.answer_ms, EventKind::Opened(opened)), (bet.end_s * 1_000, EventKind::Settled(settled))];
     for (after, kind) in events {
@@ -125,7 +100,6 @@ fn handle(session: &mut Session, close: Millis, bet: &Bet) -> Result<Money, Rule
     Ok(approved.stake())
 }
 
-/// Books a bet with its precomputed outcome; its stake, or the rule that refuses it.
 fn book(session: &mut TrialSession, close: Millis, (bet, signal): (&Bet, &Signal)) -> Result<Money, Rule> {
     let mut stake = Money::ZERO;
     let outcome = |terms: &OrderTerms| {
@@ -148,7 +122,6 @@ fn book(session: &mut TrialSession, close: Millis, (bet, signal): (&Bet, &Signal
     Ok(stake)
 }
 
-/// Everything that can be read from a Session.
 fn state(session: &Session) -> String {
     let verdicts: Vec<_> =
         session.verdicts().map(|verdict| (verdict.edge(), verdict.edge_test().clone())).collect();

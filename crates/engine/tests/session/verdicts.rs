@@ -1,18 +1,20 @@
 //! The verdicts that the bots' own trades bring about.
 
-use crate::event::{at, cancelled, candle, in_doubt, lost, not_opened, opened_paying, rejected, won};
-use crate::script::Script;
+use crate::event::{
+    at, by_person, cancelled, candle, in_doubt, lost, not_opened, opened_paying, rejected, trade, won,
+};
+use crate::fold::{Fold, Journalled, journalled};
+use crate::script::{Script, header_of, session_settings};
 use crate::test_session::TestSession;
 use candlewick_engine::{
-    Action, BotVerdict, Edge, Event, EventKind, Header, IntentId, JournalDecoder, RiskSettings, Session,
-    SessionSettings, VerdictSettings, edge_sequence, judge,
+    Action, BotVerdict, Edge, Event, EventKind, RiskSettings, Session, SessionSettings, StakeSettings,
+    VerdictSettings, edge_sequence, judge,
 };
+use candlewick_sdk::Outcome;
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::serde_json::{Value, json, to_string};
-use candlewick_sdk::{Money, MoneyScale, Outcome};
+use candlewick_sdk::serde_json::{Value, json, to_value};
 use candlewick_statistics::{EdgeTest, EdgeTestPlan, TradeOutcome};
 
-/// Twenty losses in a row are more than enough to rule out an edge of one half.
 const LOSSES: i64 = 20;
 
 fn quick(risk: &mut RiskSettings) {
@@ -25,17 +27,8 @@ fn always(name: &str) -> Script {
     Script::new(name).buys(&(1..=LOSSES).collect::<Vec<_>>())
 }
 
-/// The events until this many trades are lost, each before the next is decided.
 fn losing(trades: i64) -> Vec<Event> {
-    let trade = |minute: i64| {
-        let intent = minute.unsigned_abs();
-        [
-            candle(0, minute),
-            at(minute * 60 + 1, opened_paying(intent, 80)),
-            at(minute * 60 + 50, lost(intent, 1_000)),
-        ]
-    };
-    (1..=trades).flat_map(trade).collect()
+    (1..=trades).flat_map(|minute| trade(minute, lost(minute.unsigned_abs(), 1_000))).collect()
 }
 
 fn accounts(verdict: &BotVerdict) -> (u64, f64, f64) {
@@ -105,22 +98,17 @@ fn accounts_stake_at_the_decision_and_what_is_no_trade_gives_the_stake_back() {
 
 #[test]
 fn what_only_a_person_says_of_a_trades_end_is_no_evidence_and_is_money_all_the_same() {
-    let by_person = EventKind::SettledByPerson {
-        intent: IntentId::new(6),
-        outcome: Outcome::Won,
-        profit: Money::from_minor(800),
-    };
     let after = |end: EventKind| {
         let mut session = TestSession::new(&[always("a")], quick);
         for event in losing(5) {
             session.handle(&event);
         }
-        for event in [candle(0, 6), at(361, opened_paying(6, 80)), at(400, end), candle(0, 7)] {
+        for event in trade(6, end).into_iter().chain([candle(0, 7)]) {
             session.handle(&event);
         }
         session
     };
-    let (said, cancelled) = (after(by_person), after(cancelled(6)));
+    let (said, cancelled) = (after(by_person(6, Outcome::Won, 800)), after(cancelled(6)));
     assert_eq!(
         accounts(&the_verdict(&said.session)),
         accounts(&the_verdict(&cancelled.session)),
@@ -136,21 +124,12 @@ fn what_only_a_person_says_of_a_trades_end_is_no_evidence_and_is_money_all_the_s
     assert_eq!(edge_sequence(said.book.rows()).settled(), 5);
 }
 
-fn header(settings: &SessionSettings, version: &str) -> Header {
-    let strategies = settings.bots.iter().map(|bot| (bot.strategy.clone(), version.to_owned())).collect();
-    Header { format: Header::FORMAT, settings: json!({ "session": settings }), strategies, data_hash: None }
-}
-
-fn settings(script: &Script, change: impl FnOnce(&mut RiskSettings)) -> SessionSettings {
+fn settings() -> SessionSettings {
     let mut risk = RiskSettings::default();
     quick(&mut risk);
-    change(&mut risk);
-    let (money_scale, balance) = (MoneyScale::default(), Decimal::from(10_000));
-    SessionSettings { money_scale, balance, risk, bots: vec![script.bot.clone()], longer_share_percent: None }
+    session_settings(10_000, risk, vec![always("a").bot])
 }
 
-/// A Session of a second run, after a first with those settings and that version of the strategy lost so many trades; and
-/// how the verdict stood when the first ended.
 fn restarted(
     (first, version): (&SessionSettings, &str),
     (second, next_version): (&SessionSettings, &str),
@@ -158,26 +137,23 @@ fn restarted(
 ) -> (BotVerdict, Session) {
     let script = always(&first.bots[0].name);
     let mut session = Session::new(first, vec![script.strategy()]).unwrap();
-    session.begin_run(&header(first, version));
-    let (mut actions, mut lines): (Vec<Action>, Vec<(bool, String)>) = Default::default();
+    session.begin_run(&header_of(first, version));
+    let (mut actions, mut entries) = (Vec::new(), vec![Journalled::Run(header_of(first, version))]);
     for event in losing(trades) {
-        lines.push((true, to_string(&event).unwrap()));
         session.handle(&event, &mut actions);
-        lines.extend(actions.drain(..).map(|action| (false, to_string(&action).unwrap())));
+        entries.extend(journalled(&event, &actions));
+        actions.clear();
     }
-    let mut again = Session::new(second, vec![script.strategy()]).unwrap();
-    let mut recall = JournalDecoder::of_run(&header(first, version), &mut again).unwrap();
-    for (is_event, body) in &lines {
-        let recorded = if *is_event { recall.read_event(body) } else { recall.read_action(body) };
-        again.recall(&recorded.unwrap());
-    }
-    again.begin_run(&header(second, next_version));
+    let mut fold = Fold::new(Session::new(second, vec![script.strategy()]).unwrap());
+    fold.take(&entries);
+    let mut again = fold.session;
+    again.begin_run(&header_of(second, next_version));
     (the_verdict(&session), again)
 }
 
 #[test]
 fn a_restart_finds_the_verdict_as_if_it_had_never_ended() {
-    let settings = settings(&always("a"), |_| {});
+    let settings = settings();
     for (trades, edge) in [(1, Edge::Open), (LOSSES, Edge::Rejected)] {
         let (before, session) = restarted((&settings, "1"), (&settings, "1"), trades);
         let after = the_verdict(&session);
@@ -187,16 +163,15 @@ fn a_restart_finds_the_verdict_as_if_it_had_never_ended() {
         );
         assert_eq!(session.edge_rejected_bots().count(), usize::from(edge == Edge::Rejected));
     }
-    // Stakes are no part of what is judged.
     let mut richer = settings.clone();
-    richer.bots[0].stake = candlewick_engine::StakeSettings::Share { percent: 1.0 };
+    richer.bots[0].stake = StakeSettings::Share { percent: 1.0 };
     let (before, session) = restarted((&settings, "1"), (&richer, "1"), 3);
     assert_eq!(the_verdict(&session).edge_test(), before.edge_test());
 }
 
 #[test]
 fn other_parameters_another_version_or_another_plan_begin_anew() {
-    let first = settings(&always("a"), |_| {});
+    let first = settings();
     let changed = |change: &dyn Fn(&mut SessionSettings)| {
         let mut second = first.clone();
         change(&mut second);
@@ -218,7 +193,6 @@ fn other_parameters_another_version_or_another_plan_begin_anew() {
             (LOSSES.unsigned_abs() + 1, 0)
         );
     }
-    // A bot of another name is another bot.
     let renamed = changed(&|settings| settings.bots[0].name = "z".to_owned());
     assert_eq!(accounts(&the_verdict(&restarted((&first, "1"), (&renamed, "1"), 3).1)), (0, 1.0, 1.0));
 }
@@ -228,10 +202,8 @@ fn a_verdict_in_a_journal_names_what_it_rests_on() {
     let mut session = TestSession::new(&[always("a")], quick);
     let actions: Vec<Action> = losing(LOSSES).iter().flat_map(|event| session.actions(event)).collect();
     let verdict = actions.iter().find(|action| matches!(action, Action::Verdict(_))).unwrap();
-    let Value::Object(written) = candlewick_sdk::serde_json::to_value(verdict).unwrap() else { panic!() };
-    assert_eq!(
-        (&written["action"], &written["edge"], &written["bot"]),
-        (&json!("verdict"), &json!("rejected"), &json!(0))
-    );
+    let Value::Object(written) = to_value(verdict).unwrap() else { panic!() };
+    let expected = (&json!("verdict"), &json!("rejected"), &json!(0));
+    assert_eq!((&written["action"], &written["edge"], &written["bot"]), expected);
     assert!(written["account_against"].as_f64().unwrap() >= 1.0 / 0.3, "{written:?}");
 }

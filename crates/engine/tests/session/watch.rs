@@ -1,15 +1,16 @@
 //! After an edge was shown, its end is noticed.
 
-use crate::event::{at, candle, lost, opened_paying, payout, rejected, settled, won};
-use crate::script::Script;
+use crate::event::{at, candle, lost, opened_paying, payout, rejected, settled, trade, won};
+use crate::fold::{Fold, Journalled, journalled};
+use crate::script::{Script, header_of, session_settings};
 use crate::test_session::TestSession;
 use candlewick_engine::{
-    BotVerdict, Edge, Event, EventKind, Header, JournalDecoder, Judge, KellyBound, RiskSettings, Session,
-    SessionSettings, Settled, StakeSettings, VerdictSettings,
+    BotVerdict, Edge, Event, EventKind, Judge, KellyBound, RiskSettings, Session, SessionSettings, Settled,
+    StakeSettings, VerdictSettings,
 };
+use candlewick_sdk::Outcome;
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::serde_json::{Value, json, to_string};
-use candlewick_sdk::{MoneyScale, Outcome};
+use candlewick_sdk::serde_json::Value;
 
 const WINS: i64 = 30;
 const TRADES: i64 = 60;
@@ -23,12 +24,10 @@ fn always() -> Script {
     Script::new("a").buys(&(1..=TRADES).collect::<Vec<_>>())
 }
 
-/// Trades that win, and then lose, each before the next is decided.
 fn trades() -> impl Iterator<Item = Event> {
     (1..=TRADES).flat_map(|minute| {
         let intent = minute.unsigned_abs();
-        let end = if minute <= WINS { won(intent, 800) } else { lost(intent, 1_000) };
-        [candle(0, minute), at(minute * 60 + 1, opened_paying(intent, 80)), at(minute * 60 + 50, end)]
+        trade(minute, if minute <= WINS { won(intent, 800) } else { lost(intent, 1_000) })
     })
 }
 
@@ -53,7 +52,6 @@ fn an_edge_that_was_shown_and_ended_is_said_once_and_refuses_where_it_is_enforce
         let since = verdict.judge().no_longer_held_since().unwrap();
         let decided = |trade: i64| session.book.rows()[trade as usize - 1].approved.decision_time();
         assert!((decided(WINS)..=decided(WINS + 3)).contains(&since), "{since:?}");
-        // By its rows it is the same.
         let plan = verdict.edge_test().plan();
         let after = BotVerdict::after(session.book.rows(), plan);
         assert_eq!((after.edge(), after.judge().no_longer_held_since()), (Edge::NoLongerHeld, Some(since)));
@@ -100,7 +98,6 @@ fn kelly_stakes_the_minimum_from_the_moment_the_edge_is_no_longer_held() {
     assert!(0 < shown && shown < WINS, "{shown}");
     assert_eq!(ended, alarm_after(shown));
     let stakes: Vec<i64> = session.book.rows().iter().map(|row| row.approved.stake().minor()).collect();
-    // Before the alarm the lower end of the win rate is above break-even.
     assert!(stakes[shown as usize..ended as usize].iter().any(|stake| *stake > 1_000), "{stakes:?}");
     assert!(ended < TRADES, "{ended}");
     assert!(stakes[ended as usize..].iter().all(|stake| *stake == 100), "{stakes:?}");
@@ -133,36 +130,33 @@ fn a_restart_goes_on_watching_and_a_journal_without_a_watch_has_none_until_a_run
     let settings = |watch_trades| {
         let mut risk = RiskSettings::default();
         quick(&mut risk, watch_trades);
-        let (money_scale, balance) = (MoneyScale::default(), Decimal::from(10_000));
-        SessionSettings { money_scale, balance, risk, bots: vec![always().bot], longer_share_percent: None }
+        session_settings(10_000, risk, vec![always().bot])
     };
     let header = |settings: &SessionSettings, has_watch: bool| {
-        let strategies = settings.bots.iter().map(|bot| (bot.strategy.clone(), "1".to_owned())).collect();
-        let mut settings = json!({ "session": settings });
+        let mut header = header_of(settings, "1");
         if !has_watch {
-            let plan = settings.pointer_mut("/session/risk/verdict").and_then(Value::as_object_mut);
+            let plan = header.settings.pointer_mut("/session/risk/verdict").and_then(Value::as_object_mut);
             plan.unwrap().remove("watch_trades");
         }
-        Header { format: Header::FORMAT, settings, strategies, data_hash: None }
+        header
     };
     for (first_has_watch, later_has_watch) in [(true, true), (false, true), (false, false)] {
         let settings = settings(if later_has_watch { 100 } else { 0 });
         let mut session = Session::new(&settings, vec![always().strategy()]).unwrap();
         session.begin_run(&header(&settings, first_has_watch));
         let begun = header(&settings, first_has_watch);
-        let mut again = Session::new(&settings, vec![always().strategy()]).unwrap();
-        let mut recall = JournalDecoder::of_run(&begun, &mut again).unwrap();
-        again.begin_run(&begun);
+        let mut fold = Fold::new(Session::new(&settings, vec![always().strategy()]).unwrap());
+        fold.take(&[Journalled::Run(begun.clone())]);
+        fold.session.begin_run(&begun);
         let mut actions = Vec::new();
         let events: Vec<Event> = trades().collect();
         let half = events.len() * 2 / 3;
         for event in &events[..half] {
-            again.recall(&recall.read_event(&to_string(event).unwrap()).unwrap());
             session.handle(event, &mut actions);
-            for action in actions.drain(..) {
-                again.recall(&recall.read_action(&to_string(&action).unwrap()).unwrap());
-            }
+            fold.take(&journalled(event, &actions).collect::<Vec<_>>());
+            actions.clear();
         }
+        let mut again = fold.session;
         again.begin_run(&header(&settings, later_has_watch));
         session.begin_run(&header(&settings, later_has_watch));
         let state = |session: &Session| {

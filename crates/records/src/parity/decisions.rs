@@ -4,9 +4,7 @@ use crate::RecordsError;
 use crate::lines::SessionFold;
 use crate::moment::counted;
 use crate::run::{BETWEEN_RUNS, RecordedRun};
-use candlewick_engine::{
-    Action, Control, Event, EventKind, Header, Recorded, ReloadNote, Rule, Session, to_recorded_form,
-};
+use candlewick_engine::{Action, Control, Event, EventKind, Header, Recorded, ReloadNote, Rule, Session};
 use candlewick_journal::{LineKind, StoredLine};
 use candlewick_sdk::{Registry, Strategy, StrategyEntry};
 use serde::Serialize;
@@ -204,7 +202,7 @@ impl Replay {
             is_kept(action, format) && !(without_verdicts && matches!(action, Action::Verdict(_)))
         };
         for action in self.actions.drain(..).filter(is_compared) {
-            self.awaited.extend(to_recorded_form(&action).ok());
+            self.awaited.extend(serde_json::to_value(&action).ok());
         }
         None
     }

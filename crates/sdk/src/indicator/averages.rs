@@ -9,17 +9,13 @@ use ta::indicators::SimpleMovingAverage;
 const FORGOTTEN: f64 = 1e-9;
 
 /// Exponential smoothing of several lines that start together.
-///
-/// The first result is the simple mean of the first `period` values. The arithmetic is that of the
-/// wrapped crate's exponential average, which is not used because of its field layout
-/// (docs/performance.md).
+/// The first result is the simple mean of the first `period` values. The arithmetic is that of the wrapped
+/// crate's exponential average, which is not used because of its field layout (docs/performance.md).
 #[derive(Clone, Debug)]
 pub(super) struct Smoothing<const LINES: usize = 1> {
     /// Sums instead of means until the seed is complete.
     means: [f64; LINES],
-    /// Number of values until the first result.
-    ///
-    /// If greater than the period, the next value is skipped.
+    /// Number of values until the first result. If greater than the period, the next value is skipped.
     missing: usize,
     /// Weight of a new value, repeated per line to multiply lines as vectors.
     weights: [f64; LINES],
@@ -32,9 +28,7 @@ impl<const LINES: usize> Smoothing<LINES> {
         Self::new(period, period)
     }
 
-    /// Uses Wilder's weight, 1 / period.
-    ///
-    /// It equals that of an exponential average over 2 x period - 1 values.
+    /// Uses Wilder's weight, 1 / period. It equals that of an exponential average over 2 x period - 1 values.
     pub(super) fn wilder(period: usize) -> Self {
         Self::new(period, 2 * period - 1)
     }
@@ -50,10 +44,8 @@ impl<const LINES: usize> Smoothing<LINES> {
         self
     }
 
-    /// Processes a finite value per line, `None` before the `period`th.
-    ///
-    /// The seed is not a separate function, so that the means stay in registers between candles
-    /// (docs/performance.md).
+    /// Processes a finite value per line, `None` before the `period`th. The seed is no separate function, so that
+    /// the means stay in registers between candles (docs/performance.md).
     #[inline]
     pub(super) fn update_all(&mut self, values: [f64; LINES]) -> Option<[f64; LINES]> {
         if self.missing > 0 {
@@ -106,7 +98,6 @@ impl Smoothing {
     }
 
     /// Returns the mean after adding this share.
-    ///
     /// A loop keeps the mean in a register and stores it with [`Self::set_mean`].
     #[inline]
     const fn next_mean(&self, share: f64, mean: f64) -> f64 {
@@ -134,9 +125,6 @@ pub struct Sma {
 
 impl Sma {
     /// Creates an average over `period` values, at least 1.
-    ///
-    /// # Errors
-    /// [`IndicatorError::ChangePeriod`].
     pub fn new(period: usize) -> Result<Self, IndicatorError> {
         let period = checked_period("sma", period, 1)?;
         let mean = SimpleMovingAverage::new(period).expect("the period is not 0");
@@ -155,18 +143,15 @@ impl Sma {
         (self.missing == 0).then_some(mean)
     }
 
-    /// Returns the number of candles until the first value: `period`.
-    ///
-    /// Older values have no influence.
+    /// Returns the number of candles until the first value: `period`. Older values have no influence.
     pub fn warmup(&self) -> usize {
         self.period
     }
 }
 
 /// Moving average with exponentially decaying weights.
-///
-/// Each new value has the weight 2 / (period + 1). The first result is the simple mean of the first
-/// `period` values (TA-Lib `EMA`).
+/// Each new value has the weight 2 / (period + 1). The first result is the simple mean of the first `period`
+/// values (TA-Lib `EMA`).
 #[derive(Clone, Debug)]
 pub struct Ema {
     smoothing: Smoothing,
@@ -174,9 +159,6 @@ pub struct Ema {
 
 impl Ema {
     /// Creates an average over `period` values, at least 1.
-    ///
-    /// # Errors
-    /// [`IndicatorError::ChangePeriod`].
     pub fn new(period: usize) -> Result<Self, IndicatorError> {
         Ok(Self { smoothing: Smoothing::exponential(checked_period("ema", period, 1)?) })
     }
@@ -188,7 +170,6 @@ impl Ema {
     }
 
     /// Updates several averages with the same values at once.
-    ///
     /// Returns the results of [`update`](Self::update), one per value, with NaN for `None`.
     #[doc(hidden)]
     #[inline]
@@ -227,7 +208,6 @@ impl Ema {
     }
 
     /// Returns the number of candles until the start of the series is forgotten.
-    ///
     /// `period` + about 10.4 x (period + 1).
     pub fn stable_after(&self) -> usize {
         self.smoothing.warmup() + self.smoothing.memory()
@@ -235,9 +215,8 @@ impl Ema {
 }
 
 /// Mean of the last `period` values with linear weights.
-///
-/// The newest value has the weight `period`, the one before it one less, and the oldest 1 (TA-Lib
-/// `WMA`). In the unit of the values.
+/// The newest value has the weight `period`, the one before it one less, and the oldest 1 (TA-Lib `WMA`). In
+/// the unit of the values.
 #[derive(Clone, Debug)]
 pub struct Wma {
     window: Window<Sums>,
@@ -266,9 +245,6 @@ impl Fold for Sums {
 
 impl Wma {
     /// Creates an average over `period` values, at least 1.
-    ///
-    /// # Errors
-    /// [`IndicatorError::ChangePeriod`].
     pub fn new(period: usize) -> Result<Self, IndicatorError> {
         let period = checked_period("wma", period, 1)?;
         Ok(Self { window: Window::new(period), weights: (period * (period + 1) / 2) as f64 })
@@ -284,18 +260,15 @@ impl Wma {
         Some(window.weighted / self.weights)
     }
 
-    /// Returns the number of candles until the first value: `period`.
-    ///
-    /// Older values have no influence.
+    /// Returns the number of candles until the first value: `period`. Older values have no influence.
     pub fn warmup(&self) -> usize {
         self.window.period()
     }
 }
 
 /// Moving average with little lag, in the unit of the values (Hull 2005).
-///
-/// Twice the weighted average over half the period minus the one over the full period, smoothed by
-/// a weighted average over the square root of the period. Both are rounded down.
+/// Twice the weighted average over half the period minus the one over the full period, smoothed by a weighted
+/// average over the square root of the period. Both are rounded down.
 #[derive(Clone, Debug)]
 pub struct Hull {
     half: Wma,
@@ -305,9 +278,6 @@ pub struct Hull {
 
 impl Hull {
     /// Creates an average over `period` values, at least 2; usually 16.
-    ///
-    /// # Errors
-    /// [`IndicatorError::ChangePeriod`].
     pub fn new(period: usize) -> Result<Self, IndicatorError> {
         let period = checked_period("hull", period, 2)?;
         Ok(Self { half: Wma::new(period / 2)?, full: Wma::new(period)?, smooth: Wma::new(period.isqrt())? })
@@ -322,7 +292,6 @@ impl Hull {
     }
 
     /// Returns the number of candles until the first value.
-    ///
     /// `period` plus its square root minus 1 (19 for 16). Older values have no influence.
     pub fn warmup(&self) -> usize {
         self.full.warmup() + self.smooth.warmup() - 1
@@ -330,9 +299,8 @@ impl Hull {
 }
 
 /// Difference of a fast and a slow exponential average, and its smoothed line.
-///
-/// Matches TA-Lib `MACD`: both averages have their first value at the same candle, so the fast
-/// average starts `slow - fast` candles late.
+/// Matches TA-Lib `MACD`: both averages have their first value at the same candle, so the fast average starts
+/// `slow - fast` candles late.
 #[derive(Clone, Debug)]
 pub struct Macd {
     skipped: usize,
@@ -354,10 +322,7 @@ pub struct MacdLines {
 
 impl Macd {
     /// Creates averages over `fast`, `slow` and `signal` values; usually 12, 26 and 9.
-    ///
-    /// # Errors
-    /// [`IndicatorError::ChangePeriod`]; [`IndicatorError::OrderPeriods`] unless `fast` is below
-    /// `slow`.
+    /// Fails unless `fast` is below `slow`.
     pub fn new(fast: usize, slow: usize, signal: usize) -> Result<Self, IndicatorError> {
         for period in [fast, slow, signal] {
             checked_period("macd", period, 1)?;
@@ -386,9 +351,8 @@ impl Macd {
     }
 
     /// Updates with several values at once.
-    ///
-    /// Writes the lines of [`update`](Self::update) in their order, one result per value, with NaN
-    /// for `None`.
+    /// Writes the lines of [`update`](Self::update) in their order, one result per value, with NaN for
+    /// `None`.
     #[doc(hidden)]
     #[inline]
     pub fn update_together(&mut self, values: &[f64], answers: [&mut [f64]; 3]) {
@@ -421,9 +385,7 @@ impl Macd {
         self.slow.warmup() + self.signal.warmup() - 1
     }
 
-    /// Returns the number of candles until the start of the series is forgotten.
-    ///
-    /// 397 for 12, 26 and 9.
+    /// Returns the number of candles until the start of the series is forgotten. 397 for 12, 26 and 9.
     pub fn stable_after(&self) -> usize {
         self.warmup() + self.slow.memory() + self.signal.memory()
     }
@@ -486,10 +448,8 @@ mod tests {
                     let expected = [&mut first, &mut second].map(|ema| ema.update(*value));
                     let found =
                         [fast[place], slow[place]].map(|found| Some(found).filter(|found| !found.is_nan()));
-                    assert_eq!(
-                        found.map(|found| found.map(f64::to_bits)),
-                        expected.map(|own| own.map(f64::to_bits))
-                    );
+                    let bits = |answers: [Option<f64>; 2]| answers.map(|own| own.map(f64::to_bits));
+                    assert_eq!(bits(found), bits(expected));
                 }
             }
         }
@@ -522,7 +482,6 @@ mod tests {
             let (core, mut half, mut full) = (Core::new(), [0.0; COUNT], [0.0; COUNT]);
             core.wma(0, END, &closes, period as i32 / 2, &mut half).unwrap();
             core.wma(0, END, &closes, period as i32, &mut full).unwrap();
-            // The half begins as many values earlier as it is shorter.
             let raw: Vec<f64> = (0..COUNT + 1 - period).map(|i| 2.0 * half[i + period - period / 2] - full[i]).collect();
             let mut expected = [0.0; COUNT];
             let root = f64::from(period as u32).sqrt().floor() as i32;
@@ -559,10 +518,8 @@ mod tests {
                     let expected = alone.update(*value);
                     let expected =
                         expected.map_or([f64::NAN; 3], |own| [own.macd, own.signal, own.histogram]);
-                    assert_eq!(
-                        lines.each_ref().map(|line| line[place].to_bits()),
-                        expected.map(f64::to_bits)
-                    );
+                    let found = lines.each_ref().map(|line| line[place].to_bits());
+                    assert_eq!(found, expected.map(f64::to_bits));
                 }
             }
         }

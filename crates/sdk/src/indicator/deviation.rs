@@ -8,9 +8,8 @@ const REFRESH_WINDOWS: usize = 32;
 const SHRUNK: f64 = 1e-6;
 
 /// Mean and population deviation (divided by `period`) of the last `period` values.
-///
-/// The wrapped crate's deviation is not used: it accumulates rounding errors, which exceed 1e-9 of
-/// the price after a jump or a million candles.
+/// The wrapped crate's deviation is not used: it accumulates rounding errors, which exceed 1e-9 of the price
+/// after a jump or a million candles.
 #[derive(Clone, Debug)]
 pub(super) struct Deviation {
     window: Box<[f64]>,
@@ -64,9 +63,7 @@ impl Deviation {
     }
 
     /// Recomputes the sums in two passes.
-    ///
-    /// Distances are taken from a value of the window, so that equal values have a deviation of
-    /// exactly 0.
+    /// Distances are taken from a value of the window, so that equal values have a deviation of exactly 0.
     fn refresh(&mut self) {
         let (period, origin) = (self.window.len(), self.window[0]);
         self.mean = origin + self.window.iter().map(|value| value - origin).sum::<f64>() / period as f64;
@@ -81,9 +78,8 @@ impl Deviation {
 }
 
 /// Moving average with bands at a number of standard deviations on both sides.
-///
-/// Matches TA-Lib `BBANDS` with a simple average. The deviation is that of the population, divided
-/// by `period`.
+/// Matches TA-Lib `BBANDS` with a simple average. The deviation is that of the population, divided by
+/// `period`.
 #[derive(Clone, Debug)]
 pub struct Bollinger {
     deviations: f64,
@@ -103,12 +99,7 @@ pub struct BollingerBands {
 
 impl Bollinger {
     /// Creates bands over `period` values at `deviations` on both sides.
-    ///
-    /// Usually 20 and 2.
-    ///
-    /// # Errors
-    /// [`IndicatorError::ChangePeriod`] below 2; [`IndicatorError::ChangeDeviations`] outside (0,
-    /// 1000].
+    /// Usually 20 and 2. Fails for a period below 2, or deviations outside (0, 1000].
     pub fn new(period: usize, deviations: f64) -> Result<Self, IndicatorError> {
         let period = checked_period("bollinger", period, 2)?;
         if !(deviations > 0.0 && deviations <= 1_000.0) {
@@ -128,9 +119,7 @@ impl Bollinger {
         Some(BollingerBands { upper: middle + distance, middle, lower: middle - distance })
     }
 
-    /// Returns the number of candles until the first value: `period`.
-    ///
-    /// Older values have no influence.
+    /// Returns the number of candles until the first value: `period`. Older values have no influence.
     pub fn warmup(&self) -> usize {
         self.window.period()
     }
@@ -139,10 +128,9 @@ impl Bollinger {
 /// Distance of the value from the mean of the last values, in standard deviations.
 ///
 /// The mean covers the last `period` values including the current one. The deviation is that of the
-/// population (TA-Lib `SMA` and `STDDEV`). The absolute value is at most the square root of
-/// `period - 1`, and 0 if there is no deviation.
-///
-/// A value is outside a Bollinger band at `n` deviations if its z-score is beyond `n`.
+/// population (TA-Lib `SMA` and `STDDEV`). The absolute value is at most the square root of `period - 1`, and
+/// 0 if there is no deviation. A value is outside a Bollinger band at `n` deviations if its z-score is beyond
+/// `n`.
 #[derive(Clone, Debug)]
 pub struct ZScore {
     window: Deviation,
@@ -150,9 +138,6 @@ pub struct ZScore {
 
 impl ZScore {
     /// Creates a score over `period` values, at least 2; usually 20.
-    ///
-    /// # Errors
-    /// [`IndicatorError::ChangePeriod`].
     pub fn new(period: usize) -> Result<Self, IndicatorError> {
         Ok(Self { window: Deviation::new(checked_period("z-score", period, 2)?) })
     }
@@ -169,9 +154,7 @@ impl ZScore {
         Some(if deviation > 0.0 { ((value - mean) / deviation).clamp(-bound, bound) } else { 0.0 })
     }
 
-    /// Returns the number of candles until the first value: `period`.
-    ///
-    /// Older values have no influence.
+    /// Returns the number of candles until the first value: `period`. Older values have no influence.
     pub fn warmup(&self) -> usize {
         self.window.period()
     }
@@ -227,7 +210,6 @@ mod tests {
         fn figures_are_those_of_the_ports_mean_and_deviation(
             seed: u64, exponent in -6..6_i32, period in 5..60_usize,
         ) {
-            // Where prices stand still the port's deviation is its rounding errors: the walk stands still at its end only.
             let candles = series(seed, 10_f64.powi(exponent), 340);
             let candles = &candles[..340];
             let closes: Vec<f64> = candles.iter().map(Candle::close).collect();
@@ -261,10 +243,8 @@ mod tests {
         let mut z_score = ZScore::new(8).unwrap();
         let answers = [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0, 2.0].map(|value| z_score.update(value));
         assert!(answers[..7].iter().all(Option::is_none));
-        assert!(
-            (answers[7].unwrap() - 2.0).abs() < 1e-12 && (answers[8].unwrap() + 1.5).abs() < 1e-12,
-            "{answers:?}"
-        );
+        let [high, low] = [7, 8].map(|place: usize| answers[place].unwrap());
+        assert!((high - 2.0).abs() < 1e-12 && (low + 1.5).abs() < 1e-12, "{answers:?}");
     }
 
     #[test]

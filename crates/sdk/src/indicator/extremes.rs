@@ -10,9 +10,8 @@ pub(super) struct Extremes {
 }
 
 /// Highest high and lowest low of the last candles, in amortized constant time.
-///
-/// The wrapped crate scans its window whenever an extreme leaves it, which happens on every candle
-/// while prices fall steadily.
+/// The wrapped crate scans its window whenever an extreme leaves it, which happens on every candle while
+/// prices fall steadily.
 pub(super) type RecentExtremes = Window<Extremes>;
 
 impl Extremes {
@@ -34,11 +33,9 @@ pub(super) trait Fold: Copy + Default {
 }
 
 /// Fold of the last `period` values.
-///
-/// Values come in blocks of `period`. A slot of the previous block contains its value folded with
-/// all later ones. The current block overwrites the slots that no window needs any more (van Herk
-/// 1992, Gil and Werman 1993: three folds per value for any period). Nothing is subtracted, so no
-/// rounding error accumulates.
+/// Values come in blocks of `period`. A slot of the previous block contains its value folded with all later
+/// ones. The current block overwrites the slots that no window needs any more (van Herk 1992, Gil and Werman
+/// 1993: three folds per value for any period). Nothing is subtracted, so no rounding error accumulates.
 #[derive(Clone, Debug)]
 pub(super) struct Window<F> {
     slots: Box<[F]>,
@@ -78,10 +75,9 @@ impl<F: Fold> Window<F> {
 }
 
 /// Highest high and lowest low of the last candles, including the current one.
-///
-/// Donchian's rule of 1960, as in Kaufman, *Trading Systems and Methods*; TA-Lib `MAX` of highs and
-/// `MIN` of lows. A breakout is a close beyond the channel of the previous candle: the current one
-/// contains its own close.
+/// Donchian's rule of 1960, as in Kaufman, *Trading Systems and Methods*; TA-Lib `MAX` of highs and `MIN` of
+/// lows. A breakout is a close beyond the channel of the previous candle: the current one contains its own
+/// close.
 #[derive(Clone, Debug)]
 pub struct Donchian {
     window: RecentExtremes,
@@ -100,9 +96,6 @@ pub struct DonchianChannel {
 
 impl Donchian {
     /// Creates a channel over `period` candles, at least 1; usually 20.
-    ///
-    /// # Errors
-    /// [`IndicatorError::ChangePeriod`].
     pub fn new(period: usize) -> Result<Self, IndicatorError> {
         Ok(Self { window: RecentExtremes::new(checked_period("donchian", period, 1)?) })
     }
@@ -117,9 +110,7 @@ impl Donchian {
         Some(DonchianChannel { upper, middle: f64::midpoint(upper, lower), lower })
     }
 
-    /// Returns the number of candles until the first value: `period`.
-    ///
-    /// Older candles have no influence.
+    /// Returns the number of candles until the first value: `period`. Older candles have no influence.
     pub fn warmup(&self) -> usize {
         self.window.period()
     }
@@ -147,16 +138,12 @@ mod tests {
             let mut window = Window::new(period);
             for value in 0..50 {
                 let expected = (value + 1 >= period).then(|| Stretch(value + 1 - period, value, period));
-                assert_eq!(
-                    window.update(Stretch(value, value, 1)),
-                    expected,
-                    "period {period}, value {value}"
-                );
+                let found = window.update(Stretch(value, value, 1));
+                assert_eq!(found, expected, "period {period}, value {value}");
             }
         }
     }
 
-    /// A value whose folds are counted.
     #[derive(Clone, Copy, Debug, Default)]
     struct Counted;
 
@@ -184,7 +171,6 @@ mod tests {
     #[test]
     fn an_extreme_leaves_with_its_candle() {
         let mut donchian = Donchian::new(2).unwrap();
-        // Each candle opens at the close before it, so the last two span three closes.
         let answers: Vec<_> =
             from_closes(&[5.0, 9.0, 7.0, 6.0, 2.0]).iter().map(|candle| donchian.update(candle)).collect();
         let channel = |upper, middle, lower| Some(DonchianChannel { upper, middle, lower });

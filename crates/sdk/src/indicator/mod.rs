@@ -1,9 +1,8 @@
 //! Indicators that know when they are warm.
 //!
-//! Each is made with its periods, takes one candle (or one value, usually a close) per `update`, and answers
-//! `None` until it has seen enough. What it answers is always a finite number. Where TA-Lib has an indicator the figures are TA-Lib's, to 1e-9
-//! of their size, from the first answer on; the tests hold them to committed figures of the original library or to its port in Rust, and
-//! the others to a plain calculation. The page of each names where its definition is from.
+//! Each takes one candle (or one value, usually a close) per `update`, and answers `None` until it has seen enough,
+//! then finite numbers. Where TA-Lib has an indicator the figures are TA-Lib's, to 1e-9 of their size, from the first answer
+//! on. Tests compare them with the library or its port in Rust, and the others with a plain calculation.
 //!
 //! ```
 //! use candlewick_sdk::indicator::{IndicatorError, Sma};
@@ -18,11 +17,9 @@
 //! ```
 //!
 //! # How many candles
-//! `warmup()` is the number of candles until the first answer. Some indicators are recursive: they remember the
-//! very first candle, ever more faintly, so that two of them started at different candles disagree for a while.
-//! `stable_after()` is the number of candles after which they agree to 1e-9 (MACD and ADX smooth twice: to 2e-9).
-//! A strategy that must decide the same live, where it starts anywhere, as in a backtest asks for that many as
-//! its warm-up.
+//! `warmup()` is the number of candles until the first answer. Recursive indicators never quite forget the first candle, so
+//! two of them started at different candles disagree for a while. `stable_after()` is the number of candles after which they
+//! agree to 1e-9 (MACD and ADX: 2e-9). It is the warm-up of a strategy that must decide the same live as in a backtest.
 //!
 //! | indicator | TA-Lib | usual settings | first answer | stable after |
 //! |---|---|---|---|---|
@@ -74,9 +71,7 @@ pub use trend::{
     SupertrendLine,
 };
 
-/// Largest accepted value.
-///
-/// Beyond it a sum or square could overflow, and running state would never recover.
+/// Largest accepted value. Beyond it a sum or square could overflow, and running state would never recover.
 const LARGEST: f64 = 1e100;
 
 #[inline]

@@ -9,28 +9,20 @@ use ta::indicators::{Maximum, Minimum};
 
 /// Share of gains in all price changes, 0 to 100.
 ///
-/// Gains and losses have Wilder's smoothing (TA-Lib `RSI`). The value is 50 without any movement so
-/// far, as in TA-Lib after 0.8.1 (before, it was 0).
-///
-/// The wrapped crate's RSI is not used, although over 2 x period - 1 it converges to Wilder's: it
-/// starts with a gain and a loss of 0.1, which dominates the first hundred candles at prices near
-/// 1.
+/// Gains and losses have Wilder's smoothing (TA-Lib `RSI`). The value is 50 without any movement so far, as in
+/// TA-Lib after 0.8.1 (before, it was 0). The wrapped crate's RSI is not used: it starts with a gain and a loss of
+/// 0.1, which dominates the first hundred candles at prices near 1.
 #[derive(Clone, Debug)]
 pub struct Rsi {
     /// Zero before the first value, whose change is skipped.
     previous: f64,
-    /// Largest value that needs smoothing only, negative until warm.
-    ///
-    /// One comparison checks both.
+    /// Largest value that needs smoothing only, negative until warm. One comparison checks both.
     largest: f64,
     movements: Smoothing<2>,
 }
 
 impl Rsi {
     /// Creates an index over `period` changes, at least 2; usually 14.
-    ///
-    /// # Errors
-    /// [`IndicatorError::ChangePeriod`].
     pub fn new(period: usize) -> Result<Self, IndicatorError> {
         let movements = Smoothing::wilder(checked_period("rsi", period, 2)?).leaving_out_first();
         Ok(Self { previous: 0.0, largest: -1.0, movements })
@@ -58,15 +50,12 @@ impl Rsi {
         Some(if movement > 0.0 { 100.0 * (gain / movement) } else { still() })
     }
 
-    /// Returns the number of candles until the first value: `period` + 1.
-    ///
-    /// The first candle has no change.
+    /// Returns the number of candles until the first value: `period` + 1. The first candle has no change.
     pub fn warmup(&self) -> usize {
         self.movements.warmup() + 1
     }
 
     /// Returns the number of candles until the start of the series is forgotten.
-    ///
     /// About 21.7 x period (295 for 14).
     pub fn stable_after(&self) -> usize {
         self.warmup() + self.movements.memory()
@@ -74,9 +63,7 @@ impl Rsi {
 }
 
 /// Value without any movement.
-///
-/// A separate function, so that it compiles to a jump: a conditional select would delay every other
-/// value.
+/// A separate function, so that it compiles to a jump: a conditional select would delay every other value.
 #[cold]
 fn still() -> f64 {
     50.0
@@ -84,14 +71,9 @@ fn still() -> f64 {
 
 /// Position of the close in the range of the last candles, 0 to 100.
 ///
-/// Smoothed twice with simple averages (TA-Lib `STOCH`).
-///
-/// A range of zero width counts as 0, as in TA-Lib and pandas-ta. Other libraries use 50 or keep
-/// the previous value. A flat market therefore reads as oversold: a strategy that buys then should
-/// also require a range, for instance an [`Atr`](super::Atr) above 0.
-///
-/// An update scans the window if its highest or lowest candle has just left it, otherwise it takes
-/// constant time.
+/// Smoothed twice with simple averages (TA-Lib `STOCH`). A range of zero width counts as 0, as in TA-Lib and
+/// pandas-ta. A flat market therefore reads as oversold: a strategy that buys then should also require a range,
+/// for instance an [`Atr`](super::Atr) above 0. An update scans the window if an extreme has just left it.
 #[derive(Clone, Debug)]
 pub struct Stochastic {
     period: usize,
@@ -112,12 +94,7 @@ pub struct StochasticLines {
 }
 
 impl Stochastic {
-    /// Creates an oscillator over `period` candles, smoothed over `k` and then `d`.
-    ///
-    /// Usually 14, 3 and 3.
-    ///
-    /// # Errors
-    /// [`IndicatorError::ChangePeriod`].
+    /// Creates an oscillator over `period` candles, smoothed over `k` and then `d`. Usually 14, 3 and 3.
     pub fn new(period: usize, k: usize, d: usize) -> Result<Self, IndicatorError> {
         for period in [period, k, d] {
             checked_period("stochastic", period, 1)?;
@@ -148,7 +125,6 @@ impl Stochastic {
     }
 
     /// Returns the number of candles until the first value: `period` + `k` + `d` - 2.
-    ///
     /// Older candles have no influence.
     pub fn warmup(&self) -> usize {
         self.period + self.k.warmup() + self.d.warmup() - 2
@@ -156,9 +132,8 @@ impl Stochastic {
 }
 
 /// Distance of the close below the highest high, relative to the range, 0 to -100.
-///
-/// 0 is at the high of the last candles, -100 at their low (Williams 1973, TA-Lib `WILLR`). A range
-/// of zero width counts as 0, as in TA-Lib.
+/// 0 is at the high of the last candles, -100 at their low (Williams 1973, TA-Lib `WILLR`). A range of zero
+/// width counts as 0, as in TA-Lib.
 #[derive(Clone, Debug)]
 pub struct WilliamsR {
     window: RecentExtremes,
@@ -166,9 +141,6 @@ pub struct WilliamsR {
 
 impl WilliamsR {
     /// Creates an oscillator over `period` candles, at least 1; usually 14.
-    ///
-    /// # Errors
-    /// [`IndicatorError::ChangePeriod`].
     pub fn new(period: usize) -> Result<Self, IndicatorError> {
         Ok(Self { window: RecentExtremes::new(checked_period("williams %r", period, 1)?) })
     }
@@ -184,9 +156,7 @@ impl WilliamsR {
         Some(if range > 0.0 { 100.0 * ((candle.close() - highest) / range) } else { 0.0 })
     }
 
-    /// Returns the number of candles until the first value: `period`.
-    ///
-    /// Older candles have no influence.
+    /// Returns the number of candles until the first value: `period`. Older candles have no influence.
     pub fn warmup(&self) -> usize {
         self.window.period()
     }
@@ -199,12 +169,9 @@ const ROUNDING: f64 = 1e-14;
 
 /// Distance of the typical price from its mean, in mean absolute deviations.
 ///
-/// The typical price is (high + low + close) / 3. Matches TA-Lib `CCI`, including 0 if there is no
-/// deviation.
-///
-/// The wrapped crate's CCI is not used: it takes the deviation of closes, and the rounding errors
-/// of its running sums grow to +-67 during a period without movement. An update scans the window,
-/// because the mean deviation has no incremental form.
+/// The typical price is (high + low + close) / 3. Matches TA-Lib `CCI`, including 0 if there is no deviation. The
+/// wrapped crate's CCI is not used: it takes the deviation of closes, and its rounding errors grow to +-67 without
+/// movement. An update scans the window, because the mean deviation has no incremental form.
 #[derive(Clone, Debug)]
 pub struct Cci {
     window: Box<[f64]>,
@@ -214,9 +181,6 @@ pub struct Cci {
 
 impl Cci {
     /// Creates an index over `period` candles, at least 2; usually 20.
-    ///
-    /// # Errors
-    /// [`IndicatorError::ChangePeriod`].
     pub fn new(period: usize) -> Result<Self, IndicatorError> {
         let period = checked_period("cci", period, 2)?;
         Ok(Self { window: vec![0.0; period].into_boxed_slice(), next: 0, missing: period })
@@ -243,9 +207,7 @@ impl Cci {
         if distance.abs() <= rounding || deviation <= rounding || unit <= 0.0 { 0.0 } else { distance / unit }
     }
 
-    /// Returns the number of candles until the first value: `period`.
-    ///
-    /// Older candles have no influence.
+    /// Returns the number of candles until the first value: `period`. Older candles have no influence.
     pub fn warmup(&self) -> usize {
         self.window.len()
     }
@@ -282,7 +244,6 @@ mod tests {
             let Some(before) = index.checked_sub(1) else { continue };
             let change = close - closes[before];
             for (mean, movement) in means.iter_mut().zip([change.max(0.0), (-change).max(0.0)]) {
-                // The first value is the simple mean of as many as the period has.
                 *mean = match index.cmp(&PERIOD) {
                     Ordering::Less => *mean + movement,
                     Ordering::Equal => (*mean + movement) / PERIOD as f64,
@@ -322,10 +283,8 @@ mod tests {
     fn the_high_is_0_and_the_low_is_minus_100() {
         let mut williams = WilliamsR::new(3).unwrap();
         // Three candles span 5 to 9, at last 5 to 8.
-        let answers: Vec<_> = from_closes(&[5.0, 9.0, 8.0, 6.0, 5.0, 5.75])
-            .iter()
-            .map(|candle| williams.update(candle))
-            .collect();
+        let candles = from_closes(&[5.0, 9.0, 8.0, 6.0, 5.0, 5.75]);
+        let answers: Vec<_> = candles.iter().map(|candle| williams.update(candle)).collect();
         assert_eq!(answers, [None, None, Some(-25.0), Some(-75.0), Some(-100.0), Some(-75.0)]);
         let still: Vec<_> =
             from_closes(&[5.0; 9]).iter().filter_map(|candle| williams.update(candle)).collect();

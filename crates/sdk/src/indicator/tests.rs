@@ -230,7 +230,6 @@ proptest! {
         core.max(0, END, &high, n, &mut a).unwrap();
         core.min(0, END, &low, n, &mut b).unwrap();
         let mut donchian = Donchian::new(period).unwrap();
-        // The extremes are prices themselves: they are equal, not near.
         check(&candles, (donchian.warmup(), 0.0), [&a, &b], |candle| {
             donchian.update(candle).map(|channel| [channel.upper, channel.lower])
         });
@@ -248,7 +247,6 @@ proptest! {
         core.plus_di(0, END, &high, &low, &close, n, &mut b).unwrap();
         core.minus_di(0, END, &high, &low, &close, n, &mut c).unwrap();
         let mut adx = Adx::new(period).unwrap();
-        // The directional indicators begin earlier than the index.
         let lines: [&[f64]; 3] = [&a, &b[period - 1..], &c[period - 1..]];
         check(&candles, (adx.warmup(), 100.0), lines, |candle| {
             adx.update(candle).map(|lines| [lines.adx, lines.plus_di, lines.minus_di])
@@ -282,85 +280,80 @@ proptest! {
 }
 
 struct Indicators {
-    sma: Sma,
-    wma: Wma,
-    hull: Hull,
-    z_score: ZScore,
-    donchian: Donchian,
-    keltner: Keltner,
-    supertrend: Supertrend,
-    williams: WilliamsR,
-    sar: ParabolicSar,
-    heikin_ashi: HeikinAshi,
-    session: SessionRange,
-    pivots: Pivots,
-    ema: Ema,
-    rsi: Rsi,
-    macd: Macd,
-    bollinger: Bollinger,
-    atr: Atr,
-    stochastic: Stochastic,
-    adx: Adx,
-    cci: Cci,
+    of_values: Vec<Box<dyn FnMut(f64) -> Option<f64>>>,
+    of_candles: Vec<Box<dyn FnMut(&Candle) -> Option<f64>>>,
+}
+
+fn of_values<I: 'static>(
+    made: Result<I, IndicatorError>,
+    update: fn(&mut I, f64) -> Option<f64>,
+) -> Box<dyn FnMut(f64) -> Option<f64>> {
+    let mut indicator = made.unwrap();
+    Box::new(move |value| update(&mut indicator, value))
+}
+
+fn of_candles<I: 'static>(
+    made: Result<I, IndicatorError>,
+    update: fn(&mut I, &Candle) -> Option<f64>,
+) -> Box<dyn FnMut(&Candle) -> Option<f64>> {
+    let mut indicator = made.unwrap();
+    Box::new(move |candle| update(&mut indicator, candle))
 }
 
 impl Indicators {
     fn new(period: usize) -> Self {
-        Self {
-            sma: Sma::new(period).unwrap(),
-            wma: Wma::new(period).unwrap(),
-            hull: Hull::new(period).unwrap(),
-            z_score: ZScore::new(period).unwrap(),
-            donchian: Donchian::new(period).unwrap(),
-            keltner: Keltner::new(period, period, 2.0).unwrap(),
-            supertrend: Supertrend::new(period, 3.0).unwrap(),
-            williams: WilliamsR::new(period).unwrap(),
-            sar: ParabolicSar::new(0.02, 0.2).unwrap(),
-            heikin_ashi: HeikinAshi::new(),
-            session: SessionRange::new(Millis::HOUR, Millis::HOUR).unwrap(),
-            pivots: Pivots::new(Millis::ZERO).unwrap(),
-            ema: Ema::new(period).unwrap(),
-            rsi: Rsi::new(period).unwrap(),
-            macd: Macd::new(period, 2 * period, period).unwrap(),
-            bollinger: Bollinger::new(period, 2.0).unwrap(),
-            atr: Atr::new(period).unwrap(),
-            stochastic: Stochastic::new(period, 3, 3).unwrap(),
-            adx: Adx::new(period).unwrap(),
-            cci: Cci::new(period).unwrap(),
-        }
+        let of_values = vec![
+            of_values(Sma::new(period), Sma::update),
+            of_values(Wma::new(period), Wma::update),
+            of_values(Hull::new(period), Hull::update),
+            of_values(ZScore::new(period), ZScore::update),
+            of_values(Ema::new(period), Ema::update),
+            of_values(Rsi::new(period), Rsi::update),
+            of_values(Macd::new(period, 2 * period, period), |macd, value| {
+                macd.update(value).map(|lines| lines.macd + lines.signal + lines.histogram)
+            }),
+            of_values(Bollinger::new(period, 2.0), |bollinger, value| {
+                bollinger.update(value).map(|bands| bands.upper + bands.middle + bands.lower)
+            }),
+        ];
+        let of_candles = vec![
+            of_candles(Atr::new(period), Atr::update),
+            of_candles(Stochastic::new(period, 3, 3), |stochastic, candle| {
+                stochastic.update(candle).map(|lines| lines.k + lines.d)
+            }),
+            of_candles(Adx::new(period), |adx, candle| {
+                adx.update(candle).map(|lines| lines.adx + lines.plus_di + lines.minus_di)
+            }),
+            of_candles(Cci::new(period), Cci::update),
+            of_candles(Donchian::new(period), |donchian, candle| {
+                donchian.update(candle).map(|channel| channel.upper + channel.middle + channel.lower)
+            }),
+            of_candles(Keltner::new(period, period, 2.0), |keltner, candle| {
+                keltner.update(candle).map(|channel| channel.upper + channel.middle + channel.lower)
+            }),
+            of_candles(Supertrend::new(period, 3.0), |own, candle| own.update(candle).map(|own| own.line)),
+            of_candles(WilliamsR::new(period), WilliamsR::update),
+            of_candles(ParabolicSar::new(0.02, 0.2), |sar, candle| sar.update(candle).map(|sar| sar.stop)),
+            of_candles(Ok(HeikinAshi::new()), |heikin_ashi, candle| {
+                heikin_ashi.update(candle).map(|smooth| smooth.high() - smooth.low())
+            }),
+            of_candles(SessionRange::new(Millis::HOUR, Millis::HOUR), |session, candle| {
+                session.update(candle).map(|session| session.high + session.low + session.close)
+            }),
+            of_candles(Pivots::new(Millis::ZERO), |pivots, candle| {
+                pivots.update(candle).map(|own| own.pivot + own.resistances[2] + own.supports[2])
+            }),
+        ];
+        Self { of_values, of_candles }
     }
 
-    fn update_values(&mut self, value: f64) -> [Option<f64>; 8] {
-        [
-            self.sma.update(value),
-            self.wma.update(value),
-            self.hull.update(value),
-            self.z_score.update(value),
-            self.ema.update(value),
-            self.rsi.update(value),
-            self.macd.update(value).map(|lines| lines.macd + lines.signal + lines.histogram),
-            self.bollinger.update(value).map(|bands| bands.upper + bands.middle + bands.lower),
-        ]
+    fn update_values(&mut self, value: f64) -> Vec<Option<f64>> {
+        self.of_values.iter_mut().map(|update| update(value)).collect()
     }
 
     fn update(&mut self, candle: &Candle) -> Vec<Option<f64>> {
-        let mut answers = self.update_values(candle.close()).to_vec();
-        answers.extend([
-            self.atr.update(candle),
-            self.stochastic.update(candle).map(|lines| lines.k + lines.d),
-            self.adx.update(candle).map(|lines| lines.adx + lines.plus_di + lines.minus_di),
-            self.cci.update(candle),
-            self.donchian.update(candle).map(|channel| channel.upper + channel.middle + channel.lower),
-            self.keltner.update(candle).map(|channel| channel.upper + channel.middle + channel.lower),
-            self.supertrend.update(candle).map(|supertrend| supertrend.line),
-            self.williams.update(candle),
-            self.sar.update(candle).map(|sar| sar.stop),
-            self.heikin_ashi.update(candle).map(|smooth| smooth.high() - smooth.low()),
-            self.session.update(candle).map(|session| session.high + session.low + session.close),
-            self.pivots
-                .update(candle)
-                .map(|levels| levels.pivot + levels.resistances[2] + levels.supports[2]),
-        ]);
+        let mut answers = self.update_values(candle.close());
+        answers.extend(self.of_candles.iter_mut().map(|update| update(candle)));
         answers
     }
 }
@@ -390,28 +383,15 @@ fn periods_without_a_meaning_are_refused() {
 }
 
 #[test]
-fn deviations_without_a_meaning_are_refused() {
+fn deviations_distances_and_steps_without_a_meaning_are_refused() {
     check_made(Bollinger::new(20, 2.5), Ok(()));
-    check_made(
-        Bollinger::new(20, 0.0),
-        Err("bollinger: 0 deviations is not a number above 0 and up to 1000"),
-    );
-    check_made(
-        Bollinger::new(20, f64::NAN),
-        Err("bollinger: NaN deviations is not a number above 0 and up to 1000"),
-    );
-}
-
-#[test]
-fn distances_and_steps_without_a_meaning_are_refused() {
-    check_made(
-        Keltner::new(20, 10, -2.0),
-        Err("keltner: multiple -2 is not a number above 0 and up to 1000"),
-    );
-    check_made(
-        Supertrend::new(10, f64::NAN),
-        Err("supertrend: multiple NaN is not a number above 0 and up to 1000"),
-    );
+    for wrong in [0.0, -2.0, f64::NAN] {
+        let refused = |name: &str| format!("{name} is not a number above 0 and up to 1000");
+        let [bands, distance] = [format!("bollinger: {wrong} deviations"), format!("multiple {wrong}")];
+        check_made(Bollinger::new(20, wrong), Err(&refused(&bands)));
+        check_made(Keltner::new(20, 10, wrong), Err(&refused(&format!("keltner: {distance}"))));
+        check_made(Supertrend::new(10, wrong), Err(&refused(&format!("supertrend: {distance}"))));
+    }
     check_made(ParabolicSar::new(0.02, 1.0), Ok(()));
     for (step, limit) in [(0.0, 0.2), (0.3, 0.2), (0.1, 1.5)] {
         let refused = format!(

@@ -5,9 +5,8 @@ use super::{Ema, IndicatorError, checked_multiple, checked_period, is_usable};
 use crate::{Candle, Direction, Interval, Ohlcv};
 
 /// Smoothed average of the true range, in price units.
-///
-/// The true range is the price movement during a candle, including the gap before it. Matches
-/// TA-Lib `ATR` with Wilder's smoothing.
+/// The true range is the price movement during a candle, including the gap before it. Matches TA-Lib `ATR`
+/// with Wilder's smoothing.
 #[derive(Clone, Debug)]
 pub struct Atr {
     previous_close: Option<f64>,
@@ -21,9 +20,6 @@ fn true_range(candle: &Candle, previous_close: f64) -> f64 {
 
 impl Atr {
     /// Creates an average over `period` true ranges, at least 1; usually 14.
-    ///
-    /// # Errors
-    /// [`IndicatorError::ChangePeriod`].
     pub fn new(period: usize) -> Result<Self, IndicatorError> {
         let ranges = Smoothing::wilder(checked_period("atr", period, 1)?);
         Ok(Self { previous_close: None, ranges })
@@ -40,14 +36,12 @@ impl Atr {
     }
 
     /// Returns the number of candles until the first value: `period` + 1.
-    ///
     /// The first candle has no previous close.
     pub fn warmup(&self) -> usize {
         self.ranges.warmup() + 1
     }
 
     /// Returns the number of candles until the start of the series is forgotten.
-    ///
     /// About 21.7 x period (295 for 14).
     pub fn stable_after(&self) -> usize {
         self.warmup() + self.ranges.memory()
@@ -55,11 +49,8 @@ impl Atr {
 }
 
 /// Average of closes with lines at a multiple of the average true range.
-///
-/// Keltner's channel of 1960 in today's usual form: exponential average and Wilder's range (TA-Lib
-/// `EMA` and `ATR`).
-///
-/// The wrapped crate's channel differs: it has one period for both, uses typical prices, and starts
+/// Keltner's channel of 1960 in today's usual form: exponential average and Wilder's range (TA-Lib `EMA` and
+/// `ATR`). The wrapped crate's channel differs: it has one period for both, uses typical prices, and starts
 /// at the first candle instead of a mean.
 #[derive(Clone, Debug)]
 pub struct Keltner {
@@ -81,11 +72,8 @@ pub struct KeltnerChannel {
 
 impl Keltner {
     /// Creates a channel from the periods of average and range and a multiple.
-    ///
-    /// `period` closes and `range_period` candles are at least 1; usually 20, 10 and 2.
-    ///
-    /// # Errors
-    /// [`IndicatorError::ChangePeriod`]; [`IndicatorError::ChangeMultiple`] outside (0, 1000].
+    /// `period` closes and `range_period` candles are at least 1; usually 20, 10 and 2. Fails for a multiple
+    /// outside (0, 1000].
     pub fn new(period: usize, range_period: usize, multiple: f64) -> Result<Self, IndicatorError> {
         for period in [period, range_period] {
             checked_period("keltner", period, 1)?;
@@ -106,27 +94,20 @@ impl Keltner {
         Some(KeltnerChannel { upper: middle + distance, middle, lower: middle - distance })
     }
 
-    /// Returns the number of candles until the first value.
-    ///
-    /// The larger of `period` and `range_period` + 1.
+    /// Returns the number of candles until the first value. The larger of `period` and `range_period` + 1.
     pub fn warmup(&self) -> usize {
         self.middle.warmup().max(self.range.warmup())
     }
 
-    /// Returns the number of candles until the start of the series is forgotten.
-    ///
-    /// 228 for 20 and 10.
+    /// Returns the number of candles until the start of the series is forgotten. 228 for 20 and 10.
     pub fn stable_after(&self) -> usize {
         self.middle.stable_after().max(self.range.stable_after())
     }
 }
 
 /// Line that follows a trend at a multiple of the average true range.
-///
-/// It changes sides when a close crosses it (Seban 2008, in the usual form: (high + low) / 2,
-/// Wilder's range).
-///
-/// The lower line only rises while closes stay above it, and the upper line only falls while closes
+/// It changes sides when a close crosses it (Seban 2008, in the usual form: (high + low) / 2, Wilder's
+/// range). The lower line only rises while closes stay above it, and the upper line only falls while closes
 /// stay below it. The first trend falls until a close is above the upper line.
 #[derive(Clone, Debug)]
 pub struct Supertrend {
@@ -154,11 +135,7 @@ pub struct SupertrendLine {
 
 impl Supertrend {
     /// Creates a line at `multiple` ranges over `period` candles, at least 1.
-    ///
-    /// Usually period 10 and multiple 3.
-    ///
-    /// # Errors
-    /// [`IndicatorError::ChangePeriod`]; [`IndicatorError::ChangeMultiple`] outside (0, 1000].
+    /// Usually period 10 and multiple 3. Fails for a multiple outside (0, 1000].
     pub fn new(period: usize, multiple: f64) -> Result<Self, IndicatorError> {
         let range = Atr::new(checked_period("supertrend", period, 1)?)?;
         Ok(Self { multiple: checked_multiple("supertrend", multiple)?, range, last: None })
@@ -195,10 +172,9 @@ impl Supertrend {
     }
 
     /// Returns the number of candles until the first value: `period` + 1.
-    ///
-    /// The influence of the series' start has no bound: two series with different starts agree once
-    /// both have reversed. To decide the same live as in a backtest, a strategy should request
-    /// several times as many candles as a trend lasts.
+    /// The influence of the series' start has no bound: two series with different starts agree once both have
+    /// reversed. To decide the same live as in a backtest, a strategy should request several times as many
+    /// candles as a trend lasts.
     pub fn warmup(&self) -> usize {
         self.range.warmup()
     }
@@ -208,9 +184,8 @@ impl Supertrend {
 const NO_DIRECTION: f64 = 1e-14;
 
 /// Trend strength from 0 to 100 with its directional parts.
-///
-/// Matches TA-Lib `ADX`, `PLUS_DI` and `MINUS_DI`. As in TA-Lib, a candle without a direction
-/// leaves the index unchanged.
+/// Matches TA-Lib `ADX`, `PLUS_DI` and `MINUS_DI`. As in TA-Lib, a candle without a direction leaves the
+/// index unchanged.
 #[derive(Clone, Debug)]
 pub struct Adx {
     previous: Option<Candle>,
@@ -233,7 +208,6 @@ pub struct AdxLines {
 }
 
 /// Wilder's running sum.
-///
 /// The first `period - 1` values are added up. Each later one replaces 1 / period of the sum.
 #[derive(Clone, Debug)]
 struct WilderSum {
@@ -261,9 +235,6 @@ impl WilderSum {
 
 impl Adx {
     /// Creates an index over `period` candles, at least 2; usually 14.
-    ///
-    /// # Errors
-    /// [`IndicatorError::ChangePeriod`].
     pub fn new(period: usize) -> Result<Self, IndicatorError> {
         let index = Smoothing::wilder(checked_period("adx", period, 2)?);
         let sum = WilderSum::new(period);
@@ -300,7 +271,6 @@ impl Adx {
     }
 
     /// Returns the number of candles until the start of the series is forgotten.
-    ///
     /// About 43.4 x period (588 for 14).
     pub fn stable_after(&self) -> usize {
         self.warmup() + 2 * self.index.memory()
@@ -309,11 +279,9 @@ impl Adx {
 
 /// Trailing stop that accelerates, and reverses when the price reaches it.
 ///
-/// Wilder 1978, TA-Lib `SAR`. The stop moves by a share of its distance from the trend's extreme.
-/// The share grows by `step` with each new extreme, up to `limit`. The stop never enters the range
-/// of the last two candles.
-///
-/// The first trend falls if the second candle extends further below the first than above it,
+/// Wilder 1978, TA-Lib `SAR`. The stop moves by a share of its distance from the trend's extreme. The share
+/// grows by `step` with each new extreme, up to `limit`. The stop never enters the range of the last two
+/// candles. The first trend falls if the second candle extends further below the first than above it,
 /// otherwise it rises.
 #[derive(Clone, Debug)]
 pub struct ParabolicSar {
@@ -335,7 +303,6 @@ struct Run {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SarLine {
     /// Stop at this candle, in price units: below a rising trend, above a falling one.
-    ///
     /// At the candle that reached the stop, it is the stop of the new trend.
     pub stop: f64,
     /// [`Direction::Buy`] for a rising trend, [`Direction::Sell`] for a falling one.
@@ -344,11 +311,7 @@ pub struct SarLine {
 
 impl ParabolicSar {
     /// Creates a stop that moves by `step` at first, up to `limit`.
-    ///
-    /// Usually 0.02 and 0.2.
-    ///
-    /// # Errors
-    /// [`IndicatorError::ChangeAcceleration`] unless 0 < `step` <= `limit` <= 1.
+    /// Usually 0.02 and 0.2. Fails unless 0 < `step` <= `limit` <= 1.
     pub fn new(step: f64, limit: f64) -> Result<Self, IndicatorError> {
         if step > 0.0 && step <= limit && limit <= 1.0 {
             Ok(Self { step, limit, previous: None, run: None })
@@ -404,25 +367,19 @@ impl ParabolicSar {
     }
 
     /// Returns the number of candles until the first value: 2.
-    ///
-    /// The influence of the series' start has no bound: two series with different starts agree once
-    /// both have reversed at the same candle. To decide the same live as in a backtest, a strategy
-    /// should request several times as many candles as a trend lasts.
+    /// The influence of the series' start has no bound: two series with different starts agree once both have
+    /// reversed at the same candle. To decide the same live as in a backtest, a strategy should request
+    /// several times as many candles as a trend lasts.
     pub const fn warmup(&self) -> usize {
         2
     }
 }
 
-/// Smoothed candles that show the trend.
+/// Smoothed candles that show the trend. Nothing was traded at their prices.
 ///
-/// Source: Valcu, *Using the Heikin-Ashi Technique*, 2004.
-///
-/// - Close: mean of the candle's open, high, low and close.
-/// - Open: midpoint of open and close of the previous Heikin-Ashi candle, at first of the candle itself.
-/// - High and low: extremes of the candle's own and of the new open and close.
-/// - Time and volume: those of the candle.
-///
-/// Nothing was traded at these prices.
+/// The close is the mean of the candle's open, high, low and close. The open is the midpoint of open and close of the
+/// previous Heikin-Ashi candle, at first of the candle itself. High and low are the extremes of the candle's own and of
+/// the new open and close (Valcu, *Using the Heikin-Ashi Technique*, 2004).
 #[derive(Clone, Debug, Default)]
 pub struct HeikinAshi {
     previous: Option<Candle>,
@@ -456,7 +413,6 @@ impl HeikinAshi {
     }
 
     /// Returns the number of candles until the start of the series is forgotten.
-    ///
     /// 31, as each open contains half of the previous one.
     pub const fn stable_after(&self) -> usize {
         31
@@ -496,7 +452,6 @@ mod tests {
         }
     }
 
-    /// The rules in words, all of them over again for each candle: the line of each side since it was last given up.
     fn plain(candles: &[Candle], ranges: &[f64], multiple: f64) -> Vec<(f64, bool)> {
         let middle = |i: usize| f64::midpoint(candles[i].high(), candles[i].low());
         let close = |i: usize| candles[i].close();
@@ -569,18 +524,14 @@ mod tests {
             assert!(index < 1_000 || early_stop == late_stop, "{index}: {early_stop:?} {late_stop:?}");
             let (Some(early), Some(late)) = (early, late) else { continue };
             if index >= 1_500 {
-                assert!(
-                    early.trend == late.trend && (early.line - late.line).abs() < 1e-7,
-                    "{index}: {early:?} {late:?}"
-                );
+                let is_near = (early.line - late.line).abs() < 1e-7;
+                assert!(early.trend == late.trend && is_near, "{index}: {early:?} {late:?}");
             }
         }
     }
 
     #[test]
     fn candles_without_direction_leave_the_index_as_it_was() {
-        // Upward movement alone, then candles that span the same range again and again: the directional
-        // indicators fade out, until neither shows.
         let closes = (1..=10).chain((0..200).map(|i| 11 - i % 2)).map(f64::from).collect::<Vec<_>>();
         let mut adx = Adx::new(2).unwrap();
         let last = from_closes(&closes).iter().filter_map(|candle| adx.update(candle)).last().unwrap();
@@ -627,15 +578,12 @@ mod tests {
         let mut heikin_ashi = HeikinAshi::new();
         for (index, candle) in candles.iter().enumerate() {
             let smooth = heikin_ashi.update(candle).unwrap();
-            // The open is all earlier closes, each with half the weight of the one after it, and the first open with what is left.
             let weight = |steps: usize| 0.5_f64.powi(steps as i32);
             let first = f64::midpoint(candles[0].open(), candles[0].close()) * weight(index);
             let open =
                 first + (0..index).map(|earlier| means[earlier] * weight(index - earlier)).sum::<f64>();
-            assert!(
-                (smooth.open() - open).abs() < 1e-10 && smooth.close() == means[index],
-                "{index}: {smooth:?}"
-            );
+            let is_near = (smooth.open() - open).abs() < 1e-10;
+            assert!(is_near && smooth.close() == means[index], "{index}: {smooth:?}");
             assert_eq!(smooth.high(), candle.high().max(smooth.open()).max(smooth.close()));
             assert_eq!(smooth.low(), candle.low().min(smooth.open()).min(smooth.close()));
             assert_eq!((smooth.time(), smooth.volume()), (candle.time(), candle.volume()));

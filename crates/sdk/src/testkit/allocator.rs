@@ -16,8 +16,7 @@ pub struct Allocations {
     pub calls: u64,
 }
 
-/// Hands everything on to the system's allocator and counts, for each thread, what is held: an addition to a number of
-/// the thread's own. A program whose strategies are to be checked for memory that grows installs it:
+/// The system's allocator with counters for each thread. Install it to check strategies for memory that grows:
 ///
 /// ```
 /// #[global_allocator]

@@ -6,9 +6,7 @@ use crate::{BotContext, Candle, ExpirationType, Expiry, Interval, Millis, Ohlcv,
 pub(super) const START: Millis = Millis::new(1_735_689_600_000);
 
 /// Returns a bot on one-minute candles of `symbol` with an expiry of one minute.
-///
-/// # Panics
-/// If `symbol` is invalid.
+/// Panics if `symbol` is invalid.
 pub fn bot(symbol: &str) -> BotContext {
     BotContext {
         bot: "test".to_owned(),
@@ -23,19 +21,14 @@ pub fn bot(symbol: &str) -> BotContext {
 }
 
 /// Builds gapless one-minute candles with these closes.
-///
-/// Each opens at the previous close, the first at its own close. The first opens at 2025-01-01
-/// 00:00 UTC.
-///
-/// # Panics
-/// If a close is not a finite number above zero.
+/// Each opens at the previous close, the first at its own close. The first opens at 2025-01-01 00:00 UTC.
+/// Panics if a close is not a finite number above zero.
 pub fn from_closes(closes: &[f64]) -> Vec<Candle> {
     let opens = closes.iter().take(1).chain(closes);
     opens.zip(closes).enumerate().map(|(minute, (open, close))| candle(minute, *open, *close, 0.0)).collect()
 }
 
 /// Generates one-minute candles of a random walk near 100, with wicks and volume.
-///
 /// The same seed gives the same candles.
 pub fn random_walk(seed: u64, count: usize) -> Vec<Candle> {
     // Squared with its sign: many small moves, few large ones, as in markets.

@@ -13,18 +13,10 @@ const UNSEEN: Unseen = Unseen { seed: 0x00CA_4D1E, candles: 5_000 };
 
 /// Runs the checks of `strategy check` that need only one process.
 ///
-/// Uses the same synthetic candles, for a bot on one-minute candles. Checks that the strategy can
-/// be registered, and all of [`Check`] except those that need other processes or the system
-/// ([`Check::Files`], [`Check::Processes`], [`Check::Outside`], [`Check::Speed`]). Memory is checked
-/// if the test has installed the [`CountingAllocator`](super::CountingAllocator).
-///
-/// The checks run in the test's process: a strategy that exits ends the test, and one that never
-/// returns blocks it. `strategy check` runs them in a child process with a timeout.
-///
-/// For your own candles use [`conformance`].
-///
-/// # Panics
-/// If a check fails, with all failed checks.
+/// Checks that the strategy can be registered, and on synthetic one-minute candles all of [`Check`] except
+/// [`Check::Files`], [`Check::Processes`], [`Check::Outside`] and [`Check::Speed`]. Memory is checked if the test
+/// has installed the [`CountingAllocator`](super::CountingAllocator). A strategy that exits ends the test, and one
+/// that never returns blocks it. For your own candles use [`conformance`]. Panics with all failed checks.
 #[track_caller]
 pub fn assert_passes_checks<S: StrategyFactory>(params: &S::Params) {
     if let Err(problem) = check::<S>(params) {
@@ -33,12 +25,8 @@ pub fn assert_passes_checks<S: StrategyFactory>(params: &S::Params) {
 }
 
 /// Checks that cargo runs the tests of this folder.
-///
-/// Call it as `assert_built_in(env!("CARGO_MANIFEST_DIR"))`. Of two packages with the same name and
-/// target folder, cargo may run the tests of the other.
-///
-/// # Panics
-/// If the folders differ, with both paths and a fix.
+/// Call it as `assert_built_in(env!("CARGO_MANIFEST_DIR"))`. Of two packages with the same name and target
+/// folder, cargo may run the tests of the other. Panics if the folders differ, with both paths and a fix.
 #[track_caller]
 pub fn assert_built_in(folder: &str) {
     if let Some(problem) = crate::wrong_folder(folder) {
@@ -62,9 +50,7 @@ fn check<S: StrategyFactory>(params: &S::Params) -> Result<(), String> {
     if lines.is_empty() { Ok(()) } else { Err(format!("{} fails{}", S::NAME, lines.concat())) }
 }
 
-/// Returns the system time, which strategies must not read.
-///
-/// [`Check::Clock`] feeds candles newer than this.
+/// Returns the system time, which strategies must not read. [`Check::Clock`] feeds candles newer than this.
 #[allow(
     clippy::disallowed_methods,
     reason = "a strategy that reads the clock is found only by comparing with it"
@@ -91,12 +77,8 @@ pub enum Nonconformity {
 }
 
 /// Runs every check of [`validate`] and returns the number of signals.
-///
-/// The candles have the bot's interval. Needs twice the warm-up + 100 candles. For the individual
-/// findings call [`validate`].
-///
-/// # Errors
-/// [`Nonconformity`] names the first failed check, and where it failed.
+/// The candles have the bot's interval. Needs twice the warm-up + 100 candles. For the individual findings
+/// call [`validate`]. [`Nonconformity`] names the first failed check, and where it failed.
 pub fn conformance<S: StrategyFactory>(
     params: &S::Params,
     bot: &BotContext,
@@ -148,7 +130,6 @@ mod tests {
         }
     }
 
-    /// Declares a strategy from its state, its warm-up and what it answers.
     macro_rules! strategy {
         ($name:ident { $field:ident : $type:ty = $initial:expr }, $warmup:literal, $answer:expr) => {
             struct $name {
@@ -185,13 +166,11 @@ mod tests {
     strategy!(Shares { seen: &'static AtomicUsize = &SEEN }, 1, |seen, _| {
         seen.fetch_add(1, Ordering::Relaxed).is_multiple_of(97).then(|| Signal::buy("97 seen"))
     });
-    // Knows from other runs whether more candles follow.
     strategy!(Clairvoyant { seen: usize = 0 }, 0, |seen, _| {
         *seen += 1;
         let longest = LONGEST.fetch_max(*seen, Ordering::Relaxed);
         (*seen < longest).then(|| Signal::buy("more to come"))
     });
-    // Counts in tens from wherever it started.
     strategy!(Counts { seen: usize = 0 }, 10, |seen, _| {
         *seen += 1;
         seen.is_multiple_of(10).then(|| Signal::sell("tenth"))
@@ -206,7 +185,6 @@ mod tests {
         (candle.close() > before).then(|| signal.with("e", 5.0))
     });
 
-    /// Answers like [`Follows`], and declares it wrongly.
     struct Misdeclares {
         previous: f64,
     }
@@ -268,9 +246,7 @@ mod tests {
     #[test]
     fn too_few_candles_for_the_warmup_are_named() {
         let few = conformance::<Follows>(&HONEST, &bot("BTCUSDT"), &random_walk(1, 50));
-        assert_eq!(
-            few.unwrap_err().to_string(),
-            "the candles: give at least 102 candles: there are 50, and the warm-up is long"
-        );
+        let expected = "the candles: give at least 102 candles: there are 50, and the warm-up is long";
+        assert_eq!(few.unwrap_err().to_string(), expected);
     }
 }

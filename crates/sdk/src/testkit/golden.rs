@@ -10,17 +10,9 @@ const UPDATE: &str = "UPDATE_GOLDEN";
 
 /// Compares all signals on these candles with a golden file.
 ///
-/// The path is relative to the package. The file has a line with the strategy's name, version and
-/// parameters, one about the candles, and one per signal with the open time of its candle in
-/// milliseconds.
-///
-/// Run the test with `UPDATE_GOLDEN=1` to write the file, review the changes, and keep it under
-/// version control. It reveals unintended changes of the rules. An intended change raises the
-/// strategy's version.
-///
-/// # Panics
-/// If the file is missing or the signals differ, with the first line that differs. Also panics like
-/// [`signals`].
+/// The path is relative to the package. The file has a line with the strategy's name, version and parameters, one
+/// about the candles, and one per signal with the open time of its candle in milliseconds. `UPDATE_GOLDEN=1` writes
+/// it. An intended change raises the strategy's version. Panics with the first line that differs.
 #[track_caller]
 pub fn assert_golden<S: StrategyFactory>(
     params: &S::Params,
@@ -80,13 +72,9 @@ fn compare(file: &Path, run: &str, is_update: bool) -> Result<(), String> {
 
 /// Returns a strategy's signal at each of these candles as text.
 ///
-/// Direction, own expiry and reason: `BUY oversold rsi=28.5` or `SELL 05:00 fell`, empty without a
-/// signal. Several signals within a candle, of a strategy that wants prices, are separated by
-/// semicolons. Signals during warm-up are included, although they are never traded. The strategy
-/// receives the settlements of a backtest without risk rules.
-///
-/// # Panics
-/// If the strategy cannot be built, panics, or gives a signal too many numbers.
+/// Direction, own expiry and reason: `BUY oversold rsi=28.5` or `SELL 05:00 fell`, empty without a signal. Several
+/// within a candle are separated by semicolons. Signals during warm-up are included. The strategy receives the
+/// settlements of a backtest without risk rules. Panics if it cannot be built, panics, or gives too many numbers.
 #[track_caller]
 pub fn signals<S: StrategyFactory>(params: &S::Params, bot: &BotContext, candles: &[Candle]) -> Vec<String> {
     let subject = Subject::of::<S>(params, bot);
@@ -131,10 +119,8 @@ mod tests {
         let folder = env::temp_dir().join(format!("golden-{}", std::process::id()));
         let file = folder.join("kept/run.txt");
         let missing = compare(&file, "a\nb\n", false).unwrap_err();
-        assert!(
-            missing.contains("cannot read") && missing.ends_with("UPDATE_GOLDEN=1 writes it"),
-            "{missing}"
-        );
+        assert!(missing.contains("cannot read"), "{missing}");
+        assert!(missing.ends_with("UPDATE_GOLDEN=1 writes it"), "{missing}");
         compare(&file, "a\nb\n", true).unwrap();
         compare(&file, "a\nb\n", false).unwrap();
         for (run, expected) in [

@@ -29,16 +29,16 @@
 //! assert_passes_checks::<Momentum>(&Params::default());
 //! ```
 //!
-//! [`Check`] says what is checked; the command `strategy check` of every program that knows the strategy checks the same and
-//! more; [`conformance`] checks on candles of your own. [`from_closes`] makes a few candles by hand, and [`signals`] says what
-//! is answered to them. Which signals candles call for is one line with a table ([`assert_signals`]), or, for many candles, a file
-//! beside the test ([`assert_golden`]).
+//! [`Check`] lists the checks; the command `strategy check` has more; [`conformance`] checks on candles of your own.
+//! [`from_closes`] builds candles by hand, and [`signals`] returns the answers. [`assert_signals`] compares with a table,
+//! [`assert_golden`] with a file.
 
 mod allocator;
 mod candles;
 mod checks;
 mod golden;
 #[cfg(test)]
+#[path = "tests/sample.rs"]
 mod sample;
 mod table;
 mod validation;

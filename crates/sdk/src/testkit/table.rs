@@ -14,20 +14,15 @@ struct Row {
     signal: String,
 }
 
-/// Holds a strategy to a table: these candles, these signals.
+/// Compares a strategy's signals with a table of candles and signals.
 ///
-/// The first line names the columns: `close`, and what of `open`, `high`, `low` and `volume` matters, in any order; then
-/// `signal`. Each further line is a one-minute candle of BTCUSDT, the first at 2025-01-01 00:00 UTC, without gaps. Where there is
-/// no such column, a candle opens at the close before it, its high and low are the larger and the smaller of open and close, and
-/// its volume is 0.
+/// The first line names the columns: `close`, any of `open`, `high`, `low` and `volume`, and last `signal`. Each further
+/// line is a one-minute candle of BTCUSDT, the first at 2025-01-01 00:00 UTC, without gaps. By default a candle opens at the
+/// close before it, high and low are those of open and close, and the volume is 0. `30x 100` are thirty candles at 100.
 ///
-/// A line that begins with a number and an `x` stands for so many candles of these numbers and this signal: `30x 100` are thirty
-/// flat candles at 100, which fill a warm-up.
-///
-/// A signal is `BUY` or `SELL`, perhaps with its reason as reports show it, or with the words that it begins with: `BUY`,
-/// `BUY rose` and `BUY rose change=0.02` all accept `Signal::buy("rose").with("change", 0.02)`. Where the column is empty there must be none.
-/// As in a backtest, signals before the end of the warm-up do not count; a table that ends before it and expects none is refused, since it
-/// would hold for any rule. Neither prices between candles nor results are shown.
+/// A signal is `BUY` or `SELL`, optionally with the beginning of its reason: `BUY`, `BUY rose` and `BUY rose change=0.02`
+/// accept `Signal::buy("rose").with("change", 0.02)`. An empty column means no signal. Signals during warm-up do not
+/// count; a table that ends before it and expects none is refused. There are no prices between candles and no results.
 ///
 /// ```
 /// # use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};
@@ -58,9 +53,8 @@ struct Row {
 /// ```
 ///
 /// # Panics
-/// When a signal is another than the table's, with every line where it is and, of a strategy that says them
-/// ([`Strategy::indicators`], [`Strategy::conditions`]), the values and conditions that it went by there; when the table cannot be read, or the strategy not be
-/// built.
+/// If a signal differs, with each such line, [`Strategy::indicators`] and [`Strategy::conditions`]; if the table is invalid
+/// or the strategy cannot be built.
 #[track_caller]
 pub fn assert_signals<S: StrategyFactory>(params: &S::Params, table: &str) {
     let differences = read(table).and_then(|rows| differences::<S>(params, &rows));
@@ -201,7 +195,6 @@ mod tests {
         }
     }
 
-    /// Buys when a candle closes at its high.
     struct Strong(usize);
 
     impl Strategy for Strong {
@@ -240,10 +233,8 @@ mod tests {
             let candle = &row.candle;
             [candle.open(), candle.high(), candle.low(), candle.close(), candle.volume()]
         };
-        assert_eq!(
-            rows.iter().map(of).collect::<Vec<_>>(),
-            [[10.0, 10.0, 9.5, 10.0, 3.0], [10.0, 12.0, 9.0, 12.0, 4.0]]
-        );
+        let expected = [[10.0, 10.0, 9.5, 10.0, 3.0], [10.0, 12.0, 9.0, 12.0, 4.0]];
+        assert_eq!(rows.iter().map(of).collect::<Vec<_>>(), expected);
         assert_eq!(rows[1].candle.time() - rows[0].candle.time(), Millis::MINUTE);
     }
 
@@ -254,10 +245,8 @@ mod tests {
         let flat = (10.0, 10.0, String::new());
         let [buy, fell, rests] = [(10.0, 12.0, "BUY"), (12.0, 11.0, ""), (11.0, 11.0, "")]
             .map(|(open, close, signal)| (open, close, signal.to_owned()));
-        assert_eq!(
-            rows.iter().map(of).collect::<Vec<_>>(),
-            [flat.clone(), flat.clone(), flat, buy, fell, rests]
-        );
+        let expected = [flat.clone(), flat.clone(), flat, buy, fell, rests];
+        assert_eq!(rows.iter().map(of).collect::<Vec<_>>(), expected);
         assert!(rows.windows(2).all(|two| two[1].candle.time() - two[0].candle.time() == Millis::MINUTE));
     }
 
@@ -294,7 +283,6 @@ mod tests {
         }
     }
 
-    /// Never signals, and says what it goes by.
     struct Explains(f64);
 
     impl Strategy for Explains {

@@ -75,7 +75,6 @@ fn figures(trade: &SettledTrade) -> TradeFigures {
     (trade.outcome, trade.profit.minor(), trade.open_price, trade.close_price, times[0], times[1], times[2])
 }
 
-/// One one-minute BUY, decided at `offset`, that opens and settles.
 fn check(settings: SimulationSettings, kind: ExpirationType, offset: i64, expected: TradeFigures) {
     let latency = settings.latency_ms;
     let mut venue = venue(settings, 5_000);
@@ -137,7 +136,6 @@ fn equal_prices_draw_or_lose_as_set() {
 
 #[test]
 fn a_missing_price_cancels_and_returns_the_stake() {
-    // The exit lies in the hole.
     let no_exit = (Outcome::Cancelled, 0, Some(294.0), None, 181_500, 241_500, 245_500);
     check(exact(1_500), TimeFixed, 180_000, no_exit);
     // The candle that would end at 300,000 is missing; the one that opens there does not answer for it.
@@ -148,14 +146,19 @@ fn a_missing_price_cancels_and_returns_the_stake() {
     check(stand_in, NextCandle, 180_000, draw);
 }
 
-#[test]
-fn a_hole_inside_a_trade_does_not_matter() {
-    let mut venue = venue(exact(0), 5_000);
-    venue.submit(&order(1, TimeFixed, "03:00", 180_000));
+/// What is said of the end of an order, of 5,000 to stake.
+fn ended(settings: SimulationSettings, order: &Order) -> TradeFigures {
+    let mut venue = venue(settings, 5_000);
+    venue.submit(order);
     let events = drain(&mut venue);
     let [_, VenueEvent::Settled(trade)] = &events[..] else { panic!("{events:?}") };
+    figures(trade)
+}
+
+#[test]
+fn a_hole_inside_a_trade_does_not_matter() {
     let expected = (Outcome::Won, 800, Some(294.0), Some(606.0), 180_000, 360_000, 364_000);
-    assert_eq!(figures(trade), expected);
+    assert_eq!(ended(exact(0), &order(1, TimeFixed, "03:00", 180_000)), expected);
 }
 
 #[test]
@@ -164,12 +167,9 @@ fn stress_moves_both_prices_against_the_trade() {
     let settings = SimulationSettings { stress: 0.5, ..exact(15_000) };
     let bought = (Outcome::Won, 800, Some(103.5), Some(199.5), 15_000, 75_000, 79_000);
     check(settings.clone(), TimeFixed, 0, bought);
-    let mut venue = venue(settings, 5_000);
-    venue.submit(&Order { direction: Direction::Sell, ..order(1, CandleClose, "01:00", 105_000) });
-    let events = drain(&mut venue);
-    let [_, VenueEvent::Settled(trade)] = &events[..] else { panic!("{events:?}") };
+    let sell = Order { direction: Direction::Sell, ..order(1, CandleClose, "01:00", 105_000) };
     let sold = (Outcome::Won, 800, Some(298.0), Some(296.0), 120_000, 180_000, 184_000);
-    assert_eq!(figures(trade), sold);
+    assert_eq!(ended(settings, &sell), sold);
 }
 
 #[test]
@@ -206,10 +206,8 @@ fn a_trade_that_closes_with_the_data_settles_and_a_later_one_never_does() {
     };
     stays(6_000, TimeFixed, "01:00", 360_000, Some(700.6));
     stays(0, CandleClose, "01:00", 390_000, Some(703.0));
-    // The entry itself lies at or after the end.
     stays(0, TimeFixed, "01:00", 420_000, None);
     stays(1_500, CandleClose, "01:00", 419_000, None);
-    // A NEXT_CANDLE needs no price to be accepted.
     stays(0, NextCandle, "01:00", 360_000, None);
     stays(0, NextCandle, "01:00", 420_000, None);
     // Opens in the gap at 240,000; what needs an exit after the end is never cancelled.
@@ -298,23 +296,20 @@ fn a_venue_that_cannot_be_is_refused() {
     let made = |settings, balance, markets| Simulator::new(settings, Money::from_minor(balance), markets);
     let error = |made: Result<Simulator, SimulatorError>| made.unwrap_err().to_string();
     assert_eq!(error(made(exact(-1), 0, vec![])), "[simulation] latency_ms = -1: use 0 to 86400000");
-    assert_eq!(
-        error(made(exact(0), -1, vec![])),
-        "the wallet cannot start with -1 minor units: use 0 or more"
-    );
-    assert_eq!(
-        error(made(exact(0), 0, vec![market(), market_of(Symbol::new("ZECUSDT").unwrap()), market()])),
-        "BTCUSDT is given twice: give one market for each symbol, with its finer candles as detail"
-    );
+    let words = "the wallet cannot start with -1 minor units: use 0 or more";
+    assert_eq!(error(made(exact(0), -1, vec![])), words);
+    let twice = vec![market(), market_of(Symbol::new("ZECUSDT").unwrap()), market()];
+    let words = "BTCUSDT is given twice: give one market for each symbol, with its finer candles as detail";
+    assert_eq!(error(made(exact(0), 0, twice)), words);
 }
 
 #[test]
 fn a_stake_is_promised_then_taken_then_settled() {
     let money = Money::from_minor;
-    let mut wallet = Wallet::new(money(1_000));
+    let mut wallet = Wallet { balance: money(1_000), staked: Money::ZERO, promised: Money::ZERO };
     let mut check = |step: &dyn Fn(&mut Wallet), expected: [i64; 3]| {
         step(&mut wallet);
-        assert_eq!([wallet.balance(), wallet.free(), wallet.staked()], expected.map(money));
+        assert_eq!([wallet.balance, wallet.free(), wallet.staked], expected.map(money));
     };
     check(&|wallet| wallet.promise(money(300)), [1_000, 700, 0]);
     check(&|wallet| wallet.promise(money(200)), [1_000, 500, 0]);

@@ -7,9 +7,8 @@ use crate::{Renumbering, SymbolId};
 use candlewick_sdk::{Millis, Money};
 
 impl RiskState {
-    /// Converts the counts to these limits and to the numbers of their Session. `bots` are the
-    /// previous indices of its bots. `has_probes` says whether the payout probes are still the same
-    /// trades.
+    /// Converts the counts to these limits and to the numbers of their Session. `bots` are the previous
+    /// indices of its bots. `has_probes` says whether the payout probes are still the same trades.
     pub(crate) fn carried_over(
         self,
         limits: &Limits,
@@ -36,7 +35,7 @@ impl RiskState {
         if !has_probes {
             carried.symbols.iter_mut().for_each(|symbol| symbol.probe = None);
         }
-        if !limits.session.is_on() {
+        if !limits.session.is_on {
             carried.session = SessionTally::default();
             carried.bots.iter_mut().for_each(|bot| bot.session_profit = Money::ZERO);
         }

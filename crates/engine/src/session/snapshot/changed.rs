@@ -45,13 +45,10 @@ impl Session {
 
     /// Restores a snapshot made under other settings and returns the renumbering.
     ///
-    /// The state equals a fold of the same entries under the present settings. Bots are matched by
-    /// name. A new bot starts fresh, and the verdict of a removed one is remembered. The counts of
-    /// the session of a run are valid only once a run has begun.
-    ///
-    /// # Errors
-    /// [`RestoreError::NeedsAll`] if only a fold of all trades gives the state. The Session must
-    /// then not be used.
+    /// The state equals a fold of the same entries under the present settings. Bots are matched by name. A
+    /// new bot starts fresh, and the verdict of a removed one is remembered. The counts of the session of a
+    /// run are valid only once a run has begun. Fails with [`RestoreError::NeedsAll`] if only a fold of all
+    /// trades gives the state. The Session must then not be used.
     pub fn restore_changed(
         &mut self,
         own: &SessionSettings,
@@ -190,8 +187,7 @@ impl Session {
         }))
     }
 
-    /// Fails if rounding or caps changed, because the state of a ladder depends on those of all its
-    /// trades.
+    /// Fails if rounding or caps changed, because the state of a ladder depends on those of all its trades.
     fn check_ladder_bounds(
         kept: &Stake,
         (bot_before, bot): (&BotSettings, &BotSettings),

@@ -39,7 +39,6 @@ fn with_stated_type(expiry: Expiry) -> Expiry {
 }
 
 /// Compares the [`Declaration`](crate::Declaration) of a strategy with its signals.
-///
 /// A search that uses the declaration relies on this.
 pub fn check_declaration(subject: &Subject, candles: &[Candle]) -> Checked {
     super::once(Check::Declaration, compare(subject, candles))

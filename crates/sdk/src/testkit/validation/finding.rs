@@ -9,21 +9,17 @@ pub enum Check {
     /// Later candles do not change earlier decisions.
     LookAhead,
     /// The strategy predicts no better than possible without knowing the future.
-    ///
-    /// Tested on an unseen random walk, at the bot's own expiry and 1 to 60 candles ahead. The
-    /// strategy must also not recognize candles by their times, prices or shapes. A binomial test,
-    /// and a test with shifts and differences; the error probability is below one in a million.
+    /// Tested on an unseen random walk, at the bot's own expiry and 1 to 60 candles ahead. The strategy must
+    /// also not recognize candles by their times, prices or shapes. A binomial test, and a test with shifts
+    /// and differences; the error probability is below one in a million.
     Foresight,
     /// The same candles give the same decisions.
-    ///
     /// Also in the first instance of a process, and if getters are called between candles.
     Determinism,
     /// Other instances, before it or in parallel, have no effect.
-    ///
     /// The strategy also leaves the floating-point mode unchanged.
     Isolation,
     /// After `warmup()` candles, including the current one, the start has no influence.
-    ///
     /// Checked up to the last candle.
     Warmup,
     /// After a live restart, decisions are the same as without it.
@@ -35,7 +31,6 @@ pub enum Check {
     /// Every number of a signal is finite.
     Numbers,
     /// Extreme input causes no failure.
-    ///
     /// Flat, tiny, huge and interrupted prices, gaps of days and large volumes.
     Extremes,
     /// The files named by its parameters contain nothing from the future.
@@ -43,9 +38,8 @@ pub enum Check {
     /// Decisions do not depend on the system time and date.
     Clock,
     /// Decisions are the same in other processes.
-    ///
-    /// With another environment, folder, time zone, arguments, bot name and memory layout, and in
-    /// parallel with bots of other symbols and parameters.
+    /// With another environment, folder, time zone, arguments, bot name and memory layout, and in parallel
+    /// with bots of other symbols and parameters.
     Processes,
     /// The strategy reads only the files named by its parameters, and writes none.
     Outside,

@@ -15,7 +15,6 @@ use std::fmt;
 /// Maximum probability of accusing an honest strategy, per test with all horizons.
 const ERROR: f64 = 1e-6;
 /// Upper bound of the hit rate on a random walk without foresight.
-///
 /// One half, plus a little for the bias of a walk in percent.
 const CHANCE: f64 = 0.505;
 
@@ -46,9 +45,8 @@ pub(super) fn on_unseen(bench: &Bench<'_>) -> Found {
 }
 
 /// Tests whether the strategy knows these candles from a file or table.
-///
-/// By their times, if it hits them while it is fed a random walk. By their prices, if it hits them
-/// but not others with the same moves.
+/// By their times, if it hits them while it is fed a random walk. By their prices, if it hits them but not
+/// others with the same moves.
 pub(super) fn foresight(bench: &Bench<'_>, seed: u64) -> Found {
     let horizons = Horizon::all(&bench.subject.bot);
     let other = walk_at_times_of(bench.candles, seed);
@@ -114,9 +112,8 @@ fn walk_at_times_of(candles: &[Candle], seed: u64) -> Vec<Candle> {
 }
 
 /// Checks whether a strategy knows a market, as in [`Check::Foresight`].
-///
-/// By its times or prices. Also checks for reads beyond the current candle in memory. A search
-/// applies this to its best set.
+/// By its times or prices. Also checks for reads beyond the current candle in memory. A search applies this
+/// to its best set.
 pub fn check_foresight(subject: &Subject, market: &Market, seed: u64) -> Checked {
     let found = Bench::new(subject, market, 0).and_then(|bench| {
         let apart = subject.run_apart(&market.candles, Manner::LIVE)?;
@@ -186,9 +183,7 @@ impl Hits {
         hits
     }
 
-    /// Counts only signals given after the previous one was decided.
-    ///
-    /// On a walk these are independent.
+    /// Counts only signals given after the previous one was decided. On a walk these are independent.
     pub(super) fn apart(answers: &[Answer], candles: &[Candle], horizon: &Horizon) -> Self {
         let (mut hits, mut free) = (Self::default(), 0);
         for (answer, ahead) in judged(answers, horizon) {
@@ -229,7 +224,6 @@ fn judged<'a>(answers: &'a [Answer], horizon: &'a Horizon) -> impl Iterator<Item
 }
 
 /// Returns the excess of hits over circularly shifted signals, in standard errors.
-///
 /// This removes the effect of biases and runs in signals and prices.
 pub(super) fn excess(answers: &[Answer], candles: &[Candle], horizon: &Horizon) -> f64 {
     let length = candles.len();

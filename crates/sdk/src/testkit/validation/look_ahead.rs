@@ -11,9 +11,8 @@ const CUTS: usize = 7;
 const FUTURE: usize = 80;
 
 /// Feeds candles up to a cut, then another future.
-///
-/// Earlier decisions must stay the same. Also feeds each candle with decoys after it in memory. The
-/// trait never passes a later candle, but a strategy may know them from elsewhere.
+/// Earlier decisions must stay the same. Also feeds each candle with decoys after it in memory. The trait
+/// never passes a later candle, but a strategy may know them from elsewhere.
 pub(super) fn look_ahead(bench: &Bench<'_>) -> Found {
     let length = bench.candles.len();
     for cut in (1..=CUTS).map(|k| k * length / (CUTS + 1) + k) {
@@ -62,7 +61,6 @@ pub struct KnownUntil {
 }
 
 /// Compares decisions up to a time with those based on files that end at that time.
-///
 /// The caller has truncated the files.
 pub fn check_files(subject: &Subject, market: &Market, cut: &[KnownUntil]) -> Checked {
     once(Check::Files, files(subject, market, cut))
@@ -89,9 +87,7 @@ fn files(subject: &Subject, market: &Market, cut: &[KnownUntil]) -> Found {
 }
 
 /// Feeds the same candles as if they were from other times.
-///
-/// From the past year, and from weeks after the system time `now`. Weekdays and hours stay the
-/// same.
+/// From the past year, and from weeks after the system time `now`. Weekdays and hours stay the same.
 pub fn check_clock(subject: &Subject, market: &Market, now: Millis) -> Checked {
     once(Check::Clock, clock(subject, market, now))
 }

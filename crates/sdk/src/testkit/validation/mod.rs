@@ -29,7 +29,6 @@ pub use subject::{Position, Subject};
 
 const SPARE_CANDLES: usize = 100;
 /// Maximum warm-up in candles.
-///
 /// Longer ones delay the first trade too much, and venues do not serve so many candles.
 const MAX_WARMUP: usize = 100_000;
 
@@ -45,9 +44,7 @@ pub struct Market {
 /// Result of a validation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Validation {
-    /// Results in order of execution.
-    ///
-    /// A check that failed on one market was skipped on the next.
+    /// Results in order of execution. A check that failed on one market was skipped on the next.
     pub checked: Vec<Checked>,
     /// Number of signals on all markets.
     pub signals: usize,
@@ -97,15 +94,10 @@ pub const fn candles_needed(warmup: usize) -> usize {
 
 /// Runs all checks that need only candles, on each market.
 ///
-/// `progress` is called at the start of each check. `first` is the run of the process's first
-/// instance on the first market.
-///
-/// See [`Check`] for the individual checks. Panics are caught and reported as findings. Memory is
-/// measured only in a program that has installed the
-/// [`CountingAllocator`](super::CountingAllocator).
-///
-/// # Errors
-/// [`ValidationError`] if a market is too short for the warm-up.
+/// `progress` is called at the start of each check. `first` is the run of the process's first instance on the
+/// first market. See [`Check`] for the individual checks. Panics are caught and reported as findings. Memory
+/// is measured only in a program that has installed the [`CountingAllocator`](super::CountingAllocator).
+/// Fails with [`ValidationError`] if a market is too short for the warm-up.
 pub fn validate(
     subject: &Subject,
     markets: &[Market],
@@ -274,7 +266,6 @@ const SPARE: usize = 1_500;
 const MAX_SYNTHETIC_WARMUP: usize = 50_000;
 
 /// Generates a random walk, trends and mean-reverting prices for a warm-up.
-///
 /// The candles have the bot's interval.
 pub fn synthetic_markets(subject: &Subject, warmup: usize) -> Vec<Market> {
     let count = candles_needed(warmup.min(MAX_SYNTHETIC_WARMUP)) + SPARE;

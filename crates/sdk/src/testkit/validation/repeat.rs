@@ -86,11 +86,7 @@ pub struct FirstRun {
 
 impl FirstRun {
     /// Builds an instance and feeds it the first market until `is_enough` returns true.
-    ///
     /// `markets` returns the candles for a warm-up.
-    ///
-    /// # Errors
-    /// [`ValidationError`] if the strategy cannot be built.
     pub fn new(
         subject: &Subject,
         markets: impl FnOnce(usize) -> Vec<Market>,
@@ -164,20 +160,15 @@ impl From<&Answer> for Decision {
 
 impl Subject {
     /// Returns the strategy's decisions.
-    ///
-    /// In memory, the current candle is followed by decoys instead of later candles. `rivals` run
-    /// in parallel: the first half is built before the strategy, the others after it.
-    ///
-    /// # Errors
-    /// A sentence if it cannot be built, or panics.
+    /// In memory, the current candle is followed by decoys instead of later candles. `rivals` run in
+    /// parallel: the first half is built before the strategy, the others after it. The error is a sentence:
+    /// it cannot be built, or panics.
     pub fn decisions(&self, candles: &[Candle], rivals: &[Self]) -> Result<Vec<Decision>, String> {
         self.decisions_watched(candles, rivals, &mut || {})
     }
 
     /// Like [`Self::decisions`], and calls `built` between build and first candle.
-    ///
-    /// # Errors
-    /// A sentence if it cannot be built, or panics.
+    /// The error is a sentence: it cannot be built, or panics.
     pub fn decisions_watched(
         &self,
         candles: &[Candle],
@@ -206,7 +197,6 @@ impl Subject {
     }
 
     /// Returns the same strategy on another symbol, with other parameters if possible.
-    ///
     /// Parameters change as far as their ranges are known.
     #[must_use]
     pub fn rival(&self, symbol: crate::Symbol) -> Self {

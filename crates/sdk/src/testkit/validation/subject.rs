@@ -40,9 +40,7 @@ pub(in crate::testkit) struct Answer {
 
 #[derive(Clone, Copy, Debug)]
 pub(in crate::testkit) struct Manner {
-    /// First candle with prices, for a strategy that wants them.
-    ///
-    /// Past candles have none.
+    /// First candle with prices, for a strategy that wants them. Past candles have none.
     pub(super) prices_from: usize,
     pub(super) results: Results,
     pub(super) inspection: Inspection,
@@ -91,19 +89,13 @@ impl Manner {
 
 impl Subject {
     /// Creates a subject from the strategy `S` with these parameters.
-    ///
-    /// # Errors
-    /// [`BuildError`] if the parameters cannot be serialized as JSON.
     pub fn of<S: StrategyFactory>(params: &S::Params, bot: &BotContext) -> Result<Self, BuildError> {
         let params = serde_json::to_value(params)
             .map_err(|error| BuildError::parameters(S::NAME, error.to_string()))?;
         Ok(Self { entry: StrategyEntry::of::<S>(), params, bot: bot.clone() })
     }
 
-    /// Builds an instance.
-    ///
-    /// # Errors
-    /// [`BuildError`], also if longer intervals are not multiples of the bot's own.
+    /// Builds an instance. Fails also if longer intervals are not multiples of the bot's own.
     pub fn build(&self) -> Result<Box<dyn Strategy>, BuildError> {
         let strategy = self.entry.build(&self.params, &self.bot)?;
         LongerCandles::of_bot(&self.bot, strategy.longer_intervals())
@@ -153,9 +145,7 @@ impl Subject {
     }
 }
 
-/// Copies candles with spare capacity.
-///
-/// Reads beyond the last candle are then detected without a crash.
+/// Copies candles with spare capacity. Reads beyond the last candle are then detected without a crash.
 pub(super) fn with_room(candles: &[Candle]) -> Vec<Candle> {
     let mut roomy = Vec::with_capacity(candles.len() + ROOM);
     roomy.extend_from_slice(candles);
@@ -294,9 +284,7 @@ pub(super) fn differences(one: &[Answer], other: &[Answer]) -> Vec<Answer> {
 const STAKE: Money = Money::from_minor(1_000);
 const PROFIT: Money = Money::from_minor(800);
 
-/// Open trades by the candle at whose close they end.
-///
-/// A trade enters at the next candle's open.
+/// Open trades by the candle at whose close they end. A trade enters at the next candle's open.
 pub(super) struct Trades {
     length: Millis,
     usual: Millis,
@@ -363,7 +351,6 @@ pub(super) enum Inspection {
     Only(usize),
 }
 
-/// Getters of a strategy, by name.
 type Getter = (&'static str, fn(&dyn Strategy));
 
 pub(super) const GETTERS: [Getter; 8] = [

@@ -9,20 +9,15 @@ use super::foresight::Hits;
 use super::subject::with_room;
 use crate::{Candle, Ohlcv};
 
-/// Factor of the raised prices.
-///
-/// Large enough to defeat a lookup by price, too small to affect a rule.
+/// Factor of the raised prices. Large enough to defeat a lookup by price, too small to affect a rule.
 const LEVEL: f64 = 1.0317;
 /// Maximum relative change of a stirred move, about a tick of a typical move.
 const STIR: f64 = 0.1;
 /// Maximum relative change of a reshaped move: shapes change, directions do not.
 const RESHAPE: f64 = 0.5;
-/// Standard deviation of the noise, relative to that of the moves.
-///
-/// One direction in seven changes.
+/// Standard deviation of the noise, relative to that of the moves. One direction in seven changes.
 const NOISE: f64 = 0.5;
 /// Required excess of a win rate over the surrogate's, in standard errors.
-///
 /// One in a billion if normally distributed.
 pub(super) const ERRORS: f64 = 6.0;
 
@@ -70,7 +65,6 @@ impl Surrogate {
     }
 
     /// Returns whether the win rate collapses on the surrogate.
-    ///
     /// An honest edge also shrinks if the candles change much.
     pub(super) fn is_collapse(self, here: &Hits, there: &Hits) -> bool {
         // Minimum win rate of the original, and maximum share of its excess over 50 % that a collapse leaves.
@@ -201,9 +195,7 @@ pub(super) fn mirrored(candle: &Candle) -> Candle {
 }
 
 /// Mirrored candles with other volumes, at the times of the real ones.
-///
-/// One real candle at a time is placed among them. A strategy that reads past it in memory finds
-/// decoys.
+/// One real candle at a time is placed among them. A strategy that reads past it in memory finds decoys.
 pub(super) struct Decoys(Vec<Candle>);
 
 impl Decoys {
@@ -240,7 +232,6 @@ mod tests {
         (candle.close() / candle.open()).ln()
     }
 
-    /// Checks a relation of the bodies before and after.
     fn check(surrogate: Surrogate, holds: impl Fn(f64, f64) -> bool) {
         let candles = random_walk(1, 500);
         let changed = surrogate.apply(&candles, 3);
@@ -284,11 +275,8 @@ mod tests {
             (Surrogate::Reshaped, 600, 500, false),
             (Surrogate::Mirrored, 700, 500, true),
         ] {
-            assert_eq!(
-                surrogate.is_collapse(&hits(here), &hits(there)),
-                expected,
-                "{surrogate:?} {here} {there}"
-            );
+            let is_collapse = surrogate.is_collapse(&hits(here), &hits(there));
+            assert_eq!(is_collapse, expected, "{surrogate:?} {here} {there}");
         }
     }
 }

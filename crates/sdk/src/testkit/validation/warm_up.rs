@@ -8,7 +8,6 @@ use crate::{Candle, Millis};
 const STARTS: usize = 12;
 
 /// Compares runs from later starts with the full run, each after its warm-up.
-///
 /// Sets `needed` to the smallest sufficient warm-up.
 pub(super) fn warm_up(bench: &Bench<'_>, needed: &mut usize) -> Found {
     let candles = dithered(bench.candles);
@@ -54,14 +53,8 @@ pub(super) fn warm_up(bench: &Bench<'_>, needed: &mut usize) -> Found {
     passed(format!("warmup() says {warmup}; decisions on these candles needed {needed}", needed = *needed))
 }
 
-/// Runs these candles, without prices for the first `past` ones.
-///
-/// A live start has no prices for past candles.
-pub(super) fn from(
-    bench: &Bench<'_>,
-    candles: &[Candle],
-    past: usize,
-) -> Result<Vec<Answer>, super::subject::Stop> {
+/// Runs these candles, without prices for the first `past` ones. A live start has no prices for past candles.
+pub(super) fn from(bench: &Bench<'_>, candles: &[Candle], past: usize) -> Result<Vec<Answer>, Stop> {
     bench.subject.run(candles, Manner { prices_from: past.max(1), ..Manner::ALONE })
 }
 
@@ -69,10 +62,8 @@ pub(super) fn later(answers: Vec<Answer>, start: usize) -> Vec<Answer> {
     answers.into_iter().map(|answer| Answer { candle: answer.candle + start, ..answer }).collect()
 }
 
-/// Multiplies the prices of each candle by a factor close to 1.
-///
-/// Otherwise sums of exactly equal prices, rounded in different orders, could differ in a
-/// comparison. That does not concern the warm-up.
+/// Multiplies the prices of each candle by a factor close to 1, as sums of exactly equal prices could differ by
+/// the order of rounding.
 fn dithered(candles: &[Candle]) -> Vec<Candle> {
     let mut chance = Chance::new(3);
     candles.iter().map(|candle| moved(candle, candle.time(), 1.0 + 1e-7 * chance.step())).collect()
@@ -83,9 +74,8 @@ const STRETCH: usize = 150;
 const HOLES: [i64; 3] = [1, 61, 3_000];
 
 /// Restarts as a live run does, and compares the decisions.
-///
-/// A new instance, built after the old one was dropped, is fed the last `warmup()` candles and then
-/// the rest. Once on the market, and once with gaps before the repeated candles.
+/// A new instance, built after the old one was dropped, is fed the last `warmup()` candles and then the rest.
+/// Once on the market, and once with gaps before the repeated candles.
 pub(super) fn restart(bench: &Bench<'_>) -> Found {
     let candles = dithered(bench.candles);
     let (length, warmup) = (candles.len(), bench.warmup);

@@ -1,7 +1,8 @@
 //! Test fixtures: a bot, and a Session whose strategy signals on chosen minutes.
 
 use crate::{
-    BotSettings, Event, EventKind, Origin, RiskSettings, SeriesId, Session, SessionSettings, StakeSettings,
+    BotSettings, Event, EventKind, IfRefused, LadderEntry, Origin, RiskSettings, SeriesId, Session,
+    SessionSettings, StakeSettings,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Candle, ExpirationType, Interval, Millis, MoneyScale, Ohlcv, Signal, Strategy, Symbol};
@@ -34,16 +35,25 @@ pub(crate) fn bot(name: &str, stake: StakeSettings) -> BotSettings {
     }
 }
 
+/// Stakes that double from this amount, by the next signal.
+pub(crate) fn martingale(amount: Decimal, levels: u32) -> StakeSettings {
+    let (entry, if_refused) = (LadderEntry::NextSignal, IfRefused::Wait);
+    StakeSettings::Martingale { amount, factor: 2.0, levels, entry, if_refused }
+}
+
+pub(crate) fn settings(
+    balance: i64,
+    change: impl Fn(&mut RiskSettings),
+    bots: Vec<BotSettings>,
+) -> SessionSettings {
+    let (money_scale, balance, mut risk) = (MoneyScale::default(), balance.into(), RiskSettings::default());
+    change(&mut risk);
+    SessionSettings { money_scale, balance, risk, bots, longer_share_percent: None }
+}
+
 /// A bot that buys on these minutes, with balance 10,000.00 and stake 10.00.
 pub(crate) fn one_bot(minutes: &[i64]) -> Session {
-    let bot = bot("bot", StakeSettings::default());
-    let settings = SessionSettings {
-        money_scale: MoneyScale::default(),
-        balance: Decimal::from(10_000),
-        risk: RiskSettings::default(),
-        bots: vec![bot],
-        longer_share_percent: None,
-    };
+    let settings = settings(10_000, |_| {}, vec![bot("bot", StakeSettings::default())]);
     Session::new(&settings, vec![Box::new(OnMinutes(minutes.to_vec()))]).expect("sound settings")
 }
 

@@ -4,7 +4,7 @@ use super::{Limits, Proposal, RiskSettings, RiskState, Ruling, View};
 use crate::intent::{Intents, Stage};
 use crate::ledger::Ledger;
 use crate::{BotId, Edge, IntentId, Origin, SymbolId};
-use candlewick_sdk::{Direction, Expiry, Millis, Money, MoneyScale, Reason, Symbol};
+use candlewick_sdk::{Direction, Expiry, Millis, Money, MoneyScale, Outcome, Reason, Symbol};
 
 static REASON: Reason = Reason::new("test");
 
@@ -84,13 +84,22 @@ impl Situation {
 
     pub(super) fn begin(&mut self, symbol: SymbolId, stage: Stage) {
         let proposal = Proposal { symbol, ..self.proposal };
-        let id: IntentId = self.intents.next_id();
+        let id: IntentId = self.intents.next;
         self.intents.begin(super::Approved::new(&proposal, id).terms(), proposal.nominal_close);
         match stage {
             Stage::InFlight => {}
             Stage::InDoubt => self.intents.doubt(id),
             Stage::Open => assert!(self.intents.open(id).is_some()),
         }
+    }
+
+    /// Counts a trade that ended so towards the pauses, at a moment of a day that ends then.
+    pub(super) fn end(&mut self, whose: (BotId, SymbolId), outcome: Outcome, moment: (Millis, Millis)) {
+        self.state.pauses.count(&self.limits.pauses, whose, outcome, moment);
+    }
+
+    pub(super) fn move_to(&mut self, at: Millis) {
+        (self.proposal.at, self.proposal.received, self.proposal.last_close) = (at, at, at);
     }
 
     pub(super) fn lose(&mut self, amount: Money) {
