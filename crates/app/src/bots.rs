@@ -266,10 +266,8 @@ pub fn session_settings(loaded: &Loaded) -> SessionSettings {
     }
 }
 
-/// Removes the share of longer candles from settings that do not depend on it.
-///
-/// That is the case if no strategy reads longer candles, or if the candles have no gaps and their
-/// market never closes. `candles` is `None` live, where they are not known in advance.
+/// Removes the share of longer candles if none are read, or if those of a market that never closes have no
+/// gaps. `candles` is `None` live, where they are not known in advance.
 pub(crate) fn without_unused_share(
     settings: SessionSettings,
     strategies: &[Box<dyn Strategy>],

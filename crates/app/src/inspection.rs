@@ -88,8 +88,7 @@ pub fn ladder_figures(loaded: &Loaded) -> Vec<String> {
     ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders).collect()
 }
 
-/// Returns the ruin figures of stakes without ladders, and the number of bots that are more likely
-/// than not to lose half of the balance.
+/// Returns the figures of stakes without ladders, and how many bots probably lose half of the balance.
 pub fn ruin_of_stakes(loaded: &Loaded) -> (Vec<String>, usize) {
     let RuinReport { stakes, halved, .. } = ruin_of(loaded).unwrap_or_default();
     (stakes, halved)

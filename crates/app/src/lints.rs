@@ -1,7 +1,5 @@
 //! Lints of valid configurations: settings that may lose money, and bots that can never trade.
-//!
-//! A lint is a row of [`LINTS`]. `config check` runs all of them, other commands those of their
-//! [`Stage`].
+//! `config check` runs all of [`LINTS`], other commands those of their [`Stage`].
 
 mod hours;
 mod limits;

@@ -5,8 +5,6 @@ use candlewick_journal::Reader;
 use candlewick_records::{Folded, JournalContents, RecordedRun, RecordsError};
 use candlewick_runtime::{JournalFold, OldTrade, RuntimeError};
 
-/// Reads runs, intents, money and doubts under the settings of the last run.
-///
 /// Rejections are not counted, and only lines of [`Folded::lines`] are kept.
 pub async fn read_recent(reader: &mut Reader) -> Result<JournalContents> {
     Ok(Box::pin(read(reader, OldIntents::All)).await?.0)

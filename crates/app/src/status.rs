@@ -31,8 +31,7 @@ pub struct Status {
     pub runs: usize,
     pub balance: f64,
     pub equity: f64,
-    /// Stakes of all unfinished intents, including in-flight and in-doubt ones, and of second
-    /// trades.
+    /// Stakes of all unfinished intents, in-flight and in-doubt ones too, and of second trades.
     pub open_stakes: f64,
     pub wallet: Option<f64>,
     /// Wallet minus the balance that the trades explain; `None` if they agree.
@@ -53,15 +52,13 @@ pub struct Status {
     pub settled_by_person: Vec<u64>,
     pub halted: bool,
     pub halt: Option<Halt>,
-    /// The limit that ended the last run and has to be lifted manually; `None` if there is none or
-    /// a bot runs.
+    /// The limit that ended the last run and has to be lifted manually; `None` if a bot runs.
     pub ended_by: Option<LimitReached>,
     /// Last reload of the settings; `None` if those of the start are in force.
     pub reloaded: Option<Reloaded>,
     pub verdicts: Vec<VerdictLine>,
     pub limits: Vec<LimitLine>,
-    /// Risk rules that reject every signal of some bots; without a running bot, only those on money
-    /// and counts.
+    /// Risk rules that reject every signal of some bots; without a running bot, only money and counts.
     pub blocked: Vec<Blockage>,
     /// Whether no bot can open a trade for longer than an open trade lasts.
     pub all_blocked: bool,
@@ -165,8 +162,7 @@ impl Status {
         format!("{}{difference}{read}", self.money(wallet))
     }
 
-    /// Uses the bot's answer, since only the bot knows whether it has polled; else the journal's
-    /// last event.
+    /// Only the bot knows whether it has polled; without it, the journal's last event counts.
     fn heard_text(&self) -> String {
         let Some(bot) = &self.bot else {
             return format!("{}{}", utc(self.last_event), self.stale(self.last_event));
@@ -351,7 +347,6 @@ fn clock(estimate: ClockEstimate) -> String {
 }
 
 impl Status {
-    /// Uses the bot's answer if there is one, else the end of the journal.
     pub fn opens(&self) -> String {
         let has_silent_bot = self.holder.as_ref().is_some_and(|holder| holder.alive);
         if let Some(RunState { phase: Phase::Suspended, reason: Some(reason), .. }) = &self.bot {

@@ -9,7 +9,6 @@ use candlewick_sandbox::parse_moment;
 use candlewick_sdk::{Millis, Symbol};
 use std::path::Path;
 
-/// Size limit; a larger file is not a list of news.
 const MAX_BYTES: u64 = 4_000_000;
 const MAX_SPANS: usize = 20_000;
 const COLUMNS: [&str; 4] = ["from", "to", "symbols", "reason"];

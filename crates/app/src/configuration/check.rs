@@ -1,7 +1,4 @@
-//! Schema validation of the configuration, reporting all problems at once.
-//!
-//! Deserialization would reject the same values, but stops at the first and knows neither the
-//! origin of a value nor similar keys.
+//! Schema validation of the configuration: all problems at once, with origins and similar keys.
 
 use super::suggest::{example_of, suggest_choice, suggest_key, suggest_stake, text_of_number};
 use super::{KeyPath, Problem};

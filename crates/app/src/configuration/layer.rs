@@ -153,7 +153,6 @@ impl Layer {
         }
     }
 
-    /// Rejects secrets of alert channels, such as the address of a Discord channel.
     fn refuse_channel_secrets(&self) -> Result<()> {
         let Some(Value::Dict(_, notify)) = self.values.get("notify") else { return Ok(()) };
         let Some(Value::Dict(_, channels)) = notify.get("channels") else { return Ok(()) };

@@ -38,7 +38,6 @@ pub struct Loaded {
 
 impl Loaded {
     /// Layers `files`, or `base` without any, over the defaults, then the environment and `flags`.
-    ///
     /// The risk limits of `base` apply only to its own bots.
     pub fn read(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self> {
         let mut layers = Vec::new();
@@ -61,8 +60,7 @@ impl Loaded {
         Ok(Self { files: files.iter().map(whole).collect(), ..Self::stack(layers)? })
     }
 
-    /// Layers a plan, which means the same on every machine, over defaults and environment, then
-    /// `flags`.
+    /// Layers a plan over defaults and environment, then `flags`.
     pub(crate) fn of_plan(path: &Path, sections: &Json, flags: Vec<Flag>) -> Result<Self> {
         let mut layers = vec![Layer::defaults()?, Layer::environment()?, Layer::of_plan(path, sections)?];
         layers.extend(flags.into_iter().map(Layer::flag));
@@ -74,12 +72,9 @@ impl Loaded {
         Self::stack(vec![Layer::defaults()?, Layer::of_text(text)?])
     }
 
-    /// Like [`read`](Self::read), for a reload during a run.
-    ///
-    /// Rejects non-regular files: opening a pipe blocks until it has a writer, and its content is
-    /// gone after the first read.
+    /// Like [`read`](Self::read), for a reload: a pipe would block until it has a writer, and is gone once
+    /// read.
     pub fn read_again(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self> {
-        // What cannot be looked at cannot be read: `read` says why.
         let is_other = |file: &&PathBuf| std::fs::metadata(file).is_ok_and(|metadata| !metadata.is_file());
         if let Some(file) = files.iter().find(is_other) {
             let problem = format!("{}: this is no regular file, and cannot be read again", file.display());
@@ -161,7 +156,6 @@ impl Loaded {
         Ok(account.money_scale.exact(account.initial_balance).map_err(wrong)?)
     }
 
-    /// Checks that real money is enabled both by flag and by environment variable.
     pub fn check_mode(&self, real: RealMoney) -> Result<(), Problem> {
         let allowed = std::env::var("CANDLEWICK_ALLOW_REAL").is_ok_and(|value| value == "yes");
         match self.config.account.mode {

@@ -110,8 +110,7 @@ pub(super) const MASK: &str = "********";
 const SECRET_NAMES: [&str; 4] = ["pas", "pw", "secret", "token"];
 
 /// Returns the address with its passwords masked, `None` if it has none.
-///
-/// The address may be invalid, as a password may contain illegal characters: masks in doubt.
+/// It may be invalid, as a password may hold any characters: masks in doubt.
 pub(super) fn cover(text: &str) -> Option<String> {
     let (scheme, _) = text.split_once(':').filter(|(scheme, _)| *scheme != "sqlite")?;
     let marks = if text[scheme.len()..].starts_with("://") { "://" } else { ":" };

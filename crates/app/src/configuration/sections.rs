@@ -106,7 +106,6 @@ pub fn make_folder_of(path: &Path) -> io::Result<()> {
     make_state_folder()
 }
 
-/// Creates the state folder, accessible only by the user.
 pub(crate) fn make_state_folder() -> io::Result<()> {
     let folder = state_folder().ok_or(io::ErrorKind::NotFound)?;
     let mut builder = DirBuilder::new();

@@ -35,7 +35,6 @@ pub enum Resolved {
     },
 }
 
-/// Resolves a doubt or a vanished trade, by the same rules with and without a running bot.
 pub async fn resolve(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> Result<Resolved> {
     let Decision { intent, resolution, reason } = decision.clone();
     let order = ControlOrder::Resolve { intent, resolution, reason };

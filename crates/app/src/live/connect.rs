@@ -65,7 +65,6 @@ pub fn connect_remote(loaded: &Loaded) -> Result<Connection> {
     })
 }
 
-/// Connects to the price API with simulated trades, without the trading token.
 pub fn connect_paper(loaded: &Loaded) -> Result<Connection> {
     let config = &loaded.config;
     loaded.check_simulation()?;

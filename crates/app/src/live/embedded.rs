@@ -134,8 +134,7 @@ fn stale_after_s(factor: f64) -> u32 {
     in_venue_time(STALE_PATIENCE_S, factor).max(usual)
 }
 
-/// Adapts the runtime settings to the embedded venue, which in lock-step has a candle at its close
-/// or never.
+/// In lock-step the embedded venue has a candle at its close or never.
 fn runtime_for(loaded: &Loaded, speed: Speed) -> RuntimeSettings {
     let mut runtime = loaded.config.runtime.clone();
     let delay = loaded.config.simulation.settle_delay_ms.get();
@@ -228,9 +227,7 @@ impl ServedSandbox {
     }
 }
 
-/// Chooses the clock and places the candles on it.
-///
-/// At speed 1 without a start they are shifted to real time, for clients with a clock of their own.
+/// At speed 1 without a start the candles are shifted to real time, for clients with a clock of their own.
 fn timeline_of(settings: &SandboxSettings, series: Vec<CandleSeries>) -> Result<Timeline> {
     let speed = match settings.speed {
         SandboxSpeed::Times(factor) => factor,

@@ -62,7 +62,6 @@ impl JournalSession {
         Ok(Self::Store(Box::new(HeldJournal { url, store, reader })))
     }
 
-    /// Acquires the configured journal and opens the control channel, or neither.
     pub async fn open_with_control(loaded: &Loaded) -> Result<(Self, ControlChannel)> {
         let journal = Self::open(loaded).await?;
         match ControlChannel::open(loaded).await {
@@ -133,8 +132,7 @@ impl JournalSession {
         }
     }
 
-    /// Restores the session from earlier runs and starts the journal of this run at venue time
-    /// `now`.
+    /// Restores the session from earlier runs and starts the journal of this run at venue time `now`.
     pub async fn begin(
         self,
         session: &mut Session,
@@ -267,7 +265,6 @@ impl ControlChannel {
 /// Number of entries below which reading is too fast to show.
 const MANY: u64 = 100_000;
 
-/// Shows the progress of a long reading, after a notice of its cause.
 fn show_reading(reading: WholeReading<'_>, bar: &mut Option<Box<dyn ProgressBar>>, progress: &dyn Progress) {
     if bar.is_none()
         && let Some(notice) = notice_of(reading)

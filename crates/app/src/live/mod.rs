@@ -197,7 +197,6 @@ async fn prepare(
     Ok((watch, doors, account, balance))
 }
 
-/// Restores the session from the journal and checks that it may trade.
 async fn recover(
     loaded: &Loaded,
     (journal, mut session): (JournalSession, Session),

@@ -1,6 +1,4 @@
-//! Result folder of a sweep or walk-forward run: trial journals and final results.
-//!
-//! If it is on object storage, files are written locally and uploaded when complete.
+//! Result folder of a search, on object storage if its path is an address: files are uploaded when complete.
 
 use super::PreparedSearch;
 use crate::bots::own_durations_of;
@@ -122,7 +120,6 @@ impl ResultFolder {
         Ok(remote.shown().join(name))
     }
 
-    /// Writes a file atomically.
     pub fn put(&self, name: &str, fill: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> Result<PathBuf> {
         let (path, bytes) = self.write(name, fill)?;
         let Some(remote) = &self.remote else { return Ok(path) };
@@ -143,10 +140,7 @@ impl ResultFolder {
     }
 }
 
-/// Renders the best parameters as an overlay for the searched configuration, with built-in price
-/// steps.
-///
-/// A comment lists durations that the strategy chooses itself.
+/// Renders the best parameters as an overlay for the searched configuration, with built-in price steps.
 pub fn best_bot(prepared: &PreparedSearch<'_>, bot: &BotSettings) -> Result<String> {
     let mut best = prepared.written.clone();
     best["params"] = bot.params.clone();

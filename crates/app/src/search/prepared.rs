@@ -237,8 +237,7 @@ fn sweep_settings(arguments: &SearchTerms, space: &Space) -> Result<SweepSetting
     })
 }
 
-/// Checks the expiries of the bot and of its strategy. Returns a warning if one is too short and
-/// that is allowed.
+/// Returns a warning if an expiry of the bot or its strategy is too short and that is allowed.
 fn check_expiries(
     (entry, space): (&StrategyEntry, &Space),
     candles: &Candles,

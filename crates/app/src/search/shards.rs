@@ -136,8 +136,7 @@ impl SearchPlan {
         Ok(self)
     }
 
-    /// Derives a shard from the journals of all earlier rounds; `None` if the search does not
-    /// learn.
+    /// Derives a shard from the journals of all earlier rounds; `None` if the search does not learn.
     pub fn round_shard(
         &self,
         (folder, number): (&ResultFolder, u64),

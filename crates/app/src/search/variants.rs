@@ -68,9 +68,8 @@ fn run_of(identity: &Value) -> String {
     blake3::hash(identity.to_string().as_bytes()).to_hex()[..16].to_owned()
 }
 
-/// Records the trials of a sweep as variants and returns the new total, `None` if none are counted.
-///
-/// A complete sweep also detects sets rewritten since an earlier sweep on fewer of these candles.
+/// Records the trials of a sweep and returns the new total, `None` if none are counted. A complete sweep also
+/// detects sets rewritten since an earlier sweep on fewer of these candles.
 pub fn count_sweep(
     (sweep, job): (&SweepRun<'_>, &Sweep<'_>),
     (rows, end): (&[TrialRow], LookEnd),

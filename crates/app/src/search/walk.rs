@@ -347,8 +347,7 @@ pub enum WalkShard {
 }
 
 impl WalkRun<'_> {
-    /// Cuts the trials into at least `shards` shards, the same number per window, in a learning
-    /// search one.
+    /// Cuts the trials into at least `shards` shards, the same number per window; a learning search into one.
     pub fn plan(&self, shards: NonZeroU64) -> Result<SearchPlan> {
         let search = &self.prepared.sweep.search;
         let sets = search.most_sets(&self.prepared.space).map_err(|error| self.failure(error))?;

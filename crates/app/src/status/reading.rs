@@ -33,8 +33,7 @@ pub(super) async fn ask_bot(loaded: &Loaded) -> Result<Option<RunState>> {
     })
 }
 
-/// Counts signals and decisions from a line on, `None` without signals. Malformed input is in no
-/// entry.
+/// Counts signals and decisions from a line on, `None` without signals. No entry has malformed input.
 pub(super) async fn signals_since(reader: &mut Reader, begun: u64) -> Result<Option<SignalTally>> {
     let lines = reader.outside_signals_from(begun).await?;
     let mut tally = SignalTally::default();

@@ -75,9 +75,8 @@ impl RemoteFolder {
         Ok(self.storage.put(&self.url.join(name), bytes)?)
     }
 
-    /// Uploads a finished file and returns whether it is now the stored version.
-    ///
-    /// Replaces only the version that was downloaded, so that a faster writer is never overwritten.
+    /// Uploads a finished file and returns whether it is now the stored version. It replaces only the version
+    /// that was downloaded, so that a faster writer is never overwritten.
     pub(crate) fn keep(&self, name: &str) -> Result<bool, AppError> {
         // A file that was made here is not replaced by the stored version.
         self.look(name, |url, object| Ok(self.storage.read(url, object)?))?;

@@ -1,8 +1,4 @@
 //! From a rule to a validated result: its candles, its search and the division of the candles.
-//!
-//! The steps are those of [`search`](crate::search), [`validation`](crate::validation) and
-//! [`data::check`](crate::data::check). This module supplies their defaults: the searched
-//! parameters, the number of sets and the division of the candles.
 
 mod candles;
 
@@ -42,10 +38,8 @@ pub struct TunePlan<'a> {
 }
 
 impl<'a> TunePlan<'a> {
-    /// Fills in what the terms leave open, and checks everything.
-    ///
-    /// Searches all parameters that have a range, with at most [`MOST_SETS`] sets: the whole grid,
-    /// or a sample of it. A bot without such parameters is tested unchanged.
+    /// Searches all parameters that have a range, with at most [`MOST_SETS`] sets: the whole grid, or a
+    /// sample of it. A bot without such parameters is tested unchanged.
     pub fn prepare(
         mut terms: SearchTerms,
         hold_out: f64,

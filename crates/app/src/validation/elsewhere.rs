@@ -12,8 +12,7 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Processes in which all surroundings differ. A dependency on a two-valued property is missed once
-/// in 2^6.
+/// A dependency on a two-valued property is missed once in 2^6.
 const PROCESSES: usize = 6;
 /// Reads above this number of bytes are not caused by the measurement itself.
 const LEAST: u64 = 32;
@@ -202,12 +201,10 @@ fn names(folder: &Path) -> Vec<String> {
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Maximum number of candles, the newest ones. A strategy that knows the future knows it there,
-/// too.
+/// The newest ones: a strategy that knows the future knows it there, too.
 const MAX_CANDLES: usize = 200_000;
 
-/// Verifies a set of a sweep: the strategy must decide alike without later candles, under other
-/// times and prices, and in a new process.
+/// The strategy must decide alike without later candles, under other times and prices, and in a new process.
 pub fn verify_best(
     itself: &Itself,
     subject: &Subject,

@@ -29,8 +29,7 @@ use std::time::Duration;
 pub const CHECKS: u64 = 15;
 /// Maximum number of candles of a file, the newest ones: every check shows them dozens of times.
 const MAX_CANDLES: usize = 50_000;
-/// Maximum number of unseen candles, on which rare or late cheating shows. `PATIENCE` limits the
-/// time.
+/// Maximum number of unseen candles, on which rare or late cheating shows. `PATIENCE` limits the time.
 const MAX_UNSEEN: usize = 100_000;
 const PATIENCE: Duration = Duration::from_millis(100);
 const FIRST_RUN: Duration = Duration::from_secs(1);
@@ -101,7 +100,6 @@ impl From<BuildError> for CheckError {
 }
 
 /// Runs every check in a new process, without a market on three synthetic ones.
-///
 /// `progress` receives the number of checks begun, several times a second.
 pub fn examine(
     subject: &Subject,
