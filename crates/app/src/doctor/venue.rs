@@ -1,7 +1,7 @@
 //! The venue client of the checks, and the checks of its clock, token, wallets and open trades.
 
 use super::finding::{Check, Finding, QUESTION};
-use crate::configuration::{Config, Loaded, Mode, asset_types, credentials, journal_url};
+use crate::configuration::{Config, Loaded, asset_types, credentials, journal_url};
 use crate::recent::read_recent;
 use candlewick_api::HttpBroker;
 use candlewick_broker::clock::{Clock, SystemClock};
@@ -178,10 +178,8 @@ pub(super) async fn check_wallets(asked: &Asked, config: &Config, samples: &mut 
 }
 
 fn judge_balances(balances: &Balances, config: &Config) -> Finding {
-    let (account, name) = match config.account.mode {
-        Mode::Demo => (Account::Demo, "DEMO"),
-        Mode::Real => (Account::Real, "REAL"),
-    };
+    let account = config.account.mode.account();
+    let name = if account == Account::Real { "REAL" } else { "DEMO" };
     let Some(balance) = balances.of(account) else {
         let types: BTreeSet<&str> = balances.wallets.iter().map(|wallet| wallet.type_name.as_str()).collect();
         let types = types.into_iter().collect::<Vec<_>>().join(", ");
@@ -220,15 +218,11 @@ pub(super) async fn check_open_trades(asked: &Asked, loaded: &Loaded) -> Finding
     if let (true, Some(error)) = (listing.trades.is_empty(), &listing.ended_early) {
         return Check::OpenTrades.fail(error.to_string(), remedy(error, Api::Trading));
     }
-    let account = match loaded.config.account.mode {
-        Mode::Demo => Account::Demo,
-        Mode::Real => Account::Real,
-    };
     let known = match journal_url(loaded) {
         Ok(url) => known_trades(&url).await,
         Err(_) => None,
     };
-    judge_trades(&listing, account, known.as_ref())
+    judge_trades(&listing, loaded.config.account.mode.account(), known.as_ref())
 }
 
 async fn known_trades(url: &JournalUrl) -> Option<BTreeSet<String>> {

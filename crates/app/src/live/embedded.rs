@@ -1,7 +1,7 @@
 //! Sandboxes: embedded in the process of the bots, and standalone.
 
+use super::Connection;
 use super::journal_session::observer;
-use super::{Connection, WaitingRequests};
 use crate::candles;
 use crate::configuration::{Loaded, Problems, asset_types};
 use crate::error::{AppError, Result};
@@ -86,21 +86,13 @@ impl Embedded {
         let venue = Arc::new(venue_at(&running, loaded, Arc::clone(&clock))?.with_observer(observer));
         drop(hold);
         let runtime = runtime_for(loaded, speed);
-        let asked = Arc::clone(&venue);
-        let waiting: WaitingRequests = Arc::new(move || asked.waiting_requests());
         let connection = Connection {
-            unrecognised: venue.unrecognised(),
-            requests_per_second: 0.0,
-            token: venue.token_state(),
-            market: Arc::clone(&venue) as _,
-            broker: venue,
-            clock,
             runtime,
             account: Account::Demo,
             trading: TradingMode::Sandbox,
             exchanges,
             until,
-            waiting,
+            ..Connection::over_http(loaded, Arc::clone(&venue), venue, clock)
         };
         Ok(Self { running, connection, start, end })
     }

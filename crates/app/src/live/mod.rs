@@ -25,6 +25,7 @@ use crate::lints::idle_blackouts;
 use crate::notify::Alerts;
 use crate::progress::Progress;
 use crate::signals::ClosedDoors;
+use candlewick_api::HttpBroker;
 use candlewick_broker::clock::Clock;
 use candlewick_broker::{Account as AccountKind, Broker, MarketData, TokenState, UnrecognisedData};
 use candlewick_engine::{Halt, Header, Session, SessionSettings, check_stakes};
@@ -60,7 +61,49 @@ pub struct Connection {
     pub waiting: WaitingRequests,
 }
 
-pub type WaitingRequests = Arc<dyn Fn() -> Vec<(&'static str, usize)> + Send + Sync>;
+type WaitingRequests = Arc<dyn Fn() -> Vec<(&'static str, usize)> + Send + Sync>;
+
+impl Connection {
+    /// The configured wallet, without limits of requests or time.
+    fn new(
+        loaded: &Loaded,
+        market: Arc<dyn MarketData>,
+        broker: Arc<dyn Broker>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        let account = loaded.config.account.mode.account();
+        let is_real = account == AccountKind::Real;
+        Self {
+            market,
+            broker,
+            clock,
+            runtime: loaded.config.runtime.clone(),
+            account,
+            trading: if is_real { TradingMode::Real } else { TradingMode::Demo },
+            requests_per_second: 0.0,
+            exchanges: mpsc::channel(1).1,
+            unrecognised: Arc::new(UnrecognisedData::new()),
+            token: Arc::default(),
+            until: None,
+            waiting: Arc::new(Vec::new),
+        }
+    }
+
+    fn over_http(
+        loaded: &Loaded,
+        venue: Arc<HttpBroker>,
+        broker: Arc<dyn Broker>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        let asked = Arc::clone(&venue);
+        Self {
+            unrecognised: venue.unrecognised(),
+            token: venue.token_state(),
+            waiting: Arc::new(move || asked.waiting_requests()),
+            ..Self::new(loaded, venue, broker, clock)
+        }
+    }
+}
 
 pub struct FrontEnd<'a> {
     pub journal: JournalSession,
