@@ -40,20 +40,18 @@ impl Loaded {
     /// Layers `files`, or `base` without any, over the defaults, then the environment and `flags`.
     /// The risk limits of `base` apply only to its own bots.
     pub fn read(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self> {
-        let mut layers = Vec::new();
-        for file in files {
-            layers.push(Layer::read_file(file)?);
-        }
+        let mut layers = files.iter().map(|file| Layer::read_file(file)).collect::<Result<Vec<_>>>()?;
         layers.push(Layer::environment()?);
         for flag in flags {
-            let layer = Layer::flag(flag);
-            layer.refuse_password()?;
-            layers.push(layer);
+            flag.0.refuse_password()?;
+            layers.push(flag.0);
         }
         if files.is_empty() && base == Base::Sandbox {
-            let has_other_bots = layers.iter().any(|layer| layer.sets("bots"));
-            let built_in = Layer::built_in()?;
-            layers.insert(0, if has_other_bots { built_in.without("risk") } else { built_in });
+            let mut built_in = Layer::built_in()?;
+            if layers.iter().any(|layer| layer.values.contains_key("bots")) {
+                built_in.values.remove("risk");
+            }
+            layers.insert(0, built_in);
         }
         layers.insert(0, Layer::defaults()?);
         let whole = |file: &PathBuf| std::fs::canonicalize(file).unwrap_or_else(|_| file.clone());
@@ -63,7 +61,7 @@ impl Loaded {
     /// Layers a plan over defaults and environment, then `flags`.
     pub(crate) fn of_plan(path: &Path, sections: &Json, flags: Vec<Flag>) -> Result<Self> {
         let mut layers = vec![Layer::defaults()?, Layer::environment()?, Layer::of_plan(path, sections)?];
-        layers.extend(flags.into_iter().map(Layer::flag));
+        layers.extend(flags.into_iter().map(|flag| flag.0));
         Self::stack(layers)
     }
 

@@ -274,6 +274,7 @@ fn judge_trades(listing: &TradeListing, account: Account, known: Option<&BTreeSe
 mod tests {
     use super::super::finding::Mark;
     use super::*;
+    use crate::configuration::Mode;
     use candlewick_broker::WalletName;
     use candlewick_sdk::Outcome;
 
