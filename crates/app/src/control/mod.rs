@@ -12,9 +12,12 @@ pub use running::find_running_bot;
 
 use crate::error::{AppError, ErrorKind, Result};
 use candlewick_records::{describe_halt, utc};
-use candlewick_runtime::control::{Blockage, ControlAnswer, Phase, RunState, SignalTally};
+use candlewick_runtime::control::{
+    Blockage, ControlAnswer, ControlOrder, ControlRequest, Phase, RunState, SignalTally,
+};
 use candlewick_sdk::visible;
 use std::fmt::Write as _;
+use tokio::sync::{mpsc, oneshot};
 
 fn done(answer: ControlAnswer) -> Result<RunState> {
     let problem = match answer {
@@ -35,6 +38,17 @@ fn done(answer: ControlAnswer) -> Result<RunState> {
         ControlAnswer::Unanswered { problem } => format!("nobody knows whether it is done: {problem}"),
     };
     Err(AppError::new(ErrorKind::OrderNotConfirmed, problem))
+}
+
+/// Asks the run of this process, `None` if it has ended.
+#[cfg_attr(not(any(feature = "metrics", feature = "notify")), allow(dead_code, reason = "nobody asks then"))]
+pub(crate) async fn ask_run(
+    orders: &mpsc::WeakSender<ControlRequest>,
+    order: ControlOrder,
+) -> Option<ControlAnswer> {
+    let (answer, answered) = oneshot::channel();
+    orders.upgrade()?.send(ControlRequest::new(order, answer)).await.ok()?;
+    answered.await.ok()
 }
 
 fn of_argument(error: AppError) -> AppError {

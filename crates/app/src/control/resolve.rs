@@ -219,19 +219,11 @@ fn judge(contents: &JournalContents, id: IntentId, resolution: Resolution) -> Re
     let row = contents.book.row(id);
     let row = row.ok_or_else(|| AppError::invalid(format!("the journal has no trade #{id}")))?;
     let is_named = contents.book.venue_id(row).is_some();
-    let may_be = match (row.state, resolution) {
-        (IntentState::Open, Resolution::Settled(_)) => is_named,
-        (IntentState::Open, Resolution::Adopt(_)) => !is_named,
-        (IntentState::InDoubt | IntentState::InFlight, Resolution::Adopt(_) | Resolution::NotOpened)
-        | (IntentState::NotOpened | IntentState::Rejected | IntentState::NotSent, Resolution::Adopt(_)) => {
-            true
-        }
-        (_, Resolution::Settled(_))
-        | (
-            IntentState::NotOpened | IntentState::Open | IntentState::Rejected | IntentState::NotSent,
-            Resolution::NotOpened,
-        )
-        | (IntentState::Settled, _) => false,
+    let may_be = match resolution {
+        Resolution::Settled(_) => row.state == IntentState::Open && is_named,
+        Resolution::Adopt(_) if row.state == IntentState::Open => !is_named,
+        Resolution::Adopt(_) => row.state != IntentState::Settled,
+        Resolution::NotOpened => matches!(row.state, IntentState::InDoubt | IntentState::InFlight),
     };
     if !may_be {
         let state = row.state.as_str();

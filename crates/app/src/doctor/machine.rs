@@ -226,10 +226,7 @@ fn remedy_of_journal(error: &JournalError) -> &'static str {
         }
         JournalError::OlderSchema { .. } => "let a bot of this program write it",
         JournalError::HeldBy { .. } | JournalError::LostLease { .. } => "stop the other process",
-        JournalError::JournalExists { .. }
-        | JournalError::OnServer { .. }
-        | JournalError::NotFound { .. }
-        | JournalError::Unexpected { .. } => "look at the file, and at journal.url",
+        _ => "look at the file, and at journal.url",
     }
 }
 

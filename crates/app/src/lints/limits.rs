@@ -6,6 +6,7 @@ use crate::configuration::Config;
 use candlewick_engine::{
     BotSettings, IfRefused, LadderEntry, LadderInDay, PauseCause, RiskSettings, StakeSettings, check_stakes,
 };
+use candlewick_records::counted;
 use candlewick_sdk::Symbol;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::rust_decimal::prelude::FromPrimitive as _;
@@ -78,9 +79,8 @@ fn loss_counts(bot: &BotSettings, risk: &RiskSettings, levels: u32) -> Vec<Strin
     counts.push((format!("risk.bots.{}.max_loss_streak", bot.name), own));
     counts.push(("risk.max_loss_streak".to_owned(), risk.max_loss_streak));
     counts.retain(|(_, losses)| (1..levels).contains(losses));
-    let describe = |(key, losses): (String, u32)| {
-        format!("{key} (after {losses} {})", if losses == 1 { "loss" } else { "losses" })
-    };
+    let describe =
+        |(key, losses): (String, u32)| format!("{key} (after {})", counted(losses, "loss", "losses"));
     counts.into_iter().map(describe).collect()
 }
 

@@ -5,7 +5,6 @@ use crate::configuration::{AlertEvent as Kind, NotifySettings};
 use candlewick_engine::{Edge, IntentId, Rule};
 use candlewick_notify::{Alert, Severity};
 use candlewick_runtime::Funds;
-use candlewick_runtime::control::VenueApi;
 use candlewick_runtime::events::{OrderFacts, RunEvent, TradeFacts};
 use candlewick_sdk::{Millis, MoneyScale, price_text, visible};
 use std::collections::{BTreeMap, BTreeSet};
@@ -136,10 +135,18 @@ fn alert_of(at: Millis, event: RunEvent) -> Option<Alert> {
         }
         RunEvent::Resumed => plain(Kind::Resumed, "trades are opened again".to_owned()),
         RunEvent::Reloaded => plain(Kind::Reloaded, "settings that were read again are in force".to_owned()),
-        RunEvent::VenueSilent { heard, api } => plain(Kind::VenueSilent, describe_silence(at, heard, api)),
+        RunEvent::VenueSilent { heard, api } => {
+            let ago = heard.map(|heard| format!(" for {} s", (at - heard).get() / 1_000)).unwrap_or_default();
+            let text = format!("{} has not answered{ago}, and requests to it fail", api.label());
+            plain(Kind::VenueSilent, text)
+        }
         RunEvent::VenueHeard { api } => plain(Kind::VenueHeard, format!("{} answers again", api.label())),
         RunEvent::SeriesLate { symbol, interval, since, is_unanswered } => {
-            let text = describe_late(at, (&symbol, &interval), since, is_unanswered);
+            let seconds = (at - since).get() / 1_000;
+            let why = if is_unanswered { "requests fail" } else { "the price API answers without it" };
+            let text = format!(
+                "{symbol} {interval} has had no candle for {seconds} s: {why}; nothing is opened on it"
+            );
             Some(of_series(at, Kind::SeriesLate, symbol, &text))
         }
         RunEvent::SeriesRecovered { symbol, interval, .. } => {
@@ -168,42 +175,13 @@ fn alert_of(at: Millis, event: RunEvent) -> Option<Alert> {
             let waits = format!("{unfinished} are open or in doubt, and waited for");
             plain(Kind::Stopping, format!("no more trades are opened; {waits}"))
         }
-        RunEvent::Opened { .. }
-        | RunEvent::Settled { .. }
-        | RunEvent::Rejected { .. }
-        | RunEvent::InDoubt { .. }
-        | RunEvent::Resolved { .. }
-        | RunEvent::Refused { .. }
-        | RunEvent::Day { .. }
-        | RunEvent::Started { .. }
-        | RunEvent::Note { .. }
-        | RunEvent::Candle { .. }
-        | RunEvent::Signal { .. }
-        | RunEvent::Updated { .. }
-        | RunEvent::NotSent { .. }
-        | RunEvent::NotOpened { .. }
-        | RunEvent::Corrected { .. }
-        | RunEvent::SecondTradeSettled { .. }
-        | RunEvent::Wallet { .. }
-        | RunEvent::WalletDifference { .. }
-        | RunEvent::Skew { .. }
-        | RunEvent::Ended(_) => None,
+        _ => None,
     }
 }
 
 pub(super) fn alert(at: Millis, kind: Kind, text: &str) -> Alert {
     let severity = match kind {
         Kind::Opened | Kind::Settled => Severity::Info,
-        Kind::Started
-        | Kind::Ended
-        | Kind::Stopping
-        | Kind::Resolved
-        | Kind::Resumed
-        | Kind::Reloaded
-        | Kind::VenueHeard
-        | Kind::SeriesRecovered
-        | Kind::Verdict
-        | Kind::Test => Severity::Notice,
         Kind::Rejected
         | Kind::Doubt
         | Kind::Limit
@@ -217,6 +195,7 @@ pub(super) fn alert(at: Millis, kind: Kind, text: &str) -> Alert {
         | Kind::VenueSilent
         | Kind::SeriesLate
         | Kind::Alarm => Severity::Critical,
+        _ => Severity::Notice,
     };
     // What a venue says is one line, and nothing but its letters.
     Alert::new(at.get(), severity, &name_of(kind), visible(text))
@@ -240,19 +219,6 @@ fn of_series(at: Millis, kind: Kind, symbol: String, text: &str) -> Alert {
 
 fn because(reason: Option<String>) -> String {
     reason.map_or(String::new(), |reason| format!(": {reason}"))
-}
-
-fn describe_silence(at: Millis, heard: Option<Millis>, api: VenueApi) -> String {
-    let ago = heard.map(|heard| (at - heard).get() / 1_000);
-    let ago = ago.map_or(String::new(), |seconds| format!(" for {seconds} s"));
-    format!("{} has not answered{ago}, and requests to it fail", api.label())
-}
-
-fn describe_late(at: Millis, series: (&str, &str), since: Millis, is_unanswered: bool) -> String {
-    let (symbol, interval) = series;
-    let seconds = (at - since).get() / 1_000;
-    let why = if is_unanswered { "requests fail" } else { "the price API answers without it" };
-    format!("{symbol} {interval} has had no candle for {seconds} s: {why}; nothing is opened on it")
 }
 
 fn without_numbers(text: &str) -> String {
@@ -280,6 +246,7 @@ fn trade_words(trade: &TradeFacts) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use candlewick_runtime::control::VenueApi;
     use candlewick_sdk::{Direction, Money, Outcome};
 
     fn facts() -> Facts {

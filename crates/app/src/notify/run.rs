@@ -4,7 +4,7 @@ use super::Tested;
 use super::channels::{OpenChannel, name_of, open_all, open_chats, pace};
 use super::facts::{Facts, alert};
 use crate::configuration::{AlertEvent, Loaded, Problems, section_problems};
-use crate::control::describe;
+use crate::control::{ask_run, describe};
 use crate::error::AppError;
 use crate::live::stop_name;
 use candlewick_broker::clock::{Clock, Stopwatch, SystemClock};
@@ -16,7 +16,7 @@ use candlewick_sdk::{Millis, suggest};
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
@@ -210,29 +210,19 @@ async fn answer_chat(mut questions: mpsc::Receiver<ChatQuestion>, orders: mpsc::
             ChatRequest::Status => ControlOrder::Status,
             ChatRequest::Halt { by } => ControlOrder::Halt { reason: format!("by a chat ({by})") },
         };
-        let words = timeout(CHAT_PATIENCE, ask(order, &orders)).await;
-        let words =
-            words.unwrap_or_else(|_| "The run has not answered in time: ask for its /status.".to_owned());
+        let words = match timeout(CHAT_PATIENCE, ask_run(&orders, order)).await {
+            Ok(Some(ControlAnswer::Done { state })) => describe(&state),
+            Ok(Some(
+                ControlAnswer::Refused { problem }
+                | ControlAnswer::VenueFailed { problem }
+                | ControlAnswer::Unanswered { problem },
+            )) => problem,
+            Ok(Some(ControlAnswer::Signal { .. })) => "Taken.".to_owned(),
+            Ok(None) => "The run has ended, or is about to.".to_owned(),
+            Err(_) => "The run has not answered in time: ask for its /status.".to_owned(),
+        };
         // Whoever asked may have gone.
         let _ = answer.send(words);
-    }
-}
-
-async fn ask(order: ControlOrder, orders: &mpsc::WeakSender<ControlRequest>) -> String {
-    let (answer, answered) = oneshot::channel();
-    let asked = async {
-        orders.upgrade()?.send(ControlRequest::new(order, answer)).await.ok()?;
-        answered.await.ok()
-    };
-    match asked.await {
-        Some(ControlAnswer::Done { state }) => describe(&state),
-        Some(
-            ControlAnswer::Refused { problem }
-            | ControlAnswer::VenueFailed { problem }
-            | ControlAnswer::Unanswered { problem },
-        ) => problem,
-        Some(ControlAnswer::Signal { .. }) => "Taken.".to_owned(),
-        None => "The run has ended, or is about to.".to_owned(),
     }
 }
 

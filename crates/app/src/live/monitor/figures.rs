@@ -41,8 +41,8 @@ struct OfBot {
     signals: Counter,
     opens: [Counter; RESULTS.len()],
     resolved: [Counter; ENDS.len()],
-    refused: Vec<Counter>,
-    blocked: Vec<Gauge>,
+    refused: [Counter; Rule::ALL.len()],
+    blocked: [Gauge; Rule::ALL.len()],
     settled: [Counter; OUTCOMES.len()],
     profit: Level,
     edges: [Gauge; EDGES.len()],
@@ -73,33 +73,29 @@ pub(crate) struct Figures {
     warnings: Counter,
     journal_failures: Counter,
     journal: Histogram,
-    answers: Vec<Histogram>,
+    answers: [Histogram; Question::ALL.len()],
     scraped: Scraped,
 }
 
 impl Figures {
     pub(crate) fn new(names: Names, budget: f64) -> Self {
         let mut described = Described(Registry::with_prefix("candlewick"));
-        let build = vec![label("version", env!("CARGO_PKG_VERSION"))];
-        described.0.register("build", "The program", Info::new(build));
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        described.0.register("build", "The program", Info::new(vec![("version", version)]));
         let bots = of_bots(&mut described, &names);
         let series = of_series(&mut described, &names);
-        let phases: Family<Labels, Gauge> =
-            described.add("phase", "What the run does with signals: 1 for the phase that it is in");
-        let phases = PHASES.map(|(_, name)| phases.get_or_create(&vec![label("phase", name)]).clone());
+        let phases =
+            described.family("phase", "What the run does with signals: 1 for the phase that it is in");
+        let phases: [Gauge; PHASES.len()] = PHASES.map(|(_, name)| phases.with(&[("phase", name)]));
         phases[0].set(1);
         let buckets = || Histogram::new(SECONDS);
         let answers = Family::<Labels, Histogram>::new_with_constructor(buckets as fn() -> Histogram);
         let help = "Real time from a question to the venue's answer, or until it was given up";
         described.0.register("request_duration_seconds", help, answers.clone());
-        let answers = Question::ALL
-            .map(|question| answers.get_or_create(&vec![label("question", question.as_str())]).clone());
-        let journal = buckets();
-        described.0.register(
-            "journal_write_duration_seconds",
-            "Real time to make the journal durable",
-            journal.clone(),
-        );
+        let answers = Labelled(answers);
+        let answers = Question::ALL.map(|question| answers.with(&[("question", question.as_str())]));
+        let (journal, help) = (buckets(), "Real time to make the journal durable");
+        described.0.register("journal_write_duration_seconds", help, journal.clone());
         let scraped = Scraped::new(&mut described, budget);
         Self {
             bots,
@@ -117,7 +113,7 @@ impl Figures {
             journal_failures: described
                 .add("journal_write_failures", "Times that the journal could not be made durable"),
             journal,
-            answers: answers.to_vec(),
+            answers,
             scraped,
             registry: described.0,
             names,
@@ -248,71 +244,57 @@ impl OfBot {
 }
 
 fn of_bots(described: &mut Described, names: &Names) -> Vec<OfBot> {
-    let signals: Family<Labels, Counter> = described.add("signals", "Signals that were approved");
-    let opens: Family<Labels, Counter> =
-        described.add("opens", "Intents by the first that was known of them");
-    let resolved: Family<Labels, Counter> = described.add("doubts_resolved", "Doubts that are over, by how");
-    let refused: Family<Labels, Counter> =
-        described.add("refusals", "Signals that were refused, by the first rule that did so");
-    let blocked: Family<Labels, Gauge> = described.add(
-        "blocked",
-        "1 for a rule that refuses every signal of the bot for longer than an open trade lasts",
-    );
-    let settled: Family<Labels, Counter> =
-        described.add("settlements", "Trades that settled, by the outcome that was booked first");
-    let profit: Family<Labels, Level> = described.add("profit", "Net profit of what settled in this run");
-    let edges: Family<Labels, Gauge> =
-        described.add("verdict", "What is known of the bot's edge: 1 for the verdict that holds");
-    let judged: Family<Labels, Gauge> = described.add("verdict_trades", "Trades that the verdict rests on");
-    let evidence: Family<Labels, Level> =
-        described.add("verdict_evidence", "Evidence for an edge, and against one, from 1");
-    let thresholds: Family<Labels, Level> =
-        described.add("verdict_threshold", "The evidence with which the verdict falls");
+    let signals = described.family("signals", "Signals that were approved");
+    let opens = described.family("opens", "Intents by the first that was known of them");
+    let resolved = described.family("doubts_resolved", "Doubts that are over, by how");
+    let refused = described.family("refusals", "Signals that were refused, by the first rule that did so");
+    let help = "1 for a rule that refuses every signal of the bot for longer than an open trade lasts";
+    let blocked = described.family("blocked", help);
+    let settled =
+        described.family("settlements", "Trades that settled, by the outcome that was booked first");
+    let profit = described.family("profit", "Net profit of what settled in this run");
+    let edges = described.family("verdict", "What is known of the bot's edge: 1 for the verdict that holds");
+    let judged = described.family("verdict_trades", "Trades that the verdict rests on");
+    let evidence = described.family("verdict_evidence", "Evidence for an edge, and against one, from 1");
+    let thresholds = described.family("verdict_threshold", "The evidence with which the verdict falls");
     let of_bot = |name: &String| {
-        let with = |key: &'static str, value: &str| vec![label("bot", name), label(key, value)];
-        let alone = vec![label("bot", name)];
+        let bot = ("bot", name.as_str());
         OfBot {
-            signals: signals.get_or_create(&alone).clone(),
-            opens: RESULTS.map(|result| opens.get_or_create(&with("result", result)).clone()),
-            resolved: ENDS.map(|end| resolved.get_or_create(&with("how", end)).clone()),
-            refused: Rule::ALL
-                .iter()
-                .map(|rule| refused.get_or_create(&with("rule", rule.as_str())).clone())
-                .collect(),
-            blocked: Rule::ALL
-                .iter()
-                .map(|rule| blocked.get_or_create(&with("rule", rule.as_str())).clone())
-                .collect(),
+            signals: signals.with(&[bot]),
+            opens: RESULTS.map(|result| opens.with(&[bot, ("result", result)])),
+            resolved: ENDS.map(|end| resolved.with(&[bot, ("how", end)])),
+            refused: Rule::ALL.map(|rule| refused.with(&[bot, ("rule", rule.as_str())])),
+            blocked: Rule::ALL.map(|rule| blocked.with(&[bot, ("rule", rule.as_str())])),
             settled: OUTCOMES.map(|outcome| {
-                settled.get_or_create(&with("outcome", &outcome.as_str().to_lowercase())).clone()
+                let outcome = outcome.as_str().to_lowercase();
+                settled.with(&[bot, ("outcome", outcome.as_str())])
             }),
-            profit: profit.get_or_create(&alone).clone(),
-            edges: EDGES.map(|(_, edge)| edges.get_or_create(&with("edge", edge)).clone()),
-            judged: judged.get_or_create(&alone).clone(),
-            evidence: ["for", "against"].map(|side| evidence.get_or_create(&with("side", side)).clone()),
-            thresholds: ["for", "against"].map(|side| thresholds.get_or_create(&with("side", side)).clone()),
+            profit: profit.with(&[bot]),
+            edges: EDGES.map(|(_, edge)| edges.with(&[bot, ("edge", edge)])),
+            judged: judged.with(&[bot]),
+            evidence: ["for", "against"].map(|side| evidence.with(&[bot, ("side", side)])),
+            thresholds: ["for", "against"].map(|side| thresholds.with(&[bot, ("side", side)])),
         }
     };
     names.bots().iter().map(of_bot).collect()
 }
 
 fn of_series(described: &mut Described, names: &Names) -> Vec<OfSeries> {
-    let candles: Family<Labels, Counter> = described.add("candles", "Candles that the strategies were shown");
-    let closed: Family<Labels, Level> =
-        described.add("candle_close_timestamp_seconds", "When the last candle closed, in venue time");
-    let delay: Family<Labels, Level> = described
-        .add("candle_delay_seconds", "How long after its close the last candle was here, in venue time");
-    let staleness: Family<Labels, Level> =
-        described.add("candle_staleness_seconds", "How long ago that was, in venue time");
+    let candles = described.family("candles", "Candles that the strategies were shown");
+    let help = "When the last candle closed, in venue time";
+    let closed = described.family("candle_close_timestamp_seconds", help);
+    let help = "How long after its close the last candle was here, in venue time";
+    let delay = described.family("candle_delay_seconds", help);
+    let staleness = described.family("candle_staleness_seconds", "How long ago that was, in venue time");
     let of_series = |series: &candlewick_sdk::Series| {
-        let labels =
-            vec![label("symbol", series.symbol.as_str()), label("interval", &series.interval.to_string())];
+        let interval = series.interval.to_string();
+        let labels = [("symbol", series.symbol.as_str()), ("interval", interval.as_str())];
         OfSeries {
-            candles: candles.get_or_create(&labels).clone(),
+            candles: candles.with(&labels),
             closed: AtomicI64::new(0),
-            closed_at: closed.get_or_create(&labels).clone(),
-            delay: delay.get_or_create(&labels).clone(),
-            staleness: staleness.get_or_create(&labels).clone(),
+            closed_at: closed.with(&labels),
+            delay: delay.with(&labels),
+            staleness: staleness.with(&labels),
         }
     };
     names.series().iter().map(of_series).collect()
@@ -340,20 +322,9 @@ impl Observer for Figures {
                 }
             }
             Notice::Blocked(blocked) => self.on_blocked(blocked),
-            Notice::Alarm(_) | Notice::Logged { is_alarm: true, .. } => {
-                self.alarms.inc();
-            }
-            Notice::Warning(_) | Notice::Logged { is_alarm: false, .. } => {
-                self.warnings.inc();
-            }
-            Notice::Begins(_)
-            | Notice::Note { .. }
-            | Notice::LeftInDoubt(_)
-            | Notice::Overview(_)
-            | Notice::Price(..)
-            | Notice::Venue { .. }
-            | Notice::Candles { .. }
-            | Notice::Stopping { .. } => {}
+            Notice::Alarm(_) | Notice::Logged { is_alarm: true, .. } => _ = self.alarms.inc(),
+            Notice::Warning(_) | Notice::Logged { is_alarm: false, .. } => _ = self.warnings.inc(),
+            _ => {}
         }
     }
 
@@ -372,7 +343,7 @@ impl Observer for Figures {
     }
 }
 
-pub(super) type Labels = Vec<(&'static str, String)>;
+type Labels = Vec<(&'static str, String)>;
 pub(super) type Level = Gauge<f64, AtomicU64>;
 
 pub(super) struct Described(pub(super) Registry);
@@ -383,10 +354,22 @@ impl Described {
         self.0.register(name, help, metric.clone());
         metric
     }
+
+    pub(super) fn family<M: Default>(&mut self, name: &str, help: &str) -> Labelled<M>
+    where
+        Family<Labels, M>: Metric,
+    {
+        Labelled(self.add(name, help))
+    }
 }
 
-pub(super) fn label(name: &'static str, value: &str) -> (&'static str, String) {
-    (name, value.to_owned())
+pub(super) struct Labelled<M>(Family<Labels, M>);
+
+impl<M: Clone> Labelled<M> {
+    pub(super) fn with(&self, labels: &[(&'static str, &str)]) -> M {
+        let labels = labels.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+        self.0.get_or_create_owned(&labels)
+    }
 }
 
 /// Converts OpenMetrics to text format 0.0.4, which every scraper reads.

@@ -1,10 +1,9 @@
 //! Metrics that are sampled at each scrape.
 
 use super::Sources;
-use super::figures::{Described, Labels, Level, label};
+use super::figures::{Described, Labelled, Level};
 use super::health::Health;
 use candlewick_runtime::control::{RunState, VenueApi};
-use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 
 pub(super) struct Scraped {
@@ -20,41 +19,33 @@ pub(super) struct Scraped {
     late_series: Gauge,
     followers: Gauge,
     missed: Gauge,
-    waiting: Family<Labels, Gauge>,
+    waiting: Labelled<Gauge>,
     slowest: Level,
     streams: [Gauge; 2],
 }
 
 impl Scraped {
     pub(super) fn new(described: &mut Described, requests_per_second: f64) -> Self {
-        let skew: Family<Labels, Level> = described
-            .add("clock_ahead_seconds", "How far the venue's clock is ahead of ours: at least and at most");
-        let skew = ["low", "high"].map(|bound| skew.get_or_create(&vec![label("bound", bound)]).clone());
-        let budget: Level = described.add(
-            "requests_per_second_limit",
-            "Requests a second that the venue is asked at most; 0: no limit",
-        );
+        let help = "How far the venue's clock is ahead of ours: at least and at most";
+        let skew = described.family("clock_ahead_seconds", help);
+        let help = "Requests a second that the venue is asked at most; 0: no limit";
+        let budget: Level = described.add("requests_per_second_limit", help);
         budget.set(requests_per_second);
-        let streams: Family<Labels, Gauge> = described.add(
-            "price_streams",
-            "Symbols whose prices stream, and those whose prices should and are asked for",
-        );
-        let streams =
-            ["streaming", "missed"].map(|state| streams.get_or_create(&vec![label("state", state)]).clone());
-        let of_api: Family<Labels, Gauge> =
-            described.add("venue_api_heard", "0 while this API of the venue is silent");
+        let help = "Symbols whose prices stream, and those whose prices should and are asked for";
+        let streams = described.family("price_streams", help);
+        let of_api = described.family("venue_api_heard", "0 while this API of the venue is silent");
         let of_api = VenueApi::ALL.map(|api| {
             let name = match api {
                 VenueApi::Trading => "trading",
                 VenueApi::Prices => "prices",
             };
-            of_api.get_or_create(&vec![label("api", name)]).clone()
+            of_api.with(&[("api", name)])
         });
         Self {
             open: described.add("open_trades", "Trades that have not settled"),
             in_flight: described.add("opens_in_flight", "Opens whose answers are awaited"),
             in_doubt: described.add("doubts_open", "Intents that may or may not be trades"),
-            skew,
+            skew: ["low", "high"].map(|bound| skew.with(&[("bound", bound)])),
             heard_at: described
                 .add("venue_heard_timestamp_seconds", "When the venue last answered, in venue time"),
             loop_age: described.add("loop_age_seconds", "Real time since the run's loop last went round"),
@@ -67,12 +58,12 @@ impl Scraped {
             missed: described
                 .add("events_missed", "Events that were left out, because they were not taken in time"),
             waiting: described
-                .add("requests_waiting", "Requests that wait for their turn, by what they are worth"),
+                .family("requests_waiting", "Requests that wait for their turn, by what they are worth"),
             slowest: described.add(
                 "slowest_candle_delay_seconds",
                 "How late the candle is that comes the latest after its close, or is waited for the longest, in venue time",
             ),
-            streams,
+            streams: ["streaming", "missed"].map(|state| streams.with(&[("state", state)])),
         }
     }
 
@@ -109,7 +100,7 @@ impl Scraped {
         self.followers.set(count(sources.feed.followers()));
         self.missed.set(i64::try_from(sources.feed.missed()).unwrap_or(i64::MAX));
         for (priority, waiting) in (sources.waiting)() {
-            self.waiting.get_or_create(&vec![label("priority", priority)]).set(count(waiting));
+            self.waiting.with(&[("priority", priority)]).set(count(waiting));
         }
     }
 }
