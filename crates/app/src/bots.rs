@@ -4,7 +4,7 @@ use crate::configuration::{Loaded, Problem, ProblemKind, Problems};
 use crate::error::AppError;
 use crate::traded_symbols::TradedSymbols;
 use candlewick_backtest::BacktestError;
-use candlewick_engine::{Blackout, BotSettings, EngineError, SessionSettings};
+use candlewick_engine::{Blackout, BotSettings, EngineError, RiskSettings, SessionSettings};
 use candlewick_history::gaps;
 use candlewick_rules::indicator_names;
 use candlewick_sandbox::StartTime;
@@ -100,17 +100,19 @@ impl BotSet {
 }
 
 fn payout_as_share(loaded: &Loaded) -> Vec<Problem> {
-    let risk = &loaded.config.risk;
-    let by_symbol = risk.min_payout_percent_by_symbol.iter();
-    let by_symbol =
-        by_symbol.map(|(name, least)| (format!("risk.min_payout_percent_by_symbol.{name}"), *least));
-    let least = std::iter::once(("risk.min_payout_percent".to_owned(), risk.min_payout_percent));
     let problem = |(key, share): (String, f64)| {
         let percent = Payout::percent_of_share(share)?;
         let problem = format!("payouts are in percent; did you mean {percent}?");
         Some(loaded.problem(&key, problem).value(share.to_string()))
     };
-    least.chain(by_symbol).filter_map(problem).collect()
+    minimum_payouts(&loaded.config.risk).filter_map(problem).collect()
+}
+
+pub(crate) fn minimum_payouts(risk: &RiskSettings) -> impl Iterator<Item = (String, f64)> {
+    let by_symbol = risk.min_payout_percent_by_symbol.iter();
+    let by_symbol =
+        by_symbol.map(|(name, least)| (format!("risk.min_payout_percent_by_symbol.{name}"), *least));
+    std::iter::once(("risk.min_payout_percent".to_owned(), risk.min_payout_percent)).chain(by_symbol)
 }
 
 fn limits_of_nobody(loaded: &Loaded) -> Vec<Problem> {

@@ -125,10 +125,10 @@ const LINTS: [Lint; 28] = [
 
 pub fn run(input: &LintInput<'_>, stage: Stage) -> Vec<LintFinding> {
     let lints = LINTS.iter().filter(|Lint(_, stages, _)| stage == Stage::Check || stages.contains(&stage));
-    let findings = lints.flat_map(|&Lint(lint, _, check)| {
+    let found = |&Lint(lint, _, check): &Lint| {
         check(input).into_iter().map(move |text| LintFinding { lint, text })
-    });
-    findings.collect()
+    };
+    lints.flat_map(found).collect()
 }
 
 pub fn texts(input: &LintInput<'_>, stage: Stage) -> Vec<String> {

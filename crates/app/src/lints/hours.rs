@@ -49,11 +49,11 @@ pub(super) fn disjoint_hours(input: &LintInput<'_>) -> Vec<String> {
         if all.len() < 2 || starts.any(|at| is_open(&all, at)) {
             return None;
         }
-        let places = all.iter().map(|own| {
+        let describe = |own: &Windows| {
             let hours: Vec<String> = own.hours.iter().map(|(hours, _)| describe_hours(hours)).collect();
             format!("{} ({})", own.place, hours.join(", "))
-        });
-        let places: Vec<String> = places.collect();
+        };
+        let places: Vec<String> = all.iter().map(describe).collect();
         Some(format!("it can never trade its own signals: {} do not overlap", places.join(" and ")))
     })
 }
@@ -85,20 +85,17 @@ fn is_split(window: &Window, day: DayStart, group: &[Windows]) -> bool {
 fn has_day_limit(risk: &RiskSettings) -> bool {
     // The default number of trades is out of reach, and a pause without a length lasts until the day ends.
     let default = RiskSettings::default().max_trades_per_day;
+    let amounts = [risk.daily_loss_limit, risk.daily_profit_target];
+    let percentages = [risk.daily_loss_limit_percent, risk.daily_profit_target_percent];
     ![0, default].contains(&risk.max_trades_per_day)
         || risk.pauses.iter().any(|pause| pause.for_s == 0)
-        || is_any_set(
-            [risk.daily_loss_limit, risk.daily_profit_target],
-            [risk.daily_loss_limit_percent, risk.daily_profit_target_percent],
-        )
+        || is_any_set(amounts, percentages)
 }
 
 fn has_own_day_limit(own: &BotLimitSettings) -> bool {
-    own.max_trades_per_day > 0
-        || is_any_set(
-            [own.daily_loss_limit, own.daily_profit_target],
-            [own.daily_loss_limit_percent, own.daily_profit_target_percent],
-        )
+    let amounts = [own.daily_loss_limit, own.daily_profit_target];
+    let percentages = [own.daily_loss_limit_percent, own.daily_profit_target_percent];
+    own.max_trades_per_day > 0 || is_any_set(amounts, percentages)
 }
 
 fn is_any_set(amounts: [Decimal; 2], percentages: [f64; 2]) -> bool {

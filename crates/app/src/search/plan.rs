@@ -260,6 +260,16 @@ pub(super) fn check_program(planned: &Program, others: OtherProgram) -> Result<P
     Ok(found)
 }
 
+/// Returns the difference of a shard of another program as a notice, if it is allowed.
+pub(super) fn allow_shard(shard: &Path, problem: String, others: OtherProgram) -> Result<String> {
+    if others == OtherProgram::Allowed {
+        return Ok(problem);
+    }
+    Err(AppError::invalid(format!("{}: {problem}", shard.display())).help(
+        "run it again with the program of the plan; --allow-other-program takes it, and the report says so",
+    ))
+}
+
 pub(super) fn check_candles(plan: &[SeriesContent], here: &[SeriesContent]) -> Result<()> {
     let text = |one: &SeriesContent| {
         let SeriesContent { candles, start, end, hash, .. } = one;

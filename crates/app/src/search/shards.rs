@@ -1,7 +1,7 @@
 //! Shards of a planned search, each with its own journal, their rounds and their merge.
 
 use super::folder::ResultFolder;
-use super::plan::{OtherProgram, SearchPlan};
+use super::plan::{OtherProgram, SearchPlan, allow_shard};
 use crate::error::{AppError, Result};
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{Record, Round, Rounds, Shard, Sweep, TrialJournal};
@@ -83,12 +83,7 @@ impl SearchPlan {
             let text = program.as_str().unwrap_or_default();
             let hash: String = text.chars().take(12).collect();
             let problem = format!("shard {number} was run by another program than made the plan ({hash})");
-            if others == OtherProgram::Refused {
-                return Err(AppError::invalid(format!("{shown}: {problem}")).help(
-                    "run it again with the program of the plan; --allow-other-program takes it, and the report says so",
-                ));
-            }
-            notice = Some(problem);
+            notice = Some(allow_shard(&place, problem, others)?);
             identity["program"] = program;
         }
         identity["shard"] = json!([number, self.shards]);
