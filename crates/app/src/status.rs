@@ -88,16 +88,14 @@ impl Status {
             let rows = contents.book.rows().iter().filter(move |row| row.state == state);
             rows.map(|row| row.approved.intent().number()).collect::<Vec<_>>()
         };
-        // Its wallet is the run's own, and is read once.
-        let is_paper = contents.runs.last().is_some_and(|run| run.trading == Some(TradingMode::Paper));
+        let trading = contents.runs.last().and_then(|run| run.trading);
         let has_ended = bot.is_none() && holder.as_ref().is_none_or(|holder| !holder.alive);
         let lost = if has_ended { lost_with_venue(&contents) } else { Vec::new() };
-        let is_sandbox = contents.runs.last().is_some_and(|run| run.trading == Some(TradingMode::Sandbox));
         let last_event = contents.last.line.received;
         let now = match (&bot, &holder) {
             (Some(bot), _) => bot.at,
             // Nobody else knows the time of an embedded venue; where it has ended, its clock stands still.
-            (None, Some(holder)) if !is_sandbox => holder.read,
+            (None, Some(holder)) if trading != Some(TradingMode::Sandbox) => holder.read,
             (None, _) => last_event,
         };
         let signals = signals_of(bot.as_ref(), &contents, holder.as_ref(), &mut reader).await?;
@@ -122,7 +120,8 @@ impl Status {
             in_doubt: in_state(IntentState::InDoubt),
             lost_with_venue: lost.into_iter().map(IntentId::number).collect(),
             strange_trades: strangers(&contents, &old),
-            wallet_read: contents.wallet_read().filter(|_| !is_paper),
+            // A paper wallet is the run's own, and is read once.
+            wallet_read: contents.wallet_read().filter(|_| trading != Some(TradingMode::Paper)),
             settled: settled(&contents, &old),
             settled_by_person: by_person(&contents, &old),
             halted: contents.is_halted,
@@ -181,52 +180,12 @@ impl Status {
         }
     }
 
-    fn market(&self) -> Option<&MarketState> {
-        self.bot.as_ref()?.market.as_deref()
-    }
-
-    fn slowest_text(&self) -> String {
-        let slowest = self.market().and_then(|market| market.slowest_candle);
-        slowest.map_or("-".to_owned(), |slowest| slowest.to_string())
-    }
-
-    fn next_entry_text(&self) -> String {
-        let next = self.bot.as_ref().and_then(|bot| bot.signals.as_ref()?.next.as_ref());
-        next.map_or("-".to_owned(), |next| {
-            format!("{} of {} at {}", next.direction, visible(&next.bot), utc(next.at))
-        })
-    }
-
-    fn passed_over(&self) -> Vec<String> {
-        let signals = self.bot.as_ref().and_then(|bot| bot.signals.as_ref());
-        let words = signals.and_then(|signals| signals.passed_over.as_deref());
-        words.map(|words| visible(words).into_owned()).into_iter().collect()
-    }
-
-    fn gates(&self) -> Vec<String> {
-        let gates = self.bot.iter().filter_map(|bot| bot.gates.as_deref()).flatten();
-        gates.map(|(name, words)| format!("{}: {words}", visible(name))).collect()
-    }
-
-    fn stream_text(&self) -> String {
-        let Some(stream) = self.market().and_then(|market| market.stream) else { return "-".to_owned() };
-        let since = stream.missed_since.map(|at| format!(" since {}", utc(at))).unwrap_or_default();
-        format!("{stream}{since}")
-    }
-
     fn trouble(&self) -> String {
-        let troubles = self.bot.as_ref().map(|bot| bot.troubles.join("; ")).unwrap_or_default();
         if !self.lost_with_venue.is_empty() {
             let lost = intents(&self.lost_with_venue);
             return format!("the embedded venue ended with its process, and with it trades {lost}");
         }
-        if troubles.is_empty() { "none known".to_owned() } else { troubles }
-    }
-
-    fn settled_text(&self) -> String {
-        let said = Some(&self.settled_by_person).filter(|said| !said.is_empty());
-        let said = said.map(|said| format!(", as a person said: {}", intents(said))).unwrap_or_default();
-        format!("{}{said}", self.settled)
+        joined(self.bot.iter().flat_map(|bot| bot.troubles.iter().cloned()), "; ", "none known")
     }
 
     fn money(&self, amount: f64) -> String {
@@ -238,11 +197,22 @@ impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let holder = self.holder.as_ref().map_or("nobody".to_owned(), HolderLine::to_string);
         // What is open or in flight is told once, as the journal has it: the bot's own count is of another moment.
-        let bot = self.bot.as_ref().map_or("none answers".to_owned(), describe_phase);
+        let phase = self.bot.as_ref().map_or("none answers".to_owned(), describe_phase);
         let one = |text: String| vec![text];
         let or =
             |lines: Vec<String>, none: &str| if lines.is_empty() { vec![none.to_owned()] } else { lines };
-        let clock = self.bot.as_ref().and_then(|bot| bot.clock).map_or("-".to_owned(), clock);
+        let or_dash = |text: Option<String>| vec![text.unwrap_or_else(|| "-".to_owned())];
+        let bot = self.bot.as_ref();
+        let market = bot.and_then(|bot| bot.market.as_deref());
+        let slowest = market.and_then(|market| market.slowest_candle);
+        let tally = bot.and_then(|bot| bot.signals.as_deref());
+        let next = tally.and_then(|tally| tally.next.as_ref());
+        let next =
+            next.map(|next| format!("{} of {} at {}", next.direction, visible(&next.bot), utc(next.at)));
+        let passed_over = tally.and_then(|tally| tally.passed_over.as_deref());
+        let gates = bot.into_iter().filter_map(|bot| bot.gates.as_deref()).flatten();
+        let said = Some(&self.settled_by_person).filter(|said| !said.is_empty());
+        let said = said.map(|said| format!(", as a person said: {}", intents(said))).unwrap_or_default();
         let settings = self.reloaded.as_ref().map_or("as at the start of the run".to_owned(), reloaded);
         let signals = self.signals.as_ref().map(SignalTally::words).unwrap_or_default();
         let limits = self.limits.iter().map(|limit| limit.words(self.decimals)).collect();
@@ -250,8 +220,8 @@ impl fmt::Display for Status {
         let rows = [
             ("journal", one(format!("{}, {} entries", self.journal, self.entries))),
             ("held by", one(holder)),
-            ("bot", one(bot)),
-            ("clock", one(clock)),
+            ("bot", one(phase)),
+            ("clock", or_dash(bot.and_then(|bot| bot.clock).map(clock))),
             ("runs", one(self.runs.to_string())),
             (
                 "balance",
@@ -259,10 +229,10 @@ impl fmt::Display for Status {
             ),
             ("wallet, when last read", one(self.wallet_text())),
             ("venue last heard", one(self.heard_text())),
-            ("slowest candle", one(self.slowest_text())),
-            ("streamed prices", one(self.stream_text())),
-            ("next of the list", one(self.next_entry_text())),
-            ("passed over", self.passed_over()),
+            ("slowest candle", or_dash(slowest.map(|slowest| slowest.to_string()))),
+            ("streamed prices", or_dash(stream_text(market))),
+            ("next of the list", or_dash(next)),
+            ("passed over", passed_over.map(|words| visible(words).into_owned()).into_iter().collect()),
             ("signals from outside", or(signals, "none")),
             ("trouble", one(self.trouble())),
             ("profit today", one(format!("{:+.*}", self.decimals, self.profit_today))),
@@ -270,13 +240,13 @@ impl fmt::Display for Status {
             ("in flight", one(intents(&self.in_flight))),
             ("in doubt", one(intents(&self.in_doubt))),
             ("not our trades", one(strange(&self.strange_trades))),
-            ("settled trades", one(self.settled_text())),
+            ("settled trades", one(format!("{}{said}", self.settled))),
             ("opens", one(self.opens())),
             ("blocked", self.blocked.iter().map(Blockage::describe).collect()),
             ("settings", one(settings)),
             ("pauses", self.pauses.iter().map(PauseLine::words).collect()),
             ("ladders", self.ladders.iter().map(|ladder| ladder.words(self.decimals)).collect()),
-            ("gates", self.gates()),
+            ("gates", gates.map(|(name, words)| format!("{}: {words}", visible(name))).collect()),
             ("limits in force", or(limits, "none of money, losses or numbers of trades")),
             ("verdicts", self.verdicts.iter().map(VerdictLine::words).collect()),
             ("audits found", one(findings(&self.audit_findings))),
@@ -306,6 +276,12 @@ async fn signals_of(
         None if holder.is_some() => signals_since(reader, contents.last_run().seq).await,
         noted => Ok(noted),
     }
+}
+
+fn stream_text(market: Option<&MarketState>) -> Option<String> {
+    let stream = market?.stream?;
+    let since = stream.missed_since.map(|at| format!(" since {}", utc(at))).unwrap_or_default();
+    Some(format!("{stream}{since}"))
 }
 
 fn stale(age: Millis, limit: Millis) -> String {
