@@ -5,58 +5,19 @@ use crate::bots::own_durations_of;
 use crate::candles::built_in_steps;
 use crate::error::{AppError, Result};
 use crate::storage::{RemoteFolder, is_address};
-use candlewick_backtest::BacktestSettings;
 use candlewick_engine::BotSettings;
 use candlewick_history::write_whole_file;
 use candlewick_sdk::ExpirationType;
 use candlewick_search::SearchError;
-use candlewick_search::sweep::{Record, SweepSettings, TrialJournal};
+use candlewick_search::sweep::{Record, TrialJournal};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-pub struct Identity<'a> {
-    /// Hash of the code: another program may produce other trials, whatever its version.
-    pub program: String,
-    pub settings: &'a BacktestSettings,
-    pub strategy: (&'a str, &'a str),
-    pub data_hash: &'a str,
-    pub parameters: &'a [String],
-    pub conditions: &'a [String],
-    pub files: BTreeMap<String, String>,
-    pub sweep: &'a SweepSettings,
-}
-
 pub struct ResultFolder {
     here: PathBuf,
     remote: Option<RemoteFolder>,
-}
-
-impl Identity<'_> {
-    pub fn to_json(&self) -> Value {
-        let SweepSettings { search, objective, min_trades, halving } = self.sweep;
-        let mut identity = json!({
-            "program": self.program,
-            "strategy": self.strategy,
-            "data_hash": self.data_hash,
-            "parameters": self.parameters,
-            "conditions": self.conditions,
-            "files": self.files,
-            "search": search.search.as_str(),
-            "trials": search.trials,
-            "seed": search.seed,
-            "objective": objective.as_str(),
-            "min_trades": min_trades,
-            "halving": [halving.keep_one_in(), halving.rungs()],
-            "settings": self.settings,
-        });
-        if search.search.learns() {
-            identity["batch"] = json!(search.batch);
-        }
-        identity
-    }
 }
 
 impl ResultFolder {

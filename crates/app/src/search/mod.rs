@@ -9,7 +9,7 @@ mod shards;
 mod variants;
 mod walk;
 
-pub use folder::{Identity, ResultFolder, best_bot};
+pub use folder::{ResultFolder, best_bot};
 pub use hold_out::{HoldOutLock, Hypothesis, KnownLooks, OpeningRecord, OpeningRequest, Reopening};
 pub use plan::{
     OtherProgram, PLAN_FILE, PlanDifferences, PlanPlace, PlannedCommand, PlannedWalk, SearchPlan,

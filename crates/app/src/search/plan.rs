@@ -44,7 +44,7 @@ pub struct SearchPlan {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub walk: Option<PlannedWalk>,
     pub program: Program,
-    arguments: PlannedArguments,
+    arguments: PlannedArguments<SearchTerms>,
     configuration: Value,
     candles: Vec<SeriesContent>,
     pub(super) sweep: Value,
@@ -58,22 +58,11 @@ pub struct PlannedWalk {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct PlannedArguments {
-    param: Vec<String>,
-    #[serde(rename = "where")]
-    conditions: Vec<String>,
-    bot: Option<String>,
-    search: String,
-    trials: Option<u64>,
-    seed: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    batch: Option<NonZeroU64>,
-    objective: String,
-    min_trades: u64,
-    halving: Option<u32>,
-    rungs: u32,
+pub(super) struct PlannedArguments<A> {
     #[serde(flatten)]
-    candles: PlannedCandles,
+    pub(super) own: A,
+    #[serde(flatten)]
+    pub(super) candles: PlannedCandles,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -115,21 +104,8 @@ impl SearchPlan {
         (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
         identity: Value,
     ) -> Result<Self> {
-        let search = prepared.sweep.search;
-        let arguments = PlannedArguments {
-            param: terms.parameters.clone(),
-            conditions: terms.conditions.clone(),
-            bot: terms.bot.clone(),
-            search: search.search.as_str().to_owned(),
-            trials: terms.trials,
-            seed: terms.seed,
-            batch: terms.batch,
-            objective: terms.objective.as_str().to_owned(),
-            min_trades: terms.min_trades,
-            halving: terms.halving,
-            rungs: terms.rungs,
-            candles: PlannedCandles::of(&terms.candles, &prepared.loaded),
-        };
+        let own = SearchTerms { search: Some(prepared.sweep.search.search), ..terms.clone() };
+        let candles = PlannedCandles::of(&terms.candles, &prepared.loaded);
         Ok(Self {
             format: PLAN_FORMAT,
             command: if walk.is_some() { PlannedCommand::WalkForward } else { PlannedCommand::Sweep },
@@ -138,7 +114,7 @@ impl SearchPlan {
             rounds: None,
             walk,
             program: Program::running()?,
-            arguments,
+            arguments: PlannedArguments { own, candles },
             configuration: prepared.sections.clone(),
             candles: prepared.candles.contents.clone(),
             sweep: identity,
@@ -161,25 +137,10 @@ impl SearchPlan {
         Ok(plan)
     }
 
-    pub fn terms(&self, place: PlanPlace) -> Result<SearchTerms> {
-        let PlannedArguments { search, objective, .. } = &self.arguments;
-        let unknown = |what: &str, why: String| AppError::invalid(format!("the plan's {what}: {why}"));
-        let planned = self.arguments.clone();
-        Ok(SearchTerms {
-            search: Some(search.parse().map_err(|why| unknown("search", why))?),
-            objective: objective.parse().map_err(|why| unknown("objective", why))?,
-            parameters: planned.param,
-            conditions: planned.conditions,
-            bot: planned.bot,
-            trials: planned.trials,
-            seed: planned.seed,
-            batch: planned.batch,
-            min_trades: planned.min_trades,
-            halving: planned.halving,
-            rungs: planned.rungs,
-            threads: place.threads,
-            candles: CandleChoice::of_plan(planned.candles, place),
-        })
+    pub fn terms(&self, place: PlanPlace) -> SearchTerms {
+        let PlannedArguments { own, candles } = self.arguments.clone();
+        let threads = place.threads;
+        SearchTerms { threads, candles: CandleChoice::of_plan(candles, place), ..own }
     }
 
     pub fn prepare<'a>(

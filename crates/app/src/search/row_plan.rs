@@ -2,8 +2,8 @@
 
 use super::folder::ResultFolder;
 use super::plan::{
-    OtherProgram, PLAN_FILE, PLAN_FORMAT, PlanDifferences, PlanPlace, PlannedCandles, PlannedCommand,
-    allow_shard, check_candles, check_identity, check_program, read_plan,
+    OtherProgram, PLAN_FILE, PLAN_FORMAT, PlanDifferences, PlanPlace, PlannedArguments, PlannedCandles,
+    PlannedCommand, allow_shard, check_candles, check_identity, check_program, read_plan,
 };
 use super::prepared::{deciding_sections, files_of_bots};
 use crate::backtest::{BacktestTerms, PreparedBacktest, Strategies};
@@ -38,14 +38,6 @@ pub struct RowPlan<A> {
     configuration: Value,
     candles: Vec<SeriesContent>,
     sweep: Value,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct PlannedArguments<A> {
-    #[serde(flatten)]
-    own: A,
-    #[serde(flatten)]
-    candles: PlannedCandles,
 }
 
 /// The backtest that the runs of a plan repeat.

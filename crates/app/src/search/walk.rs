@@ -12,7 +12,7 @@ use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_sdk::{Millis, Registry};
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{Record, Replay, Shard, SweepEnd, SweepProgress, SweepSettings};
-use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind};
+use candlewick_search::variants::LookKind;
 use candlewick_search::walk_forward::{
     Course, Scheme, WalkForward, Window, WindowEnd, WindowResult, WindowSettings,
 };
@@ -38,6 +38,8 @@ pub struct WalkRun<'a> {
     pub(super) windows: Vec<Window>,
     pub(super) folder: ResultFolder,
     pub(super) identity: Value,
+    /// Hash of the identity without a window.
+    run: String,
     /// Trials that other machines ran, per window; empty for a local walk.
     pub(super) gathered: Vec<Vec<Record>>,
     hold_out: Option<HoldOutRange>,
@@ -88,7 +90,8 @@ impl<'a> WalkRun<'a> {
         let windows = layout.settings.windows(&layout.walked);
         let identity = identity(terms, prepared, &layout)?;
         let hold_out = HoldOutRange::of(terms, prepared, &layout);
-        if let Some((hold_out, request)) = opening(hold_out_use, hold_out.as_ref(), &identity)? {
+        let run = blake3::hash(identity.to_string().as_bytes()).to_hex().to_string();
+        if let Some((hold_out, request)) = opening(hold_out_use, hold_out.as_ref(), &run)? {
             hold_out.lock.check(&request)?;
         }
         Ok(Self {
@@ -102,6 +105,7 @@ impl<'a> WalkRun<'a> {
             layout,
             folder: ResultFolder::open(folder)?,
             identity,
+            run,
             hold_out_use,
             resumed: 0,
         })
@@ -116,9 +120,8 @@ impl<'a> WalkRun<'a> {
     }
 
     pub fn count(&self, outcome: &WalkOutcome, registry: &Registry) -> Option<io::Result<TriedCount>> {
-        let mut identity = walk_alone(&self.identity);
-        let run = hash_of(&identity);
-        for other in ["program", "data_hash"] {
+        let mut identity = self.identity.clone();
+        for other in ["window", "program", "data_hash"] {
             identity.as_object_mut().map(|identity| identity.remove(other));
         }
         let opened = match &outcome.hold_out {
@@ -126,7 +129,7 @@ impl<'a> WalkRun<'a> {
             Some(HoldOutOutcome::Locked { .. }) | None => None,
         };
         let (identity, walked, windows) = (&identity, &self.layout.walked, &outcome.windows[..]);
-        let look = WalkLook { identity, run, walked, windows, opened };
+        let look = WalkLook { identity, run: &self.run, walked, windows, opened };
         count_walk((self.terms, self.prepared), &look, registry)
     }
 
@@ -142,7 +145,7 @@ impl<'a> WalkRun<'a> {
             };
             results.push(result);
         }
-        let opened = match opening(self.hold_out_use, self.hold_out.as_ref(), &self.identity)? {
+        let opened = match opening(self.hold_out_use, self.hold_out.as_ref(), &self.run)? {
             Some((hold_out, request)) => Some((hold_out.lock.open(&request)?, hold_out.range.clone())),
             None => None,
         };
@@ -172,24 +175,15 @@ impl<'a> WalkRun<'a> {
         let sets = sets.map_err(|error| error_of_search(error, &self.prepared.loaded))?;
         // The windows of a search that learns try sets of their own.
         let windows = if search.search.learns() { self.windows.len() as u64 } else { 1 };
-        let run = hash_of(&walk_alone(&self.identity));
-        let look = Look {
-            kind: LookKind::WalkForward,
-            run: Some(run),
-            candles: CandleSample::of(&self.prepared.candles.series),
-            is_cut: self.terms.candles.to.is_some(),
-            span: self.layout.walked.clone(),
-            end: LookEnd::Stopped,
-        };
+        let (kind, walked) = (LookKind::WalkForward, self.layout.walked.clone());
+        let look = self.prepared.look(self.terms, kind, &self.run, walked);
         let _ = ledger.begin(&self.prepared.entry.name, sets * windows + 1, &look);
         Ok(())
     }
 
     pub fn earlier_looks(&self) -> Result<KnownLooks> {
-        let run = hash_of(&walk_alone(&self.identity));
-        self.hold_out
-            .as_ref()
-            .map_or_else(|| Ok(KnownLooks::default()), |hold_out| hold_out.earlier_looks(&run))
+        let Some(hold_out) = &self.hold_out else { return Ok(KnownLooks::default()) };
+        hold_out.earlier_looks(&self.run)
     }
 
     fn step(
@@ -231,19 +225,18 @@ impl<'a> WalkRun<'a> {
 fn opening<'a>(
     hold_out_use: HoldOutUse,
     hold_out: Option<&'a HoldOutRange>,
-    identity: &Value,
+    run: &str,
 ) -> Result<Option<(&'a HoldOutRange, OpeningRequest<'a>)>> {
     let HoldOutUse::Opened(reopening) = hold_out_use else { return Ok(None) };
     let Some(hold_out) = hold_out else {
         let problem = "--open-hold-out: nothing is held out; give --hold-out a percentage";
         return Err(AppError::invalid(problem));
     };
-    let run = hash_of(&walk_alone(identity));
     let request = OpeningRequest {
         hypothesis: &hold_out.hypothesis,
-        looks: hold_out.earlier_looks(&run)?,
+        looks: hold_out.earlier_looks(run)?,
         candles: &hold_out.candles,
-        run,
+        run: run.to_owned(),
         range: &hold_out.range,
         now: SystemClock::new().now(),
         reopening,
@@ -257,18 +250,8 @@ pub(super) fn of_window(identity: &Value, window: &Window) -> Value {
     identity
 }
 
-fn walk_alone(identity: &Value) -> Value {
-    let mut identity = identity.clone();
-    identity.as_object_mut().map(|identity| identity.remove("window"));
-    identity
-}
-
-fn hash_of(identity: &Value) -> String {
-    blake3::hash(identity.to_string().as_bytes()).to_hex().to_string()
-}
-
 fn identity(terms: &SearchTerms, prepared: &PreparedSearch<'_>, layout: &Layout) -> Result<Value> {
-    let mut identity = terms.identity(prepared)?.to_json();
+    let mut identity = terms.identity(prepared)?;
     let settings = layout.settings;
     identity["walk"] = json!({
         "scheme": settings.scheme.as_str(),

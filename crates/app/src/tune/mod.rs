@@ -103,7 +103,7 @@ impl<'a> TunePlan<'a> {
 
     /// The name differs for another rule, other candles or another program.
     pub fn folder_name(&self) -> Result<String, AppError> {
-        let whole = json!([self.terms.identity(&self.prepared)?.to_json(), self.layout.hold_out]);
+        let whole = json!([self.terms.identity(&self.prepared)?, self.layout.hold_out]);
         Ok(format!("trials-{}", &blake3::hash(whole.to_string().as_bytes()).to_hex()[..12]))
     }
 

@@ -141,7 +141,7 @@ fn run_planned(
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
     let Planned { plan, path, folder, others } = planned.read(PlannedCommand::Sweep, context)?;
-    let terms = plan.terms(planned.place())?;
+    let terms = plan.terms(planned.place());
     let prepared = plan.prepare(&path, &terms, context.registry, &Terminal(context.global))?;
     let folder = ResultFolder::open(&folder)?;
     run_part(part, (&terms, &prepared), (folder, top), Some((&plan, others)), context)
@@ -276,7 +276,7 @@ pub(super) fn with_sweep<T>(
     let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
     let (balance, threads) = (loaded.initial_balance()?, terms.threads());
     let job = Sweep { space, settings: sweep, runner: &runner, balance, threads };
-    let identity = terms.identity(prepared)?.to_json();
+    let identity = terms.identity(prepared)?;
     let checked = plan.map(|(plan, others)| plan.check((prepared, &identity), others)).transpose()?;
     let PlanDifferences { allowed: notices, noted: differences } = checked.unwrap_or_default();
     context.note_all(differences);

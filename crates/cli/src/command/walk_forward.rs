@@ -178,7 +178,7 @@ fn run_planned(
     let Some(layout) = plan.walk.as_ref().map(|walk| walk.layout.clone()) else {
         return Err(Failure::configuration("the plan does not say how the candles are divided"));
     };
-    let terms = plan.terms(arguments.place())?;
+    let terms = plan.terms(arguments.place());
     let prepared = plan.prepare(&path, &terms, context.registry, &Terminal(context.global))?;
     if let Some(host) = host() {
         host.candles(&prepared.candles.series);
