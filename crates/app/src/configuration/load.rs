@@ -154,6 +154,19 @@ impl Loaded {
         Ok(account.money_scale.exact(account.initial_balance).map_err(wrong)?)
     }
 
+    pub fn check_simulation(&self) -> Result<(), Problem> {
+        self.config.simulation.check().map_err(|error| match error {
+            SimulatorError::ChangeSetting { key, value, allowed } => {
+                self.problem(&format!("simulation.{key}"), format!("use {allowed}")).value(value)
+            }
+            SimulatorError::PayoutAsShare { percent, meant } => {
+                let problem = format!("payouts are in percent; did you mean {meant}?");
+                self.problem("simulation.payout_percent", problem).value(percent.to_string())
+            }
+            other => self.problem("simulation", other.to_string()),
+        })
+    }
+
     pub fn check_mode(&self, real: RealMoney) -> Result<(), Problem> {
         let allowed = std::env::var("CANDLEWICK_ALLOW_REAL").is_ok_and(|value| value == "yes");
         match self.config.account.mode {
@@ -248,21 +261,6 @@ fn take_unused(values: &mut Dict) -> Option<&'static str> {
     Some(
         "data.cache_results_from: it does nothing: results of backtests are not cached any more; leave it out",
     )
-}
-
-impl Loaded {
-    pub fn check_simulation(&self) -> Result<(), Problem> {
-        self.config.simulation.check().map_err(|error| match error {
-            SimulatorError::ChangeSetting { key, value, allowed } => {
-                self.problem(&format!("simulation.{key}"), format!("use {allowed}")).value(value)
-            }
-            SimulatorError::PayoutAsShare { percent, meant } => {
-                let problem = format!("payouts are in percent; did you mean {meant}?");
-                self.problem("simulation.payout_percent", problem).value(percent.to_string())
-            }
-            other => self.problem("simulation", other.to_string()),
-        })
-    }
 }
 
 #[cfg(test)]

@@ -61,12 +61,9 @@ pub fn given(broker: &BrokerSettings) -> Vec<(&'static str, String)> {
 
 fn read(place: &Place<'_>, loaded: &Loaded) -> Result<Option<Secret>, Problem> {
     if let Some(value) = std::env::var_os(place.variable) {
-        let secret = value.to_str().ok_or("").and_then(|text| Secret::new(text).map_err(|_| ""));
-        let problem = |_| {
-            let problem = format!("{} is empty or holds characters that no header can carry", place.variable);
-            loaded.problem("", problem)
-        };
-        return secret.map(Some).map_err(problem);
+        let secret = value.to_str().and_then(|text| Secret::new(text).ok());
+        let problem = format!("{} is empty or holds characters that no header can carry", place.variable);
+        return secret.map(Some).ok_or_else(|| loaded.problem("", problem));
     }
     let Some(path) = place.file else { return Ok(None) };
     let key = format!("broker.{}_file", place.key);

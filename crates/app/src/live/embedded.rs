@@ -192,12 +192,6 @@ pub struct ServedSandbox {
     pub start: Millis,
 }
 
-struct Timeline {
-    clock: Arc<dyn Clock>,
-    start: Millis,
-    series: Vec<CandleSeries>,
-}
-
 impl ServedSandbox {
     pub async fn start(
         settings: SandboxSettings,
@@ -205,7 +199,7 @@ impl ServedSandbox {
         loaded: &Loaded,
     ) -> Result<Self> {
         loaded.check_simulation()?;
-        let Timeline { clock, start, series } = timeline_of(&settings, series)?;
+        let (clock, start, series) = timeline_of(&settings, series)?;
         let foundation = Foundation {
             clock,
             markets: markets_of(&series),
@@ -220,7 +214,10 @@ impl ServedSandbox {
 }
 
 /// At speed 1 without a start the candles are shifted to real time, for clients with a clock of their own.
-fn timeline_of(settings: &SandboxSettings, series: Vec<CandleSeries>) -> Result<Timeline> {
+fn timeline_of(
+    settings: &SandboxSettings,
+    series: Vec<CandleSeries>,
+) -> Result<(Arc<dyn Clock>, Millis, Vec<CandleSeries>)> {
     let speed = match settings.speed {
         SandboxSpeed::Times(factor) => factor,
         SandboxSpeed::Named(NamedSpeed::Max) => {
@@ -232,10 +229,10 @@ fn timeline_of(settings: &SandboxSettings, series: Vec<CandleSeries>) -> Result<
         let clock = SystemClock::new();
         let start = clock.now();
         let series = candles::shift_to(start, &series)?;
-        return Ok(Timeline { clock: Arc::new(clock), start, series });
+        return Ok((Arc::new(clock), start, series));
     }
     let start = candles::start_among(&series, settings.start.map(|start| start.0))?;
-    Ok(Timeline { clock: Arc::new(VirtualClock::new(start, Speed::Times(speed))), start, series })
+    Ok((Arc::new(VirtualClock::new(start, Speed::Times(speed))), start, series))
 }
 
 #[cfg(test)]

@@ -199,18 +199,13 @@ pub struct ControlChannel {
     pub(super) orders: mpsc::Receiver<ControlRequest>,
     pub(super) sender: mpsc::Sender<ControlRequest>,
     pub(super) feed: EventFeed,
-    pub(super) closed: OpenControl,
-}
-
-pub(super) struct OpenControl {
-    _closed: DropGuard,
-    _entry: Option<RunningEntry>,
+    /// Closes the channel on drop.
+    pub(super) closed: (DropGuard, Option<RunningEntry>),
 }
 
 impl ControlChannel {
     pub fn closed() -> Self {
-        let closed = CancellationToken::new();
-        let closed = OpenControl { _closed: closed.drop_guard(), _entry: None };
+        let closed = (CancellationToken::new().drop_guard(), None);
         let (sender, orders) = mpsc::channel(WAITING_ORDERS);
         Self { orders, sender, feed: EventFeed::default(), closed }
     }
@@ -257,8 +252,7 @@ impl ControlChannel {
         let (file, stop) = (paths.halt_file, closed.clone());
         let taken = sender.clone();
         tokio::spawn(async move { file.watch(taken, stop.cancelled_owned()).await });
-        let closed = OpenControl { _closed: closed.drop_guard(), _entry: entry };
-        Ok(Self { orders, sender, feed, closed })
+        Ok(Self { orders, sender, feed, closed: (closed.drop_guard(), entry) })
     }
 }
 
@@ -266,32 +260,16 @@ impl ControlChannel {
 const MANY: u64 = 100_000;
 
 fn show_reading(reading: WholeReading<'_>, bar: &mut Option<Box<dyn ProgressBar>>, progress: &dyn Progress) {
-    if bar.is_none()
-        && let Some(notice) = notice_of(reading)
-    {
-        tracing::warn!("{notice}");
-    }
-    bar.get_or_insert_with(|| progress.bar("reading the journal")).update(reading.done, reading.total);
-}
-
-fn notice_of(reading: WholeReading<'_>) -> Option<String> {
     let WholeReading { why, total, .. } = reading;
     match why {
-        Some(why) => Some(format!("{why}; it has {total} entries")),
-        None if total >= MANY => Some(format!(
+        _ if bar.is_some() => {}
+        Some(why) => tracing::warn!("{why}; it has {total} entries"),
+        None if total >= MANY => tracing::warn!(
             "the journal has no snapshot to go on from, and all of its {total} entries are read"
-        )),
-        None => None,
+        ),
+        None => {}
     }
-}
-
-/// Returns the journal of evicted intents; without one, nothing is evicted.
-pub(super) fn where_they_are(journal: &JournalSession, runtime: &mut RuntimeSettings) -> Option<JournalUrl> {
-    let url = journal.url();
-    if url.is_none() {
-        runtime.remember_s = 0;
-    }
-    url
+    bar.get_or_insert_with(|| progress.bar("reading the journal")).update(reading.done, reading.total);
 }
 
 /// Completes the book of a finished run with its evicted intents, as far as they can be read.

@@ -167,12 +167,12 @@ async fn run_watched(
     let settings = SessionSettings { balance, ..session_settings(loaded) };
     let settings = without_unused_share(settings, &bots.strategies, None);
     let streams = loaded.config.broker.client.stream && !clock.is_lock_step();
-    for note in idle_blackouts(loaded, clock.now()) {
-        tracing::warn!("{note}");
-    }
+    idle_blackouts(loaded, clock.now()).iter().for_each(|note| tracing::warn!("{note}"));
     let (session, journal) = or_give_back(new_session(&settings, bots.strategies), journal).await?;
     tell_budget((&settings, &bots.wants_prices, streams), requests_per_second, &mut runtime);
-    let journal_url = journal_session::where_they_are(&journal, &mut runtime);
+    let journal_url = journal.url();
+    // Without a journal nothing is evicted.
+    runtime.remember_s = journal_url.as_ref().map_or(0, |_| runtime.remember_s);
     runtime.least_remembered = least_remembered();
     let recovered =
         recover(loaded, (journal, session), (&settings, &runtime), trading, (clock.now(), &*progress));

@@ -12,7 +12,6 @@ use crate::shell::shell_word;
 use crate::storage::is_address;
 use candlewick_engine::BotSettings;
 use candlewick_history::{CheckSettings, ImportSettings, Remedy};
-use candlewick_records::counted;
 use candlewick_sdk::{Millis, Registry, Series};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -180,16 +179,10 @@ fn where_looked(names: &[DataName], is_named: bool, store: &CandleStore) -> Stri
     match store.catalog.series().unwrap_or_default().as_slice() {
         [] => format!("the catalog {folder} is empty, and --data names none"),
         all => {
-            let held = all
-                .iter()
-                .take(MOST_LISTED)
-                .map(|series| argument_of(*series))
-                .collect::<Vec<_>>()
-                .join(", ");
+            let held: Vec<String> = all.iter().take(MOST_LISTED).map(|series| argument_of(*series)).collect();
             let more = all.len().saturating_sub(MOST_LISTED);
-            let more =
-                if more > 0 { format!(" and {}", counted(more, "more", "more")) } else { String::new() };
-            format!("the catalog {folder} holds {held}{more}")
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("the catalog {folder} holds {}{more}", held.join(", "))
         }
     }
 }

@@ -71,22 +71,21 @@ pub(super) fn check(itself: &Itself, subject: &Subject, market: &Market) -> [Che
 
 impl Elsewhere<'_> {
     fn check(&self) -> [Checked; 2] {
-        let failed = |words: String| Check::Processes.found(Finding::Failed, words);
-        let outside = self.run(&[], 0).map_or_else(
-            |problem| Check::Outside.found(Finding::NotRun, problem),
-            |reply| self.outside(&reply),
-        );
-        let processes = match self.difference() {
-            Ok(None) => Check::Processes.found(
+        let outside = match self.run(&[], 0) {
+            Ok(reply) => self.outside(&reply),
+            Err(problem) => Check::Outside.found(Finding::NotRun, problem),
+        };
+        let (finding, words) = match self.difference() {
+            Ok(None) => (
                 Finding::Passed,
                 format!(
                     "{} other processes decide alike, in other surroundings, under other names and beside other bots",
                     PROCESSES + 1
                 ),
             ),
-            Ok(Some(words)) | Err(words) => failed(words),
+            Ok(Some(words)) | Err(words) => (Finding::Failed, words),
         };
-        [processes, outside]
+        [Check::Processes.found(finding, words), outside]
     }
 
     fn difference(&self) -> Result<Option<String>, String> {

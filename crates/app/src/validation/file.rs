@@ -61,13 +61,11 @@ fn add_paths(value: &Value, place: String, named: &mut Vec<(String, String)>) {
             let key = key.replace('~', "~0").replace('/', "~1");
             add_paths(value, format!("{place}/{key}"), named);
         }),
-        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        _ => {}
     }
 }
 
-struct Table {
-    lines: Vec<(Option<Millis>, String)>,
-}
+struct Table(Vec<(Option<Millis>, String)>);
 
 impl Table {
     fn read(path: &str) -> Result<Self, String> {
@@ -94,11 +92,11 @@ impl Table {
                 *time += length;
             }
         }
-        Some(Self { lines })
+        Some(Self(lines))
     }
 
     fn until(&self, moment: Millis) -> String {
-        let known = self.lines.iter().filter(|(time, _)| time.is_none_or(|time| time <= moment));
+        let known = self.0.iter().filter(|(time, _)| time.is_none_or(|time| time <= moment));
         known.flat_map(|(_, line)| [line.as_str(), "\n"]).collect()
     }
 }

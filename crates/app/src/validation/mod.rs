@@ -108,9 +108,9 @@ pub fn examine(
     progress: &mut dyn FnMut(u64),
 ) -> Result<ValidationReport, CheckError> {
     let given = market.as_ref().map_or(0, |market| market.candles.len());
-    let (name, candles) = market
-        .map(|market| newest(market, MAX_CANDLES))
-        .map_or_else(|| (None, Vec::new()), |market| (Some(market.name), market.candles));
+    let market = market.map(|market| newest(market, MAX_CANDLES));
+    let (name, candles) = market.map(|market| (market.name, market.candles)).unzip();
+    let candles = candles.unwrap_or_default();
     let Means { seed, unseen, limit, .. } = *means;
     let examination = Examination { market: name, given, seed, unseen, limit };
     let examined = means.itself.examine(subject, &candles, examination, progress);
@@ -185,12 +185,9 @@ fn newest(mut market: Market, count: usize) -> Market {
 impl ValidationReport {
     pub fn text(&self, subject: &Subject) -> String {
         let entry = &subject.entry;
-        let markets = self.markets.iter().map(|CheckedMarket { name, candles, given }| {
-            if candles < given {
-                format!("{name} (the newest {candles} of {given} candles)")
-            } else {
-                format!("{name} ({candles} candles)")
-            }
+        let markets = self.markets.iter().map(|CheckedMarket { name, candles, given }| match candles {
+            candles if candles < given => format!("{name} (the newest {candles} of {given} candles)"),
+            candles => format!("{name} ({candles} candles)"),
         });
         let is_usual = subject.params.as_object().is_none_or(serde_json::Map::is_empty);
         let params = if is_usual { "its usual parameters".to_owned() } else { subject.params.to_string() };
@@ -212,7 +209,7 @@ impl ValidationReport {
 
     pub fn document(&self, subject: &Subject) -> Value {
         let check = |checked: &candlewick_sdk::testkit::Checked| json!({ "check": checked.check.name(), "result": checked.finding.name(), "found": checked.words });
-        let nanoseconds = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         json!({
             "strategy": subject.entry.name,
             "version": subject.entry.version,
@@ -237,25 +234,16 @@ impl ValidationReport {
 
     fn closing(&self) -> String {
         let older: usize = self.markets.iter().map(|market| market.given - market.candles).sum();
-        let signals = self.signals_words();
-        match older {
-            0 => signals,
-            _ => format!(
-                "{signals} {} before these {} not checked: give a file that ends there.",
-                counted(older, "candle", "candles"),
-                if older == 1 { "was" } else { "were" }
-            ),
-        }
-    }
-
-    fn signals_words(&self) -> String {
-        let signals = self.validation.as_ref().map(|validation| validation.signals);
-        match signals {
+        let signals = match self.validation.as_ref().map(|validation| validation.signals) {
             Some(0) => "It gave no signal on these candles, so that little was seen: give --data or other parameters.".to_owned(),
-            Some(1) => "It gave 1 signal on these candles.".to_owned(),
-            Some(signals) => format!("It gave {signals} signals on these candles."),
+            Some(signals) => format!("It gave {} on these candles.", counted(signals, "signal", "signals")),
             None => "It was not run on these candles.".to_owned(),
+        };
+        if older == 0 {
+            return signals;
         }
+        let not_checked = counted(older, "candle before these was", "candles before these were");
+        format!("{signals} {not_checked} not checked: give a file that ends there.")
     }
 }
 
