@@ -279,23 +279,11 @@ mod tests {
     #[test]
     fn gaps_are_reported_and_weekends_are_none() {
         // Hour 0 is Thursday 1970-01-01 00:00; Saturday noon is hour 60.
-        check_gaps(
-            &[0, 1, 2],
-            Mark::Ok,
-            "EURUSD 1h: 3 candles, 1970-01-01 00:00 to 1970-01-01 03:00, weekends left out: 0",
-        );
+        check_gaps(&[0, 1, 2], Mark::Ok, "EURUSD 1h: 3 candles, 1970-01-01 00:00 to 1970-01-01 03:00");
         check_gaps(&[46, 47, 94, 95], Mark::Ok, "weekends left out: 1");
         check_gaps(&[59, 61], Mark::Ok, "weekends left out: 1");
-        check_gaps(
-            &[58, 60],
-            Mark::Warn,
-            "weekends left out: 0, other gaps: 1, the longest of 1 candles from 1970-01-03 11:00",
-        );
-        check_gaps(
-            &[0, 2, 8, 9],
-            Mark::Warn,
-            "other gaps: 2, the longest of 5 candles from 1970-01-01 03:00",
-        );
+        check_gaps(&[58, 60], Mark::Warn, "out: 0, other gaps: 1, the longest of 1 candles from 1970-01-03");
+        check_gaps(&[0, 2, 8, 9], Mark::Warn, "gaps: 2, the longest of 5 candles from 1970-01-01 03:00");
         check_gaps(&[47, 94, 96, 47 + 168, 94 + 168], Mark::Warn, "weekends left out: 2");
     }
 
@@ -321,12 +309,7 @@ mod tests {
     #[test]
     fn a_dead_or_silent_holder_is_worth_a_word() {
         for (silence, is_over, mark, part) in [
-            (
-                3_000,
-                false,
-                Mark::Ok,
-                "candlewick 1 (process 7 on h) holds the journal; its last sign of life is 3.0 s old",
-            ),
+            (3_000, false, Mark::Ok, "candlewick 1 (process 7 on h) holds the journal"),
             (30_000, false, Mark::Ok, "30.0 s old: a second run would be refused"),
             (30_001, false, Mark::Warn, "lives and does nothing"),
             (3_000, true, Mark::Warn, "takes the journal over"),

@@ -277,12 +277,7 @@ mod tests {
         let hour: Vec<i64> = (40..100).collect();
         // It is minute 100 and 30 seconds.
         let now = 100 * 60_000 + 30_000;
-        check_window(
-            &hour,
-            now,
-            Mark::Ok,
-            &["60 of 60 closed candles of the last 60 min", "forming one is not sent"],
-        );
+        check_window(&hour, now, Mark::Ok, &["60 of 60 closed candles of the last 60 min", "is not sent"]);
         let longer: Vec<i64> = (30..=100).collect();
         check_window(&longer, now, Mark::Ok, &["60 of 60", "forming one is sent too"]);
         check_window(&hour[1..], now, Mark::Warn, &["59 of 60", "missing: 1"]);

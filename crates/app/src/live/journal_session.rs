@@ -260,16 +260,23 @@ impl ControlChannel {
 const MANY: u64 = 100_000;
 
 fn show_reading(reading: WholeReading<'_>, bar: &mut Option<Box<dyn ProgressBar>>, progress: &dyn Progress) {
-    let WholeReading { why, total, .. } = reading;
-    match why {
-        _ if bar.is_some() => {}
-        Some(why) => tracing::warn!("{why}; it has {total} entries"),
-        None if total >= MANY => tracing::warn!(
-            "the journal has no snapshot to go on from, and all of its {total} entries are read"
-        ),
-        None => {}
+    if bar.is_none()
+        && let Some(notice) = notice_of(reading)
+    {
+        tracing::warn!("{notice}");
     }
     bar.get_or_insert_with(|| progress.bar("reading the journal")).update(reading.done, reading.total);
+}
+
+fn notice_of(reading: WholeReading<'_>) -> Option<String> {
+    let WholeReading { why, total, .. } = reading;
+    match why {
+        Some(why) => Some(format!("{why}; it has {total} entries")),
+        None if total >= MANY => Some(format!(
+            "the journal has no snapshot to go on from, and all of its {total} entries are read"
+        )),
+        None => None,
+    }
 }
 
 /// Completes the book of a finished run with its evicted intents, as far as they can be read.

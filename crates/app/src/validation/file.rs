@@ -158,12 +158,9 @@ mod tests {
     fn a_row_is_known_at_its_time_and_a_candle_when_it_has_closed() {
         let (list, candles) = ("time,symbol,direction\n", "time,open,high,low,close,volume\n");
         let rows = "1767571200000,B\n1767571260000,S\n1767571320000,B\n";
-        check(
-            &format!("{list}{rows}"),
-            1_767_571_260_000,
-            Some(&format!("{list}1767571200000,B\n1767571260000,S\n")),
-        );
-        check(&format!("{candles}{rows}"), 1_767_571_260_000, Some(&format!("{candles}1767571200000,B\n")));
+        let (first, second) = ("1767571200000,B\n", "1767571260000,S\n");
+        check(&[list, rows].concat(), 1_767_571_260_000, Some(&[list, first, second].concat()));
+        check(&[candles, rows].concat(), 1_767_571_260_000, Some(&[candles, first].concat()));
         check("1767571200;B\n1767571260;S\n", 1_767_571_259_999, Some("1767571200;B\n"));
         check("name,B\n", 0, None);
     }

@@ -238,17 +238,12 @@ mod tests {
 
     #[test]
     fn candles_arrive_to_the_last_bit() {
-        let bot = bot("BTCUSDT");
         let candles = random_walk(1, 50);
         let request = Request {
             nonce: String::new(),
             strategy: "one".to_owned(),
             params: Value::Null,
-            bot: bot.bot,
-            symbol: bot.symbol,
-            interval: bot.interval,
-            expiry: bot.expiry,
-            longer_share_percent: bot.longer_share_percent,
+            bot: bot("BTCUSDT"),
             candles: candles.len(),
             task: Task::Decide { rivals: None, earlier: 0 },
         };
