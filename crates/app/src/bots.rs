@@ -31,10 +31,8 @@ fn settings_of_unknown_symbols(loaded: &Loaded) -> Vec<Problem> {
     let least = least.map(|name| (name.as_str(), format!("risk.min_payout_percent_by_symbol.{name}")));
     let chosen = risk.best_payout_of.iter().map(|name| (name.as_str(), "risk.best_payout_of".to_owned()));
     let unknown = least.chain(chosen).filter(|(name, _)| traded.find(name).is_none());
-    let mut problems: Vec<Problem> =
-        unknown.map(|(name, key)| loaded.problem(&key, traded.describe_unknown(name))).collect();
-    problems.extend(blackouts_of_unknown_symbols(loaded, &traded));
-    problems
+    let problems = unknown.map(|(name, key)| loaded.problem(&key, traded.describe_unknown(name)));
+    problems.chain(blackouts_of_unknown_symbols(loaded, &traded)).collect()
 }
 
 fn blackouts_of_unknown_symbols(loaded: &Loaded, traded: &TradedSymbols) -> Vec<Problem> {
@@ -142,13 +140,10 @@ fn build<'a>(
         let kind = kind_of_build(&error);
         let keys = bot.params.as_object().into_iter().flatten().map(|(key, _)| key.as_str());
         let unknown = |key: &&str| entry.parameters.iter().all(|known| known.name != *key);
-        let misplaced = keys.filter(unknown).find_map(|key| Some((key, find_advice(key, &bot.strategy)?)));
-        if let Some((key, problem)) = misplaced {
-            return loaded.problem(&format!("bots[{index}].params.{key}"), problem);
-        }
-        let unknown =
-            unknown_parameter(bot, entry).filter(|_| matches!(error, BuildError::Parameters { .. }));
-        if let Some((key, problem)) = unknown {
+        let advice = |key| Some((key, find_advice(key, &bot.strategy)?.to_owned()));
+        let named =
+            || unknown_parameter(bot, entry).filter(|_| matches!(error, BuildError::Parameters { .. }));
+        if let Some((key, problem)) = keys.filter(unknown).find_map(advice).or_else(named) {
             return loaded.problem(&format!("bots[{index}].params.{key}"), problem);
         }
         let key = format!("bots[{index}].params");
@@ -182,17 +177,16 @@ fn unknown_parameter<'a>(bot: &'a BotSettings, entry: &StrategyEntry) -> Option<
         None => format!("it has {}:", known.join(", ")),
     };
     let strategy = &bot.strategy;
-    let of_rule = if strategy == "rules" {
-        "; a number of a rule is one once it stands in the rule's parameters: period = { default = 14 }"
-    } else {
-        ""
+    let of_rule = match strategy.as_str() {
+        "rules" => {
+            "; a number of a rule is one once it stands in the rule's parameters: period = { default = 14 }"
+        }
+        _ => "",
     };
-    Some((
-        key,
-        format!(
-            "strategy \"{strategy}\" has no such parameter; {meant} `candlewick strategy show {strategy}` lists them{of_rule}"
-        ),
-    ))
+    let problem = format!(
+        "strategy \"{strategy}\" has no such parameter; {meant} `candlewick strategy show {strategy}` lists them{of_rule}"
+    );
+    Some((key, problem))
 }
 
 pub fn strategies_of(

@@ -26,7 +26,6 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Resampling {
-    /// Resamples candles; strategies decide again on each path.
     Candles,
     Trades,
 }
@@ -59,7 +58,6 @@ pub struct MonteCarloTerms {
     /// Mean block length, by default estimated from the data (Politis and White).
     pub block: Option<f64>,
     pub seed: u64,
-    /// Number of threads, by default one per core. Does not affect the result.
     pub threads: Option<NonZeroUsize>,
     pub candles: CandleChoice,
 }

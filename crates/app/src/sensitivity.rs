@@ -18,7 +18,6 @@ use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug)]
 pub struct SensitivityTerms {
-    /// `None` selects one per core. The result does not depend on it.
     pub threads: Option<NonZeroUsize>,
     pub candles: CandleChoice,
 }

@@ -315,7 +315,6 @@ fn new_session(settings: &SessionSettings, strategies: Vec<Box<dyn Strategy>>) -
     Ok(Session::new(settings, strategies)?)
 }
 
-/// Logs the bots' request demand, and turns off polling that would delay other requests.
 fn tell_budget(
     (settings, wants_prices, streams): (&SessionSettings, &[bool], bool),
     requests_per_second: f64,

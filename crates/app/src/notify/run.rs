@@ -23,7 +23,6 @@ use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 const WAITING: usize = 4_096;
 const PACE: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(3);
-/// Deadline of a chat command.
 const CHAT_PATIENCE: Duration = Duration::from_secs(10);
 const TEST_DEADLINE: Duration = Duration::from_secs(15);
 /// Number and interval of checks before announcing a wait for unsent alerts.
@@ -202,7 +201,6 @@ fn of_end(clock: &dyn Clock, how: Result<Stop, &AppError>) -> Alert {
     Alert { severity, ..alert(clock.now(), AlertEvent::Ended, &text) }
 }
 
-/// Forwards chat commands to the run: status and halt.
 async fn answer_chat(mut questions: mpsc::Receiver<ChatQuestion>, orders: mpsc::WeakSender<ControlRequest>) {
     while let Some(ChatQuestion { request, answer }) = questions.recv().await {
         // Nothing but these two: a chat neither opens nor resumes.
@@ -226,7 +224,6 @@ async fn answer_chat(mut questions: mpsc::Receiver<ChatQuestion>, orders: mpsc::
     }
 }
 
-/// Sends a test message to each channel, or to one.
 pub async fn test(loaded: &Loaded, channel: Option<&str>) -> Result<Vec<Tested>, AppError> {
     Problems::check(section_problems(loaded))?;
     let settings = &loaded.config.notify;

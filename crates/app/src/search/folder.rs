@@ -54,7 +54,6 @@ impl ResultFolder {
         TrialJournal::records(&self.here.join(name), identity).map_err(|error| self.named(name, error))
     }
 
-    /// Opens a journal, which [`Self::bring`] has brought, with its completed trials.
     pub fn journal(&self, name: &str, identity: &Value) -> Result<(TrialJournal, Vec<Record>), SearchError> {
         TrialJournal::open(&self.here.join(name), identity).map_err(|error| self.named(name, error))
     }

@@ -18,7 +18,6 @@ use std::path::{Path, PathBuf};
 pub struct Hypothesis {
     pub data_hash: String,
     pub series: String,
-    /// Name and version.
     pub strategy: (String, String),
     pub parameters: Vec<String>,
     pub conditions: Vec<String>,

@@ -172,12 +172,10 @@ pub(super) fn read_plan<P: DeserializeOwned>(path: &Path, command: PlannedComman
         storage::read(path)?
     } else {
         match fs::read(path) {
-            Ok(text) => Some(text),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
-            Err(error) => {
-                let problem = format!("{shown}: the plan cannot be read");
-                return Err(AppError::invalid(problem).because(error));
-            }
+            read => Some(read.map_err(|error| {
+                AppError::invalid(format!("{shown}: the plan cannot be read")).because(error)
+            })?),
         }
     };
     let Some(text) = there else {
@@ -243,10 +241,11 @@ pub(super) fn check_candles(plan: &[SeriesContent], here: &[SeriesContent]) -> R
         if found == Some(planned) {
             continue;
         }
-        let found =
-            found.map_or_else(|| "there are none".to_owned(), |found| format!("there are {}", text(found)));
-        let problem =
-            format!("the candles of {name} are not those of the plan: {}; here {found}", text(planned));
+        let found = found.map_or_else(|| "none".to_owned(), text);
+        let problem = format!(
+            "the candles of {name} are not those of the plan: {}; here there are {found}",
+            text(planned)
+        );
         return Err(AppError::data(problem).help("--data or --catalog says where they lie on this machine"));
     }
     let more = here.iter().find(|one| plan.iter().all(|planned| planned.series != one.series));
@@ -260,11 +259,9 @@ pub(super) fn check_identity(planned: &Value, here: &Value, done: &str) -> Resul
     let keys = here.as_object().into_iter().flat_map(|here| here.keys()).filter(differs);
     let keys: Vec<&str> = keys.map(String::as_str).collect();
     if keys.contains(&"files") {
-        let files = other_files(planned, here);
-        let problem = format!("{files} is not what it was when the plan was made");
-        return Err(
-            AppError::data(problem).help("bring the files that parameters name here as they were there")
-        );
+        let problem = format!("{} is not what it was when the plan was made", other_files(planned, here));
+        let help = "bring the files that parameters name here as they were there";
+        return Err(AppError::data(problem).help(help));
     }
     if !keys.is_empty() {
         let keys = keys.join(", ");

@@ -49,7 +49,6 @@ pub struct SearchTerms {
     /// Factor N of successive halving: the best 1 in N sets continue on N times as many candles.
     pub halving: Option<u32>,
     pub rungs: u32,
-    /// `None` selects one per core. The result does not depend on it.
     #[serde(skip)]
     pub threads: Option<NonZeroUsize>,
     #[serde(skip)]
@@ -283,7 +282,7 @@ fn check_expiries(
     for (bot, market) in traded(loaded, markets) {
         let tried = tried_bots(bot, space);
         let why = tried.iter().find_map(|(how, bot)| {
-            let mut own = own_expiries(entry, bot).into_iter();
+            let mut own = expiries(entry, bot).into_iter().flatten().flatten();
             let why = own.find_map(|expiry| too_coarse(expiry, market, Fineness::Throughout))?;
             Some(format!("{how}the strategy of bot {} asks for an expiry of its own: {why}", bot.name))
         });
@@ -368,10 +367,6 @@ fn set(bot: &mut BotSettings, name: &str, value: &Setting) {
         bot.params = Value::Object(serde_json::Map::new());
     }
     bot.params[name] = value.to_json();
-}
-
-fn own_expiries(entry: &StrategyEntry, bot: &BotSettings) -> Vec<Expiry> {
-    expiries(entry, bot).into_iter().flatten().flatten().collect()
 }
 
 /// `None` if the strategy cannot be built; its trial reports the reason.

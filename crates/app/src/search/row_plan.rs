@@ -125,7 +125,6 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         Ok(shard.trials(self.sets))
     }
 
-    /// Writes the rows of a shard atomically.
     pub fn put<R: PlannedRow>(
         &self,
         folder: &ResultFolder,

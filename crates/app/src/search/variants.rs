@@ -15,7 +15,6 @@ use std::ops::Range;
 
 pub(super) struct WalkLook<'a> {
     pub(super) identity: &'a Value,
-    /// Hash of `identity`, program included.
     pub(super) run: &'a str,
     pub(super) walked: &'a Range<Millis>,
     pub(super) windows: &'a [WindowResult],

@@ -30,7 +30,6 @@ pub struct TunePlan<'a> {
     pub terms: SearchTerms,
     pub prepared: PreparedSearch<'a>,
     pub layout: LayoutTerms,
-    /// Whether nothing is searched, so that the bot is tested unchanged.
     pub is_fixed: bool,
     pub without_range: Vec<String>,
     /// Parameters that select the signals of a combination. They stay unchanged unless named.
