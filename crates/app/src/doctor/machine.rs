@@ -5,7 +5,6 @@ use super::prices::span;
 use crate::candles::{self, CandleStore, DataName};
 use crate::configuration::Loaded;
 use crate::journal::exposure;
-use candlewick_engine::BotSettings;
 use candlewick_history::{Gap, gaps};
 use candlewick_journal::{Holder, JournalError, JournalUrl, Lease, LeaseTerms, Reader};
 use candlewick_records::time_text;
@@ -46,7 +45,10 @@ pub(super) async fn check_data(loaded: &Loaded, report: &mut dyn FnMut(Finding))
         report(blocking(READING, late, move || read_candles(&name, &store)).await);
     }
     for bot in config.bots.iter().filter(|bot| !covered.contains(&bot.series())) {
-        report(not_covered(bot));
+        let series = bot.series();
+        let Series { symbol, interval } = series;
+        let remedy = format!("add {symbol}_{interval}.csv to sandbox.data, if you mean to backtest it");
+        report(Check::Data.warn(format!("no file holds {series} for bot \"{}\"", bot.name), remedy));
     }
 }
 
@@ -88,14 +90,6 @@ fn holds_weekend(gap: &Gap) -> bool {
     let week = (gap.start - SATURDAY_NOON).floor_to(WEEK) + SATURDAY_NOON;
     let next = if week < gap.start { week + WEEK } else { week };
     next < gap.end
-}
-
-fn not_covered(bot: &BotSettings) -> Finding {
-    let series = bot.series();
-    let text = format!("no file holds {series} for bot \"{}\"", bot.name);
-    let remedy =
-        format!("add {}_{}.csv to sandbox.data, if you mean to backtest it", series.symbol, series.interval);
-    Check::Data.warn(text, remedy)
 }
 
 const MIB: u64 = 1 << 20;
@@ -232,15 +226,13 @@ fn remedy_of_journal(error: &JournalError) -> &'static str {
 
 pub(super) async fn check_lease(url: &JournalUrl) -> Finding {
     let late = Check::Lease.warn("not known: the journal does not answer", "mend that first");
-    let read = async {
-        match Reader::open(url).await {
+    let judged = async {
+        let holder = match Reader::open(url).await {
             Ok(mut reader) => reader.holder().await,
             Err(JournalError::NotFound { .. }) => Ok(None),
             Err(error) => Err(error),
-        }
-    };
-    let judged = async {
-        match read.await {
+        };
+        match holder {
             Ok(None) => Check::Lease.ok("nobody holds the journal"),
             Ok(Some(lease)) => {
                 let judge_here = Holder::of_this_process("candlewick doctor");

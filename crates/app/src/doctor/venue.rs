@@ -121,19 +121,18 @@ impl ClockSamples {
 /// Compares the skew with `max_clock_skew_ms`, above which nothing is opened; 0 allows any.
 pub(super) fn check_clock_skew(samples: &ClockSamples, max_clock_skew_ms: u32) -> Finding {
     let allowed = Millis::new(i64::from(max_clock_skew_ms));
-    match samples.common {
-        None if samples.undated > 0 => Check::ClockSkew.warn(
-            format!("not known: {} answers of the venue have no Date", samples.undated),
-            "keep this machine's clock right by NTP",
-        ),
-        None => Check::ClockSkew.warn("not measured: no answer of the venue has come", "mend that"),
-        Some(common) => judge_skew(common, samples.answers, allowed),
-    }
-}
-
-fn judge_skew(common: Skew, answers: usize, allowed: Millis) -> Finding {
+    let ClockSamples { common, answers, undated, .. } = samples;
+    let Some(common) = common else {
+        return match undated {
+            0 => Check::ClockSkew.warn("not measured: no answer of the venue has come", "mend that"),
+            _ => Check::ClockSkew.warn(
+                format!("not known: {undated} answers of the venue have no Date"),
+                "keep this machine's clock right by NTP",
+            ),
+        };
+    };
     let seconds = |span: Millis| format!("{:+.2} s", span.get() as f64 / 1_000.0);
-    let Skew { low, high } = common;
+    let Skew { low, high } = *common;
     if low > high {
         let text = format!("{answers} answers contradict each other: a clock was moved between them");
         return Check::ClockSkew.warn(text, "look again; the venue's machines may disagree");

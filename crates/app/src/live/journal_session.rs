@@ -287,7 +287,13 @@ pub(super) async fn filled(
 ) -> Result<Finished, RuntimeError> {
     let mut finished = finished?;
     let Some(url) = url.filter(|_| finished.forgotten > 0) else { return Ok(finished) };
-    match fold(url, settings).await {
+    let fold = async {
+        let mut reader = Reader::open(url).await?;
+        let fold = JournalFold::read(&mut reader, settings, 0).await;
+        reader.close().await;
+        Ok::<_, AppError>(fold?)
+    };
+    match fold.await {
         Ok(fold) => {
             finished.book = finished.book.filled_from(fold.past().book(), finished.first_intent);
             finished.forgotten = 0;
@@ -317,13 +323,6 @@ pub(super) async fn whole(
     let known = Standing::of_past(&session, &past).rows.into_iter().chain(standing.rows.iter().copied());
     let rows: BTreeMap<IntentId, IntentRow> = known.map(|row| (row.approved.intent(), row)).collect();
     Ok(Standing { rows: rows.into_values().collect(), forgotten: 0, ..standing.clone() })
-}
-
-async fn fold(url: &JournalUrl, settings: &SessionSettings) -> Result<JournalFold> {
-    let mut reader = Reader::open(url).await?;
-    let fold = JournalFold::read(&mut reader, settings, 0).await;
-    reader.close().await;
-    Ok(fold?)
 }
 
 #[cfg(test)]
