@@ -14,6 +14,7 @@ use candlewick_sdk::{
 };
 use candlewick_search::SearchError;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 const MAX_NAMED_BLACKOUTS: usize = 8;
 
@@ -37,17 +38,10 @@ fn settings_of_unknown_symbols(loaded: &Loaded) -> Vec<Problem> {
 
 fn blackouts_of_unknown_symbols(loaded: &Loaded, traded: &TradedSymbols) -> Vec<Problem> {
     let blackouts = &loaded.config.risk.blackouts;
-    let mut unknown: Vec<(&str, &Blackout)> = Vec::new();
-    for span in &blackouts.spans {
-        for name in span.symbols.iter().map(Symbol::as_str) {
-            if unknown.len() < MAX_NAMED_BLACKOUTS
-                && traded.find_all(name).is_none()
-                && unknown.iter().all(|(known, _)| *known != name)
-            {
-                unknown.push((name, span));
-            }
-        }
-    }
+    let mut seen = BTreeSet::new();
+    let spans = blackouts.spans.iter();
+    let named = spans.flat_map(|span| span.symbols.iter().map(move |name| (name.as_str(), span)));
+    let unknown = named.filter(|(name, _)| traded.find_all(name).is_none() && seen.insert(*name));
     let problem = |(name, span): (&str, &Blackout)| {
         let reason = if span.reason.is_empty() { String::new() } else { format!(" ({})", span.reason) };
         let from = String::from(StartTime(span.from));
@@ -55,7 +49,7 @@ fn blackouts_of_unknown_symbols(loaded: &Loaded, traded: &TradedSymbols) -> Vec<
         let problem = loaded.problem("risk.blackouts", problem).value(format!("{:?}", blackouts.file));
         problem.kind(ProblemKind::Data)
     };
-    unknown.into_iter().map(problem).collect()
+    unknown.take(MAX_NAMED_BLACKOUTS).map(problem).collect()
 }
 
 pub(crate) fn simulated_for_nobody(loaded: &Loaded) -> Vec<(String, String)> {

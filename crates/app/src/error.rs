@@ -136,16 +136,10 @@ pub enum ErrorKind {
 #[derive(Debug, thiserror::Error)]
 #[error("{problem}")]
 pub struct ErrorReport {
-    kind: ErrorKind,
+    pub kind: ErrorKind,
     problem: String,
     source: Option<Box<dyn Error + Send + Sync>>,
     help: Option<String>,
-}
-
-impl ErrorReport {
-    pub const fn kind(&self) -> ErrorKind {
-        self.kind
-    }
 }
 
 fn help_for_search(error: &SearchError) -> Option<String> {

@@ -100,10 +100,8 @@ pub(crate) fn state_folder() -> Option<PathBuf> {
 
 /// Creates the state folder if `path` is directly in it; others are up to the user.
 pub fn make_folder_of(path: &Path) -> io::Result<()> {
-    if state_folder().is_none_or(|folder| path.parent() != Some(&folder)) {
-        return Ok(());
-    }
-    make_state_folder()
+    let is_in_it = state_folder().is_some_and(|folder| path.parent() == Some(&folder));
+    if is_in_it { make_state_folder() } else { Ok(()) }
 }
 
 pub(crate) fn make_state_folder() -> io::Result<()> {

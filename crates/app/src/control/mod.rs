@@ -11,7 +11,7 @@ pub(crate) use running::RunningEntry;
 pub use running::find_running_bot;
 
 use crate::error::{AppError, ErrorKind, Result};
-use candlewick_records::{describe_halt, utc};
+use candlewick_records::{counted, describe_halt, utc};
 use candlewick_runtime::control::{
     Blockage, ControlAnswer, ControlOrder, ControlRequest, Phase, RunState, SignalTally,
 };
@@ -53,7 +53,7 @@ pub(crate) async fn ask_run(
 
 fn of_argument(error: AppError) -> AppError {
     match error {
-        AppError::Report(report) if report.kind() == ErrorKind::OrderRefused => {
+        AppError::Report(report) if report.kind == ErrorKind::OrderRefused => {
             AppError::invalid(report.to_string())
         }
         other => other,
@@ -62,8 +62,8 @@ fn of_argument(error: AppError) -> AppError {
 
 pub fn describe(state: &RunState) -> String {
     let mut text = describe_phase(state);
-    let trades = if state.open == 1 { "trade" } else { "trades" };
-    let _ = write!(text, "; {} {trades} open, {} in flight", state.open, state.in_flight);
+    let trades = counted(state.open, "trade", "trades");
+    let _ = write!(text, "; {trades} open, {} in flight", state.in_flight);
     if !state.in_doubt.is_empty() {
         let intents: Vec<String> = state.in_doubt.iter().map(ToString::to_string).collect();
         let _ = write!(text, ", in doubt: {}", intents.join(", "));

@@ -24,13 +24,8 @@ pub(super) async fn check_prices(
         report(Check::PriceApi.warn("not asked: there is no api-key", "give one first"));
         return false;
     }
-    let mut symbols: Vec<Symbol> = Vec::new();
-    for bot in bots {
-        if !symbols.contains(&bot.symbol) {
-            symbols.push(bot.symbol);
-        }
-    }
-    for symbol in symbols {
+    let mut seen = BTreeSet::new();
+    for symbol in bots.iter().map(|bot| bot.symbol).filter(|symbol| seen.insert(*symbol)) {
         let (finding, is_reached) = check_symbol(asked, symbol, samples).await;
         report(finding);
         if !is_reached {

@@ -9,6 +9,7 @@ use crate::error::AppError;
 use crate::live::stop_name;
 use candlewick_broker::clock::{Clock, Stopwatch, SystemClock};
 use candlewick_notify::{Alert, ChannelCounts, ChatQuestion, ChatRequest, Message, Notifier, Severity};
+use candlewick_records::counted;
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, ControlRequest};
 use candlewick_runtime::events::{Names, RunEvent};
 use candlewick_runtime::{Interest, Notice, Notices, Stop, Watcher};
@@ -143,10 +144,8 @@ impl Following {
                 return self.facts.note_doubt(row.approved.decision_time(), self.names.order_of(row));
             }
             Notice::Begins(funds) => {
-                let text = match self.names.bots().len() {
-                    1 => "the run begins with 1 bot".to_owned(),
-                    bots => format!("the run begins with {bots} bots"),
-                };
+                let bots = counted(self.names.bots().len(), "bot", "bots");
+                let text = format!("the run begins with {bots}");
                 self.notifier.send(alert(now, AlertEvent::Started, &text));
                 Some(*funds)
             }

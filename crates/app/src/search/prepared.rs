@@ -207,12 +207,10 @@ pub(crate) fn deciding_sections(loaded: &Loaded) -> Value {
 pub(crate) fn chosen_bot(bots: &[BotSettings], named: Option<&str>) -> Result<usize> {
     let names = || bots.iter().map(|bot| bot.name.as_str());
     let Some(named) = named else {
-        if bots.len() == 1 {
-            return Ok(0);
-        }
         let problem = "there are several bots: say with --bot whose parameters are searched";
         let known = names().collect::<Vec<_>>().join(", ");
-        return Err(AppError::invalid(problem).help(format!("known are: {known}")));
+        let several = || AppError::invalid(problem).help(format!("known are: {known}"));
+        return if bots.len() == 1 { Ok(0) } else { Err(several()) };
     };
     names().position(|name| name == named).ok_or_else(|| {
         let help = suggest(named, names().collect::<Vec<_>>());
@@ -221,11 +219,10 @@ pub(crate) fn chosen_bot(bots: &[BotSettings], named: Option<&str>) -> Result<us
 }
 
 fn searchable(entry: &StrategyEntry) -> String {
-    let range =
-        |parameter: &candlewick_sdk::parameters::Parameter| match (parameter.minimum, parameter.maximum) {
-            (Some(low), Some(high)) => format!("{} ({low} to {high})", parameter.name),
-            _ => format!("{} ({})", parameter.name, parameter.kind),
-        };
+    let range = |one: &candlewick_sdk::parameters::Parameter| match (one.minimum, one.maximum) {
+        (Some(low), Some(high)) => format!("{} ({low} to {high})", one.name),
+        _ => format!("{} ({})", one.name, one.kind),
+    };
     let own = entry.parameters.iter().map(range);
     let all: Vec<String> = own.chain(["close_type", "expiration_type"].map(str::to_owned)).collect();
     format!("there are: {}", all.join(", "))

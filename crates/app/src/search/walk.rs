@@ -11,7 +11,7 @@ use crate::error::{AppError, Result};
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_sdk::{Millis, Registry};
 use candlewick_search::SearchError;
-use candlewick_search::sweep::{Record, Replay, Shard, SweepEnd, SweepProgress, SweepSettings};
+use candlewick_search::sweep::{Record, Replay, Shard, SweepEnd, SweepProgress};
 use candlewick_search::variants::LookKind;
 use candlewick_search::walk_forward::{
     Course, Scheme, WalkForward, Window, WindowEnd, WindowResult, WindowSettings,
@@ -145,13 +145,11 @@ impl<'a> WalkRun<'a> {
             };
             results.push(result);
         }
-        let opened = match opening(self.hold_out_use, self.hold_out.as_ref(), &self.run)? {
-            Some((hold_out, request)) => Some((hold_out.lock.open(&request)?, hold_out.range.clone())),
-            None => None,
-        };
+        let asked = opening(self.hold_out_use, self.hold_out.as_ref(), &self.run)?;
+        let opened = asked.map(|(hold_out, request)| hold_out.lock.open(&request)).transpose()?;
         let hold_out = match (opened, &self.hold_out) {
-            (Some((opening, range)), _) => {
-                let window = self.layout.settings.with_test(&self.layout.walked, range);
+            (Some(opening), Some(HoldOutRange { range, .. })) => {
+                let window = self.layout.settings.with_test(&self.layout.walked, range.clone());
                 let Some(result) = self.step((windows.len(), count), &window, watcher)? else {
                     return Ok(WalkEnd::Stopped);
                 };
@@ -163,16 +161,15 @@ impl<'a> WalkRun<'a> {
                     openings: lock.openings(hypothesis, candles, range)?,
                 })
             }
-            (None, None) => None,
+            (_, None) => None,
         };
         Ok(WalkEnd::Done(Box::new(WalkOutcome { windows: results, hold_out, resumed: self.resumed })))
     }
 
     pub(super) fn begin(&self) -> Result<()> {
         let Some(ledger) = self.prepared.ledger() else { return Ok(()) };
-        let SweepSettings { search, .. } = &self.prepared.sweep;
-        let sets = search.most_sets(&self.prepared.space);
-        let sets = sets.map_err(|error| error_of_search(error, &self.prepared.loaded))?;
+        let search = &self.prepared.sweep.search;
+        let sets = search.most_sets(&self.prepared.space).map_err(|error| self.failure(error))?;
         // The windows of a search that learns try sets of their own.
         let windows = if search.search.learns() { self.windows.len() as u64 } else { 1 };
         let (kind, walked) = (LookKind::WalkForward, self.layout.walked.clone());
