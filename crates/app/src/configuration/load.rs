@@ -339,11 +339,8 @@ mod tests {
     #[test]
     fn limits_may_change_and_everything_else_is_refused_by_name() {
         check("", "", &[]);
-        check(
-            "",
-            "[risk]\nmax_open_trades = 1\ndaily_loss_limit = 7.5\nmax_stake = 20\nenforce_verdict = true",
-            &[],
-        );
+        let limits = "max_open_trades = 1\ndaily_loss_limit = 7.5\nmax_stake = 20\nenforce_verdict = true";
+        check("", &format!("[risk]\n{limits}"), &[]);
         check("", "[risk]\nhours = [{ days = [\"mon\"], from = \"08:00\", to = \"09:00\" }]", &[]);
         check("", "[risk.bots.btc]\nmax_open_trades = 1\ndaily_loss_limit = 5", &[]);
         check("[risk.bots.btc]\nmax_loss_streak = 1", "", &[]);
@@ -364,11 +361,8 @@ mod tests {
         check("", &other(3), &["bots.btc.params.period", "2 -> 3", "built at the start"]);
         check("", &format!("{BOT}{}", BOT.replace("\"btc\"", "\"new\"")), &["bots.new", "(not set) ->"]);
         check("", &BOT.replace("\"btc\"", "\"new\""), &["bots.btc", "bots.new"]);
-        check(
-            "",
-            &format!("{BOT}stake = {{ kind = \"fixed\", amount = 3 }}"),
-            &["bots.btc.stake.amount", "-> 3"],
-        );
+        let stake = format!("{BOT}stake = {{ kind = \"fixed\", amount = 3 }}");
+        check("", &stake, &["bots.btc.stake.amount", "-> 3"]);
     }
 
     #[test]

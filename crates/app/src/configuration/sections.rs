@@ -281,10 +281,8 @@ mod tests {
             ("EURUSD", Some("crypto"), "crypto"),
         ] {
             let mut section = json!({ "name": "a", "symbol": symbol, "interval": "1m", "strategy": "s", "close_type": "01:00" });
-            section
-                .as_object_mut()
-                .unwrap()
-                .extend(written.map(|kind| ("asset_type".to_owned(), kind.into())));
+            let written = written.map(|kind| ("asset_type".to_owned(), kind.into()));
+            section.as_object_mut().unwrap().extend(written);
             let mut bot: BotSettings = serde_json::from_value(section).unwrap();
             set_usual_asset_type(&mut bot);
             assert_eq!(serde_json::to_value(&bot).unwrap()["asset_type"], recorded);
@@ -294,20 +292,15 @@ mod tests {
 
     #[test]
     fn orders_are_taken_beside_the_journal_or_in_a_place_of_the_users() {
-        for (url, anchor) in [
-            ("sqlite://candlewick.db", "candlewick.db"),
-            ("sqlite:///var/lib/bot/demo.db", "/var/lib/bot/demo.db"),
-        ] {
-            assert_eq!(anchor_of(&url.parse().unwrap()), Path::new(anchor), "{url}");
-        }
         let of = |url: &str| anchor_of(&url.parse().unwrap());
+        for file in ["candlewick.db", "/var/lib/bot/demo.db"] {
+            assert_eq!(of(&format!("sqlite://{file}")), Path::new(file));
+        }
         let server = of("postgres://ann:secret@db:5433/trading?sslmode=require");
         assert_eq!(server, of("postgres://ann:other@db:5433/trading"), "without the password");
         assert_ne!(server, of("postgres://ann@db2:5433/trading"), "of two servers");
-        assert!(
-            server.is_absolute() && server.to_string_lossy().contains("candlewick/trading-"),
-            "{server:?}"
-        );
+        let named = server.to_string_lossy();
+        assert!(server.is_absolute() && named.contains("candlewick/trading-"), "{named}");
     }
 
     fn check(text: &str, expected: &[&str]) {
