@@ -63,7 +63,7 @@ pub struct MonteCarloTerms {
 }
 
 pub struct PreparedMonteCarlo<'a> {
-    terms: MonteCarloTerms,
+    pub terms: MonteCarloTerms,
     basis: RowPlanBasis<'a>,
     trades: Vec<ObservedTrade>,
     pub observed: PathRow,
@@ -145,10 +145,6 @@ fn resampled(prepared: &PreparedBacktest) -> Result<ResampledCandles<'_>> {
 }
 
 impl PreparedMonteCarlo<'_> {
-    pub const fn terms(&self) -> &MonteCarloTerms {
-        &self.terms
-    }
-
     pub const fn backtest(&self) -> &PreparedBacktest {
         &self.basis.prepared
     }
@@ -200,10 +196,6 @@ impl PreparedMonteCarlo<'_> {
 }
 
 impl MonteCarloPlan {
-    pub fn read(path: &Path) -> Result<Self> {
-        Self::read_of(path, PlannedCommand::MonteCarlo)
-    }
-
     pub fn prepare<'a>(
         &self,
         (path, place): (&Path, PlanPlace),

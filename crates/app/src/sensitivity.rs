@@ -82,10 +82,6 @@ impl PlannedRow for SensitivityRow {
 }
 
 impl SensitivityPlan {
-    pub fn read(path: &Path) -> Result<Self> {
-        Self::read_of(path, PlannedCommand::Sensitivity)
-    }
-
     pub fn prepare<'a>(
         &self,
         (path, place): (&Path, PlanPlace),

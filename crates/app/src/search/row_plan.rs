@@ -97,7 +97,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         folder.put(PLAN_FILE, |bytes| writeln!(bytes, "{:#}", json!(self)))
     }
 
-    pub(crate) fn read_of(path: &Path, command: PlannedCommand) -> Result<Self> {
+    pub fn read(path: &Path, command: PlannedCommand) -> Result<Self> {
         read_plan(path, command)
     }
 

@@ -34,9 +34,9 @@ pub struct WalkRun<'a> {
     pub(super) terms: &'a SearchTerms,
     pub(super) prepared: &'a PreparedSearch<'a>,
     pub(super) asked: &'a LayoutTerms,
-    layout: Layout,
+    pub layout: Layout,
     pub(super) windows: Vec<Window>,
-    pub(super) folder: ResultFolder,
+    pub folder: ResultFolder,
     pub(super) identity: Value,
     /// Hash of the identity without a window.
     run: String,
@@ -109,14 +109,6 @@ impl<'a> WalkRun<'a> {
             hold_out_use,
             resumed: 0,
         })
-    }
-
-    pub const fn layout(&self) -> &Layout {
-        &self.layout
-    }
-
-    pub const fn folder(&self) -> &ResultFolder {
-        &self.folder
     }
 
     pub fn count(&self, outcome: &WalkOutcome, registry: &Registry) -> Option<io::Result<TriedCount>> {

@@ -152,7 +152,7 @@ fn run_here(
         return finish(walk, (&terms, &prepared), &[], context);
     };
     let plan = walk.plan(shards)?;
-    let path = plan.write(walk.folder())?;
+    let path = plan.write(&walk.folder)?;
     let (sets, shards, shown) = (plan.sets, plan.shards, path.display());
     let windows = plan.walk.as_ref().map_or(0, |walk| walk.windows);
     let program = &plan.program;
@@ -238,7 +238,7 @@ pub(super) fn walked(
     let end = walk.run(&mut |now| follow(&mut progress, now, &sign))?;
     drop(progress);
     let WalkEnd::Done(outcome) = end else {
-        let folder = walk.folder().shown();
+        let folder = walk.folder.shown();
         context.say(&format!("stopped; the same command goes on where it was ({})", folder.display()));
         return Ok(Err(sign.get().copied().unwrap_or(Ending::Interrupted)));
     };
@@ -248,11 +248,11 @@ pub(super) fn walked(
         Some(HoldOutOutcome::Locked { .. }) | None => None,
     };
     let verified = verify_chosen(prepared, &outcome.windows, opened)?;
-    let told = (walk.layout(), counted.as_ref(), notices);
+    let told = (&walk.layout, counted.as_ref(), notices);
     let (report, all) = report_of(&outcome, (terms, prepared), told)?;
     let caveats = caveats_of((terms, prepared), counted.as_ref());
     let counted = counted.map(sweep_count);
-    let files = write(walk.folder(), &report, all.as_ref(), (&prepared.settings, &caveats))?;
+    let files = write(&walk.folder, &report, all.as_ref(), (&prepared.settings, &caveats))?;
     let elapsed = stopwatch.elapsed();
     Ok(Ok(Walked { report, counted, resumed: outcome.resumed, verified, elapsed, files }))
 }
