@@ -85,10 +85,8 @@ async fn lines_of(
         Resolution::Settled(_) | Resolution::NotOpened => None,
     };
     let at = wall.now().max(contents.last.line.received);
-    let (report, impossible) = match report {
-        Some(report) => believed(row, report, loaded.config.runtime.max_payout_percent, at),
-        None => (None, Vec::new()),
-    };
+    let most = loaded.config.runtime.max_payout_percent;
+    let (report, impossible) = report.map(|report| believed(row, report, most, at)).unzip();
     let taken = report.as_ref().and_then(|report| taken(&contents, row, report));
     let departure = taken.map(|taken| {
         let scale = contents.session.money_scale();
@@ -97,7 +95,7 @@ async fn lines_of(
         format!("trade #{intent} is {} {stake}{symbol}, which is not what was asked for", taken.direction)
     });
     // What a bot that runs would warn of, or be halted by: here nobody hears a warning.
-    let problems: Vec<String> = departure.into_iter().chain(impossible).collect();
+    let problems: Vec<String> = departure.into_iter().chain(impossible.into_iter().flatten()).collect();
     let halted = (!problems.is_empty()).then(|| problems.join("; "));
     let note = json!({ "resolved": intent, "resolution": resolution, "reason": reason }).to_string();
     let mut bodies = vec![(LineKind::Note, note)];
@@ -156,7 +154,7 @@ fn believed(
     report: TradeReport,
     max_payout_percent: u32,
     now: Millis,
-) -> (Option<TradeReport>, Vec<String>) {
+) -> (TradeReport, Vec<String>) {
     let intent = row.approved.intent();
     let (report, time) = possible_times(&row.approved, report, now);
     let (report, payout) = possible_payout(intent, report, max_payout_percent);
@@ -164,7 +162,7 @@ fn believed(
     let taken = report.close_type.as_ref().and_then(Reported::known).filter(|taken| **taken != ordered);
     let expiry =
         taken.map(|taken| format!("trade #{intent} has close type {taken}, asked for was {ordered}"));
-    (Some(report), time.into_iter().chain(payout).chain(expiry).collect())
+    (report, time.into_iter().chain(payout).chain(expiry).collect())
 }
 
 fn taken(contents: &JournalContents, row: &IntentRow, report: &TradeReport) -> Option<Taken> {

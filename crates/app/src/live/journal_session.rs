@@ -227,8 +227,9 @@ impl ControlChannel {
         let feed = EventFeed::default();
         let server = ControlServer::bind(&paths).await?.with_events(feed.clone());
         let entry = RunningEntry::make(loaded, &paths);
-        let (listening, taken) = (closed.clone(), sender.clone());
-        tokio::spawn(async move { server.serve(taken, listening.cancelled_owned()).await });
+        let ends = || (sender.clone(), closed.clone());
+        let (taken, stop) = ends();
+        tokio::spawn(async move { server.serve(taken, stop.cancelled_owned()).await });
         if paths.halt_file.is_there() {
             // Known before the first candle is; the watch would say so a little later. Nobody waits for the answer.
             let order = ControlOrder::Halt { reason: paths.halt_file.reason() };
@@ -239,19 +240,17 @@ impl ControlChannel {
         let mut in_journal = JournalOrders::new(url, paths.halt_file.clone());
         // The same of orders that were left while no bot ran.
         in_journal.look(&sender).await;
-        let (taken, stop) = (sender.clone(), closed.clone());
+        let (taken, stop) = ends();
         tokio::spawn(async move { in_journal.watch(taken, stop.cancelled_owned()).await });
         #[cfg(unix)]
         {
-            let listens = HangUp::listen();
-            let hang_up =
-                listens.map_err(|error| AppError::system("SIGHUP cannot be listened for", error))?;
-            let (taken, stop) = (sender.clone(), closed.clone());
+            let problem = |error| AppError::system("SIGHUP cannot be listened for", error);
+            let hang_up = HangUp::listen().map_err(problem)?;
+            let (taken, stop) = ends();
             tokio::spawn(async move { hang_up.watch(taken, stop.cancelled_owned()).await });
         }
-        let (file, stop) = (paths.halt_file, closed.clone());
-        let taken = sender.clone();
-        tokio::spawn(async move { file.watch(taken, stop.cancelled_owned()).await });
+        let (taken, stop) = ends();
+        tokio::spawn(async move { paths.halt_file.watch(taken, stop.cancelled_owned()).await });
         Ok(Self { orders, sender, feed, closed: (closed.drop_guard(), entry) })
     }
 }
