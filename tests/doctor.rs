@@ -103,6 +103,7 @@ fn wrong_credentials_symbols_and_series_fail_where_they_are_used() {
     let served = Served::start(&[]);
     let (token, key) = (served.text("token"), served.text("api_key"));
     let bot = |from: &str, to: &str| BOT.replace(from, to);
+    let unknown_strategy = [("configuration", "fail", "bots[0].strategy"), ("disk", "ok", "")];
     let unknown_token = [
         ("trading_api", "fail", "CANDLEWICK_BROKER__API_TOKEN"),
         ("wallets", "warn", ""),
@@ -117,12 +118,7 @@ fn wrong_credentials_symbols_and_series_fail_where_they_are_used() {
         (bot("BTCUSDT", "GOLD"), token, key, &[("price_api", "fail", "GOLD")]),
         (bot("interval", "asset_type = \"otc\"\ninterval"), token, key, &[("candles", "fail", "asset_type")]),
         (bot("\"1m\"", "\"7s\""), token, key, &[("candles", "fail", "BTCUSDT 7s")]),
-        (
-            bot("rsi-reversal", "rsi"),
-            token,
-            key,
-            &[("configuration", "fail", "bots[0].strategy"), ("disk", "ok", "")],
-        ),
+        (bot("rsi-reversal", "rsi"), token, key, &unknown_strategy),
     ] {
         finds(&examine(&folder(&served, token, key, &config)), 5, rows);
     }

@@ -48,11 +48,7 @@ fn wrong_keys_and_values_of_a_bot_are_named() {
         ("stake", "stake = { kind = \"gale\", amount = 10, levels = 3 }", "factor = 2.25"),
         ("stake", "stake = { kind = \"fixed\", amount = 1.000,00 }", "1000.50"),
         ("stake", "[risk]\nhours = \"08:00-17:00\"", "hours = [{ from = \"08:00\", to = \"17:00\""),
-        (
-            "stake",
-            "[risk]\nhours = [{ from = \"08:00\", to = \"10:00\", days = [\"mon-frei\"] }]",
-            "\"mon-frei\"",
-        ),
+        ("stake", "[risk]\nhours=[{ from = \"08:00\", to = \"10:00\", days = [\"mon-frei\"] }]", "mon-frei"),
         ("stake", "mode = \"real\"", "bots[0].mode (bot.toml)"),
     ] {
         let is_kept = |other: &&str| {

@@ -1,7 +1,6 @@
 //! `monte-carlo`: the same paths on any number of threads and machines.
 
-use crate::candlewick::Folder;
-use crate::searched::folder;
+use crate::searched::{assert_merges, folder};
 
 const DATA: [&str; 5] = ["--json", "--config", "bot.toml", "--data", "BTCUSDT_1m.csv"];
 
@@ -9,35 +8,8 @@ const DATA: [&str; 5] = ["--json", "--config", "bot.toml", "--data", "BTCUSDT_1m
 fn shards_on_several_machines_merge_to_the_files_of_one() {
     for what in ["candles", "trades"] {
         let way = [&DATA[..], &["--resample", what, "--paths", "14", "--seed", "3"]].concat();
-        let whole = folder(1);
-        let alone = whole.run(&[&["monte-carlo", "--threads", "1"], &way[..]].concat()).json();
-        let here = folder(1);
-        let plan = here.run(&[&["monte-carlo", "plan", "--shards", "3"], &way[..]].concat()).json();
-        assert_eq!(plan["paths"], 14);
-        let merge = || here.run(&["monte-carlo", "merge", "--json"]);
-        for shard in ["3", "1", "2"] {
-            merge().fails(2, &["monte-carlo run --shard"]);
-            let there = Folder::new();
-            std::fs::copy(here.path("monte-carlo/plan.json"), there.path("plan.json")).unwrap();
-            std::fs::copy(here.path("BTCUSDT_1m.csv"), there.path("prices.csv")).unwrap();
-            let journal = format!("shard-{shard}.jsonl");
-            let run = ["monte-carlo", "run", "--json", "--shard", shard, "--plan", "plan.json", "--data"];
-            let run = || {
-                there.run(&[&run[..], &["BTCUSDT@1m=prices.csv"]].concat()).json();
-                there.read(&journal)
-            };
-            let first = run();
-            assert_eq!(run(), first, "a second run of a shard changes nothing");
-            std::fs::write(here.path(&format!("monte-carlo/{journal}")), first).unwrap();
-        }
-        assert_eq!(merge().json()["quantiles"], alone["quantiles"], "{what}");
-        for name in ["monte-carlo/paths.csv", "monte-carlo/monte-carlo.json"] {
-            assert!(whole.read(name) == here.read(name), "{what}: {name} differs");
-        }
-        let shard = here.read("monte-carlo/shard-2.jsonl");
-        let half: String = shard.split_inclusive('\n').take(3).collect();
-        std::fs::write(here.path("monte-carlo/shard-2.jsonl"), half).unwrap();
-        merge().fails(2, &["monte-carlo run --shard 2"]);
+        let here = assert_merges("monte-carlo", &way, ["paths.csv", "monte-carlo.json"]);
+        assert_eq!(here.read("monte-carlo/paths.csv").lines().count(), 1 + 14, "{what}");
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::candlewick::{Folder, candles};
 use crate::excerpt::{DAY, MONDAY, shipped};
+use serde_json::Value;
 
 pub(crate) const BOT: &str = r#"
 [[bots]]
@@ -16,6 +17,49 @@ params = { period = 5 }
 pub(crate) fn folder(days: i64) -> Folder {
     let candles = shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + days * DAY);
     Folder::new().with("bot.toml", BOT).with("BTCUSDT_1m.csv", &candles)
+}
+
+/// Returns a folder with the plan of a search, and its candles elsewhere, as on another machine.
+pub(crate) fn elsewhere(here: &Folder, search: &str) -> Folder {
+    let there = Folder::new();
+    std::fs::create_dir(there.path("candles")).unwrap();
+    std::fs::copy(here.path(&format!("{search}/plan.json")), there.path("plan.json")).unwrap();
+    std::fs::copy(here.path("BTCUSDT_1m.csv"), there.path("candles/BTCUSDT_1m.csv")).unwrap();
+    there
+}
+
+/// Runs a shard there, twice, and copies its file here. Returns what both runs report.
+pub(crate) fn run_shard(here: &Folder, there: &Folder, (search, shard): (&str, u64)) -> [Value; 2] {
+    let line = format!("{search} run --json --plan plan.json --data candles/BTCUSDT_1m.csv --shard {shard}");
+    let file = format!("shard-{shard}.jsonl");
+    let ran = there.run_line(&line).json();
+    let first = there.read(&file);
+    let again = there.run_line(&line).json();
+    assert_eq!(there.read(&file), first, "a shard runs once");
+    std::fs::write(here.path(&format!("{search}/{file}")), first).unwrap();
+    [ran, again]
+}
+
+/// Asserts that three shards merge to the files of one run, and no half of one. Returns their folder.
+pub(crate) fn assert_merges(search: &str, terms: &[&str], files: [&str; 2]) -> Folder {
+    let (whole, here) = (folder(1), folder(1));
+    whole.run(&[&[search, "--threads", "1"], terms].concat()).json();
+    let plan = here.run(&[&[search, "plan", "--shards", "3"], terms].concat()).json();
+    assert_eq!(plan["shards"], 3);
+    let (merge, run) = (format!("{search} merge --json"), format!("{search} run --shard"));
+    for shard in [3, 1, 2] {
+        here.run_line(&merge).fails(2, &["is missing", &run]);
+        run_shard(&here, &elsewhere(&here, search), (search, shard));
+    }
+    here.run_line(&merge).json();
+    for name in files.map(|name| format!("{search}/{name}")) {
+        assert!(whole.read(&name) == here.read(&name), "{terms:?}: {name} differs");
+    }
+    let shard = format!("{search}/shard-2.jsonl");
+    let half: String = here.read(&shard).split_inclusive('\n').take(3).collect();
+    std::fs::write(here.path(&shard), half).unwrap();
+    here.run_line(&merge).fails(2, &["shard 2", &format!("{run} 2")]);
+    here
 }
 
 const SWEEP: [&str; 7] = ["sweep", "--config", "bot.toml", "--data", "BTCUSDT_1m.csv", "--min-trades", "1"];

@@ -6,22 +6,12 @@ use crate::searched::{BOT, folder};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-const SEARCHED: [&str; 10] = [
-    "--config",
-    "bot.toml",
-    "--data",
-    "BTCUSDT_1m.csv",
-    "--param",
-    "period=2..9",
-    "--param",
-    "oversold=10..45:5",
-    "--param",
-    "close_type=01:00,03:00",
-];
+const SEARCHED: &str = "--config bot.toml --data BTCUSDT_1m.csv --param period=2..9 --param oversold=10..45:5 \
+                        --param close_type=01:00,03:00";
 
 pub(crate) fn sweep<'a>(more: &[&'a str]) -> Vec<&'a str> {
-    let condition = ["--where", "oversold > period + 5"];
-    [&["sweep", "--json", "--min-trades", "10"], &SEARCHED[..], &condition, more].concat()
+    let terms = ["sweep --json --min-trades 10", SEARCHED].into_iter().flat_map(str::split_whitespace);
+    terms.chain(["--where", "oversold > period + 5"]).chain(more.iter().copied()).collect()
 }
 
 /// Returns the arguments of a plan of the sweep.
@@ -145,7 +135,8 @@ fn results_of_another_program_are_refused_unless_allowed() {
     let here = folder(1);
     let other = rebuilt(&here);
     let few = ["--search", "random", "--trials", "12"];
-    let walk = [&["walk-forward", "--train", "8h", "--test", "8h"], &SEARCHED[..]].concat();
+    let walk = ["walk-forward --train 8h --test 8h", SEARCHED];
+    let walk = walk.into_iter().flat_map(str::split_whitespace).collect();
     for search in [sweep(&few), walk] {
         assert_eq!(here.run(&search).code, 0);
         here.run_of(&other, &search).fails(2, &["differs in: program", "--out"]);

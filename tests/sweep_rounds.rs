@@ -1,22 +1,9 @@
 //! Shards of sweeps, in one round or in several of a search that learns: they merge to the files of one sweep.
 
 use crate::candlewick::Folder;
-use crate::searched::folder;
+use crate::searched::{elsewhere, folder, run_shard};
 use crate::sweep::{assert_same, plan, step, sweep};
 use serde_json::json;
-
-/// Returns a folder with the plan, the candles elsewhere, and the journals of the shards up to `before`.
-fn elsewhere(here: &Folder, before: u64) -> Folder {
-    let there = Folder::new();
-    std::fs::create_dir(there.path("candles")).unwrap();
-    std::fs::copy(here.path("sweep/plan.json"), there.path("plan.json")).unwrap();
-    std::fs::copy(here.path("BTCUSDT_1m.csv"), there.path("candles/BTCUSDT_1m.csv")).unwrap();
-    for shard in 1..=before {
-        let journal = format!("shard-{shard}.jsonl");
-        std::fs::copy(here.path(&format!("sweep/{journal}")), there.path(&journal)).unwrap();
-    }
-    there
-}
 
 #[test]
 fn shards_on_several_machines_merge_to_the_files_of_one() {
@@ -34,17 +21,14 @@ fn shards_on_several_machines_merge_to_the_files_of_one() {
             let missing = format!("shard {} is missing", before + 1);
             here.run(&step(&["merge"], &[])).fails(2, &[&missing, "sweep run --shard"]);
             for shard in shards {
-                // Another machine has no configuration, other variables, and its candles elsewhere.
-                let there =
-                    elsewhere(&here, before).with_variable("CANDLEWICK_SIMULATION__PAYOUT_PERCENT", "99");
-                let line = "sweep run --json --plan plan.json --data candles/BTCUSDT_1m.csv --threads 1";
-                let (line, journal) = (format!("{line} --shard {shard}"), format!("shard-{shard}.jsonl"));
-                let ran = there.run_line(&line).json();
-                let first = there.read(&journal);
-                let again = there.run_line(&line).json();
+                // Another machine has no configuration, other variables, and the earlier journals.
+                let there = elsewhere(&here, "sweep");
+                let there = there.with_variable("CANDLEWICK_SIMULATION__PAYOUT_PERCENT", "99");
+                for journal in (1..=before).map(|shard| format!("shard-{shard}.jsonl")) {
+                    std::fs::copy(here.path(&format!("sweep/{journal}")), there.path(&journal)).unwrap();
+                }
+                let [ran, again] = run_shard(&here, &there, ("sweep", *shard));
                 assert_eq!((&again["resumed"], &again["trials"]), (&ran["trials"], &ran["trials"]));
-                assert_eq!(there.read(&journal), first, "a shard runs once");
-                std::fs::write(here.path(&format!("sweep/{journal}")), first).unwrap();
                 trials += ran["trials"].as_u64().unwrap();
             }
         }

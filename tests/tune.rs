@@ -152,16 +152,9 @@ fn a_stopped_run_resumes_to_the_same_results() {
     let resumed = folder.run(&arguments).json();
     assert_eq!(resumed["sweep"]["resumed"], 40, "{resumed:#}");
     assert!(resumed["walk_forward"]["resumed"].as_u64() > Some(40));
-    for pointer in [
-        "/conclusion",
-        "/candles",
-        "/sweep/best",
-        "/sweep/luck",
-        "/walk_forward/windows",
-        "/walk_forward/edge",
-        "/walk_forward/hold_out",
-        "/walk_forward/out_of_sample",
-    ] {
+    let pointers = "/conclusion /candles /sweep/best /sweep/luck /walk_forward/windows /walk_forward/edge \
+                    /walk_forward/hold_out /walk_forward/out_of_sample";
+    for pointer in pointers.split_whitespace() {
         assert_eq!(resumed.pointer(pointer), whole.pointer(pointer), "{pointer}");
     }
 }

@@ -1,7 +1,7 @@
 //! `walk-forward plan`, `run` and `merge`: shards that ran elsewhere merge to the files of one walk.
 
 use crate::candlewick::Folder;
-use crate::searched::folder;
+use crate::searched::{elsewhere, folder, run_shard};
 use crate::walk_forward::{FILES, walk};
 use serde_json::{Value, json};
 
@@ -12,27 +12,10 @@ fn plan(folder: &Folder, more: &[&str]) -> Value {
     folder.run(&arguments).json()
 }
 
-/// Returns a folder with the plan, and the candles elsewhere.
-fn elsewhere(here: &Folder) -> Folder {
-    let there = Folder::new();
-    std::fs::create_dir(there.path("candles")).unwrap();
-    std::fs::copy(here.path("walk-forward/plan.json"), there.path("plan.json")).unwrap();
-    std::fs::copy(here.path("BTCUSDT_1m.csv"), there.path("candles/BTCUSDT_1m.csv")).unwrap();
-    there
-}
-
-const ELSEWHERE: &str = "walk-forward run --json --plan plan.json --data candles/BTCUSDT_1m.csv --threads 1";
-
-/// Runs a shard elsewhere, twice, and copies its journal here. Returns the number of its trials.
+/// Runs a shard elsewhere, twice. Returns the number of its trials.
 fn run_elsewhere(here: &Folder, shard: u64) -> u64 {
-    let there = elsewhere(here);
-    let (line, journal) = (format!("{ELSEWHERE} --shard {shard}"), format!("shard-{shard}.jsonl"));
-    let ran = there.run_line(&line).json();
-    let first = there.read(&journal);
-    let again = there.run_line(&line).json();
+    let [ran, again] = run_shard(here, &elsewhere(here, "walk-forward"), ("walk-forward", shard));
     assert_eq!((&again["resumed"], &again["trials"]), (&ran["trials"], &ran["trials"]));
-    assert_eq!(there.read(&journal), first, "a shard runs once");
-    std::fs::write(here.path(&format!("walk-forward/{journal}")), first).unwrap();
     ran["trials"].as_u64().unwrap()
 }
 
@@ -86,11 +69,12 @@ fn shards_that_do_not_fit_the_plan_of_their_walk_are_refused() {
     let here = here.with("walk-forward/shard-1.jsonl", &half);
     here.run_line("walk-forward merge").fails(2, &["walk-forward run --shard 1"]);
     assert!(!here.path("walk-forward/windows.csv").exists(), "half a walk has no files");
-    let there = elsewhere(&here);
+    let there = elsewhere(&here, "walk-forward");
     let candles = there.read("candles/BTCUSDT_1m.csv");
     let fewer: String = candles.split_inclusive('\n').take(2_000).collect();
     let there = there.with("candles/BTCUSDT_1m.csv", &fewer);
-    there.run_line(&format!("{ELSEWHERE} --shard 1")).fails(3, &["BTCUSDT@1m"]);
+    let run = "walk-forward run --plan plan.json --data candles/BTCUSDT_1m.csv --shard 1";
+    there.run_line(run).fails(3, &["BTCUSDT@1m"]);
 }
 
 #[test]

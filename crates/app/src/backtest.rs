@@ -149,7 +149,6 @@ fn nothing_to_choose(loaded: &Loaded, series: &[CandleSeries]) -> Option<String>
     })
 }
 
-/// Warns about bots that share limits and a balance, but never trade at the same time.
 fn no_common_time(bots: &[BotSettings], series: &[CandleSeries]) -> Option<String> {
     let is_heard = |one: &CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
     let held = || series.iter().filter(|one| !one.candles().is_empty() && is_heard(one));
@@ -168,8 +167,7 @@ fn no_common_time(bots: &[BotSettings], series: &[CandleSeries]) -> Option<Strin
 }
 
 impl LatencyTerms {
-    /// Applies the latencies, stress at their median, and returns the payout of the journal's
-    /// trades.
+    /// Stress applies at the median latency. The payout is that of the journal's trades.
     fn apply(self, simulation: SimulationSettings) -> Result<(SimulationSettings, Option<f64>)> {
         let recorded = RecordedLatency { seed: self.seed, samples_ms: self.delays.arrivals() };
         if recorded.samples_ms.is_empty() {

@@ -4,7 +4,7 @@ use crate::configuration::{Loaded, Problem, ProblemKind, Problems};
 use crate::error::AppError;
 use crate::traded_symbols::TradedSymbols;
 use candlewick_backtest::BacktestError;
-use candlewick_engine::{Blackout, BotSettings, EngineError, SessionSettings};
+use candlewick_engine::{Blackout, BotSettings, EngineError, RiskSettings, SessionSettings};
 use candlewick_history::gaps;
 use candlewick_rules::indicator_names;
 use candlewick_sandbox::StartTime;
@@ -14,6 +14,7 @@ use candlewick_sdk::{
 };
 use candlewick_search::SearchError;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 const MAX_NAMED_BLACKOUTS: usize = 8;
 
@@ -31,25 +32,16 @@ fn settings_of_unknown_symbols(loaded: &Loaded) -> Vec<Problem> {
     let least = least.map(|name| (name.as_str(), format!("risk.min_payout_percent_by_symbol.{name}")));
     let chosen = risk.best_payout_of.iter().map(|name| (name.as_str(), "risk.best_payout_of".to_owned()));
     let unknown = least.chain(chosen).filter(|(name, _)| traded.find(name).is_none());
-    let mut problems: Vec<Problem> =
-        unknown.map(|(name, key)| loaded.problem(&key, traded.describe_unknown(name))).collect();
-    problems.extend(blackouts_of_unknown_symbols(loaded, &traded));
-    problems
+    let problems = unknown.map(|(name, key)| loaded.problem(&key, traded.describe_unknown(name)));
+    problems.chain(blackouts_of_unknown_symbols(loaded, &traded)).collect()
 }
 
 fn blackouts_of_unknown_symbols(loaded: &Loaded, traded: &TradedSymbols) -> Vec<Problem> {
     let blackouts = &loaded.config.risk.blackouts;
-    let mut unknown: Vec<(&str, &Blackout)> = Vec::new();
-    for span in &blackouts.spans {
-        for name in span.symbols.iter().map(Symbol::as_str) {
-            if unknown.len() < MAX_NAMED_BLACKOUTS
-                && traded.find_all(name).is_none()
-                && unknown.iter().all(|(known, _)| *known != name)
-            {
-                unknown.push((name, span));
-            }
-        }
-    }
+    let mut seen = BTreeSet::new();
+    let spans = blackouts.spans.iter();
+    let named = spans.flat_map(|span| span.symbols.iter().map(move |name| (name.as_str(), span)));
+    let unknown = named.filter(|(name, _)| traded.find_all(name).is_none() && seen.insert(*name));
     let problem = |(name, span): (&str, &Blackout)| {
         let reason = if span.reason.is_empty() { String::new() } else { format!(" ({})", span.reason) };
         let from = String::from(StartTime(span.from));
@@ -57,7 +49,7 @@ fn blackouts_of_unknown_symbols(loaded: &Loaded, traded: &TradedSymbols) -> Vec<
         let problem = loaded.problem("risk.blackouts", problem).value(format!("{:?}", blackouts.file));
         problem.kind(ProblemKind::Data)
     };
-    unknown.into_iter().map(problem).collect()
+    unknown.take(MAX_NAMED_BLACKOUTS).map(problem).collect()
 }
 
 pub(crate) fn simulated_for_nobody(loaded: &Loaded) -> Vec<(String, String)> {
@@ -100,17 +92,19 @@ impl BotSet {
 }
 
 fn payout_as_share(loaded: &Loaded) -> Vec<Problem> {
-    let risk = &loaded.config.risk;
-    let by_symbol = risk.min_payout_percent_by_symbol.iter();
-    let by_symbol =
-        by_symbol.map(|(name, least)| (format!("risk.min_payout_percent_by_symbol.{name}"), *least));
-    let least = std::iter::once(("risk.min_payout_percent".to_owned(), risk.min_payout_percent));
     let problem = |(key, share): (String, f64)| {
         let percent = Payout::percent_of_share(share)?;
         let problem = format!("payouts are in percent; did you mean {percent}?");
         Some(loaded.problem(&key, problem).value(share.to_string()))
     };
-    least.chain(by_symbol).filter_map(problem).collect()
+    minimum_payouts(&loaded.config.risk).filter_map(problem).collect()
+}
+
+pub(crate) fn minimum_payouts(risk: &RiskSettings) -> impl Iterator<Item = (String, f64)> {
+    let by_symbol = risk.min_payout_percent_by_symbol.iter();
+    let by_symbol =
+        by_symbol.map(|(name, least)| (format!("risk.min_payout_percent_by_symbol.{name}"), *least));
+    std::iter::once(("risk.min_payout_percent".to_owned(), risk.min_payout_percent)).chain(by_symbol)
 }
 
 fn limits_of_nobody(loaded: &Loaded) -> Vec<Problem> {
@@ -140,13 +134,10 @@ fn build<'a>(
         let kind = kind_of_build(&error);
         let keys = bot.params.as_object().into_iter().flatten().map(|(key, _)| key.as_str());
         let unknown = |key: &&str| entry.parameters.iter().all(|known| known.name != *key);
-        let misplaced = keys.filter(unknown).find_map(|key| Some((key, find_advice(key, &bot.strategy)?)));
-        if let Some((key, problem)) = misplaced {
-            return loaded.problem(&format!("bots[{index}].params.{key}"), problem);
-        }
-        let unknown =
-            unknown_parameter(bot, entry).filter(|_| matches!(error, BuildError::Parameters { .. }));
-        if let Some((key, problem)) = unknown {
+        let advice = |key| Some((key, find_advice(key, &bot.strategy)?.to_owned()));
+        let named =
+            || unknown_parameter(bot, entry).filter(|_| matches!(error, BuildError::Parameters { .. }));
+        if let Some((key, problem)) = keys.filter(unknown).find_map(advice).or_else(named) {
             return loaded.problem(&format!("bots[{index}].params.{key}"), problem);
         }
         let key = format!("bots[{index}].params");
@@ -180,17 +171,16 @@ fn unknown_parameter<'a>(bot: &'a BotSettings, entry: &StrategyEntry) -> Option<
         None => format!("it has {}:", known.join(", ")),
     };
     let strategy = &bot.strategy;
-    let of_rule = if strategy == "rules" {
-        "; a number of a rule is one once it stands in the rule's parameters: period = { default = 14 }"
-    } else {
-        ""
+    let of_rule = match strategy.as_str() {
+        "rules" => {
+            "; a number of a rule is one once it stands in the rule's parameters: period = { default = 14 }"
+        }
+        _ => "",
     };
-    Some((
-        key,
-        format!(
-            "strategy \"{strategy}\" has no such parameter; {meant} `candlewick strategy show {strategy}` lists them{of_rule}"
-        ),
-    ))
+    let problem = format!(
+        "strategy \"{strategy}\" has no such parameter; {meant} `candlewick strategy show {strategy}` lists them{of_rule}"
+    );
+    Some((key, problem))
 }
 
 pub fn strategies_of(
@@ -266,10 +256,8 @@ pub fn session_settings(loaded: &Loaded) -> SessionSettings {
     }
 }
 
-/// Removes the share of longer candles from settings that do not depend on it.
-///
-/// That is the case if no strategy reads longer candles, or if the candles have no gaps and their
-/// market never closes. `candles` is `None` live, where they are not known in advance.
+/// Removes the share of longer candles if none are read, or if those of a market that never closes have no
+/// gaps. `candles` is `None` live, where they are not known in advance.
 pub(crate) fn without_unused_share(
     settings: SessionSettings,
     strategies: &[Box<dyn Strategy>],

@@ -86,7 +86,15 @@ impl AppError {
     }
 
     pub fn help_text(&self) -> Option<String> {
-        help_for(self)
+        match self {
+            Self::Report(report) => report.help.clone(),
+            Self::History(error) => help_for_history(error),
+            Self::Search(error) => help_for_search(error),
+            Self::Journal(error) => help_for_journal(error),
+            Self::Records(error) => help_for_records(error),
+            Self::Runtime(error) => help_for_runtime(error),
+            _ => None,
+        }
     }
 
     pub fn text(&self) -> String {
@@ -128,28 +136,10 @@ pub enum ErrorKind {
 #[derive(Debug, thiserror::Error)]
 #[error("{problem}")]
 pub struct ErrorReport {
-    kind: ErrorKind,
+    pub kind: ErrorKind,
     problem: String,
     source: Option<Box<dyn Error + Send + Sync>>,
     help: Option<String>,
-}
-
-impl ErrorReport {
-    pub const fn kind(&self) -> ErrorKind {
-        self.kind
-    }
-}
-
-fn help_for(error: &AppError) -> Option<String> {
-    match error {
-        AppError::Report(report) => report.help.clone(),
-        AppError::History(error) => help_for_history(error),
-        AppError::Search(error) => help_for_search(error),
-        AppError::Journal(error) => help_for_journal(error),
-        AppError::Records(error) => help_for_records(error),
-        AppError::Runtime(error) => help_for_runtime(error),
-        _ => None,
-    }
 }
 
 fn help_for_search(error: &SearchError) -> Option<String> {
@@ -204,18 +194,14 @@ fn help_for_journal(error: &JournalError) -> Option<String> {
             "put the file back, or restore a copy, before the next start; without it look up open trades at the venue"
                 .to_owned(),
         ),
-        JournalError::NotFound { .. } => Some(help_to_find(&journals_in(Path::new(".")))),
+        JournalError::NotFound { .. } => Some(match journals_in(Path::new(".")).as_slice() {
+            [] => "`candlewick live --sandbox --journal run.db` begins one, and --journal run.db names it: without --journal, \
+                   a run at the embedded venue keeps none"
+                .to_owned(),
+            journals => format!("in this folder: {}", journals.join(", ")),
+        }),
         _ => None,
     }
-}
-
-fn help_to_find(journals: &[String]) -> String {
-    if journals.is_empty() {
-        return "`candlewick live --sandbox --journal run.db` begins one, and --journal run.db names it: without --journal, \
-                a run at the embedded venue keeps none"
-            .to_owned();
-    }
-    format!("in this folder: {}", journals.join(", "))
 }
 
 fn help_for_runtime(error: &RuntimeError) -> Option<String> {

@@ -40,9 +40,7 @@ pub(crate) async fn listen(key: &str, address: SocketAddr) -> Result<TcpListener
     })
 }
 
-/// Answers requests until it is dropped, which ends the open connections too.
-///
-/// A connection beyond the maximum is closed and passed to `on_too_many`.
+/// Answers until dropped. A connection beyond the maximum is closed and passed to `on_too_many`.
 pub(crate) async fn serve<A: Future<Output = Answer> + Send + 'static>(
     listener: TcpListener,
     answer: impl Fn(Request<Incoming>, IpAddr) -> A + Clone + Send + 'static,

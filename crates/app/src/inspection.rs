@@ -9,7 +9,7 @@ use crate::notify::notify_problems;
 use crate::signals::problems_of_signals;
 use candlewick_api::{Credentials, HttpBroker, OpenBody};
 use candlewick_broker::BrokerError;
-use candlewick_broker::clock::SystemClock;
+use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_engine::{EngineError, RuinReport, Session, TradeRecord, check_ruin, check_stakes};
 use candlewick_runtime::Demand;
 use candlewick_sdk::{ExpirationType, Registry};
@@ -88,8 +88,7 @@ pub fn ladder_figures(loaded: &Loaded) -> Vec<String> {
     ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders).collect()
 }
 
-/// Returns the ruin figures of stakes without ladders, and the number of bots that are more likely
-/// than not to lose half of the balance.
+/// Returns the figures of stakes without ladders, and how many bots probably lose half of the balance.
 pub fn ruin_of_stakes(loaded: &Loaded) -> (Vec<String>, usize) {
     let RuinReport { stakes, halved, .. } = ruin_of(loaded).unwrap_or_default();
     (stakes, halved)
@@ -110,24 +109,24 @@ pub(crate) fn assumed_payouts(loaded: &Loaded) -> Vec<TradeRecord> {
 
 /// Checks the client's settings without a request, alike on every machine.
 fn problem_of_client(loaded: &Loaded) -> Option<Problem> {
-    let (settings, credentials, clock) = client_of(loaded);
-    problem_of_broker(loaded, HttpBroker::check(settings, credentials, clock))
+    problem_of_broker(loaded, HttpBroker::check)
 }
 
 /// Checks, without a request, that the client can be created on this machine.
 pub fn problem_of_network(loaded: &Loaded) -> Option<Problem> {
-    let (settings, credentials, clock) = client_of(loaded);
-    problem_of_broker(loaded, HttpBroker::new(settings, credentials, clock).map(|_| ()))
+    problem_of_broker(loaded, |settings, credentials, clock| {
+        HttpBroker::new(settings, credentials, clock).map(|_| ())
+    })
 }
 
-fn client_of(loaded: &Loaded) -> (candlewick_api::Settings, Credentials, Arc<SystemClock>) {
+fn problem_of_broker(
+    loaded: &Loaded,
+    check: impl FnOnce(candlewick_api::Settings, Credentials, Arc<dyn Clock>) -> Result<(), BrokerError>,
+) -> Option<Problem> {
     // Credentials that cannot be read are a problem of their own.
     let credentials = configuration::credentials(loaded).unwrap_or_default();
-    (loaded.config.broker.client.clone(), credentials, Arc::new(SystemClock::new()))
-}
-
-fn problem_of_broker(loaded: &Loaded, made: Result<(), BrokerError>) -> Option<Problem> {
-    made.err().map(|error| match error {
+    let error = check(loaded.config.broker.client.clone(), credentials, Arc::new(SystemClock::new())).err()?;
+    Some(match error {
         BrokerError::Settings { key, value, problem } => {
             loaded.problem(&format!("broker.{key}"), problem).value(format!("{value:?}"))
         }

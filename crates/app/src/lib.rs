@@ -1,11 +1,6 @@
-//! Configuration and composition for any front end: command line, web page, Python module.
-//!
-//! A layered [`Loaded`](configuration::Loaded) is the input. [`bots`] builds strategies,
-//! [`candles`] finds data, [`backtest`] replays, [`live`] trades, [`control`] commands a running
-//! bot, [`status`] reports on it, [`search`] sweeps and walks forward, [`tune`] takes a rule to a
-//! verified result, [`fetch`] downloads, [`data`] manages candles, and [`doctor`] checks a live
-//! setup. The crate never parses arguments, prints or exits: it reports through [`Progress`] and
-//! [`AppError`].
+//! Configuration and composition for any front end: command line, web page, Python module. A layered
+//! [`Loaded`](configuration::Loaded) is the input. The crate never parses arguments, prints or exits: it
+//! reports through [`Progress`] and [`AppError`].
 
 pub mod backtest;
 pub mod bots;

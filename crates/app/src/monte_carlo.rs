@@ -1,15 +1,13 @@
 //! Monte Carlo resampling of a backtest's trades or candles, locally or in shards.
 
-use crate::backtest::{BacktestTerms, PreparedBacktest, threads_or_cores};
+use crate::backtest::{PreparedBacktest, threads_or_cores};
 use crate::bots::{error_of_search, strategies_of};
 use crate::candles::CandleChoice;
 use crate::configuration::{Base, Loaded};
 use crate::error::{AppError, Result};
-use crate::program_hash::Program;
 use crate::progress::Progress;
 use crate::search::{
     OtherProgram, PlanDifferences, PlanPlace, PlannedCommand, PlannedRow, RowPlan, RowPlanBasis,
-    deciding_sections, files_of_bots,
 };
 use candlewick_sdk::{Money, Registry};
 use candlewick_search::monte_carlo::{
@@ -28,7 +26,6 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Resampling {
-    /// Resamples candles; strategies decide again on each path.
     Candles,
     Trades,
 }
@@ -61,19 +58,16 @@ pub struct MonteCarloTerms {
     /// Mean block length, by default estimated from the data (Politis and White).
     pub block: Option<f64>,
     pub seed: u64,
-    /// Number of threads, by default one per core. Does not affect the result.
     pub threads: Option<NonZeroUsize>,
     pub candles: CandleChoice,
 }
 
 pub struct PreparedMonteCarlo<'a> {
-    terms: MonteCarloTerms,
-    registry: &'a Registry,
-    prepared: PreparedBacktest,
+    pub terms: MonteCarloTerms,
+    basis: RowPlanBasis<'a>,
     trades: Vec<ObservedTrade>,
     pub observed: PathRow,
     pub block: f64,
-    sections: Value,
     pub identity: Value,
 }
 
@@ -94,9 +88,9 @@ impl MonteCarloTerms {
         registry: &'a Registry,
         progress: &dyn Progress,
     ) -> Result<PreparedMonteCarlo<'a>> {
-        let sections = deciding_sections(&loaded);
-        let terms = BacktestTerms { candles: self.candles.clone(), ..BacktestTerms::default() };
-        let (prepared, strategies) = terms.prepare_loaded(loaded, registry, progress)?;
+        let candles = self.candles.clone();
+        let (basis, strategies) = RowPlanBasis::prepare(candles, loaded, registry, progress)?;
+        let prepared = &basis.prepared;
         if !prepared.signals.is_empty() {
             let problem = "signals.list asks for trades at moments of the real candles, and resampled ones have none of them";
             return Err(AppError::invalid(problem).help("leave signals.list out"));
@@ -107,7 +101,7 @@ impl MonteCarloTerms {
             let problem = "the backtest has no settled trade: there is nothing to resample";
             return Err(AppError::invalid(problem).help("take more candles, or another bot"));
         }
-        let candles = resampled(&prepared)?;
+        let candles = resampled(prepared)?;
         let block = self.block.unwrap_or_else(|| match self.resampling {
             Resampling::Candles => best_block_length(&candles.sizes()),
             Resampling::Trades => best_block_length(&returns(&trades)),
@@ -124,29 +118,12 @@ impl MonteCarloTerms {
             max_drawdown_percent: figures.max_drawdown_percent,
             is_ruined: end < least_stake(&trades),
         };
-        let identity = json!({
-            "program": Program::running()?.hash,
-            "strategies": prepared.header.strategies,
-            "data_hash": prepared.candles.hash,
-            "files": files_of_bots(&prepared.settings.session.bots)?,
-            "resampling": self.resampling,
-            "paths": self.paths,
-            "block": block,
-            "seed": self.seed,
-            "settings": prepared.settings,
-        });
+        let Self { resampling, paths, seed, .. } = self;
+        let own = json!({ "resampling": resampling, "paths": paths, "block": block, "seed": seed });
+        let identity = basis.identity(own)?;
         BlockBootstrap::new(self.seed, BlockLength::Mean(block))
             .map_err(|error| AppError::invalid(format!("--block: {error}")).help("use a number from 1"))?;
-        Ok(PreparedMonteCarlo {
-            terms: self,
-            registry,
-            prepared,
-            trades,
-            observed,
-            block,
-            sections,
-            identity,
-        })
+        Ok(PreparedMonteCarlo { terms: self, basis, trades, observed, block, identity })
     }
 }
 
@@ -168,18 +145,14 @@ fn resampled(prepared: &PreparedBacktest) -> Result<ResampledCandles<'_>> {
 }
 
 impl PreparedMonteCarlo<'_> {
-    pub const fn terms(&self) -> &MonteCarloTerms {
-        &self.terms
-    }
-
     pub const fn backtest(&self) -> &PreparedBacktest {
-        &self.prepared
+        &self.basis.prepared
     }
 
     pub fn run(&self, paths: Range<u64>, watcher: &PathWatcher<'_>) -> Result<Vec<PathRow>> {
-        let to_error = |error| error_of_search(error, &self.prepared.loaded);
         let bootstrap = BlockBootstrap::new(self.terms.seed, BlockLength::Mean(self.block));
-        let PreparedBacktest { loaded, settings, wants_prices, .. } = &self.prepared;
+        let PreparedBacktest { loaded, settings, wants_prices, .. } = self.backtest();
+        let to_error = |error| error_of_search(error, loaded);
         let monte_carlo = MonteCarlo {
             bootstrap: bootstrap.map_err(|error| AppError::invalid(error.to_string()))?,
             balance: loaded.initial_balance()?,
@@ -190,8 +163,8 @@ impl PreparedMonteCarlo<'_> {
         match self.terms.resampling {
             Resampling::Trades => monte_carlo.trades((&self.trades, paths), watcher).map_err(to_error),
             Resampling::Candles => {
-                let candles = resampled(&self.prepared)?;
-                let build = || strategies_of(&settings.session, self.registry);
+                let candles = resampled(self.backtest())?;
+                let build = || strategies_of(&settings.session, self.basis.registry);
                 let terms = (settings, &wants_prices[..], &build as _);
                 monte_carlo.candles((&candles, paths), terms, watcher).map_err(to_error)
             }
@@ -216,23 +189,13 @@ impl PlannedRow for PathRow {
 
 impl PreparedMonteCarlo<'_> {
     pub fn plan(&self, shards: u64) -> Result<MonteCarloPlan> {
-        let MonteCarloTerms { resampling, block, seed, ref candles, paths, .. } = self.terms;
-        let basis = RowPlanBasis {
-            prepared: &self.prepared,
-            choice: candles,
-            sections: &self.sections,
-            identity: &self.identity,
-        };
+        let MonteCarloTerms { resampling, block, seed, paths, .. } = self.terms;
         let own = PlannedPaths { resampling, block, seed };
-        RowPlan::new(PlannedCommand::MonteCarlo, (paths, shards), own, &basis)
+        RowPlan::new(PlannedCommand::MonteCarlo, (paths, shards), own, (&self.basis, &self.identity))
     }
 }
 
 impl MonteCarloPlan {
-    pub fn read(path: &Path) -> Result<Self> {
-        Self::read_of(path, PlannedCommand::MonteCarlo)
-    }
-
     pub fn prepare<'a>(
         &self,
         (path, place): (&Path, PlanPlace),
@@ -246,7 +209,7 @@ impl MonteCarloPlan {
         let PlannedPaths { resampling, block, seed } = *self.own();
         let terms = MonteCarloTerms { resampling, paths: self.sets, block, seed, threads, candles };
         let prepared = terms.prepare_loaded(loaded, registry, progress)?;
-        self.check((&prepared.prepared, &prepared.identity), "resampled")?;
+        self.check((&prepared.basis, &prepared.identity), "resampled")?;
         Ok((prepared, found))
     }
 }

@@ -5,32 +5,25 @@ use candlewick_journal::Reader;
 use candlewick_records::{Folded, JournalContents, RecordedRun, RecordsError};
 use candlewick_runtime::{JournalFold, OldTrade, RuntimeError};
 
-/// Reads runs, intents, money and doubts under the settings of the last run.
-///
 /// Rejections are not counted, and only lines of [`Folded::lines`] are kept.
 pub async fn read_recent(reader: &mut Reader) -> Result<JournalContents> {
-    Ok(Box::pin(read(reader, OldIntents::All)).await?.0)
+    Ok(Box::pin(read(reader, false)).await?.0)
 }
 
 /// Like [`read_recent`], but reads only the trades of old intents, in order.
 pub async fn read_recent_trades(reader: &mut Reader) -> Result<(JournalContents, Vec<OldTrade>)> {
-    Box::pin(read(reader, OldIntents::Trades)).await
+    Box::pin(read(reader, true)).await
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum OldIntents {
-    All,
-    Trades,
-}
-
-async fn read(reader: &mut Reader, old: OldIntents) -> Result<(JournalContents, Vec<OldTrade>)> {
+async fn read(reader: &mut Reader, only_trades: bool) -> Result<(JournalContents, Vec<OldTrade>)> {
     loop {
         let header = reader.last_run_header().await?.ok_or(RecordsError::NoRun)?;
         let begun = header.seq;
         let run = RecordedRun::all_of(&[header])?.pop().ok_or(RecordsError::NoRun)?;
-        let fold = match old {
-            OldIntents::All => Box::pin(JournalFold::read(reader, &run.settings, 0)).await,
-            OldIntents::Trades => Box::pin(JournalFold::read_trades(reader, &run.settings)).await,
+        let fold = if only_trades {
+            Box::pin(JournalFold::read_trades(reader, &run.settings)).await
+        } else {
+            Box::pin(JournalFold::read(reader, &run.settings, 0)).await
         };
         let fold = fold.map_err(unreadable)?;
         if let Some(notice) = fold.notice() {
@@ -43,11 +36,7 @@ async fn read(reader: &mut Reader, old: OldIntents) -> Result<(JournalContents, 
         let contents = JournalContents::of_folded(Folded {
             session,
             is_halted: past.is_halted(),
-            decided: past
-                .decided()
-                .iter()
-                .map(|(intent, at)| (*intent, at.run, at.seq, at.bot, at.at))
-                .collect(),
+            decided: past.decided().iter().map(|(id, at)| (*id, at.run, at.seq, at.bot, at.at)).collect(),
             book: past.into_book(),
             lines,
             last,

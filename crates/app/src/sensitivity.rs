@@ -1,14 +1,12 @@
 //! Repeats a backtest with one venue setting changed at a time, on one machine or in shards.
 
-use crate::backtest::{BacktestTerms, PreparedBacktest};
+use crate::backtest::PreparedBacktest;
 use crate::candles::CandleChoice;
 use crate::configuration::{Base, Loaded};
 use crate::error::Result;
-use crate::program_hash::Program;
 use crate::progress::Progress;
 use crate::search::{
     OtherProgram, PlanDifferences, PlanPlace, PlannedCommand, PlannedRow, RowPlan, RowPlanBasis,
-    deciding_sections, files_of_bots,
 };
 use candlewick_sdk::Registry;
 use candlewick_search::sensitivity::{RepeatWatcher, SensitivityRow};
@@ -20,17 +18,14 @@ use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug)]
 pub struct SensitivityTerms {
-    /// `None` selects one per core. The result does not depend on it.
     pub threads: Option<NonZeroUsize>,
     pub candles: CandleChoice,
 }
 
 pub struct PreparedSensitivity<'a> {
-    terms: SensitivityTerms,
-    registry: &'a Registry,
-    prepared: PreparedBacktest,
+    basis: RowPlanBasis<'a>,
+    threads: Option<NonZeroUsize>,
     pub runs: u64,
-    sections: Value,
     pub identity: Value,
 }
 
@@ -51,30 +46,27 @@ impl SensitivityTerms {
         registry: &'a Registry,
         progress: &dyn Progress,
     ) -> Result<PreparedSensitivity<'a>> {
-        let sections = deciding_sections(&loaded);
-        let terms = BacktestTerms { candles: self.candles.clone(), ..BacktestTerms::default() };
         // Each run builds its own strategies.
-        let (prepared, _) = terms.prepare_loaded(loaded, registry, progress)?;
-        let runs = prepared.repeat(registry, self.threads, |repeat| Ok(repeat.runs()))?;
-        let identity = json!({
-            "program": Program::running()?.hash,
-            "strategies": prepared.header.strategies,
-            "data_hash": prepared.candles.hash,
-            "files": files_of_bots(&prepared.settings.session.bots)?,
-            "runs": runs,
-            "settings": prepared.settings,
-        });
-        Ok(PreparedSensitivity { terms: self, registry, prepared, runs, sections, identity })
+        let (basis, _) = RowPlanBasis::prepare(self.candles, loaded, registry, progress)?;
+        let runs = basis.prepared.repeat(registry, self.threads, |repeat| Ok(repeat.runs()))?;
+        let identity = basis.identity(json!({ "runs": runs }))?;
+        Ok(PreparedSensitivity { basis, threads: self.threads, runs, identity })
     }
 }
 
 impl PreparedSensitivity<'_> {
     pub const fn backtest(&self) -> &PreparedBacktest {
-        &self.prepared
+        &self.basis.prepared
     }
 
     pub fn run(&self, runs: Range<u64>, watcher: &RepeatWatcher<'_>) -> Result<Vec<SensitivityRow>> {
-        self.prepared.repeat(self.registry, self.terms.threads, |repeat| repeat.run(runs, watcher))
+        let RowPlanBasis { prepared, registry, .. } = &self.basis;
+        prepared.repeat(registry, self.threads, |repeat| repeat.run(runs, watcher))
+    }
+
+    pub fn plan(&self, shards: u64) -> Result<SensitivityPlan> {
+        let cut = (self.runs, shards);
+        RowPlan::new(PlannedCommand::Sensitivity, cut, PlannedRepeats {}, (&self.basis, &self.identity))
     }
 }
 
@@ -89,23 +81,7 @@ impl PlannedRow for SensitivityRow {
     }
 }
 
-impl PreparedSensitivity<'_> {
-    pub fn plan(&self, shards: u64) -> Result<SensitivityPlan> {
-        let basis = RowPlanBasis {
-            prepared: &self.prepared,
-            choice: &self.terms.candles,
-            sections: &self.sections,
-            identity: &self.identity,
-        };
-        RowPlan::new(PlannedCommand::Sensitivity, (self.runs, shards), PlannedRepeats {}, &basis)
-    }
-}
-
 impl SensitivityPlan {
-    pub fn read(path: &Path) -> Result<Self> {
-        Self::read_of(path, PlannedCommand::Sensitivity)
-    }
-
     pub fn prepare<'a>(
         &self,
         (path, place): (&Path, PlanPlace),
@@ -117,7 +93,7 @@ impl SensitivityPlan {
         let threads = place.threads;
         let (candles, loaded) = self.loaded(path, place)?;
         let prepared = SensitivityTerms { threads, candles }.prepare_loaded(loaded, registry, progress)?;
-        self.check((&prepared.prepared, &prepared.identity), "repeated")?;
+        self.check((&prepared.basis, &prepared.identity), "repeated")?;
         Ok((prepared, found))
     }
 }

@@ -1,24 +1,24 @@
 //! Status of a journal and its bot: money, open trades, doubts, verdicts, holder and blocks.
 
-mod reading;
-
-pub use reading::{HolderLine, LadderLine, PauseLine};
-
-use crate::configuration::Loaded;
+use crate::configuration::{Loaded, control_paths};
 use crate::control::describe_phase;
 use crate::error::Result;
 use crate::live::lost_with_venue;
 use crate::recent::read_recent_trades;
-use candlewick_engine::{Halt, IntentId, IntentState, Reloaded};
-use candlewick_journal::{JournalUrl, Reader};
-use candlewick_records::{
-    JournalContents, LimitLine, LimitReached, StrangeTrade, TradingMode, VerdictLine, describe_halt, table,
-    utc,
+use candlewick_engine::{
+    BotVerdict, EdgeRow, Event, EventKind, Halt, IntentId, IntentRow, IntentState, Reloaded, RunningEdge,
+    Session, VenueId,
 };
-use candlewick_runtime::ClockEstimate;
-use candlewick_runtime::control::{ApiState, Blockage, MarketState, Phase, RunState, SignalTally};
+use candlewick_journal::{Holder, JournalUrl, Lease, LeaseTerms, LineKind, Reader, StoredLine};
+use candlewick_records::{
+    EdgeIntervals, JournalContents, LimitLine, LimitReached, StrangeTrade, TradingMode, VerdictLine,
+    describe_halt, read_refusal, table, utc,
+};
+use candlewick_runtime::control::{
+    ApiState, Blockage, ControlAnswer, ControlOrder, MarketState, Phase, RunState, SignalTally, send_order,
+};
+use candlewick_runtime::{ClockEstimate, OldTrade};
 use candlewick_sdk::{Millis, Money, visible};
-use reading::{ask_bot, by_person, settled, signals_since, strangers, verdicts_of};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -31,8 +31,7 @@ pub struct Status {
     pub runs: usize,
     pub balance: f64,
     pub equity: f64,
-    /// Stakes of all unfinished intents, including in-flight and in-doubt ones, and of second
-    /// trades.
+    /// Stakes of all unfinished intents, in-flight and in-doubt ones too, and of second trades.
     pub open_stakes: f64,
     pub wallet: Option<f64>,
     /// Wallet minus the balance that the trades explain; `None` if they agree.
@@ -53,15 +52,13 @@ pub struct Status {
     pub settled_by_person: Vec<u64>,
     pub halted: bool,
     pub halt: Option<Halt>,
-    /// The limit that ended the last run and has to be lifted manually; `None` if there is none or
-    /// a bot runs.
+    /// The limit that ended the last run and has to be lifted manually; `None` if a bot runs.
     pub ended_by: Option<LimitReached>,
     /// Last reload of the settings; `None` if those of the start are in force.
     pub reloaded: Option<Reloaded>,
     pub verdicts: Vec<VerdictLine>,
     pub limits: Vec<LimitLine>,
-    /// Risk rules that reject every signal of some bots; without a running bot, only those on money
-    /// and counts.
+    /// Risk rules that reject every signal of some bots; without a running bot, only money and counts.
     pub blocked: Vec<Blockage>,
     /// Whether no bot can open a trade for longer than an open trade lasts.
     pub all_blocked: bool,
@@ -91,16 +88,14 @@ impl Status {
             let rows = contents.book.rows().iter().filter(move |row| row.state == state);
             rows.map(|row| row.approved.intent().number()).collect::<Vec<_>>()
         };
-        // Its wallet is the run's own, and is read once.
-        let is_paper = contents.runs.last().is_some_and(|run| run.trading == Some(TradingMode::Paper));
+        let trading = contents.runs.last().and_then(|run| run.trading);
         let has_ended = bot.is_none() && holder.as_ref().is_none_or(|holder| !holder.alive);
         let lost = if has_ended { lost_with_venue(&contents) } else { Vec::new() };
-        let is_sandbox = contents.runs.last().is_some_and(|run| run.trading == Some(TradingMode::Sandbox));
         let last_event = contents.last.line.received;
         let now = match (&bot, &holder) {
             (Some(bot), _) => bot.at,
             // Nobody else knows the time of an embedded venue; where it has ended, its clock stands still.
-            (None, Some(holder)) if !is_sandbox => holder.read,
+            (None, Some(holder)) if trading != Some(TradingMode::Sandbox) => holder.read,
             (None, _) => last_event,
         };
         let signals = signals_of(bot.as_ref(), &contents, holder.as_ref(), &mut reader).await?;
@@ -125,7 +120,8 @@ impl Status {
             in_doubt: in_state(IntentState::InDoubt),
             lost_with_venue: lost.into_iter().map(IntentId::number).collect(),
             strange_trades: strangers(&contents, &old),
-            wallet_read: contents.wallet_read().filter(|_| !is_paper),
+            // A paper wallet is the run's own, and is read once.
+            wallet_read: contents.wallet_read().filter(|_| trading != Some(TradingMode::Paper)),
             settled: settled(&contents, &old),
             settled_by_person: by_person(&contents, &old),
             halted: contents.is_halted,
@@ -165,8 +161,7 @@ impl Status {
         format!("{}{difference}{read}", self.money(wallet))
     }
 
-    /// Uses the bot's answer, since only the bot knows whether it has polled; else the journal's
-    /// last event.
+    /// Only the bot knows whether it has polled; without it, the journal's last event counts.
     fn heard_text(&self) -> String {
         let Some(bot) = &self.bot else {
             return format!("{}{}", utc(self.last_event), self.stale(self.last_event));
@@ -185,52 +180,12 @@ impl Status {
         }
     }
 
-    fn market(&self) -> Option<&MarketState> {
-        self.bot.as_ref()?.market.as_deref()
-    }
-
-    fn slowest_text(&self) -> String {
-        let slowest = self.market().and_then(|market| market.slowest_candle);
-        slowest.map_or("-".to_owned(), |slowest| slowest.to_string())
-    }
-
-    fn next_entry_text(&self) -> String {
-        let next = self.bot.as_ref().and_then(|bot| bot.signals.as_ref()?.next.as_ref());
-        next.map_or("-".to_owned(), |next| {
-            format!("{} of {} at {}", next.direction, visible(&next.bot), utc(next.at))
-        })
-    }
-
-    fn passed_over(&self) -> Vec<String> {
-        let signals = self.bot.as_ref().and_then(|bot| bot.signals.as_ref());
-        let words = signals.and_then(|signals| signals.passed_over.as_deref());
-        words.map(|words| visible(words).into_owned()).into_iter().collect()
-    }
-
-    fn gates(&self) -> Vec<String> {
-        let gates = self.bot.iter().filter_map(|bot| bot.gates.as_deref()).flatten();
-        gates.map(|(name, words)| format!("{}: {words}", visible(name))).collect()
-    }
-
-    fn stream_text(&self) -> String {
-        let Some(stream) = self.market().and_then(|market| market.stream) else { return "-".to_owned() };
-        let since = stream.missed_since.map(|at| format!(" since {}", utc(at))).unwrap_or_default();
-        format!("{stream}{since}")
-    }
-
     fn trouble(&self) -> String {
-        let troubles = self.bot.as_ref().map(|bot| bot.troubles.join("; ")).unwrap_or_default();
         if !self.lost_with_venue.is_empty() {
             let lost = intents(&self.lost_with_venue);
             return format!("the embedded venue ended with its process, and with it trades {lost}");
         }
-        if troubles.is_empty() { "none known".to_owned() } else { troubles }
-    }
-
-    fn settled_text(&self) -> String {
-        let said = Some(&self.settled_by_person).filter(|said| !said.is_empty());
-        let said = said.map(|said| format!(", as a person said: {}", intents(said))).unwrap_or_default();
-        format!("{}{said}", self.settled)
+        joined(self.bot.iter().flat_map(|bot| bot.troubles.iter().cloned()), "; ", "none known")
     }
 
     fn money(&self, amount: f64) -> String {
@@ -242,11 +197,22 @@ impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let holder = self.holder.as_ref().map_or("nobody".to_owned(), HolderLine::to_string);
         // What is open or in flight is told once, as the journal has it: the bot's own count is of another moment.
-        let bot = self.bot.as_ref().map_or("none answers".to_owned(), describe_phase);
+        let phase = self.bot.as_ref().map_or("none answers".to_owned(), describe_phase);
         let one = |text: String| vec![text];
         let or =
             |lines: Vec<String>, none: &str| if lines.is_empty() { vec![none.to_owned()] } else { lines };
-        let clock = self.bot.as_ref().and_then(|bot| bot.clock).map_or("-".to_owned(), clock);
+        let or_dash = |text: Option<String>| vec![text.unwrap_or_else(|| "-".to_owned())];
+        let bot = self.bot.as_ref();
+        let market = bot.and_then(|bot| bot.market.as_deref());
+        let slowest = market.and_then(|market| market.slowest_candle);
+        let tally = bot.and_then(|bot| bot.signals.as_deref());
+        let next = tally.and_then(|tally| tally.next.as_ref());
+        let next =
+            next.map(|next| format!("{} of {} at {}", next.direction, visible(&next.bot), utc(next.at)));
+        let passed_over = tally.and_then(|tally| tally.passed_over.as_deref());
+        let gates = bot.into_iter().filter_map(|bot| bot.gates.as_deref()).flatten();
+        let said = Some(&self.settled_by_person).filter(|said| !said.is_empty());
+        let said = said.map(|said| format!(", as a person said: {}", intents(said))).unwrap_or_default();
         let settings = self.reloaded.as_ref().map_or("as at the start of the run".to_owned(), reloaded);
         let signals = self.signals.as_ref().map(SignalTally::words).unwrap_or_default();
         let limits = self.limits.iter().map(|limit| limit.words(self.decimals)).collect();
@@ -254,8 +220,8 @@ impl fmt::Display for Status {
         let rows = [
             ("journal", one(format!("{}, {} entries", self.journal, self.entries))),
             ("held by", one(holder)),
-            ("bot", one(bot)),
-            ("clock", one(clock)),
+            ("bot", one(phase)),
+            ("clock", or_dash(bot.and_then(|bot| bot.clock).map(clock))),
             ("runs", one(self.runs.to_string())),
             (
                 "balance",
@@ -263,10 +229,10 @@ impl fmt::Display for Status {
             ),
             ("wallet, when last read", one(self.wallet_text())),
             ("venue last heard", one(self.heard_text())),
-            ("slowest candle", one(self.slowest_text())),
-            ("streamed prices", one(self.stream_text())),
-            ("next of the list", one(self.next_entry_text())),
-            ("passed over", self.passed_over()),
+            ("slowest candle", or_dash(slowest.map(|slowest| slowest.to_string()))),
+            ("streamed prices", or_dash(stream_text(market))),
+            ("next of the list", or_dash(next)),
+            ("passed over", passed_over.map(|words| visible(words).into_owned()).into_iter().collect()),
             ("signals from outside", or(signals, "none")),
             ("trouble", one(self.trouble())),
             ("profit today", one(format!("{:+.*}", self.decimals, self.profit_today))),
@@ -274,13 +240,13 @@ impl fmt::Display for Status {
             ("in flight", one(intents(&self.in_flight))),
             ("in doubt", one(intents(&self.in_doubt))),
             ("not our trades", one(strange(&self.strange_trades))),
-            ("settled trades", one(self.settled_text())),
+            ("settled trades", one(format!("{}{said}", self.settled))),
             ("opens", one(self.opens())),
             ("blocked", self.blocked.iter().map(Blockage::describe).collect()),
             ("settings", one(settings)),
             ("pauses", self.pauses.iter().map(PauseLine::words).collect()),
             ("ladders", self.ladders.iter().map(|ladder| ladder.words(self.decimals)).collect()),
-            ("gates", self.gates()),
+            ("gates", gates.map(|(name, words)| format!("{}: {words}", visible(name))).collect()),
             ("limits in force", or(limits, "none of money, losses or numbers of trades")),
             ("verdicts", self.verdicts.iter().map(VerdictLine::words).collect()),
             ("audits found", one(findings(&self.audit_findings))),
@@ -310,6 +276,12 @@ async fn signals_of(
         None if holder.is_some() => signals_since(reader, contents.last_run().seq).await,
         noted => Ok(noted),
     }
+}
+
+fn stream_text(market: Option<&MarketState>) -> Option<String> {
+    let stream = market?.stream?;
+    let since = stream.missed_since.map(|at| format!(" since {}", utc(at))).unwrap_or_default();
+    Some(format!("{stream}{since}"))
 }
 
 fn stale(age: Millis, limit: Millis) -> String {
@@ -351,7 +323,6 @@ fn clock(estimate: ClockEstimate) -> String {
 }
 
 impl Status {
-    /// Uses the bot's answer if there is one, else the end of the journal.
     pub fn opens(&self) -> String {
         let has_silent_bot = self.holder.as_ref().is_some_and(|holder| holder.alive);
         if let Some(RunState { phase: Phase::Suspended, reason: Some(reason), .. }) = &self.bot {
@@ -375,6 +346,203 @@ impl Status {
             }
             (Some(Phase::Trading), _) | (None, false) => "allowed".to_owned(),
         }
+    }
+}
+
+async fn ask_bot(loaded: &Loaded) -> Result<Option<RunState>> {
+    let paths = control_paths(loaded)?;
+    Ok(match send_order(&paths.socket, &ControlOrder::Status, None).await {
+        Ok(ControlAnswer::Done { state }) => Some(*state),
+        Ok(ControlAnswer::Signal { .. }) => None,
+        Ok(
+            ControlAnswer::Refused { problem }
+            | ControlAnswer::VenueFailed { problem }
+            | ControlAnswer::Unanswered { problem },
+        ) => {
+            tracing::warn!("the bot does not answer with its status: {problem}");
+            None
+        }
+        Err(error) => {
+            tracing::debug!("no bot answers: {error}");
+            None
+        }
+    })
+}
+
+/// Counts signals and decisions from a line on, `None` without signals. No entry has malformed input.
+async fn signals_since(reader: &mut Reader, begun: u64) -> Result<Option<SignalTally>> {
+    let lines = reader.outside_signals_from(begun).await?;
+    let mut tally = SignalTally::default();
+    let mut rest = &lines[..];
+    while let [first, behind @ ..] = rest {
+        rest = behind;
+        let Some(door) = door_of(first) else { continue };
+        let numbered = (first.seq + 1..).zip(behind);
+        let answers =
+            numbered.take_while(|(seq, next)| next.seq == *seq && next.line.kind == LineKind::Action);
+        let mut decided = None;
+        for (_, answer) in answers {
+            decided = match read_refusal(answer)? {
+                Some(refused) => Some(Err(refused.rule)),
+                None if answer.line.intent.is_some() => Some(Ok(())),
+                None => decided,
+            };
+        }
+        tally.count(&door, decided);
+    }
+    Ok((!tally.is_empty()).then_some(tally))
+}
+
+fn door_of(stored: &StoredLine) -> Option<String> {
+    let event: Event =
+        serde_json::from_str(&stored.line.body).ok().filter(|_| stored.line.kind == LineKind::Event)?;
+    match event.kind {
+        EventKind::OutsideSignal(signal) => Some(signal.source.to_string()),
+        _ => None,
+    }
+}
+
+fn settled(contents: &JournalContents, old: &[OldTrade]) -> usize {
+    let is_settled = |row: &&IntentRow| row.state == IntentState::Settled;
+    let old = old.iter().filter(|old| old.settled.is_some()).count();
+    old + contents.book.rows().iter().filter(is_settled).count()
+}
+
+fn by_person(contents: &JournalContents, old: &[OldTrade]) -> Vec<u64> {
+    let old = old.iter().filter(|old| old.by_person).map(|old| old.intent);
+    let intents = contents.book.rows().iter().map(|row| row.approved.intent());
+    let young = intents.filter(|intent| contents.book.is_settled_by_person(*intent));
+    old.chain(young).map(IntentId::number).collect()
+}
+
+fn strangers(contents: &JournalContents, old: &[OldTrade]) -> Vec<StrangeTrade> {
+    let mut strangers = contents.strangers();
+    strangers.retain(|stranger| {
+        let id = VenueId::truncated(&stranger.venue_id);
+        !old.iter().any(|old| old.is_trade(id.as_str()))
+    });
+    strangers
+}
+
+#[derive(Default)]
+struct Own {
+    rows: Vec<EdgeRow>,
+    said: u64,
+}
+
+fn verdicts_of(
+    JournalContents { session, book, .. }: &JournalContents,
+    old: &[OldTrade],
+) -> Vec<VerdictLine> {
+    let verdicts: Vec<&BotVerdict> = session.verdicts().collect();
+    let mut bots: Vec<Own> = verdicts.iter().map(|_| Own::default()).collect();
+    let young = book.rows().iter().map(|row| {
+        let (intent, bot) = (row.approved.intent(), row.approved.bot());
+        (intent, bot, EdgeRow::of(row), book.is_settled_by_person(intent))
+    });
+    let old = old.iter().map(|old| (old.intent, old.bot, old.edge, old.by_person));
+    for (intent, bot, edge, is_said) in old.chain(young) {
+        let is_of = |verdict: &&BotVerdict| intent >= verdict.first_intent();
+        let is_own = verdicts.get(bot.index()).is_some_and(is_of);
+        let Some(own) = bots.get_mut(bot.index()).filter(|_| is_own) else { continue };
+        own.rows.push(edge);
+        own.said += u64::from(is_said);
+    }
+    let lines = session.bots().iter().zip(verdicts).zip(bots);
+    let line = |((bot, verdict), own): ((&String, &BotVerdict), Own)| {
+        let intervals = EdgeIntervals::of(RunningEdge::after(&own.rows).sequence());
+        VerdictLine::with(bot, verdict, (own.said, intervals))
+    };
+    lines.map(line).collect()
+}
+
+#[derive(Debug, Serialize)]
+pub struct HolderLine {
+    pub program: String,
+    pub pid: u32,
+    pub host: String,
+    /// Derived from the process and its heartbeat.
+    pub alive: bool,
+    pub since: Millis,
+    pub heartbeat: Millis,
+    /// Time of the journal's clock when this was read.
+    #[serde(skip)]
+    read: Millis,
+}
+
+impl HolderLine {
+    fn of(lease: Lease) -> Self {
+        let judge = Holder::of_this_process("candlewick");
+        let alive = !LeaseTerms::default().is_over(&lease, &judge);
+        let Lease { holder, since, heartbeat, silence, .. } = lease;
+        let read = heartbeat + silence;
+        Self { program: holder.program, pid: holder.pid, host: holder.host, alive, since, heartbeat, read }
+    }
+}
+
+impl fmt::Display for HolderLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { program, pid, host, alive, heartbeat, .. } = self;
+        let life = if *alive { "alive" } else { "no longer alive" };
+        write!(f, "{program} (process {pid} on {host}), {life}, last sign of life {}", utc(*heartbeat))
+    }
+}
+
+#[derive(Debug, PartialEq, Serialize)]
+pub struct PauseLine {
+    /// Paused symbol or bot; `None` if all are paused.
+    pub whose: Option<String>,
+    pub after: String,
+    pub until: Millis,
+}
+
+#[derive(Debug, PartialEq, Serialize)]
+pub struct LadderLine {
+    pub bot: String,
+    pub next_stake: f64,
+    /// Level of that stake, 1-based.
+    pub level: u32,
+    pub levels: u32,
+}
+
+impl PauseLine {
+    fn of_session(session: &Session, now: Millis) -> Vec<Self> {
+        let running = session.running_pauses(now).into_iter();
+        let line = |(running, whose): (candlewick_engine::RunningPause, _)| Self {
+            whose,
+            after: running.pause.cause_words(),
+            until: running.until,
+        };
+        let refused = session.refusal_pauses(now).into_iter().map(|(pause, symbol)| Self {
+            whose: symbol.map(|symbol| symbol.to_string()),
+            after: pause.cause(),
+            until: pause.until,
+        });
+        let mut lines: Vec<Self> = running.map(line).chain(refused).collect();
+        lines.sort_by_key(|line| std::cmp::Reverse(line.until));
+        lines
+    }
+
+    fn words(&self) -> String {
+        let whose = self.whose.as_deref().map(|whose| format!("{} ", visible(whose))).unwrap_or_default();
+        format!("{whose}rests until {} (pause: {})", utc(self.until), self.after)
+    }
+}
+
+impl LadderLine {
+    fn of_session(session: &Session, now: Millis) -> Vec<Self> {
+        let scale = session.money_scale();
+        let line = |ladder: candlewick_engine::LadderStanding| {
+            let bot = session.bots().get(ladder.bot.index())?.clone();
+            let (level, levels) = (ladder.level, ladder.levels);
+            Some(Self { bot, next_stake: scale.to_f64(ladder.stake), level, levels })
+        };
+        session.ladders(now).into_iter().filter_map(line).collect()
+    }
+
+    fn words(&self, decimals: usize) -> String {
+        let Self { bot, next_stake, level, levels } = self;
+        format!("{}: next stake {next_stake:.decimals$} (level {level} of {levels})", visible(bot))
     }
 }
 

@@ -85,22 +85,18 @@ pub(crate) fn resolve_symbols(config: &mut Config) -> Result<(), (String, String
 pub(crate) fn resolve_spans(spans: &mut [Blackout], bots: &[BotSettings]) {
     let traded = TradedSymbols::new(bots);
     for span in spans {
-        resolve_span(span, &traded);
-    }
-}
-
-/// Normalizes a span's names. Unknown ones stay, as a span without symbols applies to all.
-fn resolve_span(span: &mut Blackout, traded: &TradedSymbols) {
-    let mut symbols: Vec<Symbol> = Vec::with_capacity(span.symbols.len());
-    for name in &span.symbols {
-        let found = traded.find_all(name.as_str()).filter(|found| !found.is_empty());
-        for symbol in found.unwrap_or_else(|| vec![*name]) {
-            if !symbols.contains(&symbol) {
-                symbols.push(symbol);
+        let mut symbols: Vec<Symbol> = Vec::with_capacity(span.symbols.len());
+        for name in &span.symbols {
+            // Unknown names stay, as a span without symbols applies to all.
+            let found = traded.find_all(name.as_str()).filter(|found| !found.is_empty());
+            for symbol in found.unwrap_or_else(|| vec![*name]) {
+                if !symbols.contains(&symbol) {
+                    symbols.push(symbol);
+                }
             }
         }
+        span.symbols = symbols;
     }
-    span.symbols = symbols;
 }
 
 fn rename<K: Ord + Clone + ToString, V>(

@@ -218,7 +218,7 @@ impl From<BuildError> for Failure {
 
 fn kind_of(error: &AppError) -> FailureKind {
     match error {
-        AppError::Report(report) => of_report(report.kind()),
+        AppError::Report(report) => of_report(report.kind),
         AppError::Configuration(problems) => of_problem(problems.kind()),
         AppError::History(error) => of_history(error),
         AppError::Engine(error) => of_engine(error),

@@ -5,6 +5,7 @@ use crate::{
     Candle, CandleAnswers, CandleLoop, CloseTypeError, Condition, Declaration, Expiry, GateView, Interval,
     Parameters, Price, Settlement, Signal, Symbol,
 };
+use serde::{Deserialize, Serialize};
 
 /// A strategy of one bot on one series.
 ///
@@ -137,7 +138,7 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
 }
 
 /// Build context of a strategy: its bot, symbol, interval and expiry.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BotContext {
     /// Name of the bot.
     pub bot: String,

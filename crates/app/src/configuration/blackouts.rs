@@ -9,7 +9,6 @@ use candlewick_sandbox::parse_moment;
 use candlewick_sdk::{Millis, Symbol};
 use std::path::Path;
 
-/// Size limit; a larger file is not a list of news.
 const MAX_BYTES: u64 = 4_000_000;
 const MAX_SPANS: usize = 20_000;
 const COLUMNS: [&str; 4] = ["from", "to", "symbols", "reason"];
@@ -96,11 +95,8 @@ mod tests {
         assert_eq!((first.from.get(), first.to.get()), (NEWS, NEWS + 600_000));
         assert_eq!((first.symbols.len(), first.reason.as_str()), (0, "US jobs, monthly"));
         assert_eq!((second.from.get(), second.to.get()), (NEWS, NEWS + 60_000));
-        let names: Vec<String> = second.symbols.iter().map(ToString::to_string).collect();
-        assert_eq!(
-            (names, second.reason.as_str()),
-            (vec!["EURUSD".to_owned(), "GBPUSD".to_owned()], "rates")
-        );
+        let names: Vec<&str> = second.symbols.iter().map(Symbol::as_str).collect();
+        assert_eq!((names, second.reason.as_str()), (vec!["EURUSD", "GBPUSD"], "rates"));
         let bare = spans_of(b"\xef\xbb\xbfto,from\n2026-01-06,2026-01-05\n").unwrap();
         assert_eq!(bare[0].to - bare[0].from, Millis::DAY);
         assert_eq!(spans_of(b"from,to\n").unwrap(), []);

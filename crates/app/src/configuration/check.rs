@@ -1,7 +1,4 @@
-//! Schema validation of the configuration, reporting all problems at once.
-//!
-//! Deserialization would reject the same values, but stops at the first and knows neither the
-//! origin of a value nor similar keys.
+//! Schema validation of the configuration: all problems at once, with origins and similar keys.
 
 use super::suggest::{example_of, suggest_choice, suggest_key, suggest_stake, text_of_number};
 use super::{KeyPath, Problem};
@@ -53,7 +50,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
                         self.report(path, value, problem);
                     }
                 }
-                Value::Num(_, number) if is_too_large(*number) => {
+                Value::Num(_, number) if number.to_f64().is_some_and(|number| number.abs() > LARGEST) => {
                     self.report_value(path, value, &format!("{} up to {LARGEST}", describe(schema)));
                 }
                 Value::Num(_, number) if !is_in_range(schema, *number) => {
@@ -209,10 +206,6 @@ fn is_in_range(schema: Schema<'_>, number: Num) -> bool {
         && schema.bound("exclusiveMinimum").is_none_or(|least| number > least)
         && schema.maximum().is_none_or(|most| number <= most)
         && !number.is_nan()
-}
-
-fn is_too_large(number: Num) -> bool {
-    number.to_f64().is_some_and(|number| number.abs() > LARGEST)
 }
 
 fn kind_of(value: &Value) -> &'static str {

@@ -22,9 +22,10 @@ const PREFIX: &str = "CANDLEWICK_";
 const APART: [&str; 4] = ["allow_real", "broker__api_token", "broker__api_key", "signals__secret"];
 const SECRETS: [&str; 2] = ["api_token", "api_key"];
 
+#[derive(Clone, Debug)]
 pub(super) struct Layer {
     origin: Origin,
-    values: Dict,
+    pub(super) values: Dict,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,23 +38,20 @@ pub(super) enum Origin {
 }
 
 #[derive(Clone, Debug)]
-pub struct Flag {
-    name: &'static str,
-    /// Section of the key, empty at the top level.
-    section: &'static str,
-    key: &'static str,
-    value: Value,
-}
+pub struct Flag(pub(super) Layer);
 
 impl Flag {
+    /// `section` is empty for a key at the top level.
     pub fn new(
         name: &'static str,
         section: &'static str,
         key: &'static str,
         value: Option<impl Serialize>,
     ) -> Option<Self> {
-        let value = Value::serialize(value?).ok()?;
-        Some(Self { name, section, key, value })
+        let own = Dict::from([(key.to_owned(), Value::serialize(value?).ok()?)]);
+        let values =
+            if section.is_empty() { own } else { Dict::from([(section.to_owned(), Value::from(own))]) };
+        Some(Self(Layer { origin: Origin::Flag(name), values }))
     }
 }
 
@@ -63,16 +61,7 @@ impl Layer {
     }
 
     pub(super) fn built_in() -> Result<Self> {
-        Self::parse(Origin::BuiltIn, SANDBOX)
-    }
-
-    pub(super) fn sets(&self, key: &str) -> bool {
-        self.values.contains_key(key)
-    }
-
-    pub(super) fn without(mut self, key: &str) -> Self {
-        self.values.remove(key);
-        self
+        Self::of_text(SANDBOX)
     }
 
     pub(super) fn of_text(text: &str) -> Result<Self> {
@@ -119,15 +108,6 @@ impl Layer {
         Ok(Self { origin: Origin::Environment, values: data.remove(&Profile::Default).unwrap_or_default() })
     }
 
-    pub(super) fn flag(flag: Flag) -> Self {
-        let own = Dict::from([(flag.key.to_owned(), flag.value)]);
-        let values = match flag.section {
-            "" => own,
-            section => Dict::from([(section.to_owned(), Value::from(own))]),
-        };
-        Self { origin: Origin::Flag(flag.name), values }
-    }
-
     fn parse(origin: Origin, text: &str) -> Result<Self> {
         match Toml::from_str::<Dict>(text) {
             Ok(values) => Ok(Self { origin, values }),
@@ -145,20 +125,9 @@ impl Layer {
     /// Rejects secrets in files, which get copied and committed, without their values.
     fn refuse_secrets(&self) -> Result<()> {
         self.refuse_password()?;
-        self.refuse_channel_secrets()?;
-        let Some(Value::Dict(_, broker)) = self.values.get("broker") else { return Ok(()) };
-        match SECRETS.iter().find(|key| broker.contains_key(**key)) {
-            Some(key) => Err(self.misplaced_secret(&format!("broker.{key}"))),
-            None => Ok(()),
-        }
-    }
-
-    /// Rejects secrets of alert channels, such as the address of a Discord channel.
-    fn refuse_channel_secrets(&self) -> Result<()> {
-        let Some(Value::Dict(_, notify)) = self.values.get("notify") else { return Ok(()) };
-        let Some(Value::Dict(_, channels)) = notify.get("channels") else { return Ok(()) };
-        for (name, channel) in channels {
-            let Value::Dict(_, channel) = channel else { continue };
+        let channels = self.section("notify").and_then(|notify| notify.get("channels")?.as_dict());
+        for (name, channel) in channels.into_iter().flatten() {
+            let Some(channel) = channel.as_dict() else { continue };
             let is_discord = channel.get("kind").and_then(Value::as_str) == Some("discord");
             let url = channel.get("url").and_then(Value::as_str).unwrap_or_default();
             if channel.contains_key("secret") {
@@ -168,7 +137,15 @@ impl Layer {
                 return Err(self.misplaced_secret(&format!("notify.channels.{name}.url")));
             }
         }
-        Ok(())
+        let broker = self.section("broker");
+        match SECRETS.iter().find(|key| broker.is_some_and(|broker| broker.contains_key(**key))) {
+            Some(key) => Err(self.misplaced_secret(&format!("broker.{key}"))),
+            None => Ok(()),
+        }
+    }
+
+    fn section(&self, name: &str) -> Option<&Dict> {
+        self.values.get(name)?.as_dict()
     }
 
     fn misplaced_secret(&self, key: &str) -> AppError {
@@ -181,9 +158,8 @@ impl Layer {
 
     /// Rejects a database password in a file, or in an argument, which all local users see.
     pub(super) fn refuse_password(&self) -> Result<()> {
-        let Some(Value::Dict(_, journal)) = self.values.get("journal") else { return Ok(()) };
-        let Some(Value::String(_, url)) = journal.get("url") else { return Ok(()) };
-        if cover(url).is_none() {
+        let url = self.section("journal").and_then(|journal| journal.get("url")?.as_str());
+        if url.and_then(cover).is_none() {
             return Ok(());
         }
         let place = match &self.origin {
@@ -261,8 +237,9 @@ fn place_files(values: &mut Dict, configuration: &Path) -> Result<()> {
     let Some(folder) = configuration.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
         return Ok(());
     };
-    let place = Place { folder, configuration };
-    values.iter_mut().try_for_each(|(key, value)| place.walk(value, &mut vec![key.clone()]))
+    values.iter_mut().try_for_each(|(key, value)| {
+        place_value(value, &mut vec![key.clone()], (folder, configuration))
+    })
 }
 
 pub(super) fn looked_for(origin: Option<&str>, name: &str) -> String {
@@ -283,66 +260,58 @@ pub(super) fn looked_for(origin: Option<&str>, name: &str) -> String {
     format!("; it was looked for as {}", places.collect::<Vec<_>>().join(" and as "))
 }
 
-struct Place<'a> {
-    folder: &'a Path,
-    configuration: &'a Path,
+fn place_value(value: &mut Value, key: &mut Vec<String>, paths: (&Path, &Path)) -> Result<()> {
+    match value {
+        Value::String(_, text) => {
+            if let Some(placed) = placed(text, key, paths)? {
+                *text = placed;
+            }
+            Ok(())
+        }
+        Value::Dict(_, values) => values.iter_mut().try_for_each(|(name, value)| {
+            key.push(name.clone());
+            let placed = place_value(value, key, paths);
+            key.pop();
+            placed
+        }),
+        Value::Array(_, values) => values.iter_mut().try_for_each(|value| place_value(value, key, paths)),
+        _ => Ok(()),
+    }
 }
 
-impl Place<'_> {
-    fn walk(&self, value: &mut Value, key: &mut Vec<String>) -> Result<()> {
-        match value {
-            Value::String(_, text) => {
-                if let Some(placed) = self.placed(text, key)? {
-                    *text = placed;
-                }
-                Ok(())
-            }
-            Value::Dict(_, values) => values.iter_mut().try_for_each(|(name, value)| {
-                key.push(name.clone());
-                let walked = self.walk(value, key);
-                key.pop();
-                walked
-            }),
-            Value::Array(_, values) => values.iter_mut().try_for_each(|value| self.walk(value, key)),
-            _ => Ok(()),
-        }
+fn placed(text: &str, key: &[String], (folder, configuration): (&Path, &Path)) -> Result<Option<String>> {
+    let key: Vec<&str> = key.iter().map(String::as_str).collect();
+    let (before, name) = match key.as_slice() {
+        // SYMBOL@INTERVAL=PATH, or a path alone.
+        ["sandbox", "data"] => text.split_at(text.find('=').map_or(0, |at| at + 1)),
+        ["signals", "list" | "secret_file"]
+        | ["broker", "api_token_file" | "api_key_file"]
+        | ["risk", "blackouts"]
+        | ["risk", "blackouts", "file"]
+        | ["notify", "channels", _, "url_file" | "secret_file"] => ("", text),
+        // Any parameter may name a file; a text without a dot or a folder is some other word.
+        ["bots", "params", ..] if text.contains(['.', '/', '\\']) => ("", text),
+        _ => return Ok(None),
+    };
+    let here = Path::new(name);
+    let beside = folder.join(here);
+    if here.is_absolute() || !beside.is_file() {
+        return Ok(None);
     }
-
-    fn placed(&self, text: &str, key: &[String]) -> Result<Option<String>> {
-        let key: Vec<&str> = key.iter().map(String::as_str).collect();
-        let (before, name) = match key.as_slice() {
-            // SYMBOL@INTERVAL=PATH, or a path alone.
-            ["sandbox", "data"] => text.split_at(text.find('=').map_or(0, |at| at + 1)),
-            ["signals", "list" | "secret_file"]
-            | ["broker", "api_token_file" | "api_key_file"]
-            | ["risk", "blackouts"]
-            | ["risk", "blackouts", "file"]
-            | ["notify", "channels", _, "url_file" | "secret_file"] => ("", text),
-            // Any parameter may name a file; a text without a dot or a folder is some other word.
-            ["bots", "params", ..] if text.contains(['.', '/', '\\']) => ("", text),
-            _ => return Ok(None),
-        };
-        let here = Path::new(name);
-        let beside = self.folder.join(here);
-        if here.is_absolute() || !beside.is_file() {
-            return Ok(None);
-        }
-        if !here.is_file() {
-            return Ok(beside.to_str().map(|beside| format!("{before}{beside}")));
-        }
-        if is_same(here, &beside) {
-            return Ok(None);
-        }
-        let problem = format!(
-            "{}: {} = {text:?} is one file beside the configuration, {}, and another one in the working folder, {}",
-            self.configuration.display(),
-            key.join("."),
-            whole(&beside).display(),
-            whole(here).display()
-        );
-        Err(AppError::invalid(problem)
-            .help("write the whole path of the one that is meant, or remove the other"))
+    if !here.is_file() {
+        return Ok(beside.to_str().map(|beside| format!("{before}{beside}")));
     }
+    if is_same(here, &beside) {
+        return Ok(None);
+    }
+    let problem = format!(
+        "{}: {} = {text:?} is one file beside the configuration, {}, and another one in the working folder, {}",
+        configuration.display(),
+        key.join("."),
+        whole(&beside).display(),
+        whole(here).display()
+    );
+    Err(AppError::invalid(problem).help("write the whole path of the one that is meant, or remove the other"))
 }
 
 fn is_same(one: &Path, other: &Path) -> bool {

@@ -38,34 +38,30 @@ pub struct Loaded {
 
 impl Loaded {
     /// Layers `files`, or `base` without any, over the defaults, then the environment and `flags`.
-    ///
     /// The risk limits of `base` apply only to its own bots.
     pub fn read(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self> {
-        let mut layers = Vec::new();
-        for file in files {
-            layers.push(Layer::read_file(file)?);
-        }
+        let mut layers = files.iter().map(|file| Layer::read_file(file)).collect::<Result<Vec<_>>>()?;
         layers.push(Layer::environment()?);
         for flag in flags {
-            let layer = Layer::flag(flag);
-            layer.refuse_password()?;
-            layers.push(layer);
+            flag.0.refuse_password()?;
+            layers.push(flag.0);
         }
         if files.is_empty() && base == Base::Sandbox {
-            let has_other_bots = layers.iter().any(|layer| layer.sets("bots"));
-            let built_in = Layer::built_in()?;
-            layers.insert(0, if has_other_bots { built_in.without("risk") } else { built_in });
+            let mut built_in = Layer::built_in()?;
+            if layers.iter().any(|layer| layer.values.contains_key("bots")) {
+                built_in.values.remove("risk");
+            }
+            layers.insert(0, built_in);
         }
         layers.insert(0, Layer::defaults()?);
         let whole = |file: &PathBuf| std::fs::canonicalize(file).unwrap_or_else(|_| file.clone());
         Ok(Self { files: files.iter().map(whole).collect(), ..Self::stack(layers)? })
     }
 
-    /// Layers a plan, which means the same on every machine, over defaults and environment, then
-    /// `flags`.
+    /// Layers a plan over defaults and environment, then `flags`.
     pub(crate) fn of_plan(path: &Path, sections: &Json, flags: Vec<Flag>) -> Result<Self> {
         let mut layers = vec![Layer::defaults()?, Layer::environment()?, Layer::of_plan(path, sections)?];
-        layers.extend(flags.into_iter().map(Layer::flag));
+        layers.extend(flags.into_iter().map(|flag| flag.0));
         Self::stack(layers)
     }
 
@@ -74,12 +70,9 @@ impl Loaded {
         Self::stack(vec![Layer::defaults()?, Layer::of_text(text)?])
     }
 
-    /// Like [`read`](Self::read), for a reload during a run.
-    ///
-    /// Rejects non-regular files: opening a pipe blocks until it has a writer, and its content is
-    /// gone after the first read.
+    /// Like [`read`](Self::read), for a reload: a pipe would block until it has a writer, and is gone once
+    /// read.
     pub fn read_again(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self> {
-        // What cannot be looked at cannot be read: `read` says why.
         let is_other = |file: &&PathBuf| std::fs::metadata(file).is_ok_and(|metadata| !metadata.is_file());
         if let Some(file) = files.iter().find(is_other) {
             let problem = format!("{}: this is no regular file, and cannot be read again", file.display());
@@ -161,7 +154,19 @@ impl Loaded {
         Ok(account.money_scale.exact(account.initial_balance).map_err(wrong)?)
     }
 
-    /// Checks that real money is enabled both by flag and by environment variable.
+    pub fn check_simulation(&self) -> Result<(), Problem> {
+        self.config.simulation.check().map_err(|error| match error {
+            SimulatorError::ChangeSetting { key, value, allowed } => {
+                self.problem(&format!("simulation.{key}"), format!("use {allowed}")).value(value)
+            }
+            SimulatorError::PayoutAsShare { percent, meant } => {
+                let problem = format!("payouts are in percent; did you mean {meant}?");
+                self.problem("simulation.payout_percent", problem).value(percent.to_string())
+            }
+            other => self.problem("simulation", other.to_string()),
+        })
+    }
+
     pub fn check_mode(&self, real: RealMoney) -> Result<(), Problem> {
         let allowed = std::env::var("CANDLEWICK_ALLOW_REAL").is_ok_and(|value| value == "yes");
         match self.config.account.mode {
@@ -258,21 +263,6 @@ fn take_unused(values: &mut Dict) -> Option<&'static str> {
     )
 }
 
-impl Loaded {
-    pub fn check_simulation(&self) -> Result<(), Problem> {
-        self.config.simulation.check().map_err(|error| match error {
-            SimulatorError::ChangeSetting { key, value, allowed } => {
-                self.problem(&format!("simulation.{key}"), format!("use {allowed}")).value(value)
-            }
-            SimulatorError::PayoutAsShare { percent, meant } => {
-                let problem = format!("payouts are in percent; did you mean {meant}?");
-                self.problem("simulation.payout_percent", problem).value(percent.to_string())
-            }
-            other => self.problem("simulation", other.to_string()),
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -349,11 +339,8 @@ mod tests {
     #[test]
     fn limits_may_change_and_everything_else_is_refused_by_name() {
         check("", "", &[]);
-        check(
-            "",
-            "[risk]\nmax_open_trades = 1\ndaily_loss_limit = 7.5\nmax_stake = 20\nenforce_verdict = true",
-            &[],
-        );
+        let limits = "max_open_trades = 1\ndaily_loss_limit = 7.5\nmax_stake = 20\nenforce_verdict = true";
+        check("", &format!("[risk]\n{limits}"), &[]);
         check("", "[risk]\nhours = [{ days = [\"mon\"], from = \"08:00\", to = \"09:00\" }]", &[]);
         check("", "[risk.bots.btc]\nmax_open_trades = 1\ndaily_loss_limit = 5", &[]);
         check("[risk.bots.btc]\nmax_loss_streak = 1", "", &[]);
@@ -374,11 +361,8 @@ mod tests {
         check("", &other(3), &["bots.btc.params.period", "2 -> 3", "built at the start"]);
         check("", &format!("{BOT}{}", BOT.replace("\"btc\"", "\"new\"")), &["bots.new", "(not set) ->"]);
         check("", &BOT.replace("\"btc\"", "\"new\""), &["bots.btc", "bots.new"]);
-        check(
-            "",
-            &format!("{BOT}stake = {{ kind = \"fixed\", amount = 3 }}"),
-            &["bots.btc.stake.amount", "-> 3"],
-        );
+        let stake = format!("{BOT}stake = {{ kind = \"fixed\", amount = 3 }}");
+        check("", &stake, &["bots.btc.stake.amount", "-> 3"]);
     }
 
     #[test]

@@ -30,6 +30,7 @@ pub use show::{schema, to_json, to_toml};
 pub use signals::{DateOrder, SignalSettings, signal_problems};
 pub(crate) use signals::{Network, WebhookSecret};
 
+use candlewick_broker::Account;
 use candlewick_engine::{BotSettings, RiskSettings};
 use candlewick_runtime::RuntimeSettings;
 use candlewick_sandbox::SandboxSettings;
@@ -128,6 +129,15 @@ pub enum Mode {
 pub struct JournalSettings {
     /// The database.
     pub url: String,
+}
+
+impl Mode {
+    pub(crate) const fn account(self) -> Account {
+        match self {
+            Self::Demo => Account::Demo,
+            Self::Real => Account::Real,
+        }
+    }
 }
 
 impl Default for AccountSettings {

@@ -223,12 +223,14 @@ pub(crate) fn section_problems(loaded: &Loaded) -> Vec<Problem> {
         problems.push(loaded.problem("notify.channels", problem));
     }
     for (name, channel) in &notify.channels {
-        let key = |key: &str| format!("notify.channels.{name}.{key}");
         let is_letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
         if name.is_empty() || !name.bytes().all(is_letter) {
             let problem = "the name of a channel is made of small letters, digits and _";
             problems.push(loaded.problem(&format!("notify.channels.{name}"), problem));
         }
+        let mut report = |setting: &str, problem: &str| {
+            problems.push(loaded.problem(&format!("notify.channels.{name}.{setting}"), problem));
+        };
         let is = |kind| channel.kind == kind;
         for (is_given, setting, kind) in [
             (!channel.chats.is_empty(), "chats", ChannelKind::Telegram),
@@ -238,21 +240,20 @@ pub(crate) fn section_problems(loaded: &Loaded) -> Vec<Problem> {
             (channel.user.is_some(), "user", ChannelKind::Email),
         ] {
             if is_given && !is(kind) {
-                let problem = format!("only a channel of kind \"{}\" has it", kind.as_str());
-                problems.push(loaded.problem(&key(setting), problem));
+                report(setting, &format!("only a channel of kind \"{}\" has it", kind.as_str()));
             }
         }
         if is(ChannelKind::Discord) && channel.url.is_some() {
             let problem = "the address of a Discord channel is a secret, which does not belong in a configuration file: set url_file";
-            problems.push(loaded.problem(&key("url"), problem));
+            report("url", problem);
         }
         if is(ChannelKind::Telegram) && channel.chats.is_empty() {
             let problem =
                 "this key is missing: the numbers of the chats that are written to, such as [123456789]";
-            problems.push(loaded.problem(&key("chats"), problem));
+            report("chats", problem);
         }
         if is(ChannelKind::Email) && channel.from.is_none() {
-            problems.push(loaded.problem(&key("from"), "this key is missing: who writes the mail"));
+            report("from", "this key is missing: who writes the mail");
         }
     }
     problems

@@ -76,19 +76,17 @@ impl Problems {
     pub fn into_list(self) -> Vec<Problem> {
         self.0
     }
+
+    /// Returns the dominant kind: invalid settings outweigh the data problems they cause.
+    pub fn kind(&self) -> ProblemKind {
+        let is_setting = |problem: &Problem| problem.kind == ProblemKind::Setting;
+        if self.0.iter().any(is_setting) { ProblemKind::Setting } else { ProblemKind::Data }
+    }
 }
 
 impl From<Problem> for Problems {
     fn from(problem: Problem) -> Self {
         Self(vec![problem])
-    }
-}
-
-impl Problems {
-    /// Returns the dominant kind: invalid settings outweigh the data problems they cause.
-    pub fn kind(&self) -> ProblemKind {
-        let is_setting = |problem: &Problem| problem.kind == ProblemKind::Setting;
-        if self.0.iter().any(is_setting) { ProblemKind::Setting } else { ProblemKind::Data }
     }
 }
 

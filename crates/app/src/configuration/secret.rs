@@ -61,12 +61,9 @@ pub fn given(broker: &BrokerSettings) -> Vec<(&'static str, String)> {
 
 fn read(place: &Place<'_>, loaded: &Loaded) -> Result<Option<Secret>, Problem> {
     if let Some(value) = std::env::var_os(place.variable) {
-        let secret = value.to_str().ok_or("").and_then(|text| Secret::new(text).map_err(|_| ""));
-        let problem = |_| {
-            let problem = format!("{} is empty or holds characters that no header can carry", place.variable);
-            loaded.problem("", problem)
-        };
-        return secret.map(Some).map_err(problem);
+        let secret = value.to_str().and_then(|text| Secret::new(text).ok());
+        let problem = format!("{} is empty or holds characters that no header can carry", place.variable);
+        return secret.map(Some).ok_or_else(|| loaded.problem("", problem));
     }
     let Some(path) = place.file else { return Ok(None) };
     let key = format!("broker.{}_file", place.key);
@@ -110,8 +107,7 @@ pub(super) const MASK: &str = "********";
 const SECRET_NAMES: [&str; 4] = ["pas", "pw", "secret", "token"];
 
 /// Returns the address with its passwords masked, `None` if it has none.
-///
-/// The address may be invalid, as a password may contain illegal characters: masks in doubt.
+/// It may be invalid, as a password may hold any characters: masks in doubt.
 pub(super) fn cover(text: &str) -> Option<String> {
     let (scheme, _) = text.split_once(':').filter(|(scheme, _)| *scheme != "sqlite")?;
     let marks = if text[scheme.len()..].starts_with("://") { "://" } else { ":" };

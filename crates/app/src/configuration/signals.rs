@@ -222,18 +222,10 @@ mod tests {
     use super::*;
 
     fn check(section: &str, expected: &[&str]) {
-        let folder = tempfile::tempdir().unwrap();
-        let secret = folder.path().join("hook.secret");
-        std::fs::write(&secret, "0123456789abcdef\n").unwrap();
-        #[cfg(unix)]
-        std::fs::set_permissions(&secret, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+        let (_folder, secret) = crate::tests::webhook_secret();
         let section = section.replace("SECRET", &format!("secret_file = {:?}", secret.display().to_string()));
         let loaded = Loaded::of_text(&format!("[signals]\n{section}\n")).unwrap();
-        let problems: Vec<String> = signal_problems(&loaded).iter().map(ToString::to_string).collect();
-        assert_eq!(problems.len(), expected.len(), "{section}: {problems:?}");
-        for (problem, part) in problems.iter().zip(expected) {
-            assert!(problem.contains(part), "{problem}");
-        }
+        crate::tests::assert_problems(&signal_problems(&loaded), expected);
     }
 
     #[test]

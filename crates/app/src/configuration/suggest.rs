@@ -162,22 +162,10 @@ mod tests {
             ("risk.pause_after_losses", RISK, "did you mean pauses = [{ after = 3, of = \"losses\""),
             ("risk.stop_loss_percent", RISK, "did you mean daily_loss_limit_percent = 5.0?"),
             ("risk.session.stop_win", &["loss_limit", "profit_target"], "did you mean profit_target?"),
-            (
-                "risk.timezone",
-                &["day_timezone", "hours"],
-                "did you mean day_timezone, or timezone in an entry",
-            ),
+            ("risk.timezone", &["day_timezone", "hours"], "did you mean day_timezone, or timezone in"),
             ("bots[0].timeframe", BOT, "did you mean interval = \"1m\"?"),
-            (
-                "bots[0].stake.levels",
-                &["kind", "amount", "wins"],
-                "did you mean wins = 2, for 3 stakes in a row",
-            ),
-            (
-                "bots[0].stake.gales",
-                &["kind", "factor", "levels"],
-                "did you mean levels = 3, the first stake",
-            ),
+            ("bots[0].stake.levels", &["kind", "amount", "wins"], "did you mean wins = 2, for 3 stakes"),
+            ("bots[0].stake.gales", &["kind", "factor", "levels"], "did you mean levels = 3, the first"),
             // Foreign names of keys that other sections have.
             ("bots[0].cooldown", BOT, "write pauses = [{ after = 1"),
             ("lot", &["bots"], "write stake = { kind = \"fixed\", amount = 10.0 } in [[bots]]"),
@@ -205,11 +193,7 @@ mod tests {
             ("bots[0].for_s", BOT, "for_s belongs in [[risk.pauses]]"),
             ("account.session_loss_limit", &["mode"], "session_loss_limit belongs in [risk.bots.NAME]"),
             ("mode", &["account"], "mode belongs in [account]: move it below that line"),
-            (
-                "risk_max_open_trades",
-                &["risk"],
-                "did you mean max_open_trades in [risk]? The environment variable",
-            ),
+            ("risk_max_open_trades", &["risk"], "did you mean max_open_trades in [risk]? The environment"),
             ("bots[0].account", BOT, "[account] is a section at the top level"),
             // Misspelt and unknown keys. The password of a channel is not that of the venue.
             ("risk.daily_los_limit", RISK, "did you mean \"daily_loss_limit\"?"),

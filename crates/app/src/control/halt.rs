@@ -15,6 +15,8 @@ use candlewick_runtime::control::{
 };
 use std::path::PathBuf;
 
+const NAME_ANOTHER: &str = "name the bot's journal with --journal, or its configuration with --config";
+
 #[derive(Debug)]
 pub enum Halted {
     ByOrder(RunState),
@@ -76,15 +78,11 @@ fn no_journal(paths: &ControlPaths, url: &JournalUrl, running: Option<String>) -
     let place = url.file().and_then(|file| std::path::absolute(file).ok());
     let place = place.map_or_else(|| url.to_string(), |place| place.display().to_string());
     let socket = paths.socket.display();
+    let running = running.unwrap_or_else(|| NAME_ANOTHER.to_owned());
     AppError::invalid(format!(
         "nothing was halted: there is no journal at {place}, and no bot listens at {socket}"
     ))
-    .help(format!(
-        "{}; the file with .HALT after the journal's name halts a bot all the same",
-        running.unwrap_or_else(|| {
-            "name the bot's journal with --journal, or its configuration with --config".to_owned()
-        })
-    ))
+    .help(format!("{running}; the file with .HALT after the journal's name halts a bot all the same"))
 }
 
 pub async fn resume(paths: &ControlPaths, url: &JournalUrl) -> Result<Resumed> {
@@ -149,8 +147,7 @@ pub async fn signal(paths: &ControlPaths, order: SignalOrder) -> Result<SignalOu
             "the bot answered what it was not asked".to_owned()
         }
         Err(error @ ControlError::NoBotListens { .. }) => {
-            let help = "name the bot's journal with --journal, or its configuration with --config";
-            return Err(AppError::invalid(format!("no signal was given: {error}")).help(help));
+            return Err(AppError::invalid(format!("no signal was given: {error}")).help(NAME_ANOTHER));
         }
         Err(error) => return Err(error.into()),
     };

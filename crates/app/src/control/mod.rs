@@ -11,10 +11,13 @@ pub(crate) use running::RunningEntry;
 pub use running::find_running_bot;
 
 use crate::error::{AppError, ErrorKind, Result};
-use candlewick_records::{describe_halt, utc};
-use candlewick_runtime::control::{Blockage, ControlAnswer, Phase, RunState, SignalTally};
+use candlewick_records::{counted, describe_halt, utc};
+use candlewick_runtime::control::{
+    Blockage, ControlAnswer, ControlOrder, ControlRequest, Phase, RunState, SignalTally,
+};
 use candlewick_sdk::visible;
 use std::fmt::Write as _;
+use tokio::sync::{mpsc, oneshot};
 
 fn done(answer: ControlAnswer) -> Result<RunState> {
     let problem = match answer {
@@ -37,9 +40,20 @@ fn done(answer: ControlAnswer) -> Result<RunState> {
     Err(AppError::new(ErrorKind::OrderNotConfirmed, problem))
 }
 
+/// Asks the run of this process, `None` if it has ended.
+#[cfg_attr(not(any(feature = "metrics", feature = "notify")), allow(dead_code, reason = "nobody asks then"))]
+pub(crate) async fn ask_run(
+    orders: &mpsc::WeakSender<ControlRequest>,
+    order: ControlOrder,
+) -> Option<ControlAnswer> {
+    let (answer, answered) = oneshot::channel();
+    orders.upgrade()?.send(ControlRequest::new(order, answer)).await.ok()?;
+    answered.await.ok()
+}
+
 fn of_argument(error: AppError) -> AppError {
     match error {
-        AppError::Report(report) if report.kind() == ErrorKind::OrderRefused => {
+        AppError::Report(report) if report.kind == ErrorKind::OrderRefused => {
             AppError::invalid(report.to_string())
         }
         other => other,
@@ -48,8 +62,8 @@ fn of_argument(error: AppError) -> AppError {
 
 pub fn describe(state: &RunState) -> String {
     let mut text = describe_phase(state);
-    let trades = if state.open == 1 { "trade" } else { "trades" };
-    let _ = write!(text, "; {} {trades} open, {} in flight", state.open, state.in_flight);
+    let trades = counted(state.open, "trade", "trades");
+    let _ = write!(text, "; {trades} open, {} in flight", state.in_flight);
     if !state.in_doubt.is_empty() {
         let intents: Vec<String> = state.in_doubt.iter().map(ToString::to_string).collect();
         let _ = write!(text, ", in doubt: {}", intents.join(", "));
@@ -105,11 +119,8 @@ mod tests {
     #[test]
     fn what_came_and_what_comes_next_are_sentences() {
         let list = SourceTally { duplicates: 1, ..SourceTally::default() };
-        let next = NextEntry {
-            at: Millis::new(1_767_571_200_000),
-            bot: "btc".to_owned(),
-            direction: Direction::Buy,
-        };
+        let (at, bot) = (Millis::new(1_767_571_200_000), "btc".to_owned());
+        let next = NextEntry { at, bot, direction: Direction::Buy };
         let next = SignalTally { next: Some(next), ..SignalTally::default() };
         let words = "Next of the list: BUY of btc at 2026-01-05T00:00:00.000Z.";
         assert_eq!(describe_signals(&next), words);
@@ -129,17 +140,13 @@ mod tests {
             "at": 0,
         }))
         .unwrap();
-        assert_eq!(
-            describe(&state),
-            "The bot is halted at 2026-01-05 00:00:00 UTC: news; 1 trade open, 0 in flight, in doubt: 7, 9."
-        );
+        let halted = "is halted at 2026-01-05 00:00:00 UTC: news; 1 trade open, 0 in flight, in doubt: 7, 9.";
+        assert!(describe(&state).ends_with(halted), "{}", describe(&state));
         let state = RunState { phase: Phase::Trading, reason: None, in_doubt: Vec::new(), open: 2, ..state };
         assert_eq!(describe(&state), "The bot opens trades; 2 trades open, 0 in flight.");
         let reason = Some("the disk is full".to_owned());
         let state = RunState { phase: Phase::Suspended, reason, open: 0, ..state };
-        assert_eq!(
-            describe(&state),
-            "The bot's opens are suspended (the disk is full); 0 trades open, 0 in flight."
-        );
+        let suspended = "The bot's opens are suspended (the disk is full); 0 trades open, 0 in flight.";
+        assert_eq!(describe(&state), suspended);
     }
 }

@@ -35,7 +35,6 @@ pub enum Resolved {
     },
 }
 
-/// Resolves a doubt or a vanished trade, by the same rules with and without a running bot.
 pub async fn resolve(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> Result<Resolved> {
     let Decision { intent, resolution, reason } = decision.clone();
     let order = ControlOrder::Resolve { intent, resolution, reason };
@@ -86,10 +85,8 @@ async fn lines_of(
         Resolution::Settled(_) | Resolution::NotOpened => None,
     };
     let at = wall.now().max(contents.last.line.received);
-    let (report, impossible) = match report {
-        Some(report) => believed(row, report, loaded.config.runtime.max_payout_percent, at),
-        None => (None, Vec::new()),
-    };
+    let most = loaded.config.runtime.max_payout_percent;
+    let (report, impossible) = report.map(|report| believed(row, report, most, at)).unzip();
     let taken = report.as_ref().and_then(|report| taken(&contents, row, report));
     let departure = taken.map(|taken| {
         let scale = contents.session.money_scale();
@@ -98,7 +95,7 @@ async fn lines_of(
         format!("trade #{intent} is {} {stake}{symbol}, which is not what was asked for", taken.direction)
     });
     // What a bot that runs would warn of, or be halted by: here nobody hears a warning.
-    let problems: Vec<String> = departure.into_iter().chain(impossible).collect();
+    let problems: Vec<String> = departure.into_iter().chain(impossible.into_iter().flatten()).collect();
     let halted = (!problems.is_empty()).then(|| problems.join("; "));
     let note = json!({ "resolved": intent, "resolution": resolution, "reason": reason }).to_string();
     let mut bodies = vec![(LineKind::Note, note)];
@@ -157,7 +154,7 @@ fn believed(
     report: TradeReport,
     max_payout_percent: u32,
     now: Millis,
-) -> (Option<TradeReport>, Vec<String>) {
+) -> (TradeReport, Vec<String>) {
     let intent = row.approved.intent();
     let (report, time) = possible_times(&row.approved, report, now);
     let (report, payout) = possible_payout(intent, report, max_payout_percent);
@@ -165,7 +162,7 @@ fn believed(
     let taken = report.close_type.as_ref().and_then(Reported::known).filter(|taken| **taken != ordered);
     let expiry =
         taken.map(|taken| format!("trade #{intent} has close type {taken}, asked for was {ordered}"));
-    (Some(report), time.into_iter().chain(payout).chain(expiry).collect())
+    (report, time.into_iter().chain(payout).chain(expiry).collect())
 }
 
 fn taken(contents: &JournalContents, row: &IntentRow, report: &TradeReport) -> Option<Taken> {
@@ -220,19 +217,11 @@ fn judge(contents: &JournalContents, id: IntentId, resolution: Resolution) -> Re
     let row = contents.book.row(id);
     let row = row.ok_or_else(|| AppError::invalid(format!("the journal has no trade #{id}")))?;
     let is_named = contents.book.venue_id(row).is_some();
-    let may_be = match (row.state, resolution) {
-        (IntentState::Open, Resolution::Settled(_)) => is_named,
-        (IntentState::Open, Resolution::Adopt(_)) => !is_named,
-        (IntentState::InDoubt | IntentState::InFlight, Resolution::Adopt(_) | Resolution::NotOpened)
-        | (IntentState::NotOpened | IntentState::Rejected | IntentState::NotSent, Resolution::Adopt(_)) => {
-            true
-        }
-        (_, Resolution::Settled(_))
-        | (
-            IntentState::NotOpened | IntentState::Open | IntentState::Rejected | IntentState::NotSent,
-            Resolution::NotOpened,
-        )
-        | (IntentState::Settled, _) => false,
+    let may_be = match resolution {
+        Resolution::Settled(_) => row.state == IntentState::Open && is_named,
+        Resolution::Adopt(_) if row.state == IntentState::Open => !is_named,
+        Resolution::Adopt(_) => row.state != IntentState::Settled,
+        Resolution::NotOpened => matches!(row.state, IntentState::InDoubt | IntentState::InFlight),
     };
     if !may_be {
         let state = row.state.as_str();

@@ -1,6 +1,4 @@
-//! Registry of the user's running bots with file journals.
-//!
-//! Commands find a bot by its configuration from any folder, even if its paths are relative.
+//! Registry of running bots with file journals: commands find a bot by its configuration from any folder.
 
 use super::reach::living_holder;
 use crate::configuration::{Loaded, journal_url, make_state_folder, state_folder};
@@ -82,10 +80,8 @@ fn entry_of(journal: &Path, loaded: &Loaded, paths: &ControlPaths) -> io::Result
     })
 }
 
-/// Points the configuration at the bot running from the same files.
-///
-/// Applies only if no bot runs on the journal named from this folder and the environment names
-/// none.
+/// Points the configuration at the bot that runs from the same files, if none runs on the journal named from
+/// this folder and the environment names none.
 pub async fn find_running_bot(loaded: &mut Loaded) -> Result<()> {
     let named = journal_url(loaded)?;
     // A whole path means the same everywhere, and what is read from a pipe has no name that means anything.

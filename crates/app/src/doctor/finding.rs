@@ -3,6 +3,7 @@
 use anstyle::{AnsiColor, Style};
 use candlewick_sdk::visible;
 use serde::Serialize;
+use serde_json::json;
 use std::fmt;
 use std::time::Duration;
 
@@ -56,42 +57,17 @@ impl Check {
         Finding { check: self, mark: Mark::Fail, text: text.into(), remedy: Some(remedy.into()) }
     }
 
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Configuration => "configuration",
-            Self::Requests => "requests",
-            Self::Credentials => "credentials",
-            Self::TradingApi => "trading API",
-            Self::Wallets => "wallets",
-            Self::OpenTrades => "open trades",
-            Self::PriceApi => "price API",
-            Self::Candles => "candles",
-            Self::ClockSkew => "clock skew",
-            Self::Disk => "disk",
-            Self::Journal => "journal",
-            Self::Lease => "lease",
-            Self::Control => "control",
-            Self::Signals => "signals",
-            Self::Data => "data",
-            Self::TimeZones => "time zones",
-        }
+    fn label(self) -> String {
+        json!(self).as_str().unwrap_or_default().replace('_', " ").replace("api", "API")
     }
 }
 
 impl Mark {
-    const fn as_str(self) -> &'static str {
+    const fn label(self) -> (&'static str, Style) {
         match self {
-            Self::Ok => "ok",
-            Self::Warn => "warn",
-            Self::Fail => "FAIL",
-        }
-    }
-
-    const fn style(self) -> Style {
-        match self {
-            Self::Ok => AnsiColor::Green.on_default(),
-            Self::Warn => AnsiColor::Yellow.on_default(),
-            Self::Fail => AnsiColor::Red.on_default().bold(),
+            Self::Ok => ("ok", AnsiColor::Green.on_default()),
+            Self::Warn => ("warn", AnsiColor::Yellow.on_default()),
+            Self::Fail => ("FAIL", AnsiColor::Red.on_default().bold()),
         }
     }
 }
@@ -99,10 +75,10 @@ impl Mark {
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { check, mark, text, remedy } = self;
-        let style = mark.style();
+        let (label, style) = mark.label();
         // Whatever a venue or a system says, a finding is one line.
         let flat = |text: &str| visible(&text.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned();
-        write!(f, "{style}{:<4}{style:#}  {:<13}  {}", mark.as_str(), check.as_str(), flat(text))?;
+        write!(f, "{style}{label:<4}{style:#}  {:<13}  {}", check.label(), flat(text))?;
         match remedy {
             Some(remedy) => write!(f, " → {}", flat(remedy)),
             None => Ok(()),
@@ -144,10 +120,8 @@ mod tests {
     async fn what_does_not_end_is_reported_as_late() {
         let late = || Check::Disk.fail("late", "look");
         assert_eq!(within(Duration::from_millis(1), late(), std::future::pending()).await, late());
-        assert_eq!(
-            within(LOOK, late(), async { Check::Disk.ok("in time") }).await,
-            Check::Disk.ok("in time")
-        );
+        let in_time = Check::Disk.ok("in time");
+        assert_eq!(within(LOOK, late(), async { in_time.clone() }).await, in_time);
         assert_eq!(blocking(LOOK, late(), || panic!("broken")).await, late());
     }
 }

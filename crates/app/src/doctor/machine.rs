@@ -5,7 +5,6 @@ use super::prices::span;
 use crate::candles::{self, CandleStore, DataName};
 use crate::configuration::Loaded;
 use crate::journal::exposure;
-use candlewick_engine::BotSettings;
 use candlewick_history::{Gap, gaps};
 use candlewick_journal::{Holder, JournalError, JournalUrl, Lease, LeaseTerms, Reader};
 use candlewick_records::time_text;
@@ -46,7 +45,10 @@ pub(super) async fn check_data(loaded: &Loaded, report: &mut dyn FnMut(Finding))
         report(blocking(READING, late, move || read_candles(&name, &store)).await);
     }
     for bot in config.bots.iter().filter(|bot| !covered.contains(&bot.series())) {
-        report(not_covered(bot));
+        let series = bot.series();
+        let Series { symbol, interval } = series;
+        let remedy = format!("add {symbol}_{interval}.csv to sandbox.data, if you mean to backtest it");
+        report(Check::Data.warn(format!("no file holds {series} for bot \"{}\"", bot.name), remedy));
     }
 }
 
@@ -88,14 +90,6 @@ fn holds_weekend(gap: &Gap) -> bool {
     let week = (gap.start - SATURDAY_NOON).floor_to(WEEK) + SATURDAY_NOON;
     let next = if week < gap.start { week + WEEK } else { week };
     next < gap.end
-}
-
-fn not_covered(bot: &BotSettings) -> Finding {
-    let series = bot.series();
-    let text = format!("no file holds {series} for bot \"{}\"", bot.name);
-    let remedy =
-        format!("add {}_{}.csv to sandbox.data, if you mean to backtest it", series.symbol, series.interval);
-    Check::Data.warn(text, remedy)
 }
 
 const MIB: u64 = 1 << 20;
@@ -226,24 +220,19 @@ fn remedy_of_journal(error: &JournalError) -> &'static str {
         }
         JournalError::OlderSchema { .. } => "let a bot of this program write it",
         JournalError::HeldBy { .. } | JournalError::LostLease { .. } => "stop the other process",
-        JournalError::JournalExists { .. }
-        | JournalError::OnServer { .. }
-        | JournalError::NotFound { .. }
-        | JournalError::Unexpected { .. } => "look at the file, and at journal.url",
+        _ => "look at the file, and at journal.url",
     }
 }
 
 pub(super) async fn check_lease(url: &JournalUrl) -> Finding {
     let late = Check::Lease.warn("not known: the journal does not answer", "mend that first");
-    let read = async {
-        match Reader::open(url).await {
+    let judged = async {
+        let holder = match Reader::open(url).await {
             Ok(mut reader) => reader.holder().await,
             Err(JournalError::NotFound { .. }) => Ok(None),
             Err(error) => Err(error),
-        }
-    };
-    let judged = async {
-        match read.await {
+        };
+        match holder {
             Ok(None) => Check::Lease.ok("nobody holds the journal"),
             Ok(Some(lease)) => {
                 let judge_here = Holder::of_this_process("candlewick doctor");
@@ -282,23 +271,11 @@ mod tests {
     #[test]
     fn gaps_are_reported_and_weekends_are_none() {
         // Hour 0 is Thursday 1970-01-01 00:00; Saturday noon is hour 60.
-        check_gaps(
-            &[0, 1, 2],
-            Mark::Ok,
-            "EURUSD 1h: 3 candles, 1970-01-01 00:00 to 1970-01-01 03:00, weekends left out: 0",
-        );
+        check_gaps(&[0, 1, 2], Mark::Ok, "EURUSD 1h: 3 candles, 1970-01-01 00:00 to 1970-01-01 03:00");
         check_gaps(&[46, 47, 94, 95], Mark::Ok, "weekends left out: 1");
         check_gaps(&[59, 61], Mark::Ok, "weekends left out: 1");
-        check_gaps(
-            &[58, 60],
-            Mark::Warn,
-            "weekends left out: 0, other gaps: 1, the longest of 1 candles from 1970-01-03 11:00",
-        );
-        check_gaps(
-            &[0, 2, 8, 9],
-            Mark::Warn,
-            "other gaps: 2, the longest of 5 candles from 1970-01-01 03:00",
-        );
+        check_gaps(&[58, 60], Mark::Warn, "out: 0, other gaps: 1, the longest of 1 candles from 1970-01-03");
+        check_gaps(&[0, 2, 8, 9], Mark::Warn, "gaps: 2, the longest of 5 candles from 1970-01-01 03:00");
         check_gaps(&[47, 94, 96, 47 + 168, 94 + 168], Mark::Warn, "weekends left out: 2");
     }
 
@@ -324,12 +301,7 @@ mod tests {
     #[test]
     fn a_dead_or_silent_holder_is_worth_a_word() {
         for (silence, is_over, mark, part) in [
-            (
-                3_000,
-                false,
-                Mark::Ok,
-                "candlewick 1 (process 7 on h) holds the journal; its last sign of life is 3.0 s old",
-            ),
+            (3_000, false, Mark::Ok, "candlewick 1 (process 7 on h) holds the journal"),
             (30_000, false, Mark::Ok, "30.0 s old: a second run would be refused"),
             (30_001, false, Mark::Warn, "lives and does nothing"),
             (3_000, true, Mark::Warn, "takes the journal over"),

@@ -1,8 +1,5 @@
-//! Preflight checks of a live run.
-//!
-//! Checks run in order, each with a timeout. They change nothing except a temporary file next to
-//! the journal. A check that depends on a failed one is skipped with a note, so each cause yields
-//! one FAIL.
+//! Preflight checks of a live run, each with a timeout. They change nothing but a temporary file next to the
+//! journal. A check that depends on a failed one is skipped with a note, so each cause yields one FAIL.
 
 mod finding;
 mod machine;

@@ -24,13 +24,8 @@ pub(super) async fn check_prices(
         report(Check::PriceApi.warn("not asked: there is no api-key", "give one first"));
         return false;
     }
-    let mut symbols: Vec<Symbol> = Vec::new();
-    for bot in bots {
-        if !symbols.contains(&bot.symbol) {
-            symbols.push(bot.symbol);
-        }
-    }
-    for symbol in symbols {
+    let mut seen = BTreeSet::new();
+    for symbol in bots.iter().map(|bot| bot.symbol).filter(|symbol| seen.insert(*symbol)) {
         let (finding, is_reached) = check_symbol(asked, symbol, samples).await;
         report(finding);
         if !is_reached {
@@ -277,12 +272,7 @@ mod tests {
         let hour: Vec<i64> = (40..100).collect();
         // It is minute 100 and 30 seconds.
         let now = 100 * 60_000 + 30_000;
-        check_window(
-            &hour,
-            now,
-            Mark::Ok,
-            &["60 of 60 closed candles of the last 60 min", "forming one is not sent"],
-        );
+        check_window(&hour, now, Mark::Ok, &["60 of 60 closed candles of the last 60 min", "is not sent"]);
         let longer: Vec<i64> = (30..=100).collect();
         check_window(&longer, now, Mark::Ok, &["60 of 60", "forming one is sent too"]);
         check_window(&hour[1..], now, Mark::Warn, &["59 of 60", "missing: 1"]);

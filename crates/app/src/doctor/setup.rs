@@ -225,14 +225,11 @@ fn there(name: &str, now: DateTime<Utc>) -> String {
 mod tests {
     use super::super::finding::Mark;
     use super::*;
+    use crate::tests::webhook_secret;
     use candlewick_engine::Hours;
 
     async fn findings(section: &str, list: &str) -> Vec<Finding> {
-        let folder = tempfile::tempdir().unwrap();
-        let secret = folder.path().join("hook.secret");
-        std::fs::write(&secret, "0123456789abcdef\n").unwrap();
-        #[cfg(unix)]
-        std::fs::set_permissions(&secret, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+        let (folder, secret) = webhook_secret();
         let path = folder.path().join("list.csv");
         std::fs::write(&path, list).unwrap();
         let quoted = |path: &std::path::Path| format!("{:?}", path.display().to_string());
@@ -252,11 +249,7 @@ mod tests {
         assert_eq!(found.iter().map(|finding| finding.mark).collect::<Vec<_>>(), [Mark::Ok, Mark::Ok]);
         assert!(found[0].text.contains("1 entry") && found[0].text.contains("Europe/Berlin"), "{found:?}");
         let over = findings("list = LIST", "2020-01-05;10:30;BTCUSDT;CALL").await;
-        assert!(
-            over[0].mark == Mark::Warn
-                && over[0].text.ends_with("due at 2020-01-05T10:30:00Z: by today's date all of it is past"),
-            "{over:?}"
-        );
+        assert!(over[0].mark == Mark::Warn && over[0].text.contains("2020-01-05T10:30:00Z"), "{over:?}");
         let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = taken.local_addr().unwrap();
         let webhook =
@@ -281,12 +274,8 @@ mod tests {
         check_zone("America/New_York", Mark::Ok, "(now 07:00 there, its clocks change in summer)");
         check_zone("Asia/Tokyo", Mark::Ok, "(now 21:00 there)");
         check_zone("Mars/Base", Mark::Fail, "Mars/Base is no time zone");
-        let hours = Hours {
-            days: Vec::new(),
-            from: "09:00".into(),
-            to: "17:00".into(),
-            timezone: "Europe/London".into(),
-        };
+        let (from, to, timezone) = ("09:00".into(), "17:00".into(), "Europe/London".into());
+        let hours = Hours { days: Vec::new(), from, to, timezone };
         let risk = RiskSettings { hours: vec![hours], ..RiskSettings::default() };
         let finding = check_time_zones(&risk, Millis::new(1_783_252_800_000));
         assert!(finding.text.contains("trades from 09:00 to 17:00 Europe/London (now 13:00"), "{finding}");

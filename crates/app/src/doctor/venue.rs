@@ -1,7 +1,7 @@
 //! The venue client of the checks, and the checks of its clock, token, wallets and open trades.
 
 use super::finding::{Check, Finding, QUESTION};
-use crate::configuration::{Config, Loaded, Mode, asset_types, credentials, journal_url};
+use crate::configuration::{Config, Loaded, asset_types, credentials, journal_url};
 use crate::recent::read_recent;
 use candlewick_api::HttpBroker;
 use candlewick_broker::clock::{Clock, SystemClock};
@@ -121,19 +121,18 @@ impl ClockSamples {
 /// Compares the skew with `max_clock_skew_ms`, above which nothing is opened; 0 allows any.
 pub(super) fn check_clock_skew(samples: &ClockSamples, max_clock_skew_ms: u32) -> Finding {
     let allowed = Millis::new(i64::from(max_clock_skew_ms));
-    match samples.common {
-        None if samples.undated > 0 => Check::ClockSkew.warn(
-            format!("not known: {} answers of the venue have no Date", samples.undated),
-            "keep this machine's clock right by NTP",
-        ),
-        None => Check::ClockSkew.warn("not measured: no answer of the venue has come", "mend that"),
-        Some(common) => judge_skew(common, samples.answers, allowed),
-    }
-}
-
-fn judge_skew(common: Skew, answers: usize, allowed: Millis) -> Finding {
+    let ClockSamples { common, answers, undated, .. } = samples;
+    let Some(common) = common else {
+        return match undated {
+            0 => Check::ClockSkew.warn("not measured: no answer of the venue has come", "mend that"),
+            _ => Check::ClockSkew.warn(
+                format!("not known: {undated} answers of the venue have no Date"),
+                "keep this machine's clock right by NTP",
+            ),
+        };
+    };
     let seconds = |span: Millis| format!("{:+.2} s", span.get() as f64 / 1_000.0);
-    let Skew { low, high } = common;
+    let Skew { low, high } = *common;
     if low > high {
         let text = format!("{answers} answers contradict each other: a clock was moved between them");
         return Check::ClockSkew.warn(text, "look again; the venue's machines may disagree");
@@ -178,10 +177,8 @@ pub(super) async fn check_wallets(asked: &Asked, config: &Config, samples: &mut 
 }
 
 fn judge_balances(balances: &Balances, config: &Config) -> Finding {
-    let (account, name) = match config.account.mode {
-        Mode::Demo => (Account::Demo, "DEMO"),
-        Mode::Real => (Account::Real, "REAL"),
-    };
+    let account = config.account.mode.account();
+    let name = if account == Account::Real { "REAL" } else { "DEMO" };
     let Some(balance) = balances.of(account) else {
         let types: BTreeSet<&str> = balances.wallets.iter().map(|wallet| wallet.type_name.as_str()).collect();
         let types = types.into_iter().collect::<Vec<_>>().join(", ");
@@ -220,15 +217,11 @@ pub(super) async fn check_open_trades(asked: &Asked, loaded: &Loaded) -> Finding
     if let (true, Some(error)) = (listing.trades.is_empty(), &listing.ended_early) {
         return Check::OpenTrades.fail(error.to_string(), remedy(error, Api::Trading));
     }
-    let account = match loaded.config.account.mode {
-        Mode::Demo => Account::Demo,
-        Mode::Real => Account::Real,
-    };
     let known = match journal_url(loaded) {
         Ok(url) => known_trades(&url).await,
         Err(_) => None,
     };
-    judge_trades(&listing, account, known.as_ref())
+    judge_trades(&listing, loaded.config.account.mode.account(), known.as_ref())
 }
 
 async fn known_trades(url: &JournalUrl) -> Option<BTreeSet<String>> {
@@ -280,6 +273,7 @@ fn judge_trades(listing: &TradeListing, account: Account, known: Option<&BTreeSe
 mod tests {
     use super::super::finding::Mark;
     use super::*;
+    use crate::configuration::Mode;
     use candlewick_broker::WalletName;
     use candlewick_sdk::Outcome;
 
@@ -378,40 +372,15 @@ mod tests {
             trade("c", Demo, over),
             trade("d", Real, Progress::Running),
         ];
-        let many: Vec<TradeReport> =
-            (0..5).map(|number| trade(&format!("t{number}"), Demo, Progress::Running)).collect();
-        let is_complete = true;
+        let many = [0, 1, 2, 3, 4].map(|number| trade(&format!("t{number}"), Demo, Progress::Running));
+        let (known, one, none) = (Some(&["a", "b"][..]), Some(&["a"][..]), Some(&[][..]));
         for (trades, known, is_complete, mark, text) in [
-            (&all[2..], Some(&[][..]), is_complete, Mark::Ok, "none is open at the venue"),
-            (
-                &all[..],
-                Some(&["a", "b"]),
-                is_complete,
-                Mark::Ok,
-                "2 trades are open at the venue, and the journal knows each of them",
-            ),
-            (
-                &all[..],
-                Some(&["a"]),
-                is_complete,
-                Mark::Warn,
-                "2 trades are open at the venue, and the journal does not know 1 of them: b (EURUSD)",
-            ),
-            (
-                &all[..1],
-                None,
-                is_complete,
-                Mark::Warn,
-                "1 trade is open at the venue; the journal cannot say whether it knows them",
-            ),
-            (
-                &many[..],
-                Some(&[]),
-                false,
-                Mark::Warn,
-                "5 trades are open at the venue, as far as its list was read, and the journal does not know 5 of them: t0 (EURUSD), t1 (EURUSD), \
-                 t2 (EURUSD), and 2 more",
-            ),
+            (&all[2..], none, true, Mark::Ok, "none is open at the venue"),
+            (&all[..], known, true, Mark::Ok, "2 trades are open at the venue, and the journal knows"),
+            (&all[..], one, true, Mark::Warn, "the journal does not know 1 of them: b (EURUSD)"),
+            (&all[..1], None, true, Mark::Warn, "1 trade is open at the venue; the journal cannot say"),
+            (&many[..], none, false, Mark::Warn, "t0 (EURUSD), t1 (EURUSD), t2 (EURUSD), and 2 more"),
+            (&many[..], none, false, Mark::Warn, "5 trades are open at the venue, as far as its list"),
         ] {
             let (began, ended) = (Millis::ZERO, Millis::ZERO);
             let listing =
@@ -419,7 +388,7 @@ mod tests {
             let known: Option<BTreeSet<String>> =
                 known.map(|known| known.iter().map(|id| (*id).to_owned()).collect());
             let found = judge_trades(&listing, Demo, known.as_ref());
-            assert_eq!((found.mark, found.text.as_str()), (mark, text));
+            assert!(found.mark == mark && found.text.contains(text), "{found}");
         }
     }
 }

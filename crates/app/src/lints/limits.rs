@@ -1,11 +1,12 @@
 //! Lints of stakes, ladders, limits and payouts.
 
 use super::LintInput;
-use crate::bots::{gates_of, session_settings};
+use crate::bots::{minimum_payouts, session_settings, strategy_of};
 use crate::configuration::Config;
 use candlewick_engine::{
     BotSettings, IfRefused, LadderEntry, LadderInDay, PauseCause, RiskSettings, StakeSettings, check_stakes,
 };
+use candlewick_records::counted;
 use candlewick_sdk::Symbol;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::rust_decimal::prelude::FromPrimitive as _;
@@ -19,19 +20,13 @@ const MIN_BOT_PERCENT: f64 = 0.1;
 const MIN_RETURN_PERCENT: f64 = 120.0;
 
 pub(super) fn ungated_ladders(input: &LintInput<'_>) -> Vec<String> {
-    let gates = gates_of(input.bots(), input.registry);
-    let bots = input.bots().iter().zip(gates).filter(|(bot, gate)| {
+    input.each_bot(|bot| {
         let is_ladder = matches!(bot.stake, StakeSettings::Martingale { entry: LadderEntry::NextCandle, .. });
-        gate.is_some() && is_ladder
-    });
-    let describe = |(bot, _): (&BotSettings, _)| {
-        format!(
-            "bot \"{}\": its ladder with entry = \"next_candle\" continues while the gate is closed, with money; entry = \
-             \"next_signal\" waits for the gate",
-            bot.name
-        )
-    };
-    bots.map(describe).collect()
+        strategy_of(bot, input.registry).filter(|_| is_ladder)?.gate()?;
+        let text = "its ladder with entry = \"next_candle\" continues while the gate is closed, with money; entry = \
+                    \"next_signal\" waits for the gate";
+        Some(text.to_owned())
+    })
 }
 
 pub(super) fn interrupted_ladders(input: &LintInput<'_>) -> Vec<String> {
@@ -66,22 +61,18 @@ pub(super) fn interrupted_ladders(input: &LintInput<'_>) -> Vec<String> {
 
 fn loss_counts(bot: &BotSettings, risk: &RiskSettings, levels: u32) -> Vec<String> {
     let pauses = risk.pauses.iter().filter(|pause| pause.of == PauseCause::Losses);
-    let mut counts: Vec<(String, u32)> =
-        pauses.map(|pause| ("risk.pauses".to_owned(), pause.after)).collect();
-    if risk.cooldown_after_loss_s > 0 {
-        counts.push(("risk.cooldown_after_loss_s".to_owned(), 1));
-    }
-    if risk.cooldown_after_losses_s > 0 {
-        counts.push(("risk.cooldown_after_losses".to_owned(), risk.cooldown_after_losses));
-    }
     let own = risk.bots.get(&bot.name).map_or(0, |own| own.max_loss_streak);
-    counts.push((format!("risk.bots.{}.max_loss_streak", bot.name), own));
-    counts.push(("risk.max_loss_streak".to_owned(), risk.max_loss_streak));
-    counts.retain(|(_, losses)| (1..levels).contains(losses));
-    let describe = |(key, losses): (String, u32)| {
-        format!("{key} (after {losses} {})", if losses == 1 { "loss" } else { "losses" })
-    };
-    counts.into_iter().map(describe).collect()
+    let after_losses = if risk.cooldown_after_losses_s > 0 { risk.cooldown_after_losses } else { 0 };
+    let counts = pauses.map(|pause| ("risk.pauses".to_owned(), pause.after)).chain([
+        ("risk.cooldown_after_loss_s".to_owned(), u32::from(risk.cooldown_after_loss_s > 0)),
+        ("risk.cooldown_after_losses".to_owned(), after_losses),
+        (format!("risk.bots.{}.max_loss_streak", bot.name), own),
+        ("risk.max_loss_streak".to_owned(), risk.max_loss_streak),
+    ]);
+    let counts = counts.filter(|(_, losses)| (1..levels).contains(losses));
+    let describe =
+        |(key, losses): (String, u32)| format!("{key} (after {})", counted(losses, "loss", "losses"));
+    counts.map(describe).collect()
 }
 
 fn trade_counts(bot: &BotSettings, risk: &RiskSettings) -> Vec<String> {
@@ -171,11 +162,7 @@ pub(super) fn payouts_above_stake(input: &LintInput<'_>) -> Vec<String> {
     let Config { risk, simulation, bots, .. } = &input.loaded.config;
     let symbols: BTreeSet<Symbol> = bots.iter().map(|bot| bot.symbol).collect();
     let payout = |symbol| (format!("payout of {symbol}"), simulation.payout_of(symbol).to_percent());
-    let least = [("risk.min_payout_percent".to_owned(), risk.min_payout_percent)];
-    let key =
-        |(symbol, least): (&String, &f64)| (format!("risk.min_payout_percent_by_symbol.{symbol}"), *least);
-    let by_symbol = risk.min_payout_percent_by_symbol.iter().map(key);
-    let all = symbols.into_iter().map(payout).chain(least).chain(by_symbol);
+    let all = symbols.into_iter().map(payout).chain(minimum_payouts(risk));
     let high = all.filter(|(_, percent)| *percent > 100.0);
     let describe = |(key, percent): (String, f64)| {
         let (rate, profit) = (break_even(percent), percent - 100.0);
@@ -218,11 +205,8 @@ pub(super) fn unequal_minimum_payouts(input: &LintInput<'_>) -> Vec<String> {
     let Some(lowest) = choice.iter().min_by(|one, other| least(one).total_cmp(&least(other))) else {
         return Vec::new();
     };
-    let higher: Vec<String> = choice
-        .iter()
-        .filter(|symbol| least(symbol) > least(lowest))
-        .map(|symbol| format!("{symbol} ({} %)", least(symbol)))
-        .collect();
+    let higher = choice.iter().filter(|symbol| least(symbol) > least(lowest));
+    let higher: Vec<String> = higher.map(|symbol| format!("{symbol} ({} %)", least(symbol))).collect();
     if higher.is_empty() {
         return Vec::new();
     }

@@ -1,7 +1,7 @@
 //! Lints of strategies, symbols, expiries, blackouts and signal sources.
 
 use super::LintInput;
-use crate::bots::{own_durations, simulated_for_nobody};
+use crate::bots::{own_durations_of, simulated_for_nobody};
 use crate::configuration::{Config, Loaded, asset_type_of_bot};
 use crate::signals::zones_of_list;
 use crate::traded_symbols::{TradedSymbols, usual_spelling};
@@ -116,18 +116,17 @@ fn collect_zones(params: &Value, zones: &mut Vec<String>) {
             keys.values().for_each(|value| collect_zones(value, zones));
         }
         Value::Array(values) => values.iter().for_each(|value| collect_zones(value, zones)),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        _ => {}
     }
 }
 
 pub(super) fn doubtful_expiries(input: &LintInput<'_>) -> Vec<String> {
-    let durations = own_durations(input.bots(), input.registry);
-    let check = |(bot, own): (&BotSettings, Vec<CloseType>)| {
-        let own = if own.is_empty() { vec![bot.close_type] } else { own };
-        let texts = own.into_iter().filter_map(|expiry| doubtful_expiry(bot, expiry));
-        texts.map(|text| format!("bot \"{}\": {text}", bot.name)).collect::<Vec<_>>()
-    };
-    input.bots().iter().zip(durations).flat_map(check).collect()
+    input.each_bot(|bot| {
+        let entry = input.registry.find(&bot.strategy);
+        let own = entry.map(|entry| own_durations_of(bot, entry)).filter(|own| !own.is_empty());
+        let own = own.unwrap_or_else(|| vec![bot.close_type]);
+        own.into_iter().filter_map(|expiry| doubtful_expiry(bot, expiry)).collect::<Vec<_>>()
+    })
 }
 
 fn doubtful_expiry(bot: &BotSettings, expiry: CloseType) -> Option<String> {
@@ -191,13 +190,14 @@ pub(crate) fn idle_blackouts(loaded: &Loaded, now: Millis) -> Vec<String> {
     let Blackouts { file, spans, .. } = &risk.blackouts;
     let mut found = Vec::new();
     match spans.iter().map(|span| span.to).max() {
-        None if file.is_empty() => {}
-        None => found.push(format!("risk.blackouts: {file} has no span, so it blocks no trade")),
+        None if !file.is_empty() => {
+            found.push(format!("risk.blackouts: {file} has no span, so it blocks no trade"));
+        }
         Some(last) if last <= now => {
             let last: String = StartTime(last).into();
             found.push(format!("risk.blackouts: every span of {file} is over, the last one since {last}"));
         }
-        Some(_) => {}
+        _ => {}
     }
     let traded = TradedSymbols::new(bots);
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -207,9 +207,8 @@ pub(crate) fn idle_blackouts(loaded: &Loaded, now: Millis) -> Vec<String> {
         }
     }
     let describe = |(name, count): (&str, usize)| format!("{name} ({})", counted(count, "span", "spans"));
-    let names: Vec<String> = counts.into_iter().map(describe).collect();
+    let names = counts.into_iter().map(describe).collect::<Vec<_>>().join(", ");
     if !names.is_empty() {
-        let names = names.join(", ");
         found.push(format!("risk.blackouts: no bot trades a pair of {names}, so these spans block nothing"));
     }
     found

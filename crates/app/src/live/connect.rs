@@ -1,13 +1,13 @@
 //! Connections to a venue: over the network, on paper, or by a broker of a custom binary.
 
+use super::Connection;
 use super::journal_session::observer;
-use super::{Connection, WaitingRequests};
-use crate::configuration::{Config, Loaded, Mode, Problems, asset_types, credentials, token_source};
+use crate::configuration::{Config, Loaded, Problems, asset_types, credentials, token_source};
 use crate::error::{AppError, Result};
 use crate::inspection::short_body_problems;
 use candlewick_api::{Credentials, HttpBroker};
 use candlewick_broker::clock::{Clock, SystemClock};
-use candlewick_broker::{Account, Broker, BrokerError, CandleQuery, MarketData, UnrecognisedData};
+use candlewick_broker::{Account, Broker, BrokerError, CandleQuery, MarketData};
 use candlewick_engine::BotSettings;
 use candlewick_records::TradingMode;
 use candlewick_runtime::paper::PaperBroker;
@@ -16,7 +16,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
 
 /// Checks that an address or token names a venue, before a journal is created for it.
 pub fn check_venue(loaded: &Loaded) -> Result<()> {
@@ -36,36 +35,17 @@ pub fn connect_remote(loaded: &Loaded) -> Result<Connection> {
         HttpBroker::new(loaded.config.broker.client.clone(), credentials(loaded)?, Arc::clone(&clock))?;
     let (observer, exchanges) = observer();
     let venue = venue.with_observer(observer).with_asset_types(asset_types(&loaded.config.bots));
-    let (account, trading) = match loaded.config.account.mode {
-        Mode::Demo => (Account::Demo, TradingMode::Demo),
-        Mode::Real => (Account::Real, TradingMode::Real),
-    };
-    let runtime = loaded.config.runtime.clone();
-    let venue = match token_source(loaded) {
+    let venue = Arc::new(match token_source(loaded) {
         Some(source) => venue.with_token_source(source),
         None => venue,
-    };
-    let (unrecognised, token) = (venue.unrecognised(), venue.token_state());
-    let venue = Arc::new(venue);
-    let asked = Arc::clone(&venue);
-    let waiting: WaitingRequests = Arc::new(move || asked.waiting_requests());
+    });
     Ok(Connection {
-        market: Arc::clone(&venue) as _,
-        broker: venue,
-        clock,
-        runtime,
-        account,
-        trading,
         exchanges,
-        unrecognised,
         requests_per_second: loaded.config.broker.client.requests_per_second,
-        token,
-        until: None,
-        waiting,
+        ..Connection::over_http(loaded, Arc::clone(&venue), venue, clock)
     })
 }
 
-/// Connects to the price API with simulated trades, without the trading token.
 pub fn connect_paper(loaded: &Loaded) -> Result<Connection> {
     let config = &loaded.config;
     loaded.check_simulation()?;
@@ -74,7 +54,6 @@ pub fn connect_paper(loaded: &Loaded) -> Result<Connection> {
     let market = HttpBroker::new(config.broker.client.clone(), credentials, Arc::clone(&clock))?;
     let balance = config.account.initial_balance;
     let market = Arc::new(market.with_asset_types(asset_types(&config.bots)));
-    let unrecognised = market.unrecognised();
     let broker =
         PaperBroker::new(Arc::clone(&market) as _, Arc::clone(&clock), config.simulation.clone(), balance);
     let mut runtime = config.runtime.clone();
@@ -83,21 +62,13 @@ pub fn connect_paper(loaded: &Loaded) -> Result<Connection> {
     // The paper wallet holds what it began with; there is nothing to audit and no list to look through.
     runtime.wallet_every_s = 0;
     runtime.list_every_s = 0;
-    let asked = Arc::clone(&market);
-    let waiting: WaitingRequests = Arc::new(move || asked.waiting_requests());
     Ok(Connection {
-        market,
-        broker: Arc::new(broker),
-        clock,
         runtime,
         account: Account::Demo,
         trading: TradingMode::Paper,
-        exchanges: mpsc::channel(1).1,
-        unrecognised,
-        requests_per_second: loaded.config.broker.client.requests_per_second,
+        requests_per_second: config.broker.client.requests_per_second,
         token: Arc::default(),
-        until: None,
-        waiting,
+        ..Connection::over_http(loaded, market, Arc::new(broker), clock)
     })
 }
 
@@ -135,24 +106,7 @@ impl OwnBrokers {
             });
         };
         let VenuePorts { market, broker, clock, until } = connect(&loaded.config)?;
-        let (account, trading) = match loaded.config.account.mode {
-            Mode::Demo => (Account::Demo, TradingMode::Demo),
-            Mode::Real => (Account::Real, TradingMode::Real),
-        };
-        Ok(Connection {
-            market,
-            broker,
-            clock,
-            runtime: loaded.config.runtime.clone(),
-            account,
-            trading,
-            exchanges: mpsc::channel(1).1,
-            unrecognised: Arc::new(UnrecognisedData::new()),
-            requests_per_second: 0.0,
-            token: Arc::default(),
-            until,
-            waiting: Arc::new(Vec::new),
-        })
+        Ok(Connection { until, ..Connection::new(loaded, market, broker, clock) })
     }
 }
 

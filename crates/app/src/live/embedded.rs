@@ -1,7 +1,7 @@
 //! Sandboxes: embedded in the process of the bots, and standalone.
 
+use super::Connection;
 use super::journal_session::observer;
-use super::{Connection, WaitingRequests};
 use crate::candles;
 use crate::configuration::{Loaded, Problems, asset_types};
 use crate::error::{AppError, Result};
@@ -86,21 +86,13 @@ impl Embedded {
         let venue = Arc::new(venue_at(&running, loaded, Arc::clone(&clock))?.with_observer(observer));
         drop(hold);
         let runtime = runtime_for(loaded, speed);
-        let asked = Arc::clone(&venue);
-        let waiting: WaitingRequests = Arc::new(move || asked.waiting_requests());
         let connection = Connection {
-            unrecognised: venue.unrecognised(),
-            requests_per_second: 0.0,
-            token: venue.token_state(),
-            market: Arc::clone(&venue) as _,
-            broker: venue,
-            clock,
             runtime,
             account: Account::Demo,
             trading: TradingMode::Sandbox,
             exchanges,
             until,
-            waiting,
+            ..Connection::over_http(loaded, Arc::clone(&venue), venue, clock)
         };
         Ok(Self { running, connection, start, end })
     }
@@ -134,8 +126,7 @@ fn stale_after_s(factor: f64) -> u32 {
     in_venue_time(STALE_PATIENCE_S, factor).max(usual)
 }
 
-/// Adapts the runtime settings to the embedded venue, which in lock-step has a candle at its close
-/// or never.
+/// In lock-step the embedded venue has a candle at its close or never.
 fn runtime_for(loaded: &Loaded, speed: Speed) -> RuntimeSettings {
     let mut runtime = loaded.config.runtime.clone();
     let delay = loaded.config.simulation.settle_delay_ms.get();
@@ -201,12 +192,6 @@ pub struct ServedSandbox {
     pub start: Millis,
 }
 
-struct Timeline {
-    clock: Arc<dyn Clock>,
-    start: Millis,
-    series: Vec<CandleSeries>,
-}
-
 impl ServedSandbox {
     pub async fn start(
         settings: SandboxSettings,
@@ -214,7 +199,7 @@ impl ServedSandbox {
         loaded: &Loaded,
     ) -> Result<Self> {
         loaded.check_simulation()?;
-        let Timeline { clock, start, series } = timeline_of(&settings, series)?;
+        let (clock, start, series) = timeline_of(&settings, series)?;
         let foundation = Foundation {
             clock,
             markets: markets_of(&series),
@@ -228,10 +213,11 @@ impl ServedSandbox {
     }
 }
 
-/// Chooses the clock and places the candles on it.
-///
-/// At speed 1 without a start they are shifted to real time, for clients with a clock of their own.
-fn timeline_of(settings: &SandboxSettings, series: Vec<CandleSeries>) -> Result<Timeline> {
+/// At speed 1 without a start the candles are shifted to real time, for clients with a clock of their own.
+fn timeline_of(
+    settings: &SandboxSettings,
+    series: Vec<CandleSeries>,
+) -> Result<(Arc<dyn Clock>, Millis, Vec<CandleSeries>)> {
     let speed = match settings.speed {
         SandboxSpeed::Times(factor) => factor,
         SandboxSpeed::Named(NamedSpeed::Max) => {
@@ -243,10 +229,10 @@ fn timeline_of(settings: &SandboxSettings, series: Vec<CandleSeries>) -> Result<
         let clock = SystemClock::new();
         let start = clock.now();
         let series = candles::shift_to(start, &series)?;
-        return Ok(Timeline { clock: Arc::new(clock), start, series });
+        return Ok((Arc::new(clock), start, series));
     }
     let start = candles::start_among(&series, settings.start.map(|start| start.0))?;
-    Ok(Timeline { clock: Arc::new(VirtualClock::new(start, Speed::Times(speed))), start, series })
+    Ok((Arc::new(VirtualClock::new(start, Speed::Times(speed))), start, series))
 }
 
 #[cfg(test)]
@@ -262,21 +248,12 @@ mod tests {
 
     #[test]
     fn a_fast_clock_asks_for_the_wallet_once_a_second_of_a_person_at_most() {
-        for (every, factor, expected) in [
-            (60, 1.0, 60),
-            (60, 60.0, 60),
-            (60, 600.0, 600),
-            (300, 600.0, 600),
-            (300, 20.5, 300),
-            (0, 600.0, 0),
-        ] {
-            assert_eq!(paced(every, factor), expected, "{every} s at {factor}");
+        for (every, expected) in [(60, 600), (300, 600), (900, 900), (0, 0)] {
+            assert_eq!(paced(every, 600.0), expected, "{every} s");
         }
+        assert_eq!((paced(60, 1.0), paced(60, 60.0)), (60, 60));
         let loaded = Loaded::read(&[], crate::configuration::Base::Sandbox, Vec::new()).unwrap();
-        let every = |speed| runtime_for(&loaded, speed).wallet_every_s;
-        assert_eq!(
-            [every(Speed::Times(1.0)), every(Speed::Times(20_000.0)), every(Speed::Max)],
-            [60, 20_000, 60]
-        );
+        let speeds = [Speed::Times(1.0), Speed::Times(20_000.0), Speed::Max];
+        assert_eq!(speeds.map(|speed| runtime_for(&loaded, speed).wallet_every_s), [60, 20_000, 60]);
     }
 }

@@ -62,7 +62,6 @@ impl JournalSession {
         Ok(Self::Store(Box::new(HeldJournal { url, store, reader })))
     }
 
-    /// Acquires the configured journal and opens the control channel, or neither.
     pub async fn open_with_control(loaded: &Loaded) -> Result<(Self, ControlChannel)> {
         let journal = Self::open(loaded).await?;
         match ControlChannel::open(loaded).await {
@@ -133,8 +132,7 @@ impl JournalSession {
         }
     }
 
-    /// Restores the session from earlier runs and starts the journal of this run at venue time
-    /// `now`.
+    /// Restores the session from earlier runs and starts the journal of this run at venue time `now`.
     pub async fn begin(
         self,
         session: &mut Session,
@@ -201,18 +199,13 @@ pub struct ControlChannel {
     pub(super) orders: mpsc::Receiver<ControlRequest>,
     pub(super) sender: mpsc::Sender<ControlRequest>,
     pub(super) feed: EventFeed,
-    pub(super) closed: OpenControl,
-}
-
-pub(super) struct OpenControl {
-    _closed: DropGuard,
-    _entry: Option<RunningEntry>,
+    /// Closes the channel on drop.
+    pub(super) closed: (DropGuard, Option<RunningEntry>),
 }
 
 impl ControlChannel {
     pub fn closed() -> Self {
-        let closed = CancellationToken::new();
-        let closed = OpenControl { _closed: closed.drop_guard(), _entry: None };
+        let closed = (CancellationToken::new().drop_guard(), None);
         let (sender, orders) = mpsc::channel(WAITING_ORDERS);
         Self { orders, sender, feed: EventFeed::default(), closed }
     }
@@ -234,8 +227,9 @@ impl ControlChannel {
         let feed = EventFeed::default();
         let server = ControlServer::bind(&paths).await?.with_events(feed.clone());
         let entry = RunningEntry::make(loaded, &paths);
-        let (listening, taken) = (closed.clone(), sender.clone());
-        tokio::spawn(async move { server.serve(taken, listening.cancelled_owned()).await });
+        let ends = || (sender.clone(), closed.clone());
+        let (taken, stop) = ends();
+        tokio::spawn(async move { server.serve(taken, stop.cancelled_owned()).await });
         if paths.halt_file.is_there() {
             // Known before the first candle is; the watch would say so a little later. Nobody waits for the answer.
             let order = ControlOrder::Halt { reason: paths.halt_file.reason() };
@@ -246,28 +240,24 @@ impl ControlChannel {
         let mut in_journal = JournalOrders::new(url, paths.halt_file.clone());
         // The same of orders that were left while no bot ran.
         in_journal.look(&sender).await;
-        let (taken, stop) = (sender.clone(), closed.clone());
+        let (taken, stop) = ends();
         tokio::spawn(async move { in_journal.watch(taken, stop.cancelled_owned()).await });
         #[cfg(unix)]
         {
-            let listens = HangUp::listen();
-            let hang_up =
-                listens.map_err(|error| AppError::system("SIGHUP cannot be listened for", error))?;
-            let (taken, stop) = (sender.clone(), closed.clone());
+            let problem = |error| AppError::system("SIGHUP cannot be listened for", error);
+            let hang_up = HangUp::listen().map_err(problem)?;
+            let (taken, stop) = ends();
             tokio::spawn(async move { hang_up.watch(taken, stop.cancelled_owned()).await });
         }
-        let (file, stop) = (paths.halt_file, closed.clone());
-        let taken = sender.clone();
-        tokio::spawn(async move { file.watch(taken, stop.cancelled_owned()).await });
-        let closed = OpenControl { _closed: closed.drop_guard(), _entry: entry };
-        Ok(Self { orders, sender, feed, closed })
+        let (taken, stop) = ends();
+        tokio::spawn(async move { paths.halt_file.watch(taken, stop.cancelled_owned()).await });
+        Ok(Self { orders, sender, feed, closed: (closed.drop_guard(), entry) })
     }
 }
 
 /// Number of entries below which reading is too fast to show.
 const MANY: u64 = 100_000;
 
-/// Shows the progress of a long reading, after a notice of its cause.
 fn show_reading(reading: WholeReading<'_>, bar: &mut Option<Box<dyn ProgressBar>>, progress: &dyn Progress) {
     if bar.is_none()
         && let Some(notice) = notice_of(reading)
@@ -288,15 +278,6 @@ fn notice_of(reading: WholeReading<'_>) -> Option<String> {
     }
 }
 
-/// Returns the journal of evicted intents; without one, nothing is evicted.
-pub(super) fn where_they_are(journal: &JournalSession, runtime: &mut RuntimeSettings) -> Option<JournalUrl> {
-    let url = journal.url();
-    if url.is_none() {
-        runtime.remember_s = 0;
-    }
-    url
-}
-
 /// Completes the book of a finished run with its evicted intents, as far as they can be read.
 pub(super) async fn filled(
     finished: Result<Finished, RuntimeError>,
@@ -305,7 +286,13 @@ pub(super) async fn filled(
 ) -> Result<Finished, RuntimeError> {
     let mut finished = finished?;
     let Some(url) = url.filter(|_| finished.forgotten > 0) else { return Ok(finished) };
-    match fold(url, settings).await {
+    let fold = async {
+        let mut reader = Reader::open(url).await?;
+        let fold = JournalFold::read(&mut reader, settings, 0).await;
+        reader.close().await;
+        Ok::<_, AppError>(fold?)
+    };
+    match fold.await {
         Ok(fold) => {
             finished.book = finished.book.filled_from(fold.past().book(), finished.first_intent);
             finished.forgotten = 0;
@@ -335,13 +322,6 @@ pub(super) async fn whole(
     let known = Standing::of_past(&session, &past).rows.into_iter().chain(standing.rows.iter().copied());
     let rows: BTreeMap<IntentId, IntentRow> = known.map(|row| (row.approved.intent(), row)).collect();
     Ok(Standing { rows: rows.into_values().collect(), forgotten: 0, ..standing.clone() })
-}
-
-async fn fold(url: &JournalUrl, settings: &SessionSettings) -> Result<JournalFold> {
-    let mut reader = Reader::open(url).await?;
-    let fold = JournalFold::read(&mut reader, settings, 0).await;
-    reader.close().await;
-    Ok(fold?)
 }
 
 #[cfg(test)]

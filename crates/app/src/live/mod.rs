@@ -25,6 +25,7 @@ use crate::lints::idle_blackouts;
 use crate::notify::Alerts;
 use crate::progress::Progress;
 use crate::signals::ClosedDoors;
+use candlewick_api::HttpBroker;
 use candlewick_broker::clock::Clock;
 use candlewick_broker::{Account as AccountKind, Broker, MarketData, TokenState, UnrecognisedData};
 use candlewick_engine::{Halt, Header, Session, SessionSettings, check_stakes};
@@ -60,7 +61,49 @@ pub struct Connection {
     pub waiting: WaitingRequests,
 }
 
-pub type WaitingRequests = Arc<dyn Fn() -> Vec<(&'static str, usize)> + Send + Sync>;
+type WaitingRequests = Arc<dyn Fn() -> Vec<(&'static str, usize)> + Send + Sync>;
+
+impl Connection {
+    /// The configured wallet, without limits of requests or time.
+    fn new(
+        loaded: &Loaded,
+        market: Arc<dyn MarketData>,
+        broker: Arc<dyn Broker>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        let account = loaded.config.account.mode.account();
+        let is_real = account == AccountKind::Real;
+        Self {
+            market,
+            broker,
+            clock,
+            runtime: loaded.config.runtime.clone(),
+            account,
+            trading: if is_real { TradingMode::Real } else { TradingMode::Demo },
+            requests_per_second: 0.0,
+            exchanges: mpsc::channel(1).1,
+            unrecognised: Arc::new(UnrecognisedData::new()),
+            token: Arc::default(),
+            until: None,
+            waiting: Arc::new(Vec::new),
+        }
+    }
+
+    fn over_http(
+        loaded: &Loaded,
+        venue: Arc<HttpBroker>,
+        broker: Arc<dyn Broker>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        let asked = Arc::clone(&venue);
+        Self {
+            unrecognised: venue.unrecognised(),
+            token: venue.token_state(),
+            waiting: Arc::new(move || asked.waiting_requests()),
+            ..Self::new(loaded, venue, broker, clock)
+        }
+    }
+}
 
 pub struct FrontEnd<'a> {
     pub journal: JournalSession,
@@ -124,12 +167,12 @@ async fn run_watched(
     let settings = SessionSettings { balance, ..session_settings(loaded) };
     let settings = without_unused_share(settings, &bots.strategies, None);
     let streams = loaded.config.broker.client.stream && !clock.is_lock_step();
-    for note in idle_blackouts(loaded, clock.now()) {
-        tracing::warn!("{note}");
-    }
+    idle_blackouts(loaded, clock.now()).iter().for_each(|note| tracing::warn!("{note}"));
     let (session, journal) = or_give_back(new_session(&settings, bots.strategies), journal).await?;
     tell_budget((&settings, &bots.wants_prices, streams), requests_per_second, &mut runtime);
-    let journal_url = journal_session::where_they_are(&journal, &mut runtime);
+    let journal_url = journal.url();
+    // Without a journal nothing is evicted.
+    runtime.remember_s = journal_url.as_ref().map_or(0, |_| runtime.remember_s);
     runtime.least_remembered = least_remembered();
     let recovered =
         recover(loaded, (journal, session), (&settings, &runtime), trading, (clock.now(), &*progress));
@@ -197,7 +240,6 @@ async fn prepare(
     Ok((watch, doors, account, balance))
 }
 
-/// Restores the session from the journal and checks that it may trade.
 async fn recover(
     loaded: &Loaded,
     (journal, mut session): (JournalSession, Session),
@@ -273,7 +315,6 @@ fn new_session(settings: &SessionSettings, strategies: Vec<Box<dyn Strategy>>) -
     Ok(Session::new(settings, strategies)?)
 }
 
-/// Logs the bots' request demand, and turns off polling that would delay other requests.
 fn tell_budget(
     (settings, wants_prices, streams): (&SessionSettings, &[bool], bool),
     requests_per_second: f64,

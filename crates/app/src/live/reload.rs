@@ -184,12 +184,8 @@ mod tests {
         let configured = loaded([("a", 10), ("b", 20)], "");
         let mut running = running(configured.config.clone(), BTreeMap::new());
         running.settings = session_settings(&configured);
-        let standing = Standing {
-            free: candlewick_sdk::Money::from_minor(1_000_000),
-            payouts: vec![None; 2],
-            rows: Vec::new(),
-            forgotten: 0,
-        };
+        let free = candlewick_sdk::Money::from_minor(1_000_000);
+        let standing = Standing { free, payouts: vec![None; 2], rows: Vec::new(), forgotten: 0 };
         for limits in ["max_stake = 15", "min_stake = 11", "daily_loss_limit = 5"] {
             let new = loaded([("a", 10), ("b", 20)], &format!("[risk]\n{limits}"));
             let at_start = check_stakes(&session_settings(&new)).unwrap_err().to_string();

@@ -150,12 +150,8 @@ mod tests {
             bots: vec![bot],
             longer_share_percent: None,
         };
-        let account = Account {
-            user: "user".to_owned(),
-            kind: Kind::Real,
-            balance: Decimal::new(123_450, 3),
-            balances: None,
-        };
+        let (user, balance) = ("user".to_owned(), Decimal::new(123_450, 3));
+        let account = Account { user, kind: Kind::Real, balance, balances: None };
         let text = summary(&settings, &account);
         for line in [
             "REAL MONEY is traded: the real wallets hold 123.45.\n",

@@ -42,10 +42,6 @@ pub(super) fn open_chats(loaded: &Loaded) -> Result<Vec<Chat>, Problems> {
     asking.map(open).collect::<Result<_, _>>().map_err(Problems::from)
 }
 
-pub(super) fn problems(loaded: &Loaded) -> Vec<Problem> {
-    open_all(loaded).err().map(Problems::into_list).unwrap_or_default()
-}
-
 pub(super) fn pace(loaded: &Loaded) -> Pace {
     let notify = &loaded.config.notify;
     let seconds = |seconds: u32| Duration::from_secs(u64::from(seconds));

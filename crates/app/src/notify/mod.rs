@@ -10,6 +10,8 @@ mod run;
 pub(crate) use run::Alerts;
 pub use run::test;
 
+#[cfg(feature = "notify")]
+use crate::configuration::Problems;
 use crate::configuration::{Loaded, Problem, section_problems};
 use serde::Serialize;
 
@@ -17,7 +19,6 @@ use serde::Serialize;
 pub struct Tested {
     pub channel: String,
     pub kind: &'static str,
-    /// Reason for a failed delivery, `None` on success.
     pub problem: Option<String>,
     pub took_ms: u64,
 }
@@ -25,6 +26,10 @@ pub struct Tested {
 pub fn notify_problems(loaded: &Loaded) -> Vec<Problem> {
     let problems = section_problems(loaded);
     #[cfg(feature = "notify")]
-    let problems = if problems.is_empty() { channels::problems(loaded) } else { problems };
+    let problems = if problems.is_empty() {
+        channels::open_all(loaded).err().map(Problems::into_list).unwrap_or_default()
+    } else {
+        problems
+    };
     problems
 }

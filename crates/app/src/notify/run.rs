@@ -4,11 +4,12 @@ use super::Tested;
 use super::channels::{OpenChannel, name_of, open_all, open_chats, pace};
 use super::facts::{Facts, alert};
 use crate::configuration::{AlertEvent, Loaded, Problems, section_problems};
-use crate::control::describe;
+use crate::control::{ask_run, describe};
 use crate::error::AppError;
 use crate::live::stop_name;
 use candlewick_broker::clock::{Clock, Stopwatch, SystemClock};
 use candlewick_notify::{Alert, ChannelCounts, ChatQuestion, ChatRequest, Message, Notifier, Severity};
+use candlewick_records::counted;
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, ControlRequest};
 use candlewick_runtime::events::{Names, RunEvent};
 use candlewick_runtime::{Interest, Notice, Notices, Stop, Watcher};
@@ -16,14 +17,13 @@ use candlewick_sdk::{Millis, suggest};
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 const WAITING: usize = 4_096;
 const PACE: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(3);
-/// Deadline of a chat command.
 const CHAT_PATIENCE: Duration = Duration::from_secs(10);
 const TEST_DEADLINE: Duration = Duration::from_secs(15);
 /// Number and interval of checks before announcing a wait for unsent alerts.
@@ -144,10 +144,8 @@ impl Following {
                 return self.facts.note_doubt(row.approved.decision_time(), self.names.order_of(row));
             }
             Notice::Begins(funds) => {
-                let text = match self.names.bots().len() {
-                    1 => "the run begins with 1 bot".to_owned(),
-                    bots => format!("the run begins with {bots} bots"),
-                };
+                let bots = counted(self.names.bots().len(), "bot", "bots");
+                let text = format!("the run begins with {bots}");
                 self.notifier.send(alert(now, AlertEvent::Started, &text));
                 Some(*funds)
             }
@@ -202,7 +200,6 @@ fn of_end(clock: &dyn Clock, how: Result<Stop, &AppError>) -> Alert {
     Alert { severity, ..alert(clock.now(), AlertEvent::Ended, &text) }
 }
 
-/// Forwards chat commands to the run: status and halt.
 async fn answer_chat(mut questions: mpsc::Receiver<ChatQuestion>, orders: mpsc::WeakSender<ControlRequest>) {
     while let Some(ChatQuestion { request, answer }) = questions.recv().await {
         // Nothing but these two: a chat neither opens nor resumes.
@@ -210,33 +207,22 @@ async fn answer_chat(mut questions: mpsc::Receiver<ChatQuestion>, orders: mpsc::
             ChatRequest::Status => ControlOrder::Status,
             ChatRequest::Halt { by } => ControlOrder::Halt { reason: format!("by a chat ({by})") },
         };
-        let words = timeout(CHAT_PATIENCE, ask(order, &orders)).await;
-        let words =
-            words.unwrap_or_else(|_| "The run has not answered in time: ask for its /status.".to_owned());
+        let words = match timeout(CHAT_PATIENCE, ask_run(&orders, order)).await {
+            Ok(Some(ControlAnswer::Done { state })) => describe(&state),
+            Ok(Some(
+                ControlAnswer::Refused { problem }
+                | ControlAnswer::VenueFailed { problem }
+                | ControlAnswer::Unanswered { problem },
+            )) => problem,
+            Ok(Some(ControlAnswer::Signal { .. })) => "Taken.".to_owned(),
+            Ok(None) => "The run has ended, or is about to.".to_owned(),
+            Err(_) => "The run has not answered in time: ask for its /status.".to_owned(),
+        };
         // Whoever asked may have gone.
         let _ = answer.send(words);
     }
 }
 
-async fn ask(order: ControlOrder, orders: &mpsc::WeakSender<ControlRequest>) -> String {
-    let (answer, answered) = oneshot::channel();
-    let asked = async {
-        orders.upgrade()?.send(ControlRequest::new(order, answer)).await.ok()?;
-        answered.await.ok()
-    };
-    match asked.await {
-        Some(ControlAnswer::Done { state }) => describe(&state),
-        Some(
-            ControlAnswer::Refused { problem }
-            | ControlAnswer::VenueFailed { problem }
-            | ControlAnswer::Unanswered { problem },
-        ) => problem,
-        Some(ControlAnswer::Signal { .. }) => "Taken.".to_owned(),
-        None => "The run has ended, or is about to.".to_owned(),
-    }
-}
-
-/// Sends a test message to each channel, or to one.
 pub async fn test(loaded: &Loaded, channel: Option<&str>) -> Result<Vec<Tested>, AppError> {
     Problems::check(section_problems(loaded))?;
     let settings = &loaded.config.notify;

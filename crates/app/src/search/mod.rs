@@ -9,13 +9,13 @@ mod shards;
 mod variants;
 mod walk;
 
-pub use folder::{Identity, ResultFolder, best_bot};
+pub use folder::{ResultFolder, best_bot};
 pub use hold_out::{HoldOutLock, Hypothesis, KnownLooks, OpeningRecord, OpeningRequest, Reopening};
 pub use plan::{
     OtherProgram, PLAN_FILE, PlanDifferences, PlanPlace, PlannedCommand, PlannedWalk, SearchPlan,
 };
 pub use prepared::{PreparedSearch, SearchTerms, files_of_bots};
-pub(crate) use prepared::{chosen_bot, deciding_sections};
+pub(crate) use prepared::chosen_bot;
 pub(crate) use row_plan::RowPlanBasis;
 pub use row_plan::{PlannedRow, RowPlan};
 pub use shards::{GatheredShards, RoundShard};

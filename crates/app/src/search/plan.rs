@@ -44,7 +44,7 @@ pub struct SearchPlan {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub walk: Option<PlannedWalk>,
     pub program: Program,
-    arguments: PlannedArguments,
+    arguments: PlannedArguments<SearchTerms>,
     configuration: Value,
     candles: Vec<SeriesContent>,
     pub(super) sweep: Value,
@@ -58,22 +58,11 @@ pub struct PlannedWalk {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct PlannedArguments {
-    param: Vec<String>,
-    #[serde(rename = "where")]
-    conditions: Vec<String>,
-    bot: Option<String>,
-    search: String,
-    trials: Option<u64>,
-    seed: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    batch: Option<NonZeroU64>,
-    objective: String,
-    min_trades: u64,
-    halving: Option<u32>,
-    rungs: u32,
+pub(super) struct PlannedArguments<A> {
     #[serde(flatten)]
-    candles: PlannedCandles,
+    pub(super) own: A,
+    #[serde(flatten)]
+    pub(super) candles: PlannedCandles,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -115,21 +104,8 @@ impl SearchPlan {
         (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
         identity: Value,
     ) -> Result<Self> {
-        let search = prepared.sweep.search;
-        let arguments = PlannedArguments {
-            param: terms.parameters.clone(),
-            conditions: terms.conditions.clone(),
-            bot: terms.bot.clone(),
-            search: search.search.as_str().to_owned(),
-            trials: terms.trials,
-            seed: terms.seed,
-            batch: terms.batch,
-            objective: terms.objective.as_str().to_owned(),
-            min_trades: terms.min_trades,
-            halving: terms.halving,
-            rungs: terms.rungs,
-            candles: PlannedCandles::of(&terms.candles, &prepared.loaded),
-        };
+        let own = SearchTerms { search: Some(prepared.sweep.search.search), ..terms.clone() };
+        let candles = PlannedCandles::of(&terms.candles, &prepared.loaded);
         Ok(Self {
             format: PLAN_FORMAT,
             command: if walk.is_some() { PlannedCommand::WalkForward } else { PlannedCommand::Sweep },
@@ -138,7 +114,7 @@ impl SearchPlan {
             rounds: None,
             walk,
             program: Program::running()?,
-            arguments,
+            arguments: PlannedArguments { own, candles },
             configuration: prepared.sections.clone(),
             candles: prepared.candles.contents.clone(),
             sweep: identity,
@@ -161,25 +137,10 @@ impl SearchPlan {
         Ok(plan)
     }
 
-    pub fn terms(&self, place: PlanPlace) -> Result<SearchTerms> {
-        let PlannedArguments { search, objective, .. } = &self.arguments;
-        let unknown = |what: &str, why: String| AppError::invalid(format!("the plan's {what}: {why}"));
-        let planned = self.arguments.clone();
-        Ok(SearchTerms {
-            search: Some(search.parse().map_err(|why| unknown("search", why))?),
-            objective: objective.parse().map_err(|why| unknown("objective", why))?,
-            parameters: planned.param,
-            conditions: planned.conditions,
-            bot: planned.bot,
-            trials: planned.trials,
-            seed: planned.seed,
-            batch: planned.batch,
-            min_trades: planned.min_trades,
-            halving: planned.halving,
-            rungs: planned.rungs,
-            threads: place.threads,
-            candles: CandleChoice::of_plan(planned.candles, place),
-        })
+    pub fn terms(&self, place: PlanPlace) -> SearchTerms {
+        let PlannedArguments { own, candles } = self.arguments.clone();
+        let threads = place.threads;
+        SearchTerms { threads, candles: CandleChoice::of_plan(candles, place), ..own }
     }
 
     pub fn prepare<'a>(
@@ -211,12 +172,10 @@ pub(super) fn read_plan<P: DeserializeOwned>(path: &Path, command: PlannedComman
         storage::read(path)?
     } else {
         match fs::read(path) {
-            Ok(text) => Some(text),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
-            Err(error) => {
-                let problem = format!("{shown}: the plan cannot be read");
-                return Err(AppError::invalid(problem).because(error));
-            }
+            read => Some(read.map_err(|error| {
+                AppError::invalid(format!("{shown}: the plan cannot be read")).because(error)
+            })?),
         }
     };
     let Some(text) = there else {
@@ -260,6 +219,16 @@ pub(super) fn check_program(planned: &Program, others: OtherProgram) -> Result<P
     Ok(found)
 }
 
+/// Returns the difference of a shard of another program as a notice, if it is allowed.
+pub(super) fn allow_shard(shard: &Path, problem: String, others: OtherProgram) -> Result<String> {
+    if others == OtherProgram::Allowed {
+        return Ok(problem);
+    }
+    Err(AppError::invalid(format!("{}: {problem}", shard.display())).help(
+        "run it again with the program of the plan; --allow-other-program takes it, and the report says so",
+    ))
+}
+
 pub(super) fn check_candles(plan: &[SeriesContent], here: &[SeriesContent]) -> Result<()> {
     let text = |one: &SeriesContent| {
         let SeriesContent { candles, start, end, hash, .. } = one;
@@ -272,10 +241,11 @@ pub(super) fn check_candles(plan: &[SeriesContent], here: &[SeriesContent]) -> R
         if found == Some(planned) {
             continue;
         }
-        let found =
-            found.map_or_else(|| "there are none".to_owned(), |found| format!("there are {}", text(found)));
-        let problem =
-            format!("the candles of {name} are not those of the plan: {}; here {found}", text(planned));
+        let found = found.map_or_else(|| "none".to_owned(), text);
+        let problem = format!(
+            "the candles of {name} are not those of the plan: {}; here there are {found}",
+            text(planned)
+        );
         return Err(AppError::data(problem).help("--data or --catalog says where they lie on this machine"));
     }
     let more = here.iter().find(|one| plan.iter().all(|planned| planned.series != one.series));
@@ -289,11 +259,9 @@ pub(super) fn check_identity(planned: &Value, here: &Value, done: &str) -> Resul
     let keys = here.as_object().into_iter().flat_map(|here| here.keys()).filter(differs);
     let keys: Vec<&str> = keys.map(String::as_str).collect();
     if keys.contains(&"files") {
-        let files = other_files(planned, here);
-        let problem = format!("{files} is not what it was when the plan was made");
-        return Err(
-            AppError::data(problem).help("bring the files that parameters name here as they were there")
-        );
+        let problem = format!("{} is not what it was when the plan was made", other_files(planned, here));
+        let help = "bring the files that parameters name here as they were there";
+        return Err(AppError::data(problem).help(help));
     }
     if !keys.is_empty() {
         let keys = keys.join(", ");

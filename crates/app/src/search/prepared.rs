@@ -1,6 +1,5 @@
 //! Terms of a search and everything prepared from them.
 
-use super::folder::Identity;
 use super::hold_out::Hypothesis;
 use crate::backtest::threads_or_cores;
 use crate::bots::{BotSet, error_of_search, session_settings, suggest_strategy};
@@ -18,19 +17,23 @@ use candlewick_search::SearchError;
 use candlewick_search::sweep::{
     Axis, DEFAULT_BATCH, Halving, Objective, Search, SearchSettings, Setting, Space, SweepSettings, Target,
 };
-use candlewick_search::variants::{VariantLedger, files_of};
+use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind, VariantLedger, files_of};
 use candlewick_simulator::Market;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::iter::once;
 use std::num::{NonZeroU64, NonZeroUsize};
+use std::ops::Range;
 use std::path::PathBuf;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SearchTerms {
     /// `NAME=VALUES`, or `NAME` for the whole range that the strategy declares.
+    #[serde(rename = "param")]
     pub parameters: Vec<String>,
+    #[serde(rename = "where")]
     pub conditions: Vec<String>,
     pub bot: Option<String>,
     /// `None` selects a grid if all ranges are finite and `trials` is `None`, else Sobol.
@@ -39,14 +42,16 @@ pub struct SearchTerms {
     pub trials: Option<u64>,
     pub seed: u64,
     /// Sets that TPE chooses together before it sees their results, 16 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<NonZeroU64>,
     pub objective: Objective,
     pub min_trades: u64,
     /// Factor N of successive halving: the best 1 in N sets continue on N times as many candles.
     pub halving: Option<u32>,
     pub rungs: u32,
-    /// `None` selects one per core. The result does not depend on it.
+    #[serde(skip)]
     pub threads: Option<NonZeroUsize>,
+    #[serde(skip)]
     pub candles: CandleChoice,
 }
 
@@ -73,6 +78,18 @@ impl PreparedSearch<'_> {
     pub fn ledger(&self) -> Option<VariantLedger> {
         let config = &self.loaded.config;
         config.variants.ledger(&config.data.state)
+    }
+
+    /// Returns the look of a run that has not ended.
+    pub(super) fn look(&self, terms: &SearchTerms, kind: LookKind, run: &str, span: Range<Millis>) -> Look {
+        Look {
+            kind,
+            run: Some(run.to_owned()),
+            candles: CandleSample::of(&self.candles.series),
+            is_cut: terms.candles.to.is_some(),
+            span,
+            end: LookEnd::Stopped,
+        }
     }
 }
 
@@ -126,25 +143,35 @@ impl SearchTerms {
         Ok(PreparedSearch { loaded, written, sections, entry, settings, space, sweep, files, candles })
     }
 
-    pub fn identity<'a>(&'a self, prepared: &'a PreparedSearch<'_>) -> Result<Identity<'a>> {
-        Ok(Identity {
-            program: program_hash()?,
-            settings: &prepared.settings,
-            strategy: (&prepared.entry.name, &prepared.entry.version),
-            data_hash: &prepared.candles.hash,
-            parameters: &self.parameters,
-            conditions: &self.conditions,
-            files: prepared.files.clone(),
-            sweep: &prepared.sweep,
-        })
+    pub fn identity(&self, prepared: &PreparedSearch<'_>) -> Result<Value> {
+        let SweepSettings { search, objective, min_trades, halving } = &prepared.sweep;
+        let mut identity = json!({
+            // Another program may produce other trials, whatever its version.
+            "program": program_hash()?,
+            "strategy": [prepared.entry.name, prepared.entry.version],
+            "data_hash": prepared.candles.hash,
+            "parameters": self.parameters,
+            "conditions": self.conditions,
+            "files": prepared.files,
+            "search": search.search,
+            "trials": search.trials,
+            "seed": search.seed,
+            "objective": objective,
+            "min_trades": min_trades,
+            "halving": [halving.keep_one_in(), halving.rungs()],
+            "settings": prepared.settings,
+        });
+        if search.search.learns() {
+            identity["batch"] = json!(search.batch);
+        }
+        Ok(identity)
     }
 
     pub(super) fn hypothesis(&self, prepared: &PreparedSearch<'_>, bot: &BotSettings) -> Hypothesis {
-        let strategy = (prepared.entry.name.clone(), prepared.entry.version.clone());
         Hypothesis {
             data_hash: prepared.candles.hash.clone(),
             series: bot.series().to_string(),
-            strategy,
+            strategy: (prepared.entry.name.clone(), prepared.entry.version.clone()),
             parameters: self.parameters.clone(),
             conditions: self.conditions.clone(),
         }
@@ -180,12 +207,10 @@ pub(crate) fn deciding_sections(loaded: &Loaded) -> Value {
 pub(crate) fn chosen_bot(bots: &[BotSettings], named: Option<&str>) -> Result<usize> {
     let names = || bots.iter().map(|bot| bot.name.as_str());
     let Some(named) = named else {
-        if bots.len() == 1 {
-            return Ok(0);
-        }
         let problem = "there are several bots: say with --bot whose parameters are searched";
         let known = names().collect::<Vec<_>>().join(", ");
-        return Err(AppError::invalid(problem).help(format!("known are: {known}")));
+        let several = || AppError::invalid(problem).help(format!("known are: {known}"));
+        return if bots.len() == 1 { Ok(0) } else { Err(several()) };
     };
     names().position(|name| name == named).ok_or_else(|| {
         let help = suggest(named, names().collect::<Vec<_>>());
@@ -194,11 +219,10 @@ pub(crate) fn chosen_bot(bots: &[BotSettings], named: Option<&str>) -> Result<us
 }
 
 fn searchable(entry: &StrategyEntry) -> String {
-    let range =
-        |parameter: &candlewick_sdk::parameters::Parameter| match (parameter.minimum, parameter.maximum) {
-            (Some(low), Some(high)) => format!("{} ({low} to {high})", parameter.name),
-            _ => format!("{} ({})", parameter.name, parameter.kind),
-        };
+    let range = |one: &candlewick_sdk::parameters::Parameter| match (one.minimum, one.maximum) {
+        (Some(low), Some(high)) => format!("{} ({low} to {high})", one.name),
+        _ => format!("{} ({})", one.name, one.kind),
+    };
     let own = entry.parameters.iter().map(range);
     let all: Vec<String> = own.chain(["close_type", "expiration_type"].map(str::to_owned)).collect();
     format!("there are: {}", all.join(", "))
@@ -237,8 +261,7 @@ fn sweep_settings(arguments: &SearchTerms, space: &Space) -> Result<SweepSetting
     })
 }
 
-/// Checks the expiries of the bot and of its strategy. Returns a warning if one is too short and
-/// that is allowed.
+/// Returns a warning if an expiry of the bot or its strategy is too short and that is allowed.
 fn check_expiries(
     (entry, space): (&StrategyEntry, &Space),
     candles: &Candles,
@@ -256,7 +279,7 @@ fn check_expiries(
     for (bot, market) in traded(loaded, markets) {
         let tried = tried_bots(bot, space);
         let why = tried.iter().find_map(|(how, bot)| {
-            let mut own = own_expiries(entry, bot).into_iter();
+            let mut own = expiries(entry, bot).into_iter().flatten().flatten();
             let why = own.find_map(|expiry| too_coarse(expiry, market, Fineness::Throughout))?;
             Some(format!("{how}the strategy of bot {} asks for an expiry of its own: {why}", bot.name))
         });
@@ -341,10 +364,6 @@ fn set(bot: &mut BotSettings, name: &str, value: &Setting) {
         bot.params = Value::Object(serde_json::Map::new());
     }
     bot.params[name] = value.to_json();
-}
-
-fn own_expiries(entry: &StrategyEntry, bot: &BotSettings) -> Vec<Expiry> {
-    expiries(entry, bot).into_iter().flatten().flatten().collect()
 }
 
 /// `None` if the strategy cannot be built; its trial reports the reason.

@@ -2,14 +2,17 @@
 
 use super::folder::ResultFolder;
 use super::plan::{
-    OtherProgram, PLAN_FILE, PLAN_FORMAT, PlanDifferences, PlanPlace, PlannedCandles, PlannedCommand,
-    check_candles, check_identity, check_program, read_plan,
+    OtherProgram, PLAN_FILE, PLAN_FORMAT, PlanDifferences, PlanPlace, PlannedArguments, PlannedCandles,
+    PlannedCommand, allow_shard, check_candles, check_identity, check_program, read_plan,
 };
-use crate::backtest::PreparedBacktest;
+use super::prepared::{deciding_sections, files_of_bots};
+use crate::backtest::{BacktestTerms, PreparedBacktest, Strategies};
 use crate::candles::{CandleChoice, SeriesContent};
 use crate::configuration::Loaded;
 use crate::error::{AppError, Result};
-use crate::program_hash::Program;
+use crate::program_hash::{Program, program_hash};
+use crate::progress::Progress;
+use candlewick_sdk::Registry;
 use candlewick_search::sweep::Shard;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -37,19 +40,36 @@ pub struct RowPlan<A> {
     sweep: Value,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct PlannedArguments<A> {
-    #[serde(flatten)]
-    own: A,
-    #[serde(flatten)]
-    candles: PlannedCandles,
+/// The backtest that the runs of a plan repeat.
+pub(crate) struct RowPlanBasis<'a> {
+    pub(crate) registry: &'a Registry,
+    pub(crate) prepared: PreparedBacktest,
+    choice: CandleChoice,
+    sections: Value,
 }
 
-pub(crate) struct RowPlanBasis<'a> {
-    pub(crate) prepared: &'a PreparedBacktest,
-    pub(crate) choice: &'a CandleChoice,
-    pub(crate) sections: &'a Value,
-    pub(crate) identity: &'a Value,
+impl<'a> RowPlanBasis<'a> {
+    pub(crate) fn prepare(
+        choice: CandleChoice,
+        loaded: Loaded,
+        registry: &'a Registry,
+        progress: &dyn Progress,
+    ) -> Result<(Self, Strategies)> {
+        let sections = deciding_sections(&loaded);
+        let terms = BacktestTerms { candles: choice.clone(), ..BacktestTerms::default() };
+        let (prepared, strategies) = terms.prepare_loaded(loaded, registry, progress)?;
+        Ok((Self { registry, prepared, choice, sections }, strategies))
+    }
+
+    /// Adds everything else that determines the rows to the arguments of the command.
+    pub(crate) fn identity(&self, mut own: Value) -> Result<Value> {
+        own["program"] = json!(program_hash()?);
+        own["strategies"] = json!(self.prepared.header.strategies);
+        own["data_hash"] = json!(self.prepared.candles.hash);
+        own["files"] = json!(files_of_bots(&self.prepared.settings.session.bots)?);
+        own["settings"] = json!(self.prepared.settings);
+        Ok(own)
+    }
 }
 
 impl<A: Serialize + DeserializeOwned> RowPlan<A> {
@@ -57,21 +77,19 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         command: PlannedCommand,
         (sets, shards): (u64, u64),
         own: A,
-        basis: &RowPlanBasis<'_>,
+        (basis, identity): (&RowPlanBasis<'_>, &Value),
     ) -> Result<Self> {
+        let candles = PlannedCandles::of(&basis.choice, &basis.prepared.loaded);
         Ok(Self {
             format: PLAN_FORMAT,
             command,
             sets,
             shards,
             program: Program::running()?,
-            arguments: PlannedArguments {
-                own,
-                candles: PlannedCandles::of(basis.choice, &basis.prepared.loaded),
-            },
+            arguments: PlannedArguments { own, candles },
             configuration: basis.sections.clone(),
             candles: basis.prepared.candles.contents.clone(),
-            sweep: basis.identity.clone(),
+            sweep: identity.clone(),
         })
     }
 
@@ -79,7 +97,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         folder.put(PLAN_FILE, |bytes| writeln!(bytes, "{:#}", json!(self)))
     }
 
-    pub(crate) fn read_of(path: &Path, command: PlannedCommand) -> Result<Self> {
+    pub fn read(path: &Path, command: PlannedCommand) -> Result<Self> {
         read_plan(path, command)
     }
 
@@ -97,8 +115,8 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         check_program(&self.program, others)
     }
 
-    pub(crate) fn check(&self, (prepared, identity): (&PreparedBacktest, &Value), done: &str) -> Result<()> {
-        check_candles(&self.candles, &prepared.candles.contents)?;
+    pub(crate) fn check(&self, (basis, identity): (&RowPlanBasis<'_>, &Value), done: &str) -> Result<()> {
+        check_candles(&self.candles, &basis.prepared.candles.contents)?;
         check_identity(&self.sweep, identity, done)
     }
 
@@ -107,7 +125,6 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         Ok(shard.trials(self.sets))
     }
 
-    /// Writes the rows of a shard atomically.
     pub fn put<R: PlannedRow>(
         &self,
         folder: &ResultFolder,
@@ -160,12 +177,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         let program = found["program"].take();
         if program != planned["program"].take() {
             let problem = format!("shard {number} was run by another program than made the plan");
-            if others == OtherProgram::Refused {
-                return Err(AppError::invalid(format!("{shown}: {problem}")).help(
-                    "run it again with the program of the plan; --allow-other-program takes it, and the report says so",
-                ));
-            }
-            notice = Some(problem);
+            notice = Some(allow_shard(&place, problem, others)?);
         }
         if found != planned {
             return Err(lacks("it holds rows of another plan".to_owned()));

@@ -1,7 +1,7 @@
 //! Shards of a planned search, each with its own journal, their rounds and their merge.
 
 use super::folder::ResultFolder;
-use super::plan::{OtherProgram, SearchPlan};
+use super::plan::{OtherProgram, SearchPlan, allow_shard};
 use crate::error::{AppError, Result};
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{Record, Round, Rounds, Shard, Sweep, TrialJournal};
@@ -64,11 +64,10 @@ impl SearchPlan {
         others: OtherProgram,
         to_error: &dyn Fn(SearchError) -> AppError,
     ) -> Result<(Vec<Record>, Option<String>)> {
-        let path = folder.bring(&journal_name(number))?;
-        let place = folder.shown().join(journal_name(number));
+        let name = journal_name(number);
+        let (path, place) = (folder.bring(&name)?, folder.shown().join(&name));
         let (shown, command) = (place.display(), self.command.as_str());
         let lacks = |problem: String| {
-            let name = journal_name(number);
             let help = format!("run {command} run --shard {number}, or copy its {name} here");
             AppError::invalid(problem).help(help)
         };
@@ -80,21 +79,15 @@ impl SearchPlan {
         if let Some(program) = head.and_then(|mut head| head.remove("program"))
             && program != identity["program"]
         {
-            let text = program.as_str().unwrap_or_default();
-            let hash: String = text.chars().take(12).collect();
+            let hash: String = program.as_str().unwrap_or_default().chars().take(12).collect();
             let problem = format!("shard {number} was run by another program than made the plan ({hash})");
-            if others == OtherProgram::Refused {
-                return Err(AppError::invalid(format!("{shown}: {problem}")).help(
-                    "run it again with the program of the plan; --allow-other-program takes it, and the report says so",
-                ));
-            }
-            notice = Some(problem);
+            notice = Some(allow_shard(&place, problem, others)?);
             identity["program"] = program;
         }
         identity["shard"] = json!([number, self.shards]);
-        let records = folder.records(&journal_name(number), &identity).map_err(to_error)?;
-        let trials: BTreeSet<u64> =
-            records.iter().filter(|record| record.rung == 0).map(|record| record.trial).collect();
+        let records = folder.records(&name, &identity).map_err(to_error)?;
+        let whole = records.iter().filter(|record| record.rung == 0);
+        let trials: BTreeSet<u64> = whole.map(|record| record.trial).collect();
         let missing = expected.filter(|trial| !trials.contains(trial)).count();
         if missing > 0 {
             return Err(lacks(format!("{shown}: {missing} trials of shard {number} have not run")));
@@ -136,8 +129,7 @@ impl SearchPlan {
         Ok(self)
     }
 
-    /// Derives a shard from the journals of all earlier rounds; `None` if the search does not
-    /// learn.
+    /// Derives a shard from the journals of all earlier rounds; `None` if the search does not learn.
     pub fn round_shard(
         &self,
         (folder, number): (&ResultFolder, u64),

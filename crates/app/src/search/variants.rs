@@ -5,7 +5,7 @@ use candlewick_backtest::metric::DAYS_PER_YEAR;
 use candlewick_sdk::{Millis, Registry};
 use candlewick_search::sweep::{Candidate, Figures, Outcome, Sweep, TrialRow};
 use candlewick_search::variants::{
-    CandleSample, Look, LookEnd, LookKind, Note, Noted, Variant, VariantCount, VariantLedger, join_hashes,
+    Look, LookEnd, LookKind, Note, Noted, Variant, VariantCount, VariantLedger, join_hashes,
 };
 use candlewick_search::walk_forward::WindowResult;
 use serde_json::Value;
@@ -15,8 +15,7 @@ use std::ops::Range;
 
 pub(super) struct WalkLook<'a> {
     pub(super) identity: &'a Value,
-    /// Hash of `identity`, program included.
-    pub(super) run: String,
+    pub(super) run: &'a str,
     pub(super) walked: &'a Range<Millis>,
     pub(super) windows: &'a [WindowResult],
     pub(super) opened: Option<&'a WindowResult>,
@@ -51,15 +50,8 @@ impl<'a> SweepRun<'a> {
     }
 
     fn look(&self, end: LookEnd) -> Look {
-        let candles = &self.prepared.candles;
-        Look {
-            kind: LookKind::Sweep,
-            run: Some(self.run.clone()),
-            end,
-            candles: CandleSample::of(&candles.series),
-            is_cut: self.terms.candles.to.is_some(),
-            span: candles.span(),
-        }
+        let span = self.prepared.candles.span();
+        Look { end, ..self.prepared.look(self.terms, LookKind::Sweep, &self.run, span) }
     }
 }
 
@@ -68,9 +60,8 @@ fn run_of(identity: &Value) -> String {
     blake3::hash(identity.to_string().as_bytes()).to_hex()[..16].to_owned()
 }
 
-/// Records the trials of a sweep as variants and returns the new total, `None` if none are counted.
-///
-/// A complete sweep also detects sets rewritten since an earlier sweep on fewer of these candles.
+/// Records the trials of a sweep and returns the new total, `None` if none are counted. A complete sweep also
+/// detects sets rewritten since an earlier sweep on fewer of these candles.
 pub fn count_sweep(
     (sweep, job): (&SweepRun<'_>, &Sweep<'_>),
     (rows, end): (&[TrialRow], LookEnd),
@@ -110,12 +101,8 @@ pub(super) fn count_walk(
 ) -> Option<io::Result<TriedCount>> {
     let ledger = prepared.ledger()?;
     let look = |kind, span: &Range<Millis>| Look {
-        kind,
-        run: Some(walk.run.clone()),
-        candles: CandleSample::of(&prepared.candles.series),
-        is_cut: terms.candles.to.is_some(),
-        span: span.clone(),
         end: LookEnd::Whole,
+        ..prepared.look(terms, kind, walk.run, span.clone())
     };
     let own = Variant::of_walk(&prepared.entry.name, walk.identity);
     let note_of = |steps: &[&WindowResult]| {

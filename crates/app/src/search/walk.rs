@@ -11,8 +11,8 @@ use crate::error::{AppError, Result};
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_sdk::{Millis, Registry};
 use candlewick_search::SearchError;
-use candlewick_search::sweep::{Record, Replay, Shard, SweepEnd, SweepProgress, SweepSettings};
-use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind};
+use candlewick_search::sweep::{Record, Replay, Shard, SweepEnd, SweepProgress};
+use candlewick_search::variants::LookKind;
 use candlewick_search::walk_forward::{
     Course, Scheme, WalkForward, Window, WindowEnd, WindowResult, WindowSettings,
 };
@@ -34,10 +34,12 @@ pub struct WalkRun<'a> {
     pub(super) terms: &'a SearchTerms,
     pub(super) prepared: &'a PreparedSearch<'a>,
     pub(super) asked: &'a LayoutTerms,
-    layout: Layout,
+    pub layout: Layout,
     pub(super) windows: Vec<Window>,
-    pub(super) folder: ResultFolder,
+    pub folder: ResultFolder,
     pub(super) identity: Value,
+    /// Hash of the identity without a window.
+    run: String,
     /// Trials that other machines ran, per window; empty for a local walk.
     pub(super) gathered: Vec<Vec<Record>>,
     hold_out: Option<HoldOutRange>,
@@ -88,7 +90,8 @@ impl<'a> WalkRun<'a> {
         let windows = layout.settings.windows(&layout.walked);
         let identity = identity(terms, prepared, &layout)?;
         let hold_out = HoldOutRange::of(terms, prepared, &layout);
-        if let Some((hold_out, request)) = opening(hold_out_use, hold_out.as_ref(), &identity)? {
+        let run = blake3::hash(identity.to_string().as_bytes()).to_hex().to_string();
+        if let Some((hold_out, request)) = opening(hold_out_use, hold_out.as_ref(), &run)? {
             hold_out.lock.check(&request)?;
         }
         Ok(Self {
@@ -102,23 +105,15 @@ impl<'a> WalkRun<'a> {
             layout,
             folder: ResultFolder::open(folder)?,
             identity,
+            run,
             hold_out_use,
             resumed: 0,
         })
     }
 
-    pub const fn layout(&self) -> &Layout {
-        &self.layout
-    }
-
-    pub const fn folder(&self) -> &ResultFolder {
-        &self.folder
-    }
-
     pub fn count(&self, outcome: &WalkOutcome, registry: &Registry) -> Option<io::Result<TriedCount>> {
-        let mut identity = walk_alone(&self.identity);
-        let run = hash_of(&identity);
-        for other in ["program", "data_hash"] {
+        let mut identity = self.identity.clone();
+        for other in ["window", "program", "data_hash"] {
             identity.as_object_mut().map(|identity| identity.remove(other));
         }
         let opened = match &outcome.hold_out {
@@ -126,7 +121,7 @@ impl<'a> WalkRun<'a> {
             Some(HoldOutOutcome::Locked { .. }) | None => None,
         };
         let (identity, walked, windows) = (&identity, &self.layout.walked, &outcome.windows[..]);
-        let look = WalkLook { identity, run, walked, windows, opened };
+        let look = WalkLook { identity, run: &self.run, walked, windows, opened };
         count_walk((self.terms, self.prepared), &look, registry)
     }
 
@@ -142,13 +137,11 @@ impl<'a> WalkRun<'a> {
             };
             results.push(result);
         }
-        let opened = match opening(self.hold_out_use, self.hold_out.as_ref(), &self.identity)? {
-            Some((hold_out, request)) => Some((hold_out.lock.open(&request)?, hold_out.range.clone())),
-            None => None,
-        };
+        let asked = opening(self.hold_out_use, self.hold_out.as_ref(), &self.run)?;
+        let opened = asked.map(|(hold_out, request)| hold_out.lock.open(&request)).transpose()?;
         let hold_out = match (opened, &self.hold_out) {
-            (Some((opening, range)), _) => {
-                let window = self.layout.settings.with_test(&self.layout.walked, range);
+            (Some(opening), Some(HoldOutRange { range, .. })) => {
+                let window = self.layout.settings.with_test(&self.layout.walked, range.clone());
                 let Some(result) = self.step((windows.len(), count), &window, watcher)? else {
                     return Ok(WalkEnd::Stopped);
                 };
@@ -160,36 +153,26 @@ impl<'a> WalkRun<'a> {
                     openings: lock.openings(hypothesis, candles, range)?,
                 })
             }
-            (None, None) => None,
+            (_, None) => None,
         };
         Ok(WalkEnd::Done(Box::new(WalkOutcome { windows: results, hold_out, resumed: self.resumed })))
     }
 
     pub(super) fn begin(&self) -> Result<()> {
         let Some(ledger) = self.prepared.ledger() else { return Ok(()) };
-        let SweepSettings { search, .. } = &self.prepared.sweep;
-        let sets = search.most_sets(&self.prepared.space);
-        let sets = sets.map_err(|error| error_of_search(error, &self.prepared.loaded))?;
+        let search = &self.prepared.sweep.search;
+        let sets = search.most_sets(&self.prepared.space).map_err(|error| self.failure(error))?;
         // The windows of a search that learns try sets of their own.
         let windows = if search.search.learns() { self.windows.len() as u64 } else { 1 };
-        let run = hash_of(&walk_alone(&self.identity));
-        let look = Look {
-            kind: LookKind::WalkForward,
-            run: Some(run),
-            candles: CandleSample::of(&self.prepared.candles.series),
-            is_cut: self.terms.candles.to.is_some(),
-            span: self.layout.walked.clone(),
-            end: LookEnd::Stopped,
-        };
+        let (kind, walked) = (LookKind::WalkForward, self.layout.walked.clone());
+        let look = self.prepared.look(self.terms, kind, &self.run, walked);
         let _ = ledger.begin(&self.prepared.entry.name, sets * windows + 1, &look);
         Ok(())
     }
 
     pub fn earlier_looks(&self) -> Result<KnownLooks> {
-        let run = hash_of(&walk_alone(&self.identity));
-        self.hold_out
-            .as_ref()
-            .map_or_else(|| Ok(KnownLooks::default()), |hold_out| hold_out.earlier_looks(&run))
+        let Some(hold_out) = &self.hold_out else { return Ok(KnownLooks::default()) };
+        hold_out.earlier_looks(&self.run)
     }
 
     fn step(
@@ -231,19 +214,18 @@ impl<'a> WalkRun<'a> {
 fn opening<'a>(
     hold_out_use: HoldOutUse,
     hold_out: Option<&'a HoldOutRange>,
-    identity: &Value,
+    run: &str,
 ) -> Result<Option<(&'a HoldOutRange, OpeningRequest<'a>)>> {
     let HoldOutUse::Opened(reopening) = hold_out_use else { return Ok(None) };
     let Some(hold_out) = hold_out else {
         let problem = "--open-hold-out: nothing is held out; give --hold-out a percentage";
         return Err(AppError::invalid(problem));
     };
-    let run = hash_of(&walk_alone(identity));
     let request = OpeningRequest {
         hypothesis: &hold_out.hypothesis,
-        looks: hold_out.earlier_looks(&run)?,
+        looks: hold_out.earlier_looks(run)?,
         candles: &hold_out.candles,
-        run,
+        run: run.to_owned(),
         range: &hold_out.range,
         now: SystemClock::new().now(),
         reopening,
@@ -257,18 +239,8 @@ pub(super) fn of_window(identity: &Value, window: &Window) -> Value {
     identity
 }
 
-fn walk_alone(identity: &Value) -> Value {
-    let mut identity = identity.clone();
-    identity.as_object_mut().map(|identity| identity.remove("window"));
-    identity
-}
-
-fn hash_of(identity: &Value) -> String {
-    blake3::hash(identity.to_string().as_bytes()).to_hex().to_string()
-}
-
 fn identity(terms: &SearchTerms, prepared: &PreparedSearch<'_>, layout: &Layout) -> Result<Value> {
-    let mut identity = terms.identity(prepared)?.to_json();
+    let mut identity = terms.identity(prepared)?;
     let settings = layout.settings;
     identity["walk"] = json!({
         "scheme": settings.scheme.as_str(),
@@ -347,8 +319,7 @@ pub enum WalkShard {
 }
 
 impl WalkRun<'_> {
-    /// Cuts the trials into at least `shards` shards, the same number per window, in a learning
-    /// search one.
+    /// Cuts the trials into at least `shards` shards, the same number per window; a learning search into one.
     pub fn plan(&self, shards: NonZeroU64) -> Result<SearchPlan> {
         let search = &self.prepared.sweep.search;
         let sets = search.most_sets(&self.prepared.space).map_err(|error| self.failure(error))?;

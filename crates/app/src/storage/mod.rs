@@ -1,7 +1,5 @@
-//! Files on object storage: plans, shards, results and candles.
-//!
-//! Addresses are `s3://BUCKET/KEY` and `file:///FOLDER/FILE`. A path for which [`is_address`] is
-//! true is passed on as a path, so that intermediate code need not distinguish the two.
+//! Files on object storage, with addresses such as `s3://BUCKET/KEY` and `file:///FOLDER/FILE`. They are
+//! passed on as paths, which [`is_address`] tells apart.
 
 #[cfg_attr(not(feature = "object-storage"), path = "without.rs")]
 mod objects;

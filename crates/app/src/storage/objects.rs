@@ -56,14 +56,13 @@ impl RemoteFolder {
         read: impl FnOnce(&ObjectUrl, &Object) -> Result<Vec<u8>, AppError>,
     ) -> Result<(), AppError> {
         let mut seen = self.seen();
-        if !seen.contains_key(name) {
-            let url = self.url.join(name);
-            let found = match self.storage.look(&url)? {
-                None => None,
-                Some(object) => Some(Seen { hash: blake3::hash(&read(&url, &object)?), object }),
-            };
-            seen.insert(name.to_owned(), found);
+        if seen.contains_key(name) {
+            return Ok(());
         }
+        let url = self.url.join(name);
+        let seen_now = |object| Ok::<_, AppError>(Seen { hash: blake3::hash(&read(&url, &object)?), object });
+        let found = self.storage.look(&url)?.map(seen_now).transpose()?;
+        seen.insert(name.to_owned(), found);
         Ok(())
     }
 
@@ -75,9 +74,8 @@ impl RemoteFolder {
         Ok(self.storage.put(&self.url.join(name), bytes)?)
     }
 
-    /// Uploads a finished file and returns whether it is now the stored version.
-    ///
-    /// Replaces only the version that was downloaded, so that a faster writer is never overwritten.
+    /// Uploads a finished file and returns whether it is now the stored version. It replaces only the version
+    /// that was downloaded, so that a faster writer is never overwritten.
     pub(crate) fn keep(&self, name: &str) -> Result<bool, AppError> {
         // A file that was made here is not replaced by the stored version.
         self.look(name, |url, object| Ok(self.storage.read(url, object)?))?;
@@ -171,10 +169,7 @@ impl From<StorageError> for AppError {
             | StorageError::Failed { .. }
             | StorageError::Disk { .. } => ErrorKind::SystemFailed,
         };
-        let mut said = Self::new(kind, error.to_string());
-        if let Some(advice) = error.advice() {
-            said = said.help(advice);
-        }
+        let said = error.advice().into_iter().fold(Self::new(kind, error.to_string()), Self::help);
         if let StorageError::Disk { source, .. } = error { said.because(source) } else { said }
     }
 }

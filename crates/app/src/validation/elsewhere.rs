@@ -12,8 +12,7 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Processes in which all surroundings differ. A dependency on a two-valued property is missed once
-/// in 2^6.
+/// A dependency on a two-valued property is missed once in 2^6.
 const PROCESSES: usize = 6;
 /// Reads above this number of bytes are not caused by the measurement itself.
 const LEAST: u64 = 32;
@@ -72,22 +71,21 @@ pub(super) fn check(itself: &Itself, subject: &Subject, market: &Market) -> [Che
 
 impl Elsewhere<'_> {
     fn check(&self) -> [Checked; 2] {
-        let failed = |words: String| Check::Processes.found(Finding::Failed, words);
-        let outside = self.run(&[], 0).map_or_else(
-            |problem| Check::Outside.found(Finding::NotRun, problem),
-            |reply| self.outside(&reply),
-        );
-        let processes = match self.difference() {
-            Ok(None) => Check::Processes.found(
+        let outside = match self.run(&[], 0) {
+            Ok(reply) => self.outside(&reply),
+            Err(problem) => Check::Outside.found(Finding::NotRun, problem),
+        };
+        let (finding, words) = match self.difference() {
+            Ok(None) => (
                 Finding::Passed,
                 format!(
                     "{} other processes decide alike, in other surroundings, under other names and beside other bots",
                     PROCESSES + 1
                 ),
             ),
-            Ok(Some(words)) | Err(words) => failed(words),
+            Ok(Some(words)) | Err(words) => (Finding::Failed, words),
         };
-        [processes, outside]
+        [Check::Processes.found(finding, words), outside]
     }
 
     fn difference(&self) -> Result<Option<String>, String> {
@@ -202,12 +200,10 @@ fn names(folder: &Path) -> Vec<String> {
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Maximum number of candles, the newest ones. A strategy that knows the future knows it there,
-/// too.
+/// The newest ones: a strategy that knows the future knows it there, too.
 const MAX_CANDLES: usize = 200_000;
 
-/// Verifies a set of a sweep: the strategy must decide alike without later candles, under other
-/// times and prices, and in a new process.
+/// The strategy must decide alike without later candles, under other times and prices, and in a new process.
 pub fn verify_best(
     itself: &Itself,
     subject: &Subject,

@@ -61,13 +61,11 @@ fn add_paths(value: &Value, place: String, named: &mut Vec<(String, String)>) {
             let key = key.replace('~', "~0").replace('/', "~1");
             add_paths(value, format!("{place}/{key}"), named);
         }),
-        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        _ => {}
     }
 }
 
-struct Table {
-    lines: Vec<(Option<Millis>, String)>,
-}
+struct Table(Vec<(Option<Millis>, String)>);
 
 impl Table {
     fn read(path: &str) -> Result<Self, String> {
@@ -94,11 +92,11 @@ impl Table {
                 *time += length;
             }
         }
-        Some(Self { lines })
+        Some(Self(lines))
     }
 
     fn until(&self, moment: Millis) -> String {
-        let known = self.lines.iter().filter(|(time, _)| time.is_none_or(|time| time <= moment));
+        let known = self.0.iter().filter(|(time, _)| time.is_none_or(|time| time <= moment));
         known.flat_map(|(_, line)| [line.as_str(), "\n"]).collect()
     }
 }
@@ -160,12 +158,9 @@ mod tests {
     fn a_row_is_known_at_its_time_and_a_candle_when_it_has_closed() {
         let (list, candles) = ("time,symbol,direction\n", "time,open,high,low,close,volume\n");
         let rows = "1767571200000,B\n1767571260000,S\n1767571320000,B\n";
-        check(
-            &format!("{list}{rows}"),
-            1_767_571_260_000,
-            Some(&format!("{list}1767571200000,B\n1767571260000,S\n")),
-        );
-        check(&format!("{candles}{rows}"), 1_767_571_260_000, Some(&format!("{candles}1767571200000,B\n")));
+        let (first, second) = ("1767571200000,B\n", "1767571260000,S\n");
+        check(&[list, rows].concat(), 1_767_571_260_000, Some(&[list, first, second].concat()));
+        check(&[candles, rows].concat(), 1_767_571_260_000, Some(&[candles, first].concat()));
         check("1767571200;B\n1767571260;S\n", 1_767_571_259_999, Some("1767571200;B\n"));
         check("name,B\n", 0, None);
     }

@@ -3,7 +3,6 @@
 mod elsewhere;
 mod file;
 mod process;
-mod speed;
 mod supervise;
 
 pub use elsewhere::verify_best;
@@ -14,23 +13,21 @@ use crate::bots::kind_of_build;
 use crate::configuration::ProblemKind;
 use candlewick_broker::clock::{Clock, Stopwatch, SystemClock};
 use candlewick_records::{counted, table};
-use candlewick_sdk::BuildError;
 use candlewick_sdk::testkit::{
-    Check, Checked, Finding, FirstRun, Market, Subject, Unseen, Validation, ValidationError, candles_needed,
-    check_clock, synthetic_markets, validate,
+    Check, Checked, Finding, FirstRun, Market, Position, Subject, Unseen, Validation, ValidationError,
+    at_interval, candles_needed, check_clock, random_walk, synthetic_markets, validate,
 };
+use candlewick_sdk::{BuildError, Candle, LongerCandles, Signal, Strategy};
 use process::Examination;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use speed::Speed;
 use std::fmt::Write as _;
 use std::time::Duration;
 
 pub const CHECKS: u64 = 15;
 /// Maximum number of candles of a file, the newest ones: every check shows them dozens of times.
 const MAX_CANDLES: usize = 50_000;
-/// Maximum number of unseen candles, on which rare or late cheating shows. `PATIENCE` limits the
-/// time.
+/// Maximum number of unseen candles, on which rare or late cheating shows. `PATIENCE` limits the time.
 const MAX_UNSEEN: usize = 100_000;
 const PATIENCE: Duration = Duration::from_millis(100);
 const FIRST_RUN: Duration = Duration::from_secs(1);
@@ -101,7 +98,6 @@ impl From<BuildError> for CheckError {
 }
 
 /// Runs every check in a new process, without a market on three synthetic ones.
-///
 /// `progress` receives the number of checks begun, several times a second.
 pub fn examine(
     subject: &Subject,
@@ -110,9 +106,9 @@ pub fn examine(
     progress: &mut dyn FnMut(u64),
 ) -> Result<ValidationReport, CheckError> {
     let given = market.as_ref().map_or(0, |market| market.candles.len());
-    let (name, candles) = market
-        .map(|market| newest(market, MAX_CANDLES))
-        .map_or_else(|| (None, Vec::new()), |market| (Some(market.name), market.candles));
+    let market = market.map(|market| newest(market, MAX_CANDLES));
+    let (name, candles) = market.map(|market| (market.name, market.candles)).unzip();
+    let candles = candles.unwrap_or_default();
     let Means { seed, unseen, limit, .. } = *means;
     let examination = Examination { market: name, given, seed, unseen, limit };
     let examined = means.itself.examine(subject, &candles, examination, progress);
@@ -187,12 +183,9 @@ fn newest(mut market: Market, count: usize) -> Market {
 impl ValidationReport {
     pub fn text(&self, subject: &Subject) -> String {
         let entry = &subject.entry;
-        let markets = self.markets.iter().map(|CheckedMarket { name, candles, given }| {
-            if candles < given {
-                format!("{name} (the newest {candles} of {given} candles)")
-            } else {
-                format!("{name} ({candles} candles)")
-            }
+        let markets = self.markets.iter().map(|CheckedMarket { name, candles, given }| match candles {
+            candles if candles < given => format!("{name} (the newest {candles} of {given} candles)"),
+            candles => format!("{name} ({candles} candles)"),
         });
         let is_usual = subject.params.as_object().is_none_or(serde_json::Map::is_empty);
         let params = if is_usual { "its usual parameters".to_owned() } else { subject.params.to_string() };
@@ -214,7 +207,7 @@ impl ValidationReport {
 
     pub fn document(&self, subject: &Subject) -> Value {
         let check = |checked: &candlewick_sdk::testkit::Checked| json!({ "check": checked.check.name(), "result": checked.finding.name(), "found": checked.words });
-        let nanoseconds = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         json!({
             "strategy": subject.entry.name,
             "version": subject.entry.version,
@@ -239,25 +232,16 @@ impl ValidationReport {
 
     fn closing(&self) -> String {
         let older: usize = self.markets.iter().map(|market| market.given - market.candles).sum();
-        let signals = self.signals_words();
-        match older {
-            0 => signals,
-            _ => format!(
-                "{signals} {} before these {} not checked: give a file that ends there.",
-                counted(older, "candle", "candles"),
-                if older == 1 { "was" } else { "were" }
-            ),
-        }
-    }
-
-    fn signals_words(&self) -> String {
-        let signals = self.validation.as_ref().map(|validation| validation.signals);
-        match signals {
+        let signals = match self.validation.as_ref().map(|validation| validation.signals) {
             Some(0) => "It gave no signal on these candles, so that little was seen: give --data or other parameters.".to_owned(),
-            Some(1) => "It gave 1 signal on these candles.".to_owned(),
-            Some(signals) => format!("It gave {signals} signals on these candles."),
+            Some(signals) => format!("It gave {} on these candles.", counted(signals, "signal", "signals")),
             None => "It was not run on these candles.".to_owned(),
+        };
+        if older == 0 {
+            return signals;
         }
+        let not_checked = counted(older, "candle before these was", "candles before these were");
+        format!("{signals} {not_checked} not checked: give a file that ends there.")
     }
 }
 
@@ -267,5 +251,102 @@ const fn word(finding: Finding) -> &'static str {
         Finding::Noted => "note",
         Finding::Failed => "FAILED",
         Finding::NotRun => "not run",
+    }
+}
+
+/// Number of rounds. The fastest one counts, since other load can only slow a round down.
+const ROUNDS: usize = 5;
+const CANDLES: usize = 2_000;
+const STRIDE: usize = 16;
+/// At this rate a year of one-minute candles takes nine minutes.
+const TOO_SLOW: Duration = Duration::from_millis(1);
+/// At this rate a sweep of a thousand sets over a year of one-minute candles takes three hours.
+const SLOW: Duration = Duration::from_micros(20);
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Speed {
+    /// Time of the strategy per candle; `None` if it did not run to the end.
+    candle: Option<Duration>,
+    floor: Duration,
+}
+
+struct Idle;
+
+impl Strategy for Idle {
+    fn warmup(&self) -> usize {
+        0
+    }
+
+    fn on_candle(&mut self, _candle: &Candle) -> Option<Signal> {
+        None
+    }
+}
+
+impl Speed {
+    /// Alternates between both strategies on candles that no other check shows.
+    fn of(subject: &Subject) -> Self {
+        let candles = &at_interval(&random_walk(31, CANDLES), subject.bot.interval);
+        let (mut best, mut floor) = (None, Duration::MAX);
+        for _ in 0..ROUNDS {
+            floor = floor.min(round(Box::new(Idle), LongerCandles::default(), candles));
+            let Ok(strategy) = subject.build() else { continue };
+            let longer = LongerCandles::of_bot(&subject.bot, strategy.longer_intervals());
+            // A strategy that panics is caught by the other checks.
+            let measure = || round(strategy, longer.unwrap_or_default(), candles);
+            let Ok(taken) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(measure)) else { break };
+            best = Some(best.unwrap_or(taken).min(taken));
+        }
+        Self { candle: best, floor }
+    }
+
+    fn checked(&self) -> Checked {
+        let Some(candle) = self.candle else {
+            return Check::Speed.found(Finding::NotRun, "it does not come to the end of the candles");
+        };
+        let floor = self.floor.as_nanos();
+        let words =
+            format!("{} ns a candle; a strategy that does nothing takes {floor} ns", candle.as_nanos());
+        if candle > TOO_SLOW {
+            let words =
+                format!("{words}: more than {} ms, and so nothing else was checked", TOO_SLOW.as_millis());
+            return Check::Speed.found(Finding::Failed, words);
+        }
+        let finding = if candle > SLOW { Finding::Noted } else { Finding::Passed };
+        Check::Speed.found(finding, words)
+    }
+}
+
+fn round(mut strategy: Box<dyn Strategy>, mut longer: LongerCandles, candles: &[Candle]) -> Duration {
+    let watch = Stopwatch::start();
+    let mut shown = 0_u32;
+    for few in candles.chunks(STRIDE) {
+        for candle in few {
+            Position::record(shown as usize);
+            std::hint::black_box(longer.show_candle(candle, &mut *strategy));
+        }
+        shown += few.len() as u32;
+        if watch.elapsed() > PATIENCE {
+            break;
+        }
+    }
+    watch.elapsed() / shown.max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_millisecond_is_too_long_and_twenty_microseconds_are_worth_knowing() {
+        for (nanoseconds, expected) in [
+            (Some(90), Finding::Passed),
+            (Some(20_001), Finding::Noted),
+            (Some(1_000_001), Finding::Failed),
+            (None, Finding::NotRun),
+        ] {
+            let speed =
+                Speed { candle: nanoseconds.map(Duration::from_nanos), floor: Duration::from_nanos(2) };
+            assert_eq!(speed.checked().finding, expected, "{nanoseconds:?}");
+        }
     }
 }

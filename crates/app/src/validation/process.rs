@@ -3,7 +3,7 @@
 use super::supervise::{Message, Printed, Unfinished, report_position, send, supervise};
 use super::{CheckError, ValidationReport, examine_here};
 use candlewick_sdk::testkit::{Decision, Market, Subject};
-use candlewick_sdk::{BotContext, Candle, Expiry, Interval, Millis, Ohlcv, Registry, Symbol};
+use candlewick_sdk::{BotContext, Candle, Interval, Millis, Ohlcv, Registry, Symbol};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -42,11 +42,7 @@ struct Request {
     nonce: String,
     strategy: String,
     params: Value,
-    bot: String,
-    symbol: Symbol,
-    interval: Interval,
-    expiry: Expiry,
-    longer_share_percent: Option<f64>,
+    bot: BotContext,
     candles: usize,
     task: Task,
 }
@@ -97,8 +93,8 @@ impl Itself {
             command.current_dir(folder);
         }
         let task = Task::Decide { rivals: around.rivals, earlier: around.earlier };
-        let bot = around.bot.clone().unwrap_or_else(|| subject.bot.bot.clone());
-        let request = Request { bot, ..Request::new(subject, candles.len(), task) };
+        let mut request = Request::new(subject, candles.len(), task);
+        request.bot.bot = around.bot.clone().unwrap_or(request.bot.bot);
         let reply = request.submit(command, candles, RUN_LIMIT, Printed::Hidden, &mut |_| {});
         reply.map_err(|error| format!("in a process of its own: {error}"))
     }
@@ -122,9 +118,8 @@ impl Request {
     fn new(subject: &Subject, candles: usize, task: Task) -> Self {
         // The keys of the hasher are random.
         let nonce = format!("{:016x}", RandomState::new().hash_one(candles));
-        let BotContext { bot, symbol, interval, expiry, longer_share_percent } = subject.bot.clone();
-        let (strategy, params) = (subject.entry.name.clone(), subject.params.clone());
-        Self { nonce, strategy, params, bot, symbol, interval, expiry, longer_share_percent, candles, task }
+        let Subject { entry, params, bot } = subject.clone();
+        Self { nonce, strategy: entry.name, params, bot, candles, task }
     }
 
     fn submit<T: DeserializeOwned + Send + 'static>(
@@ -145,13 +140,10 @@ pub fn answer_request(
     itself: &Itself,
     input: &mut dyn BufRead,
 ) -> Result<(), anyhow::Error> {
-    let (request, candles) = decode(input)?;
-    let entry = registry.find(&request.strategy);
-    let entry =
-        entry.ok_or_else(|| anyhow::anyhow!("there is no strategy \"{}\"", request.strategy))?.clone();
-    let Request { nonce, params, bot, symbol, interval, expiry, longer_share_percent, task, .. } = request;
-    let subject =
-        Subject { entry, params, bot: BotContext { bot, symbol, interval, expiry, longer_share_percent } };
+    let (Request { nonce, strategy, params, bot, task, .. }, candles) = decode(input)?;
+    let entry = registry.find(&strategy);
+    let entry = entry.ok_or_else(|| anyhow::anyhow!("there is no strategy \"{strategy}\""))?.clone();
+    let subject = Subject { entry, params, bot };
     report_position(nonce.clone());
     // Panics are findings.
     std::panic::set_hook(Box::new(|_| {}));
@@ -246,17 +238,12 @@ mod tests {
 
     #[test]
     fn candles_arrive_to_the_last_bit() {
-        let bot = bot("BTCUSDT");
         let candles = random_walk(1, 50);
         let request = Request {
             nonce: String::new(),
             strategy: "one".to_owned(),
             params: Value::Null,
-            bot: bot.bot,
-            symbol: bot.symbol,
-            interval: bot.interval,
-            expiry: bot.expiry,
-            longer_share_percent: bot.longer_share_percent,
+            bot: bot("BTCUSDT"),
             candles: candles.len(),
             task: Task::Decide { rivals: None, earlier: 0 },
         };

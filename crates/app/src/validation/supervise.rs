@@ -1,9 +1,6 @@
-//! Runs this program in a process of its own, with a time limit.
-//!
-//! A strategy under check may end its process, crash, or never return. So the checks run in a child
-//! process, and only a complete reply counts. Replies are lines on the child's stdout that begin
-//! with a random nonce, which tells them from the strategy's own output. A child whose parent is
-//! gone can no longer write, and ends.
+//! Runs this program in a process of its own, with a time limit: a strategy under check may exit, crash or
+//! never return. Replies are lines on the child's stdout that begin with a random nonce, which tells them
+//! from the strategy's own output. A child whose parent is gone can no longer write, and ends.
 
 use candlewick_broker::clock::Stopwatch;
 use candlewick_sdk::testkit::{Check, Position};
@@ -199,8 +196,7 @@ pub(super) fn send<T: Serialize>(nonce: &str, message: &Message<T>) -> std::io::
     stdout.flush()
 }
 
-/// Starts a thread that reports the position of the checks, and ends the process when its parent is
-/// gone.
+/// Reports the position of the checks from a thread, and ends the process when its parent is gone.
 pub(super) fn report_position(nonce: String) {
     thread::spawn(move || {
         loop {
@@ -299,7 +295,8 @@ fn describe_duration(duration: Duration) -> String {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -86,7 +86,7 @@ pub(super) fn run(arguments: &MonteCarloArguments, context: &Context<'_>) -> Res
     match &arguments.step {
         None => {
             let (prepared, folder) = arguments.own.prepare(context)?;
-            let all = 0..prepared.terms().paths;
+            let all = 0..prepared.terms.paths;
             let write = |rows: Vec<PathRow>| finish((&prepared, &folder), &rows, Vec::new(), context);
             watched(context, |goes_on| prepared.run(all, goes_on), write)
         }
@@ -98,7 +98,7 @@ pub(super) fn run(arguments: &MonteCarloArguments, context: &Context<'_>) -> Res
         Some(Step::Run(ShardArguments { shard, planned })) => run_shard(*shard, planned, context),
         Some(Step::Merge { planned }) => {
             let (path, folder, others) = planned.place_of(PlannedCommand::MonteCarlo, context)?;
-            let plan = MonteCarloPlan::read(&path)?;
+            let plan = MonteCarloPlan::read(&path, PlannedCommand::MonteCarlo)?;
             let (rows, ran_by) = plan.gather(&ResultFolder::open(&folder)?, others)?;
             let place = (path.as_path(), planned.place());
             let progress = Terminal(context.global);
@@ -123,7 +123,7 @@ impl OwnArguments {
 
 fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (path, folder, others) = planned.place_of(PlannedCommand::MonteCarlo, context)?;
-    let plan = MonteCarloPlan::read(&path)?;
+    let plan = MonteCarloPlan::read(&path, PlannedCommand::MonteCarlo)?;
     let paths = plan.runs(number)?;
     let place = (path.as_path(), planned.place());
     let (prepared, differences) = plan.prepare(place, others, context.registry, &Terminal(context.global))?;
@@ -141,7 +141,7 @@ fn finish(
     notices: Vec<String>,
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
-    let (terms, backtest) = (prepared.terms(), prepared.backtest());
+    let (terms, backtest) = (&prepared.terms, prepared.backtest());
     let settings = MonteCarloTermsReport {
         resampled: terms.resampling.to_string(),
         paths: terms.paths,

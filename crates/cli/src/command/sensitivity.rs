@@ -94,7 +94,7 @@ impl OwnArguments {
 
 fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (path, folder, others) = planned.place_of(PlannedCommand::Sensitivity, context)?;
-    let plan = SensitivityPlan::read(&path)?;
+    let plan = SensitivityPlan::read(&path, PlannedCommand::Sensitivity)?;
     let runs = plan.runs(number)?;
     let place = (path.as_path(), planned.place());
     let (prepared, differences) = plan.prepare(place, others, context.registry, &Terminal(context.global))?;
@@ -107,7 +107,7 @@ fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> 
 
 fn merge(planned: &PlannedArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (path, folder, others) = planned.place_of(PlannedCommand::Sensitivity, context)?;
-    let plan = SensitivityPlan::read(&path)?;
+    let plan = SensitivityPlan::read(&path, PlannedCommand::Sensitivity)?;
     let folder = ResultFolder::open(&folder)?;
     let (rows, ran_by) = plan.gather(&folder, others)?;
     let place = (path.as_path(), planned.place());

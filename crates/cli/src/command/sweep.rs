@@ -129,7 +129,7 @@ fn run_planned(
     act: impl FnOnce(&mut SweepContext<'_>, &SearchPlan, OtherProgram) -> Result<Ending, Failure>,
 ) -> Result<Ending, Failure> {
     let Planned { plan, path, folder, others } = planned.read(PlannedCommand::Sweep, context)?;
-    let terms = plan.terms(planned.place())?;
+    let terms = plan.terms(planned.place());
     let prepared = plan.prepare(&path, &terms, context.registry, &Terminal(context.global))?;
     let (place, chosen) = ((ResultFolder::open(&folder)?, top), Some((&plan, others)));
     with_sweep((&terms, &prepared), place, chosen, context, |sweep| act(sweep, &plan, others))
@@ -237,7 +237,7 @@ pub(super) fn with_sweep<T>(
     let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
     let (balance, threads) = (loaded.initial_balance()?, terms.threads());
     let job = Sweep { space, settings: sweep, runner: &runner, balance, threads };
-    let identity = terms.identity(prepared)?.to_json();
+    let identity = terms.identity(prepared)?;
     let checked = plan.map(|(plan, others)| plan.check((prepared, &identity), others)).transpose()?;
     let PlanDifferences { allowed: notices, noted: differences } = checked.unwrap_or_default();
     context.note_all(differences);

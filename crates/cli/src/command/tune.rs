@@ -93,7 +93,7 @@ pub(super) fn run(arguments: &TuneArguments, context: &Context<'_>) -> Result<En
     let layout = {
         // An opening that would be refused is refused before anything is searched.
         let walk = (trials.join("walk-forward"), arguments.hold_out_use());
-        WalkRun::prepare(&plan.terms, &plan.layout, &plan.prepared, (&walk.0, walk.1))?.layout().clone()
+        WalkRun::prepare(&plan.terms, &plan.layout, &plan.prepared, (&walk.0, walk.1))?.layout
     };
     let tuning = Tuning { arguments, plan, layout, trials, context };
     let checked = tuning.check_strategy();

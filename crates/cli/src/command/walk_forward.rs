@@ -139,7 +139,7 @@ fn run_here(
         return show_walked(walked(walk, (&terms, &prepared), &[], context)?, context);
     };
     let plan = walk.plan(shards)?;
-    let path = plan.write(walk.folder())?;
+    let path = plan.write(&walk.folder)?;
     let (sets, shards, shown) = (plan.sets, plan.shards, path.display());
     let windows = plan.walk.as_ref().map_or(0, |walk| walk.windows);
     let program = &plan.program;
@@ -164,7 +164,7 @@ fn run_planned(
     let Some(layout) = plan.walk.as_ref().map(|walk| walk.layout.clone()) else {
         return Err(Failure::configuration("the plan does not say how the candles are divided"));
     };
-    let terms = plan.terms(arguments.place())?;
+    let terms = plan.terms(arguments.place());
     let prepared = plan.prepare(&path, &terms, context.registry, &Terminal(context.global))?;
     tell_candles(&prepared.candles.series);
     let mut walk = WalkRun::prepare(&terms, &layout, &prepared, (&folder, hold_out))?;
@@ -213,7 +213,7 @@ pub(super) fn walked(
     let end = walk.run(&mut |now| follow(&mut progress, now, &sign))?;
     drop(progress);
     let WalkEnd::Done(outcome) = end else {
-        return Ok(Err(context.stopped(&sign, &walk.folder().shown())));
+        return Ok(Err(context.stopped(&sign, &walk.folder.shown())));
     };
     let counted = walk.count(&outcome, context.registry);
     let opened = match &outcome.hold_out {
@@ -222,9 +222,9 @@ pub(super) fn walked(
     };
     let verified = verify_chosen(prepared, &outcome.windows, opened)?;
     let caveats = caveats_of((terms, prepared), counted.as_ref());
-    let (report, all) = report_of(&outcome, prepared, (walk.layout(), &caveats, notices))?;
+    let (report, all) = report_of(&outcome, prepared, (&walk.layout, &caveats, notices))?;
     let counted = counted.map(sweep_count);
-    let files = write(walk.folder(), &report, all.as_ref(), (&prepared.settings, &caveats))?;
+    let files = write(&walk.folder, &report, all.as_ref(), (&prepared.settings, &caveats))?;
     let elapsed = stopwatch.elapsed();
     Ok(Ok(Walked { report, counted, resumed: outcome.resumed, verified, elapsed, files }))
 }

@@ -1,11 +1,13 @@
 //! Objective functions of a parameter search.
 
 use super::Figures;
+use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Objective {
     /// Lower confidence bound of the edge, as a fraction of the stake.
     Edge,

@@ -1,7 +1,5 @@
 //! Blackouts from an iCalendar file (RFC 5545): each event is a span without opens on all symbols.
-//!
-//! Events are read completely or rejected with their line. Recurring events are rejected, since
-//! partial support could allow trades on one of the dates.
+//! Recurring events are rejected, since partial support could allow trades on one of the dates.
 
 use super::MAX_SPANS;
 use candlewick_engine::Blackout;
@@ -189,9 +187,7 @@ impl Moment {
     }
 }
 
-/// Converts a local time to an instant (RFC 5545, 3.3.5).
-///
-/// An ambiguous time is its first occurrence. A skipped time counts with the offset before the gap.
+/// RFC 5545, 3.3.5: an ambiguous time is its first occurrence, a skipped one has the offset before the gap.
 fn instant(local: NaiveDateTime, zone: Tz) -> Result<Millis, String> {
     let at = match zone.from_local_datetime(&local) {
         LocalResult::Single(at) | LocalResult::Ambiguous(at, _) => Some(at.timestamp_millis()),

@@ -1,13 +1,10 @@
-//! Metrics of a run, counted with atomics in its loop, so that a scrape never blocks it.
-//!
-//! All series exist from the start. No id is used as a label; label values come from the
-//! configuration.
+//! Metrics of a run, counted with atomics in its loop, so that a scrape never blocks it. All series exist
+//! from the start. No id is used as a label; label values come from the configuration.
 
 use super::Sources;
 use super::health::Health;
-use super::scraped::Scraped;
 use candlewick_engine::{Action, BotId, Edge, Event, EventKind, IntentRow, IntentState, Rule};
-use candlewick_runtime::control::{Blockage, Phase, RunState};
+use candlewick_runtime::control::{Blockage, Phase, RunState, VenueApi};
 use candlewick_runtime::events::Names;
 use candlewick_runtime::{Evidence, Funds, Notice, Observer, Question, may_settle};
 use candlewick_sdk::{Millis, Outcome};
@@ -43,8 +40,8 @@ struct OfBot {
     signals: Counter,
     opens: [Counter; RESULTS.len()],
     resolved: [Counter; ENDS.len()],
-    refused: Vec<Counter>,
-    blocked: Vec<Gauge>,
+    refused: [Counter; Rule::ALL.len()],
+    blocked: [Gauge; Rule::ALL.len()],
     settled: [Counter; OUTCOMES.len()],
     profit: Level,
     edges: [Gauge; EDGES.len()],
@@ -75,33 +72,29 @@ pub(crate) struct Figures {
     warnings: Counter,
     journal_failures: Counter,
     journal: Histogram,
-    answers: Vec<Histogram>,
+    answers: [Histogram; Question::ALL.len()],
     scraped: Scraped,
 }
 
 impl Figures {
     pub(crate) fn new(names: Names, budget: f64) -> Self {
         let mut described = Described(Registry::with_prefix("candlewick"));
-        let build = vec![label("version", env!("CARGO_PKG_VERSION"))];
-        described.0.register("build", "The program", Info::new(build));
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        described.0.register("build", "The program", Info::new(vec![("version", version)]));
         let bots = of_bots(&mut described, &names);
         let series = of_series(&mut described, &names);
-        let phases: Family<Labels, Gauge> =
-            described.add("phase", "What the run does with signals: 1 for the phase that it is in");
-        let phases = PHASES.map(|(_, name)| phases.get_or_create(&vec![label("phase", name)]).clone());
+        let phases =
+            described.family("phase", "What the run does with signals: 1 for the phase that it is in");
+        let phases: [Gauge; PHASES.len()] = PHASES.map(|(_, name)| phases.with(&[("phase", name)]));
         phases[0].set(1);
         let buckets = || Histogram::new(SECONDS);
         let answers = Family::<Labels, Histogram>::new_with_constructor(buckets as fn() -> Histogram);
         let help = "Real time from a question to the venue's answer, or until it was given up";
         described.0.register("request_duration_seconds", help, answers.clone());
-        let answers = Question::ALL
-            .map(|question| answers.get_or_create(&vec![label("question", question.as_str())]).clone());
-        let journal = buckets();
-        described.0.register(
-            "journal_write_duration_seconds",
-            "Real time to make the journal durable",
-            journal.clone(),
-        );
+        let answers = Labelled(answers);
+        let answers = Question::ALL.map(|question| answers.with(&[("question", question.as_str())]));
+        let (journal, help) = (buckets(), "Real time to make the journal durable");
+        described.0.register("journal_write_duration_seconds", help, journal.clone());
         let scraped = Scraped::new(&mut described, budget);
         Self {
             bots,
@@ -119,7 +112,7 @@ impl Figures {
             journal_failures: described
                 .add("journal_write_failures", "Times that the journal could not be made durable"),
             journal,
-            answers: answers.to_vec(),
+            answers,
             scraped,
             registry: described.0,
             names,
@@ -250,71 +243,57 @@ impl OfBot {
 }
 
 fn of_bots(described: &mut Described, names: &Names) -> Vec<OfBot> {
-    let signals: Family<Labels, Counter> = described.add("signals", "Signals that were approved");
-    let opens: Family<Labels, Counter> =
-        described.add("opens", "Intents by the first that was known of them");
-    let resolved: Family<Labels, Counter> = described.add("doubts_resolved", "Doubts that are over, by how");
-    let refused: Family<Labels, Counter> =
-        described.add("refusals", "Signals that were refused, by the first rule that did so");
-    let blocked: Family<Labels, Gauge> = described.add(
-        "blocked",
-        "1 for a rule that refuses every signal of the bot for longer than an open trade lasts",
-    );
-    let settled: Family<Labels, Counter> =
-        described.add("settlements", "Trades that settled, by the outcome that was booked first");
-    let profit: Family<Labels, Level> = described.add("profit", "Net profit of what settled in this run");
-    let edges: Family<Labels, Gauge> =
-        described.add("verdict", "What is known of the bot's edge: 1 for the verdict that holds");
-    let judged: Family<Labels, Gauge> = described.add("verdict_trades", "Trades that the verdict rests on");
-    let evidence: Family<Labels, Level> =
-        described.add("verdict_evidence", "Evidence for an edge, and against one, from 1");
-    let thresholds: Family<Labels, Level> =
-        described.add("verdict_threshold", "The evidence with which the verdict falls");
+    let signals = described.family("signals", "Signals that were approved");
+    let opens = described.family("opens", "Intents by the first that was known of them");
+    let resolved = described.family("doubts_resolved", "Doubts that are over, by how");
+    let refused = described.family("refusals", "Signals that were refused, by the first rule that did so");
+    let help = "1 for a rule that refuses every signal of the bot for longer than an open trade lasts";
+    let blocked = described.family("blocked", help);
+    let settled =
+        described.family("settlements", "Trades that settled, by the outcome that was booked first");
+    let profit = described.family("profit", "Net profit of what settled in this run");
+    let edges = described.family("verdict", "What is known of the bot's edge: 1 for the verdict that holds");
+    let judged = described.family("verdict_trades", "Trades that the verdict rests on");
+    let evidence = described.family("verdict_evidence", "Evidence for an edge, and against one, from 1");
+    let thresholds = described.family("verdict_threshold", "The evidence with which the verdict falls");
     let of_bot = |name: &String| {
-        let with = |key: &'static str, value: &str| vec![label("bot", name), label(key, value)];
-        let alone = vec![label("bot", name)];
+        let bot = ("bot", name.as_str());
         OfBot {
-            signals: signals.get_or_create(&alone).clone(),
-            opens: RESULTS.map(|result| opens.get_or_create(&with("result", result)).clone()),
-            resolved: ENDS.map(|end| resolved.get_or_create(&with("how", end)).clone()),
-            refused: Rule::ALL
-                .iter()
-                .map(|rule| refused.get_or_create(&with("rule", rule.as_str())).clone())
-                .collect(),
-            blocked: Rule::ALL
-                .iter()
-                .map(|rule| blocked.get_or_create(&with("rule", rule.as_str())).clone())
-                .collect(),
+            signals: signals.with(&[bot]),
+            opens: RESULTS.map(|result| opens.with(&[bot, ("result", result)])),
+            resolved: ENDS.map(|end| resolved.with(&[bot, ("how", end)])),
+            refused: Rule::ALL.map(|rule| refused.with(&[bot, ("rule", rule.as_str())])),
+            blocked: Rule::ALL.map(|rule| blocked.with(&[bot, ("rule", rule.as_str())])),
             settled: OUTCOMES.map(|outcome| {
-                settled.get_or_create(&with("outcome", &outcome.as_str().to_lowercase())).clone()
+                let outcome = outcome.as_str().to_lowercase();
+                settled.with(&[bot, ("outcome", outcome.as_str())])
             }),
-            profit: profit.get_or_create(&alone).clone(),
-            edges: EDGES.map(|(_, edge)| edges.get_or_create(&with("edge", edge)).clone()),
-            judged: judged.get_or_create(&alone).clone(),
-            evidence: ["for", "against"].map(|side| evidence.get_or_create(&with("side", side)).clone()),
-            thresholds: ["for", "against"].map(|side| thresholds.get_or_create(&with("side", side)).clone()),
+            profit: profit.with(&[bot]),
+            edges: EDGES.map(|(_, edge)| edges.with(&[bot, ("edge", edge)])),
+            judged: judged.with(&[bot]),
+            evidence: ["for", "against"].map(|side| evidence.with(&[bot, ("side", side)])),
+            thresholds: ["for", "against"].map(|side| thresholds.with(&[bot, ("side", side)])),
         }
     };
     names.bots().iter().map(of_bot).collect()
 }
 
 fn of_series(described: &mut Described, names: &Names) -> Vec<OfSeries> {
-    let candles: Family<Labels, Counter> = described.add("candles", "Candles that the strategies were shown");
-    let closed: Family<Labels, Level> =
-        described.add("candle_close_timestamp_seconds", "When the last candle closed, in venue time");
-    let delay: Family<Labels, Level> = described
-        .add("candle_delay_seconds", "How long after its close the last candle was here, in venue time");
-    let staleness: Family<Labels, Level> =
-        described.add("candle_staleness_seconds", "How long ago that was, in venue time");
+    let candles = described.family("candles", "Candles that the strategies were shown");
+    let help = "When the last candle closed, in venue time";
+    let closed = described.family("candle_close_timestamp_seconds", help);
+    let help = "How long after its close the last candle was here, in venue time";
+    let delay = described.family("candle_delay_seconds", help);
+    let staleness = described.family("candle_staleness_seconds", "How long ago that was, in venue time");
     let of_series = |series: &candlewick_sdk::Series| {
-        let labels =
-            vec![label("symbol", series.symbol.as_str()), label("interval", &series.interval.to_string())];
+        let interval = series.interval.to_string();
+        let labels = [("symbol", series.symbol.as_str()), ("interval", interval.as_str())];
         OfSeries {
-            candles: candles.get_or_create(&labels).clone(),
+            candles: candles.with(&labels),
             closed: AtomicI64::new(0),
-            closed_at: closed.get_or_create(&labels).clone(),
-            delay: delay.get_or_create(&labels).clone(),
-            staleness: staleness.get_or_create(&labels).clone(),
+            closed_at: closed.with(&labels),
+            delay: delay.with(&labels),
+            staleness: staleness.with(&labels),
         }
     };
     names.series().iter().map(of_series).collect()
@@ -342,20 +321,9 @@ impl Observer for Figures {
                 }
             }
             Notice::Blocked(blocked) => self.on_blocked(blocked),
-            Notice::Alarm(_) | Notice::Logged { is_alarm: true, .. } => {
-                self.alarms.inc();
-            }
-            Notice::Warning(_) | Notice::Logged { is_alarm: false, .. } => {
-                self.warnings.inc();
-            }
-            Notice::Begins(_)
-            | Notice::Note { .. }
-            | Notice::LeftInDoubt(_)
-            | Notice::Overview(_)
-            | Notice::Price(..)
-            | Notice::Venue { .. }
-            | Notice::Candles { .. }
-            | Notice::Stopping { .. } => {}
+            Notice::Alarm(_) | Notice::Logged { is_alarm: true, .. } => _ = self.alarms.inc(),
+            Notice::Warning(_) | Notice::Logged { is_alarm: false, .. } => _ = self.warnings.inc(),
+            _ => {}
         }
     }
 
@@ -374,21 +342,133 @@ impl Observer for Figures {
     }
 }
 
-pub(super) type Labels = Vec<(&'static str, String)>;
-pub(super) type Level = Gauge<f64, AtomicU64>;
+/// Metrics that are sampled at each scrape.
+struct Scraped {
+    open: Gauge,
+    in_flight: Gauge,
+    in_doubt: Gauge,
+    skew: [Level; 2],
+    heard_at: Level,
+    loop_age: Level,
+    is_written: Gauge,
+    is_heard: Gauge,
+    is_api_heard: [Gauge; VenueApi::ALL.len()],
+    late_series: Gauge,
+    followers: Gauge,
+    missed: Gauge,
+    waiting: Labelled<Gauge>,
+    slowest: Level,
+    streams: [Gauge; 2],
+}
 
-pub(super) struct Described(pub(super) Registry);
+impl Scraped {
+    fn new(described: &mut Described, requests_per_second: f64) -> Self {
+        let help = "How far the venue's clock is ahead of ours: at least and at most";
+        let skew = described.family("clock_ahead_seconds", help);
+        let help = "Requests a second that the venue is asked at most; 0: no limit";
+        let budget: Level = described.add("requests_per_second_limit", help);
+        budget.set(requests_per_second);
+        let help = "Symbols whose prices stream, and those whose prices should and are asked for";
+        let streams = described.family("price_streams", help);
+        let of_api = described.family("venue_api_heard", "0 while this API of the venue is silent");
+        let of_api = VenueApi::ALL.map(|api| {
+            let name = match api {
+                VenueApi::Trading => "trading",
+                VenueApi::Prices => "prices",
+            };
+            of_api.with(&[("api", name)])
+        });
+        Self {
+            open: described.add("open_trades", "Trades that have not settled"),
+            in_flight: described.add("opens_in_flight", "Opens whose answers are awaited"),
+            in_doubt: described.add("doubts_open", "Intents that may or may not be trades"),
+            skew: ["low", "high"].map(|bound| skew.with(&[("bound", bound)])),
+            heard_at: described
+                .add("venue_heard_timestamp_seconds", "When the venue last answered, in venue time"),
+            loop_age: described.add("loop_age_seconds", "Real time since the run's loop last went round"),
+            is_written: described.add("journal_writable", "Whether the journal could be written the last time"),
+            is_heard: described.add("venue_heard", "0 while an API of the venue is silent"),
+            is_api_heard: of_api,
+            late_series: described
+                .add("series_late", "Series whose candles are late by more than two intervals"),
+            followers: described.add("followers", "Who follows the run's events"),
+            missed: described
+                .add("events_missed", "Events that were left out, because they were not taken in time"),
+            waiting: described
+                .family("requests_waiting", "Requests that wait for their turn, by what they are worth"),
+            slowest: described.add(
+                "slowest_candle_delay_seconds",
+                "How late the candle is that comes the latest after its close, or is waited for the longest, in venue time",
+            ),
+            streams: ["streaming", "missed"].map(|state| streams.with(&[("state", state)])),
+        }
+    }
+
+    fn take(&self, health: &Health, sources: &Sources, state: Option<&RunState>) {
+        let count = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        if let Some(state) = state {
+            self.open.set(count(state.open));
+            self.in_flight.set(count(state.in_flight));
+            self.in_doubt.set(count(state.in_doubt.len()));
+            if let Some(clock) = &state.clock {
+                self.skew[0].set(clock.low.get() as f64 / 1_000.0);
+                self.skew[1].set(clock.high.unwrap_or(clock.low).get() as f64 / 1_000.0);
+            }
+            let market = state.market.as_deref();
+            if let Some(slowest) = market.and_then(|market| market.slowest_candle) {
+                self.slowest.set(slowest.delay_ms.get() as f64 / 1_000.0);
+            }
+            if let Some(stream) = market.and_then(|market| market.stream) {
+                self.streams[0].set(count(stream.streaming));
+                self.streams[1].set(count(stream.wanted.saturating_sub(stream.streaming)));
+            }
+            if let Some(heard) = state.heard {
+                self.heard_at.set(heard.get() as f64 / 1_000.0);
+            }
+        }
+        self.loop_age.set(health.age().as_secs_f64());
+        self.is_written.set(i64::from(health.is_written()));
+        let is_heard = VenueApi::ALL.map(|api| health.is_heard(api));
+        self.is_heard.set(i64::from(is_heard.iter().all(|is_heard| *is_heard)));
+        for (gauge, is_heard) in self.is_api_heard.iter().zip(is_heard) {
+            gauge.set(i64::from(is_heard));
+        }
+        self.late_series.set(i64::try_from(health.late_series()).unwrap_or(i64::MAX));
+        self.followers.set(count(sources.feed.followers()));
+        self.missed.set(i64::try_from(sources.feed.missed()).unwrap_or(i64::MAX));
+        for (priority, waiting) in (sources.waiting)() {
+            self.waiting.with(&[("priority", priority)]).set(count(waiting));
+        }
+    }
+}
+
+type Labels = Vec<(&'static str, String)>;
+type Level = Gauge<f64, AtomicU64>;
+
+struct Described(Registry);
 
 impl Described {
-    pub(super) fn add<M: Metric + Clone + Default>(&mut self, name: &str, help: &str) -> M {
+    fn add<M: Metric + Clone + Default>(&mut self, name: &str, help: &str) -> M {
         let metric = M::default();
         self.0.register(name, help, metric.clone());
         metric
     }
+
+    fn family<M: Default>(&mut self, name: &str, help: &str) -> Labelled<M>
+    where
+        Family<Labels, M>: Metric,
+    {
+        Labelled(self.add(name, help))
+    }
 }
 
-pub(super) fn label(name: &'static str, value: &str) -> (&'static str, String) {
-    (name, value.to_owned())
+struct Labelled<M>(Family<Labels, M>);
+
+impl<M: Clone> Labelled<M> {
+    fn with(&self, labels: &[(&'static str, &str)]) -> M {
+        let labels = labels.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+        self.0.get_or_create_owned(&labels)
+    }
 }
 
 /// Converts OpenMetrics to text format 0.0.4, which every scraper reads.

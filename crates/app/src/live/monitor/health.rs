@@ -223,6 +223,8 @@ mod tests {
 
     #[test]
     fn a_halted_run_or_a_silent_venue_is_healthy_and_not_ready() {
+        const TRADING: &str = "the trading API does not answer";
+        const PRICES: &str = "the price API does not answer";
         let health = Health::default();
         health.has_candles.store(true, Ordering::Relaxed);
         let phase = |phase| Notice::Phase { phase, reason: None };
@@ -236,21 +238,16 @@ mod tests {
             (phase(Phase::Halted), vec!["the run is halted"]),
             (phase(Phase::Suspended), vec!["the run is suspended"]),
             (phase(Phase::Trading), vec![]),
-            (venue(VenueApi::Prices, true), vec!["the price API does not answer"]),
-            (
-                venue(VenueApi::Trading, true),
-                vec!["the trading API does not answer", "the price API does not answer"],
-            ),
-            (venue(VenueApi::Prices, false), vec!["the trading API does not answer"]),
+            (venue(VenueApi::Prices, true), vec![PRICES]),
+            (venue(VenueApi::Trading, true), vec![TRADING, PRICES]),
+            (venue(VenueApi::Prices, false), vec![TRADING]),
             (venue(VenueApi::Trading, false), vec![]),
             (candles(true), vec!["candles of 1 series are late"]),
             (candles(false), vec![]),
         ] {
             health.on_notice(&notice);
-            assert_eq!(
-                (health.obstacles(), health.troubles().len()),
-                (expected.iter().map(ToString::to_string).collect(), 0)
-            );
+            assert_eq!(health.obstacles(), expected);
+            assert_eq!(health.troubles(), [""; 0]);
         }
     }
 }

@@ -4,8 +4,6 @@
 mod figures;
 mod health;
 #[cfg(feature = "metrics")]
-mod scraped;
-#[cfg(feature = "metrics")]
 mod server;
 
 use super::WaitingRequests;

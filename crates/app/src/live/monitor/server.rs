@@ -4,10 +4,11 @@ use super::Sources;
 use super::figures::Figures;
 use super::health::Health;
 use crate::configuration::Loaded;
+use crate::control::ask_run;
 use crate::error::Result;
 use crate::http_server::{self, Answer, respond};
 use candlewick_runtime::Observer;
-use candlewick_runtime::control::{ControlAnswer, ControlOrder, ControlRequest, RunState};
+use candlewick_runtime::control::{ControlAnswer, ControlOrder, RunState};
 use candlewick_runtime::events::Names;
 use hyper::body::Incoming;
 use hyper::header::{HOST, HeaderMap};
@@ -17,7 +18,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::sync::{Mutex, oneshot};
+use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 const TEXT: &str = "text/plain; charset=utf-8";
@@ -100,20 +101,14 @@ impl Monitor {
         // One asks the run, the others wait for what it says.
         let mut known = self.state.lock().await;
         if known.0.is_none_or(|at| at.elapsed() > FRESH) {
-            let state = tokio::time::timeout(PATIENCE, self.ask()).await.ok().flatten();
-            *known = (Some(Instant::now()), state.or(known.1.take()));
+            let asked = ask_run(&self.sources.orders, ControlOrder::Status);
+            let state = match tokio::time::timeout(PATIENCE, asked).await {
+                Ok(Some(ControlAnswer::Done { state })) => Some(*state),
+                _ => known.1.take(),
+            };
+            *known = (Some(Instant::now()), state);
         }
         self.figures.text(&self.health, &self.sources, known.1.as_ref())
-    }
-
-    async fn ask(&self) -> Option<RunState> {
-        let (answer, answered) = oneshot::channel();
-        let request = ControlRequest::new(ControlOrder::Status, answer);
-        self.sources.orders.upgrade()?.send(request).await.ok()?;
-        match answered.await.ok()? {
-            ControlAnswer::Done { state } => Some(*state),
-            _ => None,
-        }
     }
 }
 
@@ -138,14 +133,7 @@ mod tests {
         }
         // What a browser always says, a probe of one's own need not.
         assert!(is_ours(&[]));
-        for host in [
-            "evil.example",
-            "evil.example:9184",
-            "127.0.0.1.evil.example",
-            "localhost.evil.example",
-            "",
-            "a b",
-        ] {
+        for host in ["evil.example:9184", "127.0.0.1.evil.example", "localhost.evil.example", "", "a b"] {
             assert!(!is_ours(&[host]), "{host}");
         }
         assert!(!is_ours(&["127.0.0.1", "evil.example"]));

@@ -8,11 +8,13 @@ pub(crate) use parzen::Parzen;
 use super::space::{Candidate, Space};
 use crate::SearchError;
 use points::Random;
+use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Search {
     Grid,
     Random,

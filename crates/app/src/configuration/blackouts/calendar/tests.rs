@@ -23,17 +23,12 @@ const DAY: i64 = 86_400;
 
 #[test]
 fn times_are_utc_or_those_of_their_zone() {
+    let ten = (NEWS, NEWS + 600);
     for (lines, expected) in [
-        ("DTSTART:20260105T132500Z\nDTEND:20260105T133500Z", (NEWS, NEWS + 600)),
-        (
-            "DTSTART;TZID=Europe/Berlin:20260105T142500\nDTEND;TZID=America/New_York:20260105T083500",
-            (NEWS, NEWS + 600),
-        ),
-        ("dtstart;tzid=\"Europe/Berlin\":20260105T142500\nduration:PT10M", (NEWS, NEWS + 600)),
-        (
-            "DTSTART;X-A=\"a;b:c\";TZID=Asia/Tokyo:20260105T222500\nDURATION:P1DT1H2M3S",
-            (NEWS, NEWS + DAY + 3_723),
-        ),
+        ("DTSTART:20260105T132500Z\nDTEND:20260105T133500Z", ten),
+        ("DTSTART;TZID=Europe/Berlin:20260105T142500\nDTEND;TZID=America/New_York:20260105T083500", ten),
+        ("dtstart;tzid=\"Europe/Berlin\":20260105T142500\nduration:PT10M", ten),
+        ("DTSTART;X-A=\"a;b:c\";TZID=Asia/Tokyo:20260105T222500\nDURATION:P1DT1H2M3S", (NEWS, NEWS + 90_123)),
         ("DURATION:+P2W\nDTSTART:20260105T132500Z", (NEWS, NEWS + 14 * DAY)),
     ] {
         assert_eq!(span(lines), expected, "{lines}");
@@ -96,22 +91,13 @@ fn folded_lines_reminders_zones_and_cancelled_events() {
 fn what_cannot_be_read_is_said_with_its_line() {
     let start = "DTSTART:20260105T132500Z\n";
     for (lines, expected) in [
-        (
-            format!("{start}DURATION:PT1H\nRRULE:FREQ=MONTHLY;BYDAY=1FR"),
-            "line 8: RRULE: an event that repeats is not read",
-        ),
+        (format!("{start}DURATION:PT1H\nRRULE:FREQ=MONTHLY;BYDAY=1FR"), "line 8: RRULE"),
         (format!("{start}DURATION:PT1H\nRDATE:20260106T132500Z"), "line 8: RDATE"),
         (format!("EXDATE:20260106T132500Z\n{start}"), "line 6: EXDATE"),
         (format!("RECURRENCE-ID:20260106T132500Z\n{start}"), "line 6: RECURRENCE-ID"),
         ("DTSTART:20260105T132500\nDURATION:PT1H".to_owned(), "line 6: 20260105T132500 names no zone"),
-        (
-            "DTSTART;TZID=W. Europe Standard Time:20260105T132500".to_owned(),
-            "line 6: TZID \"W. Europe Standard Time\" is no zone",
-        ),
-        (
-            "DTSTART;TZID=Europe/Berlin:20260105T132500Z".to_owned(),
-            "line 6: 20260105T132500Z is UTC by its Z",
-        ),
+        ("DTSTART;TZID=W. Europe Time:20260105T132500".to_owned(), "line 6: TZID \"W. Europe Time\""),
+        ("DTSTART;TZID=Europe/Berlin:20260105T132500Z".to_owned(), "line 6: 20260105T132500Z is UTC"),
         ("DTSTART;TZID=Europe/Berlin:20260105".to_owned(), "line 6: a date has no TZID"),
         ("DTSTART:20260230".to_owned(), "line 6: \"20260230\" is no date"),
         ("DTSTART:2026-01-05 13:25".to_owned(), "line 6: \"2026-01-05 13:25\" is no date"),
@@ -119,10 +105,7 @@ fn what_cannot_be_read_is_said_with_its_line() {
         (start.to_owned(), "line 7: the event that ends here is over at once"),
         (format!("{start}DTEND;VALUE=DATE:20260106"), "line 8: of DTSTART and DTEND one is a date"),
         (format!("{start}DTEND:20260105T132500Z"), "line 8: the event that ends here is over before"),
-        (
-            format!("{start}DTEND:20260105T142500Z\nDURATION:PT1H"),
-            "line 9: the event that ends here has both",
-        ),
+        (format!("{start}DTEND:20260105T142500Z\nDURATION:PT1H"), "line 9: the event that ends here has"),
         (format!("{start}{start}"), "line 7: the event has a second DTSTART"),
         ("SUMMARY:jobs".to_owned(), "line 7: the event that ends here has no DTSTART"),
         ("DTSTART:20260105\nDURATION:PT1H".to_owned(), "line 8: an event of whole days lasts days"),
