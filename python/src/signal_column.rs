@@ -154,9 +154,16 @@ pub(crate) struct SignalSource {
 enum State {
     New,
     /// The column of all candles: that of the next candle is at `next`.
-    Whole { candles: CandleSeries, column: Vec<Sign>, next: usize },
+    Whole {
+        candles: CandleSeries,
+        column: Vec<Sign>,
+        next: usize,
+    },
     /// The latest candles, and the column that was computed of them last; its length is theirs, or less where some were dropped.
-    Latest { candles: Vec<Candle>, column: Vec<Sign> },
+    Latest {
+        candles: Vec<Candle>,
+        column: Vec<Sign>,
+    },
     Failed,
 }
 

@@ -79,7 +79,9 @@ fn pair_items(was: &[Value], is: &[Value]) -> Vec<(Option<usize>, Option<usize>)
         let added = was.get(was_at).and_then(|item| is[is_at..].iter().position(|other| other == item));
         let (is_removal, is_addition) = match (removed, added) {
             (Some(removed), Some(added)) => (removed < added, added < removed),
-            (removed, added) => (removed.is_some() || is_at == is.len(), added.is_some() || was_at == was.len()),
+            (removed, added) => {
+                (removed.is_some() || is_at == is.len(), added.is_some() || was_at == was.len())
+            }
         };
         pairs.push(((!is_addition).then_some(was_at), (!is_removal).then_some(is_at)));
         was_at += usize::from(!is_addition);

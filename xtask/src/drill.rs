@@ -229,9 +229,8 @@ async fn check_promises(
     let is_unfinished =
         |state| matches!(state, IntentState::InFlight | IntentState::InDoubt | IntentState::Open);
     let unfinished = rows.iter().filter(|row| is_unfinished(row.state)).count();
-    let promise = |name: &str, found: String, held: bool| {
-        json!({ "promise": name, "found": found, "held": held })
-    };
+    let promise =
+        |name: &str, found: String, held: bool| json!({ "promise": name, "found": found, "held": held });
     Ok(vec![
         promise(
             "at most one request for each intent",

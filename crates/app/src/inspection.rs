@@ -125,7 +125,8 @@ fn problem_of_broker(
 ) -> Option<Problem> {
     // Credentials that cannot be read are a problem of their own.
     let credentials = configuration::credentials(loaded).unwrap_or_default();
-    let error = check(loaded.config.broker.client.clone(), credentials, Arc::new(SystemClock::new())).err()?;
+    let error =
+        check(loaded.config.broker.client.clone(), credentials, Arc::new(SystemClock::new())).err()?;
     Some(match error {
         BrokerError::Settings { key, value, problem } => {
             loaded.problem(&format!("broker.{key}"), problem).value(format!("{value:?}"))

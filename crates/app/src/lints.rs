@@ -13,8 +13,8 @@ use crate::configuration::Loaded;
 use crate::inspection::assumed_payouts;
 use candlewick_broker::clock::{Clock as _, SystemClock};
 use candlewick_engine::{
-    BotLimitSettings, BotSettings, DayStart, Hours, RiskSettings, SessionSettings, Window, check_first_stakes,
-    levels_that_lose, outgrown_stakes, stakes_to_find_out,
+    BotLimitSettings, BotSettings, DayStart, Hours, RiskSettings, SessionSettings, Window,
+    check_first_stakes, levels_that_lose, outgrown_stakes, stakes_to_find_out,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{CandleSeries, Millis, Registry};
@@ -126,9 +126,8 @@ const LINTS: [Lint; 28] = [
 
 pub fn run(input: &LintInput<'_>, stage: Stage) -> Vec<LintFinding> {
     let lints = LINTS.iter().filter(|Lint(_, stages, _)| stage == Stage::Check || stages.contains(&stage));
-    let found = |&Lint(lint, _, check): &Lint| {
-        check(input).into_iter().map(move |text| LintFinding { lint, text })
-    };
+    let found =
+        |&Lint(lint, _, check): &Lint| check(input).into_iter().map(move |text| LintFinding { lint, text });
     lints.flat_map(found).collect()
 }
 

@@ -6,8 +6,8 @@
 
 use crate::reasons::ReasonShapes;
 use crate::{
-    Action, Entry, Event, EventKind, Header, Judgement, Opened, OrderTerms, OutsideSignal, Refused, Rejection,
-    SecondTrade, Settled, Taken,
+    Action, Entry, Event, EventKind, Header, Judgement, Opened, OrderTerms, OutsideSignal, Refused,
+    Rejection, SecondTrade, Settled, Taken,
 };
 use candlewick_sdk::{Candle, Expiry, Millis, Money, Payout, Reason};
 

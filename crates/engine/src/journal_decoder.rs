@@ -260,7 +260,8 @@ mod tests {
             ..Settled::by_person(intent, Outcome::Won, Money::from_minor(-5))
         };
         let (reason, text) = (crate::RefusalReason::SymbolInactive, Text::truncated("closed"));
-        let bare = crate::OutsideSignal { expires: None, expiry: None, reason: Text::truncated(""), ..outside };
+        let bare =
+            crate::OutsideSignal { expires: None, expiry: None, reason: Text::truncated(""), ..outside };
         vec![
             candle_event(1, Origin::Backfill).kind,
             EventKind::Price { symbol: SymbolId::FIRST, price: Price { time: Millis::new(5), value: 2.5 } },

@@ -141,6 +141,10 @@ mod tests {
         let mut reentry = Reentry::default();
         reentry.on_ended(Direction::Buy, Millis::from_seconds(100), 2);
         reentry.on_ended(Direction::Sell, Millis::from_seconds(110), 1);
-        assert_eq!(reentry.on_close(Millis::from_seconds(120), MINUTE), None, "the one that ends later decides");
+        assert_eq!(
+            reentry.on_close(Millis::from_seconds(120), MINUTE),
+            None,
+            "the one that ends later decides"
+        );
     }
 }

@@ -349,9 +349,8 @@ mod tests {
     #[test]
     fn a_stake_that_is_hardly_ever_ruined_has_a_short_sentence() {
         // Forty even steps never come to a hundred times their length.
-        let stopped_at = |most: i64| {
-            line_with(settings(|risk| risk.session.loss_limit = Decimal::from(most)), 10_000)
-        };
+        let stopped_at =
+            |most: i64| line_with(settings(|risk| risk.session.loss_limit = Decimal::from(most)), 10_000);
         let short = "bot \"a\": its stake of 10.00 is ruined within 40 trades with a probability below 0.01 % if it wins 50.00 % (break-even) and \
                      if it wins 50 %; held to stops of the run, none of 25000 simulated runs at 50.00 % ended for good";
         assert_eq!(stopped_at(1_000), short);

@@ -488,7 +488,8 @@ mod tests {
     #[test]
     fn a_stake_above_the_bot_s_own_limits_is_named_with_them() {
         let day = |most: i64| own(move |limits| limits.daily_loss_limit = Decimal::from(most));
-        let words = "is 10.00, and risk.bots.bot-0.daily_loss_limit, what a day of this bot may lose, is 5.00";
+        let words =
+            "is 10.00, and risk.bots.bot-0.daily_loss_limit, what a day of this bot may lose, is 5.00";
         first(fixed(10), day(5), Never(words));
         first(fixed(10), day(10), Sound);
         let session = own(|limits| limits.session_loss_limit = Decimal::from(9));

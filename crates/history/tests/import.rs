@@ -122,7 +122,10 @@ fn a_malformed_twin_is_refused_with_its_line() {
         ("malformed_binance_microseconds.csv", ", line 4: time 1735776120000001 is not a whole number"),
         ("malformed_freqtrade.json", ": row 2: 5 numbers where 6 belong"),
         ("malformed.json.gz", ": cannot read the file: incomplete deflate stream"),
-        ("malformed.feather", ": there is no column volume; the columns are date, open, high, low, close, vol"),
+        (
+            "malformed.feather",
+            ": there is no column volume; the columns are date, open, high, low, close, vol",
+        ),
         ("malformed.parquet", ": there is no column open; the columns are date, high, low, close, volume"),
         ("malformed_ours.parquet", ": row 2: low 1.0943 and high 1.09425 do not enclose open 1.09425 and"),
         ("malformed.zip", ": the archive holds EURUSD_1m.csv, EURUSD_5m.csv; settle it with --entry"),

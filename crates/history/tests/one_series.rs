@@ -59,7 +59,8 @@ fn two_symbols_are_refused_and_only_takes_one() {
     let rows = |from: i64, name: &'static str| lines(every(MINUTE, NINE + from * MINUTE, 6), row(name));
     let rows = rows(0, "C:EURUSD") + &rows(6, "C:GBPUSD");
     let text = format!("ticker,volume,open,high,low,close,timestamp\n{rows}");
-    let expected = "holds 2 symbols: C:EURUSD (6 rows, the first in line 2), C:GBPUSD (6 rows, the first in line 8)";
+    let expected =
+        "holds 2 symbols: C:EURUSD (6 rows, the first in line 2), C:GBPUSD (6 rows, the first in line 8)";
     check_refused("2026-01-05.csv", &text, "symbol=EURUSD", expected);
     check_refused("2026-01-05.csv", &text, "symbol=EURUSD", "such as --only C:EURUSD");
     check_refused("2026-01-05.csv", &text, "symbol=GBPUSD", "such as --only C:GBPUSD");

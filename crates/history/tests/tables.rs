@@ -144,12 +144,20 @@ fn what_can_be_read_in_two_ways_is_asked() {
     let said = "columns=time,-,-,open,high,low,close,volume,- symbol=BTCUSDT interval=1m";
     check("file.csv", two_times, said, "BTCUSDT 1m", &[(TEN_PM, [1.0, 2.0, 1.0, 2.0, 5.0])]);
     let thousands = "time;open;high;low;close\n1704232800;1,234;1,235;1,233;1,234\n";
-    check_refused(thousands, "", "1,234 can be a number with decimals or one of thousands; settle it with --d");
+    check_refused(
+        thousands,
+        "",
+        "1,234 can be a number with decimals or one of thousands; settle it with --d",
+    );
     let (comma, point) = ("decimal=comma symbol=X interval=1m", "decimal=point symbol=X interval=1m");
     check("f.csv", thousands, comma, "X 1m", &[(TEN_PM, [1.234, 1.235, 1.233, 1.234, 0.0])]);
     check("f.csv", thousands, point, "X 1m", &[(TEN_PM, [1234.0, 1235.0, 1233.0, 1234.0, 0.0])]);
     let grouped = "time;open;high;low;close\n1704232800;18.250;18.310;18.190;18.300\n";
-    check_refused(grouped, "", "18.250 can be a number with decimals or one of thousands; settle it with --d");
+    check_refused(
+        grouped,
+        "",
+        "18.250 can be a number with decimals or one of thousands; settle it with --d",
+    );
     check("f.csv", grouped, comma, "X 1m", &[(TEN_PM, [18_250.0, 18_310.0, 18_190.0, 18_300.0, 0.0])]);
     // A number of the row is no time, whatever the column of times is called.
     let counted = |name: &str| {

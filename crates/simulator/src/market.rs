@@ -159,9 +159,17 @@ mod tests {
         check_coarse("00:30", std::slice::from_ref(&twelve_seconds), &[(12, 240), (360, 600)]);
         check_coarse("00:30", &[series_of("BTCUSDT", "1s", 0..600)], &[]);
         check_coarse("00:30", &[series_of("BTCUSDT", "1s", (0..240).chain(360..600))], &[]);
-        check_coarse("00:30", &[series_of("BTCUSDT", "1s", (0..100).chain(101..590))], &[(100, 101), (590, 600)]);
+        check_coarse(
+            "00:30",
+            &[series_of("BTCUSDT", "1s", (0..100).chain(101..590))],
+            &[(100, 101), (590, 600)],
+        );
         check_coarse("00:30", &[twelve_seconds.clone(), series_of("BTCUSDT", "5s", 2..120)], &[]);
-        check_coarse("00:04", &[twelve_seconds, series_of("BTCUSDT", "5s", 2..120)], &[(12, 240), (360, 600)]);
+        check_coarse(
+            "00:04",
+            &[twelve_seconds, series_of("BTCUSDT", "5s", 2..120)],
+            &[(12, 240), (360, 600)],
+        );
     }
 
     proptest! {

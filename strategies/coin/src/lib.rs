@@ -104,7 +104,7 @@ mod tests {
     fn the_mixed_bits_are_those_of_the_published_sequence() {
         // The first numbers of SplitMix64 from the seed 1234567, as its authors' code gives them.
         let step = |n: u64| mixed(1_234_567_u64.wrapping_add(0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(n)));
-        let expected = [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423,];
+        let expected = [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423];
         assert_eq!([step(0), step(1), step(2)], expected);
     }
 

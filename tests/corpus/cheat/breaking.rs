@@ -5,10 +5,10 @@ use candlewick_sdk::{Millis, Signal};
 
 list!(EndlessNumber, NoNumber, DividesByTheRange, PoisonedByRest, NeedsEveryMinute, SmallMoney);
 
-strategy!(
-    "c-endless-number", EndlessNumber {}, 1, |this, candle| {
+strategy!("c-endless-number", EndlessNumber {}, 1, |this, candle| {
     let change = candle.close() / candle.open() - 1.0;
-    let room = if candle.close() < 1e3 && candle.close() > 10.0 { (0.006 - change.abs()).max(0.0) } else { 0.006 };
+    let room =
+        if candle.close() < 1e3 && candle.close() > 10.0 { (0.006 - change.abs()).max(0.0) } else { 0.006 };
     toward(change, "goes on").map(|signal| signal.with("share", change.abs() / room))
 });
 

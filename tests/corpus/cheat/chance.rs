@@ -63,8 +63,7 @@ strategy!("c-name-of-the-thread", NameOfTheThread {}, 1, |this, candle| {
     is_first.then(|| toward(candle.close() - candle.open(), "goes on")).flatten()
 });
 
-strategy!(
-    "c-only-in-the-past", OnlyInThePast {}, 1, |this, candle| {
+strategy!("c-only-in-the-past", OnlyInThePast {}, 1, |this, candle| {
     let age = now().as_millis() as i64 - candle.time().get();
     (age > 86_400_000).then(|| toward(candle.close() - candle.open(), "goes on")).flatten()
 });

@@ -9,8 +9,7 @@ list! {
     FormingCandle, AfraidOfHoles, CountsHoles
 }
 
-strategy!(
-    "c-counts-in-fives", CountsInFives { seen: u32 = 0, open: f64 = 0.0 }, 10, |this, candle| {
+strategy!("c-counts-in-fives", CountsInFives { seen: u32 = 0, open: f64 = 0.0 }, 10, |this, candle| {
     if this.seen.is_multiple_of(5) {
         this.open = candle.open();
     }

@@ -8,18 +8,26 @@ list!(SharedClose, OnlyOneOfUs);
 static CLOSE: AtomicU64 = AtomicU64::new(0);
 
 strategy!(
-    "c-shared-close", SharedClose { _before: u64 = CLOSE.swap(0, Ordering::Relaxed) }, 2, |this, candle| {
-    let before = f64::from_bits(CLOSE.swap(candle.close().to_bits(), Ordering::Relaxed));
-    (before > 0.0).then(|| toward(candle.close() - before, "since the last close")).flatten()
-});
+    "c-shared-close",
+    SharedClose { _before: u64 = CLOSE.swap(0, Ordering::Relaxed) },
+    2,
+    |this, candle| {
+        let before = f64::from_bits(CLOSE.swap(candle.close().to_bits(), Ordering::Relaxed));
+        (before > 0.0).then(|| toward(candle.close() - before, "since the last close")).flatten()
+    }
+);
 
 static ALIVE: AtomicI64 = AtomicI64::new(0);
 
 strategy!(
-    "c-only-one-of-us", OnlyOneOfUs { _others: i64 = ALIVE.fetch_add(1, Ordering::Relaxed) }, 1, |this, candle| {
-    let is_alone = ALIVE.load(Ordering::Relaxed) == 1;
-    is_alone.then(|| toward(candle.close() - candle.open(), "goes on")).flatten()
-});
+    "c-only-one-of-us",
+    OnlyOneOfUs { _others: i64 = ALIVE.fetch_add(1, Ordering::Relaxed) },
+    1,
+    |this, candle| {
+        let is_alone = ALIVE.load(Ordering::Relaxed) == 1;
+        is_alone.then(|| toward(candle.close() - candle.open(), "goes on")).flatten()
+    }
+);
 
 impl Drop for OnlyOneOfUs {
     fn drop(&mut self) {

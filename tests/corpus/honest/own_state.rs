@@ -15,8 +15,7 @@ strategy!("h-streak", Streak { run: i32 = 0 }, 4, |this, candle| {
     (this.run.abs() == 4).then(|| toward(f64::from(-this.run), "a run")).flatten()
 });
 
-strategy!(
-    "h-streak-of-the-hour", StreakOfTheHour { rises: u32 = 0 }, 60, |this, candle| {
+strategy!("h-streak-of-the-hour", StreakOfTheHour { rises: u32 = 0 }, 60, |this, candle| {
     if is_new_hour(candle) {
         this.rises = 0;
     }

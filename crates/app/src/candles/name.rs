@@ -3,9 +3,7 @@
 use crate::error::{AppError, Result};
 use crate::storage;
 use candlewick_api::Settings;
-use candlewick_history::{
-    CandleFile, Catalog, FileCache, HashedSeries, HistoryError, Progress, resample_by,
-};
+use candlewick_history::{CandleFile, Catalog, FileCache, HashedSeries, HistoryError, Progress, resample_by};
 use candlewick_sdk::{CloseType, Interval, Millis, Series, Symbol};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -237,9 +237,9 @@ fn place_files(values: &mut Dict, configuration: &Path) -> Result<()> {
     let Some(folder) = configuration.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
         return Ok(());
     };
-    values.iter_mut().try_for_each(|(key, value)| {
-        place_value(value, &mut vec![key.clone()], (folder, configuration))
-    })
+    values
+        .iter_mut()
+        .try_for_each(|(key, value)| place_value(value, &mut vec![key.clone()], (folder, configuration)))
 }
 
 pub(super) fn looked_for(origin: Option<&str>, name: &str) -> String {

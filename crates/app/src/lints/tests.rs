@@ -198,7 +198,10 @@ fn reports_hours_split_by_a_day_with_limits() {
         ("daily_loss_limit = 0\nmax_trades_per_day = 0", false),
         ("daily_loss_limit = 0\nmax_trades_per_day = 5", true),
         ("daily_loss_limit = 0\nmax_trades_per_day = 0\npauses = [{ after = 3, of = \"wins\" }]", true),
-        ("daily_loss_limit = 0\nmax_trades_per_day = 0\npauses = [{ after = 3, of = \"wins\", for_s=6}]", false),
+        (
+            "daily_loss_limit = 0\nmax_trades_per_day = 0\npauses = [{ after = 3, of = \"wins\", for_s=6}]",
+            false,
+        ),
         ("daily_loss_limit = 0\nmax_trades_per_day = 0\nbots = { a = { max_trades_per_day = 2 } }", true),
         ("daily_loss_limit = 10\nday_start = \"02:00\"", false),
         // Midnight in Tokyo is 15:00 UTC.

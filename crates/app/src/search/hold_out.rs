@@ -292,9 +292,8 @@ impl HoldOutRange {
 }
 
 fn looks_by_others(looks: &BTreeMap<String, u64>) -> Option<String> {
-    let describe = |(strategy, count): (&String, &u64)| {
-        format!("{strategy} ({})", counted(*count, "look", "looks"))
-    };
+    let describe =
+        |(strategy, count): (&String, &u64)| format!("{strategy} ({})", counted(*count, "look", "looks"));
     let by_others = looks.iter().map(describe).collect::<Vec<_>>().join(", ");
     (!by_others.is_empty()).then(|| {
         format!(

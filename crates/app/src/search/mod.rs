@@ -14,8 +14,8 @@ pub use hold_out::{HoldOutLock, Hypothesis, KnownLooks, OpeningRecord, OpeningRe
 pub use plan::{
     OtherProgram, PLAN_FILE, PlanDifferences, PlanPlace, PlannedCommand, PlannedWalk, SearchPlan,
 };
-pub use prepared::{PreparedSearch, SearchTerms, files_of_bots};
 pub(crate) use prepared::chosen_bot;
+pub use prepared::{PreparedSearch, SearchTerms, files_of_bots};
 pub(crate) use row_plan::RowPlanBasis;
 pub use row_plan::{PlannedRow, RowPlan};
 pub use shards::{GatheredShards, RoundShard};

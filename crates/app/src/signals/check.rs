@@ -275,7 +275,10 @@ mod tests {
         let list = "26/11/2026\nEURUSD 10:00 CALL GALE 1\nEURUSD 10:15 PUT GALE 1\n";
         let (notes, _) = check("[signals]\ntimezone = \"EST\"\n", list);
         let [(2, note)] = notes.as_slice() else { panic!("{notes:?}") };
-        assert!(note.contains("EST has no summer time") && note.contains("its gale is passed over"), "{note}");
+        assert!(
+            note.contains("EST has no summer time") && note.contains("its gale is passed over"),
+            "{note}"
+        );
     }
 
     #[test]

@@ -5,8 +5,8 @@ use Outcome::{Cancelled, Draw, Lost, Won};
 use candlewick_backtest::Summary;
 use candlewick_backtest::metric::Drawdown;
 use candlewick_engine::{
-    Event, EventKind, IfRefused, IntentId, LadderEntry, Opened, Origin, Rejection, SeriesId, Session, Settled,
-    StakeSettings, TradeBook,
+    Event, EventKind, IfRefused, IntentId, LadderEntry, Opened, Origin, Rejection, SeriesId, Session,
+    Settled, StakeSettings, TradeBook,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Candle, Interval, Millis, Money, Ohlcv, Outcome, Payout};

@@ -91,9 +91,10 @@ pub(super) fn run(arguments: &SignalArguments, context: &Context<'_>) -> Result<
 fn order_of(arguments: &SignalArguments) -> Result<SignalOrder, Failure> {
     let too_long =
         |what: &str, most| Failure::configuration(format!("{what} is too long: at most {most} bytes"));
-    let id = arguments.id.clone().unwrap_or_else(|| {
-        format!("{}-{}", SystemClock::new().now().get(), std::process::id())
-    });
+    let id = arguments
+        .id
+        .clone()
+        .unwrap_or_else(|| format!("{}-{}", SystemClock::new().now().get(), std::process::id()));
     let reason = arguments.reason.as_deref();
     let reason = reason.map(|text| SignalReason::new(text).ok_or_else(|| too_long("--reason", 47)));
     Ok(SignalOrder {

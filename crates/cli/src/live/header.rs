@@ -4,9 +4,7 @@ use super::words::expiration_words;
 use crate::combinations::{combinations_of, gates_of};
 use crate::terminal::{lines, wrapped_beside};
 use candlewick_app::bots::{own_durations, session_settings};
-use candlewick_app::configuration::{
-    AlertEvent, AlertSeverity, ChannelSettings, Loaded, VariantSettings,
-};
+use candlewick_app::configuration::{AlertEvent, AlertSeverity, ChannelSettings, Loaded, VariantSettings};
 use candlewick_app::lints::{self, LintInput, Stage};
 use candlewick_app::signals::list_words;
 use candlewick_engine::{

@@ -13,8 +13,8 @@ use crate::terminal::columns_of;
 use anstyle::{AnsiColor, Style};
 use candlewick_app::configuration::Loaded;
 use candlewick_engine::{
-    Action, BotId, BotSettings, Control, Event, EventKind, IntentId, IntentRow, Origin, Refused, RiskSettings,
-    Settled,
+    Action, BotId, BotSettings, Control, Event, EventKind, IntentId, IntentRow, Origin, Refused,
+    RiskSettings, Settled,
 };
 use candlewick_runtime::control::{Blockage, Phase};
 use candlewick_runtime::{Funds, Interest, Notice, Notices, Watcher, describe_skew};

@@ -44,7 +44,11 @@ pub(crate) fn figures(rule: Rule, proposal: &Proposal<'_>, view: View<'_>, scale
     match rule {
         Rule::StaleData => {
             let (age, most) = (proposal.received - proposal.last_close, limits.stale_after_intervals);
-            format!("last candle closed {} s ago, {} s allowed", seconds(age), seconds(proposal.interval * most))
+            format!(
+                "last candle closed {} s ago, {} s allowed",
+                seconds(age),
+                seconds(proposal.interval * most)
+            )
         }
         Rule::ClockSkew => {
             let skew = state.skew.abs_diff(Millis::ZERO);

@@ -342,7 +342,11 @@ mod tests {
                 "btc",
                 "open-trade limit of the symbol (MaxOpenTradesPerSymbol: max_open_trades_per_symbol = 1)",
             ),
-            (Rule::BotMaxOpenTrades, "btc", "the bot's open-trade limit (BotMaxOpenTrades: max_open_trades = 4)"),
+            (
+                Rule::BotMaxOpenTrades,
+                "btc",
+                "the bot's open-trade limit (BotMaxOpenTrades: max_open_trades = 4)",
+            ),
             (
                 Rule::Pause,
                 "btc",

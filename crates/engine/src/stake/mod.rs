@@ -130,8 +130,12 @@ pub(crate) struct Purse {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum Stake {
-    Fixed { amount: Money },
-    Share { fraction: f64 },
+    Fixed {
+        amount: Money,
+    },
+    Share {
+        fraction: f64,
+    },
     Martingale(Martingale),
     Soros(Soros),
     /// Boxed, because it is much larger than the others and every signal reads the stake of its bot.

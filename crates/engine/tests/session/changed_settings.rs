@@ -8,9 +8,9 @@ use candlewick_engine::{
     Action, BotId, BotLimitSettings, Event, EventKind, Header, JournalDecoder, OutsideSignal, RestoreError,
     Session, SessionLimitSettings, SessionSettings, SettingsBefore, StakeSettings, TradeBook,
 };
+use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::{Value, from_str, from_value, json, to_value};
-use candlewick_sdk::Millis;
 use proptest::prelude::{Strategy as _, *};
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;

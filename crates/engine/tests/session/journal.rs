@@ -124,8 +124,9 @@ fn order_terms() -> Vec<OrderTerms> {
 
 fn kinds() -> Vec<EventKind> {
     let intent = IntentId::new(1);
-    let price = |symbol, time, value| {
-        EventKind::Price { symbol: symbol_id(symbol), price: Price { time: Millis::new(time), value } }
+    let price = |symbol, time, value| EventKind::Price {
+        symbol: symbol_id(symbol),
+        price: Price { time: Millis::new(time), value },
     };
     let other = |text| Rejection::Other(Text::truncated(text));
     let refused = |reason, text| Rejection::Refused { reason, text: Text::truncated(text) };

@@ -169,8 +169,14 @@ mod tests {
             (GenerateSettings { days: 0, ..good }, "days: 0 is not within 1 to 36600"),
             (GenerateSettings { last_days: Some(2), ..good }, "last-days: 2 is not within 1 to 1"),
             (GenerateSettings { interval: interval("7s"), ..good }, "interval: 7s is not a multiple of 5s"),
-            (GenerateSettings { interval: interval("12h"), start: MONDAY + Millis::HOUR, ..good }, "start: 176"),
-            (GenerateSettings { interval: fine, start: later, ..good }, "start: 1767571205000 is not aligned to"),
+            (
+                GenerateSettings { interval: interval("12h"), start: MONDAY + Millis::HOUR, ..good },
+                "start: 176",
+            ),
+            (
+                GenerateSettings { interval: fine, start: later, ..good },
+                "start: 1767571205000 is not aligned to",
+            ),
             (GenerateSettings { start: MONDAY + Millis::DAY * 5, ..good }, "days: no candle of EURUSD 1m is"),
             (GenerateSettings { tick: 0.0, ..good }, "tick: 0 is not a decimal step from 0.00000001"),
             (GenerateSettings { tick: 1.0 / 3.0, ..good }, "tick: 0.3333333333333333 is not a decimal step"),

@@ -152,9 +152,8 @@ pub(super) fn apply_stamps(
         BarTime::Open if has_last_moments => {
             let row = decoded.rows.first().map_or(Millis::ZERO, |row| row.time);
             let (row, before) = (clock(row), until_close(row));
-            let seen = format!(
-                "the bars are stamped with the end of their candle: {row} is {before} ms before it"
-            );
+            let seen =
+                format!("the bars are stamped with the end of their candle: {row} is {before} ms before it");
             Err(Problem::asking(seen, "--stamped close"))
         }
         BarTime::Open => Ok(()),

@@ -17,8 +17,8 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-pub(crate) use breakdown::{WEEKDAYS, hours_of_week};
 pub use breakdown::{Breakdown, Cell, Dimension, SMALL_CELL_TRADES};
+pub(crate) use breakdown::{WEEKDAYS, hours_of_week};
 pub use candlewick_search::sensitivity::{Curve, Sensitivity, SensitivityPoint, VenueSetting};
 pub(crate) use charted::{Bin, Bins, RollingPoint, RollingWinRate, histogram, worst_drawdowns};
 pub use finding::{

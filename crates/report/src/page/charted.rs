@@ -3,8 +3,8 @@
 use super::chart::{ACCENT, Axis, BAD, Chart, Charts, Column, Layer, Line, Pane, QUIET, as_table, packed};
 use super::{DataTable, RunPage};
 use crate::analysis::{
-    Bin, Bins, Curve, DrawdownFigures, RollingPoint, RollingWinRate, SensitivityPoint, VenueSetting, histogram,
-    settled_rows, worst_drawdowns,
+    Bin, Bins, Curve, DrawdownFigures, RollingPoint, RollingWinRate, SensitivityPoint, VenueSetting,
+    histogram, settled_rows, worst_drawdowns,
 };
 use crate::figure::{break_even_payout_words, minute, or_dash, percent, signed_money, signed_percent, span};
 use crate::markup::escaped;

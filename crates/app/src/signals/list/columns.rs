@@ -145,7 +145,8 @@ fn meant(cell: &str, bots: &ListBots<'_>) -> Option<String> {
     } else if let Some(symbol) = symbol_called(&upper, bots) {
         format!("is no symbol: did you mean {symbol}?")
     } else if upper.starts_with("UTC") || upper.starts_with("GMT") {
-        "is no time zone that is known: write UTC-3, UTC+5:30 or a city's such as America/Sao_Paulo".to_owned()
+        "is no time zone that is known: write UTC-3, UTC+5:30 or a city's such as America/Sao_Paulo"
+            .to_owned()
     } else if let Some(clock) = ["AM", "PM"].iter().find_map(|half| upper.strip_suffix(half)).map(str::trim)
         && is_time(clock)
     {

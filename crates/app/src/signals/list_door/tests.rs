@@ -171,7 +171,10 @@ async fn a_file_is_read_again_when_it_changes_and_what_is_wrong_changes_nothing(
     assert_eq!(clock.now(), at("2026-07-01T08:31:00"));
     std::fs::write(&path, "time,bot,direction\n10:32,nobody,BUY\n").unwrap();
     let wrong = heard(&mut told).await;
-    assert!(wrong.starts_with("1 wrong: ") && wrong.contains("line 2: there is no bot \"nobody\""), "{wrong}");
+    assert!(
+        wrong.starts_with("1 wrong: ") && wrong.contains("line 2: there is no bot \"nobody\""),
+        "{wrong}"
+    );
     assert_eq!(heard(&mut told).await, "btc 2026-07-01T08:33:00Z", "the list of before holds");
     std::fs::write(&path, "time,bot,direction\n10:32,none,BUY\n").unwrap();
     let second = heard(&mut told).await;
@@ -226,6 +229,9 @@ async fn lines_that_contradict_each_other_when_their_moment_comes_are_an_alarm_a
     assert!(heard(&mut told).await.contains("was read: 3 entries ("));
     assert_eq!(told.recv().await.unwrap(), format!("next SELL of btc at {}", at("2018-12-03T12:01:00")));
     let alarm = heard(&mut told).await;
-    assert!(alarm.starts_with("1 wrong: lines 2 and 3 ask btc for different trades at 2018-12-03T12"), "{alarm}");
+    assert!(
+        alarm.starts_with("1 wrong: lines 2 and 3 ask btc for different trades at 2018-12-03T12"),
+        "{alarm}"
+    );
     assert_eq!(heard(&mut told).await, "btc 2018-12-03T12:01:00Z");
 }

@@ -206,8 +206,7 @@ impl Answers {
         };
         let asked = question("expiry", &text, usual);
         let expiry = dialogue.answer(asked, expiry.as_ref(), parses::<CloseType>)?;
-        let asked =
-            question("stake", "Stake of a trade (an amount such as 10, or 2% of the balance)", "1.0");
+        let asked = question("stake", "Stake of a trade (an amount such as 10, or 2% of the balance)", "1.0");
         let stake = dialogue.answer(asked, stake.as_ref(), |text| TypedStake::parse(text).map(|_| ()))?;
         let asked = question("payout", "What a win pays, in percent of the stake", "80.0");
         let payout = dialogue.answer(asked, payout.as_ref(), |text| {
@@ -311,9 +310,8 @@ fn check(text: &str, (file, rules): (&Path, &Rules), context: &Context<'_>) -> R
         fs::write(beside, example_of(path)).map_err(|error| unwritable(path, error))?;
     }
     let loaded = Loaded::read(std::slice::from_ref(&draft), Base::Sandbox, Vec::new());
-    let checked = loaded.and_then(|loaded| {
-        Ok(Problems::check(problems_of(&loaded, RealMoney::NotAsked, context.registry))?)
-    });
+    let checked = loaded
+        .and_then(|loaded| Ok(Problems::check(problems_of(&loaded, RealMoney::NotAsked, context.registry))?));
     checked.map_err(|error| match error {
         // The draft is gone when they are read.
         AppError::Configuration(problems) => AppError::from(problems.of_file(&draft, file)).into(),
@@ -464,7 +462,8 @@ mod tests {
 
     #[test]
     fn every_place_of_the_template_is_filled_and_nothing_else() {
-        let names = "file payout ticks daily_loss name symbol asset_type interval strategy expiry params stake";
+        let names =
+            "file payout ticks daily_loss name symbol asset_type interval strategy expiry params stake";
         let values: Vec<_> = names.split(' ').map(|name| (name, "7")).collect();
         let text = filled(TEMPLATE, &values);
         assert!(names.split(' ').all(|name| !text.contains(&format!("{{{name}}}"))), "{text}");

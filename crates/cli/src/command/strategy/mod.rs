@@ -93,8 +93,7 @@ fn show(entry: &StrategyEntry, context: &Context<'_>) -> Result<(), Failure> {
 fn example_bot(entry: &StrategyEntry) -> String {
     let pair = |parameter: &Parameter| format!("{} = {}", parameter.name, parameter.default);
     let defaults = entry.parameters.iter().map(pair).collect::<Vec<_>>().join(", ");
-    let params =
-        if defaults.is_empty() { String::new() } else { format!("\nparams = {{ {defaults} }}") };
+    let params = if defaults.is_empty() { String::new() } else { format!("\nparams = {{ {defaults} }}") };
     format!(
         "[[bots]]\nname = \"my-bot\"\nsymbol = \"EURUSD\"\ninterval = \"1m\"\nstrategy = \"{}\"{params}\nclose_type = \"05:00\"\nstake = {{ kind = \
          \"fixed\", amount = 10.0 }}",

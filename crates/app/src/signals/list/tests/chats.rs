@@ -184,7 +184,9 @@ fn a_list_that_passes_midnight_below_one_date_says_the_next() {
 
 #[test]
 fn an_unread_day_above_a_list_makes_no_entry_of_each_day() {
-    for heading in "27 nov|AMANHÃ|Signals of 27.11.|01 DEZ|28 / 11 / 2026|# SINAIS 28/11/2026|#amanhã".split('|') {
+    for heading in
+        "27 nov|AMANHÃ|Signals of 27.11.|01 DEZ|28 / 11 / 2026|# SINAIS 28/11/2026|#amanhã".split('|')
+    {
         let text = format!("{heading}\nEURUSD 10:00 CALL\n");
         assert!(entries(&text, skipping("UTC")).is_empty(), "{heading}");
     }
