@@ -14,13 +14,7 @@ mod doubt;
 mod lag;
 
 #[cfg(test)]
-mod model;
-#[cfg(test)]
-mod properties;
-#[cfg(test)]
-mod scenarios;
-#[cfg(test)]
-mod testing;
+mod tests;
 
 pub(crate) use conclusion::{WalletView, sums_of};
 pub use doubt::latest_close;
@@ -28,7 +22,7 @@ pub(crate) use doubt::{Decided, Decision, Doubt, Resolution, Undecidable, Why, e
 pub(crate) use lag::{Accepted, LONGEST as LONGEST_LIST_LAG, LagMeter};
 
 #[cfg(test)]
-pub(crate) use testing::{order as order_of_tests, report as report_of_tests};
+pub(crate) use tests::testing::{self, order as order_of_tests, report as report_of_tests};
 
 pub(crate) use claimed::{Claimed, hash_of};
 

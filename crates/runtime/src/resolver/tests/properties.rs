@@ -1,7 +1,7 @@
 //! Property tests of the resolver: invariants for any requests and any list.
 
 use super::model::{Habits, Owner, Requested, Run, name};
-use super::{Resolution, Why};
+use crate::resolver::{Resolution, Why};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Direction, Millis};
 use proptest::prelude::*;

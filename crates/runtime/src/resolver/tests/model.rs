@@ -1,7 +1,7 @@
 //! Test venue whose trade list lags, shuffles, repeats and shifts, with a run of the resolver.
 
 use super::testing;
-use super::{Claimed, Doubt, Known, LagMeter, Resolution, Resolver, WalletView};
+use crate::resolver::{Claimed, Doubt, Known, LagMeter, Resolution, Resolver, WalletView};
 use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::rust_decimal::Decimal;

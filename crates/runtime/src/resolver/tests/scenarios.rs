@@ -3,7 +3,7 @@
 mod others;
 
 use super::testing::{doubt, listing, report};
-use super::{
+use crate::resolver::{
     Claimed, Decided, Decision, Doubt, Known, LagMeter, Resolution, Resolver, Undecidable, WalletView, Why,
 };
 use candlewick_broker::{Account, Reported, TradeListing, TradeReport};
