@@ -11,10 +11,8 @@ use std::sync::LazyLock;
 
 const COLUMNS: usize = 8;
 
-/// Inserts for fixed numbers of lines, so that few statements are prepared.
-///
-/// Opening a trade waits for two lines, its candle and its intent. Each statement is a round trip
-/// to the driver's thread, so both go into one.
+/// Inserts for fixed numbers of lines, so that few statements are prepared. Opening a trade waits for two
+/// lines, its candle and its intent, and each statement is a round trip to the driver's thread.
 static INSERTS: LazyLock<[Insert; 5]> = LazyLock::new(|| [64, 8, 4, 2, 1].map(Insert::of));
 
 struct Insert {

@@ -21,7 +21,6 @@ const COMMIT: usize = 5_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compaction {
     pub of: Head,
-    /// Venue time from which candles and polls are retained.
     pub since: Millis,
     pub candles: u64,
     /// Number of omitted exchanges without an intent: too old, or not sealed.
@@ -59,11 +58,8 @@ impl CompactedCopy {
     }
 }
 
-/// Copies a journal without old lines. Nothing may write to it meanwhile.
-///
-/// Omitted are candles, and exchanges without an intent, that are older than `keep` at the last
-/// line, and all snapshots. All other lines keep their order and content, in a new hash chain. The
-/// original is verified first and not changed.
+/// Copies an idle journal without snapshots, and without candles and exchanges of no intent older than `keep`
+/// at its end, in a new chain. The original is verified first.
 pub async fn compact(url: &JournalUrl, to: &Path, keep: Millis) -> Result<CompactedCopy, JournalError> {
     let mut reader = Reader::open(url).await?;
     let head = reader.head().await?;
@@ -129,9 +125,7 @@ impl Reader {
     }
 }
 
-/// Copies a journal file to a new file.
-///
-/// The copy has no holder and is verified before it gets its name.
+/// Copies a journal file to a new file. The copy has no holder and is verified before it gets its name.
 pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<Verified, JournalError> {
     if url.file().is_none() {
         return Err(JournalError::OnServer { url: url.to_string() });

@@ -27,11 +27,8 @@ pub(crate) struct Claim<'a> {
 }
 
 impl Claim<'_> {
-    /// Returns whether the lease may be taken.
-    ///
-    /// Holding the file lock proves that a previous holder under this kernel has ended, even if its
-    /// process is invisible from here. It proves nothing about other hosts, as a network file
-    /// system may keep locks per host.
+    /// Returns whether the lease may be taken. The file lock proves that a previous holder under this kernel
+    /// has ended, but nothing about other hosts, as a network file system may keep locks per host.
     fn is_over(&self, lease: &Lease) -> bool {
         let has_lock = self.lock.is_some_and(FileLock::is_sure);
         let is_unlocked =
@@ -40,10 +37,8 @@ impl Claim<'_> {
     }
 }
 
-/// Takes the lease, or fails with its holder.
-///
-/// The caller's transaction excludes other openers, the conditions of the update exclude the
-/// holder, which may be writing.
+/// Takes the lease, or fails with its holder. The caller's transaction excludes other openers, the conditions
+/// of the update exclude the holder, which may be writing.
 pub(crate) async fn take(
     any: &mut AnyConnection,
     url: &JournalUrl,
@@ -78,7 +73,6 @@ pub(crate) async fn take(
     if taken.rows_affected() == 1 {
         return Ok(token);
     }
-    // It lived after all.
     match read(any, url, SCHEMA).await? {
         (_, Some(lease)) => Err(held_by(url, &lease, claim.holder)),
         (_, None) => {
@@ -210,7 +204,6 @@ fn lease_from(row: &AnyRow, now: Millis) -> Result<(Token, Lease), sqlx::Error> 
     let started = row.try_get("started").map_or(0, i64::cast_unsigned);
     let holder = Holder {
         program: row.try_get("program")?,
-        // A number that no process can have belongs to no process.
         pid: u32::try_from(pid).unwrap_or(u32::MAX),
         started: (started > 0).then_some(started),
         host: row.try_get("host")?,

@@ -1,7 +1,5 @@
-//! Operator orders to the holder of a journal, passed through its database.
-//!
-//! They work from wherever the database is reachable and survive a restart of the holder. The
-//! transaction that makes their effects durable also records the answers.
+//! Operator orders to the holder of a journal, through its database: they survive a restart of the holder.
+//! The transaction that makes their effects durable also records the answers.
 
 use crate::database::JournalUrl;
 use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, within};
@@ -51,7 +49,6 @@ pub struct StoredOrder {
     pub body: String,
 }
 
-/// Stores an order durably for the current or next holder of a journal.
 pub async fn give_order(url: &JournalUrl, order: &StoredOrder) -> Result<(), JournalError> {
     const INSERT: &str = "INSERT INTO orders (id, token, given, giver, body) \
                           SELECT COALESCE(MAX(id), 0) + 1, $1, $2, $3, $4 FROM orders";

@@ -41,7 +41,6 @@ impl Reader {
         Walk::begin(self, page).await
     }
 
-    /// Reads up to `limit` lines from number `from` on, in order and unverified.
     pub async fn lines(&mut self, from: u64, limit: u32) -> Result<Vec<StoredLine>, JournalError> {
         let text = "SELECT seq, run, kind, intent, at, received, body, hash FROM entries \
                     WHERE seq >= $1 ORDER BY seq LIMIT $2";
@@ -67,7 +66,6 @@ impl Reader {
     }
 
     /// Reads the exchanges of an intent. Empty for a journal older than exchanges.
-    ///
     /// They are checked against the seals of the last [`Reader::walk`]; later exchanges are omitted.
     pub async fn exchanges_of(&mut self, intent: u64) -> Result<Vec<LoggedExchange>, JournalError> {
         if self.schema < EXCHANGES_SINCE {
@@ -179,7 +177,6 @@ impl Reader {
         kept: &str,
         restored: &BTreeMap<u64, String>,
     ) -> Result<Option<String>, JournalError> {
-        // From it back to one that is whole.
         let mut chain = vec![kept.to_owned()];
         let mut whole = loop {
             let Some(base) = chain.last().and_then(|kept| base_of(kept)) else { break chain.pop() };
@@ -312,7 +309,6 @@ fn exchange_from(row: &AnyRow) -> Result<(u64, LoggedExchange), sqlx::Error> {
 }
 
 /// Number of lines, from the first one of a run, that contain the run's header.
-///
 /// Lines that an operator wrote while no bot was running belong to no run.
 const AROUND: u32 = 500;
 
@@ -329,7 +325,6 @@ impl Reader {
         let (head, mut headers, mut from) = (self.head().await?.seq, Vec::new(), 1);
         while let Some(run) = self.run_from(from).await? {
             headers.extend(self.header_of(run, from, head).await?);
-            // The first line of a later run.
             from = self.first_of(run + 1, from, head).await?;
             if from >= head {
                 break;
@@ -398,9 +393,8 @@ const PAGE: u32 = 5_000;
 
 impl Reader {
     /// Reads the seals among these lines and verifies them against their predecessors.
-    ///
-    /// Later reads of exchanges are checked against these seals and those of the last walk. An
-    /// exchange without a known seal triggers a walk of the whole journal.
+    /// Later reads of exchanges are checked against these seals and those of the last walk. An exchange
+    /// without a known seal triggers a walk of the whole journal.
     pub async fn read_seals(&mut self, numbers: Range<u64>) -> Result<(), JournalError> {
         let text = "SELECT seq FROM entries WHERE seq >= $1 AND seq < $2 AND kind = 'note' \
                     AND body LIKE '{\"exchanges\":%' ORDER BY seq";

@@ -18,7 +18,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Maximum number of buffered lines and exchanges.
-///
 /// The driver commits long before. Without a database it stops taking events once [`Store::is_full`].
 pub const MAX_PENDING: usize = 100_000;
 
@@ -28,11 +27,8 @@ const POINT_PAUSE: Duration = Duration::from_mins(1);
 const LOCK_ATTEMPTS: u32 = 40;
 const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
-/// A journal for exclusive writing under a lease.
-///
-/// Lines are buffered by [`Store::record`] and durable when [`Store::commit`] has returned. Every
-/// transaction checks the lease, so two processes never both write. Futures may be dropped at any
-/// time, which counts as an error with unknown outcome.
+/// A journal for exclusive writing under a lease: lines are durable when [`Store::commit`] has returned.
+/// Every transaction checks the lease. A dropped future counts as an error with unknown outcome.
 pub struct Store {
     pub(crate) url: JournalUrl,
     pub(crate) token: Token,
@@ -139,10 +135,8 @@ impl Store {
         self.exchanges.push(exchange.bounded());
     }
 
-    /// Stores the last line as verified, now and at intervals.
-    ///
-    /// Call it only once all lines of earlier processes are verified. `now` is the time since any
-    /// fixed moment.
+    /// Stores the last line as verified, now and at intervals. Call it only once all lines of earlier
+    /// processes are verified. `now` is the time since any fixed moment.
     pub fn keep_point(&mut self, now: Duration) {
         point::write(&self.url, self.head);
         self.point_kept = Some(now);
@@ -172,9 +166,8 @@ impl Store {
     }
 
     /// Commits the buffer and returns when it would survive a crash of the machine.
-    ///
-    /// After an error the buffer is kept, and a retry is allowed if [`JournalError::is_temporary`].
-    /// No line is lost or written twice, even if the outcome of a transaction is unknown.
+    /// After an error the buffer is kept, and a retry is allowed if [`JournalError::is_temporary`]. No line
+    /// is lost or written twice, even if the outcome of a transaction is unknown.
     pub async fn commit(&mut self) -> Result<(), JournalError> {
         if self.pending() == 0 {
             return Ok(());
@@ -197,9 +190,7 @@ impl Store {
         .await
     }
 
-    /// Commits and releases the lease.
-    ///
-    /// An error loses the buffer, so call [`Store::commit`] first.
+    /// Commits and releases the lease. An error loses the buffer, so call [`Store::commit`] first.
     pub async fn close(mut self) -> Result<(), JournalError> {
         self.commit().await?;
         let url = self.url.clone();
@@ -221,8 +212,7 @@ impl Store {
         let mut connection = self.take_connection().await?;
         connection.is_in_place()?;
         let was_certain = std::mem::replace(&mut self.is_certain, false);
-        // A file's transaction begins and ends with statements that it needs anyhow: each is a journey to the driver's
-        // thread, for which an open waits.
+        // Each statement is a round trip to the driver's thread, for which an open waits.
         let is_file = !connection.is_server();
         let start = if is_file && was_certain { Start::Begin } else { Start::Within };
         if start == Start::Within {
@@ -369,10 +359,8 @@ pub(crate) enum Apart {
 }
 
 impl Store {
-    /// Writes a best-effort line in its own transaction. Nothing may be buffered.
-    ///
-    /// A failed or cancelled attempt leaves nothing behind: the next line is chained to the last
-    /// durable line, which is this one if it was written after all.
+    /// Writes a best-effort line in its own transaction, with nothing buffered. A failed or cancelled attempt
+    /// leaves nothing behind: the next line is chained to the last durable one, which may be this one.
     pub(crate) async fn commit_apart(&mut self, line: Line) -> Result<Head, JournalError> {
         let url = self.url.clone();
         if self.pending() > 0 || self.apart > 0 {

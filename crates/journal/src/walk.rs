@@ -32,7 +32,6 @@ impl<'a> Walk<'a> {
     }
 
     /// Begins a walk after a line that is trusted for now.
-    ///
     /// It is verified once the walk has passed the last previously verified line.
     async fn begin_after(reader: &'a mut Reader, head: Head, page: u32) -> Result<Self, JournalError> {
         let walk = Self { head, ..Self::begin(reader, page).await? };
@@ -118,7 +117,6 @@ impl<'a> Walk<'a> {
 
 impl Reader {
     /// Counts an intent's exchanges outside of the chain of the last [`Reader::walk`].
-    ///
     /// An older program wrote them, so they cannot be verified.
     pub async fn exchanges_outside_of(&mut self, intent: u64) -> Result<u64, JournalError> {
         if self.schema < EXCHANGES_SINCE {
@@ -145,7 +143,6 @@ pub struct Verified {
 
 impl Reader {
     /// Recomputes the chain from the first line to the last one recorded in the lease.
-    ///
     /// Each raw exchange is checked against its seal.
     pub async fn verify(&mut self) -> Result<Verified, JournalError> {
         self.verify_each(|_| {}).await
@@ -209,14 +206,12 @@ static NUMBERED: LazyLock<String> = LazyLock::new(|| {
 
 impl Reader {
     /// Walks the lines after `head`, verified against it and the last verified line.
-    ///
     /// Lines are only trustworthy once the walk has reached its end.
     pub async fn walk_after(&mut self, head: Head, page: u32) -> Result<Walk<'_>, JournalError> {
         Walk::begin_after(self, head, page).await
     }
 
     /// Returns the last complete verified snapshot, `None` if none is known nearby.
-    ///
     /// The last verified line is recorded in the file next to the journal, or in a server's lease.
     pub async fn last_snapshot(&mut self) -> Result<Option<StoredLine>, JournalError> {
         let url = self.url().clone();

@@ -52,7 +52,6 @@ pub enum Stop {
 
 impl Stop {
     /// Returns whether the stop came from outside.
-    ///
     /// Such a stop limits the run's patience, and a second one ends it at once.
     pub(crate) const fn is_signal(self) -> bool {
         matches!(self, Self::Interrupted | Self::Terminated)

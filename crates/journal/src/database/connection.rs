@@ -129,9 +129,7 @@ impl Connection {
     }
 }
 
-/// Raises `synchronous_commit` only if off, and ends transactions of lost clients.
-///
-/// The latter would block the next connection.
+/// Raises `synchronous_commit` only if off, and ends transactions of lost clients, which would block others.
 const SERVER_SETTINGS: &str = "
     SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
     SET lock_timeout = '5s';

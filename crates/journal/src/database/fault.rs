@@ -6,7 +6,6 @@ use sqlx::migrate::MigrateError;
 use std::borrow::Cow;
 use std::io;
 
-/// Converts errors of the database at a URL.
 pub(crate) trait At<T> {
     fn at(self, url: &JournalUrl) -> Result<T, JournalError>;
 }
@@ -24,7 +23,6 @@ pub(crate) fn from_sqlx(error: sqlx::Error, place: &JournalUrl) -> JournalError 
             let code = fault.code().unwrap_or(Cow::Borrowed("")).into_owned();
             match place.place() {
                 Place::File(path) => match code.parse() {
-                    // A file that cannot be written is a matter of the system, not of the database.
                     Ok(code) if is_unwritable(code) => {
                         JournalError::NotWritable { path: path.clone(), source: io::Error::other(error) }
                     }
@@ -73,8 +71,7 @@ fn from_postgres(code: &str, url: String, error: sqlx::Error) -> JournalError {
     match (class, code) {
         (_, "53100") => JournalError::DiskFull { url, source: error.into() },
         (_, "25006" | "42501") => JournalError::PermissionDenied { url, source: error.into() },
-        // Insufficient resources, operator intervention, connection, transaction rollback, lock not available, and the
-        // time-outs of a transaction.
+        // Insufficient resources, operator, connection, rollback, lock not available, transaction time-outs.
         ("08" | "40" | "53" | "57" | "58", _) | (_, "55P03" | "25P03" | "25P04") => {
             JournalError::Unavailable { url, source: error.into() }
         }

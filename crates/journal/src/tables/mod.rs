@@ -1,5 +1,4 @@
 //! Tables of trades, intents and figures, projected from the entries for operators and other programs.
-//!
 //! Trading never reads them and never waits for them.
 
 mod projector;
@@ -19,10 +18,8 @@ pub(crate) const FORMAT: i64 = 1;
 
 const TABLES_SINCE: i64 = 4;
 
-/// A row of the table `intents`: a request and its outcome, `None` if unknown.
-///
-/// Times are Unix milliseconds. Money is in the wallet's smallest unit, of which `unit` make up one
-/// of its currency.
+/// A row of the table `intents`: a request and its outcome, `None` if unknown. Times are Unix milliseconds.
+/// Money is in the wallet's smallest unit, of which `unit` make up one of its currency.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IntentRecord {
     pub intent: u64,
@@ -47,7 +44,6 @@ pub struct IntentRecord {
     pub request_time: Option<Millis>,
     pub open_time: Option<Millis>,
     pub open_price: Option<f64>,
-    /// Actual or scheduled close time.
     pub close_time: Option<Millis>,
     pub close_price: Option<f64>,
     pub settled_time: Option<Millis>,
@@ -67,7 +63,6 @@ pub struct IntentRecord {
 pub struct DayFigures {
     pub seq: u64,
     pub decided: u64,
-    /// Number of trades whose settlement was reported on that day.
     pub settled: u64,
     pub won: u64,
     pub lost: u64,

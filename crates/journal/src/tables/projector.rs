@@ -29,7 +29,6 @@ pub trait IntentRows: Send + Sync {
     fn last_intent(&self) -> u64;
 
     /// Returns the run that decided an intent, `None` if it was evicted.
-    ///
     /// An evicted intent is final: its row stays the same, except for the number of its last entry.
     fn run_of(&self, intent: u64) -> Option<u64>;
 
@@ -52,10 +51,8 @@ enum Search {
     Done,
 }
 
-/// Projects changes of intents into the tables of a journal.
-///
-/// It receives every line in order from some moment on, and finds earlier changes missing in the
-/// tables by itself.
+/// Projects changes of intents into the tables. It receives every line in order from some moment on, and
+/// finds earlier changes missing in the tables by itself.
 pub struct Projector {
     before: Head,
     seen: Head,

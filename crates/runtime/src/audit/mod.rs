@@ -1,7 +1,6 @@
 //! Audits of the venue's statements against what was requested, recorded or computed.
-//!
-//! Findings are counted, journaled as notes and displayed. If the venue contradicts a booked
-//! result, the result is corrected or the run halts (`domain 5.10`).
+//! Findings are counted, journaled as notes and displayed. If the venue contradicts a booked result, the
+//! result is corrected or the run halts (`domain 5.10`).
 
 mod prices;
 mod profit;

@@ -1,5 +1,4 @@
 //! Compares every wallet reading with the ledger; a second reading confirms a difference.
-//!
 //! Changes younger than the wallet lag and returns of trades in flight may explain a reading. A confirmed
 //! difference is retained if our trades moved at least as much since the last agreement, plus what that one
 //! left open; a shortage then counts as lost. Otherwise it is booked as a deposit or withdrawal. A retained
@@ -78,7 +77,6 @@ pub(crate) struct Reading<'a> {
     pub(crate) under_way: &'a UnderWayMoney,
     pub(crate) sent: Millis,
     pub(crate) lag: Millis,
-    /// Minimum idle time before a surplus is booked.
     pub(crate) patience: Millis,
     pub(crate) is_last: bool,
 }
@@ -199,10 +197,7 @@ impl WalletAudit {
         (self.confirmed, self.suspect, self.caused_at) = (Money::ZERO, None, None);
     }
 
-    /// Records the free balance after an event.
-    ///
-    /// Changes that cancel each other out are recorded too, because a reading may show the balance
-    /// in between.
+    /// Records the free balance after an event. A reading may fall between changes that cancel out.
     #[inline]
     pub(crate) fn watch(&mut self, free: Money, now: Millis) {
         let change = free - self.ledger.map_or(free, |(known, _)| known);
@@ -218,7 +213,6 @@ impl WalletAudit {
     }
 
     /// Moves the latest change of this amount before `now` to `now`.
-    ///
     /// Stakes of one amount that are postponed together are a change each.
     pub(crate) fn postpone(&mut self, change: Money, now: Millis) {
         let is_earlier = |(known, at): &(Money, Millis)| *known == change && *at < now;
@@ -229,7 +223,6 @@ impl WalletAudit {
     }
 
     /// Records the free balance after an event that also released stakes.
-    ///
     /// The release is a change of its own, because the stakes were in the wallet before.
     #[inline]
     pub(crate) fn watch_event(&mut self, free: Money, released: Money, now: Millis) {
@@ -255,9 +248,7 @@ impl WalletAudit {
         sums_of(&all).is_none_or(|sums| sums.binary_search(&surplus).is_ok())
     }
 
-    /// Returns whether recent changes cancel each other out, so that a wallet which shows none of them agrees as well.
-    ///
-    /// A stake and its return after a draw are such changes.
+    /// Returns whether recent changes, such as a stake and its return, cancel out: none may be shown yet.
     pub(crate) fn may_hide_changes(&self, reading: &Reading<'_>) -> bool {
         let mut sums: Vec<Money> = Vec::new();
         for change in self.changes_since(reading.sent - self.lag(reading.lag)) {
@@ -388,7 +379,6 @@ impl WalletAudit {
     }
 
     /// Books the difference to bonus wallets if their change explains it.
-    ///
     /// Returns whether the explanation is exact, `None` if there is none.
     fn explained_by_bonus(&mut self, bonus: Option<Money>, possible: &Possible) -> Option<bool> {
         let paid = self.bonus.holds? - bonus?;

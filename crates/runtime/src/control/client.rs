@@ -11,11 +11,9 @@ use std::time::Duration;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, Lines};
 use tokio::net::UnixStream;
 
-/// Response timeout. It exceeds the run's own.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(15);
 
 /// Sends an order to the run that listens at `path` and waits for the response.
-///
 /// An order that is also sent another way must carry the same token.
 pub async fn send_order(
     path: &Path,

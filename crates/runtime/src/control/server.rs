@@ -19,7 +19,6 @@ const MAX_ORDERS: usize = 64;
 const BREATH: Duration = Duration::from_millis(200);
 
 /// The socket that receives orders for a run.
-///
 /// Its creator must hold the journal's lease, so that only one process per journal listens.
 #[derive(Debug)]
 pub struct ControlServer {
@@ -114,7 +113,6 @@ const fn refuse(problem: String) -> ControlAnswer {
 }
 
 /// Maximum length of the path.
-///
 /// Systems allow 103 to 107 bytes, and the socket is created under a slightly longer temporary name.
 const LONGEST_PATH: usize = 88;
 const PROBE_PATIENCE: Duration = Duration::from_secs(2);
@@ -135,7 +133,6 @@ impl SocketFile {
         let failed = |source| ControlError::SocketNotMade { path: path.to_owned(), source };
         clear(path).await?;
         let (listener, place) = bind_in_private(path).map_err(|error| match error.kind() {
-            // Somebody was quicker than we.
             io::ErrorKind::AlreadyExists => ControlError::SocketInUse { path: path.to_owned() },
             _ => failed(error),
         })?;
@@ -146,7 +143,6 @@ impl SocketFile {
 impl Drop for SocketFile {
     fn drop(&mut self) {
         if fs::symlink_metadata(&self.path).is_ok_and(|found| place_of(&found) == self.place) {
-            // Whatever keeps it there, the next run finds that nobody listens.
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -176,7 +172,6 @@ async fn clear(path: &Path) -> Result<(), ControlError> {
 }
 
 /// Binds in a private folder, restricts the permissions, then links the socket to its path.
-///
 /// Other users can therefore never open it, whatever the umask is.
 fn bind_in_private(path: &Path) -> io::Result<(UnixListener, (u64, u64))> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();

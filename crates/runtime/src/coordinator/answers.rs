@@ -20,7 +20,6 @@ use candlewick_sdk::{Millis, Price, Text};
 use std::time::Duration;
 
 /// Maximum deviation of a response's own time; beyond it, the response counts as of now.
-///
 /// On a virtual clock, responses may be dated ahead by the order latency.
 pub(super) const FAR_FUTURE: Millis = Millis::from_seconds(300);
 

@@ -20,10 +20,8 @@ const TIME_SLACK: Millis = Millis::HOUR;
 const CLOSE_SLACK: Millis = Millis::MINUTE;
 
 impl Coordinator {
-    /// Removes implausible fields from a report.
-    ///
-    /// Implausible times are replaced by local estimates, so that no trade is awaited forever. An
-    /// implausible payout halts the run.
+    /// Removes implausible fields: times give way to local estimates, so that no trade is awaited forever,
+    /// and an implausible payout halts the run.
     pub(super) fn plausible(
         &mut self,
         intent: IntentId,
@@ -40,7 +38,6 @@ impl Coordinator {
     }
 
     /// Halts because of implausible data, or raises an alarm if the run is already halted.
-    ///
     /// Resuming does not acknowledge such an alarm: the next occurrence halts.
     pub(super) fn halt_at_oddity(&mut self, text: String, step: &mut Step<'_>) {
         let is_halted = self.session.halted().is_some();
@@ -65,10 +62,8 @@ impl Coordinator {
         self.with_close_in_time(&terms, report, step)
     }
 
-    /// Replaces a close time beyond the expiry by the latest allowed one, with an alarm.
-    ///
-    /// Otherwise, a venue that is off by an hour would delay the result, and the stop of the run,
-    /// by that time.
+    /// Replaces a close time beyond the expiry by the latest allowed one, with an alarm: a venue that is off
+    /// by an hour would delay the result, and the stop of the run.
     fn with_close_in_time(
         &mut self,
         terms: &OrderTerms,
@@ -216,7 +211,6 @@ pub(crate) fn counted(report: TradeReport, scale: MoneyScale) -> TradeReport {
 }
 
 /// Returns the terms the venue applied if they differ from those in force.
-///
 /// Missing or unrepresentable fields keep their value.
 pub fn taken_of(
     report: &TradeReport,

@@ -77,7 +77,6 @@ impl Doubts {
     }
 
     /// Returns whether a finished intent is close to a request that is searched for or may still be found.
-    ///
     /// Close means the same symbol and at most `slack` from the time of that trade.
     pub(crate) fn is_beside(&self, session: &RecordedSession, row: &IntentRow, slack: Millis) -> bool {
         let terms = &row.approved;
@@ -149,7 +148,6 @@ impl Doubts {
     }
 
     /// Returns whether an implausibility is new, either to halt or, if halted already, to report it.
-    ///
     /// Halts of earlier runs do not repeat, because the operator has resumed from them.
     pub(crate) fn is_new_oddity(&mut self, text: &str, is_halted: bool) -> bool {
         let halted_by = format!("{HALTED}{text}");
@@ -261,10 +259,8 @@ impl Doubts {
     }
 }
 
-/// Returns whether the venue may have paid by `now` for a trade that still counts as open.
-///
-/// Only payments by the rules are considered: the stake, or stake and profit. Wrong payments become
-/// known when the venue reports the result.
+/// Returns whether the venue may have paid, by the rules, for a trade that still counts as open by `now`.
+/// Wrong payments become known when the venue reports the result.
 fn has_unknown_pay(session: &RecordedSession, now: Millis) -> bool {
     let may_be_over = |row: &IntentRow| {
         let earliest = earliest_close(row.approved.decision_time(), row.approved.expiry());

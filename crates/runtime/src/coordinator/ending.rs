@@ -158,7 +158,6 @@ impl Ending {
     }
 
     /// Returns why the run must stop by itself: a limit, or the end of the data.
-    ///
     /// The last instant still belongs to the run: `is_due` returns whether any of its events are pending.
     pub(crate) fn due(&self, now: Millis, is_due: impl Fn(Millis) -> bool) -> Option<Stop> {
         let reached = |until: &Millis| now >= *until && !is_due(*until);
@@ -274,7 +273,6 @@ impl Coordinator {
     }
 
     /// Ends the run immediately.
-    ///
     /// Pending answers are handed over ahead of their time or turn. Opens without an answer become in doubt.
     pub(super) fn on_finish(&mut self, stop: Stop, step: &mut Step<'_>) {
         if self.phase.is_over() {

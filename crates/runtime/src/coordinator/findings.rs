@@ -117,7 +117,6 @@ impl Coordinator {
     }
 
     /// Restores what the audits need of an earlier run's intent.
-    ///
     /// Recent settlements are queued again, because their prices may not have been requested.
     pub(super) fn recall_audits(&mut self, row: &IntentRow, now: Millis) {
         let terms = row.approved;

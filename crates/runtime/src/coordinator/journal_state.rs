@@ -193,10 +193,8 @@ impl Coordinator {
         self.send(&approved, step);
     }
 
-    /// Sends a delayed open at `due`.
-    ///
-    /// On a virtual clock without order latency, the answer has the same time. It precedes the
-    /// candles of that time, as in a backtest, so these have to wait.
+    /// Sends a delayed open at `due`. On a virtual clock without latency its answer precedes the candles of
+    /// that time, as in a backtest, so these have to wait.
     pub(super) fn send_held(&mut self, intent: IntentId, due: Millis, step: &mut Step<'_>) {
         let Some(approved) = self.session.journal.take_held(intent) else { return };
         self.send(&approved, step);
@@ -205,10 +203,8 @@ impl Coordinator {
         }
     }
 
-    /// Returns the position of an open's answer among the events of the same time.
-    ///
-    /// On a virtual clock without order latency, the answer has the time of the decision. It
-    /// follows all events of that time, including signals still on their way.
+    /// Returns the position of an open's answer among the events of its time. On a virtual clock without
+    /// latency it follows all events of that time, including signals still on their way.
     pub(super) fn place_of_answer(&self, intent: IntentId, at: Millis) -> Place {
         let decided = self.session.row(intent).map(|row| row.approved.decision_time());
         match decided {
@@ -230,10 +226,8 @@ impl Coordinator {
         step.commands.push(Command::Send(DurableOpen::new(intent, order, leave_by)));
     }
 
-    /// Returns why a durable open is not sent: the run was stopped or halted, or the signal is too old.
-    ///
-    /// This is the only lateness check after the risk rules. Adapters get the same deadline and
-    /// check it only if they wait, for example for a rate limit.
+    /// Returns why a durable open is not sent. This is the only lateness check after the risk rules; adapters
+    /// check the same deadline if they wait, for example for a rate limit.
     fn reason_not_to_send(&self, leave_by: Millis, now: Millis) -> Option<String> {
         if self.ending.is_stopping() {
             return Some("the run was about to end".to_owned());
@@ -251,7 +245,6 @@ impl Coordinator {
 
 impl RecordedSession {
     /// Records why an order was not sent, which its event lacks.
-    ///
     /// If the client tried to send it, a later run still searches the venue's list for its trade.
     pub(crate) fn note_not_sent(
         &mut self,

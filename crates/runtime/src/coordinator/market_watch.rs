@@ -277,7 +277,6 @@ impl PriceStream {
     }
 
     /// Returns the awaited grid time with the newest price up to it.
-    ///
     /// Requires a later price, or the end of the wait, because an earlier price might still arrive.
     pub(crate) fn settle(&mut self, is_over: bool) -> Option<(Millis, Option<PriceTick>)> {
         let at = self.awaited?;

@@ -307,7 +307,6 @@ impl Coordinator {
     }
 
     /// Sends the opens whose intents are now durable.
-    ///
     /// If the save failed they are never sent, and no more are approved until a save succeeds.
     fn on_durable(&mut self, result: Result<(), JournalError>, step: &mut Step<'_>) {
         match self.session.journal.on_durable(result) {

@@ -20,10 +20,8 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, MoneyScale, Symbol};
 use std::collections::BTreeMap;
 
-/// The only entry of events to the session.
-///
-/// Inputs and outputs are recorded and passed to observers. Approved trades wait until their intent
-/// is durable.
+/// The only entry of events to the session. Inputs and outputs are recorded and passed to observers. Approved
+/// trades wait until their intent is durable.
 pub(crate) struct RecordedSession {
     session: Session,
     book: TradeBook,
@@ -34,7 +32,6 @@ pub(crate) struct RecordedSession {
     actions: Vec<Action>,
     began: Option<Millis>,
     candles: u64,
-    /// Number of events other than candles.
     news: u64,
     tallies: BotTallies,
     expiring: BTreeMap<IntentId, Millis>,
@@ -189,10 +186,8 @@ impl RecordedSession {
         step.alarm(text);
     }
 
-    /// Records a halt, journals its reason and logs it.
-    ///
-    /// The note precedes the halting event. After a crash in between, the last note is therefore
-    /// never that of an earlier halt.
+    /// Records, journals and logs a halt. The note precedes the halting event, so that after a crash in
+    /// between the last note is never that of an earlier halt.
     pub(crate) fn begin_halt(&mut self, reason: String, step: &mut Step<'_>) {
         let halt = Halt { at: Some(step.now), reason };
         let text = halt.to_alarm();
@@ -257,10 +252,8 @@ impl RecordedSession {
         &self.book
     }
 
-    /// Forgets intents that ended by `until`.
-    ///
-    /// Exceptions: retained ones, those with a second trade, the last settled ones for display, and
-    /// the very last.
+    /// Forgets intents that ended by `until`, except retained ones, those with a second trade, the last
+    /// settled ones for display, and the very last.
     pub(crate) fn forget(
         &mut self,
         until: Millis,
@@ -359,7 +352,6 @@ impl Reservations {
     }
 
     /// Returns the stakes of unopened intents that the event released.
-    ///
     /// They never left the wallet, so they are kept apart from the event's own change of the free balance.
     pub(crate) fn released(&self, session: &Session, book: &TradeBook) -> Money {
         if self.0.is_empty() {
@@ -376,10 +368,8 @@ impl Reservations {
 const SLACK: Millis = Millis::from_seconds(120);
 
 impl Coordinator {
-    /// Forgets intents that ended long before the list requested at `looked`.
-    ///
-    /// Intents close to a request that is in doubt, or counts as not opened, stay: they help to
-    /// tell its trade from theirs.
+    /// Forgets intents that ended long before the list requested at `looked`, unless close to a request that
+    /// is in doubt or counts as not opened: they help to tell its trade from theirs.
     pub(super) fn forget_old(&mut self, looked: Millis) {
         let Some(remembered) = remembered(&self.settings, &self.doubts) else { return };
         let least = least_remembered(&self.settings, &self.doubts);

@@ -244,10 +244,8 @@ impl Coordinator {
         }
     }
 
-    /// Handles a listed trade that matches rejected orders in terms and time.
-    ///
-    /// If it may be the second trade of an accepted order, it counts as that. Otherwise the orders
-    /// are in doubt again, and the resolver decides.
+    /// Handles a listed trade that matches rejected orders. If it may be the second trade of an accepted
+    /// order, it counts as that; otherwise the orders are in doubt again.
     fn on_refused_listed(
         &mut self,
         intents: &[IntentId],

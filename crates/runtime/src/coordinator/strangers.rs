@@ -86,7 +86,6 @@ impl Coordinator {
     }
 
     /// Reports foreign trades that were open before the run, once.
-    ///
     /// Uses the first complete list that arrives while no intent is pending or in doubt.
     pub(super) fn look_at_open_trades(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         if self.strangers.has_begun || self.session.has_unclear_intent() {
@@ -187,7 +186,6 @@ impl Coordinator {
     }
 
     /// Handles a possible second trade of an answered request, which halts even if already reported.
-    ///
     /// A finished trade that the ledger already contains was booked as unexplained money.
     pub(super) fn on_second_trade(
         &mut self,
@@ -216,7 +214,6 @@ impl Coordinator {
     }
 
     /// Reports trades of another account that match an intent in doubt.
-    ///
     /// This may be real money instead of demo. No ledger here contains it, so the operator must know.
     pub(super) fn look_at_other_accounts(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let ours = self.session.account();
@@ -239,7 +236,6 @@ impl Coordinator {
     }
 
     /// Halts if trades outnumber requests, or a trade may belong to a rejected order.
-    ///
     /// Whichever is adopted, one is too many.
     pub(super) fn halt_at_contested_trade(&mut self, intent: IntentId, why: &Why, step: &mut Step<'_>) {
         let text = format!("trade #{intent} was ordered once: {why}");

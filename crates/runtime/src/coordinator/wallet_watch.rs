@@ -485,10 +485,8 @@ impl Coordinator {
         percent > 0.0 && size(change) > equity.scaled_down(percent / 100.0)
     }
 
-    /// Resumes the run and accepts the current wallets.
-    ///
-    /// A difference that halted the run, or that has lasted longer than lag can, is booked. Others
-    /// remain. So does one last estimated before other wallets were shown: trades may have been in flight.
+    /// Resumes the run and accepts the current wallets. A difference that halted the run, or lasted longer
+    /// than lag can, is booked. Others remain, as does one last estimated before other wallets were shown.
     pub(super) fn resume(&mut self, step: &mut Step<'_>) {
         let difference = self.audits.wallet.confirmed();
         let is_compared = self.wallet.other.is_none();

@@ -59,10 +59,8 @@ impl WarmUp {
         Some(*id)
     }
 
-    /// Handles past candles; extends the window until it holds enough.
-    ///
-    /// Gaps such as weekends reduce the number of candles, and each missing candle invalidates the
-    /// longer candles around it.
+    /// Handles past candles; extends the window until it holds enough. Gaps such as weekends reduce their
+    /// number, and each missing candle invalidates the longer candles around it.
     pub(crate) fn on_candles(&mut self, candles: Candles, session: &Session) -> Option<Warmed> {
         let wanted = self.waiting.front_mut()?;
         wanted.windows += 1;

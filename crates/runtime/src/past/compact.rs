@@ -12,9 +12,8 @@ use candlewick_sdk::Millis;
 use std::path::Path;
 
 /// Copies an idle journal without the candles and polls older than `keep` at its end; see [`compact`].
-///
-/// A start from the copy must restore the same money, intents, limits, stakes and verdicts. This is
-/// tested before the copy gets its name, and its tables are built.
+/// A start from the copy must restore the same money, intents, limits, stakes and verdicts. This is tested
+/// before the copy gets its name, and its tables are built.
 pub async fn compact_journal(
     url: &JournalUrl,
     to: &Path,

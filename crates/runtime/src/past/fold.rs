@@ -17,7 +17,6 @@ use std::collections::BTreeSet;
 const PAGE: u32 = 5_000;
 
 /// State that a run with these settings would restore from the journal.
-///
 /// This is its only owner: starts and snapshots take session and past from here.
 pub struct JournalFold {
     session: Session,
@@ -57,10 +56,8 @@ impl JournalFold {
         Ok(Self::of_restored(restored, (fingerprint, every), 0))
     }
 
-    /// Folds a whole journal.
-    ///
-    /// Starts at the last snapshot if it was verified and fits these settings, otherwise at the
-    /// first line. Every line read is verified.
+    /// Folds a whole journal. Starts at the last snapshot if it was verified and fits these settings,
+    /// otherwise at the first line. Every line read is verified.
     pub async fn read(
         reader: &mut Reader,
         settings: &SessionSettings,
@@ -69,10 +66,8 @@ impl JournalFold {
         Box::pin(Self::read_watched(reader, settings, every, None, &mut |_| {})).await
     }
 
-    /// Like [`JournalFold::read`], reports the progress of a complete read.
-    ///
-    /// Intents beyond the retention time stay in the journal ([`Past::left_in_journal`]) if
-    /// snapshot and tables contain them.
+    /// Like [`JournalFold::read`], with progress. Intents beyond the retention time stay in the journal
+    /// ([`Past::left_in_journal`]) if snapshot and tables contain them.
     pub async fn read_watched(
         reader: &mut Reader,
         settings: &SessionSettings,
@@ -260,7 +255,6 @@ impl JournalFold {
     }
 
     /// Returns whether a correction refers to a settlement before the first folded line.
-    ///
     /// Only a fold of all lines applies it.
     pub const fn lacks_settlement(&self) -> bool {
         self.past.lacks_settlement
@@ -315,7 +309,6 @@ impl JournalFold {
     }
 
     /// Rebuilds the piece with this body if it fits the current state, `None` otherwise.
-    ///
     /// The same pieces must precede it. The caller must check the settings.
     pub(super) fn piece_like(&mut self, body: &str) -> Option<String> {
         match self.written.end_of_part(&self.past, body) {
@@ -341,7 +334,6 @@ const MAX_CORRECTED: usize = 20_000;
 const WORTH_AT_END: u64 = 10;
 
 /// Number of unsaved parts from which a snapshot is worthwhile, however few lines were added.
-///
 /// Until then, the fold retains these intents and the next start reads their lines.
 const WORTH_PARTS: u64 = 4;
 
@@ -349,8 +341,7 @@ impl JournalFold {
     fn forget_rows(&mut self) {
         let Self { past, before, written, every, .. } = self;
         let is_recent = recent_settlements(past);
-        // Without snapshots nothing waits for one. What the last piece holds may have to be written again.
-        // The parts hold what was revised since then as it was before.
+        // The last piece may have to be written again, and its parts lack what was revised since.
         let revised = before.not_rewritten(past);
         let is_held = |intent: IntentId| {
             let is_in_parts = || written.holds_for_good(intent) && before.holds_for_good(intent);

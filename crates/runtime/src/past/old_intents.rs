@@ -65,11 +65,9 @@ pub(super) struct OldFilter {
     shown: usize,
     has_last: bool,
     /// Intents of the part taken last, and whether they were left out.
-    ///
     /// The next part may contain earlier states of them.
     following: BTreeMap<IntentId, bool>,
     /// Intents that a non-adjacent later part repeats, and whether they were left out.
-    ///
     /// A finished intent may be corrected or put in doubt much later.
     again: BTreeMap<IntentId, bool>,
     kept: Kept,

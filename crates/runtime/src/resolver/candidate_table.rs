@@ -132,7 +132,6 @@ impl<'a> CandidateTable<'a> {
     }
 
     /// Pairs the intents by sending time with the rows by request time.
-    ///
     /// Returns `None` if the numbers differ or a row does not match its intent in every respect.
     pub(crate) fn pairs<K: Ord>(
         &self,

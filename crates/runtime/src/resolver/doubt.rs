@@ -11,10 +11,7 @@ pub(super) const ARRIVES_WITHIN: Millis = Millis::from_seconds(30);
 /// Tolerance for request times before sending, beyond the clock's uncertainty.
 pub(super) const STAMP_SLACK: Millis = Millis::SECOND;
 
-/// Returns the latest close of a trade whose request ended at `ended`.
-///
-/// It assumes an opening 30 s later, with the next candle. The stake stays reserved until then plus
-/// the list lag, even if the operator declares the intent not opened.
+/// Returns the latest close for a request that ended at `ended`: opened 30 s later, with the next candle.
 pub fn latest_close(ended: Millis, close_type: CloseType) -> Millis {
     ended + ARRIVES_WITHIN + close_type.duration() * 2
 }
@@ -93,16 +90,12 @@ pub(crate) enum Resolution {
         intent: IntentId,
         reserved_until: Millis,
     },
-    /// Unclear. The intent stays in doubt, and the search continues.
-    ///
-    /// Reported once per intent.
+    /// Unclear. The intent stays in doubt, and the search continues. Reported once per intent.
     AskPerson {
         intent: IntentId,
         why: Why,
     },
-    /// A trade matches intents that were rejected or never sent.
-    ///
-    /// They are in doubt again and the run halts.
+    /// A trade matches intents that were rejected or never sent. They are in doubt again and the run halts.
     Reinstate {
         intents: Vec<IntentId>,
         report: Box<TradeReport>,

@@ -1,9 +1,7 @@
-//! Resolves doubts: finds out which unanswered intents became trades.
-//!
-//! The venue has no idempotency key, so an intent whose answer was lost is never sent again. Its
-//! trade is searched in the venue's list instead. The [`Resolver`] takes each [`Doubt`], schedules
-//! polls of the list, takes the [`TradeListing`]s and returns [`Resolution`]s, without I/O or
-//! clock. Where the rules leave a choice, it escalates to the operator.
+//! Resolves doubts: finds out which unanswered intents became trades. The venue has no idempotency key, so an
+//! intent whose answer was lost is never sent again. Its trade is searched in the venue's list instead. The
+//! [`Resolver`] takes each [`Doubt`], schedules polls of the list, takes the [`TradeListing`]s and returns
+//! [`Resolution`]s, without I/O or clock. Where the rules leave a choice, it escalates to the operator.
 
 mod candidate;
 mod candidate_table;
@@ -323,7 +321,6 @@ impl Resolver {
     }
 
     /// Reports trades on this account that a token opened but no request explains.
-    ///
     /// Trades opened by hand are not reported. Trades without a time count as old.
     fn report_unexplained(
         &mut self,

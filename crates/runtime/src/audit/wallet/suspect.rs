@@ -22,10 +22,8 @@ pub(super) struct Suspect {
 }
 
 impl Suspect {
-    /// Returns the most plausible candidate.
-    ///
-    /// Prefers an exact amount that two readings showed while all amounts in flight were known,
-    /// then the candidate nearest to the confirmed difference.
+    /// Returns the most plausible candidate: an exact amount that two readings showed with all amounts in
+    /// flight known, else the one nearest to the confirmed difference.
     pub(super) fn amount(&self, confirmed: Money) -> Money {
         let is_repeated = |amount| self.raws.iter().filter(|raw| **raw == (amount, true)).count() > 1;
         let rank = |candidate: &Money| (!is_repeated(*candidate), size(*candidate - confirmed));
