@@ -3,6 +3,7 @@
 use crate::database::connection::{Connection, Purpose};
 use crate::database::fault::At;
 use crate::database::schema::{self, Found};
+use crate::error::Result;
 use crate::private_file::NewFile;
 use crate::reader::EXCHANGES_SINCE;
 use crate::{
@@ -53,14 +54,14 @@ impl CompactedCopy {
         &self.url
     }
 
-    pub fn put_in_place(self) -> Result<(), JournalError> {
+    pub fn put_in_place(self) -> Result<()> {
         self.file.put_in_place()
     }
 }
 
 /// Copies an idle journal without snapshots, and without candles and exchanges of no intent older than `keep`
 /// at its end, in a new chain. The original is verified first.
-pub async fn compact(url: &JournalUrl, to: &Path, keep: Millis) -> Result<CompactedCopy, JournalError> {
+pub async fn compact(url: &JournalUrl, to: &Path, keep: Millis) -> Result<CompactedCopy> {
     let mut reader = Reader::open(url).await?;
     let head = reader.head().await?;
     let last = reader.line_at(head).await?.map_or(Millis::ZERO, |stored| stored.line.received);
@@ -115,7 +116,7 @@ fn is_old_candle(stored: &StoredLine, since: Millis) -> bool {
 }
 
 impl Reader {
-    async fn old_exchanges(&mut self, since: Millis) -> Result<u64, JournalError> {
+    async fn old_exchanges(&mut self, since: Millis) -> Result<u64> {
         if self.schema < EXCHANGES_SINCE {
             return Ok(0);
         }
@@ -126,7 +127,7 @@ impl Reader {
 }
 
 /// Copies a journal file to a new file. The copy has no holder and is verified before it gets its name.
-pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<Verified, JournalError> {
+pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<Verified> {
     if url.file().is_none() {
         return Err(JournalError::OnServer { url: url.to_string() });
     }
@@ -148,7 +149,7 @@ pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<Verified, JournalErr
     Ok(verified)
 }
 
-async fn verify_copy(copy: &Path) -> Result<Verified, JournalError> {
+async fn verify_copy(copy: &Path) -> Result<Verified> {
     let url = JournalUrl::from_path(copy);
     let mut connection = Connection::open(&url, Purpose::Write).await?;
     lease::clear(connection.any(), &url).await?;

@@ -5,6 +5,8 @@ use candlewick_engine::{EngineError, Rule};
 use candlewick_journal::JournalError;
 use candlewick_sdk::{Millis, Series};
 
+pub(crate) type Result<T, E = RuntimeError> = std::result::Result<T, E>;
+
 #[derive(Debug, thiserror::Error)]
 pub enum RuntimeError {
     #[error("the venue did not answer \"{question}\"")]

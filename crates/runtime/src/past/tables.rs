@@ -2,6 +2,7 @@
 
 use super::{Past, read_header};
 use crate::RuntimeError;
+use crate::error::Result;
 use candlewick_engine::{IntentId, IntentState};
 use candlewick_journal::{IntentRecord, IntentRows, LineKind, RunNames, StoredLine, Tables, figures_of};
 use candlewick_sdk::Symbol;
@@ -27,7 +28,7 @@ impl TablesToCheck {
         Self { tables, last: BTreeMap::new(), names: BTreeMap::new(), found: TablesCheck::Absent }
     }
 
-    pub(super) fn take(&mut self, stored: &StoredLine, past: &Past) -> Result<(), RuntimeError> {
+    pub(super) fn take(&mut self, stored: &StoredLine, past: &Past) -> Result<()> {
         let Some(tables) = &self.tables else { return Ok(()) };
         match (stored.line.kind, stored.line.intent) {
             (LineKind::Event | LineKind::Action, Some(intent)) => {
@@ -74,7 +75,7 @@ impl TablesToCheck {
         past.record(*intent, *seq, self.names.get(&past.run_of(*intent)?)?)
     }
 
-    pub(super) fn end(self) -> Result<TablesCheck, RuntimeError> {
+    pub(super) fn end(self) -> Result<TablesCheck> {
         match self.tables {
             Some(tables) => Err(RuntimeError::WrongRow {
                 row: format!("of the table projection, which names entry {}", tables.up_to.seq),
