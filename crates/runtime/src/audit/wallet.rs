@@ -8,13 +8,13 @@ mod suspect;
 #[cfg(test)]
 mod tests;
 
-use crate::resolver::sums_of;
+use crate::resolver::{MAX_SUMS, sums_of};
 use candlewick_broker::WalletName;
 use candlewick_sdk::{Millis, Money};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::fmt;
-use suspect::{MAX_SUMS, Possible, Suspect};
+use suspect::{Possible, Suspect};
 
 /// Minimum time between the two readings that confirm a difference.
 pub(crate) const APART: Millis = Millis::from_seconds(10);

@@ -4,7 +4,6 @@ use super::Coordinator;
 use super::agenda::Place;
 use super::believed::counted;
 use super::command::{Ask, Command, OrderId, Step};
-use super::doubts::PersonsVerdict;
 use super::journal_state::Urgency;
 use crate::RuntimeError;
 use crate::adoption::check_adoption;
@@ -82,7 +81,7 @@ impl Coordinator {
                 ControlAnswer::Refused { problem: format!("unknown trade #{intent}") }
             }
             ControlOrder::Resolve { intent, resolution: Resolution::NotOpened, reason } => {
-                self.end_doubt(intent, &PersonsVerdict::NotOpened, &reason, step)
+                self.end_doubt(intent, None, &reason, step)
             }
             ControlOrder::Resolve { intent, resolution: Resolution::Settled(outcome), reason } => {
                 match self.settle_by_person(intent, outcome, &reason, step) {
@@ -119,7 +118,7 @@ impl Coordinator {
         let answer = answer.map(|report| counted(report, self.session.scale()));
         let checked = check_adoption(&order, venue_id.as_str(), answer, may_have_taken);
         let answer = match checked {
-            Ok(report) => self.end_doubt(intent, &PersonsVerdict::Adopt(Box::new(report)), &reason, step),
+            Ok(report) => self.end_doubt(intent, Some(&report), &reason, step),
             Err(error) => {
                 let cause = error.source().map_or(String::new(), |cause| format!(" ({cause})"));
                 let problem = format!("{error}{cause}; nothing has changed");
@@ -135,11 +134,11 @@ impl Coordinator {
     fn end_doubt(
         &mut self,
         intent: IntentId,
-        verdict: &PersonsVerdict,
+        trade: Option<&TradeReport>,
         reason: &str,
         step: &mut Step<'_>,
     ) -> ControlAnswer {
-        match self.decide_doubt(intent, verdict, step) {
+        match self.decide_doubt(intent, trade, step) {
             Ok(()) => {
                 self.session.alarm(format!("the operator resolved trade #{intent}: {reason}"), step);
                 // The answer says how it stands after that.

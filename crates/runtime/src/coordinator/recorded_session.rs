@@ -395,5 +395,5 @@ fn remembered(settings: &RuntimeSettings, doubts: &Doubts) -> Option<Millis> {
 }
 
 fn least_remembered(settings: &RuntimeSettings, doubts: &Doubts) -> Millis {
-    settings.least_remembered.unwrap_or(doubts.resolver.list_lag().max(LONGEST_LIST_LAG) + SLACK)
+    settings.least_remembered.unwrap_or(doubts.resolver.lag.allowance().max(LONGEST_LIST_LAG) + SLACK)
 }

@@ -101,7 +101,7 @@ impl Coordinator {
                 && report.account.is_none_or(|account| account == ours)
                 && report.close_time.is_some_and(|close| close > step.now)
                 && !self.doubts.is_claimed(&report.id)
-                && !self.doubts.resolver.is_reported(&report.id)
+                && !self.doubts.resolver.reported.contains(&report.id)
                 // What was taken as not opened may appear late.
                 && self.doubts.resolver.asked_for_elsewhere(report, (&refused, uncertainty)).is_none()
         };

@@ -273,7 +273,7 @@ impl Coordinator {
 
     pub(super) fn look_for_missing(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let patience = Millis::from_seconds(self.settings.missing_trade_s.into());
-        for intent in self.trades.take_listing(listing, self.doubts.resolver.list_lag(), patience) {
+        for intent in self.trades.take_listing(listing, self.doubts.resolver.lag.allowance(), patience) {
             let Some(text) = self.trades.find(intent).and_then(|trade| describe(intent, trade)) else {
                 continue;
             };

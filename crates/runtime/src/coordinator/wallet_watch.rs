@@ -257,7 +257,7 @@ impl Coordinator {
 
     /// Returns the maximum delay of the wallet. It may follow a lagging list and lag itself.
     fn wallet_patience(&self) -> Millis {
-        Millis::from_seconds(60) + self.doubts.resolver.list_lag() * 2
+        Millis::from_seconds(60) + self.doubts.resolver.lag.allowance() * 2
     }
 
     fn under_way_money(&self, now: Millis) -> UnderWayMoney {

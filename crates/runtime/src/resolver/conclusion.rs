@@ -60,7 +60,7 @@ impl Evidence<'_> {
             return Conclusion::Adopt(pairs);
         }
         let is_due = self.every(group, |case| case.deadline(self.list_lag) <= self.listing.began);
-        let venue_ids = self.table.names(&group.rows);
+        let venue_ids = self.table.ids(&group.rows);
         if !self.table.is_certain(group) {
             ask_if(is_due, Why::UnclearTrades { venue_ids })
         } else if group.rows.len() < group.intents.len() {
@@ -78,7 +78,7 @@ impl Evidence<'_> {
         if group.rows.len() > group.intents.len() {
             return Some(Conclusion::Reinstate(intents, row));
         }
-        let venue_ids = self.table.names(&group.rows);
+        let venue_ids = self.table.ids(&group.rows);
         Some(Conclusion::Ask(Why::MayBeRefused { venue_ids, intents }))
     }
 
@@ -95,7 +95,7 @@ impl Evidence<'_> {
         if is_absent && !departures.is_empty() {
             return match self.table.only_departure(intent).filter(|_| self.is_alone) {
                 Some(row) => Conclusion::Adopt(vec![(intent, row)]),
-                None => Conclusion::Ask(Why::OtherTrades { venue_ids: self.table.names(departures) }),
+                None => Conclusion::Ask(Why::OtherTrades { venue_ids: self.table.ids(departures) }),
             };
         }
         let is_late = case.is_late(self.list_lag, self.now);
@@ -230,8 +230,8 @@ fn rivals(
     Some((intents.into_iter().collect(), row))
 }
 
-/// Limit of possible sums above which the wallet proves nothing.
-const MAX_SUMS: usize = 4_096;
+/// Limit of possible sums above which the wallet proves nothing, and any amount counts as explained.
+pub(crate) const MAX_SUMS: usize = 4_096;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WalletView {
@@ -263,15 +263,19 @@ impl WalletView {
     }
 }
 
-/// Returns the distinct subset sums in ascending order, `None` above `MAX_SUMS`.
+/// Returns the distinct subset sums in ascending order, `None` above [`MAX_SUMS`].
 pub(crate) fn sums_of(amounts: &[Money]) -> Option<Vec<Money>> {
+    sums_of_choices(amounts.iter().map(std::slice::from_ref))
+}
+
+/// Like [`sums_of`], with at most one amount of each choice.
+pub(crate) fn sums_of_choices<'a>(choices: impl Iterator<Item = &'a [Money]>) -> Option<Vec<Money>> {
     let mut sums = vec![Money::ZERO];
-    for amount in amounts {
-        for place in 0..sums.len() {
-            sums.push(sums[place] + *amount);
-        }
-        // Two ascending runs, one after the other: a merge.
-        sums.sort();
+    for choice in choices {
+        let more: Vec<Money> =
+            choice.iter().flat_map(|amount| sums.iter().map(move |sum| *sum + *amount)).collect();
+        sums.extend(more);
+        sums.sort_unstable();
         sums.dedup();
         if sums.len() > MAX_SUMS {
             return None;

@@ -2,7 +2,6 @@
 
 use super::reports::INTENT;
 use super::*;
-use crate::coordinator::doubts::PersonsVerdict;
 use crate::resolver::report_of_tests;
 use candlewick_engine::{Opened, Rejection, SecondTrade, Settled, VenueId};
 use candlewick_sdk::{Money, Outcome};
@@ -147,7 +146,7 @@ fn a_doubt_of_which_nothing_comes_keeps_what_lies_beside_it_and_no_later_trade()
         // Sent at 960 s, ended at 970 s.
         doubts.begin(session, &terms, at(970));
         if is_not_opened {
-            doubts.decide(terms.intent(), &PersonsVerdict::NotOpened).unwrap();
+            doubts.resolver.give_up(terms.intent()).unwrap();
         }
         bench.coordinator.forget_old(at(1_000_000));
         // Its trade may be of a time up to 1,120.999 s: half a minute, the end of that second, and two minutes in which the list lags. Twelve

@@ -3,7 +3,6 @@
 use super::*;
 use crate::SecondTradeRule;
 use crate::control::{ControlOrder, Resolution};
-use crate::coordinator::doubts::PersonsVerdict;
 use crate::resolver::report_of_tests;
 use candlewick_broker::{Balances, Progress, Reported};
 use candlewick_engine::{IntentState, Recorded, Settled};
@@ -439,9 +438,7 @@ fn a_second_trade_is_adopted_by_no_intent_in_this_run_or_the_next() {
         let terms = bench.coordinator.session.terms(INTENT).unwrap();
         let now = bench.now;
         bench.coordinator.begin_doubt(&terms, now);
-        let named = TradeReport { id: id.to_owned(), ..running() };
-        let decided = bench.coordinator.doubts.decide(INTENT, &PersonsVerdict::Adopt(Box::new(named)));
-        decided.map(|_| ())
+        bench.coordinator.doubts.assign(INTENT, id)
     };
     let is_taken = |decided: Result<(), String>| {
         decided.is_err_and(|problem| problem.contains("counts as a second trade of one"))
@@ -488,8 +485,7 @@ fn a_second_trade_that_was_over_when_first_seen_is_adopted_by_no_intent() {
     assert_eq!(bench.coordinator.session.ledger().free(), free, "its money is not booked again");
     let terms = bench.coordinator.session.terms(INTENT).unwrap();
     bench.coordinator.begin_doubt(&terms, now);
-    let named = TradeReport { id: "01JU".to_owned(), ..running() };
-    let decided = bench.coordinator.doubts.decide(INTENT, &PersonsVerdict::Adopt(Box::new(named)));
+    let decided = bench.coordinator.doubts.assign(INTENT, "01JU");
     assert!(decided.is_err_and(|problem| problem.contains("counts as a second trade of one")));
 }
 

@@ -1,7 +1,6 @@
 //! Other programs on the same wallet.
 
 use super::*;
-use crate::coordinator::doubts::PersonsVerdict;
 use crate::resolver::report_of_tests;
 use candlewick_broker::Balances;
 use candlewick_engine::Recorded;
@@ -166,7 +165,7 @@ fn trades_that_are_open_before_a_run_with_a_doubt_are_told_when_the_doubt_is_ove
     bench.at(90_000).step(Input::Time);
     assert_eq!(list(&mut bench, vec![open_for_long(), new.clone()]).len(), 1, "it was made in this run");
     let mut step = Step { now: bench.now, commands: &mut Vec::new() };
-    bench.coordinator.decide_doubt(intent, &PersonsVerdict::NotOpened, &mut step).expect("it is in doubt");
+    bench.coordinator.decide_doubt(intent, None, &mut step).expect("it is in doubt");
     bench.step(Input::Time);
     // It may yet turn out to be the trade that was taken as none.
     let late =

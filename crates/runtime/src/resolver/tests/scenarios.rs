@@ -3,9 +3,7 @@
 mod others;
 
 use super::testing::{doubt, listing, report};
-use crate::resolver::{
-    Claimed, Decided, Decision, Doubt, Known, LagMeter, Resolution, Resolver, Undecidable, WalletView, Why,
-};
+use crate::resolver::{Claimed, Doubt, Known, LagMeter, Resolution, Resolver, Undecidable, WalletView, Why};
 use candlewick_broker::{Account, Reported, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Millis, Money};
@@ -82,9 +80,7 @@ impl Scenario {
     }
 
     fn take_for_nothing(&mut self, intent: u64) {
-        let intent = IntentId::new(intent);
-        let decided = self.resolver.resolve_by_person(intent, Decision::NotOpened, &self.claimed);
-        assert!(decided.is_ok(), "{decided:?}");
+        self.resolver.give_up(IntentId::new(intent)).expect("it is in doubt");
     }
 
     #[track_caller]
@@ -259,9 +255,7 @@ fn fewer_trades_than_twins_are_for_a_person_after_the_last_deadline() {
     scenario.look(125, &trades, &[]);
     scenario.look(270, &trades, &[]);
     scenario.look(271, &trades, &["1? too few", "2? too few"]);
-    let decision = Decision::Adopt { venue_id: "a".to_owned() };
-    let decided = scenario.resolver.resolve_by_person(IntentId::new(2), decision, &scenario.claimed);
-    assert_eq!(decided, Ok(Decided::Adopt { venue_id: "a".to_owned() }));
+    assert_eq!(scenario.resolver.assign(IntentId::new(2), "a", &scenario.claimed), Ok(()));
     scenario.look(281, &trades, &[]);
     scenario.look(291, &trades, &["1 is nothing, 321 s"]);
 }
@@ -324,7 +318,7 @@ fn incomplete_listings_decide_nothing_and_in_the_end_a_person_is_asked() {
 fn trades_that_nobody_asked_for_are_reported_once() {
     let mut scenario = Scenario::new(&[doubt(1)]);
     scenario.claimed.insert("claimed".to_owned());
-    scenario.resolver.recall_unexplained(["recalled".to_owned()]);
+    scenario.resolver.reported.extend(["recalled".to_owned()]);
     let other = |id: &str, change: fn(&mut TradeReport)| {
         let mut trade = trade(id, 101);
         trade.symbol = Some("ETHUSDT".to_owned());
@@ -348,19 +342,16 @@ fn trades_that_nobody_asked_for_are_reported_once() {
 fn a_person_may_decide_what_is_in_doubt_and_nothing_else() {
     let mut scenario = Scenario::new(&[doubt(1), twin(2, 300)]);
     scenario.claimed.insert("taken".to_owned());
-    let mut decide = |intent: u64, venue_id: Option<&str>| {
-        let adopt = |id: &str| Decision::Adopt { venue_id: id.to_owned() };
-        let decision = venue_id.map_or(Decision::NotOpened, adopt);
-        scenario.resolver.resolve_by_person(IntentId::new(intent), decision, &scenario.claimed)
-    };
-    assert_eq!(decide(3, None), Err(Undecidable::NotInDoubt));
-    assert_eq!(decide(1, Some("taken")), Err(Undecidable::TradeTaken));
-    let reserved_until = Millis::from_seconds(321);
-    assert_eq!(decide(1, None), Ok(Decided::NotOpened { reserved_until }));
-    assert_eq!(decide(1, None), Err(Undecidable::NotInDoubt));
-    assert_eq!(decide(1, Some("a")), Ok(Decided::AdoptLate { venue_id: "a".to_owned() }));
-    assert_eq!(decide(2, Some("a")), Err(Undecidable::TradeTaken));
-    assert_eq!(decide(2, Some("b")), Ok(Decided::Adopt { venue_id: "b".to_owned() }));
+    let Scenario { resolver, claimed, .. } = &mut scenario;
+    let id = IntentId::new;
+    assert_eq!(resolver.give_up(id(3)), Err(Undecidable::NotInDoubt));
+    assert_eq!(resolver.assign(id(3), "a", claimed), Err(Undecidable::NotInDoubt));
+    assert_eq!(resolver.assign(id(1), "taken", claimed), Err(Undecidable::TradeTaken));
+    assert_eq!(resolver.give_up(id(1)), Ok(Millis::from_seconds(321)));
+    assert_eq!(resolver.give_up(id(1)), Err(Undecidable::NotInDoubt));
+    assert_eq!(resolver.assign(id(1), "a", claimed), Ok(()));
+    assert_eq!(resolver.assign(id(2), "a", claimed), Err(Undecidable::TradeTaken));
+    assert_eq!(resolver.assign(id(2), "b", claimed), Ok(()));
 }
 
 #[test]
@@ -387,10 +378,10 @@ fn looks_are_asked_for_while_there_is_doubt() {
 #[test]
 fn the_lag_of_the_list_is_measured_by_doubts_too() {
     let mut scenario = Scenario::new(&[doubt(1)]);
-    assert_eq!(scenario.resolver.list_lag(), Millis::from_seconds(120));
+    assert_eq!(scenario.resolver.lag.allowance(), Millis::from_seconds(120));
     scenario.look(250, &[], &[]);
     scenario.look(255, &[trade("a", 101)], &[]);
     scenario.look(260, &[trade("a", 101)], &["1 is a"]);
     // Accepted at 101 s, missing at 250 s.
-    assert_eq!(scenario.resolver.list_lag(), Millis::from_seconds(2 * 149));
+    assert_eq!(scenario.resolver.lag.allowance(), Millis::from_seconds(2 * 149));
 }

@@ -181,7 +181,7 @@ fn a_trade_that_was_answered_and_is_not_listed_measures_the_lists_lag() {
     let mut scenario = Scenario::new(&[]);
     let accepted = Accepted { id: "a", at: Millis::from_seconds(100), is_settled: true };
     scenario.resolver.lag.take(&listing(300_000, Vec::new()), [accepted]);
-    assert_eq!(scenario.resolver.list_lag(), Millis::from_seconds(400));
+    assert_eq!(scenario.resolver.lag.allowance(), Millis::from_seconds(400));
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn what_the_venue_took_instead_is_adopted_when_nothing_else_can_be_meant() {
     scenario.look(272, &[sold("a", 102)], &["1 is a"]);
     assert_eq!(scenario.resolver.next_look(), None);
     // It was there all the time: the list does not lag.
-    assert_eq!(scenario.resolver.list_lag(), Millis::from_seconds(120));
+    assert_eq!(scenario.resolver.lag.allowance(), Millis::from_seconds(120));
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn what_the_venue_may_have_taken_is_for_a_person_where_others_may_have_asked_for
 
     // A program that is known trades again.
     let mut known = Scenario::new(&[doubt(1)]);
-    known.resolver.recall_unexplained(["before".to_owned()]);
+    known.resolver.reported.extend(["before".to_owned()]);
     known.look(262, &[sold("a", 102)], &[]);
     known.look(272, &[sold("a", 102)], &["1? others a"]);
 
