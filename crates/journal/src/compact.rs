@@ -74,7 +74,13 @@ pub async fn compact(url: &JournalUrl, to: &Path, keep: Millis) -> Result<Compac
         })
         .await?;
     let of = Head { seq: verified.entries, hash: verified.head_hash };
-    let exchanges = reader.old_exchanges(since).await?;
+    let exchanges = if reader.schema < EXCHANGES_SINCE {
+        0
+    } else {
+        let first = reader.seals.next(0).map_or(i64::MAX, |(first, _)| first.cast_signed());
+        let text = "SELECT COUNT(*) FROM wires WHERE id < $1 OR (intent IS NULL AND sent < $2)";
+        reader.count(text, &[first, since.get()]).await?
+    };
     let compaction = Compaction { of, since, candles, exchanges, snapshots };
     let (file, _) = NewFile::create(to)?;
     let copy = JournalUrl::from_path(file.partial());
@@ -113,17 +119,6 @@ pub async fn compact(url: &JournalUrl, to: &Path, keep: Millis) -> Result<Compac
 fn is_old_candle(stored: &StoredLine, since: Millis) -> bool {
     let line = &stored.line;
     line.kind == LineKind::Event && line.at < since && line.body.contains("\"event\":\"candle\"")
-}
-
-impl Reader {
-    async fn old_exchanges(&mut self, since: Millis) -> Result<u64> {
-        if self.schema < EXCHANGES_SINCE {
-            return Ok(0);
-        }
-        let first = self.seals.next(0).map_or(i64::MAX, |(first, _)| first.cast_signed());
-        let text = "SELECT COUNT(*) FROM wires WHERE id < $1 OR (intent IS NULL AND sent < $2)";
-        self.count(text, &[first, since.get()]).await
-    }
 }
 
 /// Copies a journal file to a new file. The copy has no holder and is verified before it gets its name.

@@ -40,7 +40,8 @@ fn bound(text: String) -> String {
     text
 }
 
-pub(crate) fn without_nul(text: String) -> String {
+/// Replaces NUL, which text on a database server cannot contain.
+pub fn without_nul(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
 }
 

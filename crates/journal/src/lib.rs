@@ -29,7 +29,7 @@ pub use chain::{ChainHash, Head, Line, LineKind, StoredLine};
 pub use compact::{CompactedCopy, Compaction, back_up, compact};
 pub use database::JournalUrl;
 pub use error::JournalError;
-pub use exchange::{LoggedExchange, MAX_EXCHANGE_BYTES, is_seal};
+pub use exchange::{LoggedExchange, MAX_EXCHANGE_BYTES, is_seal, without_nul};
 pub use file::{FileJournal, NullJournal, Tee};
 pub use holder::{Holder, Lease, LeaseTerms};
 pub use orders::{OrderToken, StoredOrder, close_orders, give_order};

@@ -297,7 +297,8 @@ impl Reader {
     /// Returns the unverified header of the last run, `None` if there is no run.
     pub async fn last_run_header(&mut self) -> Result<Option<StoredLine>> {
         let head = self.head().await?.seq;
-        let Some(last) = self.run_until(head).await? else { return Ok(None) };
+        let text = "SELECT run FROM entries WHERE seq <= $1 AND run <> 0 ORDER BY seq DESC LIMIT 1";
+        let Some(last) = self.run_of(text, head).await? else { return Ok(None) };
         self.header_of(last, 1, head).await
     }
 
@@ -330,11 +331,6 @@ impl Reader {
 
     async fn run_from(&mut self, seq: u64) -> Result<Option<u64>> {
         let text = "SELECT run FROM entries WHERE seq >= $1 AND run <> 0 ORDER BY seq LIMIT 1";
-        self.run_of(text, seq).await
-    }
-
-    async fn run_until(&mut self, seq: u64) -> Result<Option<u64>> {
-        let text = "SELECT run FROM entries WHERE seq <= $1 AND run <> 0 ORDER BY seq DESC LIMIT 1";
         self.run_of(text, seq).await
     }
 

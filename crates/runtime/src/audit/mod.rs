@@ -15,7 +15,7 @@ pub(crate) use results::{ListedResults, Settling, Source, Word, describe_result}
 pub(crate) use settlement::{PriceCheck, Settlement, SettlementAudit};
 pub(crate) use terms::{OrderedTerms, PayoutAudit, Terms, check_terms, staked_elsewhere};
 pub(crate) use wallet::{
-    APART, BonusWallets, NameCheck, Reading, UnderWayMoney, WalletAudit, WalletReading, WalletState,
+    APART, BonusWallets, NameCheck, Reading, UnderWayMoney, WalletAudit, WalletReading, WalletState, size,
 };
 
 use candlewick_engine::IntentId;

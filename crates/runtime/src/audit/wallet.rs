@@ -26,11 +26,11 @@ const MAX_CHANGES: usize = 256;
 pub(crate) struct WalletAudit {
     ledger: Option<(Money, Millis)>,
     changes: VecDeque<(Money, Millis)>,
-    state: WalletState,
+    pub(crate) state: WalletState,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    names: Option<Vec<KnownWallet>>,
+    pub(crate) names: Option<Vec<KnownWallet>>,
     #[serde(skip)]
-    confirmed: Money,
+    pub(crate) confirmed: Money,
     #[serde(skip)]
     suspect: Option<Suspect>,
     #[serde(skip)]
@@ -40,7 +40,7 @@ pub(crate) struct WalletAudit {
     exact: Option<Millis>,
     /// Time of the newest change that the last agreement with the ledger must have shown.
     #[serde(skip)]
-    explained_until: Option<Millis>,
+    pub(crate) explained_until: Option<Millis>,
     #[serde(skip)]
     caused_at: Option<Millis>,
     /// Free balance at the last reading, and whether only the wallet can have changed since the one before.
@@ -49,7 +49,7 @@ pub(crate) struct WalletAudit {
     #[serde(skip)]
     longest_lag: Millis,
     #[serde(default)]
-    bonus: BonusWallets,
+    pub(crate) bonus: BonusWallets,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -99,28 +99,12 @@ pub(crate) enum WalletReading {
 }
 
 impl WalletAudit {
-    pub(crate) const fn state(&self) -> WalletState {
-        self.state
-    }
-
     pub(crate) fn has_new_trouble(&mut self, state: WalletState) -> bool {
         std::mem::replace(&mut self.state, state) != state && state != WalletState::Sound
     }
 
-    pub(crate) fn begin(&mut self, difference: Money) {
-        self.confirmed = difference;
-    }
-
-    pub(crate) const fn confirmed(&self) -> Money {
-        self.confirmed
-    }
-
     pub(crate) const fn has_suspect(&self) -> bool {
         self.suspect.is_some()
-    }
-
-    pub(crate) const fn explained_until(&self) -> Option<Millis> {
-        self.explained_until
     }
 
     pub(crate) fn read(&mut self, reading: &Reading<'_>) -> WalletReading {
@@ -331,7 +315,7 @@ impl UnderWayMoney {
     }
 }
 
-fn size(amount: Money) -> Money {
+pub(crate) fn size(amount: Money) -> Money {
     amount.max(-amount)
 }
 
@@ -370,14 +354,6 @@ pub(crate) struct BonusWallets {
 }
 
 impl WalletAudit {
-    pub(crate) const fn bonus(&self) -> BonusWallets {
-        self.bonus
-    }
-
-    pub(crate) fn recall_bonus(&mut self, bonus: BonusWallets) {
-        self.bonus = bonus;
-    }
-
     /// Books the difference to bonus wallets if their change explains it.
     /// Returns whether the explanation is exact, `None` if there is none.
     fn explained_by_bonus(&mut self, bonus: Option<Money>, possible: &Possible) -> Option<bool> {
@@ -418,14 +394,6 @@ impl WalletAudit {
             Some(known) if *known == wallets => NameCheck::Known,
             Some(known) => NameCheck::Other { known: describe(known), found: describe(&wallets) },
         }
-    }
-
-    pub(crate) fn recall_names(&mut self, wallets: Vec<KnownWallet>) {
-        self.names = Some(wallets);
-    }
-
-    pub(crate) fn forget_names(&mut self) {
-        self.names = None;
     }
 }
 

@@ -12,7 +12,7 @@ use candlewick_broker::{OpenOrder, Reported, TradeListing, TradeReport};
 use candlewick_engine::{IntentId, Opened, OrderTerms, SymbolId, Taken, VenueId, VenueSymbol};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{ExpirationType, Expiry, Millis, MoneyScale, Outcome, Price, Symbol};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Slack of plausible times around decision and twice the duration, for clock differences.
 const TIME_SLACK: Millis = Millis::HOUR;
@@ -339,10 +339,6 @@ impl RecordedSession {
 /// Age at which a price cannot come from an open market.
 const MAX_AGE: Millis = Millis::from_seconds(12 * 3_600);
 
-/// Symbols whose last price record was rejected, so that each warning appears once.
-#[derive(Debug, Default)]
-pub(super) struct RefusedPrices(BTreeSet<SymbolId>);
-
 impl Coordinator {
     pub(super) fn believed_price(
         &mut self,
@@ -360,10 +356,10 @@ impl Coordinator {
             None
         };
         let Some(problem) = problem else {
-            self.refused_prices.0.remove(&id);
+            self.refused_prices.remove(&id);
             return (value > 0.0).then_some(Price { time: at, value });
         };
-        if self.refused_prices.0.insert(id) {
+        if self.refused_prices.insert(id) {
             let symbol = self.market.symbol(id);
             step.warn(format!("{symbol}: the venue's price record {problem}: it is not used"));
         }

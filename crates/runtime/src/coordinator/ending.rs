@@ -290,7 +290,7 @@ impl Coordinator {
         }
         self.note_signals(step);
         self.phase = Phase::Closing { stop, is_last_save: false, error: None };
-        if !self.session.journal.is_away() {
+        if !self.session.journal.is_away {
             self.save_last(step);
         }
     }
@@ -308,7 +308,7 @@ impl Coordinator {
             *is_last_save = true;
         }
         self.save(Urgency::Now, step);
-        if !self.session.journal.is_away() {
+        if !self.session.journal.is_away {
             // A journal with a hole is not asked.
             step.commands.push(Command::CloseJournal);
         }
@@ -341,19 +341,19 @@ impl Coordinator {
             wallet: self.last_wallet(),
             wallet_difference: self.last_difference(),
             missing_wallet: self.missing_wallet().or_else(|| self.unread_wallet()),
-            candles: self.session.candles(),
+            candles: self.session.candles,
             rejected_rows: self.rejected_rows,
             audits: self.audits.tallies(),
             halted: self.session.halted().cloned(),
-            halted_at: self.session.halt().and_then(|halt| halt.at),
+            halted_at: self.session.halt.as_ref().and_then(|halt| halt.at),
             verdicts: self.session.session().verdicts().cloned().collect(),
             weight_of_all_bots: self.session.session().weight_of_all_bots(),
             signals: self.outside.came().cloned().map(Box::new),
             dropped_notices: 0,
             not_durable: error.or(closed.map_err(RuntimeError::from).err()),
             journal_hash: self.session.journal.finish_hash(),
-            first_intent: self.session.first_intent(),
-            forgotten: self.session.forgotten().own,
+            first_intent: self.session.first,
+            forgotten: self.session.forgotten.own,
             book: self.session.take_book(),
         };
         step.commands.push(Command::End(Box::new(Ok(finished))));

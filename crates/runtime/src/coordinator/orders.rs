@@ -8,7 +8,7 @@ use super::journal_state::Urgency;
 use crate::RuntimeError;
 use crate::adoption::check_adoption;
 use crate::control::{
-    ControlAnswer, ControlOrder, NextEntry, Resolution, SignalBots, SignalOrder, SignalOutcome, SignalTally,
+    ControlAnswer, ControlOrder, Resolution, SignalBots, SignalOrder, SignalOutcome, SignalTally,
     SourceTally,
 };
 use crate::reload::{NewSettings, Standing};
@@ -22,11 +22,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::error::Error;
 
-#[derive(Debug, Default)]
-pub(crate) struct Claims(BTreeMap<OrderId, Claim>);
-
 #[derive(Debug)]
-struct Claim {
+pub(super) struct Claim {
     intent: IntentId,
     venue_id: VenueId,
     reason: String,
@@ -47,7 +44,7 @@ impl Coordinator {
                     .to_owned(),
             },
             ControlOrder::Resume => {
-                self.session.end_halt();
+                self.session.halt = None;
                 self.resume(step);
                 self.override_restrictions(step);
                 step.log_warning("resumed: drawdown peak and loss streak are reset");
@@ -71,7 +68,7 @@ impl Coordinator {
                 self.done(step)
             }
             ControlOrder::SignalNext { next, passed_over } => {
-                self.outside.expect(next, passed_over);
+                (self.outside.tally.next, self.outside.tally.passed_over) = (next, passed_over);
                 self.done(step)
             }
             ControlOrder::Resolve { intent, resolution: Resolution::Adopt(venue_id), reason } => {
@@ -101,7 +98,7 @@ impl Coordinator {
 
     fn ask_named_trade(&mut self, id: OrderId, claim: Claim, step: &mut Step<'_>) {
         self.request(Ask::NamedTrade(id, claim.intent, claim.venue_id.as_str().to_owned()), step);
-        self.claims.0.insert(id, claim);
+        self.claims.insert(id, claim);
     }
 
     pub(super) fn on_named_trade(
@@ -110,7 +107,7 @@ impl Coordinator {
         answer: Result<TradeReport, BrokerError>,
         step: &mut Step<'_>,
     ) {
-        let Some(Claim { intent, venue_id, reason }) = self.claims.0.remove(&id) else { return };
+        let Some(Claim { intent, venue_id, reason }) = self.claims.remove(&id) else { return };
         let Some(terms) = self.session.terms(intent) else { return };
         let may_have_taken =
             |report: &TradeReport| self.doubts.resolver.may_have_taken(intent, report, self.uncertainty());
@@ -162,7 +159,7 @@ impl Coordinator {
             return Err("the settings are being read already: give the order again".to_owned());
         }
         self.reloading = Some((id, by));
-        let forgotten = self.session.forgotten().all;
+        let forgotten = self.session.forgotten.all;
         let standing = Standing { forgotten, ..Standing::of(self.session.session(), self.session.book()) };
         self.request(Ask::Settings(Box::new(standing)), step);
         Ok(())
@@ -232,10 +229,6 @@ impl OutsideWatch {
 
     pub(super) fn came(&self) -> Option<&SignalTally> {
         Some(&self.tally).filter(|tally| !tally.is_empty())
-    }
-
-    pub(super) fn expect(&mut self, next: Option<NextEntry>, passed_over: Option<String>) {
-        (self.tally.next, self.tally.passed_over) = (next, passed_over);
     }
 
     fn of(&mut self, source: SignalSource) -> &mut SourceTally {

@@ -3,7 +3,7 @@
 use super::Coordinator;
 use super::command::{Command, Step};
 use super::doubts::Doubts;
-use super::journal_state::{JournalState, Waiting};
+use super::journal_state::JournalState;
 use super::wallet_watch::is_later;
 use crate::audit::Settling;
 use crate::notice::{Evidence, Funds};
@@ -26,16 +26,16 @@ pub(crate) struct RecordedSession {
     session: Session,
     book: TradeBook,
     pub(crate) journal: JournalState,
-    account: Account,
-    first: IntentId,
-    halt: Option<Halt>,
+    pub(crate) account: Account,
+    pub(crate) first: IntentId,
+    pub(crate) halt: Option<Halt>,
     actions: Vec<Action>,
     began: Option<Millis>,
-    candles: u64,
-    news: u64,
-    tallies: BotTallies,
+    pub(crate) candles: u64,
+    pub(crate) news: u64,
+    pub(crate) tallies: BotTallies,
     expiring: BTreeMap<IntentId, Millis>,
-    forgotten: Forgotten,
+    pub(crate) forgotten: Forgotten,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -68,7 +68,7 @@ impl RecordedSession {
         (mut book, old): (TradeBook, OldIntents),
         account: Account,
         halt: Option<Halt>,
-        waiting: Waiting,
+        is_virtual: bool,
     ) -> Self {
         book.count_from_intent(session.next_intent());
         Self {
@@ -76,7 +76,7 @@ impl RecordedSession {
             tallies: BotTallies::of(session.bots().len(), old.tallies, &book),
             session,
             book,
-            journal: JournalState::new(waiting),
+            journal: JournalState::new(is_virtual),
             account,
             halt,
             actions: Vec::with_capacity(64),
@@ -144,7 +144,7 @@ impl RecordedSession {
                     if let EventKind::OutsideSignal(OutsideSignal { expires: Some(expires), .. }) = kind {
                         self.expiring.insert(approved.intent(), expires);
                     }
-                    self.journal.enqueue(approved);
+                    self.journal.outbox.push(approved);
                 }
                 Action::Refuse(refused) => {
                     handled.decided = Some(Err(refused.rule));
@@ -194,10 +194,6 @@ impl RecordedSession {
         self.note_alarm(&text, step);
         step.log_alarm(text);
         self.halt = Some(halt);
-    }
-
-    pub(crate) fn end_halt(&mut self) {
-        self.halt = None;
     }
 
     fn note_alarm(&mut self, text: &str, step: &mut Step<'_>) {
@@ -290,20 +286,8 @@ impl RecordedSession {
         old
     }
 
-    pub(crate) const fn forgotten(&self) -> Forgotten {
-        self.forgotten
-    }
-
-    pub(crate) const fn first_intent(&self) -> IntentId {
-        self.first
-    }
-
     pub(crate) fn take_book(&mut self) -> TradeBook {
         std::mem::take(&mut self.book).from_intent(self.first)
-    }
-
-    pub(crate) const fn tallies(&self) -> &BotTallies {
-        &self.tallies
     }
 
     pub(crate) const fn session(&self) -> &Session {
@@ -323,24 +307,8 @@ impl RecordedSession {
         self.session.money_scale()
     }
 
-    pub(crate) const fn account(&self) -> Account {
-        self.account
-    }
-
-    pub(crate) const fn candles(&self) -> u64 {
-        self.candles
-    }
-
-    pub(crate) const fn news(&self) -> u64 {
-        self.news
-    }
-
     pub(crate) fn halted(&self) -> Option<&String> {
         self.halt.as_ref().map(|halt| &halt.reason)
-    }
-
-    pub(crate) const fn halt(&self) -> Option<&Halt> {
-        self.halt.as_ref()
     }
 }
 
@@ -375,7 +343,7 @@ impl Coordinator {
         let least = least_remembered(&self.settings, &self.doubts);
         let (trades, doubts, slack) = (&self.trades, &self.doubts, least);
         // A difference of the wallet is explained by the trades since it last agreed with the ledger.
-        let explained_until = self.audits.wallet.explained_until();
+        let explained_until = self.audits.wallet.explained_until;
         let may_explain = |row: &IntentRow| explained_until.is_some_and(|moment| is_later(row, moment));
         let is_kept = |session: &RecordedSession, row: &IntentRow| {
             let is_searched =

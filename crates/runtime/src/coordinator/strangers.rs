@@ -92,7 +92,7 @@ impl Coordinator {
             return;
         }
         self.strangers.has_begun = true;
-        let (ours, uncertainty) = (self.session.account(), self.uncertainty());
+        let (ours, uncertainty) = (self.session.account, self.uncertainty());
         let refused = self.doubts.refused(&self.session, step.now);
         let is_anothers = |report: &&TradeReport| {
             report.progress == Progress::Running
@@ -216,7 +216,7 @@ impl Coordinator {
     /// Reports trades of another account that match an intent in doubt.
     /// This may be real money instead of demo. No ledger here contains it, so the operator must know.
     pub(super) fn look_at_other_accounts(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
-        let ours = self.session.account();
+        let ours = self.session.account;
         let refused = self.doubts.refused(&self.session, step.now);
         let known = (refused.as_slice(), self.uncertainty());
         for report in &listing.trades {

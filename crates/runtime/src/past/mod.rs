@@ -260,10 +260,10 @@ impl Past {
             }
         }
         if let Some(wallets) = part_of(&note, "wallets") {
-            self.wallet.recall_names(wallets);
+            self.wallet.names = Some(wallets);
         }
         if let Some(bonus) = part_of(&note, "bonus_wallets") {
-            self.wallet.recall_bonus(bonus);
+            self.wallet.bonus = bonus;
         }
         let text = |key: &str| note.get(key).and_then(serde_json::Value::as_str);
         if let (Some(audit), Some(finding)) = (text("audit"), text("finding"))

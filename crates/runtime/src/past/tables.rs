@@ -4,7 +4,9 @@ use super::{Past, read_header};
 use crate::RuntimeError;
 use crate::error::Result;
 use candlewick_engine::{IntentId, IntentState};
-use candlewick_journal::{IntentRecord, IntentRows, LineKind, RunNames, StoredLine, Tables, figures_of};
+use candlewick_journal::{
+    IntentRecord, IntentRows, LineKind, RunNames, StoredLine, Tables, figures_of, without_nul,
+};
 use candlewick_sdk::Symbol;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -155,9 +157,4 @@ fn names_of(header: &StoredLine) -> Option<RunNames> {
     let named = Named::deserialize(header.settings.get("session")?).ok()?;
     let bots = named.bots.into_iter().map(|bot| (bot.name, bot.symbol.to_string())).collect();
     Some(RunNames { bots, unit: 10_i64.checked_pow(named.money_scale.decimals())? })
-}
-
-/// Replaces NUL, which text on a database server cannot contain.
-fn without_nul(text: String) -> String {
-    if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
 }

@@ -133,11 +133,11 @@ impl Runner {
             let next = tokio::select! {
                 biased;
                 Some(came) = self.requests.next() => Next::Answer(Box::new(came)),
-                Some((why, held)) = told_to_stop(&mut stop, clock.as_ref()) => {
+                Some((why, held)) = received(&mut stop, clock.as_ref()) => {
                     hold = held;
                     Next::Stop(why)
                 }
-                Some((order, held)) = ordered(&mut orders, clock.as_ref()), if self.coordinator.is_started() => {
+                Some((order, held)) = received(&mut orders, clock.as_ref()), if self.coordinator.is_started() => {
                     hold = held;
                     Next::Order(order)
                 }
@@ -376,17 +376,9 @@ pub(crate) enum Next {
     Input(Input),
 }
 
-pub(crate) async fn ordered(
-    orders: &mut mpsc::Receiver<ControlRequest>,
-    clock: &dyn Clock,
-) -> Option<(ControlRequest, Hold)> {
-    let request = orders.recv().await?;
-    Some((request, clock.hold()))
-}
-
-async fn told_to_stop(stop: &mut mpsc::Receiver<Stop>, clock: &dyn Clock) -> Option<(Stop, Hold)> {
-    let why = stop.recv().await?;
-    Some((why, clock.hold()))
+async fn received<T>(queue: &mut mpsc::Receiver<T>, clock: &dyn Clock) -> Option<(T, Hold)> {
+    let item = queue.recv().await?;
+    Some((item, clock.hold()))
 }
 
 async fn renewal_due(renewal: &mut Interval, clock: &dyn Clock) -> Hold {

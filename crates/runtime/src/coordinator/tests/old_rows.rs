@@ -107,7 +107,7 @@ fn what_is_over_for_an_hour_is_forgotten_but_for_the_fifty_trades_that_settled_l
         let mut bench = bench(hour, &[], &[]);
         let forgotten = bench.forgotten(at(looked + i64::from(hour)));
         assert_eq!(forgotten, (1..=expected).collect::<Vec<u64>>(), "looked at {looked} s and an hour");
-        let counted = bench.coordinator.session.forgotten();
+        let counted = bench.coordinator.session.forgotten;
         assert_eq!((counted.all, counted.own), (expected, expected));
         let kept = 60 - expected as usize;
         assert_eq!((bench.coordinator.doubts.kept(), bench.known().len()), ((kept, kept), kept));

@@ -151,7 +151,7 @@ fn what_a_bonus_wallet_paid_is_noted_for_the_next_run() {
     // The next run has the same ledger and wallet.
     let mut past = Past::default();
     past.take_note(noted, bench.now);
-    assert_eq!(past.wallet.bonus(), bench.coordinator.audits.wallet.bonus());
+    assert_eq!(past.wallet.bonus, bench.coordinator.audits.wallet.bonus);
 }
 
 /// Our trade of one minute at 85 % is opened at 60 s with this funding.
