@@ -59,6 +59,13 @@ impl Fixture {
         Store::open(&self.url, &holder("first", 1)).await
     }
 
+    /// Writes lines to the journal, which is opened for that.
+    pub(crate) async fn write(&self, bodies: &[impl AsRef<str>]) {
+        let mut store = self.open().await.unwrap();
+        record_all(&mut store, bodies);
+        store.close().await.unwrap();
+    }
+
     pub(crate) async fn reader(&self) -> Reader {
         Reader::open(&self.url).await.unwrap()
     }
@@ -137,6 +144,16 @@ pub(crate) fn listing(intent: u64, rows: usize) -> LoggedExchange {
         (0..rows).rev().map(|row| format!("{{\"id\":\"{row:026}\",\"result\":\"WON\"}}")).collect();
     let response = format!("{{\"data\":[{}],\"total\":{rows}}}", listed.join(","));
     LoggedExchange { response: Some(response), ..exchange(intent, &rows.to_string()) }
+}
+
+pub(crate) async fn commit(store: &mut Store, bodies: &[impl AsRef<str>]) {
+    record_all(store, bodies);
+    store.commit().await.unwrap();
+}
+
+pub(crate) async fn commit_exchange(store: &mut Store, exchange: LoggedExchange) {
+    store.record_exchange(exchange);
+    store.commit().await.unwrap();
 }
 
 pub(crate) fn record_all(store: &mut Store, bodies: &[impl AsRef<str>]) {

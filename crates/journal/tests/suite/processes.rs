@@ -1,6 +1,6 @@
 //! Two processes and one journal. The second process is this test's program, started again.
 
-use super::fixture::{Fixture, line};
+use super::fixture::{Fixture, commit};
 use candlewick_journal::{Holder, JournalError, JournalUrl, Reader, Store};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
@@ -44,8 +44,7 @@ pub(crate) fn play_child() {
         let holder = Holder::of_this_process("child");
         let opened = match Store::open(&url, &holder).await {
             Ok(mut store) => {
-                store.record(line("child"));
-                store.commit().await.unwrap();
+                commit(&mut store, &["child"]).await;
                 Ok(store)
             }
             Err(error) => Err(error),
@@ -81,8 +80,7 @@ pub(crate) async fn another_process_holds_until_it_is_killed(fixture: &Fixture) 
     child.kill().unwrap();
     child.wait().unwrap();
     let mut store = Store::open(&fixture.url, &us).await.unwrap();
-    store.record(line("parent"));
-    store.commit().await.unwrap();
+    commit(&mut store, &["parent"]).await;
     assert_eq!(fixture.bodies().await, ["child", "parent"]);
 }
 
