@@ -2,7 +2,6 @@
 
 use super::reports::INTENT;
 use super::*;
-use crate::resolver::report_of_tests;
 use candlewick_engine::{Opened, Rejection, SecondTrade, Settled, VenueId};
 use candlewick_sdk::{Money, Outcome};
 
@@ -29,21 +28,13 @@ fn bench_of(trades: i64, remember_s: u32, rejected: &[u64], open: &[u64]) -> Ben
         parts.settings.remember_s = remember_s;
         // Nothing is forgotten by itself here.
         parts.settings.list_every_s = 86_400;
-        parts.session = session(RiskSettings {
-            max_open_trades: 0,
-            max_open_trades_per_symbol: 0,
-            max_trades_per_day: 0,
-            allow_duplicate: true,
-            ..RiskSettings::default()
-        });
+        parts.session = session(unlimited());
     });
     for minute in 1..=trades {
         let decided = at(minute * 60);
         let intent = bench.coordinator.session.session().next_intent();
-        bench.hand(
-            decided,
-            EventKind::Candle { series: SeriesId::FIRST, candle: candle(decided), origin: Origin::Live },
-        );
+        let (series, origin) = (SeriesId::FIRST, Origin::Live);
+        bench.hand(decided, EventKind::Candle { series, candle: candle(decided), origin });
         bench.coordinator.session.journal.take_waiting();
         bench.coordinator.doubts.note_sent(intent, decided);
         let number = intent.number();
@@ -94,8 +85,7 @@ impl Bench {
         self.coordinator.requests.begin(RequestId::Trades);
         let listing = TradeListing { began: now, ended: now, is_complete, trades, ended_early: None };
         self.on(Input::Answer(Answer::Trades(listing)));
-        let failed = BrokerError::Unavailable { text: "no".to_owned() };
-        self.on(Input::Answer(Answer::BalancesAfterTrades(Err(failed))));
+        self.on(Input::Answer(Answer::BalancesAfterTrades(Err(no_answer()))));
     }
 }
 
@@ -186,11 +176,11 @@ fn a_second_trade_that_is_listed_as_late_as_it_may_be_is_known_as_one() {
     // The list keeps the second trade of the first intent back for ten minutes; that intent was over at 90 s.
     let own = report_of_tests("trade-1", at(60));
     bench.list(at(662), true, vec![own.clone()]);
-    assert_eq!(bench.coordinator.session.halted(), None);
+    assert_eq!(bench.halted(), None);
     let second = report_of_tests("01JZ", at(61));
     bench.list(at(663), true, vec![own, second]);
-    let halted = bench.coordinator.session.halted().expect("it halts");
-    assert_eq!(*halted, format!("trade #{INTENT} was ordered once, and the venue has a second one, 01JZ"));
+    let expected = format!("trade #{INTENT} was ordered once, and the venue has a second one, 01JZ");
+    assert_eq!(bench.halted(), Some(expected.as_str()));
 }
 
 #[test]
@@ -205,5 +195,5 @@ fn listed_trades_of_forgotten_intents_are_no_strangers() {
     let warned =
         bench.commands.iter().any(|command| matches!(command, Command::Notify(crate::Notice::Warning(_))));
     assert!(!warned, "{:?}", bench.commands);
-    assert_eq!(bench.coordinator.session.halted(), None);
+    assert_eq!(bench.halted(), None);
 }
