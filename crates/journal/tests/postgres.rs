@@ -29,7 +29,6 @@ async fn postgres() -> Fixture {
     database(Box::new(guard)).await
 }
 
-/// A database of one test.
 async fn database(alive: Box<dyn std::any::Any + Send + Sync>) -> Fixture {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let name = format!("candlewick_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));

@@ -48,7 +48,6 @@ fn set_mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
 }
 
-/// A holder of this machine, as the lease names it.
 async fn open_on(fixture: &Fixture, program: &str, machine: &str) -> Result<Store, JournalError> {
     let holder = Holder { machine: machine.into(), ..holder(program, 1) };
     Store::open_on_terms(&fixture.url, &holder, &terms()).await

@@ -1,6 +1,5 @@
 //! What a journal promises, whatever database keeps it: each claim is a function over a fixture.
 
-/// A journal refuses so.
 macro_rules! assert_fails {
     ($result:expr, $expected:pat) => {
         match $result.map(drop) {

@@ -7,7 +7,6 @@ use candlewick_journal::{
 };
 use candlewick_sdk::Millis;
 
-/// No piece asks more questions than this.
 const MAX_QUESTIONS: u32 = 10_000;
 
 /// Intents of which so many are known, with every column used by some and left open by others.
@@ -79,7 +78,6 @@ async fn complete(projector: &mut Projector, store: &mut Store, known: &Known) -
     }
 }
 
-/// What the tables are to be: of each intent the row of the last line about it.
 fn expected(head: Head, last: &[(u64, u64)], known: &Known) -> Tables {
     let row = |(intent, seq): &(u64, u64)| known.record(*intent, *seq, &RunNames::default());
     let intents: Vec<IntentRecord> = last.iter().filter_map(row).collect();

@@ -25,7 +25,6 @@ async fn stage(
     stage.open(script).balances(balances)
 }
 
-/// The same to its end.
 async fn run(close: i64, profit: i64, balances: &[(i64, i64)]) -> Ran {
     let stage = stage((close, profit), |_| {}, balances).await;
     stage.with(|stage| stage.settings.wallet_every_s = 30).run_for(30 * MINUTE).await
@@ -118,7 +117,6 @@ async fn a_wallet_that_lags_with_the_list_is_not_taken_for_money_that_left() {
     assert_eq!(difference(&ran), Some((-500, "5.00 less")));
 }
 
-/// The difference at the end of a run, and how it is named.
 fn difference(ran: &Ran) -> Option<(i64, &str)> {
     let found = ran.finished().wallet_difference.as_ref()?;
     Some((found.amount.minor(), found.text.strip_prefix("the demo wallet holds ")?.split(" than").next()?))

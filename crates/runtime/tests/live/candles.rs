@@ -46,7 +46,6 @@ async fn a_late_candle_is_recorded_as_such_and_its_signal_is_too_late() {
     assert_eq!(ran.refused(), [(MINUTE, Rule::LateSignal)]);
 }
 
-/// Candles after the first one: close, received, origin.
 fn later(ran: &Ran) -> Vec<(i64, i64, Origin)> {
     ran.candles().into_iter().skip(1).map(|(_, close, at, origin)| (close, at, origin)).collect()
 }

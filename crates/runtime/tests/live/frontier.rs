@@ -69,7 +69,6 @@ impl MarketData for Streaming {
     }
 }
 
-/// Buys at every candle.
 struct Buys;
 
 impl Strategy for Buys {
@@ -158,7 +157,6 @@ impl Transport for Venue {
     }
 }
 
-/// Nothing keeps a signal back but time.
 fn risk() -> RiskSettings {
     RiskSettings {
         max_open_trades: 0,
@@ -225,7 +223,6 @@ async fn trade(symbols: usize, per_second: f64, prices: Prices) -> (usize, usize
     (opened, lost)
 }
 
-/// The largest number of symbols whose signals all become trades.
 async fn frontier(per_second: f64, prices: Prices) -> usize {
     let (mut full, mut beyond) = (0, 64);
     while full + 1 < beyond {

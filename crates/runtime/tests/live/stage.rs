@@ -41,7 +41,6 @@ pub(crate) fn eth() -> Symbol {
     symbol("ETHUSDT")
 }
 
-/// Buys at the close of the candles that close at these moments.
 struct Signaller(Vec<Millis>);
 
 impl Strategy for Signaller {
@@ -54,7 +53,6 @@ impl Strategy for Signaller {
     }
 }
 
-/// Trades one symbol for a minute, with a stake of 10.
 pub(crate) fn bot_of(number: usize, symbol: Symbol) -> BotSettings {
     BotSettings {
         name: format!("bot-{number}"),
@@ -70,7 +68,6 @@ pub(crate) fn bot_of(number: usize, symbol: Symbol) -> BotSettings {
     }
 }
 
-/// Parts of a run on a venue, with everything else as it is by default.
 pub(crate) fn parts<V: MarketData + Broker + 'static>(
     (venue, clock): (&Arc<V>, Arc<dyn Clock>),
     (user, balance): (&str, i64),
@@ -110,7 +107,6 @@ pub(crate) struct Stage {
     pub(crate) risk: RiskSettings,
     pub(crate) keeps_journal: bool,
     pub(crate) failing: Failing,
-    /// How long the journal takes to make entries durable.
     pub(crate) journal_delay: Duration,
     pub(crate) wants_prices: bool,
     until: Option<i64>,
@@ -120,27 +116,22 @@ pub(crate) struct Stage {
     orders: Vec<(i64, ControlOrder)>,
 }
 
-/// What a run left behind.
 pub(crate) struct Ran {
     pub(crate) result: Result<Finished, RuntimeError>,
-    /// When it ended.
     pub(crate) ended: i64,
     pub(crate) handled: Vec<(Event, Vec<Action>)>,
     pub(crate) warnings: Vec<String>,
-    /// What the journal keeps beside the entries.
     pub(crate) notes: Vec<String>,
     pub(crate) stoppings: Vec<(Stop, usize)>,
     /// What is said of how the run stands: phases, the venue's silence, evidence.
     pub(crate) standings: Vec<Notice>,
     pub(crate) lines: Vec<String>,
-    /// What was answered to orders, in their order.
     pub(crate) answers: Vec<ControlAnswer>,
     asks: Vec<(Millis, Ask)>,
     start: Millis,
 }
 
 impl Stage {
-    /// The system's clock on paused time.
     pub(crate) async fn paused() -> Self {
         let clock = SystemClock::new();
         let start = clock.now().floor_to(Millis::MINUTE) + Millis::MINUTE * 2;
@@ -148,7 +139,6 @@ impl Stage {
         Self::on(Arc::new(clock), start)
     }
 
-    /// A virtual clock in lock-step.
     pub(crate) fn lock_step() -> Self {
         let start = Millis::DAY * 20_000;
         let mut stage = Self::on(Arc::new(VirtualClock::new(start, Speed::Max)), start);
@@ -181,7 +171,6 @@ impl Stage {
         }
     }
 
-    /// The moment so many milliseconds after the start.
     pub(crate) fn at(&self, ms: i64) -> Millis {
         self.start + Millis::new(ms)
     }
@@ -198,7 +187,6 @@ impl Stage {
         self
     }
 
-    /// What comes of the next open.
     pub(crate) fn open(mut self, script: OpenScript) -> Self {
         self.script.opens.push_back(script);
         self
@@ -219,7 +207,6 @@ impl Stage {
         self.trade(id, minute * MINUTE + 999, (minute + 1) * MINUTE + 999, Outcome::Won, 8)
     }
 
-    /// The wallet's balance from each moment on.
     pub(crate) fn balances(mut self, balances: &[(i64, i64)]) -> Self {
         self.script.balances = balances.iter().map(|(at, balance)| (self.at(*at), *balance)).collect();
         self
@@ -231,7 +218,6 @@ impl Stage {
         self
     }
 
-    /// Runs it until its time is up.
     pub(crate) async fn run_for(self, ms: i64) -> Ran {
         self.stop(ms, Stop::TimeUp).run().await
     }
@@ -241,7 +227,6 @@ impl Stage {
         self
     }
 
-    /// A person gives an order.
     pub(crate) fn order(mut self, ms: i64, order: ControlOrder) -> Self {
         self.orders.push((ms, order));
         self
@@ -266,7 +251,6 @@ impl Stage {
         self.spell(which, span, Trouble::Hang)
     }
 
-    /// The candle that closes then is there only so much later.
     pub(crate) fn lag(mut self, symbol: Symbol, close: i64, lag: i64) -> Self {
         self.script.lags.insert((symbol, self.at(close)), Millis::new(lag));
         self
@@ -362,7 +346,6 @@ impl Ran {
         (at - self.start).get()
     }
 
-    /// Why it ended.
     pub(crate) fn stop(&self) -> Stop {
         self.finished().stop
     }
@@ -396,17 +379,14 @@ impl Ran {
         self.handled.iter().filter_map(candle).collect()
     }
 
-    /// When candles closed, and when they were received.
     pub(crate) fn closes(&self) -> Vec<(i64, i64)> {
         self.candles().into_iter().map(|(_, close, received, _)| (close, received)).collect()
     }
 
-    /// When opens of this symbol were asked for.
     pub(crate) fn asked_open(&self, symbol: Symbol) -> Vec<i64> {
         self.asked(&Ask::Open(symbol))
     }
 
-    /// Every event that `pick` takes, with `at` and `received`.
     pub(crate) fn picked<T>(&self, pick: impl Fn(&EventKind) -> Option<T>) -> Vec<(i64, i64, T)> {
         let picked = |(event, _): &(Event, Vec<Action>)| {
             Some((self.ms(event.at), self.ms(event.received), pick(&event.kind)?))
@@ -429,7 +409,6 @@ impl Ran {
         self.handled.iter().flat_map(|(_, actions)| actions).filter_map(pick).collect()
     }
 
-    /// When intents were decided, with the place of their symbol.
     pub(crate) fn opens(&self) -> Vec<(i64, usize)> {
         self.actions(|action| match action {
             Action::Open(approved) => Some((self.ms(approved.decision_time()), approved.symbol().index())),
@@ -437,7 +416,6 @@ impl Ran {
         })
     }
 
-    /// When signals were refused, and by which rule.
     pub(crate) fn refused(&self) -> Vec<(i64, Rule)> {
         self.actions(|action| match action {
             Action::Refuse(refused) => Some((self.ms(refused.decision_time), refused.rule)),

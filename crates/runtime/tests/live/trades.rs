@@ -11,7 +11,6 @@ const CLOSE: i64 = 2 * MINUTE + 999;
 const FIRST_POLL: i64 = CLOSE + 4_000;
 const ID: &str = "01JT0000000000000000000001";
 
-/// One bot, one signal, one open.
 async fn trade(script: impl FnOnce(&Stage) -> OpenScript) -> Ran {
     let stage = Stage::paused().await.bot(btc(), &[MINUTE]);
     let script = script(&stage);
@@ -148,7 +147,6 @@ async fn a_slow_open_is_tracked_from_its_answer_on() {
     assert_eq!(ran.settled(), WON);
 }
 
-/// A bot that buys at the close of minute 1 and has its trade asked for 20 seconds later.
 async fn delayed(journal_ms: u64, stop: i64) -> Ran {
     let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]).entering_after(20);
     stage.journal_delay = std::time::Duration::from_millis(journal_ms);

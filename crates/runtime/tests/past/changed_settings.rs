@@ -25,7 +25,6 @@ fn of(bots: &[(&str, &str, i64)]) -> SessionSettings {
     SessionSettings { bots: bots.iter().map(bot).collect(), ..base.clone() }
 }
 
-/// Each start is of other bots than the one before.
 async fn check(remember: Option<Millis>) {
     let all = [
         of(&[("ladder", "BTCUSDT", 10)]),

@@ -8,13 +8,11 @@ use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-/// Says to the process that is to be killed where its journal is.
 const FOLDER: &str = "SNAPSHOTS_FOLDER";
 const SIGKILL: i32 = 9;
 /// What is verified is remembered at each look at the clock: the next start trusts the last snapshot that was durable.
 const MINUTES: Duration = Duration::from_mins(2);
 
-/// Begins a run in a process of its own, which dies at this line of its snapshots, if it comes to it.
 fn run_to_die(folder: &Folder, point: &str) -> ExitStatus {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "killed::a_run_that_is_to_be_killed", "--quiet"]);

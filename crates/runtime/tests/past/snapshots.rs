@@ -78,11 +78,9 @@ pub(crate) struct Folder {
     pub(crate) url: JournalUrl,
     /// How much real time passes between two looks at the clock.
     pub(crate) pace: Duration,
-    /// Whether the last intent of a run stays in doubt.
     pub(crate) ends_in_doubt: bool,
     /// For how long a run that is over is remembered by the next start, which leaves older ones in the journal; none for ever.
     pub(crate) remember: Option<Millis>,
-    /// Intents of a part of a snapshot.
     pub(crate) part: u64,
     /// Runs and minutes at which a settled intent turns out to be drawn.
     pub(crate) corrections: Vec<(u64, i64, u64)>,
@@ -96,7 +94,6 @@ impl Folder {
         Self { _removed: Some(folder), ..at }
     }
 
-    /// One that another process made.
     pub(crate) fn at(folder: &Path) -> Self {
         let url = JournalUrl::from_path(&folder.join("journal.db"));
         Self {
@@ -149,7 +146,6 @@ impl Folder {
         connection.close().await.unwrap();
     }
 
-    /// How many lines of snapshots there are, and how many of them are whole ones.
     pub(crate) async fn snapshots(&self) -> (usize, u64) {
         let lines = self.reader().await.lines(1, 1_000_000).await.unwrap();
         let bodies = || lines.iter().map(|stored| stored.line.body.as_str());
@@ -162,7 +158,6 @@ impl Folder {
         self.run_under(is_killed, &settings()).await;
     }
 
-    /// A run up to its header, which is not written yet.
     pub(crate) async fn start_under(
         &self,
         settings: &SessionSettings,
@@ -304,7 +299,6 @@ pub(crate) fn state(fold: &JournalFold) -> (String, String) {
     state_under(fold, &settings())
 }
 
-/// The same of a start under other settings.
 pub(crate) fn state_under(fold: &JournalFold, settings: &SessionSettings) -> (String, String) {
     let mut session = Session::silent(settings).unwrap();
     let past = fold.hand_over(&mut session).unwrap();

@@ -88,7 +88,6 @@ struct Known {
     by_person: bool,
 }
 
-/// A journal, and what has become of its intents.
 struct Script {
     folder: tempfile::TempDir,
     url: JournalUrl,
@@ -189,7 +188,6 @@ impl Script {
         }
     }
 
-    /// What the venue answers at once.
     fn answer(&mut self, (session, journal): (&mut Session, &mut RunJournal), intent: IntentId, at: Millis) {
         let known = self.known.get_mut(&intent.number()).unwrap();
         let kinds = match self.random.random_range(0..8) {
@@ -357,7 +355,6 @@ fn hand(session: &mut Session, journal: &mut RunJournal, at: Millis, kind: Event
     actions
 }
 
-/// What the test knows, of the rows.
 fn known_of(tables: &Tables) -> BTreeMap<u64, Known> {
     let known = tables.intents.iter().map(|row| {
         let state = ["in_doubt", "rejected", "not_sent", "not_opened", "open", "settled"];
@@ -380,7 +377,6 @@ fn known_of(tables: &Tables) -> BTreeMap<u64, Known> {
     known.collect()
 }
 
-/// Trades and profit of each day and bot, added up from what the test knows.
 fn days_of(known: &BTreeMap<u64, Known>) -> BTreeMap<(Millis, String), (u64, i64)> {
     let mut days = BTreeMap::<_, (u64, i64)>::new();
     for one in known.values() {

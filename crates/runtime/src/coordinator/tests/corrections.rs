@@ -27,7 +27,6 @@ fn ended(outcome: Outcome, cents: i64) -> TradeReport {
     TradeReport { progress: Progress::Over(outcome), profit, ..running() }
 }
 
-/// Corrected outcomes with their profits in minor units.
 fn corrections(seen: &Seen) -> Vec<(Outcome, i64)> {
     let correction = |entry: &JournalEntry| match entry {
         JournalEntry::Event(Event { kind: EventKind::Correction { outcome, profit, .. }, .. }) => {

@@ -11,7 +11,6 @@ fn halt_by_order(bench: &mut Bench, reason: &str) -> Vec<Command> {
     bench.order(ControlOrder::Halt { reason: reason.to_owned() })
 }
 
-/// What a start finds in a journal of these entries.
 fn past_of(entries: &[JournalEntry]) -> Past {
     let mut past = Past::default();
     for entry in entries {

@@ -12,7 +12,6 @@ fn run(entry_delay_s: i64) -> Bench {
     })
 }
 
-/// A signal of the list, for now.
 fn from_outside() -> Input {
     let signal = SignalOrder {
         bot: Some("bot".to_owned()),
@@ -43,14 +42,12 @@ fn left_at_a_close() -> Bench {
     bench
 }
 
-/// The venue took the open of this number at this moment of its own.
 fn taken(bench: &Bench, number: u64) -> Input {
     let report = TradeReport { request_time: Some(bench.now), ..TradeReport::new("01JT") };
     let reply = Reply::at(Box::new(report), bench.now);
     Input::Answer(Answer::Open(IntentId::new(number), OpenOutcome::Opened(reply)))
 }
 
-/// The events that reached the Session, each with its moment after the start.
 fn handled(commands: &[Command]) -> Vec<(i64, &'static str)> {
     let name = |kind: &EventKind| match kind {
         EventKind::Candle { .. } => "candle",

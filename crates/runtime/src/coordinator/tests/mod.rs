@@ -35,7 +35,6 @@ use candlewick_sdk::{Candle, ExpirationType, Interval, MoneyScale, Ohlcv, Price,
 
 const START: Millis = Millis::new(600_000_000);
 
-/// Buys at every candle, and never at a price.
 struct Buys;
 
 impl Strategy for Buys {
@@ -90,7 +89,6 @@ fn unlimited() -> RiskSettings {
     }
 }
 
-/// An approved trade, the intent of this number.
 pub(super) fn approved(number: u64) -> Approved {
     let mut session = session(unlimited());
     let mut actions = Vec::new();
@@ -115,12 +113,10 @@ fn no_answer() -> BrokerError {
     BrokerError::Unavailable { text: "no".to_owned() }
 }
 
-/// The venue took the first open of a run, and reports this.
 fn open_of(report: TradeReport, now: Millis) -> Answer {
     Answer::Open(IntentId::new(1), OpenOutcome::Opened(Reply::at(Box::new(report), now)))
 }
 
-/// What became of an open got lost.
 fn lost_open(intent: IntentId) -> Answer {
     Answer::Open(intent, OpenOutcome::Unknown { reason: "reset".to_owned() })
 }
@@ -129,12 +125,10 @@ fn unsent_open() -> Answer {
     Answer::Open(IntentId::new(1), OpenOutcome::NotSent { reason: "no way".to_owned() })
 }
 
-/// The record of the trade of the first intent.
 fn record_of(report: TradeReport, now: Millis) -> Answer {
     Answer::Trade(IntentId::new(1), Ok(Box::new(Reply::at(report, now))))
 }
 
-/// The whole list.
 fn list_of(trades: Vec<TradeReport>, now: Millis) -> Answer {
     Answer::Trades(TradeListing { began: now, ended: now, is_complete: true, trades, ended_early: None })
 }
@@ -151,14 +145,12 @@ fn balances_of(demo: impl Into<Decimal>, now: Millis) -> Answer {
     Answer::Balances(Ok(Reply::at(demo_of(demo), now)))
 }
 
-/// A run and what it has commanded.
 struct Bench {
     coordinator: Coordinator,
     now: Millis,
     commands: Vec<Command>,
 }
 
-/// Parts of a run that asks for candles alone.
 fn parts() -> CoordinatorParts {
     CoordinatorParts {
         settings: RuntimeSettings {
@@ -184,7 +176,6 @@ fn parts() -> CoordinatorParts {
 }
 
 impl Bench {
-    /// A run of these parts at `START` that has not begun.
     fn of(parts: CoordinatorParts) -> Self {
         Self { coordinator: Coordinator::new(parts, START), now: START, commands: Vec::new() }
     }
@@ -202,7 +193,6 @@ impl Bench {
         bench
     }
 
-    /// A run whose first open was sent and is in doubt.
     fn in_doubt() -> Self {
         let mut bench = Self::start(|_| {});
         bench.signal();
@@ -235,7 +225,6 @@ impl Bench {
         self.step(Input::Order(OrderId(1), order))
     }
 
-    /// How the run says that it stands.
     fn state(&mut self) -> RunState {
         match answer_in(&self.order(ControlOrder::Status)) {
             Some(ControlAnswer::Done { state }) => RunState::clone(state),
@@ -251,7 +240,6 @@ impl Bench {
         self.coordinator.session.ledger().free().minor()
     }
 
-    /// The candle that closes now comes.
     fn close(&mut self) -> Vec<Command> {
         let now = self.now;
         self.answer(candles_of(vec![candle(now)], now))
@@ -286,7 +274,6 @@ impl Bench {
         }
     }
 
-    /// Goes on to a moment after the start.
     fn at(&mut self, ms: i64) -> &mut Self {
         self.now = START + Millis::new(ms);
         self
@@ -315,7 +302,6 @@ fn entries_of(commands: &[Command]) -> Vec<JournalEntry> {
     commands.iter().filter_map(entry).collect()
 }
 
-/// Parts of the next run, whose past are these entries.
 fn parts_after(entries: Vec<JournalEntry>) -> CoordinatorParts {
     let mut parts = CoordinatorParts { past: Past { runs: 1, ..Past::default() }, ..parts() };
     for entry in entries {
@@ -330,7 +316,6 @@ fn parts_after(entries: Vec<JournalEntry>) -> CoordinatorParts {
     parts
 }
 
-/// What matters of commands, in their order.
 fn words(commands: &[Command]) -> Vec<String> {
     let word = |command: &Command| match command {
         Command::Send(open) => Some(format!("send {}", open.intent())),
@@ -521,7 +506,6 @@ fn a_clock_that_caught_up_before_any_answer_is_no_leap_of_the_venues() {
     assert_eq!([answer(&mut bench, 13), answer(&mut bench, 14)], [[""; 0]; 2]);
 }
 
-/// All that is warned of.
 fn warnings(commands: &[Command]) -> Vec<String> {
     let text = |command: &Command| match command {
         Command::Notify(
@@ -532,7 +516,6 @@ fn warnings(commands: &[Command]) -> Vec<String> {
     commands.iter().filter_map(text).collect()
 }
 
-/// What a person must see.
 fn alarms(commands: &[Command]) -> Vec<String> {
     let text = |command: &Command| match command {
         Command::Notify(crate::Notice::Alarm(text) | crate::Notice::Logged { text, is_alarm: true }) => {

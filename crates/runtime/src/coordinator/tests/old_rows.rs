@@ -7,7 +7,6 @@ use candlewick_sdk::{Money, Outcome};
 
 const TRADES: i64 = 60;
 
-/// The moment of a second after the start.
 fn at(seconds: i64) -> Millis {
     START + Millis::from_seconds(seconds)
 }
@@ -22,7 +21,6 @@ fn bench(remember_s: u32, rejected: &[u64], open: &[u64]) -> Bench {
     bench_of(TRADES, remember_s, rejected, open)
 }
 
-/// The same with so many intents.
 fn bench_of(trades: i64, remember_s: u32, rejected: &[u64], open: &[u64]) -> Bench {
     let mut bench = Bench::start(|parts| {
         parts.settings.remember_s = remember_s;
@@ -72,14 +70,12 @@ impl Bench {
         rows.map(|row| row.approved.intent().number()).collect()
     }
 
-    /// Those of the sixty that are not known after a look at the list.
     fn forgotten(&mut self, looked: Millis) -> Vec<u64> {
         self.coordinator.forget_old(looked);
         let known = self.known();
         (1..=60).filter(|intent| !known.contains(intent)).collect()
     }
 
-    /// The list as it is read at a moment, of these trades.
     fn list(&mut self, now: Millis, is_complete: bool, trades: Vec<TradeReport>) {
         self.now = now;
         self.coordinator.requests.begin(RequestId::Trades);

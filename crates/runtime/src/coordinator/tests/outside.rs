@@ -19,7 +19,6 @@ fn order(id: &str) -> SignalOrder {
     }
 }
 
-/// A run that has seen a candle and whose first trade never left.
 fn run() -> Bench {
     let mut bench = Bench::start(|_| {});
     bench.signal();

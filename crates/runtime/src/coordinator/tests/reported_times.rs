@@ -11,7 +11,6 @@ const MINUTES_40: Millis = Millis::from_seconds(2_400);
 const HOUR: Millis = Millis::from_seconds(3_600);
 const SECONDS_6: Millis = Millis::from_seconds(6);
 
-/// All times of a trade, this much earlier.
 fn earlier(report: TradeReport, by: Millis) -> TradeReport {
     let TradeReport { request_time, created_time, open_time, close_time, .. } = report;
     let moved = |time: Option<Millis>| time.map(|at| at - by);

@@ -12,7 +12,6 @@ pub(super) const INTENT: IntentId = IntentId::new(1);
 pub(super) const OPENED: i64 = 60_000;
 pub(super) const CLOSE: Millis = Millis::new(START.get() + 120_999);
 
-/// What makes a report another trade's.
 type Change = fn(&mut TradeReport);
 
 /// What became of one trade.
@@ -21,7 +20,6 @@ pub(super) struct Seen {
     pub(super) state: IntentState,
     /// The profit that was booked, in minor units, and when, in ms after the start.
     pub(super) booked: Option<(i64, i64)>,
-    /// When the trade was asked for.
     pub(super) asked: Vec<i64>,
     pub(super) halted: Option<String>,
     pub(super) warnings: Vec<String>,
@@ -31,7 +29,6 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// What was booked, in minor units.
     pub(super) fn profit(&self) -> Option<i64> {
         self.booked.map(|(profit, _)| profit)
     }
@@ -41,12 +38,10 @@ impl Seen {
     }
 }
 
-/// The trade as it was ordered, while it runs.
 pub(super) fn running() -> TradeReport {
     TradeReport { close_time: Some(CLOSE), ..report_of_tests("01JT", START + Millis::new(OPENED)) }
 }
 
-/// The trade, won.
 pub(super) fn over() -> TradeReport {
     TradeReport { progress: Progress::Over(Outcome::Won), profit: Some(Decimal::from(8)), ..running() }
 }
@@ -74,12 +69,10 @@ pub(super) fn venue(
     }
 }
 
-/// Of the trade as it was ordered, won when it is asked for.
 pub(super) fn honest() -> impl Fn(Asked, i64, Millis) -> Answer {
     venue(running(), |_| over(), |_| None)
 }
 
-/// It runs, and then it is over.
 pub(super) fn in_time(ms: i64) -> TradeReport {
     if ms < 121_000 { running() } else { over() }
 }
@@ -92,7 +85,6 @@ pub(super) fn of_amount(amount: i64, report: TradeReport) -> TradeReport {
     TradeReport { amount: Some(amount.into()), ..report }
 }
 
-/// What is asked about trades.
 pub(super) enum Asked {
     Open,
     Trade,
@@ -179,7 +171,6 @@ fn a_trade_of_other_money_halts_the_run_and_is_settled_all_the_same() {
     }
 }
 
-/// Another amount, and how it ends when it is lost.
 fn lost(amount: i64) -> TradeReport {
     of_amount(amount, TradeReport { progress: Progress::Over(Outcome::Lost), ..running() })
 }
@@ -367,7 +358,6 @@ fn with_another(rule: SecondTradeRule, other: &TradeReport) -> (Bench, Seen) {
     (bench, seen)
 }
 
-/// An intent that asked for the same as the first is in doubt: it is this trade.
 fn adopt(bench: &mut Bench, id: &str) -> Result<(), String> {
     let (now, terms) = (bench.now, bench.coordinator.session.terms(INTENT).unwrap());
     bench.coordinator.begin_doubt(&terms, now);

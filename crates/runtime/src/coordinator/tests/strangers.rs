@@ -11,12 +11,10 @@ fn begun() -> Bench {
     })
 }
 
-/// What people are told when the list has these trades.
 fn list(bench: &mut Bench, trades: Vec<TradeReport>) -> Vec<String> {
     list_as(bench, true, trades)
 }
 
-/// The same of a list that is complete or not.
 fn list_as(bench: &mut Bench, is_complete: bool, trades: Vec<TradeReport>) -> Vec<String> {
     let now = bench.now;
     let listing = TradeListing { began: now, ended: now, is_complete, trades, ended_early: None };
@@ -28,7 +26,6 @@ fn list_as(bench: &mut Bench, is_complete: bool, trades: Vec<TradeReport>) -> Ve
     commands.iter().filter_map(warning).collect()
 }
 
-/// Whether the list is asked for when the wallet holds so much.
 fn looks_at(bench: &mut Bench, ms: i64, demo: impl Into<Decimal>) -> bool {
     let mut commands = bench.at(ms).step(Input::Time);
     commands.extend(bench.answer(balances_of(demo, bench.now)));
@@ -58,7 +55,6 @@ fn answer_ours(bench: &mut Bench, ours: &TradeReport) {
     bench.at(60_500).answer(open_of(ours.clone(), START + Millis::new(60_500)));
 }
 
-/// A trade that was open before the run began, and is for an hour.
 fn open_for_long() -> TradeReport {
     TradeReport { close_time: Some(START + Millis::new(3_600_000)), ..strangers(-20_000) }
 }

@@ -8,7 +8,6 @@ fn refused() -> Input {
     Input::Token(Some("Invalid token".to_owned()))
 }
 
-/// Whether the balances are asked for, at such a moment.
 fn asks_balances(bench: &mut Bench, ms: i64) -> bool {
     let commands = bench.at(ms).step(Input::Time);
     commands.iter().any(|command| matches!(command, Command::Ask(Ask::Balances)))

@@ -10,7 +10,6 @@ fn seen(bench: &mut Bench, input: Input) -> (Vec<String>, Vec<String>) {
     (warnings(&bench.step(input)), bench.state().troubles)
 }
 
-/// The venue's word on the user, `ms` after the start.
 fn user(bench: &mut Bench, ms: i64, restrictions: &[&str]) -> (Vec<String>, Vec<String>) {
     let asked = bench.at(ms).step(Input::Time);
     assert!(asked.iter().any(|command| matches!(command, Command::Ask(Ask::User))), "{asked:?}");
@@ -28,7 +27,6 @@ fn watched() -> Bench {
     bench
 }
 
-/// Whether the run opens trades, and why not.
 fn phase(bench: &mut Bench) -> (Phase, String) {
     let state = bench.state();
     (state.phase, state.reason.unwrap_or_default())
@@ -91,7 +89,6 @@ fn a_venue_that_is_silent_and_a_wallet_that_is_gone_are_shown() {
     assert!(troubles.contains(&missing.to_owned()), "{troubles:?}");
 }
 
-/// What a step tells of APIs and series.
 fn told(commands: Vec<Command>) -> Vec<String> {
     let told = commands.into_iter().filter_map(|command| match command {
         Command::Notify(Notice::Venue { api, is_silent, .. }) => Some(format!("{api:?} silent: {is_silent}")),

@@ -14,7 +14,6 @@ const WALLET_LAG: i64 = 200_000;
 /// When a stranger's money comes, which the wallet shows at once.
 const STRANGER: (i64, i64) = (130_000, 3_333);
 
-/// What the wallet shows at a moment, in minor units: 10.00 are staked, and 18.00 come back.
 fn shown(ms: i64) -> i64 {
     let (came_at, amount) = STRANGER;
     let shown_from = |at: i64, amount: i64| if ms >= at { amount } else { 0 };
@@ -24,7 +23,6 @@ fn shown(ms: i64) -> i64 {
         + shown_from(came_at, amount)
 }
 
-/// Answers of the venue to all that is asked at a moment.
 fn answer(ask: Ask, ms: i64, now: Millis) -> Answer {
     let trade = TradeReport {
         close_time: Some(START + Millis::new(CLOSED)),

@@ -22,7 +22,6 @@ fn demo(minor: i64, id: &str) -> Balances {
     Balances { demo: Some(Decimal::new(minor, 2)), wallets: vec![wallet], ..Balances::default() }
 }
 
-/// The events and the alarms of a reading.
 fn read(bench: &mut Bench, second: i64, balances: Balances) -> (Vec<EventKind>, Vec<String>) {
     bench.at(second * 1_000).step(Input::Time);
     assert!(bench.coordinator.requests.has(RequestId::Balances), "after {second} s");
@@ -208,7 +207,6 @@ fn fees_and_commissions_halt_and_a_bonus_is_told() {
     assert_eq!(bench.halted(), None);
 }
 
-/// Stops after 12 s; answers as [`finish`].
 fn end(bench: &mut Bench, balances: impl Fn(i64) -> Balances) -> (i64, Vec<EventKind>) {
     let commands = bench.at(12_000).step(Input::Stop(crate::Stop::TimeUp));
     assert!(commands.iter().any(|command| matches!(command, Command::Ask(Ask::Balances))));

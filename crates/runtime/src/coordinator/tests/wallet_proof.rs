@@ -16,11 +16,9 @@ const ENDS: i64 = 500_000;
 /// What the venue does, in ms after the start of the run and in minor units.
 #[derive(Clone, Copy)]
 struct Venue {
-    /// When it says how the first trade ended, which it calls LOST.
     told: i64,
     /// What it gives back for the first from 125 s on, and for the second from 185 s on.
     back: [i64; 2],
-    /// When it lists the second, if it took that at all.
     lists_second: Option<i64>,
 }
 
@@ -68,7 +66,6 @@ impl Venue {
         }
     }
 
-    /// When the second intent was taken as not opened, or adopted, in ms after the start.
     fn play(self) -> (Vec<(i64, &'static str)>, IntentState) {
         let mut parts = parts();
         parts.settings.list_lag_ms = 60_000;
