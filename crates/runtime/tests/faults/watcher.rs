@@ -173,17 +173,7 @@ impl Watcher {
             Notice::Warning(text) | Notice::Alarm(text) | Notice::Logged { text, .. } => {
                 self.take_warning(&text, &mut seen);
             }
-            Notice::Begins(_)
-            | Notice::Note { .. }
-            | Notice::LeftInDoubt(_)
-            | Notice::Overview(_)
-            | Notice::Price(..)
-            | Notice::Stopping { .. }
-            | Notice::Evidence(_)
-            | Notice::Blocked(_)
-            | Notice::Phase { .. }
-            | Notice::Venue { .. }
-            | Notice::Candles { .. } => {}
+            _ => {}
         }
         self.check_doubts(&seen);
     }

@@ -116,9 +116,7 @@ impl Run {
     }
 
     fn take_answers(&mut self, now: Millis) {
-        for (place, requested) in
-            self.requested.iter().enumerate().filter(|(_, requested)| requested.is_ours())
-        {
+        for (place, requested) in self.requested.iter().enumerate().filter(|(_, one)| one.is_ours()) {
             let doubt = requested.doubt(place);
             if doubt.ended > now || !self.begun.insert(doubt.intent) {
                 continue;
@@ -140,17 +138,13 @@ impl Run {
         self.resolver.begin_look(began);
         let (listing, now) = self.read_list(began);
         self.take_answers(now);
-        let in_flight: Vec<Doubt> = self
-            .requested
-            .iter()
-            .enumerate()
-            .filter(|(_, requested)| {
-                requested.is_ours()
-                    && requested.sent <= now.get()
-                    && requested.sent + requested.takes > now.get()
-            })
+        let in_flight = self.requested.iter().enumerate().filter(|(_, requested)| {
+            let ends = requested.sent + requested.takes;
+            requested.is_ours() && requested.sent <= now.get() && ends > now.get()
+        });
+        let in_flight = in_flight
             .map(|(place, requested)| Doubt { ended: Millis::MAX, ..requested.doubt(place) })
-            .collect();
+            .collect::<Vec<_>>();
         let answered = self.requested.iter().enumerate().filter(|(place, requested)| {
             let is_found = || self.resolutions.iter().any(|(_, found)| is_adoption_of(found, *place));
             let has_come = requested.sent + requested.takes <= now.get();
@@ -177,9 +171,7 @@ impl Run {
                 Resolution::NotOpened { intent, reserved_until } => {
                     self.released.insert(*intent, *reserved_until);
                 }
-                Resolution::AskPerson { .. }
-                | Resolution::Reinstate { .. }
-                | Resolution::Unexplained { .. } => {}
+                _ => {}
             }
             if let Resolution::AdoptLate { intent, .. } = &resolution {
                 self.released.remove(intent);
@@ -258,13 +250,7 @@ impl Run {
 
 fn is_adoption_of(resolution: &Resolution, place: usize) -> bool {
     let of = IntentId::new(place as u64 + 1);
-    match resolution {
-        Resolution::Adopt { intent, .. } | Resolution::AdoptLate { intent, .. } => *intent == of,
-        Resolution::NotOpened { .. }
-        | Resolution::AskPerson { .. }
-        | Resolution::Reinstate { .. }
-        | Resolution::Unexplained { .. } => false,
-    }
+    matches!(resolution, Resolution::Adopt { intent, .. } | Resolution::AdoptLate { intent, .. } if *intent == of)
 }
 
 /// Mixing step of splitmix64.

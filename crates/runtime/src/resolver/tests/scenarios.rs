@@ -43,6 +43,11 @@ impl Scenario {
         }
     }
 
+    /// The wallet holds the stake of one doubt.
+    fn with_stake(doubts: &[Doubt]) -> Self {
+        Self { wallet: Some(1_000), ..Self::new(doubts) }
+    }
+
     fn look_at(&mut self, listing: &TradeListing) -> Vec<String> {
         let view = |balance| WalletView {
             balance: Money::from_minor(balance),
@@ -81,6 +86,13 @@ impl Scenario {
 
     fn take_for_nothing(&mut self, intent: u64) {
         self.resolver.give_up(IntentId::new(intent)).expect("it is in doubt");
+    }
+
+    #[track_caller]
+    fn silent(&mut self, seconds: &[i64], trades: &[TradeReport]) {
+        for second in seconds {
+            self.look(*second, trades, &[]);
+        }
     }
 
     #[track_caller]
@@ -132,8 +144,7 @@ fn twin(number: u64, sent_s: i64) -> Doubt {
 fn the_only_candidate_is_adopted_when_it_is_seen_again() {
     let mut scenario = Scenario::new(&[doubt(1)]);
     scenario.look(112, &[], &[]);
-    scenario.look(115, &[trade("a", 101)], &[]);
-    scenario.look(119, &[trade("a", 101)], &[]);
+    scenario.silent(&[115, 119], &[trade("a", 101)]);
     scenario.look(120, &[trade("a", 101)], &["1 is a"]);
     // It is not given again, even before it is claimed.
     scenario.look(130, &[trade("a", 101)], &[]);
@@ -155,12 +166,8 @@ fn a_second_candidate_is_for_a_person_and_asked_for_once() {
 
 #[test]
 fn no_trade_after_the_deadline_and_an_explained_wallet_is_nothing() {
-    let mut scenario = Scenario::new(&[doubt(1)]);
-    scenario.wallet = Some(1_000);
-    scenario.look(200, &[], &[]);
-    scenario.look(260, &[], &[]);
-    scenario.look(261, &[], &[]);
-    scenario.look(270, &[], &[]);
+    let mut scenario = Scenario::with_stake(&[doubt(1)]);
+    scenario.silent(&[200, 260, 261, 270], &[]);
     scenario.look(271, &[], &["1 is nothing, 321 s"]);
     scenario.look(290, &[], &[]);
 }
@@ -170,8 +177,7 @@ fn a_wallet_that_says_otherwise_keeps_the_doubt() {
     for (wallet, expected) in [(Some(0), "1? wallet"), (Some(999), "1? wallet"), (None, "1? no wallet")] {
         let mut scenario = Scenario::new(&[doubt(1)]);
         scenario.wallet = wallet;
-        scenario.look(261, &[], &[]);
-        scenario.look(380, &[], &[]);
+        scenario.silent(&[261, 380], &[]);
         scenario.look(381, &[], &[expected]);
         scenario.look(391, &[], &[]);
         scenario.wallet = Some(1_000);
@@ -188,8 +194,7 @@ fn a_wallet_proves_nothing_while_another_trade_may_have_been_paid_in_any_way() {
         let mut scenario = Scenario::new(&[doubt(1)]);
         scenario.wallet = Some(wallet);
         scenario.has_unknown_pay = true;
-        scenario.look(261, &[], &[]);
-        scenario.look(271, &[], &[]);
+        scenario.silent(&[261, 271], &[]);
         // In the end a person is asked, and it is looked for at another second of a minute each time.
         scenario.look(381, &[], &["1? ends"]);
         scenario.look(391, &[], &[]);
@@ -202,8 +207,7 @@ fn a_wallet_proves_nothing_while_another_trade_may_have_been_paid_in_any_way() {
 
 #[test]
 fn a_late_list_is_waited_for() {
-    let mut scenario = Scenario::new(&[doubt(1)]);
-    scenario.wallet = Some(1_000);
+    let mut scenario = Scenario::with_stake(&[doubt(1)]);
     scenario.look(261, &[], &[]);
     scenario.look(265, &[trade("a", 105)], &[]);
     scenario.look(270, &[trade("a", 105)], &["1 is a"]);
@@ -249,11 +253,9 @@ fn as_many_twins_as_trades_are_paired_by_time() {
 
 #[test]
 fn fewer_trades_than_twins_are_for_a_person_after_the_last_deadline() {
-    let mut scenario = Scenario::new(&[twin(1, 100), twin(2, 110)]);
-    scenario.wallet = Some(1_000);
+    let mut scenario = Scenario::with_stake(&[twin(1, 100), twin(2, 110)]);
     let trades = [trade("a", 111)];
-    scenario.look(125, &trades, &[]);
-    scenario.look(270, &trades, &[]);
+    scenario.silent(&[125, 270], &trades);
     scenario.look(271, &trades, &["1? too few", "2? too few"]);
     assert_eq!(scenario.resolver.assign(IntentId::new(2), "a", &scenario.claimed), Ok(()));
     scenario.look(281, &trades, &[]);
@@ -262,8 +264,7 @@ fn fewer_trades_than_twins_are_for_a_person_after_the_last_deadline() {
 
 #[test]
 fn a_trade_that_is_only_the_earlier_twins_leaves_the_later_one_alone() {
-    let mut scenario = Scenario::new(&[twin(1, 100), twin(2, 110)]);
-    scenario.wallet = Some(1_000);
+    let mut scenario = Scenario::with_stake(&[twin(1, 100), twin(2, 110)]);
     let trades = [trade("a", 101)];
     scenario.look(125, &trades, &[]);
     scenario.look(130, &trades, &["1 is a"]);
@@ -276,8 +277,7 @@ fn a_trade_that_is_only_the_earlier_twins_leaves_the_later_one_alone() {
 fn a_trade_that_may_be_in_flight_is_neither_adopted_nor_unexplained() {
     let mut scenario = Scenario::new(&[doubt(1)]);
     scenario.in_flight = vec![Doubt { ended: Millis::MAX, ..twin(2, 120) }];
-    scenario.look(122, &[trade("a", 121)], &[]);
-    scenario.look(127, &[trade("a", 121)], &[]);
+    scenario.silent(&[122, 127], &[trade("a", 121)]);
     // Its answer came.
     scenario.in_flight.clear();
     scenario.claimed.insert("a".to_owned());
@@ -286,11 +286,9 @@ fn a_trade_that_may_be_in_flight_is_neither_adopted_nor_unexplained() {
 
 #[test]
 fn an_unclear_trade_is_never_adopted_and_never_taken_for_nothing() {
-    let mut scenario = Scenario::new(&[doubt(1)]);
-    scenario.wallet = Some(1_000);
+    let mut scenario = Scenario::with_stake(&[doubt(1)]);
     let unclear = TradeReport { direction: Some(Reported::Unrecognised("CALL".into())), ..trade("a", 101) };
-    scenario.look(115, std::slice::from_ref(&unclear), &[]);
-    scenario.look(125, std::slice::from_ref(&unclear), &[]);
+    scenario.silent(&[115, 125], std::slice::from_ref(&unclear));
     scenario.look(271, std::slice::from_ref(&unclear), &["1? unclear"]);
     // Its details came.
     scenario.look(281, &[trade("a", 101)], &["1 is a"]);
@@ -298,8 +296,7 @@ fn an_unclear_trade_is_never_adopted_and_never_taken_for_nothing() {
 
 #[test]
 fn incomplete_listings_decide_nothing_and_in_the_end_a_person_is_asked() {
-    let mut scenario = Scenario::new(&[doubt(1)]);
-    scenario.wallet = Some(1_000);
+    let mut scenario = Scenario::with_stake(&[doubt(1)]);
     let incomplete = |second: i64, trades: Vec<TradeReport>| TradeListing {
         is_complete: false,
         ..listing(second * 1_000, trades)
