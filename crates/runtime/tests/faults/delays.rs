@@ -140,7 +140,6 @@ impl Tally {
         tally
     }
 
-    /// Counts an event.
     pub(crate) fn take(&mut self, event: &EventKind, book: &TradeBook) {
         match event {
             EventKind::Settled(Settled { intent, outcome, profit, .. })

@@ -13,7 +13,6 @@ const PROXY_PAGE: &str = "<html><body>one moment please</body></html>";
 /// Statuses with which a venue says that there is no trade (the rules of opening).
 const REJECTIONS: [u16; 5] = [400, 401, 403, 404, 422];
 const SAYING_NOTHING: [u16; 13] = [201, 202, 204, 302, 307, 402, 408, 409, 429, 500, 502, 503, 504];
-/// Bodies of 200 that are no trade.
 const NO_TRADES: [&str; 8] = [
     "",
     "OK",

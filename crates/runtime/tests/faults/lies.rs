@@ -171,7 +171,6 @@ const HALTING: [Lie; 20] = [
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lies {
     seed: u64,
-    /// Trades in a thousand about which it lies.
     share: u64,
     /// Readings of the wallet in a thousand.
     wallet: u64,
@@ -179,7 +178,6 @@ pub(crate) struct Lies {
     money: Option<MoneyLies>,
 }
 
-/// Where a record is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Answer,
@@ -461,7 +459,6 @@ fn contradict(report: &mut TradeReport, trade: &Trade) {
     report.profit = Some(Decimal::new(profit, 2));
 }
 
-/// The row that contradicts the one before it, where a trade is listed twice.
 pub(crate) fn second_row(trade: &Trade, row: &TradeReport) -> Option<TradeReport> {
     (trade.lie == Some(Lie::ListedTwice)).then(|| {
         let mut second = row.clone();

@@ -30,7 +30,6 @@ fn within(limit: u32, count: usize) -> bool {
     limit == 0 || count <= limit as usize
 }
 
-/// Whether the intent counts as a trade, as far as is known.
 const fn counts(row: &IntentRow) -> bool {
     !matches!(row.state, IntentState::Rejected | IntentState::NotSent | IntentState::NotOpened)
 }

@@ -19,7 +19,6 @@ const LISTED_WITHIN: Millis = Millis::from_seconds(60);
 /// A movement of the wallet that only a false balance can be, in minor units.
 const LARGE: i64 = 50_000;
 
-/// Returns whether the run halted, or was halted already, because of a trade.
 pub(crate) fn has_halted_about(world: &World, trade: &Trade) -> bool {
     let Some(intent) = trade.intent else { return false };
     let is_halt = |text: &str| text.starts_with("halted: ") || text.starts_with(crate::alarms::WHILE_HALTED);
@@ -98,7 +97,6 @@ pub(crate) fn check_settled_in_time(world: &World, trade: &Trade, began: Millis)
     });
 }
 
-/// Returns a movement that only a false balance can be.
 pub(crate) fn large_deposit(world: &World, amount: Money) -> Option<Money> {
     let has_lies = world.plan.lies.money().is_some();
     (has_lies && amount.minor().abs() > LARGE).then_some(amount)

@@ -158,7 +158,6 @@ impl MoneyLies {
         (self.has_stale_prices && word.is_multiple_of(STALE_ONE_IN)).then_some(offset)
     }
 
-    /// Returns one of the two kinds for a trade, by a random word.
     pub(crate) const fn pick(&self, word: u64) -> MoneyLie {
         self.kinds[word as usize % 2]
     }
@@ -315,7 +314,6 @@ fn first_word(word: FirstWord, trade: &Trade) -> Option<(Outcome, i64)> {
     }
 }
 
-/// Returns whether a cancelled trade has a status only, and no result.
 pub(crate) fn is_by_status(trade: &Trade) -> bool {
     trade.told_at.get() % 2 == 0
 }
@@ -375,7 +373,6 @@ pub(crate) fn is_marked(trade: &Trade, now: Millis) -> bool {
     trade.outcome != Outcome::Cancelled && now >= trade.told_at + REVISED_AFTER
 }
 
-/// Changes the record by a trade's id.
 pub(crate) fn change_own_record(lie: MoneyLie, trade: &Trade, report: &mut TradeReport, now: Millis) {
     match lie {
         FirstSays(word) if report.progress.outcome().is_some() && now < trade.told_at + FIRST_WORD => {

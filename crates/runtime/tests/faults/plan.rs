@@ -22,7 +22,6 @@ const TOLD_LATE: [Millis; 6] = [
 /// Of the schedules whose list keeps trades back, one in so many is of a venue that gives stakes back, for so long at least.
 const REFUNDING_ONE_IN: u64 = 4;
 const REFUNDING_FOR: Millis = Millis::from_seconds(600);
-/// For how long bots signal where there are to be many trades.
 const MANY_TRADES_FOR: Millis = Millis::from_seconds(3_600);
 /// What the wallet holds at first, in minor units.
 pub(crate) const BALANCE: i64 = 100_000;
@@ -31,7 +30,6 @@ pub(crate) struct Plan {
     pub(crate) seed: u64,
     pub(crate) epoch: Millis,
     pub(crate) trading: Millis,
-    /// In a thousand candles, how many lead to a signal.
     pub(crate) signals: i64,
     pub(crate) bots: Vec<BotSettings>,
     pub(crate) risk: RiskSettings,
@@ -70,7 +68,6 @@ pub(crate) enum Withholding {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Habits {
     pub(crate) patience_ms: i64,
-    /// Opens that never reach the venue.
     pub(crate) lost: i64,
     /// Answers to accepted opens that never reach the client: resets, 5xx, garbage.
     pub(crate) unanswered: i64,
@@ -89,9 +86,7 @@ pub(crate) struct Habits {
     pub(crate) order: Order,
     pub(crate) length: Length,
     pub(crate) repeated: i64,
-    /// Candles that never come.
     pub(crate) gaps: i64,
-    /// Whether results pass through words that nobody knows.
     pub(crate) has_unknown_words: bool,
     /// Whether get-by-id never says how a trade ended.
     pub(crate) is_short_by_id: bool,
@@ -100,7 +95,6 @@ pub(crate) struct Habits {
     pub(crate) has_strangers: bool,
     /// How many opens whose answer gets lost have others beside them that look alike.
     pub(crate) company: i64,
-    /// Whether such trades are kept back as long as they may be, and longer.
     pub(crate) withholding: Withholding,
     /// Whether the clocks of some runs are off by more than the rules of opening allow for.
     pub(crate) has_wild_clocks: bool,
@@ -109,7 +103,6 @@ pub(crate) struct Habits {
     pub(crate) journal_outage: (Millis, Millis),
     pub(crate) slow_writes: i64,
     pub(crate) read_attempts: u32,
-    /// How many requests the client makes in a second; 0 means any number.
     pub(crate) requests_per_second: f64,
     /// Price records that are none, or of another moment.
     pub(crate) odd_prices: i64,

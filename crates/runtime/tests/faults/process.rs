@@ -37,7 +37,6 @@ const LIST_PATIENCE: Millis = Millis::from_seconds(6 * 3_600);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Crash(Crash),
-    /// When it has run so long: at once, whatever is under way.
     Killed(Millis),
     Stopped(Millis, Stop),
     Quiet,

@@ -13,12 +13,10 @@ use candlewick_broker::{
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{ExpirationType, Interval, Millis, Ohlcv, Outcome, Payout, Symbol};
 
-/// A word for a result that nobody knows.
 pub(crate) const UNKNOWN_RESULT: &str = "REVERTED";
 /// How long a result may be reported in words that nobody knows.
 const UNKNOWN_FOR: Millis = Millis::from_seconds(5);
 
-/// What the accounts held a while ago.
 pub(crate) fn balances(world: &World) -> Balances {
     let seen = world.time.now() - Millis::new(world.plan.habits.wallet_lag_ms);
     let mut truth = world.truth();

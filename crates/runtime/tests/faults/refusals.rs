@@ -21,7 +21,6 @@ pub(crate) struct Refusals {
 }
 
 impl Refusals {
-    /// Counts an event.
     pub(crate) fn take(&mut self, event: &Event, book: &TradeBook) {
         match &event.kind {
             EventKind::Rejected { intent, rejection: Rejection::Refused { reason, .. } } => {

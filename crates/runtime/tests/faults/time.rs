@@ -15,7 +15,6 @@ pub(crate) struct TrueTime {
     source: Source,
 }
 
-/// Where it comes from.
 #[derive(Clone)]
 enum Source {
     Paused(Instant),
@@ -54,7 +53,6 @@ impl TrueTime {
             }
     }
 
-    /// Moves on to a moment; never back.
     pub(crate) fn move_to(&self, at: Millis) {
         match &self.source {
             Source::Moved(since) => {

@@ -141,7 +141,6 @@ pub(crate) fn moments(order: &OpenOrder, at: Millis) -> (Millis, Millis) {
     (open, close)
 }
 
-/// How a trade ends, and with what profit in minor units.
 pub(crate) fn end_of(
     order: &OpenOrder,
     payout: Decimal,

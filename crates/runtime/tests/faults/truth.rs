@@ -37,7 +37,6 @@ pub(crate) enum RequestState {
     Accepted(usize),
 }
 
-/// What is known of the trades in a run, or by a journal.
 pub(crate) struct Accounts<'a> {
     pub(crate) settled: &'a BTreeSet<u64>,
     pub(crate) open: &'a BTreeSet<u64>,
@@ -110,7 +109,6 @@ impl Truth {
         self.trades.iter().rev().any(|trade| trade.request_time >= since && trade.order == *order)
     }
 
-    /// Notes that others follow an intent; false when they have already.
     pub(crate) fn follow(&mut self, intent: u64) -> bool {
         self.followed.insert(intent)
     }

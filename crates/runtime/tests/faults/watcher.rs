@@ -52,7 +52,6 @@ const WALLET_READ_AT_MOST: Millis = Millis::from_seconds(20);
 
 #[derive(Default)]
 pub(crate) struct Seen {
-    /// Intents in doubt that nobody has been asked about, and since when.
     doubts: BTreeMap<u64, Millis>,
     pub(crate) asked: BTreeSet<u64>,
     pub(crate) missing: BTreeSet<u64>,
@@ -102,7 +101,6 @@ impl Seen {
         Accounts { settled: &self.settled, open: &self.open, reported: &self.reported }
     }
 
-    /// Returns whether a trade is booked with a wrong result that nobody was told about.
     pub(crate) fn has_misbooked(&self, world: &World, truth: &Truth) -> bool {
         self.booked.iter().any(|(intent, booked)| {
             truth.of_intent(*intent).is_some_and(|trade| is_misbooked(world, trade, *booked))

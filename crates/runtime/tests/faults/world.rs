@@ -48,14 +48,12 @@ pub(crate) struct World {
     /// Whether a trade was only settled or reported long after all was over, as the list showed it by chance.
     is_list_slow: AtomicBool,
     forgotten: AtomicU64,
-    /// What was said to people, where the venue lies.
     said: Mutex<Vec<String>>,
     /// Until when an intent was in doubt, or its stake was reserved, in ms: the wallet hides what it lacks behind that.
     unclear_until: AtomicI64,
     /// When a false balance was shown first, in ms.
     false_wallet_since: AtomicI64,
     false_records: Mutex<BTreeMap<String, Millis>>,
-    /// The most that a run's clock was off, in ms.
     most_off: AtomicI64,
     /// By how much a lie passed for the venue's clock, in ms.
     most_ahead: AtomicI64,
@@ -153,7 +151,6 @@ impl World {
         follows && lags || has_others || self.is_lying() || self.is_far_off()
     }
 
-    /// Notes what was said to people, where the venue lies.
     pub(crate) fn note_said(&self, text: &str) {
         if self.is_lying() {
             self.said.lock().unwrap().push(text.to_owned());
@@ -238,7 +235,6 @@ impl World {
         self.is_excused.load(Relaxed)
     }
 
-    /// An invariant must hold.
     pub(crate) fn require(&self, holds: bool, text: impl FnOnce() -> String) {
         if !holds && !self.is_excused() {
             let text = format!("after {} ms: {}", self.time.elapsed().get(), text());
@@ -258,7 +254,6 @@ impl World {
         self.log.as_ref().map(|log| log.lock().unwrap().clone()).unwrap_or_default()
     }
 
-    /// Counts a question; false when there were too many of them.
     pub(crate) fn count_question(&self) -> bool {
         let mut questions = self.questions.lock().unwrap();
         *questions += 1;

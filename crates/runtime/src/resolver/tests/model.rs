@@ -39,9 +39,7 @@ pub(super) struct Requested {
 pub(super) struct Habits {
     pub(super) says_length: bool,
     pub(super) shuffles: bool,
-    /// Repeats a row on one in n pages; 0 for never.
     pub(super) repeats_one_in: u64,
-    /// Fails one in n pages; 0 for never.
     pub(super) fails_one_in: u64,
     pub(super) wallet_lag: i64,
     pub(super) seed: u64,
@@ -250,10 +248,12 @@ impl Run {
 
 fn is_adoption_of(resolution: &Resolution, place: usize) -> bool {
     let of = IntentId::new(place as u64 + 1);
-    matches!(resolution, Resolution::Adopt { intent, .. } | Resolution::AdoptLate { intent, .. } if *intent == of)
+    match resolution {
+        Resolution::Adopt { intent, .. } | Resolution::AdoptLate { intent, .. } => *intent == of,
+        _ => false,
+    }
 }
 
-/// Mixing step of splitmix64.
 fn scramble(word: u64) -> u64 {
     let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

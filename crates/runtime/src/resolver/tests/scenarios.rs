@@ -43,7 +43,6 @@ impl Scenario {
         }
     }
 
-    /// The wallet holds the stake of one doubt.
     fn with_stake(doubts: &[Doubt]) -> Self {
         Self { wallet: Some(1_000), ..Self::new(doubts) }
     }
@@ -75,7 +74,6 @@ impl Scenario {
         resolutions.iter().map(shortened).collect()
     }
 
-    /// Taken as not opened at 271 s.
     fn not_opened() -> Self {
         let mut scenario = Self::new(&[doubt(1)]);
         scenario.wallet = Some(1_000);
