@@ -1,20 +1,19 @@
 //! Append statements, run within a transaction of the journal's holder.
 
+use crate::LoggedExchange;
 use crate::chain::{ChainHash, Head, Pending};
 use crate::database::JournalUrl;
 use crate::database::fault::At;
 use crate::difference::Bases;
-use crate::{JournalError, LoggedExchange};
+use crate::error::{Result, broken};
 use sqlx::{AnyConnection, Row};
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 const COLUMNS: usize = 8;
 
-/// Inserts for fixed numbers of lines, so that few statements are prepared.
-///
-/// Opening a trade waits for two lines, its candle and its intent. Each statement is a round trip
-/// to the driver's thread, so both go into one.
+/// Inserts for fixed numbers of lines, so that few statements are prepared. Opening a trade waits for two
+/// lines, its candle and its intent, and each statement is a round trip to the driver's thread.
 static INSERTS: LazyLock<[Insert; 5]> = LazyLock::new(|| [64, 8, 4, 2, 1].map(Insert::of));
 
 struct Insert {
@@ -58,7 +57,7 @@ pub(crate) async fn lines(
     url: &JournalUrl,
     lines: &[Pending],
     then: Then,
-) -> Result<(), JournalError> {
+) -> Result<()> {
     let mut rest = lines;
     for Insert { rows, alone, ending } in INSERTS.iter() {
         while rest.len() >= *rows {
@@ -88,7 +87,7 @@ pub(crate) async fn exchanges(
     url: &JournalUrl,
     (last, bases): (u64, &mut Bases),
     exchanges: &[LoggedExchange],
-) -> Result<(), JournalError> {
+) -> Result<()> {
     let statement = "INSERT INTO wires (id, intent, sent, received, what, request, response, status) \
                      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     for (id, exchange) in (last + 1..).zip(exchanges) {
@@ -109,7 +108,7 @@ pub(crate) async fn exchanges(
     Ok(())
 }
 
-pub(crate) async fn last_line(any: &mut AnyConnection, url: &JournalUrl) -> Result<Head, JournalError> {
+pub(crate) async fn last_line(any: &mut AnyConnection, url: &JournalUrl) -> Result<Head> {
     let text = "SELECT seq, hash FROM entries ORDER BY seq DESC LIMIT 1";
     let row = sqlx::query(text).fetch_optional(any).await.at(url)?;
     let Some(row) = row else {
@@ -118,14 +117,11 @@ pub(crate) async fn last_line(any: &mut AnyConnection, url: &JournalUrl) -> Resu
     let seq: Option<u64> = row.try_get::<i64, _>("seq").ok().and_then(|seq| u64::try_from(seq).ok());
     let hash: Option<ChainHash> =
         row.try_get::<String, _>("hash").ok().as_deref().and_then(ChainHash::from_hex);
-    seq.zip(hash).map(|(seq, hash)| Head { seq, hash }).ok_or_else(|| JournalError::BrokenChain {
-        url: url.to_string(),
-        seq: seq.unwrap_or_default(),
-        reason: "the last entry cannot be read".to_owned(),
-    })
+    let unreadable = || broken(url, seq.unwrap_or_default(), "the last entry cannot be read");
+    seq.zip(hash).map(|(seq, hash)| Head { seq, hash }).ok_or_else(unreadable)
 }
 
-pub(crate) async fn last_exchange(any: &mut AnyConnection, url: &JournalUrl) -> Result<u64, JournalError> {
+pub(crate) async fn last_exchange(any: &mut AnyConnection, url: &JournalUrl) -> Result<u64> {
     let text = "SELECT COALESCE(MAX(id), 0) FROM wires";
     let last: i64 = sqlx::query_scalar(text).fetch_one(any).await.at(url)?;
     Ok(u64::try_from(last).unwrap_or_default())

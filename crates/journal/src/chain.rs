@@ -103,7 +103,6 @@ pub enum LineKind {
     Run,
     Event,
     Action,
-    /// Everything else: audits, operator decisions, the end of a run.
     Note,
 }
 
@@ -129,7 +128,6 @@ pub struct Line {
     pub intent: Option<u64>,
     /// Venue time of the fact.
     pub at: Millis,
-    /// Venue time at which the fact was received.
     pub received: Millis,
     pub body: String,
 }

@@ -3,6 +3,7 @@
 use crate::database::connection::{Connection, Purpose};
 use crate::database::fault::At;
 use crate::database::schema::{self, Found};
+use crate::error::Result;
 use crate::private_file::NewFile;
 use crate::reader::EXCHANGES_SINCE;
 use crate::{
@@ -21,7 +22,6 @@ const COMMIT: usize = 5_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compaction {
     pub of: Head,
-    /// Venue time from which candles and polls are retained.
     pub since: Millis,
     pub candles: u64,
     /// Number of omitted exchanges without an intent: too old, or not sealed.
@@ -54,17 +54,14 @@ impl CompactedCopy {
         &self.url
     }
 
-    pub fn put_in_place(self) -> Result<(), JournalError> {
+    pub fn put_in_place(self) -> Result<()> {
         self.file.put_in_place()
     }
 }
 
-/// Copies a journal without old lines. Nothing may write to it meanwhile.
-///
-/// Omitted are candles, and exchanges without an intent, that are older than `keep` at the last
-/// line, and all snapshots. All other lines keep their order and content, in a new hash chain. The
-/// original is verified first and not changed.
-pub async fn compact(url: &JournalUrl, to: &Path, keep: Millis) -> Result<CompactedCopy, JournalError> {
+/// Copies an idle journal without snapshots, and without candles and exchanges of no intent older than `keep`
+/// at its end, in a new chain. The original is verified first.
+pub async fn compact(url: &JournalUrl, to: &Path, keep: Millis) -> Result<CompactedCopy> {
     let mut reader = Reader::open(url).await?;
     let head = reader.head().await?;
     let last = reader.line_at(head).await?.map_or(Millis::ZERO, |stored| stored.line.received);
@@ -77,7 +74,13 @@ pub async fn compact(url: &JournalUrl, to: &Path, keep: Millis) -> Result<Compac
         })
         .await?;
     let of = Head { seq: verified.entries, hash: verified.head_hash };
-    let exchanges = reader.old_exchanges(since).await?;
+    let exchanges = if reader.schema < EXCHANGES_SINCE {
+        0
+    } else {
+        let first = reader.seals.next(0).map_or(i64::MAX, |(first, _)| first.cast_signed());
+        let text = "SELECT COUNT(*) FROM wires WHERE id < $1 OR (intent IS NULL AND sent < $2)";
+        reader.count(text, &[first, since.get()]).await?
+    };
     let compaction = Compaction { of, since, candles, exchanges, snapshots };
     let (file, _) = NewFile::create(to)?;
     let copy = JournalUrl::from_path(file.partial());
@@ -118,21 +121,8 @@ fn is_old_candle(stored: &StoredLine, since: Millis) -> bool {
     line.kind == LineKind::Event && line.at < since && line.body.contains("\"event\":\"candle\"")
 }
 
-impl Reader {
-    async fn old_exchanges(&mut self, since: Millis) -> Result<u64, JournalError> {
-        if self.schema < EXCHANGES_SINCE {
-            return Ok(0);
-        }
-        let first = self.seals.next(0).map_or(i64::MAX, |(first, _)| first.cast_signed());
-        let text = "SELECT COUNT(*) FROM wires WHERE id < $1 OR (intent IS NULL AND sent < $2)";
-        self.count(text, &[first, since.get()]).await
-    }
-}
-
-/// Copies a journal file to a new file.
-///
-/// The copy has no holder and is verified before it gets its name.
-pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<Verified, JournalError> {
+/// Copies a journal file to a new file. The copy has no holder and is verified before it gets its name.
+pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<Verified> {
     if url.file().is_none() {
         return Err(JournalError::OnServer { url: url.to_string() });
     }
@@ -154,7 +144,7 @@ pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<Verified, JournalErr
     Ok(verified)
 }
 
-async fn verify_copy(copy: &Path) -> Result<Verified, JournalError> {
+async fn verify_copy(copy: &Path) -> Result<Verified> {
     let url = JournalUrl::from_path(copy);
     let mut connection = Connection::open(&url, Purpose::Write).await?;
     lease::clear(connection.any(), &url).await?;

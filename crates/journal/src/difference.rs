@@ -7,7 +7,6 @@ use std::collections::HashMap;
 /// Prefix of a difference. A response with it is stored as a difference to nothing.
 const MARK: &str = "\u{1f}difference ";
 
-/// End of a piece of a response, usually one row of a list.
 const END: &str = "},";
 
 const MIN_BYTES: usize = 512;

@@ -1,11 +1,23 @@
 //! Journal errors.
 
+use crate::JournalUrl;
 use candlewick_sdk::Millis;
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
 /// Error of an underlying library. Its message never contains a credential.
 pub(crate) type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+pub(crate) type Result<T, E = JournalError> = std::result::Result<T, E>;
+
+pub(crate) fn unavailable(url: &impl fmt::Display, source: impl Into<Cause>) -> JournalError {
+    JournalError::Unavailable { url: url.to_string(), source: source.into() }
+}
+
+pub(crate) fn broken(url: &JournalUrl, seq: u64, reason: &str) -> JournalError {
+    JournalError::BrokenChain { url: url.to_string(), seq, reason: reason.to_owned() }
+}
 
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {

@@ -40,7 +40,8 @@ fn bound(text: String) -> String {
     text
 }
 
-pub(crate) fn without_nul(text: String) -> String {
+/// Replaces NUL, which text on a database server cannot contain.
+pub fn without_nul(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
 }
 
@@ -74,7 +75,6 @@ pub(crate) fn sealed_ids(body: &str) -> Option<Range<u64>> {
 }
 
 /// Returns blake3 over the number and fields of an exchange.
-///
 /// Texts are length-prefixed, optional fields are preceded by a byte that states whether they exist.
 fn hash_of(id: u64, exchange: &LoggedExchange) -> blake3::Hash {
     let LoggedExchange { intent, sent, received, what, request, response, status } = exchange;
@@ -92,7 +92,6 @@ fn hash_of(id: u64, exchange: &LoggedExchange) -> blake3::Hash {
     hasher.finalize()
 }
 
-/// Hash of each sealed exchange and line number of its seal, by exchange number.
 #[derive(Default)]
 pub(crate) struct Seals(BTreeMap<u64, (blake3::Hash, u64)>);
 

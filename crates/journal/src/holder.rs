@@ -12,7 +12,6 @@ pub struct Holder {
     pub started: Option<u64>,
     pub host: String,
     /// Host since its last boot, a space, and the process namespace. Empty if unknown.
-    ///
     /// [`Holder::pid`] is only meaningful on the same machine.
     pub machine: String,
 }
@@ -72,10 +71,8 @@ impl Default for LeaseTerms {
 }
 
 impl LeaseTerms {
-    /// Returns whether a lease may be taken over, as far as `judge` can tell.
-    ///
-    /// On the same machine the process must have ended, however long it was silent. Elsewhere the
-    /// lease must have expired.
+    /// Returns whether a lease may be taken over, as far as `judge` can tell. On the same machine the process
+    /// must have ended, however long it was silent. Elsewhere the lease must have expired.
     pub fn is_over(&self, lease: &Lease, judge: &Holder) -> bool {
         if lease.holder.is_near(judge) {
             !(self.is_alive)(&lease.holder)
@@ -86,7 +83,6 @@ impl LeaseTerms {
 }
 
 /// Returns the host's identity since boot and the process namespace, empty if unknown.
-///
 /// Containers may share a host name, but not their processes.
 fn this_machine() -> String {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
@@ -115,7 +111,6 @@ pub(crate) fn is_stopped(pid: u32) -> bool {
     stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with(['T', 't']))
 }
 
-/// Returns whether the process has ended, also as a zombie, and its start time.
 fn stat(pid: u32) -> Option<(bool, Option<u64>)> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // `PID (NAME) STATE ...`, where the name may hold anything; the beginning is the twentieth after it.

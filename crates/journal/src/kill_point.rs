@@ -94,15 +94,9 @@ mod armed {
 
     #[derive(Debug)]
     struct Point {
-        side: Side,
+        is_after: bool,
         name: String,
         count: u64,
-    }
-
-    #[derive(Clone, Copy, Debug, PartialEq)]
-    enum Side {
-        Before,
-        After,
     }
 
     impl Armed {
@@ -129,13 +123,13 @@ mod armed {
                 self.count += 1;
                 self.is_reached = self.count == point.count;
             }
-            if self.is_reached && point.side == Side::Before {
+            if self.is_reached && !point.is_after {
                 die();
             }
         }
 
         pub(super) fn end(&mut self) {
-            if self.is_reached && self.point.as_ref().is_some_and(|point| point.side == Side::After) {
+            if self.is_reached && self.point.as_ref().is_some_and(|point| point.is_after) {
                 die();
             }
         }
@@ -144,13 +138,13 @@ mod armed {
     impl Point {
         fn parse(text: &str) -> Option<Self> {
             let mut words = text.split(' ');
-            let side = match words.next()? {
-                "before" => Side::Before,
-                "after" => Side::After,
+            let is_after = match words.next()? {
+                "before" => false,
+                "after" => true,
                 _ => return None,
             };
             let (name, count) = (words.next()?.to_owned(), words.next()?.parse().ok()?);
-            Some(Self { side, name, count })
+            Some(Self { is_after, name, count })
         }
     }
 

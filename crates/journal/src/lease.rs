@@ -5,6 +5,7 @@ use crate::database::connection::BEGIN_FILE;
 use crate::database::fault::At;
 use crate::database::lock::FileLock;
 use crate::database::schema::{ORDERS_SINCE, SCHEMA};
+use crate::error::{Result, broken, unavailable};
 use crate::orders::random_hex;
 use crate::{ChainHash, Head, Holder, JournalError, Lease, LeaseTerms, holder};
 use candlewick_sdk::Millis;
@@ -27,11 +28,8 @@ pub(crate) struct Claim<'a> {
 }
 
 impl Claim<'_> {
-    /// Returns whether the lease may be taken.
-    ///
-    /// Holding the file lock proves that a previous holder under this kernel has ended, even if its
-    /// process is invisible from here. It proves nothing about other hosts, as a network file
-    /// system may keep locks per host.
+    /// Returns whether the lease may be taken. The file lock proves that a previous holder under this kernel
+    /// has ended, but nothing about other hosts, as a network file system may keep locks per host.
     fn is_over(&self, lease: &Lease) -> bool {
         let has_lock = self.lock.is_some_and(FileLock::is_sure);
         let is_unlocked =
@@ -40,15 +38,9 @@ impl Claim<'_> {
     }
 }
 
-/// Takes the lease, or fails with its holder.
-///
-/// The caller's transaction excludes other openers, the conditions of the update exclude the
-/// holder, which may be writing.
-pub(crate) async fn take(
-    any: &mut AnyConnection,
-    url: &JournalUrl,
-    claim: &Claim<'_>,
-) -> Result<Token, JournalError> {
+/// Takes the lease, or fails with its holder. The caller's transaction excludes other openers, the conditions
+/// of the update exclude the holder, which may be writing.
+pub(crate) async fn take(any: &mut AnyConnection, url: &JournalUrl, claim: &Claim<'_>) -> Result<Token> {
     let (before, lease) = read(any, url, SCHEMA).await?;
     if let Some(lease) = &lease
         && !claim.is_over(lease)
@@ -78,21 +70,14 @@ pub(crate) async fn take(
     if taken.rows_affected() == 1 {
         return Ok(token);
     }
-    // It lived after all.
     match read(any, url, SCHEMA).await? {
         (_, Some(lease)) => Err(held_by(url, &lease, claim.holder)),
-        (_, None) => {
-            Err(JournalError::Unavailable { url: url.to_string(), source: "the lease moved".into() })
-        }
+        (_, None) => Err(unavailable(url, "the lease moved")),
     }
 }
 
 /// Checks the lease and returns the last line. Excludes writers until the commit.
-pub(crate) async fn lock(
-    any: &mut AnyConnection,
-    url: &JournalUrl,
-    token: &Token,
-) -> Result<Head, JournalError> {
+pub(crate) async fn lock(any: &mut AnyConnection, url: &JournalUrl, token: &Token) -> Result<Head> {
     let row = sqlx::query("UPDATE lease SET id = 1 WHERE token = $1 RETURNING head_seq, head_hash")
         .bind(&token.0)
         .fetch_optional(&mut *any)
@@ -121,7 +106,7 @@ pub(crate) async fn advance(
     token: &Token,
     (before, after): (Head, Head),
     start: Start,
-) -> Result<(), JournalError> {
+) -> Result<()> {
     let moved = match start {
         Start::Within => ADVANCE,
         Start::Begin => BEGIN_AND_ADVANCE.as_str(),
@@ -139,18 +124,11 @@ pub(crate) async fn advance(
     }
     // Nobody who has the token wrote: the lease is lost, or the table was edited.
     let found = lock(any, url, token).await?;
-    Err(JournalError::BrokenChain {
-        url: url.to_string(),
-        seq: found.seq.min(before.seq) + 1,
-        reason: format!("the journal ends with entry {}, this process wrote {}", found.seq, before.seq),
-    })
+    let reason = format!("the journal ends with entry {}, this process wrote {}", found.seq, before.seq);
+    Err(broken(url, found.seq.min(before.seq) + 1, &reason))
 }
 
-pub(crate) async fn renew(
-    any: &mut AnyConnection,
-    url: &JournalUrl,
-    token: &Token,
-) -> Result<(), JournalError> {
+pub(crate) async fn renew(any: &mut AnyConnection, url: &JournalUrl, token: &Token) -> Result<()> {
     let now = now(any, url).await?;
     let renewed = sqlx::query("UPDATE lease SET heartbeat = $1 WHERE token = $2")
         .bind(now.get())
@@ -161,21 +139,17 @@ pub(crate) async fn renew(
     if renewed.rows_affected() == 1 { Ok(()) } else { Err(lost(any, url).await) }
 }
 
-pub(crate) async fn release(
-    any: &mut AnyConnection,
-    url: &JournalUrl,
-    token: &Token,
-) -> Result<(), JournalError> {
+pub(crate) async fn release(any: &mut AnyConnection, url: &JournalUrl, token: &Token) -> Result<()> {
     let released = sqlx::query("UPDATE lease SET token = '', heartbeat = 0 WHERE token = $1").bind(&token.0);
     released.execute(any).await.map(drop).at(url)
 }
 
-pub(crate) async fn clear(any: &mut AnyConnection, url: &JournalUrl) -> Result<(), JournalError> {
+pub(crate) async fn clear(any: &mut AnyConnection, url: &JournalUrl) -> Result<()> {
     let cleared = sqlx::query("UPDATE lease SET token = '', heartbeat = 0").execute(any).await;
     cleared.map(drop).at(url)
 }
 
-pub(crate) async fn now(any: &mut AnyConnection, url: &JournalUrl) -> Result<Millis, JournalError> {
+pub(crate) async fn now(any: &mut AnyConnection, url: &JournalUrl) -> Result<Millis> {
     let text = if url.file().is_some() { FILE_TIME } else { SERVER_TIME };
     let now = sqlx::query_scalar(text).fetch_one(any).await.at(url)?;
     Ok(Millis::new(now))
@@ -185,7 +159,7 @@ pub(crate) async fn read(
     any: &mut AnyConnection,
     url: &JournalUrl,
     schema: i64,
-) -> Result<(Token, Option<Lease>), JournalError> {
+) -> Result<(Token, Option<Lease>)> {
     let text = if schema < ORDERS_SINCE {
         "SELECT token, program, pid, host, machine, since, heartbeat, duration FROM lease WHERE id = 1"
     } else {
@@ -199,7 +173,7 @@ pub(crate) async fn read(
     Ok((token, is_held.then_some(lease)))
 }
 
-pub(crate) async fn read_head(any: &mut AnyConnection, url: &JournalUrl) -> Result<Head, JournalError> {
+pub(crate) async fn read_head(any: &mut AnyConnection, url: &JournalUrl) -> Result<Head> {
     let text = "SELECT head_seq, head_hash FROM lease WHERE id = 1";
     let row = sqlx::query(text).fetch_optional(any).await.at(url)?;
     row.as_ref().and_then(head_from).ok_or_else(|| unreadable(url))
@@ -210,7 +184,6 @@ fn lease_from(row: &AnyRow, now: Millis) -> Result<(Token, Lease), sqlx::Error> 
     let started = row.try_get("started").map_or(0, i64::cast_unsigned);
     let holder = Holder {
         program: row.try_get("program")?,
-        // A number that no process can have belongs to no process.
         pid: u32::try_from(pid).unwrap_or(u32::MAX),
         started: (started > 0).then_some(started),
         host: row.try_get("host")?,

@@ -29,7 +29,7 @@ pub use chain::{ChainHash, Head, Line, LineKind, StoredLine};
 pub use compact::{CompactedCopy, Compaction, back_up, compact};
 pub use database::JournalUrl;
 pub use error::JournalError;
-pub use exchange::{LoggedExchange, MAX_EXCHANGE_BYTES, is_seal};
+pub use exchange::{LoggedExchange, MAX_EXCHANGE_BYTES, is_seal, without_nul};
 pub use file::{FileJournal, NullJournal, Tee};
 pub use holder::{Holder, Lease, LeaseTerms};
 pub use orders::{OrderToken, StoredOrder, close_orders, give_order};
@@ -48,7 +48,6 @@ use candlewick_sdk::Millis;
 #[async_trait]
 pub trait Journal: Recorder + Send {
     /// Returns when every entry so far would survive a crash of the machine.
-    ///
     /// Also called from time to time without new entries, so that a journal can renew its lease. After an
     /// error nothing is lost: entries are kept, and a retry is allowed if [`JournalError::is_temporary`].
     async fn make_durable(&mut self) -> Result<(), JournalError>;
@@ -78,9 +77,8 @@ pub trait Journal: Recorder + Send {
     }
 
     /// Writes the next piece of a pending snapshot, or of the tables. Best effort.
-    ///
-    /// Only called while nothing else waits for the journal. The future may be dropped at any time;
-    /// the journal reports and counts errors itself.
+    /// Only called while nothing else waits for the journal. The future may be dropped at any time; the
+    /// journal reports and counts errors itself.
     async fn keep_snapshot(&mut self) {}
 
     fn note(&mut self, at: Millis, body: String) {

@@ -1,12 +1,11 @@
-//! Operator orders to the holder of a journal, passed through its database.
-//!
-//! They work from wherever the database is reachable and survive a restart of the holder. The
-//! transaction that makes their effects durable also records the answers.
+//! Operator orders to the holder of a journal, through its database: they survive a restart of the holder.
+//! The transaction that makes their effects durable also records the answers.
 
 use crate::database::JournalUrl;
 use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, within};
 use crate::database::fault::At;
 use crate::database::schema::{self, Found, ORDERS_SINCE};
+use crate::error::{Result, unavailable};
 use crate::{JournalError, lease};
 use serde::{Deserialize, Serialize};
 use sqlx::{AnyConnection, Row};
@@ -21,7 +20,7 @@ const MAX_LOOK: i64 = 32;
 pub struct OrderToken(String);
 
 impl OrderToken {
-    pub fn random() -> Result<Self, JournalError> {
+    pub fn random() -> Result<Self> {
         random_hex(&"the system's source of chance").map(Self)
     }
 
@@ -31,10 +30,9 @@ impl OrderToken {
 }
 
 /// Returns 128 random bits in hexadecimal digits. An error names `user`.
-pub(crate) fn random_hex(user: &impl fmt::Display) -> Result<String, JournalError> {
+pub(crate) fn random_hex(user: &impl fmt::Display) -> Result<String> {
     let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| JournalError::Unavailable { url: user.to_string(), source: error.into() })?;
+    getrandom::fill(&mut bytes).map_err(|error| unavailable(user, error))?;
     Ok(format!("{:032x}", u128::from_le_bytes(bytes)))
 }
 
@@ -51,8 +49,7 @@ pub struct StoredOrder {
     pub body: String,
 }
 
-/// Stores an order durably for the current or next holder of a journal.
-pub async fn give_order(url: &JournalUrl, order: &StoredOrder) -> Result<(), JournalError> {
+pub async fn give_order(url: &JournalUrl, order: &StoredOrder) -> Result<()> {
     const INSERT: &str = "INSERT INTO orders (id, token, given, giver, body) \
                           SELECT COALESCE(MAX(id), 0) + 1, $1, $2, $3, $4 FROM orders";
     within(ANSWER_DEADLINE, url, async {
@@ -75,11 +72,7 @@ pub async fn give_order(url: &JournalUrl, order: &StoredOrder) -> Result<(), Jou
     .await
 }
 
-pub async fn close_orders(
-    url: &JournalUrl,
-    order: Option<&OrderToken>,
-    answer: &str,
-) -> Result<u64, JournalError> {
+pub async fn close_orders(url: &JournalUrl, order: Option<&OrderToken>, answer: &str) -> Result<u64> {
     const CLOSE: &str = "UPDATE orders SET answer = $1, answered = $2 \
                          WHERE answered IS NULL AND (token = $3 OR $3 = '')";
     within(ANSWER_DEADLINE, url, async {
@@ -97,7 +90,7 @@ pub async fn close_orders(
 }
 
 /// Opens a journal for orders without migration: its holder may be an older program.
-async fn open(url: &JournalUrl) -> Result<Connection, JournalError> {
+async fn open(url: &JournalUrl) -> Result<Connection> {
     if url.file().is_some_and(|file| !file.exists()) {
         return Err(JournalError::NotFound { url: url.to_string() });
     }
@@ -113,10 +106,7 @@ async fn open(url: &JournalUrl) -> Result<Connection, JournalError> {
     Ok(connection)
 }
 
-pub(crate) async fn pending(
-    any: &mut AnyConnection,
-    url: &JournalUrl,
-) -> Result<Vec<StoredOrder>, JournalError> {
+pub(crate) async fn pending(any: &mut AnyConnection, url: &JournalUrl) -> Result<Vec<StoredOrder>> {
     let text = "SELECT token, giver, body FROM orders WHERE answered IS NULL ORDER BY id LIMIT $1";
     let rows = sqlx::query(text).bind(MAX_LOOK).fetch_all(any).await.at(url)?;
     let order = |row: &sqlx::any::AnyRow| {
@@ -133,7 +123,7 @@ pub(crate) async fn answer_to(
     any: &mut AnyConnection,
     url: &JournalUrl,
     order: &OrderToken,
-) -> Result<Option<String>, JournalError> {
+) -> Result<Option<String>> {
     let text = "SELECT answer FROM orders WHERE token = $1 AND answered IS NOT NULL";
     let row = sqlx::query(text).bind(order.as_str()).fetch_optional(any).await.at(url)?;
     row.map(|row| row.try_get("answer").at(url)).transpose()
@@ -143,7 +133,7 @@ pub(crate) async fn answer(
     any: &mut AnyConnection,
     url: &JournalUrl,
     answers: &BTreeMap<OrderToken, String>,
-) -> Result<(), JournalError> {
+) -> Result<()> {
     let text = "UPDATE orders SET answer = $1, answered = $2 WHERE token = $3 AND answered IS NULL";
     for (order, answer) in answers {
         let now = lease::now(any, url).await?;

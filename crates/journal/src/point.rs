@@ -1,7 +1,4 @@
-//! Last verified line of a journal, stored in a file next to it.
-//!
-//! Whoever replaces the journal by a forged one with a valid chain, or by an older copy, must
-//! change this file, too.
+//! Last verified line of a journal, in a file next to it: a forged or older journal does not match it.
 
 use crate::private_file::{sync_folder_of, with_ending};
 use crate::{ChainHash, Head, JournalUrl};
@@ -36,7 +33,6 @@ pub(crate) fn forget(url: &JournalUrl) {
 
 fn replace(path: &Path, Head { seq, hash }: Head) -> io::Result<()> {
     let partial = with_ending(path, ".partial");
-    // What an earlier process left of one.
     drop(fs::remove_file(&partial));
     let mut file = crate::private_file::create_new(&partial)?;
     writeln!(file, "{seq} {hash}")?;

@@ -5,6 +5,7 @@ use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, within};
 use crate::database::fault::{At, from_sqlx};
 use crate::database::schema::{self, Found, ORDERS_SINCE};
 use crate::difference::{MAX_DIFFERENCES, base_of, restore};
+use crate::error::{Result, broken};
 use crate::exchange::{Seals, Unsound};
 use crate::{JournalError, JournalUrl, Lease, LoggedExchange, OrderToken, StoredOrder, Walk, lease, orders};
 use candlewick_sdk::Millis;
@@ -27,7 +28,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    pub async fn open(url: &JournalUrl) -> Result<Self, JournalError> {
+    pub async fn open(url: &JournalUrl) -> Result<Self> {
         let mut connection = Connection::open(url, Purpose::Read).await?;
         match within(ANSWER_DEADLINE, url, schema::inspect(&mut connection)).await? {
             Found::Nothing => Err(JournalError::NotFound { url: url.to_string() }),
@@ -37,39 +38,32 @@ impl Reader {
         }
     }
 
-    pub async fn walk(&mut self, page: u32) -> Result<Walk<'_>, JournalError> {
+    pub async fn walk(&mut self, page: u32) -> Result<Walk<'_>> {
         Walk::begin(self, page).await
     }
 
-    /// Reads up to `limit` lines from number `from` on, in order and unverified.
-    pub async fn lines(&mut self, from: u64, limit: u32) -> Result<Vec<StoredLine>, JournalError> {
+    pub async fn lines(&mut self, from: u64, limit: u32) -> Result<Vec<StoredLine>> {
         let text = "SELECT seq, run, kind, intent, at, received, body, hash FROM entries \
                     WHERE seq >= $1 ORDER BY seq LIMIT $2";
         self.lines_of_rows(text, &[from.cast_signed(), i64::from(limit)]).await
     }
 
-    pub async fn lines_of(&mut self, intent: u64) -> Result<Vec<StoredLine>, JournalError> {
+    pub async fn lines_of(&mut self, intent: u64) -> Result<Vec<StoredLine>> {
         let text = "SELECT seq, run, kind, intent, at, received, body, hash FROM entries \
                     WHERE intent = $1 ORDER BY seq";
         self.lines_of_rows(text, &[intent.cast_signed()]).await
     }
 
     /// Reads up to `limit` unverified lines with a venue time in `[from, to)`.
-    pub async fn lines_between(
-        &mut self,
-        from: Millis,
-        to: Millis,
-        limit: u32,
-    ) -> Result<Vec<StoredLine>, JournalError> {
+    pub async fn lines_between(&mut self, from: Millis, to: Millis, limit: u32) -> Result<Vec<StoredLine>> {
         let text = "SELECT seq, run, kind, intent, at, received, body, hash FROM entries \
                     WHERE at >= $1 AND at < $2 ORDER BY seq LIMIT $3";
         self.lines_of_rows(text, &[from.get(), to.get(), i64::from(limit)]).await
     }
 
     /// Reads the exchanges of an intent. Empty for a journal older than exchanges.
-    ///
     /// They are checked against the seals of the last [`Reader::walk`]; later exchanges are omitted.
-    pub async fn exchanges_of(&mut self, intent: u64) -> Result<Vec<LoggedExchange>, JournalError> {
+    pub async fn exchanges_of(&mut self, intent: u64) -> Result<Vec<LoggedExchange>> {
         if self.schema < EXCHANGES_SINCE {
             return Ok(Vec::new());
         }
@@ -85,7 +79,7 @@ impl Reader {
         from: Millis,
         to: Millis,
         limit: u32,
-    ) -> Result<Vec<LoggedExchange>, JournalError> {
+    ) -> Result<Vec<LoggedExchange>> {
         if self.schema < EXCHANGES_SINCE {
             return Ok(Vec::new());
         }
@@ -96,13 +90,13 @@ impl Reader {
         self.sealed_exchanges(&rows).await
     }
 
-    pub async fn head(&mut self) -> Result<Head, JournalError> {
+    pub async fn head(&mut self) -> Result<Head> {
         let url = self.connection.url().clone();
         within(ANSWER_DEADLINE, &url, crate::append::last_line(self.connection.any(), &url)).await
     }
 
     /// Returns the lease, `None` after a clean end.
-    pub async fn holder(&mut self) -> Result<Option<Lease>, JournalError> {
+    pub async fn holder(&mut self) -> Result<Option<Lease>> {
         let url = self.connection.url().clone();
         within(ANSWER_DEADLINE, &url, async {
             Ok(lease::read(self.connection.any(), &url, self.schema).await?.1)
@@ -115,7 +109,7 @@ impl Reader {
         self.connection.close().await;
     }
 
-    pub async fn pending_orders(&mut self) -> Result<Vec<StoredOrder>, JournalError> {
+    pub async fn pending_orders(&mut self) -> Result<Vec<StoredOrder>> {
         if self.schema < ORDERS_SINCE {
             return Ok(Vec::new());
         }
@@ -123,15 +117,12 @@ impl Reader {
         within(ANSWER_DEADLINE, &url, orders::pending(self.connection.any(), &url)).await
     }
 
-    pub async fn answer_to(&mut self, order: &OrderToken) -> Result<Option<String>, JournalError> {
+    pub async fn answer_to(&mut self, order: &OrderToken) -> Result<Option<String>> {
         let url = self.connection.url().clone();
         within(ANSWER_DEADLINE, &url, orders::answer_to(self.connection.any(), &url, order)).await
     }
 
-    pub(crate) async fn exchanges_from(
-        &mut self,
-        id: u64,
-    ) -> Result<Vec<(u64, LoggedExchange)>, JournalError> {
+    pub(crate) async fn exchanges_from(&mut self, id: u64) -> Result<Vec<(u64, LoggedExchange)>> {
         if self.schema < EXCHANGES_SINCE {
             return Ok(Vec::new());
         }
@@ -145,7 +136,7 @@ impl Reader {
         &mut self,
         ids: Range<u64>,
         since: Millis,
-    ) -> Result<Vec<LoggedExchange>, JournalError> {
+    ) -> Result<Vec<LoggedExchange>> {
         let text = "SELECT id, intent, sent, received, what, request, response, status FROM wires \
                     WHERE id >= $1 AND id < $2 AND (intent IS NOT NULL OR sent >= $3) ORDER BY id";
         let numbers = [ids.start.cast_signed(), ids.end.cast_signed(), since.get()];
@@ -153,13 +144,13 @@ impl Reader {
         Ok(self.read_exchanges(&rows).await?.into_iter().map(|(_, exchange)| exchange).collect())
     }
 
-    pub(crate) async fn count(&mut self, text: &'static str, numbers: &[i64]) -> Result<u64, JournalError> {
+    pub(crate) async fn count(&mut self, text: &'static str, numbers: &[i64]) -> Result<u64> {
         let rows = self.rows(text, numbers).await?;
         let count = rows.first().map_or(Ok(0), |row| row.try_get::<i64, _>(0));
         Ok(count.at(self.url())?.cast_unsigned())
     }
 
-    async fn read_exchanges(&mut self, rows: &[AnyRow]) -> Result<Vec<(u64, LoggedExchange)>, JournalError> {
+    async fn read_exchanges(&mut self, rows: &[AnyRow]) -> Result<Vec<(u64, LoggedExchange)>> {
         let (mut restored, mut read) = (BTreeMap::new(), Vec::new());
         for row in rows {
             let (id, mut exchange) = exchange_from(row).at(self.url())?;
@@ -174,12 +165,7 @@ impl Reader {
         Ok(read)
     }
 
-    async fn restored(
-        &mut self,
-        kept: &str,
-        restored: &BTreeMap<u64, String>,
-    ) -> Result<Option<String>, JournalError> {
-        // From it back to one that is whole.
+    async fn restored(&mut self, kept: &str, restored: &BTreeMap<u64, String>) -> Result<Option<String>> {
         let mut chain = vec![kept.to_owned()];
         let mut whole = loop {
             let Some(base) = chain.last().and_then(|kept| base_of(kept)) else { break chain.pop() };
@@ -203,12 +189,12 @@ impl Reader {
         Ok(whole)
     }
 
-    async fn response_of(&mut self, id: u64) -> Result<Option<String>, JournalError> {
+    async fn response_of(&mut self, id: u64) -> Result<Option<String>> {
         let rows = self.rows("SELECT response FROM wires WHERE id = $1", &[id.cast_signed()]).await?;
         Ok(rows.first().and_then(|row| row.try_get("response").ok()))
     }
 
-    async fn sealed_exchanges(&mut self, rows: &[AnyRow]) -> Result<Vec<LoggedExchange>, JournalError> {
+    async fn sealed_exchanges(&mut self, rows: &[AnyRow]) -> Result<Vec<LoggedExchange>> {
         let mut read = self.read_exchanges(rows).await?;
         let numbers: Vec<u64> = read.iter().map(|(id, _)| *id).collect();
         self.need_seals(&numbers).await?;
@@ -225,7 +211,7 @@ impl Reader {
     }
 
     /// Returns the number of the last intent, 0 if there is none.
-    pub async fn last_intent(&mut self) -> Result<u64, JournalError> {
+    pub async fn last_intent(&mut self) -> Result<u64> {
         self.count("SELECT COALESCE(MAX(intent), 0) FROM entries WHERE intent IS NOT NULL", &[]).await
     }
 
@@ -237,11 +223,7 @@ impl Reader {
         self.connection.any()
     }
 
-    pub(crate) async fn rows(
-        &mut self,
-        text: &'static str,
-        numbers: &[i64],
-    ) -> Result<Vec<AnyRow>, JournalError> {
+    pub(crate) async fn rows(&mut self, text: &'static str, numbers: &[i64]) -> Result<Vec<AnyRow>> {
         let url = self.connection.url().clone();
         let mut query = sqlx::query(text);
         for number in numbers {
@@ -261,7 +243,7 @@ impl Reader {
         &mut self,
         text: &'static str,
         numbers: &[i64],
-    ) -> Result<Vec<StoredLine>, JournalError> {
+    ) -> Result<Vec<StoredLine>> {
         let rows = self.rows(text, numbers).await?;
         let line = |row| {
             line_from(row).ok_or_else(|| {
@@ -274,10 +256,6 @@ impl Reader {
 }
 
 const UNREADABLE: &str = "it cannot be read";
-
-pub(crate) fn broken(url: &JournalUrl, seq: u64, reason: &str) -> JournalError {
-    JournalError::BrokenChain { url: url.to_string(), seq, reason: reason.to_owned() }
-}
 
 fn line_from(row: &AnyRow) -> Option<StoredLine> {
     let number = |column: &str| row.try_get::<i64, _>(column).ok();
@@ -312,24 +290,23 @@ fn exchange_from(row: &AnyRow) -> Result<(u64, LoggedExchange), sqlx::Error> {
 }
 
 /// Number of lines, from the first one of a run, that contain the run's header.
-///
 /// Lines that an operator wrote while no bot was running belong to no run.
 const AROUND: u32 = 500;
 
 impl Reader {
     /// Returns the unverified header of the last run, `None` if there is no run.
-    pub async fn last_run_header(&mut self) -> Result<Option<StoredLine>, JournalError> {
+    pub async fn last_run_header(&mut self) -> Result<Option<StoredLine>> {
         let head = self.head().await?.seq;
-        let Some(last) = self.run_until(head).await? else { return Ok(None) };
+        let text = "SELECT run FROM entries WHERE seq <= $1 AND run <> 0 ORDER BY seq DESC LIMIT 1";
+        let Some(last) = self.run_of(text, head).await? else { return Ok(None) };
         self.header_of(last, 1, head).await
     }
 
     /// Returns the unverified headers of all runs, in order.
-    pub async fn run_headers(&mut self) -> Result<Vec<StoredLine>, JournalError> {
+    pub async fn run_headers(&mut self) -> Result<Vec<StoredLine>> {
         let (head, mut headers, mut from) = (self.head().await?.seq, Vec::new(), 1);
         while let Some(run) = self.run_from(from).await? {
             headers.extend(self.header_of(run, from, head).await?);
-            // The first line of a later run.
             from = self.first_of(run + 1, from, head).await?;
             if from >= head {
                 break;
@@ -338,13 +315,13 @@ impl Reader {
         Ok(headers)
     }
 
-    pub async fn run_header(&mut self, run: u64) -> Result<Option<StoredLine>, JournalError> {
+    pub async fn run_header(&mut self, run: u64) -> Result<Option<StoredLine>> {
         let head = self.head().await?.seq;
         self.header_of(run, 1, head).await
     }
 
     /// Returns external signals from this line on with the Session's answers, unverified.
-    pub async fn outside_signals_from(&mut self, seq: u64) -> Result<Vec<StoredLine>, JournalError> {
+    pub async fn outside_signals_from(&mut self, seq: u64) -> Result<Vec<StoredLine>> {
         // A day may begin before the answer.
         let text = "SELECT DISTINCT b.seq, b.run, b.kind, b.intent, b.at, b.received, b.body, b.hash FROM entries a \
                     JOIN entries b ON b.seq >= a.seq AND b.seq <= a.seq + 2 WHERE a.seq >= $1 AND a.kind = 'event' \
@@ -352,24 +329,19 @@ impl Reader {
         self.lines_of_rows(text, &[seq.cast_signed()]).await
     }
 
-    async fn run_from(&mut self, seq: u64) -> Result<Option<u64>, JournalError> {
+    async fn run_from(&mut self, seq: u64) -> Result<Option<u64>> {
         let text = "SELECT run FROM entries WHERE seq >= $1 AND run <> 0 ORDER BY seq LIMIT 1";
         self.run_of(text, seq).await
     }
 
-    async fn run_until(&mut self, seq: u64) -> Result<Option<u64>, JournalError> {
-        let text = "SELECT run FROM entries WHERE seq <= $1 AND run <> 0 ORDER BY seq DESC LIMIT 1";
-        self.run_of(text, seq).await
-    }
-
-    async fn run_of(&mut self, text: &'static str, seq: u64) -> Result<Option<u64>, JournalError> {
+    async fn run_of(&mut self, text: &'static str, seq: u64) -> Result<Option<u64>> {
         let rows = self.rows(text, &[seq.cast_signed()]).await?;
         let run = rows.first().map(|row| row.try_get::<i64, _>(0)).transpose();
         Ok(run.at(self.url())?.map(i64::cast_unsigned))
     }
 
     /// Finds a run's first line by bisection. Lines of no run may precede it.
-    async fn first_of(&mut self, run: u64, from: u64, head: u64) -> Result<u64, JournalError> {
+    async fn first_of(&mut self, run: u64, from: u64, head: u64) -> Result<u64> {
         let (mut low, mut high) = (from, head);
         while low < high {
             let middle = low + (high - low) / 2;
@@ -382,12 +354,7 @@ impl Reader {
         Ok(low)
     }
 
-    async fn header_of(
-        &mut self,
-        run: u64,
-        from: u64,
-        head: u64,
-    ) -> Result<Option<StoredLine>, JournalError> {
+    async fn header_of(&mut self, run: u64, from: u64, head: u64) -> Result<Option<StoredLine>> {
         let first = self.first_of(run, from, head).await?;
         let around = self.lines(first, AROUND).await?;
         Ok(around.into_iter().find(|stored| stored.line.kind == LineKind::Run && stored.line.run == run))
@@ -398,10 +365,9 @@ const PAGE: u32 = 5_000;
 
 impl Reader {
     /// Reads the seals among these lines and verifies them against their predecessors.
-    ///
-    /// Later reads of exchanges are checked against these seals and those of the last walk. An
-    /// exchange without a known seal triggers a walk of the whole journal.
-    pub async fn read_seals(&mut self, numbers: Range<u64>) -> Result<(), JournalError> {
+    /// Later reads of exchanges are checked against these seals and those of the last walk. An exchange
+    /// without a known seal triggers a walk of the whole journal.
+    pub async fn read_seals(&mut self, numbers: Range<u64>) -> Result<()> {
         let text = "SELECT seq FROM entries WHERE seq >= $1 AND seq < $2 AND kind = 'note' \
                     AND body LIKE '{\"exchanges\":%' ORDER BY seq";
         let rows = self.rows(text, &[numbers.start.cast_signed(), numbers.end.cast_signed()]).await?;
@@ -415,7 +381,7 @@ impl Reader {
         Ok(())
     }
 
-    pub(crate) async fn need_seals(&mut self, exchanges: &[u64]) -> Result<(), JournalError> {
+    pub(crate) async fn need_seals(&mut self, exchanges: &[u64]) -> Result<()> {
         if !self.knows_few_seals || exchanges.iter().all(|id| self.seals.holds(*id)) {
             return Ok(());
         }

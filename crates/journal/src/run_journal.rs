@@ -16,10 +16,8 @@ const BEAT: Duration = Duration::from_secs(5);
 
 const LAST_SNAPSHOT: Duration = Duration::from_secs(3);
 
-/// Pace of table updates in real time.
-///
-/// In order: normal interval, minimum pause while catching up, that pause as a multiple of the last
-/// duration, and pause after a failure.
+/// Pace of table updates in real time: normally, the minimum while catching up, that as a multiple of the
+/// last duration, and after a failure.
 const ROWS_PACE: Duration = Duration::from_secs(5);
 const CATCH_UP_PACE: Duration = Duration::from_millis(20);
 const CATCH_UP_REST: u32 = 4;
@@ -43,7 +41,6 @@ pub struct RunJournal {
 
 impl RunJournal {
     /// Creates the journal of run `run` at venue time `now`, on a verified store.
-    ///
     /// `elapsed` is a monotonic time since any moment, which must advance while the machine sleeps.
     pub fn new(
         mut store: Store,
@@ -150,7 +147,6 @@ impl RunJournal {
         }
     }
 
-    /// Records a failed snapshot. It makes the next start slower, but affects no trade.
     fn note_failure(&mut self, why: &str) {
         if let Some(follower) = &mut self.follower {
             follower.not_recorded(why);
@@ -214,7 +210,6 @@ impl Journal for RunJournal {
         self.make_durable().await?;
         let last = async { while self.keep_piece(true).await {} };
         drop(tokio::time::timeout(LAST_SNAPSHOT, last).await);
-        // What is to be said of that, if anything, too.
         self.make_durable().await?;
         let rows = async {
             while self.projector.as_ref().is_some_and(Projector::is_behind) && self.keep_rows().await {}
@@ -284,7 +279,6 @@ pub trait Follower: Send {
     fn is_due(&self) -> bool;
 
     /// Returns the next piece of a pending snapshot, `None` if there is none.
-    ///
     /// It is written after all lines received so far. `is_end` is true at the end of the run.
     fn next_piece(&mut self, is_end: bool) -> Option<String>;
 

@@ -8,6 +8,7 @@ use crate::database::fault::At;
 use crate::database::lock::FileLock;
 use crate::database::schema::{self, Found};
 use crate::difference::Bases;
+use crate::error::{Result, broken, unavailable};
 use crate::exchange::{LoggedExchange, seal, without_nul};
 use crate::kill_point::{KillPoints, What};
 use crate::lease::{self, Claim, Start, Token};
@@ -18,7 +19,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Maximum number of buffered lines and exchanges.
-///
 /// The driver commits long before. Without a database it stops taking events once [`Store::is_full`].
 pub const MAX_PENDING: usize = 100_000;
 
@@ -28,11 +28,8 @@ const POINT_PAUSE: Duration = Duration::from_mins(1);
 const LOCK_ATTEMPTS: u32 = 40;
 const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
-/// A journal for exclusive writing under a lease.
-///
-/// Lines are buffered by [`Store::record`] and durable when [`Store::commit`] has returned. Every
-/// transaction checks the lease, so two processes never both write. Futures may be dropped at any
-/// time, which counts as an error with unknown outcome.
+/// A journal for exclusive writing under a lease: lines are durable when [`Store::commit`] has returned.
+/// Every transaction checks the lease. A dropped future counts as an error with unknown outcome.
 pub struct Store {
     pub(crate) url: JournalUrl,
     pub(crate) token: Token,
@@ -57,19 +54,15 @@ pub struct Store {
 }
 
 impl Store {
-    pub async fn open(url: &JournalUrl, holder: &Holder) -> Result<Self, JournalError> {
+    pub async fn open(url: &JournalUrl, holder: &Holder) -> Result<Self> {
         Self::open_on_terms(url, holder, &LeaseTerms::default()).await
     }
 
-    pub async fn open_on_terms(
-        url: &JournalUrl,
-        holder: &Holder,
-        terms: &LeaseTerms,
-    ) -> Result<Self, JournalError> {
+    pub async fn open_on_terms(url: &JournalUrl, holder: &Holder, terms: &LeaseTerms) -> Result<Self> {
         within(OPEN_DEADLINE, url, Self::begin(url, holder, terms)).await
     }
 
-    async fn begin(url: &JournalUrl, holder: &Holder, terms: &LeaseTerms) -> Result<Self, JournalError> {
+    async fn begin(url: &JournalUrl, holder: &Holder, terms: &LeaseTerms) -> Result<Self> {
         let mut kill_points = KillPoints::from_environment();
         let mut connection = Connection::open(url, Purpose::Begin).await?;
         // A look first: nothing that is not a journal is changed, not even its mode.
@@ -95,21 +88,17 @@ impl Store {
         }
         transaction.commit().await.at(url)?;
         kill_points.after();
-        let url = url.clone();
-        let connection = Some(connection);
-        let (lines, exchanges) = (Vec::new(), Vec::new());
-        let is_certain = true;
         Ok(Self {
-            url,
+            url: url.clone(),
             token,
-            connection,
-            is_certain,
+            connection: Some(connection),
+            is_certain: true,
             head,
             exchanges_written,
-            lines,
+            lines: Vec::new(),
             apart: 0,
             durable: None,
-            exchanges,
+            exchanges: Vec::new(),
             sealed: 0,
             bases: Bases::default(),
             moment: None,
@@ -139,10 +128,8 @@ impl Store {
         self.exchanges.push(exchange.bounded());
     }
 
-    /// Stores the last line as verified, now and at intervals.
-    ///
-    /// Call it only once all lines of earlier processes are verified. `now` is the time since any
-    /// fixed moment.
+    /// Stores the last line as verified, now and at intervals. Call it only once all lines of earlier
+    /// processes are verified. `now` is the time since any fixed moment.
     pub fn keep_point(&mut self, now: Duration) {
         point::write(&self.url, self.head);
         self.point_kept = Some(now);
@@ -172,10 +159,9 @@ impl Store {
     }
 
     /// Commits the buffer and returns when it would survive a crash of the machine.
-    ///
-    /// After an error the buffer is kept, and a retry is allowed if [`JournalError::is_temporary`].
-    /// No line is lost or written twice, even if the outcome of a transaction is unknown.
-    pub async fn commit(&mut self) -> Result<(), JournalError> {
+    /// After an error the buffer is kept, and a retry is allowed if [`JournalError::is_temporary`]. No line
+    /// is lost or written twice, even if the outcome of a transaction is unknown.
+    pub async fn commit(&mut self) -> Result<()> {
         if self.pending() == 0 {
             return Ok(());
         }
@@ -184,7 +170,7 @@ impl Store {
     }
 
     /// Renews the lease. Call it several times within the lease's duration.
-    pub async fn heartbeat(&mut self) -> Result<(), JournalError> {
+    pub async fn heartbeat(&mut self) -> Result<()> {
         let url = self.url.clone();
         within(ANSWER_DEADLINE, &url, async {
             let mut connection = self.take_connection().await?;
@@ -197,10 +183,8 @@ impl Store {
         .await
     }
 
-    /// Commits and releases the lease.
-    ///
-    /// An error loses the buffer, so call [`Store::commit`] first.
-    pub async fn close(mut self) -> Result<(), JournalError> {
+    /// Commits and releases the lease. An error loses the buffer, so call [`Store::commit`] first.
+    pub async fn close(mut self) -> Result<()> {
         self.commit().await?;
         let url = self.url.clone();
         within(ANSWER_DEADLINE, &url, async {
@@ -217,12 +201,11 @@ impl Store {
         .await
     }
 
-    pub(crate) async fn write(&mut self, apart: Apart) -> Result<(), JournalError> {
+    pub(crate) async fn write(&mut self, apart: Apart) -> Result<()> {
         let mut connection = self.take_connection().await?;
         connection.is_in_place()?;
         let was_certain = std::mem::replace(&mut self.is_certain, false);
-        // A file's transaction begins and ends with statements that it needs anyhow: each is a journey to the driver's
-        // thread, for which an open waits.
+        // Each statement is a round trip to the driver's thread, for which an open waits.
         let is_file = !connection.is_server();
         let start = if is_file && was_certain { Start::Begin } else { Start::Within };
         if start == Start::Within {
@@ -275,15 +258,14 @@ impl Store {
     }
 
     /// Drops buffered lines that an earlier transaction of unknown outcome did write.
-    fn forget_written(&mut self, found: Head, exchanges: u64) -> Result<(), JournalError> {
+    fn forget_written(&mut self, found: Head, exchanges: u64) -> Result<()> {
         let written = if found == self.head {
             0
         } else {
             let place = self.lines.iter().position(|pending| pending.head == found);
-            place.map(|place| place + 1).ok_or_else(|| JournalError::BrokenChain {
-                url: self.url.to_string(),
-                seq: found.seq.min(self.head.seq) + 1,
-                reason: format!("it ends with entry {}, which this process did not write", found.seq),
+            place.map(|place| place + 1).ok_or_else(|| {
+                let reason = format!("it ends with entry {}, which this process did not write", found.seq);
+                broken(&self.url, found.seq.min(self.head.seq) + 1, &reason)
             })?
         };
         self.hand_over(written);
@@ -312,7 +294,7 @@ impl Store {
         self.lines.last().map_or(self.head, |pending| pending.head)
     }
 
-    pub(crate) async fn take_connection(&mut self) -> Result<Connection, JournalError> {
+    pub(crate) async fn take_connection(&mut self) -> Result<Connection> {
         if let Some(connection) = self.connection.take() {
             return Ok(connection);
         }
@@ -324,7 +306,7 @@ impl Store {
 }
 
 /// Takes the file lock. Its owner has the lease, or is taking or releasing it.
-async fn take_lock(connection: &mut Connection, claim: &Claim<'_>) -> Result<Option<FileLock>, JournalError> {
+async fn take_lock(connection: &mut Connection, claim: &Claim<'_>) -> Result<Option<FileLock>> {
     let url = connection.url().clone();
     let Some(path) = url.file() else { return Ok(None) };
     let mut holder = None;
@@ -340,24 +322,18 @@ async fn take_lock(connection: &mut Connection, claim: &Claim<'_>) -> Result<Opt
         }
         tokio::time::sleep(LOCK_PAUSE).await;
     }
-    let unnamed = || {
-        let source = "another process has its lock and is not in the lease".into();
-        JournalError::Unavailable { url: url.to_string(), source }
-    };
+    let unnamed = || unavailable(&url, "another process has its lock and is not in the lease");
     Err(holder.map_or_else(unnamed, |lease| lease::held_by(&url, &lease, claim.holder)))
 }
 
-async fn checked_head(any: &mut AnyConnection, url: &JournalUrl) -> Result<Head, JournalError> {
+async fn checked_head(any: &mut AnyConnection, url: &JournalUrl) -> Result<Head> {
     let remembered = lease::read_head(any, url).await?;
     let written = append::last_line(any, url).await?;
     if remembered == written {
         return Ok(written);
     }
-    Err(JournalError::BrokenChain {
-        url: url.to_string(),
-        seq: remembered.seq.min(written.seq) + 1,
-        reason: format!("it ends with entry {}, its last holder wrote {}", written.seq, remembered.seq),
-    })
+    let reason = format!("it ends with entry {}, its last holder wrote {}", written.seq, remembered.seq);
+    Err(broken(url, remembered.seq.min(written.seq) + 1, &reason))
 }
 
 const APART_DEADLINE: Duration = Duration::from_secs(2);
@@ -369,15 +345,12 @@ pub(crate) enum Apart {
 }
 
 impl Store {
-    /// Writes a best-effort line in its own transaction. Nothing may be buffered.
-    ///
-    /// A failed or cancelled attempt leaves nothing behind: the next line is chained to the last
-    /// durable line, which is this one if it was written after all.
-    pub(crate) async fn commit_apart(&mut self, line: Line) -> Result<Head, JournalError> {
+    /// Writes a best-effort line in its own transaction, with nothing buffered. A failed or cancelled attempt
+    /// leaves nothing behind: the next line is chained to the last durable one, which may be this one.
+    pub(crate) async fn commit_apart(&mut self, line: Line) -> Result<Head> {
         let url = self.url.clone();
         if self.pending() > 0 || self.apart > 0 {
-            let source = "other entries wait for the journal".into();
-            return Err(JournalError::Unavailable { url: url.to_string(), source });
+            return Err(unavailable(&url, "other entries wait for the journal"));
         }
         let moment = self.moment;
         self.record(line);

@@ -3,8 +3,9 @@
 use crate::chain::{ChainHash, Head, StoredLine};
 use crate::database::connection::{ANSWER_DEADLINE, within};
 use crate::database::fault::At;
+use crate::error::{Result, broken};
 use crate::exchange::Seals;
-use crate::reader::{EXCHANGES_SINCE, Reader, broken};
+use crate::reader::{EXCHANGES_SINCE, Reader};
 use crate::{JournalError, JournalUrl, LineKind, LoggedExchange, lease, point};
 use candlewick_sdk::Millis;
 use sqlx::Row;
@@ -23,7 +24,7 @@ pub struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    pub(crate) async fn begin(reader: &'a mut Reader, page: u32) -> Result<Self, JournalError> {
+    pub(crate) async fn begin(reader: &'a mut Reader, page: u32) -> Result<Self> {
         let url = reader.url().clone();
         // Both first: lines that are written meanwhile lie after them.
         let point = point::read(&url);
@@ -32,9 +33,8 @@ impl<'a> Walk<'a> {
     }
 
     /// Begins a walk after a line that is trusted for now.
-    ///
     /// It is verified once the walk has passed the last previously verified line.
-    async fn begin_after(reader: &'a mut Reader, head: Head, page: u32) -> Result<Self, JournalError> {
+    async fn begin_after(reader: &'a mut Reader, head: Head, page: u32) -> Result<Self> {
         let walk = Self { head, ..Self::begin(reader, page).await? };
         for known in [Some(walk.remembered), walk.point].into_iter().flatten() {
             if known.seq == head.seq && known.hash != head.hash {
@@ -44,7 +44,7 @@ impl<'a> Walk<'a> {
         Ok(walk)
     }
 
-    pub async fn next(&mut self) -> Result<Vec<StoredLine>, JournalError> {
+    pub async fn next(&mut self) -> Result<Vec<StoredLine>> {
         let from = self.head.seq + 1;
         let page = match self.reader.lines(from, self.page).await {
             // A row that cannot be read hides the sound ones of its page: one at a time, then.
@@ -73,7 +73,7 @@ impl<'a> Walk<'a> {
         self.reader
     }
 
-    fn take(&mut self, stored: &StoredLine) -> Result<(), JournalError> {
+    fn take(&mut self, stored: &StoredLine) -> Result<()> {
         let next = self.head.followed_by(&stored.line);
         let reason = if stored.seq == next.seq { "it was changed" } else { "it is missing" };
         if next != (Head { seq: stored.seq, hash: stored.hash }) {
@@ -94,7 +94,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    fn check_end(&self) -> Result<(), JournalError> {
+    fn check_end(&self) -> Result<()> {
         if self.head.seq < self.remembered.seq {
             return Err(broken(&self.url, self.head.seq + 1, "it is missing"));
         }
@@ -118,9 +118,8 @@ impl<'a> Walk<'a> {
 
 impl Reader {
     /// Counts an intent's exchanges outside of the chain of the last [`Reader::walk`].
-    ///
     /// An older program wrote them, so they cannot be verified.
-    pub async fn exchanges_outside_of(&mut self, intent: u64) -> Result<u64, JournalError> {
+    pub async fn exchanges_outside_of(&mut self, intent: u64) -> Result<u64> {
         if self.schema < EXCHANGES_SINCE {
             return Ok(0);
         }
@@ -145,14 +144,13 @@ pub struct Verified {
 
 impl Reader {
     /// Recomputes the chain from the first line to the last one recorded in the lease.
-    ///
     /// Each raw exchange is checked against its seal.
-    pub async fn verify(&mut self) -> Result<Verified, JournalError> {
+    pub async fn verify(&mut self) -> Result<Verified> {
         self.verify_each(|_| {}).await
     }
 
     /// Verifies and passes each line to `show`, in one walk, also before an error.
-    pub async fn verify_each(&mut self, mut show: impl FnMut(&StoredLine)) -> Result<Verified, JournalError> {
+    pub async fn verify_each(&mut self, mut show: impl FnMut(&StoredLine)) -> Result<Verified> {
         self.seals = Seals::default();
         let mut walk = self.walk(PAGE).await?;
         loop {
@@ -183,7 +181,7 @@ impl Reader {
         Ok(Verified { entries: head.seq, head_hash: head.hash, exchanges, exchanges_outside })
     }
 
-    fn check_exchanges(&self, from: u64, page: &[(u64, LoggedExchange)]) -> Result<u64, JournalError> {
+    fn check_exchanges(&self, from: u64, page: &[(u64, LoggedExchange)]) -> Result<u64> {
         let (mut next, mut outside) = (from, 0);
         for (id, exchange) in page {
             if let Some((missing, seq)) = self.seals.next(next).filter(|(sealed, _)| sealed < id) {
@@ -209,16 +207,14 @@ static NUMBERED: LazyLock<String> = LazyLock::new(|| {
 
 impl Reader {
     /// Walks the lines after `head`, verified against it and the last verified line.
-    ///
     /// Lines are only trustworthy once the walk has reached its end.
-    pub async fn walk_after(&mut self, head: Head, page: u32) -> Result<Walk<'_>, JournalError> {
+    pub async fn walk_after(&mut self, head: Head, page: u32) -> Result<Walk<'_>> {
         Walk::begin_after(self, head, page).await
     }
 
     /// Returns the last complete verified snapshot, `None` if none is known nearby.
-    ///
     /// The last verified line is recorded in the file next to the journal, or in a server's lease.
-    pub async fn last_snapshot(&mut self) -> Result<Option<StoredLine>, JournalError> {
+    pub async fn last_snapshot(&mut self) -> Result<Option<StoredLine>> {
         let url = self.url().clone();
         let verified = match url.file() {
             Some(_) => point::read(&url),
@@ -234,12 +230,12 @@ impl Reader {
         self.sound_line(seq.cast_unsigned()).await
     }
 
-    pub async fn line_at(&mut self, head: Head) -> Result<Option<StoredLine>, JournalError> {
+    pub async fn line_at(&mut self, head: Head) -> Result<Option<StoredLine>> {
         Ok(self.sound_line(head.seq).await?.filter(|line| line.hash == head.hash))
     }
 
     /// Reads the lines of these numbers, each verified against its predecessor.
-    pub async fn lines_numbered(&mut self, numbers: &[u64]) -> Result<Vec<StoredLine>, JournalError> {
+    pub async fn lines_numbered(&mut self, numbers: &[u64]) -> Result<Vec<StoredLine>> {
         let mut lines = Vec::with_capacity(numbers.len());
         for some in numbers.chunks(AT_ONCE) {
             // Each with the one before it; what is missing at the end of the statement is asked for twice.
@@ -269,19 +265,19 @@ impl Reader {
         from: Millis,
         to: Millis,
         limit: u32,
-    ) -> Result<Vec<StoredLine>, JournalError> {
+    ) -> Result<Vec<StoredLine>> {
         let lines = self.lines_between(from, to, limit).await?;
         self.check(&lines).await?;
         Ok(lines)
     }
 
-    pub async fn sound_lines_of(&mut self, intent: u64) -> Result<Vec<StoredLine>, JournalError> {
+    pub async fn sound_lines_of(&mut self, intent: u64) -> Result<Vec<StoredLine>> {
         let lines = self.lines_of(intent).await?;
         self.check(&lines).await?;
         Ok(lines)
     }
 
-    async fn check(&mut self, lines: &[StoredLine]) -> Result<(), JournalError> {
+    async fn check(&mut self, lines: &[StoredLine]) -> Result<()> {
         let mut before: Option<Head> = None;
         for stored in lines {
             before = match before.filter(|before| before.seq + 1 == stored.seq) {
@@ -301,7 +297,7 @@ impl Reader {
         Ok(())
     }
 
-    async fn sound_line(&mut self, seq: u64) -> Result<Option<StoredLine>, JournalError> {
+    async fn sound_line(&mut self, seq: u64) -> Result<Option<StoredLine>> {
         let lines = self.lines(seq.saturating_sub(1), 2).await?;
         let Some(line) = lines.iter().find(|line| line.seq == seq) else { return Ok(None) };
         let before =

@@ -11,7 +11,7 @@ mod suite;
 use candlewick_journal::{Holder, JournalError, JournalUrl, Reader, Store};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
-use suite::fixture::{Fixture, line, run_on};
+use suite::fixture::{Fixture, commit, line, run_on};
 use tokio::sync::{OwnedRwLockReadGuard, RwLock};
 use url::Url;
 
@@ -29,7 +29,6 @@ async fn postgres() -> Fixture {
     database(Box::new(guard)).await
 }
 
-/// A database of one test.
 async fn database(alive: Box<dyn std::any::Any + Send + Sync>) -> Fixture {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let name = format!("candlewick_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
@@ -56,8 +55,7 @@ test_claims!(
 async fn a_full_disk_loses_nothing() {
     let fixture = postgres().await;
     let mut store = fixture.open().await.unwrap();
-    store.record(line("1"));
-    store.commit().await.unwrap();
+    commit(&mut store, &["1"]).await;
     fixture
         .run(
             "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -81,9 +79,7 @@ async fn a_full_disk_loses_nothing() {
 #[ignore = "needs a PostgreSQL server: run .ci/postgres"]
 async fn a_user_who_may_only_read_is_told_and_reads() {
     let fixture = postgres().await;
-    let mut store = fixture.open().await.unwrap();
-    store.record(line("1"));
-    store.close().await.unwrap();
+    fixture.write(&["1"]).await;
     let role = format!("reader_{}", std::process::id());
     let make = format!(
         "CREATE ROLE {role} LOGIN PASSWORD 'hunter2'; GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}"
@@ -93,8 +89,8 @@ async fn a_user_who_may_only_read_is_told_and_reads() {
     url.set_username(&role).unwrap();
     url.set_password(Some("hunter2")).unwrap();
     let url: JournalUrl = url.as_str().parse().unwrap();
-    let error = Store::open(&url, &Holder::of_this_process("test")).await.map(drop);
-    assert!(matches!(error, Err(JournalError::PermissionDenied { .. })), "{error:?}");
+    let opened = Store::open(&url, &Holder::of_this_process("test")).await;
+    assert_fails!(opened, JournalError::PermissionDenied { .. });
     let mut reader = Reader::open(&url).await.unwrap();
     assert_eq!(reader.verify().await.unwrap().entries, 1);
     drop(reader);

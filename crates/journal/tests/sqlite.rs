@@ -12,7 +12,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use suite::fixture::{Fixture, exchange, holder, line, record_all, terms};
+use suite::fixture::{Fixture, commit, commit_exchange, exchange, holder, line, record_all, terms};
 
 fn sqlite() -> Ready<Fixture> {
     sqlx::any::install_default_drivers();
@@ -32,6 +32,27 @@ fn sqlite() -> Ready<Fixture> {
 
 test_claims!(sqlite);
 
+fn file_of(fixture: &Fixture) -> PathBuf {
+    PathBuf::from(fixture.text.trim_start_matches("sqlite://"))
+}
+
+fn folder_of(fixture: &Fixture) -> PathBuf {
+    file_of(fixture).parent().unwrap().to_owned()
+}
+
+fn mode_of(path: &Path) -> u32 {
+    std::fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+}
+
+async fn open_on(fixture: &Fixture, program: &str, machine: &str) -> Result<Store, JournalError> {
+    let holder = Holder { machine: machine.into(), ..holder(program, 1) };
+    Store::open_on_terms(&fixture.url, &holder, &terms()).await
+}
+
 /// Lines of a journal whose row was filled with what no column of it should hold.
 #[tokio::test]
 async fn garbage_in_a_row_is_named() {
@@ -47,9 +68,7 @@ async fn garbage_in_a_row_is_named() {
         "kind = 4",
     ] {
         let fixture = sqlite().await;
-        let mut store = fixture.open().await.unwrap();
-        record_all(&mut store, &["1", "2", "3", "4"]);
-        store.close().await.unwrap();
+        fixture.write(&["1", "2", "3", "4"]).await;
         // The columns' rules are lifted first, as a damaged or hostile file may have none.
         fixture.run("CREATE TABLE loose (seq, run, kind, intent, at, received, body, hash)").await;
         fixture.run("INSERT INTO loose SELECT * FROM entries").await;
@@ -72,9 +91,8 @@ async fn what_is_no_database_is_refused_and_not_touched() {
     std::fs::write(&path, &letter).unwrap();
     let url = JournalUrl::from_path(&path);
     let holder = Holder::of_this_process("test");
-    for error in [Store::open(&url, &holder).await.map(drop), Reader::open(&url).await.map(drop)] {
-        assert!(matches!(error, Err(JournalError::NotAJournal { .. })), "{error:?}");
-    }
+    assert_fails!(Store::open(&url, &holder).await, JournalError::NotAJournal { .. });
+    assert_fails!(Reader::open(&url).await, JournalError::NotAJournal { .. });
     assert_eq!(std::fs::read_to_string(&path).unwrap(), letter);
 }
 
@@ -83,8 +101,8 @@ async fn places_that_cannot_be_written_are_told() {
     let folder = tempfile::tempdir().unwrap();
     let holder = Holder::of_this_process("test");
     for path in [folder.path().join("missing/journal.db"), folder.path().to_owned(), "/".into()] {
-        let error = Store::open(&JournalUrl::from_path(&path), &holder).await.map(drop);
-        assert!(matches!(error, Err(JournalError::NotWritable { .. })), "{error:?}");
+        let opened = Store::open(&JournalUrl::from_path(&path), &holder).await;
+        assert_fails!(opened, JournalError::NotWritable { .. });
     }
 }
 
@@ -92,17 +110,13 @@ async fn places_that_cannot_be_written_are_told() {
 #[tokio::test]
 async fn a_read_only_file_is_told_and_can_be_read() {
     let fixture = sqlite().await;
-    let mut store = fixture.open().await.unwrap();
-    store.record(line("1"));
-    store.close().await.unwrap();
-    let file = Path::new(fixture.text.trim_start_matches("sqlite://"));
-    let folder = file.parent().unwrap();
+    fixture.write(&["1"]).await;
+    let folder = folder_of(&fixture);
     let program = folder.join("program");
     std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
-    std::fs::set_permissions(folder.parent().unwrap(), PermissionsExt::from_mode(0o755)).unwrap();
-    std::fs::set_permissions(file, PermissionsExt::from_mode(0o444)).unwrap();
-    std::fs::set_permissions(folder, PermissionsExt::from_mode(0o555)).unwrap();
-
+    set_mode(folder.parent().unwrap(), 0o755);
+    set_mode(&file_of(&fixture), 0o444);
+    set_mode(&folder, 0o555);
     let mut command = suite::processes::command(&program, &fixture.text);
     command.env(suite::processes::READING, "yes");
     let is_administrator = std::fs::write(folder.join("probe"), "").is_ok();
@@ -113,9 +127,8 @@ async fn a_read_only_file_is_told_and_can_be_read() {
     let said = suite::processes::outcome(&mut child);
     drop(child.stdin.take());
     child.wait().unwrap();
-    std::fs::set_permissions(folder, PermissionsExt::from_mode(0o755)).unwrap();
-    assert!(said.starts_with("NotWritable"), "{said}");
-    assert!(said.ends_with("read: 1"), "{said}");
+    set_mode(&folder, 0o755);
+    assert!(said.starts_with("NotWritable") && said.ends_with("read: 1"), "{said}");
     assert_eq!(fixture.bodies().await, ["1"]);
 }
 
@@ -123,23 +136,19 @@ async fn a_read_only_file_is_told_and_can_be_read() {
 async fn a_file_that_is_gone_takes_no_line_and_loses_none() {
     let fixture = sqlite().await;
     let mut store = fixture.open().await.unwrap();
-    store.record(line("1"));
-    store.commit().await.unwrap();
-    let file = Path::new(fixture.text.trim_start_matches("sqlite://")).to_owned();
-    let folder = file.parent().unwrap().to_owned();
+    commit(&mut store, &["1"]).await;
+    let folder = folder_of(&fixture);
     let away = folder.with_extension("away");
     std::fs::rename(&folder, &away).unwrap();
     for body in ["2", "3"] {
         store.record(line(body));
-        let error = store.commit().await.unwrap_err();
-        assert!(matches!(error, JournalError::FileGone { .. }), "{error:?}");
+        assert_fails!(store.commit().await, JournalError::FileGone { .. });
     }
     // Another journal in its place is not ours. It is closed, not dropped: a dropped connection removes its log of changes
     // by name at some later time, which may be after ours is back in that place.
     std::fs::create_dir(&folder).unwrap();
     fixture.open().await.unwrap().close().await.unwrap();
-    let error = store.commit().await.unwrap_err();
-    assert!(matches!(error, JournalError::LostLease { .. }), "{error:?}");
+    assert_fails!(store.commit().await, JournalError::LostLease { .. });
     std::fs::remove_dir_all(&folder).unwrap();
     std::fs::rename(&away, &folder).unwrap();
     store.commit().await.unwrap();
@@ -149,10 +158,8 @@ async fn a_file_that_is_gone_takes_no_line_and_loses_none() {
 #[tokio::test]
 async fn a_path_may_be_relative_and_hold_any_sign() {
     let fixture = sqlite().await;
-    let mut store = fixture.open().await.unwrap();
-    store.record(line("1"));
-    store.close().await.unwrap();
-    let folder = Path::new(fixture.text.trim_start_matches("sqlite://")).parent().unwrap().to_owned();
+    fixture.write(&["1"]).await;
+    let folder = folder_of(&fixture);
     for name in ["per%20cent.db", "a#b?c.db", "ü:.db"] {
         let path = folder.join("..").join(folder.file_name().unwrap()).join(name);
         let url = JournalUrl::from_path(&path);
@@ -177,27 +184,18 @@ async fn another_writer_of_the_file_is_waited_for() {
     assert_eq!(fixture.bodies().await, ["1"]);
 }
 
-fn file_of(fixture: &Fixture) -> PathBuf {
-    PathBuf::from(fixture.text.trim_start_matches("sqlite://"))
-}
-
-fn mode_of(path: &Path) -> u32 {
-    std::fs::metadata(path).unwrap().permissions().mode() & 0o777
-}
-
 #[tokio::test]
 async fn a_journal_is_its_owners_alone_and_one_that_is_not_is_named() {
     let fixture = sqlite().await;
     let file = file_of(&fixture);
     let mut store = fixture.open().await.unwrap();
-    store.record(line("1"));
-    store.commit().await.unwrap();
+    commit(&mut store, &["1"]).await;
     for ending in ["", "-wal", "-shm", ".lock"] {
         let path = PathBuf::from(format!("{}{ending}", file.display()));
         assert_eq!(mode_of(&path), 0o600, "{}", path.display());
     }
     assert_eq!(fixture.url.files_open_to_others(), Vec::<PathBuf>::new());
-    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o640)).unwrap();
+    set_mode(&file, 0o640);
     assert_eq!(fixture.url.files_open_to_others().as_slice(), std::slice::from_ref(&file));
     store.close().await.unwrap();
     drop(fixture.open().await.unwrap());
@@ -209,9 +207,8 @@ async fn the_copy_of_a_journal_that_is_being_written_is_whole_and_nobodys() {
     let fixture = sqlite().await;
     let mut store = fixture.open().await.unwrap();
     record_all(&mut store, &["1", "2", "3"]);
-    store.record_exchange(exchange(1, "a"));
-    store.commit().await.unwrap();
-    let folder = file_of(&fixture).parent().unwrap().to_owned();
+    commit_exchange(&mut store, exchange(1, "a")).await;
+    let folder = folder_of(&fixture);
     let (plain, copy) = (folder.join("plain.db"), folder.join("copy.db"));
     std::fs::copy(file_of(&fixture), &plain).unwrap();
     assert!(Reader::open(&JournalUrl::from_path(&plain)).await.is_err(), "all of it is in the log beside it");
@@ -219,8 +216,7 @@ async fn the_copy_of_a_journal_that_is_being_written_is_whole_and_nobodys() {
     assert_eq!((verified.entries, verified.head_hash), (store.head().seq, store.head().hash));
     assert_eq!(mode_of(&copy), 0o600);
     // The original goes on, and so does the copy, while the process that wrote both lives.
-    store.record(line("4"));
-    store.commit().await.unwrap();
+    commit(&mut store, &["4"]).await;
     let copied = JournalUrl::from_path(&copy);
     let mut reader = Reader::open(&copied).await.unwrap();
     assert_eq!(reader.holder().await.unwrap(), None);
@@ -235,20 +231,14 @@ async fn the_copy_of_a_journal_that_is_being_written_is_whole_and_nobodys() {
 #[tokio::test]
 async fn a_copy_is_there_whole_or_not_at_all() {
     let fixture = sqlite().await;
-    let mut store = fixture.open().await.unwrap();
-    record_all(&mut store, &["1", "2", "3"]);
-    store.close().await.unwrap();
-    let folder = file_of(&fixture).parent().unwrap().to_owned();
+    fixture.write(&["1", "2", "3"]).await;
+    let folder = folder_of(&fixture);
     std::fs::write(folder.join("mine"), "mine").unwrap();
-    let error = back_up(&fixture.url, &folder.join("mine")).await.unwrap_err();
-    assert!(matches!(error, JournalError::JournalExists { .. }), "{error:?}");
+    assert_fails!(back_up(&fixture.url, &folder.join("mine")).await, JournalError::JournalExists { .. });
     assert_eq!(std::fs::read_to_string(folder.join("mine")).unwrap(), "mine");
     for place in ["missing/copy.db", ".."] {
-        let error = back_up(&fixture.url, &folder.join(place)).await.unwrap_err();
-        assert!(
-            matches!(error, JournalError::NotWritable { .. } | JournalError::JournalExists { .. }),
-            "{error:?}"
-        );
+        let copied = back_up(&fixture.url, &folder.join(place)).await;
+        assert_fails!(copied, JournalError::NotWritable { .. } | JournalError::JournalExists { .. });
     }
     fixture.run("UPDATE entries SET body = '0' WHERE seq = 2").await;
     let error = back_up(&fixture.url, &folder.join("copy.db")).await.unwrap_err();
@@ -284,10 +274,8 @@ async fn a_journal_made_anew_is_not_the_one_that_was_verified() {
     // An older copy.
     std::fs::write(&file, older).unwrap();
     let error = fixture.reader().await.verify().await.unwrap_err().to_string();
-    assert!(
-        error.contains("broken at entry 4") && error.contains(&format!("remove {}", point.display())),
-        "{error}"
-    );
+    let advice = format!("remove {}", point.display());
+    assert!(error.contains("broken at entry 4") && error.contains(&advice), "{error}");
     // Another journal, whose chain holds.
     std::fs::remove_file(&file).unwrap();
     let mut store = fixture.open().await.unwrap();
@@ -296,8 +284,7 @@ async fn a_journal_made_anew_is_not_the_one_that_was_verified() {
     store.close().await.unwrap();
     fixture.reader().await.verify().await.unwrap();
     std::fs::write(&point, &remembered).unwrap();
-    let error = fixture.reader().await.verify().await.unwrap_err();
-    assert!(matches!(error, JournalError::BrokenChain { seq: 4, .. }), "{error:?}");
+    assert_fails!(fixture.reader().await.verify().await, JournalError::BrokenChain { seq: 4, .. });
     // What cannot be read says nothing, and neither does what is not there.
     for text in ["", "4", "4 x", "four lines"] {
         std::fs::write(&point, text).unwrap();
@@ -313,34 +300,24 @@ async fn a_journal_made_anew_is_not_the_one_that_was_verified() {
 #[tokio::test]
 async fn who_has_the_lock_has_the_journal() {
     let fixture = sqlite().await;
-    let open = async |program: &str, machine: &str| {
-        let holder = Holder { machine: machine.into(), ..holder(program, 1) };
-        Store::open_on_terms(&fixture.url, &holder, &terms()).await
-    };
-    let first = open("first", "boot room-1").await.unwrap();
+    let first = open_on(&fixture, "first", "boot room-1").await.unwrap();
     fixture.age_lease(Millis::DAY).await;
-    let second = open("second", "boot room-2").await.map(drop);
-    assert!(matches!(second, Err(JournalError::HeldBy { .. })), "{second:?}");
+    assert_fails!(open_on(&fixture, "second", "boot room-2").await, JournalError::HeldBy { .. });
     drop(first);
     let lease = fixture.reader().await.holder().await.unwrap().unwrap();
     assert_eq!(lease.holder.program, "first", "it ended without giving it back");
     fixture.run("UPDATE lease SET heartbeat = heartbeat + 86400000").await;
-    drop(open("second", "boot room-2").await.unwrap());
+    drop(open_on(&fixture, "second", "boot room-2").await.unwrap());
 }
 
 /// A network file system may keep a lock for each host alone: whoever has it here knows nothing of another host.
 #[tokio::test]
 async fn a_fresh_sign_of_life_from_another_host_outweighs_a_free_lock() {
     let fixture = sqlite().await;
-    let open = async |program: &str, machine: &str| {
-        let holder = Holder { machine: machine.into(), ..holder(program, 1) };
-        Store::open_on_terms(&fixture.url, &holder, &terms()).await
-    };
     // Its process has ended as far as is seen from here: the lock is free, the lease is not given back.
-    drop(open("there", "boot-1 room").await.unwrap());
+    drop(open_on(&fixture, "there", "boot-1 room").await.unwrap());
     fixture.age_lease(Millis::from_seconds(29)).await;
-    let early = open("here", "boot-2 room").await.map(drop);
-    assert!(matches!(early, Err(JournalError::HeldBy { .. })), "{early:?}");
+    assert_fails!(open_on(&fixture, "here", "boot-2 room").await, JournalError::HeldBy { .. });
     fixture.age_lease(Millis::from_seconds(2)).await;
-    drop(open("here", "boot-2 room").await.unwrap());
+    drop(open_on(&fixture, "here", "boot-2 room").await.unwrap());
 }

@@ -10,14 +10,10 @@ use candlewick_sdk::{Millis, Money, MoneyScale};
 use std::fmt::Display;
 use std::time::Duration;
 
-/// Timeout for venue requests while the operator waits.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(8);
 
-/// Requests the report of a trade that the operator assigns to an intent, and checks it.
-///
-/// The request was in flight from `sent` to `ended`. A trade on the same symbol and account from
-/// that period is accepted even if its terms differ, because the venue may have changed them.
-/// Amounts with excess decimals are rounded to the scale if only noise is lost.
+/// Requests the report of a trade that the operator assigns to an intent, in flight from `sent` to `ended`.
+/// Terms may differ, because the venue may have changed them. Amounts lose only noise to the scale.
 pub async fn verify_adoption(
     broker: &dyn Broker,
     (order, sent, ended): (&OpenOrder, Millis, Millis),
@@ -65,10 +61,8 @@ pub(crate) fn no_answer_in_time() -> BrokerError {
     BrokerError::Unavailable { text: format!("no answer within {} s", PATIENCE.as_secs()) }
 }
 
-/// Returns the report unless it is of another trade.
-///
-/// Missing fields are accepted, because the operator has seen the trade elsewhere. Differing terms
-/// are accepted if `may_be_taken` allows them.
+/// Returns the report unless it is of another trade. Missing fields are accepted, as the operator has seen
+/// the trade; differing terms only if `may_be_taken`.
 pub(crate) fn check_adoption(
     order: &OpenOrder,
     venue_id: &str,

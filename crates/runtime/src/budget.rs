@@ -1,7 +1,6 @@
 //! Request budget: the rate that bots need against the venue's rate limit.
-//!
-//! Checks the average rate and the burst at the close of candles. All candles are requested at once
-//! then, and an order that is delayed past the limit is not opened.
+//! Checks the average rate and the burst at the close of candles. All candles are requested at once then, and
+//! an order that is delayed past the limit is not opened.
 
 use crate::RuntimeSettings;
 use candlewick_engine::{BotSettings, RiskSettings};
@@ -101,7 +100,6 @@ impl Demand {
     }
 
     /// Returns whether display-only prices fit into this limit (0: no limit).
-    ///
     /// All prices of one grid time must be answered, and the burst allowance restored, before the next.
     pub fn has_room_to_show(&self, per_second: f64) -> bool {
         let for_one = per_second * seconds(self.price_every) - burst(per_second);
@@ -170,7 +168,6 @@ impl Close {
     }
 
     /// Returns the delay of the last open after the close.
-    ///
     /// Candles are requested before prices, and each open delays the remaining reads.
     fn latest_open(&self, per_second: f64) -> Millis {
         if per_second == 0.0 {

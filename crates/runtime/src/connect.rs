@@ -16,7 +16,6 @@ pub struct Account {
 }
 
 /// Decimals beyond the scale in which an amount may deviate: a thousandth of the smallest unit.
-///
 /// This is far more than floating-point noise and far less than money.
 const NOISE_DECIMALS: u32 = 3;
 

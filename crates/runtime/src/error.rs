@@ -5,6 +5,8 @@ use candlewick_engine::{EngineError, Rule};
 use candlewick_journal::JournalError;
 use candlewick_sdk::{Millis, Series};
 
+pub(crate) type Result<T, E = RuntimeError> = std::result::Result<T, E>;
+
 #[derive(Debug, thiserror::Error)]
 pub enum RuntimeError {
     #[error("the venue did not answer \"{question}\"")]
@@ -52,7 +54,6 @@ pub enum Stop {
 
 impl Stop {
     /// Returns whether the stop came from outside.
-    ///
     /// Such a stop limits the run's patience, and a second one ends it at once.
     pub(crate) const fn is_signal(self) -> bool {
         matches!(self, Self::Interrupted | Self::Terminated)

@@ -5,28 +5,23 @@
 //! the journal and sleep. Observers get notices through a bounded channel ([`Watcher`]), which
 //! drops and counts. No trading decision is made here.
 
-// The pure core.
-mod coordinator;
-// Its parts that stand alone: what the venue's word is held against, clocks, lost answers, what is asked of it at all.
+mod adoption;
 mod audit;
 mod budget;
-mod resolver;
-mod skew;
-// The shell around it.
 mod connect;
-mod runner;
-// What people order, and what they see.
-mod adoption;
 pub mod control;
+mod coordinator;
+mod error;
 pub mod events;
 mod notice;
 mod overview;
-// The rest of a run.
-mod error;
 pub mod paper;
 mod past;
 mod reload;
+mod resolver;
+mod runner;
 mod settings;
+mod skew;
 
 pub use adoption::{verify_adoption, verify_missing};
 pub use audit::{Audit, Tally};

@@ -120,10 +120,7 @@ pub enum Interest {
     Trades,
 }
 
-/// Sending half of a watcher's channel.
-///
-/// Sending never blocks. If the channel is full, the notice is dropped and counted, so that a slow
-/// watcher cannot delay trading.
+/// Sending half of a watcher's channel. A full one drops and counts notices, so that it never delays trading.
 #[derive(Debug)]
 pub struct Watcher {
     sender: Sender<Notice>,

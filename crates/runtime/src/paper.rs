@@ -44,7 +44,6 @@ impl PaperBroker {
     }
 
     /// Returns a price: the close of the second that ends at the time.
-    ///
     /// For the open of a candle, it is the open of the second that begins there.
     async fn price(&self, symbol: &Symbol, moment: PriceMoment) -> Result<Option<f64>, BrokerError> {
         let (second, is_open) = match moment {

@@ -1,5 +1,4 @@
 //! Difference between our clock and the venue's, as far as the venue's answers prove it.
-//!
 //! Every answer is a [`ClockSample`]: bounds of the lead of the venue's clock, as wide as the request took.
 //! [`agree`] finds the difference on which most recent samples agree, and counts the outvoted ones. When the
 //! newest samples contradict all earlier ones, a clock has leapt and the earlier ones are dropped.
@@ -25,10 +24,8 @@ pub(crate) struct SkewWatch {
     pub(crate) leaps: LeapLog,
 }
 
-/// Describes how far this machine's clock is ahead of or behind the venue's.
-///
-/// Example: `this machine is 1.0 s behind the venue; nothing opens above 2.0 s`. `offset` is our
-/// clock minus the venue's. `limit` is `risk.max_clock_skew_ms`, `None` if unknown or off.
+/// Describes the lead of this machine's clock: `offset` is ours minus the venue's, `limit` is
+/// `risk.max_clock_skew_ms`, `None` if unknown or off.
 pub fn describe_skew(offset: Millis, limit: Option<Millis>) -> String {
     let seconds = |span: Millis| format!("{:.1} s", span.get() as f64 / 1_000.0);
     let side = match offset.get() {
@@ -106,7 +103,6 @@ impl SkewWatch {
     }
 
     /// Returns the bounds of the estimate, or of the newest `Date` header if worse.
-    ///
     /// A leap takes effect at once, and enters the estimate once a second answer confirms it.
     fn bounds_to_use(&self) -> Option<Skew> {
         let ClockEstimate { low, high, .. } = self.estimate?;
@@ -177,10 +173,8 @@ impl ClockEstimate {
     }
 }
 
-/// Returns the bounds on which most samples agree.
-///
-/// If several are equally good, returns their hull. Marzullo's algorithm ("Maintaining the Time in
-/// a Distributed System", 1984), as in NTP.
+/// Returns the bounds on which most samples agree, or the hull of equally good ones. Marzullo's algorithm
+/// ("Maintaining the Time in a Distributed System", 1984), as in NTP.
 pub(super) fn agree(bounds: impl ExactSizeIterator<Item = Skew> + Clone) -> Option<ClockEstimate> {
     let count = bounds.len();
     if count == 0 {
@@ -257,7 +251,6 @@ impl ClockSample {
     }
 
     /// Returns the sample of a price answer: the venue's time is the record's or later.
-    ///
     /// `None` for a record later than requested, or with an implausible future time: these prove nothing.
     pub(crate) fn of_price(reply: &Reply<PriceAnswer>, asked: Millis) -> Option<Self> {
         let record = reply.value.record().filter(|record| record.time <= asked)?;

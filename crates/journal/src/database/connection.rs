@@ -3,6 +3,7 @@
 use super::fault::{At, from_sqlx};
 use super::{JournalUrl, Place};
 use crate::JournalError;
+use crate::error::{Result, unavailable};
 use crate::private_file::{self, with_ending};
 use sqlx::any::AnyConnectOptions;
 use sqlx::{Any, AnyConnection, ConnectOptions, Connection as _, Transaction};
@@ -37,7 +38,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) async fn open(url: &JournalUrl, purpose: Purpose) -> Result<Self, JournalError> {
+    pub(crate) async fn open(url: &JournalUrl, purpose: Purpose) -> Result<Self> {
         sqlx::any::install_default_drivers();
         match url.place() {
             Place::File(path) => open_file(url, path, purpose).await,
@@ -57,7 +58,7 @@ impl Connection {
     }
 
     /// Makes commits to a file durable by a synced write-ahead log. Servers already are.
-    pub(crate) async fn make_durable(&mut self) -> Result<(), JournalError> {
+    pub(crate) async fn make_durable(&mut self) -> Result<()> {
         if self.is_server() {
             return Ok(());
         }
@@ -74,15 +75,15 @@ impl Connection {
                 }
                 Err(error) => return Err(error),
                 Ok(mode) => {
-                    let source = format!("its file system allows the mode {mode} only").into();
-                    return Err(JournalError::Unavailable { url: self.url.to_string(), source });
+                    let problem = format!("its file system allows the mode {mode} only");
+                    return Err(unavailable(&self.url, problem));
                 }
             }
         }
         self.run("PRAGMA synchronous = FULL").await
     }
 
-    pub(crate) async fn begin(&mut self) -> Result<Transaction<'_, Any>, JournalError> {
+    pub(crate) async fn begin(&mut self) -> Result<Transaction<'_, Any>> {
         let (url, statement) = (self.url.clone(), self.begin_statement());
         self.any.begin_with(statement).await.at(&url)
     }
@@ -91,7 +92,7 @@ impl Connection {
         if self.is_server() { "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE" } else { BEGIN_FILE }
     }
 
-    pub(crate) async fn run(&mut self, statements: &'static str) -> Result<(), JournalError> {
+    pub(crate) async fn run(&mut self, statements: &'static str) -> Result<()> {
         let url = self.url.clone();
         let run = async {
             let done = sqlx::raw_sql(statements).execute(&mut self.any).await;
@@ -101,11 +102,10 @@ impl Connection {
     }
 
     /// Checks that the file was not deleted or moved, as writes to it would be lost.
-    pub(crate) fn is_in_place(&self) -> Result<(), JournalError> {
+    pub(crate) fn is_in_place(&self) -> Result<()> {
         match &self.file {
             Some(mark) if FileMark::of(&mark.path)?.identity != mark.identity => {
-                let source = "another file has taken its place".into();
-                Err(JournalError::Unavailable { url: self.url.to_string(), source })
+                Err(unavailable(&self.url, "another file has taken its place"))
             }
             Some(_) | None => Ok(()),
         }
@@ -129,9 +129,7 @@ impl Connection {
     }
 }
 
-/// Raises `synchronous_commit` only if off, and ends transactions of lost clients.
-///
-/// The latter would block the next connection.
+/// Raises `synchronous_commit` only if off, and ends transactions of lost clients, which would block others.
 const SERVER_SETTINGS: &str = "
     SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
     SET lock_timeout = '5s';
@@ -141,23 +139,23 @@ const SERVER_SETTINGS: &str = "
 pub(crate) async fn within<T>(
     deadline: Duration,
     url: &JournalUrl,
-    answer: impl Future<Output = Result<T, JournalError>>,
-) -> Result<T, JournalError> {
+    answer: impl Future<Output = Result<T>>,
+) -> Result<T> {
     match url.place() {
         Place::File(_) => answer.await,
         Place::Server(_) => match tokio::time::timeout(deadline, answer).await {
             Ok(answer) => answer,
-            Err(elapsed) => Err(JournalError::Unavailable { url: url.to_string(), source: elapsed.into() }),
+            Err(elapsed) => Err(unavailable(url, elapsed)),
         },
     }
 }
 
-async fn connect(driver_url: &str, url: &JournalUrl) -> Result<AnyConnection, JournalError> {
+async fn connect(driver_url: &str, url: &JournalUrl) -> Result<AnyConnection> {
     let options = AnyConnectOptions::from_str(driver_url).at(url)?;
     options.disable_statement_logging().connect().await.at(url)
 }
 
-async fn open_file(url: &JournalUrl, path: &Path, purpose: Purpose) -> Result<Connection, JournalError> {
+async fn open_file(url: &JournalUrl, path: &Path, purpose: Purpose) -> Result<Connection> {
     let unwritable = |source| JournalError::NotWritable { path: path.to_owned(), source };
     // The driver would fold `..` without looking at links.
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -192,7 +190,7 @@ async fn open_file(url: &JournalUrl, path: &Path, purpose: Purpose) -> Result<Co
     Ok(Connection { url: url.clone(), any, file: Some(FileMark::of(&real)?) })
 }
 
-async fn open_mode(url: &JournalUrl, path: &Path, mode: &str) -> Result<AnyConnection, JournalError> {
+async fn open_mode(url: &JournalUrl, path: &Path, mode: &str) -> Result<AnyConnection> {
     let driver_url = JournalUrl::sqlite_url(path, mode).ok_or_else(|| JournalError::InvalidUrl {
         url: url.to_string(),
         reason: "the file's name is not UTF-8".to_owned(),
@@ -214,13 +212,10 @@ struct FileMark {
 }
 
 impl FileMark {
-    fn of(path: &Path) -> Result<Self, JournalError> {
+    fn of(path: &Path) -> Result<Self> {
         let metadata = std::fs::metadata(path).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => JournalError::FileGone { path: path.to_owned() },
-            _ => JournalError::Unavailable {
-                url: JournalUrl::from_path(path).to_string(),
-                source: source.into(),
-            },
+            _ => unavailable(&JournalUrl::from_path(path), source),
         })?;
         Ok(Self { path: path.to_owned(), identity: identity(&metadata) })
     }

@@ -1,6 +1,4 @@
-//! Operating system lock next to a journal file, for one process at a time.
-//!
-//! The system releases it when the process ends, independent of clocks and of how long the process slept.
+//! Operating system lock next to a journal file, for one process at a time. It ends with the process.
 
 use crate::JournalError;
 use crate::private_file::{self, with_ending};

@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// `sqlite://PATH` or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
-///
 /// A path is relative to the working directory unless it begins with `/`. The password is never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct JournalUrl(Place);

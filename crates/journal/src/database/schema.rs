@@ -4,6 +4,7 @@ use super::JournalUrl;
 use super::connection::Connection;
 use super::fault::{from_migrate, from_sqlx};
 use crate::JournalError;
+use crate::error::Result;
 use sqlx::migrate::{Migrate, MigrateError, Migration, MigrationType};
 use sqlx::{AnyConnection, SqlSafeStr};
 
@@ -27,16 +28,12 @@ pub(crate) enum Found {
     Schema(i64),
 }
 
-pub(crate) async fn inspect(connection: &mut Connection) -> Result<Found, JournalError> {
+pub(crate) async fn inspect(connection: &mut Connection) -> Result<Found> {
     let (url, is_server) = (connection.url().clone(), connection.is_server());
     inspect_on(connection.any(), is_server, &url).await
 }
 
-pub(crate) async fn inspect_on(
-    any: &mut AnyConnection,
-    is_server: bool,
-    url: &JournalUrl,
-) -> Result<Found, JournalError> {
+pub(crate) async fn inspect_on(any: &mut AnyConnection, is_server: bool, url: &JournalUrl) -> Result<Found> {
     let fault = |error| from_sqlx(error, url);
     let tables = if is_server {
         "SELECT CAST(table_name AS TEXT) FROM information_schema.tables WHERE table_schema = current_schema()"
@@ -62,7 +59,7 @@ pub(crate) async fn inspect_on(
 }
 
 /// Migrates to [`SCHEMA`] within a transaction that excludes others.
-pub(crate) async fn migrate(any: &mut AnyConnection, url: &JournalUrl) -> Result<(), JournalError> {
+pub(crate) async fn migrate(any: &mut AnyConnection, url: &JournalUrl) -> Result<()> {
     let fault = |error| from_migrate(error, url);
     any.ensure_migrations_table(TABLE).await.map_err(fault)?;
     let applied = any.list_applied_migrations(TABLE).await.map_err(fault)?;

@@ -1,5 +1,4 @@
 //! Tables of trades, intents and figures, projected from the entries for operators and other programs.
-//!
 //! Trading never reads them and never waits for them.
 
 mod projector;
@@ -8,7 +7,8 @@ pub use projector::{IntentRows, ProjectionEnd, Projector, RunNames};
 
 use crate::chain::ChainHash;
 use crate::database::fault::At;
-use crate::{Head, JournalError, JournalUrl, Reader};
+use crate::error::Result;
+use crate::{Head, JournalUrl, Reader};
 use candlewick_sdk::Millis;
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -19,10 +19,8 @@ pub(crate) const FORMAT: i64 = 1;
 
 const TABLES_SINCE: i64 = 4;
 
-/// A row of the table `intents`: a request and its outcome, `None` if unknown.
-///
-/// Times are Unix milliseconds. Money is in the wallet's smallest unit, of which `unit` make up one
-/// of its currency.
+/// A row of the table `intents`: a request and its outcome, `None` if unknown. Times are Unix milliseconds.
+/// Money is in the wallet's smallest unit, of which `unit` make up one of its currency.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IntentRecord {
     pub intent: u64,
@@ -47,7 +45,6 @@ pub struct IntentRecord {
     pub request_time: Option<Millis>,
     pub open_time: Option<Millis>,
     pub open_price: Option<f64>,
-    /// Actual or scheduled close time.
     pub close_time: Option<Millis>,
     pub close_price: Option<f64>,
     pub settled_time: Option<Millis>,
@@ -67,7 +64,6 @@ pub struct IntentRecord {
 pub struct DayFigures {
     pub seq: u64,
     pub decided: u64,
-    /// Number of trades whose settlement was reported on that day.
     pub settled: u64,
     pub won: u64,
     pub lost: u64,
@@ -135,7 +131,7 @@ pub(crate) struct Progress {
 
 impl Reader {
     /// Reads a snapshot of the tables, `None` if there are none or they are being built.
-    pub async fn tables(&mut self) -> Result<Option<Tables>, JournalError> {
+    pub async fn tables(&mut self) -> Result<Option<Tables>> {
         if self.schema < TABLES_SINCE {
             return Ok(None);
         }
@@ -150,7 +146,7 @@ impl Reader {
         tables
     }
 
-    async fn tables_now(&mut self) -> Result<Option<Tables>, JournalError> {
+    async fn tables_now(&mut self) -> Result<Option<Tables>> {
         let Some(progress) = self.progress().await?.filter(|progress| progress.is_complete) else {
             return Ok(None);
         };
@@ -173,14 +169,14 @@ impl Reader {
         Ok(Some(Tables { up_to: progress.up_to, intents, figures }))
     }
 
-    pub(crate) async fn row_of(url: &JournalUrl, intent: u64) -> Result<Option<IntentRecord>, JournalError> {
+    pub(crate) async fn row_of(url: &JournalUrl, intent: u64) -> Result<Option<IntentRecord>> {
         let mut reader = Self::open(url).await?;
         let found = reader.rows("SELECT * FROM intents WHERE intent = $1", &[intent.cast_signed()]).await;
         reader.close().await;
         found?.first().map(intent_from).transpose().at(url)
     }
 
-    pub async fn tables_held_to(&mut self) -> Result<Option<u64>, JournalError> {
+    pub async fn tables_held_to(&mut self) -> Result<Option<u64>> {
         let Some(progress) = self.progress().await?.filter(|progress| progress.is_complete) else {
             return Ok(None);
         };
@@ -188,7 +184,7 @@ impl Reader {
         Ok(is_ours.then_some(progress.up_to.seq))
     }
 
-    pub(crate) async fn progress(&mut self) -> Result<Option<Progress>, JournalError> {
+    pub(crate) async fn progress(&mut self) -> Result<Option<Progress>> {
         if self.schema < TABLES_SINCE {
             return Ok(None);
         }
@@ -204,28 +200,20 @@ impl Reader {
     }
 
     /// Finds intents in `[first, end)` with an outdated row, and their last entry.
-    pub(crate) async fn stale_intents(
-        &mut self,
-        from: u64,
-        to: u64,
-    ) -> Result<Vec<(u64, u64)>, JournalError> {
+    pub(crate) async fn stale_intents(&mut self, from: u64, to: u64) -> Result<Vec<(u64, u64)>> {
         let text = "SELECT e.intent AS intent, e.last AS seq FROM (SELECT intent, MAX(seq) AS last FROM entries \
                     WHERE intent >= $1 AND intent < $2 AND kind <> 'note' GROUP BY intent) e \
                     LEFT JOIN intents i ON i.intent = e.intent WHERE i.seq IS NULL OR i.seq <> e.last";
         self.pairs(text, [from, to]).await
     }
 
-    pub(crate) async fn intents_of_entries(
-        &mut self,
-        from: u64,
-        to: u64,
-    ) -> Result<Vec<(u64, u64)>, JournalError> {
+    pub(crate) async fn intents_of_entries(&mut self, from: u64, to: u64) -> Result<Vec<(u64, u64)>> {
         let text = "SELECT intent, MAX(seq) AS seq FROM entries WHERE seq >= $1 AND seq < $2 AND intent IS NOT NULL \
                     AND kind <> 'note' GROUP BY intent";
         self.pairs(text, [from, to]).await
     }
 
-    async fn pairs(&mut self, text: &'static str, range: [u64; 2]) -> Result<Vec<(u64, u64)>, JournalError> {
+    async fn pairs(&mut self, text: &'static str, range: [u64; 2]) -> Result<Vec<(u64, u64)>> {
         let rows = self.rows(text, &range.map(u64::cast_signed)).await?;
         let pair = |row: &AnyRow| {
             Ok((

@@ -3,8 +3,9 @@
 use super::{FORMAT, IntentRecord};
 use crate::database::connection::within;
 use crate::database::fault::from_sqlx;
+use crate::error::Result;
 use crate::kill_point::What;
-use crate::{Head, JournalError, JournalUrl, LineKind, Reader, Store, StoredLine, lease};
+use crate::{Head, JournalUrl, LineKind, Reader, Store, StoredLine, lease};
 use candlewick_sdk::Millis;
 use sqlx::AnyConnection;
 use std::collections::btree_map::Entry;
@@ -29,7 +30,6 @@ pub trait IntentRows: Send + Sync {
     fn last_intent(&self) -> u64;
 
     /// Returns the run that decided an intent, `None` if it was evicted.
-    ///
     /// An evicted intent is final: its row stays the same, except for the number of its last entry.
     fn run_of(&self, intent: u64) -> Option<u64>;
 
@@ -52,10 +52,8 @@ enum Search {
     Done,
 }
 
-/// Projects changes of intents into the tables of a journal.
-///
-/// It receives every line in order from some moment on, and finds earlier changes missing in the
-/// tables by itself.
+/// Projects changes of intents into the tables. It receives every line in order from some moment on, and
+/// finds earlier changes missing in the tables by itself.
 pub struct Projector {
     before: Head,
     seen: Head,
@@ -113,11 +111,7 @@ impl Projector {
     }
 
     /// Writes the next piece. If the future is dropped, the piece is written again.
-    pub async fn keep_piece(
-        &mut self,
-        store: &mut Store,
-        source: &dyn IntentRows,
-    ) -> Result<ProjectionEnd, JournalError> {
+    pub async fn keep_piece(&mut self, store: &mut Store, source: &dyn IntentRows) -> Result<ProjectionEnd> {
         let url = store.url.clone();
         self.look(&url, source).await?;
         if self.clears {
@@ -152,7 +146,7 @@ impl Projector {
         Ok(up_to.map_or(ProjectionEnd::More, ProjectionEnd::Complete))
     }
 
-    async fn look(&mut self, url: &JournalUrl, source: &dyn IntentRows) -> Result<(), JournalError> {
+    async fn look(&mut self, url: &JournalUrl, source: &dyn IntentRows) -> Result<()> {
         if self.search == Search::Done || self.clears {
             return Ok(());
         }
@@ -188,7 +182,7 @@ impl Projector {
         Ok(())
     }
 
-    async fn begin(&self, reader: &mut Reader) -> Result<Option<Search>, JournalError> {
+    async fn begin(&self, reader: &mut Reader) -> Result<Option<Search>> {
         let Some(progress) = reader.progress().await? else { return Ok(None) };
         let Head { seq, .. } = progress.up_to;
         // Of another journal, or of entries that were there once.
@@ -247,7 +241,7 @@ pub(crate) struct RowsToWrite {
 
 impl Store {
     /// Writes rows atomically, also if the future is dropped. Retries are safe.
-    async fn write_rows(&mut self, rows: &RowsToWrite) -> Result<(), JournalError> {
+    async fn write_rows(&mut self, rows: &RowsToWrite) -> Result<()> {
         let url = self.url.clone();
         within(TABLES_DEADLINE, &url, async {
             let mut connection = self.take_connection().await?;
@@ -267,7 +261,7 @@ impl Store {
     }
 }
 
-async fn put(any: &mut AnyConnection, url: &JournalUrl, rows: &RowsToWrite) -> Result<(), JournalError> {
+async fn put(any: &mut AnyConnection, url: &JournalUrl, rows: &RowsToWrite) -> Result<()> {
     let fault = |error| from_sqlx(error, url);
     if rows.clears {
         sqlx::raw_sql("DELETE FROM intents; DELETE FROM figures").execute(&mut *any).await.map_err(fault)?;

@@ -1,13 +1,10 @@
 //! What was changed by hand is found, and the first entry that is not as it was is named.
 
-use super::fixture::{Fixture, exchange, record_all};
+use super::fixture::{Fixture, commit_exchange, exchange, record_all};
 use candlewick_journal::{ChainHash, JournalError};
 
 async fn write_six(fixture: &Fixture) {
-    let mut store = fixture.open().await.unwrap();
-    record_all(&mut store, &["1", "2", "3", "4", "5", "6"]);
-    store.commit().await.unwrap();
-    store.close().await.unwrap();
+    fixture.write(&["1", "2", "3", "4", "5", "6"]).await;
 }
 
 pub(crate) async fn an_untouched_chain_holds(fixture: &Fixture) {
@@ -73,8 +70,7 @@ pub(crate) async fn each_change_of_an_exchange_is_found(fixture: &Fixture) {
     for number in 1..=3 {
         record_all(&mut store, &[number.to_string()]);
         store.record_exchange(exchange(number, "a"));
-        store.record_exchange(exchange(number, "b"));
-        store.commit().await.unwrap();
+        commit_exchange(&mut store, exchange(number, "b")).await;
     }
     store.close().await.unwrap();
     let verified = fixture.reader().await.verify().await.unwrap();
@@ -117,20 +113,17 @@ pub(crate) async fn each_change_of_an_exchange_is_found(fixture: &Fixture) {
     let mut walk = reader.walk(4).await.unwrap();
     while !walk.next().await.unwrap().is_empty() {}
     assert_eq!(reader.exchanges_of(1).await.unwrap().len(), 2);
-    let error = reader.exchanges_of(2).await.unwrap_err();
-    assert!(matches!(error, JournalError::BrokenChain { seq: 4, .. }), "{error:?}");
+    assert_fails!(reader.exchanges_of(2).await, JournalError::BrokenChain { seq: 4, .. });
 }
 
 /// A reader beside the holder: what is committed after its walk is neither an error nor handed out.
 pub(crate) async fn exchanges_after_the_walk_are_left_out(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
-    store.record_exchange(exchange(7, "a"));
-    store.commit().await.unwrap();
+    commit_exchange(&mut store, exchange(7, "a")).await;
     let mut reader = fixture.reader().await;
     let mut walk = reader.walk(4).await.unwrap();
     while !walk.next().await.unwrap().is_empty() {}
-    store.record_exchange(exchange(7, "b"));
-    store.commit().await.unwrap();
+    commit_exchange(&mut store, exchange(7, "b")).await;
     assert_eq!(reader.exchanges_of(7).await.unwrap(), [exchange(7, "a")]);
     store.close().await.unwrap();
     reader.verify().await.unwrap();

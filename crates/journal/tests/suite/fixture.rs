@@ -10,11 +10,8 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 
-/// A database of one test.
 pub(crate) struct Fixture {
-    /// Where the journal lies.
     pub(crate) url: JournalUrl,
-    /// The same for a process of its own.
     pub(crate) text: String,
     /// The same for the driver.
     pub(crate) driver_url: String,
@@ -22,17 +19,14 @@ pub(crate) struct Fixture {
     pub(crate) bytes: fn(&str) -> String,
     /// On which connection it is removed from a server, and by which statement.
     pub(crate) end: Option<(String, String)>,
-    /// What lives as long as the fixture.
     pub(crate) _alive: Box<dyn std::any::Any + Send + Sync>,
 }
 
 impl Fixture {
-    /// Changes the database behind the journal's back.
     pub(crate) async fn run(&self, statements: &str) {
         run_on(&self.driver_url, statements).await;
     }
 
-    /// A number that a query answers.
     pub(crate) async fn number(&self, query: &'static str) -> i64 {
         let mut connection = AnyConnection::connect(&self.driver_url).await.unwrap();
         let number = sqlx::query_scalar(query).fetch_one(&mut connection).await.unwrap();
@@ -57,6 +51,12 @@ impl Fixture {
 
     pub(crate) async fn open(&self) -> Result<Store, JournalError> {
         Store::open(&self.url, &holder("first", 1)).await
+    }
+
+    pub(crate) async fn write(&self, bodies: &[impl AsRef<str>]) {
+        let mut store = self.open().await.unwrap();
+        record_all(&mut store, bodies);
+        store.close().await.unwrap();
     }
 
     pub(crate) async fn reader(&self) -> Reader {
@@ -93,12 +93,10 @@ pub(crate) async fn run_on(driver_url: &str, statements: &str) {
 /// Dead processes have numbers from here on, for [`terms`].
 pub(crate) const FIRST_DEAD: u32 = 100;
 
-/// A holder on the machine of the tests.
 pub(crate) fn holder(program: &str, pid: u32) -> Holder {
     Holder { program: program.into(), pid, started: None, host: "here".into(), machine: "this".into() }
 }
 
-/// A holder on another machine.
 pub(crate) fn holder_elsewhere(program: &str) -> Holder {
     Holder { host: "there".into(), machine: "that".into(), ..holder(program, 1) }
 }
@@ -131,12 +129,21 @@ pub(crate) fn exchange(intent: u64, request: &str) -> LoggedExchange {
     }
 }
 
-/// The same with an answer that lists so many rows, the newest first.
 pub(crate) fn listing(intent: u64, rows: usize) -> LoggedExchange {
     let listed: Vec<String> =
         (0..rows).rev().map(|row| format!("{{\"id\":\"{row:026}\",\"result\":\"WON\"}}")).collect();
     let response = format!("{{\"data\":[{}],\"total\":{rows}}}", listed.join(","));
     LoggedExchange { response: Some(response), ..exchange(intent, &rows.to_string()) }
+}
+
+pub(crate) async fn commit(store: &mut Store, bodies: &[impl AsRef<str>]) {
+    record_all(store, bodies);
+    store.commit().await.unwrap();
+}
+
+pub(crate) async fn commit_exchange(store: &mut Store, exchange: LoggedExchange) {
+    store.record_exchange(exchange);
+    store.commit().await.unwrap();
 }
 
 pub(crate) fn record_all(store: &mut Store, bodies: &[impl AsRef<str>]) {
@@ -145,7 +152,6 @@ pub(crate) fn record_all(store: &mut Store, bodies: &[impl AsRef<str>]) {
     }
 }
 
-/// The head that a stored line makes.
 pub(crate) fn head_of(line: &StoredLine) -> Head {
     Head { seq: line.seq, hash: line.hash }
 }
@@ -159,7 +165,6 @@ pub(crate) enum Cut {
     Answered(u32),
 }
 
-/// Runs a call until it is cut off, or to its end.
 pub(crate) async fn cut<T>(call: impl Future<Output = T>, cut: Cut) -> Option<T> {
     let mut call = pin!(call);
     let mut polls = 0;
@@ -181,7 +186,6 @@ pub(crate) async fn cut<T>(call: impl Future<Output = T>, cut: Cut) -> Option<T>
     .await
 }
 
-/// How many steps a call takes to its end.
 pub(crate) async fn steps_of<T>(call: impl Future<Output = T>) -> u32 {
     let mut call = pin!(call);
     let mut steps = 0;

@@ -1,6 +1,6 @@
 //! One process holds a journal; only the dead, and the silent elsewhere, are followed, and who was followed writes nothing.
 
-use super::fixture::{FIRST_DEAD, Fixture, holder, holder_elsewhere, line, terms};
+use super::fixture::{FIRST_DEAD, Fixture, commit, holder, holder_elsewhere, line, terms};
 use candlewick_journal::{Holder, JournalError, Store};
 use candlewick_sdk::Millis;
 
@@ -10,6 +10,10 @@ async fn open_as(fixture: &Fixture, holder: &Holder) -> Result<Store, JournalErr
 
 async fn open(fixture: &Fixture, program: &str, pid: u32) -> Result<Store, JournalError> {
     open_as(fixture, &holder(program, pid)).await
+}
+
+async fn second(fixture: &Fixture) -> Result<Store, JournalError> {
+    open(fixture, "second", 2).await
 }
 
 async fn assert_lost(store: &mut Store, to: &str) {
@@ -26,7 +30,7 @@ pub(crate) async fn a_second_holder_is_refused_and_told_who(fixture: &Fixture) {
     fixture.age_lease(Millis::new(5_000)).await;
     let lease = fixture.reader().await.holder().await.unwrap().unwrap();
     assert_eq!(lease.holder, holder("first", 1));
-    match open(fixture, "second", 2).await.map(drop).unwrap_err() {
+    match second(fixture).await.map(drop).unwrap_err() {
         JournalError::HeldBy { who, since, held_for, silence, url } => {
             assert_eq!(who, "first (process 1 on here)");
             assert_eq!(since, lease.since);
@@ -36,18 +40,15 @@ pub(crate) async fn a_second_holder_is_refused_and_told_who(fixture: &Fixture) {
         }
         other => panic!("{other:?}"),
     }
-    first.record(line("1"));
-    first.commit().await.unwrap();
+    commit(&mut first, &["1"]).await;
 }
 
 pub(crate) async fn of_many_that_open_at_once_one_succeeds(fixture: &Fixture) {
-    let openings: Vec<_> = (1..=8)
-        .map(|pid| {
-            let url = fixture.url.clone();
-            let opening = async move { Store::open_on_terms(&url, &holder("many", pid), &terms()).await };
-            tokio::spawn(opening)
-        })
-        .collect();
+    let opening = |pid| {
+        let url = fixture.url.clone();
+        tokio::spawn(async move { Store::open_on_terms(&url, &holder("many", pid), &terms()).await })
+    };
+    let openings: Vec<_> = (1..=8).map(opening).collect();
     // Kept until all have tried.
     let mut winners = Vec::new();
     for opening in openings {
@@ -58,8 +59,7 @@ pub(crate) async fn of_many_that_open_at_once_one_succeeds(fixture: &Fixture) {
         }
     }
     assert_eq!(winners.len(), 1);
-    winners[0].record(line("1"));
-    winners[0].commit().await.unwrap();
+    commit(&mut winners[0], &["1"]).await;
     assert_eq!(fixture.bodies().await, ["1"]);
 }
 
@@ -68,7 +68,7 @@ pub(crate) async fn a_closed_journal_is_free(fixture: &Fixture) {
     first.record(line("1"));
     first.close().await.unwrap();
     assert_eq!(fixture.reader().await.holder().await.unwrap(), None);
-    let second = open(fixture, "second", 2).await.unwrap();
+    let second = self::second(fixture).await.unwrap();
     assert_eq!(second.head().seq, 1, "what was buffered is committed by closing");
 }
 
@@ -76,10 +76,8 @@ pub(crate) async fn a_closed_journal_is_free(fixture: &Fixture) {
 pub(crate) async fn a_living_holder_here_is_never_robbed(fixture: &Fixture) {
     let mut first = open(fixture, "first", 1).await.unwrap();
     fixture.age_lease(Millis::DAY).await;
-    let second = open(fixture, "second", 2).await.map(drop);
-    assert!(matches!(second, Err(JournalError::HeldBy { .. })), "{second:?}");
-    first.record(line("1"));
-    first.commit().await.unwrap();
+    assert_fails!(second(fixture).await, JournalError::HeldBy { .. });
+    commit(&mut first, &["1"]).await;
     first.heartbeat().await.unwrap();
     let lease = fixture.reader().await.holder().await.unwrap().unwrap();
     assert!(lease.silence < Millis::MINUTE, "{lease:?}");
@@ -87,33 +85,29 @@ pub(crate) async fn a_living_holder_here_is_never_robbed(fixture: &Fixture) {
 
 pub(crate) async fn a_dead_holder_is_followed_at_once(fixture: &Fixture) {
     let mut dead = open(fixture, "dead", FIRST_DEAD).await.unwrap();
-    dead.record(line("1"));
-    dead.commit().await.unwrap();
+    commit(&mut dead, &["1"]).await;
     drop(dead);
-    let second = open(fixture, "second", 2).await.unwrap();
+    let second = self::second(fixture).await.unwrap();
     assert_eq!(second.head().seq, 1);
 }
 
 pub(crate) async fn a_holder_that_nobody_can_see_any_more_is_followed(fixture: &Fixture) {
     let mut first = open_as(fixture, &holder_elsewhere("first")).await.unwrap();
     fixture.age_lease(Millis::from_seconds(29)).await;
-    let early = open(fixture, "second", 2).await.map(drop);
-    assert!(matches!(early, Err(JournalError::HeldBy { .. })), "{early:?}");
+    assert_fails!(second(fixture).await, JournalError::HeldBy { .. });
     // A sign of life, and it begins anew.
     first.heartbeat().await.unwrap();
     fixture.age_lease(Millis::from_seconds(29)).await;
-    let early = open(fixture, "second", 2).await.map(drop);
-    assert!(matches!(early, Err(JournalError::HeldBy { .. })), "{early:?}");
+    assert_fails!(second(fixture).await, JournalError::HeldBy { .. });
     fixture.lose_sight_of_holder().await;
-    open(fixture, "second", 2).await.unwrap();
+    second(fixture).await.unwrap();
 }
 
 pub(crate) async fn who_lost_the_lease_writes_nothing(fixture: &Fixture) {
     let mut first = open_as(fixture, &holder_elsewhere("first")).await.unwrap();
-    first.record(line("1"));
-    first.commit().await.unwrap();
+    commit(&mut first, &["1"]).await;
     fixture.lose_sight_of_holder().await;
-    let mut second = open(fixture, "second", 2).await.unwrap();
+    let mut second = self::second(fixture).await.unwrap();
     first.record(line("stray"));
     first.record_exchange(super::fixture::exchange(1, "stray"));
     for _ in 0..3 {
@@ -121,8 +115,7 @@ pub(crate) async fn who_lost_the_lease_writes_nothing(fixture: &Fixture) {
     }
     // The exchange has its seal by now.
     assert_eq!(first.pending(), 3);
-    second.record(line("2"));
-    second.commit().await.unwrap();
+    commit(&mut second, &["2"]).await;
     assert_lost(&mut first, "second").await;
     assert!(matches!(first.close().await, Err(JournalError::LostLease { .. })));
     assert_eq!(fixture.bodies().await, ["1", "2"]);
@@ -152,10 +145,9 @@ pub(crate) async fn a_takeover_amid_commits_leaves_one_writer(fixture: &Fixture)
     });
     has_begun.recv().await.unwrap();
     fixture.lose_sight_of_holder().await;
-    let mut second = open(fixture, "second", 2).await.unwrap();
+    let mut second = self::second(fixture).await.unwrap();
     for body in ["second 0", "second 1"] {
-        second.record(line(body));
-        second.commit().await.unwrap();
+        commit(&mut second, &[body]).await;
     }
     let mut expected = writing.await.unwrap();
     expected.extend(["second 0".to_owned(), "second 1".to_owned()]);

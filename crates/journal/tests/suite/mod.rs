@@ -1,5 +1,14 @@
 //! What a journal promises, whatever database keeps it: each claim is a function over a fixture.
 
+macro_rules! assert_fails {
+    ($result:expr, $expected:pat) => {
+        match $result.map(drop) {
+            Err($expected) => {}
+            other => panic!("{other:?}"),
+        }
+    };
+}
+
 pub(crate) mod chain;
 pub(crate) mod fixture;
 pub(crate) mod lease;

@@ -11,27 +11,32 @@ async fn pending(fixture: &Fixture) -> Vec<StoredOrder> {
     fixture.reader().await.pending_orders().await.unwrap()
 }
 
+async fn answer_to(fixture: &Fixture, order: &StoredOrder) -> Option<String> {
+    fixture.reader().await.answer_to(&order.token).await.unwrap()
+}
+
 pub(crate) async fn an_order_waits_until_its_answer_is_durable(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
     let (first, second) = (order("halt"), order("resume"));
     // As one who gives orders does: beside the holder, and without the lease.
-    give_order(&fixture.url, &first).await.unwrap();
-    give_order(&fixture.url, &second).await.unwrap();
+    for order in [&first, &second] {
+        give_order(&fixture.url, order).await.unwrap();
+    }
     assert_eq!(pending(fixture).await, [first.clone(), second.clone()]);
     store.record(line("halted"));
     store.answer_order(first.token.clone(), "done".into());
     assert_eq!(store.pending(), 2);
-    assert_eq!(fixture.reader().await.answer_to(&first.token).await.unwrap(), None);
+    assert_eq!(answer_to(fixture, &first).await, None);
     store.commit().await.unwrap();
     assert_eq!(fixture.bodies().await, ["halted"]);
-    assert_eq!(fixture.reader().await.answer_to(&first.token).await.unwrap().as_deref(), Some("done"));
+    assert_eq!(answer_to(fixture, &first).await.as_deref(), Some("done"));
     assert_eq!(pending(fixture).await, [second]);
     // An answer stands, and one to nobody is no fault.
     for token in [first.token.clone(), OrderToken::random().unwrap()] {
         store.answer_order(token, "done twice".into());
     }
     store.commit().await.unwrap();
-    assert_eq!(fixture.reader().await.answer_to(&first.token).await.unwrap().as_deref(), Some("done"));
+    assert_eq!(answer_to(fixture, &first).await.as_deref(), Some("done"));
 }
 
 pub(crate) async fn an_order_outlives_whoever_did_not_answer_it(fixture: &Fixture) {
@@ -46,15 +51,12 @@ pub(crate) async fn an_order_outlives_whoever_did_not_answer_it(fixture: &Fixtur
     assert_eq!(close_orders(&fixture.url, Some(&order("other").token), "no").await.unwrap(), 0);
     assert_eq!(close_orders(&fixture.url, None, "taken back").await.unwrap(), 1);
     assert_eq!(pending(fixture).await, []);
-    let answer = fixture.reader().await.answer_to(&given.token).await.unwrap();
-    assert_eq!(answer.as_deref(), Some("taken back"));
+    assert_eq!(answer_to(fixture, &given).await.as_deref(), Some("taken back"));
 }
 
 pub(crate) async fn orders_need_a_journal_that_takes_them(fixture: &Fixture) {
-    let error = give_order(&fixture.url, &order("halt")).await.unwrap_err();
-    assert!(matches!(error, JournalError::NotFound { .. }), "{error:?}");
+    assert_fails!(give_order(&fixture.url, &order("halt")).await, JournalError::NotFound { .. });
     super::refusing::make_schema_1(fixture).await;
-    let error = give_order(&fixture.url, &order("halt")).await.unwrap_err();
-    assert!(matches!(error, JournalError::OlderSchema { .. }), "{error:?}");
+    assert_fails!(give_order(&fixture.url, &order("halt")).await, JournalError::OlderSchema { .. });
     assert_eq!(pending(fixture).await, []);
 }

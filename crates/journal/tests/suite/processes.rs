@@ -1,17 +1,14 @@
 //! Two processes and one journal. The second process is this test's program, started again.
 
-use super::fixture::{Fixture, line};
+use super::fixture::{Fixture, commit};
 use candlewick_journal::{Holder, JournalError, JournalUrl, Reader, Store};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 
-/// Tells a started process which journal to open.
 pub(crate) const JOURNAL: &str = "CANDLEWICK_TEST_CHILD_JOURNAL";
 
-/// Tells it to read the journal too.
 pub(crate) const READING: &str = "CANDLEWICK_TEST_CHILD_READS";
 
-/// Starts this program again with nothing to do but open a journal.
 pub(crate) fn command(program: &std::path::Path, url: &str) -> Command {
     let mut command = Command::new(program);
     command.args(["--exact", "child", "--nocapture"]).env(JOURNAL, url);
@@ -19,7 +16,6 @@ pub(crate) fn command(program: &std::path::Path, url: &str) -> Command {
     command
 }
 
-/// What a started process said of its opening.
 pub(crate) fn outcome(child: &mut Child) -> String {
     let said = BufReader::new(child.stdout.take().expect("it was piped"));
     let mut lines = said.lines().map_while(Result::ok);
@@ -44,8 +40,7 @@ pub(crate) fn play_child() {
         let holder = Holder::of_this_process("child");
         let opened = match Store::open(&url, &holder).await {
             Ok(mut store) => {
-                store.record(line("child"));
-                store.commit().await.unwrap();
+                commit(&mut store, &["child"]).await;
                 Ok(store)
             }
             Err(error) => Err(error),
@@ -81,8 +76,7 @@ pub(crate) async fn another_process_holds_until_it_is_killed(fixture: &Fixture) 
     child.kill().unwrap();
     child.wait().unwrap();
     let mut store = Store::open(&fixture.url, &us).await.unwrap();
-    store.record(line("parent"));
-    store.commit().await.unwrap();
+    commit(&mut store, &["parent"]).await;
     assert_eq!(fixture.bodies().await, ["child", "parent"]);
 }
 

@@ -1,6 +1,6 @@
 //! A journal can be read while it is written.
 
-use super::fixture::{Fixture, line};
+use super::fixture::{Fixture, commit, line};
 use candlewick_journal::{Line, StoredLine};
 use candlewick_sdk::Millis;
 
@@ -21,8 +21,7 @@ pub(crate) async fn a_reader_follows_a_writer(fixture: &Fixture) {
     // A reader amid a verification does not keep the writer from writing, nor the other way round.
     let writing = tokio::spawn(async move {
         for _ in 0..50 {
-            store.record(line("more"));
-            store.commit().await.unwrap();
+            commit(&mut store, &["more"]).await;
         }
     });
     while !writing.is_finished() {

@@ -1,6 +1,6 @@
 //! Old journals are migrated; newer ones, and what is no journal, are refused.
 
-use super::fixture::{Fixture, exchange, line};
+use super::fixture::{Fixture, commit_exchange, exchange, line};
 use candlewick_journal::{JournalError, Reader};
 
 /// A journal as the first schema had it, with two lines; the hashes were computed by other means.
@@ -42,8 +42,7 @@ pub(crate) async fn an_old_journal_is_migrated(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
     assert_eq!(store.head().seq, 2);
     store.record(line("3"));
-    store.record_exchange(exchange(7, "a"));
-    store.commit().await.unwrap();
+    commit_exchange(&mut store, exchange(7, "a")).await;
     assert_eq!(fixture.bodies().await, [BODIES[0], BODIES[1], "3"]);
     assert_eq!(fixture.reader().await.exchanges_of(7).await.unwrap(), [exchange(7, "a")]);
     assert_eq!(fixture.number("SELECT MAX(version) FROM _sqlx_migrations").await, 4);
@@ -59,9 +58,7 @@ pub(crate) async fn an_old_journal_can_be_read_as_it_is(fixture: &Fixture) {
 }
 
 pub(crate) async fn a_newer_journal_is_refused(fixture: &Fixture) {
-    let mut store = fixture.open().await.unwrap();
-    store.record(line("1"));
-    store.close().await.unwrap();
+    fixture.write(&["1"]).await;
     fixture
         .run(
             "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
@@ -79,19 +76,16 @@ pub(crate) async fn a_newer_journal_is_refused(fixture: &Fixture) {
 pub(crate) async fn another_database_is_refused_and_not_touched(fixture: &Fixture) {
     fixture.run("CREATE TABLE customers (id BIGINT); INSERT INTO customers VALUES (7)").await;
     for error in [fixture.open().await.map(drop), Reader::open(&fixture.url).await.map(drop)] {
-        let error = error.unwrap_err();
-        assert!(matches!(error, JournalError::NotAJournal { .. }), "{error:?}");
+        assert_fails!(error, JournalError::NotAJournal { .. });
     }
     assert_eq!(fixture.number("SELECT MAX(id) FROM customers").await, 7);
     // Of the right names, and with migrations of another program.
     make_schema_1(fixture).await;
     let strange = (fixture.bytes)("00");
     fixture.run(&format!("UPDATE _sqlx_migrations SET checksum = {strange}")).await;
-    let error = fixture.open().await.map(drop).unwrap_err();
-    assert!(matches!(error, JournalError::NotAJournal { .. }), "{error:?}");
+    assert_fails!(fixture.open().await, JournalError::NotAJournal { .. });
 }
 
 pub(crate) async fn nothing_to_read_is_said(fixture: &Fixture) {
-    let error = Reader::open(&fixture.url).await.map(drop).unwrap_err();
-    assert!(matches!(error, JournalError::NotFound { .. }), "{error:?}");
+    assert_fails!(Reader::open(&fixture.url).await, JournalError::NotFound { .. });
 }

@@ -1,6 +1,6 @@
 //! A commit that failed, or whose outcome nobody knows, is repeated: each line is written once.
 
-use super::fixture::{Cut, FIRST_DEAD, Fixture, cut, exchange, holder, line, listing, steps_of, terms};
+use super::fixture::{Cut, FIRST_DEAD, Fixture, commit, cut, exchange, holder, line, listing, steps_of, terms};
 use candlewick_journal::{
     Follower, Head, Journal as _, JournalError, Reader, RunJournal, Store, StoredLine, is_snapshot,
 };
@@ -13,8 +13,7 @@ const MAX_QUESTIONS: u32 = 400;
 
 pub(crate) async fn a_failed_commit_is_repeated_whole(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
-    store.record(line("1"));
-    store.commit().await.unwrap();
+    commit(&mut store, &["1"]).await;
     fixture.run("ALTER TABLE entries RENAME TO gone").await;
     for body in ["2", "3"] {
         store.record(line(body));
@@ -24,8 +23,7 @@ pub(crate) async fn a_failed_commit_is_repeated_whole(fixture: &Fixture) {
     // Two lines, two exchanges, and the seal of the first, which was to be written with it.
     assert_eq!((store.pending(), store.head().seq), (5, 1));
     fixture.run("ALTER TABLE gone RENAME TO entries").await;
-    store.record(line("4"));
-    store.commit().await.unwrap();
+    commit(&mut store, &["4"]).await;
     assert_eq!((store.pending(), store.head().seq), (0, 6));
     assert_eq!(fixture.bodies().await, ["1", "2", "3", "4"]);
     assert_eq!(fixture.reader().await.exchanges_of(1).await.unwrap(), [exchange(1, "2"), exchange(1, "3")]);

@@ -1,6 +1,6 @@
 //! Lines are kept as they are, in their order.
 
-use super::fixture::{Fixture, exchange, head_of, line, listing, record_all};
+use super::fixture::{Fixture, commit, commit_exchange, exchange, head_of, line, listing, record_all};
 use candlewick_journal::{Line, LineKind, LoggedExchange, MAX_EXCHANGE_BYTES};
 use candlewick_sdk::Millis;
 
@@ -41,8 +41,7 @@ pub(crate) async fn lines_survive_reopening(fixture: &Fixture) {
         assert_eq!(store.head().seq, expected.len() as u64);
         for number in 0..2 {
             expected.push(format!("\"{opening} {number}\""));
-            store.record(line(expected.last().unwrap()));
-            store.commit().await.unwrap();
+            commit(&mut store, &[expected.last().unwrap()]).await;
         }
         store.close().await.unwrap();
         assert_eq!(fixture.bodies().await, expected);
@@ -51,8 +50,7 @@ pub(crate) async fn lines_survive_reopening(fixture: &Fixture) {
 
 pub(crate) async fn what_was_not_committed_was_never_there(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
-    store.record(line("1"));
-    store.commit().await.unwrap();
+    commit(&mut store, &["1"]).await;
     store.commit().await.unwrap();
     store.record(line("2"));
     drop(store);
@@ -72,8 +70,7 @@ pub(crate) async fn large_commits_are_whole(fixture: &Fixture) {
 pub(crate) async fn any_text_is_kept(fixture: &Fixture) {
     let bodies = ["", "ünïcödé 𝄞", "'; DROP TABLE entries; --", "$1 ? %s \\", "a\u{0}b"];
     let mut store = fixture.open().await.unwrap();
-    record_all(&mut store, &bodies);
-    store.commit().await.unwrap();
+    commit(&mut store, &bodies).await;
     let kept = fixture.bodies().await;
     assert_eq!(kept[..4], bodies[..4]);
     assert_eq!(kept[4], "a\u{fffd}b", "PostgreSQL keeps no NUL");
@@ -83,17 +80,14 @@ pub(crate) async fn exchanges_are_kept_beside_the_lines(fixture: &Fixture) {
     let unanswered = LoggedExchange { received: None, response: None, status: None, ..exchange(2, "c") };
     let long = exchange(3, &"x".repeat(MAX_EXCHANGE_BYTES + 1));
     let mut store = fixture.open().await.unwrap();
-    store.record_exchange(exchange(2, "a"));
-    store.commit().await.unwrap();
+    commit_exchange(&mut store, exchange(2, "a")).await;
     store.record(line("1"));
     store.record_exchange(exchange(1, "b"));
     store.record_exchange(unanswered.clone());
-    store.record_exchange(long);
-    store.commit().await.unwrap();
+    commit_exchange(&mut store, long).await;
     store.close().await.unwrap();
     let mut store = fixture.open().await.unwrap();
-    store.record_exchange(exchange(2, "d"));
-    store.commit().await.unwrap();
+    commit_exchange(&mut store, exchange(2, "d")).await;
 
     let mut reader = fixture.reader().await;
     assert_eq!(reader.exchanges_of(2).await.unwrap(), [exchange(2, "a"), unanswered, exchange(2, "d")]);
@@ -130,8 +124,7 @@ pub(crate) async fn of_a_list_that_is_asked_for_again_only_what_is_new_is_kept(f
     for part in lists.chunks(20) {
         let mut store = fixture.open().await.unwrap();
         for list in part {
-            store.record_exchange(list.clone());
-            store.commit().await.unwrap();
+            commit_exchange(&mut store, list.clone()).await;
         }
         store.close().await.unwrap();
     }

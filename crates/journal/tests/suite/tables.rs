@@ -7,7 +7,6 @@ use candlewick_journal::{
 };
 use candlewick_sdk::Millis;
 
-/// No piece asks more questions than this.
 const MAX_QUESTIONS: u32 = 10_000;
 
 /// Intents of which so many are known, with every column used by some and left open by others.
@@ -79,45 +78,40 @@ async fn complete(projector: &mut Projector, store: &mut Store, known: &Known) -
     }
 }
 
-/// What the tables are to be: of each intent the row of the last line about it.
 fn expected(head: Head, last: &[(u64, u64)], known: &Known) -> Tables {
-    let names = RunNames::default();
-    let rows = last.iter().filter_map(|(intent, seq)| known.record(*intent, *seq, &names));
-    let intents: Vec<IntentRecord> = rows.collect();
+    let row = |(intent, seq): &(u64, u64)| known.record(*intent, *seq, &RunNames::default());
+    let intents: Vec<IntentRecord> = last.iter().filter_map(row).collect();
     Tables { up_to: head, figures: figures_of(&intents), intents }
+}
+
+async fn tables(fixture: &Fixture) -> Option<Tables> {
+    fixture.reader().await.tables().await.unwrap()
 }
 
 pub(crate) async fn rows_are_read_back_as_they_were_written(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
-    assert_eq!(fixture.reader().await.tables().await.unwrap(), None);
+    assert_eq!(tables(fixture).await, None);
     // The lines 1 to 600 are about one intent each, the next two about two of them again.
     record(&mut store, (1..=600).chain([2, 500])).await;
     let known = Known(600);
     let mut projector = Projector::after(store.head());
     let head = complete(&mut projector, &mut store, &known).await;
     assert_eq!(head, store.head());
-    let last: Vec<(u64, u64)> = (1..=600)
-        .map(|intent| match intent {
-            2 => (2, 601),
-            500 => (500, 602),
-            other => (other, other),
-        })
-        .collect();
-    let tables = fixture.reader().await.tables().await.unwrap();
-    assert_eq!(tables.as_ref(), Some(&expected(head, &last, &known)));
+    let mut last: Vec<(u64, u64)> = (1..=600).map(|intent| (intent, intent)).collect();
+    (last[1].1, last[499].1) = (601, 602);
+    assert_eq!(tables(fixture).await, Some(expected(head, &last, &known)));
     let trades = fixture.number("SELECT COUNT(*) FROM trades WHERE stake = 10 AND seq > 600").await;
     assert_eq!(trades, 2);
     // A process after this one adds what came meanwhile, and leaves alone what is there.
     record(&mut store, [3].into_iter()).await;
     fixture.run("UPDATE intents SET reason = 'mine' WHERE intent = 7").await;
     let head = complete(&mut Projector::after(store.head()), &mut store, &known).await;
-    let tables = fixture.reader().await.tables().await.unwrap().unwrap();
-    let seq_of =
-        |intent: usize| (tables.intents[intent - 1].seq, tables.intents[intent - 1].reason.len() > 4);
-    assert_eq!((tables.up_to, seq_of(3), seq_of(7)), (head, (603, true), (7, false)));
+    let found = tables(fixture).await.unwrap();
+    let seq_of = |intent: usize| (found.intents[intent - 1].seq, found.intents[intent - 1].reason.len() > 4);
+    assert_eq!((found.up_to, seq_of(3), seq_of(7)), (head, (603, true), (7, false)));
     complete(&mut Projector::anew(store.head()), &mut store, &known).await;
-    let last: Vec<(u64, u64)> = last.into_iter().map(|row| if row.0 == 3 { (3, 603) } else { row }).collect();
-    assert_eq!(fixture.reader().await.tables().await.unwrap(), Some(expected(head, &last, &known)));
+    last[2].1 = 603;
+    assert_eq!(tables(fixture).await, Some(expected(head, &last, &known)));
 }
 
 /// Of a piece that is cut off at any of its questions there is all or nothing, and the next one goes on.
@@ -130,13 +124,12 @@ pub(crate) async fn rows_that_are_cut_off_are_written_again(fixture: &Fixture) {
         let mut projector = Projector::anew(store.head());
         let kind = if polls % 2 == 0 { Cut::Asked } else { Cut::Answered };
         let whole = cut(complete(&mut projector, &mut store, &known), kind(polls)).await;
-        let last = [(1, 1), (2, 2), (3, 3)];
-        let expected = expected(store.head(), &last, &known);
-        let found = fixture.reader().await.tables().await.unwrap();
+        let expected = expected(store.head(), &[(1, 1), (2, 2), (3, 3)], &known);
+        let found = tables(fixture).await;
         assert!(found.is_none() || found.as_ref() == Some(&expected), "{polls}: {found:?}");
         // The same process goes on with it.
         complete(&mut projector, &mut store, &known).await;
-        assert_eq!(fixture.reader().await.tables().await.unwrap(), Some(expected), "{polls}");
+        assert_eq!(tables(fixture).await, Some(expected), "{polls}");
         if whole.is_some() {
             break;
         }
@@ -148,7 +141,6 @@ pub(crate) async fn rows_that_are_cut_off_are_written_again(fixture: &Fixture) {
     assert_eq!(fixture.bodies().await.len(), 3);
 }
 
-/// Who lost the lease writes no row.
 pub(crate) async fn who_lost_the_lease_writes_no_row(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
     record(&mut store, 1..=3).await;

@@ -15,7 +15,6 @@ impl Times {
         self.0.len()
     }
 
-    /// In microseconds; `share` is 0.5 for the median.
     pub(crate) fn at(&self, share: f64) -> f64 {
         let mut times = self.0.clone();
         times.sort_unstable();

@@ -11,33 +11,25 @@ use reqwest::{Client, ClientBuilder, redirect, retry};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// What an open sends.
 const BODY: &str = r#"{"isDemo":true,"closeType":"01:00","direction":"BUY","symbol":"BTCUSDT","amount":10}"#;
 
 /// Everything bare.
 #[derive(Default)]
 pub(crate) struct Floor {
-    /// Requests that follow each other at once.
     pub(crate) back_to_back: Posts,
-    /// Requests on a connection that is kept.
     pub(crate) kept: Posts,
-    /// Requests on a connection of their own, as opens have it.
     pub(crate) fresh: Posts,
-    /// Durable commits of one row.
     pub(crate) commit: Times,
 }
 
 /// Bare requests of one kind.
 #[derive(Default)]
 pub(crate) struct Posts {
-    /// From the call to the first byte at the far end.
     pub(crate) first_byte: Times,
-    /// From the call to the end of the answer.
     pub(crate) answer: Times,
 }
 
 impl Floor {
-    /// Makes `count` requests that follow each other at once.
     pub(crate) async fn post_back_to_back(&mut self, server: &Server, count: usize) {
         let client = base().build().unwrap();
         for number in 0..count + WARM_UP {
@@ -64,7 +56,6 @@ impl Floor {
     }
 }
 
-/// A client as that of opens: a connection for each request.
 fn fresh_client() -> Client {
     base().retry(retry::never()).http1_only().pool_max_idle_per_host(0).build().unwrap()
 }

@@ -23,9 +23,7 @@ use server::Server;
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 
-/// Opens that are measured, and bare requests and commits of each kind.
 const OPENS: usize = 500;
-/// The time from one open to the next.
 const MINUTE: Duration = Duration::from_millis(40);
 /// Bare requests that follow each other at once.
 const BACK_TO_BACK: usize = 5_000;
@@ -36,7 +34,6 @@ const WARM_UP: usize = 5;
 #[derive(Clone, Copy)]
 struct Pace {
     began: Instant,
-    /// The real time between candles.
     minute: Duration,
     count: usize,
 }

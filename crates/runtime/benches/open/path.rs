@@ -23,14 +23,11 @@ const EVERY: u64 = 100_000;
 /// How long after a signal each stage was reached.
 #[derive(Default)]
 pub(crate) struct Opens {
-    /// The intent is durable, and the order with the client.
     pub(crate) handed: Times,
-    /// Its first byte is at the far end.
     pub(crate) first_byte: Times,
     pub(crate) signals: usize,
 }
 
-/// Puts exchanges with the venue on their way to the journal, as the program does.
 struct ToJournal(mpsc::Sender<LoggedExchange>);
 
 impl HttpObserver for ToJournal {
@@ -46,11 +43,9 @@ impl HttpObserver for ToJournal {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Beside {
     Nothing,
-    /// Tables for queries, as a run of the program keeps them.
     Tables,
 }
 
-/// Runs a bot that opens at every candle, with its journal in `file`.
 pub(crate) async fn run(far_end: &FarEnd, (file, beside): (&Path, Beside), pace: Pace, into: &mut Opens) {
     let start = Millis::DAY * 20_000;
     let (signalled, handed) = (Moments::default(), Moments::default());
@@ -138,7 +133,6 @@ impl Opens {
     }
 }
 
-/// One bot, and no limit that would end its opens.
 fn session_settings() -> SessionSettings {
     let risk = RiskSettings {
         max_trades_per_day: 0,

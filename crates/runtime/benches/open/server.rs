@@ -31,13 +31,11 @@ impl Server {
         Self { address, arrivals }
     }
 
-    /// When the first byte of each request since the last call was there.
     pub(crate) fn take_arrivals(&self) -> Vec<Instant> {
         std::mem::take(&mut self.arrivals.lock().unwrap())
     }
 }
 
-/// Answers requests until the client closes the connection.
 fn serve(stream: TcpStream, arrivals: &Mutex<Vec<Instant>>) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     let mut writer = stream.try_clone()?;

@@ -13,7 +13,6 @@ use candlewick_sdk::{Candle, Millis, Ohlcv, Signal, Strategy, Symbol};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Moments, in the order in which they were noted.
 pub(crate) type Moments = Arc<Mutex<Vec<Instant>>>;
 
 /// A clock that is not made by the program, so that the run waits for nothing that a live one does not wait for, but runs
@@ -21,7 +20,6 @@ pub(crate) type Moments = Arc<Mutex<Vec<Instant>>>;
 pub(crate) struct FastClock {
     pub(crate) began: Instant,
     pub(crate) start: Millis,
-    /// How long a minute takes.
     pub(crate) minute: Duration,
 }
 
@@ -51,7 +49,6 @@ impl Clock for FastClock {
     }
 }
 
-/// Signals at every candle.
 pub(crate) struct Signaller(pub(crate) Moments);
 
 impl Strategy for Signaller {
@@ -69,7 +66,6 @@ impl Strategy for Signaller {
 pub(crate) struct BenchVenue {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) client: HttpBroker,
-    /// When each open was handed to the client.
     pub(crate) handed: Moments,
 }
 

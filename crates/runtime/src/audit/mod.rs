@@ -1,7 +1,6 @@
 //! Audits of the venue's statements against what was requested, recorded or computed.
-//!
-//! Findings are counted, journaled as notes and displayed. If the venue contradicts a booked
-//! result, the result is corrected or the run halts (`domain 5.10`).
+//! Findings are counted, journaled as notes and displayed. If the venue contradicts a booked result, the
+//! result is corrected or the run halts (`domain 5.10`).
 
 mod prices;
 mod profit;
@@ -16,7 +15,7 @@ pub(crate) use results::{ListedResults, Settling, Source, Word, describe_result}
 pub(crate) use settlement::{PriceCheck, Settlement, SettlementAudit};
 pub(crate) use terms::{OrderedTerms, PayoutAudit, Terms, check_terms, staked_elsewhere};
 pub(crate) use wallet::{
-    APART, BonusWallets, NameCheck, Reading, UnderWayMoney, WalletAudit, WalletReading, WalletState,
+    APART, BonusWallets, NameCheck, Reading, UnderWayMoney, WalletAudit, WalletReading, WalletState, size,
 };
 
 use candlewick_engine::IntentId;

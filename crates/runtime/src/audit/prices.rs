@@ -4,7 +4,6 @@ use super::{Audit, Finding};
 use candlewick_sdk::{Candle, Interval, Millis, Series, Symbol};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Maximum number of prices per symbol that await their candle.
 const KEPT_PRICES: usize = 256;
 
 #[derive(Debug, Default)]
@@ -25,7 +24,6 @@ impl PriceAudit {
     }
 
     /// Checks the polled prices within a closed candle; returns their number and the findings.
-    ///
     /// Allows a relative deviation of 1e-6, because prices may be rounded differently.
     pub(crate) fn check(&self, series: Series, candle: &Candle) -> (usize, Vec<Finding>) {
         let Some(polled) = self.polled.get(&series.symbol) else { return (0, Vec::new()) };
@@ -50,7 +48,6 @@ impl PriceAudit {
     }
 }
 
-/// Number of remembered candles per series.
 const KEPT_CANDLES: usize = 8;
 
 #[derive(Debug, Default)]
@@ -73,7 +70,6 @@ impl RevisionAudit {
                         described(candle)
                     );
                     findings.push(Finding::note(Audit::Revision, text));
-                    // Reported once for each change.
                     *known = *candle;
                 }
             } else if first.back().is_none_or(|last| last.time() < candle.time()) {

@@ -64,7 +64,6 @@ impl ListedResults {
     }
 
     /// Returns the list's verdict on each booked trade in it.
-    ///
     /// A trade that is still open in the list within `lag` after booking is not a contradiction.
     pub(crate) fn words(
         &mut self,
@@ -104,7 +103,6 @@ impl Word {
         !matches!(self, Self::Agrees | Self::Silent)
     }
 
-    /// Completes the sentence "the venue's list says".
     pub(crate) fn describe(self, settling: &Settling, scale: MoneyScale) -> String {
         match self {
             Self::Agrees => describe_result(settling.outcome, settling.profit, scale),

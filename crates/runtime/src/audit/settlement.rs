@@ -108,7 +108,6 @@ impl Settlement {
     }
 
     /// Returns the times of the open and close records to request.
-    ///
     /// A record is a 1 s bar: a close on a full second belongs to the bar that ends there.
     pub(crate) fn moments(&self) -> (Option<Millis>, Option<Millis>) {
         let exit = |at: Millis| if at.is_aligned_to(Millis::SECOND) { at - Millis::new(1) } else { at };

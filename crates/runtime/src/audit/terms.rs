@@ -21,7 +21,6 @@ pub(crate) enum Terms {
 #[derive(Clone, Debug)]
 pub(crate) struct OrderedTerms {
     pub(crate) asked: OpenOrder,
-    /// Order as last reported by the venue.
     pub(crate) counted: OpenOrder,
 }
 

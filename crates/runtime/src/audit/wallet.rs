@@ -1,5 +1,4 @@
 //! Compares every wallet reading with the ledger; a second reading confirms a difference.
-//!
 //! Changes younger than the wallet lag and returns of trades in flight may explain a reading. A confirmed
 //! difference is retained if our trades moved at least as much since the last agreement, plus what that one
 //! left open; a shortage then counts as lost. Otherwise it is booked as a deposit or withdrawal. A retained
@@ -9,13 +8,13 @@ mod suspect;
 #[cfg(test)]
 mod tests;
 
-use crate::resolver::sums_of;
+use crate::resolver::{MAX_SUMS, sums_of};
 use candlewick_broker::WalletName;
 use candlewick_sdk::{Millis, Money};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::fmt;
-use suspect::{MAX_SUMS, Possible, Suspect};
+use suspect::{Possible, Suspect};
 
 /// Minimum time between the two readings that confirm a difference.
 pub(crate) const APART: Millis = Millis::from_seconds(10);
@@ -27,11 +26,11 @@ const MAX_CHANGES: usize = 256;
 pub(crate) struct WalletAudit {
     ledger: Option<(Money, Millis)>,
     changes: VecDeque<(Money, Millis)>,
-    state: WalletState,
+    pub(crate) state: WalletState,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    names: Option<Vec<KnownWallet>>,
+    pub(crate) names: Option<Vec<KnownWallet>>,
     #[serde(skip)]
-    confirmed: Money,
+    pub(crate) confirmed: Money,
     #[serde(skip)]
     suspect: Option<Suspect>,
     #[serde(skip)]
@@ -41,7 +40,7 @@ pub(crate) struct WalletAudit {
     exact: Option<Millis>,
     /// Time of the newest change that the last agreement with the ledger must have shown.
     #[serde(skip)]
-    explained_until: Option<Millis>,
+    pub(crate) explained_until: Option<Millis>,
     #[serde(skip)]
     caused_at: Option<Millis>,
     /// Free balance at the last reading, and whether only the wallet can have changed since the one before.
@@ -50,7 +49,7 @@ pub(crate) struct WalletAudit {
     #[serde(skip)]
     longest_lag: Millis,
     #[serde(default)]
-    bonus: BonusWallets,
+    pub(crate) bonus: BonusWallets,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -78,7 +77,6 @@ pub(crate) struct Reading<'a> {
     pub(crate) under_way: &'a UnderWayMoney,
     pub(crate) sent: Millis,
     pub(crate) lag: Millis,
-    /// Minimum idle time before a surplus is booked.
     pub(crate) patience: Millis,
     pub(crate) is_last: bool,
 }
@@ -101,28 +99,12 @@ pub(crate) enum WalletReading {
 }
 
 impl WalletAudit {
-    pub(crate) const fn state(&self) -> WalletState {
-        self.state
-    }
-
     pub(crate) fn has_new_trouble(&mut self, state: WalletState) -> bool {
         std::mem::replace(&mut self.state, state) != state && state != WalletState::Sound
     }
 
-    pub(crate) fn begin(&mut self, difference: Money) {
-        self.confirmed = difference;
-    }
-
-    pub(crate) const fn confirmed(&self) -> Money {
-        self.confirmed
-    }
-
     pub(crate) const fn has_suspect(&self) -> bool {
         self.suspect.is_some()
-    }
-
-    pub(crate) const fn explained_until(&self) -> Option<Millis> {
-        self.explained_until
     }
 
     pub(crate) fn read(&mut self, reading: &Reading<'_>) -> WalletReading {
@@ -199,10 +181,7 @@ impl WalletAudit {
         (self.confirmed, self.suspect, self.caused_at) = (Money::ZERO, None, None);
     }
 
-    /// Records the free balance after an event.
-    ///
-    /// Changes that cancel each other out are recorded too, because a reading may show the balance
-    /// in between.
+    /// Records the free balance after an event. A reading may fall between changes that cancel out.
     #[inline]
     pub(crate) fn watch(&mut self, free: Money, now: Millis) {
         let change = free - self.ledger.map_or(free, |(known, _)| known);
@@ -218,7 +197,6 @@ impl WalletAudit {
     }
 
     /// Moves the latest change of this amount before `now` to `now`.
-    ///
     /// Stakes of one amount that are postponed together are a change each.
     pub(crate) fn postpone(&mut self, change: Money, now: Millis) {
         let is_earlier = |(known, at): &(Money, Millis)| *known == change && *at < now;
@@ -229,7 +207,6 @@ impl WalletAudit {
     }
 
     /// Records the free balance after an event that also released stakes.
-    ///
     /// The release is a change of its own, because the stakes were in the wallet before.
     #[inline]
     pub(crate) fn watch_event(&mut self, free: Money, released: Money, now: Millis) {
@@ -255,9 +232,7 @@ impl WalletAudit {
         sums_of(&all).is_none_or(|sums| sums.binary_search(&surplus).is_ok())
     }
 
-    /// Returns whether recent changes cancel each other out, so that a wallet which shows none of them agrees as well.
-    ///
-    /// A stake and its return after a draw are such changes.
+    /// Returns whether recent changes, such as a stake and its return, cancel out: none may be shown yet.
     pub(crate) fn may_hide_changes(&self, reading: &Reading<'_>) -> bool {
         let mut sums: Vec<Money> = Vec::new();
         for change in self.changes_since(reading.sent - self.lag(reading.lag)) {
@@ -340,7 +315,7 @@ impl UnderWayMoney {
     }
 }
 
-fn size(amount: Money) -> Money {
+pub(crate) fn size(amount: Money) -> Money {
     amount.max(-amount)
 }
 
@@ -379,16 +354,7 @@ pub(crate) struct BonusWallets {
 }
 
 impl WalletAudit {
-    pub(crate) const fn bonus(&self) -> BonusWallets {
-        self.bonus
-    }
-
-    pub(crate) fn recall_bonus(&mut self, bonus: BonusWallets) {
-        self.bonus = bonus;
-    }
-
     /// Books the difference to bonus wallets if their change explains it.
-    ///
     /// Returns whether the explanation is exact, `None` if there is none.
     fn explained_by_bonus(&mut self, bonus: Option<Money>, possible: &Possible) -> Option<bool> {
         let paid = self.bonus.holds? - bonus?;
@@ -428,14 +394,6 @@ impl WalletAudit {
             Some(known) if *known == wallets => NameCheck::Known,
             Some(known) => NameCheck::Other { known: describe(known), found: describe(&wallets) },
         }
-    }
-
-    pub(crate) fn recall_names(&mut self, wallets: Vec<KnownWallet>) {
-        self.names = Some(wallets);
-    }
-
-    pub(crate) fn forget_names(&mut self) {
-        self.names = None;
     }
 }
 

@@ -11,11 +11,9 @@ use std::time::Duration;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, Lines};
 use tokio::net::UnixStream;
 
-/// Response timeout. It exceeds the run's own.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(15);
 
 /// Sends an order to the run that listens at `path` and waits for the response.
-///
 /// An order that is also sent another way must carry the same token.
 pub async fn send_order(
     path: &Path,
@@ -104,11 +102,14 @@ pub(super) async fn write_line(
 }
 
 pub(super) const MAX_FOLLOWERS: usize = 16;
-const FOLLOW: &str = r#"{"order":"follow"}"#;
+
+fn follow_order() -> serde_json::Value {
+    serde_json::json!({ "order": "follow" })
+}
 
 pub(super) fn is_follow(line: &[u8]) -> bool {
     let told: Result<serde_json::Value, _> = serde_json::from_slice(line);
-    told.is_ok_and(|told| told == serde_json::json!({ "order": "follow" }))
+    told.is_ok_and(|told| told == follow_order())
 }
 
 pub(super) async fn give(mut stream: UnixStream, mut events: Follower) {
@@ -145,14 +146,9 @@ pub struct FollowedRun {
 impl FollowedRun {
     pub async fn begin(path: &Path) -> Result<Self, ControlError> {
         let mut stream = connect(path).await?;
-        let line = format!("{FOLLOW}\n");
-        let written = tokio::time::timeout(PATIENCE, stream.write_all(line.as_bytes())).await;
-        if !matches!(written, Ok(Ok(()))) {
-            return Err(ControlError::NoAnswer {
-                path: path.to_owned(),
-                problem: "it takes nothing".to_owned(),
-            });
-        }
+        let unanswered =
+            |_| ControlError::NoAnswer { path: path.to_owned(), problem: "it takes nothing".to_owned() };
+        write_line(&mut stream, &follow_order()).await.map_err(unanswered)?;
         Ok(Self { lines: BufReader::new(stream).lines() })
     }
 

@@ -67,7 +67,6 @@ impl HaltFile {
     }
 
     /// Returns the reason from the first line.
-    ///
     /// Anything but a plain file halts too, but is never read: a pipe would block and a link leads elsewhere.
     pub fn reason(&self) -> String {
         let there = format!("the file {} is there", self.0.display());

@@ -17,16 +17,13 @@ pub struct JournalOrders {
 }
 
 impl JournalOrders {
-    /// Creates the reader for a journal.
-    ///
-    /// Resume orders are refused while the halt file exists. Orders pending before the first poll
-    /// were meant for an earlier run: only a halt is accepted.
+    /// Creates the reader for a journal. Resume orders are refused while the halt file exists. Orders pending
+    /// before the first poll were meant for an earlier run: only a halt is accepted.
     pub const fn new(url: JournalUrl, halt_file: HaltFile) -> Self {
         Self { url, halt_file, reader: None, is_beyond_earlier: false }
     }
 
     /// Forwards pending orders to the run, oldest first, until `stop`.
-    ///
     /// An order is repeated until its response is durable in the journal. The run executes it only once.
     pub async fn watch(mut self, orders: mpsc::Sender<ControlRequest>, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);

@@ -31,7 +31,7 @@ pub struct ApiState {
     pub api: VenueApi,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heard: Option<Millis>,
-    /// Whether requests fail and the API has been silent for
+    /// Whether requests fail and the API is silent for
     /// [`RunState::SILENT_AFTER`](super::RunState::SILENT_AFTER).
     pub is_silent: bool,
 }
@@ -56,7 +56,6 @@ pub(crate) struct QuietSeries {
 }
 
 impl VenueApi {
-    /// Both APIs, ordered by discriminant.
     pub const ALL: [Self; 2] = [Self::Trading, Self::Prices];
 
     pub const fn label(self) -> &'static str {

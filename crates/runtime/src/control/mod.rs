@@ -7,19 +7,17 @@
 //!
 //! All feed one bounded channel of [`ControlRequest`]s. All I/O has a timeout in real time.
 
-// Messages, and other ways to give them.
+#[cfg(unix)]
+mod client;
 mod halt_file;
+#[cfg(unix)]
+mod hang_up;
 mod journal_orders;
 mod market;
 mod order;
-mod signal;
-// The socket, and the terminal.
-#[cfg(unix)]
-mod client;
-#[cfg(unix)]
-mod hang_up;
 #[cfg(unix)]
 mod server;
+mod signal;
 #[cfg(not(unix))]
 mod without_sockets;
 

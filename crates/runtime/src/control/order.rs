@@ -44,7 +44,6 @@ pub enum ControlOrder {
         /// First error, without secrets. Later errors may follow from it.
         first: String,
         last: String,
-        /// Malformed signals since the last report.
         malformed: u64,
         turned_away: u64,
         reasons: BTreeMap<String, u64>,
@@ -133,7 +132,6 @@ pub struct RunState {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reloaded: Option<Box<Reloaded>>,
     /// Seconds of venue time after which data that is read every minute is stale.
-    ///
     /// Set if venue time runs faster than real time, otherwise [`RunState::SILENT_AFTER`] applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stale_after_s: Option<NonZeroU32>,

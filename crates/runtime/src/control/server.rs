@@ -19,7 +19,6 @@ const MAX_ORDERS: usize = 64;
 const BREATH: Duration = Duration::from_millis(200);
 
 /// The socket that receives orders for a run.
-///
 /// Its creator must hold the journal's lease, so that only one process per journal listens.
 #[derive(Debug)]
 pub struct ControlServer {
@@ -114,7 +113,6 @@ const fn refuse(problem: String) -> ControlAnswer {
 }
 
 /// Maximum length of the path.
-///
 /// Systems allow 103 to 107 bytes, and the socket is created under a slightly longer temporary name.
 const LONGEST_PATH: usize = 88;
 const PROBE_PATIENCE: Duration = Duration::from_secs(2);
@@ -135,7 +133,6 @@ impl SocketFile {
         let failed = |source| ControlError::SocketNotMade { path: path.to_owned(), source };
         clear(path).await?;
         let (listener, place) = bind_in_private(path).map_err(|error| match error.kind() {
-            // Somebody was quicker than we.
             io::ErrorKind::AlreadyExists => ControlError::SocketInUse { path: path.to_owned() },
             _ => failed(error),
         })?;
@@ -146,7 +143,6 @@ impl SocketFile {
 impl Drop for SocketFile {
     fn drop(&mut self) {
         if fs::symlink_metadata(&self.path).is_ok_and(|found| place_of(&found) == self.place) {
-            // Whatever keeps it there, the next run finds that nobody listens.
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -176,7 +172,6 @@ async fn clear(path: &Path) -> Result<(), ControlError> {
 }
 
 /// Binds in a private folder, restricts the permissions, then links the socket to its path.
-///
 /// Other users can therefore never open it, whatever the umask is.
 fn bind_in_private(path: &Path) -> io::Result<(UnixListener, (u64, u64))> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -250,6 +245,10 @@ mod tests {
             &self.paths.socket
         }
 
+        async fn send(&self, order: &ControlOrder) -> Result<ControlAnswer, ControlError> {
+            send_order(self.socket(), order, None).await
+        }
+
         async fn say(&self, text: &str) -> String {
             let mut stream = UnixStream::connect(self.socket()).await.unwrap();
             stream.write_all(text.as_bytes()).await.unwrap();
@@ -272,10 +271,9 @@ mod tests {
     async fn orders_reach_the_run_in_turn_and_its_answers_come_back() {
         let stage = Stage::set().await;
         let answers = stage.say("{\"order\":\"status\"}\n{\"order\":\"halt\",\"reason\":\"news\"}").await;
-        let answers: Vec<ControlAnswer> =
-            answers.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        assert_eq!(answers, [state(1), state(2)]);
-        assert_eq!(send_order(stage.socket(), &ControlOrder::Resume, None).await.unwrap(), state(3));
+        let answers = answers.lines().map(|line| serde_json::from_str(line).unwrap());
+        assert_eq!(answers.collect::<Vec<ControlAnswer>>(), [state(1), state(2)]);
+        assert_eq!(stage.send(&ControlOrder::Resume).await.unwrap(), state(3));
         let halt = ControlOrder::Halt { reason: "news".to_owned() };
         assert_eq!(stage.end().await, [ControlOrder::Status, halt, ControlOrder::Resume]);
     }
@@ -285,10 +283,8 @@ mod tests {
         let stage = Stage::set().await;
         for garbage in ["hello\n", "\n", "{\"order\":\"open\"}\n", "\u{0}\u{1b}[2J\n", "[1,2", "{}"] {
             let answer = stage.say(garbage).await;
-            assert!(
-                answer.contains("refused") && answer.contains("this is no order"),
-                "{garbage:?}: {answer}"
-            );
+            let is_refused = answer.contains("refused") && answer.contains("this is no order");
+            assert!(is_refused, "{garbage:?}: {answer}");
         }
         assert_eq!(stage.end().await, []);
     }
@@ -303,10 +299,9 @@ mod tests {
         let length = stream.read(&mut answer).await.unwrap();
         let answer = String::from_utf8_lossy(&answer[..length]).into_owned();
         assert!(answer.contains("refused") && answer.contains("at most 4096 bytes"), "{answer}");
-        let refused =
-            send_order(stage.socket(), &ControlOrder::Halt { reason: "x".repeat(MAX_BYTES) }, None).await;
+        let refused = stage.send(&ControlOrder::Halt { reason: "x".repeat(MAX_BYTES) }).await;
         assert!(matches!(refused, Err(ControlError::ReasonTooLong { .. })), "{refused:?}");
-        assert_eq!(send_order(stage.socket(), &ControlOrder::Status, None).await.unwrap(), state(1));
+        assert_eq!(stage.send(&ControlOrder::Status).await.unwrap(), state(1));
         assert_eq!(stage.end().await, [ControlOrder::Status]);
     }
 
@@ -314,11 +309,7 @@ mod tests {
     async fn a_silent_client_does_not_keep_others_waiting() {
         let stage = Stage::set().await;
         let _silent = UnixStream::connect(stage.socket()).await.unwrap();
-        let (status, resume) = (ControlOrder::Status, ControlOrder::Resume);
-        let both = tokio::join!(
-            send_order(stage.socket(), &status, None),
-            send_order(stage.socket(), &resume, None)
-        );
+        let both = tokio::join!(stage.send(&ControlOrder::Status), stage.send(&ControlOrder::Resume));
         let mut answers = [both.0.unwrap(), both.1.unwrap()];
         answers.sort_by_key(|answer| *answer == state(2));
         assert_eq!(answers, [state(1), state(2)]);
@@ -333,7 +324,7 @@ mod tests {
             silent.push(UnixStream::connect(stage.socket()).await.unwrap());
         }
         let before = tokio::time::Instant::now();
-        assert_eq!(send_order(stage.socket(), &ControlOrder::Status, None).await.unwrap(), state(1));
+        assert_eq!(stage.send(&ControlOrder::Status).await.unwrap(), state(1));
         assert!(before.elapsed() >= PATIENCE, "{:?}", before.elapsed());
         let mut text = String::new();
         silent[0].read_to_string(&mut text).await.unwrap();
@@ -345,13 +336,11 @@ mod tests {
     async fn a_resume_is_refused_while_the_halt_file_is_there() {
         let stage = Stage::set().await;
         stage.paths.halt_file.raise("news").unwrap();
-        let refused = send_order(stage.socket(), &ControlOrder::Resume, None).await.unwrap();
-        assert!(
-            matches!(&refused, ControlAnswer::Refused { problem } if problem.contains("run.db.HALT")),
-            "{refused:?}"
-        );
+        let refused = stage.send(&ControlOrder::Resume).await.unwrap();
+        let is_named = |problem: &str| problem.contains("run.db.HALT");
+        assert!(matches!(&refused, ControlAnswer::Refused { problem } if is_named(problem)), "{refused:?}");
         stage.paths.halt_file.remove().unwrap();
-        assert_eq!(send_order(stage.socket(), &ControlOrder::Resume, None).await.unwrap(), state(1));
+        assert_eq!(stage.send(&ControlOrder::Resume).await.unwrap(), state(1));
         assert_eq!(stage.end().await, [ControlOrder::Resume]);
     }
 

@@ -117,7 +117,6 @@ impl SourceTally {
 }
 
 /// Queues a signal for the run and returns its future outcome.
-///
 /// Dropping the future before the run has received the signal withdraws it.
 pub async fn send_signal(
     orders: &mpsc::WeakSender<ControlRequest>,
@@ -252,7 +251,6 @@ pub struct SignalBots {
 impl SignalBots {
     pub const OLDEST: Millis = Millis::DAY;
 
-    /// Takes name and symbol of each bot, in the order of the run.
     pub fn new(bots: impl IntoIterator<Item = (String, String)>) -> Self {
         Self { bots: bots.into_iter().collect() }
     }
@@ -263,10 +261,8 @@ impl SignalBots {
         Ok(place)
     }
 
-    /// Returns the index of the bot with this name, or of the only bot that trades the symbol.
-    ///
-    /// With both, they must match. Other spellings of a symbol, such as `eur/usd`, are accepted if
-    /// unambiguous.
+    /// Returns the index of the bot with this name, or of the only bot that trades the symbol. With both,
+    /// they must match. Other spellings of a symbol, such as `eur/usd`, are accepted if unambiguous.
     pub fn find(&self, bot: Option<&str>, symbol: Option<&str>) -> Result<usize, String> {
         let known = symbol.map(|written| self.symbol_of(written).ok_or(written));
         match (bot, known) {

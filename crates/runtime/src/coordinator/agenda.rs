@@ -47,10 +47,8 @@ impl Agenda {
     }
 }
 
-/// Order of events of one instant.
-///
-/// Settlements sort by close time and intent, answers by intent, candles by series, prices by
-/// symbol. Consequences follow once the instant is over.
+/// Order of events of one instant: settlements by close time and intent, answers by intent, candles by
+/// series, prices by symbol, and consequences once the instant is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Place {
     Settlement(Millis, IntentId),
@@ -130,7 +128,6 @@ pub(crate) struct Gate {
     awaited: BTreeMap<Job, Wait>,
 }
 
-/// Blocks events from `instant` on, until time `until`.
 #[derive(Clone, Copy, Debug)]
 struct Wait {
     instant: Millis,

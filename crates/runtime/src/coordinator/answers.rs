@@ -5,11 +5,11 @@ use super::agenda::Job;
 use super::believed::counted;
 use super::command::{Answer, Command, Step};
 use super::ending::Phase;
-use super::market_watch::GridPrice;
 use super::open_answer::{TimeFault, describe_distance};
 use super::trade_watch::Mistaken;
 use super::warm_up::Warmed;
 use crate::Notice;
+use crate::audit::Audit;
 use crate::resolver::{Match, compare_terms};
 use crate::skew::{ClockSample, ClockSource};
 use candlewick_broker::{
@@ -20,7 +20,6 @@ use candlewick_sdk::{Millis, Price, Text};
 use std::time::Duration;
 
 /// Maximum deviation of a response's own time; beyond it, the response counts as of now.
-///
 /// On a virtual clock, responses may be dated ahead by the order latency.
 pub(super) const FAR_FUTURE: Millis = Millis::from_seconds(300);
 
@@ -138,10 +137,12 @@ impl Coordinator {
                     let rows = candles.unusable;
                     step.warn(format!("{series}: {rows} rows were no candles and count as gaps"));
                 }
-                self.audit_candles(series, &candles.candles, step);
+                let (seen, findings) = self.audits.revisions.take(series, &candles.candles);
+                self.found(Audit::Revision, seen, findings, step);
                 let parts = (&mut self.events, &mut self.agenda);
                 for candle in self.market.on_candles(id, &candles, now, parts) {
-                    self.audit_prices(series, &candle, step);
+                    let (checked, findings) = self.audits.prices.check(series, &candle);
+                    self.found(Audit::Price, checked, findings, step);
                 }
             }
             Err(error) => {
@@ -161,7 +162,7 @@ impl Coordinator {
                 return self.fail(failure, step);
             }
         };
-        if let Some(Warmed::Series { id, candles, watch }) = warmed {
+        if let Some(Warmed { id, candles, watch }) = warmed {
             let interval = self.market.series(id).interval;
             for candle in candles {
                 let kind = EventKind::Candle { series: id, candle, origin: Origin::Backfill };
@@ -198,7 +199,7 @@ impl Coordinator {
 
     fn on_grid_price(&mut self, id: SymbolId, price: Option<Price>, step: &mut Step<'_>) {
         let parts = (&mut self.events, &mut self.agenda);
-        if let GridPrice::Shown(symbol, price) = self.market.on_grid_price(id, price, step.now, parts) {
+        if let Some((symbol, price)) = self.market.on_grid_price(id, price, step.now, parts) {
             step.commands.push(Command::Notify(Notice::Price(symbol, price)));
         }
     }

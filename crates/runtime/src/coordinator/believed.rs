@@ -12,7 +12,7 @@ use candlewick_broker::{OpenOrder, Reported, TradeListing, TradeReport};
 use candlewick_engine::{IntentId, Opened, OrderTerms, SymbolId, Taken, VenueId, VenueSymbol};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{ExpirationType, Expiry, Millis, MoneyScale, Outcome, Price, Symbol};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Slack of plausible times around decision and twice the duration, for clock differences.
 const TIME_SLACK: Millis = Millis::HOUR;
@@ -20,10 +20,8 @@ const TIME_SLACK: Millis = Millis::HOUR;
 const CLOSE_SLACK: Millis = Millis::MINUTE;
 
 impl Coordinator {
-    /// Removes implausible fields from a report.
-    ///
-    /// Implausible times are replaced by local estimates, so that no trade is awaited forever. An
-    /// implausible payout halts the run.
+    /// Removes implausible fields: times give way to local estimates, so that no trade is awaited forever,
+    /// and an implausible payout halts the run.
     pub(super) fn plausible(
         &mut self,
         intent: IntentId,
@@ -40,7 +38,6 @@ impl Coordinator {
     }
 
     /// Halts because of implausible data, or raises an alarm if the run is already halted.
-    ///
     /// Resuming does not acknowledge such an alarm: the next occurrence halts.
     pub(super) fn halt_at_oddity(&mut self, text: String, step: &mut Step<'_>) {
         let is_halted = self.session.halted().is_some();
@@ -65,10 +62,8 @@ impl Coordinator {
         self.with_close_in_time(&terms, report, step)
     }
 
-    /// Replaces a close time beyond the expiry by the latest allowed one, with an alarm.
-    ///
-    /// Otherwise, a venue that is off by an hour would delay the result, and the stop of the run,
-    /// by that time.
+    /// Replaces a close time beyond the expiry by the latest allowed one, with an alarm: a venue that is off
+    /// by an hour would delay the result, and the stop of the run.
     fn with_close_in_time(
         &mut self,
         terms: &OrderTerms,
@@ -216,7 +211,6 @@ pub(crate) fn counted(report: TradeReport, scale: MoneyScale) -> TradeReport {
 }
 
 /// Returns the terms the venue applied if they differ from those in force.
-///
 /// Missing or unrepresentable fields keep their value.
 pub fn taken_of(
     report: &TradeReport,
@@ -345,10 +339,6 @@ impl RecordedSession {
 /// Age at which a price cannot come from an open market.
 const MAX_AGE: Millis = Millis::from_seconds(12 * 3_600);
 
-/// Symbols whose last price record was rejected, so that each warning appears once.
-#[derive(Debug, Default)]
-pub(super) struct RefusedPrices(BTreeSet<SymbolId>);
-
 impl Coordinator {
     pub(super) fn believed_price(
         &mut self,
@@ -366,10 +356,10 @@ impl Coordinator {
             None
         };
         let Some(problem) = problem else {
-            self.refused_prices.0.remove(&id);
+            self.refused_prices.remove(&id);
             return (value > 0.0).then_some(Price { time: at, value });
         };
-        if self.refused_prices.0.insert(id) {
+        if self.refused_prices.insert(id) {
             let symbol = self.market.symbol(id);
             step.warn(format!("{symbol}: the venue's price record {problem}: it is not used"));
         }

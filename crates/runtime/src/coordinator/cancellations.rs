@@ -36,7 +36,6 @@ impl Coordinator {
     }
 
     /// Returns whether an end may be booked.
-    ///
     /// An end by status needs confirmation by the list, or by a second reading if the list lacks the trade.
     pub(super) fn is_end_proven(
         &mut self,

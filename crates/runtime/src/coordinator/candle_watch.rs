@@ -6,7 +6,6 @@ use candlewick_sdk::{Candle, Interval, Millis};
 /// Backoff while a candle is missing; the last delay repeats.
 const PAUSES_MS: [i64; 6] = [250, 250, 500, 1_000, 2_000, 4_000];
 /// Number of intervals after which a missing candle is given up.
-///
 /// Without this bound, each request during a weekend would reach back to its start.
 const MAX_BEHIND: i64 = 400;
 
@@ -67,7 +66,6 @@ impl Lateness {
     }
 
     /// Returns the time a stale price record was read, which excuses missing candles.
-    ///
     /// Does not apply to markets that never close, because these always have prices.
     fn prices_stood_still_at(&self, length: Millis) -> Option<Millis> {
         let (recorded, read) = self.price.filter(|_| self.week == TradingWeek::Unknown)?;
@@ -89,7 +87,6 @@ pub(crate) struct Polled {
 }
 
 impl CandleWatch {
-    /// Starts watching at `now`. Candles that open before `known` were already handled.
     pub(crate) fn new(
         interval: Interval,
         known: Millis,
@@ -137,7 +134,6 @@ impl CandleWatch {
     }
 
     /// Returns the larger of current wait and last delay, and whether that candle has arrived.
-    ///
     /// `None` before the first candle was due.
     pub(crate) fn delay(&self, now: Millis) -> Option<(Millis, bool)> {
         let awaited = Some(now - self.awaited_close).filter(|waited| *waited > Millis::ZERO);

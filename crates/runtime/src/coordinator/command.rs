@@ -23,7 +23,6 @@ pub enum Command {
     /// Record an entry. A refused one returns as [`Input::EntryRefused`](super::Input::EntryRefused).
     Record(JournalEntry),
     /// Make all recorded entries durable; answered by [`Input::Durable`](super::Input::Durable).
-    ///
     /// More entries may be recorded meanwhile.
     MakeDurable,
     CloseJournal,
@@ -123,7 +122,6 @@ impl Step<'_> {
 }
 
 /// An input of a run. A batch for one time ends with [`Input::Time`].
-///
 /// Only then are events passed to the session, so that their order does not depend on arrival.
 #[derive(Debug)]
 pub enum Input {
@@ -237,9 +235,8 @@ impl Answer {
 pub type RunResult = Result<super::Finished, RuntimeError>;
 
 /// An approved trade with a durable intent: the only thing that is ever sent.
-///
-/// Only [`Coordinator`](super::Coordinator) creates it, once the journal has confirmed the intent.
-/// It rejects late signals at that point and sets the deadline for sending.
+/// Only [`Coordinator`](super::Coordinator) creates it, once the journal has confirmed the intent. It rejects
+/// late signals at that point and sets the deadline for sending.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DurableOpen {
     intent: IntentId,

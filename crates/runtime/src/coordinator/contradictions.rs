@@ -168,7 +168,7 @@ const RETRY_AFTER: Millis = Millis::from_seconds(30);
 
 impl Coordinator {
     pub(super) fn audit_results(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
-        let at = (self.doubts.resolver.list_lag(), self.session.scale(), step.now);
+        let at = (self.doubts.resolver.lag.allowance(), self.session.scale(), step.now);
         for (venue_id, settling, word) in self.audits.results.words(listing, at) {
             if let Some(report) = listing.trades.iter().find(|report| report.id == venue_id) {
                 self.check_payout((settling.intent, settling.payout), report, step);

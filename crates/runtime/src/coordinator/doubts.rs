@@ -4,8 +4,8 @@ use super::recorded_session::{OldIntent, RecordedSession};
 use crate::RuntimeSettings;
 use crate::past::{HALTED, Past};
 use crate::resolver::{
-    Accepted, Claimed, Decided, Decision, Doubt, Known, LONGEST_LIST_LAG, LagMeter, Resolution, Resolver,
-    Undecidable, WalletView, earliest_close, latest_close, may_have_made, request_time_of,
+    Accepted, Claimed, Doubt, Known, LONGEST_LIST_LAG, LagMeter, Resolution, Resolver, WalletView,
+    earliest_close, latest_close, may_have_made, request_time_of,
 };
 use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::{IntentId, IntentRow, IntentState, OrderTerms};
@@ -27,16 +27,11 @@ pub(crate) struct Doubts {
     list_every: Option<Millis>,
 }
 
-pub(crate) enum PersonsVerdict {
-    Adopt(Box<TradeReport>),
-    NotOpened,
-}
-
 impl Doubts {
     pub(crate) fn new(account: Account, settings: &RuntimeSettings, past: &mut Past, now: Millis) -> Self {
         let lag = LagMeter::new(Millis::new(i64::from(settings.list_lag_ms)));
         let mut resolver = Resolver::new(account, past.began.unwrap_or(now), lag);
-        resolver.recall_unexplained(std::mem::take(&mut past.unexplained));
+        resolver.reported.extend(std::mem::take(&mut past.unexplained));
         let seconds = i64::from(settings.list_every_s);
         let mut claimed = std::mem::take(&mut past.old.claimed);
         for id in std::mem::take(&mut past.second_trades) {
@@ -77,7 +72,6 @@ impl Doubts {
     }
 
     /// Returns whether a finished intent is close to a request that is searched for or may still be found.
-    ///
     /// Close means the same symbol and at most `slack` from the time of that trade.
     pub(crate) fn is_beside(&self, session: &RecordedSession, row: &IntentRow, slack: Millis) -> bool {
         let terms = &row.approved;
@@ -149,7 +143,6 @@ impl Doubts {
     }
 
     /// Returns whether an implausibility is new, either to halt or, if halted already, to report it.
-    ///
     /// Halts of earlier runs do not repeat, because the operator has resumed from them.
     pub(crate) fn is_new_oddity(&mut self, text: &str, is_halted: bool) -> bool {
         let halted_by = format!("{HALTED}{text}");
@@ -244,27 +237,13 @@ impl Doubts {
         doubts.filter(|doubt| may_have_made(doubt, report, uncertainty)).map(|doubt| doubt.intent).next()
     }
 
-    pub(crate) fn decide(&mut self, intent: IntentId, verdict: &PersonsVerdict) -> Result<Decided, String> {
-        let decision = match verdict {
-            PersonsVerdict::Adopt(report) => Decision::Adopt { venue_id: report.id.clone() },
-            PersonsVerdict::NotOpened => Decision::NotOpened,
-        };
-        self.resolver.resolve_by_person(intent, decision, &self.claimed).map_err(|undecidable| {
-            match undecidable {
-                Undecidable::NotInDoubt => format!("trade #{intent} is not in doubt"),
-                Undecidable::TradeTaken => format!(
-                    "that trade is another order's, or counts as a second trade of one; if the venue made no other of \
-                     trade #{intent}, `--not-opened` ends the doubt"
-                ),
-            }
-        })
+    pub(crate) fn assign(&mut self, intent: IntentId, venue_id: &str) -> Result<(), String> {
+        self.resolver.assign(intent, venue_id, &self.claimed).map_err(|why| why.describe(intent))
     }
 }
 
-/// Returns whether the venue may have paid by `now` for a trade that still counts as open.
-///
-/// Only payments by the rules are considered: the stake, or stake and profit. Wrong payments become
-/// known when the venue reports the result.
+/// Returns whether the venue may have paid, by the rules, for a trade that still counts as open by `now`.
+/// Wrong payments become known when the venue reports the result.
 fn has_unknown_pay(session: &RecordedSession, now: Millis) -> bool {
     let may_be_over = |row: &IntentRow| {
         let earliest = earliest_close(row.approved.decision_time(), row.approved.expiry());

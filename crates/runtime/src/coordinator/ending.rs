@@ -158,7 +158,6 @@ impl Ending {
     }
 
     /// Returns why the run must stop by itself: a limit, or the end of the data.
-    ///
     /// The last instant still belongs to the run: `is_due` returns whether any of its events are pending.
     pub(crate) fn due(&self, now: Millis, is_due: impl Fn(Millis) -> bool) -> Option<Stop> {
         let reached = |until: &Millis| now >= *until && !is_due(*until);
@@ -274,7 +273,6 @@ impl Coordinator {
     }
 
     /// Ends the run immediately.
-    ///
     /// Pending answers are handed over ahead of their time or turn. Opens without an answer become in doubt.
     pub(super) fn on_finish(&mut self, stop: Stop, step: &mut Step<'_>) {
         if self.phase.is_over() {
@@ -292,7 +290,7 @@ impl Coordinator {
         }
         self.note_signals(step);
         self.phase = Phase::Closing { stop, is_last_save: false, error: None };
-        if !self.session.journal.is_away() {
+        if !self.session.journal.is_away {
             self.save_last(step);
         }
     }
@@ -310,7 +308,7 @@ impl Coordinator {
             *is_last_save = true;
         }
         self.save(Urgency::Now, step);
-        if !self.session.journal.is_away() {
+        if !self.session.journal.is_away {
             // A journal with a hole is not asked.
             step.commands.push(Command::CloseJournal);
         }
@@ -343,19 +341,19 @@ impl Coordinator {
             wallet: self.last_wallet(),
             wallet_difference: self.last_difference(),
             missing_wallet: self.missing_wallet().or_else(|| self.unread_wallet()),
-            candles: self.session.candles(),
+            candles: self.session.candles,
             rejected_rows: self.rejected_rows,
             audits: self.audits.tallies(),
             halted: self.session.halted().cloned(),
-            halted_at: self.session.halt().and_then(|halt| halt.at),
+            halted_at: self.session.halt.as_ref().and_then(|halt| halt.at),
             verdicts: self.session.session().verdicts().cloned().collect(),
             weight_of_all_bots: self.session.session().weight_of_all_bots(),
             signals: self.outside.came().cloned().map(Box::new),
             dropped_notices: 0,
             not_durable: error.or(closed.map_err(RuntimeError::from).err()),
             journal_hash: self.session.journal.finish_hash(),
-            first_intent: self.session.first_intent(),
-            forgotten: self.session.forgotten().own,
+            first_intent: self.session.first,
+            forgotten: self.session.forgotten.own,
             book: self.session.take_book(),
         };
         step.commands.push(Command::End(Box::new(Ok(finished))));

@@ -6,7 +6,7 @@ use super::command::{Ask, RequestId, Step};
 use crate::audit::{Audit, Finding, PriceCheck, Settlement, Settling, Source, Terms, Weight, check_terms};
 use candlewick_broker::{BrokerError, PriceAnswer, Reply, TradeReport};
 use candlewick_engine::{Control, IntentId, IntentRow, Settled, Taken};
-use candlewick_sdk::{Candle, Millis, Payout, Series};
+use candlewick_sdk::{Millis, Payout};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -55,16 +55,6 @@ impl Coordinator {
             let finding = self.audits.payouts.take(symbol, payout);
             self.found(Audit::Payout, 1, finding.into_iter().collect(), step);
         }
-    }
-
-    pub(super) fn audit_candles(&mut self, series: Series, candles: &[Candle], step: &mut Step<'_>) {
-        let (seen, findings) = self.audits.revisions.take(series, candles);
-        self.found(Audit::Revision, seen, findings, step);
-    }
-
-    pub(super) fn audit_prices(&mut self, series: Series, candle: &Candle, step: &mut Step<'_>) {
-        let (checked, findings) = self.audits.prices.check(series, candle);
-        self.found(Audit::Price, checked, findings, step);
     }
 
     pub(super) fn audit_unrecognised(&mut self, names: BTreeMap<String, u64>, step: &mut Step<'_>) {
@@ -117,7 +107,6 @@ impl Coordinator {
     }
 
     /// Restores what the audits need of an earlier run's intent.
-    ///
     /// Recent settlements are queued again, because their prices may not have been requested.
     pub(super) fn recall_audits(&mut self, row: &IntentRow, now: Millis) {
         let terms = row.approved;

@@ -17,27 +17,21 @@ pub(crate) enum Urgency {
     Now,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Waiting {
-    GoesOn,
-    /// Nothing happens meanwhile, so that a run on a virtual clock does not depend on disk speed.
-    StandsStill,
-}
-
 pub(crate) struct JournalState {
-    waiting: Waiting,
+    /// Whether nothing happens during a save, so that a virtual clock does not depend on disk speed.
+    is_virtual: bool,
     hash: JournalHash,
-    outbox: Vec<Approved>,
-    held: Vec<Approved>,
+    pub(crate) outbox: Vec<Approved>,
+    pub(crate) held: Vec<Approved>,
     /// Number of leading outbox entries that the save in progress makes durable.
     leaving: usize,
     /// Entries that are not durable, including `departed` ones in the save in progress.
     pending: usize,
     departed: usize,
-    is_away: bool,
-    suspended: Option<String>,
+    pub(crate) is_away: bool,
+    pub(crate) suspended: Option<String>,
     /// Whether an entry was refused: the journal has a gap and guarantees nothing any more.
-    is_corrupted: bool,
+    pub(crate) is_corrupted: bool,
 }
 
 pub(crate) enum Released {
@@ -50,9 +44,9 @@ pub(crate) enum Released {
 }
 
 impl JournalState {
-    pub(crate) fn new(waiting: Waiting) -> Self {
+    pub(crate) fn new(is_virtual: bool) -> Self {
         Self {
-            waiting,
+            is_virtual,
             hash: JournalHash::new(),
             outbox: Vec::new(),
             held: Vec::new(),
@@ -85,20 +79,12 @@ impl JournalState {
         step.commands.push(Command::Record(entry));
     }
 
-    pub(crate) fn enqueue(&mut self, approved: Approved) {
-        self.outbox.push(approved);
-    }
-
     pub(crate) fn waiting_intents(&self) -> impl Iterator<Item = IntentId> {
         self.outbox.iter().chain(&self.held).map(|approved| approved.intent())
     }
 
     pub(crate) const fn has_waiting(&self) -> bool {
         !self.outbox.is_empty() || !self.held.is_empty()
-    }
-
-    pub(crate) fn hold(&mut self, approved: Approved) {
-        self.held.push(approved);
     }
 
     fn take_held(&mut self, intent: IntentId) -> Option<Approved> {
@@ -113,24 +99,12 @@ impl JournalState {
         waiting
     }
 
-    pub(crate) const fn is_away(&self) -> bool {
-        self.is_away
-    }
-
-    pub(crate) fn suspended(&self) -> Option<&String> {
-        self.suspended.as_ref()
-    }
-
-    pub(crate) fn stands_still(&self) -> bool {
-        self.is_away && self.waiting == Waiting::StandsStill
+    pub(crate) const fn stands_still(&self) -> bool {
+        self.is_away && self.is_virtual
     }
 
     pub(crate) fn suspend(&mut self, error: &JournalError) -> bool {
         self.suspended.replace(format!("the journal cannot be written: {error}")).is_none()
-    }
-
-    pub(crate) fn corrupt(&mut self) {
-        self.is_corrupted = true;
     }
 
     pub(crate) fn is_final(&self, error: &JournalError) -> bool {
@@ -141,10 +115,7 @@ impl JournalState {
         if self.is_away {
             return Ok(());
         }
-        let is_worthwhile = match self.waiting {
-            Waiting::StandsStill => self.pending >= WORTHWHILE,
-            Waiting::GoesOn => self.pending > 0,
-        };
+        let is_worthwhile = self.pending >= if self.is_virtual { WORTHWHILE } else { 1 };
         // A journal that fails is tried again at its own pace, not with every event.
         let is_asked = self.suspended.is_none() && is_worthwhile;
         if urgency == Urgency::WhenWorthwhile && self.outbox.is_empty() && !is_asked {
@@ -188,15 +159,13 @@ impl Coordinator {
         let leaves = self.session.session().departure(approved.terms());
         if leaves > step.now {
             self.agenda.add(leaves, Job::Departure(approved.intent()));
-            return self.session.journal.hold(approved);
+            return self.session.journal.held.push(approved);
         }
         self.send(&approved, step);
     }
 
-    /// Sends a delayed open at `due`.
-    ///
-    /// On a virtual clock without order latency, the answer has the same time. It precedes the
-    /// candles of that time, as in a backtest, so these have to wait.
+    /// Sends a delayed open at `due`. On a virtual clock without latency its answer precedes the candles of
+    /// that time, as in a backtest, so these have to wait.
     pub(super) fn send_held(&mut self, intent: IntentId, due: Millis, step: &mut Step<'_>) {
         let Some(approved) = self.session.journal.take_held(intent) else { return };
         self.send(&approved, step);
@@ -205,10 +174,8 @@ impl Coordinator {
         }
     }
 
-    /// Returns the position of an open's answer among the events of the same time.
-    ///
-    /// On a virtual clock without order latency, the answer has the time of the decision. It
-    /// follows all events of that time, including signals still on their way.
+    /// Returns the position of an open's answer among the events of its time. On a virtual clock without
+    /// latency it follows all events of that time, including signals still on their way.
     pub(super) fn place_of_answer(&self, intent: IntentId, at: Millis) -> Place {
         let decided = self.session.row(intent).map(|row| row.approved.decision_time());
         match decided {
@@ -230,10 +197,8 @@ impl Coordinator {
         step.commands.push(Command::Send(DurableOpen::new(intent, order, leave_by)));
     }
 
-    /// Returns why a durable open is not sent: the run was stopped or halted, or the signal is too old.
-    ///
-    /// This is the only lateness check after the risk rules. Adapters get the same deadline and
-    /// check it only if they wait, for example for a rate limit.
+    /// Returns why a durable open is not sent. This is the only lateness check after the risk rules; adapters
+    /// check the same deadline if they wait, for example for a rate limit.
     fn reason_not_to_send(&self, leave_by: Millis, now: Millis) -> Option<String> {
         if self.ending.is_stopping() {
             return Some("the run was about to end".to_owned());
@@ -251,7 +216,6 @@ impl Coordinator {
 
 impl RecordedSession {
     /// Records why an order was not sent, which its event lacks.
-    ///
     /// If the client tried to send it, a later run still searches the venue's list for its trade.
     pub(crate) fn note_not_sent(
         &mut self,
@@ -287,10 +251,10 @@ mod tests {
 
     #[test]
     fn only_what_was_waiting_when_the_journal_left_may_leave_when_it_is_back() {
-        let mut state = JournalState::new(Waiting::GoesOn);
-        state.enqueue(approved(1));
+        let mut state = JournalState::new(false);
+        state.outbox.push(approved(1));
         assert_eq!(save(&mut state, Urgency::WhenWorthwhile), (true, 1));
-        state.enqueue(approved(2));
+        state.outbox.push(approved(2));
         assert_eq!(save(&mut state, Urgency::Now), (true, 0), "it is away");
         let Released::Durable { opens, .. } = state.on_durable(Ok(())) else { panic!("it is durable") };
         assert_eq!(opens.iter().map(|open| open.intent().number()).collect::<Vec<_>>(), [1]);
@@ -300,11 +264,11 @@ mod tests {
     #[test]
     fn nothing_leaves_by_a_journal_that_fails_or_has_a_hole() {
         for has_hole in [false, true] {
-            let mut state = JournalState::new(Waiting::GoesOn);
-            state.enqueue(approved(1));
+            let mut state = JournalState::new(false);
+            state.outbox.push(approved(1));
             assert_eq!(save(&mut state, Urgency::WhenWorthwhile), (true, 1));
             if has_hole {
-                state.corrupt();
+                state.is_corrupted = true;
             }
             let answer = if has_hole { Ok(()) } else { Err(busy()) };
             assert!(matches!(state.on_durable(answer), Released::Failed(_)));
@@ -315,11 +279,11 @@ mod tests {
 
     #[test]
     fn what_is_held_until_its_moment_waits_and_is_taken_once() {
-        let mut state = JournalState::new(Waiting::GoesOn);
+        let mut state = JournalState::new(false);
         for intent in [1, 2] {
-            state.hold(approved(intent));
+            state.held.push(approved(intent));
         }
-        state.enqueue(approved(3));
+        state.outbox.push(approved(3));
         let second = IntentId::new(2);
         assert_eq!(state.take_held(second).map(|held| held.intent()), Some(second));
         assert_eq!(state.take_held(second).map(|held| held.intent()), None);
@@ -332,8 +296,8 @@ mod tests {
 
     #[test]
     fn a_journal_that_has_a_hole_is_not_asked_again() {
-        let mut state = JournalState::new(Waiting::GoesOn);
-        state.corrupt();
+        let mut state = JournalState::new(false);
+        state.is_corrupted = true;
         assert_eq!(save(&mut state, Urgency::Now), (false, 0));
     }
 }

@@ -32,11 +32,6 @@ struct SymbolWatch {
     stream: Option<PriceStream>,
 }
 
-pub(crate) enum GridPrice {
-    Queued,
-    Shown(Symbol, Price),
-}
-
 impl MarketWatch {
     pub(crate) fn new(
         session: &Session,
@@ -230,25 +225,22 @@ impl MarketWatch {
         self.symbols[id.index()].stream.as_mut()?.settle(is_over)
     }
 
-    /// Handles a settled grid price, then schedules the next one. This keeps prices in order.
+    /// Handles a settled grid price, then schedules the next one. Returns a price that is only shown.
     pub(crate) fn on_grid_price(
         &self,
         id: SymbolId,
         price: Option<Price>,
         now: Millis,
         (events, agenda): (&mut EventQueue, &mut Agenda),
-    ) -> GridPrice {
+    ) -> Option<(Symbol, Price)> {
         events.gate.settle_job(Job::Price(id));
         agenda.add(self.next_grid(now), Job::Price(id));
-        let SymbolWatch { symbol, is_wanted, .. } = &self.symbols[id.index()];
-        match price {
-            Some(price) if *is_wanted => {
-                events.add(price.time, Place::Price(id.index()), EventKind::Price { symbol: id, price });
-                GridPrice::Queued
-            }
-            Some(price) => GridPrice::Shown(*symbol, price),
-            None => GridPrice::Queued,
+        let (SymbolWatch { symbol, is_wanted, .. }, price) = (&self.symbols[id.index()], price?);
+        if !is_wanted {
+            return Some((*symbol, price));
         }
+        events.add(price.time, Place::Price(id.index()), EventKind::Price { symbol: id, price });
+        None
     }
 }
 
@@ -277,7 +269,6 @@ impl PriceStream {
     }
 
     /// Returns the awaited grid time with the newest price up to it.
-    ///
     /// Requires a later price, or the end of the wait, because an earlier price might still arrive.
     pub(crate) fn settle(&mut self, is_over: bool) -> Option<(Millis, Option<PriceTick>)> {
         let at = self.awaited?;

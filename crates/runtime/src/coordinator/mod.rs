@@ -45,18 +45,19 @@ use crate::skew::SkewWatch;
 use crate::{RuntimeError, RuntimeSettings};
 use agenda::{Agenda, EventQueue, Job};
 use candlewick_broker::{Account, Balances, Reply};
-use candlewick_engine::{Control, EventKind, Header, IntentId, Reloaded, ReloadedBy, Session};
+use candlewick_engine::{Control, EventKind, Header, IntentId, Reloaded, ReloadedBy, Session, SymbolId};
 use candlewick_journal::JournalError;
 use candlewick_sdk::{Millis, Symbol};
 use command::{Requests, Step};
 use contradictions::Contradictions;
 use doubts::Doubts;
 use ending::{Ending, Phase};
-use journal_state::{Released, Urgency, Waiting};
+use journal_state::{Released, Urgency};
 use market_watch::{MarketWatch, StreamWatch};
-use orders::{Claims, OutsideWatch};
+use orders::{Claim, OutsideWatch};
 use recorded_session::RecordedSession;
 use standing::Told;
+use std::collections::{BTreeMap, BTreeSet};
 use trade_watch::TradeWatch;
 use venue_watch::VenueWatch;
 use wallet_watch::WalletWatch;
@@ -79,7 +80,7 @@ pub struct Coordinator {
     skew: SkewWatch,
     leap: Option<answers::Leap>,
     requests: Requests,
-    claims: Claims,
+    claims: BTreeMap<OrderId, Claim>,
     reloading: Option<(OrderId, ReloadedBy)>,
     reloaded: Option<Reloaded>,
     outside: OutsideWatch,
@@ -89,7 +90,8 @@ pub struct Coordinator {
     streams: StreamWatch,
     strangers: strangers::Strangers,
     request_times: open_answer::RequestTimes,
-    refused_prices: believed::RefusedPrices,
+    /// Symbols whose last price record was rejected, so that each warning appears once.
+    refused_prices: BTreeSet<SymbolId>,
     refused_at: Option<Millis>,
     wallet: WalletWatch,
     token_refused: Option<String>,
@@ -115,7 +117,6 @@ impl Coordinator {
         let CoordinatorParts { settings, header, account, session, priced, mut past, .. } = parts;
         let CoordinatorParts { is_simulated, until, balances, .. } = parts;
         let halt = past.halt();
-        let waiting = if is_simulated { Waiting::StandsStill } else { Waiting::GoesOn };
         Self {
             phase: Phase::Starting(WarmUp::new(&session, &settings, now)),
             agenda: Agenda::default(),
@@ -128,7 +129,7 @@ impl Coordinator {
             skew: SkewWatch::default(),
             leap: None,
             requests: Requests::default(),
-            claims: Claims::default(),
+            claims: BTreeMap::new(),
             reloading: None,
             reloaded: None,
             outside: OutsideWatch::default(),
@@ -138,13 +139,13 @@ impl Coordinator {
             streams: StreamWatch::default(),
             strangers: strangers::Strangers::default(),
             request_times: open_answer::RequestTimes::default(),
-            refused_prices: believed::RefusedPrices::default(),
+            refused_prices: BTreeSet::new(),
             refused_at: None,
             wallet: WalletWatch::new(balances),
             token_refused: None,
             told: Told::default(),
             runs_before: past.runs,
-            session: RecordedSession::new(session, (past.book, past.old), account, halt, waiting),
+            session: RecordedSession::new(session, (past.book, past.old), account, halt, is_simulated),
             is_simulated,
             header,
             settings,
@@ -161,7 +162,7 @@ impl Coordinator {
             Input::Token(refused) => self.on_token(refused, step),
             Input::Unrecognised(names) => self.audit_unrecognised(names, step),
             Input::Durable(result) => self.on_durable(result, step),
-            Input::EntryRefused => self.session.journal.corrupt(),
+            Input::EntryRefused => self.session.journal.is_corrupted = true,
             Input::RenewJournal => self.save(Urgency::Now, step),
             Input::JournalClosed(result) => self.on_journal_closed(result, step),
             Input::ClockMoved(by) => self.on_clock_moved(by, step),
@@ -307,7 +308,6 @@ impl Coordinator {
     }
 
     /// Sends the opens whose intents are now durable.
-    ///
     /// If the save failed they are never sent, and no more are approved until a save succeeds.
     fn on_durable(&mut self, result: Result<(), JournalError>, step: &mut Step<'_>) {
         match self.session.journal.on_durable(result) {

@@ -141,7 +141,6 @@ impl Coordinator {
         report
     }
 
-    /// Returns the assumed error of our clock.
     pub(super) fn uncertainty(&self) -> Millis {
         self.skew.uncertainty().map_or(UNCERTAINTY, |known| known.max(UNCERTAINTY))
     }

@@ -4,12 +4,11 @@ use super::Coordinator;
 use super::agenda::Place;
 use super::believed::counted;
 use super::command::{Ask, Command, OrderId, Step};
-use super::doubts::PersonsVerdict;
 use super::journal_state::Urgency;
 use crate::RuntimeError;
 use crate::adoption::check_adoption;
 use crate::control::{
-    ControlAnswer, ControlOrder, NextEntry, Resolution, SignalBots, SignalOrder, SignalOutcome, SignalTally,
+    ControlAnswer, ControlOrder, Resolution, SignalBots, SignalOrder, SignalOutcome, SignalTally,
     SourceTally,
 };
 use crate::reload::{NewSettings, Standing};
@@ -23,11 +22,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::error::Error;
 
-#[derive(Debug, Default)]
-pub(crate) struct Claims(BTreeMap<OrderId, Claim>);
-
 #[derive(Debug)]
-struct Claim {
+pub(super) struct Claim {
     intent: IntentId,
     venue_id: VenueId,
     reason: String,
@@ -48,7 +44,7 @@ impl Coordinator {
                     .to_owned(),
             },
             ControlOrder::Resume => {
-                self.session.end_halt();
+                self.session.halt = None;
                 self.resume(step);
                 self.override_restrictions(step);
                 step.log_warning("resumed: drawdown peak and loss streak are reset");
@@ -72,7 +68,7 @@ impl Coordinator {
                 self.done(step)
             }
             ControlOrder::SignalNext { next, passed_over } => {
-                self.outside.expect(next, passed_over);
+                (self.outside.tally.next, self.outside.tally.passed_over) = (next, passed_over);
                 self.done(step)
             }
             ControlOrder::Resolve { intent, resolution: Resolution::Adopt(venue_id), reason } => {
@@ -82,7 +78,7 @@ impl Coordinator {
                 ControlAnswer::Refused { problem: format!("unknown trade #{intent}") }
             }
             ControlOrder::Resolve { intent, resolution: Resolution::NotOpened, reason } => {
-                self.end_doubt(intent, &PersonsVerdict::NotOpened, &reason, step)
+                self.end_doubt(intent, None, &reason, step)
             }
             ControlOrder::Resolve { intent, resolution: Resolution::Settled(outcome), reason } => {
                 match self.settle_by_person(intent, outcome, &reason, step) {
@@ -102,7 +98,7 @@ impl Coordinator {
 
     fn ask_named_trade(&mut self, id: OrderId, claim: Claim, step: &mut Step<'_>) {
         self.request(Ask::NamedTrade(id, claim.intent, claim.venue_id.as_str().to_owned()), step);
-        self.claims.0.insert(id, claim);
+        self.claims.insert(id, claim);
     }
 
     pub(super) fn on_named_trade(
@@ -111,7 +107,7 @@ impl Coordinator {
         answer: Result<TradeReport, BrokerError>,
         step: &mut Step<'_>,
     ) {
-        let Some(Claim { intent, venue_id, reason }) = self.claims.0.remove(&id) else { return };
+        let Some(Claim { intent, venue_id, reason }) = self.claims.remove(&id) else { return };
         let Some(terms) = self.session.terms(intent) else { return };
         let may_have_taken =
             |report: &TradeReport| self.doubts.resolver.may_have_taken(intent, report, self.uncertainty());
@@ -119,7 +115,7 @@ impl Coordinator {
         let answer = answer.map(|report| counted(report, self.session.scale()));
         let checked = check_adoption(&order, venue_id.as_str(), answer, may_have_taken);
         let answer = match checked {
-            Ok(report) => self.end_doubt(intent, &PersonsVerdict::Adopt(Box::new(report)), &reason, step),
+            Ok(report) => self.end_doubt(intent, Some(&report), &reason, step),
             Err(error) => {
                 let cause = error.source().map_or(String::new(), |cause| format!(" ({cause})"));
                 let problem = format!("{error}{cause}; nothing has changed");
@@ -135,11 +131,11 @@ impl Coordinator {
     fn end_doubt(
         &mut self,
         intent: IntentId,
-        verdict: &PersonsVerdict,
+        trade: Option<&TradeReport>,
         reason: &str,
         step: &mut Step<'_>,
     ) -> ControlAnswer {
-        match self.decide_doubt(intent, verdict, step) {
+        match self.decide_doubt(intent, trade, step) {
             Ok(()) => {
                 self.session.alarm(format!("the operator resolved trade #{intent}: {reason}"), step);
                 // The answer says how it stands after that.
@@ -163,7 +159,7 @@ impl Coordinator {
             return Err("the settings are being read already: give the order again".to_owned());
         }
         self.reloading = Some((id, by));
-        let forgotten = self.session.forgotten().all;
+        let forgotten = self.session.forgotten.all;
         let standing = Standing { forgotten, ..Standing::of(self.session.session(), self.session.book()) };
         self.request(Ask::Settings(Box::new(standing)), step);
         Ok(())
@@ -233,10 +229,6 @@ impl OutsideWatch {
 
     pub(super) fn came(&self) -> Option<&SignalTally> {
         Some(&self.tally).filter(|tally| !tally.is_empty())
-    }
-
-    pub(super) fn expect(&mut self, next: Option<NextEntry>, passed_over: Option<String>) {
-        (self.tally.next, self.tally.passed_over) = (next, passed_over);
     }
 
     fn of(&mut self, source: SignalSource) -> &mut SourceTally {

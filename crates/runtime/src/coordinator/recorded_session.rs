@@ -3,7 +3,7 @@
 use super::Coordinator;
 use super::command::{Command, Step};
 use super::doubts::Doubts;
-use super::journal_state::{JournalState, Waiting};
+use super::journal_state::JournalState;
 use super::wallet_watch::is_later;
 use crate::audit::Settling;
 use crate::notice::{Evidence, Funds};
@@ -20,25 +20,22 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, MoneyScale, Symbol};
 use std::collections::BTreeMap;
 
-/// The only entry of events to the session.
-///
-/// Inputs and outputs are recorded and passed to observers. Approved trades wait until their intent
-/// is durable.
+/// The only entry of events to the session. Inputs and outputs are recorded and passed to observers. Approved
+/// trades wait until their intent is durable.
 pub(crate) struct RecordedSession {
     session: Session,
     book: TradeBook,
     pub(crate) journal: JournalState,
-    account: Account,
-    first: IntentId,
-    halt: Option<Halt>,
+    pub(crate) account: Account,
+    pub(crate) first: IntentId,
+    pub(crate) halt: Option<Halt>,
     actions: Vec<Action>,
     began: Option<Millis>,
-    candles: u64,
-    /// Number of events other than candles.
-    news: u64,
-    tallies: BotTallies,
+    pub(crate) candles: u64,
+    pub(crate) news: u64,
+    pub(crate) tallies: BotTallies,
     expiring: BTreeMap<IntentId, Millis>,
-    forgotten: Forgotten,
+    pub(crate) forgotten: Forgotten,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -71,7 +68,7 @@ impl RecordedSession {
         (mut book, old): (TradeBook, OldIntents),
         account: Account,
         halt: Option<Halt>,
-        waiting: Waiting,
+        is_virtual: bool,
     ) -> Self {
         book.count_from_intent(session.next_intent());
         Self {
@@ -79,7 +76,7 @@ impl RecordedSession {
             tallies: BotTallies::of(session.bots().len(), old.tallies, &book),
             session,
             book,
-            journal: JournalState::new(waiting),
+            journal: JournalState::new(is_virtual),
             account,
             halt,
             actions: Vec::with_capacity(64),
@@ -147,7 +144,7 @@ impl RecordedSession {
                     if let EventKind::OutsideSignal(OutsideSignal { expires: Some(expires), .. }) = kind {
                         self.expiring.insert(approved.intent(), expires);
                     }
-                    self.journal.enqueue(approved);
+                    self.journal.outbox.push(approved);
                 }
                 Action::Refuse(refused) => {
                     handled.decided = Some(Err(refused.rule));
@@ -189,20 +186,14 @@ impl RecordedSession {
         step.alarm(text);
     }
 
-    /// Records a halt, journals its reason and logs it.
-    ///
-    /// The note precedes the halting event. After a crash in between, the last note is therefore
-    /// never that of an earlier halt.
+    /// Records, journals and logs a halt. The note precedes the halting event, so that after a crash in
+    /// between the last note is never that of an earlier halt.
     pub(crate) fn begin_halt(&mut self, reason: String, step: &mut Step<'_>) {
         let halt = Halt { at: Some(step.now), reason };
         let text = halt.to_alarm();
         self.note_alarm(&text, step);
         step.log_alarm(text);
         self.halt = Some(halt);
-    }
-
-    pub(crate) fn end_halt(&mut self) {
-        self.halt = None;
     }
 
     fn note_alarm(&mut self, text: &str, step: &mut Step<'_>) {
@@ -257,10 +248,8 @@ impl RecordedSession {
         &self.book
     }
 
-    /// Forgets intents that ended by `until`.
-    ///
-    /// Exceptions: retained ones, those with a second trade, the last settled ones for display, and
-    /// the very last.
+    /// Forgets intents that ended by `until`, except retained ones, those with a second trade, the last
+    /// settled ones for display, and the very last.
     pub(crate) fn forget(
         &mut self,
         until: Millis,
@@ -297,20 +286,8 @@ impl RecordedSession {
         old
     }
 
-    pub(crate) const fn forgotten(&self) -> Forgotten {
-        self.forgotten
-    }
-
-    pub(crate) const fn first_intent(&self) -> IntentId {
-        self.first
-    }
-
     pub(crate) fn take_book(&mut self) -> TradeBook {
         std::mem::take(&mut self.book).from_intent(self.first)
-    }
-
-    pub(crate) const fn tallies(&self) -> &BotTallies {
-        &self.tallies
     }
 
     pub(crate) const fn session(&self) -> &Session {
@@ -330,24 +307,8 @@ impl RecordedSession {
         self.session.money_scale()
     }
 
-    pub(crate) const fn account(&self) -> Account {
-        self.account
-    }
-
-    pub(crate) const fn candles(&self) -> u64 {
-        self.candles
-    }
-
-    pub(crate) const fn news(&self) -> u64 {
-        self.news
-    }
-
     pub(crate) fn halted(&self) -> Option<&String> {
         self.halt.as_ref().map(|halt| &halt.reason)
-    }
-
-    pub(crate) const fn halt(&self) -> Option<&Halt> {
-        self.halt.as_ref()
     }
 }
 
@@ -359,7 +320,6 @@ impl Reservations {
     }
 
     /// Returns the stakes of unopened intents that the event released.
-    ///
     /// They never left the wallet, so they are kept apart from the event's own change of the free balance.
     pub(crate) fn released(&self, session: &Session, book: &TradeBook) -> Money {
         if self.0.is_empty() {
@@ -376,16 +336,14 @@ impl Reservations {
 const SLACK: Millis = Millis::from_seconds(120);
 
 impl Coordinator {
-    /// Forgets intents that ended long before the list requested at `looked`.
-    ///
-    /// Intents close to a request that is in doubt, or counts as not opened, stay: they help to
-    /// tell its trade from theirs.
+    /// Forgets intents that ended long before the list requested at `looked`, unless close to a request that
+    /// is in doubt or counts as not opened: they help to tell its trade from theirs.
     pub(super) fn forget_old(&mut self, looked: Millis) {
         let Some(remembered) = remembered(&self.settings, &self.doubts) else { return };
         let least = least_remembered(&self.settings, &self.doubts);
         let (trades, doubts, slack) = (&self.trades, &self.doubts, least);
         // A difference of the wallet is explained by the trades since it last agreed with the ledger.
-        let explained_until = self.audits.wallet.explained_until();
+        let explained_until = self.audits.wallet.explained_until;
         let may_explain = |row: &IntentRow| explained_until.is_some_and(|moment| is_later(row, moment));
         let is_kept = |session: &RecordedSession, row: &IntentRow| {
             let is_searched =
@@ -405,5 +363,5 @@ fn remembered(settings: &RuntimeSettings, doubts: &Doubts) -> Option<Millis> {
 }
 
 fn least_remembered(settings: &RuntimeSettings, doubts: &Doubts) -> Millis {
-    settings.least_remembered.unwrap_or(doubts.resolver.list_lag().max(LONGEST_LIST_LAG) + SLACK)
+    settings.least_remembered.unwrap_or(doubts.resolver.lag.allowance().max(LONGEST_LIST_LAG) + SLACK)
 }

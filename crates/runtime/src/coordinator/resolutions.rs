@@ -4,10 +4,9 @@ use super::Coordinator;
 use super::agenda::{Job, Place};
 use super::believed::{between, counted};
 use super::command::{Ask, Step};
-use super::doubts::PersonsVerdict;
 use super::strangers::MAX_NAMED;
 use crate::control::describe_time;
-use crate::resolver::{Decided, Match, Resolution, compare_terms, request_time_of};
+use crate::resolver::{Match, Resolution, compare_terms, request_time_of};
 use candlewick_broker::{Balances, Reply, TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId, IntentRow, IntentState, OrderTerms};
 use candlewick_sdk::{Millis, Money};
@@ -119,7 +118,7 @@ impl Coordinator {
         self.look_at_other_accounts(&listing, step);
         let wallet = balances.and_then(|reply| self.wallet_amount(reply, step));
         let opening: Vec<IntentId> = self.requests.opening().collect();
-        let has_stood = self.audits.wallet.has_stood(now, self.doubts.resolver.list_lag());
+        let has_stood = self.audits.wallet.has_stood(now, self.doubts.resolver.lag.allowance());
         let known = (opening.as_slice(), self.uncertainty(), has_stood);
         let mut unexplained = Vec::new();
         for resolution in self.doubts.resolve(&listing, wallet, &self.session, known, now) {
@@ -202,22 +201,21 @@ impl Coordinator {
         self.events.add(now, Place::Answer(intent), EventKind::NotOpened { intent, reserved_until });
     }
 
+    /// Resolves a doubt manually: by this trade, or as not opened.
     pub(super) fn decide_doubt(
         &mut self,
         intent: IntentId,
-        verdict: &PersonsVerdict,
+        trade: Option<&TradeReport>,
         step: &mut Step<'_>,
     ) -> Result<(), String> {
-        if let PersonsVerdict::Adopt(report) = verdict {
+        if let Some(report) = trade {
             self.reinstate_for_operator(intent, report, step);
+            self.doubts.assign(intent, &report.id)?;
+            self.adopt(intent, report, step);
+            return Ok(());
         }
-        match (self.doubts.decide(intent, verdict)?, verdict) {
-            (Decided::NotOpened { reserved_until }, _) => self.not_opened(intent, reserved_until, step.now),
-            (Decided::Adopt { .. } | Decided::AdoptLate { .. }, PersonsVerdict::Adopt(report)) => {
-                self.adopt(intent, report, step);
-            }
-            (Decided::Adopt { .. } | Decided::AdoptLate { .. }, PersonsVerdict::NotOpened) => {}
-        }
+        let reserved_until = self.doubts.resolver.give_up(intent).map_err(|why| why.describe(intent))?;
+        self.not_opened(intent, reserved_until, step.now);
         Ok(())
     }
 }
@@ -244,10 +242,8 @@ impl Coordinator {
         }
     }
 
-    /// Handles a listed trade that matches rejected orders in terms and time.
-    ///
-    /// If it may be the second trade of an accepted order, it counts as that. Otherwise the orders
-    /// are in doubt again, and the resolver decides.
+    /// Handles a listed trade that matches rejected orders. If it may be the second trade of an accepted
+    /// order, it counts as that; otherwise the orders are in doubt again.
     fn on_refused_listed(
         &mut self,
         intents: &[IntentId],

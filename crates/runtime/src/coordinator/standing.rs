@@ -27,7 +27,7 @@ pub(crate) struct Told {
 
 impl Coordinator {
     fn standing(&self) -> (Phase, Option<Cow<'_, str>>) {
-        let (halted, suspended) = (self.session.halted(), self.session.journal.suspended());
+        let (halted, suspended) = (self.session.halted(), self.session.journal.suspended.as_ref());
         let phase = if self.ending.is_stopping() {
             Phase::Stopping
         } else if halted.is_some() {
@@ -57,7 +57,7 @@ impl Coordinator {
         RunState {
             phase,
             reason: reason.map(Cow::into_owned),
-            halt: self.session.halt().cloned(),
+            halt: self.session.halt.clone(),
             in_flight: self.session.in_state(IntentState::InFlight).count(),
             in_doubt: self.session.in_state(IntentState::InDoubt).collect(),
             open: self.session.in_state(IntentState::Open).count(),
@@ -111,7 +111,7 @@ impl Coordinator {
     }
 
     fn tell_blockages(&mut self, step: &mut Step<'_>) {
-        let looked = Some((self.session.news(), step.now.floor_to(Millis::MINUTE)));
+        let looked = Some((self.session.news, step.now.floor_to(Millis::MINUTE)));
         if looked == self.told.looked {
             return;
         }
@@ -169,7 +169,7 @@ impl Coordinator {
             day_profit: ledger.day_profit(),
             unsettled,
             settled,
-            bots: BotOverview::of_all(session.verdicts(), self.session.tallies()),
+            bots: BotOverview::of_all(session.verdicts(), &self.session.tallies),
             refused: book.refused(),
             limits: session.limit_use(now),
         }

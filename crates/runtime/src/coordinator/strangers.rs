@@ -86,14 +86,13 @@ impl Coordinator {
     }
 
     /// Reports foreign trades that were open before the run, once.
-    ///
     /// Uses the first complete list that arrives while no intent is pending or in doubt.
     pub(super) fn look_at_open_trades(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         if self.strangers.has_begun || self.session.has_unclear_intent() {
             return;
         }
         self.strangers.has_begun = true;
-        let (ours, uncertainty) = (self.session.account(), self.uncertainty());
+        let (ours, uncertainty) = (self.session.account, self.uncertainty());
         let refused = self.doubts.refused(&self.session, step.now);
         let is_anothers = |report: &&TradeReport| {
             report.progress == Progress::Running
@@ -102,7 +101,7 @@ impl Coordinator {
                 && report.account.is_none_or(|account| account == ours)
                 && report.close_time.is_some_and(|close| close > step.now)
                 && !self.doubts.is_claimed(&report.id)
-                && !self.doubts.resolver.is_reported(&report.id)
+                && !self.doubts.resolver.reported.contains(&report.id)
                 // What was taken as not opened may appear late.
                 && self.doubts.resolver.asked_for_elsewhere(report, (&refused, uncertainty)).is_none()
         };
@@ -187,7 +186,6 @@ impl Coordinator {
     }
 
     /// Handles a possible second trade of an answered request, which halts even if already reported.
-    ///
     /// A finished trade that the ledger already contains was booked as unexplained money.
     pub(super) fn on_second_trade(
         &mut self,
@@ -216,10 +214,9 @@ impl Coordinator {
     }
 
     /// Reports trades of another account that match an intent in doubt.
-    ///
     /// This may be real money instead of demo. No ledger here contains it, so the operator must know.
     pub(super) fn look_at_other_accounts(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
-        let ours = self.session.account();
+        let ours = self.session.account;
         let refused = self.doubts.refused(&self.session, step.now);
         let known = (refused.as_slice(), self.uncertainty());
         for report in &listing.trades {
@@ -239,7 +236,6 @@ impl Coordinator {
     }
 
     /// Halts if trades outnumber requests, or a trade may belong to a rejected order.
-    ///
     /// Whichever is adopted, one is too many.
     pub(super) fn halt_at_contested_trade(&mut self, intent: IntentId, why: &Why, step: &mut Step<'_>) {
         let text = format!("trade #{intent} was ordered once: {why}");

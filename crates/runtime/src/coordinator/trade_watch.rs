@@ -1,5 +1,4 @@
 //! Accepted trades until they are final: requests, settlements, and trades that the venue no longer has.
-//!
 //! The result of a missing trade is never guessed: the operator has to enter it.
 
 use super::Coordinator;
@@ -33,7 +32,6 @@ pub(crate) struct OpenTrade {
     pub(super) watch: Watching,
 }
 
-/// What the requests for a trade have shown so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Watching {
     asked: usize,
@@ -154,7 +152,6 @@ impl OpenTrade {
     }
 
     /// Returns the allowed correction of the open time.
-    ///
     /// A trade that opens with the next candle may first be reported with its request time.
     fn open_correction(&self) -> Millis {
         let lasts = self.open_time.map_or(Millis::ZERO, |open| self.assumed_close - open);
@@ -169,7 +166,6 @@ impl OpenTrade {
 }
 
 /// Returns the settlement in a report, `None` while end or profit are unknown.
-///
 /// An unknown result never counts as a win or loss.
 pub(crate) fn settlement_of(
     report: &TradeReport,
@@ -248,7 +244,6 @@ impl TradeWatch {
     }
 
     /// Records a list and returns the trades newly considered missing.
-    ///
     /// A list says nothing about trades that may be absent due to its `lag`.
     fn take_listing(&mut self, listing: &TradeListing, lag: Millis, patience: Millis) -> Vec<IntentId> {
         let is_whole = listing.is_complete && listing.ended_early.is_none();
@@ -278,7 +273,7 @@ impl Coordinator {
 
     pub(super) fn look_for_missing(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let patience = Millis::from_seconds(self.settings.missing_trade_s.into());
-        for intent in self.trades.take_listing(listing, self.doubts.resolver.list_lag(), patience) {
+        for intent in self.trades.take_listing(listing, self.doubts.resolver.lag.allowance(), patience) {
             let Some(text) = self.trades.find(intent).and_then(|trade| describe(intent, trade)) else {
                 continue;
             };

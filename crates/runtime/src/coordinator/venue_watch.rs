@@ -5,6 +5,7 @@ use super::agenda::Job;
 use super::command::{Answer, Step};
 use crate::audit::WalletState;
 use crate::control::{ApiState, RunState, VenueApi, VenueHealth, describe_late, silence};
+use crate::notice::Question;
 use candlewick_broker::{BrokerError, Identity, OpenOutcome, Reply};
 use candlewick_engine::Control;
 use candlewick_sdk::Millis;
@@ -105,7 +106,7 @@ impl Coordinator {
     }
 
     pub(super) fn continue_opens(&mut self, step: &mut Step<'_>) {
-        let is_journalled = self.session.journal.suspended().is_none();
+        let is_journalled = self.session.journal.suspended.is_none();
         let may_open = is_journalled && self.token_refused.is_none() && !self.venue.bars_account();
         if may_open && !self.ending.is_stopping() {
             self.control(Control::Continue, step);
@@ -146,8 +147,8 @@ impl Coordinator {
     pub(super) fn troubles(&self, now: Millis) -> Vec<String> {
         let user = &self.venue.restrictions;
         let user = (!user.is_empty()).then(|| format!("the account is {}", user.join(", ")));
-        let is_below_zero = self.audits.wallet.state() == WalletState::BelowZero;
-        let wallet = is_below_zero.then(|| format!("the {} wallet is below zero", self.session.account()));
+        let is_below_zero = self.audits.wallet.state == WalletState::BelowZero;
+        let wallet = is_below_zero.then(|| format!("the {} wallet is below zero", self.session.account));
         let late: Vec<_> = self.market.late_series().map(|(_, late)| late).collect();
         let missing = self.missing_trades();
         silence(|api| self.is_silent(api, now))
@@ -166,19 +167,10 @@ impl Coordinator {
     }
 }
 
-const fn api_of(answer: &Answer) -> Option<VenueApi> {
-    Some(match answer {
-        Answer::Candles(..) | Answer::Price(..) | Answer::SettlementPrice(_) | Answer::Subscription(..) => {
-            VenueApi::Prices
-        }
-        Answer::Trade(..)
-        | Answer::NamedTrade(..)
-        | Answer::Trades(_)
-        | Answer::BalancesAfterTrades(_)
-        | Answer::Balances(_)
-        | Answer::User(_)
-        | Answer::Open(..) => VenueApi::Trading,
-        Answer::Settings(_) => return None,
+fn api_of(answer: &Answer) -> Option<VenueApi> {
+    Some(match Question::of(answer.id())? {
+        Question::Candles | Question::Price => VenueApi::Prices,
+        Question::Trades | Question::Account | Question::Open => VenueApi::Trading,
     })
 }
 

@@ -5,7 +5,7 @@ use super::agenda::{Job, Place};
 use super::command::{Ask, RequestId, Step};
 use super::ending::WalletDifference;
 use crate::audit::{
-    APART, Audit, BonusWallets, Finding, NameCheck, Reading, UnderWayMoney, WalletReading, WalletState,
+    APART, Audit, BonusWallets, Finding, NameCheck, Reading, UnderWayMoney, WalletReading, WalletState, size,
 };
 use candlewick_broker::{Account, Balances, BrokerError, Reply};
 use candlewick_engine::{Control, EventKind, IntentRow, IntentState};
@@ -53,13 +53,13 @@ struct WalletRead {
 
 impl Coordinator {
     pub(super) fn first_wallet(&self) -> Option<Money> {
-        let balance = self.wallet.first.as_ref()?.value.of(self.session.account())?;
+        let balance = self.wallet.first.as_ref()?.value.of(self.session.account)?;
         self.session.money(balance)
     }
 
     pub(super) fn read_first_wallet(&mut self, step: &mut Step<'_>) {
         let difference = self.session.ledger().difference();
-        self.audits.wallet.begin(difference);
+        self.audits.wallet.confirmed = difference;
         self.wallet.changed = (difference != Money::ZERO).then_some(step.now - self.wallet_patience());
         let Some(reply) = self.wallet.first.take() else { return };
         if let Some(read) = self.wallet_read(&reply, step) {
@@ -76,7 +76,7 @@ impl Coordinator {
         let is_last = matches!(self.wallet.ending, LastReading::Until(_));
         match answer {
             Ok(reply) => {
-                let balance = reply.value.of(self.session.account());
+                let balance = reply.value.of(self.session.account);
                 self.check_wallet(balance.and_then(|balance| self.session.money(balance)), step);
                 if let Some(read) = self.wallet_read(&reply, step) {
                     // A last reading that agrees is no news for the journal.
@@ -107,7 +107,7 @@ impl Coordinator {
     }
 
     fn wallet_read(&mut self, reply: &Reply<Balances>, step: &mut Step<'_>) -> Option<WalletRead> {
-        let (account, balances) = (self.session.account(), &reply.value);
+        let (account, balances) = (self.session.account, &reply.value);
         let wallet = balances.of(account).and_then(|balance| self.session.money(balance))?;
         match self.audits.wallet.check_names(&balances.wallets_of(account)) {
             NameCheck::Known => {}
@@ -137,7 +137,7 @@ impl Coordinator {
             Some(_) => WalletState::Sound,
         };
         if self.audits.wallet.has_new_trouble(state) {
-            let account = self.session.account();
+            let account = self.session.account;
             let text = match amount {
                 None => describe_missing(account),
                 Some(amount) => {
@@ -150,14 +150,14 @@ impl Coordinator {
 
     pub(super) fn missing_wallet(&self) -> Option<String> {
         let is_missing =
-            self.audits.wallet.state() == WalletState::Missing && self.settings.wallet_every_s > 0;
-        is_missing.then(|| describe_missing(self.session.account()))
+            self.audits.wallet.state == WalletState::Missing && self.settings.wallet_every_s > 0;
+        is_missing.then(|| describe_missing(self.session.account))
     }
 
     pub(super) fn unread_wallet(&self) -> Option<String> {
         let is_compared = self.settings.wallet_every_s > 0 && self.token_refused.is_none();
         let is_over = matches!(self.wallet.ending, LastReading::Done);
-        let account = self.session.account();
+        let account = self.session.account;
         (is_compared && is_over && self.has_unread_trades()).then(|| {
             format!(
                 "the {account} wallet could not be read after the last trades: what it holds is not known"
@@ -200,13 +200,13 @@ impl Coordinator {
             is_last,
         };
         let is_new = !self.audits.wallet.has_suspect();
-        let bonus = self.audits.wallet.bonus();
+        let bonus = self.audits.wallet.bonus;
         let result = self.audits.wallet.read(&reading);
         self.note_bonus(bonus, step);
         let is_settled = match result {
             WalletReading::Agrees => {
-                self.record_difference(self.audits.wallet.confirmed(), step);
-                let is_exact = reading.wallet == reading.free + self.audits.wallet.confirmed();
+                self.record_difference(self.audits.wallet.confirmed, step);
+                let is_exact = reading.wallet == reading.free + self.audits.wallet.confirmed;
                 is_exact && !self.audits.wallet.may_hide_changes(&reading) || is_last
             }
             WalletReading::Differs { difference } => {
@@ -229,7 +229,7 @@ impl Coordinator {
                 }
                 if is_ending && !may_be_of_trades {
                     self.wallet.unbooked = change;
-                    self.record_difference(self.audits.wallet.confirmed(), step);
+                    self.record_difference(self.audits.wallet.confirmed, step);
                 } else {
                     self.confirm_difference(change, may_be_of_trades, step);
                 }
@@ -249,7 +249,7 @@ impl Coordinator {
     }
 
     fn note_bonus(&mut self, before: BonusWallets, step: &mut Step<'_>) {
-        let bonus = self.audits.wallet.bonus();
+        let bonus = self.audits.wallet.bonus;
         if bonus != before {
             self.session.journal.note(serde_json::json!({ "bonus_wallets": bonus }).to_string(), step);
         }
@@ -257,7 +257,7 @@ impl Coordinator {
 
     /// Returns the maximum delay of the wallet. It may follow a lagging list and lag itself.
     fn wallet_patience(&self) -> Millis {
-        Millis::from_seconds(60) + self.doubts.resolver.list_lag() * 2
+        Millis::from_seconds(60) + self.doubts.resolver.lag.allowance() * 2
     }
 
     fn under_way_money(&self, now: Millis) -> UnderWayMoney {
@@ -294,13 +294,9 @@ impl Coordinator {
         if self.session.session().reserved().next().is_some() || self.contradictions.is_pending() {
             unknown += largest + largest;
         }
-        money.unknown = self.largest_return(unknown);
-        money
-    }
-
-    fn largest_return(&self, stakes: Money) -> Money {
         let percent = 100 + i64::from(self.settings.max_payout_percent);
-        Money::from_minor(stakes.minor().saturating_mul(percent) / 100)
+        money.unknown = Money::from_minor(unknown.minor().saturating_mul(percent) / 100);
+        money
     }
 
     pub(super) fn awaits_last_wallet(&mut self, step: &mut Step<'_>) -> bool {
@@ -359,12 +355,12 @@ impl Coordinator {
             self.wallet.changed = Some(step.now);
             if !may_be_of_trades {
                 self.wallet.from_outside += change;
-            } else if !self.is_too_large(self.audits.wallet.confirmed()) {
+            } else if !self.is_too_large(self.audits.wallet.confirmed) {
                 self.wallet.from_outside = Money::ZERO;
             } else if is_too_large && change.is_positive() {
                 self.wallet.from_outside += change;
             }
-            self.record_difference(self.audits.wallet.confirmed(), step);
+            self.record_difference(self.audits.wallet.confirmed, step);
             self.name_difference(is_too_large, step);
             return;
         }
@@ -393,7 +389,7 @@ impl Coordinator {
 
     fn book_movement(&mut self, change: Money, step: &mut Step<'_>) {
         self.handle(step.now, EventKind::Deposit { amount: change }, step);
-        self.record_difference(self.audits.wallet.confirmed(), step);
+        self.record_difference(self.audits.wallet.confirmed, step);
         let (verb, size) = if change.is_positive() { ("came into", change) } else { ("left", -change) };
         let text =
             format!("{} {verb} the wallet, and no trade explains it", self.session.scale().format(size));
@@ -401,10 +397,10 @@ impl Coordinator {
     }
 
     fn name_difference(&mut self, is_too_large: bool, step: &mut Step<'_>) {
-        let difference = self.audits.wallet.confirmed();
+        let difference = self.audits.wallet.confirmed;
         if difference == Money::ZERO {
             if let Some((alarm, _)) = self.wallet.named.take() {
-                let account = self.session.account();
+                let account = self.session.account;
                 step.note(format!("the {account} wallet holds what the trades explain again"), vec![alarm]);
             }
             return;
@@ -430,7 +426,7 @@ impl Coordinator {
     }
 
     pub(super) fn describe_difference(&self, difference: Money) -> String {
-        let (account, scale) = (self.session.account(), self.session.scale());
+        let (account, scale) = (self.session.account, self.session.scale());
         let word = if difference.is_positive() { "more" } else { "less" };
         let text = format!(
             "the {account} wallet holds {} {word} than the trades explain",
@@ -443,7 +439,7 @@ impl Coordinator {
     }
 
     fn cause_of(&self, difference: Money) -> Option<String> {
-        let since = self.audits.wallet.explained_until()?;
+        let since = self.audits.wallet.explained_until?;
         let rows = || self.session.book().rows().iter();
         let settled = |outcomes: &'static [Outcome]| {
             let is_one = move |row: &&IntentRow| {
@@ -498,12 +494,10 @@ impl Coordinator {
         percent > 0.0 && size(change) > equity.scaled_down(percent / 100.0)
     }
 
-    /// Resumes the run and accepts the current wallets.
-    ///
-    /// A difference that halted the run, or that has lasted longer than lag can, is booked. Others
-    /// remain. So does one last estimated before other wallets were shown: trades may have been in flight.
+    /// Resumes the run and accepts the current wallets. A difference that halted the run, or lasted longer
+    /// than lag can, is booked. Others remain, as does one last estimated before other wallets were shown.
     pub(super) fn resume(&mut self, step: &mut Step<'_>) {
-        let difference = self.audits.wallet.confirmed();
+        let difference = self.audits.wallet.confirmed;
         let is_compared = self.wallet.other.is_none();
         let has_lasted =
             is_compared && self.wallet.changed.is_some_and(|at| step.now - at >= self.wallet_patience());
@@ -517,7 +511,7 @@ impl Coordinator {
             self.handle(step.now, EventKind::Deposit { amount: from_outside }, step);
         }
         // The Session books what it knows of, which one reading may have changed.
-        let accepted = if is_accepted { self.audits.wallet.confirmed() } else { Money::ZERO };
+        let accepted = if is_accepted { self.audits.wallet.confirmed } else { Money::ZERO };
         self.record_difference(accepted, step);
         if is_accepted {
             self.audits.wallet.accept();
@@ -528,14 +522,14 @@ impl Coordinator {
             }
         }
         if self.wallet.other.take().is_some() {
-            self.audits.wallet.forget_names();
+            self.audits.wallet.names = None;
         }
         self.control(Control::Resume, step);
-        self.record_difference(self.audits.wallet.confirmed(), step);
+        self.record_difference(self.audits.wallet.confirmed, step);
     }
 
     pub(super) fn wallet_troubles(&self) -> impl Iterator<Item = String> {
-        let difference = self.audits.wallet.confirmed();
+        let difference = self.audits.wallet.confirmed;
         let difference = (difference != Money::ZERO).then(|| self.describe_difference(difference));
         difference.into_iter().chain(self.wallet.other.clone())
     }
@@ -550,8 +544,4 @@ enum Part {
     Whole,
     Profit,
     Stake,
-}
-
-fn size(amount: Money) -> Money {
-    amount.max(-amount)
 }

@@ -30,9 +30,10 @@ struct Wanted {
     for_longer: u32,
 }
 
-pub(crate) enum Warmed {
-    Asking,
-    Series { id: SeriesId, candles: Vec<Candle>, watch: CandleWatch },
+pub(crate) struct Warmed {
+    pub(crate) id: SeriesId,
+    pub(crate) candles: Vec<Candle>,
+    pub(crate) watch: CandleWatch,
 }
 
 impl WarmUp {
@@ -59,10 +60,8 @@ impl WarmUp {
         Some(*id)
     }
 
-    /// Handles past candles; extends the window until it holds enough.
-    ///
-    /// Gaps such as weekends reduce the number of candles, and each missing candle invalidates the
-    /// longer candles around it.
+    /// Handles past candles; extends the window until it holds enough. Gaps such as weekends reduce their
+    /// number, and each missing candle invalidates the longer candles around it.
     pub(crate) fn on_candles(&mut self, candles: Candles, session: &Session) -> Option<Warmed> {
         let wanted = self.waiting.front_mut()?;
         wanted.windows += 1;
@@ -74,7 +73,7 @@ impl WarmUp {
             wanted.windows < MAX_WINDOWS && !(is_for_longer && wanted.for_longer > MAX_WINDOWS_FOR_LONGER);
         if history.is_none() && may_grow {
             wanted.bars *= 3;
-            return Some(Warmed::Asking);
+            return None;
         }
         let Wanted { id, series, .. } = self.waiting.pop_front()?;
         let count = history.unwrap_or(candles.len());
@@ -83,7 +82,7 @@ impl WarmUp {
             .map_or(self.began.floor_to(series.interval.length()), |last| last.close_time(series.interval));
         let watch = CandleWatch::new(series.interval, known, self.began, self.first_ask, self.quick_repeats);
         let skipped = candles.len().saturating_sub(count);
-        Some(Warmed::Series { id, candles: candles.into_iter().skip(skipped).collect(), watch })
+        Some(Warmed { id, candles: candles.into_iter().skip(skipped).collect(), watch })
     }
 
     pub(crate) fn failure(&self, source: BrokerError) -> RuntimeError {

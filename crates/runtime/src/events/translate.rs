@@ -209,7 +209,6 @@ impl Names {
         })
     }
 
-    /// Translates events of the wallet, the clock and the run.
     fn run_event(&self, kind: &EventKind, funds: Funds) -> Option<RunEvent> {
         let money = |money| self.scale.to_f64(money);
         match kind {

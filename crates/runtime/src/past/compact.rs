@@ -3,6 +3,7 @@
 use super::fold::JournalFold;
 use super::{damaged, read_header};
 use crate::RuntimeError;
+use crate::error::Result;
 use candlewick_engine::SessionSettings;
 use candlewick_journal::{
     Compaction, Head, Holder, IntentRows as _, JournalUrl, ProjectionEnd, Projector, Reader, Store, Verified,
@@ -12,14 +13,9 @@ use candlewick_sdk::Millis;
 use std::path::Path;
 
 /// Copies an idle journal without the candles and polls older than `keep` at its end; see [`compact`].
-///
-/// A start from the copy must restore the same money, intents, limits, stakes and verdicts. This is
-/// tested before the copy gets its name, and its tables are built.
-pub async fn compact_journal(
-    url: &JournalUrl,
-    to: &Path,
-    keep: Millis,
-) -> Result<(Compaction, Verified), RuntimeError> {
+/// A start from the copy must restore the same money, intents, limits, stakes and verdicts. This is tested
+/// before the copy gets its name, and its tables are built.
+pub async fn compact_journal(url: &JournalUrl, to: &Path, keep: Millis) -> Result<(Compaction, Verified)> {
     let mut source = Reader::open(url).await?;
     let copy = compact(url, to, keep).await?;
     if let Some(settings) = last_settings(&mut source).await? {
@@ -37,7 +33,7 @@ pub async fn compact_journal(
     Ok(made)
 }
 
-async fn comes_to(reader: &mut Reader, settings: &SessionSettings) -> Result<Vec<String>, RuntimeError> {
+async fn comes_to(reader: &mut Reader, settings: &SessionSettings) -> Result<Vec<String>> {
     let (session, past, _) = JournalFold::read(reader, settings, 0).await?.into_parts();
     let unreadable = |error: serde_json::Error| damaged(0, &error.to_string());
     let mut all = vec![serde_json::to_string(&session.snapshot()).map_err(unreadable)?];
@@ -63,11 +59,7 @@ pub struct Projected {
 }
 
 /// Brings the tables of a journal up to its last entry. Locks the journal, so no bot may write it.
-pub async fn project_journal(
-    url: &JournalUrl,
-    holder: &Holder,
-    projection: Projection,
-) -> Result<Projected, RuntimeError> {
+pub async fn project_journal(url: &JournalUrl, holder: &Holder, projection: Projection) -> Result<Projected> {
     // None is made where there is none.
     let mut reader = Reader::open(url).await?;
     let mut store = Store::open(url, holder).await?;
@@ -78,11 +70,7 @@ pub async fn project_journal(
     projected
 }
 
-async fn project(
-    reader: &mut Reader,
-    store: &mut Store,
-    projection: Projection,
-) -> Result<Projected, RuntimeError> {
+async fn project(reader: &mut Reader, store: &mut Store, projection: Projection) -> Result<Projected> {
     let settings = last_settings(reader).await?.ok_or_else(|| damaged(0, "the journal has no run yet"))?;
     let (_, past, _) = JournalFold::read(reader, &settings, 0).await?.into_parts();
     let mut projector = match projection {
@@ -96,7 +84,7 @@ async fn project(
     }
 }
 
-async fn last_settings(reader: &mut Reader) -> Result<Option<SessionSettings>, RuntimeError> {
+async fn last_settings(reader: &mut Reader) -> Result<Option<SessionSettings>> {
     let Some(header) = reader.last_run_header().await? else { return Ok(None) };
     let session = read_header(header.seq, &header.line)?.settings.get("session").cloned();
     let settings = serde_json::from_value(session.unwrap_or_default());

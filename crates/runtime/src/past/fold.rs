@@ -4,7 +4,8 @@ use super::old_intents::{Kept, Leaving};
 use super::pieces::{Before, Pieces, Restored, Unusable};
 use super::snapshot::{Fingerprints, PART, Written, settings_of};
 use super::{OldTrade, Past};
-use crate::{RuntimeError, least_remembered};
+use crate::error::Result;
+use crate::least_remembered;
 use candlewick_engine::{
     BotVerdict, EngineError, IntentId, JournalDecoder, Session, SessionNames, SessionSettings,
 };
@@ -17,7 +18,6 @@ use std::collections::BTreeSet;
 const PAGE: u32 = 5_000;
 
 /// State that a run with these settings would restore from the journal.
-///
 /// This is its only owner: starts and snapshots take session and past from here.
 pub struct JournalFold {
     session: Session,
@@ -57,29 +57,21 @@ impl JournalFold {
         Ok(Self::of_restored(restored, (fingerprint, every), 0))
     }
 
-    /// Folds a whole journal.
-    ///
-    /// Starts at the last snapshot if it was verified and fits these settings, otherwise at the
-    /// first line. Every line read is verified.
-    pub async fn read(
-        reader: &mut Reader,
-        settings: &SessionSettings,
-        every: u64,
-    ) -> Result<Self, RuntimeError> {
+    /// Folds a whole journal. Starts at the last snapshot if it was verified and fits these settings,
+    /// otherwise at the first line. Every line read is verified.
+    pub async fn read(reader: &mut Reader, settings: &SessionSettings, every: u64) -> Result<Self> {
         Box::pin(Self::read_watched(reader, settings, every, None, &mut |_| {})).await
     }
 
-    /// Like [`JournalFold::read`], reports the progress of a complete read.
-    ///
-    /// Intents beyond the retention time stay in the journal ([`Past::left_in_journal`]) if
-    /// snapshot and tables contain them.
+    /// Like [`JournalFold::read`], with progress. Intents beyond the retention time stay in the journal
+    /// ([`Past::left_in_journal`]) if snapshot and tables contain them.
     pub async fn read_watched(
         reader: &mut Reader,
         settings: &SessionSettings,
         every: u64,
         remember: Option<Millis>,
         watch: &mut ReadingWatcher<'_>,
-    ) -> Result<Self, RuntimeError> {
+    ) -> Result<Self> {
         let leaving = match remember {
             Some(remember) => Leaving::of(reader, remember, settings.bots.len()).await?,
             None => None,
@@ -88,22 +80,18 @@ impl JournalFold {
     }
 
     /// Like [`JournalFold::read`], but keeps only the rows of old intents ([`Past::old_rows`]).
-    pub async fn read_rows(reader: &mut Reader, settings: &SessionSettings) -> Result<Self, RuntimeError> {
+    pub async fn read_rows(reader: &mut Reader, settings: &SessionSettings) -> Result<Self> {
         let leaving = Self::leaving(reader, settings, Kept::Rows).await?;
         Box::pin(Self::read_leaving(reader, settings, 0, leaving, &mut |_| {})).await
     }
 
     /// Like [`JournalFold::read`], with only statistics of old intents ([`Past::take_old_trades`]).
-    pub async fn read_trades(reader: &mut Reader, settings: &SessionSettings) -> Result<Self, RuntimeError> {
+    pub async fn read_trades(reader: &mut Reader, settings: &SessionSettings) -> Result<Self> {
         let leaving = Self::leaving(reader, settings, Kept::Trades).await?;
         Box::pin(Self::read_leaving(reader, settings, 0, leaving, &mut |_| {})).await
     }
 
-    async fn leaving(
-        reader: &mut Reader,
-        settings: &SessionSettings,
-        kept: Kept,
-    ) -> Result<Option<Leaving>, RuntimeError> {
+    async fn leaving(reader: &mut Reader, settings: &SessionSettings, kept: Kept) -> Result<Option<Leaving>> {
         let leaving = Leaving::of(reader, Millis::ZERO, settings.bots.len()).await?;
         Ok(leaving.map(|leaving| leaving.with_kept(kept)))
     }
@@ -114,7 +102,7 @@ impl JournalFold {
         every: u64,
         leaving: Option<Leaving>,
         watch: &mut ReadingWatcher<'_>,
-    ) -> Result<Self, RuntimeError> {
+    ) -> Result<Self> {
         let of_snapshot = Self::from_last_snapshot(reader, settings, leaving, every);
         let notice = match Box::pin(of_snapshot).await? {
             Ok(Some(mut fold)) => {
@@ -145,10 +133,7 @@ impl JournalFold {
     }
 
     /// Like [`JournalFold::read_trades`], from the last snapshot only; `None` if there is no usable one.
-    pub async fn read_recent(
-        reader: &mut Reader,
-        settings: &SessionSettings,
-    ) -> Result<Option<Self>, RuntimeError> {
+    pub async fn read_recent(reader: &mut Reader, settings: &SessionSettings) -> Result<Option<Self>> {
         let leaving = Self::leaving(reader, settings, Kept::Trades).await?;
         let of_snapshot = Self::from_last_snapshot(reader, settings, leaving, 0);
         let mut fold = Box::pin(of_snapshot).await?.unwrap_or(None);
@@ -163,7 +148,7 @@ impl JournalFold {
         settings: &SessionSettings,
         leaving: Option<Leaving>,
         every: u64,
-    ) -> Result<Result<Option<Self>, (u64, Unusable)>, RuntimeError> {
+    ) -> Result<Result<Option<Self>, (u64, Unusable)>> {
         let fingerprints = Fingerprints::of(settings)?;
         let Some(last) = reader.last_snapshot().await? else { return Ok(Ok(None)) };
         let unusable = |why: Unusable| Ok(Err((last.seq, why)));
@@ -260,7 +245,6 @@ impl JournalFold {
     }
 
     /// Returns whether a correction refers to a settlement before the first folded line.
-    ///
     /// Only a fold of all lines applies it.
     pub const fn lacks_settlement(&self) -> bool {
         self.past.lacks_settlement
@@ -282,7 +266,7 @@ impl JournalFold {
         self.past.take_old_trades()
     }
 
-    pub fn hand_over(&self, session: &mut Session) -> Result<Past, RuntimeError> {
+    pub fn hand_over(&self, session: &mut Session) -> Result<Past> {
         let restored = session.restore(self.session.snapshot());
         restored.map_err(|error| super::damaged(0, &error.to_string()))?;
         session.share_history(&self.session);
@@ -297,7 +281,7 @@ impl JournalFold {
         self.notice.as_ref()
     }
 
-    pub fn fold(&mut self, seq: u64, line: &Line) -> Result<(), RuntimeError> {
+    pub fn fold(&mut self, seq: u64, line: &Line) -> Result<()> {
         (self.read, self.last) = (self.read + 1, seq);
         self.since += u64::from(!is_snapshot(&line.body));
         self.past.take((seq, line), &mut self.decoder, &mut self.session)
@@ -315,7 +299,6 @@ impl JournalFold {
     }
 
     /// Rebuilds the piece with this body if it fits the current state, `None` otherwise.
-    ///
     /// The same pieces must precede it. The caller must check the settings.
     pub(super) fn piece_like(&mut self, body: &str) -> Option<String> {
         match self.written.end_of_part(&self.past, body) {
@@ -341,7 +324,6 @@ const MAX_CORRECTED: usize = 20_000;
 const WORTH_AT_END: u64 = 10;
 
 /// Number of unsaved parts from which a snapshot is worthwhile, however few lines were added.
-///
 /// Until then, the fold retains these intents and the next start reads their lines.
 const WORTH_PARTS: u64 = 4;
 
@@ -349,8 +331,7 @@ impl JournalFold {
     fn forget_rows(&mut self) {
         let Self { past, before, written, every, .. } = self;
         let is_recent = recent_settlements(past);
-        // Without snapshots nothing waits for one. What the last piece holds may have to be written again.
-        // The parts hold what was revised since then as it was before.
+        // The last piece may have to be written again, and its parts lack what was revised since.
         let revised = before.not_rewritten(past);
         let is_held = |intent: IntentId| {
             let is_in_parts = || written.holds_for_good(intent) && before.holds_for_good(intent);

@@ -18,6 +18,7 @@ pub use verify::{JournalCheck, SnapshotCheck, check_journal};
 use crate::RuntimeError;
 use crate::audit::{Audit, WalletAudit};
 use crate::coordinator::Reservations;
+use crate::error::Result;
 use candlewick_engine::{
     Control, Event, EventKind, Halt, Header, IntentId, IntentRow, JournalDecoder, Opened, Recorded, Session,
     TradeBook,
@@ -73,11 +74,11 @@ pub struct Past {
 }
 
 impl Past {
-    pub async fn first_header(reader: &mut Reader) -> Result<Option<Header>, RuntimeError> {
+    pub async fn first_header(reader: &mut Reader) -> Result<Option<Header>> {
         first_run(reader).await?.map(|first| read_header(first.seq, &first.line)).transpose()
     }
 
-    pub async fn first_balance(reader: &mut Reader) -> Result<Option<Decimal>, RuntimeError> {
+    pub async fn first_balance(reader: &mut Reader) -> Result<Option<Decimal>> {
         let Some(first) = first_run(reader).await? else { return Ok(None) };
         let header: Header = read_header(first.seq, &first.line)?;
         let balance = header.settings.pointer("/session/balance").cloned().unwrap_or_default();
@@ -129,7 +130,7 @@ impl Past {
         self.is_halted.then(|| self.halt.clone().unwrap_or_default())
     }
 
-    async fn find_halt(&mut self, reader: &mut Reader) -> Result<(), RuntimeError> {
+    async fn find_halt(&mut self, reader: &mut Reader) -> Result<()> {
         if !self.is_halted || self.halt.is_some() {
             return Ok(());
         }
@@ -153,7 +154,7 @@ impl Past {
         (seq, line): (u64, &Line),
         recall: &mut Option<JournalDecoder>,
         session: &mut Session,
-    ) -> Result<(), RuntimeError> {
+    ) -> Result<()> {
         if line.kind == LineKind::Run {
             self.runs = self.runs.max(line.run);
             self.began = self.began.or(Some(line.at));
@@ -259,10 +260,10 @@ impl Past {
             }
         }
         if let Some(wallets) = part_of(&note, "wallets") {
-            self.wallet.recall_names(wallets);
+            self.wallet.names = Some(wallets);
         }
         if let Some(bonus) = part_of(&note, "bonus_wallets") {
-            self.wallet.recall_bonus(bonus);
+            self.wallet.bonus = bonus;
         }
         let text = |key: &str| note.get(key).and_then(serde_json::Value::as_str);
         if let (Some(audit), Some(finding)) = (text("audit"), text("finding"))
@@ -284,7 +285,7 @@ fn part_of<T: serde::de::DeserializeOwned>(note: &serde_json::Value, key: &str) 
     note.get(key).and_then(|part| T::deserialize(part).ok())
 }
 
-fn decided(seq: u64, line: &Line) -> Result<Decided, RuntimeError> {
+fn decided(seq: u64, line: &Line) -> Result<Decided> {
     #[derive(Deserialize)]
     struct Whose {
         bot: usize,
@@ -293,7 +294,7 @@ fn decided(seq: u64, line: &Line) -> Result<Decided, RuntimeError> {
     Ok(Decided { run: line.run, seq, bot: whose.bot, at: line.received })
 }
 
-async fn first_run(reader: &mut Reader) -> Result<Option<StoredLine>, RuntimeError> {
+async fn first_run(reader: &mut Reader) -> Result<Option<StoredLine>> {
     let mut walk = reader.walk(1).await?;
     loop {
         let mut lines = walk.next().await?;
@@ -305,7 +306,7 @@ async fn first_run(reader: &mut Reader) -> Result<Option<StoredLine>, RuntimeErr
     }
 }
 
-fn read_header(seq: u64, line: &Line) -> Result<Header, RuntimeError> {
+fn read_header(seq: u64, line: &Line) -> Result<Header> {
     serde_json::from_str(&line.body).map_err(|error| damaged(seq, &error.to_string()))
 }
 

@@ -1,9 +1,10 @@
 //! Old intents that a start leaves in the journal, of which only summaries are loaded.
 
 use super::snapshot::KeptIntent;
+use crate::error::Result;
+use crate::least_remembered;
 use crate::overview::{BotTallies, SETTLED};
 use crate::resolver::{Claimed, hash_of, latest_close};
-use crate::{RuntimeError, least_remembered};
 use candlewick_engine::{BotId, EdgeRow, IntentId, IntentRow, IntentState, SymbolId};
 use candlewick_journal::Reader;
 use candlewick_sdk::{Millis, Money, Outcome, Payout, Symbol};
@@ -65,11 +66,9 @@ pub(super) struct OldFilter {
     shown: usize,
     has_last: bool,
     /// Intents of the part taken last, and whether they were left out.
-    ///
     /// The next part may contain earlier states of them.
     following: BTreeMap<IntentId, bool>,
     /// Intents that a non-adjacent later part repeats, and whether they were left out.
-    ///
     /// A finished intent may be corrected or put in doubt much later.
     again: BTreeMap<IntentId, bool>,
     kept: Kept,
@@ -91,11 +90,7 @@ impl OldIntents {
 
 impl Leaving {
     /// Returns `None` if the tables lack what would be left out.
-    pub(super) async fn of(
-        reader: &mut Reader,
-        remember: Millis,
-        bots: usize,
-    ) -> Result<Option<Self>, RuntimeError> {
+    pub(super) async fn of(reader: &mut Reader, remember: Millis, bots: usize) -> Result<Option<Self>> {
         let held_to = reader.tables_held_to().await?;
         Ok(held_to.map(|held_to| Self { held_to, remember, bots, kept: Kept::Nothing }))
     }

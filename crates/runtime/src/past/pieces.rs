@@ -5,7 +5,7 @@ use super::snapshot::{
     Fingerprints, Gain, KeptIntent, Piece, Whole, Written, format_of, is_known, other_format,
 };
 use super::{Past, read_header};
-use crate::RuntimeError;
+use crate::error::Result;
 use candlewick_engine::{
     Header, IntentId, JournalDecoder, Renumbering, Session, SessionNames, SessionSettings, SettingsBefore,
     SymbolId,
@@ -67,7 +67,7 @@ impl Before {
         reader: &mut Reader,
         last: &StoredLine,
         settings: &str,
-    ) -> Result<Result<Self, Unusable>, RuntimeError> {
+    ) -> Result<Result<Self, Unusable>> {
         let unknown = |why: &str| Ok(Err(format!("it was written under other settings, and {why}")));
         let headers = reader.run_headers().await?;
         let numbers: Vec<u64> =

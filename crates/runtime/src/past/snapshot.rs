@@ -1,8 +1,8 @@
 //! Format of the snapshots of a fold.
 
-use super::{Decided, Past};
-use crate::RuntimeError;
+use super::{Decided, Past, damaged};
 use crate::audit::WalletAudit;
+use crate::error::Result;
 use candlewick_engine::{
     BookTotals, IntentId, IntentRow, JournalDecoder, KeptRow, Renumbering, Session, SessionNames,
     SessionSettings, SessionSnapshot,
@@ -228,15 +228,8 @@ pub(super) fn link_of(body: &str) -> Result<Link, serde_json::Error> {
 }
 
 pub(super) fn settings_of(body: &str) -> Option<String> {
-    #[derive(Deserialize)]
-    struct Named {
-        settings: String,
-    }
-    #[derive(Deserialize)]
-    struct NamedPiece {
-        snapshot: Named,
-    }
-    Some(serde_json::from_str::<NamedPiece>(body).ok()?.snapshot.settings)
+    let piece: serde_json::Value = serde_json::from_str(body).ok()?;
+    Some(piece.pointer("/snapshot/settings")?.as_str()?.to_owned())
 }
 
 pub(super) fn format_of(body: &str) -> Option<u32> {
@@ -259,9 +252,8 @@ pub(super) struct Fingerprints {
 }
 
 impl Fingerprints {
-    pub(super) fn of(settings: &SessionSettings) -> Result<Self, RuntimeError> {
-        let unreadable =
-            |error: serde_json::Error| RuntimeError::UnreadableEntry { seq: 0, problem: error.to_string() };
+    pub(super) fn of(settings: &SessionSettings) -> Result<Self> {
+        let unreadable = |error: serde_json::Error| damaged(0, &error.to_string());
         let own = settings.fingerprint().map_err(unreadable)?;
         Ok(Self { own, earlier: settings.earlier_fingerprint().map_err(unreadable)? })
     }

@@ -2,8 +2,11 @@
 
 use super::{Past, read_header};
 use crate::RuntimeError;
+use crate::error::Result;
 use candlewick_engine::{IntentId, IntentState};
-use candlewick_journal::{IntentRecord, IntentRows, LineKind, RunNames, StoredLine, Tables, figures_of};
+use candlewick_journal::{
+    IntentRecord, IntentRows, LineKind, RunNames, StoredLine, Tables, figures_of, without_nul,
+};
 use candlewick_sdk::Symbol;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -27,7 +30,7 @@ impl TablesToCheck {
         Self { tables, last: BTreeMap::new(), names: BTreeMap::new(), found: TablesCheck::Absent }
     }
 
-    pub(super) fn take(&mut self, stored: &StoredLine, past: &Past) -> Result<(), RuntimeError> {
+    pub(super) fn take(&mut self, stored: &StoredLine, past: &Past) -> Result<()> {
         let Some(tables) = &self.tables else { return Ok(()) };
         match (stored.line.kind, stored.line.intent) {
             (LineKind::Event | LineKind::Action, Some(intent)) => {
@@ -74,7 +77,7 @@ impl TablesToCheck {
         past.record(*intent, *seq, self.names.get(&past.run_of(*intent)?)?)
     }
 
-    pub(super) fn end(self) -> Result<TablesCheck, RuntimeError> {
+    pub(super) fn end(self) -> Result<TablesCheck> {
         match self.tables {
             Some(tables) => Err(RuntimeError::WrongRow {
                 row: format!("of the table projection, which names entry {}", tables.up_to.seq),
@@ -154,9 +157,4 @@ fn names_of(header: &StoredLine) -> Option<RunNames> {
     let named = Named::deserialize(header.settings.get("session")?).ok()?;
     let bots = named.bots.into_iter().map(|bot| (bot.name, bot.symbol.to_string())).collect();
     Some(RunNames { bots, unit: 10_i64.checked_pow(named.money_scale.decimals())? })
-}
-
-/// Replaces NUL, which text on a database server cannot contain.
-fn without_nul(text: String) -> String {
-    if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
 }

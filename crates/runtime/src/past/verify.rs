@@ -5,6 +5,7 @@ use super::read_header;
 use super::snapshot::{Fingerprints, Written, format_of, is_known, link_of, other_format, settings_of};
 use super::tables::{TablesCheck, TablesToCheck};
 use crate::RuntimeError;
+use crate::error::Result;
 use candlewick_engine::{SessionNames, SessionSettings};
 use candlewick_journal::{Compaction, LineKind, Reader, StoredLine, Tables, Verified, is_snapshot};
 use std::collections::BTreeMap;
@@ -26,7 +27,7 @@ pub struct SnapshotCheck {
 }
 
 /// Verifies the hash chain, rebuilds each snapshot from the lines before it, and checks the tables.
-pub async fn check_journal(reader: &mut Reader) -> Result<JournalCheck, RuntimeError> {
+pub async fn check_journal(reader: &mut Reader) -> Result<JournalCheck> {
     let tables = reader.tables().await?;
     let mut checks = Checks::of(&reader.run_headers().await?, tables);
     // The chain first: what is wrong there says more than what is made of it.

@@ -16,10 +16,8 @@ pub(crate) struct Window {
     pub(crate) until: Millis,
 }
 
-/// Match between a report and an intent's order.
-///
-/// Missing fields or unknown values make a match unclear. An unclear trade is never adopted, and
-/// while it exists the intent never counts as not opened.
+/// Match between a report and an intent's order. An unclear trade, with missing fields or unknown values, is
+/// never adopted, and while it exists the intent never counts as not opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Match {
     Different,
@@ -35,7 +33,6 @@ pub(crate) fn compare(doubt: &Doubt, report: &TradeReport, window: Window) -> Ma
 }
 
 /// Returns whether the venue may have made the trade of the order with other terms.
-///
 /// Symbol, account and time match, but amount, direction or expiry differ.
 pub(crate) fn is_departure(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
     is_departure_within(doubt, report, doubt.span(uncertainty))

@@ -2,8 +2,7 @@
 
 use super::Doubt;
 use super::candidate::{Match, Window, compare, is_departure, request_time_of, says_all};
-use candlewick_broker::TradeListing;
-use candlewick_broker::TradeReport;
+use candlewick_broker::{TradeListing, TradeReport};
 use candlewick_sdk::Millis;
 use std::collections::BTreeSet;
 
@@ -71,10 +70,6 @@ impl<'a> CandidateTable<'a> {
         }
     }
 
-    pub(crate) fn departures_of(&self, intent: usize) -> BTreeSet<String> {
-        self.departures[intent].iter().map(|row| self.rows[*row].id.clone()).collect()
-    }
-
     /// Returns the only departure, if it fits no other intent and its report is complete.
     pub(crate) fn only_departure(&self, intent: usize) -> Option<usize> {
         let [row] = self.departures[intent].iter().copied().collect::<Vec<_>>()[..] else { return None };
@@ -82,17 +77,13 @@ impl<'a> CandidateTable<'a> {
         (owners == 1 && says_all(self.rows[row])).then_some(row)
     }
 
-    pub(crate) fn ids_of(&self, intent: usize) -> BTreeSet<String> {
-        self.possible[intent].iter().map(|row| self.rows[*row].id.clone()).collect()
-    }
-
     pub(crate) fn unclear_of(&self, intent: usize) -> BTreeSet<String> {
-        let rows = self.possible[intent].iter().filter(|row| !self.certain.contains(&(intent, **row)));
-        rows.map(|row| self.rows[*row].id.clone()).collect()
+        let is_unclear = |row: &&usize| !self.certain.contains(&(intent, **row));
+        self.ids(self.possible[intent].iter().filter(is_unclear))
     }
 
-    pub(crate) fn names(&self, rows: &BTreeSet<usize>) -> Vec<String> {
-        rows.iter().map(|row| self.rows[*row].id.clone()).collect()
+    pub(crate) fn ids<'b, C: FromIterator<String>>(&self, rows: impl IntoIterator<Item = &'b usize>) -> C {
+        rows.into_iter().map(|row| self.rows[*row].id.clone()).collect()
     }
 
     pub(crate) fn is_awaited(&self, group: &Group) -> bool {
@@ -132,7 +123,6 @@ impl<'a> CandidateTable<'a> {
     }
 
     /// Pairs the intents by sending time with the rows by request time.
-    ///
     /// Returns `None` if the numbers differ or a row does not match its intent in every respect.
     pub(crate) fn pairs<K: Ord>(
         &self,

@@ -13,7 +13,7 @@ pub(crate) struct Claimed {
     old: BTreeSet<u64>,
     order: VecDeque<(u64, Millis)>,
     /// End of the last trade that was dropped from the old ones.
-    unknown_until: Option<Millis>,
+    pub(crate) unknown_until: Option<Millis>,
 }
 
 impl Claimed {
@@ -55,10 +55,6 @@ impl Claimed {
             self.order.push_front((hash_of(venue_id), ended));
         }
     }
-
-    pub(crate) const fn unknown_until(&self) -> Option<Millis> {
-        self.unknown_until
-    }
 }
 
 /// Deterministic hash, equal in every process of the same build.
@@ -80,7 +76,7 @@ mod tests {
         }
         claimed.add_old("d", at(10), 2);
         assert_eq!(["a", "b", "c", "d"].map(|id| claimed.contains(id)), [false, false, true, true]);
-        assert_eq!(claimed.unknown_until(), Some(at(8)));
+        assert_eq!(claimed.unknown_until, Some(at(8)));
     }
 
     #[test]
@@ -93,14 +89,14 @@ mod tests {
         claimed.make_old("a", at(7));
         claimed.make_old("a", at(9));
         let known = |claimed: &Claimed| ["a", "b", "c", "d"].map(|id| claimed.contains(id));
-        assert_eq!((known(&claimed), claimed.unknown_until()), ([true, true, true, false], None));
+        assert_eq!((known(&claimed), claimed.unknown_until), ([true, true, true, false], None));
         assert_eq!((claimed.names(), claimed.order.len()), (2, 1), "what is old takes its hash alone");
         claimed.young.clear();
         claimed.add_old("b", at(5), 2);
         claimed.add_old("c", at(6), 2);
         assert_eq!(known(&claimed), [false, true, true, false]);
-        assert_eq!(claimed.unknown_until(), Some(at(7)));
+        assert_eq!(claimed.unknown_until, Some(at(7)));
         claimed.add_old("d", at(8), 2);
-        assert_eq!((known(&claimed), claimed.unknown_until()), ([false, false, true, true], Some(at(7))));
+        assert_eq!((known(&claimed), claimed.unknown_until), ([false, false, true, true], Some(at(7))));
     }
 }

@@ -43,10 +43,8 @@ impl Evidence<'_> {
         }
     }
 
-    /// Concludes for a group with matching trades.
-    ///
-    /// They are adopted if their number equals that of the intents and two listings showed them.
-    /// Too many escalate at once. Too few or unclear ones escalate once no more can be expected.
+    /// Concludes for a group with matching trades: adopted if they are as many as the intents and two
+    /// listings showed them. Too many escalate at once; too few or unclear ones once no more can be expected.
     fn conclude_present(&self, group: &Group) -> Conclusion {
         let is_steady = self.listing.is_complete && self.every(group, Case::is_seen_twice);
         if !is_steady || self.table.is_awaited(group) {
@@ -62,7 +60,7 @@ impl Evidence<'_> {
             return Conclusion::Adopt(pairs);
         }
         let is_due = self.every(group, |case| case.deadline(self.list_lag) <= self.listing.began);
-        let venue_ids = self.table.names(&group.rows);
+        let venue_ids = self.table.ids(&group.rows);
         if !self.table.is_certain(group) {
             ask_if(is_due, Why::UnclearTrades { venue_ids })
         } else if group.rows.len() < group.intents.len() {
@@ -73,7 +71,6 @@ impl Evidence<'_> {
     }
 
     /// Concludes if a trade of the group may belong to a refused intent.
-    ///
     /// With one trade too many, that intent is in doubt again. Otherwise the operator decides.
     fn conclude_contested(&self, group: &Group) -> Option<Conclusion> {
         let refused = (self.known.refused, self.known.uncertainty);
@@ -81,14 +78,12 @@ impl Evidence<'_> {
         if group.rows.len() > group.intents.len() {
             return Some(Conclusion::Reinstate(intents, row));
         }
-        let venue_ids = self.table.names(&group.rows);
+        let venue_ids = self.table.ids(&group.rows);
         Some(Conclusion::Ask(Why::MayBeRefused { venue_ids, intents }))
     }
 
-    /// Concludes for an intent without a matching trade.
-    ///
-    /// A departure is adopted if two listings after the deadline show it, it is the only one and no other
-    /// program trades the account. Without any, the intent is not opened if the wallet agrees.
+    /// Concludes for an intent without a matching trade. The only departure after the deadline is adopted if
+    /// no other program trades the account; without any, it is not opened if the wallet agrees.
     fn conclude_absent(&self, intent: usize) -> Conclusion {
         let case = &self.cases[intent];
         match case.stage {
@@ -100,7 +95,7 @@ impl Evidence<'_> {
         if is_absent && !departures.is_empty() {
             return match self.table.only_departure(intent).filter(|_| self.is_alone) {
                 Some(row) => Conclusion::Adopt(vec![(intent, row)]),
-                None => Conclusion::Ask(Why::OtherTrades { venue_ids: self.table.names(departures) }),
+                None => Conclusion::Ask(Why::OtherTrades { venue_ids: self.table.ids(departures) }),
             };
         }
         let is_late = case.is_late(self.list_lag, self.now);
@@ -117,10 +112,7 @@ impl Evidence<'_> {
         ask_if(is_late, why)
     }
 
-    /// Returns whether another trade with unbooked end may have been paid.
-    ///
-    /// The rules allow nothing, the stake, or the return of a win. An erroneous payment can be any
-    /// sum and may hide a missing stake.
+    /// Returns whether another trade with unbooked end may have been paid, which may hide a missing stake.
     fn has_unknown_pay(&self, intent: usize) -> bool {
         let now = self.now + self.known.uncertainty;
         let may_be_over = |doubt: &Doubt| {
@@ -138,7 +130,6 @@ impl Evidence<'_> {
     }
 
     /// Returns whether the wallet is too low to contain the stake of an intent in doubt.
-    ///
     /// This needs a stable ledger. Everything else that is unknown can only increase the wallet.
     pub(crate) fn shows_stake_taken(&self, intent: usize) -> bool {
         let doubt = &self.cases[intent].doubt;
@@ -190,7 +181,6 @@ fn ask_if(is_time: bool, why: Why) -> Conclusion {
 const MIN_TRANSIT: Millis = Millis::from_seconds(5);
 
 /// Returns whether the trade may stem from a refused request.
-///
 /// A trade without a timestamp never matches: otherwise every old trade with the same terms would.
 pub(crate) fn may_be_of_refused(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
     request_time_of(report).is_some()
@@ -204,7 +194,6 @@ fn window_of(doubt: &Doubt, uncertainty: Millis) -> Window {
 
 impl Resolver {
     /// Returns the refused intents that may own a trade without an intent in doubt.
-    ///
     /// Departures from the order count only while no other program is known to trade on the account.
     pub(super) fn refused_owners(
         &self,
@@ -241,14 +230,13 @@ fn rivals(
     Some((intents.into_iter().collect(), row))
 }
 
-/// Limit of possible sums above which the wallet proves nothing.
-const MAX_SUMS: usize = 4_096;
+/// Limit of possible sums above which the wallet proves nothing, and any amount counts as explained.
+pub(crate) const MAX_SUMS: usize = 4_096;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WalletView {
     pub(crate) balance: Money,
     /// Expected balance if all intents in doubt, in flight or reserved were opened.
-    ///
     /// This is the ledger's free balance, which excludes all their stakes.
     pub(crate) explained_without_doubts: Money,
 }
@@ -265,10 +253,8 @@ impl WalletView {
         self.balance - self.explained_without_doubts
     }
 
-    /// Returns whether the balance proves that no trade was opened for this stake.
-    ///
-    /// The balance must match to the cent if the intent was not opened, and must not match if it
-    /// was, whatever happened to the others.
+    /// Returns whether the balance proves that no trade was opened for this stake: it must match to the cent
+    /// if so, and must not match otherwise, whatever happened to the others.
     fn proves_not_opened(&self, stake: Money, others: &Reserved) -> bool {
         let rest = self.surplus() - others.held;
         sums_of(&others.unknown).is_some_and(|sums| {
@@ -277,15 +263,19 @@ impl WalletView {
     }
 }
 
-/// Returns the distinct subset sums in ascending order, `None` above `MAX_SUMS`.
+/// Returns the distinct subset sums in ascending order, `None` above [`MAX_SUMS`].
 pub(crate) fn sums_of(amounts: &[Money]) -> Option<Vec<Money>> {
+    sums_of_choices(amounts.iter().map(std::slice::from_ref))
+}
+
+/// Like [`sums_of`], with at most one amount of each choice.
+pub(crate) fn sums_of_choices<'a>(choices: impl Iterator<Item = &'a [Money]>) -> Option<Vec<Money>> {
     let mut sums = vec![Money::ZERO];
-    for amount in amounts {
-        for place in 0..sums.len() {
-            sums.push(sums[place] + *amount);
-        }
-        // Two ascending runs, one after the other: a merge.
-        sums.sort();
+    for choice in choices {
+        let more: Vec<Money> =
+            choice.iter().flat_map(|amount| sums.iter().map(move |sum| *sum + *amount)).collect();
+        sums.extend(more);
+        sums.sort_unstable();
         sums.dedup();
         if sums.len() > MAX_SUMS {
             return None;

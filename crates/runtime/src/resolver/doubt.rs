@@ -4,17 +4,13 @@ use super::candidate::Window;
 use candlewick_broker::{OpenOrder, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{CloseType, ExpirationType, Expiry, Millis, Money, MoneyScale};
-use std::fmt;
 
 /// Period after the end of a request in which the venue may still accept it from a queue.
 pub(super) const ARRIVES_WITHIN: Millis = Millis::from_seconds(30);
 /// Tolerance for request times before sending, beyond the clock's uncertainty.
 pub(super) const STAMP_SLACK: Millis = Millis::SECOND;
 
-/// Returns the latest close of a trade whose request ended at `ended`.
-///
-/// It assumes an opening 30 s later, with the next candle. The stake stays reserved until then plus
-/// the list lag, even if the operator declares the intent not opened.
+/// Returns the latest close for a request that ended at `ended`: opened 30 s later, with the next candle.
 pub fn latest_close(ended: Millis, close_type: CloseType) -> Millis {
     ended + ARRIVES_WITHIN + close_type.duration() * 2
 }
@@ -93,16 +89,12 @@ pub(crate) enum Resolution {
         intent: IntentId,
         reserved_until: Millis,
     },
-    /// Unclear. The intent stays in doubt, and the search continues.
-    ///
-    /// Reported once per intent.
+    /// Unclear. The intent stays in doubt, and the search continues. Reported once per intent.
     AskPerson {
         intent: IntentId,
         why: Why,
     },
-    /// A trade matches intents that were rejected or never sent.
-    ///
-    /// They are in doubt again and the run halts.
+    /// A trade matches intents that were rejected or never sent. They are in doubt again and the run halts.
     Reinstate {
         intents: Vec<IntentId>,
         report: Box<TradeReport>,
@@ -112,18 +104,49 @@ pub(crate) enum Resolution {
     },
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Why {
+    #[error("more trades are listed than were asked for: {}", venue_ids.join(", "))]
     TooManyTrades { venue_ids: Vec<String> },
+    #[error("fewer trades are listed than were asked for: {}", venue_ids.join(", "))]
     TooFewTrades { venue_ids: Vec<String> },
+    #[error("trades are listed that may be meant: {}", venue_ids.join(", "))]
     UnclearTrades { venue_ids: Vec<String> },
+    #[error(
+        "trade {} may as well be trade {}, which the venue had rejected or did not get: same second, amount and direction",
+        venue_ids.join(", "), numbers(intents)
+    )]
     MayBeRefused { venue_ids: Vec<String>, intents: Vec<IntentId> },
+    #[error(
+        "no such trade is listed, but others of that pair and moment that nobody is known to have asked for: {}",
+        venue_ids.join(", ")
+    )]
     OtherTrades { venue_ids: Vec<String> },
+    #[error(
+        "no such trade is listed, and {} minor units in the wallet are not explained by that", surplus.minor()
+    )]
     WalletUnexplained { surplus: Money },
+    #[error("no such trade is listed, and the wallet could not be read")]
     WalletUnknown,
+    #[error(
+        "no such trade is listed, and the wallet proves nothing while it is not known how other trades ended"
+    )]
     WalletUnsettled,
+    #[error("no such trade is listed, but the wallet has shown that its stake was taken")]
     StakeTaken,
+    #[error("the venue's trade list could not be read completely{}", shown(venue_ids))]
     ListUnsteady { venue_ids: Vec<String> },
+}
+
+fn numbers(intents: &[IntentId]) -> String {
+    intents.iter().map(|intent| format!("#{intent}")).collect::<Vec<_>>().join(", ")
+}
+
+fn shown(venue_ids: &[String]) -> String {
+    if venue_ids.is_empty() {
+        return String::new();
+    }
+    format!("; what it shows and may be meant: {}", venue_ids.join(", "))
 }
 
 impl Why {
@@ -153,71 +176,21 @@ impl Why {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Decision {
-    Adopt { venue_id: String },
-    NotOpened,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Decided {
-    Adopt { venue_id: String },
-    AdoptLate { venue_id: String },
-    NotOpened { reserved_until: Millis },
-}
-
+/// Reason why the operator cannot resolve a doubt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Undecidable {
     NotInDoubt,
     TradeTaken,
 }
 
-impl fmt::Display for Why {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Undecidable {
+    pub(crate) fn describe(self, intent: IntentId) -> String {
         match self {
-            Self::TooManyTrades { venue_ids } => {
-                write!(f, "more trades are listed than were asked for: {}", venue_ids.join(", "))
-            }
-            Self::TooFewTrades { venue_ids } => {
-                write!(f, "fewer trades are listed than were asked for: {}", venue_ids.join(", "))
-            }
-            Self::UnclearTrades { venue_ids } => {
-                write!(f, "trades are listed that may be meant: {}", venue_ids.join(", "))
-            }
-            Self::MayBeRefused { venue_ids, intents } => {
-                let names: Vec<String> = intents.iter().map(|intent| format!("#{intent}")).collect();
-                let orders = names.join(", ");
-                write!(
-                    f,
-                    "trade {} may as well be trade {orders}, which the venue had rejected or did not get: same second, \
-                     amount and direction",
-                    venue_ids.join(", ")
-                )
-            }
-            Self::OtherTrades { venue_ids } => write!(
-                f,
-                "no such trade is listed, but others of that pair and moment that nobody is known to have asked for: {}",
-                venue_ids.join(", ")
+            Self::NotInDoubt => format!("trade #{intent} is not in doubt"),
+            Self::TradeTaken => format!(
+                "that trade is another order's, or counts as a second trade of one; if the venue made no other of \
+                 trade #{intent}, `--not-opened` ends the doubt"
             ),
-            Self::WalletUnexplained { surplus } => write!(
-                f,
-                "no such trade is listed, and {} minor units in the wallet are not explained by that",
-                surplus.minor()
-            ),
-            Self::WalletUnknown => f.write_str("no such trade is listed, and the wallet could not be read"),
-            Self::StakeTaken => {
-                f.write_str("no such trade is listed, but the wallet has shown that its stake was taken")
-            }
-            Self::WalletUnsettled => f.write_str(
-                "no such trade is listed, and the wallet proves nothing while it is not known how other trades ended",
-            ),
-            Self::ListUnsteady { venue_ids } => {
-                f.write_str("the venue's trade list could not be read completely")?;
-                if venue_ids.is_empty() {
-                    return Ok(());
-                }
-                write!(f, "; what it shows and may be meant: {}", venue_ids.join(", "))
-            }
         }
     }
 }

@@ -16,10 +16,7 @@ pub(crate) struct Accepted<'a> {
     pub(crate) is_settled: bool,
 }
 
-/// Measures the lag of the list.
-///
-/// A lag is the longest time for which an accepted trade was missing from a complete listing. Time
-/// without a listing does not count.
+/// Measures the lag of the list: the longest absence of an accepted trade from complete listings.
 #[derive(Clone, Debug)]
 pub(crate) struct LagMeter {
     setting: Millis,
@@ -50,8 +47,7 @@ impl LagMeter {
         let mut missing = BTreeMap::new();
         for Accepted { id, at, is_settled } in accepted {
             if !listed.contains(id) {
-                // One that has not settled may never come, as an answer can name what is no trade: then that is no lag beyond
-                // what is allowed for.
+                // One that has not settled may never come: an answer can name what is no trade.
                 let lag = listing.began - at;
                 self.note(if is_settled || lag > LONGEST { lag } else { lag.min(self.setting) });
                 missing.insert(id.to_owned(), listing.began);

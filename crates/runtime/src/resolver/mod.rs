@@ -1,9 +1,7 @@
-//! Resolves doubts: finds out which unanswered intents became trades.
-//!
-//! The venue has no idempotency key, so an intent whose answer was lost is never sent again. Its
-//! trade is searched in the venue's list instead. The [`Resolver`] takes each [`Doubt`], schedules
-//! polls of the list, takes the [`TradeListing`]s and returns [`Resolution`]s, without I/O or
-//! clock. Where the rules leave a choice, it escalates to the operator.
+//! Resolves doubts: finds out which unanswered intents became trades. The venue has no idempotency key, so an
+//! intent whose answer was lost is never sent again. Its trade is searched in the venue's list instead. The
+//! [`Resolver`] takes each [`Doubt`], schedules polls of the list, takes the [`TradeListing`]s and returns
+//! [`Resolution`]s, without I/O or clock. Where the rules leave a choice, it escalates to the operator.
 
 mod candidate;
 mod candidate_table;
@@ -14,21 +12,15 @@ mod doubt;
 mod lag;
 
 #[cfg(test)]
-mod model;
-#[cfg(test)]
-mod properties;
-#[cfg(test)]
-mod scenarios;
-#[cfg(test)]
-mod testing;
+mod tests;
 
-pub(crate) use conclusion::{WalletView, sums_of};
+pub(crate) use conclusion::{MAX_SUMS, WalletView, sums_of, sums_of_choices};
 pub use doubt::latest_close;
-pub(crate) use doubt::{Decided, Decision, Doubt, Resolution, Undecidable, Why, earliest_close};
+pub(crate) use doubt::{Doubt, Resolution, Undecidable, Why, earliest_close};
 pub(crate) use lag::{Accepted, LONGEST as LONGEST_LIST_LAG, LagMeter};
 
 #[cfg(test)]
-pub(crate) use testing::{order as order_of_tests, report as report_of_tests};
+pub(crate) use tests::testing::{self, order as order_of_tests, report as report_of_tests};
 
 pub(crate) use claimed::{Claimed, hash_of};
 
@@ -80,7 +72,7 @@ pub(crate) struct Resolver {
     cases: Vec<Case>,
     /// Trades assigned to intents, so that none is assigned twice even if it is claimed late.
     given: BTreeSet<String>,
-    reported: BTreeSet<String>,
+    pub(crate) reported: BTreeSet<String>,
 }
 
 impl Resolver {
@@ -127,20 +119,8 @@ impl Resolver {
         found.map(|doubt| doubt.intent)
     }
 
-    pub(crate) fn recall_unexplained(&mut self, venue_ids: impl IntoIterator<Item = String>) {
-        self.reported.extend(venue_ids);
-    }
-
-    pub(crate) fn is_reported(&self, venue_id: &str) -> bool {
-        self.reported.contains(venue_id)
-    }
-
-    pub(crate) fn list_lag(&self) -> Millis {
-        self.lag.allowance()
-    }
-
     pub(crate) fn next_look(&self) -> Option<Millis> {
-        self.cases.iter().map(Case::next_look).min()
+        self.cases.iter().map(|case| case.next_look).min()
     }
 
     /// Returns the time from which requests may matter to a doubt, `None` without doubts.
@@ -180,7 +160,8 @@ impl Resolver {
         let table = self.compare(listing, known, list_lag);
         for (intent, case) in self.cases.iter_mut().enumerate() {
             let deadline = case.deadline(list_lag);
-            case.observe(listing, (table.ids_of(intent), table.departures_of(intent)), deadline);
+            let (ids, departures) = (&table.possible[intent], &table.departures[intent]);
+            case.observe(listing, (table.ids(ids), table.ids(departures)), deadline);
             case.departed.extend(table.unclear_of(intent));
         }
         let is_alone = self.reported.is_empty();
@@ -205,33 +186,27 @@ impl Resolver {
         resolutions
     }
 
-    /// Resolves a doubt manually. This can also restore an intent that counts as not opened.
-    pub(crate) fn resolve_by_person(
+    /// Assigns a trade manually, also to an intent that counts as not opened.
+    pub(crate) fn assign(
         &mut self,
         intent: IntentId,
-        decision: Decision,
+        venue_id: &str,
         claimed: &Claimed,
-    ) -> Result<Decided, Undecidable> {
-        let list_lag = self.lag.allowance();
+    ) -> Result<(), Undecidable> {
         let place = self.find(intent).ok_or(Undecidable::NotInDoubt)?;
-        let stage = self.cases[place].stage;
-        match (decision, stage) {
-            (Decision::NotOpened, Stage::InDoubt) => {
-                Ok(Decided::NotOpened { reserved_until: self.cases[place].give_up(list_lag) })
-            }
-            (Decision::NotOpened, Stage::NotOpened { .. }) => Err(Undecidable::NotInDoubt),
-            (Decision::Adopt { venue_id }, _) if claimed.contains(&venue_id) => Err(Undecidable::TradeTaken),
-            (Decision::Adopt { venue_id }, stage) => {
-                if !self.given.insert(venue_id.clone()) {
-                    return Err(Undecidable::TradeTaken);
-                }
-                self.cases.remove(place);
-                Ok(match stage {
-                    Stage::InDoubt => Decided::Adopt { venue_id },
-                    Stage::NotOpened { .. } => Decided::AdoptLate { venue_id },
-                })
-            }
+        if claimed.contains(venue_id) || !self.given.insert(venue_id.to_owned()) {
+            return Err(Undecidable::TradeTaken);
         }
+        self.cases.remove(place);
+        Ok(())
+    }
+
+    /// Marks an intent as not opened manually and returns the expiry of its stake reservation.
+    pub(crate) fn give_up(&mut self, intent: IntentId) -> Result<Millis, Undecidable> {
+        let list_lag = self.lag.allowance();
+        let in_doubt = |case: &&mut Case| case.doubt.intent == intent && case.stage == Stage::InDoubt;
+        let case = self.cases.iter_mut().find(in_doubt).ok_or(Undecidable::NotInDoubt)?;
+        Ok(case.give_up(list_lag))
     }
 
     fn find(&self, intent: IntentId) -> Option<usize> {
@@ -329,7 +304,6 @@ impl Resolver {
     }
 
     /// Reports trades on this account that a token opened but no request explains.
-    ///
     /// Trades opened by hand are not reported. Trades without a time count as old.
     fn report_unexplained(
         &mut self,
@@ -338,8 +312,7 @@ impl Resolver {
         resolutions: &mut Vec<Resolution>,
     ) {
         // What is older may be an intent's that nothing is known of any more: it was looked at while it was young.
-        let unknown_until = known.claimed.unknown_until();
-        let since = unknown_until.map_or(self.since, |until| self.since.max(until + UNCERTAINTY));
+        let since = known.claimed.unknown_until.map_or(self.since, |until| self.since.max(until + UNCERTAINTY));
         for report in table.unowned() {
             let is_ours = report.account.is_none_or(|account| account == self.account);
             let is_young = request_time_of(report).is_some_and(|at| at >= since);
@@ -362,9 +335,6 @@ fn is_adopted(intent: IntentId, resolutions: &[Resolution]) -> bool {
         Resolution::Adopt { intent: adopted, .. } | Resolution::AdoptLate { intent: adopted, .. } => {
             *adopted == intent
         }
-        Resolution::NotOpened { .. }
-        | Resolution::AskPerson { .. }
-        | Resolution::Reinstate { .. }
-        | Resolution::Unexplained { .. } => false,
+        _ => false,
     })
 }

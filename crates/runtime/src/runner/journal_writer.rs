@@ -71,7 +71,6 @@ impl JournalWriter {
         self.put(Waiting::Entry(entry))
     }
 
-    /// Records an exchange, or drops it if the queue is full.
     pub(crate) fn record_exchange(&mut self, exchange: LoggedExchange) {
         drop(self.put(Waiting::Exchange(exchange)));
     }
@@ -98,7 +97,6 @@ impl JournalWriter {
     }
 
     /// Asks the journal itself whether the lease is still ours, and waits.
-    ///
     /// A write that was already in progress proves nothing about the lease.
     pub(crate) async fn confirm(&mut self) -> Confirmed {
         self.end_storing_soon().await;
@@ -128,10 +126,8 @@ impl JournalWriter {
         };
     }
 
-    /// Stores a piece of a snapshot if one is due and the journal is idle.
-    ///
-    /// A journal far behind stores piece after piece until it is needed. With `waits`, stores one
-    /// piece and waits for it, because time is frozen meanwhile.
+    /// Stores a piece of a snapshot if one is due and the journal is idle, and more while it is far behind.
+    /// With `waits`, stores one and waits for it, because time is frozen meanwhile.
     pub(crate) async fn keep_snapshot(&mut self, waits: bool) {
         self.place = match std::mem::replace(&mut self.place, Place::Moving) {
             Place::Here(journal) if journal.is_snapshot_due() => {

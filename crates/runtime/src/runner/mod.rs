@@ -1,5 +1,4 @@
 //! Shell of a live run: requests, sends, journals and sleeps as its coordinator commands.
-//!
 //! Every await has a deadline, and every queue a bound. The clock is held while a request is unanswered, so
 //! that a request takes no venue time on a virtual clock. No decisions are made here.
 
@@ -106,7 +105,6 @@ impl Runner {
     }
 
     /// Runs until `stop` fires and all open trades have settled.
-    ///
     /// Ends earlier if the patience is exhausted. A second signal on `stop` ends the run at once.
     pub async fn run(
         mut self,
@@ -135,11 +133,11 @@ impl Runner {
             let next = tokio::select! {
                 biased;
                 Some(came) = self.requests.next() => Next::Answer(Box::new(came)),
-                Some((why, held)) = told_to_stop(&mut stop, clock.as_ref()) => {
+                Some((why, held)) = received(&mut stop, clock.as_ref()) => {
                     hold = held;
                     Next::Stop(why)
                 }
-                Some((order, held)) = ordered(&mut orders, clock.as_ref()), if self.coordinator.is_started() => {
+                Some((order, held)) = received(&mut orders, clock.as_ref()), if self.coordinator.is_started() => {
                     hold = held;
                     Next::Order(order)
                 }
@@ -191,10 +189,8 @@ impl Runner {
         }
     }
 
-    /// Confirms the journal lease after a suspension of this process.
-    ///
-    /// Another process may have taken the journal. Nothing is requested or sent until the journal
-    /// has answered, and if it cannot answer, nothing is opened until it can.
+    /// Confirms the journal lease after a suspension: another process may have taken the journal. Nothing is
+    /// requested or sent until it has answered, and nothing opened if it cannot.
     async fn confirm_lease(&mut self, next: Next) -> Next {
         tracing::debug!("this process stood still: does it hold its journal yet?");
         let confirmed = self.journal.confirm().await;
@@ -218,7 +214,6 @@ impl Runner {
     }
 
     /// Feeds all available answers before any of them reaches the session.
-    ///
     /// Otherwise late answers could be processed out of order.
     async fn feed_ready(&mut self) {
         while let Some(came) = self.requests.try_next() {
@@ -362,7 +357,6 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     pub account: Account,
     pub session: Session,
-    /// Bots in the session's order.
     pub bots: Vec<BotSettings>,
     pub wants_prices: Vec<bool>,
     pub journal: Box<dyn Journal>,
@@ -382,17 +376,9 @@ pub(crate) enum Next {
     Input(Input),
 }
 
-pub(crate) async fn ordered(
-    orders: &mut mpsc::Receiver<ControlRequest>,
-    clock: &dyn Clock,
-) -> Option<(ControlRequest, Hold)> {
-    let request = orders.recv().await?;
-    Some((request, clock.hold()))
-}
-
-async fn told_to_stop(stop: &mut mpsc::Receiver<Stop>, clock: &dyn Clock) -> Option<(Stop, Hold)> {
-    let why = stop.recv().await?;
-    Some((why, clock.hold()))
+async fn received<T>(queue: &mut mpsc::Receiver<T>, clock: &dyn Clock) -> Option<(T, Hold)> {
+    let item = queue.recv().await?;
+    Some((item, clock.hold()))
 }
 
 async fn renewal_due(renewal: &mut Interval, clock: &dyn Clock) -> Hold {
@@ -401,7 +387,6 @@ async fn renewal_due(renewal: &mut Interval, clock: &dyn Clock) -> Hold {
 }
 
 /// Sleeps, and releases the clock only once the wake-up time is registered.
-///
 /// Otherwise the virtual clock could jump past that time to the wake-up of another task.
 pub(crate) async fn rest(clock: &dyn Clock, wake: Millis, spent: Hold) -> Hold {
     let mut sleep = clock.sleep_until(wake);
@@ -413,10 +398,8 @@ pub(crate) async fn rest(clock: &dyn Clock, wake: Millis, spent: Hold) -> Hold {
     }
 }
 
-/// Longest gap between two checks that does not count as a suspension.
-///
-/// A run checks at least every five seconds, when it renews its journal. The limit is well below
-/// the time after which another process may take the journal.
+/// Longest gap between two checks that does not count as a suspension: above the renewal of the journal, and
+/// well below the time after which another process may take it.
 const MAX_ABSENCE: Duration = Duration::from_secs(12);
 
 pub(crate) struct SleepWatch {

@@ -25,9 +25,7 @@ pub(crate) enum Arrival {
     UnderWay,
     /// The signal's sender has given up: it was notified that the signal had no effect.
     Left,
-    /// The order arrived by another route and was answered.
-    ///
-    /// The journal may not have the answer yet.
+    /// The order arrived by another route and was answered. The journal may not have the answer yet.
     Answered(OrderToken, ControlAnswer),
 }
 

@@ -21,7 +21,6 @@ use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::Instant;
 
 /// Last-resort deadline of a request, in real time.
-///
 /// It exceeds every deadline of an adapter, so that an adapter without one cannot block a run.
 const LAST_DEADLINE: Duration = Duration::from_mins(1);
 /// Like `LAST_DEADLINE`, for the trade list: a long account takes many requests.
@@ -229,7 +228,6 @@ impl Feeds {
     }
 
     /// Returns the next price of any symbol, or `None` once a symbol's feed has ended.
-    ///
     /// The hold on the clock dates from the sending of the price. Pends forever without a feed. Cancel-safe.
     pub(crate) async fn next(&mut self) -> (SymbolId, Option<(PriceTick, Hold)>) {
         let (place, tick) = poll_fn(|context| {

@@ -12,15 +12,10 @@ use candlewick_runtime::Answer;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, MoneyScale, Outcome};
 
-/// How long after our own time a time can still be.
 const FUTURE: Millis = Millis::from_seconds(6 * 3_600);
-/// How long before it: a doubt may last for hours.
 const PAST: Millis = Millis::from_seconds(72 * 3_600);
-/// A list may say for so long that a trade runs that does not.
 const LIST_LAGS: Millis = Millis::from_seconds(605);
-/// How far off the clock may have been by which a settlement has its moment.
 const CLOCK_OFF: Millis = Millis::from_seconds(240);
-/// For how long at least a trade is looked for that was taken as not opened.
 const LOOKED_FOR: Millis = Millis::from_seconds(23 * 3_600);
 /// Tolerance for the times of an answer to an open, beside the error of the clock.
 const TOLERANCE: Millis = Millis::from_seconds(90);
@@ -28,34 +23,24 @@ const TOLERANCE: Millis = Millis::from_seconds(90);
 const SLACK_OF_FROZEN: Millis = Millis::from_seconds(300);
 /// What a win may pay at most, in percent.
 const MAX_PAYOUT: f64 = 200.0;
-/// What it may bring at most, in stakes.
 const MAX_STAKES: i64 = 2;
 
-/// What was said while the run was halted: a person let it go on, knowing that.
 pub(crate) const WHILE_HALTED: &str = "known while halted: ";
-/// What makes a record another trade's.
 const ANOTHER: [&str; 2] = ["symbol is", "direction is"];
 
-/// What has to be said of an answer.
 #[derive(Debug)]
 pub(crate) struct Due {
-    /// Whom it is about: one of these is named.
     names: Vec<String>,
-    /// What is said of it: one of these.
     words: Vec<&'static str>,
-    /// Whether the run is halted by then.
     is_halting: bool,
 }
 
-/// What has to be said in one process.
 #[derive(Default)]
 pub(crate) struct Alarms {
-    /// A listing that waits for the balances after it.
     listing: Option<TradeListing>,
 }
 
 impl Alarms {
-    /// What has to be said once an answer is taken.
     pub(crate) fn due(
         &mut self,
         world: &World,
@@ -120,7 +105,6 @@ pub(crate) fn check(world: &World, due: &[Due], is_halted: bool) {
 }
 
 impl Watcher {
-    /// What has to be said of an answer, by what is known before it.
     pub(crate) fn due(&self, world: &World, alarms: &mut Alarms, answer: &Answer, now: Millis) -> Vec<Due> {
         alarms.due(world, answer, (self.book(), now))
     }
@@ -131,7 +115,6 @@ fn about(intent: IntentId) -> Vec<String> {
     kinds.iter().flat_map(|kind| [format!("{kind}{intent} "), format!("{kind}{intent}:")]).collect()
 }
 
-/// A report beside what was ordered.
 fn of_terms(intent: IntentId, asked: &OpenOrder, report: &TradeReport) -> Vec<Due> {
     let is_other = |differs: Option<bool>| differs == Some(true);
     let duration = report.close_type.as_ref().and_then(Reported::known);
@@ -150,7 +133,6 @@ fn of_terms(intent: IntentId, asked: &OpenOrder, report: &TradeReport) -> Vec<Du
     .collect()
 }
 
-/// Returns whether an answer is about a request of another time.
 fn is_of_another_time(world: &World, report: &TradeReport, now: Millis) -> bool {
     // A request time that stands still may have passed for the venue's clock.
     let is_frozen = |lies: &MoneyLies| lies.has_kind(MoneyLie::RepeatsRequestTime);
@@ -160,7 +142,6 @@ fn is_of_another_time(world: &World, report: &TradeReport, now: Millis) -> bool 
     times.into_iter().flatten().any(|at| at.abs_diff(now) > tolerance)
 }
 
-/// A report with a time that its trade cannot have.
 fn of_times(report: &TradeReport, now: Millis) -> Vec<Due> {
     let times = [report.open_time, report.close_time];
     let is_bad = times.into_iter().flatten().any(|at| at > now + FUTURE || at < now - PAST);
@@ -169,7 +150,6 @@ fn of_times(report: &TradeReport, now: Millis) -> Vec<Due> {
     is_bad.then_some(due).into_iter().collect()
 }
 
-/// What the venue says of one trade.
 fn of_record(
     world: &World,
     intent: IntentId,
@@ -205,7 +185,6 @@ fn of_record(
     due
 }
 
-/// How a trade ended.
 fn of_end(
     (intent, payout): (IntentId, Decimal),
     (outcome, profit): (Outcome, Decimal),
@@ -228,7 +207,6 @@ fn of_end(
     impossible.into_iter().chain(beside).collect()
 }
 
-/// All that a list shows.
 fn of_list(world: &World, listing: &TradeListing, (book, now): (&TradeBook, Millis)) -> Vec<Due> {
     let mut due = of_listing(listing, book);
     due.extend(of_real_money(world, listing, (book, now)));
@@ -258,7 +236,6 @@ fn of_real_money(world: &World, listing: &TradeListing, (book, now): (&TradeBook
     listed.map(due).collect()
 }
 
-/// Listed trades beside what was booked of them.
 fn of_listing(listing: &TradeListing, book: &TradeBook) -> Vec<Due> {
     let mut due: Vec<Due> = listing
         .trades

@@ -12,7 +12,6 @@ use serde_json::{Number, Value, json};
 use std::fmt::Display;
 use std::str::FromStr;
 
-/// A status with a whole body.
 pub(crate) struct Page {
     pub(crate) status: StatusCode,
     pub(crate) body: Vec<u8>,
@@ -33,14 +32,12 @@ impl Page {
     }
 }
 
-/// Which page of the list is asked for.
 pub(crate) struct TradeQuery {
     pub(crate) page: u64,
     pub(crate) page_size: u64,
     pub(crate) user_id: Option<String>,
 }
 
-/// Which candles are asked for.
 pub(crate) struct CandleQuery {
     pub(crate) symbol: Symbol,
     pub(crate) interval: Interval,
@@ -48,7 +45,6 @@ pub(crate) struct CandleQuery {
     pub(crate) end: Millis,
 }
 
-/// Which price is asked for, of which moment.
 pub(crate) struct PriceQuery {
     pub(crate) symbol: Symbol,
     pub(crate) at: Millis,
@@ -84,7 +80,6 @@ pub(crate) fn read_candle_query(url: &Url) -> CandleQuery {
     }
 }
 
-/// What an open asks for.
 pub(crate) fn read_order(body: &[u8]) -> OpenOrder {
     let body: Value = serde_json::from_slice(body).unwrap();
     let text = |key: &str| body[key].as_str();
@@ -108,7 +103,6 @@ fn reported<T: Display>(value: Option<&Reported<T>>) -> Option<String> {
     value.map(ToString::to_string)
 }
 
-/// Status and result, in the venue's words.
 fn words(progress: &Progress) -> (&'static str, Option<&'static str>) {
     match progress {
         Progress::Running => ("OPEN", Some("PENDING")),
@@ -167,7 +161,6 @@ pub(crate) fn short(report: &TradeReport) -> Value {
     json!({ "id": report.id, "status": words(&report.progress).0, "symbol": report.symbol })
 }
 
-/// The wallets by name; the demo wallet is two.
 pub(crate) fn wallets(balances: &Balances) -> Value {
     let record = |name: &WalletName, balance: Decimal| {
         json!({
@@ -184,7 +177,6 @@ pub(crate) fn wallets(balances: &Balances) -> Value {
     records.flatten().collect()
 }
 
-/// A price record.
 pub(crate) fn price(symbol: Symbol, record: &PriceRecord) -> Value {
     let prices = record.prices;
     json!({
@@ -193,7 +185,6 @@ pub(crate) fn price(symbol: Symbol, record: &PriceRecord) -> Value {
     })
 }
 
-/// Candles, the newest first.
 pub(crate) fn candles(rows: &[CandleRow]) -> Value {
     let row = |row: &CandleRow| {
         let prices = row.prices;
@@ -205,7 +196,6 @@ pub(crate) fn candles(rows: &[CandleRow]) -> Value {
     rows.iter().rev().map(row).collect()
 }
 
-/// A page of the list; rows that cannot be read are of every kind.
 pub(crate) fn page(page: &TradePage) -> Value {
     let unreadable = [json!(null), json!({ "status": "OPEN" }), json!({ "id": "" }), json!("trade-0001")];
     let mut data: Vec<Value> = page.rows.iter().map(trade).collect();

@@ -15,9 +15,7 @@ use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
 use candlewick_sdk::{Millis, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One schedule in so many has a bot with a delay.
 const DELAYED_ONE_IN: u64 = 4;
-/// Every ladder of these schedules doubles, so often.
 const LEVELS: usize = 3;
 /// What a session may lose or win, in whole units; 0 turns the limit off.
 const SESSION: [i64; 4] = [0, 0, 20, 60];
@@ -27,7 +25,6 @@ const fn is_on(seed: u64) -> bool {
     mix([seed, 3_001, 1]).is_multiple_of(DELAYED_ONE_IN)
 }
 
-/// Gives the bots of some schedules delays, ladders and stops.
 pub(crate) fn with_delays(mut plan: Plan) -> Plan {
     if !is_on(plan.seed) {
         return plan;
@@ -62,7 +59,6 @@ pub(crate) fn with_delays(mut plan: Plan) -> Plan {
     plan
 }
 
-/// How a run ends: half of the crashes pull the plug within the first minute, when an open may wait.
 pub(crate) fn end_of_run(world: &World, drawn: End) -> End {
     let key = mix([world.plan.seed, world.time.now().get() as u64, 3_001]);
     match drawn {
@@ -73,12 +69,10 @@ pub(crate) fn end_of_run(world: &World, drawn: End) -> End {
     }
 }
 
-/// From a decision of a bot to its request.
 pub(crate) fn delay_of(world: &World, approved: &OrderTerms) -> Millis {
     Millis::from_seconds(world.plan.bots[approved.bot().index()].entry_delay_s)
 }
 
-/// What is counted beside a run.
 pub(crate) struct Tally {
     /// On which level each bot's ladder stands, the first being 0. None where earlier runs may have given one up, which no settlement says:
     /// the next stake or the next win tells it.
@@ -89,7 +83,6 @@ pub(crate) struct Tally {
     may_give_up: Vec<bool>,
     /// What each bot has won and lost since the run began, or a person resumed it; in minor units.
     profits: Vec<i64>,
-    /// Results of each bot's trades in the order of their settlements, corrected ones included.
     results: Vec<Vec<(IntentId, Outcome)>>,
     /// Profits of the trades that settled in this session, in minor units.
     session: BTreeMap<IntentId, i64>,
@@ -100,7 +93,6 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// What a run begins with.
     pub(crate) fn of(world: &World, book: &TradeBook) -> Self {
         let count = world.plan.bots.len();
         let is_reset = |bot: &BotSettings| bot.stake.if_refused() == IfRefused::Reset;
@@ -148,7 +140,6 @@ impl Tally {
         tally
     }
 
-    /// Counts an event.
     pub(crate) fn take(&mut self, event: &EventKind, book: &TradeBook) {
         match event {
             EventKind::Settled(Settled { intent, outcome, profit, .. })
@@ -260,7 +251,6 @@ impl Tally {
     }
 }
 
-/// Returns the level of a ladder after a result.
 const fn next_level(level: usize, outcome: Outcome) -> usize {
     match outcome {
         Outcome::Won => 0,

@@ -3,7 +3,6 @@
 use chacha20::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
 
-/// Draws, in the order in which they are asked for.
 pub(crate) struct Dice(ChaCha8Rng);
 
 impl Dice {
@@ -11,7 +10,6 @@ impl Dice {
         Self(ChaCha8Rng::seed_from_u64(seed))
     }
 
-    /// A whole number, ends included.
     pub(crate) fn between(&mut self, low: i64, high: i64) -> i64 {
         let span = (high - low).unsigned_abs() + 1;
         low + (self.0.next_u64() % span) as i64
@@ -30,7 +28,6 @@ impl Dice {
         among[self.between(0, among.len() as i64 - 1) as usize]
     }
 
-    /// Mostly near `low`, seldom near `high`.
     pub(crate) fn skewed(&mut self, low: i64, high: i64) -> i64 {
         let top = self.between(low, high);
         let middle = self.between(low, top);
@@ -38,7 +35,6 @@ impl Dice {
     }
 }
 
-/// A number that is always the same for the same keys, whoever asks and when: prices, signals.
 pub(crate) const fn mix(keys: [u64; 3]) -> u64 {
     let mut hash = 0x9e37_79b9_7f4a_7c15_u64;
     let mut place = 0;

@@ -28,38 +28,26 @@ use candlewick_sdk::Millis;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
-/// How often the journal's lease is renewed, and how long a durable write may take.
 const RENEWAL: Millis = Millis::from_seconds(5);
 const JOURNAL_DEADLINE: Millis = Millis::from_seconds(10);
 
-/// Something that happens at a moment.
 enum Happening {
-    /// A question goes on: it reaches the venue, or comes back.
     Question(Box<Asking>),
-    /// An open is posted, after it waited for its turn.
     Post(Box<DurableOpen>),
-    /// An open has reached the venue.
     Arrived(Box<Flight>),
-    /// An answer has come.
     Answer(Box<Answer>),
-    /// A durable write is done, or given up.
     Written(Option<Unfinished>, Purpose),
-    /// The lease is to be renewed.
     Renewal,
-    /// People look.
     Look,
-    /// The stream of a symbol brings something; of which of its subscriptions.
     Stream(SymbolId, u64),
 }
 
-/// What a durable write is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Purpose {
     Save,
     Close,
 }
 
-/// An open on its way.
 struct Flight {
     open: DurableOpen,
     ticket: u64,
@@ -79,7 +67,6 @@ struct Process<'a> {
     alarms: Alarms,
     seen: Arc<Mutex<Seen>>,
     journal: CrashingJournal,
-    /// Entries that come while the journal is away.
     waiting: Option<Vec<JournalEntry>>,
     happenings: BTreeMap<(Millis, u64), Happening>,
     count: u64,
@@ -88,15 +75,12 @@ struct Process<'a> {
     commands: Vec<Command>,
     inputs: VecDeque<Input>,
     orders: u64,
-    /// Opens on their way, and whether they arrive although the process ends.
     flights: BTreeMap<u64, bool>,
     ended: Option<Ended>,
     flow: Flow,
-    /// The present subscription of each symbol that streams.
     streams: BTreeMap<SymbolId, u64>,
 }
 
-/// Runs a process to its end.
 pub(crate) fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended {
     let mut session = new_session(world);
     let past = match recover(world, &mut session) {
@@ -184,7 +168,6 @@ impl Process<'_> {
         }
     }
 
-    /// Takes everything that happens at the next moment.
     fn take_due(&mut self, at: Millis, (end, people, seen): (End, &mut People, &Mutex<Seen>)) {
         self.world.time.move_to(at);
         while let Some(first) = self.happenings.first_entry() {
@@ -237,7 +220,6 @@ impl Process<'_> {
         }
     }
 
-    /// Hands an input to the coordinator, and carries out what it commands.
     fn feed(&mut self, input: Input) {
         let due = match &input {
             Input::Answer(answer) if self.world.is_lying() => {
@@ -298,7 +280,6 @@ impl Process<'_> {
         }
     }
 
-    /// A stream brings prices, or its end.
     fn bring(&mut self, symbol: SymbolId, number: u64) {
         if self.streams.get(&symbol) != Some(&number) {
             return;
@@ -332,7 +313,6 @@ impl Process<'_> {
         }
     }
 
-    /// An adapter that limits its rate has an open wait, and does not send it when that takes too long.
     fn send(&mut self, open: DurableOpen) {
         let is_limited = self.world.plan.habits.requests_per_second > 0.0;
         let wait = if is_limited { Millis::new(self.world.dice().skewed(0, 400)) } else { Millis::ZERO };
@@ -342,7 +322,6 @@ impl Process<'_> {
         self.happen_after(wait, Happening::Post(Box::new(open)));
     }
 
-    /// The one request of an intent leaves.
     fn post(&mut self, open: DurableOpen) {
         let intent = open.intent();
         let outcome = |outcome| Happening::Answer(Box::new(Answer::Open(intent, outcome)));
@@ -380,7 +359,6 @@ impl Process<'_> {
         self.happen_after(way.underway, Happening::Arrived(Box::new(flight)));
     }
 
-    /// An open has arrived; its answer comes, or does not.
     fn arrive(&mut self, flight: Flight) {
         let Flight { open, ticket, is_unanswered, answer, patience } = flight;
         self.flights.remove(&ticket);
@@ -422,7 +400,6 @@ impl Process<'_> {
         }
     }
 
-    /// The journal comes back without having written.
     fn return_journal(&mut self, after: Millis, purpose: Purpose, error: JournalError) {
         self.journal.fail_next(error);
         self.happen_after(after, Happening::Written(None, purpose));
@@ -444,7 +421,6 @@ impl Process<'_> {
     }
 }
 
-/// The venue refuses the request of a ticket, for one of these reasons.
 fn rejected(ticket: u64) -> OpenOutcome {
     let reasons = [
         RejectionReason::Other,

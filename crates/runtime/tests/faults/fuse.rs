@@ -7,20 +7,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::task::{Context, Poll};
 
-/// More polls than any run has reason for.
 const MAX_POLLS: u64 = 2_000_000;
 
-/// When a process ends by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Crash {
     Never,
-    /// With this many writes to its journal, entries and durable writes alike.
     AtWrite(u64),
-    /// After so many steps: polls of its future, or commands of its coordinator.
     AtStep(u64),
 }
 
-/// Burns until the process ends.
 #[derive(Debug)]
 pub(crate) struct Fuse {
     crash: Crash,
@@ -35,7 +30,6 @@ impl Fuse {
         Arc::new(Self { crash, writes, polls, is_burnt: AtomicBool::new(false) })
     }
 
-    /// The journal is written to; whether the process has ended by that.
     pub(crate) fn burn_by_writing(&self) -> bool {
         let writes = self.writes.fetch_add(1, Relaxed) + 1;
         if self.crash == Crash::AtWrite(writes) {
@@ -44,17 +38,14 @@ impl Fuse {
         self.is_burnt.load(Relaxed)
     }
 
-    /// Whether the process has ended.
     pub(crate) fn is_burnt(&self) -> bool {
         self.is_burnt.load(Relaxed)
     }
 
-    /// Whether a run went round in circles.
     pub(crate) fn is_spinning(&self) -> bool {
         self.polls.load(Relaxed) > MAX_POLLS
     }
 
-    /// Another step of the process; whether it has ended by that.
     pub(crate) fn burn(&self) -> bool {
         let polls = self.polls.fetch_add(1, Relaxed) + 1;
         if self.crash == Crash::AtStep(polls) || polls > MAX_POLLS {
@@ -64,11 +55,9 @@ impl Fuse {
     }
 }
 
-/// A future that ends with nothing when its fuse has burnt.
 pub(crate) struct Mortal<T> {
     pub(crate) life: Pin<Box<dyn Future<Output = T>>>,
     pub(crate) fuse: Arc<Fuse>,
-    /// Who holds each of its steps to the invariants.
     pub(crate) watched: (Watcher, Notices),
 }
 

@@ -12,9 +12,7 @@ const PROXY_PAGE: &str = "<html><body>one moment please</body></html>";
 
 /// Statuses with which a venue says that there is no trade (the rules of opening).
 const REJECTIONS: [u16; 5] = [400, 401, 403, 404, 422];
-/// Statuses that say nothing about a trade.
 const SAYING_NOTHING: [u16; 13] = [201, 202, 204, 302, 307, 402, 408, 409, 429, 500, 502, 503, 504];
-/// Bodies of 200 that are no trade.
 const NO_TRADES: [&str; 8] = [
     "",
     "OK",
@@ -41,7 +39,6 @@ fn with_header(status: u16, name: HeaderName, value: &'static str) -> Answered {
     Answered::Somehow(RawAnswer { status, headers, body: Body::Whole(Vec::new()) })
 }
 
-/// After an open that may have been accepted: its client cannot know.
 pub(crate) fn of_open(dice: &mut Dice) -> Result<Answered, NoAnswer> {
     Ok(match dice.between(0, 6) {
         0 => return Err(NoAnswer::Lost("connection reset".to_owned())),
@@ -57,7 +54,6 @@ pub(crate) fn of_open(dice: &mut Dice) -> Result<Answered, NoAnswer> {
     })
 }
 
-/// The venue said no.
 pub(crate) fn rejection(dice: &mut Dice) -> Page {
     let status = dice.pick(&REJECTIONS);
     let body = match dice.between(0, 3) {
@@ -70,7 +66,6 @@ pub(crate) fn rejection(dice: &mut Dice) -> Page {
     page(status, &body)
 }
 
-/// After a question.
 pub(crate) fn of_question(dice: &mut Dice) -> Result<Answered, NoAnswer> {
     Ok(match dice.between(0, 7) {
         0 => return Err(NoAnswer::Lost("connection reset".to_owned())),

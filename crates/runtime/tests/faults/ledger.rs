@@ -13,7 +13,6 @@ use candlewick_journal::StoredLine;
 use candlewick_sdk::Millis;
 use std::collections::BTreeSet;
 
-/// Holds the ledger to the venue's trades.
 pub(crate) fn reckon(world: &World, session: &Session, (book, truth): (&TradeBook, &Truth)) {
     let lines = world.disk().lines.clone();
     let (booked, brought) = (deposits(&lines) + accepted(&lines), second_trade_profits(lines.iter()));
@@ -130,7 +129,6 @@ fn check_said(world: &World, (intent, claimed): (u64, &str), truth: &Truth) {
     });
 }
 
-/// Whether the lie about a trade was said, of its intent or of itself.
 fn is_said(world: &World, trade: &Trade) -> bool {
     let (Some(lie), Some(intent)) = (trade.lie, trade.intent) else { return false };
     let names = [
@@ -165,12 +163,10 @@ fn accepted(lines: &[StoredLine]) -> i64 {
     sum
 }
 
-/// What second trades of requests have brought.
 pub(crate) fn second_trade_profits<'a>(lines: impl Iterator<Item = &'a StoredLine>) -> i64 {
     total(lines, "second_trade_settled", "profit")
 }
 
-/// The sum of a field of all events of a kind.
 fn total<'a>(lines: impl Iterator<Item = &'a StoredLine>, event: &str, field: &str) -> i64 {
     let amount = |stored: &StoredLine| {
         if !stored.line.body.contains(&format!("\"{event}\"")) {

@@ -34,14 +34,10 @@ use candlewick_broker::{Account, Balances, OpenOrder, Progress, Reported, TradeR
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Direction, Millis, Outcome};
 
-/// A pair and a duration that no bot trades.
 const OTHER_SYMBOL: &str = "XRPUSDT";
 const OTHER_DURATION: &str = "02:00";
-/// The id of no trade.
 const UNKNOWN_ID: &str = "trade-9999";
-/// For how long after its settlement the record by its id is of another trade.
 const MISTAKEN_FOR: Millis = Millis::from_seconds(60);
-/// How far ahead an answer says that it was asked for.
 const AHEAD: Millis = Millis::from_seconds(1_800);
 /// What a win pays that pays too much, in percent.
 const TOO_MUCH: i64 = 900;
@@ -49,18 +45,13 @@ const TOO_MUCH: i64 = 900;
 const IMPOSSIBLE_PAYOUT: Decimal = Decimal::from_parts(80, 0, 0, true, 0);
 /// Of the trades about which the venue lies where lies halt, one in so many is opened twice.
 const OPENS_TWICE_ONE_IN: u64 = 12;
-/// How long after its settlement a trade is listed as running once more.
 const REOPENS_AFTER: Millis = Millis::from_seconds(700);
 
-/// What is said of a trade that no answer explains.
 const UNEXPLAINED: &str = "explained by no intent";
 const SECOND: &str = "was ordered once";
-/// What is said of a profit that its trade cannot have, one of these.
 pub(crate) const WRONG_PROFIT: [&str; 3] = [" give ", ", but a ", " on a stake of "];
-/// What is said of one that the venue does not have.
 pub(crate) const MISSING: &str = "the venue has had no trade";
 
-/// What an order says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Term {
     Amount,
@@ -70,7 +61,6 @@ pub(crate) enum Term {
     Expiry,
 }
 
-/// A moment of a trade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moment {
     Request,
@@ -78,7 +68,6 @@ pub(crate) enum Moment {
     Close,
 }
 
-/// What is wrong with a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BadTime {
     Microseconds,
@@ -87,7 +76,6 @@ pub(crate) enum BadTime {
     Negative,
 }
 
-/// An end that no trade can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Impossible {
     WinThatCosts,
@@ -97,7 +85,6 @@ pub(crate) enum Impossible {
     DrawThatEarns,
 }
 
-/// Whose record comes by an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Another {
     Id,
@@ -105,7 +92,6 @@ pub(crate) enum Another {
     Direction,
 }
 
-/// What is not so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lie {
     Takes(Term),
@@ -116,29 +102,24 @@ pub(crate) enum Lie {
     /// Only the answer: requested half an hour ahead.
     AnswersAhead,
     HasTime(Moment, BadTime),
-    /// Nine times the stake for a win.
     PaysTooMuch,
     HasPayout,
     EndsWith(Impossible),
     EndsBeside,
     RecordOfAnother(Another),
     NotFoundById,
-    /// Once it was known, from its close on.
     Vanishes,
     ListedOtherwise,
     ListedProfit,
     ListedTwice,
     Reopens,
-    /// Another trade of the same request.
     OpensTwice,
-    /// See `money_lies.rs`.
     OfMoney(MoneyLie),
 }
 
 use BadTime::{Endless, Microseconds, Negative, YearsAhead};
 use Lie::{Answers, EndsWith, HasTime, RecordOfAnother, Takes};
 
-/// After these every trade is found and booked as the venue has it.
 const SETTLING: [Lie; 22] = [
     Lie::AnswersAhead,
     Answers(Term::Expiry),
@@ -164,7 +145,6 @@ const SETTLING: [Lie; 22] = [
     Lie::Reopens,
 ];
 
-/// After these the run halts, or what is wrong stands in an alarm.
 const HALTING: [Lie; 20] = [
     Takes(Term::Expiry),
     Lie::PaysTooMuch,
@@ -188,20 +168,16 @@ const HALTING: [Lie; 20] = [
     EndsWith(Impossible::DrawThatEarns),
 ];
 
-/// How a venue lies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lies {
     seed: u64,
-    /// Trades in a thousand about which it lies.
     share: u64,
     /// Readings of the wallet in a thousand.
     wallet: u64,
     pub(crate) is_halting: bool,
-    /// The schedule's lies about money; then it has no others.
     money: Option<MoneyLies>,
 }
 
-/// Where a record is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Answer,
@@ -231,7 +207,6 @@ impl Lies {
         self.share > 0
     }
 
-    /// The lie about the trade of a request of ours.
     pub(crate) fn about(&self, ticket: u64, is_short_by_id: bool) -> Option<Lie> {
         let word = mix([self.seed, ticket, 1_790]);
         if word % 1_000 >= self.share {
@@ -253,7 +228,6 @@ impl Lies {
         (!is_short_by_id || !lie.is_of_the_list()).then_some(lie)
     }
 
-    /// A reading of the wallets as it is shown.
     pub(crate) fn shown(&self, reading: u64, balances: Balances) -> Balances {
         if let Some(money) = &self.money {
             return money.shown(reading, balances);
@@ -276,12 +250,10 @@ impl Lie {
         matches!(self, Self::ListedOtherwise | Self::ListedProfit | Self::ListedTwice | Self::Reopens)
     }
 
-    /// Returns the lie about money that it is.
     pub(crate) const fn of_money(self) -> Option<MoneyLie> {
         if let Self::OfMoney(lie) = self { Some(lie) } else { None }
     }
 
-    /// Whether the venue takes another trade than was asked for.
     pub(crate) const fn is_unlike_asked(self) -> bool {
         matches!(self, Self::Takes(_))
     }
@@ -291,7 +263,6 @@ impl Lie {
         matches!(self, Self::Takes(Term::Symbol | Term::Account))
     }
 
-    /// Whether its trade may be reported as explained by no intent.
     pub(crate) const fn may_be_unexplained(self) -> bool {
         matches!(
             self,
@@ -302,7 +273,6 @@ impl Lie {
         )
     }
 
-    /// Whether its trade may be open for us when all is over.
     pub(crate) const fn may_stay_open(self) -> bool {
         matches!(
             self,
@@ -329,7 +299,6 @@ impl Lie {
         }
     }
 
-    /// What is said of it, one of these.
     pub(crate) const fn words(self) -> &'static [&'static str] {
         match self {
             Self::Takes(Term::Amount) | Self::Answers(Term::Amount) => &["amount is", UNEXPLAINED, SECOND],
@@ -356,7 +325,6 @@ impl Lie {
         if let Self::PaysTooMuch = self { TOO_MUCH } else { percent }
     }
 
-    /// What the venue takes instead of what was ordered.
     pub(crate) fn taken(self, order: &OpenOrder) -> OpenOrder {
         let mut taken = order.clone();
         let term = match self {
@@ -392,7 +360,6 @@ impl Lie {
     }
 }
 
-/// The record of a trade as the venue shows it in a place.
 pub(crate) fn shown(trade: &Trade, mut report: TradeReport, place: Place, now: Millis) -> TradeReport {
     let Some(lie) = trade.lie else { return report };
     if let Lie::OfMoney(lie) = lie {
@@ -445,23 +412,19 @@ pub(crate) fn shown(trade: &Trade, mut report: TradeReport, place: Place, now: M
     report
 }
 
-/// Returns the lie by which the order of a trade was denied.
 pub(crate) fn denial_of(trade: &Trade) -> Option<MoneyLie> {
     trade.lie.and_then(Lie::of_money).filter(|lie| lie.is_denied())
 }
 
-/// Whether the record by its id is of another trade at a moment.
 pub(crate) fn is_mistaken(trade: &Trade, now: Millis) -> bool {
     matches!(trade.lie, Some(RecordOfAnother(_))) && now < trade.told_at + MISTAKEN_FOR
 }
 
-/// Returns whether an intent durably knows the trade as its own.
 pub(crate) fn is_known(world: &World, trade: &Trade) -> bool {
     let disk = world.disk();
     trade.intent.is_some_and(|intent| disk.answered.get(&intent).is_some_and(|id| *id == trade.id))
 }
 
-/// Whether the venue has no such trade any more: one that was known, and whose end was not.
 pub(crate) fn has_vanished(world: &World, trade: &Trade) -> bool {
     let is_open = |intent: u64| {
         let disk = world.disk();
@@ -496,7 +459,6 @@ fn contradict(report: &mut TradeReport, trade: &Trade) {
     report.profit = Some(Decimal::new(profit, 2));
 }
 
-/// The row that contradicts the one before it, where a trade is listed twice.
 pub(crate) fn second_row(trade: &Trade, row: &TradeReport) -> Option<TradeReport> {
     (trade.lie == Some(Lie::ListedTwice)).then(|| {
         let mut second = row.clone();
@@ -562,7 +524,6 @@ fn is_stranger(ours: &Trade, other: &Trade) -> bool {
     other.intent.is_none() && order.account == Account::Demo && is_unlike
 }
 
-/// The other direction's name, for whoever looks for it in an alarm.
 pub(crate) fn direction_of(report: &TradeReport) -> Option<Direction> {
     report.direction.as_ref().and_then(Reported::known).copied()
 }

@@ -7,7 +7,6 @@ use candlewick_engine::{Approved, IntentRow, IntentState, OrderTerms, TradeBook}
 use candlewick_runtime::Funds;
 use candlewick_sdk::{ExpirationType, Millis, Money, MoneyScale, Outcome};
 
-/// Holds a trade that was just approved, and is in the book already, to all limits.
 pub(crate) fn check_open(world: &World, approved: &Approved, (book, funds): (&TradeBook, Funds)) {
     note_departure(world, approved);
     check_number(world, approved, book);
@@ -17,7 +16,6 @@ pub(crate) fn check_open(world: &World, approved: &Approved, (book, funds): (&Tr
     check_day(world, approved, book);
 }
 
-/// From when on and by when its request has to leave is held against the moment at which it does.
 fn note_departure(world: &World, approved: &Approved) {
     let half_interval = Millis::new(world.plan.bots[approved.bot().index()].interval.length().get() / 2);
     let from = approved.decision_time() + delay_of(world, approved);
@@ -32,12 +30,10 @@ fn within(limit: u32, count: usize) -> bool {
     limit == 0 || count <= limit as usize
 }
 
-/// Whether the intent counts as a trade, as far as is known.
 const fn counts(row: &IntentRow) -> bool {
     !matches!(row.state, IntentState::Rejected | IntentState::NotSent | IntentState::NotOpened)
 }
 
-/// Trades that are open together, and in an hour.
 fn check_number(world: &World, approved: &Approved, book: &TradeBook) {
     let risk = &world.plan.risk;
     let unfinished = book.rows().iter().filter(|row| is_unfinished(row));
@@ -57,7 +53,6 @@ fn check_number(world: &World, approved: &Approved, book: &TradeBook) {
     world.require(within(risk.max_trades_per_hour, count), || format!("{count} trades in an hour"));
 }
 
-/// Trades beside it on its symbol.
 fn check_company(world: &World, approved: &Approved, book: &TradeBook) {
     let risk = &world.plan.risk;
     let others = book.rows().iter().filter(|row| {
@@ -76,7 +71,6 @@ fn check_company(world: &World, approved: &Approved, book: &TradeBook) {
     }
 }
 
-/// When it would close if it opened as soon as its delay is over.
 fn nominal_close(world: &World, approved: &OrderTerms) -> Millis {
     let (at, expiry) = (approved.decision_time() + delay_of(world, approved), approved.expiry());
     let duration = expiry.close_type.duration();
@@ -88,7 +82,6 @@ fn nominal_close(world: &World, approved: &OrderTerms) -> Millis {
     if close - at <= cutoff { close + duration } else { close }
 }
 
-/// Losses that were known.
 fn check_cooldown(world: &World, approved: &Approved, book: &TradeBook) {
     let cooldown = Millis::from_seconds(i64::from(world.plan.risk.cooldown_after_loss_s));
     let lost = book.rows().iter().filter(|row| row.outcome == Some(Outcome::Lost));
@@ -105,7 +98,6 @@ fn check_drawdown(world: &World, funds: Funds) {
     world.require(is_within, || format!("{free} is too far below {peak}"));
 }
 
-/// Trades and losses of a day.
 fn check_day(world: &World, approved: &Approved, book: &TradeBook) {
     if world.is_far_off() {
         // A clock that was set back over midnight counts its old day's trades to the new one.

@@ -51,9 +51,7 @@ use crate::many::ManySchedules;
 use crate::world::Logging;
 use std::process::Command;
 
-/// Schedules of a plain test run.
 const SCHEDULES: u64 = 300;
-/// Schedules whose journals are compared between processes.
 const COMPARED: u64 = 12;
 
 fn number(name: &str) -> Option<u64> {

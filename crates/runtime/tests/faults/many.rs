@@ -10,10 +10,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// Default number of failures after which no more schedules are played.
 const ENOUGH: u64 = 5;
 
-/// What came of all of them.
 pub(crate) struct ManySchedules {
     pub(crate) failed: Vec<Played>,
     counts: Counts,
@@ -21,7 +19,6 @@ pub(crate) struct ManySchedules {
 }
 
 impl ManySchedules {
-    /// Plays the schedules of these seeds.
     pub(crate) fn play(seeds: Range<u64>, logging: Logging) -> Self {
         let watch = Stopwatch::start();
         let next = AtomicU64::new(seeds.start);
@@ -82,7 +79,6 @@ impl ManySchedules {
         )
     }
 
-    /// What broke, and how to see it again.
     pub(crate) fn failures(&self) -> String {
         let mut text = String::new();
         for played in &self.failed {
@@ -102,7 +98,6 @@ impl ManySchedules {
     }
 }
 
-/// A panic of a schedule is a failure of its seed.
 fn play_caught(seed: u64, logging: Logging) -> Played {
     std::panic::catch_unwind(|| play(seed, logging)).unwrap_or_else(|cause| {
         let text = cause.downcast_ref::<String>().cloned();

@@ -11,26 +11,20 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What is on the disk.
 #[derive(Default)]
 pub(crate) struct Disk {
-    /// Everything but candles, which no later run reads.
     pub(crate) lines: Vec<StoredLine>,
-    /// Intents that are on it.
     pub(crate) intents: BTreeSet<u64>,
     /// Intents that may be trades without anybody knowing, and until when the stakes of those that were taken as not
     /// opened stay reserved.
     pub(crate) unclear: BTreeMap<u64, Option<Millis>>,
-    /// Which trade each intent is, of those that are known.
     pub(crate) answered: BTreeMap<u64, String>,
-    /// Intents that settled as the venue says.
     pub(crate) settled: BTreeSet<u64>,
     /// Trades that count as second ones of requests.
     pub(crate) seconds: BTreeSet<String>,
 }
 
 impl Disk {
-    /// Whether nothing is opened before a person has looked.
     pub(crate) fn is_halted(&self) -> bool {
         let controls =
             self.lines.iter().rev().filter(|stored| stored.line.body.contains("\"event\":\"control\""));
@@ -40,7 +34,6 @@ impl Disk {
     }
 }
 
-/// What an entry says of an intent.
 #[derive(Clone, Copy, Debug)]
 enum Status {
     Begun,
@@ -50,18 +43,14 @@ enum Status {
     Known,
 }
 
-/// The journal of one run.
 pub(crate) struct CrashingJournal {
     world: Arc<World>,
     fuse: Arc<Fuse>,
     run: u64,
     pending: Vec<Line>,
-    /// What is not durable yet of what became of intents.
     statuses: Vec<(u64, Status)>,
-    /// Entries taken and not durable, candles among them.
     taken: usize,
     moment: (Millis, Millis),
-    /// What the durable write that is under way will come to.
     failure: Option<JournalError>,
 }
 
@@ -132,7 +121,6 @@ impl Recorder for CrashingJournal {
     }
 }
 
-/// The trade that a note says to be a second one of a request.
 fn second_trade_of(note: &str) -> Option<String> {
     let note: serde_json::Value = serde_json::from_str(note).ok()?;
     note["second_of"].as_u64()?;
@@ -155,25 +143,18 @@ fn status_of(event: &EventKind) -> Option<(u64, Status)> {
     Some((intent.number(), status))
 }
 
-/// What becomes of a durable write.
 pub(crate) enum Durability {
-    /// It is done.
     Done,
-    /// It is done after so long, if anybody still waits for it then.
     After(Millis, Unfinished),
-    /// It fails.
     Failed(JournalError),
-    /// The process has ended by then.
     Never,
 }
 
-/// A durable write that takes long.
 pub(crate) struct Unfinished {
     is_last: bool,
 }
 
 impl CrashingJournal {
-    /// Begins a durable write. The process may end before it, after it, or during it, which is one of the two.
     pub(crate) fn begin_durable(&mut self) -> Durability {
         if self.fuse.is_burnt() {
             return Durability::Never;
@@ -205,12 +186,10 @@ impl CrashingJournal {
         if is_last { Durability::Never } else { Durability::Done }
     }
 
-    /// The durable write that is under way fails.
     pub(crate) fn fail_next(&mut self, error: JournalError) {
         self.failure = Some(error);
     }
 
-    /// Why it failed, if it did.
     pub(crate) fn take_failure(&mut self) -> Option<JournalError> {
         self.failure.take()
     }

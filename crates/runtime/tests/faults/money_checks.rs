@@ -12,23 +12,19 @@ use candlewick_sdk::{Millis, Money, Outcome, Payout};
 
 /// Time that a run has to notice a loss, unless it halts.
 const NOTICED_AFTER: Millis = Millis::from_seconds(600);
-/// Time between the report of a result and its settlement, while a run goes on.
 const SETTLED_AFTER: Millis = Millis::from_seconds(1_200);
 
-/// Time for which an end that a record states without a result waits for the list.
 const LISTED_WITHIN: Millis = Millis::from_seconds(60);
 
 /// A movement of the wallet that only a false balance can be, in minor units.
 const LARGE: i64 = 50_000;
 
-/// Returns whether the run halted, or was halted already, because of a trade.
 pub(crate) fn has_halted_about(world: &World, trade: &Trade) -> bool {
     let Some(intent) = trade.intent else { return false };
     let is_halt = |text: &str| text.starts_with("halted: ") || text.starts_with(crate::alarms::WHILE_HALTED);
     world.has_said(|text| is_halt(text) && names(text, intent, &trade.id))
 }
 
-/// Returns whether a text is about an intent or its trade.
 pub(crate) fn names(text: &str, intent: u64, id: &str) -> bool {
     let has_number = |prefix: &str| {
         let name = format!("{prefix}{intent}");
@@ -74,7 +70,6 @@ fn least_loss(world: &World, trade: &Trade, noticed: Millis) -> i64 {
     if last_told <= noticed && !has_halted_about(world, trade) { trade.profit - hidden } else { most.max(0) }
 }
 
-/// Checks a settlement against what the venue says or said.
 pub(crate) fn is_bookable(world: &World, trade: &Trade, booked: (Outcome, i64)) -> bool {
     // A list outweighs a cancellation that has a status only.
     let is_by_list =
@@ -92,7 +87,6 @@ pub(crate) fn is_bookable(world: &World, trade: &Trade, booked: (Outcome, i64)) 
     is_said || is_first_word || is_listed || trade.former == Some(booked)
 }
 
-/// Checks that a trade whose close time is reported too late settles at its real close.
 pub(crate) fn check_settled_in_time(world: &World, trade: &Trade, began: Millis) {
     let habits = &world.plan.habits;
     let has_outage = [habits.list_outage, habits.journal_outage].iter().any(|(from, until)| from != until);
@@ -103,7 +97,6 @@ pub(crate) fn check_settled_in_time(world: &World, trade: &Trade, began: Millis)
     });
 }
 
-/// Returns a movement that only a false balance can be.
 pub(crate) fn large_deposit(world: &World, amount: Money) -> Option<Money> {
     let has_lies = world.plan.lies.money().is_some();
     (has_lies && amount.minor().abs() > LARGE).then_some(amount)
@@ -116,7 +109,6 @@ pub(crate) fn booked_profit(world: &World, row: &IntentRow, trade: &Trade) -> i6
     if is_excused { row.profit.minor() } else { trade.profit }
 }
 
-/// Returns whether a result is booked that is not the trade's, or that the venue has marked, without a report.
 pub(crate) fn is_misbooked(world: &World, trade: &Trade, booked: (Outcome, i64)) -> bool {
     let Some(lie) = trade.lie.and_then(Lie::of_money) else { return false };
     let is_doubtful = lie == MoneyLie::MarksReverted && is_marked(trade, world.time.now());
@@ -124,7 +116,6 @@ pub(crate) fn is_misbooked(world: &World, trade: &Trade, booked: (Outcome, i64))
     (is_other || is_doubtful) && !has_halted_about(world, trade)
 }
 
-/// Holds the ledger, with the difference that it knows, to the venue's wallet, once all is over.
 pub(crate) fn reckon_wallet(world: &World, ledger: &Ledger, (book, truth): (&TradeBook, &Truth)) {
     // The wallet may have got back what is still open here.
     let is_open = book.rows().iter().any(is_unfinished);
@@ -138,7 +129,6 @@ pub(crate) fn reckon_wallet(world: &World, ledger: &Ledger, (book, truth): (&Tra
     });
 }
 
-/// Holds the journal to every lie about money, once all is over.
 pub(crate) fn reckon(world: &World, (book, truth): (&TradeBook, &Truth)) {
     if world.plan.lies.money().is_none() {
         return;
@@ -171,7 +161,6 @@ pub(crate) fn reckon(world: &World, (book, truth): (&TradeBook, &Truth)) {
 pub(crate) struct Covered {
     free: i64,
     difference: i64,
-    /// When the difference became known.
     since: Millis,
 }
 
@@ -180,7 +169,6 @@ impl Covered {
         Self { free: ledger.free().minor(), difference: ledger.difference().minor(), since: Millis::ZERO }
     }
 
-    /// Takes an event, and the free balance after it.
     pub(crate) const fn take(&mut self, kind: &EventKind, free: Money, now: Millis) {
         self.free = free.minor();
         match kind {
@@ -192,22 +180,18 @@ impl Covered {
         }
     }
 
-    /// Returns whether the difference is that of the venue's wallet, and a second reading has confirmed it.
     pub(crate) fn is_confirmed(self, world: &World, truth: &Truth) -> bool {
         self.agrees(world, truth) && world.time.now() - self.since > CONFIRMED_AFTER
     }
 
-    /// Returns whether the difference is that of the venue's wallet.
     pub(crate) fn agrees(self, world: &World, truth: &Truth) -> bool {
         let has_false_wallet = world.plan.lies.money().is_some_and(MoneyLies::has_false_wallet);
         has_false_wallet || self.free + self.difference == truth.balance()
     }
 }
 
-/// Time that a second reading takes to confirm a difference, with requests that fail.
 const CONFIRMED_AFTER: Millis = Millis::from_seconds(60);
 
-/// Returns whether nothing that is asked of the venue fails, is lost or comes late.
 fn is_heard_well(world: &World) -> bool {
     let habits = &world.plan.habits;
     let has_outage = [habits.list_outage, habits.journal_outage].iter().any(|(from, until)| from != until);
@@ -254,7 +238,6 @@ fn check_reported(world: &World, row: &IntentRow, (lie, trade): (MoneyLie, &Trad
     world.require(is_reported, || format!("{} had the lie {lie:?} without a report", trade.id));
 }
 
-/// Returns whether the payout of the open was known before the end of the trade.
 fn knows_payout(world: &World, row: &IntentRow, trade: &Trade) -> bool {
     let (intent, agreed) = (row.approved.intent().number(), Payout::from_percent(trade.payout).ok());
     let is_it = |body: &str| {
@@ -266,7 +249,6 @@ fn knows_payout(world: &World, row: &IntentRow, trade: &Trade) -> bool {
     world.disk().lines.iter().any(|stored| is_it(&stored.line.body))
 }
 
-/// Returns whether a refusal, or a missing connection, was recorded for an intent.
 fn is_denied(world: &World, row: &IntentRow) -> bool {
     let intent = row.approved.intent().number();
     let is_it = |body: &str| {

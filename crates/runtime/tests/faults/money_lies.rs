@@ -33,48 +33,35 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
 use candlewick_sdk::{ExpirationType, Millis, Outcome};
 
-/// One schedule in so many has lies about money.
 const ONE_IN: u64 = 3;
-/// Age of the trade, or of the times, that an answer is about.
 pub(crate) const OLD: Millis = Millis::from_seconds(2_400);
-/// Duration of the first result in a trade's own record.
 const FIRST_WORD: Millis = Millis::from_seconds(90);
-/// Delay between the report of a result and its revision, or the second run of its trade.
 const REVISED_AFTER: Millis = Millis::from_seconds(200);
-/// Duration of a second run.
 const RERUN: Millis = Millis::from_seconds(60);
-/// Delay that late close times have.
 const LATE: Millis = Millis::HOUR;
 /// Payout after a cut, in percent.
 const CUT_PAYOUT: i64 = 60;
 /// Fee that no record states, in minor units.
 const FEE: i64 = 100;
-/// Stake that the wallets of a record pay, in amounts that it states.
 const TIMES: i64 = 6;
 /// Part of a win that is cut after it was reported, in minor units.
 const CUT: i64 = 100;
-/// Consecutive wallet readings with the same false balance.
 const SPELL: u64 = 40;
 /// False balance, in minor units.
 const REBASED: i64 = 12_345_600;
 /// One price record in so many is of another time, where any is.
 const STALE_ONE_IN: u64 = 10;
-/// Factor of the price in such a record.
 pub(crate) const STALE_FACTOR: f64 = 5.0;
 /// Shortest trading time: hidden losses must be able to exceed a limit.
 const TRADING: Millis = Millis::from_seconds(2_400);
 
-/// A first result that is not the final one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FirstWord {
     Cancelled,
-    /// A win for a loss, or a loss for a win.
     Reversed,
-    /// A win with more profit.
     Uncut,
 }
 
-/// A lie about the money of one trade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MoneyLie {
     RefusesTaken,
@@ -126,25 +113,20 @@ const KINDS: [MoneyLie; 19] = [
     ListedOpposite,
     RecordedReal,
 ];
-/// One of these schedules in so many has one of the `RARE` lies.
 const RARE_ONE_IN: u64 = 10;
 const RARE: [MoneyLie; 3] = [StakesMore, NamesFee, MarksReverted];
 
-/// Lies about money of one schedule.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MoneyLies {
     seed: u64,
     kinds: [MoneyLie; 2],
     wallet: Option<FalseWallet>,
-    /// Whether some price records are of another time.
     has_stale_prices: bool,
 }
 
-/// A balance that is not the wallet's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FalseWallet {
     Rebased,
-    /// The types of both wallets are swapped.
     Swapped,
     OtherUser,
     OtherCurrency,
@@ -152,7 +134,6 @@ enum FalseWallet {
 }
 
 impl MoneyLies {
-    /// Draws those of a schedule, independently of all other dice.
     pub(crate) fn draw(seed: u64) -> Option<Self> {
         let mut kinds = [2, 3].map(|key| KINDS[(mix([seed, 4_001, key]) >> 8) as usize % KINDS.len()]);
         let word = mix([seed, 4_001, 8]);
@@ -171,14 +152,12 @@ impl MoneyLies {
         mix([seed, 4_001, 1]).is_multiple_of(ONE_IN).then_some(lies)
     }
 
-    /// Returns how far off the time of the price record of a second is: an hour ahead, or a day old.
     pub(crate) fn price_offset(&self, second: Millis) -> Option<Millis> {
         let word = mix([self.seed, 4_001, second.get() as u64]);
         let offset = if (word >> 8).is_multiple_of(2) { Millis::HOUR } else { Millis::ZERO - Millis::DAY };
         (self.has_stale_prices && word.is_multiple_of(STALE_ONE_IN)).then_some(offset)
     }
 
-    /// Returns one of the two kinds for a trade, by a random word.
     pub(crate) const fn pick(&self, word: u64) -> MoneyLie {
         self.kinds[word as usize % 2]
     }
@@ -196,12 +175,10 @@ impl MoneyLies {
         self.kinds.contains(&kind)
     }
 
-    /// Returns whether the wallet is the right one with a false balance.
     pub(crate) fn is_rebased(&self) -> bool {
         matches!(self.wallet, Some(FalseWallet::Rebased | FalseWallet::Swapped))
     }
 
-    /// Returns the balances as a reading shows them: false for whole spells of readings.
     pub(crate) fn shown(&self, reading: u64, balances: Balances) -> Balances {
         let Some(wallet) = self.wallet.filter(|_| reading / SPELL % 3 == 1) else { return balances };
         let mut shown = balances;
@@ -257,7 +234,6 @@ pub(crate) fn with_money_lies(plan: Plan) -> Plan {
 }
 
 impl MoneyLie {
-    /// Returns whether it can be told under these habits of a trade with these terms.
     pub(crate) fn is_tellable(
         self,
         order: &OpenOrder,
@@ -274,7 +250,6 @@ impl MoneyLie {
         }
     }
 
-    /// Returns the stake that the wallets pay for an amount.
     pub(crate) fn paid(self, amount: Decimal) -> Decimal {
         if self == StakesMore { amount * Decimal::from(TIMES) } else { amount }
     }
@@ -299,7 +274,6 @@ impl MoneyLie {
         }
     }
 
-    /// Returns the later result of a trade whose first one was true.
     pub(crate) fn revision(
         self,
         outcome: Outcome,
@@ -318,13 +292,11 @@ impl MoneyLie {
         }
     }
 
-    /// Returns whether a refusal, or a missing connection, is the answer to an order that was taken.
     pub(crate) const fn is_denied(self) -> bool {
         matches!(self, RefusesTaken | UnsentTaken)
     }
 }
 
-/// Returns the opposite result.
 fn reversed(outcome: Outcome, (stake, payout): (i64, Decimal)) -> (Outcome, i64) {
     match outcome {
         Outcome::Lost => (Outcome::Won, stake * payout.to_i64().unwrap_or(0) / 100),
@@ -332,7 +304,6 @@ fn reversed(outcome: Outcome, (stake, payout): (i64, Decimal)) -> (Outcome, i64)
     }
 }
 
-/// Returns the first result of a trade's own record, if it is false.
 fn first_word(word: FirstWord, trade: &Trade) -> Option<(Outcome, i64)> {
     match (word, trade.outcome) {
         (FirstWord::Cancelled, Outcome::Cancelled) => None,
@@ -343,12 +314,10 @@ fn first_word(word: FirstWord, trade: &Trade) -> Option<(Outcome, i64)> {
     }
 }
 
-/// Returns whether a cancelled trade has a status only, and no result.
 pub(crate) fn is_by_status(trade: &Trade) -> bool {
     trade.told_at.get() % 2 == 0
 }
 
-/// Returns the results that may be booked before the true one is known.
 pub(crate) fn bookable(lie: MoneyLie, trade: &Trade) -> Option<(Outcome, i64)> {
     match lie {
         // The list has the trade and its result.
@@ -359,7 +328,6 @@ pub(crate) fn bookable(lie: MoneyLie, trade: &Trade) -> Option<(Outcome, i64)> {
     }
 }
 
-/// Changes an answer to an open.
 pub(crate) fn change_answer(lie: MoneyLie, report: &mut TradeReport, before: Option<Millis>) {
     match lie {
         AnswersOldTimes => {
@@ -377,7 +345,6 @@ pub(crate) fn change_answer(lie: MoneyLie, report: &mut TradeReport, before: Opt
     }
 }
 
-/// Changes what every record of a trade says.
 pub(crate) fn change_record(lie: MoneyLie, trade: &Trade, report: &mut TradeReport, now: Millis) {
     let is_over = report.progress.outcome().is_some();
     match lie {
@@ -402,12 +369,10 @@ pub(crate) fn change_record(lie: MoneyLie, trade: &Trade, report: &mut TradeRepo
     }
 }
 
-/// Returns whether the records of a trade that has `MarksReverted` are marked.
 pub(crate) fn is_marked(trade: &Trade, now: Millis) -> bool {
     trade.outcome != Outcome::Cancelled && now >= trade.told_at + REVISED_AFTER
 }
 
-/// Changes the record by a trade's id.
 pub(crate) fn change_own_record(lie: MoneyLie, trade: &Trade, report: &mut TradeReport, now: Millis) {
     match lie {
         FirstSays(word) if report.progress.outcome().is_some() && now < trade.told_at + FIRST_WORD => {
@@ -420,7 +385,6 @@ pub(crate) fn change_own_record(lie: MoneyLie, trade: &Trade, report: &mut Trade
     }
 }
 
-/// Changes a record of a trade whose identifier is known: the list's row, or its own record.
 pub(crate) fn change_known(lie: MoneyLie, trade: &Trade, report: &mut TradeReport, is_row: bool) {
     match (lie, is_row) {
         (RecordedReal, false) | (ListedReal, true) => report.account = Some(Account::Real),

@@ -24,20 +24,16 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 pub(crate) const USER: &str = "user-1";
-/// How long a list keeps trades back beyond what it may.
 pub(crate) const WITHHELD_MS: i64 = 120_000;
 /// For how long after its client has gone a request may lie in a queue (the rules of opening).
 pub(crate) const QUEUED: Millis = Millis::from_seconds(29);
-/// How long a slow question and its answer are on their way, each.
 pub(crate) const SLOWEST_MS: i64 = 7_500;
 
-/// The network.
 pub(crate) struct ModelNetwork {
     pub(crate) world: Arc<World>,
     pub(crate) clock: Arc<OffClock>,
 }
 
-/// A request on its way; the end of its process may be the end of it.
 struct Flight {
     world: Arc<World>,
     ticket: u64,
@@ -45,13 +41,11 @@ struct Flight {
     is_answered: bool,
 }
 
-/// An open's way to the venue and its answer's way back, decided before it leaves.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Way {
     pub(crate) is_unsent: bool,
     pub(crate) is_lost: bool,
     pub(crate) is_unanswered: bool,
-    /// Whether it arrives although its process ends.
     pub(crate) survives: bool,
     pub(crate) underway: Millis,
     pub(crate) answer: Millis,
@@ -91,12 +85,10 @@ impl Way {
         }
     }
 
-    /// When its client knows of it, or gives up.
     fn ends_after(&self, patience: Millis) -> Millis {
         if self.is_lost { patience } else { patience.min(self.underway + self.answer) }
     }
 
-    /// Whether its client will not know what became of it.
     fn is_doubtful(&self, patience: Millis) -> bool {
         self.is_lost || self.is_unanswered || self.underway + self.answer > patience
     }
@@ -109,7 +101,6 @@ impl ModelNetwork {
         }
     }
 
-    /// Asks the venue, which answers by what it knows at that moment.
     async fn ask(&self, url: &Url, patience: Millis) -> Result<RawAnswer, NoAnswer> {
         if !self.world.count_question() {
             self.world.require(false, || "questions without end".to_owned());
@@ -136,7 +127,6 @@ impl ModelNetwork {
         answered
     }
 
-    /// What the venue knows, by the path of the question.
     fn answer(&self, url: &Url) -> body::Page {
         let world = &self.world;
         let segments: Vec<&str> = url.path_segments().into_iter().flatten().collect();
@@ -204,7 +194,6 @@ impl ModelNetwork {
         }
     }
 
-    /// What reaches the venue, and what else does when its answer gets lost.
     pub(crate) fn request(
         &self,
         intent: Option<u64>,
@@ -250,7 +239,6 @@ impl ModelNetwork {
         intent
     }
 
-    /// What the answer to an accepted open says.
     fn reply(&self, place: usize) -> serde_json::Value {
         let report = records::opened(&self.world, place);
         if self.world.plan.habits.only_acknowledges {
@@ -259,7 +247,6 @@ impl ModelNetwork {
         body::trade(&report)
     }
 
-    /// How an open fares.
     pub(crate) fn way_of(&self, order: &OpenOrder) -> Way {
         let just_now = self.world.time.now() - Millis::from_seconds(3);
         let is_repeated = self.world.truth().has_since(order, just_now);
@@ -269,7 +256,6 @@ impl ModelNetwork {
         way
     }
 
-    /// Carries the one request of an intent.
     async fn post(&self, order: &OpenOrder, patience: Millis) -> Result<RawAnswer, NoAnswer> {
         let intent = self.check_post(current_intent(), order);
         let lost = || Err(NoAnswer::Lost("as it happens".to_owned()));
@@ -315,11 +301,9 @@ impl ModelNetwork {
     }
 }
 
-/// What comes back.
 pub(crate) enum Answered {
     /// As the contract says.
     Soundly(body::Page),
-    /// As it should not.
     Somehow(RawAnswer),
 }
 

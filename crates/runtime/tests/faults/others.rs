@@ -8,18 +8,14 @@ use candlewick_broker::{Account, OpenOrder};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{ExpirationType, Millis};
 
-/// A symbol and a duration that no bot trades.
 const OTHER_SYMBOL: &str = "SOLUSDT";
 const OTHER_DURATION: &str = "00:15";
 /// What other programs stake that follow nobody.
 const STRANGE_AMOUNT: Decimal = Decimal::from_parts(3, 0, 0, false, 0);
-/// A trade that differs from ours by its time alone is so far from the times at which ours can have been.
 const CLEAR_BEFORE_S: i64 = 25;
 const CLEAR_AFTER: Millis = Millis::from_seconds(5);
-/// The shortest time from the end of an intent's window to that of its reservation: two of the shortest durations.
 const SHORTEST_RESERVED: Millis = Millis::from_seconds(10);
 
-/// In what respect another trade differs from ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Difference {
     Symbol,
@@ -27,11 +23,8 @@ enum Difference {
     Amount,
     Duration,
     Expiration,
-    /// It stakes real money.
     Account,
-    /// A person opened it by hand.
     Hand,
-    /// It was asked for before ours can have been.
     Earlier,
     /// None: ours is there too, and is listed seconds after it.
     Twin,
@@ -55,7 +48,6 @@ const DIFFERENCES: [Difference; 13] = [
     Difference::Two,
 ];
 
-/// Whether an open whose answer will not be known reaches the venue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
     Lost,
@@ -133,7 +125,6 @@ pub(crate) fn follow(world: &World) {
     }
 }
 
-/// Somebody else trades on the account, now and then.
 pub(crate) fn trade_besides(world: &World) {
     let plan = &world.plan;
     if !plan.habits.has_strangers || world.time.elapsed() > plan.trading || !world.dice().one_in(8) {

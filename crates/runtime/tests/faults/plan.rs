@@ -9,10 +9,8 @@ use candlewick_runtime::RuntimeSettings;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{ExpirationType, Millis, Symbol};
 
-/// A Monday at noon.
 const NOON: Millis = Millis::new(1_767_614_400_000);
 const SYMBOLS: [&str; 3] = ["BTCUSDT", "ETHUSDT", "EURUSD"];
-/// How late it may be said how a trade ended.
 const TOLD_LATE: [Millis; 6] = [
     Millis::ZERO,
     Millis::ZERO,
@@ -24,28 +22,21 @@ const TOLD_LATE: [Millis; 6] = [
 /// Of the schedules whose list keeps trades back, one in so many is of a venue that gives stakes back, for so long at least.
 const REFUNDING_ONE_IN: u64 = 4;
 const REFUNDING_FOR: Millis = Millis::from_seconds(600);
-/// For how long bots signal where there are to be many trades.
 const MANY_TRADES_FOR: Millis = Millis::from_seconds(3_600);
 /// What the wallet holds at first, in minor units.
 pub(crate) const BALANCE: i64 = 100_000;
 
-/// The whole of a schedule that is decided beforehand.
 pub(crate) struct Plan {
     pub(crate) seed: u64,
-    /// Venue time at its beginning.
     pub(crate) epoch: Millis,
-    /// For how long bots signal.
     pub(crate) trading: Millis,
-    /// In a thousand candles, how many lead to a signal.
     pub(crate) signals: i64,
     pub(crate) bots: Vec<BotSettings>,
     pub(crate) risk: RiskSettings,
     pub(crate) settings: RuntimeSettings,
     pub(crate) habits: Habits,
     pub(crate) lies: Lies,
-    /// For how long a trade's money is in the wallet before anybody says how it ended.
     pub(crate) told_late: Millis,
-    /// Of so many trades the venue calls one off, and gives its stake back.
     pub(crate) called_off_one_in: u64,
 }
 
@@ -62,7 +53,6 @@ pub(crate) enum Length {
 pub(crate) enum Order {
     NewestFirst,
     Mixed,
-    /// Another with every page.
     Restless,
 }
 
@@ -70,32 +60,24 @@ pub(crate) enum Order {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Withholding {
     Nothing,
-    /// The list and the wallet, by seconds: less than two listings are apart.
     Both,
-    /// The list, by any time; the wallet shows them.
     List,
 }
 
 /// How the venue and the way to it behave. Shares are in a thousand.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Habits {
-    /// How long the client waits for the answer to an open.
     pub(crate) patience_ms: i64,
-    /// Opens that never reach the venue.
     pub(crate) lost: i64,
     /// Answers to accepted opens that never reach the client: resets, 5xx, garbage.
     pub(crate) unanswered: i64,
-    /// Opens that reach the venue after the client has given up.
     pub(crate) late: i64,
-    /// Whether opens are on their way for as long as the client waits.
     pub(crate) is_slow_to_open: bool,
     pub(crate) rejected: i64,
     pub(crate) unsent: i64,
-    /// Questions that fail, that take long, and whose answers hold rows that cannot be read.
     pub(crate) failing: i64,
     pub(crate) slow: i64,
     pub(crate) unreadable: i64,
-    /// Trades whose rows lack what distinguishes them from others.
     pub(crate) sparse: i64,
     pub(crate) list_lag_ms: i64,
     pub(crate) wallet_lag_ms: i64,
@@ -103,41 +85,27 @@ pub(crate) struct Habits {
     pub(crate) page_size: u64,
     pub(crate) order: Order,
     pub(crate) length: Length,
-    /// Rows that come twice.
     pub(crate) repeated: i64,
-    /// Candles that never come.
     pub(crate) gaps: i64,
-    /// Whether results pass through words that nobody knows.
     pub(crate) has_unknown_words: bool,
     /// Whether get-by-id never says how a trade ended.
     pub(crate) is_short_by_id: bool,
-    /// Whether an accepted open is answered by its identifier alone.
     pub(crate) only_acknowledges: bool,
-    /// Whether answers say the venue's time.
     pub(crate) has_dates: bool,
-    /// Whether others trade on the account.
     pub(crate) has_strangers: bool,
     /// How many opens whose answer gets lost have others beside them that look alike.
     pub(crate) company: i64,
-    /// Whether such trades are kept back as long as they may be, and longer.
     pub(crate) withholding: Withholding,
     /// Whether the clocks of some runs are off by more than the rules of opening allow for.
     pub(crate) has_wild_clocks: bool,
-    /// Whether payouts change.
     pub(crate) cuts_payouts: bool,
-    /// When the trade list cannot be read at all, counted from the beginning.
     pub(crate) list_outage: (Millis, Millis),
-    /// When the journal cannot be kept, counted from the beginning.
     pub(crate) journal_outage: (Millis, Millis),
-    /// Durable writes that take long.
     pub(crate) slow_writes: i64,
-    /// How often the client sends a question that fails.
     pub(crate) read_attempts: u32,
-    /// How many requests the client makes in a second; 0 means any number.
     pub(crate) requests_per_second: f64,
     /// Price records that are none, or of another moment.
     pub(crate) odd_prices: i64,
-    /// How often a run's clock jumps, of the times at which somebody looks.
     pub(crate) clock_jumps: i64,
 }
 
@@ -180,7 +148,6 @@ impl Plan {
 }
 
 impl Plan {
-    /// The same with a setting that allows for the lag of the wallet, which may follow the list.
     fn with_wallet_lag(mut self) -> Self {
         let follows = self.habits.withholding == Withholding::Both;
         let list_lag_ms = if follows { self.settings.list_lag_ms } else { 0 };

@@ -24,44 +24,32 @@ use tokio::sync::{mpsc, oneshot};
 
 /// How far off a clock may be before trades cannot be distinguished by their times any more, with some room.
 pub(crate) const MAX_OFF_MS: i64 = 800;
-/// More notices than one step of a run has.
 const MAX_NOTICES: usize = 10_000;
-/// How many looks at a halted run it takes on average until a person resumes it.
 const RESUMED_ONE_IN: i64 = 20;
-/// How often a person looks whether somebody was asked for.
 const LOOKS_EVERY: Millis = Millis::from_seconds(7);
 
-/// For how long trades that a lie may keep open are waited for, from the end of trading and of the start.
 pub(crate) const WAITED_FOR: Millis = Millis::from_seconds(2_400);
 
 /// For how much longer a trade is waited for that only the list can show: one of many pages that fail or are shuffled while
 /// they are read, every few minutes, shows all of them only by chance.
 const LIST_PATIENCE: Millis = Millis::from_seconds(6 * 3_600);
 
-/// How a process is to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// At any await or write.
     Crash(Crash),
-    /// When it has run so long: at once, whatever is under way.
     Killed(Millis),
-    /// When it has run so long, in an orderly way.
     Stopped(Millis, Stop),
-    /// When nothing is open, in flight, in doubt or reserved, and the venue agrees.
     Quiet,
 }
 
-/// How a process ended.
 #[derive(Debug)]
 pub(crate) enum Ended {
     Crashed,
     Finished,
     Failed(RuntimeError),
-    /// It did not become quiet.
     Never,
 }
 
-/// Signals that depend on nothing but the seed and the candle.
 struct Random {
     seed: u64,
     bot: u64,
@@ -90,7 +78,6 @@ impl Strategy for Random {
     }
 }
 
-/// The settings of every run of a schedule.
 pub(crate) fn session_settings(world: &World) -> SessionSettings {
     SessionSettings {
         money_scale: MoneyScale::default(),
@@ -101,7 +88,6 @@ pub(crate) fn session_settings(world: &World) -> SessionSettings {
     }
 }
 
-/// A Session that has seen nothing yet.
 pub(crate) fn new_session(world: &World) -> Session {
     let plan = &world.plan;
     let strategy = |bot: usize| {
@@ -115,7 +101,6 @@ pub(crate) fn new_session(world: &World) -> Session {
     Session::new(&session_settings(world), (0..plan.bots.len()).map(strategy).collect()).unwrap()
 }
 
-/// Runs a process to its end.
 pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended {
     let mut session = new_session(world);
     let past = match recover(world, &mut session) {
@@ -173,7 +158,6 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended 
     ended
 }
 
-/// What the journal of a run begins with.
 pub(crate) fn header(settings: &SessionSettings) -> Header {
     Header {
         format: 1,
@@ -183,7 +167,6 @@ pub(crate) fn header(settings: &SessionSettings) -> Header {
     }
 }
 
-/// The program's own client, over the network of the model.
 fn client(world: &Arc<World>, clock: &Arc<OffClock>) -> HttpBroker {
     let habits = &world.plan.habits;
     let network = ModelNetwork { world: Arc::clone(world), clock: Arc::clone(clock) };
@@ -223,21 +206,15 @@ fn jump(world: &World, clock: &OffClock) {
     world.log(|| format!("the clock jumps: {jump:?}, and is {} ms off", clock.offset()));
 }
 
-/// The people around a process: they end doubts, stop it and pull its plug.
 pub(crate) struct People {
     began: Millis,
     has_stopped: bool,
 }
 
-/// What people do when they look at a process.
 pub(crate) struct Look {
-    /// It has ended.
     pub(crate) ended: Option<Ended>,
-    /// They stop it.
     pub(crate) stop: Option<Stop>,
-    /// They order these.
     pub(crate) orders: Vec<ControlOrder>,
-    /// When they look again.
     pub(crate) next: Millis,
 }
 
@@ -252,7 +229,6 @@ impl People {
         Self { began: world.time.now(), has_stopped: false }
     }
 
-    /// Looks at a process that is to end so.
     pub(crate) fn look(&mut self, (world, clock): (&World, &OffClock), end: End, seen: &Mutex<Seen>) -> Look {
         let (began, now) = (self.began, world.time.now());
         // Trades that come later than any rule allows for are looked for slowly, and only for a day.
@@ -298,7 +274,6 @@ impl People {
     }
 }
 
-/// The same around a process of tasks.
 async fn attend(
     (world, clock): (&Arc<World>, &OffClock),
     end: End,
@@ -321,7 +296,6 @@ async fn attend(
     }
 }
 
-/// Why it is not quiet, for whoever reads of it.
 fn missing(world: &World, seen: &Mutex<Seen>) -> String {
     let (seen, truth) = (seen.lock().unwrap(), world.truth());
     let missing = truth.unaccounted(world, &seen.accounts());
@@ -347,7 +321,6 @@ fn is_quiet(world: &World, seen: &Mutex<Seen>) -> bool {
     has_traded && truth.is_quiet() && seen.is_over() && is_accounted_for() && is_right() && is_compared()
 }
 
-/// A person looks at the venue's own pages and says what became of an intent.
 fn end_doubts(world: &World, seen: &Mutex<Seen>) -> Vec<ControlOrder> {
     let mut orders = Vec::new();
     let (asked, reported) = {
@@ -386,7 +359,6 @@ fn end_doubts(world: &World, seen: &Mutex<Seen>) -> Vec<ControlOrder> {
     orders
 }
 
-/// A person says how a trade ended that the venue does not have any more, by its own pages.
 fn settle_missing(world: &World, seen: &Mutex<Seen>) -> Vec<ControlOrder> {
     let missing = seen.lock().unwrap().missing.clone();
     let truth = world.truth();

@@ -13,23 +13,18 @@ use candlewick_runtime::{Answer, Ask};
 use candlewick_sdk::Millis;
 use std::collections::BTreeMap;
 
-/// Rows of the list that are asked for at once.
 const PAGE: u64 = 100;
 
-/// A question on its way.
 pub(crate) struct Asking {
     ask: Ask,
-    /// When it was asked, by the run's clock.
     sent: Millis,
     /// How long its answer takes to come back; none when nothing comes in time.
     back: Option<Millis>,
     is_failing: bool,
-    /// What the venue said, and when.
     said: Option<(Said, Millis)>,
     listing: Listing,
 }
 
-/// The pages of the list so far.
 #[derive(Default)]
 struct Listing {
     page: u64,
@@ -38,34 +33,26 @@ struct Listing {
     trades: BTreeMap<String, TradeReport>,
 }
 
-/// What the venue says to a question.
 enum Said {
     Failed(BrokerError),
     Candles(Vec<CandleRow>),
     Price(PriceAnswer),
     Trade(Box<TradeReport>),
     Balances(candlewick_broker::Balances),
-    /// Another page of the list is to be asked for.
     Page,
-    /// That was the last page: whether the listing is complete.
     LastPage(bool),
 }
 
-/// How a question goes on.
 pub(crate) enum Progressed {
-    /// The next step is so much later.
     Asking(Box<Asking>, Millis),
-    /// Its answer has come.
     Came(Came),
 }
 
-/// An answer.
 pub(crate) struct Came {
     pub(crate) answer: Answer,
 }
 
 impl Asking {
-    /// A question is asked; it goes on after so long.
     pub(crate) fn begin(world: &World, ask: Ask, now: Millis) -> (Self, Millis) {
         let listing = Listing { page: 1, ..Listing::default() };
         let mut asking = Self { ask, sent: now, back: None, is_failing: false, said: None, listing };
@@ -73,7 +60,6 @@ impl Asking {
         (asking, there)
     }
 
-    /// How long it takes to the venue, or how long its client waits.
     fn draw(&mut self, world: &World) -> Millis {
         let habits = &world.plan.habits;
         let mut dice = world.dice();
@@ -86,7 +72,6 @@ impl Asking {
         if self.back.is_some() { there } else { patience }
     }
 
-    /// Goes on at `now`, by the run's clock.
     pub(crate) fn go_on(mut self, world: &World, now: Millis) -> Progressed {
         if let Some((said, at)) = self.said.take() {
             return self.come(world, said, (at, now));
@@ -101,7 +86,6 @@ impl Asking {
         Progressed::Asking(Box::new(self), back)
     }
 
-    /// What the venue says, by what it knows at this moment.
     fn ask_venue(&mut self, world: &World) -> Said {
         match &self.ask {
             Ask::Candles(_, query) => {
@@ -149,7 +133,6 @@ impl Asking {
         Said::LastPage(is_whole && is_known && self.listing.unreadable == 0)
     }
 
-    /// What the venue said has come, at the second of two moments.
     fn come(mut self, world: &World, said: Said, (at, now): (Millis, Millis)) -> Progressed {
         let date = world.plan.habits.has_dates.then(|| at.floor_to(Millis::SECOND));
         let sent = self.sent;

@@ -13,12 +13,10 @@ use candlewick_broker::{
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{ExpirationType, Interval, Millis, Ohlcv, Outcome, Payout, Symbol};
 
-/// A word for a result that nobody knows.
 pub(crate) const UNKNOWN_RESULT: &str = "REVERTED";
 /// How long a result may be reported in words that nobody knows.
 const UNKNOWN_FOR: Millis = Millis::from_seconds(5);
 
-/// What the accounts held a while ago.
 pub(crate) fn balances(world: &World) -> Balances {
     let seen = world.time.now() - Millis::new(world.plan.habits.wallet_lag_ms);
     let mut truth = world.truth();
@@ -44,7 +42,6 @@ pub(crate) fn balances(world: &World) -> Balances {
     shown
 }
 
-/// A page of the venue's list.
 pub(crate) struct Page {
     pub(crate) number: u64,
     pub(crate) size: u64,
@@ -52,16 +49,13 @@ pub(crate) struct Page {
     pub(crate) total: Option<u64>,
     pub(crate) count: Option<u64>,
     pub(crate) rows: Vec<TradeReport>,
-    /// Rows that cannot be read.
     pub(crate) unreadable: usize,
 }
 
-/// Whether the list has a trade.
 pub(crate) fn is_listed(world: &World, trade: &Trade) -> bool {
     trade.listed_from <= world.time.now() && !lies::has_vanished(world, trade)
 }
 
-/// A page of the list.
 pub(crate) fn page(world: &World, number: u64, most: u64) -> Page {
     let habits = &world.plan.habits;
     let truth = world.truth();
@@ -124,7 +118,6 @@ fn spoil(habits: &Habits, dice: &mut Dice, data: &mut Vec<TradeReport>) -> usize
     0
 }
 
-/// What the list says of a trade.
 pub(crate) fn row_of_list(world: &World, trade: &Trade) -> TradeReport {
     let habits = &world.plan.habits;
     let now = world.time.now();
@@ -147,7 +140,6 @@ pub(crate) fn row_of_list(world: &World, trade: &Trade) -> TradeReport {
     row
 }
 
-/// What is said of the trade alone.
 pub(crate) fn alone(world: &World, trade: &Trade, now: Millis) -> TradeReport {
     let mut report = lies::shown(trade, full(&world.plan.habits, trade, now), Place::ById, now);
     if let Some(lie) = trade.lie.and_then(Lie::of_money).filter(|_| lies::is_known(world, trade)) {
@@ -159,7 +151,6 @@ pub(crate) fn alone(world: &World, trade: &Trade, now: Millis) -> TradeReport {
     report
 }
 
-/// What is said of one that was just opened.
 pub(crate) fn opened(world: &World, place: usize) -> TradeReport {
     let truth = world.truth();
     let record = |trade: &Trade| {

@@ -5,11 +5,8 @@ use candlewick_engine::{Approved, Control, Event, EventKind, RefusalReason, Reje
 use candlewick_sdk::Millis;
 use std::collections::BTreeMap;
 
-/// Pause after a first refusal (`refused_by_venue_pause_s`). Each further refusal doubles it.
 const FIRST_PAUSE: Millis = Millis::MINUTE;
-/// Longest pause.
 const MAX_PAUSE: Millis = Millis::HOUR;
-/// Reasons that concern the account; any other concerns its symbol.
 const OF_ACCOUNT: [RefusalReason; 5] = [
     RefusalReason::TradesPerMinute,
     RefusalReason::TradesPerDay,
@@ -18,15 +15,12 @@ const OF_ACCOUNT: [RefusalReason; 5] = [
     RefusalReason::AccountRestricted,
 ];
 
-/// Refusals of one run since the last accepted order, by symbol and reason.
 #[derive(Default)]
 pub(crate) struct Refusals {
-    /// Number of refusals, and the time of the last one.
     entries: BTreeMap<(Option<SymbolId>, RefusalReason), (u32, Millis)>,
 }
 
 impl Refusals {
-    /// Counts an event.
     pub(crate) fn take(&mut self, event: &Event, book: &TradeBook) {
         match &event.kind {
             EventKind::Rejected { intent, rejection: Rejection::Refused { reason, .. } } => {
@@ -49,7 +43,6 @@ impl Refusals {
         }
     }
 
-    /// Checks that an approved trade respects all pauses.
     pub(crate) fn check(&self, world: &World, approved: &Approved) {
         for ((symbol, reason), (count, last)) in &self.entries {
             let is_meant = symbol.is_none_or(|symbol| symbol == approved.symbol());

@@ -5,10 +5,8 @@ use crate::schedule::{layer_of, play_plan};
 use crate::world::Logging;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Schedules of a plain test run; `CANDLEWICK_FAULT_TWINS` is another number of them.
 const TWINS: u64 = 60;
 
-/// Every line of both journals is the same, and so is all that follows from them: opens, doubts, halts, ledger, verdicts.
 #[test]
 fn a_run_that_forgets_decides_as_one_that_forgets_nothing() {
     let twins = crate::number("CANDLEWICK_FAULT_TWINS").unwrap_or(TWINS);

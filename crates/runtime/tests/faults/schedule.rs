@@ -19,43 +19,34 @@ use candlewick_sdk::Millis;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What a schedule was.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Played {
     pub(crate) seed: u64,
-    /// What was broken, in the order in which it was found.
     pub(crate) broken: Vec<String>,
     pub(crate) hash: String,
-    /// What happened, when somebody wanted to read it.
     pub(crate) log: Vec<String>,
     pub(crate) counts: Counts,
 }
 
-/// How much happened.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) schedules: u64,
     pub(crate) runs: u64,
     pub(crate) crashes: u64,
-    /// Intents that waited for the end of their delay when their run crashed.
     pub(crate) held: u64,
     pub(crate) intents: u64,
     pub(crate) trades: u64,
-    /// Trades about which the venue lied, and runs that halted.
     pub(crate) lies: u64,
     pub(crate) halts: u64,
     pub(crate) questions: u64,
     pub(crate) virtual_ms: i64,
-    /// Schedules in which nothing was promised any more from some moment on.
     pub(crate) excused: u64,
-    /// Schedules in which a clock was further off than the rules allow for.
     pub(crate) far_off: u64,
     /// Intents that were given up although their trades were only kept back for longer than they may be, and that were
     /// found later.
     pub(crate) kept_back: u64,
     /// Schedules in which a trade was settled or reported long after all else was over, as the list showed it only by chance.
     pub(crate) slow_lists: u64,
-    /// Intents that were over and that a run has forgotten, as far as it ended in an orderly way.
     pub(crate) forgotten: u64,
 }
 
@@ -79,7 +70,6 @@ impl Counts {
     }
 }
 
-/// One schedule in so many is played with the runner and the program's own client, above a network that carries bytes.
 const BYTES_ONE_IN: u64 = 25;
 
 /// Of what the schedule of a seed is played, unless it is said.
@@ -93,17 +83,14 @@ pub(crate) fn layer_of(seed: u64) -> Layer {
     }
 }
 
-/// Plays the schedule of a seed.
 pub(crate) fn play(seed: u64, logging: Logging) -> Played {
     play_on(seed, layer_of(seed), logging)
 }
 
-/// Plays the schedule of a seed on a layer.
 pub(crate) fn play_on(seed: u64, layer: Layer, logging: Logging) -> Played {
     play_plan(Plan::of(seed), layer, logging)
 }
 
-/// Plays a plan on a layer.
 pub(crate) fn play_plan((plan, dice): (Plan, Dice), layer: Layer, logging: Logging) -> Played {
     let seed = plan.seed;
     let mut counts = Counts { schedules: 1, ..Counts::default() };
@@ -153,7 +140,6 @@ fn begin(planned: (Plan, Dice), layer: Layer, logging: Logging) -> Arc<World> {
     world
 }
 
-/// A Session into which the journal was folded, and what else it left.
 struct Folded {
     session: Session,
     past: Past,
@@ -167,14 +153,12 @@ impl Folded {
     }
 }
 
-/// Whether another run follows one that ended.
 enum Goes {
     On,
     /// None does; the journal as it was folded to find that out.
     Over(Option<Box<Folded>>),
 }
 
-/// The reckoning, while time stands.
 fn finish(world: &Arc<World>, folded: Option<Box<Folded>>, counts: &mut Counts) {
     for trade in &world.truth().trades {
         world.log(|| format!("{} of intent {:?} had the lie {:?}", trade.id, trade.intent, trade.lie));
@@ -193,12 +177,10 @@ fn finish(world: &Arc<World>, folded: Option<Box<Folded>>, counts: &mut Counts) 
     counts.forgotten = world.forgotten();
 }
 
-/// The runs of a schedule, one after the other.
 struct Runs {
     before_quiet: i64,
 }
 
-/// The next run: how it ends, how far its clock is off, and how long it takes until the one after it.
 struct Next {
     end: End,
     offset: Millis,
@@ -220,7 +202,6 @@ impl Runs {
     }
 }
 
-/// Whether another run follows one that ended so.
 fn goes_on(world: &World, end: End, ended: &Ended, counts: &mut Counts) -> Goes {
     world.log(|| format!("it has {ended:?}"));
     let held = world.end_run();
@@ -257,7 +238,6 @@ fn goes_on(world: &World, end: End, ended: &Ended, counts: &mut Counts) -> Goes 
 }
 
 impl Folded {
-    /// Whether all is over and accounted for but what a lie keeps open, and that has been waited for.
     fn is_left_open(&self, world: &World) -> bool {
         let truth = world.truth();
         let is_open = |row: &&IntentRow| {
@@ -269,7 +249,6 @@ impl Folded {
         world.plan.lies.is_halting && has_waited && truth.is_quiet() && !rows.iter().any(|row| is_open(&row))
     }
 
-    /// Whether the journal knows that all is over and accounted for.
     fn knows_all(&self, world: &World) -> bool {
         let rows = self.past.book().rows();
         let settled = rows.iter().filter(|row| row.state == IntentState::Settled);
@@ -296,7 +275,6 @@ impl Folded {
     }
 }
 
-/// How the next run ends, how far its clock is off, and how long it takes until the one after it.
 fn draw(world: &World, may_end: bool) -> (End, Millis, Millis) {
     let mut dice = world.dice();
     let offset = match dice.between(1, 100) {
@@ -319,7 +297,6 @@ fn draw(world: &World, may_end: bool) -> (End, Millis, Millis) {
     (end_of_run(world, end), Millis::new(offset), Millis::new(pause))
 }
 
-/// Folds the journal anew and holds it against the venue's truth.
 fn reckon(world: &World, folded: Option<Box<Folded>>) {
     if !world.broken().is_empty() || world.is_excused() {
         return;

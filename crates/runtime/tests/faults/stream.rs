@@ -11,7 +11,6 @@ use candlewick_runtime::Streams;
 use candlewick_sdk::{Millis, Symbol};
 use std::collections::BTreeMap;
 
-/// One schedule in so many has strategies that want prices.
 const STREAMING_ONE_IN: u64 = 4;
 
 /// Whether strategies want prices, and how badly they stream. Drawn beside the other dice, so that schedules without stay as they are.
@@ -19,12 +18,10 @@ pub(crate) const fn is_on(seed: u64) -> bool {
     mix([seed, 2_003, 1]).is_multiple_of(STREAMING_ONE_IN)
 }
 
-/// The symbols whose prices strategies want.
 pub(crate) fn priced(plan: &Plan) -> Vec<Symbol> {
     if is_on(plan.seed) { plan.bots.iter().map(|bot| bot.symbol).collect() } else { Vec::new() }
 }
 
-/// The symbol of an identifier: symbols are numbered as their bots first name them.
 pub(crate) fn name_of(plan: &Plan, id: SymbolId) -> Option<Symbol> {
     let mut known: Vec<Symbol> = Vec::new();
     for bot in &plan.bots {
@@ -35,7 +32,6 @@ pub(crate) fn name_of(plan: &Plan, id: SymbolId) -> Option<Symbol> {
     known.get(id.index()).copied()
 }
 
-/// Whether a symbol streams, when a run subscribes to it.
 pub(crate) fn subscribed(world: &World, symbol: Symbol) -> Result<Streams, BrokerError> {
     let letters = symbol.as_str().bytes().fold(0_u64, |key, byte| key.wrapping_mul(31) + u64::from(byte));
     let key = mix([letters, world.time.now().get() as u64, 3]);
@@ -47,18 +43,14 @@ pub(crate) fn subscribed(world: &World, symbol: Symbol) -> Result<Streams, Broke
     }
 }
 
-/// The streams of a process.
 pub(crate) struct Flow {
     dice: Dice,
     /// How often, in a thousand times, something happens to a price.
     odd: i64,
 }
 
-/// What a stream brings at a moment.
 pub(crate) enum Brought {
-    /// These prices, and more after so long.
     Prices(Vec<PriceTick>, Millis),
-    /// Its end.
     End,
 }
 
@@ -69,7 +61,6 @@ impl Flow {
         Self { dice, odd }
     }
 
-    /// The next prices of a symbol, about a second after the last.
     pub(crate) fn next(&mut self, world: &World, symbol: Symbol) -> Brought {
         let dice = &mut self.dice;
         let now = world.time.now();
@@ -101,7 +92,6 @@ impl Flow {
     }
 }
 
-/// The candles and prices that a process has handed to its Session.
 #[derive(Default)]
 pub(crate) struct Handed {
     candles: BTreeMap<SeriesId, Millis>,
@@ -135,7 +125,6 @@ impl Handed {
     }
 }
 
-/// The interval of a series: series are numbered as their bots first name them.
 fn interval_of(world: &World, id: SeriesId) -> Option<Millis> {
     let mut known: Vec<_> = Vec::new();
     for bot in &world.plan.bots {

@@ -9,23 +9,18 @@ use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The venue's time.
 #[derive(Clone)]
 pub(crate) struct TrueTime {
     epoch: Millis,
     source: Source,
 }
 
-/// Where it comes from.
 #[derive(Clone)]
 enum Source {
-    /// The paused time of a runtime, since then.
     Paused(Instant),
-    /// Whoever plays the schedule: ms since the beginning.
     Moved(Arc<AtomicI64>),
 }
 
-/// The clock of one run.
 pub(crate) struct OffClock {
     time: TrueTime,
     /// Ours minus the venue's, in ms.
@@ -34,22 +29,18 @@ pub(crate) struct OffClock {
     awake: AtomicI64,
 }
 
-/// How a clock jumps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Jump {
-    /// The machine sleeps for so long: its clock can catch up.
     Sleep(Millis),
     /// One of the two clocks is set, so that they differ by this.
     Set(Millis),
 }
 
 impl TrueTime {
-    /// That of a runtime whose time is paused.
     pub(crate) fn paused(epoch: Millis) -> Self {
         Self { epoch, source: Source::Paused(Instant::now()) }
     }
 
-    /// One that stands until it is moved.
     pub(crate) fn moved(epoch: Millis) -> Self {
         Self { epoch, source: Source::Moved(Arc::default()) }
     }
@@ -62,7 +53,6 @@ impl TrueTime {
             }
     }
 
-    /// Moves on to a moment; never back.
     pub(crate) fn move_to(&self, at: Millis) {
         match &self.source {
             Source::Moved(since) => {
@@ -72,7 +62,6 @@ impl TrueTime {
         }
     }
 
-    /// Since the beginning.
     pub(crate) fn elapsed(&self) -> Millis {
         self.now() - self.epoch
     }
@@ -92,7 +81,6 @@ impl OffClock {
         Self { time, offset: AtomicI64::new(offset.get()), awake: AtomicI64::new(offset.get()) }
     }
 
-    /// Ours minus the venue's.
     pub(crate) fn offset(&self) -> Millis {
         Millis::new(self.offset.load(Relaxed))
     }

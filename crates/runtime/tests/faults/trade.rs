@@ -8,20 +8,14 @@ use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
 use candlewick_sdk::rust_decimal::{Decimal, RoundingStrategy};
 use candlewick_sdk::{Direction, ExpirationType, Millis, Outcome, Symbol};
 
-/// Who asks for a trade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sender {
-    /// We, for an intent.
     Intent(u64),
-    /// Another program with a token.
     Program,
-    /// A person at the venue's own pages.
     Person,
-    /// The venue, which makes another trade of an intent's one request.
     Venue(u64),
 }
 
-/// An accepted trade.
 #[derive(Clone, Debug)]
 pub(crate) struct Trade {
     pub(crate) id: String,
@@ -29,9 +23,7 @@ pub(crate) struct Trade {
     pub(crate) intent: Option<u64>,
     /// The intent of whose one request the venue made it as well, by a lie.
     pub(crate) second_of: Option<u64>,
-    /// What the venue took.
     pub(crate) order: OpenOrder,
-    /// What the venue does or says of it that is not so.
     pub(crate) lie: Option<Lie>,
     /// In minor units.
     pub(crate) stake: i64,
@@ -44,28 +36,19 @@ pub(crate) struct Trade {
     pub(crate) outcome: Outcome,
     /// In minor units.
     pub(crate) profit: i64,
-    /// A later result that replaces this one.
     pub(crate) revision: Option<Revision>,
-    /// The result before a revision.
     pub(crate) former: Option<(Outcome, i64)>,
     /// What the wallet lacks by a lie, since the open and since the settlement, in minor units.
     pub(crate) withheld: (i64, i64),
-    /// From when on its money is in the wallet.
     pub(crate) settles_at: Millis,
-    /// From when on anybody says how it ended.
     pub(crate) told_at: Millis,
-    /// From when on it is listed.
     pub(crate) listed_from: Millis,
-    /// Whether a token asked for it, or a person at the venue's own pages.
     pub(crate) is_by_token: bool,
-    /// Whether a person who was asked about an intent has seen it.
     pub(crate) is_shown: bool,
     pub(crate) is_settled: bool,
-    /// Whether it passed, as another program's, for what the venue took of a request of ours.
     pub(crate) is_taken_for_ours: bool,
 }
 
-/// A result that replaces an earlier one, with the money in the wallet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Revision {
     pub(crate) at: Millis,
@@ -74,27 +57,21 @@ pub(crate) struct Revision {
     pub(crate) profit: i64,
 }
 
-/// A request that leaves.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) sender: Sender,
     pub(crate) order: OpenOrder,
-    /// How long before its arrival the venue stamps it.
     pub(crate) stamped_ago: Millis,
     /// From when on its trade is listed, unless that is before its arrival.
     pub(crate) listed_from: Millis,
-    /// Another program asks for the same as soon as this is accepted.
     pub(crate) twin: Option<Twin>,
     /// Whether a second trade of it could be known as such: its answer arrives, and nobody looks for another trade.
     pub(crate) is_clear: bool,
 }
 
-/// A trade of another program, equal to ours in every respect.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Twin {
-    /// How long after ours it is asked for.
     pub(crate) after: Millis,
-    /// How long before ours it is listed.
     pub(crate) listed_before: Millis,
 }
 
@@ -111,12 +88,10 @@ impl Trade {
         is_theirs && !self.is_shown && self.request_time >= since
     }
 
-    /// Whether the venue took it, unlike what was asked for, from the real wallet.
     pub(crate) fn is_of_real_money(&self) -> bool {
         self.lie.is_some_and(Lie::is_unlike_asked) && self.order.account == Account::Real
     }
 
-    /// Whether it is settled for the program too, or was reported if it is another's, or another passed for it.
     pub(crate) fn is_accounted_for(
         &self,
         accounts: &Accounts<'_>,
@@ -138,7 +113,6 @@ impl Trade {
 }
 
 impl Request {
-    /// One that is stamped when it arrives and listed at once.
     pub(crate) const fn new(sender: Sender, order: OpenOrder) -> Self {
         let (stamped_ago, listed_from) = (Millis::ZERO, Millis::ZERO);
         Self { sender, order, stamped_ago, listed_from, twin: None, is_clear: false }
@@ -167,7 +141,6 @@ pub(crate) fn moments(order: &OpenOrder, at: Millis) -> (Millis, Millis) {
     (open, close)
 }
 
-/// How a trade ends, and with what profit in minor units.
 pub(crate) fn end_of(
     order: &OpenOrder,
     payout: Decimal,

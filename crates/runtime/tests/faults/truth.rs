@@ -15,64 +15,46 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Trades are named by this and their number, from 1.
 const ID_PREFIX: &str = "trade-";
 
-/// A movement of the wallet.
 struct Change {
-    /// From when on the wallet shows it.
     shown_from: Millis,
     /// In minor units.
     by: i64,
-    /// Index of its trade.
     trade: usize,
-    /// Whether no record explains it.
     is_hidden: bool,
 }
 
-/// A request on its way.
 struct Arrival {
     request: Request,
     payout: i64,
     is_rejected: bool,
-    /// How late its result is.
     settles_late: Millis,
 }
 
-/// What became of a request that has arrived.
 #[derive(Clone, Debug)]
 pub(crate) enum RequestState {
-    /// Not yet there.
     Underway,
     Rejected,
-    /// The place of its trade.
     Accepted(usize),
 }
 
-/// What is known of the trades in a run, or by a journal.
 pub(crate) struct Accounts<'a> {
     pub(crate) settled: &'a BTreeSet<u64>,
-    /// Intents whose trades are open.
     pub(crate) open: &'a BTreeSet<u64>,
-    /// Trades that were reported as explained by no intent.
     pub(crate) reported: &'a BTreeSet<String>,
 }
 
-/// All of it.
 pub(crate) struct Truth {
     seed: u64,
     epoch: Millis,
     lies: Lies,
     is_short_by_id: bool,
     only_acknowledges: bool,
-    /// For how long a trade's money is in the wallet before anybody says how it ended.
     told_late: Millis,
     called_off_one_in: u64,
-    /// How often the wallets were read.
     readings: u64,
     pub(crate) trades: Vec<Trade>,
-    /// The places of those that are not settled, by when they are.
     unsettled: BTreeSet<(Millis, usize)>,
-    /// Pending revisions, by time and index of the trade.
     revisions: BTreeSet<(Millis, usize)>,
-    /// The place of the trade of each intent that has one.
     by_intent: BTreeMap<u64, usize>,
     arrivals: BTreeMap<(Millis, u64), Arrival>,
     states: BTreeMap<u64, RequestState>,
@@ -80,13 +62,9 @@ pub(crate) struct Truth {
     /// What is in the wallet, in minor units.
     balance: i64,
     changes: Vec<Change>,
-    /// Whether the wallet shows a trade no sooner than the list does.
     is_wallet_listed: bool,
-    /// What strangers' trades did to the wallet so far.
     pub(crate) by_strangers: i64,
-    /// What was asked for by intents whose request has left, each once.
     posted: BTreeMap<u64, OpenOrder>,
-    /// Intents that others have followed.
     followed: BTreeSet<u64>,
 }
 
@@ -127,17 +105,14 @@ impl Truth {
         self.posted.get(&intent).cloned()
     }
 
-    /// Whether a trade like this was asked for since a moment.
     pub(crate) fn has_since(&self, order: &OpenOrder, since: Millis) -> bool {
         self.trades.iter().rev().any(|trade| trade.request_time >= since && trade.order == *order)
     }
 
-    /// Notes that others follow an intent; false when they have already.
     pub(crate) fn follow(&mut self, intent: u64) -> bool {
         self.followed.insert(intent)
     }
 
-    /// A request is sent and will arrive at a moment; answers its ticket.
     pub(crate) fn send(&mut self, at: Millis, request: Request, habits: &Habits, dice: &mut Dice) -> u64 {
         let cut = if habits.cuts_payouts { dice.pick(&[0, 0, 5, 22]) } else { 0 };
         let arrival = Arrival {
@@ -157,7 +132,6 @@ impl Truth {
         self.arrivals.retain(|(_, number), _| *number != ticket);
     }
 
-    /// The process ended while a request was on its way: it arrives by then.
     pub(crate) fn hasten(&mut self, ticket: u64, by: Millis) {
         let late = self.arrivals.keys().find(|(at, number)| *number == ticket && *at > by).copied();
         if let Some(arrival) = late.and_then(|late| self.arrivals.remove(&late)) {
@@ -169,7 +143,6 @@ impl Truth {
         self.states[&ticket].clone()
     }
 
-    /// Lets happen what has happened by `now`.
     pub(crate) fn advance(&mut self, now: Millis) {
         loop {
             let due = self.revisions.first().copied().filter(|(at, _)| *at <= now);
@@ -267,7 +240,6 @@ impl Truth {
         }
     }
 
-    /// Adds a trade like the last one that was over before the schedule began.
     fn add_old_trade(&mut self) {
         let Some(last) = self.trades.last() else { return };
         let since = last.request_time - (self.epoch - money_lies::OLD);
@@ -289,13 +261,11 @@ impl Truth {
         self.trades.push(old);
     }
 
-    /// Returns the old trade on the terms of a trade.
     pub(crate) fn old_trade_like(&self, trade: &Trade) -> Option<&Trade> {
         let is_old = |other: &&Trade| other.request_time < self.epoch && other.order == trade.order;
         self.trades.iter().rev().find(is_old)
     }
 
-    /// Returns the request time of our trade before this one.
     pub(crate) fn request_before(&self, trade: &Trade) -> Option<Millis> {
         let ours = self.trades.iter().filter(|other| other.intent.is_some() && other.id != trade.id);
         ours.map(|other| other.request_time).filter(|at| *at <= trade.request_time).max()
@@ -321,7 +291,6 @@ impl Truth {
         self.revisions.extend(trade.revision.map(|revision| (revision.at, place)));
     }
 
-    /// Takes money off the wallet that no record explains.
     fn withhold(&mut self, at: Millis, amount: i64, (trade, place): (&Trade, usize)) {
         if amount != 0 {
             self.balance -= amount;
@@ -357,7 +326,6 @@ impl Truth {
         self.shown_from(trade.request_time, trade)
     }
 
-    /// All that the wallet ever showed as what some trades did.
     pub(crate) fn shown_by(&self, is_one: impl Fn(&Trade) -> bool) -> BTreeSet<i64> {
         let mut changes: Vec<_> = self
             .changes
@@ -379,7 +347,6 @@ impl Truth {
         changes.filter(|change| is_one(&self.trades[change.trade])).map(|change| change.by).collect()
     }
 
-    /// Another reading of the wallets; its number.
     pub(crate) const fn next_reading(&mut self) -> u64 {
         self.readings += 1;
         self.readings
@@ -390,12 +357,10 @@ impl Truth {
         self.balance
     }
 
-    /// Returns the number of readings of the wallets so far.
     pub(crate) const fn readings(&self) -> u64 {
         self.readings
     }
 
-    /// What the wallet showed at a moment.
     pub(crate) fn balance_at(&self, at: Millis) -> i64 {
         let shown = self.changes.iter().filter(|change| change.shown_from <= at);
         BALANCE + shown.map(|change| change.by).sum::<i64>()
@@ -409,7 +374,6 @@ impl Truth {
         }
     }
 
-    /// A trade of another program passes for what was taken of a request of ours.
     pub(crate) fn take_for_ours(&mut self, id: &str) {
         for trade in self.trades.iter_mut().filter(|trade| trade.id == id) {
             trade.is_taken_for_ours = true;
@@ -425,12 +389,10 @@ impl Truth {
         self.by_intent.get(&intent).map(|place| &self.trades[*place])
     }
 
-    /// Whether an intent's request may still arrive.
     pub(crate) fn is_underway(&self, intent: u64) -> bool {
         self.arrivals.values().any(|arrival| arrival.request.intent() == Some(intent))
     }
 
-    /// Trades of intents that are not settled for the program, and those of other programs that were not reported.
     pub(crate) fn unaccounted(&self, world: &World, accounts: &Accounts<'_>) -> Vec<&Trade> {
         let since = world.journal_began();
         let disk = world.disk();
@@ -450,7 +412,6 @@ impl Truth {
         self.trades.iter().filter(is_missing).collect()
     }
 
-    /// Whether nothing is on its way or open.
     pub(crate) fn is_quiet(&self) -> bool {
         self.arrivals.is_empty() && self.unsettled.is_empty() && self.revisions.is_empty()
     }

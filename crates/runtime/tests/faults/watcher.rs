@@ -22,7 +22,6 @@ use candlewick_sdk::{Millis, Money, Outcome, Symbol};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
-/// Beyond the rules' own times: failed and slow listings.
 const DOUBT_SLACK: Millis = Millis::from_seconds(240);
 
 /// What is never said where the venue does not lie.
@@ -37,67 +36,47 @@ const FALSE_WITHOUT_LIES: [&str; 8] = [
     "the demo wallet holds -",
 ];
 
-/// What is said of a wallet that holds another amount than the trades explain.
 const DIFFERENCE: &str = "than the trades explain";
 
-/// What is said of a second trade of one request, before its name.
 const SECOND_TRADE: &str = "was ordered once, and the venue has a second one, ";
 
 /// What is said of trades that no intent explains, after their number, where they are too many to be named.
 const MORE_TRADES: &str = " more trades in the venue's list are explained by no intent";
 
-/// What is said of refused intents that are in doubt again, as a trade is listed that may be theirs.
 const REINSTATED: [&str; 2] = ["it counts again", "they count again"];
 
-/// How long the list and the wallet are read at most.
 pub(crate) const READ_AT_MOST: Millis = Millis::from_seconds(60);
 
 /// How long the wallet alone is read at most: three times as long as its client waits, and some room.
 const WALLET_READ_AT_MOST: Millis = Millis::from_seconds(20);
 
-/// What is known of a run while it lasts.
 #[derive(Default)]
 pub(crate) struct Seen {
-    /// Intents in doubt that nobody has been asked about, and since when.
     doubts: BTreeMap<u64, Millis>,
-    /// Intents that a person has been asked about.
     pub(crate) asked: BTreeSet<u64>,
-    /// Intents whose trades the venue does not have any more, as a person was told.
     pub(crate) missing: BTreeSet<u64>,
     pub(crate) settled: BTreeSet<u64>,
     /// Booked results of settled intents, with the profit in minor units.
     booked: BTreeMap<u64, (Outcome, i64)>,
-    /// Trades that were reported as explained by no intent.
     pub(crate) reported: BTreeSet<String>,
-    /// How many more were counted without their names: the next run names them.
     pub(crate) unnamed: usize,
-    /// Intents whose trades are open.
     pub(crate) open: BTreeSet<u64>,
-    /// Intents that are in flight, in doubt or open.
     pub(crate) unfinished: usize,
-    /// Stakes that are not in the free balance.
     pub(crate) open_stakes: i64,
-    /// The wallet by the ledger: the free balance with the difference that is known.
     pub(crate) covered: Covered,
-    /// Whether nothing is opened before a person has looked.
     pub(crate) is_halted: bool,
     /// A movement that only a false balance can be: the run halts next.
     large_deposit: Option<Money>,
-    /// What has to follow the news of a second trade.
     second_due: Option<SecondDue>,
 }
 
-/// What has to follow the news of a second trade of a request, at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum SecondDue {
-    /// It is at stake. One that is over may have been booked already.
     AtStake { id: String, stake: i64, is_over: bool },
-    /// Nothing more is opened.
     Halt,
 }
 
 impl Seen {
-    /// What a run begins with.
     pub(crate) fn new(past: &Past, ledger: &Ledger, world: &World) -> Self {
         let now = world.time.now();
         let of_state = |state| {
@@ -118,28 +97,23 @@ impl Seen {
         }
     }
 
-    /// What it knows of the venue's trades.
     pub(crate) const fn accounts(&self) -> Accounts<'_> {
         Accounts { settled: &self.settled, open: &self.open, reported: &self.reported }
     }
 
-    /// Returns whether a trade is booked with a wrong result that nobody was told about.
     pub(crate) fn has_misbooked(&self, world: &World, truth: &Truth) -> bool {
         self.booked.iter().any(|(intent, booked)| {
             truth.of_intent(*intent).is_some_and(|trade| is_misbooked(world, trade, *booked))
         })
     }
 
-    /// Whether every intent is over, as far as is known.
     pub(crate) const fn is_over(&self) -> bool {
         self.unfinished == 0 && self.open_stakes == 0
     }
 }
 
-/// Watches one run. It folds the trades of its own, from the notices that it receives.
 pub(crate) struct Watcher {
     world: Arc<World>,
-    /// Start of the run.
     began: Millis,
     seen: Arc<Mutex<Seen>>,
     book: TradeBook,
@@ -161,7 +135,6 @@ impl Watcher {
         Self { world, began, seen, book, handed, tally, refusals: Refusals::default() }
     }
 
-    /// Takes a notice, as soon as it is given.
     pub(crate) fn take(&mut self, notice: Notice) {
         let seen = Arc::clone(&self.seen);
         let mut seen = seen.lock().unwrap();
@@ -198,17 +171,7 @@ impl Watcher {
             Notice::Warning(text) | Notice::Alarm(text) | Notice::Logged { text, .. } => {
                 self.take_warning(&text, &mut seen);
             }
-            Notice::Begins(_)
-            | Notice::Note { .. }
-            | Notice::LeftInDoubt(_)
-            | Notice::Overview(_)
-            | Notice::Price(..)
-            | Notice::Stopping { .. }
-            | Notice::Evidence(_)
-            | Notice::Blocked(_)
-            | Notice::Phase { .. }
-            | Notice::Venue { .. }
-            | Notice::Candles { .. } => {}
+            _ => {}
         }
         self.check_doubts(&seen);
     }
@@ -293,12 +256,10 @@ fn venue_id_of(words: &str) -> Option<&str> {
     id.split([' ', ')']).next()
 }
 
-/// Whether another program trades a pair.
 fn has_strangers_on(truth: &Truth, symbol: Symbol) -> bool {
     truth.trades.iter().any(|trade| trade.intent.is_none() && trade.order.symbol == symbol)
 }
 
-/// Returns the intent and the result of a settled row.
 pub(crate) fn result_of(row: &IntentRow) -> Option<(u64, (Outcome, i64))> {
     Some((row.approved.intent().number(), (row.outcome?, row.profit.minor())))
 }
@@ -354,7 +315,6 @@ impl Watcher {
         }
     }
 
-    /// No clock is said to be further off than it ever was.
     fn check_offset(&self, offset: Millis) {
         // A request time that stands still may pass for the venue's clock while nothing else is known of that.
         let is_frozen = |lies: &MoneyLies| lies.has_kind(MoneyLie::RepeatsRequestTime);
@@ -369,7 +329,6 @@ impl Watcher {
         });
     }
 
-    /// A second trade of a request is at stake as soon as it is known, and halts.
     fn check_second(&self, event: &Event, seen: &mut Seen) {
         let is_halt = matches!(event.kind, EventKind::Control { control: Control::Halt });
         let is_halted = seen.is_halted || is_halt;
@@ -387,7 +346,6 @@ impl Watcher {
         }
     }
 
-    /// What the venue made of an answered request as well is told as that.
     fn check_no_second(&self, id: &str) {
         let intent = self.world.truth().find(id).and_then(|trade| trade.second_of).map(IntentId::new);
         let is_known = |intent| self.book.row(intent).is_some_and(|row| self.book.venue_id(row).is_some());
@@ -442,7 +400,6 @@ impl Watcher {
         });
     }
 
-    /// Whether another program trades the pair of a trade.
     fn has_strangers_beside(&self, id: &str) -> bool {
         let truth = self.world.truth();
         truth.find(id).is_some_and(|trade| has_strangers_on(&truth, trade.order.symbol))
@@ -467,7 +424,6 @@ impl Watcher {
         })
     }
 
-    /// Whether an intent that was refused is in doubt again.
     fn has_reinstated(&self) -> bool {
         // While the journal cannot be written, only the alarm is known.
         let is_recorded =
@@ -555,7 +511,6 @@ impl Watcher {
         });
     }
 
-    /// Every doubt ends, or a person is asked about it, within the rules' time.
     fn check_doubts(&self, seen: &Seen) {
         let Some((number, since)) = seen.doubts.iter().min_by_key(|(_, since)| **since) else { return };
         let plan = &self.world.plan;

@@ -13,37 +13,28 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 /// How far a clock may be off before trades can no longer be distinguished by their times (the rules of opening).
 const CLOCK_UNCERTAINTY: Millis = Millis::from_seconds(2);
-/// More questions than any schedule has reason for.
 const MAX_QUESTIONS: u64 = 400_000;
 
-/// What of the program a schedule plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Layer {
-    /// The coordinator alone: its commands are carried out by the schedule.
     Coordinator,
-    /// The runner with its tasks, and the program's own client above a network that carries bytes.
     Bytes,
 }
 
-/// Whether a schedule says what happens in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Logging {
     Nothing,
     All,
 }
 
-/// When the request of an intent has to leave, by the clock of its run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Departure {
-    /// Its delay is over.
     pub(crate) from: Millis,
-    /// Its signal is not late yet.
     pub(crate) by: Millis,
     /// Its run is over: it never leaves.
     pub(crate) has_run_ended: bool,
 }
 
-/// All of it.
 pub(crate) struct World {
     pub(crate) plan: Plan,
     pub(crate) time: TrueTime,
@@ -56,24 +47,18 @@ pub(crate) struct World {
     kept_back: AtomicU64,
     /// Whether a trade was only settled or reported long after all was over, as the list showed it by chance.
     is_list_slow: AtomicBool,
-    /// Intents that were over and that a run has forgotten.
     forgotten: AtomicU64,
-    /// What was said to people, where the venue lies.
     said: Mutex<Vec<String>>,
     /// Until when an intent was in doubt, or its stake was reserved, in ms: the wallet hides what it lacks behind that.
     unclear_until: AtomicI64,
     /// When a false balance was shown first, in ms.
     false_wallet_since: AtomicI64,
-    /// When a false record of a trade was shown first, its own or the list's.
     false_records: Mutex<BTreeMap<String, Millis>>,
-    /// The most that a run's clock was off, in ms.
     most_off: AtomicI64,
     /// By how much a lie passed for the venue's clock, in ms.
     most_ahead: AtomicI64,
     broken: Mutex<Vec<String>>,
-    /// Whether nothing is promised any more.
     is_excused: AtomicBool,
-    /// What happened, line by line, when somebody wants to read it.
     log: Option<Mutex<Vec<String>>>,
 }
 
@@ -114,24 +99,20 @@ impl World {
         self.disk.lock().unwrap()
     }
 
-    /// The venue as it stands now.
     pub(crate) fn truth(&self) -> MutexGuard<'_, Truth> {
         let mut truth = self.truth.lock().unwrap();
         truth.advance(self.time.now());
         truth
     }
 
-    /// Venue time, as the program took it to be, of the journal's first entry.
     pub(crate) fn journal_began(&self) -> Millis {
         self.disk().lines.first().map_or(Millis::MAX, |first| first.line.received)
     }
 
-    /// Notes how far a run's clock is off.
     pub(crate) fn note_offset(&self, offset: Millis) {
         self.most_off.fetch_max(offset.abs_diff(Millis::ZERO).get(), Relaxed);
     }
 
-    /// A run has ended that has forgotten so many of its intents.
     pub(crate) fn note_forgotten(&self, forgotten: u64) {
         self.forgotten.fetch_add(forgotten, Relaxed);
     }
@@ -140,27 +121,22 @@ impl World {
         self.forgotten.load(Relaxed)
     }
 
-    /// Notes by how much a lie passes for the venue's clock.
     pub(crate) fn note_ahead(&self, ahead: Millis) {
         self.most_ahead.fetch_max(ahead.get(), Relaxed);
     }
 
-    /// The most that a run's clock was off, or a lie was ahead of it.
     pub(crate) fn most_off(&self) -> Millis {
         Millis::new(self.most_off.load(Relaxed).max(self.most_ahead.load(Relaxed)))
     }
 
-    /// The most by which the venue's answers can have shown a run's clock to be off.
     pub(crate) fn most_shown_off(&self) -> Millis {
         Millis::new(self.most_off.load(Relaxed) + self.most_ahead.load(Relaxed))
     }
 
-    /// Whether a run's clock was off by more than the rules allow for.
     pub(crate) fn is_far_off(&self) -> bool {
         self.most_off() > CLOCK_UNCERTAINTY
     }
 
-    /// Whether the venue lies in this schedule.
     pub(crate) fn is_lying(&self) -> bool {
         self.plan.lies.has_any()
     }
@@ -175,24 +151,20 @@ impl World {
         follows && lags || has_others || self.is_lying() || self.is_far_off()
     }
 
-    /// Notes what was said to people, where the venue lies.
     pub(crate) fn note_said(&self, text: &str) {
         if self.is_lying() {
             self.said.lock().unwrap().push(text.to_owned());
         }
     }
 
-    /// Whether something like this was said.
     pub(crate) fn has_said(&self, is_it: impl Fn(&str) -> bool) -> bool {
         self.said.lock().unwrap().iter().any(|text| is_it(text))
     }
 
-    /// How often a run halted.
     pub(crate) fn halts(&self) -> u64 {
         self.said.lock().unwrap().iter().filter(|text| text.starts_with("halted: ")).count() as u64
     }
 
-    /// Notes that an intent is in doubt, or that its stake is reserved, until then.
     pub(crate) fn note_unclear(&self, until: Millis) {
         self.unclear_until.fetch_max(until.get(), Relaxed);
     }
@@ -201,38 +173,31 @@ impl World {
         Millis::new(self.unclear_until.load(Relaxed))
     }
 
-    /// Notes that a false balance is shown.
     pub(crate) fn note_false_wallet(&self) {
         self.false_wallet_since.fetch_min(self.time.now().get(), Relaxed);
     }
 
-    /// Returns when a false balance was shown first, the end of time before that.
     pub(crate) fn false_wallet_since(&self) -> Millis {
         Millis::new(self.false_wallet_since.load(Relaxed))
     }
 
-    /// Notes that a false record of a trade is shown.
     pub(crate) fn note_false_record(&self, id: &str) {
         self.false_records.lock().unwrap().entry(id.to_owned()).or_insert_with(|| self.time.now());
     }
 
-    /// Returns whether a false record of a trade was shown, so long ago that its reading is over.
     pub(crate) fn has_shown_false_record(&self, id: &str) -> bool {
         let first = self.false_records.lock().unwrap().get(id).copied();
         first.is_some_and(|at| self.time.now() - at > READ_AT_MOST)
     }
 
-    /// Notes when the request of an intent has to leave.
     pub(crate) fn note_departure(&self, intent: u64, departure: Departure) {
         self.departures.lock().unwrap().insert(intent, departure);
     }
 
-    /// When the request of an intent has to leave.
     pub(crate) fn departure(&self, intent: u64) -> Departure {
         self.departures.lock().unwrap()[&intent]
     }
 
-    /// A run has ended, and with it what it had not sent yet; how many durable intents waited for the end of their delay.
     pub(crate) fn end_run(&self) -> u64 {
         let (truth, disk, now) = (self.truth(), self.disk(), self.time.now());
         let mut held = 0;
@@ -245,7 +210,6 @@ impl World {
         held
     }
 
-    /// Notes that an intent was given up whose trade neither list nor wallet showed in time.
     pub(crate) fn note_kept_back(&self) {
         self.kept_back.fetch_add(1, Relaxed);
     }
@@ -254,7 +218,6 @@ impl World {
         self.kept_back.load(Relaxed)
     }
 
-    /// Notes that all but the list has been over for long.
     pub(crate) fn note_slow_list(&self) {
         self.is_list_slow.store(true, Relaxed);
     }
@@ -263,7 +226,6 @@ impl World {
         self.is_list_slow.load(Relaxed)
     }
 
-    /// From now on nothing is promised: the rules cannot decide what has happened.
     pub(crate) fn excuse(&self) {
         self.log(|| "excused from here on".to_owned());
         self.is_excused.store(true, Relaxed);
@@ -273,7 +235,6 @@ impl World {
         self.is_excused.load(Relaxed)
     }
 
-    /// An invariant must hold.
     pub(crate) fn require(&self, holds: bool, text: impl FnOnce() -> String) {
         if !holds && !self.is_excused() {
             let text = format!("after {} ms: {}", self.time.elapsed().get(), text());
@@ -282,7 +243,6 @@ impl World {
         }
     }
 
-    /// Logs what happens, when somebody wants to read it.
     pub(crate) fn log(&self, text: impl FnOnce() -> String) {
         if let Some(log) = &self.log {
             let line = format!("{:>9} {}", self.time.elapsed().get(), text());
@@ -290,12 +250,10 @@ impl World {
         }
     }
 
-    /// What was logged.
     pub(crate) fn lines_of_log(&self) -> Vec<String> {
         self.log.as_ref().map(|log| log.lock().unwrap().clone()).unwrap_or_default()
     }
 
-    /// Counts a question; false when there were too many of them.
     pub(crate) fn count_question(&self) -> bool {
         let mut questions = self.questions.lock().unwrap();
         *questions += 1;

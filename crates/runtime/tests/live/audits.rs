@@ -1,26 +1,33 @@
 //! What the venue says, held against what was asked, recorded and computed.
 
 use crate::script::OpenScript;
-use crate::stage::{Ran, Stage, btc};
-use candlewick_broker::{Account, TradeReport};
+use crate::stage::{MINUTE, Ran, Stage, btc};
+use candlewick_broker::Account;
 use candlewick_engine::EventKind;
-use candlewick_runtime::{Audit, Stop};
+use candlewick_runtime::Audit;
 use candlewick_sdk::{Millis, Outcome};
 
-const MINUTE: i64 = 60_000;
 const OPEN: i64 = MINUTE + 999;
 const CLOSE: i64 = OPEN + MINUTE;
 const ID: &str = "01JT0000000000000000000001";
 
-/// One trade that is won with 8.00, its report changed, its wallet as given.
-async fn run(close: i64, profit: i64, change: impl Fn(&mut TradeReport), balances: &[(i64, i64)]) -> Ran {
-    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
-    stage.settings.wallet_every_s = 30;
-    let script = OpenScript::accepted(ID, stage.at(OPEN), stage.at(close)).then(stage.at(close), change);
-    let script = script.ending(stage.at(close), Outcome::Won, profit);
-    stage.script.opens.push_back(at_prices_of_the_venue(script, stage.at(OPEN)));
-    stage.script.balances = balances.iter().map(|(at, minor)| (stage.at(*at), *minor)).collect();
-    stage.stop(30 * MINUTE, Stop::TimeUp).run().await
+/// One trade that is won with this profit, its script changed, its wallet as given.
+async fn stage(
+    (close, profit): (i64, i64),
+    change: impl Fn(&mut OpenScript),
+    balances: &[(i64, i64)],
+) -> Stage {
+    let stage = Stage::paused().await.bot(btc(), &[MINUTE]);
+    let script = OpenScript::accepted(ID, stage.at(OPEN), stage.at(close));
+    let mut script = script.ending(stage.at(close), Outcome::Won, profit);
+    change(&mut script);
+    let script = at_prices_of_the_venue(script, stage.at(OPEN));
+    stage.open(script).balances(balances)
+}
+
+async fn run(close: i64, profit: i64, balances: &[(i64, i64)]) -> Ran {
+    let stage = stage((close, profit), |_| {}, balances).await;
+    stage.with(|stage| stage.settings.wallet_every_s = 30).run_for(30 * MINUTE).await
 }
 
 /// The trade opens at the price of its minute and closes 1.00 higher, which the next minute's prices hold. Once in
@@ -48,7 +55,7 @@ const FOLLOWS: [(i64, i64); 3] = [(-MINUTE, 1_000), (OPEN, 990), (CLOSE, 1_008)]
 
 #[tokio::test(start_paused = true)]
 async fn a_trade_as_it_should_be_is_audited_and_nothing_is_found() {
-    let ran = run(CLOSE, 8, |_| {}, &FOLLOWS).await;
+    let ran = run(CLOSE, 8, &FOLLOWS).await;
     assert_eq!(findings(&ran), []);
     let audits = &ran.finished().audits;
     for audit in [Audit::Terms, Audit::Settlement, Audit::Payout, Audit::Revision, Audit::Wallet] {
@@ -59,28 +66,18 @@ async fn a_trade_as_it_should_be_is_audited_and_nothing_is_found() {
 #[tokio::test(start_paused = true)]
 async fn a_trade_that_differs_from_its_intent_or_its_payout_is_found() {
     // Six seconds too long, in the answer to its open and in its last report.
-    let ran = run(CLOSE + 6_000, 8, |_| {}, &FOLLOWS).await;
+    let ran = run(CLOSE + 6_000, 8, &FOLLOWS).await;
     assert_eq!(findings(&ran), [(Audit::Terms, 2)]);
-    let follows = [FOLLOWS[0], FOLLOWS[1], (CLOSE, 1_009)];
-    let ran = run(CLOSE, 9, |_| {}, &follows).await;
+    let ran = run(CLOSE, 9, &[FOLLOWS[0], FOLLOWS[1], (CLOSE, 1_009)]).await;
     assert_eq!(findings(&ran), [(Audit::Settlement, 1)]);
-    let halted = ran.finished().halted.as_deref();
-    assert!(
-        halted.is_some_and(|why| why.contains("profit 9.00; stake 10.00 and payout 80 % give 8.00")),
-        "{halted:?}"
-    );
+    let halted = ran.finished().halted.as_deref().unwrap();
+    assert!(halted.contains("profit 9.00; stake 10.00 and payout 80 % give 8.00"), "{halted}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_trade_on_another_account_halts_the_run() {
-    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
-    let mut script = OpenScript::accepted(ID, stage.at(OPEN), stage.at(CLOSE));
-    if let Ok(report) = &mut script.answer {
-        report.account = Some(Account::Real);
-    }
-    let script = script.ending(stage.at(CLOSE), Outcome::Won, 8);
-    stage.script.opens.push_back(at_prices_of_the_venue(script, stage.at(OPEN)));
-    let ran = stage.stop(30 * MINUTE, Stop::TimeUp).run().await;
+    let real = |script: &mut OpenScript| script.answer.as_mut().unwrap().account = Some(Account::Real);
+    let ran = stage((CLOSE, 8), real, &[]).await.run_for(30 * MINUTE).await;
     assert_eq!(findings(&ran), [(Audit::Terms, 1)]);
     assert!(ran.finished().halted.as_deref().is_some_and(|why| why.starts_with("REAL MONEY: ")));
 }
@@ -88,44 +85,38 @@ async fn a_trade_on_another_account_halts_the_run() {
 #[tokio::test(start_paused = true)]
 async fn money_that_no_trade_explains_is_booked_once_when_the_wallet_is_quiet() {
     let deposited = |ran: &Ran| {
-        let handled = ran.picked(|kind| match kind {
+        let deposit = |kind: &EventKind| match kind {
             EventKind::Deposit { amount } => Some(amount.minor()),
             _ => None,
-        });
-        handled.into_iter().map(|(.., amount)| amount).collect::<Vec<_>>()
+        };
+        ran.picked(deposit).into_iter().map(|(.., amount)| amount).collect::<Vec<_>>()
     };
-    let mut balances = FOLLOWS.to_vec();
-    balances.push((10 * MINUTE, 1_058));
-    let ran = run(CLOSE, 8, |_| {}, &balances).await;
+    let [before, open, close] = FOLLOWS;
+    let ran = run(CLOSE, 8, &[before, open, close, (10 * MINUTE, 1_058)]).await;
     assert_eq!(deposited(&ran), [5_000]);
     assert_eq!(findings(&ran), [(Audit::Wallet, 1)]);
     assert_eq!(ran.finished().free.minor(), 105_800);
     // A wallet that lags by a minute is no movement, and named while it lags.
     let late = [(-MINUTE, 1_000), (OPEN + MINUTE, 990), (CLOSE + MINUTE, 1_008)];
-    let ran = run(CLOSE, 8, |_| {}, &late).await;
+    let ran = run(CLOSE, 8, &late).await;
     assert_eq!(deposited(&ran), [0; 0]);
     assert_eq!(findings(&ran), [(Audit::Wallet, 1)]);
     assert_eq!(ran.finished().wallet_difference, None);
-    assert_eq!(Millis::new(ran.finished().free.minor()), Millis::new(100_800));
+    assert_eq!(ran.finished().free.minor(), 100_800);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_wallet_that_lags_with_the_list_is_not_taken_for_money_that_left() {
     // Somebody pays 3.00 in, and a trade that is over is neither listed nor in the wallet: 5.00 seem to have left.
-    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
+    let balances = [(-MINUTE, 1_000), (4 * MINUTE, 1_003)];
+    let mut stage = stage((CLOSE, 8), |script| script.listed.clear(), &balances).await;
     (stage.settings.wallet_every_s, stage.settings.list_every_s) = (30, 67);
-    let mut script = OpenScript::accepted(ID, stage.at(OPEN), stage.at(CLOSE));
-    script = script.ending(stage.at(CLOSE), Outcome::Won, 8);
-    script.listed.clear();
-    stage.script.opens.push_back(at_prices_of_the_venue(script, stage.at(OPEN)));
-    stage.script.balances = vec![(stage.at(-MINUTE), 1_000), (stage.at(4 * MINUTE), 1_003)];
-    let ran = stage.stop(14 * MINUTE, Stop::TimeUp).run().await;
+    let ran = stage.run_for(14 * MINUTE).await;
     assert_eq!(findings(&ran), [(Audit::Wallet, 1)]);
     assert_eq!(ran.finished().free.minor(), 100_800);
     assert_eq!(difference(&ran), Some((-500, "5.00 less")));
 }
 
-/// The difference at the end of a run, and how it is named.
 fn difference(ran: &Ran) -> Option<(i64, &str)> {
     let found = ran.finished().wallet_difference.as_ref()?;
     Some((found.amount.minor(), found.text.strip_prefix("the demo wallet holds ")?.split(" than").next()?))
@@ -133,7 +124,7 @@ fn difference(ran: &Ran) -> Option<(i64, &str)> {
 
 #[tokio::test(start_paused = true)]
 async fn a_win_that_is_not_paid_is_named_with_its_trade_and_stays_a_difference() {
-    let ran = run(CLOSE, 8, |_| {}, &FOLLOWS[..2]).await;
+    let ran = run(CLOSE, 8, &FOLLOWS[..2]).await;
     assert_eq!(findings(&ran), [(Audit::Wallet, 1)]);
     assert_eq!(ran.finished().free.minor(), 100_800);
     let named =
@@ -147,14 +138,9 @@ async fn a_fee_and_a_withdrawal_that_only_the_last_reading_shows_are_a_differenc
     for (wallet, expected) in
         [(1_008, None), (1_007, Some((-100, "1.00 less"))), (508, Some((-50_000, "500.00 less")))]
     {
-        let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
+        let mut stage = stage((CLOSE, 8), |_| {}, &[FOLLOWS[0], FOLLOWS[1], (CLOSE, wallet)]).await;
         stage.settings.wallet_every_s = 3_000;
-        let script = OpenScript::accepted(ID, stage.at(OPEN), stage.at(CLOSE));
-        let script = script.ending(stage.at(CLOSE), Outcome::Won, 8);
-        stage.script.opens.push_back(at_prices_of_the_venue(script, stage.at(OPEN)));
-        let balances = [(-MINUTE, 1_000), (OPEN, 990), (CLOSE, wallet)];
-        stage.script.balances = balances.iter().map(|(at, minor)| (stage.at(*at), *minor)).collect();
-        let ran = stage.stop(3 * MINUTE, Stop::TimeUp).run().await;
+        let ran = stage.run_for(3 * MINUTE).await;
         assert_eq!(difference(&ran), expected, "{wallet}");
         assert_eq!(ran.finished().free.minor(), 100_800, "{wallet}: nothing is booked by one reading");
     }

@@ -1,15 +1,12 @@
 //! When candles are asked for, and when they are handled.
 
-use crate::script::{Ask, OpenScript, Trouble, Which, not_sent, unavailable};
-use crate::stage::{JournalChoice, Stage, btc};
+use crate::script::{Ask, Trouble, Which, not_sent, unavailable};
+use crate::stage::{MINUTE, Ran, Stage, btc};
 use candlewick_engine::{Origin, Rule};
-use candlewick_runtime::Stop;
-
-const MINUTE: i64 = 60_000;
 
 #[tokio::test(start_paused = true)]
 async fn a_candle_is_asked_for_at_its_close_and_then_there_is_silence() {
-    let ran = Stage::paused().await.bot(btc(), &[]).stop(150_000, Stop::TimeUp).run().await;
+    let ran = Stage::paused().await.bot(btc(), &[]).run_for(150_000).await;
     assert_eq!(ran.asked(&Ask::Candles(btc())), [MINUTE, 2 * MINUTE]);
     let handled = [(0, MINUTE, MINUTE, Origin::Live), (0, 2 * MINUTE, 2 * MINUTE, Origin::Live)];
     assert_eq!(ran.candles(), handled);
@@ -17,20 +14,15 @@ async fn a_candle_is_asked_for_at_its_close_and_then_there_is_silence() {
 
 /// The candle of minute 1 is there `lag` after its close; it is asked for at these moments after the close.
 async fn check_repeats(lag: i64, (first_ask, repeats): (u32, u32), asked: &[i64], handled: &[(i64, Origin)]) {
-    let mut stage = Stage::paused().await.bot(btc(), &[]).lag(btc(), MINUTE, lag).stop(150_000, Stop::TimeUp);
-    stage.settings.first_ask_ms = first_ask;
-    stage.settings.quick_repeats = repeats;
-    stage.journal_choice = JournalChoice::Nothing;
-    let ran = stage.run().await;
+    let mut stage = Stage::paused().await.bot(btc(), &[]).lag(btc(), MINUTE, lag);
+    (stage.settings.first_ask_ms, stage.settings.quick_repeats) = (first_ask, repeats);
+    stage.keeps_journal = false;
+    let ran = stage.run_for(150_000).await;
     let second = 2 * MINUTE + i64::from(first_ask);
     let expected: Vec<i64> = asked.iter().map(|after| MINUTE + after).chain([second]).collect();
     assert_eq!(ran.asked(&Ask::Candles(btc())), expected, "lag {lag}");
-    let first: Vec<(i64, Origin)> = ran
-        .candles()
-        .into_iter()
-        .filter(|(_, close, ..)| *close == MINUTE)
-        .map(|(_, _, received, origin)| (received - MINUTE, origin))
-        .collect();
+    let first = ran.candles().into_iter().filter(|(_, close, ..)| *close == MINUTE);
+    let first: Vec<_> = first.map(|(_, _, received, origin)| (received - MINUTE, origin)).collect();
     assert_eq!(first, handled, "lag {lag}");
 }
 
@@ -49,44 +41,35 @@ async fn a_candle_that_is_not_there_is_asked_for_quickly_until_it_is() {
 #[tokio::test(start_paused = true)]
 async fn a_late_candle_is_recorded_as_such_and_its_signal_is_too_late() {
     let stage = Stage::paused().await.bot(btc(), &[MINUTE]).lag(btc(), MINUTE, 7_000);
-    let ran = stage.stop(100_000, Stop::TimeUp).run().await;
+    let ran = stage.run_for(100_000).await;
     assert_eq!(ran.candles(), [(0, MINUTE, MINUTE + 8_000, Origin::Live)]);
     assert_eq!(ran.refused(), [(MINUTE, Rule::LateSignal)]);
 }
 
-/// Candles fail (or hang) from the close of minute 2 until `end`; handled then, in order: close, received, origin.
-async fn check_outage(trouble: Trouble, end: i64, expected: &[(i64, i64, Origin)]) {
-    let minutes: Vec<i64> = (1..=6).map(|minute| minute * MINUTE).collect();
-    let mut stage = Stage::paused().await.bot(btc(), &minutes[1..]);
-    stage.script.opens.push_back(OpenScript::failed(not_sent()));
-    stage.risk.max_trades_per_day = 0;
-    let stage = stage.spell(Which::Candles(btc()), (2 * MINUTE, end), trouble);
-    let ran = stage.stop(5 * MINUTE + 30_000, Stop::TimeUp).run().await;
-    let handled: Vec<_> =
-        ran.candles().into_iter().skip(1).map(|(_, close, at, origin)| (close, at, origin)).collect();
-    assert_eq!(handled, expected);
-    let live: Vec<i64> =
-        expected.iter().filter(|(_, _, origin)| *origin == Origin::Live).map(|(close, ..)| *close).collect();
-    let decided: Vec<i64> = ran.opens().into_iter().map(|(at, _)| at).collect();
-    assert_eq!(decided, live, "only the newest can open");
+fn later(ran: &Ran) -> Vec<(i64, i64, Origin)> {
+    ran.candles().into_iter().skip(1).map(|(_, close, at, origin)| (close, at, origin)).collect()
 }
 
 #[tokio::test(start_paused = true)]
 async fn after_an_outage_the_missed_candles_come_in_order_and_only_the_newest_can_open() {
     use Origin::{Backfill, Live};
     // The line is back between two closes: all comes at the next close.
+    let stage = Stage::paused().await.bot(btc(), &[2, 3, 4, 5, 6].map(|minute| minute * MINUTE));
+    let stage = stage.failed_open(not_sent()).with(|stage| stage.risk.max_trades_per_day = 0);
+    let outage = (2 * MINUTE, 4 * MINUTE + 50_000);
+    let stage = stage.spell(Which::Candles(btc()), outage, Trouble::Fail(unavailable()));
+    let ran = stage.run_for(5 * MINUTE + 30_000).await;
     let expected =
         [2, 3, 4, 5].map(|minute| (minute * MINUTE, 5 * MINUTE, if minute == 5 { Live } else { Backfill }));
-    check_outage(Trouble::Fail(unavailable()), 4 * MINUTE + 50_000, &expected).await;
+    assert_eq!(later(&ran), expected);
+    assert_eq!(ran.opens(), [(5 * MINUTE, 0)]);
     // A question that hangs is given up after a minute; what has closed meanwhile is asked for at once.
     let stage = Stage::paused().await.bot(btc(), &[]);
-    let stage = stage.spell(Which::Candles(btc()), (2 * MINUTE, 2 * MINUTE + 1), Trouble::Hang);
-    let ran = stage.stop(4 * MINUTE + 30_000, Stop::TimeUp).run().await;
-    let handled: Vec<_> =
-        ran.candles().into_iter().skip(1).map(|(_, close, at, origin)| (close, at, origin)).collect();
+    let stage = stage.hang(Which::Candles(btc()), (2 * MINUTE, 2 * MINUTE + 1));
+    let ran = stage.run_for(4 * MINUTE + 30_000).await;
     let expected =
         [(2 * MINUTE, 3 * MINUTE, Backfill), (3 * MINUTE, 3 * MINUTE, Live), (4 * MINUTE, 4 * MINUTE, Live)];
-    assert_eq!(handled, expected);
+    assert_eq!(later(&ran), expected);
 }
 
 #[tokio::test(start_paused = true)]
@@ -97,21 +80,19 @@ async fn a_candle_that_never_comes_does_not_make_the_questions_grow() {
     for minute in 1..=600 {
         stage = stage.lag(btc(), minute * MINUTE, 48 * 60 * MINUTE);
     }
-    let ran = stage.stop(602 * MINUTE + 1_000, Stop::TimeUp).run().await;
+    let ran = stage.run_for(602 * MINUTE + 1_000).await;
     assert_eq!(ran.asked(&Ask::Candles(btc())).len(), 602, "one page a close, however long the silence");
     assert_eq!(ran.candles().len(), 2);
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_slower_than_an_interval_is_followed_by_the_next_question_at_once() {
-    let stage = Stage::paused().await.bot(btc(), &[]);
-    let slow = Trouble::Slow(candlewick_sdk::Millis::new(59_900));
-    let stage = stage.lag(btc(), MINUTE, 500).spell(Which::Candles(btc()), (MINUTE + 1, 2 * MINUTE), slow);
-    let ran = stage.stop(3 * MINUTE + 30_000, Stop::TimeUp).run().await;
+    let stage = Stage::paused().await.bot(btc(), &[]).lag(btc(), MINUTE, 500);
+    let stage = stage.slow(Which::Candles(btc()), (MINUTE + 1, 2 * MINUTE), 59_900);
+    let ran = stage.run_for(3 * MINUTE + 30_000).await;
     // Asked at the close and a quarter of a second later: that answer comes after the next close.
-    let handled: Vec<_> = ran.candles().into_iter().map(|(_, close, at, _)| (close, at)).collect();
     let answered = 2 * MINUTE + 150;
-    assert_eq!(handled, [(MINUTE, answered), (2 * MINUTE, answered), (3 * MINUTE, 3 * MINUTE)]);
+    assert_eq!(ran.closes(), [(MINUTE, answered), (2 * MINUTE, answered), (3 * MINUTE, 3 * MINUTE)]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -119,8 +100,8 @@ async fn rows_that_are_no_candles_are_counted_and_are_gaps() {
     let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
     stage.settings.quick_repeats = 1;
     stage.script.broken.push((btc(), stage.at(0)));
-    let ran = stage.stop(150_000, Stop::TimeUp).run().await;
-    let closes: Vec<i64> = ran.candles().into_iter().map(|(_, close, ..)| close).collect();
+    let ran = stage.run_for(150_000).await;
+    let closes: Vec<i64> = ran.closes().into_iter().map(|(close, _)| close).collect();
     assert_eq!((closes, ran.opens()), (vec![2 * MINUTE], vec![]));
     assert!(ran.finished().rejected_rows > 0);
 }

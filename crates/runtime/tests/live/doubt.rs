@@ -1,33 +1,38 @@
 //! Opens that are rejected, never sent, or whose outcome is unknown.
 
 use crate::script::{Ask, OpenScript, Trouble, Which, end, not_sent, running, unavailable, unknown};
-use crate::stage::{Stage, btc, eth};
-use candlewick_broker::{BrokerError, OpenOutcome, RejectionReason, Reported};
+use crate::stage::{MINUTE, Stage, btc, eth};
+use candlewick_broker::{OpenOutcome, RejectionReason, Reported};
 use candlewick_engine::{EventKind, IntentId, IntentState, Rejection, Rule, VenueId};
-use candlewick_runtime::Stop;
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, Resolution};
 use candlewick_sdk::{Direction, Outcome};
 use std::time::Duration;
-
-const MINUTE: i64 = 60_000;
 
 fn rejected(reason: RejectionReason) -> OpenOutcome {
     let text = "no".to_owned();
     OpenOutcome::Rejected(candlewick_broker::Rejection { reason, text, venue_time: None })
 }
 
+/// A run whose first open, for BTCUSDT at the close of minute 1, is in doubt.
+async fn in_doubt(closes: &[i64]) -> Stage {
+    Stage::paused().await.bot(btc(), closes).failed_open(unknown())
+}
+
+fn adopt(id: &str) -> ControlOrder {
+    let resolution = Resolution::Adopt(VenueId::new(id).unwrap());
+    ControlOrder::Resolve { intent: IntentId::new(1), resolution, reason: "seen".to_owned() }
+}
+
 /// An open fails so; then the state of its intent, the open stakes, and what refuses the next signal.
 async fn check(outcome: OpenOutcome, state: IntentState, open_stakes: i64, refusal: Option<Rule>) {
-    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE, 2 * MINUTE]);
-    stage.script.opens.push_back(OpenScript::failed(outcome.clone()));
-    stage.script.opens.push_back(OpenScript::failed(rejected(RejectionReason::Other)));
-    let ran = stage.stop(2 * MINUTE + 30_000, Stop::TimeUp).run().await;
+    let stage = Stage::paused().await.bot(btc(), &[MINUTE, 2 * MINUTE]).failed_open(outcome.clone());
+    let ran = stage.failed_open(rejected(RejectionReason::Other)).run_for(2 * MINUTE + 30_000).await;
     let finished = ran.finished();
-    assert_eq!(finished.book.rows()[0].state, state, "{outcome:?}");
+    assert_eq!(ran.states()[0], state, "{outcome:?}");
     assert_eq!((finished.open_stakes.minor(), finished.free.minor()), (open_stakes, 100_000 - open_stakes));
     let refused: Vec<_> = refusal.map(|rule| (2 * MINUTE, rule)).into_iter().collect();
     assert_eq!(ran.refused(), refused, "{outcome:?}");
-    assert_eq!(ran.asked(&Ask::Open(btc())).len(), 2 - refused.len(), "{outcome:?}");
+    assert_eq!(ran.asked_open(btc()).len(), 2 - refused.len(), "{outcome:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -41,25 +46,21 @@ async fn an_open_that_made_no_trade_gives_its_stake_back_and_one_whose_outcome_i
 #[tokio::test(start_paused = true)]
 async fn an_open_that_breaks_or_is_never_answered_is_in_doubt_and_not_forgotten() {
     for trouble in [Trouble::Hang, Trouble::Panic] {
-        let mut stage = Stage::paused().await.bot(btc(), &[MINUTE, 3 * MINUTE]);
-        stage.script.opens.push_back(OpenScript::failed(rejected(RejectionReason::Other)));
+        let stage = Stage::paused().await.bot(btc(), &[MINUTE, 3 * MINUTE]);
+        let stage = stage.failed_open(rejected(RejectionReason::Other));
         let stage = stage.spell(Which::Opens(btc()), (0, 2 * MINUTE), trouble);
         // The end waits for a doubt, and within its patience nothing is known of this one.
-        let ran = stage.stop(3 * MINUTE + 1_000, Stop::TimeUp).run().await;
-        assert_eq!(ran.finished().book.rows()[0].state, IntentState::InDoubt);
+        let ran = stage.run_for(3 * MINUTE + 1_000).await;
+        assert_eq!(ran.states()[0], IntentState::InDoubt);
         assert_eq!(ran.refused(), [(3 * MINUTE, Rule::InDoubt)]);
-        assert_eq!(ran.asked(&Ask::Open(btc())), [MINUTE]);
+        assert_eq!(ran.asked_open(btc()), [MINUTE]);
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_doubt_does_not_stop_the_other_symbols() {
-    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE, 2 * MINUTE]).bot(eth(), &[2 * MINUTE]);
-    let (open, close) = (stage.at(2 * MINUTE + 999), stage.at(3 * MINUTE + 999));
-    stage.script.opens.push_back(OpenScript::failed(unknown()));
-    let script = OpenScript::accepted("eth-1", open, close).ending(close, Outcome::Won, 8);
-    stage.script.opens.push_back(script);
-    let ran = stage.stop(2 * MINUTE + 30_000, Stop::TimeUp).run().await;
+    let stage = in_doubt(&[MINUTE, 2 * MINUTE]).await.bot(eth(), &[2 * MINUTE]).won("eth-1", 2);
+    let ran = stage.run_for(2 * MINUTE + 30_000).await;
     assert_eq!(ran.opens(), [(MINUTE, 0), (2 * MINUTE, 1)]);
     assert_eq!(ran.refused(), [(2 * MINUTE, Rule::InDoubt)]);
     assert_eq!(ran.settled(), [(3 * MINUTE + 4_999, 2, Outcome::Won, 800)]);
@@ -68,23 +69,17 @@ async fn a_doubt_does_not_stop_the_other_symbols() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stake_that_left_the_wallet_is_not_that_of_an_intent_that_still_waits_for_the_journal() {
-    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]).bot(eth(), &[6 * MINUTE]);
-    stage.script.opens.push_back(OpenScript::failed(unknown()));
-    stage.script.opens.push_back(OpenScript::failed(not_sent()));
-    // The list keeps the trade back, but the wallet shows that its stake is gone.
-    stage.script.balances = vec![(stage.at(MINUTE), 990)];
+    let mut stage = in_doubt(&[MINUTE]).await.bot(eth(), &[6 * MINUTE]).failed_open(not_sent());
     (stage.settings.list_every_s, stage.journal_delay) = (1, Duration::from_secs(4));
-    let ran = stage.stop(7 * MINUTE, Stop::TimeUp).run().await;
-    let states: Vec<_> = ran.finished().book.rows().iter().map(|row| row.state).collect();
-    assert_eq!(states[0], IntentState::InDoubt, "{:?}", ran.warnings);
+    // The list keeps the trade back, but the wallet shows that its stake is gone.
+    let ran = stage.balances(&[(MINUTE, 990)]).run_for(7 * MINUTE).await;
+    assert_eq!(ran.states()[0], IntentState::InDoubt, "{:?}", ran.warnings);
 }
 
 #[tokio::test(start_paused = true)]
 async fn looks_at_the_list_do_not_multiply() {
-    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
-    stage.script.opens.push_back(OpenScript::failed(unknown()));
-    stage.settings.list_every_s = 300;
-    let ran = stage.stop(6 * 60 * MINUTE, Stop::TimeUp).run().await;
+    let stage = in_doubt(&[MINUTE]).await.with(|stage| stage.settings.list_every_s = 300);
+    let ran = stage.run_for(6 * 60 * MINUTE).await;
     let asked = ran.asked(&Ask::Trades);
     let in_hour = |hour: i64| asked.iter().filter(|at| **at / (60 * MINUTE) == hour).count();
     let hours: Vec<usize> = (0..6).map(in_hour).collect();
@@ -94,9 +89,8 @@ async fn looks_at_the_list_do_not_multiply() {
 
 #[tokio::test(start_paused = true)]
 async fn an_unanswered_open_blocks_its_symbol() {
-    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]).bot(btc(), &[MINUTE]);
-    stage.script.opens.push_back(OpenScript::failed(rejected(RejectionReason::NoPrice)));
-    let ran = stage.stop(90_000, Stop::TimeUp).run().await;
+    let stage = Stage::paused().await.bot(btc(), &[MINUTE]).bot(btc(), &[MINUTE]);
+    let ran = stage.failed_open(rejected(RejectionReason::NoPrice)).run_for(90_000).await;
     assert_eq!((ran.opens(), ran.refused()), (vec![(MINUTE, 0)], vec![(MINUTE, Rule::InFlight)]));
     let rejections = ran.picked(|kind| match kind {
         EventKind::Rejected { rejection, .. } => Some(*rejection),
@@ -107,20 +101,17 @@ async fn an_unanswered_open_blocks_its_symbol() {
 
 #[tokio::test(start_paused = true)]
 async fn a_list_that_cannot_be_read_does_not_keep_a_doubt_from_a_person() {
-    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
-    stage.script.opens.push_back(OpenScript::failed(unknown()));
-    let down = BrokerError::Unavailable { text: "down".to_owned() };
-    let stage = stage.spell(Which::Trades, (0, 60 * MINUTE), Trouble::Fail(down));
+    let stage = in_doubt(&[MINUTE]).await;
+    let stage = stage.spell(Which::Trades, (0, 60 * MINUTE), Trouble::Fail(unavailable()));
     // Half a minute on the way, two minutes for the list, and as long again until a person is asked.
-    let ran = stage.bot(eth(), &[8 * MINUTE]).stop(8 * MINUTE, Stop::TimeUp).run().await;
+    let ran = stage.bot(eth(), &[8 * MINUTE]).run_for(8 * MINUTE).await;
     let asked: Vec<_> = ran.warnings.iter().filter(|text| text.contains("stays in doubt")).collect();
     assert_eq!(asked.len(), 1, "{:?}", ran.warnings);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_person_adopts_only_a_trade_that_the_venue_has_and_that_is_what_was_asked_for() {
-    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
-    stage.script.opens.push_back(OpenScript::failed(unknown()));
+    let mut stage = in_doubt(&[MINUTE]).await;
     let (open, close) = (stage.at(MINUTE + 999), stage.at(2 * MINUTE + 999));
     let mut ours = running("ours", open, close);
     end(&mut ours, Outcome::Won, 8);
@@ -128,33 +119,26 @@ async fn a_person_adopts_only_a_trade_that_the_venue_has_and_that_is_what_was_as
     other.direction = Some(Reported::Known(Direction::Sell));
     let named = [("missing", None), ("other", Some(other)), ("ours", Some(ours))];
     stage.script.named = named.map(|(id, report)| (id.to_owned(), report)).into();
-    let adopt = |id: &str| ControlOrder::Resolve {
-        intent: IntentId::new(1),
-        resolution: Resolution::Adopt(VenueId::new(id).unwrap()),
-        reason: "seen".to_owned(),
-    };
     // What the venue does not say at that moment is its fault, and not the person's.
     let stage = stage.spell(Which::Trades, (78_900, 79_400), Trouble::Fail(unavailable()));
-    let stage = stage.order(79_000, adopt("ours"));
-    let stage = stage.order(80_000, adopt("missing")).order(81_000, adopt("other"));
-    let stage = stage.order(82_000, adopt("ours")).order(83_000, adopt("ours"));
-    let ran = stage.stop(3 * MINUTE, Stop::TimeUp).run().await;
+    let mut stage = stage.order(79_000, adopt("ours"));
+    for (ms, id) in [(80_000, "missing"), (81_000, "other"), (82_000, "ours"), (83_000, "ours")] {
+        stage = stage.order(ms, adopt(id));
+    }
+    let ran = stage.run_for(3 * MINUTE).await;
     let handled = |answer: &ControlAnswer| match answer {
         ControlAnswer::Refused { problem } => problem.clone(),
-        ControlAnswer::Done { state } => {
-            format!("in doubt: {:?}, open: {}", state.in_doubt.len(), state.open)
-        }
+        ControlAnswer::Done { state } => format!("in doubt: {}, open: {}", state.in_doubt.len(), state.open),
         ControlAnswer::VenueFailed { problem } => format!("the venue failed: {problem}"),
-        ControlAnswer::Unanswered { problem } => panic!("{problem}"),
-        ControlAnswer::Signal { outcome } => panic!("nobody gave a signal: {outcome:?}"),
+        other => panic!("{other:?}"),
     };
-    let handled: Vec<String> = ran.answers.iter().map(handled).collect();
     let expected = [
         "the venue failed: ",
         "the venue has no trade missing: ",
         "trade other is trade other, SELL ",
         "in doubt: 0, open: 1",
     ];
+    let handled: Vec<String> = ran.answers.iter().map(handled).collect();
     for (handled, expected) in handled.iter().zip(expected) {
         assert!(handled.starts_with(expected), "{handled}");
     }
@@ -165,7 +149,7 @@ async fn a_person_adopts_only_a_trade_that_the_venue_has_and_that_is_what_was_as
 
 #[tokio::test(start_paused = true)]
 async fn what_the_venue_took_of_an_unanswered_open_counts_and_halts() {
-    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE, 8 * MINUTE]);
+    let stage = Stage::paused().await.bot(btc(), &[MINUTE, 8 * MINUTE]);
     let mut taken = running("taken", stage.at(MINUTE + 999), stage.at(2 * MINUTE + 999));
     taken.symbol = Some(btc().to_string());
     taken.direction = Some(Reported::Known(Direction::Buy));
@@ -175,46 +159,33 @@ async fn what_the_venue_took_of_an_unanswered_open_counts_and_halts() {
     let mut over = taken.clone();
     end(&mut over, Outcome::Won, 40);
     let (begun, ended) = (stage.at(0), stage.at(2 * MINUTE + 999));
-    stage.script.opens.push_back(OpenScript {
-        by_id: vec![(begun, taken.clone()), (ended, over.clone())],
-        listed: vec![(begun, taken), (ended, over)],
-        ..OpenScript::failed(unknown())
-    });
-    stage.script.balances = vec![(stage.at(MINUTE), 950), (ended, 1_040)];
-    let ran = stage.stop(9 * MINUTE, Stop::TimeUp).run().await;
+    let said = vec![(begun, taken), (ended, over)];
+    let answer = Err(unknown());
+    let stage = stage.open(OpenScript { answer, by_id: said.clone(), listed: said });
+    let stage = stage.balances(&[(MINUTE, 950), (2 * MINUTE + 999, 1_040)]);
+    let ran = stage.run_for(9 * MINUTE).await;
     let finished = ran.finished();
     let row = finished.book.rows()[0];
-    assert_eq!(
-        (row.state, row.approved.stake().minor()),
-        (IntentState::Settled, 5_000),
-        "{:?}",
-        ran.warnings
-    );
+    let stake = row.approved.stake().minor();
+    assert_eq!((row.state, stake), (IntentState::Settled, 5_000), "{:?}", ran.warnings);
     assert_eq!((finished.book.venue_id(&row), finished.free.minor()), (VenueId::new("taken"), 104_000));
     let halted = finished.halted.as_deref().unwrap_or_default();
     assert!(halted.contains("amount is 50, asked for was 10"), "{halted}");
     assert_eq!(ran.refused(), [(8 * MINUTE, Rule::Halted)]);
-    assert_eq!(ran.asked(&Ask::Open(btc())), [MINUTE], "at most one request");
-    let deposits = ran.picked(|kind| match kind {
-        EventKind::Deposit { amount } => Some(*amount),
-        _ => None,
-    });
-    assert!(deposits.is_empty(), "{deposits:?}");
+    assert_eq!(ran.asked_open(btc()), [MINUTE], "at most one request");
+    let deposits = ran.picked(|kind| matches!(kind, EventKind::Deposit { .. }).then_some(()));
+    assert_eq!(deposits, []);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_trade_that_is_over_when_it_is_adopted_settles_after_its_adoption() {
-    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]).bot(eth(), &[]);
-    stage.script.opens.push_back(OpenScript::failed(unknown()));
+    let mut stage = in_doubt(&[MINUTE]).await.bot(eth(), &[]);
     let mut ours = running("ours", stage.at(MINUTE + 999), stage.at(2 * MINUTE + 999));
     end(&mut ours, Outcome::Won, 8);
     stage.script.named = [("ours".to_owned(), Some(ours))].into();
-    let resolution = Resolution::Adopt(VenueId::new("ours").unwrap());
-    let intent = IntentId::new(1);
-    let order = ControlOrder::Resolve { intent, resolution, reason: "seen".to_owned() };
     // Events of this moment wait for a candle that is late, and both are among them.
-    let stage = stage.lag(eth(), 3 * MINUTE, 700).order(3 * MINUTE + 100, order);
-    let ran = stage.stop(4 * MINUTE, Stop::TimeUp).run().await;
+    let stage = stage.lag(eth(), 3 * MINUTE, 700).order(3 * MINUTE + 100, adopt("ours"));
+    let ran = stage.run_for(4 * MINUTE).await;
     let row = ran.finished().book.rows()[0];
     assert_eq!((row.state, ran.finished().book.venue_id(&row)), (IntentState::Settled, VenueId::new("ours")));
     assert_eq!(ran.settled(), [(3 * MINUTE + 101, 1, Outcome::Won, 800)]);

@@ -1,23 +1,19 @@
 //! How many symbols can be traded at a limit of requests a second: found by trading more and more of them, and held to what
 //! [`Demand`] says before a run.
 
-use crate::stage::symbol;
+use crate::stage::{bot_of, parts, symbol};
 use async_trait::async_trait;
 use candlewick_api::{
     Body, Credentials, HttpBroker, NoAnswer, Purpose, RawAnswer, Secret, Settings, Transport,
 };
 use candlewick_broker::clock::{Clock, Hold, SystemClock};
 use candlewick_broker::{
-    Account as Kind, AsOf, BrokerError, CandleQuery, Candles, MarketData, PriceAnswer, PriceFeed, PriceTick,
-    Reply,
+    AsOf, BrokerError, CandleQuery, Candles, MarketData, PriceAnswer, PriceFeed, PriceTick, Reply,
 };
-use candlewick_engine::{
-    Action, BotSettings, EventKind, Header, RiskSettings, Session, SessionSettings, StakeSettings,
-};
-use candlewick_journal::NullJournal;
-use candlewick_runtime::{Account, Demand, Interest, Notice, Parts, Runner, RuntimeSettings, Stop, Watcher};
+use candlewick_engine::{Action, BotSettings, EventKind, RiskSettings};
+use candlewick_runtime::{Demand, Interest, Notice, Runner, RuntimeSettings, Stop, Watcher};
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Candle, ExpirationType, Interval, Millis, MoneyScale, Signal, Strategy, Symbol};
+use candlewick_sdk::{Candle, Millis, Signal, Strategy, Symbol};
 use reqwest::header::HeaderMap;
 use reqwest::{Request, StatusCode};
 use serde_json::{Value, json};
@@ -32,14 +28,11 @@ const CLOSES: usize = 3;
 const LAG: Millis = Millis::new(300);
 const ROUND_TRIP: Duration = Duration::from_millis(100);
 
-/// How a strategy comes by prices.
+/// How a strategy comes by prices: not at all, by questions, or by themselves every second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Prices {
-    /// It wants none.
     Unwanted,
-    /// They are asked for.
     Polled,
-    /// They come by themselves, every second.
     Streamed,
 }
 
@@ -76,7 +69,6 @@ impl MarketData for Streaming {
     }
 }
 
-/// Buys at every candle.
 struct Buys;
 
 impl Strategy for Buys {
@@ -96,6 +88,12 @@ struct Venue {
     trades: Mutex<HashMap<String, (Value, Millis)>>,
 }
 
+fn candle(time: i64) -> Value {
+    json!({
+        "time": time, "openPrice": 100.0, "highPrice": 100.0, "lowPrice": 100.0, "closePrice": 100.0, "volume": 1.0,
+    })
+}
+
 impl Venue {
     fn candles(&self, request: &Request) -> Value {
         let query: HashMap<_, _> = request.url().query_pairs().collect();
@@ -103,13 +101,7 @@ impl Venue {
         let (first, last) = (at("startTime").floor_to(Millis::MINUTE), at("endTime"));
         let opens = std::iter::successors(Some(first), |open| Some(*open + Millis::MINUTE));
         let is_there = |open: &Millis| *open <= last && *open + Millis::MINUTE + LAG <= self.clock.now();
-        let candle = |open: Millis| {
-            json!({
-                "time": open.get(), "openPrice": 100.0, "highPrice": 100.0, "lowPrice": 100.0, "closePrice": 100.0,
-                "volume": 1.0,
-            })
-        };
-        opens.take_while(is_there).map(candle).collect()
+        opens.take_while(is_there).map(|open| candle(open.get())).collect()
     }
 
     fn open(&self, request: &Request) -> Value {
@@ -153,10 +145,9 @@ impl Transport for Venue {
             "/token/trades" => json!({"lastPage": 1, "data": []}),
             "/symbol-price/last" => {
                 let query: HashMap<_, _> = request.url().query_pairs().collect();
-                json!({
-                    "pair": query["pair"], "time": query["limitTime"].parse::<i64>().unwrap(), "openPrice": 100.0,
-                    "closePrice": 100.0, "highPrice": 100.0, "lowPrice": 100.0, "volume": 0,
-                })
+                let mut price = candle(query["limitTime"].parse().unwrap());
+                price["pair"] = json!(query["pair"]);
+                price
             }
             other => self.trade(other.rsplit('/').next().unwrap()),
         };
@@ -166,7 +157,6 @@ impl Transport for Venue {
     }
 }
 
-/// Nothing keeps a signal back but time.
 fn risk() -> RiskSettings {
     RiskSettings {
         max_open_trades: 0,
@@ -180,19 +170,7 @@ fn risk() -> RiskSettings {
 }
 
 fn bots(count: usize) -> Vec<BotSettings> {
-    let bot = |number: usize| BotSettings {
-        name: format!("bot-{number}"),
-        symbol: symbol(&format!("S{number}")),
-        entry_delay_s: 0,
-        venue: std::collections::BTreeMap::new(),
-        interval: Interval::MINUTE,
-        strategy: "buys".to_owned(),
-        close_type: "01:00".parse().unwrap(),
-        expiration_type: ExpirationType::TimeFixed,
-        params: json!({}),
-        stake: StakeSettings::Fixed { amount: Decimal::TEN },
-    };
-    (0..count).map(bot).collect()
+    (0..count).map(|number| bot_of(number, symbol(&format!("S{number}")))).collect()
 }
 
 fn demand(symbols: usize, prices: Prices) -> Demand {
@@ -211,40 +189,17 @@ async fn trade(symbols: usize, per_second: f64, prices: Prices) -> (usize, usize
     let credentials = Credentials { api_token: secret("t"), api_key: secret("k") };
     let venue = Arc::new(Venue { clock: clock.clone(), trades: Mutex::default() });
     let client = Arc::new(HttpBroker::over(venue, settings, credentials, Arc::new(clock.clone())).unwrap());
-    let balance = Decimal::from(1_000_000);
-    let session = SessionSettings {
-        money_scale: MoneyScale::default(),
-        balance,
-        risk: risk(),
-        bots: bots(symbols),
-        longer_share_percent: None,
-    };
     let strategies = (0..symbols).map(|_| Box::new(Buys) as Box<dyn Strategy>).collect();
     let (watcher, mut notices) = Watcher::channel(100_000, Interest::Everything);
-    let runner = Runner::new(Parts {
-        settings: RuntimeSettings {
-            watch_prices: demand(symbols, prices).has_room_to_show(per_second),
-            ..RuntimeSettings::default()
-        },
-        header: Header { format: 1, settings: json!({}), strategies: Vec::new(), data_hash: None },
-        market: match prices {
-            Prices::Streamed => Arc::new(Streaming { client: Arc::clone(&client), clock: clock.clone() }),
-            Prices::Unwanted | Prices::Polled => Arc::clone(&client) as _,
-        },
-        broker: Arc::clone(&client) as _,
-        clock: Arc::new(clock.clone()),
-        account: Account { user: "u".to_owned(), kind: Kind::Demo, balance, balances: None },
-        session: Session::new(&session, strategies).unwrap(),
-        wants_prices: vec![prices != Prices::Unwanted; symbols],
-        bots: session.bots,
-        journal: Box::new(NullJournal),
-        past: candlewick_runtime::Past::default(),
-        exchanges: mpsc::channel(1).1,
-        unrecognised: client.unrecognised(),
-        token: client.token_state(),
-        watchers: vec![watcher],
-        until: None,
-    });
+    let at = (&client, Arc::new(clock.clone()) as Arc<dyn Clock>);
+    let mut parts = parts(at, ("u", 1_000_000), (risk(), bots(symbols)), strategies, vec![watcher]);
+    parts.settings.watch_prices = demand(symbols, prices).has_room_to_show(per_second);
+    parts.wants_prices.fill(prices != Prices::Unwanted);
+    (parts.unrecognised, parts.token) = (client.unrecognised(), client.token_state());
+    if prices == Prices::Streamed {
+        parts.market = Arc::new(Streaming { client: Arc::clone(&client), clock: clock.clone() });
+    }
+    let runner = Runner::new(parts);
     let (stop, stops) = mpsc::channel(4);
     let (_orders, ordered) = mpsc::channel(1);
     let end = start + Millis::MINUTE * CLOSES as i64 + Millis::from_seconds(30);
@@ -268,7 +223,6 @@ async fn trade(symbols: usize, per_second: f64, prices: Prices) -> (usize, usize
     (opened, lost)
 }
 
-/// The largest number of symbols whose signals all become trades.
 async fn frontier(per_second: f64, prices: Prices) -> usize {
     let (mut full, mut beyond) = (0, 64);
     while full + 1 < beyond {

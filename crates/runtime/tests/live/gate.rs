@@ -1,23 +1,17 @@
 //! Candles of one instant wait for each other, within bounds.
 
 use crate::script::{OpenScript, Trouble, Which, unavailable};
-use crate::stage::{Stage, btc, eth};
-use candlewick_runtime::Stop;
-use candlewick_sdk::Millis;
-
-const MINUTE: i64 = 60_000;
+use crate::stage::{MINUTE, Stage, btc, eth};
 
 /// ETHUSDT is the first series, BTCUSDT the second. Told of minute 1: place of the series and delay.
 async fn check(change: impl FnOnce(Stage) -> Stage, expected: &[(usize, i64)]) {
-    let stage = Stage::paused().await.bot(eth(), &[]).bot(btc(), &[]).stop(100_000, Stop::TimeUp);
-    let ran = change(stage).run().await;
-    let handled: Vec<(usize, i64)> =
-        ran.candles().into_iter().map(|(series, _, received, _)| (series, received - MINUTE)).collect();
+    let ran = change(Stage::paused().await.bot(eth(), &[]).bot(btc(), &[])).run_for(100_000).await;
+    let handled: Vec<_> = ran.candles().iter().map(|(series, _, at, _)| (*series, at - MINUTE)).collect();
     assert_eq!(handled, expected);
 }
 
 fn slow(symbol: candlewick_sdk::Symbol, ms: i64) -> impl FnOnce(Stage) -> Stage {
-    move |stage| stage.spell(Which::Candles(symbol), (1, 2 * MINUTE), Trouble::Slow(Millis::new(ms)))
+    move |stage| stage.slow(Which::Candles(symbol), (1, 2 * MINUTE), ms)
 }
 
 #[tokio::test(start_paused = true)]
@@ -26,11 +20,7 @@ async fn candles_of_one_instant_are_told_in_order_whatever_the_order_of_the_answ
     check(slow(eth(), 400), &[(0, 400), (1, 400)]).await;
     check(slow(btc(), 400), &[(0, 400), (1, 400)]).await;
     // Also when they are first asked for some time after the close.
-    let later = |stage: Stage| {
-        let mut stage = slow(eth(), 400)(stage);
-        stage.settings.first_ask_ms = 300;
-        stage
-    };
+    let later = |stage: Stage| slow(eth(), 400)(stage.with(|stage| stage.settings.first_ask_ms = 300));
     check(later, &[(0, 700), (1, 700)]).await;
     // And while a candle has to be asked for again.
     check(|stage| stage.lag(eth(), MINUTE, 400), &[(0, 500), (1, 500)]).await;
@@ -40,16 +30,10 @@ async fn candles_of_one_instant_are_told_in_order_whatever_the_order_of_the_answ
 async fn no_candle_waits_for_another_longer_than_the_hold() {
     check(slow(eth(), 1_700), &[(1, 1_000), (0, 1_700)]).await;
     check(|stage| stage.lag(eth(), MINUTE, 1_700), &[(1, 1_000), (0, 2_000)]).await;
-    let hanging = |stage: Stage| stage.spell(Which::Candles(eth()), (1, 90_000), Trouble::Hang);
-    check(hanging, &[(1, 1_000)]).await;
-    let failing =
-        |stage: Stage| stage.spell(Which::Candles(eth()), (1, 90_000), Trouble::Fail(unavailable()));
-    check(failing, &[(1, 1_000)]).await;
-    let no_hold = |stage: Stage| {
-        let mut stage = slow(eth(), 1_700)(stage);
-        stage.settings.hold_ms = 0;
-        stage
-    };
+    for trouble in [Trouble::Hang, Trouble::Fail(unavailable())] {
+        check(|stage| stage.spell(Which::Candles(eth()), (1, 90_000), trouble), &[(1, 1_000)]).await;
+    }
+    let no_hold = |stage: Stage| slow(eth(), 1_700)(stage.with(|stage| stage.settings.hold_ms = 0));
     check(no_hold, &[(1, 1), (0, 1_700)]).await;
 }
 
@@ -57,17 +41,15 @@ async fn no_candle_waits_for_another_longer_than_the_hold() {
 async fn an_older_wait_neither_shortens_nor_outlasts_the_hold_of_an_instant() {
     // A trade is asked for half a second before the close of minute 2, and does not answer.
     for (eth_after, expected) in [(900, [(0, 900), (1, 900)]), (0, [(0, 500), (1, 500)])] {
-        let mut stage = Stage::paused().await.bot(eth(), &[MINUTE]).bot(btc(), &[]);
+        let stage = Stage::paused().await.bot(eth(), &[MINUTE]).bot(btc(), &[]);
         let (open, close) = (stage.at(MINUTE + 999), stage.at(2 * MINUTE - 4_500));
-        stage.script.opens.push_back(OpenScript::accepted("trade-1", open, close));
-        stage.settings.stop_patience_s = 0;
-        let minute_two = (2 * MINUTE, 3 * MINUTE);
-        let stage = stage.spell(Which::Trades, (1, 3 * MINUTE), Trouble::Hang);
-        let stage = stage.spell(Which::Candles(eth()), minute_two, Trouble::Slow(Millis::new(eth_after)));
-        let ran = stage.stop(2 * MINUTE + 5_000, Stop::TimeUp).run().await;
+        let stage = stage.open(OpenScript::accepted("trade-1", open, close));
+        let stage = stage.with(|stage| stage.settings.stop_patience_s = 0);
+        let stage = stage.hang(Which::Trades, (1, 3 * MINUTE));
+        let stage = stage.slow(Which::Candles(eth()), (2 * MINUTE, 3 * MINUTE), eth_after);
+        let ran = stage.run_for(2 * MINUTE + 5_000).await;
         let handled = ran.candles().into_iter().skip(2);
-        let handled: Vec<_> =
-            handled.map(|(series, _, received, _)| (series, received - 2 * MINUTE)).collect();
+        let handled: Vec<_> = handled.map(|(series, _, at, _)| (series, at - 2 * MINUTE)).collect();
         assert_eq!(handled, expected);
     }
 }

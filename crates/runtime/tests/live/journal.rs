@@ -14,15 +14,10 @@ pub(crate) enum Failing {
     /// Never.
     #[default]
     Never,
-    /// When it is to take the entry after so many.
     AfterEntries(usize),
-    /// When it is to make an entry durable.
     Durability,
-    /// It does not answer when it is to make an entry durable.
     Silence,
-    /// The same, once it has taken more than so many.
     SilenceAfterEntries(usize),
-    /// A snapshot is always due, and never comes to an end.
     Snapshots,
 }
 
@@ -32,16 +27,12 @@ pub(crate) struct Record {
     pub(crate) lines: Vec<String>,
     /// What is neither event nor action.
     pub(crate) notes: Vec<String>,
-    /// How many lines would survive a crash.
     pub(crate) durable: usize,
     /// Intents with the number of lines up to theirs, whose request the venue has not seen.
     pub(crate) unsent: Vec<(usize, Approved)>,
-    /// Whether the Session opens no more.
     pub(crate) is_halted: bool,
-    /// Whether it has failed.
     pub(crate) has_failed: bool,
     pub(crate) failing: Failing,
-    /// How long it takes to make entries durable.
     pub(crate) delay: Duration,
 }
 

@@ -1,7 +1,7 @@
 //! Lock-step: venue time stands while anything is unanswered, and facts are handled at exactly their moments.
 
-use crate::script::{Ask, OpenScript, Trouble, Which, not_sent};
-use crate::stage::{Stage, btc, eth};
+use crate::script::{Ask, OpenScript, Which, not_sent};
+use crate::stage::{MINUTE, Stage, btc, eth};
 use candlewick_broker::{OpenOutcome, Rejection, RejectionReason};
 use candlewick_engine::{EventKind, Rule};
 use candlewick_runtime::Stop;
@@ -9,26 +9,25 @@ use candlewick_sdk::{Millis, Outcome};
 use std::sync::Arc;
 use std::time::Duration;
 
-const MINUTE: i64 = 60_000;
-
 /// Venue time does not pass while a question is unanswered, so real slowness must not show: see the venue's own
 /// check.
 fn slow_everywhere(stage: Stage) -> Stage {
-    let slow = |ms| Trouble::Slow(Millis::new(ms));
     let always = (0, 99 * MINUTE);
-    let stage = stage.spell(Which::Candles(btc()), always, slow(1_500));
-    let stage = stage.spell(Which::Opens(btc()), always, slow(900));
-    stage.spell(Which::Trades, always, slow(2_500))
+    let stage = stage.slow(Which::Candles(btc()), always, 1_500).slow(Which::Opens(btc()), always, 900);
+    stage.slow(Which::Trades, always, 2_500)
+}
+
+fn minutes(last: i64) -> Vec<i64> {
+    (1..=last).map(|minute| minute * MINUTE).collect()
 }
 
 #[tokio::test(start_paused = true)]
 async fn answers_are_told_when_the_venue_had_them_and_settlements_when_they_are_known() {
     for is_slow in [false, true] {
-        let mut stage = Stage::lock_step().bot(btc(), &[MINUTE, 2 * MINUTE]).bot(eth(), &[MINUTE]);
+        let stage = Stage::lock_step().bot(btc(), &[MINUTE, 2 * MINUTE]).bot(eth(), &[MINUTE]);
         let (arrival, open, close) = (stage.at(62_000), stage.at(62_999), stage.at(122_999));
         let ending = |id: &str| OpenScript::accepted(id, open, close).ending(close, Outcome::Won, 8);
-        let scripts = [ending("btc-1").arriving(arrival), ending("eth-1").arriving(arrival)];
-        stage.script.opens.extend(scripts);
+        let stage = stage.open(ending("btc-1").arriving(arrival)).open(ending("eth-1").arriving(arrival));
         let stage = if is_slow { slow_everywhere(stage) } else { stage };
         let ran = stage.until(4 * MINUTE).run().await;
         let opened = ran.picked(|kind| match kind {
@@ -38,15 +37,10 @@ async fn answers_are_told_when_the_venue_had_them_and_settlements_when_they_are_
         assert_eq!(opened, [(62_000, 62_000, 1), (62_000, 62_000, 2)]);
         let known = 122_999 + 4_000;
         assert_eq!(ran.settled(), [(known, 1, Outcome::Won, 800), (known, 2, Outcome::Won, 800)]);
-        assert_eq!(
-            ran.refused(),
-            [(2 * MINUTE, Rule::DuplicateOpen)].map(|(at, _)| (at, Rule::MaxOpenTradesPerSymbol))
-        );
-        let candles: Vec<_> =
-            ran.candles().into_iter().map(|(series, close, at, _)| (series, close, at)).collect();
-        let expected: Vec<_> = (1..=4)
-            .flat_map(|minute| [0, 1].map(|series| (series, minute * MINUTE, minute * MINUTE)))
-            .collect();
+        assert_eq!(ran.refused(), [(2 * MINUTE, Rule::MaxOpenTradesPerSymbol)]);
+        let candles: Vec<_> = ran.candles().iter().map(|(series, close, at, _)| (*series, *close, *at)).collect();
+        let expected: Vec<_> =
+            minutes(4).into_iter().flat_map(|at| [0, 1].map(|series| (series, at, at))).collect();
         assert_eq!(candles, expected);
         assert_eq!(ran.ended, 4 * MINUTE);
     }
@@ -54,12 +48,11 @@ async fn answers_are_told_when_the_venue_had_them_and_settlements_when_they_are_
 
 #[tokio::test(start_paused = true)]
 async fn a_rejection_takes_effect_when_the_request_arrived() {
-    let mut stage = Stage::lock_step().bot(btc(), &[MINUTE, 2 * MINUTE]);
+    let stage = Stage::lock_step().bot(btc(), &[MINUTE, 2 * MINUTE]);
     let venue_time = Some(stage.at(62_000));
     let rejection = Rejection { reason: RejectionReason::NoPrice, text: "No price".to_owned(), venue_time };
-    stage.script.opens.push_back(OpenScript::failed(OpenOutcome::Rejected(rejection.clone())));
-    stage.script.opens.push_back(OpenScript::failed(OpenOutcome::Rejected(rejection)));
-    let ran = stage.until(3 * MINUTE).run().await;
+    let rejected = OpenOutcome::Rejected(rejection);
+    let ran = stage.failed_open(rejected.clone()).failed_open(rejected).until(3 * MINUTE).run().await;
     let rejected = ran.picked(|kind| matches!(kind, EventKind::Rejected { .. }).then_some(()));
     // The second rejection claims an old moment: it is handled late.
     assert_eq!(rejected, [(62_000, 62_000, ()), (62_000, 120_000, ())]);
@@ -69,13 +62,9 @@ async fn a_rejection_takes_effect_when_the_request_arrived() {
 async fn the_instant_of_a_settlement_and_a_candle_is_told_in_the_order_of_the_rules() {
     let mut stage = Stage::lock_step().bot(btc(), &[MINUTE, 3 * MINUTE]);
     stage.wants_prices = true;
-    let (open, close) = (stage.at(62_999), stage.at(3 * MINUTE - 4_000));
-    let script = OpenScript::accepted("btc-1", open, close).ending(close, Outcome::Won, 8);
-    stage.script.opens.push_back(script);
-    stage.script.opens.push_back(OpenScript::failed(not_sent()));
+    let stage = stage.trade("btc-1", 62_999, 3 * MINUTE - 4_000, Outcome::Won, 8).failed_open(not_sent());
     // The trade answers last, and is handled first: its symbol is free again for the candle's signal.
-    let stage = stage.spell(Which::Trades, (0, 9 * MINUTE), Trouble::Slow(Millis::new(5_000)));
-    let ran = stage.until(3 * MINUTE).run().await;
+    let ran = stage.slow(Which::Trades, (0, 9 * MINUTE), 5_000).until(3 * MINUTE).run().await;
     let at_three = ran.picked(|kind| match kind {
         EventKind::Settled(_) => Some("settled"),
         EventKind::Candle { .. } => Some("candle"),
@@ -90,24 +79,21 @@ async fn the_instant_of_a_settlement_and_a_candle_is_told_in_the_order_of_the_ru
 
 #[tokio::test(start_paused = true)]
 async fn a_trade_open_at_the_end_of_the_data_is_tracked_to_its_settlement() {
-    let mut stage = Stage::lock_step().bot(btc(), &[2 * MINUTE]);
+    let stage = Stage::lock_step().bot(btc(), &[2 * MINUTE]);
     let end = stage.at(2 * MINUTE);
     let (open, close) = (stage.at(122_999), stage.at(182_999));
     let script = OpenScript::accepted("btc-1", open, close).arriving(stage.at(122_000));
-    stage.script.opens.push_back(script.ending(close, Outcome::Lost, -10));
-    let ran = stage.until(2 * MINUTE).run().await;
+    let ran = stage.open(script.ending(close, Outcome::Lost, -10)).until(2 * MINUTE).run().await;
     assert_eq!((ran.stop(), ran.ended), (Stop::DataEnds(end), 186_999));
     assert_eq!(ran.settled(), [(186_999, 1, Outcome::Lost, -1_000)]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_order_to_stop_does_not_let_go_of_the_clock() {
-    let mut stage = Stage::lock_step().bot(btc(), &[MINUTE, 2 * MINUTE]);
-    let (open, close) = (stage.at(60_999), stage.at(180_999));
-    let script = OpenScript::accepted("btc-1", open, close).ending(close, Outcome::Won, 8);
-    stage.script.opens.push_back(script);
+    let stage = Stage::lock_step().bot(btc(), &[MINUTE, 2 * MINUTE]);
+    let stage = stage.trade("btc-1", 60_999, 180_999, Outcome::Won, 8);
     // The clock jumps on to the next close as the order comes.
-    let ran = slow_everywhere(stage).stop(90_000, Stop::TimeUp).run().await;
+    let ran = slow_everywhere(stage).run_for(90_000).await;
     assert_eq!(ran.refused(), [(2 * MINUTE, Rule::Halted)]);
     assert_eq!((ran.ended, ran.settled().len()), (184_999, 1));
 }
@@ -127,14 +113,12 @@ async fn no_moment_is_missed_when_somebody_else_waits_on_the_same_clock() {
     });
     let ran = stage.run().await;
     assert!(other.is_finished());
-    let expected: Vec<i64> = (1..=30).map(|minute| minute * MINUTE).collect();
-    assert_eq!(ran.asked(&Ask::Candles(btc())), expected);
+    assert_eq!(ran.asked(&Ask::Candles(btc())), minutes(30));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_run_over_a_day_asks_once_a_close_and_never_twice() {
     let ran = Stage::lock_step().bot(btc(), &[]).until(1_440 * MINUTE).run().await;
-    let expected: Vec<i64> = (1..=1_440).map(|minute| minute * MINUTE).collect();
-    assert_eq!(ran.asked(&Ask::Candles(btc())), expected);
+    assert_eq!(ran.asked(&Ask::Candles(btc())), minutes(1_440));
     assert_eq!(ran.ended, 1_440 * MINUTE);
 }

@@ -45,13 +45,9 @@ impl Which {
 /// What happens to a question.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Trouble {
-    /// It is answered so much later.
     Slow(Millis),
-    /// It is never answered.
     Hang,
-    /// It fails at once.
     Fail(BrokerError),
-    /// The client's own code breaks.
     Panic,
 }
 
@@ -67,11 +63,8 @@ pub(crate) struct Spell {
 /// What comes of the next open.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenScript {
-    /// A report makes a trade; anything else is said as it is.
     pub(crate) answer: Result<TradeReport, OpenOutcome>,
-    /// What is said of the trade alone from each moment on.
     pub(crate) by_id: Vec<(Millis, TradeReport)>,
-    /// What the list says of it from each moment on.
     pub(crate) listed: Vec<(Millis, TradeReport)>,
 }
 
@@ -82,11 +75,9 @@ pub(crate) struct Script {
     /// How long after its close a candle is there; at once unless said otherwise.
     pub(crate) lags: BTreeMap<(Symbol, Millis), Millis>,
     pub(crate) opens: VecDeque<OpenScript>,
-    /// Balance of the demo wallet from each moment on.
     pub(crate) balances: Vec<(Millis, i64)>,
     /// How far the venue's `Date` is ahead from each moment on; answers before the first have none.
     pub(crate) ahead: Vec<(Millis, Millis)>,
-    /// Rows that the venue cannot produce as candles.
     pub(crate) broken: Vec<(Symbol, Millis)>,
     /// What is said of identifiers that a person may name; none is a venue without such a trade.
     pub(crate) named: BTreeMap<String, Option<TradeReport>>,
@@ -108,17 +99,14 @@ pub(crate) fn unavailable() -> BrokerError {
     BrokerError::Unavailable { text: "down".to_owned() }
 }
 
-/// An open that failed in a way that leaves it in doubt.
 pub(crate) fn unknown() -> OpenOutcome {
     OpenOutcome::Unknown { reason: "lost".to_owned() }
 }
 
-/// An open that did not leave.
 pub(crate) fn not_sent() -> OpenOutcome {
     OpenOutcome::NotSent { reason: "no line".to_owned() }
 }
 
-/// A full report of a trade that has not ended.
 pub(crate) fn running(id: &str, open: Millis, close: Millis) -> TradeReport {
     TradeReport {
         open_time: Some(open),
@@ -130,25 +118,21 @@ pub(crate) fn running(id: &str, open: Millis, close: Millis) -> TradeReport {
 }
 
 impl OpenScript {
-    /// Accepted, with all times in the reply; still running for whoever asks.
     pub(crate) fn accepted(id: &str, open: Millis, close: Millis) -> Self {
         let report = running(id, open, close);
         let always = vec![(Millis::ZERO, report.clone())];
         Self { answer: Ok(report), by_id: always.clone(), listed: always }
     }
 
-    /// Accepted with an identifier and nothing else.
     pub(crate) fn acknowledged(id: &str) -> Self {
         let always = vec![(Millis::ZERO, TradeReport::new(id))];
         Self { answer: Ok(TradeReport::new(id)), by_id: always.clone(), listed: always }
     }
 
-    /// Not accepted.
     pub(crate) fn failed(outcome: OpenOutcome) -> Self {
         Self { answer: Err(outcome), by_id: Vec::new(), listed: Vec::new() }
     }
 
-    /// The venue says when the request reached it.
     pub(crate) fn arriving(mut self, at: Millis) -> Self {
         if let Ok(report) = &mut self.answer {
             report.request_time = Some(at);
@@ -156,7 +140,6 @@ impl OpenScript {
         self
     }
 
-    /// What is said of the trade changes at a moment.
     pub(crate) fn then(mut self, at: Millis, change: impl FnOnce(&mut TradeReport)) -> Self {
         let (_, mut report) = self.by_id.last().cloned().unwrap();
         change(&mut report);
@@ -164,12 +147,10 @@ impl OpenScript {
         self
     }
 
-    /// It is over from a moment on.
     pub(crate) fn ending(self, at: Millis, outcome: Outcome, profit: i64) -> Self {
         self.then(at, |report| end(report, outcome, profit))
     }
 
-    /// The answer to its open, which took from `sent` until now.
     pub(crate) fn outcome(
         &self,
         reply: impl FnOnce(Box<TradeReport>) -> Reply<Box<TradeReport>>,
@@ -181,7 +162,6 @@ impl OpenScript {
     }
 }
 
-/// Writes an outcome into a report.
 pub(crate) fn end(report: &mut TradeReport, outcome: Outcome, profit: i64) {
     report.progress = Progress::Over(outcome);
     report.profit = Some(Decimal::from(profit));

@@ -1,26 +1,27 @@
 //! A run on the stage: bots that signal when scripted, a scripted venue, a watched run.
 
 use crate::journal::{Failing, MemoryJournal};
-use crate::script::{Ask, Script, Spell, Trouble, Which};
+use crate::script::{Ask, OpenScript, Script, Spell, Trouble, Which};
 use crate::venue::{ScriptedVenue, USER};
 use candlewick_broker::clock::{Clock, Speed, SystemClock, VirtualClock};
-use candlewick_broker::{Account as Kind, Broker, MarketData, TokenState};
+use candlewick_broker::{Account as Kind, Broker, MarketData, OpenOutcome};
 use candlewick_engine::{
-    Action, BotSettings, Event, EventKind, Header, Origin, RiskSettings, Rule, Session, SessionSettings,
-    StakeSettings,
+    Action, BotSettings, Event, EventKind, Header, IntentState, Origin, RiskSettings, Rule, Session,
+    SessionSettings, StakeSettings,
 };
-use candlewick_journal::{Journal, NullJournal};
+use candlewick_journal::NullJournal;
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, ControlRequest};
 use candlewick_runtime::{
-    Account, Finished, Interest, Notice, Notices, Parts, Runner, RuntimeError, RuntimeSettings, Stop, Watcher,
+    Account, Finished, Interest, Notice, Parts, Past, Runner, RuntimeError, RuntimeSettings, Stop, Watcher,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{
-    Candle, ExpirationType, Interval, Millis, MoneyScale, Outcome, Price, Settlement, Signal, Strategy,
-    Symbol,
+    Candle, ExpirationType, Interval, Millis, MoneyScale, Outcome, Signal, Strategy, Symbol,
 };
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+
+pub(crate) const MINUTE: i64 = 60_000;
 
 /// More notices than any scripted run has.
 const MAX_NOTICES: usize = 50_000;
@@ -40,33 +41,61 @@ pub(crate) fn eth() -> Symbol {
     symbol("ETHUSDT")
 }
 
-/// Buys at the close of the candles that close at these moments.
-struct Signaller {
-    closes: Vec<Millis>,
-    warmup: usize,
-}
+struct Signaller(Vec<Millis>);
 
 impl Strategy for Signaller {
     fn warmup(&self) -> usize {
-        self.warmup
+        0
     }
 
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        self.closes.contains(&candle.close_time(Interval::MINUTE)).then(|| Signal::buy("scripted"))
+        self.0.contains(&candle.close_time(Interval::MINUTE)).then(|| Signal::buy("scripted"))
     }
-
-    fn on_price(&mut self, _price: &Price) -> Option<Signal> {
-        None
-    }
-
-    fn on_settled(&mut self, _settlement: &Settlement) {}
 }
 
-/// Whether the run keeps a journal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum JournalChoice {
-    Memory,
-    Nothing,
+pub(crate) fn bot_of(number: usize, symbol: Symbol) -> BotSettings {
+    BotSettings {
+        name: format!("bot-{number}"),
+        symbol,
+        entry_delay_s: 0,
+        venue: std::collections::BTreeMap::new(),
+        interval: Interval::MINUTE,
+        strategy: "scripted".to_owned(),
+        close_type: "01:00".parse().unwrap(),
+        expiration_type: ExpirationType::TimeFixed,
+        params: serde_json::json!({}),
+        stake: StakeSettings::Fixed { amount: Decimal::TEN },
+    }
+}
+
+pub(crate) fn parts<V: MarketData + Broker + 'static>(
+    (venue, clock): (&Arc<V>, Arc<dyn Clock>),
+    (user, balance): (&str, i64),
+    (risk, bots): (RiskSettings, Vec<BotSettings>),
+    strategies: Vec<Box<dyn Strategy>>,
+    watchers: Vec<Watcher>,
+) -> Parts {
+    let (money_scale, balance) = (MoneyScale::default(), Decimal::from(balance));
+    let settings = SessionSettings { money_scale, balance, risk, bots, longer_share_percent: None };
+    let (format, json) = (1, serde_json::json!({}));
+    Parts {
+        settings: RuntimeSettings::default(),
+        header: Header { format, settings: json, strategies: Vec::new(), data_hash: None },
+        market: Arc::clone(venue) as _,
+        broker: Arc::clone(venue) as _,
+        clock,
+        account: Account { user: user.to_owned(), kind: Kind::Demo, balance, balances: None },
+        session: Session::new(&settings, strategies).unwrap(),
+        wants_prices: vec![false; settings.bots.len()],
+        bots: settings.bots,
+        journal: Box::new(NullJournal),
+        past: Past::default(),
+        unrecognised: Arc::default(),
+        token: Arc::default(),
+        exchanges: tokio::sync::mpsc::channel(1).1,
+        watchers,
+        until: None,
+    }
 }
 
 /// Everything a run is set up from. Times in tests are milliseconds after its start, a full minute.
@@ -76,70 +105,33 @@ pub(crate) struct Stage {
     pub(crate) script: Script,
     pub(crate) settings: RuntimeSettings,
     pub(crate) risk: RiskSettings,
-    pub(crate) journal_choice: JournalChoice,
+    pub(crate) keeps_journal: bool,
     pub(crate) failing: Failing,
-    /// How long the journal takes to make entries durable.
     pub(crate) journal_delay: Duration,
-    pub(crate) warmup: usize,
     pub(crate) wants_prices: bool,
-    pub(crate) until: Option<i64>,
-    /// Whether the venue accepts the token.
-    pub(crate) token: Arc<TokenState>,
+    until: Option<i64>,
     bots: Vec<BotSettings>,
     signals: Vec<Vec<Millis>>,
     stops: Vec<(i64, Stop)>,
     orders: Vec<(i64, ControlOrder)>,
 }
 
-/// What a run left behind.
 pub(crate) struct Ran {
     pub(crate) result: Result<Finished, RuntimeError>,
-    /// When it ended.
     pub(crate) ended: i64,
     pub(crate) handled: Vec<(Event, Vec<Action>)>,
     pub(crate) warnings: Vec<String>,
-    /// What the journal keeps beside the entries.
     pub(crate) notes: Vec<String>,
     pub(crate) stoppings: Vec<(Stop, usize)>,
     /// What is said of how the run stands: phases, the venue's silence, evidence.
     pub(crate) standings: Vec<Notice>,
     pub(crate) lines: Vec<String>,
-    /// What was answered to orders, in their order.
     pub(crate) answers: Vec<ControlAnswer>,
     asks: Vec<(Millis, Ask)>,
     start: Millis,
 }
 
-#[derive(Default)]
-struct Seen {
-    handled: Vec<(Event, Vec<Action>)>,
-    warnings: Vec<String>,
-    stoppings: Vec<(Stop, usize)>,
-    standings: Vec<Notice>,
-}
-
-impl Seen {
-    /// All that whoever watches a run received.
-    fn of(mut notices: Notices) -> Self {
-        let mut seen = Self::default();
-        while let Some(received) = notices.try_next() {
-            assert_eq!(received.missed, 0, "a test watches everything");
-            match received.notice {
-                Notice::Handled { event, actions, .. } => seen.handled.push((event, actions)),
-                Notice::Warning(text) | Notice::Alarm(text) | Notice::Logged { text, .. } => {
-                    seen.warnings.push(text);
-                }
-                Notice::Stopping { why, unfinished, .. } => seen.stoppings.push((why, unfinished)),
-                Notice::Begins(_) | Notice::Blocked(_) | Notice::Overview(_) | Notice::Price(..) => {}
-                standing => seen.standings.push(standing),
-            }
-        }
-        seen
-    }
-}
-
 impl Stage {
-    /// The system's clock on paused time.
     pub(crate) async fn paused() -> Self {
         let clock = SystemClock::new();
         let start = clock.now().floor_to(Millis::MINUTE) + Millis::MINUTE * 2;
@@ -147,7 +139,6 @@ impl Stage {
         Self::on(Arc::new(clock), start)
     }
 
-    /// A virtual clock in lock-step.
     pub(crate) fn lock_step() -> Self {
         let start = Millis::DAY * 20_000;
         let mut stage = Self::on(Arc::new(VirtualClock::new(start, Speed::Max)), start);
@@ -168,21 +159,18 @@ impl Stage {
                 ..RuntimeSettings::default()
             },
             risk: RiskSettings::default(),
-            journal_choice: JournalChoice::Memory,
+            keeps_journal: true,
             failing: Failing::Never,
             journal_delay: Duration::ZERO,
-            warmup: 0,
             wants_prices: false,
             until: None,
             bots: Vec::new(),
             signals: Vec::new(),
             stops: Vec::new(),
             orders: Vec::new(),
-            token: Arc::default(),
         }
     }
 
-    /// The moment so many milliseconds after the start.
     pub(crate) fn at(&self, ms: i64) -> Millis {
         self.start + Millis::new(ms)
     }
@@ -190,18 +178,37 @@ impl Stage {
     /// A bot that buys at the closes so many milliseconds after the start, for a minute, with a stake of 10.
     pub(crate) fn bot(mut self, symbol: Symbol, closes: &[i64]) -> Self {
         self.signals.push(closes.iter().map(|ms| self.at(*ms)).collect());
-        self.bots.push(BotSettings {
-            name: format!("bot-{}", self.bots.len()),
-            symbol,
-            entry_delay_s: 0,
-            venue: std::collections::BTreeMap::new(),
-            interval: Interval::MINUTE,
-            strategy: "signaller".to_owned(),
-            close_type: "01:00".parse().unwrap(),
-            expiration_type: ExpirationType::TimeFixed,
-            params: serde_json::json!({}),
-            stake: StakeSettings::Fixed { amount: Decimal::TEN },
-        });
+        self.bots.push(bot_of(self.bots.len(), symbol));
+        self
+    }
+
+    pub(crate) fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+
+    pub(crate) fn open(mut self, script: OpenScript) -> Self {
+        self.script.opens.push_back(script);
+        self
+    }
+
+    pub(crate) fn failed_open(self, outcome: OpenOutcome) -> Self {
+        self.open(OpenScript::failed(outcome))
+    }
+
+    /// The next open makes a trade from one moment to another, which is over then.
+    pub(crate) fn trade(self, id: &str, open: i64, close: i64, outcome: Outcome, profit: i64) -> Self {
+        let (open, close) = (self.at(open), self.at(close));
+        self.open(OpenScript::accepted(id, open, close).ending(close, outcome, profit))
+    }
+
+    /// It is won, and began 999 ms after this minute.
+    pub(crate) fn won(self, id: &str, minute: i64) -> Self {
+        self.trade(id, minute * MINUTE + 999, (minute + 1) * MINUTE + 999, Outcome::Won, 8)
+    }
+
+    pub(crate) fn balances(mut self, balances: &[(i64, i64)]) -> Self {
+        self.script.balances = balances.iter().map(|(at, balance)| (self.at(*at), *balance)).collect();
         self
     }
 
@@ -211,12 +218,15 @@ impl Stage {
         self
     }
 
+    pub(crate) async fn run_for(self, ms: i64) -> Ran {
+        self.stop(ms, Stop::TimeUp).run().await
+    }
+
     pub(crate) fn stop(mut self, ms: i64, why: Stop) -> Self {
         self.stops.push((ms, why));
         self
     }
 
-    /// A person gives an order.
     pub(crate) fn order(mut self, ms: i64, order: ControlOrder) -> Self {
         self.orders.push((ms, order));
         self
@@ -233,7 +243,14 @@ impl Stage {
         self
     }
 
-    /// The candle that closes then is there only so much later.
+    pub(crate) fn slow(self, which: Which, span: (i64, i64), ms: i64) -> Self {
+        self.spell(which, span, Trouble::Slow(Millis::new(ms)))
+    }
+
+    pub(crate) fn hang(self, which: Which, span: (i64, i64)) -> Self {
+        self.spell(which, span, Trouble::Hang)
+    }
+
     pub(crate) fn lag(mut self, symbol: Symbol, close: i64, lag: i64) -> Self {
         self.script.lags.insert((symbol, self.at(close)), Millis::new(lag));
         self
@@ -246,7 +263,7 @@ impl Stage {
             let mut record = journal.0.lock().unwrap();
             (record.failing, record.delay) = (self.failing, self.journal_delay);
         }
-        let kept = (self.journal_choice == JournalChoice::Memory).then(|| journal.clone());
+        let kept = self.keeps_journal.then(|| journal.clone());
         let clock = Arc::clone(&self.clock);
         let venue = Arc::new(ScriptedVenue::new(Arc::clone(&clock), kept, self.start, self.script.clone()));
         let (start, until) = (self.start, self.until.map(|ms| self.at(ms)));
@@ -274,16 +291,36 @@ impl Stage {
                 given_answers.lock().unwrap().extend(answer);
             }
         });
-        let (watcher, notices) = Watcher::channel(MAX_NOTICES, Interest::Everything);
+        let (watcher, mut notices) = Watcher::channel(MAX_NOTICES, Interest::Everything);
         // A second one never reads: nothing may wait for it.
         let (stuck, _unread) = Watcher::channel(1, Interest::Everything);
-        let runner = self.runner(&venue, journal.clone(), vec![watcher, stuck], until);
-        let run = Box::pin(runner.run(stop, orders));
+        let signaller = |closes| Box::new(Signaller(closes)) as Box<dyn Strategy>;
+        let strategies = self.signals.into_iter().map(signaller).collect();
+        let at = (&venue, Arc::clone(&clock));
+        let mut parts = parts(at, (USER, 1_000), (self.risk, self.bots), strategies, vec![watcher, stuck]);
+        (parts.settings, parts.until) = (self.settings, until);
+        parts.wants_prices.fill(self.wants_prices);
+        if self.keeps_journal {
+            parts.journal = Box::new(journal.clone());
+        }
+        let run = Box::pin(Runner::new(parts).run(stop, orders));
         let result = tokio::time::timeout(NEVER, run).await;
         stopper.abort();
         person.abort();
         assert_eq!(venue.breaches(), Vec::<String>::new());
-        let seen = Seen::of(notices);
+        let (mut handled, mut warnings, mut stoppings, mut standings) = (vec![], vec![], vec![], vec![]);
+        while let Some(received) = notices.try_next() {
+            assert_eq!(received.missed, 0, "a test watches everything");
+            match received.notice {
+                Notice::Handled { event, actions, .. } => handled.push((event, actions)),
+                Notice::Warning(text) | Notice::Alarm(text) | Notice::Logged { text, .. } => {
+                    warnings.push(text);
+                }
+                Notice::Stopping { why, unfinished, .. } => stoppings.push((why, unfinished)),
+                Notice::Begins(_) | Notice::Blocked(_) | Notice::Overview(_) | Notice::Price(..) => {}
+                standing => standings.push(standing),
+            }
+        }
         let (lines, notes) = {
             let record = journal.0.lock().unwrap();
             (record.lines.clone(), record.notes.clone())
@@ -291,63 +328,16 @@ impl Stage {
         Ran {
             result: result.expect("every run ends"),
             ended: (clock.now() - start).get(),
-            handled: seen.handled,
-            warnings: seen.warnings,
-            stoppings: seen.stoppings,
-            standings: seen.standings,
+            handled,
+            warnings,
+            stoppings,
+            standings,
             answers: std::mem::take(&mut *answers.lock().unwrap()),
             lines,
             notes,
             asks: venue.asks(),
             start,
         }
-    }
-
-    fn runner(
-        self,
-        venue: &Arc<ScriptedVenue>,
-        journal: MemoryJournal,
-        watchers: Vec<Watcher>,
-        until: Option<Millis>,
-    ) -> Runner {
-        let balance = Decimal::from(1_000);
-        let settings = SessionSettings {
-            money_scale: MoneyScale::default(),
-            balance,
-            risk: self.risk,
-            bots: self.bots,
-            longer_share_percent: None,
-        };
-        let strategy =
-            |closes: Vec<Millis>| Box::new(Signaller { closes, warmup: self.warmup }) as Box<dyn Strategy>;
-        let strategies = self.signals.into_iter().map(strategy).collect();
-        let journal: Box<dyn Journal> = match self.journal_choice {
-            JournalChoice::Memory => Box::new(journal),
-            JournalChoice::Nothing => Box::new(NullJournal),
-        };
-        Runner::new(Parts {
-            settings: self.settings,
-            header: Header {
-                format: 1,
-                settings: serde_json::json!({}),
-                strategies: Vec::new(),
-                data_hash: None,
-            },
-            market: Arc::clone(venue) as Arc<dyn MarketData>,
-            broker: Arc::clone(venue) as Arc<dyn Broker>,
-            clock: self.clock,
-            account: Account { user: USER.to_owned(), kind: Kind::Demo, balance, balances: None },
-            session: Session::new(&settings, strategies).unwrap(),
-            wants_prices: vec![self.wants_prices; settings.bots.len()],
-            bots: settings.bots,
-            journal,
-            past: candlewick_runtime::Past::default(),
-            unrecognised: Arc::default(),
-            token: self.token,
-            exchanges: tokio::sync::mpsc::channel(1).1,
-            watchers,
-            until,
-        })
     }
 }
 
@@ -356,13 +346,20 @@ impl Ran {
         (at - self.start).get()
     }
 
-    /// Why it ended.
     pub(crate) fn stop(&self) -> Stop {
         self.finished().stop
     }
 
     pub(crate) fn finished(&self) -> &Finished {
         self.result.as_ref().expect("the run ends well")
+    }
+
+    pub(crate) fn states(&self) -> Vec<IntentState> {
+        self.finished().book.rows().iter().map(|row| row.state).collect()
+    }
+
+    pub(crate) fn warned(&self, text: &str) -> bool {
+        self.warnings.iter().any(|warning| warning.contains(text))
     }
 
     /// When such a question was asked, after the run's own start.
@@ -382,45 +379,47 @@ impl Ran {
         self.handled.iter().filter_map(candle).collect()
     }
 
-    /// Every event that `pick` takes, with `at` and `received`.
+    pub(crate) fn closes(&self) -> Vec<(i64, i64)> {
+        self.candles().into_iter().map(|(_, close, received, _)| (close, received)).collect()
+    }
+
+    pub(crate) fn asked_open(&self, symbol: Symbol) -> Vec<i64> {
+        self.asked(&Ask::Open(symbol))
+    }
+
     pub(crate) fn picked<T>(&self, pick: impl Fn(&EventKind) -> Option<T>) -> Vec<(i64, i64, T)> {
-        let handled = self.handled.iter();
-        let picked = handled.filter_map(|(event, _)| {
-            let value = pick(&event.kind)?;
-            Some((self.ms(event.at), self.ms(event.received), value))
-        });
-        picked.collect()
+        let picked = |(event, _): &(Event, Vec<Action>)| {
+            Some((self.ms(event.at), self.ms(event.received), pick(&event.kind)?))
+        };
+        self.handled.iter().filter_map(picked).collect()
     }
 
     /// Settlements: when handled, intent, outcome, profit in minor units.
     pub(crate) fn settled(&self) -> Vec<(i64, u64, Outcome, i64)> {
         let settled = self.picked(|kind| match kind {
-            EventKind::Settled(settled) => Some(*settled),
+            EventKind::Settled(settled) => {
+                Some((settled.intent.number(), settled.outcome, settled.profit.minor()))
+            }
             _ => None,
         });
-        let row = |(at, _, settled): (i64, i64, candlewick_engine::Settled)| {
-            (at, settled.intent.number(), settled.outcome, settled.profit.minor())
-        };
-        settled.into_iter().map(row).collect()
+        settled.into_iter().map(|(at, _, (intent, outcome, profit))| (at, intent, outcome, profit)).collect()
     }
 
-    /// When intents were decided, with the place of their symbol.
+    fn actions<T>(&self, pick: impl Fn(&Action) -> Option<T>) -> Vec<T> {
+        self.handled.iter().flat_map(|(_, actions)| actions).filter_map(pick).collect()
+    }
+
     pub(crate) fn opens(&self) -> Vec<(i64, usize)> {
-        let actions = self.handled.iter().flat_map(|(_, actions)| actions);
-        let open = |action: &Action| match action {
+        self.actions(|action| match action {
             Action::Open(approved) => Some((self.ms(approved.decision_time()), approved.symbol().index())),
-            Action::Refuse(_) | Action::DayOpened { .. } | Action::Verdict(_) => None,
-        };
-        actions.filter_map(open).collect()
+            _ => None,
+        })
     }
 
-    /// When signals were refused, and by which rule.
     pub(crate) fn refused(&self) -> Vec<(i64, Rule)> {
-        let actions = self.handled.iter().flat_map(|(_, actions)| actions);
-        let refusal = |action: &Action| match action {
+        self.actions(|action| match action {
             Action::Refuse(refused) => Some((self.ms(refused.decision_time), refused.rule)),
-            Action::Open(_) | Action::DayOpened { .. } | Action::Verdict(_) => None,
-        };
-        actions.filter_map(refusal).collect()
+            _ => None,
+        })
     }
 }

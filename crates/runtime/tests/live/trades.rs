@@ -1,57 +1,55 @@
 //! A trade from its intent to its settlement.
 
 use crate::script::{Ask, OpenScript, Trouble, Which, running, unavailable};
-use crate::stage::{Ran, Stage, btc};
+use crate::stage::{MINUTE, Ran, Stage, btc};
 use candlewick_broker::{Progress, TradeReport};
-use candlewick_engine::{EventKind, IntentState};
-use candlewick_runtime::Stop;
-use candlewick_sdk::{Millis, Outcome};
+use candlewick_engine::{EventKind, IntentState, VenueId};
+use candlewick_sdk::Outcome;
 
-const MINUTE: i64 = 60_000;
 /// The trade of these tests: decided at the close of minute 1, closed a minute and a second later.
 const CLOSE: i64 = 2 * MINUTE + 999;
 const FIRST_POLL: i64 = CLOSE + 4_000;
 const ID: &str = "01JT0000000000000000000001";
 
-/// One bot, one signal, one open.
 async fn trade(script: impl FnOnce(&Stage) -> OpenScript) -> Ran {
-    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
+    let stage = Stage::paused().await.bot(btc(), &[MINUTE]);
     let script = script(&stage);
-    stage.script.opens.push_back(script);
-    stage.settings.stop_patience_s = 300;
-    stage.stop(FIRST_POLL + 90_000, Stop::TimeUp).run().await
+    stage.open(script).with(|stage| stage.settings.stop_patience_s = 300).run_for(FIRST_POLL + 90_000).await
 }
 
 fn accepted(stage: &Stage) -> OpenScript {
     OpenScript::accepted(ID, stage.at(MINUTE + 999), stage.at(CLOSE))
 }
 
+fn won(stage: &Stage) -> OpenScript {
+    accepted(stage).ending(stage.at(CLOSE), Outcome::Won, 8)
+}
+
 fn by_id() -> Ask {
     Ask::Trade(ID.to_owned())
 }
 
+const WON: [(i64, u64, Outcome, i64); 1] = [(FIRST_POLL, 1, Outcome::Won, 800)];
+
 #[tokio::test(start_paused = true)]
 async fn an_intent_is_opened_once_and_its_trade_asked_for_after_its_close() {
-    let ran = trade(|stage| accepted(stage).ending(stage.at(CLOSE), Outcome::Won, 8)).await;
-    assert_eq!(ran.asked(&Ask::Open(btc())), [MINUTE]);
-    assert_eq!(ran.asked(&by_id()), [FIRST_POLL]);
-    assert_eq!(ran.settled(), [(FIRST_POLL, 1, Outcome::Won, 800)]);
+    let ran = trade(won).await;
+    assert_eq!((ran.asked_open(btc()), ran.asked(&by_id())), (vec![MINUTE], vec![FIRST_POLL]));
+    assert_eq!(ran.settled(), WON);
     let finished = ran.finished();
     assert_eq!((finished.free.minor(), finished.open_stakes.minor()), (100_800, 0));
     let row = finished.book.rows()[0];
-    assert_eq!(
-        (row.state, row.open_price, row.close_price),
-        (IntentState::Settled, Some(100.0), Some(101.0))
-    );
-    assert_eq!(finished.book.venue_id(&row).map(|id| id.as_str().to_owned()).as_deref(), Some(ID));
+    let prices = (row.open_price, row.close_price);
+    assert_eq!((row.state, prices), (IntentState::Settled, (Some(100.0), Some(101.0))));
+    assert_eq!(finished.book.venue_id(&row), VenueId::new(ID));
     let intent = ran.lines.iter().position(|line| line.contains("\"action\":\"open\"")).unwrap();
     assert!(ran.lines[intent - 1].contains("\"event\":\"candle\""), "an action follows its event");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_watcher_that_never_reads_holds_nothing_up_and_is_counted() {
-    let ran = trade(|stage| accepted(stage).ending(stage.at(CLOSE), Outcome::Won, 8)).await;
-    assert_eq!(ran.settled(), [(FIRST_POLL, 1, Outcome::Won, 800)]);
+    let ran = trade(won).await;
+    assert_eq!(ran.settled(), WON);
     // The other watcher read everything, the begin among it; of those, the one that never reads has room for one.
     let given = 1 + ran.handled.len() + ran.warnings.len() + ran.stoppings.len() + ran.standings.len();
     assert_eq!(ran.finished().dropped_notices, given as u64 - 1);
@@ -87,11 +85,9 @@ async fn what_is_not_final_is_asked_for_again_with_growing_pauses_and_is_no_outc
 
 #[tokio::test(start_paused = true)]
 async fn a_trade_that_does_not_answer_is_asked_for_again() {
-    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
-    let script = accepted(&stage).ending(stage.at(CLOSE), Outcome::Draw, 0);
-    stage.script.opens.push_back(script);
+    let stage = Stage::paused().await.bot(btc(), &[MINUTE]).trade(ID, MINUTE + 999, CLOSE, Outcome::Draw, 0);
     let stage = stage.spell(Which::Trades, (0, FIRST_POLL + 2_000), Trouble::Fail(unavailable()));
-    let ran = stage.stop(FIRST_POLL + 30_000, Stop::TimeUp).run().await;
+    let ran = stage.run_for(FIRST_POLL + 30_000).await;
     assert_eq!(ran.asked(&by_id()), [FIRST_POLL, FIRST_POLL + 1_000, FIRST_POLL + 4_000]);
     assert_eq!(ran.settled(), [(FIRST_POLL + 4_000, 1, Outcome::Draw, 0)]);
 }
@@ -117,7 +113,7 @@ async fn an_acknowledgement_is_followed_by_its_details_and_its_settlement() {
     // Asked after a second, then with pauses until the times are known, then after the close.
     assert_eq!(ran.asked(&by_id()), [MINUTE + 1_000, MINUTE + 2_000, MINUTE + 5_000, FIRST_POLL]);
     assert_eq!(opened(&ran), [(MINUTE, false, false), (MINUTE + 5_000, true, true)]);
-    assert_eq!(ran.settled(), [(FIRST_POLL, 1, Outcome::Won, 800)]);
+    assert_eq!(ran.settled(), WON);
 }
 
 #[tokio::test(start_paused = true)]
@@ -136,40 +132,25 @@ async fn details_are_told_once_and_not_with_every_answer() {
 
 #[tokio::test(start_paused = true)]
 async fn the_venues_time_of_an_answer_counts() {
-    for (arrival, handled) in [(MINUTE + 1_500, MINUTE + 1_500), (MINUTE - 20, MINUTE - 20)] {
-        let ran = trade(|stage| {
-            let script = accepted(stage).arriving(stage.at(arrival));
-            script.ending(stage.at(CLOSE), Outcome::Won, 8)
-        })
-        .await;
-        assert_eq!(opened(&ran), [(handled, true, true)]);
-        assert_eq!(ran.settled(), [(FIRST_POLL, 1, Outcome::Won, 800)]);
+    for arrival in [MINUTE + 1_500, MINUTE - 20] {
+        let ran = trade(|stage| won(stage).arriving(stage.at(arrival))).await;
+        assert_eq!(opened(&ran), [(arrival, true, true)]);
+        assert_eq!(ran.settled(), WON);
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_slow_open_is_tracked_from_its_answer_on() {
-    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
-    let script = accepted(&stage).ending(stage.at(CLOSE), Outcome::Won, 8);
-    stage.script.opens.push_back(script);
-    let slow = Trouble::Slow(Millis::new(50_000));
-    let ran =
-        stage.spell(Which::Opens(btc()), (0, 2 * MINUTE), slow).stop(3 * MINUTE, Stop::TimeUp).run().await;
+    let stage = Stage::paused().await.bot(btc(), &[MINUTE]).won(ID, 1);
+    let ran = stage.slow(Which::Opens(btc()), (0, 2 * MINUTE), 50_000).run_for(3 * MINUTE).await;
     assert_eq!(opened(&ran), [(MINUTE + 50_000, true, true)]);
-    assert_eq!(ran.settled(), [(FIRST_POLL, 1, Outcome::Won, 800)]);
+    assert_eq!(ran.settled(), WON);
 }
 
-/// A bot that buys at the close of minute 1 and has its trade asked for 20 seconds later.
 async fn delayed(journal_ms: u64, stop: i64) -> Ran {
     let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]).entering_after(20);
-    let (open, close) = (stage.at(MINUTE + 20_999), stage.at(2 * MINUTE + 20_999));
-    stage.script.opens.push_back(OpenScript::accepted("trade-1", open, close).ending(close, Outcome::Won, 8));
     stage.journal_delay = std::time::Duration::from_millis(journal_ms);
-    stage.stop(stop, Stop::TimeUp).run().await
-}
-
-fn states(ran: &Ran) -> Vec<IntentState> {
-    ran.finished().book.rows().iter().map(|row| row.state).collect()
+    stage.trade(ID, MINUTE + 20_999, 2 * MINUTE + 20_999, Outcome::Won, 8).run_for(stop).await
 }
 
 #[tokio::test(start_paused = true)]
@@ -177,16 +158,16 @@ async fn an_open_with_an_entry_delay_leaves_when_that_is_over() {
     for journal_ms in [0, 4_000] {
         let ran = delayed(journal_ms, 4 * MINUTE).await;
         assert_eq!(ran.opens(), [(MINUTE, 0)], "decided at the close");
-        assert_eq!(ran.asked(&Ask::Open(btc())), [MINUTE + 20_000], "{journal_ms} ms to write");
-        assert_eq!(states(&ran), [IntentState::Settled]);
+        assert_eq!(ran.asked_open(btc()), [MINUTE + 20_000], "{journal_ms} ms to write");
+        assert_eq!(ran.states(), [IntentState::Settled]);
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_run_that_stops_before_the_delay_is_over_does_not_send_the_open() {
     let ran = delayed(0, MINUTE + 10_000).await;
-    assert_eq!(ran.asked(&Ask::Open(btc())), [0; 0]);
-    assert_eq!(states(&ran), [IntentState::NotSent]);
+    assert_eq!(ran.asked_open(btc()), [0; 0]);
+    assert_eq!(ran.states(), [IntentState::NotSent]);
     let noted = r#"{"intent":1,"not_sent":"the run was about to end"}"#.to_owned();
     assert!(ran.notes.contains(&noted), "{:?}", ran.notes);
 }

@@ -15,10 +15,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 pub(crate) const USER: &str = "user-1";
-/// More questions than any test has reason for.
 const MAX_ASKS: usize = 5_000;
 
-/// The venue.
 pub(crate) struct ScriptedVenue {
     clock: Arc<dyn Clock>,
     /// Where intents have to be durable before their request; none when the run keeps no journal.
@@ -38,7 +36,6 @@ struct State {
     newest: BTreeMap<Symbol, Millis>,
     opens: usize,
     trades: Vec<OpenScript>,
-    /// Trades whose outcome was answered.
     ended: Vec<String>,
 }
 
@@ -53,7 +50,6 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// The row of a candle, sound and deterministic.
 fn row(open: Millis) -> CandleRow {
     let price = 100.0 + (open.get() / 60_000 % 7) as f64;
     let prices = Ohlcv { open: price, high: price + 2.0, low: price - 1.0, close: price + 1.0, volume: 1.0 };

@@ -1,20 +1,17 @@
 //! Wallets, prices and clocks.
 
-use crate::script::{Ask, OpenScript, Trouble, Which, not_sent, unavailable};
-use crate::stage::{Stage, btc};
+use crate::script::{Ask, Trouble, Which, not_sent, unavailable};
+use crate::stage::{MINUTE, Stage, btc};
 use candlewick_engine::{EventKind, Rule};
-use candlewick_runtime::Stop;
 use candlewick_sdk::Millis;
-
-const MINUTE: i64 = 60_000;
 
 #[tokio::test(start_paused = true)]
 async fn wallets_are_read_at_their_pace_and_told() {
     let mut stage = Stage::paused().await.bot(btc(), &[]);
     stage.settings.wallet_every_s = 30;
-    stage.script.balances = vec![(stage.at(0), 900), (stage.at(60_000), 950)];
+    let stage = stage.balances(&[(0, 900), (60_000, 950)]);
     let stage = stage.spell(Which::Balances, (115_000, 125_000), Trouble::Fail(unavailable()));
-    let ran = stage.stop(130_000, Stop::TimeUp).run().await;
+    let ran = stage.run_for(130_000).await;
     let handled = ran.picked(|kind| match kind {
         EventKind::Balance { amount } => Some(amount.minor()),
         _ => None,
@@ -28,29 +25,24 @@ async fn wallets_are_read_at_their_pace_and_told() {
 
 #[tokio::test(start_paused = true)]
 async fn wallets_that_hang_are_not_asked_for_again_meanwhile() {
-    let mut stage = Stage::paused().await.bot(btc(), &[]);
-    stage.settings.wallet_every_s = 10;
-    let stage = stage.spell(Which::Balances, (0, 15_000), Trouble::Hang);
-    let ran = stage.stop(95_000, Stop::TimeUp).run().await;
+    let stage = Stage::paused().await.bot(btc(), &[]).hang(Which::Balances, (0, 15_000));
+    let ran = stage.with(|stage| stage.settings.wallet_every_s = 10).run_for(95_000).await;
     assert_eq!(ran.asked(&Ask::Balances), [10_000, 80_000, 90_000, 95_000]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn prices_come_at_the_multiples_of_their_pace_and_one_at_a_time() {
     let mut stage = Stage::paused().await.bot(btc(), &[]);
-    stage.wants_prices = true;
-    stage.settings.price_every_ms = 5_000;
-    let stage = stage.spell(Which::Prices, (10_000, 10_001), Trouble::Slow(Millis::new(7_000)));
-    let ran = stage.stop(31_000, Stop::TimeUp).run().await;
-    assert_eq!(ran.asked(&Ask::Price(btc())), [5_000, 10_000, 20_000, 25_000, 30_000]);
+    (stage.wants_prices, stage.settings.price_every_ms) = (true, 5_000);
+    let ran = stage.slow(Which::Prices, (10_000, 10_001), 7_000).run_for(31_000).await;
+    let asked = [5_000, 10_000, 20_000, 25_000, 30_000];
+    assert_eq!(ran.asked(&Ask::Price(btc())), asked);
     let handled = ran.picked(|kind| match kind {
         EventKind::Price { price, .. } => Some(price.time),
         _ => None,
     });
     let moments: Vec<_> = handled.iter().map(|(at, received, _)| (*at, *received)).collect();
-    let expected =
-        [5_000, 10_000, 20_000, 25_000, 30_000].map(|at| (at, if at == 10_000 { 17_000 } else { at }));
-    assert_eq!(moments, expected);
+    assert_eq!(moments, asked.map(|at| (at, if at == 10_000 { 17_000 } else { at })));
 }
 
 /// The venue's `Date` is so far ahead from each moment on; handled are the offsets (ours minus theirs), and the
@@ -60,12 +52,12 @@ async fn check_skew(ahead: &[(i64, i64)], spells: &[(i64, i64)], handled: &[(i64
     let mut stage = Stage::paused().await.bot(btc(), &signals);
     stage.script.ahead = ahead.iter().map(|(from, ms)| (stage.at(*from), Millis::new(*ms))).collect();
     for _ in signals {
-        stage.script.opens.push_back(OpenScript::failed(not_sent()));
+        stage = stage.failed_open(not_sent());
     }
     for (from, ms) in spells {
-        stage = stage.spell(Which::Candles(btc()), (*from, from + 1), Trouble::Slow(Millis::new(*ms)));
+        stage = stage.slow(Which::Candles(btc()), (*from, from + 1), *ms);
     }
-    let ran = stage.stop(4 * MINUTE + 20_000, Stop::TimeUp).run().await;
+    let ran = stage.run_for(4 * MINUTE + 20_000).await;
     let offsets = ran.picked(|kind| match kind {
         EventKind::Skew { offset } => Some(offset.get()),
         _ => None,
@@ -93,6 +85,5 @@ async fn a_clock_that_certainly_differs_is_told_and_refuses_until_it_agrees() {
 
 #[tokio::test(start_paused = true)]
 async fn a_slow_answer_that_proves_nothing_takes_no_proof_back() {
-    let ahead = [(1, 3_000)];
-    check_skew(&ahead, &[(2 * MINUTE, 4_500)], &[(MINUTE, -3_000)], &[1, 2, 3, 4]).await;
+    check_skew(&[(1, 3_000)], &[(2 * MINUTE, 4_500)], &[(MINUTE, -3_000)], &[1, 2, 3, 4]).await;
 }

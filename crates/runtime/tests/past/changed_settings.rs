@@ -2,11 +2,10 @@
 
 use crate::snapshots::{EVERY, Folder, settings, state_under};
 use candlewick_engine::{BotSettings, SessionSettings, StakeSettings};
-use candlewick_journal::{Holder, Journal as _, Store, StoredLine};
-use candlewick_runtime::{JournalFold, TablesCheck, WholeReading, check_journal};
+use candlewick_journal::Journal as _;
+use candlewick_runtime::{JournalFold, TablesCheck, WholeReading};
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
-use std::time::Duration;
 
 /// Bots by name, symbol and first stake; those whose name begins with an "l" have ladders.
 fn of(bots: &[(&str, &str, i64)]) -> SessionSettings {
@@ -25,7 +24,6 @@ fn of(bots: &[(&str, &str, i64)]) -> SessionSettings {
     SessionSettings { bots: bots.iter().map(bot).collect(), ..base.clone() }
 }
 
-/// Each start is of other bots than the one before.
 async fn check(remember: Option<Millis>) {
     let all = [
         of(&[("ladder", "BTCUSDT", 10)]),
@@ -70,10 +68,8 @@ async fn check(remember: Option<Millis>) {
         assert!(last.past().left_in_journal() > 100, "{}", last.past().left_in_journal());
     }
     // What each run wrote is what the whole journal comes to under its settings, parts that others continue among it.
-    let check = check_journal(&mut folder.reader().await).await.unwrap();
-    assert_eq!(check.snapshots.not_checked.len(), 0, "{check:?}");
+    let check = folder.check().await;
     let (pieces, whole) = folder.snapshots().await;
-    assert_eq!(check.snapshots.sound, whole);
     assert!(pieces as u64 > whole + 7, "{pieces} pieces, {whole} whole");
     assert!(matches!(check.tables, TablesCheck::Sound { .. }), "{:?}", check.tables);
 }
@@ -137,8 +133,7 @@ async fn settings_that_are_changed_and_changed_back_leave_a_sound_journal() {
     assert_eq!((format(&folder).await, parts(&folder).await), ((5, true), written));
     folder.run_under(false, &one).await;
     assert_eq!((format(&folder).await, parts(&folder).await), ((4, false), written));
-    let check = check_journal(&mut folder.reader().await).await.unwrap();
-    assert_eq!((check.snapshots.sound, check.snapshots.not_checked.len()), (folder.snapshots().await.1, 0));
+    folder.check().await;
 }
 
 /// A start that ends before its header, as one that is refused, leaves nothing that no header explains.
@@ -162,8 +157,7 @@ async fn a_start_that_is_given_up_keeps_no_snapshot() {
     folder.run_under(false, &all[2]).await;
     assert!(folder.snapshots().await.1 > kept.1);
     assert_eq!(folder.read_under(&all[0]).await.unwrap().notice(), None);
-    let check = check_journal(&mut folder.reader().await).await.unwrap();
-    assert_eq!((check.snapshots.sound, check.snapshots.not_checked.len()), (folder.snapshots().await.1, 0));
+    folder.check().await;
 }
 
 /// What is told before the whole journal is read, whatever comes of that.
@@ -172,20 +166,6 @@ async fn why_whole(folder: &Folder, own: &SessionSettings) -> String {
     let mut watch = |reading: WholeReading<'_>| told.extend(reading.why.map(str::to_owned));
     drop(JournalFold::read_watched(&mut reader, own, 0, None, &mut watch).await);
     told.swap_remove(0)
-}
-
-/// The same journal with other text in some of its entries, chained anew.
-async fn rewritten(folder: &Folder, change: impl Fn(&StoredLine) -> String) -> Folder {
-    let other = Folder::new();
-    let mut store = Store::open(&other.url, &Holder::of_this_process("test")).await.unwrap();
-    for stored in folder.reader().await.lines(1, 1_000_000).await.unwrap() {
-        let body = change(&stored);
-        store.record(candlewick_journal::Line { body, ..stored.line });
-    }
-    store.commit().await.unwrap();
-    store.keep_point(Duration::ZERO);
-    store.close().await.unwrap();
-    other
 }
 
 #[tokio::test]
@@ -201,17 +181,16 @@ async fn why_the_settings_of_a_snapshot_are_not_known_is_told() {
             format!("the whole journal is read: it was written under other settings, and {expected}");
         assert!(why.ends_with(&expected), "{why}");
     };
-    let is_header = |stored: &StoredLine| stored.seq == 1;
-    let unreadable = rewritten(&folder, |stored| {
-        let body = &stored.line.body;
-        if is_header(stored) { body.replace("\"interval\":", "\"interval_of\":") } else { body.clone() }
-    });
-    expect(&unreadable.await, "those of the run before it cannot be read").await;
-    let others = rewritten(&folder, |stored| {
-        let body = &stored.line.body;
-        if is_header(stored) { body.replace("\"one\"", "\"two\"") } else { body.clone() }
-    });
-    expect(&others.await, "they are not those of the run before it").await;
+    for (from, to, expected) in [
+        ("\"interval\":", "\"interval_of\":", "those of the run before it cannot be read"),
+        ("\"one\"", "\"two\"", "they are not those of the run before it"),
+    ] {
+        let other = folder.rewritten(true, |stored| match stored.seq {
+            1 => stored.line.body.replace(from, to),
+            _ => stored.line.body.clone(),
+        });
+        expect(&other.await, expected).await;
+    }
     folder.change("UPDATE entries SET body = body || ' ' WHERE seq = 1").await;
     expect(&folder, "the header in entry 1, which is to say which, is not as it was written").await;
 }

@@ -2,19 +2,16 @@
 //! durable: the next start finds what the lines come to, and goes on.
 
 use crate::snapshots::{Folder, state};
-use candlewick_runtime::check_journal;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-/// Says to the process that is to be killed where its journal is.
 const FOLDER: &str = "SNAPSHOTS_FOLDER";
 const SIGKILL: i32 = 9;
 /// What is verified is remembered at each look at the clock: the next start trusts the last snapshot that was durable.
 const MINUTES: Duration = Duration::from_mins(2);
 
-/// Begins a run in a process of its own, which dies at this line of its snapshots, if it comes to it.
 fn run_to_die(folder: &Folder, point: &str) -> ExitStatus {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "killed::a_run_that_is_to_be_killed", "--quiet"]);
@@ -56,9 +53,7 @@ async fn killed_at_each_line_of_its_snapshots_a_run_is_gone_on_from() {
         short += u32::from(is_short);
         // It goes on as one that ended cleanly.
         folder.run(false).await;
-        let checked = check_journal(&mut folder.reader().await).await.unwrap();
-        assert_eq!(checked.snapshots.not_checked.len(), 0, "{point}");
-        assert_eq!(checked.snapshots.sound, folder.snapshots().await.1, "{point}");
+        folder.check().await;
         assert_eq!(state(&folder.read().await.unwrap()), state(&folder.read_whole().await), "{point}");
     }
     let (parts, whole_ones) = most;

@@ -5,10 +5,12 @@ use candlewick_engine::{
     Origin, Recorder as _, Rejection, SeriesId, Session, SessionSettings, Settled, StakeSettings, VenueId,
 };
 use candlewick_journal::{
-    ChainHash, Holder, Journal as _, JournalError, JournalUrl, LeaseTerms, LineKind, Reader, RunJournal,
-    Store, is_snapshot,
+    ChainHash, Holder, Journal as _, JournalError, JournalUrl, LeaseTerms, Line, LineKind, Reader, RunJournal,
+    Store, StoredLine, is_snapshot,
 };
-use candlewick_runtime::{JournalFold, Past, RuntimeError, SnapshotCheck, WholeReading, check_journal};
+use candlewick_runtime::{
+    JournalCheck, JournalFold, Past, RuntimeError, SnapshotCheck, WholeReading, check_journal,
+};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{
     Candle, ExpirationType, Interval, Millis, Money, MoneyScale, Ohlcv, Outcome, Payout, Signal, Strategy,
@@ -36,9 +38,20 @@ impl Strategy for Always {
 }
 
 pub(crate) fn settings() -> SessionSettings {
-    let bot = BotSettings {
-        name: "bot".to_owned(),
-        symbol: "BTCUSDT".parse().unwrap(),
+    let stake = StakeSettings::Martingale {
+        amount: Decimal::TEN,
+        factor: 2.0,
+        levels: 3,
+        entry: candlewick_engine::LadderEntry::NextSignal,
+        if_refused: candlewick_engine::IfRefused::Wait,
+    };
+    settings_of(100_000, vec![bot("bot", "BTCUSDT", stake)])
+}
+
+pub(crate) fn bot(name: &str, symbol: &str, stake: StakeSettings) -> BotSettings {
+    BotSettings {
+        name: name.to_owned(),
+        symbol: symbol.parse().unwrap(),
         entry_delay_s: 0,
         venue: std::collections::BTreeMap::new(),
         interval: Interval::MINUTE,
@@ -46,25 +59,34 @@ pub(crate) fn settings() -> SessionSettings {
         close_type: "01:00".parse().unwrap(),
         expiration_type: ExpirationType::TimeFixed,
         params: serde_json::json!({}),
-        stake: StakeSettings::Martingale {
-            amount: Decimal::TEN,
-            factor: 2.0,
-            levels: 3,
-            entry: candlewick_engine::LadderEntry::NextSignal,
-            if_refused: candlewick_engine::IfRefused::Wait,
-        },
-    };
+        stake,
+    }
+}
+
+/// Nothing that happened before keeps these bots from trading.
+pub(crate) fn settings_of(balance: i64, bots: Vec<BotSettings>) -> SessionSettings {
     let mut risk = candlewick_engine::RiskSettings::default();
     (risk.max_drawdown_percent, risk.daily_loss_limit, risk.max_loss_streak) = (0.0, Decimal::ZERO, 0);
     (risk.max_trades_per_hour, risk.max_trades_per_day) = (0, 0);
     (risk.cooldown_after_loss_s, risk.cooldown_after_losses) = (0, 0);
-    SessionSettings {
-        money_scale: MoneyScale::default(),
-        balance: Decimal::from(100_000),
-        risk,
-        bots: vec![bot],
-        longer_share_percent: None,
+    let (money_scale, balance) = (MoneyScale::default(), Decimal::from(balance));
+    SessionSettings { money_scale, balance, risk, bots, longer_share_percent: None }
+}
+
+pub(crate) fn header(settings: &SessionSettings) -> Header {
+    Header {
+        format: Header::FORMAT,
+        settings: serde_json::json!({ "session": settings }),
+        strategies: settings.bots.iter().map(|_| ("always".to_owned(), "1".to_owned())).collect(),
+        data_hash: None,
     }
+}
+
+pub(crate) async fn change(file: &Path, statement: &'static str) {
+    let address = format!("sqlite://{}", file.display());
+    let mut connection = sqlx::SqliteConnection::connect(&address).await.unwrap();
+    sqlx::query(statement).execute(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
 }
 
 fn other_settings() -> SessionSettings {
@@ -78,11 +100,9 @@ pub(crate) struct Folder {
     pub(crate) url: JournalUrl,
     /// How much real time passes between two looks at the clock.
     pub(crate) pace: Duration,
-    /// Whether the last intent of a run stays in doubt.
     pub(crate) ends_in_doubt: bool,
     /// For how long a run that is over is remembered by the next start, which leaves older ones in the journal; none for ever.
     pub(crate) remember: Option<Millis>,
-    /// Intents of a part of a snapshot.
     pub(crate) part: u64,
     /// Runs and minutes at which a settled intent turns out to be drawn.
     pub(crate) corrections: Vec<(u64, i64, u64)>,
@@ -96,7 +116,6 @@ impl Folder {
         Self { _removed: Some(folder), ..at }
     }
 
-    /// One that another process made.
     pub(crate) fn at(folder: &Path) -> Self {
         let url = JournalUrl::from_path(&folder.join("journal.db"));
         Self {
@@ -143,13 +162,33 @@ impl Folder {
     }
 
     pub(crate) async fn change(&self, statement: &'static str) {
-        let address = format!("sqlite://{}", self.path("journal.db").display());
-        let mut connection = sqlx::SqliteConnection::connect(&address).await.unwrap();
-        sqlx::query(statement).execute(&mut connection).await.unwrap();
-        connection.close().await.unwrap();
+        change(&self.path("journal.db"), statement).await;
     }
 
-    /// How many lines of snapshots there are, and how many of them are whole ones.
+    /// Every snapshot is sound, and every one could be checked.
+    pub(crate) async fn check(&self) -> JournalCheck {
+        let checked = check_journal(&mut self.reader().await).await.unwrap();
+        let SnapshotCheck { sound, not_checked } = &checked.snapshots;
+        assert_eq!((*sound, not_checked.len()), (self.snapshots().await.1, 0), "{checked:?}");
+        checked
+    }
+
+    /// The same journal with other text in some of its entries, chained anew; with what was verified remembered, or not.
+    pub(crate) async fn rewritten(&self, is_verified: bool, change: impl Fn(&StoredLine) -> String) -> Self {
+        let other = Self::new();
+        let mut store = Store::open(&other.url, &Holder::of_this_process("test")).await.unwrap();
+        for stored in self.reader().await.lines(1, 1_000_000).await.unwrap() {
+            let body = change(&stored);
+            store.record(Line { body, ..stored.line });
+        }
+        if is_verified {
+            store.commit().await.unwrap();
+            store.keep_point(Duration::ZERO);
+        }
+        store.close().await.unwrap();
+        other
+    }
+
     pub(crate) async fn snapshots(&self) -> (usize, u64) {
         let lines = self.reader().await.lines(1, 1_000_000).await.unwrap();
         let bodies = || lines.iter().map(|stored| stored.line.body.as_str());
@@ -162,7 +201,6 @@ impl Folder {
         self.run_under(is_killed, &settings()).await;
     }
 
-    /// A run up to its header, which is not written yet.
     pub(crate) async fn start_under(
         &self,
         settings: &SessionSettings,
@@ -185,12 +223,7 @@ impl Folder {
 
     pub(crate) async fn run_under(&self, is_killed: bool, settings: &SessionSettings) {
         let (mut session, past, now, mut journal) = self.start_under(settings).await;
-        let header = Header {
-            format: Header::FORMAT,
-            settings: serde_json::json!({ "session": settings }),
-            strategies: settings.bots.iter().map(|_| ("always".to_owned(), "1".to_owned())).collect(),
-            data_hash: None,
-        };
+        let header = header(settings);
         journal.record(Entry::Header(&header)).unwrap();
         session.begin_run(&header);
         if !self.ends_in_doubt {
@@ -248,19 +281,15 @@ impl Folder {
         if is_killed {
             drop(journal);
         } else {
-            hand(
-                &mut session,
-                &mut journal,
-                now + Millis::HOUR,
-                EventKind::Control { control: Control::Suspend },
-            );
+            let suspended = EventKind::Control { control: Control::Suspend };
+            hand(&mut session, &mut journal, now + Millis::HOUR, suspended);
             journal.close().await.unwrap();
         }
     }
 }
 
-fn life(intent: IntentId, minute: i64, ends_in_doubt: bool) -> Vec<EventKind> {
-    let opened = Opened {
+pub(crate) fn opened(intent: IntentId) -> Opened {
+    Opened {
         intent,
         venue_id: Some(VenueId::truncated(&format!("trade-{intent}"))),
         open_time: None,
@@ -268,19 +297,19 @@ fn life(intent: IntentId, minute: i64, ends_in_doubt: bool) -> Vec<EventKind> {
         close_time: None,
         payout: Payout::from_parts(875_000),
         taken: None,
-    };
+    }
+}
+
+pub(crate) fn settled(intent: IntentId, outcome: Outcome, profit: Money) -> Settled {
+    let (open_time, open_price, close_time, payout) = (None, None, None, None);
+    let close_price = Some(1.0 / 7.0);
+    Settled { intent, outcome, profit, open_time, open_price, close_time, close_price, payout }
+}
+
+fn life(intent: IntentId, minute: i64, ends_in_doubt: bool) -> Vec<EventKind> {
     let outcome = if minute % 3 == 0 { Outcome::Lost } else { Outcome::Won };
     let profit = Money::from_minor(if minute % 3 == 0 { -1_000 } else { 875 });
-    let settled = Settled {
-        intent,
-        outcome,
-        profit,
-        open_time: None,
-        open_price: None,
-        close_time: None,
-        close_price: Some(1.0 / 7.0),
-        payout: None,
-    };
+    let (opened, settled) = (opened(intent), settled(intent, outcome, profit));
     match minute % 10 {
         8 => vec![EventKind::InDoubt { intent }, EventKind::Adopted(opened), EventKind::Settled(settled)],
         9 if ends_in_doubt && minute > TRADES_OF_A_RUN - 5 => vec![EventKind::InDoubt { intent }],
@@ -304,7 +333,6 @@ pub(crate) fn state(fold: &JournalFold) -> (String, String) {
     state_under(fold, &settings())
 }
 
-/// The same of a start under other settings.
 pub(crate) fn state_under(fold: &JournalFold, settings: &SessionSettings) -> (String, String) {
     let mut session = Session::silent(settings).unwrap();
     let past = fold.hand_over(&mut session).unwrap();
@@ -317,10 +345,8 @@ fn rows(past: &Past) -> String {
         let (reason, venue_id) = (book.reason(row), book.venue_id(row));
         // Where a reason lies in its list is no part of it.
         let row = serde_json::to_string(row).unwrap();
-        format!(
-            "{row} {reason} {venue_id:?} {:?}",
-            book.is_settled_by_person(book.rows()[0].approved.intent())
-        )
+        let by_person = book.is_settled_by_person(book.rows()[0].approved.intent());
+        format!("{row} {reason} {venue_id:?} {by_person:?}")
     });
     let told = format!("{:?} {:?} {:?} {:?}", past.unexplained(), past.runs, past.told(), past.decided());
     all.collect::<Vec<_>>().join("\n") + &told
@@ -336,9 +362,7 @@ async fn a_start_from_a_snapshot_finds_what_a_start_from_the_first_line_finds() 
         assert_eq!((from_snapshot.notice(), whole.notice()), (None, None));
         assert!(from_snapshot.read_lines() < whole.read_lines(), "it began at a snapshot");
     }
-    let checked = check_journal(&mut folder.reader().await).await.unwrap();
-    let SnapshotCheck { sound, not_checked } = checked.snapshots;
-    assert_eq!((sound, not_checked.len()), (folder.snapshots().await.1, 0));
+    let checked = folder.check().await;
     let (lines, whole) = folder.snapshots().await;
     assert!(whole > 10 && lines as u64 > whole + 3, "{whole} of {lines}");
     assert_eq!(checked.verified, folder.reader().await.verify().await.unwrap());
@@ -438,19 +462,9 @@ async fn a_snapshot_that_the_entries_before_it_do_not_come_to_is_named() {
 async fn a_snapshot_of_another_format_is_left_alone_with_a_word() {
     let folder = Folder::new();
     folder.run(false).await;
-    let lines = folder.reader().await.lines(1, 1_000_000).await.unwrap();
-    let newer = Folder::new();
-    let mut store = Store::open(&newer.url, &Holder::of_this_process("test")).await.unwrap();
-    for stored in &lines {
-        let mut line = stored.line.clone();
-        line.body = line
-            .body
-            .replace("{\"snapshot\":{\"format\":4,", "{\"snapshot\":{\"form\":\"new\",\"format\":7,");
-        store.record(line);
-    }
-    store.commit().await.unwrap();
-    store.keep_point(Duration::ZERO);
-    store.close().await.unwrap();
+    let (own, new) =
+        ("{\"snapshot\":{\"format\":4,", "{\"snapshot\":{\"form\":\"new\",\"format\":7,");
+    let newer = folder.rewritten(true, |stored| stored.line.body.replace(own, new)).await;
     let fold = newer.read().await.unwrap();
     assert!(fold.notice().unwrap().contains("format 7"), "{:?}", fold.notice());
     assert_eq!(state(&fold), state(&folder.read().await.unwrap()));
@@ -466,16 +480,9 @@ async fn a_snapshot_of_another_format_is_left_alone_with_a_word() {
 async fn a_snapshot_under_settings_of_another_program_is_not_called_wrong() {
     let folder = Folder::new();
     folder.run(false).await;
-    let lines = folder.reader().await.lines(1, 1_000_000).await.unwrap();
-    let other = Folder::new();
-    let mut store = Store::open(&other.url, &Holder::of_this_process("test")).await.unwrap();
     let own = format!("\"settings\":\"{}\"", settings().fingerprint().unwrap());
-    for stored in &lines {
-        let mut line = stored.line.clone();
-        line.body = line.body.replace(&own, &own.replace(|digit: char| digit.is_ascii_digit(), "0"));
-        store.record(line);
-    }
-    store.close().await.unwrap();
+    let another = own.replace(|digit: char| digit.is_ascii_digit(), "0");
+    let other = folder.rewritten(false, |stored| stored.line.body.replace(&own, &another)).await;
     let check = check_journal(&mut other.reader().await).await.unwrap();
     assert_eq!(check.snapshots.sound, 0);
     let (why, count) = check.snapshots.not_checked.first_key_value().unwrap();
@@ -514,8 +521,7 @@ async fn a_snapshot_of_an_earlier_version_is_gone_on_from_and_checked() {
     assert_eq!(state(&found), state(&expected));
     // A run goes on from it, and writes its own.
     other.run(false).await;
-    let check = check_journal(&mut other.reader().await).await.unwrap();
-    assert_eq!((check.snapshots.sound, check.snapshots.not_checked.len()), (other.snapshots().await.1, 0));
+    other.check().await;
 }
 
 /// Two runs under different settings write snapshots of their own into one journal: one walk checks them all.
@@ -525,8 +531,6 @@ async fn snapshots_of_different_settings_are_checked_in_one_walk() {
     folder.run(false).await;
     folder.run_under(true, &other_settings()).await;
     folder.run(true).await;
-    let check = check_journal(&mut folder.reader().await).await.unwrap();
-    assert_eq!(check.snapshots.not_checked.len(), 0);
-    assert_eq!(check.snapshots.sound, folder.snapshots().await.1);
+    let check = folder.check().await;
     assert!(check.snapshots.sound > 3, "{check:?}");
 }

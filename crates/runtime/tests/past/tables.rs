@@ -1,9 +1,10 @@
 //! The tables of a journal, projected in any pieces, against the same made in one go, the fold of `journal verify`, and a list of what the
 //! test itself let become of each intent.
 
+use crate::snapshots::{bot, change, header, opened, settings_of, settled};
 use candlewick_engine::{
-    Action, BotSettings, Entry, Event, EventKind, Header, IntentId, Opened, Origin, Recorder as _, Rejection,
-    RiskSettings, SecondTrade, SeriesId, Session, SessionSettings, Settled, StakeSettings, Taken, VenueId,
+    Action, Entry, Event, EventKind, IntentId, Opened, Origin, Recorder as _, Rejection, SecondTrade,
+    SeriesId, Session, SessionSettings, StakeSettings, Taken, VenueId,
 };
 use candlewick_journal::{
     Holder, Journal as _, JournalUrl, LeaseTerms, Projector, Reader, RunJournal, Store, Tables,
@@ -12,13 +13,9 @@ use candlewick_runtime::{
     JournalFold, Projection, RuntimeError, TablesCheck, check_journal, project_journal,
 };
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{
-    Candle, Direction, ExpirationType, Interval, Millis, Money, MoneyScale, Ohlcv, Outcome, Payout, Signal,
-    Strategy,
-};
+use candlewick_sdk::{Candle, Direction, Interval, Millis, Money, Ohlcv, Outcome, Signal, Strategy};
 use chacha20::ChaCha8Rng;
 use rand::{RngExt as _, SeedableRng as _};
-use sqlx::Connection as _;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -41,35 +38,16 @@ impl Strategy for Always {
 
 /// Bots on two pairs; their order differs from run to run, and so does what an entry calls the first.
 fn settings(is_swapped: bool) -> SessionSettings {
-    let bot = |name: &str, symbol: &str| BotSettings {
-        name: name.to_owned(),
-        symbol: symbol.parse().unwrap(),
-        entry_delay_s: 0,
-        venue: BTreeMap::new(),
-        interval: Interval::MINUTE,
-        strategy: "always".to_owned(),
-        close_type: "01:00".parse().unwrap(),
-        expiration_type: ExpirationType::TimeFixed,
-        params: serde_json::json!({}),
-        stake: StakeSettings::Fixed { amount: Decimal::TEN },
-    };
-    let mut bots = vec![bot("bitcoin", "BTCUSDT"), bot("ether", "ETHUSDT")];
+    let bots = [("bitcoin", "BTCUSDT"), ("ether", "ETHUSDT")];
+    let mut bots =
+        bots.map(|(name, symbol)| bot(name, symbol, StakeSettings::Fixed { amount: Decimal::TEN }));
     if is_swapped {
         bots.reverse();
     }
-    let mut risk = RiskSettings::default();
-    (risk.max_drawdown_percent, risk.daily_loss_limit, risk.max_loss_streak) = (0.0, Decimal::ZERO, 0);
-    (risk.max_trades_per_hour, risk.max_trades_per_day) = (0, 0);
-    (risk.cooldown_after_loss_s, risk.cooldown_after_losses) = (0, 0);
-    (risk.max_open_trades, risk.max_open_trades_per_symbol) = (0, 0);
-    (risk.allow_duplicate, risk.allow_opposite) = (true, true);
-    SessionSettings {
-        money_scale: MoneyScale::default(),
-        balance: Decimal::from(1_000_000),
-        risk,
-        bots,
-        longer_share_percent: None,
-    }
+    let mut settings = settings_of(1_000_000, bots.to_vec());
+    (settings.risk.max_open_trades, settings.risk.max_open_trades_per_symbol) = (0, 0);
+    (settings.risk.allow_duplicate, settings.risk.allow_opposite) = (true, true);
+    settings
 }
 
 /// What the test knows of an intent.
@@ -88,7 +66,6 @@ struct Known {
     by_person: bool,
 }
 
-/// A journal, and what has become of its intents.
 struct Script {
     folder: tempfile::TempDir,
     url: JournalUrl,
@@ -132,12 +109,7 @@ impl Script {
         });
         // So that a run forgets what parts and tables hold.
         let mut journal = journal.followed_by(Box::new(fold.with_parts_of(5)));
-        let header = Header {
-            format: Header::FORMAT,
-            settings: serde_json::json!({ "session": settings }),
-            strategies: vec![("always".to_owned(), "1".to_owned()); 2],
-            data_hash: None,
-        };
+        let header = header(&settings);
         journal.record(Entry::Header(&header)).unwrap();
         session.begin_run(&header);
         for hour in 0..HOURS_OF_A_RUN {
@@ -189,7 +161,6 @@ impl Script {
         }
     }
 
-    /// What the venue answers at once.
     fn answer(&mut self, (session, journal): (&mut Session, &mut RunJournal), intent: IntentId, at: Millis) {
         let known = self.known.get_mut(&intent.number()).unwrap();
         let kinds = match self.random.random_range(0..8) {
@@ -212,11 +183,8 @@ impl Script {
             4 => {
                 (known.state, known.direction, known.stake) = ("open", "SELL", 777);
                 "SOLUSDT".clone_into(&mut known.symbol);
-                let taken = Taken {
-                    symbol: Some(candlewick_sdk::Text::truncated("SOLUSDT")),
-                    direction: Direction::Sell,
-                    stake: Money::from_minor(777),
-                };
+                let symbol = Some(candlewick_sdk::Text::truncated("SOLUSDT"));
+                let taken = Taken { symbol, direction: Direction::Sell, stake: Money::from_minor(777) };
                 vec![EventKind::Opened(Opened { taken: Some(taken), ..opened(intent) })]
             }
             5 => {
@@ -313,37 +281,6 @@ impl Script {
         tables
     }
 
-    async fn change(&self, statement: &'static str) {
-        let address = format!("sqlite://{}", self.folder.path().join("journal.db").display());
-        let mut connection = sqlx::SqliteConnection::connect(&address).await.unwrap();
-        sqlx::query(statement).execute(&mut connection).await.unwrap();
-        connection.close().await.unwrap();
-    }
-}
-
-fn opened(intent: IntentId) -> Opened {
-    Opened {
-        intent,
-        venue_id: Some(VenueId::truncated(&format!("trade-{intent}"))),
-        open_time: None,
-        open_price: Some(0.1 + 0.2),
-        close_time: None,
-        payout: Payout::from_parts(875_000),
-        taken: None,
-    }
-}
-
-fn settled(intent: IntentId, outcome: Outcome, profit: Money) -> Settled {
-    Settled {
-        intent,
-        outcome,
-        profit,
-        open_time: None,
-        open_price: None,
-        close_time: None,
-        close_price: Some(1.0 / 7.0),
-        payout: None,
-    }
 }
 
 fn hand(session: &mut Session, journal: &mut RunJournal, at: Millis, kind: EventKind) -> Vec<Action> {
@@ -357,7 +294,6 @@ fn hand(session: &mut Session, journal: &mut RunJournal, at: Millis, kind: Event
     actions
 }
 
-/// What the test knows, of the rows.
 fn known_of(tables: &Tables) -> BTreeMap<u64, Known> {
     let known = tables.intents.iter().map(|row| {
         let state = ["in_doubt", "rejected", "not_sent", "not_opened", "open", "settled"];
@@ -380,7 +316,6 @@ fn known_of(tables: &Tables) -> BTreeMap<u64, Known> {
     known.collect()
 }
 
-/// Trades and profit of each day and bot, added up from what the test knows.
 fn days_of(known: &BTreeMap<u64, Known>) -> BTreeMap<(Millis, String), (u64, i64)> {
     let mut days = BTreeMap::<_, (u64, i64)>::new();
     for one in known.values() {
@@ -443,7 +378,7 @@ async fn a_row_that_was_changed_by_hand_is_named_and_made_again() {
         let mut script = Script::new(7);
         script.run().await;
         let sound = script.project(Projection::CatchUp).await;
-        script.change(statement).await;
+        change(&script.folder.path().join("journal.db"), statement).await;
         match check_journal(&mut script.reader().await).await {
             Err(RuntimeError::WrongRow { row }) => assert!(row.contains(named), "{statement}: {row}"),
             other => panic!("{statement}: {other:?}"),

@@ -1,7 +1,7 @@
 //! An unconfirmed difference between wallet and ledger, and what may explain it.
 
 use super::{LONGEST_LAG, Reading, UnderWayMoney, WalletAudit, size};
-use crate::resolver::sums_of;
+use crate::resolver::{sums_of, sums_of_choices};
 use candlewick_sdk::{Millis, Money};
 
 #[derive(Clone, Debug)]
@@ -22,10 +22,8 @@ pub(super) struct Suspect {
 }
 
 impl Suspect {
-    /// Returns the most plausible candidate.
-    ///
-    /// Prefers an exact amount that two readings showed while all amounts in flight were known,
-    /// then the candidate nearest to the confirmed difference.
+    /// Returns the most plausible candidate: an exact amount that two readings showed with all amounts in
+    /// flight known, else the one nearest to the confirmed difference.
     pub(super) fn amount(&self, confirmed: Money) -> Money {
         let is_repeated = |amount| self.raws.iter().filter(|raw| **raw == (amount, true)).count() > 1;
         let rank = |candidate: &Money| (!is_repeated(*candidate), size(*candidate - confirmed));
@@ -39,7 +37,7 @@ impl WalletAudit {
         (difference, possible): (Money, &Possible),
         reading: &Reading<'_>,
     ) -> Suspect {
-        let (raw, sent) = (possible.raw(), reading.sent);
+        let (raw, sent) = (possible.raw, reading.sent);
         let settled_lag = sent - self.lag(reading.lag);
         let agreed = self.agreed.map_or(sent - LONGEST_LAG, |agreement| agreement.sent);
         let oldest = agreed - self.lag(reading.lag);
@@ -56,7 +54,7 @@ impl WalletAudit {
         let new = Suspect {
             raws: vec![(raw, is_reckonable)],
             difference,
-            certain: possible.largest_difference().min(self.confirmed),
+            certain: (possible.raw - possible.least).min(self.confirmed),
             candidates: possible.differences(),
             first: sent,
             last: sent,
@@ -90,9 +88,6 @@ impl WalletAudit {
     }
 }
 
-/// Above this number of sums, any amount counts as explained.
-pub(super) const MAX_SUMS: usize = 4_096;
-
 #[derive(Debug)]
 pub(super) struct Possible {
     raw: Money,
@@ -104,9 +99,9 @@ pub(super) struct Possible {
 
 impl Possible {
     pub(super) fn new(raw: Money, unshown: impl Iterator<Item = Money>, under_way: &UnderWayMoney) -> Self {
-        let unshown: Vec<[Money; 1]> = unshown.map(|amount| [amount]).collect();
-        let choices =
-            || unshown.iter().map(<[Money; 1]>::as_slice).chain(under_way.amounts.iter().map(Vec::as_slice));
+        let unshown: Vec<Money> = unshown.collect();
+        let under_way_amounts = || under_way.amounts.iter().map(Vec::as_slice);
+        let choices = || unshown.iter().map(std::slice::from_ref).chain(under_way_amounts());
         let bound = |amount: fn(Money, Money) -> Money| {
             choices().map(|choice| choice.iter().copied().fold(Money::ZERO, amount)).sum()
         };
@@ -116,14 +111,6 @@ impl Possible {
             least: bound(Money::min),
             greatest: bound(Money::max) + under_way.unknown,
         }
-    }
-
-    pub(super) const fn raw(&self) -> Money {
-        self.raw
-    }
-
-    fn largest_difference(&self) -> Money {
-        self.raw - self.least
     }
 
     pub(super) fn differences(&self) -> Vec<Money> {
@@ -146,22 +133,6 @@ impl Possible {
         };
         self.raw - explained
     }
-}
-
-/// Returns the sums of at most one amount per choice, ascending; `None` if there are too many.
-fn sums_of_choices<'a>(choices: impl Iterator<Item = &'a [Money]>) -> Option<Vec<Money>> {
-    let mut sums = vec![Money::ZERO];
-    for choice in choices {
-        let more: Vec<Money> =
-            choice.iter().flat_map(|amount| sums.iter().map(move |sum| *sum + *amount)).collect();
-        sums.extend(more);
-        sums.sort_unstable();
-        sums.dedup();
-        if sums.len() > MAX_SUMS {
-            return None;
-        }
-    }
-    Some(sums)
 }
 
 fn nearest_of(sums: &[Money], wanted: Money) -> Money {

@@ -1,34 +1,25 @@
 //! Results and payouts that the venue changes: confirmed, corrected, or a halt.
 
-use super::reports::{Asked, INTENT, OPENED, Seen, over, play, running};
+use super::reports::{Asked, INTENT, OPENED, Seen, in_time, over, play, running, venue};
 use super::*;
 use candlewick_broker::Progress;
 use candlewick_engine::{IntentState, Settled};
 use candlewick_sdk::{Outcome, Payout};
 
-/// What the venue says of the trade at a moment, in ms after the start.
-struct Venue<'a> {
-    opened: TradeReport,
-    record: &'a dyn Fn(i64) -> TradeReport,
-    /// `None` while the list does not have it.
-    listed: &'a dyn Fn(i64) -> Option<TradeReport>,
-}
+/// How old a list has to be to prove that a trade is not there, unless it is said.
+const LAG: u32 = 120_000;
 
-fn seen(venue: &Venue<'_>) -> Seen {
+/// What the venue says of the trade, which its list may not have.
+fn seen(
+    list_lag_ms: u32,
+    opened: TradeReport,
+    record: impl Fn(i64) -> TradeReport,
+    listed: impl Fn(i64) -> Option<TradeReport>,
+) -> Seen {
     let mut parts = parts();
-    parts.settings.list_every_s = 60;
-    let mut bench = Bench::of(parts);
-    play(&mut bench, 0, |ask, ms, now| match ask {
-        Asked::Open => {
-            Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(venue.opened.clone()), now)))
-        }
-        Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at((venue.record)(ms), now)))),
-        Asked::List => {
-            let trades = (venue.listed)(ms).filter(|_| ms > OPENED).into_iter().collect();
-            let is_complete = true;
-            Answer::Trades(TradeListing { began: now, ended: now, is_complete, trades, ended_early: None })
-        }
-    })
+    (parts.settings.list_every_s, parts.settings.list_lag_ms) = (60, list_lag_ms);
+    let listed = |ms: i64| Some(listed(ms).filter(|_| ms > OPENED).into_iter().collect());
+    play(&mut Bench::of(parts), 0, venue(opened, record, listed))
 }
 
 fn ended(outcome: Outcome, cents: i64) -> TradeReport {
@@ -36,15 +27,14 @@ fn ended(outcome: Outcome, cents: i64) -> TradeReport {
     TradeReport { progress: Progress::Over(outcome), profit, ..running() }
 }
 
-/// Corrected outcomes with their profits in minor units.
 fn corrections(seen: &Seen) -> Vec<(Outcome, i64)> {
-    let corrected = seen.entries.iter().filter_map(|entry| match entry {
+    let correction = |entry: &JournalEntry| match entry {
         JournalEntry::Event(Event { kind: EventKind::Correction { outcome, profit, .. }, .. }) => {
             Some((*outcome, profit.minor()))
         }
         _ => None,
-    });
-    corrected.collect()
+    };
+    seen.entries.iter().filter_map(correction).collect()
 }
 
 #[test]
@@ -59,7 +49,7 @@ fn a_result_that_changes_in_list_and_record_is_corrected() {
             let (outcome, cents) = if ms < 150_000 { first } else { then };
             if ms < 121_000 { running() } else { ended(outcome, cents) }
         };
-        let seen = seen(&Venue { opened: running(), record: &word, listed: &|ms| Some(word(ms)) });
+        let seen = seen(LAG, running(), word, |ms| Some(word(ms)));
         assert_eq!((seen.money.1, corrections(&seen)), (free, vec![then]), "{:?}", seen.warnings);
         assert_eq!(seen.booked, Some((first.1, 125_000)));
         assert_eq!(seen.halted, None);
@@ -79,29 +69,8 @@ fn a_contradiction_that_cannot_be_decided_halts_and_stays_booked() {
         (&|_| ended(Outcome::Lost, 1_000), "LOST with +10.00"),
     ];
     for (listed, expected) in listings {
-        let word = |ms: i64| if ms < 121_000 { running() } else { over() };
-        let mut parts = parts();
-        parts.settings.list_lag_ms = 10_000;
-        let listed = |ms: i64| Some(if ms < 140_000 { word(ms) } else { listed(ms) });
-        let mut bench = Bench::of({
-            parts.settings.list_every_s = 60;
-            parts
-        });
-        let seen = play(&mut bench, 0, |ask, ms, now| match ask {
-            Asked::Open => Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(running()), now))),
-            Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at(word(ms), now)))),
-            Asked::List => {
-                let trades = listed(ms).filter(|_| ms > OPENED).into_iter().collect();
-                let is_complete = true;
-                Answer::Trades(TradeListing {
-                    began: now,
-                    ended: now,
-                    is_complete,
-                    trades,
-                    ended_early: None,
-                })
-            }
-        });
+        let listed = |ms: i64| Some(if ms < 140_000 { in_time(ms) } else { listed(ms) });
+        let seen = seen(10_000, running(), in_time, listed);
         let halted = seen.halted.clone().unwrap_or_default();
         assert!(halted.starts_with("trade #1 was booked as WON with +8.00"), "{expected}: {halted}");
         assert!(halted.contains(expected), "{halted}");
@@ -116,22 +85,14 @@ fn a_profit_that_only_the_list_has_and_the_payout_does_not_give_halts_and_is_not
     parts.settings.list_every_s = 60;
     let mut bench = Bench::of(parts);
     let seen = play(&mut bench, 0, |ask, ms, now| match ask {
-        Asked::Open => Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(agreed()), now))),
-        Asked::Trade if ms < 121_000 => Answer::Trade(INTENT, Ok(Box::new(Reply::at(agreed(), now)))),
-        Asked::Trade if ms < 140_000 => Answer::Trade(INTENT, Ok(Box::new(Reply::at(over(), now)))),
+        Asked::Open => open_of(agreed(), now),
+        Asked::Trade if ms < 121_000 => record_of(agreed(), now),
+        Asked::Trade if ms < 140_000 => record_of(over(), now),
         Asked::Trade => {
             Answer::Trade(INTENT, Err(BrokerError::NotFound { text: "no such trade".to_owned() }))
         }
-        Asked::List => {
-            let listed = if ms < 140_000 { Vec::new() } else { vec![ended(Outcome::Won, 700)] };
-            Answer::Trades(TradeListing {
-                began: now,
-                ended: now,
-                is_complete: true,
-                trades: listed,
-                ended_early: None,
-            })
-        }
+        Asked::List if ms < 140_000 => list_of(Vec::new(), now),
+        Asked::List => list_of(vec![ended(Outcome::Won, 700)], now),
     });
     let halted = seen.halted.clone().unwrap_or_default();
     let expected = "trade #1 was booked as WON with +8.00, and the venue's list now says WON with +7.00 in two \
@@ -145,7 +106,7 @@ fn a_cancellation_by_status_only_is_confirmed_before_it_is_booked() {
     let unproven = || TradeReport { is_by_status: true, profit: None, ..ended(Outcome::Cancelled, 0) };
     let record = |ms: i64| if ms < 121_000 { running() } else { unproven() };
     let check = |listed: &dyn Fn(i64) -> Option<TradeReport>, expected: (i64, i64)| {
-        let seen = seen(&Venue { opened: running(), record: &record, listed });
+        let seen = seen(LAG, running(), record, listed);
         assert_eq!((seen.state, seen.booked), (IntentState::Settled, Some(expected)), "{:?}", seen.warnings);
         assert_eq!((seen.halted.clone(), corrections(&seen)), (None, vec![]));
     };
@@ -155,7 +116,7 @@ fn a_cancellation_by_status_only_is_confirmed_before_it_is_booked() {
     check(&|_| None, (0, 130_000));
     // It agrees first, and has a result later.
     let late = |ms: i64| if ms < 150_000 { record(ms) } else { ended(Outcome::Lost, -1_000) };
-    let corrected = seen(&Venue { opened: running(), record: &record, listed: &|ms| Some(late(ms)) });
+    let corrected = seen(LAG, running(), record, |ms| Some(late(ms)));
     assert_eq!((corrected.halted.clone(), corrected.money.1), (None, 99_000), "{:?}", corrected.warnings);
     assert_eq!(corrections(&corrected), [(Outcome::Lost, -1_000)]);
     // It says LOST, twice.
@@ -179,7 +140,7 @@ fn a_payout_or_profit_other_than_agreed_halts_and_the_agreed_payout_stays() {
         (ended(Outcome::Won, 1_850), Some(gross), 1_850),
     ] {
         let record = |ms: i64| if ms < 121_000 { paying(running(), 85) } else { end.clone() };
-        let seen = seen(&Venue { opened: paying(running(), 85), record: &record, listed: &|_| None });
+        let seen = seen(LAG, paying(running(), 85), record, |_| None);
         assert_eq!(seen.halted.as_deref(), halted);
         assert_eq!(seen.booked, Some((booked, 125_000)), "the venue's figure is booked");
         let payouts = seen.entries.iter().filter_map(|entry| match entry {
@@ -190,11 +151,8 @@ fn a_payout_or_profit_other_than_agreed_halts_and_the_agreed_payout_stays() {
     }
     // The list is held against it, too, while the trade is open.
     let record = |ms: i64| if ms < 121_000 { paying(running(), 85) } else { ended(Outcome::Won, 850) };
-    let seen = seen(&Venue {
-        opened: paying(running(), 85),
-        record: &record,
-        listed: &|ms| Some(paying(record(ms), if ms < 121_000 { 60 } else { 85 })),
-    });
+    let listed = |ms: i64| Some(paying(record(ms), if ms < 121_000 { 60 } else { 85 }));
+    let seen = seen(LAG, paying(running(), 85), record, listed);
     assert_eq!(seen.halted.as_deref(), Some(cut));
 }
 
@@ -209,11 +167,11 @@ fn a_reverted_trade_is_confirmed_and_halts_unless_its_stake_returns() {
         }
     };
     let word = record(over());
-    let halts = seen(&Venue { opened: running(), record: &word, listed: &|ms| Some(word(ms)) });
+    let halts = seen(LAG, running(), &word, |ms| Some(word(ms)));
     let halted = halts.halted.clone().unwrap_or_default();
     assert!(halted.ends_with("the venue's list now says that it was reverted in two readings"), "{halted}");
     let word = record(ended(Outcome::Cancelled, 0));
-    let returned = seen(&Venue { opened: running(), record: &word, listed: &|ms| Some(word(ms)) });
+    let returned = seen(LAG, running(), &word, |ms| Some(word(ms)));
     assert_eq!((returned.halted.clone(), corrections(&returned)), (None, vec![(Outcome::Cancelled, 0)]));
     assert_eq!(returned.money.1, 100_000);
 }

@@ -2,24 +2,15 @@
 
 use super::*;
 use crate::Notice;
-use crate::control::{ControlAnswer, ControlOrder, Phase as RunPhase, RunState};
+use crate::control::Phase as RunPhase;
 use candlewick_engine::Halt;
 
 const NEWS: i64 = 92_000;
 
-fn halt_by_order(bench: &mut Bench, id: u64, reason: &str) -> Vec<Command> {
-    bench.step(Input::Order(OrderId(id), ControlOrder::Halt { reason: reason.to_owned() }))
+fn halt_by_order(bench: &mut Bench, reason: &str) -> Vec<Command> {
+    bench.order(ControlOrder::Halt { reason: reason.to_owned() })
 }
 
-fn entries(commands: &[Command]) -> Vec<JournalEntry> {
-    let entry = |command: &Command| match command {
-        Command::Record(entry) => Some(entry.clone()),
-        _ => None,
-    };
-    commands.iter().filter_map(entry).collect()
-}
-
-/// What a start finds in a journal of these entries.
 fn past_of(entries: &[JournalEntry]) -> Past {
     let mut past = Past::default();
     for entry in entries {
@@ -32,15 +23,6 @@ fn past_of(entries: &[JournalEntry]) -> Past {
     past
 }
 
-fn state_of(bench: &mut Bench) -> RunState {
-    let commands = bench.step(Input::Order(OrderId(99), ControlOrder::Status));
-    let state = commands.into_iter().find_map(|command| match command {
-        Command::AnswerOrder(_, ControlAnswer::Done { state }) => Some(*state),
-        _ => None,
-    });
-    state.expect("a status is answered")
-}
-
 fn halt(reason: &str, ms: i64) -> Halt {
     Halt { at: Some(START + Millis::new(ms)), reason: reason.to_owned() }
 }
@@ -49,16 +31,16 @@ fn halt(reason: &str, ms: i64) -> Halt {
 fn the_next_run_knows_when_and_why_an_operator_halted() {
     let mut bench = Bench::start(|_| {});
     bench.at(NEWS);
-    let journal = entries(&halt_by_order(&mut bench, 1, "news at noon"));
+    let journal = entries_of(&halt_by_order(&mut bench, "news at noon"));
     let mut next = Bench::start(|parts| parts.past = past_of(&journal));
-    let state = state_of(&mut next);
+    let state = next.state();
     assert_eq!((state.phase, state.reason.as_deref()), (RunPhase::Halted, Some("news at noon")));
     assert_eq!(state.halt, Some(halt("news at noon", NEWS)));
     // A second order says why it goes on.
     bench.at(NEWS + 5_000);
-    let journal = [journal, entries(&halt_by_order(&mut bench, 2, "still news"))].concat();
+    let journal = [journal, entries_of(&halt_by_order(&mut bench, "still news"))].concat();
     assert_eq!(past_of(&journal).halt(), Some(halt("still news", NEWS + 5_000)));
-    let resumed = [journal, entries(&bench.step(Input::Order(OrderId(3), ControlOrder::Resume)))].concat();
+    let resumed = [journal, entries_of(&bench.order(ControlOrder::Resume))].concat();
     assert_eq!(past_of(&resumed).halt(), None);
 }
 
@@ -68,7 +50,7 @@ fn the_next_run_knows_why_the_program_halted() {
     let mut commands = Vec::new();
     let reason = "trade #5 was settled with +10.00, but lost";
     bench.coordinator.halt(reason.to_owned(), &mut Step { now: START, commands: &mut commands });
-    assert_eq!(past_of(&entries(&commands)).halt(), Some(halt(reason, 0)));
+    assert_eq!(past_of(&entries_of(&commands)).halt(), Some(halt(reason, 0)));
 }
 
 #[test]
@@ -82,27 +64,23 @@ fn reports_a_halt_while_the_run_stops() {
         commands.into_iter().filter_map(phase).collect()
     };
     bench.step(Input::Stop(crate::Stop::TimeUp));
-    let halted = phases(halt_by_order(&mut bench, 1, "the wallet lacks 5.00"));
+    let halted = phases(halt_by_order(&mut bench, "the wallet lacks 5.00"));
     let reason = Some("the wallet lacks 5.00".to_owned());
     assert_eq!(halted, [(RunPhase::Halted, reason.clone()), (RunPhase::Stopping, reason)]);
-    assert_eq!(phases(halt_by_order(&mut bench, 2, "the wallet lacks 5.00")), []);
+    assert_eq!(phases(halt_by_order(&mut bench, "the wallet lacks 5.00")), []);
 }
 
 #[test]
 fn a_crash_between_the_two_entries_of_a_halt_never_leaves_another_reason() {
     let mut bench = Bench::start(|_| {});
-    let mut journal = entries(&halt_by_order(&mut bench, 1, "first"));
-    journal.extend(entries(&bench.step(Input::Order(OrderId(2), ControlOrder::Resume))));
+    let mut journal = entries_of(&halt_by_order(&mut bench, "first"));
+    journal.extend(entries_of(&bench.order(ControlOrder::Resume)));
     bench.at(NEWS);
-    journal.extend(entries(&halt_by_order(&mut bench, 3, "second")));
-    let known: Vec<Option<Halt>> = (0..=journal.len()).map(|end| past_of(&journal[..end]).halt()).collect();
-    let found: Vec<&Option<Halt>> = known.iter().fold(Vec::new(), |mut found, halt| {
-        if found.last() != Some(&halt) {
-            found.push(halt);
-        }
-        found
-    });
-    assert_eq!(found, [&None, &Some(halt("first", 0)), &None, &Some(halt("second", NEWS))]);
+    journal.extend(entries_of(&halt_by_order(&mut bench, "second")));
+    let mut known: Vec<Option<Halt>> =
+        (0..=journal.len()).map(|end| past_of(&journal[..end]).halt()).collect();
+    known.dedup();
+    assert_eq!(known, [None, Some(halt("first", 0)), None, Some(halt("second", NEWS))]);
 }
 
 #[test]
@@ -121,19 +99,13 @@ fn a_rule_that_stops_every_bot_is_reported_once_and_shown_in_the_state() {
     let mut parts = parts();
     parts.session = session(risk);
     let mut bench = Bench::of(parts);
-    let mut blocked = Vec::new();
-    for input in [
-        Input::Start,
-        Input::Answer(Answer::Candles(SeriesId::FIRST, Ok(Reply::at(Candles::default(), START)))),
-        Input::Durable(Ok(())),
-    ] {
-        for command in bench.step(input) {
-            if let Command::Notify(Notice::Blocked(all)) = command {
-                blocked.push(all);
-            }
-        }
-    }
-    let state = state_of(&mut bench);
+    let inputs = [Input::Start, Input::Answer(candles_of(Vec::new(), START)), Input::Durable(Ok(()))];
+    let blocked = inputs.into_iter().flat_map(|input| bench.step(input)).filter_map(|command| match command {
+        Command::Notify(Notice::Blocked(all)) => Some(all),
+        _ => None,
+    });
+    let blocked: Vec<_> = blocked.collect();
+    let state = bench.state();
     // 5.00 may be lost and 10.00 are staked; it is 22:40 UTC.
     let text =
         "the next stake of 10.00 does not fit the daily loss limit any more (5.00 left) until 00:00 UTC";

@@ -1,7 +1,7 @@
 //! On a virtual clock, with an order latency of 0: what is of one instant reaches the Session in the order of a backtest.
 
 use super::*;
-use crate::control::{ControlAnswer, ControlOrder, SignalOrder, SignalOutcome};
+use crate::control::{SignalOrder, SignalOutcome};
 use candlewick_engine::{SignalId, SignalSource};
 use candlewick_sdk::Direction;
 
@@ -12,7 +12,6 @@ fn run(entry_delay_s: i64) -> Bench {
     })
 }
 
-/// A signal of the list, for now.
 fn from_outside() -> Input {
     let signal = SignalOrder {
         bot: Some("bot".to_owned()),
@@ -32,26 +31,23 @@ fn from_outside() -> Input {
 fn left_at_a_close() -> Bench {
     let mut bench = run(30);
     bench.signal();
-    bench.step(Input::Durable(Ok(())));
+    bench.durable();
     assert_eq!(words(&bench.at(90_000).step(Input::Time)), ["send 1"]);
-    let refused = OpenOutcome::NotSent { reason: "no way".to_owned() };
-    bench.step(Input::Answer(Answer::Open(IntentId::new(1), refused)));
-    bench.step(Input::Durable(Ok(())));
+    bench.answer(unsent_open());
+    bench.durable();
     let commands = bench.step(from_outside());
     assert!(words(&commands).contains(&"record open 2".to_owned()), "{commands:?}");
-    bench.step(Input::Durable(Ok(())));
+    bench.durable();
     assert_eq!(words(&bench.at(120_000).step(Input::Time)), ["send 2"]);
     bench
 }
 
-/// The venue took the open of this number at this moment of its own.
 fn taken(bench: &Bench, number: u64) -> Input {
     let report = TradeReport { request_time: Some(bench.now), ..TradeReport::new("01JT") };
     let reply = Reply::at(Box::new(report), bench.now);
     Input::Answer(Answer::Open(IntentId::new(number), OpenOutcome::Opened(reply)))
 }
 
-/// The events that reached the Session, each with its moment after the start.
 fn handled(commands: &[Command]) -> Vec<(i64, &'static str)> {
     let name = |kind: &EventKind| match kind {
         EventKind::Candle { .. } => "candle",
@@ -69,9 +65,7 @@ fn handled(commands: &[Command]) -> Vec<(i64, &'static str)> {
 #[test]
 fn candles_wait_for_the_answer_to_an_open_that_left_at_their_close() {
     let mut bench = left_at_a_close();
-    let candles = Candles { candles: vec![candle(bench.now)], ..Candles::default() };
-    let answer = Answer::Candles(SeriesId::FIRST, Ok(Reply::at(candles, bench.now)));
-    assert_eq!(handled(&bench.step(Input::Answer(answer))), []);
+    assert_eq!(handled(&bench.close()), []);
     let answer = taken(&bench, 2);
     assert_eq!(handled(&bench.step(answer)), [(120_000, "opened"), (120_000, "candle")]);
 }
@@ -79,9 +73,7 @@ fn candles_wait_for_the_answer_to_an_open_that_left_at_their_close() {
 #[test]
 fn candles_do_not_wait_for_an_answer_that_never_comes() {
     let mut bench = left_at_a_close();
-    let candles = Candles { candles: vec![candle(bench.now)], ..Candles::default() };
-    let answer = Answer::Candles(SeriesId::FIRST, Ok(Reply::at(candles, bench.now)));
-    bench.step(Input::Answer(answer));
+    bench.close();
     assert_eq!(handled(&bench.at(179_000).step(Input::Time)), [(120_000, "candle")]);
 }
 
@@ -89,18 +81,13 @@ fn candles_do_not_wait_for_an_answer_that_never_comes() {
 fn an_answer_of_the_moment_of_the_decision_comes_after_the_signals_of_that_moment() {
     let mut bench = run(0);
     bench.signal();
-    assert_eq!(words(&bench.step(Input::Durable(Ok(())))), ["send 1"]);
+    assert_eq!(words(&bench.durable()), ["send 1"]);
     let answer = taken(&bench, 1);
     assert_eq!(handled(&bench.step(answer)), []);
     let commands = bench.step(from_outside());
     assert_eq!(handled(&commands), [(60_000, "signal")]);
     let refused = ControlAnswer::Signal { outcome: SignalOutcome::Refused { rule: "InFlight".to_owned() } };
-    assert!(
-        commands
-            .iter()
-            .any(|command| matches!(command, Command::AnswerOrder(_, answer) if *answer == refused)),
-        "{commands:?}"
-    );
-    bench.step(Input::Durable(Ok(())));
+    assert_eq!(answer_in(&commands), Some(&refused));
+    bench.durable();
     assert_eq!(handled(&bench.at(60_001).step(Input::Time)), [(60_000, "opened")]);
 }

@@ -2,8 +2,8 @@
 
 use super::reports::{Asked, INTENT, OPENED, Seen, over, play, running};
 use super::*;
-use crate::control::{ControlAnswer, ControlOrder, Resolution};
-use candlewick_engine::{IntentState, Recorded};
+use crate::control::Resolution;
+use candlewick_engine::IntentState;
 use candlewick_sdk::{Outcome, Payout};
 
 /// When the list is whole again and has all that is over by then, in ms after the start.
@@ -31,12 +31,10 @@ const GONE: Venue = Venue { has_by_id: |_| false, is_listed: |_| false, is_whole
 fn answer(venue: Venue) -> impl Fn(Asked, i64, Millis) -> Answer {
     move |asked, ms, now| match asked {
         Asked::Open => {
-            let taken = TradeReport { payout: Payout::from_percent(venue.payout.into()).ok(), ..running() };
-            Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(taken), now)))
+            let payout = Payout::from_percent(venue.payout.into()).ok();
+            open_of(TradeReport { payout, ..running() }, now)
         }
-        Asked::Trade if (venue.has_by_id)(ms) => {
-            Answer::Trade(INTENT, Ok(Box::new(Reply::at(running(), now))))
-        }
+        Asked::Trade if (venue.has_by_id)(ms) => record_of(running(), now),
         Asked::Trade => Answer::Trade(INTENT, Err(BrokerError::NotFound { text: "none".to_owned() })),
         Asked::List => Answer::Trades(TradeListing {
             began: now,
@@ -55,14 +53,9 @@ fn seen(venue: Venue) -> (Bench, Seen) {
 }
 
 fn resolve(bench: &mut Bench, outcome: Outcome) -> (Vec<Command>, ControlAnswer) {
-    let order = ControlOrder::Resolve {
-        intent: INTENT,
-        resolution: Resolution::Settled(outcome),
-        reason: "the statement says so".to_owned(),
-    };
-    let mut commands = bench.step(Input::Order(OrderId(7), order));
-    let place = commands.iter().position(|command| matches!(command, Command::AnswerOrder(..)));
-    let Command::AnswerOrder(_, answer) = commands.remove(place.expect("it is answered")) else { panic!() };
+    let (resolution, reason) = (Resolution::Settled(outcome), "the statement says so".to_owned());
+    let commands = bench.order(ControlOrder::Resolve { intent: INTENT, resolution, reason });
+    let answer = answer_in(&commands).expect("it is answered").clone();
     (commands, answer)
 }
 
@@ -121,17 +114,13 @@ fn a_person_says_how_a_missing_trade_ended_and_it_is_booked_as_that_once() {
         let (mut bench, _) = seen(GONE);
         let (commands, answer) = resolve(&mut bench, outcome);
         assert!(matches!(answer, ControlAnswer::Done { .. }), "{answer:?}");
-        let told = commands.iter().any(|command| {
-            matches!(command, Command::Notify(crate::Notice::Alarm(text))
-                if *text == format!("the operator settled trade #1 as {outcome}: the statement says so"))
-        });
-        assert!(told, "{commands:?}");
+        let told = format!("the operator settled trade #1 as {outcome}: the statement says so");
+        assert!(alarms(&commands).contains(&told), "{commands:?}");
         let session = &bench.coordinator.session;
-        let book = session.book();
-        let row = book.row(INTENT).expect("the intent is known");
+        let row = session.book().row(INTENT).expect("the intent is known");
         assert_eq!((row.state, row.outcome), (IntentState::Settled, Some(outcome)));
-        assert!(book.is_settled_by_person(INTENT));
-        assert_eq!((session.ledger().free().minor(), session.ledger().open_stakes().minor()), (free, 0));
+        assert!(session.book().is_settled_by_person(INTENT));
+        assert_eq!((bench.free(), session.ledger().open_stakes().minor()), (free, 0));
         let (_, again) = resolve(&mut bench, Outcome::Won);
         assert!(matches!(again, ControlAnswer::Refused { .. }), "{again:?}");
     }
@@ -154,58 +143,31 @@ fn a_person_may_say_it_only_when_the_venue_was_silent_for_as_long_as_is_waited()
 fn a_win_of_unknown_payout_is_not_booked_by_a_guess() {
     let (mut bench, _) = seen(Venue { payout: -1, ..GONE });
     let (_, answer) = resolve(&mut bench, Outcome::Won);
-    assert!(
-        matches!(&answer, ControlAnswer::Refused { problem } if problem.contains("pays is not known")),
-        "{answer:?}"
-    );
+    let is_unknown = |problem: &str| problem.contains("pays is not known");
+    assert!(matches!(&answer, ControlAnswer::Refused { problem } if is_unknown(problem)), "{answer:?}");
     assert!(matches!(resolve(&mut bench, Outcome::Lost).1, ControlAnswer::Done { .. }));
 }
 
 #[test]
 fn a_trade_that_comes_back_is_not_booked_twice_and_corrects_the_operators_word() {
     let (mut bench, first) = seen(GONE);
-    let (mut commands, _) = resolve(&mut bench, Outcome::Lost);
-    let back = TradeListing {
-        began: bench.now,
-        ended: bench.now,
-        is_complete: true,
-        trades: vec![over()],
-        ended_early: None,
-    };
-    let entries = first.entries.into_iter().chain(commands.drain(..).filter_map(|command| match command {
-        Command::Record(entry) => Some(entry),
-        _ => None,
-    }));
-    let entries: Vec<JournalEntry> = entries.collect();
+    let (commands, _) = resolve(&mut bench, Outcome::Lost);
     bench.coordinator.agenda.add(bench.now, Job::Trades);
-    check_comes_back(&mut bench, &back);
-
-    let mut parts = parts();
-    let mut past = Past { runs: 1, ..Past::default() };
-    for entry in entries {
-        let recorded = match entry {
-            JournalEntry::Event(event) => Recorded::Event(event),
-            JournalEntry::Action(Action::Open(approved)) => Recorded::Open(approved),
-            _ => continue,
-        };
-        parts.session.recall(&recorded);
-        past.book.recall(&recorded);
-    }
+    check_comes_back(&mut bench);
+    let parts = parts_after([first.entries, entries_of(&commands)].concat());
     assert_eq!(parts.session.ledger().free().minor(), 99_000, "the next run counts it as well");
-    let mut next = Bench::of(CoordinatorParts { past, ..parts });
+    let mut next = Bench::of(parts);
     next.on(Input::Start);
-    next.on(Input::Answer(Answer::Candles(SeriesId::FIRST, Ok(Reply::at(Candles::default(), START)))));
+    next.on(Input::Answer(candles_of(Vec::new(), START)));
     next.coordinator.agenda.add(next.now, Job::Trades);
-    check_comes_back(&mut next, &back);
+    check_comes_back(&mut next);
 }
 
-fn check_comes_back(bench: &mut Bench, back: &TradeListing) {
-    let free = bench.coordinator.session.ledger().free();
+fn check_comes_back(bench: &mut Bench) {
+    let free = bench.free();
     let list = |bench: &mut Bench| {
-        let (began, ended) = (bench.now, bench.now);
-        bench.step(Input::Answer(Answer::Trades(TradeListing { began, ended, ..back.clone() })));
-        let failed = || BrokerError::Unavailable { text: "no".to_owned() };
-        bench.step(Input::Answer(Answer::BalancesAfterTrades(Err(failed()))))
+        bench.answer(list_of(vec![over()], bench.now));
+        bench.answer(Answer::BalancesAfterTrades(Err(no_answer())))
     };
     let asks_list = |commands: &[Command]| {
         assert!(commands.iter().any(|one| matches!(one, Command::Ask(Ask::Trades))), "{commands:?}");
@@ -217,12 +179,12 @@ fn check_comes_back(bench: &mut Bench, back: &TradeListing) {
             if text.contains("booked as LOST with -10.00 on the operator's word, and the venue's list now says WON with +8.00"))
     });
     assert!(said, "{commands:?}");
-    assert_eq!(bench.coordinator.session.ledger().free(), free, "not booked twice");
+    assert_eq!(bench.free(), free, "not booked twice");
     bench.now += Millis::from_seconds(5);
     asks_list(&bench.step(Input::Time));
-    bench.step(Input::Answer(Answer::Trade(INTENT, Ok(Box::new(Reply::at(over(), bench.now))))));
+    bench.answer(record_of(over(), bench.now));
     list(bench);
     // 8.00 instead of -10.00.
-    assert_eq!(bench.coordinator.session.ledger().free().minor(), free.minor() + 1_800);
+    assert_eq!(bench.free(), free + 1_800);
     assert!(!bench.coordinator.session.book().is_settled_by_person(INTENT));
 }

@@ -20,21 +20,21 @@ mod wallet_proof;
 mod warm_up;
 
 use super::*;
-use crate::resolver::order_of_tests;
+use crate::control::{ControlAnswer, ControlOrder, RunState};
+use crate::resolver::{order_of_tests, report_of_tests};
 use candlewick_broker::{
-    BrokerError, CandleQuery, Candles, OpenOutcome, PriceAnswer, PriceRecord, PriceTick, Reply, TradeListing,
-    TradeReport,
+    Balances, BrokerError, CandleQuery, Candles, OpenOutcome, PriceAnswer, PriceRecord, PriceTick, Reply,
+    TradeListing, TradeReport,
 };
 use candlewick_engine::{
-    Action, Approved, BotSettings, Event, Origin, RiskSettings, SeriesId, SessionSettings, StakeSettings,
-    SymbolId,
+    Action, Approved, BotSettings, Event, Origin, Recorded, RiskSettings, SeriesId, SessionSettings,
+    StakeSettings, SymbolId,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Candle, ExpirationType, Interval, MoneyScale, Ohlcv, Price, Signal, Strategy};
 
 const START: Millis = Millis::new(600_000_000);
 
-/// Buys at every candle, and never at a price.
 struct Buys;
 
 impl Strategy for Buys {
@@ -79,16 +79,18 @@ fn candle(close: Millis) -> Candle {
     Candle::new(close - Millis::MINUTE, Interval::MINUTE, numbers).expect("a sound candle")
 }
 
-/// An approved trade, the intent of this number.
-pub(super) fn approved(number: u64) -> Approved {
-    let unlimited = RiskSettings {
+fn unlimited() -> RiskSettings {
+    RiskSettings {
         max_open_trades: 0,
         max_open_trades_per_symbol: 0,
         max_trades_per_day: 0,
         allow_duplicate: true,
         ..RiskSettings::default()
-    };
-    let mut session = session(unlimited);
+    }
+}
+
+pub(super) fn approved(number: u64) -> Approved {
+    let mut session = session(unlimited());
     let mut actions = Vec::new();
     for minute in 1..=number {
         let at = START + Millis::MINUTE * minute as i64;
@@ -107,14 +109,48 @@ pub(super) fn approved(number: u64) -> Approved {
     open.expect("a trade is approved")
 }
 
-/// A run and what it has commanded.
+fn no_answer() -> BrokerError {
+    BrokerError::Unavailable { text: "no".to_owned() }
+}
+
+fn open_of(report: TradeReport, now: Millis) -> Answer {
+    Answer::Open(IntentId::new(1), OpenOutcome::Opened(Reply::at(Box::new(report), now)))
+}
+
+fn lost_open(intent: IntentId) -> Answer {
+    Answer::Open(intent, OpenOutcome::Unknown { reason: "reset".to_owned() })
+}
+
+fn unsent_open() -> Answer {
+    Answer::Open(IntentId::new(1), OpenOutcome::NotSent { reason: "no way".to_owned() })
+}
+
+fn record_of(report: TradeReport, now: Millis) -> Answer {
+    Answer::Trade(IntentId::new(1), Ok(Box::new(Reply::at(report, now))))
+}
+
+fn list_of(trades: Vec<TradeReport>, now: Millis) -> Answer {
+    Answer::Trades(TradeListing { began: now, ended: now, is_complete: true, trades, ended_early: None })
+}
+
+fn candles_of(candles: Vec<Candle>, now: Millis) -> Answer {
+    Answer::Candles(SeriesId::FIRST, Ok(Reply::at(Candles { candles, ..Candles::default() }, now)))
+}
+
+fn demo_of(demo: impl Into<Decimal>) -> Balances {
+    Balances { demo: Some(demo.into()), ..Balances::default() }
+}
+
+fn balances_of(demo: impl Into<Decimal>, now: Millis) -> Answer {
+    Answer::Balances(Ok(Reply::at(demo_of(demo), now)))
+}
+
 struct Bench {
     coordinator: Coordinator,
     now: Millis,
     commands: Vec<Command>,
 }
 
-/// Parts of a run that asks for candles alone.
 fn parts() -> CoordinatorParts {
     CoordinatorParts {
         settings: RuntimeSettings {
@@ -140,7 +176,6 @@ fn parts() -> CoordinatorParts {
 }
 
 impl Bench {
-    /// A run of these parts at `START` that has not begun.
     fn of(parts: CoordinatorParts) -> Self {
         Self { coordinator: Coordinator::new(parts, START), now: START, commands: Vec::new() }
     }
@@ -151,21 +186,19 @@ impl Bench {
         change(&mut parts);
         let mut bench = Self::of(parts);
         bench.on(Input::Start);
-        bench.on(Input::Answer(Answer::Candles(SeriesId::FIRST, Ok(Reply::at(Candles::default(), START)))));
+        bench.on(Input::Answer(candles_of(Vec::new(), START)));
         bench.on(Input::Time);
         bench.on(Input::Durable(Ok(())));
         bench.commands.clear();
         bench
     }
 
-    /// A run whose first open was sent and is in doubt.
     fn in_doubt() -> Self {
         let mut bench = Self::start(|_| {});
         bench.signal();
-        bench.step(Input::Durable(Ok(())));
-        let unknown = OpenOutcome::Unknown { reason: "reset".to_owned() };
-        bench.at(60_500).step(Input::Answer(Answer::Open(IntentId::new(1), unknown)));
-        bench.step(Input::Durable(Ok(())));
+        bench.durable();
+        bench.at(60_500).answer(lost_open(IntentId::new(1)));
+        bench.durable();
         bench
     }
 
@@ -180,7 +213,67 @@ impl Bench {
         std::mem::take(&mut self.commands)
     }
 
-    /// Goes on to a moment after the start.
+    fn answer(&mut self, answer: Answer) -> Vec<Command> {
+        self.step(Input::Answer(answer))
+    }
+
+    fn durable(&mut self) -> Vec<Command> {
+        self.step(Input::Durable(Ok(())))
+    }
+
+    fn order(&mut self, order: ControlOrder) -> Vec<Command> {
+        self.step(Input::Order(OrderId(1), order))
+    }
+
+    fn state(&mut self) -> RunState {
+        match answer_in(&self.order(ControlOrder::Status)) {
+            Some(ControlAnswer::Done { state }) => RunState::clone(state),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn halted(&self) -> Option<&str> {
+        self.coordinator.session.halted().map(String::as_str)
+    }
+
+    fn free(&self) -> i64 {
+        self.coordinator.session.ledger().free().minor()
+    }
+
+    fn close(&mut self) -> Vec<Command> {
+        let now = self.now;
+        self.answer(candles_of(vec![candle(now)], now))
+    }
+
+    /// The list is asked for and comes, and the balances after it do not.
+    fn look(&mut self, trades: Vec<TradeReport>) -> Vec<Command> {
+        self.look_with(list_of(trades, self.now))
+    }
+
+    fn look_with(&mut self, listing: Answer) -> Vec<Command> {
+        self.coordinator.agenda.add(self.now, Job::Trades);
+        self.step(Input::Time);
+        self.answer(listing);
+        self.answer(Answer::BalancesAfterTrades(Err(no_answer())))
+    }
+
+    /// Goes on by half seconds; what is commanded may be answered at once.
+    fn drive(
+        &mut self,
+        span: std::ops::Range<i64>,
+        mut respond: impl FnMut(Command, i64, Millis) -> Option<Answer>,
+    ) {
+        for ms in span.step_by(500) {
+            let mut inputs = vec![Input::Time, if ms == 0 { Input::Start } else { Input::Durable(Ok(())) }];
+            while let Some(input) = inputs.pop() {
+                let now = self.at(ms).now;
+                for command in self.step(input) {
+                    inputs.extend(respond(command, ms, now).map(Input::Answer));
+                }
+            }
+        }
+    }
+
     fn at(&mut self, ms: i64) -> &mut Self {
         self.now = START + Millis::new(ms);
         self
@@ -190,13 +283,39 @@ impl Bench {
     fn signal(&mut self) -> Vec<Command> {
         let asked = self.at(60_000).step(Input::Time);
         assert!(asked.iter().any(|command| matches!(command, Command::Ask(Ask::Candles(..)))), "{asked:?}");
-        let candles = Candles { candles: vec![candle(self.now)], ..Candles::default() };
-        let answer = Answer::Candles(SeriesId::FIRST, Ok(Reply::at(candles, self.now)));
-        self.step(Input::Answer(answer))
+        self.close()
     }
 }
 
-/// What matters of commands, in their order.
+fn answer_in(commands: &[Command]) -> Option<&ControlAnswer> {
+    commands.iter().find_map(|command| match command {
+        Command::AnswerOrder(_, answer) => Some(answer),
+        _ => None,
+    })
+}
+
+fn entries_of(commands: &[Command]) -> Vec<JournalEntry> {
+    let entry = |command: &Command| match command {
+        Command::Record(entry) => Some(entry.clone()),
+        _ => None,
+    };
+    commands.iter().filter_map(entry).collect()
+}
+
+fn parts_after(entries: Vec<JournalEntry>) -> CoordinatorParts {
+    let mut parts = CoordinatorParts { past: Past { runs: 1, ..Past::default() }, ..parts() };
+    for entry in entries {
+        let recorded = match entry {
+            JournalEntry::Event(event) => Recorded::Event(event),
+            JournalEntry::Action(Action::Open(approved)) => Recorded::Open(approved),
+            _ => continue,
+        };
+        parts.session.recall(&recorded);
+        parts.past.book.recall(&recorded);
+    }
+    parts
+}
+
 fn words(commands: &[Command]) -> Vec<String> {
     let word = |command: &Command| match command {
         Command::Send(open) => Some(format!("send {}", open.intent())),
@@ -225,21 +344,18 @@ fn full() -> JournalError {
 fn an_open_is_sent_when_its_intent_is_durable_and_not_before() {
     let mut bench = Bench::start(|_| {});
     assert_eq!(words(&bench.signal()), ["record open 1", "make durable"]);
-    let commands = bench.at(60_100).step(Input::Durable(Ok(())));
+    let commands = bench.at(60_100).durable();
     assert_eq!(words(&commands), ["send 1"]);
-    let Some(Command::Send(open)) = commands.iter().find(|command| matches!(command, Command::Send(_)))
-    else {
-        panic!("it is sent")
-    };
     // The moment by which it has to leave is the rule's: 5 s after the decision.
-    assert_eq!(open.leave_by(), START + Millis::new(65_000));
-    assert_eq!(words(&bench.at(60_200).step(Input::Durable(Ok(())))), [""; 0], "never a second time");
+    let leaves = START + Millis::new(65_000);
+    assert!(commands.iter().any(|one| matches!(one, Command::Send(open) if open.leave_by() == leaves)));
+    assert_eq!(words(&bench.at(60_200).durable()), [""; 0], "never a second time");
 }
 
 #[test]
 fn an_open_that_may_not_leave_any_more_is_not_sent() {
     // Its moment has passed; the run was halted; the journal could not be written; it had refused an entry.
-    let halt = || Input::Order(OrderId(1), crate::control::ControlOrder::Halt { reason: "news".to_owned() });
+    let halt = || Input::Order(OrderId(1), ControlOrder::Halt { reason: "news".to_owned() });
     for (ms, before, durable) in [
         (65_001, None, Ok(())),
         (60_100, Some(halt()), Ok(())),
@@ -254,16 +370,13 @@ fn an_open_that_may_not_leave_any_more_is_not_sent() {
             bench.on(input);
         }
         let commands = bench.step(Input::Durable(durable));
-        let sent = commands.iter().any(|command| matches!(command, Command::Send(_)));
-        assert!(
-            !sent && words(&commands).contains(&"record not sent 1".to_owned()),
-            "{:?}",
-            words(&commands)
-        );
+        let words = words(&commands);
+        let is_sent = words.contains(&"send 1".to_owned());
+        assert!(!is_sent && words.contains(&"record not sent 1".to_owned()), "{words:?}");
     }
     let mut bench = Bench::start(|_| {});
     bench.signal();
-    assert_eq!(words(&bench.at(65_000).step(Input::Durable(Ok(())))), ["send 1"], "just in time");
+    assert_eq!(words(&bench.at(65_000).durable()), ["send 1"], "just in time");
 }
 
 #[test]
@@ -273,24 +386,20 @@ fn a_journal_with_a_hole_ends_the_run_and_one_without_room_does_not() {
     let commands = bench.at(60_100).step(Input::Durable(Err(full())));
     assert_eq!(words(&commands), ["record Suspend", "record not sent 1"]);
     assert_eq!(words(&bench.at(65_200).step(Input::RenewJournal)), ["make durable"], "it is tried again");
-    assert_eq!(words(&bench.step(Input::Durable(Ok(())))), ["record Continue", "make durable"]);
+    assert_eq!(words(&bench.durable()), ["record Continue", "make durable"]);
     bench.on(Input::EntryRefused);
-    assert!(words(&bench.step(Input::Durable(Ok(())))).contains(&"end badly".to_owned()));
+    assert!(words(&bench.durable()).contains(&"end badly".to_owned()));
 }
 
 #[test]
 fn an_answer_that_nobody_waits_for_is_left_out() {
     let mut bench = Bench::start(|_| {});
     bench.signal();
-    let opened = || {
-        let report = Box::new(TradeReport::new("01JT"));
-        Input::Answer(Answer::Open(IntentId::new(1), OpenOutcome::Opened(Reply::at(report, START))))
-    };
     // It was not even sent.
-    bench.step(opened());
+    bench.answer(open_of(TradeReport::new("01JT"), START));
     assert_eq!(bench.coordinator.under_way().last_close, None);
-    bench.step(Input::Durable(Ok(())));
-    bench.step(opened());
+    bench.durable();
+    bench.answer(open_of(TradeReport::new("01JT"), START));
     assert!(bench.coordinator.under_way().last_close.is_some());
 }
 
@@ -298,20 +407,19 @@ fn an_answer_that_nobody_waits_for_is_left_out() {
 fn an_open_without_an_answer_is_in_doubt_and_never_sent_again() {
     let mut bench = Bench::start(|_| {});
     bench.signal();
-    bench.step(Input::Durable(Ok(())));
-    let unknown = OpenOutcome::Unknown { reason: "reset".to_owned() };
-    let commands = bench.at(60_500).step(Input::Answer(Answer::Open(IntentId::new(1), unknown)));
+    bench.durable();
+    let commands = bench.at(60_500).answer(lost_open(IntentId::new(1)));
     assert!(words(&commands).contains(&"record in doubt 1".to_owned()));
-    bench.step(Input::Durable(Ok(())));
+    bench.durable();
     // The list is looked at soon, and the balances after it.
     let commands = bench.at(62_500).step(Input::Time);
     assert!(commands.iter().any(|command| matches!(command, Command::Ask(Ask::Trades))), "{commands:?}");
     let listing = TradeListing { is_complete: true, ..TradeListing::default() };
-    let commands = bench.step(Input::Answer(Answer::Trades(listing)));
+    let commands = bench.answer(Answer::Trades(listing));
     let asks_balances = |command: &Command| matches!(command, Command::Ask(Ask::BalancesAfterTrades));
     assert!(commands.iter().any(asks_balances), "{commands:?}");
     for second in 63..600 {
-        let commands = bench.at(second * 1_000).step(Input::Durable(Ok(())));
+        let commands = bench.at(second * 1_000).durable();
         assert!(!commands.iter().any(|command| matches!(command, Command::Send(_))), "after {second} s");
     }
 }
@@ -327,11 +435,8 @@ fn a_list_of_endless_oddities_is_a_few_notes_and_a_count() {
         close_time: Some(Millis::MAX),
         ..TradeReport::new(format!("01J{number}"))
     };
-    let trades = (0..1_000).map(row).collect();
-    let listing = TradeListing { is_complete: true, began: at, ended: at, trades, ended_early: None };
-    let mut commands = bench.step(Input::Answer(Answer::Trades(listing)));
-    let no_balances = BrokerError::Unavailable { text: "no".to_owned() };
-    commands.extend(bench.step(Input::Answer(Answer::BalancesAfterTrades(Err(no_balances)))));
+    let mut commands = bench.answer(list_of((0..1_000).map(row).collect(), at));
+    commands.extend(bench.answer(Answer::BalancesAfterTrades(Err(no_answer()))));
     let records = commands.iter().filter(|command| matches!(command, Command::Record(_))).count();
     assert!((40..100).contains(&records), "{records}");
     let says = |text: &str| commands.iter().filter(|command| format!("{command:?}").contains(text)).count();
@@ -344,52 +449,45 @@ fn nothing_happens_on_a_virtual_clock_while_the_journal_is_written() {
     let mut bench = Bench::start(|parts| parts.is_simulated = true);
     assert_eq!(words(&bench.signal()), ["record open 1", "make durable"]);
     assert_eq!(bench.at(120_000).step(Input::Time).len(), 0);
-    assert_eq!(words(&bench.at(60_000).step(Input::Durable(Ok(())))), ["send 1"]);
+    assert_eq!(words(&bench.at(60_000).durable()), ["send 1"]);
 }
 
 #[test]
 fn a_run_ends_with_what_is_known_and_with_its_journal_closed() {
     let mut bench = Bench::start(|_| {});
     bench.signal();
-    bench.step(Input::Durable(Ok(())));
+    bench.durable();
     bench.at(61_000).step(Input::Stop(crate::Stop::Interrupted));
     let commands = bench.step(Input::Stop(crate::Stop::Interrupted));
     assert!(words(&commands).contains(&"finish".to_owned()), "a second signal ends it at once");
     bench.on(Input::Durable(Ok(())));
     let commands = bench.step(Input::Finish(crate::Stop::Interrupted));
     assert_eq!(words(&commands), ["record in doubt 1", "make durable"], "nobody waits for its answer");
-    let commands = bench.step(Input::Durable(Ok(())));
-    assert!(commands.iter().any(|command| matches!(command, Command::CloseJournal)));
-    let commands = bench.step(Input::JournalClosed(Ok(())));
-    assert_eq!(words(&commands), ["end well"]);
+    assert!(bench.durable().iter().any(|command| matches!(command, Command::CloseJournal)));
+    assert_eq!(words(&bench.step(Input::JournalClosed(Ok(())))), ["end well"]);
+}
+
+/// The candle of a minute comes, from a venue whose clock is so far ahead.
+fn dated_close(bench: &mut Bench, minute: i64, ahead: i64) -> Vec<Command> {
+    let now = bench.at(minute * 60_000).now;
+    bench.step(Input::Time);
+    let reply = Reply {
+        date: Some((now + Millis::new(ahead)).floor_to(Millis::SECOND)),
+        ..Reply::at(Candles { candles: vec![candle(now)], ..Candles::default() }, now)
+    };
+    bench.answer(Answer::Candles(SeriesId::FIRST, Ok(reply)))
 }
 
 #[test]
 fn an_answer_is_read_by_the_time_after_the_clock_has_caught_up() {
     let mut bench = Bench::start(|_| {});
     // The machine sleeps for ten minutes: two answers say that the venue is ahead.
-    let mut commands_of_last = Vec::new();
-    for (minute, ahead) in [(1, 0), (2, 0), (3, 600_000), (4, 600_000)] {
-        let now = START + Millis::MINUTE * minute;
-        bench.now = now;
-        let commands = bench.step(Input::Time);
-        assert!(commands.iter().any(|command| matches!(command, Command::Ask(Ask::Candles(..)))));
-        let reply = Reply {
-            value: Candles { candles: vec![candle(now)], ..Candles::default() },
-            date: Some((now + Millis::new(ahead)).floor_to(Millis::SECOND)),
-            sent: now,
-            received: now,
-        };
-        commands_of_last = bench.step(Input::Answer(Answer::Candles(SeriesId::FIRST, Ok(reply))));
-    }
-    assert!(
-        commands_of_last.iter().any(|command| matches!(command, Command::CatchUpClock)),
-        "{commands_of_last:?}"
-    );
+    let [.., last] = [(1, 0), (2, 0), (3, 600_000), (4, 600_000)]
+        .map(|(minute, ahead)| dated_close(&mut bench, minute, ahead));
+    assert!(last.iter().any(|command| matches!(command, Command::CatchUpClock)), "{last:?}");
     bench.now += Millis::new(600_000);
     let commands = bench.step(Input::ClockMoved(Millis::new(600_000)));
-    let alarm = |command: &Command| matches!(command, Command::Notify(crate::Notice::Alarm(text)) if text.contains("stood still"));
-    assert!(commands.iter().any(alarm), "{commands:?}");
+    assert!(alarms(&commands).iter().any(|text| text.contains("stood still")), "{commands:?}");
     // What has closed meanwhile is asked for at once.
     let asks = |command: &Command| matches!(command, Command::Ask(Ask::Candles(..)));
     assert!(commands.iter().any(asks), "{commands:?}");
@@ -398,18 +496,7 @@ fn an_answer_is_read_by_the_time_after_the_clock_has_caught_up() {
 #[test]
 fn a_clock_that_caught_up_before_any_answer_is_no_leap_of_the_venues() {
     let mut bench = Bench::start(|_| {});
-    let answer = |bench: &mut Bench, minute: i64| {
-        let now = START + Millis::MINUTE * minute;
-        bench.now = now;
-        bench.step(Input::Time);
-        let reply = Reply {
-            value: Candles { candles: vec![candle(now)], ..Candles::default() },
-            date: Some(now.floor_to(Millis::SECOND)),
-            sent: now,
-            received: now,
-        };
-        alarms(&bench.step(Input::Answer(Answer::Candles(SeriesId::FIRST, Ok(reply)))))
-    };
+    let answer = |bench: &mut Bench, minute: i64| alarms(&dated_close(bench, minute, 0));
     assert_eq!([answer(&mut bench, 1), answer(&mut bench, 2)], [[""; 0]; 2]);
     // The process notices by itself that it was away for ten minutes.
     bench.now += Millis::new(600_000);
@@ -419,7 +506,16 @@ fn a_clock_that_caught_up_before_any_answer_is_no_leap_of_the_venues() {
     assert_eq!([answer(&mut bench, 13), answer(&mut bench, 14)], [[""; 0]; 2]);
 }
 
-/// What a person must see.
+fn warnings(commands: &[Command]) -> Vec<String> {
+    let text = |command: &Command| match command {
+        Command::Notify(
+            crate::Notice::Warning(text) | crate::Notice::Alarm(text) | crate::Notice::Logged { text, .. },
+        ) => Some(text.clone()),
+        _ => None,
+    };
+    commands.iter().filter_map(text).collect()
+}
+
 fn alarms(commands: &[Command]) -> Vec<String> {
     let text = |command: &Command| match command {
         Command::Notify(crate::Notice::Alarm(text) | crate::Notice::Logged { text, is_alarm: true }) => {
@@ -451,17 +547,14 @@ fn grid_prices(ticks: &[(i64, f64)], streams: Streams) -> Vec<(i64, f64)> {
             if let Command::Ask(Ask::Price(id, _, at)) = commands[place] {
                 assert_eq!(streams, Streams::No, "prices that stream are not asked for");
                 let newest = ticks.iter().rfind(|(time, _)| START + Millis::new(*time) <= at);
-                let answer = newest.map_or_else(
-                    || Err(BrokerError::NotFound { text: "no price yet".to_owned() }),
-                    |(time, price)| {
-                        let prices =
-                            Ohlcv { open: *price, high: *price, low: *price, close: *price, volume: 0.0 };
-                        let time = START + Millis::new(*time);
-                        let record = PriceRecord { time, prices, recorded_time: None };
-                        Ok(Reply::at(PriceAnswer::Record(record), now))
-                    },
-                );
-                commands.extend(bench.step(Input::Answer(Answer::Price(id, at, answer))));
+                let answer = newest.map(|(time, price)| {
+                    let prices = Ohlcv { open: *price, high: *price, low: *price, close: *price, volume: 0.0 };
+                    let time = START + Millis::new(*time);
+                    let record = PriceRecord { time, prices, recorded_time: None };
+                    Reply::at(PriceAnswer::Record(record), now)
+                });
+                let none = BrokerError::NotFound { text: "no price yet".to_owned() };
+                commands.extend(bench.answer(Answer::Price(id, at, answer.ok_or(none))));
             }
             place += 1;
         }
@@ -480,31 +573,13 @@ fn grid_prices(ticks: &[(i64, f64)], streams: Streams) -> Vec<(i64, f64)> {
 #[test]
 fn strategies_see_the_same_prices_from_a_stream_as_from_questions() {
     // Ticks on the grid, beside it, in bursts, and none for a while.
-    let ticks = [
-        (200, 1.0),
-        (4_900, 2.0),
-        (5_000, 3.0),
-        (5_100, 4.0),
-        (9_900, 5.0),
-        (10_000, 6.0),
-        (10_000, 6.5),
-        (14_000, 7.0),
-        (31_700, 8.0),
-        (35_000, 9.0),
-    ];
+    let moments = [200, 4_900, 5_000, 5_100, 9_900, 10_000, 10_000, 14_000, 31_700, 35_000];
+    let prices = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 6.5, 7.0, 8.0, 9.0];
+    let ticks: Vec<_> = moments.into_iter().zip(prices).collect();
     let asked = grid_prices(&ticks, Streams::No);
     assert_eq!(asked, grid_prices(&ticks, Streams::Yes));
-    let expected = [
-        (5_000, 3.0),
-        (10_000, 6.5),
-        (15_000, 7.0),
-        (20_000, 7.0),
-        (25_000, 7.0),
-        (30_000, 7.0),
-        (35_000, 9.0),
-        (40_000, 9.0),
-    ];
-    assert_eq!(asked, expected);
+    let expected = (1..).zip([3.0, 6.5, 7.0, 7.0, 7.0, 7.0, 9.0, 9.0]);
+    assert_eq!(asked, expected.map(|(place, price)| (place * 5_000, price)).collect::<Vec<_>>());
 }
 
 #[test]
@@ -529,8 +604,7 @@ fn the_past_of_a_series_is_asked_for_in_growing_windows() {
         })
     };
     assert_eq!(asked(&bench.step(Input::Start)), Some((START - Millis::MINUTE, START)));
-    let failed = Err(BrokerError::Unavailable { text: "down".to_owned() });
-    let commands = bench.step(Input::Answer(Answer::Candles(SeriesId::FIRST, failed)));
+    let commands = bench.answer(Answer::Candles(SeriesId::FIRST, Err(no_answer())));
     assert_eq!(words(&commands), ["end badly"], "a start that is not answered fails");
 }
 
@@ -538,60 +612,48 @@ fn the_past_of_a_series_is_asked_for_in_growing_windows() {
 #[test]
 fn a_settlement_is_never_handled_before_the_adoption_of_its_trade() {
     let mut bench = Bench::in_doubt();
-    let over = crate::resolver::report_of_tests("01JT", START + Millis::new(60_400));
     let over = TradeReport {
         progress: candlewick_broker::Progress::Over(candlewick_sdk::Outcome::Lost),
         close_time: Some(START + Millis::new(120_999)),
-        ..over
+        ..report_of_tests("01JT", START + Millis::new(60_400))
     };
-    let failed = || BrokerError::Unavailable { text: "no".to_owned() };
     let (mut handled, mut last_listing) = (Vec::new(), None);
     for ms in (61_000..190_000).step_by(500) {
         let mut inputs = vec![Input::Time, Input::Durable(Ok(()))];
         // The list that brings the adoption comes when the candles of its instant have been asked for.
         if ms == 180_000 {
-            inputs.insert(
-                0,
-                Input::Answer(Answer::Trades(last_listing.take().expect("the list was asked for"))),
-            );
+            inputs.insert(0, Input::Answer(last_listing.take().expect("the list was asked for")));
         }
         while let Some(input) = inputs.pop() {
             let now = bench.at(ms).now;
             for command in bench.step(input) {
-                match command {
+                let answer = match command {
                     Command::Ask(Ask::Candles(series, _)) if ms < 180_000 => {
-                        inputs.push(Input::Answer(Answer::Candles(series, Err(failed()))));
+                        Answer::Candles(series, Err(no_answer()))
                     }
                     // The list shows the trade from 160 s on.
                     Command::Ask(Ask::Trades) => {
-                        let trades = if ms < 160_000 { Vec::new() } else { vec![over.clone()] };
-                        let listing = TradeListing {
-                            began: now,
-                            ended: now,
-                            is_complete: true,
-                            trades,
-                            ..TradeListing::default()
-                        };
-                        if ms < 165_000 {
-                            inputs.push(Input::Answer(Answer::Trades(listing)));
-                        } else {
+                        let shown = if ms < 160_000 { Vec::new() } else { vec![over.clone()] };
+                        let listing = list_of(shown, now);
+                        if ms >= 165_000 {
                             last_listing = Some(listing);
+                            continue;
                         }
+                        listing
                     }
-                    Command::Ask(Ask::BalancesAfterTrades) => {
-                        inputs.push(Input::Answer(Answer::BalancesAfterTrades(Err(failed()))));
+                    Command::Ask(Ask::BalancesAfterTrades) => Answer::BalancesAfterTrades(Err(no_answer())),
+                    Command::Ask(Ask::Trade(..)) => record_of(over.clone(), now),
+                    Command::Record(JournalEntry::Event(event)) => {
+                        match event.kind {
+                            EventKind::Adopted(_) => handled.push((ms, "adopted")),
+                            EventKind::Settled(_) => handled.push((ms, "settled")),
+                            _ => {}
+                        }
+                        continue;
                     }
-                    Command::Ask(Ask::Trade(intent, _)) => {
-                        let reply = Box::new(Reply::at(over.clone(), now));
-                        inputs.push(Input::Answer(Answer::Trade(intent, Ok(reply))));
-                    }
-                    Command::Record(JournalEntry::Event(event)) => match event.kind {
-                        EventKind::Adopted(_) => handled.push((ms, "adopted")),
-                        EventKind::Settled(_) => handled.push((ms, "settled")),
-                        _ => {}
-                    },
-                    _ => {}
-                }
+                    _ => continue,
+                };
+                inputs.push(Input::Answer(answer));
             }
         }
     }

@@ -1,19 +1,14 @@
 //! What cannot be halts a run once, and again only where nobody has resumed from it.
 
-use super::reports::{Asked, INTENT, OPENED, over, play, running, trade};
+use super::reports::{OPENED, in_time, of_amount, play, running, trade, venue};
 use super::*;
-use crate::control::ControlOrder;
 use crate::past::HALTED;
 use candlewick_sdk::Payout;
 
 #[test]
 fn what_a_person_has_resumed_from_halts_no_run_again() {
     let absurd = || TradeReport { payout: Payout::from_percent(900.into()).ok(), ..running() };
-    let answer = |ask: Asked, _: i64, now: Millis| match ask {
-        Asked::Open => Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(absurd()), now))),
-        Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at(absurd(), now)))),
-        Asked::List => Answer::Trades(TradeListing::default()),
-    };
+    let always = |report: TradeReport| venue(report.clone(), move |_| report.clone(), |_| None);
     // Until the trade has been asked for once more.
     let read_again = |bench: &mut Bench| {
         let begun = bench.now;
@@ -22,37 +17,32 @@ fn what_a_person_has_resumed_from_halts_no_run_again() {
             assert!(bench.now - begun < Millis::HOUR, "it is not asked for");
             let asked = |command: &Command| matches!(command, Command::Ask(Ask::Trade(..)));
             if bench.step(Input::Time).iter().any(asked) {
-                let report = Box::new(Reply::at(absurd(), bench.now));
-                bench.step(Input::Answer(Answer::Trade(INTENT, Ok(report))));
-                return bench.coordinator.session.halted().cloned();
+                bench.answer(record_of(absurd(), bench.now));
+                return bench.halted().map(str::to_owned);
             }
         }
     };
     let mut bench = Bench::start(|_| {});
-    let seen = play(&mut bench, OPENED, answer);
+    let seen = play(&mut bench, OPENED, always(absurd()));
     let reason = "trade #1 (01JT) is to pay 900 %, more than 200 %";
     assert_eq!(seen.halted.as_deref(), Some(reason));
-    bench.step(Input::Order(OrderId(1), ControlOrder::Resume));
+    bench.order(ControlOrder::Resume);
     assert_eq!(read_again(&mut bench), None, "in the same run");
     let in_next_run = |alarm: String| {
         let past = Past { alarms: std::collections::BTreeSet::from([alarm]), ..Past::default() };
         let mut next = Bench::start(|parts| parts.past = past);
-        play(&mut next, OPENED, answer)
+        play(&mut next, OPENED, always(absurd()))
     };
     let seen = in_next_run(format!("{HALTED}{reason}"));
     assert_eq!((&seen.halted, seen.warnings_about("is to pay 900 %")), (&None, 0), "in the next one");
     // What was only said, while something else halted the run, nobody has resumed from.
     assert_eq!(in_next_run(reason.to_owned()).halted.as_deref(), Some(reason));
     let mut bench = Bench::start(|_| {});
-    let seen = play(&mut bench, OPENED, |ask, _, now| match ask {
-        Asked::Open => Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(running()), now))),
-        Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at(running(), now)))),
-        Asked::List => Answer::Trades(TradeListing::default()),
-    });
+    let seen = play(&mut bench, OPENED, always(running()));
     assert_eq!(seen.halted, None);
-    bench.step(Input::Order(OrderId(1), ControlOrder::Halt { reason: "news".to_owned() }));
+    bench.order(ControlOrder::Halt { reason: "news".to_owned() });
     assert_ne!(read_again(&mut bench).as_deref(), Some(reason), "it is halted by a person");
-    bench.step(Input::Order(OrderId(2), ControlOrder::Resume));
+    bench.order(ControlOrder::Resume);
     assert_eq!(read_again(&mut bench).as_deref(), Some(reason));
 }
 
@@ -67,32 +57,25 @@ fn the_answer_that_is_another_trade_proves_nothing_of_the_clock() {
             close_time: earlier(opened.close_time),
             ..opened
         };
-        let seen = play(&mut Bench::start(|_| {}), OPENED, |ask, _, now| match ask {
-            Asked::Open => {
-                Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(opened.clone()), now)))
-            }
-            Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at(running(), now)))),
-            Asked::List => Answer::Trades(TradeListing::default()),
-        });
+        let seen = trade(&[], &opened, |_| running());
         let is_one = |entry: &&JournalEntry| {
             matches!(entry, JournalEntry::Event(Event { kind: EventKind::Skew { .. }, .. }))
         };
         seen.entries.iter().filter(is_one).count()
     };
     assert_eq!(differences_told(running()), 1, "our trade was taken at the venue's time");
-    assert_eq!(differences_told(TradeReport { amount: Some(50.into()), ..running() }), 0);
+    assert_eq!(differences_told(of_amount(50, running())), 0);
 }
 
 /// 10.00 were ordered; the answer says 50.00, and record and list say 10.00.
 #[test]
 fn an_amount_that_only_the_answer_states_halts_and_the_record_counts() {
-    let opened = TradeReport { amount: Some(Decimal::from(50)), ..running() };
-    let seen = trade(&[], &opened, |ms| if ms < 121_000 { running() } else { over() });
+    let seen = trade(&[], &of_amount(50, running()), in_time);
     let halted = "trade #1 (01JT) differs: amount is 50, asked for was 10";
     assert_eq!(seen.halted.as_deref(), Some(halted));
     let changed = "trade #1 (01JT) differs: amount is 10, but was 50 before; asked for was 10";
     assert_eq!(seen.warnings_about(changed), 1, "{:?}", seen.warnings);
-    assert_eq!((seen.booked.map(|(profit, _)| profit), seen.money), (Some(800), (5_000, 100_800)));
+    assert_eq!((seen.profit(), seen.money), (Some(800), (5_000, 100_800)));
     let ids = seen.entries.iter().filter_map(|entry| match entry {
         JournalEntry::Event(Event { kind: EventKind::Opened(opened), .. }) => {
             Some(opened.venue_id.map(|id| id.as_str().to_owned()))

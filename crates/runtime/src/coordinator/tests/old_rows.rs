@@ -2,14 +2,11 @@
 
 use super::reports::INTENT;
 use super::*;
-use crate::coordinator::doubts::PersonsVerdict;
-use crate::resolver::report_of_tests;
 use candlewick_engine::{Opened, Rejection, SecondTrade, Settled, VenueId};
 use candlewick_sdk::{Money, Outcome};
 
 const TRADES: i64 = 60;
 
-/// The moment of a second after the start.
 fn at(seconds: i64) -> Millis {
     START + Millis::from_seconds(seconds)
 }
@@ -24,27 +21,18 @@ fn bench(remember_s: u32, rejected: &[u64], open: &[u64]) -> Bench {
     bench_of(TRADES, remember_s, rejected, open)
 }
 
-/// The same with so many intents.
 fn bench_of(trades: i64, remember_s: u32, rejected: &[u64], open: &[u64]) -> Bench {
     let mut bench = Bench::start(|parts| {
         parts.settings.remember_s = remember_s;
         // Nothing is forgotten by itself here.
         parts.settings.list_every_s = 86_400;
-        parts.session = session(RiskSettings {
-            max_open_trades: 0,
-            max_open_trades_per_symbol: 0,
-            max_trades_per_day: 0,
-            allow_duplicate: true,
-            ..RiskSettings::default()
-        });
+        parts.session = session(unlimited());
     });
     for minute in 1..=trades {
         let decided = at(minute * 60);
         let intent = bench.coordinator.session.session().next_intent();
-        bench.hand(
-            decided,
-            EventKind::Candle { series: SeriesId::FIRST, candle: candle(decided), origin: Origin::Live },
-        );
+        let (series, origin) = (SeriesId::FIRST, Origin::Live);
+        bench.hand(decided, EventKind::Candle { series, candle: candle(decided), origin });
         bench.coordinator.session.journal.take_waiting();
         bench.coordinator.doubts.note_sent(intent, decided);
         let number = intent.number();
@@ -82,21 +70,18 @@ impl Bench {
         rows.map(|row| row.approved.intent().number()).collect()
     }
 
-    /// Those of the sixty that are not known after a look at the list.
     fn forgotten(&mut self, looked: Millis) -> Vec<u64> {
         self.coordinator.forget_old(looked);
         let known = self.known();
         (1..=60).filter(|intent| !known.contains(intent)).collect()
     }
 
-    /// The list as it is read at a moment, of these trades.
     fn list(&mut self, now: Millis, is_complete: bool, trades: Vec<TradeReport>) {
         self.now = now;
         self.coordinator.requests.begin(RequestId::Trades);
         let listing = TradeListing { began: now, ended: now, is_complete, trades, ended_early: None };
         self.on(Input::Answer(Answer::Trades(listing)));
-        let failed = BrokerError::Unavailable { text: "no".to_owned() };
-        self.on(Input::Answer(Answer::BalancesAfterTrades(Err(failed))));
+        self.on(Input::Answer(Answer::BalancesAfterTrades(Err(no_answer()))));
     }
 }
 
@@ -108,7 +93,7 @@ fn what_is_over_for_an_hour_is_forgotten_but_for_the_fifty_trades_that_settled_l
         let mut bench = bench(hour, &[], &[]);
         let forgotten = bench.forgotten(at(looked + i64::from(hour)));
         assert_eq!(forgotten, (1..=expected).collect::<Vec<u64>>(), "looked at {looked} s and an hour");
-        let counted = bench.coordinator.session.forgotten();
+        let counted = bench.coordinator.session.forgotten;
         assert_eq!((counted.all, counted.own), (expected, expected));
         let kept = 60 - expected as usize;
         assert_eq!((bench.coordinator.doubts.kept(), bench.known().len()), ((kept, kept), kept));
@@ -147,7 +132,7 @@ fn a_doubt_of_which_nothing_comes_keeps_what_lies_beside_it_and_no_later_trade()
         // Sent at 960 s, ended at 970 s.
         doubts.begin(session, &terms, at(970));
         if is_not_opened {
-            doubts.decide(terms.intent(), &PersonsVerdict::NotOpened).unwrap();
+            doubts.resolver.give_up(terms.intent()).unwrap();
         }
         bench.coordinator.forget_old(at(1_000_000));
         // Its trade may be of a time up to 1,120.999 s: half a minute, the end of that second, and two minutes in which the list lags. Twelve
@@ -187,11 +172,11 @@ fn a_second_trade_that_is_listed_as_late_as_it_may_be_is_known_as_one() {
     // The list keeps the second trade of the first intent back for ten minutes; that intent was over at 90 s.
     let own = report_of_tests("trade-1", at(60));
     bench.list(at(662), true, vec![own.clone()]);
-    assert_eq!(bench.coordinator.session.halted(), None);
+    assert_eq!(bench.halted(), None);
     let second = report_of_tests("01JZ", at(61));
     bench.list(at(663), true, vec![own, second]);
-    let halted = bench.coordinator.session.halted().expect("it halts");
-    assert_eq!(*halted, format!("trade #{INTENT} was ordered once, and the venue has a second one, 01JZ"));
+    let expected = format!("trade #{INTENT} was ordered once, and the venue has a second one, 01JZ");
+    assert_eq!(bench.halted(), Some(expected.as_str()));
 }
 
 #[test]
@@ -206,5 +191,5 @@ fn listed_trades_of_forgotten_intents_are_no_strangers() {
     let warned =
         bench.commands.iter().any(|command| matches!(command, Command::Notify(crate::Notice::Warning(_))));
     assert!(!warned, "{:?}", bench.commands);
-    assert_eq!(bench.coordinator.session.halted(), None);
+    assert_eq!(bench.halted(), None);
 }

@@ -1,7 +1,7 @@
 //! Signals from outside: what a run answers, counts and sends.
 
 use super::*;
-use crate::control::{ControlAnswer, ControlOrder, SignalOrder, SignalOutcome, SignalTally, SourceTally};
+use crate::control::{SignalOrder, SignalOutcome, SignalTally, SourceTally};
 use candlewick_engine::{SignalId, SignalSource};
 use candlewick_sdk::Direction;
 
@@ -19,28 +19,25 @@ fn order(id: &str) -> SignalOrder {
     }
 }
 
-/// A run that has seen a candle and whose first trade never left.
 fn run() -> Bench {
     let mut bench = Bench::start(|_| {});
     bench.signal();
-    bench.step(Input::Durable(Ok(())));
-    let refused = OpenOutcome::NotSent { reason: "no way".to_owned() };
-    bench.step(Input::Answer(Answer::Open(IntentId::new(1), refused)));
-    bench.step(Input::Durable(Ok(())));
+    bench.durable();
+    bench.answer(unsent_open());
+    bench.durable();
     bench
 }
 
-fn give(bench: &mut Bench, order: SignalOrder) -> (Option<ControlAnswer>, Vec<String>) {
-    let commands = bench.step(Input::Order(OrderId(1), ControlOrder::Signal(order)));
-    let answer = commands.iter().find_map(|command| match command {
-        Command::AnswerOrder(_, answer) => Some(answer.clone()),
-        _ => None,
-    });
-    (answer, words(&commands))
+fn give(bench: &mut Bench, order: SignalOrder) -> (SignalOutcome, Vec<String>) {
+    let commands = bench.order(ControlOrder::Signal(order));
+    match answer_in(&commands) {
+        Some(ControlAnswer::Signal { outcome }) => (outcome.clone(), words(&commands)),
+        other => panic!("{other:?}"),
+    }
 }
 
-fn outcome(outcome: SignalOutcome) -> ControlAnswer {
-    ControlAnswer::Signal { outcome }
+fn refused(rule: &str) -> SignalOutcome {
+    SignalOutcome::Refused { rule: rule.to_owned() }
 }
 
 fn tally(bench: &Bench) -> SignalTally {
@@ -51,19 +48,18 @@ fn tally(bench: &Bench) -> SignalTally {
 fn a_signal_is_a_trade_once_its_intent_is_durable_and_a_second_of_its_name_is_none() {
     let mut bench = run();
     let (answer, said) = give(bench.at(70_000), order("1"));
-    assert_eq!(answer.unwrap(), outcome(SignalOutcome::Approved { intent: IntentId::new(2) }));
+    assert_eq!(answer, SignalOutcome::Approved { intent: IntentId::new(2) });
     assert_eq!(said, ["record open 2", "make durable"]);
-    let sent = words(&bench.step(Input::Durable(Ok(()))));
+    let sent = words(&bench.durable());
     assert!(sent.contains(&"send 2".to_owned()), "{sent:?}");
     let (answer, said) = give(bench.at(71_000), order("1"));
-    assert_eq!(answer.unwrap(), outcome(SignalOutcome::Duplicate));
+    assert_eq!(answer, SignalOutcome::Duplicate);
     assert!(!said.iter().any(|word| word.starts_with("record open")), "{said:?}");
     let (answer, _) = give(bench.at(71_000), order("2"));
-    assert_eq!(answer.unwrap(), outcome(SignalOutcome::Refused { rule: "InFlight".to_owned() }));
-    let SignalTally { approved, duplicates, refused, malformed, .. } = tally(&bench);
-    assert_eq!((approved, duplicates), (1, 1));
-    assert_eq!(refused, [("InFlight".to_owned(), 1)].into());
-    assert!(malformed.is_empty());
+    assert_eq!(answer, refused("InFlight"));
+    let tally = tally(&bench);
+    assert_eq!((tally.approved, tally.duplicates, tally.malformed.len()), (1, 1, 0));
+    assert_eq!(tally.refused, [("InFlight".to_owned(), 1)].into());
 }
 
 #[test]
@@ -72,16 +68,16 @@ fn a_late_signal_is_refused_by_the_rule_and_one_that_expires_on_its_way_is_not_s
     let given = START + Millis::new(70_000);
     let late = SignalOrder { time: Some(given), ..order("1") };
     let (answer, _) = give(bench.at(75_001), late.clone());
-    assert_eq!(answer.unwrap(), outcome(SignalOutcome::Refused { rule: "LateSignal".to_owned() }));
+    assert_eq!(answer, refused("LateSignal"));
     let of_before = SignalOrder { time: Some(given - Millis::from_seconds(80_000)), ..order("2") };
     let (answer, _) = give(bench.at(75_001), of_before);
-    assert_eq!(answer.unwrap(), outcome(SignalOutcome::Refused { rule: "LateSignal".to_owned() }));
-    bench.step(Input::Durable(Ok(())));
-    bench.step(Input::Durable(Ok(())));
+    assert_eq!(answer, refused("LateSignal"));
+    bench.durable();
+    bench.durable();
     let expiring = SignalOrder { expires_ms: Some(100), ..order("3") };
     let (answer, _) = give(bench.at(76_000), expiring);
-    assert_eq!(answer.unwrap(), outcome(SignalOutcome::Approved { intent: IntentId::new(2) }));
-    let after = words(&bench.at(76_101).step(Input::Durable(Ok(()))));
+    assert_eq!(answer, SignalOutcome::Approved { intent: IntentId::new(2) });
+    let after = words(&bench.at(76_101).durable());
     assert!(after.contains(&"record not sent 2".to_owned()), "{after:?}");
     assert!(!after.contains(&"send 2".to_owned()), "{after:?}");
 }
@@ -95,15 +91,14 @@ fn an_expiring_signal_of_a_delayed_bot_leaves_after_the_delay_and_no_later_than_
             parts.session = delayed_session(RiskSettings::default(), Box::new(Buys), 10);
         });
         bench.signal();
-        bench.step(Input::Durable(Ok(())));
+        bench.durable();
         assert_eq!(words(&bench.at(70_000).step(Input::Time)), ["send 1"]);
-        let refused = OpenOutcome::NotSent { reason: "no way".to_owned() };
-        bench.step(Input::Answer(Answer::Open(IntentId::new(1), refused)));
-        bench.step(Input::Durable(Ok(())));
+        bench.answer(unsent_open());
+        bench.durable();
         let expiring = SignalOrder { expires_ms: Some(2_000), ..order("1") };
         let (answer, _) = give(bench.at(80_000), expiring);
-        assert_eq!(answer.unwrap(), outcome(SignalOutcome::Approved { intent: IntentId::new(2) }));
-        bench.step(Input::Durable(Ok(())));
+        assert_eq!(answer, SignalOutcome::Approved { intent: IntentId::new(2) });
+        bench.durable();
         let before = words(&bench.at(89_999).step(Input::Time));
         assert!(!before.iter().any(|word| word.ends_with(" 2")), "{before:?}");
         let then = words(&bench.at(leaves_ms).step(Input::Time));
@@ -130,17 +125,16 @@ fn what_is_no_signal_is_an_alarm_and_never_a_trade() {
             "its time 1970-01-01T00:00:00Z is more than",
         ),
     ];
-    let mut alarms = 0;
+    let mut told = 0;
     for (count, (order, part)) in none.into_iter().enumerate() {
-        let commands = bench.at(70_000).step(Input::Order(OrderId(1), ControlOrder::Signal(order)));
-        let is_refused = |command: &Command| matches!(command, Command::AnswerOrder(_, ControlAnswer::Refused { problem }) if problem.contains(part));
-        assert!(commands.iter().any(is_refused), "{part}: {commands:?}");
+        let commands = bench.at(70_000).order(ControlOrder::Signal(order));
+        let Some(ControlAnswer::Refused { problem }) = answer_in(&commands) else { panic!("{commands:?}") };
+        assert!(problem.contains(part), "{part}: {problem}");
         assert!(!words(&commands).iter().any(|word| word.contains("open")), "{commands:?}");
-        alarms +=
-            commands.iter().filter(|one| matches!(one, Command::Notify(crate::Notice::Alarm(_)))).count();
+        told += alarms(&commands).len();
         assert_eq!(tally(&bench).malformed["command"], count as u64 + 1);
     }
-    assert_eq!(alarms, 1, "at most one a minute");
+    assert_eq!(told, 1, "at most one a minute");
 }
 
 /// What a door was handed that is no signal: for one reason.
@@ -158,10 +152,8 @@ fn what_came_is_counted_by_its_door() {
     give(bench.at(70_000), webhook("1"));
     give(bench.at(70_000), order("1"));
     give(bench.at(76_000), SignalOrder { time: Some(START + Millis::new(70_000)), ..order("2") });
-    give(bench.at(76_000), SignalOrder { bot: None, ..webhook("3") });
-    let source = SignalSource::truncated("webhook");
-    let problem = problem_of(source, (2, 40));
-    bench.step(Input::Order(OrderId(9), problem));
+    bench.at(76_000).order(ControlOrder::Signal(SignalOrder { bot: None, ..webhook("3") }));
+    bench.order(problem_of(SignalSource::truncated("webhook"), (2, 40)));
     let mut tally = tally(&bench);
     let reasons = std::mem::take(&mut tally.by_source.get_mut("webhook").unwrap().reasons);
     assert_eq!((reasons["no"], reasons.len(), reasons.values().sum::<u64>()), (2, 2, 3), "{reasons:?}");
@@ -182,21 +174,16 @@ fn what_came_is_counted_by_its_door() {
 #[test]
 fn each_door_has_an_alarm_a_minute_of_its_own() {
     let mut bench = run();
-    let mut alarms = |at: i64, door: &str| {
-        let source = SignalSource::truncated(door);
-        let problem = problem_of(source, (1, 0));
-        let commands = bench.at(at).step(Input::Order(OrderId(9), problem));
-        let is_of_first = |one: &&Command| matches!(one, Command::Notify(crate::Notice::Alarm(text)) if text.ends_with("is none: no"));
-        commands.iter().filter(is_of_first).count()
-    };
-    let found = [
-        alarms(70_000, "webhook"),
-        alarms(70_000, "stdin"),
-        alarms(75_000, "stdin"),
-        alarms(129_999, "webhook"),
-        alarms(130_000, "webhook"),
-    ];
-    assert_eq!(found, [1, 1, 0, 0, 1]);
+    for (at, door, expected) in [
+        (70_000, "webhook", 1),
+        (70_000, "stdin", 1),
+        (75_000, "stdin", 0),
+        (129_999, "webhook", 0),
+        (130_000, "webhook", 1),
+    ] {
+        let said = alarms(&bench.at(at).order(problem_of(SignalSource::truncated(door), (1, 0))));
+        assert_eq!(said.iter().filter(|text| text.ends_with("is none: no")).count(), expected, "{door} {at}");
+    }
 }
 
 #[test]
@@ -204,26 +191,26 @@ fn what_a_door_has_to_say_is_noted_in_the_journal_and_is_no_alarm() {
     let mut bench = run();
     let source = SignalSource::truncated("list");
     let note = ControlOrder::SignalNote { source, text: "read again".to_owned(), mended: Vec::new() };
-    let commands = bench.step(Input::Order(OrderId(9), note));
+    let commands = bench.order(note);
     let body = r#"{"note":"signals (list): read again"}"#;
     let is_kept = |one: &Command| matches!(one, Command::Record(JournalEntry::Note(_, kept)) if kept == body);
     assert!(commands.iter().any(is_kept), "{commands:?}");
-    assert!(!commands.iter().any(|one| matches!(one, Command::Notify(crate::Notice::Alarm(_)))));
+    assert_eq!(alarms(&commands), [""; 0]);
 }
 
 #[test]
 fn what_is_mended_is_told_as_that_and_what_came_since_as_it_was() {
     let mut bench = run();
     let [list, stdin] = ["list", "stdin"].map(SignalSource::truncated);
-    bench.step(Input::Order(OrderId(9), problem_of(list, (1, 0))));
+    bench.order(problem_of(list, (1, 0)));
     let mend = |mended: &str| {
         let (text, mended) = ("read again".to_owned(), vec!["older".to_owned(), mended.to_owned()]);
-        Input::Order(OrderId(9), ControlOrder::SignalNote { source: list, text, mended })
+        ControlOrder::SignalNote { source: list, text, mended }
     };
-    bench.step(mend("another"));
+    bench.order(mend("another"));
     assert_eq!(tally(&bench).by_source["list"].problem.as_deref(), Some("nor this"));
-    bench.step(Input::Order(OrderId(9), problem_of(stdin, (1, 0))));
-    let commands = bench.step(mend("nor this"));
+    bench.order(problem_of(stdin, (1, 0)));
+    let commands = bench.order(mend("nor this"));
     let is_told = |one: &Command| matches!(one, Command::Notify(crate::Notice::Note { mended, .. }) if mended[1] == "nor this");
     assert!(commands.iter().any(is_told), "{commands:?}");
     let tally = tally(&bench);
@@ -232,8 +219,7 @@ fn what_is_mended_is_told_as_that_and_what_came_since_as_it_was() {
     assert_eq!(last_of("stdin"), "nor this");
     // The next fault of the list is an alarm at once, that of a door without a mend none so soon.
     for (door, is_alarm) in [(list, true), (stdin, false)] {
-        let commands = bench.step(Input::Order(OrderId(9), problem_of(door, (1, 0))));
-        let alarms = commands.iter().any(|one| matches!(one, Command::Notify(crate::Notice::Alarm(_))));
-        assert_eq!(alarms, is_alarm, "{door:?}");
+        let commands = bench.order(problem_of(door, (1, 0)));
+        assert_eq!(!alarms(&commands).is_empty(), is_alarm, "{door:?}");
     }
 }

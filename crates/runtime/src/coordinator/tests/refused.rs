@@ -1,10 +1,9 @@
 //! Orders that the venue rejects or does not get, and takes all the same.
 
-use super::reports::{Asked, INTENT, OPENED, Seen, over, play, running};
+use super::reports::{Asked, INTENT, OPENED, Seen, of_amount, of_symbol, over, play, running};
 use super::*;
-use crate::resolver::report_of_tests;
 use candlewick_broker::{Rejection, RejectionReason};
-use candlewick_engine::{IntentState, Recorded};
+use candlewick_engine::IntentState;
 use candlewick_sdk::Outcome;
 use std::cell::RefCell;
 
@@ -17,17 +16,11 @@ fn not_sent() -> OpenOutcome {
     OpenOutcome::NotSent { reason: "no connection".to_owned() }
 }
 
-fn listing(now: Millis, trades: Vec<TradeReport>) -> Answer {
-    Answer::Trades(TradeListing { began: now, ended: now, is_complete: true, trades, ended_early: None })
-}
-
 /// A run that checks the list, and has read an empty one at its start.
 pub(super) fn checking(list_every_s: u32) -> Bench {
     let mut bench = Bench::start(|parts| parts.settings.list_every_s = list_every_s);
-    let now = bench.now;
-    bench.step(Input::Answer(listing(now, Vec::new())));
-    let failed = BrokerError::Unavailable { text: "no".to_owned() };
-    bench.step(Input::Answer(Answer::BalancesAfterTrades(Err(failed))));
+    bench.answer(list_of(Vec::new(), bench.now));
+    bench.answer(Answer::BalancesAfterTrades(Err(no_answer())));
     bench
 }
 
@@ -37,10 +30,10 @@ fn run(outcome: &OpenOutcome, listed: &[TradeReport]) -> (Seen, Vec<i64>) {
     let asked = RefCell::new(Vec::new());
     let seen = play(&mut bench, OPENED, |ask, ms, now| match ask {
         Asked::Open => Answer::Open(INTENT, outcome.clone()),
-        Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at(over(), now)))),
+        Asked::Trade => record_of(over(), now),
         Asked::List => {
             asked.borrow_mut().push(ms / 1_000);
-            listing(now, listed.to_vec())
+            list_of(listed.to_vec(), now)
         }
     });
     (seen, asked.into_inner())
@@ -52,7 +45,7 @@ fn a_rejected_order_whose_trade_is_listed_is_adopted_counted_and_halts() {
     for outcome in [rejected(), not_sent()] {
         let (seen, _) = run(&outcome, &[running()]);
         assert_eq!((seen.state, seen.money), (IntentState::Settled, (1_000, 100_800)), "{outcome:?}");
-        assert_eq!(seen.booked.map(|(profit, _)| profit), Some(800));
+        assert_eq!(seen.profit(), Some(800));
         let halted = seen.halted.clone().expect("it is halted");
         for part in ["01JT", "10.00 on BTCUSDT", "the terms and the second of trade #1"] {
             assert!(halted.contains(part), "{halted}");
@@ -77,7 +70,7 @@ fn a_trade_that_is_not_the_rejected_orders_is_not_adopted() {
         at(OPENED - 20_000),
         TradeReport { from_token: Some(false), ..running() },
         TradeReport { other_user: Some("u2".to_owned()), ..running() },
-        TradeReport { symbol: Some("ETHUSDT".to_owned()), ..running() },
+        of_symbol("ETHUSDT", running()),
         TradeReport { request_time: None, created_time: None, open_time: None, ..running() },
     ] {
         let (seen, _) = run(&rejected(), std::slice::from_ref(&other));
@@ -90,16 +83,10 @@ fn a_trade_that_is_not_the_rejected_orders_is_not_adopted() {
 fn no_trade_is_of_an_order_that_the_run_kept_back() {
     let mut bench = checking(300);
     bench.signal();
-    bench.at(90_000).step(Input::Durable(Ok(())));
-    let now = bench.now;
-    bench.coordinator.agenda.add(now, Job::Trades);
-    bench.step(Input::Time);
-    bench.step(Input::Answer(listing(now, vec![running()])));
-    let failed = BrokerError::Unavailable { text: "no".to_owned() };
-    bench.step(Input::Answer(Answer::BalancesAfterTrades(Err(failed))));
-    let session = &bench.coordinator.session;
-    assert_eq!(session.row(INTENT).map(|row| row.state), Some(IntentState::NotSent));
-    assert_eq!(session.halted(), None);
+    bench.at(90_000).durable();
+    bench.look(vec![running()]);
+    assert_eq!(bench.coordinator.session.row(INTENT).map(|row| row.state), Some(IntentState::NotSent));
+    assert_eq!(bench.halted(), None);
 }
 
 #[test]
@@ -114,8 +101,7 @@ fn real_money_that_a_rejected_order_took_halts_by_that_name() {
 /// What the venue took instead of the order is adopted once nothing better can show: 50.00, lost.
 #[test]
 fn another_amount_that_a_rejected_order_took_is_found_too() {
-    let other = TradeReport { amount: Some(Decimal::from(50)), ..running() };
-    let (seen, _) = run(&rejected(), &[other]);
+    let (seen, _) = run(&rejected(), &[of_amount(50, running())]);
     assert!(seen.halted.is_some_and(|halted| halted.contains("but not all terms of trade #1")));
     assert_ne!(seen.state, IntentState::Rejected);
 }
@@ -134,25 +120,18 @@ fn a_rejected_order_of_an_earlier_run_is_searched_for_after_a_restart() {
     parts.past.began = Some(START);
     let mut bench = Bench::of(parts);
     bench.at(400_000).step(Input::Start);
-    let now = bench.now;
-    bench.step(Input::Answer(Answer::Candles(SeriesId::FIRST, Ok(Reply::at(Candles::default(), now)))));
-    bench.step(Input::Durable(Ok(())));
+    bench.answer(candles_of(Vec::new(), bench.now));
+    bench.durable();
     let sent = approved(1).decision_time() + Millis::new(300);
     let trade = TradeReport {
         progress: candlewick_broker::Progress::Over(Outcome::Lost),
         ..report_of_tests("01JT", sent)
     };
     for _ in 0..3 {
-        let now = bench.now;
-        bench.coordinator.agenda.add(now, Job::Trades);
-        bench.step(Input::Time);
-        bench.step(Input::Answer(listing(now, vec![trade.clone()])));
-        let failed = BrokerError::Unavailable { text: "no".to_owned() };
-        bench.step(Input::Answer(Answer::BalancesAfterTrades(Err(failed))));
+        bench.look(vec![trade.clone()]);
         bench.now += Millis::from_seconds(6);
     }
-    bench.step(Input::Durable(Ok(())));
-    let session = &bench.coordinator.session;
-    assert_eq!(session.row(INTENT).map(|row| row.state), Some(IntentState::Open));
-    assert!(session.halted().is_some());
+    bench.durable();
+    assert_eq!(bench.coordinator.session.row(INTENT).map(|row| row.state), Some(IntentState::Open));
+    assert!(bench.halted().is_some());
 }

@@ -2,26 +2,25 @@
 
 use super::*;
 use crate::Stop;
-use crate::control::{ControlAnswer, ControlOrder};
 use crate::reload::NewSettings;
 use candlewick_engine::{ReloadNote, ReloadedBy};
 
 const ORDER: ControlOrder = ControlOrder::Reload { by: ReloadedBy::Command };
 
-fn answer_in(commands: &[Command]) -> Option<&ControlAnswer> {
-    commands.iter().find_map(|command| match command {
-        Command::AnswerOrder(_, answer) => Some(answer),
-        _ => None,
-    })
+fn is_refused(commands: &[Command], part: &str) -> bool {
+    matches!(answer_in(commands), Some(ControlAnswer::Refused { problem }) if problem.contains(part))
+}
+
+fn read(bench: &mut Bench, settings: NewSettings) -> Vec<Command> {
+    bench.answer(Answer::Settings(Ok(Box::new(settings))))
 }
 
 fn entries(commands: &[Command]) -> Vec<String> {
     let entry = |command: &Command| match command {
-        Command::Record(JournalEntry::Note(_, text)) => Some(
-            ReloadNote::of_text(text)
-                .unwrap()
-                .map_or("note".to_owned(), |note| format!("{:?}", note.reloaded.changes)),
-        ),
+        Command::Record(JournalEntry::Note(_, text)) => {
+            let note = ReloadNote::of_text(text).unwrap();
+            Some(note.map_or("note".to_owned(), |note| format!("{:?}", note.reloaded.changes)))
+        }
         Command::Record(JournalEntry::Event(event)) => match event.kind {
             EventKind::Control { control } => Some(format!("{control:?}")),
             _ => None,
@@ -56,25 +55,19 @@ fn settings_are_read_once_at_a_time_and_their_note_stands_before_the_event() {
     let asked = bench.step(Input::Order(OrderId(1), ORDER));
     assert!(asks(&asked) && answer_in(&asked).is_none() && entries(&asked).is_empty(), "{asked:?}");
     let second = bench.step(Input::Order(OrderId(2), ORDER));
-    let refused = answer_in(&second);
-    assert!(
-        matches!(refused, Some(ControlAnswer::Refused { problem }) if problem.contains("already")),
-        "{second:?}"
-    );
-    let done = bench.step(Input::Answer(Answer::Settings(Ok(Box::new(settings(1))))));
+    assert!(is_refused(&second, "already"), "{second:?}");
+    let done = read(&mut bench, settings(1));
     let changes = "[\"risk.max_open_trades 3 -> 1\", \"runtime.stop_patience_s 30 -> 7\"]";
     assert_eq!(entries(&done), [changes, "Reload"], "what cannot change is not taken over");
     let Some(ControlAnswer::Done { state }) = answer_in(&done) else { panic!("{done:?}") };
     assert_eq!(state.reloaded.as_ref().unwrap().changes.len(), 2);
     // The next change is compared with what is in force.
     bench.step(Input::Order(OrderId(3), ORDER));
-    let again = bench.step(Input::Answer(Answer::Settings(Ok(Box::new(settings(1))))));
-    assert_eq!(entries(&again), ["[]", "Reload"]);
+    assert_eq!(entries(&read(&mut bench, settings(1))), ["[]", "Reload"]);
     // What has changed and is not taken is said with the rest.
     bench.step(Input::Order(OrderId(4), ORDER));
     let kept = vec!["up.toml has changed".to_owned()];
-    let kept = NewSettings { kept, ..settings(1) };
-    let told = bench.step(Input::Answer(Answer::Settings(Ok(Box::new(kept)))));
+    let told = read(&mut bench, NewSettings { kept, ..settings(1) });
     assert_eq!(entries(&told), ["[\"up.toml has changed\"]", "Reload"]);
 }
 
@@ -88,12 +81,8 @@ fn what_is_wrong_changes_nothing_and_is_answered_in_its_words() {
     ] {
         let mut bench = bench();
         bench.step(Input::Order(OrderId(1), ORDER));
-        let answered = bench.step(Input::Answer(Answer::Settings(read)));
-        let refused = answer_in(&answered);
-        assert!(
-            matches!(refused, Some(ControlAnswer::Refused { problem }) if problem.contains(part)),
-            "{answered:?}"
-        );
+        let answered = bench.answer(Answer::Settings(read));
+        assert!(is_refused(&answered, part), "{answered:?}");
         assert_eq!(entries(&answered), [""; 0]);
         assert!(asks(&bench.step(Input::Order(OrderId(2), ORDER))), "it can be ordered again");
     }
@@ -104,7 +93,7 @@ fn a_run_that_ends_reads_nothing_and_takes_nothing() {
     let mut bench = bench();
     bench.step(Input::Order(OrderId(1), ORDER));
     bench.step(Input::Stop(Stop::TimeUp));
-    let late = bench.step(Input::Answer(Answer::Settings(Ok(Box::new(settings(1))))));
+    let late = read(&mut bench, settings(1));
     assert!(matches!(answer_in(&late), Some(ControlAnswer::Refused { .. }) | None), "{late:?}");
     assert!(!entries(&late).contains(&"Reload".to_owned()));
 }

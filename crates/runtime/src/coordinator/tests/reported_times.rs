@@ -1,7 +1,7 @@
 //! Times and owners in the venue's records that cannot be our trade's.
 
 use super::refused::checking;
-use super::reports::{Asked, CLOSE, INTENT, OPENED, Seen, over, play, running, trade};
+use super::reports::{Asked, CLOSE, INTENT, OPENED, Seen, in_time, over, play, running, trade, venue};
 use super::*;
 use crate::coordinator::open_answer::RequestTime;
 use candlewick_broker::Reported;
@@ -11,7 +11,6 @@ const MINUTES_40: Millis = Millis::from_seconds(2_400);
 const HOUR: Millis = Millis::from_seconds(3_600);
 const SECONDS_6: Millis = Millis::from_seconds(6);
 
-/// All times of a trade, this much earlier.
 fn earlier(report: TradeReport, by: Millis) -> TradeReport {
     let TradeReport { request_time, created_time, open_time, close_time, .. } = report;
     let moved = |time: Option<Millis>| time.map(|at| at - by);
@@ -32,14 +31,8 @@ fn run(bench: &mut Bench, (opened, is_dated): (&TradeReport, bool), listed: &[Tr
             let date = is_dated.then(|| now.floor_to(Millis::SECOND));
             Answer::Open(INTENT, OpenOutcome::Opened(Reply { date, ..reply }))
         }
-        Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at(over(), now)))),
-        Asked::List => Answer::Trades(TradeListing {
-            began: now,
-            ended: now,
-            is_complete: true,
-            trades: listed.to_vec(),
-            ended_early: None,
-        }),
+        Asked::Trade => record_of(over(), now),
+        Asked::List => list_of(listed.to_vec(), now),
     })
 }
 
@@ -59,7 +52,7 @@ fn an_answer_about_an_older_trade_is_in_doubt_until_the_list_shows_ours() {
         let told = format!("trade #1 is in doubt: the venue answered with trade 01JOLD dated {told} before");
         let told = seen.warnings_about(&told);
         assert_eq!((seen.state, told), (IntentState::Settled, 1), "{by} {:?}", seen.warnings);
-        assert_eq!((seen.booked.map(|(profit, _)| profit), seen.halted), (Some(800), None));
+        assert_eq!((seen.profit(), seen.halted), (Some(800), None));
     }
 }
 
@@ -68,7 +61,7 @@ fn an_answer_of_the_last_seconds_or_without_times_is_believed() {
     let bare = TradeReport { request_time: None, created_time: None, open_time: None, ..running() };
     for opened in [earlier(running(), Millis::from_seconds(3)), bare] {
         let seen = run(&mut Bench::start(|_| {}), (&opened, true), &[]);
-        assert_eq!(seen.booked.map(|(profit, _)| profit), Some(800), "{opened:?}");
+        assert_eq!(seen.profit(), Some(800), "{opened:?}");
         assert_eq!((seen.warnings_about("in doubt"), seen.halted), (0, None));
     }
 }
@@ -110,7 +103,7 @@ fn a_request_time_that_stands_still_is_an_alarm_and_the_other_times_count() {
         bench.coordinator.request_times.remember(RequestTime { order, requested, sent });
         let opened = TradeReport { request_time: Some(requested), ..running() };
         let seen = run(&mut bench, (&opened, false), &[]);
-        assert_eq!(seen.booked.map(|(profit, _)| profit), Some(800), "{age}");
+        assert_eq!(seen.profit(), Some(800), "{age}");
         assert_eq!(seen.warnings_about(expected), alarms, "{age} {pause} {:?}", seen.warnings);
     }
 }
@@ -121,17 +114,7 @@ fn a_close_time_an_hour_late_delays_nothing() {
     let late =
         |report: TradeReport| TradeReport { close_time: report.close_time.map(|at| at + HOUR), ..report };
     for opened in [late(running()), TradeReport { open_time: None, ..late(running()) }] {
-        let mut bench = Bench::start(|_| {});
-        let seen = play(&mut bench, OPENED, |ask, _, now| match ask {
-            Asked::Open => {
-                Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(opened.clone()), now)))
-            }
-            Asked::Trade => {
-                let report = if now < running().close_time.unwrap() { running() } else { over() };
-                Answer::Trade(INTENT, Ok(Box::new(Reply::at(late(report), now))))
-            }
-            Asked::List => Answer::Trades(TradeListing::default()),
-        });
+        let seen = trade(&[], &opened, |ms| late(in_time(ms)));
         assert!(matches!(seen.booked, Some((800, at)) if at <= 125_500), "{:?}", seen.booked);
         assert_eq!(seen.warnings_about("later than its expiry allows"), 1, "{:?}", seen.warnings);
     }
@@ -141,10 +124,9 @@ fn a_close_time_an_hour_late_delays_nothing() {
 fn a_run_that_stops_waits_from_our_own_reckoning_of_the_close() {
     let mut bench = Bench::start(|_| {});
     bench.signal();
-    bench.at(OPENED).step(Input::Durable(Ok(())));
+    bench.at(OPENED).durable();
     let late = TradeReport { close_time: running().close_time.map(|at| at + HOUR), ..running() };
-    let reply = Reply::at(Box::new(late), bench.now);
-    bench.step(Input::Answer(Answer::Open(INTENT, OpenOutcome::Opened(reply))));
+    bench.answer(open_of(late, bench.now));
     assert_eq!(bench.coordinator.under_way().last_close, running().close_time);
 }
 
@@ -175,18 +157,8 @@ fn a_list_or_record_that_shows_other_terms_for_our_trade_halts() {
         for is_listed in [true, false] {
             let (mut listed, mut record) = (running(), running());
             change(if is_listed { &mut listed } else { &mut record });
-            let mut bench = checking(30);
-            let seen = play(&mut bench, OPENED, |ask, _, now| match ask {
-                Asked::Open => Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(running()), now))),
-                Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at(record.clone(), now)))),
-                Asked::List => Answer::Trades(TradeListing {
-                    began: now,
-                    ended: now,
-                    is_complete: true,
-                    trades: vec![listed.clone()],
-                    ended_early: None,
-                }),
-            });
+            let answers = venue(running(), |_| record.clone(), |_| Some(vec![listed.clone()]));
+            let seen = play(&mut checking(30), OPENED, answers);
             let halted = seen.halted.unwrap_or_default();
             assert!(halted.contains(expected), "listed {is_listed}: {halted}");
         }
@@ -199,7 +171,7 @@ fn a_price_record_from_the_future_or_half_a_day_old_is_not_used_and_said_once() 
     let now = bench.now;
     let mut believed = |age: Millis| {
         let mut commands = Vec::new();
-        let step = &mut crate::coordinator::command::Step { now, commands: &mut commands };
+        let step = &mut Step { now, commands: &mut commands };
         let price = bench.coordinator.believed_price(SymbolId::FIRST, (now - age, now, 2.0), step);
         (price.map(|price| price.value), commands.len())
     };
@@ -215,8 +187,7 @@ fn a_price_record_from_the_future_or_half_a_day_old_is_not_used_and_said_once() 
 fn a_time_that_a_trade_cannot_have_is_reckoned_by_our_own_clock() {
     for close in [Millis::new(CLOSE.get() * 1_000), CLOSE + Millis::DAY * 365, Millis::MAX, Millis::new(-5)] {
         let report = |report: TradeReport| TradeReport { close_time: Some(close), ..report };
-        let ended = |ms: i64| report(if ms < 121_000 { running() } else { over() });
-        let seen = trade(&[], &report(running()), ended);
+        let seen = trade(&[], &report(running()), |ms| report(in_time(ms)));
         assert_eq!(seen.state, IntentState::Settled, "{close}: {seen:?}");
         assert!(seen.booked.is_some_and(|(_, at)| at <= 160_000), "{close}: {seen:?}");
         assert_eq!(seen.warnings_about("which is not believed"), 1, "said once: {:?}", seen.warnings);

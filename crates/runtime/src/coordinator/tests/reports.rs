@@ -1,12 +1,10 @@
 //! Reports of a trade that cannot be right: what is believed of them, and what stops the run.
 
 use super::*;
-use crate::SecondTradeRule;
-use crate::control::{ControlOrder, Resolution};
-use crate::coordinator::doubts::PersonsVerdict;
-use crate::resolver::report_of_tests;
-use candlewick_broker::{Balances, Progress, Reported};
-use candlewick_engine::{IntentState, Recorded, Settled};
+use crate::control::Resolution;
+use crate::{Notice, SecondTradeRule};
+use candlewick_broker::{Progress, Reported};
+use candlewick_engine::IntentState;
 use candlewick_sdk::{Direction, Outcome, Payout};
 
 pub(super) const INTENT: IntentId = IntentId::new(1);
@@ -14,7 +12,6 @@ pub(super) const INTENT: IntentId = IntentId::new(1);
 pub(super) const OPENED: i64 = 60_000;
 pub(super) const CLOSE: Millis = Millis::new(START.get() + 120_999);
 
-/// What makes a report another trade's.
 type Change = fn(&mut TradeReport);
 
 /// What became of one trade.
@@ -23,7 +20,6 @@ pub(super) struct Seen {
     pub(super) state: IntentState,
     /// The profit that was booked, in minor units, and when, in ms after the start.
     pub(super) booked: Option<(i64, i64)>,
-    /// When the trade was asked for.
     pub(super) asked: Vec<i64>,
     pub(super) halted: Option<String>,
     pub(super) warnings: Vec<String>,
@@ -33,17 +29,19 @@ pub(super) struct Seen {
 }
 
 impl Seen {
+    pub(super) fn profit(&self) -> Option<i64> {
+        self.booked.map(|(profit, _)| profit)
+    }
+
     pub(super) fn warnings_about(&self, text: &str) -> usize {
         self.warnings.iter().filter(|warning| warning.contains(text)).count()
     }
 }
 
-/// The trade as it was ordered, while it runs.
 pub(super) fn running() -> TradeReport {
     TradeReport { close_time: Some(CLOSE), ..report_of_tests("01JT", START + Millis::new(OPENED)) }
 }
 
-/// The trade, won.
 pub(super) fn over() -> TradeReport {
     TradeReport { progress: Progress::Over(Outcome::Won), profit: Some(Decimal::from(8)), ..running() }
 }
@@ -54,14 +52,39 @@ pub(super) fn trade(claimed: &[&str], opened: &TradeReport, record: impl Fn(i64)
     for id in claimed {
         bench.coordinator.doubts.claim(id);
     }
-    play(&mut bench, OPENED, |ask, ms, now| match ask {
-        Asked::Open => Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(opened.clone()), now))),
-        Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at(record(ms), now)))),
-        Asked::List => Answer::Trades(TradeListing::default()),
-    })
+    play(&mut bench, OPENED, venue(opened.clone(), record, |_| None))
 }
 
-/// What is asked about trades.
+/// What the venue says of the trade: in answer to its open, in its record, and in its list, of which nothing may be known.
+pub(super) fn venue(
+    opened: TradeReport,
+    record: impl Fn(i64) -> TradeReport,
+    listed: impl Fn(i64) -> Option<Vec<TradeReport>>,
+) -> impl Fn(Asked, i64, Millis) -> Answer {
+    move |ask, ms, now| match ask {
+        Asked::Open => open_of(opened.clone(), now),
+        Asked::Trade => record_of(record(ms), now),
+        Asked::List => listed(ms)
+            .map_or_else(|| Answer::Trades(TradeListing::default()), |trades| list_of(trades, now)),
+    }
+}
+
+pub(super) fn honest() -> impl Fn(Asked, i64, Millis) -> Answer {
+    venue(running(), |_| over(), |_| None)
+}
+
+pub(super) fn in_time(ms: i64) -> TradeReport {
+    if ms < 121_000 { running() } else { over() }
+}
+
+pub(super) fn of_symbol(symbol: &str, report: TradeReport) -> TradeReport {
+    TradeReport { symbol: Some(symbol.to_owned()), ..report }
+}
+
+pub(super) fn of_amount(amount: i64, report: TradeReport) -> TradeReport {
+    TradeReport { amount: Some(amount.into()), ..report }
+}
+
 pub(super) enum Asked {
     Open,
     Trade,
@@ -72,60 +95,40 @@ pub(super) enum Asked {
 pub(super) fn play(bench: &mut Bench, from: i64, answer: impl Fn(Asked, i64, Millis) -> Answer) -> Seen {
     let (mut booked, mut asked, mut warnings) = (None, Vec::new(), Vec::new());
     let (mut at_stake, mut entries) = (0, Vec::new());
-    for ms in (from..300_000).step_by(500) {
-        let mut inputs = vec![Input::Time, if ms == 0 { Input::Start } else { Input::Durable(Ok(())) }];
-        while let Some(input) = inputs.pop() {
-            let now = bench.at(ms).now;
-            for command in bench.step(input) {
-                if let Command::Record(entry) = &command {
-                    entries.push(entry.clone());
-                }
-                let answer = match command {
-                    Command::Send(_) => answer(Asked::Open, ms, now),
-                    Command::Ask(Ask::Trade(..)) => {
-                        asked.push(ms);
-                        answer(Asked::Trade, ms, now)
-                    }
-                    Command::Ask(Ask::Trades) => answer(Asked::List, ms, now),
-                    Command::Ask(Ask::BalancesAfterTrades) => {
-                        let failed = BrokerError::Unavailable { text: "no".to_owned() };
-                        Answer::BalancesAfterTrades(Err(failed))
-                    }
-                    Command::Ask(Ask::Candles(series, _)) => {
-                        let candles = match ms {
-                            0 => Some(Vec::new()),
-                            OPENED => Some(vec![candle(now)]),
-                            _ => None,
-                        };
-                        let reply = |candles| Reply::at(Candles { candles, ..Candles::default() }, now);
-                        let failed = BrokerError::Unavailable { text: "no".to_owned() };
-                        Answer::Candles(series, candles.map(reply).ok_or(failed))
-                    }
-                    Command::Record(JournalEntry::Event(Event {
-                        kind: EventKind::Settled(Settled { profit, .. }),
-                        ..
-                    })) => {
-                        assert_eq!(booked.replace((profit.minor(), ms)), None, "booked once");
-                        continue;
-                    }
-                    Command::Notify(crate::Notice::Handled { funds, .. }) => {
-                        at_stake = at_stake.max(funds.open_stakes.minor());
-                        continue;
-                    }
-                    Command::Notify(
-                        crate::Notice::Warning(text)
-                        | crate::Notice::Alarm(text)
-                        | crate::Notice::Logged { text, .. },
-                    ) => {
-                        warnings.push(text);
-                        continue;
-                    }
-                    _ => continue,
-                };
-                inputs.push(Input::Answer(answer));
-            }
+    bench.drive(from..300_000, |command, ms, now| {
+        if let Command::Record(entry) = &command {
+            entries.push(entry.clone());
         }
-    }
+        match command {
+            Command::Send(_) => return Some(answer(Asked::Open, ms, now)),
+            Command::Ask(Ask::Trade(..)) => {
+                asked.push(ms);
+                return Some(answer(Asked::Trade, ms, now));
+            }
+            Command::Ask(Ask::Trades) => return Some(answer(Asked::List, ms, now)),
+            Command::Ask(Ask::BalancesAfterTrades) => {
+                return Some(Answer::BalancesAfterTrades(Err(no_answer())));
+            }
+            Command::Ask(Ask::Candles(series, _)) => {
+                return Some(match ms {
+                    0 => candles_of(Vec::new(), now),
+                    OPENED => candles_of(vec![candle(now)], now),
+                    _ => Answer::Candles(series, Err(no_answer())),
+                });
+            }
+            Command::Record(JournalEntry::Event(Event { kind: EventKind::Settled(settled), .. })) => {
+                assert_eq!(booked.replace((settled.profit.minor(), ms)), None, "booked once");
+            }
+            Command::Notify(Notice::Handled { funds, .. }) => {
+                at_stake = at_stake.max(funds.open_stakes.minor());
+            }
+            Command::Notify(Notice::Warning(text) | Notice::Alarm(text) | Notice::Logged { text, .. }) => {
+                warnings.push(text);
+            }
+            _ => {}
+        }
+        None
+    });
     let session = &bench.coordinator.session;
     let state = session.row(INTENT).expect("the intent is known").state;
     let (halted, money) = (session.halted().cloned(), (at_stake, session.ledger().free().minor()));
@@ -168,41 +171,27 @@ fn a_trade_of_other_money_halts_the_run_and_is_settled_all_the_same() {
     }
 }
 
-/// Another amount, and how it ends when it is lost.
 fn lost(amount: i64) -> TradeReport {
-    let amount = Some(Decimal::from(amount));
-    TradeReport { amount, progress: Progress::Over(Outcome::Lost), ..running() }
+    of_amount(amount, TradeReport { progress: Progress::Over(Outcome::Lost), ..running() })
 }
 
 #[test]
 fn what_the_venue_took_is_at_stake_and_lost_whatever_was_asked_for() {
-    let opened = TradeReport { amount: Some(Decimal::from(50)), ..running() };
-    let seen = trade(&[], &opened, |_| lost(50));
+    let seen = trade(&[], &of_amount(50, running()), |_| lost(50));
     assert_eq!((seen.money, seen.booked), ((5_000, 95_000), Some((-5_000, 125_000))), "{seen:?}");
     // Only a later record says so: running, or over.
     let opened = TradeReport { amount: None, close_time: None, ..running() };
-    for seen in [
-        trade(&[], &opened, |ms| {
-            if ms < 121_000 { TradeReport { amount: Some(Decimal::from(50)), ..running() } } else { lost(50) }
-        }),
-        trade(
-            &[],
-            &opened,
-            |ms| if ms < 121_000 { TradeReport { amount: None, ..running() } } else { lost(50) },
-        ),
-    ] {
-        assert_eq!(
-            (seen.money, seen.booked.map(|(profit, _)| profit)),
-            ((5_000, 95_000), Some(-5_000)),
-            "{seen:?}"
-        );
+    for before in [of_amount(50, running()), TradeReport { amount: None, ..running() }] {
+        let record = |ms: i64| if ms < 121_000 { before.clone() } else { lost(50) };
+        let seen = trade(&[], &opened, record);
+        assert_eq!((seen.money, seen.profit()), ((5_000, 95_000), Some(-5_000)), "{seen:?}");
         assert!(seen.halted.as_deref().is_some_and(|why| why.contains("amount is 50")), "{seen:?}");
     }
     // The noise of a float is no other amount, and an amount that cannot be one leaves what was asked for at stake.
     let noisy = TradeReport { amount: Some(Decimal::new(10_000_000_000_000_002, 15)), ..running() };
     let seen = trade(&[], &noisy, |_| lost(10));
     assert_eq!((seen.money, seen.halted), ((1_000, 99_000), None));
-    let seen = trade(&[], &TradeReport { amount: Some(Decimal::from(-5)), ..running() }, |_| lost(10));
+    let seen = trade(&[], &of_amount(-5, running()), |_| lost(10));
     assert_eq!((seen.money, seen.halted.is_some()), ((1_000, 99_000), true));
 }
 
@@ -226,38 +215,13 @@ fn a_payout_that_none_can_be_halts_the_run_and_is_not_believed() {
 fn a_trade_on_another_symbol_is_known_after_a_restart_and_settles() {
     // One that fits, one longer than a journal keeps, and one that no symbol can be.
     for symbol in ["ETHUSDT", "A-PAIR-WITH-A-NAME-OF-MORE-THAN-31-LETTERS", "ETH\u{202e}USDT"] {
-        is_known_after_a_restart(symbol);
+        let other = |report: TradeReport| of_symbol(symbol, report);
+        let first = trade(&[], &other(running()), |_| other(running()));
+        assert_eq!(first.state, IntentState::Open);
+        let mut bench = Bench::of(parts_after(first.entries));
+        let seen = play(&mut bench, 0, venue(running(), |ms| other(in_time(ms)), |_| None));
+        assert_eq!((seen.state, seen.profit()), (IntentState::Settled, Some(800)), "{seen:?}");
     }
-}
-
-fn is_known_after_a_restart(symbol: &str) {
-    let other = |report: TradeReport| TradeReport { symbol: Some(symbol.to_owned()), ..report };
-    let first = trade(&[], &other(running()), |_| other(running()));
-    assert_eq!(first.state, IntentState::Open);
-    let mut parts = parts();
-    let mut past = Past { runs: 1, ..Past::default() };
-    for entry in first.entries {
-        let recorded = match entry {
-            JournalEntry::Event(event) => Recorded::Event(event),
-            JournalEntry::Action(Action::Open(approved)) => Recorded::Open(approved),
-            _ => continue,
-        };
-        parts.session.recall(&recorded);
-        past.book.recall(&recorded);
-    }
-    let mut bench = Bench::of(CoordinatorParts { past, ..parts });
-    let seen = play(&mut bench, 0, |ask, ms, now| match ask {
-        Asked::Trade => {
-            let record = if ms < 121_000 { running() } else { over() };
-            Answer::Trade(INTENT, Ok(Box::new(Reply::at(other(record), now))))
-        }
-        _ => Answer::Trades(TradeListing::default()),
-    });
-    assert_eq!(
-        (seen.state, seen.booked.map(|(profit, _)| profit)),
-        (IntentState::Settled, Some(800)),
-        "{seen:?}"
-    );
 }
 
 #[test]
@@ -283,7 +247,7 @@ fn the_record_of_another_trade_is_not_booked_and_asked_for_again() {
         };
         let seen = trade(&[], &running(), record);
         assert_eq!((seen.state, seen.asked.len()), (IntentState::Settled, 4), "{expected}: {seen:?}");
-        assert_eq!(seen.booked.map(|(profit, _)| profit), Some(800), "{expected}");
+        assert_eq!(seen.profit(), Some(800), "{expected}");
         assert_eq!(seen.warnings_about(expected), 1, "said once: {:?}", seen.warnings);
         assert_eq!(seen.halted.as_deref(), halted, "terms that were not ordered halt");
     }
@@ -298,11 +262,8 @@ fn a_profit_that_no_trade_can_have_halts_the_run() {
         (Outcome::Lost, -11, false),
         (Outcome::Lost, 5, false),
     ] {
-        let ended = TradeReport {
-            progress: Progress::Over(outcome),
-            profit: Some(Decimal::from(profit)),
-            ..running()
-        };
+        let (progress, stated) = (Progress::Over(outcome), Some(Decimal::from(profit)));
+        let ended = TradeReport { progress, profit: stated, ..running() };
         let seen = trade(&[], &running(), |_| ended.clone());
         assert_eq!(seen.halted.is_none(), is_possible, "{outcome:?} {profit}: {seen:?}");
         // The wallet follows the venue's figure.
@@ -312,20 +273,10 @@ fn a_profit_that_no_trade_can_have_halts_the_run() {
 
 /// A run whose open was not answered, and what its list shows from then on.
 fn unanswered(listed: &TradeReport) -> Seen {
-    let mut bench = Bench::start(|_| {});
-    play(&mut bench, OPENED, |ask, ms, now| match ask {
-        Asked::Open => Answer::Open(INTENT, OpenOutcome::Unknown { reason: "no answer".to_owned() }),
-        Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at(over(), now)))),
-        Asked::List => {
-            let trades = if ms < OPENED { Vec::new() } else { vec![listed.clone()] };
-            Answer::Trades(TradeListing {
-                began: now,
-                ended: now,
-                is_complete: true,
-                trades,
-                ended_early: None,
-            })
-        }
+    play(&mut Bench::start(|_| {}), OPENED, |ask, ms, now| match ask {
+        Asked::Open => lost_open(INTENT),
+        Asked::Trade => record_of(over(), now),
+        Asked::List => list_of(if ms < OPENED { Vec::new() } else { vec![listed.clone()] }, now),
     })
 }
 
@@ -340,21 +291,13 @@ fn a_trade_of_real_money_that_a_lost_demo_order_may_have_made_is_named_and_halts
     assert_eq!(seen.warnings_about(part), 1, "{:?}", seen.warnings);
     // Also when it appears after the doubt has ended.
     let mut bench = Bench::in_doubt();
-    let ended = ControlOrder::Resolve {
-        intent: INTENT,
-        resolution: Resolution::NotOpened,
-        reason: "no list has it".to_owned(),
-    };
-    bench.at(70_000).step(Input::Order(OrderId(1), ended));
+    let (resolution, reason) = (Resolution::NotOpened, "no list has it".to_owned());
+    bench.at(70_000).order(ControlOrder::Resolve { intent: INTENT, resolution, reason });
     let row = bench.coordinator.session.row(INTENT).map(|row| row.state);
-    assert_eq!((row, bench.coordinator.session.halted()), (Some(IntentState::NotOpened), None));
-    bench.coordinator.agenda.add(bench.now, Job::Trades);
-    bench.step(Input::Time);
+    assert_eq!((row, bench.halted()), (Some(IntentState::NotOpened), None));
     let late = TradeListing { is_complete: true, trades: vec![real.clone()], ..TradeListing::default() };
-    bench.step(Input::Answer(Answer::Trades(late)));
-    let failed = || BrokerError::Unavailable { text: "no".to_owned() };
-    bench.step(Input::Answer(Answer::BalancesAfterTrades(Err(failed()))));
-    let halted = bench.coordinator.session.halted().cloned().unwrap_or_default();
+    bench.look_with(Answer::Trades(late));
+    let halted = bench.halted().unwrap_or_default();
     assert!(halted.starts_with(part), "{halted}");
     // Made by hand, long before, or of another pair, it is a person's own.
     for change in [
@@ -385,83 +328,59 @@ fn a_listed_trade_with_a_request_time_that_none_has_is_known_by_its_other_times(
 
 #[test]
 fn what_would_halt_a_run_that_is_halted_is_said_all_the_same() {
-    let opened = TradeReport { amount: Some(Decimal::from(50)), ..running() };
     let ended = TradeReport { profit: Some(Decimal::from(100_000)), ..over() };
-    let seen = trade(&[], &opened, |_| ended.clone());
+    let seen = trade(&[], &of_amount(50, running()), |_| ended.clone());
     assert!(seen.halted.as_ref().is_some_and(|why| why.contains("amount is 50")), "{:?}", seen.warnings);
-    assert_eq!(
-        seen.warnings_about("trade #1 was WON with +100000.00 on a stake of 10.00"),
-        1,
-        "{:?}",
-        seen.warnings
-    );
+    let said = "trade #1 was WON with +100000.00 on a stake of 10.00";
+    assert_eq!(seen.warnings_about(said), 1, "{:?}", seen.warnings);
 }
 
 #[test]
 fn a_payout_that_is_too_high_is_said_once_of_a_run_that_is_halted_already() {
-    let payout = candlewick_sdk::Payout::from_percent(Decimal::from(900)).ok();
-    let opened = TradeReport { amount: Some(Decimal::from(50)), ..running() };
+    let payout = Payout::from_percent(Decimal::from(900)).ok();
     let record = |ms: i64| TradeReport { payout, ..if ms < 150_000 { running() } else { over() } };
-    let seen = trade(&[], &opened, record);
+    let seen = trade(&[], &of_amount(50, running()), record);
     assert!(seen.halted.as_ref().is_some_and(|why| why.contains("amount is 50")), "{:?}", seen.warnings);
     assert_eq!(seen.warnings_about("trade #1 (01JT) is to pay 900 %"), 1, "{:?}", seen.warnings);
 }
 
 /// A run with one trade, and a listing that shows this one besides; when the other is over, it is lost.
-fn with_another(rule: SecondTradeRule, other: &TradeReport) -> Seen {
-    play_with_another(rule, other).1
-}
-
-fn play_with_another(rule: SecondTradeRule, other: &TradeReport) -> (Bench, Seen) {
+fn with_another(rule: SecondTradeRule, other: &TradeReport) -> (Bench, Seen) {
     let mut parts = parts();
     (parts.settings.list_every_s, parts.settings.second_trade) = (30, rule);
     let mut bench = Bench::of(parts);
-    let seen = play(&mut bench, 0, |ask, ms, now| match ask {
-        Asked::Open => Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(running()), now))),
-        Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at(over(), now)))),
-        Asked::List => {
-            let progress = if ms < 121_000 { Progress::Running } else { Progress::Over(Outcome::Lost) };
-            let other = TradeReport { progress, ..other.clone() };
-            let trades = if ms < OPENED { Vec::new() } else { vec![other] };
-            let is_complete = true;
-            Answer::Trades(TradeListing { began: now, ended: now, is_complete, trades, ended_early: None })
-        }
-    });
+    let listed = |ms: i64| {
+        let progress = if ms < 121_000 { Progress::Running } else { Progress::Over(Outcome::Lost) };
+        let other = TradeReport { progress, ..other.clone() };
+        Some(if ms < OPENED { Vec::new() } else { vec![other] })
+    };
+    let seen = play(&mut bench, 0, venue(running(), |_| over(), listed));
     (bench, seen)
+}
+
+fn adopt(bench: &mut Bench, id: &str) -> Result<(), String> {
+    let (now, terms) = (bench.now, bench.coordinator.session.terms(INTENT).unwrap());
+    bench.coordinator.begin_doubt(&terms, now);
+    bench.coordinator.doubts.assign(INTENT, id)
+}
+
+fn is_taken(decided: Result<(), String>) -> bool {
+    decided.is_err_and(|problem| problem.contains("counts as a second trade of one"))
 }
 
 #[test]
 fn a_second_trade_is_adopted_by_no_intent_in_this_run_or_the_next() {
     let second = TradeReport { id: "01JU".to_owned(), ..running() };
-    let (mut bench, seen) = play_with_another(SecondTradeRule::Alarm, &second);
-    // It is over and booked by now; an intent that asked for the same is in doubt.
-    let adopt = |bench: &mut Bench, id: &str| {
-        let terms = bench.coordinator.session.terms(INTENT).unwrap();
-        let now = bench.now;
-        bench.coordinator.begin_doubt(&terms, now);
-        let named = TradeReport { id: id.to_owned(), ..running() };
-        let decided = bench.coordinator.doubts.decide(INTENT, &PersonsVerdict::Adopt(Box::new(named)));
-        decided.map(|_| ())
-    };
-    let is_taken = |decided: Result<(), String>| {
-        decided.is_err_and(|problem| problem.contains("counts as a second trade of one"))
-    };
+    let (mut bench, seen) = with_another(SecondTradeRule::Alarm, &second);
+    // It is over and booked by now.
     assert!(is_taken(adopt(&mut bench, "01JU")) && adopt(&mut bench, "01JV").is_ok());
-    let mut parts = parts();
-    let mut past = Past { runs: 1, ..Past::default() };
+    let mut parts = parts_after(seen.entries.clone());
     for entry in seen.entries {
-        let recorded = match entry {
-            JournalEntry::Event(event) => {
-                past.take_event(&event);
-                Recorded::Event(event)
-            }
-            JournalEntry::Action(Action::Open(approved)) => Recorded::Open(approved),
-            _ => continue,
-        };
-        parts.session.recall(&recorded);
-        past.book.recall(&recorded);
+        if let JournalEntry::Event(event) = entry {
+            parts.past.take_event(&event);
+        }
     }
-    let mut next = Bench::of(CoordinatorParts { past, ..parts });
+    let mut next = Bench::of(parts);
     next.on(Input::Start);
     assert!(is_taken(adopt(&mut next, "01JU")) && adopt(&mut next, "01JV").is_ok());
 }
@@ -470,27 +389,21 @@ fn a_second_trade_is_adopted_by_no_intent_in_this_run_or_the_next() {
 #[test]
 fn a_second_trade_that_was_over_when_first_seen_is_adopted_by_no_intent() {
     let mut bench = Bench::start(|_| {});
-    play(&mut bench, OPENED, |ask, _, now| match ask {
-        Asked::Open => Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(running()), now))),
-        Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at(over(), now)))),
-        Asked::List => Answer::Trades(TradeListing::default()),
-    });
-    let (now, free) = (bench.now, bench.coordinator.session.ledger().free());
+    play(&mut bench, OPENED, honest());
+    let free = bench.free();
+    let commands = look_at(&mut bench, vec![TradeReport { id: "01JU".to_owned(), ..over() }], free);
+    assert!(alarms(&commands).iter().any(|text| text.contains("has a second one, 01JU")), "{commands:?}");
+    assert_eq!(bench.free(), free, "its money is not booked again");
+    assert!(is_taken(adopt(&mut bench, "01JU")));
+}
+
+/// The list is read, and then the wallet, which holds so much in minor units.
+fn look_at(bench: &mut Bench, trades: Vec<TradeReport>, free: i64) -> Vec<Command> {
+    let now = bench.now;
     bench.coordinator.agenda.add(now, Job::Trades);
     bench.step(Input::Time);
-    let trades = vec![TradeReport { id: "01JU".to_owned(), ..over() }];
-    let listing = TradeListing { began: now, ended: now, is_complete: true, trades, ended_early: None };
-    bench.step(Input::Answer(Answer::Trades(listing)));
-    let demo = Some(bench.coordinator.session.scale().to_decimal(free));
-    let balances = Ok(Reply::at(Balances { demo, real: None, ..Balances::default() }, now));
-    let commands = bench.step(Input::Answer(Answer::BalancesAfterTrades(balances)));
-    assert!(alarms(&commands).iter().any(|text| text.contains("has a second one, 01JU")), "{commands:?}");
-    assert_eq!(bench.coordinator.session.ledger().free(), free, "its money is not booked again");
-    let terms = bench.coordinator.session.terms(INTENT).unwrap();
-    bench.coordinator.begin_doubt(&terms, now);
-    let named = TradeReport { id: "01JU".to_owned(), ..running() };
-    let decided = bench.coordinator.doubts.decide(INTENT, &PersonsVerdict::Adopt(Box::new(named)));
-    assert!(decided.is_err_and(|problem| problem.contains("counts as a second trade of one")));
+    bench.answer(list_of(trades, now));
+    bench.answer(Answer::BalancesAfterTrades(Ok(Reply::at(demo_of(Decimal::new(free, 2)), now))))
 }
 
 /// A payout of 900 % in each of the trade's records, of which a person said in between that the run is to go on.
@@ -498,7 +411,7 @@ fn a_second_trade_that_was_over_when_first_seen_is_adopted_by_no_intent() {
 fn a_second_trade_of_a_request_is_at_stake_and_halts_unless_it_is_only_to_be_told() {
     let second = TradeReport { id: "01JU".to_owned(), ..running() };
     for (rule, is_halted) in [(SecondTradeRule::Halt, true), (SecondTradeRule::Alarm, false)] {
-        let seen = with_another(rule, &second);
+        let (_, seen) = with_another(rule, &second);
         let said = "trade #1 was ordered once, and the venue has a second one, 01JU";
         assert_eq!(seen.halted.as_deref(), is_halted.then_some(said));
         assert!(seen.warnings_about(said) > 0, "{:?}", seen.warnings);
@@ -510,35 +423,23 @@ fn a_second_trade_of_a_request_is_at_stake_and_halts_unless_it_is_only_to_be_tol
 #[test]
 fn of_many_second_trades_all_are_at_stake_and_some_are_named() {
     let mut bench = Bench::start(|parts| parts.settings.second_trade = SecondTradeRule::Alarm);
-    play(&mut bench, OPENED, |ask, _, now| match ask {
-        Asked::Open => Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(running()), now))),
-        Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at(over(), now)))),
-        Asked::List => Answer::Trades(TradeListing::default()),
-    });
-    let free = bench.coordinator.session.ledger().free();
+    play(&mut bench, OPENED, honest());
+    let free = bench.free();
     let mut look = |progress: &Progress| {
-        let now = bench.now;
-        bench.coordinator.agenda.add(now, Job::Trades);
-        bench.step(Input::Time);
         let second =
             |number: u32| TradeReport { id: format!("01K{number}"), progress: progress.clone(), ..running() };
-        let trades = (0..30).map(second).collect();
-        let listing = TradeListing { began: now, ended: now, is_complete: true, trades, ended_early: None };
-        bench.step(Input::Answer(Answer::Trades(listing)));
-        let answer = Reply::at(Balances { demo: Some(Decimal::ONE), real: None, ..Balances::default() }, now);
-        let commands = bench.step(Input::Answer(Answer::BalancesAfterTrades(Ok(answer))));
-        (commands, bench.coordinator.session.ledger().free())
+        let commands = look_at(&mut bench, (0..30).map(second).collect(), 100);
+        (commands, bench.free())
     };
     // 30 of 10.00 each have left the wallet, and are lost in the end.
     let (commands, at_stake) = look(&Progress::Running);
-    assert_eq!(free - at_stake, candlewick_sdk::Money::from_minor(30_000));
+    assert_eq!(free - at_stake, 30_000);
     let says = |text: &str| commands.iter().filter(|command| format!("{command:?}").contains(text)).count();
     assert_eq!(says("has a second one, 01K"), 2 * 20, "to people and to the journal");
     assert_eq!(says("10 more trades in the venue's list are explained by no intent"), 2);
     let (_, lost) = look(&Progress::Over(Outcome::Lost));
-    assert_eq!(free - lost, candlewick_sdk::Money::from_minor(30_000));
-    let seconds = bench.coordinator.session.session().second_trades().len();
-    assert_eq!(seconds, 0, "all are over");
+    assert_eq!(free - lost, 30_000);
+    assert_eq!(bench.coordinator.session.session().second_trades().len(), 0, "all are over");
 }
 
 #[test]
@@ -551,7 +452,7 @@ fn a_strangers_trade_is_told_and_nothing_else() {
     for change in strangers {
         let mut other = TradeReport { id: "01JU".to_owned(), ..running() };
         change(&mut other);
-        let seen = with_another(SecondTradeRule::Halt, &other);
+        let (_, seen) = with_another(SecondTradeRule::Halt, &other);
         assert_eq!((seen.halted.as_deref(), seen.money), (None, (1_000, 100_800)), "{other:?}");
         assert_eq!(seen.warnings_about("trade 01JU on "), 1, "{:?}", seen.warnings);
     }

@@ -1,10 +1,6 @@
 //! Other programs on the same wallet.
 
 use super::*;
-use crate::coordinator::doubts::PersonsVerdict;
-use crate::resolver::report_of_tests;
-use candlewick_broker::Balances;
-use candlewick_engine::Recorded;
 use candlewick_sdk::Payout;
 
 /// A run that reads its wallet and has asked for its first list.
@@ -15,21 +11,14 @@ fn begun() -> Bench {
     })
 }
 
-/// What people are told when the list has these trades.
 fn list(bench: &mut Bench, trades: Vec<TradeReport>) -> Vec<String> {
     list_as(bench, true, trades)
 }
 
-/// The same of a list that is complete or not.
 fn list_as(bench: &mut Bench, is_complete: bool, trades: Vec<TradeReport>) -> Vec<String> {
     let now = bench.now;
-    // It is asked for, if it is not yet.
-    bench.coordinator.agenda.add(now, Job::Trades);
-    bench.step(Input::Time);
     let listing = TradeListing { began: now, ended: now, is_complete, trades, ended_early: None };
-    bench.step(Input::Answer(Answer::Trades(listing)));
-    let failed = BrokerError::Unavailable { text: "no".to_owned() };
-    let commands = bench.step(Input::Answer(Answer::BalancesAfterTrades(Err(failed))));
+    let commands = bench.look_with(Answer::Trades(listing));
     let warning = |command: &Command| match command {
         Command::Notify(crate::Notice::Warning(text)) => Some(text.clone()),
         _ => None,
@@ -37,12 +26,9 @@ fn list_as(bench: &mut Bench, is_complete: bool, trades: Vec<TradeReport>) -> Ve
     commands.iter().filter_map(warning).collect()
 }
 
-/// Whether the list is asked for when the wallet holds so much.
 fn looks_at(bench: &mut Bench, ms: i64, demo: impl Into<Decimal>) -> bool {
     let mut commands = bench.at(ms).step(Input::Time);
-    let balances = Balances { demo: Some(demo.into()), real: None, ..Balances::default() };
-    let answer = Answer::Balances(Ok(Reply::at(balances, bench.now)));
-    commands.extend(bench.step(Input::Answer(answer)));
+    commands.extend(bench.answer(balances_of(demo, bench.now)));
     commands.iter().any(|command| matches!(command, Command::Ask(Ask::Trades)))
 }
 
@@ -58,7 +44,7 @@ fn strangers(at: i64) -> TradeReport {
 /// Our trade of one minute is opened; 80 % is its payout.
 fn open_ours(bench: &mut Bench) -> TradeReport {
     bench.signal();
-    bench.at(60_100).step(Input::Durable(Ok(())));
+    bench.at(60_100).durable();
     let payout = Payout::from_percent(Decimal::from(80)).ok();
     let ours = TradeReport { payout, ..report_of_tests("01JT", START + Millis::new(60_400)) };
     answer_ours(bench, &ours);
@@ -66,11 +52,9 @@ fn open_ours(bench: &mut Bench) -> TradeReport {
 }
 
 fn answer_ours(bench: &mut Bench, ours: &TradeReport) {
-    let opened = OpenOutcome::Opened(Reply::at(Box::new(ours.clone()), START + Millis::new(60_500)));
-    bench.at(60_500).step(Input::Answer(Answer::Open(IntentId::new(1), opened)));
+    bench.at(60_500).answer(open_of(ours.clone(), START + Millis::new(60_500)));
 }
 
-/// A trade that was open before the run began, and is for an hour.
 fn open_for_long() -> TradeReport {
     TradeReport { close_time: Some(START + Millis::new(3_600_000)), ..strangers(-20_000) }
 }
@@ -112,18 +96,10 @@ fn a_difference_that_lasts_is_looked_at_once_and_again_when_it_is_another() {
     list(&mut bench, Vec::new());
     let ours = open_ours(&mut bench);
     let mut looks = Vec::new();
-    for (second, minor, is_whole) in [
-        (61, 104_000, false),
-        (94, 104_000, true),
-        (127, 104_000, true),
-        (160, 105_000, true),
-        (193, 105_800, true),
-        (204, 104_001, true),
-        (237, 104_001, true),
-        (248, 99_000, true),
-        (259, 104_001, true),
-        (292, 104_001, true),
-    ] {
+    let seconds = [61, 94, 127, 160, 193, 204, 237, 248, 259, 292];
+    let minors = [104_000, 104_000, 104_000, 105_000, 105_800, 104_001, 104_001, 99_000, 104_001, 104_001];
+    for (second, minor) in seconds.into_iter().zip(minors) {
+        let is_whole = second > 61;
         if looks_at(&mut bench, second * 1_000, Decimal::new(minor, 2)) {
             looks.push(second);
             assert_eq!(list_as(&mut bench, is_whole, vec![ours.clone()]), [""; 0]);
@@ -137,7 +113,7 @@ fn a_difference_that_lasts_is_looked_at_once_and_again_when_it_is_another() {
 fn an_open_that_is_not_answered_yet_is_no_strangers_trade() {
     let mut bench = begun();
     bench.signal();
-    bench.at(60_100).step(Input::Durable(Ok(())));
+    bench.at(60_100).durable();
     let close_time = Some(START + Millis::new(120_999));
     let ours = TradeReport { close_time, ..report_of_tests("01JT", START + Millis::new(60_400)) };
     let listed = vec![ours.clone(), open_for_long()];
@@ -158,15 +134,14 @@ fn trades_that_are_open_before_a_run_with_a_doubt_are_told_when_the_doubt_is_ove
     parts.past.began = Some(START);
     let mut bench = Bench::of(parts);
     bench.at(70_000).step(Input::Start);
-    let now = bench.now;
-    bench.step(Input::Answer(Answer::Candles(SeriesId::FIRST, Ok(Reply::at(Candles::default(), now)))));
-    bench.step(Input::Durable(Ok(())));
+    bench.answer(candles_of(Vec::new(), bench.now));
+    bench.durable();
     assert_eq!(list(&mut bench, vec![open_for_long()]), [""; 0]);
     let new = TradeReport { id: "01JV".to_owned(), ..strangers(80_000) };
     bench.at(90_000).step(Input::Time);
     assert_eq!(list(&mut bench, vec![open_for_long(), new.clone()]).len(), 1, "it was made in this run");
     let mut step = Step { now: bench.now, commands: &mut Vec::new() };
-    bench.coordinator.decide_doubt(intent, &PersonsVerdict::NotOpened, &mut step).expect("it is in doubt");
+    bench.coordinator.decide_doubt(intent, None, &mut step).expect("it is in doubt");
     bench.step(Input::Time);
     // It may yet turn out to be the trade that was taken as none.
     let late =

@@ -2,34 +2,14 @@
 
 use super::*;
 use crate::Notice;
-use crate::control::{
-    ControlAnswer, ControlOrder, MarketState, Phase, RunState, SlowestCandle, StreamState, VenueApi,
-};
-use candlewick_broker::{Balances, Identity};
-
-/// How the run says that it stands.
-fn state(bench: &mut Bench) -> RunState {
-    let answers = bench.step(Input::Order(OrderId(1), ControlOrder::Status));
-    let state = answers.into_iter().find_map(|command| match command {
-        Command::AnswerOrder(_, ControlAnswer::Done { state }) => Some(*state),
-        _ => None,
-    });
-    state.expect("the status is answered")
-}
+use crate::control::{MarketState, Phase, SlowestCandle, StreamState, VenueApi};
+use candlewick_broker::Identity;
 
 /// What is warned of, and what the status names as trouble after that.
 fn seen(bench: &mut Bench, input: Input) -> (Vec<String>, Vec<String>) {
-    let warnings = bench.step(input).into_iter().filter_map(|command| match command {
-        Command::Notify(Notice::Warning(text) | Notice::Alarm(text) | Notice::Logged { text, .. }) => {
-            Some(text)
-        }
-        _ => None,
-    });
-    let warnings = warnings.collect();
-    (warnings, state(bench).troubles)
+    (warnings(&bench.step(input)), bench.state().troubles)
 }
 
-/// The venue's word on the user, `ms` after the start.
 fn user(bench: &mut Bench, ms: i64, restrictions: &[&str]) -> (Vec<String>, Vec<String>) {
     let asked = bench.at(ms).step(Input::Time);
     assert!(asked.iter().any(|command| matches!(command, Command::Ask(Ask::User))), "{asked:?}");
@@ -43,13 +23,12 @@ fn watched() -> Bench {
     parts.settings.wallet_every_s = 10_000;
     let mut bench = Bench::of(parts);
     bench.on(Input::Start);
-    bench.on(Input::Answer(Answer::Candles(SeriesId::FIRST, Ok(Reply::at(Candles::default(), START)))));
+    bench.on(Input::Answer(candles_of(Vec::new(), START)));
     bench
 }
 
-/// Whether the run opens trades, and why not.
 fn phase(bench: &mut Bench) -> (Phase, String) {
-    let state = state(bench);
+    let state = bench.state();
     (state.phase, state.reason.unwrap_or_default())
 }
 
@@ -74,22 +53,20 @@ fn a_user_that_may_not_trade_suspends_opens_until_the_venue_says_otherwise() {
 
 #[test]
 fn a_barred_account_is_journalled_as_a_suspension_and_overridden_by_an_operator() {
-    let banned = |bench: &Bench| {
+    let banned = |bench: &mut Bench| {
         let identity = Identity { user: "u".to_owned(), restrictions: vec!["banned".to_owned()] };
-        Input::Answer(Answer::User(Ok(Reply::at(identity, bench.now))))
+        words(&bench.answer(Answer::User(Ok(Reply::at(identity, bench.now)))))
     };
     let mut bench = watched();
     bench.at(0).step(Input::Time);
-    let input = banned(&bench);
-    assert!(words(&bench.step(input)).contains(&"record Suspend".to_owned()));
-    let commands = bench.step(Input::Order(OrderId(2), ControlOrder::Resume));
+    assert!(banned(&mut bench).contains(&"record Suspend".to_owned()));
+    let commands = bench.order(ControlOrder::Resume);
     assert!(words(&commands).contains(&"record Continue".to_owned()), "{:?}", words(&commands));
     assert_eq!(phase(&mut bench).0, Phase::Trading);
     // The same word of the venue changes nothing.
     bench.at(60_000).step(Input::Time);
-    let input = banned(&bench);
-    assert!(!words(&bench.step(input)).contains(&"record Suspend".to_owned()));
-    assert_eq!(state(&mut bench).troubles, ["the account is banned"]);
+    assert!(!banned(&mut bench).contains(&"record Suspend".to_owned()));
+    assert_eq!(bench.state().troubles, ["the account is banned"]);
 }
 
 #[test]
@@ -98,23 +75,20 @@ fn a_venue_that_is_silent_and_a_wallet_that_is_gone_are_shown() {
     assert_eq!(user(&mut bench, 0, &[]).1, [""; 0]);
     assert_eq!(seen(bench.at(180_000), Input::Time).1, [""; 0]);
     assert_eq!(seen(bench.at(180_001), Input::Time).1, [""; 0], "nothing that was asked has failed");
-    let error = || BrokerError::Unavailable { text: "no".to_owned() };
-    let answer = Answer::Candles(SeriesId::FIRST, Err(error()));
+    let answer = Answer::Candles(SeriesId::FIRST, Err(no_answer()));
     let silent = seen(&mut bench, Input::Answer(answer)).1;
     assert_eq!(silent[0], "the price API does not answer");
     bench.at(600_000).step(Input::Time);
-    let silent = seen(&mut bench, Input::Answer(Answer::User(Err(error())))).1;
+    let silent = seen(&mut bench, Input::Answer(Answer::User(Err(no_answer())))).1;
     assert_eq!(silent[0], "the venue does not answer");
     bench.at(10_000_000).step(Input::Time);
-    let none = Balances { demo: None, real: None, ..Balances::default() };
-    let answer = Answer::Balances(Ok(Reply::at(none, bench.now)));
+    let answer = Answer::Balances(Ok(Reply::at(Balances::default(), bench.now)));
     let troubles = seen(&mut bench, Input::Answer(answer)).1;
     assert_eq!(troubles[0], "the price API does not answer");
     let missing = "the venue shows no demo wallet: what it holds is not known";
     assert!(troubles.contains(&missing.to_owned()), "{troubles:?}");
 }
 
-/// What a step tells of APIs and series.
 fn told(commands: Vec<Command>) -> Vec<String> {
     let told = commands.into_iter().filter_map(|command| match command {
         Command::Notify(Notice::Venue { api, is_silent, .. }) => Some(format!("{api:?} silent: {is_silent}")),
@@ -133,25 +107,21 @@ fn the_price_api_alone_fails_while_the_trading_api_answers() {
     for second in (60..=300).step_by(5) {
         bench.at(second * 1_000);
         news.extend(told(bench.step(Input::Time)).into_iter().map(|text| (second, text)));
-        let error = BrokerError::Unavailable { text: "HTTP 503".to_owned() };
-        let answer = Input::Answer(Answer::Candles(SeriesId::FIRST, Err(error)));
-        news.extend(told(bench.step(answer)).into_iter().map(|text| (second, text)));
-        let balances = Balances { demo: Some(Decimal::from(1_000)), ..Balances::default() };
-        bench.on(Input::Answer(Answer::Balances(Ok(Reply::at(balances, bench.now)))));
+        let failed = bench.answer(Answer::Candles(SeriesId::FIRST, Err(no_answer())));
+        news.extend(told(failed).into_iter().map(|text| (second, text)));
+        bench.on(Input::Answer(balances_of(1_000, bench.now)));
     }
     // The candle of 60 s is late after 180 s; the API was last heard at the start and is silent after 180 s more.
     let late = "BTCUSDT 1m: no candle since 1970-01-07 22:41:00 UTC, requests fail";
     assert_eq!(news, [(185, "Prices silent: true".to_owned()), (185, format!("{late}: true"))]);
-    let state = state(&mut bench);
+    let state = bench.state();
     assert_eq!(state.venue_problems(), ["the price API does not answer", late]);
     assert_eq!((state.is_silent(VenueApi::Prices), state.is_silent(VenueApi::Trading)), (true, false));
     // It comes back.
     bench.at(305_000).step(Input::Time);
-    let candles = Candles { candles: vec![candle(START + Millis::MINUTE * 5)], ..Candles::default() };
-    let answer = Answer::Candles(SeriesId::FIRST, Ok(Reply::at(candles, bench.now)));
-    let mended = told(bench.step(Input::Answer(answer)));
+    let mended = told(bench.answer(candles_of(vec![candle(START + Millis::MINUTE * 5)], bench.now)));
     assert_eq!(mended, ["Prices silent: false".to_owned(), format!("{late}: false")]);
-    assert_eq!(self::state(&mut bench).venue_problems(), [""; 0]);
+    assert_eq!(bench.state().venue_problems(), [""; 0]);
 }
 
 #[test]
@@ -162,43 +132,37 @@ fn a_price_api_that_answers_without_new_candles_makes_the_series_late_and_is_not
     for second in (60..=190).step_by(5) {
         bench.at(second * 1_000);
         bench.step(Input::Time);
-        let answer = Answer::Candles(SeriesId::FIRST, Ok(Reply::at(Candles::default(), bench.now)));
-        news.extend(told(bench.step(Input::Answer(answer))));
+        news.extend(told(bench.answer(candles_of(Vec::new(), bench.now))));
     }
     let late = "BTCUSDT 1m: no candle since 1970-01-07 22:41:00 UTC, the price API answers without it";
     assert_eq!(news, [format!("{late}: true")]);
-    assert_eq!(state(&mut bench).venue_problems(), [late]);
+    assert_eq!(bench.state().venue_problems(), [late]);
 }
 
 #[test]
 fn a_series_whose_prices_stand_still_is_warned_of_once_and_not_late() {
     let mut bench = watched();
     user(&mut bench, 0, &[]);
-    let (symbol, mut warnings) = (order_of_tests().symbol, Vec::new());
+    let (symbol, mut told) = (order_of_tests().symbol, Vec::new());
     for second in (60..=400).step_by(5) {
         bench.at(second * 1_000);
         bench.step(Input::Time);
         bench.coordinator.market.on_price_record(symbol, START - Millis::new(1), bench.now);
-        let answer = Answer::Candles(SeriesId::FIRST, Ok(Reply::at(Candles::default(), bench.now)));
-        let (said, _) = seen(&mut bench, Input::Answer(answer));
-        warnings.extend(said);
+        told.extend(warnings(&bench.answer(candles_of(Vec::new(), bench.now))));
     }
     let quiet = "BTCUSDT 1m: neither candle nor price since 1970-01-07 22:41:00 UTC: the market is closed, or the venue's \
                  prices stand still";
-    assert_eq!(warnings, [quiet]);
-    assert_eq!(state(&mut bench).venue_problems(), [""; 0]);
+    assert_eq!(told, [quiet]);
+    assert_eq!(bench.state().venue_problems(), [""; 0]);
 }
 
 #[test]
 fn a_process_that_did_not_run_says_for_how_long_and_how_many_candles_closed() {
     let mut bench = Bench::start(|_| {});
-    let absent = Input::Absent(std::time::Duration::from_secs(150));
-    let (said, _) = seen(bench.at(200_000), absent);
+    let said = warnings(&bench.at(200_000).step(Input::Absent(std::time::Duration::from_secs(150))));
     // Of 50 to 200 s: those of 60, 120 and 180 s.
-    assert_eq!(
-        said,
-        ["this process did not run for 150 s (stopped or suspended?); 3 candles closed meanwhile"]
-    );
+    let expected = "this process did not run for 150 s (stopped or suspended?); 3 candles closed meanwhile";
+    assert_eq!(said, [expected]);
 }
 
 #[test]
@@ -207,16 +171,14 @@ fn a_refusal_by_the_venue_pauses_the_symbol_and_a_restricted_account_is_looked_u
     user(&mut bench, 0, &[]);
     bench.on(Input::Durable(Ok(())));
     bench.signal();
-    bench.step(Input::Durable(Ok(())));
+    bench.durable();
     let reason = candlewick_broker::RejectionReason::AccountRestricted;
     let rejection = candlewick_broker::Rejection { reason, text: "User banned".to_owned(), venue_time: None };
     let answer = Answer::Open(IntentId::new(1), OpenOutcome::Rejected(rejection));
     let commands = bench.at(60_500).step(Input::Answer(answer));
     assert!(commands.iter().any(|command| matches!(command, Command::Ask(Ask::User))), "{commands:?}");
     bench.at(120_000).step(Input::Time);
-    let candles = Candles { candles: vec![candle(bench.now)], ..Candles::default() };
-    let answer = Answer::Candles(SeriesId::FIRST, Ok(Reply::at(candles, bench.now)));
-    let commands = bench.step(Input::Answer(answer));
+    let commands = bench.close();
     let is_refused = |command: &Command| {
         let Command::Record(JournalEntry::Action(Action::Refuse(refused))) = command else { return false };
         refused.rule == candlewick_engine::Rule::RefusedByVenue
@@ -228,7 +190,7 @@ fn a_refusal_by_the_venue_pauses_the_symbol_and_a_restricted_account_is_looked_u
 fn prices_that_should_stream_and_do_not_are_shown_with_since_when_and_why() {
     let symbol = order_of_tests().symbol;
     let mut bench = Bench::start(|parts| parts.priced = vec![symbol]);
-    let stream = |bench: &mut Bench| state(bench).market.and_then(|market| market.stream);
+    let stream = |bench: &mut Bench| bench.state().market.and_then(|market| market.stream);
     let stands = |streaming, missed_since| Some(StreamState { streaming, wanted: 1, missed_since });
     let answer = |streams| Input::Answer(Answer::Subscription(SymbolId::FIRST, streams));
     assert_eq!(stream(&mut bench), None, "nobody knows whether the venue streams");
@@ -241,15 +203,11 @@ fn prices_that_should_stream_and_do_not_are_shown_with_since_when_and_why() {
     assert_eq!(warnings.len(), 1, "{warnings:?}");
     let since = Some(START + Millis::new(5_500));
     assert_eq!(stream(&mut bench), stands(0, since));
-    let down =
-        || Err(BrokerError::Unavailable { text: "the stream of prices: no answer in time".to_owned() });
+    let down = BrokerError::Unavailable { text: "the stream of prices: no answer in time".to_owned() };
     bench.at(9_000).step(Input::Time);
-    let (warnings, troubles) = seen(&mut bench, answer(down()));
-    assert_eq!(
-        (warnings.len(), stream(&mut bench)),
-        (0, stands(0, since)),
-        "said once, and counted from the first"
-    );
+    let (warnings, troubles) = seen(&mut bench, answer(Err(down)));
+    assert_eq!(warnings, [""; 0], "said once");
+    assert_eq!(stream(&mut bench), stands(0, since), "counted from the first");
     assert!(troubles[0].ends_with("no answer in time"), "{troubles:?}");
     bench.at(12_500).step(Input::Time);
     let (warnings, troubles) = seen(&mut bench, answer(Ok(Streams::Yes)));
@@ -262,26 +220,21 @@ fn a_venue_that_does_not_stream_is_no_trouble() {
     let symbol = order_of_tests().symbol;
     let mut bench = Bench::start(|parts| parts.priced = vec![symbol]);
     bench.step(Input::Answer(Answer::Subscription(SymbolId::FIRST, Ok(Streams::No))));
-    let RunState { market, troubles, .. } = state(&mut bench);
+    let RunState { market, troubles, .. } = bench.state();
     assert_eq!((market.and_then(|market| market.stream), troubles.len()), (None, 0));
 }
 
 #[test]
 fn the_candle_that_is_waited_for_is_named_until_it_comes() {
     let mut bench = Bench::start(|_| {});
-    let slowest = |bench: &mut Bench| state(bench).market.and_then(|market| market.slowest_candle);
+    let slowest = |bench: &mut Bench| bench.state().market.and_then(|market| market.slowest_candle);
     assert_eq!(slowest(&mut bench), None);
     bench.at(60_000).step(Input::Time);
     bench.at(62_500).step(Input::Time);
     let waited = slowest(&mut bench).expect("one is due");
     assert_eq!((waited.delay_ms, waited.has_come), (Millis::new(2_500), false));
-    let now = bench.now;
-    let candles = Candles { candles: vec![candle(START + Millis::MINUTE)], ..Candles::default() };
-    bench.step(Input::Answer(Answer::Candles(SeriesId::FIRST, Ok(Reply::at(candles, now)))));
-    bench.at(90_000);
+    bench.answer(candles_of(vec![candle(START + Millis::MINUTE)], bench.now));
     let came = SlowestCandle { has_come: true, ..waited };
-    assert_eq!(
-        state(&mut bench).market.as_deref(),
-        Some(&MarketState { slowest_candle: Some(came), ..MarketState::default() })
-    );
+    let expected = MarketState { slowest_candle: Some(came), ..MarketState::default() };
+    assert_eq!(bench.at(90_000).state().market.as_deref(), Some(&expected));
 }

@@ -1,17 +1,19 @@
 //! A wallet that holds another amount than the trades explain, and records that contradict themselves.
 
-use super::reports::{Asked, INTENT, over, play, running};
+use super::reports::{honest, play};
 use super::*;
-use crate::control::ControlOrder;
-use crate::resolver::report_of_tests;
-use candlewick_broker::{Balances, Funding, WalletName};
+use candlewick_broker::{Funding, WalletName};
 use candlewick_sdk::{Money, Payout};
 
 /// Reads the wallet every ten seconds; it holds the 1,000.00 of the ledger at first.
 fn begun() -> Bench {
+    begun_with(demo(100_000, "w1"))
+}
+
+fn begun_with(balances: Balances) -> Bench {
     Bench::start(|parts| {
         parts.settings.wallet_every_s = 10;
-        parts.balances = Some(Reply::at(demo(100_000, "w1"), START));
+        parts.balances = Some(Reply::at(balances, START));
     })
 }
 
@@ -20,12 +22,10 @@ fn demo(minor: i64, id: &str) -> Balances {
     Balances { demo: Some(Decimal::new(minor, 2)), wallets: vec![wallet], ..Balances::default() }
 }
 
-/// The events and the alarms of a reading.
 fn read(bench: &mut Bench, second: i64, balances: Balances) -> (Vec<EventKind>, Vec<String>) {
     bench.at(second * 1_000).step(Input::Time);
     assert!(bench.coordinator.requests.has(RequestId::Balances), "after {second} s");
-    let now = bench.now;
-    said(&bench.step(Input::Answer(Answer::Balances(Ok(Reply::at(balances, now))))))
+    said(&bench.answer(Answer::Balances(Ok(Reply::at(balances, bench.now)))))
 }
 
 fn said(commands: &[Command]) -> (Vec<EventKind>, Vec<String>) {
@@ -54,10 +54,6 @@ fn deposit(minor: i64) -> EventKind {
     EventKind::Deposit { amount: Money::from_minor(minor) }
 }
 
-fn free(bench: &Bench) -> i64 {
-    bench.coordinator.session.ledger().free().minor()
-}
-
 #[test]
 fn a_withdrawal_counts_at_once_and_is_booked_by_the_second_reading() {
     let mut bench = begun();
@@ -66,15 +62,12 @@ fn a_withdrawal_counts_at_once_and_is_booked_by_the_second_reading() {
     let (events, alarms) = read(&mut bench, 31, demo(95_000, "w1"));
     assert_eq!(events, [deposit(-5_000), difference(0)]);
     assert_eq!(alarms, ["50.00 left the wallet, and no trade explains it"]);
-    assert_eq!(free(&bench), 95_000);
+    assert_eq!(bench.free(), 95_000);
 }
 
 #[test]
 fn a_start_compares_the_wallet_with_the_ledger() {
-    let mut bench = Bench::start(|parts| {
-        parts.settings.wallet_every_s = 10;
-        parts.balances = Some(Reply::at(demo(94_450, "w1"), START));
-    });
+    let mut bench = begun_with(demo(94_450, "w1"));
     assert_eq!(bench.coordinator.session.ledger().difference(), Money::from_minor(-5_550));
     let (events, _) = read(&mut bench, 11, demo(94_450, "w1"));
     assert_eq!(events, [deposit(-5_550), difference(0)]);
@@ -89,13 +82,13 @@ fn a_movement_beyond_a_share_of_the_equity_halts_and_is_booked_by_a_resume_only(
     for (second, minor) in [(10, 12_345_600), (21, 12_345_600)] {
         read(&mut bench, second, demo(minor, "w1"));
     }
-    let halted = bench.coordinator.session.halted().cloned().unwrap_or_default();
+    let halted = bench.halted().unwrap_or_default();
     assert!(halted.starts_with("the demo wallet holds 122456.00 more than the trades explain"), "{halted}");
     assert!(halted.contains("more than 20 % of the equity (runtime.max_unexplained_percent)"), "{halted}");
-    assert_eq!(free(&bench), 100_000, "the ledger is not based on it");
+    assert_eq!(bench.free(), 100_000, "the ledger is not based on it");
     assert_eq!(read(&mut bench, 31, demo(12_345_600, "w1")), (vec![], vec![]));
-    bench.step(Input::Order(OrderId(1), ControlOrder::Resume));
-    assert_eq!((free(&bench), bench.coordinator.session.halted()), (12_345_600, None));
+    bench.order(ControlOrder::Resume);
+    assert_eq!((bench.free(), bench.halted()), (12_345_600, None));
     assert_eq!(read(&mut bench, 41, demo(12_345_600, "w1")), (vec![], vec![]));
 }
 
@@ -108,7 +101,7 @@ fn one_reading_that_is_nonsense_halts_nothing_and_ends_no_run() {
     bench.at(60_100).step(Input::Durable(Ok(())));
     assert!(!bench.coordinator.ending.is_stopping());
     assert_eq!(read(&mut bench, 61, demo(100_000, "w1")).0, [difference(0)]);
-    assert_eq!((free(&bench), bench.coordinator.session.halted()), (100_000, None));
+    assert_eq!((bench.free(), bench.halted()), (100_000, None));
 }
 
 #[test]
@@ -116,14 +109,14 @@ fn other_wallets_halt_and_are_not_compared_until_a_resume() {
     let mut bench = begun();
     let (events, _) = read(&mut bench, 10, demo(100_500, "w2"));
     assert_eq!(events, [EventKind::Control { control: Control::Halt }]);
-    let halted = bench.coordinator.session.halted().cloned().unwrap_or_default();
+    let halted = bench.halted().unwrap_or_default();
     assert!(halted.starts_with("the venue shows other demo wallets: w2 where there was w1"), "{halted}");
     assert_eq!(read(&mut bench, 21, demo(100_500, "w2")), (vec![], vec![]));
-    assert_eq!(free(&bench), 100_000);
+    assert_eq!(bench.free(), 100_000);
     // The old one again is compared again; the other one once it is accepted.
     assert_eq!(read(&mut bench, 31, demo(100_000, "w1")), (vec![], vec![]));
     read(&mut bench, 41, demo(100_500, "w2"));
-    bench.step(Input::Order(OrderId(1), ControlOrder::Resume));
+    bench.order(ControlOrder::Resume);
     read(&mut bench, 51, demo(100_500, "w2"));
     assert_eq!(read(&mut bench, 62, demo(100_500, "w2")).0, [deposit(500)]);
 }
@@ -132,36 +125,28 @@ fn other_wallets_halt_and_are_not_compared_until_a_resume() {
 #[test]
 fn what_a_bonus_wallet_paid_is_noted_for_the_next_run() {
     let with_bonus = |minor, bonus| Balances { bonus: Some(Decimal::new(bonus, 2)), ..demo(minor, "w1") };
-    let mut bench = Bench::start(|parts| {
-        parts.settings.wallet_every_s = 10;
-        parts.balances = Some(Reply::at(with_bonus(100_000, 5_000), START));
-    });
+    let mut bench = begun_with(with_bonus(100_000, 5_000));
     open(&mut bench, Funding::default());
     bench.at(70_000).step(Input::Time);
     let read = Answer::Balances(Ok(Reply::at(with_bonus(99_400, 4_600), bench.now)));
-    let notes: Vec<String> = (bench.step(Input::Answer(read)).into_iter())
-        .filter_map(|command| match command {
-            Command::Record(JournalEntry::Note(_, body)) => Some(body),
-            _ => None,
-        })
-        .collect();
+    let entries = entries_of(&bench.answer(read));
     let noted = r#"{"bonus_wallets":{"holds":4600,"paid":400}}"#;
-    assert!(notes.iter().any(|note| note == noted), "{notes:?}");
+    assert!(entries.iter().any(|one| matches!(one, JournalEntry::Note(_, body) if body == noted)));
     assert_eq!(bench.coordinator.session.ledger().difference(), Money::ZERO);
     // The next run has the same ledger and wallet.
     let mut past = Past::default();
     past.take_note(noted, bench.now);
-    assert_eq!(past.wallet.bonus(), bench.coordinator.audits.wallet.bonus());
+    assert_eq!(past.wallet.bonus, bench.coordinator.audits.wallet.bonus);
 }
 
 /// Our trade of one minute at 85 % is opened at 60 s with this funding.
 fn open(bench: &mut Bench, funding: Funding) -> Vec<Command> {
     bench.signal();
-    bench.at(60_100).step(Input::Durable(Ok(())));
+    let now = bench.at(60_100).now;
+    bench.durable();
     let payout = Payout::from_percent(Decimal::from(85)).ok();
     let report = TradeReport { payout, funding, ..report_of_tests("01JT", START + Millis::new(60_400)) };
-    let opened = OpenOutcome::Opened(Reply::at(Box::new(report), bench.now));
-    bench.at(60_500).step(Input::Answer(Answer::Open(IntentId::new(1), opened)))
+    bench.at(60_500).answer(open_of(report, now))
 }
 
 #[test]
@@ -169,9 +154,8 @@ fn a_stake_that_the_wallets_say_is_larger_is_at_risk_and_halts() {
     let mut bench = Bench::start(|_| {});
     open(&mut bench, Funding { paid: Some(Decimal::from(60)), ..Funding::default() });
     bench.at(63_000).step(Input::Time);
-    let halted = bench.coordinator.session.halted().cloned();
     let expected = "trade #1 has a stake of 10.00, but its wallets paid 60.00: the larger counts";
-    assert_eq!(halted.as_deref(), Some(expected));
+    assert_eq!(bench.halted(), Some(expected));
     assert_eq!(bench.coordinator.session.ledger().open_stakes(), Money::from_minor(6_000));
 }
 
@@ -182,8 +166,8 @@ fn a_deposit_that_halts_does_not_make_up_for_a_shortage_before_it() {
     for (second, minor) in [(71, 98_500), (82, 98_500), (93, 12_345_600), (104, 12_345_600)] {
         read(&mut bench, second, demo(minor, "w1"));
     }
-    assert!(bench.coordinator.session.halted().is_some());
-    let (events, _) = said(&bench.step(Input::Order(OrderId(1), ControlOrder::Resume)));
+    assert!(bench.halted().is_some());
+    let (events, _) = said(&bench.order(ControlOrder::Resume));
     let resume = EventKind::Control { control: Control::Resume };
     assert_eq!(events, [deposit(12_247_100), difference(-500), resume]);
     let ledger = bench.coordinator.session.ledger();
@@ -212,9 +196,8 @@ fn a_large_deposit_that_nearly_covers_a_shortage_is_booked_by_a_resume_only() {
 fn an_order_that_was_not_opened_explains_no_surplus_once_its_stake_is_released() {
     let mut bench = begun();
     bench.signal();
-    bench.at(60_100).step(Input::Durable(Ok(())));
-    let unknown = OpenOutcome::Unknown { reason: "reset".to_owned() };
-    bench.at(60_500).step(Input::Answer(Answer::Open(IntentId::new(1), unknown)));
+    bench.at(60_100).durable();
+    bench.at(60_500).answer(lost_open(IntentId::new(1)));
     bench.coordinator.not_opened(IntentId::new(1), START + Millis::from_seconds(90), bench.now);
     bench.step(Input::Time);
     // The stake of 10.00 and a win of another trade may be in it, until the event at 120 s releases the stake.
@@ -231,26 +214,34 @@ fn fees_and_commissions_halt_and_a_bonus_is_told() {
     for (funding, word) in [(fee, "fee"), (commission, "commission")] {
         let mut bench = Bench::start(|_| {});
         open(&mut bench, funding);
-        let halted = bench.coordinator.session.halted().cloned().unwrap_or_default();
+        let halted = bench.halted().unwrap_or_default();
         assert!(halted.starts_with(&format!("trade #1 has a {word} of 0.50")), "{halted}");
     }
     let mut bench = Bench::start(|_| {});
     let bonus = Funding { paid: Some(Decimal::TEN), bonus: Decimal::from(4), ..Funding::default() };
     let (_, texts) = said(&open(&mut bench, bonus));
     assert!(texts.contains(&"trade #1: a bonus wallet paid 4.00 of its stake".to_owned()), "{texts:?}");
-    assert_eq!(bench.coordinator.session.halted(), None);
+    assert_eq!(bench.halted(), None);
 }
 
-/// Stops after 12 s, answers each reading with what `balances` returns, and returns the second of the end.
 fn end(bench: &mut Bench, balances: impl Fn(i64) -> Balances) -> (i64, Vec<EventKind>) {
     let commands = bench.at(12_000).step(Input::Stop(crate::Stop::TimeUp));
     assert!(commands.iter().any(|command| matches!(command, Command::Ask(Ask::Balances))));
     assert!(!words(&commands).contains(&"finish".to_owned()), "{commands:?}");
-    let (mut seen, mut second, mut is_finished) = (Vec::new(), 12, false);
+    finish(bench, 12, |second| Ok(balances(second)))
+}
+
+/// Answers each reading with what `balances` returns until a stopped run ends, and returns the second of that.
+fn finish(
+    bench: &mut Bench,
+    mut second: i64,
+    balances: impl Fn(i64) -> Result<Balances, BrokerError>,
+) -> (i64, Vec<EventKind>) {
+    let (mut seen, begun, mut is_finished) = (Vec::new(), second, false);
     while !is_finished {
-        assert!(second < 60, "the run does not end");
-        let reply = Reply::at(balances(second), bench.now);
-        let commands = bench.step(Input::Answer(Answer::Balances(Ok(reply))));
+        assert!(second < begun + 40, "the run does not end");
+        let reply = balances(second).map(|balances| Reply::at(balances, bench.now));
+        let commands = bench.answer(Answer::Balances(reply));
         seen.extend(said(&commands).0);
         is_finished = words(&commands).contains(&"finish".to_owned());
         second += 2;
@@ -295,24 +286,10 @@ fn a_wallet_that_cannot_be_read_after_the_last_trades_is_a_trouble_of_the_run() 
         let mut parts = parts();
         parts.settings.wallet_every_s = 10;
         let mut bench = Bench::of(parts);
-        play(&mut bench, 0, |ask, _, now| match ask {
-            Asked::Open => Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(running()), now))),
-            Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at(over(), now)))),
-            Asked::List => Answer::Trades(TradeListing::default()),
-        });
+        play(&mut bench, 0, honest());
         bench.at(300_000).step(Input::Stop(crate::Stop::TimeUp));
-        let (mut second, mut is_finished) = (300, false);
-        while !is_finished {
-            assert!(second < 340, "the run does not end");
-            let shown = Reply::at(demo(100_800, "w1"), bench.now);
-            let failed = BrokerError::Unavailable { text: "no".to_owned() };
-            let answer = if second < back_at { Err(failed) } else { Ok(shown) };
-            let commands = bench.step(Input::Answer(Answer::Balances(answer)));
-            is_finished = words(&commands).contains(&"finish".to_owned());
-            second += 2;
-            let commands = bench.at(second * 1_000).step(Input::Time);
-            is_finished |= words(&commands).contains(&"finish".to_owned());
-        }
+        let read = |second| if second < back_at { Err(no_answer()) } else { Ok(demo(100_800, "w1")) };
+        finish(&mut bench, 300, read);
         assert_eq!(bench.coordinator.unread_wallet().as_deref(), expected);
     }
 }
@@ -327,14 +304,8 @@ fn a_wallet_that_is_gone_or_below_zero_is_said_once() {
         let asked = bench.at(reading * 20_000).step(Input::Time);
         assert!(reading == 0 || asked.iter().any(asks), "{asked:?}");
         reading += 1;
-        let balances = Balances { demo: demo.map(Decimal::from), real: None, ..Balances::default() };
-        let now = bench.now;
-        let commands = bench.step(Input::Answer(Answer::Balances(Ok(Reply::at(balances, now)))));
-        let warning = |command: &Command| match command {
-            Command::Notify(crate::Notice::Alarm(text)) => Some(text.clone()),
-            _ => None,
-        };
-        commands.iter().filter_map(warning).collect::<Vec<_>>()
+        let balances = Balances { demo: demo.map(Decimal::from), ..Balances::default() };
+        alarms(&bench.answer(Answer::Balances(Ok(Reply::at(balances, bench.now)))))
     };
     let missing = "the venue shows no demo wallet: what it holds is not known";
     for (demo, expected) in [

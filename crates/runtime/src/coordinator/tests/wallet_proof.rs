@@ -1,8 +1,7 @@
 //! What the wallet proves of an intent in doubt while the venue keeps to itself how another trade ended.
 
 use super::*;
-use crate::resolver::report_of_tests;
-use candlewick_broker::{Balances, Progress};
+use candlewick_broker::Progress;
 use candlewick_engine::IntentState;
 use candlewick_sdk::Outcome;
 
@@ -17,11 +16,9 @@ const ENDS: i64 = 500_000;
 /// What the venue does, in ms after the start of the run and in minor units.
 #[derive(Clone, Copy)]
 struct Venue {
-    /// When it says how the first trade ended, which it calls LOST.
     told: i64,
     /// What it gives back for the first from 125 s on, and for the second from 185 s on.
     back: [i64; 2],
-    /// When it lists the second, if it took that at all.
     lists_second: Option<i64>,
 }
 
@@ -54,39 +51,21 @@ impl Venue {
     }
 
     fn answer(self, ask: Ask, ms: i64, now: Millis) -> Answer {
-        let failed = || BrokerError::Unavailable { text: "no".to_owned() };
         match ask {
-            Ask::Candles(series, _) => {
-                let candles = match ms {
-                    0 => Some(Vec::new()),
-                    60_000 | 120_000 => Some(vec![candle(now)]),
-                    _ => None,
-                };
-                let reply = |candles| Reply::at(Candles { candles, ..Candles::default() }, now);
-                Answer::Candles(series, candles.map(reply).ok_or_else(failed))
-            }
-            Ask::Trade(FIRST, _) => Answer::Trade(FIRST, Ok(Box::new(Reply::at(self.first(ms), now)))),
-            Ask::Trade(intent, _) => Answer::Trade(intent, Err(failed())),
-            Ask::Trades => Answer::Trades(TradeListing {
-                began: now,
-                ended: now,
-                is_complete: true,
-                trades: self.rows(ms),
-                ended_early: None,
-            }),
+            Ask::Candles(..) if ms == 0 => candles_of(Vec::new(), now),
+            Ask::Candles(..) if matches!(ms, 60_000 | 120_000) => candles_of(vec![candle(now)], now),
+            Ask::Candles(series, _) => Answer::Candles(series, Err(no_answer())),
+            Ask::Trade(FIRST, _) => record_of(self.first(ms), now),
+            Ask::Trade(intent, _) => Answer::Trade(intent, Err(no_answer())),
+            Ask::Trades => list_of(self.rows(ms), now),
             Ask::BalancesAfterTrades => {
-                let balances = Balances {
-                    demo: Some(Decimal::new(self.wallet(ms), 2)),
-                    real: None,
-                    ..Balances::default()
-                };
-                Answer::BalancesAfterTrades(Ok(Reply::at(balances, now)))
+                let demo = Decimal::new(self.wallet(ms), 2);
+                Answer::BalancesAfterTrades(Ok(Reply::at(demo_of(demo), now)))
             }
             other => panic!("nobody asks {other:?}"),
         }
     }
 
-    /// When the second intent was taken as not opened, or adopted, in ms after the start.
     fn play(self) -> (Vec<(i64, &'static str)>, IntentState) {
         let mut parts = parts();
         parts.settings.list_lag_ms = 60_000;
@@ -97,31 +76,20 @@ impl Venue {
             ..RiskSettings::default()
         });
         let (mut bench, mut seen) = (Bench::of(parts), Vec::new());
-        for ms in (0..ENDS).step_by(500) {
-            let mut inputs = vec![Input::Time, if ms == 0 { Input::Start } else { Input::Durable(Ok(())) }];
-            while let Some(input) = inputs.pop() {
-                let now = bench.at(ms).now;
-                for command in bench.step(input) {
-                    match command {
-                        Command::Ask(ask) => inputs.push(Input::Answer(self.answer(ask, ms, now))),
-                        Command::Send(open) if open.intent() == FIRST => {
-                            let opened = OpenOutcome::Opened(Reply::at(Box::new(self.first(ms)), now));
-                            inputs.push(Input::Answer(Answer::Open(FIRST, opened)));
-                        }
-                        Command::Send(open) => {
-                            let unknown = OpenOutcome::Unknown { reason: "reset".to_owned() };
-                            inputs.push(Input::Answer(Answer::Open(open.intent(), unknown)));
-                        }
-                        Command::Record(JournalEntry::Event(event)) => match event.kind {
-                            EventKind::NotOpened { .. } => seen.push((ms, "not opened")),
-                            EventKind::Adopted(_) => seen.push((ms, "adopted")),
-                            _ => {}
-                        },
-                        _ => {}
-                    }
-                }
+        bench.drive(0..ENDS, |command, ms, now| {
+            match command {
+                Command::Ask(ask) => return Some(self.answer(ask, ms, now)),
+                Command::Send(open) if open.intent() == FIRST => return Some(open_of(self.first(ms), now)),
+                Command::Send(open) => return Some(lost_open(open.intent())),
+                Command::Record(JournalEntry::Event(event)) => match event.kind {
+                    EventKind::NotOpened { .. } => seen.push((ms, "not opened")),
+                    EventKind::Adopted(_) => seen.push((ms, "adopted")),
+                    _ => {}
+                },
+                _ => {}
             }
-        }
+            None
+        });
         let row = bench.coordinator.session.row(SECOND).expect("there are two intents");
         (seen, row.state)
     }

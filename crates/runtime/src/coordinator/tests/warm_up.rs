@@ -1,7 +1,7 @@
 //! How many past candles a start shows a strategy that asks for longer ones.
 
 use super::*;
-use crate::coordinator::warm_up::{WarmUp, Warmed};
+use crate::coordinator::warm_up::WarmUp;
 use std::ops::Range;
 
 /// Wants to see three candles of 5m, which 19 of 1m in a row hold wherever they begin.
@@ -35,9 +35,8 @@ fn shown(is_missing: impl Fn(i64) -> bool) -> (usize, usize) {
     let mut window = 19;
     for answers in 1..10 {
         match warm_up.on_candles(before(0..window, &is_missing), &session) {
-            Some(Warmed::Asking) => window *= 3,
-            Some(Warmed::Series { candles, .. }) => return (candles.len(), answers),
-            None => break,
+            None => window *= 3,
+            Some(warmed) => return (warmed.candles.len(), answers),
         }
     }
     panic!("no end")

@@ -1,7 +1,7 @@
 //! Test venue whose trade list lags, shuffles, repeats and shifts, with a run of the resolver.
 
 use super::testing;
-use super::{Claimed, Doubt, Known, LagMeter, Resolution, Resolver, WalletView};
+use crate::resolver::{Claimed, Doubt, Known, LagMeter, Resolution, Resolver, WalletView};
 use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -39,9 +39,7 @@ pub(super) struct Requested {
 pub(super) struct Habits {
     pub(super) says_length: bool,
     pub(super) shuffles: bool,
-    /// Repeats a row on one in n pages; 0 for never.
     pub(super) repeats_one_in: u64,
-    /// Fails one in n pages; 0 for never.
     pub(super) fails_one_in: u64,
     pub(super) wallet_lag: i64,
     pub(super) seed: u64,
@@ -116,9 +114,7 @@ impl Run {
     }
 
     fn take_answers(&mut self, now: Millis) {
-        for (place, requested) in
-            self.requested.iter().enumerate().filter(|(_, requested)| requested.is_ours())
-        {
+        for (place, requested) in self.requested.iter().enumerate().filter(|(_, one)| one.is_ours()) {
             let doubt = requested.doubt(place);
             if doubt.ended > now || !self.begun.insert(doubt.intent) {
                 continue;
@@ -140,17 +136,13 @@ impl Run {
         self.resolver.begin_look(began);
         let (listing, now) = self.read_list(began);
         self.take_answers(now);
-        let in_flight: Vec<Doubt> = self
-            .requested
-            .iter()
-            .enumerate()
-            .filter(|(_, requested)| {
-                requested.is_ours()
-                    && requested.sent <= now.get()
-                    && requested.sent + requested.takes > now.get()
-            })
+        let in_flight = self.requested.iter().enumerate().filter(|(_, requested)| {
+            let ends = requested.sent + requested.takes;
+            requested.is_ours() && requested.sent <= now.get() && ends > now.get()
+        });
+        let in_flight = in_flight
             .map(|(place, requested)| Doubt { ended: Millis::MAX, ..requested.doubt(place) })
-            .collect();
+            .collect::<Vec<_>>();
         let answered = self.requested.iter().enumerate().filter(|(place, requested)| {
             let is_found = || self.resolutions.iter().any(|(_, found)| is_adoption_of(found, *place));
             let has_come = requested.sent + requested.takes <= now.get();
@@ -177,9 +169,7 @@ impl Run {
                 Resolution::NotOpened { intent, reserved_until } => {
                     self.released.insert(*intent, *reserved_until);
                 }
-                Resolution::AskPerson { .. }
-                | Resolution::Reinstate { .. }
-                | Resolution::Unexplained { .. } => {}
+                _ => {}
             }
             if let Resolution::AdoptLate { intent, .. } = &resolution {
                 self.released.remove(intent);
@@ -260,14 +250,10 @@ fn is_adoption_of(resolution: &Resolution, place: usize) -> bool {
     let of = IntentId::new(place as u64 + 1);
     match resolution {
         Resolution::Adopt { intent, .. } | Resolution::AdoptLate { intent, .. } => *intent == of,
-        Resolution::NotOpened { .. }
-        | Resolution::AskPerson { .. }
-        | Resolution::Reinstate { .. }
-        | Resolution::Unexplained { .. } => false,
+        _ => false,
     }
 }
 
-/// Mixing step of splitmix64.
 fn scramble(word: u64) -> u64 {
     let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

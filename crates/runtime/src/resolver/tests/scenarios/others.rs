@@ -25,11 +25,9 @@ fn the_wallet_speaks_for_two_doubts_or_for_neither() {
 
 #[test]
 fn a_stake_that_may_be_another_requests_proves_nothing() {
-    let mut flying = Scenario::new(&[doubt(1)]);
-    flying.wallet = Some(1_000);
+    let mut flying = Scenario::with_stake(&[doubt(1)]);
     flying.in_flight.push(Doubt { ended: Millis::MAX, ..twin(2, 260) });
-    flying.look(261, &[], &[]);
-    flying.look(271, &[], &[]);
+    flying.silent(&[261, 271], &[]);
     // It was opened, and the stake that is left is ours.
     flying.in_flight.clear();
     flying.look(275, &[], &["1 is nothing, 321 s"]);
@@ -90,8 +88,7 @@ fn a_stake_whose_trade_is_listed_has_left_the_wallet_and_may_be_back_once_that_m
 fn check_listed(close_s: Option<i64>, progress: Progress, is_back: bool) {
     let mut sale = twin(2, 110);
     sale.order.direction = Direction::Sell;
-    let mut scenario = Scenario::new(&[twin(1, 100), sale]);
-    scenario.wallet = Some(1_000);
+    let mut scenario = Scenario::with_stake(&[twin(1, 100), sale]);
     // It may be the sale and does not say all, so it is not adopted.
     let direction = Some(Reported::Known(Direction::Sell));
     let close_time = close_s.map(Millis::from_seconds);
@@ -181,7 +178,7 @@ fn a_trade_that_was_answered_and_is_not_listed_measures_the_lists_lag() {
     let mut scenario = Scenario::new(&[]);
     let accepted = Accepted { id: "a", at: Millis::from_seconds(100), is_settled: true };
     scenario.resolver.lag.take(&listing(300_000, Vec::new()), [accepted]);
-    assert_eq!(scenario.resolver.list_lag(), Millis::from_seconds(400));
+    assert_eq!(scenario.resolver.lag.allowance(), Millis::from_seconds(400));
 }
 
 #[test]
@@ -234,14 +231,11 @@ fn sold(id: &str, second: i64) -> TradeReport {
 fn what_the_venue_took_instead_is_adopted_when_nothing_else_can_be_meant() {
     let mut scenario = Scenario::new(&[doubt(1)]);
     // The wallet shows its stake as well as ours would be shown.
-    scenario.look(115, &[sold("a", 102)], &[]);
-    scenario.look(120, &[sold("a", 102)], &[]);
-    scenario.look(262, &[sold("a", 102)], &[]);
-    scenario.look(271, &[sold("a", 102)], &[]);
+    scenario.silent(&[115, 120, 262, 271], &[sold("a", 102)]);
     scenario.look(272, &[sold("a", 102)], &["1 is a"]);
     assert_eq!(scenario.resolver.next_look(), None);
     // It was there all the time: the list does not lag.
-    assert_eq!(scenario.resolver.list_lag(), Millis::from_seconds(120));
+    assert_eq!(scenario.resolver.lag.allowance(), Millis::from_seconds(120));
 }
 
 #[test]
@@ -267,7 +261,7 @@ fn what_the_venue_may_have_taken_is_for_a_person_where_others_may_have_asked_for
 
     // A program that is known trades again.
     let mut known = Scenario::new(&[doubt(1)]);
-    known.resolver.recall_unexplained(["before".to_owned()]);
+    known.resolver.reported.extend(["before".to_owned()]);
     known.look(262, &[sold("a", 102)], &[]);
     known.look(272, &[sold("a", 102)], &["1? others a"]);
 

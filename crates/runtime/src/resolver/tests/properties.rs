@@ -1,7 +1,7 @@
 //! Property tests of the resolver: invariants for any requests and any list.
 
 use super::model::{Habits, Owner, Requested, Run, name};
-use super::{Resolution, Why};
+use crate::resolver::{Resolution, Why};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Direction, Millis};
 use proptest::prelude::*;
@@ -57,10 +57,7 @@ fn adopted(run: &Run) -> Vec<(IntentId, String)> {
         Resolution::Adopt { intent, report } | Resolution::AdoptLate { intent, report } => {
             Some((*intent, report.id.clone()))
         }
-        Resolution::NotOpened { .. }
-        | Resolution::AskPerson { .. }
-        | Resolution::Reinstate { .. }
-        | Resolution::Unexplained { .. } => None,
+        _ => None,
     };
     run.resolutions.iter().filter_map(adoption).collect()
 }
@@ -86,9 +83,8 @@ const fn intent(place: usize) -> IntentId {
 
 fn check_invariants(all: &[Requested], run: &Run) -> Result<(), TestCaseError> {
     let mut owned: BTreeSet<String> = BTreeSet::new();
-    let answered = all.iter().enumerate().filter(|(_, requested)| requested.owner == Owner::Answered);
-    owned
-        .extend(answered.filter(|(_, requested)| requested.accepted.is_some()).map(|(place, _)| name(place)));
+    let is_known = |one: &Requested| one.owner == Owner::Answered && one.accepted.is_some();
+    owned.extend(all.iter().enumerate().filter(|(_, one)| is_known(one)).map(|(place, _)| name(place)));
     for (intent, id) in adopted(run) {
         prop_assert!(owned.insert(id.clone()), "{id} was given twice");
         let place = intent.number() as usize - 1;

@@ -1,12 +1,12 @@
 //! Doubts, reports and listings for tests.
 
-use super::Doubt;
+use crate::resolver::Doubt;
 use candlewick_broker::{Account, OpenOrder, Reported, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Direction, ExpirationType, Millis, Money};
 
-pub(super) fn doubt(number: u64) -> Doubt {
+pub(crate) fn doubt(number: u64) -> Doubt {
     Doubt {
         intent: IntentId::new(number),
         order: order(),
@@ -46,7 +46,7 @@ pub(crate) fn report(id: &str, at: Millis) -> TradeReport {
     }
 }
 
-pub(super) fn listing(at: i64, trades: Vec<TradeReport>) -> TradeListing {
+pub(crate) fn listing(at: i64, trades: Vec<TradeReport>) -> TradeListing {
     let at = Millis::new(at);
     TradeListing { began: at, ended: at, is_complete: true, trades, ended_early: None }
 }

@@ -3,9 +3,7 @@
 mod others;
 
 use super::testing::{doubt, listing, report};
-use super::{
-    Claimed, Decided, Decision, Doubt, Known, LagMeter, Resolution, Resolver, Undecidable, WalletView, Why,
-};
+use crate::resolver::{Claimed, Doubt, Known, LagMeter, Resolution, Resolver, Undecidable, WalletView, Why};
 use candlewick_broker::{Account, Reported, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Millis, Money};
@@ -45,6 +43,10 @@ impl Scenario {
         }
     }
 
+    fn with_stake(doubts: &[Doubt]) -> Self {
+        Self { wallet: Some(1_000), ..Self::new(doubts) }
+    }
+
     fn look_at(&mut self, listing: &TradeListing) -> Vec<String> {
         let view = |balance| WalletView {
             balance: Money::from_minor(balance),
@@ -72,7 +74,6 @@ impl Scenario {
         resolutions.iter().map(shortened).collect()
     }
 
-    /// Taken as not opened at 271 s.
     fn not_opened() -> Self {
         let mut scenario = Self::new(&[doubt(1)]);
         scenario.wallet = Some(1_000);
@@ -82,9 +83,14 @@ impl Scenario {
     }
 
     fn take_for_nothing(&mut self, intent: u64) {
-        let intent = IntentId::new(intent);
-        let decided = self.resolver.resolve_by_person(intent, Decision::NotOpened, &self.claimed);
-        assert!(decided.is_ok(), "{decided:?}");
+        self.resolver.give_up(IntentId::new(intent)).expect("it is in doubt");
+    }
+
+    #[track_caller]
+    fn silent(&mut self, seconds: &[i64], trades: &[TradeReport]) {
+        for second in seconds {
+            self.look(*second, trades, &[]);
+        }
     }
 
     #[track_caller]
@@ -136,8 +142,7 @@ fn twin(number: u64, sent_s: i64) -> Doubt {
 fn the_only_candidate_is_adopted_when_it_is_seen_again() {
     let mut scenario = Scenario::new(&[doubt(1)]);
     scenario.look(112, &[], &[]);
-    scenario.look(115, &[trade("a", 101)], &[]);
-    scenario.look(119, &[trade("a", 101)], &[]);
+    scenario.silent(&[115, 119], &[trade("a", 101)]);
     scenario.look(120, &[trade("a", 101)], &["1 is a"]);
     // It is not given again, even before it is claimed.
     scenario.look(130, &[trade("a", 101)], &[]);
@@ -159,12 +164,8 @@ fn a_second_candidate_is_for_a_person_and_asked_for_once() {
 
 #[test]
 fn no_trade_after_the_deadline_and_an_explained_wallet_is_nothing() {
-    let mut scenario = Scenario::new(&[doubt(1)]);
-    scenario.wallet = Some(1_000);
-    scenario.look(200, &[], &[]);
-    scenario.look(260, &[], &[]);
-    scenario.look(261, &[], &[]);
-    scenario.look(270, &[], &[]);
+    let mut scenario = Scenario::with_stake(&[doubt(1)]);
+    scenario.silent(&[200, 260, 261, 270], &[]);
     scenario.look(271, &[], &["1 is nothing, 321 s"]);
     scenario.look(290, &[], &[]);
 }
@@ -174,8 +175,7 @@ fn a_wallet_that_says_otherwise_keeps_the_doubt() {
     for (wallet, expected) in [(Some(0), "1? wallet"), (Some(999), "1? wallet"), (None, "1? no wallet")] {
         let mut scenario = Scenario::new(&[doubt(1)]);
         scenario.wallet = wallet;
-        scenario.look(261, &[], &[]);
-        scenario.look(380, &[], &[]);
+        scenario.silent(&[261, 380], &[]);
         scenario.look(381, &[], &[expected]);
         scenario.look(391, &[], &[]);
         scenario.wallet = Some(1_000);
@@ -192,8 +192,7 @@ fn a_wallet_proves_nothing_while_another_trade_may_have_been_paid_in_any_way() {
         let mut scenario = Scenario::new(&[doubt(1)]);
         scenario.wallet = Some(wallet);
         scenario.has_unknown_pay = true;
-        scenario.look(261, &[], &[]);
-        scenario.look(271, &[], &[]);
+        scenario.silent(&[261, 271], &[]);
         // In the end a person is asked, and it is looked for at another second of a minute each time.
         scenario.look(381, &[], &["1? ends"]);
         scenario.look(391, &[], &[]);
@@ -206,8 +205,7 @@ fn a_wallet_proves_nothing_while_another_trade_may_have_been_paid_in_any_way() {
 
 #[test]
 fn a_late_list_is_waited_for() {
-    let mut scenario = Scenario::new(&[doubt(1)]);
-    scenario.wallet = Some(1_000);
+    let mut scenario = Scenario::with_stake(&[doubt(1)]);
     scenario.look(261, &[], &[]);
     scenario.look(265, &[trade("a", 105)], &[]);
     scenario.look(270, &[trade("a", 105)], &["1 is a"]);
@@ -253,23 +251,18 @@ fn as_many_twins_as_trades_are_paired_by_time() {
 
 #[test]
 fn fewer_trades_than_twins_are_for_a_person_after_the_last_deadline() {
-    let mut scenario = Scenario::new(&[twin(1, 100), twin(2, 110)]);
-    scenario.wallet = Some(1_000);
+    let mut scenario = Scenario::with_stake(&[twin(1, 100), twin(2, 110)]);
     let trades = [trade("a", 111)];
-    scenario.look(125, &trades, &[]);
-    scenario.look(270, &trades, &[]);
+    scenario.silent(&[125, 270], &trades);
     scenario.look(271, &trades, &["1? too few", "2? too few"]);
-    let decision = Decision::Adopt { venue_id: "a".to_owned() };
-    let decided = scenario.resolver.resolve_by_person(IntentId::new(2), decision, &scenario.claimed);
-    assert_eq!(decided, Ok(Decided::Adopt { venue_id: "a".to_owned() }));
+    assert_eq!(scenario.resolver.assign(IntentId::new(2), "a", &scenario.claimed), Ok(()));
     scenario.look(281, &trades, &[]);
     scenario.look(291, &trades, &["1 is nothing, 321 s"]);
 }
 
 #[test]
 fn a_trade_that_is_only_the_earlier_twins_leaves_the_later_one_alone() {
-    let mut scenario = Scenario::new(&[twin(1, 100), twin(2, 110)]);
-    scenario.wallet = Some(1_000);
+    let mut scenario = Scenario::with_stake(&[twin(1, 100), twin(2, 110)]);
     let trades = [trade("a", 101)];
     scenario.look(125, &trades, &[]);
     scenario.look(130, &trades, &["1 is a"]);
@@ -282,8 +275,7 @@ fn a_trade_that_is_only_the_earlier_twins_leaves_the_later_one_alone() {
 fn a_trade_that_may_be_in_flight_is_neither_adopted_nor_unexplained() {
     let mut scenario = Scenario::new(&[doubt(1)]);
     scenario.in_flight = vec![Doubt { ended: Millis::MAX, ..twin(2, 120) }];
-    scenario.look(122, &[trade("a", 121)], &[]);
-    scenario.look(127, &[trade("a", 121)], &[]);
+    scenario.silent(&[122, 127], &[trade("a", 121)]);
     // Its answer came.
     scenario.in_flight.clear();
     scenario.claimed.insert("a".to_owned());
@@ -292,11 +284,9 @@ fn a_trade_that_may_be_in_flight_is_neither_adopted_nor_unexplained() {
 
 #[test]
 fn an_unclear_trade_is_never_adopted_and_never_taken_for_nothing() {
-    let mut scenario = Scenario::new(&[doubt(1)]);
-    scenario.wallet = Some(1_000);
+    let mut scenario = Scenario::with_stake(&[doubt(1)]);
     let unclear = TradeReport { direction: Some(Reported::Unrecognised("CALL".into())), ..trade("a", 101) };
-    scenario.look(115, std::slice::from_ref(&unclear), &[]);
-    scenario.look(125, std::slice::from_ref(&unclear), &[]);
+    scenario.silent(&[115, 125], std::slice::from_ref(&unclear));
     scenario.look(271, std::slice::from_ref(&unclear), &["1? unclear"]);
     // Its details came.
     scenario.look(281, &[trade("a", 101)], &["1 is a"]);
@@ -304,8 +294,7 @@ fn an_unclear_trade_is_never_adopted_and_never_taken_for_nothing() {
 
 #[test]
 fn incomplete_listings_decide_nothing_and_in_the_end_a_person_is_asked() {
-    let mut scenario = Scenario::new(&[doubt(1)]);
-    scenario.wallet = Some(1_000);
+    let mut scenario = Scenario::with_stake(&[doubt(1)]);
     let incomplete = |second: i64, trades: Vec<TradeReport>| TradeListing {
         is_complete: false,
         ..listing(second * 1_000, trades)
@@ -324,7 +313,7 @@ fn incomplete_listings_decide_nothing_and_in_the_end_a_person_is_asked() {
 fn trades_that_nobody_asked_for_are_reported_once() {
     let mut scenario = Scenario::new(&[doubt(1)]);
     scenario.claimed.insert("claimed".to_owned());
-    scenario.resolver.recall_unexplained(["recalled".to_owned()]);
+    scenario.resolver.reported.extend(["recalled".to_owned()]);
     let other = |id: &str, change: fn(&mut TradeReport)| {
         let mut trade = trade(id, 101);
         trade.symbol = Some("ETHUSDT".to_owned());
@@ -348,19 +337,16 @@ fn trades_that_nobody_asked_for_are_reported_once() {
 fn a_person_may_decide_what_is_in_doubt_and_nothing_else() {
     let mut scenario = Scenario::new(&[doubt(1), twin(2, 300)]);
     scenario.claimed.insert("taken".to_owned());
-    let mut decide = |intent: u64, venue_id: Option<&str>| {
-        let adopt = |id: &str| Decision::Adopt { venue_id: id.to_owned() };
-        let decision = venue_id.map_or(Decision::NotOpened, adopt);
-        scenario.resolver.resolve_by_person(IntentId::new(intent), decision, &scenario.claimed)
-    };
-    assert_eq!(decide(3, None), Err(Undecidable::NotInDoubt));
-    assert_eq!(decide(1, Some("taken")), Err(Undecidable::TradeTaken));
-    let reserved_until = Millis::from_seconds(321);
-    assert_eq!(decide(1, None), Ok(Decided::NotOpened { reserved_until }));
-    assert_eq!(decide(1, None), Err(Undecidable::NotInDoubt));
-    assert_eq!(decide(1, Some("a")), Ok(Decided::AdoptLate { venue_id: "a".to_owned() }));
-    assert_eq!(decide(2, Some("a")), Err(Undecidable::TradeTaken));
-    assert_eq!(decide(2, Some("b")), Ok(Decided::Adopt { venue_id: "b".to_owned() }));
+    let Scenario { resolver, claimed, .. } = &mut scenario;
+    let id = IntentId::new;
+    assert_eq!(resolver.give_up(id(3)), Err(Undecidable::NotInDoubt));
+    assert_eq!(resolver.assign(id(3), "a", claimed), Err(Undecidable::NotInDoubt));
+    assert_eq!(resolver.assign(id(1), "taken", claimed), Err(Undecidable::TradeTaken));
+    assert_eq!(resolver.give_up(id(1)), Ok(Millis::from_seconds(321)));
+    assert_eq!(resolver.give_up(id(1)), Err(Undecidable::NotInDoubt));
+    assert_eq!(resolver.assign(id(1), "a", claimed), Ok(()));
+    assert_eq!(resolver.assign(id(2), "a", claimed), Err(Undecidable::TradeTaken));
+    assert_eq!(resolver.assign(id(2), "b", claimed), Ok(()));
 }
 
 #[test]
@@ -387,10 +373,10 @@ fn looks_are_asked_for_while_there_is_doubt() {
 #[test]
 fn the_lag_of_the_list_is_measured_by_doubts_too() {
     let mut scenario = Scenario::new(&[doubt(1)]);
-    assert_eq!(scenario.resolver.list_lag(), Millis::from_seconds(120));
+    assert_eq!(scenario.resolver.lag.allowance(), Millis::from_seconds(120));
     scenario.look(250, &[], &[]);
     scenario.look(255, &[trade("a", 101)], &[]);
     scenario.look(260, &[trade("a", 101)], &["1 is a"]);
     // Accepted at 101 s, missing at 250 s.
-    assert_eq!(scenario.resolver.list_lag(), Millis::from_seconds(2 * 149));
+    assert_eq!(scenario.resolver.lag.allowance(), Millis::from_seconds(2 * 149));
 }

@@ -1,0 +1,4 @@
+mod model;
+mod properties;
+mod scenarios;
+pub(crate) mod testing;
