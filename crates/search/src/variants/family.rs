@@ -177,30 +177,22 @@ mod tests {
         assert_eq!(found[1].family, tried(vec![bot("rsi", "EURUSD", json!({}))])[0].family);
     }
 
-    fn check(change: impl Fn(&mut BotSettings), is_another: bool) {
-        let first = bot("rsi", "BTCUSDT", json!({ "period": 14 }));
-        let mut second = first.clone();
-        change(&mut second);
-        assert_eq!(
-            tried(vec![first])[0].name != tried(vec![second.clone()])[0].name,
-            is_another,
-            "{second:?}"
-        );
-    }
-
     #[test]
-    fn whatever_can_change_a_trade_makes_a_variant() {
-        check(|bot| bot.params = json!({ "period": 15 }), true);
-        check(|bot| bot.close_type = "05:00".parse().unwrap(), true);
-        check(|bot| bot.expiration_type = ExpirationType::CandleClose, true);
-        check(|bot| bot.stake = StakeSettings::Share { percent: 3.0 }, true);
-    }
-
-    #[test]
-    fn another_way_to_write_the_same_makes_none() {
-        check(|bot| bot.params = json!({ "period": 14.0 }), false);
-        check(|bot| bot.expiration_type = ExpirationType::Unstated, false);
-        check(|bot| bot.name = "another".to_owned(), false);
+    fn whatever_can_change_a_trade_makes_a_variant_and_another_way_to_write_the_same_none() {
+        let check = |change: &dyn Fn(&mut BotSettings), is_another: bool| {
+            let first = bot("rsi", "BTCUSDT", json!({ "period": 14 }));
+            let mut second = first.clone();
+            change(&mut second);
+            let is_other = tried(vec![first])[0].name != tried(vec![second.clone()])[0].name;
+            assert_eq!(is_other, is_another, "{second:?}");
+        };
+        check(&|bot| bot.params = json!({ "period": 15 }), true);
+        check(&|bot| bot.close_type = "05:00".parse().unwrap(), true);
+        check(&|bot| bot.expiration_type = ExpirationType::CandleClose, true);
+        check(&|bot| bot.stake = StakeSettings::Share { percent: 3.0 }, true);
+        check(&|bot| bot.params = json!({ "period": 14.0 }), false);
+        check(&|bot| bot.expiration_type = ExpirationType::Unstated, false);
+        check(&|bot| bot.name = "another".to_owned(), false);
     }
 
     #[test]

@@ -28,3 +28,6 @@ pub use ledger::{Known, Note, Noted, VariantLedger};
 pub use looks::{EarlierLooks, Look, LookEnd, LookKind};
 pub use rewritten::{RunUntil, join_hashes, trades_hash, trades_hash_of_closed};
 pub use sample::CandleSample;
+
+#[cfg(test)]
+mod tests;

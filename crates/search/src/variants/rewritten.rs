@@ -143,7 +143,7 @@ impl Noted {
 
 #[cfg(test)]
 mod tests {
-    use super::super::ledger::tests::{Fixture, candles, look, note};
+    use super::super::tests::{Fixture, candles, look_at, note};
     use super::super::{LookKind, VariantCount};
     use super::*;
     use candlewick_sdk::testkit::random_walk;
@@ -152,10 +152,7 @@ mod tests {
     #[test]
     fn a_body_that_is_rewritten_while_candles_grow_is_another_variant() {
         let (fixture, all) = (Fixture::new(), random_walk(1, 400));
-        let look = |count: usize| {
-            let candles = candles("BTCUSDT", &all[..count]);
-            Look { span: candles.span().unwrap(), candles, ..look(0) }
-        };
+        let look = |count: usize| look_at(candles("BTCUSDT", &all[..count]));
         let with = |trades: &str| Note { trades: Some(trades.to_owned()), ..note("rsi", 1) };
         let noted =
             |trades: &str, count: usize| fixture.ledger().note(&[with(trades)], &look(count)).unwrap();
@@ -180,10 +177,7 @@ mod tests {
     #[test]
     fn a_body_that_is_rewritten_at_each_fetch_is_as_many_variants() {
         let (fixture, all) = (Fixture::new(), random_walk(1, 800));
-        let look = |count: usize| {
-            let candles = candles("BTCUSDT", &all[..count]);
-            Look { span: candles.span().unwrap(), candles, ..look(0) }
-        };
+        let look = |count: usize| look_at(candles("BTCUSDT", &all[..count]));
         let with = |trades: String| Note { trades: Some(trades), ..note("rsi", 1) };
         let ledger = fixture.ledger();
         for version in 1..=6 {
@@ -203,10 +197,8 @@ mod tests {
     fn a_sweep_whose_strategy_is_rewritten_while_candles_grow_tries_as_many_sets_again() {
         let (fixture, all) = (Fixture::new(), random_walk(1, 800));
         let ledger = fixture.ledger();
-        let look = |count: usize| {
-            let candles = candles("BTCUSDT", &all[..count]);
-            Look { kind: LookKind::Sweep, span: candles.span().unwrap(), candles, ..look(0) }
-        };
+        let look =
+            |count: usize| Look { kind: LookKind::Sweep, ..look_at(candles("BTCUSDT", &all[..count])) };
         let trades =
             |version: u32, set: usize, end: Millis| format!("version {version} of {set} until {end}");
         // The last of 21 sets ran on a part of the candles alone.
