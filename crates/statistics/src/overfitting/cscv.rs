@@ -11,30 +11,25 @@ pub struct Split {
     pub blocks: usize,
     /// Periods excluded from the choosing half at each border with the other half.
     ///
-    /// They are purged before the other half and embargoed after it. Use at least the length of a
-    /// trade, so that no trade is in both halves.
+    /// Use at least the length of a trade, so that no trade is in both halves.
     pub purged_periods: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overfitting {
-    /// Share of splits in which the chosen variant ranks in the lower half out of sample.
-    ///
-    /// 0.5 means that choosing is worthless.
+    /// Share of splits in which the chosen variant ranks in the lower half out of sample; 0.5 is worthless.
     pub probability: f64,
     pub loss_probability: f64,
 }
 
 /// Returns the probability of backtest overfitting.
 ///
-/// The history is divided into blocks. For each choice of half of them, the variant with the best
-/// ratio of mean to deviation is ranked in the other half. With its rank `r` of `N` (1 is the
-/// worst, ties share their mean rank), it is overfitted if `ln(w / (1 - w)) <= 0` for
-/// `w = r / (N + 1)`.
+/// The history is divided into blocks. For each choice of half of them, the variant with the best ratio of mean
+/// to deviation is ranked in the other half. With its rank `r` of `N` (1 is the worst, ties share their mean
+/// rank), it is overfitted if `ln(w / (1 - w)) <= 0` for `w = r / (N + 1)`.
 ///
-/// Source: D. H. Bailey, J. M. Borwein, M. Lopez de Prado and Q. J. Zhu, *The Probability of
-/// Backtest Overfitting*, Journal of Computational Finance 20 (2017); purging and embargo by M.
-/// Lopez de Prado, *Advances in Financial Machine Learning* (2018), chapter 7.
+/// Source: D. H. Bailey, J. M. Borwein, M. Lopez de Prado and Q. J. Zhu, *The Probability of Backtest
+/// Overfitting* (2017); purging by M. Lopez de Prado, *Advances in Financial Machine Learning* (2018), chapter 7.
 pub fn probability_of_overfitting(
     returns: &dyn Variants,
     split: Split,
@@ -213,7 +208,7 @@ impl Moments {
 mod tests {
     use super::super::VariantReturns;
     use super::*;
-    use crate::reference::{assert_close, rows};
+    use crate::tests::{assert_close, rows};
     use crate::simulation::Dice;
 
     fn noise(variants: usize, periods: usize, path: u64) -> Vec<Vec<f64>> {

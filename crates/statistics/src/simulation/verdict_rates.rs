@@ -14,10 +14,7 @@ pub struct VerdictRates {
 }
 
 impl VerdictRates {
-    /// Simulates a range of paths.
-    ///
-    /// Disjoint ranges can run on several threads and be joined with [`VerdictRates::join`], with
-    /// the same result as one run.
+    /// Simulates a range of paths; disjoint ranges can be joined with [`VerdictRates::join`].
     pub fn simulate(plan: EdgeTestPlan, stream: &TradeStream, range: PathRange) -> Self {
         let mut rates = Self { paths: range.paths, shown_after: Vec::new(), rejected_after: Vec::new() };
         for path in range.first_path..range.first_path + range.paths {
@@ -51,14 +48,10 @@ impl VerdictRates {
     }
 
     pub fn trades_to_show(&self, share: f64) -> Option<u64> {
-        let rank = (share * self.paths as f64).ceil().max(1.0) as usize;
-        self.shown_after.get(rank - 1).copied()
+        self.trades_of(&self.shown_after, share)
     }
 
     /// Returns [`Self::trades_to_show`] for the shares one standard error below and above.
-    ///
-    /// With this number of paths, a share has a standard error of
-    /// `sqrt(share (1 - share) / paths)`.
     pub fn trades_to_show_range(&self, share: f64) -> (Option<u64>, Option<u64>) {
         let error = self.standard_error(share);
         (self.trades_to_show(share - error), self.trades_to_show(share + error))
@@ -69,8 +62,12 @@ impl VerdictRates {
     }
 
     pub fn trades_to_reject(&self, share: f64) -> Option<u64> {
+        self.trades_of(&self.rejected_after, share)
+    }
+
+    fn trades_of(&self, after: &[u64], share: f64) -> Option<u64> {
         let rank = (share * self.paths as f64).ceil().max(1.0) as usize;
-        self.rejected_after.get(rank - 1).copied()
+        after.get(rank - 1).copied()
     }
 }
 
@@ -162,16 +159,6 @@ mod tests {
     }
 
     #[test]
-    fn a_number_of_trades_is_known_as_well_as_its_share_of_the_paths() {
-        let rates = VerdictRates { paths: 50, shown_after: (1..=50).collect(), rejected_after: Vec::new() };
-        // 0.8 of 50 paths is 40; sqrt(0.8 x 0.2 / 50) = 0.0566 of them is 2.83.
-        assert_eq!(rates.trades_to_show(0.8), Some(40));
-        assert_eq!(rates.trades_to_show_range(0.8), (Some(38), Some(43)));
-        let few = VerdictRates { shown_after: (1..=40).collect(), ..rates };
-        assert_eq!(few.trades_to_show_range(0.8), (Some(38), None));
-    }
-
-    #[test]
     fn the_trades_to_a_verdict_are_those_of_the_path_that_fills_the_share() {
         let after: Vec<u64> = (1..=40).map(|path| 10 * path).collect();
         let shown = VerdictRates { paths: 50, shown_after: after.clone(), rejected_after: Vec::new() };
@@ -183,10 +170,12 @@ mod tests {
             let found = (shown.trades_to_show(share), rejected.trades_to_reject(share));
             assert_eq!(found, (expected, expected), "{share}");
         }
-        assert_eq!(
-            (shown.shown(), shown.rejected(), rejected.shown(), rejected.rejected()),
-            (0.8, 0.0, 0.0, 0.8)
-        );
+        let shares = [shown.shown(), shown.rejected(), rejected.shown(), rejected.rejected()];
+        assert_eq!(shares, [0.8, 0.0, 0.0, 0.8]);
+        // sqrt(0.8 x 0.2 / 50) = 0.0566 of 50 paths is 2.83: those of 37.2 and of 42.8.
+        assert_eq!(shown.trades_to_show_range(0.8), (Some(380), None));
+        let whole = VerdictRates { shown_after: (1..=50).collect(), ..shown };
+        assert_eq!(whole.trades_to_show_range(0.8), (Some(38), Some(43)));
     }
 
     #[test]
