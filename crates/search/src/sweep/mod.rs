@@ -36,3 +36,6 @@ pub use space::{Candidate, Space};
 pub use timeline::{TIMELINE_PARTS, Timeline};
 pub use trial_journal::{Outcome, Record, TrialJournal};
 use trial_runner::PreparedTrial;
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -86,10 +86,8 @@ type Stretches<'a> = BTreeMap<(i64, i64), BTreeMap<&'a str, &'a Known>>;
 
 /// Returns one entry per variant, the latest.
 ///
-/// Names with the same trades on the same stretch of the same candles are one variant, because
-/// their difference had no effect. A name that was tried on several stretches counts as often as it
-/// had different trades on any one of them: the code of the strategy, or a hidden file, was
-/// changed.
+/// Names with the same trades on the same stretch of the same candles are one variant. A name counts as often
+/// as it had different trades on any one stretch: its code, or a hidden file, was changed.
 fn different(known: &[Known]) -> Vec<&Known> {
     let mut names = Names::default();
     let mut same_trades: BTreeMap<(&str, i64, i64, &str), usize> = BTreeMap::new();
@@ -110,9 +108,7 @@ fn different(known: &[Known]) -> Vec<&Known> {
     by_class.into_values().flat_map(most_different).collect()
 }
 
-/// Returns the stretch with the most distinct trades.
-///
-/// An entry without known trades adds no variant.
+/// Returns the stretch with the most distinct trades; unknown trades add no variant.
 fn most_different(mut stretches: Stretches<'_>) -> Vec<&Known> {
     for trades in stretches.values_mut().filter(|trades| trades.len() > 1) {
         trades.remove("");
@@ -181,9 +177,7 @@ impl Note {
     }
 }
 
-/// Returns the fraction of the run's time outside the range that other variants have seen.
-///
-/// The range extends from the first to the last candle seen by any of them.
+/// Returns the fraction of the run's time outside the range of candles that other variants have seen.
 fn unseen_share(noted: &Noted, own: &[Note], look: &Look) -> Option<f64> {
     let is_other = |one: &&Known| !own.iter().any(|note| note.is(one));
     let others: Vec<&Known> = noted.families.iter().flat_map(|(_, known)| known).filter(is_other).collect();

@@ -29,8 +29,7 @@ pub struct Variant {
 impl Variant {
     /// Returns the variants of a run, one per strategy, in the order of the bots.
     ///
-    /// Omitted parameters count as their defaults. A file that a parameter names counts by its
-    /// content, whose hash is in `files` ([`files_of`]).
+    /// Omitted parameters count as their defaults, named files by their hash in `files` ([`files_of`]).
     pub fn of_bots(
         settings: &SessionSettings,
         registry: &Registry,

@@ -1,10 +1,9 @@
 //! Append-only JSON Lines file of the variants tried.
 //!
-//! Each line is written in one call under a file lock: concurrent processes lose nothing, and a
-//! kill leaves at most a partial last line, which is skipped. Each line contains a hash of the
-//! previous lines, and a receipt in another folder knows the length. Removed or changed lines are
-//! detected and reported from then on, unless the receipt is removed too. Receipts in the same
-//! folder name the project's other ledgers, whose variants and losses also count.
+//! Each line is written in one call under a file lock, so a kill leaves at most a partial last line, which is
+//! skipped. Each line contains a hash of the previous lines, and a receipt in another folder knows the length:
+//! removed or changed lines are detected, unless the receipt is removed too. Receipts in the same folder name
+//! the project's other ledgers, whose variants and losses also count.
 
 use super::chain::{Receipt, Seen};
 use super::contents::{Added, Contents, text_of};
@@ -30,8 +29,7 @@ pub struct Note {
     pub tried: Variant,
     pub p_value: Option<f64>,
     pub sharpe_of_a_day: Option<f64>,
-    /// Hash of the trade results ([`trades_hash`](super::trades_hash)), if they cover the whole
-    /// stretch.
+    /// Hash of the trade results ([`trades_hash`](super::trades_hash)), if they cover the whole stretch.
     pub trades: Option<String>,
 }
 
@@ -75,9 +73,7 @@ impl VariantLedger {
         &self.path
     }
 
-    /// Records variants, except those already known on these candles.
-    ///
-    /// Returns everything that this and the project's other ledgers know of their families.
+    /// Records variants not yet known on these candles, and returns all that the project's ledgers know of them.
     pub fn note(&self, notes: &[Note], look: &Look) -> io::Result<Noted> {
         let others = self.others()?;
         let others = others.read();
@@ -189,9 +185,8 @@ impl VariantLedger {
 
     /// Records the planned sets of a run before any of them starts.
     ///
-    /// They count until the results are recorded, however the run ends. A finished run, or a look
-    /// without a run, plans nothing. If a process of the run was killed, its planned sets count
-    /// until all of them are recorded, because its results may have been lost or cut.
+    /// They count until the results are recorded, however the run ends. A finished run plans nothing. If a
+    /// process of the run was killed, its planned sets count until all are recorded.
     pub fn begin(&self, strategy: &str, sets: u64, look: &Look) -> io::Result<()> {
         let Some(run) = &look.run else { return Ok(()) };
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(&self.path)?;

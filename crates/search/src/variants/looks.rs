@@ -65,8 +65,6 @@ pub struct EarlierLooks {
 
 impl VariantLedger {
     /// Returns earlier looks at the same candles under any name, excluding those of `run`.
-    ///
-    /// The project's other ledgers are included.
     pub fn earlier_looks(
         &self,
         strategy: &str,

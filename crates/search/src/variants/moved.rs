@@ -1,9 +1,7 @@
 //! Detection of candles that were shifted in time: the same moves at other times.
 //!
-//! Windows of one series are searched at every position of the other. At a match, the whole overlap
-//! is compared, over at least 96 steps because so many positions are tried. A shift that is not a
-//! multiple of either step is not found. A series of up to 75,000 candles has steps of one candle,
-//! a million one-minute candles have steps of 15 minutes.
+//! Windows of one series are searched at every position of the other. At a match, the whole overlap is
+//! compared, over at least 96 steps. A shift that is not a multiple of either step is not found.
 
 use super::steps::{ALIKE, MISSING, Steps, correlation};
 use std::iter;

@@ -1,8 +1,7 @@
 //! Price moves at fixed clock times, nearly unchanged by rescaling, rounding, inversion or noise.
 //!
-//! Two series of an interval count as the same candles if the absolute correlation of their moves
-//! is at least 0.95. Independent prices practically never reach it. Prices of one market at two
-//! venues do, and a look at one counts as a look at the other.
+//! Two series of an interval count as the same candles if the absolute correlation of their moves is at least
+//! 0.95. Independent prices practically never reach it; prices of one market at two venues do.
 
 use super::steps::{ALIKE, MISSING, moments, stored};
 use candlewick_sdk::{Candle, CandleSeries, Millis};

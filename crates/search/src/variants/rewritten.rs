@@ -59,8 +59,7 @@ pub type RunUntil<'a> = dyn Fn(&[usize], Millis) -> io::Result<Vec<Option<String
 impl VariantLedger {
     /// Records sets of a sweep whose trades on earlier candles no longer match the earlier runs.
     ///
-    /// Then something changed that the variant's name does not cover. A few sets are rerun on the
-    /// candles of their first and last earlier run. If any of them differs, all sets are rerun.
+    /// A few sets are rerun on the candles of their first and last earlier run; if any differs, all are rerun.
     /// Returns whether anything was recorded.
     pub fn note_rewritten(
         &self,

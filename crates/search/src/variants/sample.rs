@@ -1,10 +1,9 @@
 //! Identification of candles by a content-based sample, whatever their names and formats.
 //!
-//! A candle is identified by close time and close price, and its hash decides whether it is
-//! sampled. Samples of the same candles therefore agree, wherever they start or end. Volumes, other
-//! prices, digits beyond the seventh and the interval do not matter. Rescaled, rounded, inverted or
-//! noisy candles are recognized by their moves ([`Steps`], or [`Moves`] in older ledgers). Candles
-//! shifted in time count as different, but [`CandleSample::is_seen_in`] recognizes them.
+//! A candle is identified by close time and close price, and its hash decides whether it is sampled, so samples
+//! of the same candles agree. Volumes, other prices, digits beyond the seventh and the interval do not matter.
+//! Rescaled, rounded, inverted or noisy candles are recognized by their moves ([`Steps`], or [`Moves`] in older
+//! ledgers), shifted ones by [`CandleSample::is_seen_in`].
 
 use super::moves::Moves;
 use super::steps::Steps;

@@ -1,9 +1,8 @@
 //! Price moves per clock step, dense enough to recognize a small part of many candles.
 //!
-//! A step is the candle interval, or longer for many candles: a million one-minute candles have a
-//! move per 15 minutes. Steps are contiguous, so their moves add up to those of longer steps. Two
-//! series of any intervals are compared over a common multiple of their steps. They count as the
-//! same candles if the absolute correlation of these moves is at least 0.95 over at least 24 steps.
+//! A step is the candle interval, or longer for many candles: a million one-minute candles have a move per 15
+//! minutes. Two series of any intervals are compared over a common multiple of their steps, and are the same
+//! candles if the absolute correlation of their moves is at least 0.95 over at least 24 steps.
 
 use candlewick_sdk::{CandleSeries, Millis, closing_before};
 use serde::{Deserialize, Serialize};
@@ -29,9 +28,7 @@ const LARGEST: f64 = 4.0;
 const MEDIAN: f64 = 5.0;
 const MAX_WRITTEN: i8 = 28;
 pub(super) const MISSING: i8 = i8::MIN;
-/// Character of a zero move.
-///
-/// Other moves are offsets from it in ASCII; a missing move precedes them all.
+/// Character of a zero move; others are offsets from it in ASCII, and a missing move precedes them all.
 const ZERO: u8 = b'?';
 const NONE: char = '!';
 
@@ -158,9 +155,7 @@ pub(super) fn moments(pairs: impl Iterator<Item = (f64, f64)>) -> (f64, f64, f64
     (count, (squared_one - one * one) * (squared_two - two * two), product - one * two)
 }
 
-/// Returns the correlation of moves, `None` if either series never moves.
-///
-/// Moves are clipped at [`LARGEST`] medians.
+/// Returns the correlation of moves clipped at [`LARGEST`] medians, `None` if either series never moves.
 pub(super) fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
     let most = LARGEST * median(pairs.iter().map(|pair| pair.0))?;
     let most = (most, LARGEST * median(pairs.iter().map(|pair| pair.1))?);

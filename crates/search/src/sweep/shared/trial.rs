@@ -10,8 +10,7 @@ use std::ops::Range;
 
 /// Runs one strategy in a search, with the same trades as a backtest.
 ///
-/// Consumes a new session. A trade that excludes any other open trade is settled on approval; any
-/// other trade goes through the venue, event by event.
+/// A trade that excludes any other open trade is settled on approval; others go through the venue.
 pub struct Trial<'a> {
     session: TrialSession,
     context: TrialContext<'a>,
