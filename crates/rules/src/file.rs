@@ -154,8 +154,7 @@ fn wrong_parameter(name: &str, problem: &str, file: Option<&str>) -> Wrong {
     }
 }
 
-/// Returns 1-based line and column of an error; `None` if the file contains the condition in
-/// another form, such as with escapes.
+/// Returns 1-based line and column; `None` if the condition is written in another form, such as with escapes.
 fn place_in_file(file: &str, side: Side, text: &str, error: &RuleError) -> Option<(u64, usize)> {
     let places: Places = toml::from_str(file).ok()?;
     let place = match side {

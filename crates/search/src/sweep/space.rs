@@ -138,9 +138,6 @@ impl Space {
         }
         Ok(all)
     }
-    pub(crate) fn is_walkable(&self) -> bool {
-        self.count().is_some_and(|count| count <= MAX_WALKED)
-    }
 }
 
 #[cfg(test)]

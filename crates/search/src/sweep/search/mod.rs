@@ -124,7 +124,7 @@ pub(crate) fn no_set() -> SearchError {
 
 fn random(space: &Space, trials: u64, seed: u64) -> Result<Vec<Candidate>, SearchError> {
     let mut random = Random::new(seed, 0);
-    if space.count().is_some_and(|count| count <= MAX_LISTED) && space.is_walkable() {
+    if space.count().is_some_and(|count| count <= MAX_LISTED) {
         let mut all = space.all()?;
         random.shuffle(&mut all);
         all.truncate(usize::try_from(trials).unwrap_or(usize::MAX));
