@@ -1,13 +1,16 @@
 //! Gates: rows worked out by hand, what chance gives, and what planted clusters of losses give by theory.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
+mod parts;
+
 use candlewick_rules::combine;
 use candlewick_sdk::testkit::bot;
 use candlewick_sdk::{
-    BotContext, Candle, Direction, EndedSignal, GateMove, Interval, Millis, Ohlcv, Parameter, Registry,
-    Signal, Strategy, StrategyEntry,
+    BotContext, Candle, Direction, EndedSignal, GateMove, Interval, Millis, Ohlcv, Registry, Signal, Strategy,
+    StrategyEntry,
 };
 use candlewick_statistics::{GatedTrade, TradeOutcome, gate_worth};
+use parts::{check_refused, extended, part};
 use serde_json::{Value, json};
 
 /// Buys at every candle.
@@ -27,33 +30,13 @@ impl Strategy for Always {
     }
 }
 
-/// Buys at the candles that a text marks with `b`.
-struct Scripted(Vec<char>, usize);
-
-impl Strategy for Scripted {
-    fn warmup(&self) -> usize {
-        0
-    }
-
-    fn on_candle(&mut self, _: &Candle) -> Option<Signal> {
-        let letter = self.0.get(self.1).copied();
-        self.1 += 1;
-        (letter == Some('b')).then(|| Signal::buy("scripted"))
-    }
-}
-
 fn registry() -> Registry {
     let always = StrategyEntry::new("always", "1.0.0", |_, _| Ok(Box::new(Always)));
-    let script = StrategyEntry::new("script", "1.0.0", |values, _| {
-        Ok(Box::new(Scripted(values["script"].as_str().unwrap().chars().collect(), 0)))
-    });
-    let script = script.with_parameter(Parameter::new("script", ""));
-    Registry::default().with_entry(always).and_then(|registry| registry.with_entry(script)).unwrap()
+    parts::registry([always, parts::script()])
 }
 
 fn minute_bot(close_type: &str) -> BotContext {
     let mut bot = bot("BTCUSDT");
-    bot.interval = Interval::MINUTE;
     bot.expiry.close_type = close_type.parse().unwrap();
     bot
 }
@@ -63,19 +46,23 @@ fn gated(gate: &Value, part: &Value, close_type: &str) -> Box<dyn Strategy> {
     combine::entry(registry()).build(&params, &minute_bot(close_type)).unwrap()
 }
 
+fn candle(time: Millis, interval: Interval, open: f64, close: f64) -> Candle {
+    let numbers = Ohlcv { open, high: open.max(close), low: open.min(close), close, volume: 1.0 };
+    Candle::new(time, interval, numbers).unwrap()
+}
+
 /// A candle of each letter, one after the other: `u` closes higher than it opens, `d` lower, `-` where it opens; ` ` is missing.
 fn candles(moves: &str) -> Vec<Candle> {
-    let candle = |(minute, letter): (usize, char)| {
+    let candle = |(minute, letter): (i64, char)| {
         let close = match letter {
             'u' => 101.0,
             'd' => 99.0,
             '-' => 100.0,
             _ => return None,
         };
-        let numbers = Ohlcv { open: 100.0, high: 101.0, low: 99.0, close, volume: 1.0 };
-        Some(Candle::new(Millis::MINUTE * minute as i64, Interval::MINUTE, numbers).unwrap())
+        Some(candle(Millis::MINUTE * minute, Interval::MINUTE, 100.0, close))
     };
-    moves.chars().enumerate().filter_map(candle).collect()
+    (0..).zip(moves.chars()).filter_map(candle).collect()
 }
 
 /// What is answered to each candle: `v` a virtual signal, `T` one that is traded, `.` none.
@@ -119,21 +106,17 @@ fn gates_open_and_close_as_worked_out_by_hand() {
 #[test]
 fn virtual_trades_open_and_close_at_the_prices_of_their_moments() {
     // Closing after 90 seconds, a trade of a minute's close ends in the middle of the second candle after it: a line from its open to its close.
-    let candle = |minute: i64, open: f64, close: f64| {
-        let numbers = Ohlcv { open, high: open.max(close), low: open.min(close), close, volume: 1.0 };
-        Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap()
-    };
-    let script = |script: &str| json!({ "strategy": "script", "params": { "script": script } });
+    let candle = |minute: i64, open, close| candle(Millis::MINUTE * minute, Interval::MINUTE, open, close);
     let gate = json!({ "after_virtual_losses": 1, "history": 0 });
     // Enters at the open 100 of minute 1. Minute 2 goes from 104 to 94 or 98: in its middle it is at 99, lost, or at 101, won.
     for (last, expected) in [(94.0, "v.T"), (98.0, "v.v"), (96.0, "v.v")] {
         let shown = [candle(0, 100.0, 100.0), candle(1, 100.0, 104.0), candle(2, 104.0, last)];
-        assert_eq!(answered(gated(&gate, &script("b.b"), "01:30"), &shown), expected, "{last}");
+        assert_eq!(answered(gated(&gate, &part("b.b"), "01:30"), &shown), expected, "{last}");
     }
     // A candle that is missing at either end: no trade, and neither a loss nor a win.
     for (moves, expected) in [("u du", "v.v"), ("ud u", "v.v")] {
         let close_type = if moves.starts_with("u ") { "01:00" } else { "02:00" };
-        assert_eq!(answered(gated(&gate, &script("b.b"), close_type), &candles(moves)), expected, "{moves}");
+        assert_eq!(answered(gated(&gate, &part("b.b"), close_type), &candles(moves)), expected, "{moves}");
     }
 }
 
@@ -300,11 +283,7 @@ fn what_a_gate_made_of_its_signals_is_what_the_statistics_of_gates_make_of_their
 /// Candles of an hour that all close lower, the first of which closes at this moment.
 fn falling_hours(first_close: Millis, count: i64) -> Vec<Candle> {
     let interval = "1h".parse().unwrap();
-    let candle = |hour: i64| {
-        let numbers = Ohlcv { open: 100.0, high: 101.0, low: 99.0, close: 99.0, volume: 1.0 };
-        Candle::new(first_close + Millis::HOUR * (hour - 1), interval, numbers).unwrap()
-    };
-    (0..count).map(candle).collect()
+    (0..count).map(|hour| candle(first_close + Millis::HOUR * (hour - 1), interval, 100.0, 99.0)).collect()
 }
 
 /// Every trade of an hour is lost, so that one virtual loss a day opens each of these gates with the second signal of a day. The first candle
@@ -314,20 +293,15 @@ fn a_gate_that_resets_daily_counts_anew_with_each_day_of_its_zone() {
     let midnight = Millis::new(1_774_656_000_000);
     let candles = falling_hours(midnight, 75);
     let london = json!({ "after_virtual_losses": 1, "resets": "day", "day_timezone": "Europe/London" });
-    let with = |more: Value| {
-        let mut gate = london.clone();
-        gate.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        gate
-    };
+    let with = |more: Value| extended(london.clone(), &more);
     // The hours at which a day's first signal is given: days of 24 hours, and one of 23.
     let of_london: Vec<usize> = vec![0, 24, 47, 71];
-    let at_eight = with(json!({ "day_start": "08:00" }));
     for (gate, begins, is_once) in [
         (london.clone(), of_london.clone(), false),
         (json!({ "after_virtual_losses": 1, "resets": "day" }), vec![0, 24, 48, 72], false),
         // Half past midnight: the first candle of the day closes an hour later. The first day here began the day before.
         (with(json!({ "day_start": "00:30" })), vec![0, 1, 25, 48, 72], false),
-        (at_eight, vec![0, 8, 31, 55], false),
+        (with(json!({ "day_start": "08:00" })), vec![0, 8, 31, 55], false),
         (with(json!({ "close_after_trades": 1, "openings": 1 })), of_london, true),
     ] {
         let bot = BotContext { interval: "1h".parse().unwrap(), ..minute_bot("1:00:00") };
@@ -346,8 +320,7 @@ fn a_gate_that_resets_daily_counts_anew_with_each_day_of_its_zone() {
 #[test]
 fn a_gate_says_how_it_stood_before_a_signal_and_how_it_stands() {
     let hook = json!({ "after_virtual_losses": 2, "history": 0 });
-    let mut strategy =
-        gated(&hook, &json!({ "strategy": "script", "params": { "script": "bbb.b" } }), "01:00");
+    let mut strategy = gated(&hook, &part("bbb.b"), "01:00");
     let rule = "opens after 2 virtual losses in a row, closes after 1 signal it let pass";
     let shown = candles("udddd");
     let said = shown.iter().map(|candle| {
@@ -368,13 +341,8 @@ fn a_gate_says_how_it_stood_before_a_signal_and_how_it_stands() {
         (closed(0), closed(0)),
     ];
     assert_eq!(said.collect::<Vec<_>>(), expected);
-    assert!(
-        combine::entry(registry())
-            .build(&json!({ "first_of": [{ "strategy": "always" }] }), &minute_bot("01:00"))
-            .unwrap()
-            .gate()
-            .is_none()
-    );
+    let bare = json!({ "first_of": [{ "strategy": "always" }] });
+    assert!(combine::entry(registry()).build(&bare, &minute_bot("01:00")).unwrap().gate().is_none());
 }
 
 #[test]
@@ -426,8 +394,6 @@ fn what_is_wrong_with_the_day_of_a_gate_is_said() {
         ),
     ] {
         let params = json!({ "first_of": [{ "strategy": "always" }], "gate": gate });
-        let refused = combine::entry(registry()).build(&params, &minute_bot("01:00")).err();
-        let told = refused.map(|error| error.to_string()).unwrap_or_default();
-        assert!(told.contains(expected), "{gate}\nis told:  {told}\nexpected: {expected}");
+        check_refused(registry(), &params, expected);
     }
 }

@@ -120,8 +120,8 @@ pub fn runs_test<'a>(sequences: impl IntoIterator<Item = &'a [bool]>) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::{assert_close, rows};
     use crate::simulation::Dice;
+    use crate::tests::{assert_close, rows};
     use TradeOutcome::{Cancelled, Draw, Lost, Won};
 
     #[test]

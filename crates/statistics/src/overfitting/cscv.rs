@@ -208,8 +208,8 @@ impl Moments {
 mod tests {
     use super::super::VariantReturns;
     use super::*;
-    use crate::tests::{assert_close, rows};
     use crate::simulation::Dice;
+    use crate::tests::{assert_close, rows};
 
     fn noise(variants: usize, periods: usize, path: u64) -> Vec<Vec<f64>> {
         let mut dice = Dice::new(5, path);

@@ -121,8 +121,8 @@ pub fn benjamini_hochberg(p_values: &[f64]) -> Result<Vec<f64>, StatisticsError>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::{assert_close, rows};
     use crate::simulation::Dice;
+    use crate::tests::{assert_close, rows};
 
     #[test]
     fn groups_hold_every_variant_once() {
