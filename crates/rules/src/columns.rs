@@ -98,7 +98,6 @@ impl Columns {
     }
 
     /// Counts the candles of a window on which a condition is true; NaN if it is unknown on one of them.
-    ///
     /// `window` has the last values in their order, at most `MOST_TOGETHER`, and is updated.
     #[inline]
     pub(crate) fn count(&mut self, of: Place, window: &mut [f64], out: Place, values: &mut Few) {

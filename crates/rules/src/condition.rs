@@ -122,7 +122,6 @@ impl Compares {
 
 impl Decision {
     /// Returns values for each of one or two conditions, the first less whenever the condition is true.
-    ///
     /// `None` if a condition does not begin with such a test.
     pub(crate) fn needed(&self) -> Option<[(Place, Place); 2]> {
         let ends = self.starts.iter().skip(1).copied().chain([self.tests.len() + self.starts.len()]);

@@ -208,7 +208,6 @@ fn is_given(value: Option<&Value>) -> bool {
 }
 
 /// Wraps an entry so that other texts, lists or tables, such as another rule file, rebuild it with `specify`.
-///
 /// Numbers and booleans only override parameters.
 pub(crate) fn made_anew_of_others(
     entry: StrategyEntry,

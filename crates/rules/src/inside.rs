@@ -74,7 +74,6 @@ pub struct LongPart {
     /// In candles of the bot.
     pub candles: usize,
     /// The moving average of the same period with a shorter memory, and its number of candles: `sma(100)@1h`.
-    ///
     /// `None` if the part is not an average with a longer memory than its period.
     pub windowed: Option<(String, usize)>,
 }

@@ -1,6 +1,5 @@
-//! Sensitivity of a result to the venue's settings.
-//!
-//! A [`SensitivityRow`] is a pure function of the run and its number, so that any part can run anywhere.
+//! Sensitivity of a result to the venue's settings. A [`SensitivityRow`] is a pure function of the run and
+//! its number, so that any part can run anywhere.
 
 use crate::SearchError;
 use crate::error::thread_pool;
@@ -20,9 +19,8 @@ const LATENCIES_S: [i64; 6] = [0, 1, 2, 3, 4, 5];
 const PAYOUTS: [u32; 9] = [60, 64, 68, 72, 76, 80, 84, 88, 92];
 const USUAL_STRESS: f64 = 0.5;
 
-/// Results of the same run with other venue settings, one changed at a time.
-///
-/// The worst plausible case changes several: default stress, the longest latency, and draws that lose.
+/// Results of the same run with other venue settings, one changed at a time. The worst plausible case changes
+/// several: default stress, the longest latency, and draws that lose.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sensitivity {
     pub curves: Vec<Curve>,

@@ -10,9 +10,8 @@ pub struct PaidStake {
     pub payout_fraction: f64,
 }
 
-/// Returns the break-even win rate `p* = 1 / (1 + b)` of the payout fraction `b`.
-///
-/// It solves `p b - (1 - p) = 0`, the expected return per unit of stake without draws.
+/// Returns the break-even win rate `p* = 1 / (1 + b)` of the payout fraction `b`. It solves `p b - (1 - p) =
+/// 0`, the expected return per unit of stake without draws.
 pub fn break_even(payout_fraction: f64) -> Result<f64, StatisticsError> {
     check_payout(payout_fraction).map(|b| 1.0 / (1.0 + b))
 }
@@ -20,9 +19,8 @@ pub fn break_even(payout_fraction: f64) -> Result<f64, StatisticsError> {
 /// Fixed-point scale for summing break-even rates: a power of two, so that each is exact.
 const PARTS: f64 = (1_u64 << 60) as f64;
 
-/// Mean break-even win rate of trades with different payouts; compare a win rate with this.
-///
-/// Each trade counts once, whatever its stake. The integer sum does not depend on the order of trades.
+/// Mean break-even win rate of trades with different payouts; compare a win rate with this. Each trade counts
+/// once, whatever its stake. The integer sum does not depend on the order of trades.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MeanBreakEven {
     sum: u128,

@@ -25,9 +25,8 @@ pub struct DirectionBaseline {
     pub always_buy: f64,
     pub always_sell: f64,
     pub shifted: f64,
-    /// Probability of the actual mean or more with shifted directions.
-    ///
-    /// `None` if more than 95 % of trades go one way or no symbol has two trades: shifting changes nothing.
+    /// Probability of the actual mean or more with shifted directions. `None` if more than 95 % of trades go
+    /// one way or no symbol has two trades: shifting changes nothing.
     pub p_value: Option<f64>,
 }
 

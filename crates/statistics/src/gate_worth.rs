@@ -28,9 +28,8 @@ pub struct GateWorth {
     pub random_means: Vec<f64>,
     /// Probability that as many randomly picked trades do at least as well.
     pub p_random: Option<f64>,
-    /// Probability that this gate does at least as well on the same results in random order.
-    ///
-    /// Exact for independent trades.
+    /// Probability that this gate does at least as well on the same results in random order. Exact for
+    /// independent trades.
     pub p_shuffled: Option<f64>,
 }
 

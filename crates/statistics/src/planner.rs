@@ -19,9 +19,8 @@ pub struct TradePlan {
 }
 
 impl TradePlan {
-    /// Plans an edge of `points` percentage points above the break-even of `payout_fraction`.
-    ///
-    /// A one-sided test with error rate `alpha` finds it with probability `power`.
+    /// Plans an edge of `points` percentage points above the break-even of `payout_fraction`. A one-sided
+    /// test with error rate `alpha` finds it with probability `power`.
     pub fn new(payout_fraction: f64, points: f64, alpha: f64, power: f64) -> Result<Self, StatisticsError> {
         let null = 1.0 / (1.0 + check_payout(payout_fraction)?);
         let win_probability = check_probability("win rate", null + points / 100.0)?;
@@ -44,9 +43,8 @@ impl TradePlan {
         (spread / (p1 - p0)).powi(2).round().max(1.0) as u64
     }
 
-    /// Returns the number of trades by the exact one-sided binomial test.
-    ///
-    /// Every larger number has the power too, which drops slightly wherever one more win is required.
+    /// Returns the number of trades by the exact one-sided binomial test. Every larger number has the power
+    /// too, which drops slightly wherever one more win is required.
     pub fn by_exact_binomial(&self) -> Result<u64, StatisticsError> {
         // One win more or less is 1 / (p1 - p0) trades; the teeth of the saw are about two of those wide.
         let tooth = 1.0 / (self.win_probability - self.null);

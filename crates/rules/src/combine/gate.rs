@@ -212,9 +212,8 @@ pub struct FollowedSignal {
     pub is_real: bool,
 }
 
-/// Replays candles to a bot's strategy from the first one on.
-///
-/// `None` if it is no combination with a gate, or if parts require settlements, which candles do not contain.
+/// Replays candles to a bot's strategy from the first one on. `None` if it is no combination with a gate, or
+/// if parts require settlements, which candles do not contain.
 pub fn follow_gate(
     entry: &StrategyEntry,
     params: &Value,

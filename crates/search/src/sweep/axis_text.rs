@@ -19,9 +19,8 @@ enum NumberKind {
 }
 
 impl Axis {
-    /// Parses `NAME=VALUES`, or `NAME` for the full range that the strategy declares.
-    ///
-    /// `NAME` is a parameter of the strategy, or `close_type` or `expiration_type` of the bot.
+    /// Parses `NAME=VALUES`, or `NAME` for the full range that the strategy declares. `NAME` is a parameter
+    /// of the strategy, or `close_type` or `expiration_type` of the bot.
     pub fn parse(text: &str, entry: &StrategyEntry, bot: &BotSettings) -> Result<Self, SearchError> {
         let (name, values) = text.split_once('=').map_or((text, ""), |(name, values)| (name, values));
         let (name, values) = (name.trim(), values.trim());

@@ -25,9 +25,8 @@ pub struct Figures {
     /// `won / (won + lost)`.
     pub win_rate: Option<f64>,
     pub break_even: Option<f64>,
-    /// Lower bound of the edge, as a return per unit of stake: `lower / break_even - 1`.
-    ///
-    /// `lower` is the lower end of the win rate's 95 % Wilson interval.
+    /// Lower bound of the edge, as a return per unit of stake: `lower / break_even - 1`. `lower` is the lower
+    /// end of the win rate's 95 % Wilson interval.
     pub edge_lower: Option<f64>,
     /// Probability of at least as many wins without an edge, if trades are independent.
     pub p_value: Option<f64>,

@@ -17,22 +17,19 @@ const LEAST_DRAWN: usize = 10;
 /// Number of bootstrap runs: enough for two digits around 0.05.
 const RUNS: u32 = 1_000;
 
-/// Selection statistics of the best set, from the returns of all tried sets per unit of stake.
-///
-/// Values are `None` if there are too few candles.
+/// Selection statistics of the best set, from the returns of all tried sets per unit of stake. Values are
+/// `None` if there are too few candles.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Luck {
     pub sets: usize,
     pub parts: usize,
     /// Parts purged around each half of the cross-validation: those of the longest trade.
     pub purged_parts: usize,
-    /// Probability of a set as good as the best one if no set has an edge.
-    ///
-    /// From the largest statistic (mean over standard error) of all sets in a block bootstrap over time.
+    /// Probability of a set as good as the best one if no set has an edge. From the largest statistic (mean
+    /// over standard error) of all sets in a block bootstrap over time.
     pub p_value: Option<f64>,
-    /// Probability of backtest overfitting, by combinatorially symmetric cross-validation.
-    ///
-    /// How often the best set of one half of the time is in the lower half of all sets in the rest.
+    /// Probability of backtest overfitting, by combinatorially symmetric cross-validation. How often the best
+    /// set of one half of the time is in the lower half of all sets in the rest.
     pub overfitting: Option<f64>,
     pub overfitting_loss: Option<f64>,
     /// Deflated Sharpe ratio: probability that the best set's true ratio is above 0, given all tried sets.

@@ -8,9 +8,8 @@ use candlewick_sdk::Millis;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Successive halving: each rung runs the best sets on more candles, the last one on all.
-///
-/// Source: K. Jamieson, A. Talwalkar, *Non-stochastic Best Arm Identification* (2016).
+/// Successive halving: each rung runs the best sets on more candles, the last one on all. Source: K.
+/// Jamieson, A. Talwalkar, *Non-stochastic Best Arm Identification* (2016).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Halving {
     /// One in this many sets survives a rung, and the candles grow by the same factor.

@@ -7,9 +7,8 @@ use std::ops::Range;
 
 pub const TIMELINE_PARTS: usize = 120;
 
-/// Won and lost trades in each of [`TIMELINE_PARTS`] parts of a trial, by settlement time.
-///
-/// Packed because 10,000 sets are in memory at once.
+/// Won and lost trades in each of [`TIMELINE_PARTS`] parts of a trial, by settlement time. Packed because
+/// 10,000 sets are in memory at once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(from = "Written")]
 pub struct Timeline {

@@ -58,9 +58,8 @@ impl Record {
 }
 
 impl TrialJournal {
-    /// Opens or creates the journal and returns the finished trials.
-    ///
-    /// `identity` contains everything that determines the trials. A partial last line is dropped.
+    /// Opens or creates the journal and returns the finished trials. `identity` contains everything that
+    /// determines the trials. A partial last line is dropped.
     pub fn open(path: &Path, identity: &Value) -> Result<(Self, Vec<Record>), SearchError> {
         let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
         let file = opened.map_err(|source| unusable(path, "open", source))?;
@@ -190,9 +189,8 @@ fn known(path: &Path, file: &File, identity: &Value) -> Result<(Vec<Record>, u64
     })
 }
 
-/// Returns the records up to the first invalid line, and their length in bytes with the first line.
-///
-/// The inner error is the first line, if it differs from `first`.
+/// Returns the records up to the first invalid line, and their length in bytes with the first line. The inner
+/// error is the first line, if it differs from `first`.
 #[allow(clippy::type_complexity, reason = "the disk may fail, or the file be another's")]
 fn read(file: &File, first: &str) -> io::Result<Result<(Vec<Record>, u64), Vec<u8>>> {
     let mut text = BufReader::new(file);

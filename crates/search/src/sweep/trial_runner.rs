@@ -22,9 +22,8 @@ pub trait TrialRunner: Sync {
     /// Time from the open of the bot's first candle to the close of its last.
     fn span(&self) -> Range<Millis>;
 
-    /// Announces the sets and the end for [`measure`](Self::measure).
-    ///
-    /// Returns groups of indices of sets that share the most work, to be measured one after the other.
+    /// Announces the sets and the end for [`measure`](Self::measure). Returns groups of indices of sets that
+    /// share the most work, to be measured one after the other.
     fn prepare(&self, candidates: &[&Candidate], until: Millis) -> Result<Vec<Vec<usize>>, SearchError> {
         let _ = until;
         Ok(vec![(0..candidates.len()).collect()])

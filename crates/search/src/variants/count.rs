@@ -23,9 +23,8 @@ pub struct VariantCount {
     pub families: Vec<FamilyCount>,
     /// p-value of the run itself, `None` if its bots belong to several families.
     pub p_value: Option<f64>,
-    /// `p_value` times `count`, at most 1 (Bonferroni).
-    ///
-    /// It is the probability that any of the variants does so well by luck.
+    /// `p_value` times `count`, at most 1 (Bonferroni). It is the probability that any of the variants does
+    /// so well by luck.
     pub p_value_bonferroni: Option<f64>,
     /// p-value by Benjamini and Hochberg among all variants; those without one count as 1.
     pub p_value_bh: Option<f64>,

@@ -27,9 +27,8 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// Returns the variants of a run, one per strategy, in the order of the bots.
-    ///
-    /// Omitted parameters count as their defaults, named files by their hash in `files` ([`files_of`]).
+    /// Returns the variants of a run, one per strategy, in the order of the bots. Omitted parameters count as
+    /// their defaults, named files by their hash in `files` ([`files_of`]).
     pub fn of_bots(
         settings: &SessionSettings,
         registry: &Registry,

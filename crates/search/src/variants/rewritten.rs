@@ -22,9 +22,8 @@ pub fn trades_hash(book: &TradeBook, bots: &[usize], span: &Range<Millis>) -> St
     hash_of(book, &|row| bots.contains(&row.approved.bot().index()), span)
 }
 
-/// Like `trades_hash`, limited to trades closed by the end of `span`.
-///
-/// These are all trades of a run whose candles ended there.
+/// Like `trades_hash`, limited to trades closed by the end of `span`. These are all trades of a run whose
+/// candles ended there.
 pub fn trades_hash_of_closed(book: &TradeBook, bots: &[usize], span: &Range<Millis>) -> String {
     let has_closed = |row: &IntentRow| row.close_time.is_some_and(|close| close <= span.end);
     hash_of(book, &|row| bots.contains(&row.approved.bot().index()) && has_closed(row), span)
@@ -51,9 +50,8 @@ fn hash(counts: [u64; 4], timeline: &Timeline) -> String {
 
 const RUN_AGAIN: usize = 8;
 
-/// Runs sets by index over the candles that close by a given time.
-///
-/// Returns one trades hash per set, `None` for a rejected set.
+/// Runs sets by index over the candles that close by a given time. Returns one trades hash per set, `None`
+/// for a rejected set.
 pub type RunUntil<'a> = dyn Fn(&[usize], Millis) -> io::Result<Vec<Option<String>>> + 'a;
 
 impl VariantLedger {

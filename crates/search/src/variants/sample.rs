@@ -18,9 +18,7 @@ use std::sync::Arc;
 const MAX_POINTS: usize = 4096;
 /// Minimum number of sampled candles in a common stretch to rule out a match.
 const FEWEST_TO_TELL: usize = 16;
-/// Minimum number of matches with another symbol.
-///
-/// Prices of two markets coincide occasionally.
+/// Minimum number of matches with another symbol. Prices of two markets coincide occasionally.
 const FEWEST_ALIKE: usize = 4;
 /// Minimum matching share of the smaller sample, as a divisor: one in 20.
 const PART_ALIKE: usize = 20;

@@ -48,9 +48,8 @@ impl Course<'_> {
         Some((vec![own], self.markets_within(range)?))
     }
 
-    /// Runs one set over a test range, with fresh money, limits and stakes.
-    ///
-    /// The strategy is warm for the first test candle, and trades open at the end still settle.
+    /// Runs one set over a test range, with fresh money, limits and stakes. The strategy is warm for the
+    /// first test candle, and trades open at the end still settle.
     pub(super) fn examine(
         &self,
         candidate: &Candidate,

@@ -80,9 +80,8 @@ impl WalkForward<'_> {
         })))
     }
 
-    /// Runs one shard of a window's training, except for trials in `known`.
-    ///
-    /// [`step`](Self::step) with the records of all shards gives the same result as without shards.
+    /// Runs one shard of a window's training, except for trials in `known`. [`step`](Self::step) with the
+    /// records of all shards gives the same result as without shards.
     pub fn search_part(
         &self,
         (window, shard): (&Window, Shard),
@@ -168,9 +167,8 @@ impl WalkForward<'_> {
     }
 }
 
-/// Joins the tests of all windows into one run that starts with `balance`, `None` if no set was chosen.
-///
-/// Each window traded with its own balance and limits, so bots have no overall verdict.
+/// Joins the tests of all windows into one run that starts with `balance`, `None` if no set was chosen. Each
+/// window traded with its own balance and limits, so bots have no overall verdict.
 pub fn joined<'a>(steps: impl IntoIterator<Item = &'a WindowResult>, balance: Money) -> Option<Finished> {
     let mut all: Option<Finished> = None;
     for chosen in steps.into_iter().filter_map(|step| step.chosen.as_ref()) {

@@ -117,9 +117,8 @@ impl ChangeDetector {
         stake
     }
 
-    /// Records the end of a trade that pays `payout_fraction` on a win.
-    ///
-    /// Returns where the edge seems to have ended if this trade raises the alarm, which happens once.
+    /// Records the end of a trade that pays `payout_fraction` on a win. Returns where the edge seems to have
+    /// ended if this trade raises the alarm, which happens once.
     #[expect(clippy::needless_pass_by_value, reason = "a stake settles once")]
     pub fn on_settled(
         &mut self,

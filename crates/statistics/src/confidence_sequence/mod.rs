@@ -124,19 +124,15 @@ impl ConfidenceSequence {
         self.settled
     }
 
-    /// Returns the interval of the mean return per unit of stake.
-    ///
-    /// Before the first trade it is -1 to the largest payout. If no single mean fits all trades,
-    /// the lower end is above the upper.
+    /// Returns the interval of the mean return per unit of stake. Before the first trade it is -1 to the
+    /// largest payout. If no single mean fits all trades, the lower end is above the upper.
     pub fn edge(&self, confidence: f64) -> Result<ConfidenceInterval, StatisticsError> {
         let (lower, upper) = self.ends(Measure::Edge, confidence)?;
         Ok(ConfidenceInterval { lower, upper: upper.unwrap_or(self.largest_payout) })
     }
 
-    /// Returns the interval of the win probability of a decided trade.
-    ///
-    /// Before the first trade it is 0 to 1. If no single rate fits all trades, the lower end is
-    /// above the upper one.
+    /// Returns the interval of the win probability of a decided trade. Before the first trade it is 0 to 1.
+    /// If no single rate fits all trades, the lower end is above the upper one.
     pub fn win_rate(&self, confidence: f64) -> Result<ConfidenceInterval, StatisticsError> {
         let (lower, upper) = self.ends(Measure::WinRate, confidence)?;
         let rate = |mean: f64| f64::midpoint(1.0, mean);
@@ -198,14 +194,12 @@ fn first_without(holds: impl Fn(u32) -> bool) -> u32 {
     first
 }
 
-/// Kelly fractions of edges from a quarter to 32 percent of the stake, at a variance of 1.
-///
-/// Twice the largest is below 1, so that no bet can lose more than the capital.
+/// Kelly fractions of edges from a quarter to 32 percent of the stake, at a variance of 1. Twice the largest
+/// is below 1, so that no bet can lose more than the capital.
 const BETS: [f64; 8] = [0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32];
 
-/// Amount of a bet of 1 that counts as lost until the trade ends: the largest loss against any candidate.
-///
-/// A common value keeps the order of capitals the same, whatever is open, lost or returned.
+/// Amount of a bet of 1 that counts as lost until the trade ends: the largest loss against any candidate. A
+/// common value keeps the order of capitals the same, whatever is open, lost or returned.
 const RISK: f64 = 2.0;
 
 type Capitals = [f64; BETS.len()];

@@ -23,9 +23,8 @@ impl Drawdown {
     }
 }
 
-/// Returns the drawdown with the largest share of its peak, the first among equals.
-///
-/// `max over t of (max(E_s, s <= t) - E_t) / max(E_s, s <= t)`. `None` if the curve never falls.
+/// Returns the drawdown with the largest share of its peak, the first among equals. `max over t of (max(E_s,
+/// s <= t) - E_t) / max(E_s, s <= t)`. `None` if the curve never falls.
 pub fn max_drawdown(equity: &[f64]) -> Result<Option<Drawdown>, StatisticsError> {
     check_numbers("equity", equity, 1)?;
     let mut peak_at = 0;

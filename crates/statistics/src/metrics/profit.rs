@@ -11,9 +11,8 @@ pub struct Expectancy {
     pub standard_error: f64,
 }
 
-/// Returns the mean trade result with its standard error, by the sample deviation with `n - 1`.
-///
-/// For a statement about an edge, pass returns per unit of stake.
+/// Returns the mean trade result with its standard error, by the sample deviation with `n - 1`. For a
+/// statement about an edge, pass returns per unit of stake.
 pub fn expectancy(results: &[f64]) -> Result<Expectancy, StatisticsError> {
     check_numbers("results", results, 2)?;
     let (mean, deviation) = mean_and_deviation(results);

@@ -5,9 +5,8 @@ use crate::statistics_error::check_numbers;
 use statrs::consts::EULER_MASCHERONI;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// Returns the annualized Sharpe ratio `mean / s sqrt(days_per_year)`, `None` if all days are equal.
-///
-/// `s` is the sample deviation (`n - 1`). Include days without a trade as 0: omitting them inflates the ratio.
+/// Returns the annualized Sharpe ratio `mean / s sqrt(days_per_year)`, `None` if all days are equal. `s` is
+/// the sample deviation (`n - 1`). Include days without a trade as 0: omitting them inflates the ratio.
 pub fn sharpe(daily_returns: &[f64], days_per_year: f64) -> Result<Option<f64>, StatisticsError> {
     check_numbers("daily returns", daily_returns, 2)?;
     let (mean, deviation) = mean_and_deviation(daily_returns);
@@ -25,9 +24,8 @@ pub(crate) fn mean_and_deviation(numbers: &[f64]) -> (f64, f64) {
     (mean, (squares / (count - 1.0)).sqrt())
 }
 
-/// Returns the annualized Sortino ratio for a target of 0, `None` without a losing day.
-///
-/// `mean / sqrt(sum(min(r, 0)^2) / n) sqrt(days_per_year)`: squared losses are averaged over *all* days.
+/// Returns the annualized Sortino ratio for a target of 0, `None` without a losing day. `mean /
+/// sqrt(sum(min(r, 0)^2) / n) sqrt(days_per_year)`: squared losses are averaged over *all* days.
 pub fn sortino(daily_returns: &[f64], days_per_year: f64) -> Result<Option<f64>, StatisticsError> {
     check_numbers("daily returns", daily_returns, 2)?;
     let count = daily_returns.len() as f64;
@@ -48,9 +46,8 @@ pub struct SharpeSample {
 }
 
 impl SharpeSample {
-    /// Builds a sample from returns per period, `None` if all returns are equal.
-    ///
-    /// Skewness and kurtosis are as `skew` and `kurtosis(fisher=False)` of `scipy.stats`.
+    /// Builds a sample from returns per period, `None` if all returns are equal. Skewness and kurtosis are as
+    /// `skew` and `kurtosis(fisher=False)` of `scipy.stats`.
     pub fn from_returns(returns: &[f64]) -> Result<Option<Self>, StatisticsError> {
         check_numbers("returns", returns, 2)?;
         let (mean, deviation) = mean_and_deviation(returns);

@@ -90,10 +90,8 @@ pub struct RunsTest {
     pub p_value: f64,
 }
 
-/// Runs the Wald-Wolfowitz test over several sequences together; `true` is a win.
-///
-/// It is valid for any win rate if the trades of a sequence do not overlap. `None` with fewer than 20 wins or
-/// 20 losses in total.
+/// Runs the Wald-Wolfowitz test over several sequences together; `true` is a win. It is valid for any win
+/// rate if the trades of a sequence do not overlap. `None` with fewer than 20 wins or 20 losses in total.
 pub fn runs_test<'a>(sequences: impl IntoIterator<Item = &'a [bool]>) -> Option<RunsTest> {
     let (mut runs, mut expected, mut variance) = (0, 0.0, 0.0);
     let [mut all_won, mut all_lost] = [0, 0];

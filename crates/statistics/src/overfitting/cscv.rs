@@ -9,9 +9,8 @@ pub const MAX_BLOCKS: usize = 16;
 pub struct Split {
     /// Number of blocks, even, from 2 to [`MAX_BLOCKS`].
     pub blocks: usize,
-    /// Periods excluded from the choosing half at each border with the other half.
-    ///
-    /// Use at least the length of a trade, so that no trade is in both halves.
+    /// Periods excluded from the choosing half at each border with the other half. Use at least the length of
+    /// a trade, so that no trade is in both halves.
     pub purged_periods: usize,
 }
 

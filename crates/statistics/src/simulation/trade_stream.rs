@@ -15,9 +15,8 @@ pub enum TradeDependence {
     Overlapping(usize),
 }
 
-/// Trades with a known win rate, in percentage points above the break-even of each payout.
-///
-/// All payouts are equally likely.
+/// Trades with a known win rate, in percentage points above the break-even of each payout. All payouts are
+/// equally likely.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TradeStream {
     dependence: TradeDependence,

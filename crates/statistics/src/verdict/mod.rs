@@ -24,9 +24,8 @@ pub struct EdgeTestPlan {
 impl EdgeTestPlan {
     const WATCH_TRADES: u64 = 10_000;
 
-    /// Creates a plan from the maximum probabilities of a wrong *edge shown* and a wrong *no edge*.
-    ///
-    /// `delta` is the smallest edge worth finding, as a return per unit of stake: 0.04 for four cents per unit.
+    /// Creates a plan from the maximum probabilities of a wrong *edge shown* and a wrong *no edge*. `delta`
+    /// is the smallest edge worth finding, as a return per unit of stake: 0.04 for four cents per unit.
     pub fn new(alpha: f64, beta: f64, delta: f64) -> Result<Self, StatisticsError> {
         if !(delta > 0.0 && delta <= 1.0) {
             return Err(StatisticsError::NotAnEdge { value: delta });
@@ -178,9 +177,8 @@ impl EdgeTest {
         }
     }
 
-    /// Records an open at `payout_fraction` (0.85 for 85 %). An invalid payout changes nothing.
-    ///
-    /// The accounts stake on it, and nothing after a final verdict.
+    /// Records an open at `payout_fraction` (0.85 for 85 %). An invalid payout changes nothing. The accounts
+    /// stake on it, and nothing after a final verdict.
     #[inline]
     pub fn on_open(&mut self, payout_fraction: f64) -> Result<NotionalStake, StatisticsError> {
         let b = check_payout(payout_fraction)?;
@@ -261,9 +259,8 @@ impl EdgeTest {
         self.goal
     }
 
-    /// Sets the share of alpha that this test may spend ([`AlphaBudget`](crate::AlphaBudget)), initially 1.
-    ///
-    /// A final verdict keeps its weight and goal.
+    /// Sets the share of alpha that this test may spend ([`AlphaBudget`](crate::AlphaBudget)), initially 1. A
+    /// final verdict keeps its weight and goal.
     pub fn set_weight(&mut self, weight: f64) {
         if !self.is_final() {
             self.weight = weight;
@@ -317,9 +314,8 @@ impl EdgeTest {
         &self.overlap
     }
 
-    /// Returns the mean number of trades until the edge account reaches its goal, by Wald's identity.
-    ///
-    /// Assumes a true edge of `delta`, and the mean payout, overlap and draws so far.
+    /// Returns the mean number of trades until the edge account reaches its goal, by Wald's identity. Assumes
+    /// a true edge of `delta`, and the mean payout, overlap and draws so far.
     fn trades_to_go(&self) -> Option<u64> {
         if self.opened == 0 {
             return None;

@@ -36,9 +36,8 @@ impl Overlap {
         Self { open: 0, clusters: 0, sum_of_returns: 0.0, sum_of_squares: 0.0, sum_of_pairs: 0.0 }
     }
 
-    /// Number of clusters, an upper bound of the number of independent observations.
-    ///
-    /// Between two of them no trade is open.
+    /// Number of clusters, an upper bound of the number of independent observations. Between two of them no
+    /// trade is open.
     pub const fn clusters(&self) -> u64 {
         self.clusters
     }
@@ -52,9 +51,8 @@ impl Overlap {
         1.0 + 2.0 * self.sum_of_pairs.max(0.0) / (self.sum_of_squares + PRIOR_TRADES)
     }
 
-    /// Returns the factor for the stake of one more trade: one divided by the variance inflation.
-    ///
-    /// While little is known, it is smaller: each open trade counts as the same trade as the new one.
+    /// Returns the factor for the stake of one more trade: one divided by the variance inflation. While
+    /// little is known, it is smaller: each open trade counts as the same trade as the new one.
     #[inline]
     pub(super) fn part_of_one(&self) -> f64 {
         let alone = self.sum_of_squares + PRIOR_TRADES;

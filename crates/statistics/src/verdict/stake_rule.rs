@@ -2,9 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Edges that the edge account bets on, as multiples of `delta`, and the initial value of each part.
-///
-/// They come closest to the median number of trades of a bettor who knows an edge of 1 to 6 `delta`.
+/// Edges that the edge account bets on, as multiples of `delta`, and the initial value of each part. They
+/// come closest to the median number of trades of a bettor who knows an edge of 1 to 6 `delta`.
 const EDGES: [f64; 4] = [1.1, 1.99, 3.59, 6.5];
 const EDGE_PARTS: [f64; 4] = [22.0 / 64.0, 8.0 / 64.0, 17.0 / 64.0, 17.0 / 64.0];
 
@@ -67,9 +66,8 @@ impl EdgeParts {
         (a + c) + (b + d)
     }
 
-    /// Stakes the Kelly fraction `e / b` of each part's edge, scaled by `part` for overlap.
-    ///
-    /// The total is at most what a win needs to take the account from its value `held` to `goal`.
+    /// Stakes the Kelly fraction `e / b` of each part's edge, scaled by `part` for overlap. The total is at
+    /// most what a win needs to take the account from its value `held` to `goal`.
     #[inline]
     pub(super) fn open(&mut self, (delta, b): (f64, f64), part: f64, (held, goal): (f64, f64)) -> Self {
         let unit = delta / b * part;
@@ -104,9 +102,8 @@ impl MirrorParts {
         a + b
     }
 
-    /// Stakes the Kelly fraction `s / (1 + delta)` of each shortfall `s`, and nothing up to a payout of `delta`.
-    ///
-    /// The stake is increased by what a payout above `b` could cost.
+    /// Stakes the Kelly fraction `s / (1 + delta)` of each shortfall `s`, and nothing up to a payout of
+    /// `delta`. The stake is increased by what a payout above `b` could cost.
     #[inline]
     pub(super) fn open(&mut self, (delta, b): (f64, f64), part: f64) -> Self {
         if b <= delta {
