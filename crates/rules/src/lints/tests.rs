@@ -2,8 +2,8 @@
 
 use super::doubtful_conditions;
 use crate::{NAME, Rule, entry, held_conditions};
-use candlewick_sdk::testkit::random_walk;
-use candlewick_sdk::{BotContext, Expiry, Interval, Registry};
+use candlewick_sdk::testkit::{bot, random_walk};
+use candlewick_sdk::{Interval, Registry};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -21,14 +21,8 @@ fn findings(buy: &str) -> Vec<String> {
 /// Returns on how many of `count` random candles a condition held, and on how many it was evaluated.
 fn held_count(buy: &str, count: usize) -> (u64, u64) {
     let registry = Registry::default().with_entry(entry()).unwrap();
-    let bot = BotContext {
-        bot: "a".to_owned(),
-        symbol: "BTCUSDT".parse().unwrap(),
-        interval: Interval::MINUTE,
-        expiry: Expiry::minutes(1).unwrap(),
-        longer_share_percent: None,
-    };
-    let held = held_conditions(&registry, (NAME, &params(buy)), &bot, &random_walk(5, count)).unwrap();
+    let params = params(buy);
+    let held = held_conditions(&registry, (NAME, &params), &bot("BTCUSDT"), &random_walk(5, count)).unwrap();
     (held[0].held, held[0].candles)
 }
 

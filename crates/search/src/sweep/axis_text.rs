@@ -209,50 +209,17 @@ fn distinct((values, scale): (Values, Scale)) -> Result<(Values, Scale), String>
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::bot;
     use super::*;
-    use candlewick_sdk::{
-        BotContext, BuildError, Candle, Registry, Signal, Strategy, StrategyFactory, parameters,
-    };
-    use serde_json::json;
-
-    parameters! {
-        struct Params {
-            period: usize = 14, 2..=500;
-            level: f64 = 30.0, 0.0..=100.0;
-            both: bool = true;
-            source: String = "close".to_owned();
-            free: f64 = 1.0;
-        }
-    }
-
-    struct Any;
-
-    impl Strategy for Any {
-        fn warmup(&self) -> usize {
-            0
-        }
-        fn on_candle(&mut self, _: &Candle) -> Option<Signal> {
-            None
-        }
-    }
-
-    impl StrategyFactory for Any {
-        const NAME: &'static str = "any";
-        const VERSION: &'static str = "1.0.0";
-        const ABOUT: &'static str = "Says nothing.";
-        type Params = Params;
-        fn build(_: Params, _: &BotContext) -> Result<Self, BuildError> {
-            Ok(Self)
-        }
-    }
 
     fn parse(text: &str) -> Result<Axis, String> {
-        let bot = json!({
-            "name": "a", "symbol": "BTCUSDT", "interval": "1m", "strategy": "any", "close_type": "01:00"
-        });
-        let bot: BotSettings = serde_json::from_value(bot).unwrap();
-        let registry = Registry::default().with::<Any>().unwrap();
-        Axis::parse(text, registry.find("any").unwrap(), &bot).map_err(|error| error.to_string())
+        let entry = StrategyEntry::new("any", "1.0.0", |_, _| unreachable!("nobody builds it"))
+            .with_parameter(Parameter::new("period", 14).within(2.0, 500.0))
+            .with_parameter(Parameter::new("level", 30.0).within(0.0, 100.0))
+            .with_parameter(Parameter::new("both", true))
+            .with_parameter(Parameter::new("source", "close"))
+            .with_parameter(Parameter::new("free", 1.0));
+        Axis::parse(text, &entry, &bot()).map_err(|error| error.to_string())
     }
 
     fn check(text: &str, expected: &str) {

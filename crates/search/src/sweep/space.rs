@@ -142,17 +142,14 @@ impl Space {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{listed, whole};
+    use super::super::tests::{bot, listed, whole};
     use super::*;
 
     impl Space {
         pub(crate) fn of_axes(axes: Vec<Axis>, conditions: &[&str]) -> Self {
-            let bot = serde_json::json!({
-                "name": "a", "symbol": "BTCUSDT", "interval": "1m", "strategy": "any", "close_type": "01:00"
-            });
             let names: Vec<String> = axes.iter().map(|axis| axis.name().to_owned()).collect();
             let conditions = conditions.iter().map(|text| Condition::parse(text, &names).unwrap()).collect();
-            Self { axes, conditions, fixed: Vec::new(), bot: serde_json::from_value(bot).unwrap() }
+            Self { axes, conditions, fixed: Vec::new(), bot: bot() }
         }
     }
 

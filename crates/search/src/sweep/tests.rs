@@ -2,6 +2,7 @@
 
 use super::axis::{Scale, Values};
 use super::{Axis, Figures, Outcome, Setting, Target, TrialRow};
+use candlewick_engine::BotSettings;
 use serde_json::{Value, json};
 
 /// Figures of ten trades, but for these fields.
@@ -14,6 +15,13 @@ pub(crate) fn figures(changes: Value) -> Figures {
     let Value::Object(changes) = changes else { panic!("{changes} are no fields") };
     figures.as_object_mut().unwrap().extend(changes);
     serde_json::from_value(figures).unwrap()
+}
+
+pub(super) fn bot() -> BotSettings {
+    let bot = json!({
+        "name": "a", "symbol": "BTCUSDT", "interval": "1m", "strategy": "any", "close_type": "01:00"
+    });
+    serde_json::from_value(bot).unwrap()
 }
 
 pub(super) fn row(trial: u64, figures: Option<Figures>, score: Option<f64>) -> TrialRow {

@@ -247,14 +247,6 @@ mod tests {
     }
 
     #[test]
-    fn choosing_among_noise_is_worth_nothing() {
-        let mean: f64 =
-            (0..40).map(|path| overfitting(&noise(21, 160, path), 8, 1).probability).sum::<f64>() / 40.0;
-        // The divisions of one history hang together: a single figure is anywhere from 0.1 to 0.9.
-        assert!((mean - 0.5).abs() < 0.12, "{mean}");
-    }
-
-    #[test]
     fn a_variant_that_truly_earns_is_no_overfitting() {
         let mut variants = noise(20, 160, 1);
         variants[3].iter_mut().for_each(|value| *value += 1.0);
