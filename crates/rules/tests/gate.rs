@@ -1,10 +1,10 @@
-//! Gates: rows worked out by hand, what chance gives, and what planted clusters of losses give by theory.
+//! Gates: rows worked out by hand, and the same as in the statistics of gates.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
 mod parts;
 
 use candlewick_rules::combine;
-use candlewick_sdk::testkit::bot;
+use candlewick_sdk::testkit::{bot, random_walk};
 use candlewick_sdk::{
     BotContext, Candle, Direction, EndedSignal, GateMove, Interval, Millis, Ohlcv, Registry, Signal, Strategy,
     StrategyEntry,
@@ -153,93 +153,11 @@ fn an_edge_shown_by_virtual_trades_opens_the_gate_and_a_coin_does_not() {
     assert_eq!(traded(&"ud".repeat(2_000)), 0);
 }
 
-/// Whether moves go up, from a seed: xorshift, so that the sequence is this file's own.
-struct Chance(u64);
-
-impl Chance {
-    fn next(&mut self) -> f64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
-    }
-}
-
-/// Trades let pass and won of so many paths of so many candles, whose moves `up` gives.
-fn passed_and_won(losses: u32, paths: usize, length: usize, mut up: impl FnMut() -> bool) -> (u64, u64) {
-    let gate = json!({ "after_virtual_losses": losses, "history": 0 });
-    let always = json!({ "strategy": "always" });
-    let (mut passed, mut won) = (0, 0);
-    for _ in 0..paths {
-        let moves: String = (0..length).map(|_| if up() { 'u' } else { 'd' }).collect();
-        let answered = answered(gated(&gate, &always, "01:00"), &candles(&moves));
-        let ends = answered.chars().zip(moves.chars().skip(1)).filter(|(answer, _)| *answer == 'T');
-        ends.for_each(|(_, end)| (passed, won) = (passed + 1, won + u64::from(end == 'u')));
-    }
-    (passed, won)
-}
-
-/// How many standard errors a share is from what is expected.
-fn errors_from((passed, won): (u64, u64), expected: f64) -> f64 {
-    let share = won as f64 / passed as f64;
-    (share - expected) / (expected * (1.0 - expected) / passed as f64).sqrt()
-}
-
-#[test]
-fn on_independent_trades_a_gate_gains_nothing_on_20_000_paths() {
-    let seed = 0x5eed_0001;
-    let mut chance = Chance(seed);
-    let counted = passed_and_won(2, 20_000, 60, || chance.next() < 0.55);
-    // After two losses in a row the next trade is won as often as any: 55 %.
-    assert!(counted.0 > 100_000 && errors_from(counted, 0.55).abs() < 3.5, "{counted:?} from seed {seed}");
-}
-
-/// The win rate of the trades that a gate lets pass after two losses in a row, one each time, in a market of two hidden states: the chain of state
-/// and row is followed from one such trade to the next until its distribution no longer changes.
-fn win_rate_after_two_losses(good: f64, bad: f64, change: f64) -> f64 {
-    let wins = [good, bad];
-    let moved =
-        |of: [f64; 2]| [of[0] * (1.0 - change) + of[1] * change, of[1] * (1.0 - change) + of[0] * change];
-    let times = |of: [f64; 2], by: [f64; 2]| [of[0] * by[0], of[1] * by[1]];
-    let losses = [1.0 - good, 1.0 - bad];
-    let mut start = [0.5, 0.5];
-    let mut rate = 0.0;
-    for _ in 0..200 {
-        // No loss yet, one loss, and the state of the market at the trade that passes.
-        let (mut none, mut one, mut pass) = (start, [0.0; 2], [0.0; 2]);
-        for _ in 0..2_000 {
-            let (again, first) = (moved(times(none, wins)), moved(times(none, losses)));
-            let (broken, second) = (moved(times(one, wins)), moved(times(one, losses)));
-            pass = [pass[0] + second[0], pass[1] + second[1]];
-            (none, one) = ([again[0] + broken[0], again[1] + broken[1]], first);
-        }
-        rate = pass[0] * good + pass[1] * bad;
-        start = moved(pass);
-    }
-    rate
-}
-
-#[test]
-fn on_planted_clusters_a_gate_changes_the_win_rate_by_what_theory_gives() {
-    // A hidden market wins 70 % in its good state and 40 % in its bad one, and changes its state after a trade with probability 0.05.
-    let (good, bad, change) = (0.7, 0.4, 0.05);
-    let seed = 0x5eed_0002;
-    let mut chance = Chance(seed);
-    let mut is_good = true;
-    let counted = passed_and_won(2, 300, 4_000, || {
-        let is_won = chance.next() < if is_good { good } else { bad };
-        is_good ^= chance.next() < change;
-        is_won
-    });
-    let expected = win_rate_after_two_losses(good, bad, change);
-    assert!(expected < 0.5, "{expected}: after losses the bad state is likelier");
-    assert!(errors_from(counted, expected).abs() < 3.5, "{counted:?}, {expected} expected, from seed {seed}");
-}
-
 #[test]
 fn what_a_gate_made_of_its_signals_is_what_the_statistics_of_gates_make_of_their_ends() {
-    let mut chance = Chance(0x5eed_0003);
-    let moves: String = (0..600).map(|_| if chance.next() < 0.5 { 'u' } else { 'd' }).collect();
+    let moves = random_walk(3, 600);
+    let moves = moves.iter().map(|candle| if candle.close() > candle.open() { 'u' } else { 'd' });
+    let moves: String = moves.collect();
     let shown = candles(&moves);
     let entry = combine::entry(registry());
     for (gate, close_type) in [
