@@ -159,8 +159,7 @@ pub(super) fn moments(pairs: impl Iterator<Item = (f64, f64)>) -> (f64, f64, f64
 pub(super) fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
     let most = LARGEST * median(pairs.iter().map(|pair| pair.0))?;
     let most = (most, LARGEST * median(pairs.iter().map(|pair| pair.1))?);
-    let clipped =
-        pairs.iter().map(|(one, two)| (one.clamp(-most.0, most.0), two.clamp(-most.1, most.1)));
+    let clipped = pairs.iter().map(|(one, two)| (one.clamp(-most.0, most.0), two.clamp(-most.1, most.1)));
     let (_, variances, covariance) = moments(clipped);
     (variances > 0.0).then(|| covariance / variances.sqrt())
 }
