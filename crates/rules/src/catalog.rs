@@ -118,50 +118,40 @@ const FIELDS: [(&str, Field); 7] = [
     ("typical", Field::Typical),
 ];
 
-/// A candle pattern, defined in the rule language. Definitions follow the descriptions of Nison,
-/// *Japanese Candlestick Charting Techniques* (1991); the numeric bounds are our own.
-pub(crate) struct Pattern {
-    pub(crate) name: &'static str,
-    pub(crate) definition: &'static str,
-}
-
-const fn pattern(name: &'static str, definition: &'static str) -> Pattern {
-    Pattern { name, definition }
-}
-
-/// A candle without a range matches none of them.
-const PATTERNS: [Pattern; 16] = [
-    pattern("bullish", "close > open"),
-    pattern("bearish", "close < open"),
-    pattern("doji", "range() > 0 and body() <= 0.1 * range()"),
-    pattern("hammer", "body() > 0 and lower_wick() >= 2 * body() and upper_wick() <= 0.5 * body()"),
-    pattern("shooting_star", "body() > 0 and upper_wick() >= 2 * body() and lower_wick() <= 0.5 * body()"),
-    pattern("marubozu", "range() > 0 and body() >= 0.95 * range()"),
-    pattern("inside_bar", "high < high[1] and low > low[1]"),
-    pattern("outside_bar", "high > high[1] and low < low[1]"),
-    pattern(
+/// Candle patterns, defined in the rule language after Nison, *Japanese Candlestick Charting Techniques* (1991);
+/// the numeric bounds are our own. A candle without a range matches none of them.
+const PATTERNS: [(&str, &str); 16] = [
+    ("bullish", "close > open"),
+    ("bearish", "close < open"),
+    ("doji", "range() > 0 and body() <= 0.1 * range()"),
+    ("hammer", "body() > 0 and lower_wick() >= 2 * body() and upper_wick() <= 0.5 * body()"),
+    ("shooting_star", "body() > 0 and upper_wick() >= 2 * body() and lower_wick() <= 0.5 * body()"),
+    ("marubozu", "range() > 0 and body() >= 0.95 * range()"),
+    ("inside_bar", "high < high[1] and low > low[1]"),
+    ("outside_bar", "high > high[1] and low < low[1]"),
+    (
         "bullish_engulfing",
         "bearish()[1] and bullish() and open <= close[1] and close >= open[1] and body() > body()[1]",
     ),
-    pattern(
+    (
         "bearish_engulfing",
         "bullish()[1] and bearish() and open >= close[1] and close <= open[1] and body() > body()[1]",
     ),
-    pattern("bullish_harami", "bearish()[1] and bullish() and open > close[1] and close < open[1]"),
-    pattern("bearish_harami", "bullish()[1] and bearish() and open < close[1] and close > open[1]"),
-    pattern(
+    ("bullish_harami", "bearish()[1] and bullish() and open > close[1] and close < open[1]"),
+    ("bearish_harami", "bullish()[1] and bearish() and open < close[1] and close > open[1]"),
+    (
         "piercing",
         "bearish()[1] and bullish() and open <= close[1] and close > (open[1] + close[1]) / 2 and close < open[1]",
     ),
-    pattern(
+    (
         "dark_cloud",
         "bullish()[1] and bearish() and open >= close[1] and close < (open[1] + close[1]) / 2 and close > open[1]",
     ),
-    pattern(
+    (
         "three_white_soldiers",
         "bullish() and bullish()[1] and bullish()[2] and close > close[1] and close[1] > close[2] and open > open[1] and open[1] > open[2]",
     ),
-    pattern(
+    (
         "three_black_crows",
         "bearish() and bearish()[1] and bearish()[2] and close < close[1] and close[1] < close[2] and open < open[1] and open[1] < open[2]",
     ),
@@ -176,15 +166,16 @@ pub(crate) fn find_field(name: &str) -> Option<Field> {
     FIELDS.into_iter().find(|(known, _)| *known == name).map(|(_, field)| field)
 }
 
-pub(crate) fn find_pattern(name: &str) -> Option<&'static Pattern> {
-    PATTERNS.iter().find(|pattern| pattern.name == name)
+/// Returns the definition of a pattern.
+pub(crate) fn find_pattern(name: &str) -> Option<&'static str> {
+    PATTERNS.into_iter().find(|(known, _)| *known == name).map(|(_, definition)| definition)
 }
 
 /// Returns all reserved names, which parameters must not have.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> + Clone {
     let words = ["and", "or", "not", "true", "false", "between"];
     let functions = INDICATORS.iter().chain(&FUNCTIONS).map(|function| function.name);
-    let patterns = PATTERNS.iter().map(|pattern| pattern.name);
+    let patterns = PATTERNS.into_iter().map(|(name, _)| name);
     FIELDS.into_iter().map(|(name, _)| name).chain(functions).chain(patterns).chain(words)
 }
 
@@ -212,11 +203,9 @@ mod tests {
             let is_of_pivots = ["r1", "r2", "r3", "s1", "s2", "s3"].contains(line);
             assert!(is_of_pivots || page.contains(&format!("`.{line}`")), "docs/rules.md lacks .{line}");
         }
-        for Pattern { name, definition } in PATTERNS {
-            assert!(
-                page.contains(&format!("| `{name}()` | `{definition}` |")),
-                "docs/rules.md lacks {name}: {definition}"
-            );
+        for (name, definition) in PATTERNS {
+            let is_there = page.contains(&format!("| `{name}()` | `{definition}` |"));
+            assert!(is_there, "docs/rules.md lacks {name}: {definition}");
         }
     }
 }

@@ -9,8 +9,7 @@ use candlewick_sdk::{Candle, MOST_TOGETHER};
 
 pub(crate) type Column = [f64; MOST_TOGETHER];
 
-/// The values of a small program for a batch of candles. Those after the last candle are stored in
-/// [`Few`], from which the next candles continue, as a batch or one by one.
+/// The values of a small program for a batch of candles; [`Few`] has those after the last one.
 #[derive(Clone, Debug)]
 pub(crate) struct Columns {
     all: Box<[Column]>,
@@ -98,11 +97,8 @@ impl Columns {
         self.end(out, values);
     }
 
-    /// Counts the candles of a window on which a condition is true; NaN if it is unknown on one of
-    /// them.
-    ///
-    /// `window` contains the last values in their order and is updated. It must not be longer than
-    /// `MOST_TOGETHER`.
+    /// Counts the candles of a window on which a condition is true; NaN if it is unknown on one of them.
+    /// `window` has the last values in their order, at most `MOST_TOGETHER`, and is updated.
     #[inline]
     pub(crate) fn count(&mut self, of: Place, window: &mut [f64], out: Place, values: &mut Few) {
         let (new, length) = (self.all[of], window.len());
@@ -166,8 +162,7 @@ impl Columns {
         loops!(Add, Subtract, Multiply, Divide, Min, Max, Less, LessOrEqual, Equal, Unequal, And, Or);
     }
 
-    /// Computes the value of the previous candle. `last` is that of the first candle. Returns the
-    /// one for the next batch.
+    /// Computes the value of the previous candle, from `last` for the first; returns the next `last`.
     #[inline]
     pub(crate) fn back(&mut self, of: Place, last: f64, out: Place, values: &mut Few) -> f64 {
         let next = self.count.checked_sub(1).map_or(last, |place| self.all[of][place]);
@@ -254,8 +249,7 @@ impl Columns {
     }
 }
 
-/// Packs the lowest bits of eight bytes that are 0 or 1, the first byte lowest. The multiplication
-/// shifts each bit to its position in the highest byte.
+/// Packs the lowest bits of eight bytes that are 0 or 1, the first byte lowest.
 #[inline]
 fn bits_of(bytes: [u8; 8]) -> u64 {
     u64::from_le_bytes(bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56

@@ -39,8 +39,7 @@ pub(crate) struct Compiler<'a> {
     parameters: &'a BTreeMap<String, f64>,
     pub(crate) used: BTreeSet<String>,
     pub(crate) compared: Vec<Id>,
-    /// All numbers that conditions read, also of longer candles, in order. Only collected for
-    /// explanations.
+    /// All numbers that conditions read, also of longer candles, in order; only for explanations.
     pub(crate) looked_at: Vec<Id>,
     pub(crate) is_explaining: bool,
     is_in_pattern: bool,
@@ -183,7 +182,7 @@ impl<'a> Compiler<'a> {
             return Ok(self.fixed_truth(name == "true"));
         }
         let call = catalog::find(name).map(|function| function.call.to_owned());
-        let call = call.or_else(|| catalog::find_pattern(name).map(|pattern| format!("{}()", pattern.name)));
+        let call = call.or_else(|| catalog::find_pattern(name).map(|_| format!("{name}()")));
         Err(match call {
             Some(call) => RuleError::new(place.clone(), format!("`{name}` is written {call}")),
             None => self.unknown(name, place),
@@ -202,7 +201,7 @@ impl<'a> Compiler<'a> {
         arguments: &[PartId],
         name_place: &Range<usize>,
     ) -> Result<Value, RuleError> {
-        let Some(pattern) = catalog::find_pattern(name) else {
+        let Some(definition) = catalog::find_pattern(name) else {
             if catalog::find_field(name).is_some() || self.parameters.contains_key(name) {
                 let by = match arguments[..] {
                     [by] => self.back(at, by).ok().filter(|by| *by > 0),
@@ -223,7 +222,7 @@ impl<'a> Compiler<'a> {
             return Err(at.error(*first, message));
         }
         let elsewhere = |error: RuleError| RuleError { place: name_place.clone(), ..error };
-        let tree = parse(pattern.definition).map_err(elsewhere)?;
+        let tree = parse(definition).map_err(elsewhere)?;
         let before = std::mem::replace(&mut self.is_in_pattern, true);
         let value = self.value(At { tree: &tree, ..at }, tree.root()).map_err(elsewhere);
         self.is_in_pattern = before;
@@ -400,8 +399,8 @@ impl Compiler<'_> {
 }
 
 impl Binary {
-    /// Applies the operator. NaN is a missing number or an unknown condition, and propagates unless
-    /// the other side alone decides. A result that is not a number is missing.
+    /// Applies the operator. NaN is a missing number or an unknown condition, and so is a result that is no
+    /// number; it propagates unless the other side alone decides.
     #[inline]
     pub(crate) fn of(self, one: f64, other: f64) -> f64 {
         match self {

@@ -40,11 +40,7 @@ impl Compiler<'_> {
                 let of = self.number(at, arguments[0], "`change`")?;
                 let by = self.period_or(at, arguments.get(1), 1)?;
                 let before = self.ago(of, by, at.candles);
-                let name = if by == 1 {
-                    format!("change({})", self.name(of))
-                } else {
-                    format!("change({}, {by})", self.name(of))
-                };
+                let name = self.call_name("change", of, (by != 1).then_some(by));
                 number(self.add(Op::Binary(Binary::Subtract, of, before), name, &[of, before]))
             }
             "body" => Ok(self.field(at, Field::Body, "body()")),
@@ -57,11 +53,7 @@ impl Compiler<'_> {
             "since" => {
                 let of = self.truth(at, arguments[0], "`since`")?;
                 let within = self.period_or(at, arguments.get(1), WITHIN)?;
-                let name = if arguments.len() == 1 {
-                    format!("since({})", self.name(of))
-                } else {
-                    format!("since({}, {within})", self.name(of))
-                };
+                let name = self.call_name("since", of, (arguments.len() > 1).then_some(within));
                 let warm = self.graph.node(of).warm_after.max(1) + within;
                 number(self.graph.add(Op::Since { of, within }, name, warm, at.candles))
             }
@@ -233,13 +225,13 @@ impl Compiler<'_> {
         let step = self.compared(Binary::Less, (less, more), name, at.candles);
         let count = self.count(step, among, at.candles);
         let all = self.constant(among as f64).id;
-        let name = format!("{word}({}, {among})", self.name(of));
+        let name = self.call_name(word, of, Some(among));
         let id = self.add(Op::Binary(Binary::Equal, count, all), name, &[count]);
         Ok(Value::truth(id))
     }
 
     fn count(&mut self, of: Id, among: usize, candles: usize) -> Id {
-        let name = format!("count({}, {among})", self.name(of));
+        let name = self.call_name("count", of, Some(among));
         let warm = self.graph.node(of).warm_after.max(1) + among - 1;
         self.graph.add(Op::Count { of, among }, name, warm, candles)
     }
@@ -269,6 +261,11 @@ impl Compiler<'_> {
 
     fn name(&self, id: Id) -> String {
         self.graph.node(id).name.clone()
+    }
+
+    fn call_name(&self, function: &str, of: Id, count: Option<usize>) -> String {
+        let count = count.map_or_else(String::new, |count| format!(", {count}"));
+        format!("{function}({}{count})", self.name(of))
     }
 }
 

@@ -1,7 +1,4 @@
-//! Comparisons of two values, tolerant of rounding errors.
-//!
-//! Arithmetic on decimal prices is rounded. If both sides are in the unit of a price, a difference
-//! within rounding counts as equal.
+//! Comparisons of two values: within rounding if both sides are in the unit of a price.
 
 use crate::RuleError;
 use crate::compile::{At, Compiler, Kind};
@@ -39,8 +36,7 @@ impl Compiler<'_> {
         Err(RuleError::new(part.place.clone(), format!("`{name}` is a condition, not a number: {cure}")))
     }
 
-    /// Compares exactly, or within rounding if both sides are in the unit of a price and at least
-    /// one is the result of the rule's own arithmetic.
+    /// Compares exactly, or within rounding if at least one side is the result of the rule's own arithmetic.
     pub(crate) fn compared(
         &mut self,
         binary: Binary,
@@ -62,8 +58,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Returns whether the rule's own arithmetic made a value. Prices and indicator values are not
-/// rounded by the rule.
+/// Returns whether the rule's own arithmetic made a value; prices and indicator values are not rounded by it.
 fn is_worked_out(graph: &Graph, id: Id) -> bool {
     match graph.node(id).op {
         Op::Field(field) => matches!(
@@ -80,8 +75,7 @@ fn is_worked_out(graph: &Graph, id: Id) -> bool {
     }
 }
 
-/// Returns whether a value is in the unit of a price, in which rounding is measured: prices, their
-/// differences and averages, and constants. Quotients, volumes, oscillators and counts are not.
+/// Returns whether a value is in the unit of a price: prices, their differences and averages, and constants.
 fn is_of_price(graph: &Graph, id: Id) -> bool {
     match &graph.node(id).op {
         Op::Constant(_) => true,

@@ -10,8 +10,7 @@ pub(crate) struct Decision {
     starts: Box<[usize]>,
 }
 
-/// A test with jump targets. Targets after the last test mean that the first condition is true,
-/// then the second, and so on, and finally none.
+/// A test with jump targets; those after the last test mean the first condition that is true, and finally none.
 #[derive(Clone, Copy, Debug)]
 struct Test {
     compares: Compares,
@@ -86,8 +85,7 @@ impl Tests {
         self.labels.len() - 1
     }
 
-    /// Adds the tests for a condition to be known true (or known false). De Morgan's laws are valid
-    /// in three-valued logic, too.
+    /// Adds the tests for a condition to be known true (or false), by De Morgan's laws.
     fn add(&mut self, graph: &Graph, of: Id, holds: bool, (met, unmet): (Label, Label)) {
         let (compares, one, other) = match graph.node(of).op {
             Op::Not(inner) => return self.add(graph, inner, !holds, (met, unmet)),
@@ -123,9 +121,8 @@ impl Compares {
 }
 
 impl Decision {
-    /// Returns a necessary test for each of one or two conditions: values of which the first is
-    /// less whenever the condition is true. If no test passes, no condition is true. `None` if a
-    /// condition does not begin with such a test.
+    /// Returns values for each of one or two conditions, the first less whenever the condition is true.
+    /// `None` if a condition does not begin with such a test.
     pub(crate) fn needed(&self) -> Option<[(Place, Place); 2]> {
         let ends = self.starts.iter().skip(1).copied().chain([self.tests.len() + self.starts.len()]);
         let needed = |(start, end): (&usize, usize)| {
@@ -145,8 +142,7 @@ impl Decision {
         }
     }
 
-    /// Returns the index of the first true condition, or the number of conditions if none is known
-    /// to be true.
+    /// Returns the index of the first condition known to be true, or their number.
     #[inline]
     pub(crate) fn first(&self, values: &[f64]) -> usize {
         let mut at = 0;
@@ -167,9 +163,8 @@ impl Decision {
         at - self.tests.len()
     }
 
-    /// Like `first`, for a batch of candles. For each condition, returns a bit per candle on which
-    /// it is the first true one, the lowest for the first candle. `reached` is scratch space for
-    /// [that many](Self::places) numbers.
+    /// Like `first`, for a batch of candles: for each condition, a bit per candle on which it is the first true
+    /// one, the lowest for the first candle. `reached` is scratch space for [that many](Self::places) numbers.
     pub(crate) fn first_together<'r>(
         &self,
         columns: &Columns,
@@ -206,8 +201,7 @@ impl Decision {
         &reached[self.tests.len()..self.tests.len() + self.starts.len()]
     }
 
-    /// Returns the scratch size of [`first_together`](Self::first_together): tests, conditions and
-    /// the case of none.
+    /// Scratch size of [`first_together`](Self::first_together): tests, conditions and the case of none.
     pub(crate) const fn places(&self) -> usize {
         self.tests.len() + self.starts.len() + 1
     }

@@ -7,8 +7,7 @@ use candlewick_sdk::{
 };
 use std::collections::HashMap;
 
-/// Maximum number of alternatives declared one by one. A condition with more becomes a series of
-/// its own.
+/// Maximum number of alternatives declared one by one; a condition with more becomes a series of its own.
 const MAX_WAYS: usize = 8;
 const HALF: f64 = 0.5;
 
@@ -38,8 +37,7 @@ struct Test {
     holds: bool,
 }
 
-/// Returns the alternatives in which a condition is true (or false); in each, all tests must pass.
-/// An unknown condition has none, so De Morgan's laws are valid in three-valued logic.
+/// Returns the alternatives in which a condition is true (or false), none if unknown; all tests must pass.
 fn ways(graph: &Graph, of: Id, holds: bool) -> Vec<Vec<Test>> {
     let found = match &graph.node(of).op {
         Op::Not(inner) => ways(graph, *inner, !holds),

@@ -1,8 +1,7 @@
 //! Rules with indicators compiled into the loop over candles, as in a strategy in Rust.
 //!
-//! A generic step costs as much as an indicator itself, because of the dispatch and its state in
-//! memory. Most rules use one or two indicators of the candle. Those are monomorphized into the
-//! loop, and only the rest remains a list of steps.
+//! A generic step costs as much as an indicator itself. Most rules use one or two indicators of the candle: these
+//! are monomorphized into the loop, and only the rest remains a list of steps.
 
 use crate::columns::Columns;
 use crate::indicator::{ByCandle, ByNumber, Indicator};
@@ -262,8 +261,7 @@ enum Taken {
 }
 
 impl Taken {
-    /// Removes the first such step from a list. It depends only on the candle, so it may run before
-    /// all others.
+    /// Removes the first such step, which depends only on the candle and so may run before all others.
     fn first(steps: &mut Vec<Step>) -> Option<Self> {
         let place = steps.iter().position(|step| Self::of(step).is_some())?;
         Self::of(&steps.remove(place))

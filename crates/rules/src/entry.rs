@@ -12,19 +12,16 @@ use std::fs;
 use std::sync::Arc;
 
 pub const NAME: &str = "rules";
-/// Version of the language. It must change whenever the meaning of a rule changes. A bot's version
-/// appends the hash of the rule.
+/// Version of the language, which must change with the meaning of a rule; a bot's appends the rule's hash.
 pub const VERSION: &str = "1.0.0";
 /// Version of rules that compare results of their own arithmetic, which rounding affected in 1.0.0.
-/// Other rules are unchanged and keep 1.0.0.
 const VERSION_OF_WORKED_OUT: &str = "1.1.0";
 const ABOUT: &str = "Trades by a rule that is written in a file, or in the bot's parameters.";
 
 const MAX_FILE_BYTES: u64 = 256 * 1024;
 const HASH_LETTERS: usize = 16;
 
-/// Bots have a parameter `file`, or `buy` and `sell` directly, plus the rule's own parameters. The
-/// version includes a hash of the rule.
+/// Bots have a parameter `file`, or `buy` and `sell` directly, plus the rule's own parameters.
 pub fn entry() -> StrategyEntry {
     // Never asked: the entry of the bot's own parameters is.
     let build = |params: &Value, bot: &BotContext| entry_of(params)?.build_with_declaration(params, bot);
@@ -210,10 +207,8 @@ fn is_given(value: Option<&Value>) -> bool {
     })
 }
 
-/// Wraps an entry so that other texts, lists or tables rebuild it with `specify`.
-///
-/// Numbers and booleans only override parameters. Anything else, such as another rule file in a
-/// search, brings its own parameters and defaults.
+/// Wraps an entry so that other texts, lists or tables, such as another rule file, rebuild it with `specify`.
+/// Numbers and booleans only override parameters.
 pub(crate) fn made_anew_of_others(
     entry: StrategyEntry,
     specify: impl Fn(&Value) -> Result<StrategyEntry, BuildError> + Send + Sync + 'static,

@@ -8,8 +8,7 @@ use std::ops::Range;
 #[error("{message}")]
 pub struct RuleError {
     pub message: String,
-    /// Byte range in the text. Empty if the text ends too early or something is missing between two
-    /// characters.
+    /// Byte range in the text, empty if something is missing.
     pub place: Range<usize>,
 }
 

@@ -154,8 +154,7 @@ fn wrong_parameter(name: &str, problem: &str, file: Option<&str>) -> Wrong {
     }
 }
 
-/// Returns 1-based line and column of an error; `None` if the file contains the condition in
-/// another form, such as with escapes.
+/// Returns 1-based line and column; `None` if the condition is written in another form, such as with escapes.
 fn place_in_file(file: &str, side: Side, text: &str, error: &RuleError) -> Option<(u64, usize)> {
     let places: Places = toml::from_str(file).ok()?;
     let place = match side {
@@ -355,16 +354,10 @@ mod tests {
     #[test]
     fn proposes_the_key_or_the_place_that_is_meant() {
         for (line, expected) in [
-            (
-                "interval = \"1m\"",
-                "it belongs in a configuration: interval = \"1m\" in [[bots]]; a value of longer",
-            ),
+            ("interval = \"1m\"", "it belongs in a configuration: interval = \"1m\" in [[bots]]; a value"),
             ("timeframe = \"M5\"", "interval = \"1m\" in [[bots]]"),
             ("symbol = \"EURUSD\"", "symbol = \"EURUSD\" in [[bots]]"),
-            (
-                "params = { period = 14 }",
-                "parameters belong below the line [parameters]: period = { default = 14",
-            ),
+            ("params = { period = 14 }", "belong below the line [parameters]: period = { default = 14"),
             ("[inputs]\nperiod = 14", "parameters belong below the line [parameters]"),
             ("period = 14", "parameters belong below the line [parameters]: period = { default = 14 }"),
             ("fast = \"ema(9)\"", "values have no names"),
@@ -375,10 +368,7 @@ mod tests {
             ("amount = 10", "stake = { kind = \"fixed\", amount = 10.0 } in [[bots]]"),
             ("gale = 2", "stake = { kind = \"martingale\", amount = 5.0"),
             ("hours = [\"08:00\", \"17:00\"]", "write between('08:00', '17:00') into the condition"),
-            (
-                "gate = { after_virtual_losses = 2 }",
-                "strategy = \"combine\", params = { first_of = [{ strategy = \"rules\"",
-            ),
+            ("gate = { after_virtual_losses = 2 }", "strategy = \"combine\", params = { first_of = [{"),
             ("filter = []", "it belongs to a combination"),
             ("quorum = 2", "params = { vote = [{ strategy = \"rules\""),
             ("rsi = 14", "my_rsi = { default = 14 }"),
@@ -393,14 +383,8 @@ mod tests {
             ("paramters = {}", "did you mean `parameters`?"),
             ("[buy]\nwhen = \"rsi(14) < 30\"", "a condition is one text: buy = \"rsi(14) < 30\""),
             ("about = 5", "use a text in quotes, not 5"),
-            (
-                "[parameters]\nbuy = \"rsi(14) < 30\"",
-                "buy is no parameter: it stands above the line [parameters]",
-            ),
-            (
-                "[parameters]\np = { default = 14, type = \"int\" }",
-                "a default without a point is a whole number",
-            ),
+            ("[parameters]\nbuy = \"rsi(14) < 30\"", "buy is no parameter: it stands above the line"),
+            ("[parameters]\np = { default = 14, type = \"int\" }", "without a point is a whole number"),
             ("[parameters]\np = { defval = 14 }", "write default = 14"),
             ("[parameters]\np = { default = 14, range = [2, 50] }", "write min = 2, max = 50"),
             ("[parameters]\np = { default = true }", "use a number, not true"),

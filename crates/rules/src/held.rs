@@ -6,12 +6,10 @@ use serde_json::Value;
 /// Statistics of a condition or a part. Parts follow their condition, one level deeper.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldCondition {
-    /// Path of the part or filter in its combination: `dip`, `outer.dip`; empty if the condition is
-    /// the bot's own.
+    /// Path of the part or filter in its combination: `dip`, `outer.dip`; empty for the bot's own condition.
     pub part: String,
     pub side: ConditionSide,
-    /// 0 for the whole condition, 1 for operands of its `and` or `or`, 2 for operands of one of
-    /// those.
+    /// 0 for the whole condition, 1 for operands of its `and` or `or`, and so on.
     pub depth: usize,
     pub text: String,
     /// Candles evaluated after warm-up; for a filter, only those with a signal.

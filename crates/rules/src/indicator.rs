@@ -139,10 +139,8 @@ impl Indicator {
         by_source!(self, one => write(lines, one.lines(of)), _other => {});
     }
 
-    /// Updates an indicator of candles and writes its lines, NaN before warm-up.
-    ///
-    /// A separate function: inlined into the loop over steps, values that depend only on the candle
-    /// would be computed for every step.
+    /// Updates an indicator of candles and writes its lines, NaN before warm-up. Inlined into the loop over
+    /// steps, values of the candle alone would be computed for every step.
     #[inline(never)]
     pub(crate) fn update_by_candle(&mut self, candle: &Candle, lines: &mut [f64]) {
         by_source!(self, _other => {}, one => write(lines, one.lines(candle)));

@@ -38,8 +38,7 @@ pub fn looks_at_volume(registry: &Registry, strategy: (&str, &Value)) -> Result<
     Ok(forms.any(|form| matches!(form, Form::Name(name) if name == "volume")))
 }
 
-/// Counts the numbers and texts of a bot's rules: everything that could be fitted to candles.
-/// Parameters count where they are used.
+/// Counts the numbers, texts and used parameters of a bot's rules: all that could be fitted to candles.
 pub fn count_numbers(registry: &Registry, strategy: (&str, &Value)) -> Result<usize, BuildError> {
     let is_number = |form: &Form, parameters: &BTreeMap<String, f64>| match form {
         Form::Number(_) | Form::Text(_) => true,
@@ -74,9 +73,8 @@ pub struct LongPart {
     pub text: String,
     /// In candles of the bot.
     pub candles: usize,
-    /// The moving average with the same period that only depends on that period, and its number of
-    /// candles: `sma(100)@1h`. `None` if the part is not an average with a longer memory than its
-    /// period.
+    /// The moving average of the same period with a shorter memory, and its number of candles: `sma(100)@1h`.
+    /// `None` if the part is not an average with a longer memory than its period.
     pub windowed: Option<(String, usize)>,
 }
 

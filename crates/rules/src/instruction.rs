@@ -155,8 +155,7 @@ impl<'v> Instructions<'v> {
         true
     }
 
-    /// Adds a shift register with one value per candle, latest first. Returns whether there was
-    /// room.
+    /// Adds a shift register with one value per candle, latest first, if there is room.
     fn back(&mut self, of: Place, since: &[f64], out: Place) -> bool {
         if self.values.room() < since.len() {
             return false;

@@ -20,16 +20,14 @@
 //! ```
 //!
 //! # From text to signals
-//! Words (winnow) become a tree, the tree a graph in which each value stands once, and the graph either a program, a list of steps
-//! that is run once for each candle without an allocation, whose values the tests of a condition look at until it is decided, or a [`Declaration`](candlewick_sdk::Declaration), whose series are such programs. All
-//! mean the same, also the [quickest](RuleStrategy::quickest) form, in which common indicators are no steps of a list: a property test holds each to a
-//! plain calculation.
+//! Words (winnow) become a tree, the tree a graph in which each value stands once, and the graph a program that is run
+//! once per candle without an allocation, a [`Declaration`](candlewick_sdk::Declaration) whose series are such
+//! programs, or the [quickest](RuleStrategy::quickest) form. All mean the same.
 //!
 //! # What is missing
-//! A number that does not exist is missing: an indicator that has not seen enough, a division by zero, a candle before the first. What is made
-//! of it is missing; a comparison with it is neither true nor false but not known, `not` leaves it so, and `and` and `or` do unless the other
-//! side decides (Kleene's logic). A rule signals only where its condition is known to hold. How many candles it takes until all of it is warm is
-//! worked out of what it names ([`Strategy::warmup`](candlewick_sdk::Strategy::warmup)), and no signal before that is traded.
+//! A number that does not exist is missing, and so is what is made of it. A comparison with it is not known, and `and`,
+//! `or` and `not` follow Kleene's logic. A rule signals only where its condition is known to hold. How many candles it
+//! takes until all of it is warm follows from what it names ([`Strategy::warmup`](candlewick_sdk::Strategy::warmup)).
 
 mod catalog;
 mod columns;

@@ -18,8 +18,7 @@ struct Frame {
     constants: Vec<(Id, Place)>,
     /// Prices that any value depends on, in the order of `PRICES`.
     prices: [bool; 4],
-    /// NaN is a missing number or an unknown condition. The first values are the prices of the
-    /// candle.
+    /// NaN is a missing number or an unknown condition. The prices of the candle come first.
     values: Vec<f64>,
 }
 
@@ -60,8 +59,7 @@ struct Longer {
 pub(crate) type Place = usize;
 
 impl Program {
-    /// Builds a program for all values that `wanted` depend on, and returns their positions.
-    /// `wanted` must be values of the bot's own candles.
+    /// Builds a program for all that `wanted` values of the bot's own candles depend on, with their positions.
     pub(crate) fn of(graph: &Graph, wanted: &[Id]) -> (Self, Vec<Place>) {
         let needed = needed(graph, wanted);
         let mut places = vec![0; graph.len()];
@@ -115,8 +113,7 @@ impl Program {
         &self.own.values
     }
 
-    /// Returns the steps with the initial values, or `Err(self)` for a larger program or one with
-    /// longer candles.
+    /// Returns the steps with the initial values, `Err(self)` for a larger program or longer candles.
     pub(crate) fn into_few(self) -> Result<(Interval, Vec<Step>, Few), Self> {
         let Frame { values, .. } = &self.own;
         if !self.longer.is_empty() || values.len() > FEW {

@@ -9,10 +9,8 @@ use candlewick_engine::{LocalClock, Window};
 use candlewick_sdk::indicator::{Bollinger, Ema, Macd, Rsi, Sma};
 use candlewick_sdk::{Candle, Interval, MOST_TOGETHER, Millis};
 
-/// Relative tolerance for equal numbers, as a fraction of the second number or the close.
-///
-/// While prices do not move, averages differ only by rounding. So do 0.0001 and 2 * 0.00005 if both
-/// are differences of prices.
+/// Relative tolerance for equal numbers, as a fraction of the second number or the close. While prices do not
+/// move, averages differ only by rounding, and so do 0.0001 and 2 * 0.00005.
 const ROUNDING: f64 = 1e-12;
 
 #[derive(Clone, Debug)]

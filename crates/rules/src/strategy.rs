@@ -10,10 +10,7 @@ use candlewick_sdk::{
     ReasonTemplate, Signal, Strategy,
 };
 
-/// A rule of one bot, which signals on each candle that meets a condition.
-///
-/// Missing numbers propagate: comparisons with them are unknown, and an unknown condition never
-/// signals.
+/// A rule of one bot, which signals on each candle on which a condition is known to hold.
 #[derive(Clone, Debug)]
 pub struct RuleStrategy {
     graph: Graph,
@@ -92,10 +89,7 @@ impl RuleStrategy {
         declare::declaration(&self.graph, &rules, self.answers.expiry, longer)
     }
 
-    /// Returns the fastest form of the strategy.
-    ///
-    /// Rules with few values and no longer candles get a loop over candles with the common
-    /// indicators inlined.
+    /// Returns the fastest form: few values without longer candles get a loop with common indicators inlined.
     pub fn quickest(self) -> Box<dyn Strategy> {
         match self.program.into_few() {
             Ok((interval, steps, values)) => direct::strategy(interval, steps, values, self.answers),

@@ -49,40 +49,27 @@ pub(crate) enum Operator {
 }
 
 impl Operator {
-    const ALL: [Self; 12] = [
-        Self::Or,
-        Self::And,
-        Self::Less,
-        Self::LessOrEqual,
-        Self::Greater,
-        Self::GreaterOrEqual,
-        Self::Equal,
-        Self::Unequal,
-        Self::Add,
-        Self::Subtract,
-        Self::Multiply,
-        Self::Divide,
+    const SIGNS: [(Self, &str); 12] = [
+        (Self::Or, "or"),
+        (Self::And, "and"),
+        (Self::Less, "<"),
+        (Self::LessOrEqual, "<="),
+        (Self::Greater, ">"),
+        (Self::GreaterOrEqual, ">="),
+        (Self::Equal, "=="),
+        (Self::Unequal, "!="),
+        (Self::Add, "+"),
+        (Self::Subtract, "-"),
+        (Self::Multiply, "*"),
+        (Self::Divide, "/"),
     ];
 
     pub(crate) const fn sign(self) -> &'static str {
-        match self {
-            Self::Or => "or",
-            Self::And => "and",
-            Self::Less => "<",
-            Self::LessOrEqual => "<=",
-            Self::Greater => ">",
-            Self::GreaterOrEqual => ">=",
-            Self::Equal => "==",
-            Self::Unequal => "!=",
-            Self::Add => "+",
-            Self::Subtract => "-",
-            Self::Multiply => "*",
-            Self::Divide => "/",
-        }
+        Self::SIGNS[self as usize].1
     }
 
     pub(crate) fn of_sign(sign: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|operator| operator.sign() == sign)
+        Self::SIGNS.into_iter().find(|(_, own)| *own == sign).map(|(operator, _)| operator)
     }
 
     /// Precedence; operators with a higher value bind tighter.

@@ -4,71 +4,23 @@
 mod parts;
 
 use candlewick_rules::combine;
-use candlewick_sdk::testkit::{
-    Finding, FirstRun, Market, Subject, Unseen, bot, candles_needed, from_closes, random_walk, trending,
-    validate,
-};
-use candlewick_sdk::{
-    Candle, Direction, Expiry, LongerCandles, Parameter, Registry, Signal, Strategy, StrategyEntry,
-};
-use parts::{part, with};
+use candlewick_sdk::testkit::{bot, from_closes, random_walk, trending};
+use candlewick_sdk::{Direction, Expiry, Registry, Signal, Strategy, StrategyEntry};
+use parts::{Scripted, answers, check_valid, extended, part, with};
 use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
 use serde_json::{Value, json};
 
-/// Signals as a text says, one letter for each candle: `b`, `s`, or nothing.
-struct Scripted {
-    script: Vec<char>,
-    number: f64,
-    warmup: usize,
-    shown: usize,
-}
-
-impl Strategy for Scripted {
-    fn warmup(&self) -> usize {
-        self.warmup
-    }
-
-    fn on_candle(&mut self, _: &Candle) -> Option<Signal> {
-        let letter = self.script.get(self.shown).copied();
-        self.shown += 1;
-        let signal = match letter {
-            Some('b') => Signal::buy("scripted"),
-            Some('s') => Signal::sell("scripted"),
-            _ => return None,
-        };
-        Some(signal.with("number", self.number))
-    }
-
-    fn indicators(&self) -> Vec<(&str, f64)> {
-        vec![("shown", self.shown as f64)]
-    }
-}
-
 fn registry() -> Registry {
-    let script = StrategyEntry::new("script", "1.0.0", |values, _| {
-        Ok(Box::new(Scripted {
-            script: values["script"].as_str().unwrap().chars().collect(),
-            number: values["number"].as_f64().unwrap(),
-            warmup: values["warmup"].as_u64().unwrap() as usize,
-            shown: 0,
-        }))
-    })
-    .with_parameter(Parameter::new("script", ""))
-    .with_parameter(Parameter::new("number", 0.0).within(0.0, 9.0))
-    .with_parameter(Parameter::new("warmup", 0));
-    let prices = StrategyEntry::new("prices", "1.0.0", |_, _| {
-        Ok(Box::new(Scripted { script: Vec::new(), number: 0.0, warmup: 0, shown: 0 }))
-    });
-    Registry::default()
-        .with_entry(script)
-        .and_then(|registry| registry.with_entry(prices.wanting_prices()))
-        .and_then(|registry| registry.with_entry(candlewick_rules::entry()))
-        .and_then(Registry::with::<rsi_reversal::RsiReversal>)
-        .and_then(Registry::with::<bollinger_reversal::BollingerReversal>)
-        .and_then(Registry::with::<trend_filter::TrendFilter>)
-        .and_then(Registry::with::<ema_cross::EmaCross>)
-        .unwrap()
+    let prices = StrategyEntry::new("prices", "1.0.0", |_, _| Ok(Box::new(Scripted::default())));
+    parts::registry([
+        parts::script(),
+        prices.wanting_prices(),
+        StrategyEntry::of::<rsi_reversal::RsiReversal>(),
+        StrategyEntry::of::<bollinger_reversal::BollingerReversal>(),
+        StrategyEntry::of::<trend_filter::TrendFilter>(),
+        StrategyEntry::of::<ema_cross::EmaCross>(),
+    ])
 }
 
 fn built(params: &Value) -> Box<dyn Strategy> {
@@ -76,36 +28,28 @@ fn built(params: &Value) -> Box<dyn Strategy> {
     built.unwrap_or_else(|error| panic!("{params}: {error}"))
 }
 
-/// What is answered to each candle.
-fn answers(mut strategy: Box<dyn Strategy>, candles: &[Candle]) -> Vec<Option<Signal>> {
-    let mut longer = LongerCandles::new(bot("BTCUSDT").interval, strategy.longer_intervals()).unwrap();
-    let answer = |candle| {
-        let answer = strategy.on_candle(candle);
-        longer.show(candle, &mut *strategy);
-        answer
+/// Directions as a script has them.
+fn letters(answers: Vec<Option<Signal>>) -> String {
+    let letter = |answer: Option<Signal>| match answer.map(|signal| signal.direction) {
+        Some(Direction::Buy) => 'b',
+        Some(Direction::Sell) => 's',
+        None => '.',
     };
-    candles.iter().map(answer).collect()
+    answers.into_iter().map(letter).collect()
 }
 
-const fn letter(direction: Direction) -> char {
-    match direction {
-        Direction::Buy => 'b',
-        Direction::Sell => 's',
-    }
-}
-
-/// The directions that are answered to so many candles, as a script has them.
 fn script_of(params: &Value, candles: usize) -> String {
-    let answers = answers(built(params), &from_closes(&vec![1.0; candles]));
-    answers.iter().map(|answer| answer.as_ref().map_or('.', |signal| letter(signal.direction))).collect()
+    letters(answers(built(params), &from_closes(&vec![1.0; candles])))
+}
+
+fn check_refused(params: &Value, expected: &str) {
+    parts::check_refused(registry(), params, expected);
 }
 
 #[test]
 fn parts_come_to_one_direction_as_worked_out_by_hand() {
     for (params, expected) in [
-        // The first part that signals, in their order.
         (json!({ "first_of": [part(".b.s"), part("bss.")] }), "bbss"),
-        // Both, at the same candle.
         (json!({ "vote": [part("bbss..b"), part("bs.sbs.")] }), "b..s..."),
         // Both, within two candles: the one before has it for one candle more.
         (json!({ "vote": [part("b...s.b"), part(".b...b.")], "within": 2 }), ".b....b"),
@@ -157,8 +101,7 @@ fn filters_let_pass_as_worked_out_by_hand() {
         // The whole is turned round after its filters.
         (json!([part("bb.ss")]), json!({ "invert": true }), "s..b."),
     ] {
-        let mut params = json!({ "first_of": [part("bsbsb")], "filters": filters });
-        params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let params = extended(json!({ "first_of": [part("bsbsb")], "filters": filters }), &more);
         assert_eq!(script_of(&params, 5), expected, "{params}");
     }
 }
@@ -176,12 +119,7 @@ fn the_short_filters_are_what_their_rules_say() {
         (json!({ "when": "close > 10" }), &[10.0, 11.0, 12.0, 9.0, 11.0], ".bb.b"),
     ] {
         let params = json!({ "first_of": [part("bbbbb")], "filters": [filter] });
-        let given = answers(built(&params), &from_closes(closes));
-        let given: String = given
-            .iter()
-            .map(|answer| answer.as_ref().map_or('.', |signal| letter(signal.direction)))
-            .collect();
-        assert_eq!(given, expected, "{params}");
+        assert_eq!(letters(answers(built(&params), &from_closes(closes))), expected, "{params}");
     }
 }
 
@@ -195,8 +133,7 @@ fn reason_and_expiry_are_those_of_the_part_that_decides() {
     assert_eq!(numbers, [1.0, 2.0]);
     let rule = json!({ "strategy": "rules", "params": { "buy": "close > 0", "expiry": "05:00" } });
     for (more, expected) in [(json!({}), "05:00"), (json!({ "expiry": "15:00" }), "15:00")] {
-        let mut params = json!({ "first_of": [rule] });
-        params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let params = extended(json!({ "first_of": [rule] }), &more);
         let given = answers(built(&params), &from_closes(&[1.0]));
         let expiry = given[0].as_ref().unwrap().expiry.unwrap();
         assert_eq!(expiry.close_type.to_string(), expected);
@@ -404,48 +341,14 @@ fn parameters_of_parts_are_those_of_the_whole_behind_their_names() {
 }
 
 #[test]
-fn a_slip_is_answered_with_what_is_meant() {
-    for (params, expected) in [
-        (
-            json!({ "first_of": [{ "strategy": "scrpt" }] }),
-            "part scrpt: there is no strategy scrpt; did you mean \"script\"?",
-        ),
-        (
-            json!({ "first_of": [part("b")], "filters": [{ "huors": ["08:00", "17:00"] }] }),
-            "filters[0]: unknown key `huors`; did you mean \"hours\"?",
-        ),
-        (
-            json!({ "first_of": [part("b")], "filters": [{ "volatility": { "mni": 0.1 } }] }),
-            "filters[0]: unknown key `mni`; did you mean \"min\"?",
-        ),
-        (
-            json!({ "first_of": [part("b")], "gate": { "after_virtual_loses": 2 } }),
-            "gate: unknown key `after_virtual_loses`; did you mean \"after_virtual_losses\"?",
-        ),
-        (
-            json!({ "first_of": [part("b")], "filters": [{ "hours": ["08:00", "17:00"], "invert": true }] }),
-            "filters[0]: invert belongs to a filter with a strategy; all hours but these: hours = [\"17:00\", \"08:00\"]",
-        ),
-        (
-            json!({ "first_of": [part("b")], "filters": [{ "when": "true", "within": 2 }] }),
-            "filters[0]: within belongs to a filter with a strategy",
-        ),
-    ] {
-        let refused = combine::entry(registry()).build(&params, &bot("BTCUSDT")).err();
-        let refused = refused.map(|error| error.to_string()).unwrap_or_default();
-        assert!(refused.contains(expected), "{params}\nis told:  {refused}\nexpected: {expected}");
-    }
-}
-
-#[test]
 fn what_is_wrong_is_named() {
     for (params, expected) in [
         (json!({}), "there is nothing to combine"),
         (json!({ "first_of": [part("b")], "vote": [part("b")] }), "not both"),
         (json!({ "first_of": { "strategy": "script" } }), "first_of is a list"),
         (
-            json!({ "first_of": [{ "strategy": "scrip" }] }),
-            "part scrip: there is no strategy scrip; did you mean \"script\"?",
+            json!({ "first_of": [{ "strategy": "scrpt" }] }),
+            "part scrpt: there is no strategy scrpt; did you mean \"script\"?",
         ),
         (
             json!({ "first_of": [{ "strategy": "script", "wait": 1 }] }),
@@ -465,10 +368,7 @@ fn what_is_wrong_is_named() {
         (json!({ "vote": [with("b", &json!({ "weight": 0.0 }))] }), "its weight is a number above 0"),
         // What becomes of `nan` in a configuration.
         (json!({ "vote": [with("b", &json!({ "weight": null }))] }), "use a number, not nothing"),
-        (
-            json!({ "vote": [part("b"), part("b")], "quorum": 3.0 }),
-            "quorum = 3 is outside 1 to 2: it is the weight that",
-        ),
+        (json!({ "vote": [part("b"), part("b")], "quorum": 3.0 }), "quorum = 3 is outside 1 to 2"),
         (
             json!({ "vote": [with("b", &json!({ "weight": 0.7 })), with("b", &json!({ "weight": 0.1 }))], "quorum": 0.9 }),
             "is outside 0.1 to 0.8: it is the weight that a direction needs, and the weights of these 2 parts, 1 unless said, make 0.8",
@@ -480,53 +380,41 @@ fn what_is_wrong_is_named() {
         (json!({ "vote": [with("b", &json!({ "name": "A.b" }))] }), "use lower-case letters"),
         (json!({ "first_of": [part("b")], "within": 0 }), "within = 0 is outside 1 to 10000"),
         (json!({ "first_of": [part("b")], "expiry": "5m" }), "expiry: "),
-        (json!({ "first_of": [part("b")], "filters": [{}] }), "filters[0]: a filter is one of"),
         (
-            json!({ "first_of": [part("b")], "filters": [{ "trend": 5, "when": "true" }] }),
-            "a filter is one of",
+            json!({ "first_of": [part("b")], "gate": { "after_virtual_loses": 2 } }),
+            "gate: unknown key `after_virtual_loses`; did you mean \"after_virtual_losses\"?",
         ),
-        (json!({ "first_of": [part("b")], "filters": [{ "hours": ["8", "17:00"] }] }), "part hours: "),
-        (
-            json!({ "first_of": [part("b")], "filters": [{ "hours": "08:00-17:00" }] }),
-            "filters[0]: hours are two times of the day, UTC unless a timezone stands beside them: hours = [\"08:00\", \"17:00\"]",
-        ),
-        (
-            json!({ "first_of": [part("b")], "filters": [{ "hours": ["08:00", "17:00"], "timezone": "London" }] }),
-            "part hours: ",
-        ),
-        (
-            json!({ "first_of": [part("b")], "filters": [{ "hours": ["08:00", "17:00"], "timezone": "London" }] }),
-            "\"London\" is not a time zone: did you mean Europe/London?",
-        ),
-        (
-            json!({ "first_of": [part("b")], "filters": [{ "trend": 5, "timezone": "Europe/London" }] }),
-            "filters[0]: timezone belongs to a filter with `hours`",
-        ),
-        (
-            json!({ "first_of": [part("b")], "filters": ["adx(14) < 30"] }),
-            "filters[0] = \"adx(14) < 30\" is no table: write it as { when = \"adx(14) > 25\" }",
-        ),
-        (
-            json!({ "first_of": ["rsi-reversal"] }),
-            "first_of[0] = \"rsi-reversal\" is no table: write it as { strategy = \"rsi-reversal\" }",
-        ),
-        (json!({ "first_of": [part("b")], "filters": [{ "when": "clsoe > 1" }] }), "did you mean `close`?"),
-        (json!({ "first_of": [part("b")], "filters": [{ "volatility": {} }] }), "min, max or both"),
-        (
-            json!({ "first_of": [part("b")], "filters": [{ "trend": 5, "within": 3 }] }),
-            "belongs to a filter with a strategy",
-        ),
+        (json!({ "first_of": ["rsi-reversal"] }), "write it as { strategy = \"rsi-reversal\" }"),
     ] {
-        let refused = combine::entry(registry()).build(&params, &bot("BTCUSDT")).err();
-        let refused = refused.map(|error| error.to_string()).unwrap_or_default();
-        assert!(refused.contains(expected), "{params}\nis told:  {refused}\nexpected: {expected}");
+        check_refused(&params, expected);
     }
     let mut deep = part("b");
     for _ in 0..6 {
         deep = json!({ "strategy": "combine", "params": { "first_of": [deep] } });
     }
-    let refused = combine::entry(registry()).build(&json!({ "first_of": [deep] }), &bot("BTCUSDT"));
-    assert!(refused.err().unwrap().to_string().contains("at most 4 combinations stand inside each other"));
+    check_refused(&json!({ "first_of": [deep] }), "at most 4 combinations stand inside each other");
+}
+
+#[test]
+fn what_is_wrong_with_a_filter_is_named() {
+    for (filter, expected) in [
+        (json!({}), "filters[0]: a filter is one of"),
+        (json!({ "trend": 5, "when": "true" }), "a filter is one of"),
+        (json!({ "huors": ["08:00", "17:00"] }), "filters[0]: unknown key `huors`; did you mean \"hours\"?"),
+        (json!({ "hours": ["08:00", "17:00"], "invert": true }), "hours = [\"17:00\", \"08:00\"]"),
+        (json!({ "hours": ["08:00", "17:00"], "timezone": "London" }), "did you mean Europe/London?"),
+        (json!({ "hours": ["8", "17:00"] }), "part hours: "),
+        (json!({ "hours": "08:00-17:00" }), "filters[0]: hours are two times of the day"),
+        (json!({ "trend": 5, "timezone": "Europe/London" }), "timezone belongs to a filter with `hours`"),
+        (json!({ "trend": 5, "within": 3 }), "belongs to a filter with a strategy"),
+        (json!({ "when": "true", "within": 2 }), "filters[0]: within belongs to a filter with a strategy"),
+        (json!({ "when": "clsoe > 1" }), "did you mean `close`?"),
+        (json!("adx(14) < 30"), "\"adx(14) < 30\" is no table: write it as { when = \"adx(14) > 25\" }"),
+        (json!({ "volatility": {} }), "min, max or both"),
+        (json!({ "volatility": { "mni": 0.1 } }), "filters[0]: unknown key `mni`; did you mean \"min\"?"),
+    ] {
+        check_refused(&json!({ "first_of": [part("b")], "filters": [filter] }), expected);
+    }
 }
 
 #[test]
@@ -558,18 +446,7 @@ fn a_combination_passes_what_every_strategy_must() {
             "invert": true,
         }),
     ] {
-        let subject = Subject { entry: combine::entry(registry()), params, bot: bot("BTCUSDT") };
-        let markets = |warmup| {
-            let candles = random_walk(2, candles_needed(warmup) + 3_000);
-            vec![Market { name: "the candles".to_owned(), candles }]
-        };
-        let (first, markets) = FirstRun::new(&subject, markets, &mut || false).unwrap();
-        let validation =
-            validate(&subject, &markets, &first, Unseen { seed: 7, candles: 2_000 }, &mut |_| {}).unwrap();
-        for checked in &validation.checked {
-            assert_ne!(checked.finding, Finding::Failed, "{}: {}", checked.check, checked.words);
-        }
-        assert!(validation.signals > 5, "{} signals", validation.signals);
+        check_valid(combine::entry(registry()), params);
     }
 }
 

@@ -2,9 +2,12 @@
 //! are equal: the prices here are whole points of 0.00001, and the second calculation has nothing but whole numbers.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
-use candlewick_rules::{Rule, RuleStrategy, entry};
+mod parts;
+
+use candlewick_rules::{Rule, entry};
 use candlewick_sdk::testkit::bot;
-use candlewick_sdk::{Candle, CandleAnswers, Interval, LongerRule, Millis, Ohlcv, Strategy};
+use candlewick_sdk::{Candle, CandleAnswers, Interval, Millis, Ohlcv, Strategy};
+use parts::{answers, declared};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -108,8 +111,8 @@ fn priced(points: &[Points]) -> Vec<Candle> {
     (0..).zip(points).map(candle).collect()
 }
 
-fn one_by_one(strategy: &mut dyn Strategy, candles: &[Candle]) -> Vec<bool> {
-    candles.iter().map(|candle| strategy.on_candle(candle).is_some()).collect()
+fn given<T>(answers: &[Option<T>]) -> Vec<bool> {
+    answers.iter().map(Option::is_some).collect()
 }
 
 fn together(strategy: &mut dyn Strategy, candles: &[Candle]) -> Vec<bool> {
@@ -126,14 +129,6 @@ fn together(strategy: &mut dyn Strategy, candles: &[Candle]) -> Vec<bool> {
     found
 }
 
-fn declared(strategy: &RuleStrategy, candles: &[Candle]) -> Vec<bool> {
-    let (mut series, entries) = strategy.declaration(LongerRule::Whole).into_parts();
-    let mut values = vec![Vec::new(); series.len()];
-    series.iter_mut().zip(&mut values).for_each(|(series, values)| series.fill(candles, values));
-    let row = |at: usize| values.iter().map(|values| values[at]).collect::<Vec<f64>>();
-    (0..candles.len()).map(|at| entries.iter().any(|entry| entry.is_met_by(&row(at)))).collect()
-}
-
 /// Each condition as `why` shows it.
 fn explained(buy: &str, candles: &[Candle]) -> Vec<bool> {
     let mut strategy = entry().build_explained(&json!({ "buy": buy }), &bot("GBPUSD")).unwrap();
@@ -148,12 +143,11 @@ fn explained(buy: &str, candles: &[Candle]) -> Vec<bool> {
 fn all_forms(buy: &str, candles: &[Candle]) -> [(&'static str, Vec<bool>); 5] {
     let rule = Rule::parse(Some(buy), None).unwrap();
     let listed = rule.build(&BTreeMap::new(), Interval::MINUTE, None).unwrap();
-    let mut quickest = listed.clone().quickest();
     [
-        ("listed", one_by_one(&mut listed.clone(), candles)),
-        ("quickest", one_by_one(&mut *quickest, candles)),
+        ("listed", given(&answers(Box::new(listed.clone()), candles))),
+        ("quickest", given(&answers(listed.clone().quickest(), candles))),
         ("together", together(&mut *listed.clone().quickest(), candles)),
-        ("declared", declared(&listed, candles)),
+        ("declared", given(&declared(&listed, candles))),
         ("explained", explained(buy, candles)),
     ]
 }

@@ -1,14 +1,15 @@
 //! What a rule and a combination say of their conditions at each candle: held to figures worked out by hand.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
-use candlewick_rules::{combine, entry, held_conditions};
+mod parts;
+
+use candlewick_rules::held_conditions;
 use candlewick_sdk::testkit::{bot, from_closes, random_walk};
 use candlewick_sdk::{Candle, Condition, LongerCandles, Registry};
 use serde_json::{Value, json};
 
 fn registry() -> Registry {
-    let registry = Registry::default().with_entry(entry()).unwrap();
-    registry.clone().with_entry(combine::entry(registry)).unwrap()
+    parts::with_combinations(parts::registry([]))
 }
 
 /// `part side depth text: answer [numbers] (note)`.

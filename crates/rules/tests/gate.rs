@@ -1,13 +1,16 @@
-//! Gates: rows worked out by hand, what chance gives, and what planted clusters of losses give by theory.
+//! Gates: rows worked out by hand, and the same as in the statistics of gates.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
+mod parts;
+
 use candlewick_rules::combine;
-use candlewick_sdk::testkit::bot;
+use candlewick_sdk::testkit::{bot, random_walk};
 use candlewick_sdk::{
-    BotContext, Candle, Direction, EndedSignal, GateMove, Interval, Millis, Ohlcv, Parameter, Registry,
-    Signal, Strategy, StrategyEntry,
+    BotContext, Candle, Direction, EndedSignal, GateMove, Interval, Millis, Ohlcv, Registry, Signal, Strategy,
+    StrategyEntry,
 };
 use candlewick_statistics::{GatedTrade, TradeOutcome, gate_worth};
+use parts::{check_refused, extended, part};
 use serde_json::{Value, json};
 
 /// Buys at every candle.
@@ -27,33 +30,13 @@ impl Strategy for Always {
     }
 }
 
-/// Buys at the candles that a text marks with `b`.
-struct Scripted(Vec<char>, usize);
-
-impl Strategy for Scripted {
-    fn warmup(&self) -> usize {
-        0
-    }
-
-    fn on_candle(&mut self, _: &Candle) -> Option<Signal> {
-        let letter = self.0.get(self.1).copied();
-        self.1 += 1;
-        (letter == Some('b')).then(|| Signal::buy("scripted"))
-    }
-}
-
 fn registry() -> Registry {
     let always = StrategyEntry::new("always", "1.0.0", |_, _| Ok(Box::new(Always)));
-    let script = StrategyEntry::new("script", "1.0.0", |values, _| {
-        Ok(Box::new(Scripted(values["script"].as_str().unwrap().chars().collect(), 0)))
-    });
-    let script = script.with_parameter(Parameter::new("script", ""));
-    Registry::default().with_entry(always).and_then(|registry| registry.with_entry(script)).unwrap()
+    parts::registry([always, parts::script()])
 }
 
 fn minute_bot(close_type: &str) -> BotContext {
     let mut bot = bot("BTCUSDT");
-    bot.interval = Interval::MINUTE;
     bot.expiry.close_type = close_type.parse().unwrap();
     bot
 }
@@ -63,19 +46,23 @@ fn gated(gate: &Value, part: &Value, close_type: &str) -> Box<dyn Strategy> {
     combine::entry(registry()).build(&params, &minute_bot(close_type)).unwrap()
 }
 
+fn candle(time: Millis, interval: Interval, open: f64, close: f64) -> Candle {
+    let numbers = Ohlcv { open, high: open.max(close), low: open.min(close), close, volume: 1.0 };
+    Candle::new(time, interval, numbers).unwrap()
+}
+
 /// A candle of each letter, one after the other: `u` closes higher than it opens, `d` lower, `-` where it opens; ` ` is missing.
 fn candles(moves: &str) -> Vec<Candle> {
-    let candle = |(minute, letter): (usize, char)| {
+    let candle = |(minute, letter): (i64, char)| {
         let close = match letter {
             'u' => 101.0,
             'd' => 99.0,
             '-' => 100.0,
             _ => return None,
         };
-        let numbers = Ohlcv { open: 100.0, high: 101.0, low: 99.0, close, volume: 1.0 };
-        Some(Candle::new(Millis::MINUTE * minute as i64, Interval::MINUTE, numbers).unwrap())
+        Some(candle(Millis::MINUTE * minute, Interval::MINUTE, 100.0, close))
     };
-    moves.chars().enumerate().filter_map(candle).collect()
+    (0..).zip(moves.chars()).filter_map(candle).collect()
 }
 
 /// What is answered to each candle: `v` a virtual signal, `T` one that is traded, `.` none.
@@ -119,21 +106,17 @@ fn gates_open_and_close_as_worked_out_by_hand() {
 #[test]
 fn virtual_trades_open_and_close_at_the_prices_of_their_moments() {
     // Closing after 90 seconds, a trade of a minute's close ends in the middle of the second candle after it: a line from its open to its close.
-    let candle = |minute: i64, open: f64, close: f64| {
-        let numbers = Ohlcv { open, high: open.max(close), low: open.min(close), close, volume: 1.0 };
-        Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap()
-    };
-    let script = |script: &str| json!({ "strategy": "script", "params": { "script": script } });
+    let candle = |minute: i64, open, close| candle(Millis::MINUTE * minute, Interval::MINUTE, open, close);
     let gate = json!({ "after_virtual_losses": 1, "history": 0 });
     // Enters at the open 100 of minute 1. Minute 2 goes from 104 to 94 or 98: in its middle it is at 99, lost, or at 101, won.
     for (last, expected) in [(94.0, "v.T"), (98.0, "v.v"), (96.0, "v.v")] {
         let shown = [candle(0, 100.0, 100.0), candle(1, 100.0, 104.0), candle(2, 104.0, last)];
-        assert_eq!(answered(gated(&gate, &script("b.b"), "01:30"), &shown), expected, "{last}");
+        assert_eq!(answered(gated(&gate, &part("b.b"), "01:30"), &shown), expected, "{last}");
     }
     // A candle that is missing at either end: no trade, and neither a loss nor a win.
     for (moves, expected) in [("u du", "v.v"), ("ud u", "v.v")] {
         let close_type = if moves.starts_with("u ") { "01:00" } else { "02:00" };
-        assert_eq!(answered(gated(&gate, &script("b.b"), close_type), &candles(moves)), expected, "{moves}");
+        assert_eq!(answered(gated(&gate, &part("b.b"), close_type), &candles(moves)), expected, "{moves}");
     }
 }
 
@@ -170,93 +153,11 @@ fn an_edge_shown_by_virtual_trades_opens_the_gate_and_a_coin_does_not() {
     assert_eq!(traded(&"ud".repeat(2_000)), 0);
 }
 
-/// Whether moves go up, from a seed: xorshift, so that the sequence is this file's own.
-struct Chance(u64);
-
-impl Chance {
-    fn next(&mut self) -> f64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
-    }
-}
-
-/// Trades let pass and won of so many paths of so many candles, whose moves `up` gives.
-fn passed_and_won(losses: u32, paths: usize, length: usize, mut up: impl FnMut() -> bool) -> (u64, u64) {
-    let gate = json!({ "after_virtual_losses": losses, "history": 0 });
-    let always = json!({ "strategy": "always" });
-    let (mut passed, mut won) = (0, 0);
-    for _ in 0..paths {
-        let moves: String = (0..length).map(|_| if up() { 'u' } else { 'd' }).collect();
-        let answered = answered(gated(&gate, &always, "01:00"), &candles(&moves));
-        let ends = answered.chars().zip(moves.chars().skip(1)).filter(|(answer, _)| *answer == 'T');
-        ends.for_each(|(_, end)| (passed, won) = (passed + 1, won + u64::from(end == 'u')));
-    }
-    (passed, won)
-}
-
-/// How many standard errors a share is from what is expected.
-fn errors_from((passed, won): (u64, u64), expected: f64) -> f64 {
-    let share = won as f64 / passed as f64;
-    (share - expected) / (expected * (1.0 - expected) / passed as f64).sqrt()
-}
-
-#[test]
-fn on_independent_trades_a_gate_gains_nothing_on_20_000_paths() {
-    let seed = 0x5eed_0001;
-    let mut chance = Chance(seed);
-    let counted = passed_and_won(2, 20_000, 60, || chance.next() < 0.55);
-    // After two losses in a row the next trade is won as often as any: 55 %.
-    assert!(counted.0 > 100_000 && errors_from(counted, 0.55).abs() < 3.5, "{counted:?} from seed {seed}");
-}
-
-/// The win rate of the trades that a gate lets pass after two losses in a row, one each time, in a market of two hidden states: the chain of state
-/// and row is followed from one such trade to the next until its distribution no longer changes.
-fn win_rate_after_two_losses(good: f64, bad: f64, change: f64) -> f64 {
-    let wins = [good, bad];
-    let moved =
-        |of: [f64; 2]| [of[0] * (1.0 - change) + of[1] * change, of[1] * (1.0 - change) + of[0] * change];
-    let times = |of: [f64; 2], by: [f64; 2]| [of[0] * by[0], of[1] * by[1]];
-    let losses = [1.0 - good, 1.0 - bad];
-    let mut start = [0.5, 0.5];
-    let mut rate = 0.0;
-    for _ in 0..200 {
-        // No loss yet, one loss, and the state of the market at the trade that passes.
-        let (mut none, mut one, mut pass) = (start, [0.0; 2], [0.0; 2]);
-        for _ in 0..2_000 {
-            let (again, first) = (moved(times(none, wins)), moved(times(none, losses)));
-            let (broken, second) = (moved(times(one, wins)), moved(times(one, losses)));
-            pass = [pass[0] + second[0], pass[1] + second[1]];
-            (none, one) = ([again[0] + broken[0], again[1] + broken[1]], first);
-        }
-        rate = pass[0] * good + pass[1] * bad;
-        start = moved(pass);
-    }
-    rate
-}
-
-#[test]
-fn on_planted_clusters_a_gate_changes_the_win_rate_by_what_theory_gives() {
-    // A hidden market wins 70 % in its good state and 40 % in its bad one, and changes its state after a trade with probability 0.05.
-    let (good, bad, change) = (0.7, 0.4, 0.05);
-    let seed = 0x5eed_0002;
-    let mut chance = Chance(seed);
-    let mut is_good = true;
-    let counted = passed_and_won(2, 300, 4_000, || {
-        let is_won = chance.next() < if is_good { good } else { bad };
-        is_good ^= chance.next() < change;
-        is_won
-    });
-    let expected = win_rate_after_two_losses(good, bad, change);
-    assert!(expected < 0.5, "{expected}: after losses the bad state is likelier");
-    assert!(errors_from(counted, expected).abs() < 3.5, "{counted:?}, {expected} expected, from seed {seed}");
-}
-
 #[test]
 fn what_a_gate_made_of_its_signals_is_what_the_statistics_of_gates_make_of_their_ends() {
-    let mut chance = Chance(0x5eed_0003);
-    let moves: String = (0..600).map(|_| if chance.next() < 0.5 { 'u' } else { 'd' }).collect();
+    let moves = random_walk(3, 600);
+    let moves = moves.iter().map(|candle| if candle.close() > candle.open() { 'u' } else { 'd' });
+    let moves: String = moves.collect();
     let shown = candles(&moves);
     let entry = combine::entry(registry());
     for (gate, close_type) in [
@@ -300,11 +201,7 @@ fn what_a_gate_made_of_its_signals_is_what_the_statistics_of_gates_make_of_their
 /// Candles of an hour that all close lower, the first of which closes at this moment.
 fn falling_hours(first_close: Millis, count: i64) -> Vec<Candle> {
     let interval = "1h".parse().unwrap();
-    let candle = |hour: i64| {
-        let numbers = Ohlcv { open: 100.0, high: 101.0, low: 99.0, close: 99.0, volume: 1.0 };
-        Candle::new(first_close + Millis::HOUR * (hour - 1), interval, numbers).unwrap()
-    };
-    (0..count).map(candle).collect()
+    (0..count).map(|hour| candle(first_close + Millis::HOUR * (hour - 1), interval, 100.0, 99.0)).collect()
 }
 
 /// Every trade of an hour is lost, so that one virtual loss a day opens each of these gates with the second signal of a day. The first candle
@@ -314,20 +211,15 @@ fn a_gate_that_resets_daily_counts_anew_with_each_day_of_its_zone() {
     let midnight = Millis::new(1_774_656_000_000);
     let candles = falling_hours(midnight, 75);
     let london = json!({ "after_virtual_losses": 1, "resets": "day", "day_timezone": "Europe/London" });
-    let with = |more: Value| {
-        let mut gate = london.clone();
-        gate.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        gate
-    };
+    let with = |more: Value| extended(london.clone(), &more);
     // The hours at which a day's first signal is given: days of 24 hours, and one of 23.
     let of_london: Vec<usize> = vec![0, 24, 47, 71];
-    let at_eight = with(json!({ "day_start": "08:00" }));
     for (gate, begins, is_once) in [
         (london.clone(), of_london.clone(), false),
         (json!({ "after_virtual_losses": 1, "resets": "day" }), vec![0, 24, 48, 72], false),
         // Half past midnight: the first candle of the day closes an hour later. The first day here began the day before.
         (with(json!({ "day_start": "00:30" })), vec![0, 1, 25, 48, 72], false),
-        (at_eight, vec![0, 8, 31, 55], false),
+        (with(json!({ "day_start": "08:00" })), vec![0, 8, 31, 55], false),
         (with(json!({ "close_after_trades": 1, "openings": 1 })), of_london, true),
     ] {
         let bot = BotContext { interval: "1h".parse().unwrap(), ..minute_bot("1:00:00") };
@@ -346,8 +238,7 @@ fn a_gate_that_resets_daily_counts_anew_with_each_day_of_its_zone() {
 #[test]
 fn a_gate_says_how_it_stood_before_a_signal_and_how_it_stands() {
     let hook = json!({ "after_virtual_losses": 2, "history": 0 });
-    let mut strategy =
-        gated(&hook, &json!({ "strategy": "script", "params": { "script": "bbb.b" } }), "01:00");
+    let mut strategy = gated(&hook, &part("bbb.b"), "01:00");
     let rule = "opens after 2 virtual losses in a row, closes after 1 signal it let pass";
     let shown = candles("udddd");
     let said = shown.iter().map(|candle| {
@@ -368,13 +259,8 @@ fn a_gate_says_how_it_stood_before_a_signal_and_how_it_stands() {
         (closed(0), closed(0)),
     ];
     assert_eq!(said.collect::<Vec<_>>(), expected);
-    assert!(
-        combine::entry(registry())
-            .build(&json!({ "first_of": [{ "strategy": "always" }] }), &minute_bot("01:00"))
-            .unwrap()
-            .gate()
-            .is_none()
-    );
+    let bare = json!({ "first_of": [{ "strategy": "always" }] });
+    assert!(combine::entry(registry()).build(&bare, &minute_bot("01:00")).unwrap().gate().is_none());
 }
 
 #[test]
@@ -426,8 +312,6 @@ fn what_is_wrong_with_the_day_of_a_gate_is_said() {
         ),
     ] {
         let params = json!({ "first_of": [{ "strategy": "always" }], "gate": gate });
-        let refused = combine::entry(registry()).build(&params, &minute_bot("01:00")).err();
-        let told = refused.map(|error| error.to_string()).unwrap_or_default();
-        assert!(told.contains(expected), "{gate}\nis told:  {told}\nexpected: {expected}");
+        check_refused(registry(), &params, expected);
     }
 }

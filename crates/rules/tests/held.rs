@@ -1,28 +1,18 @@
 //! How often the conditions of a rule held: counted by hand, and held to the signals that the rule gives.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
-use candlewick_rules::{HeldCondition, combine, entry, held_conditions};
+mod parts;
+
+use candlewick_rules::{HeldCondition, entry, held_conditions};
 use candlewick_sdk::testkit::{bot, from_closes, random_walk};
-use candlewick_sdk::{Candle, Direction, LongerCandles, Registry, Signal, Strategy, StrategyEntry};
+use candlewick_sdk::{Candle, Direction, Registry, StrategyEntry};
+use parts::{Scripted, answers};
 use serde_json::{Value, json};
 
 /// Rules, combinations of them, and a strategy that is neither.
 fn registry() -> Registry {
-    let other = StrategyEntry::new("other", "1.0.0", |_, _| Ok(Box::new(Silent)));
-    let registry = Registry::default().with_entry(entry()).unwrap().with_entry(other).unwrap();
-    registry.clone().with_entry(combine::entry(registry)).unwrap()
-}
-
-struct Silent;
-
-impl Strategy for Silent {
-    fn warmup(&self) -> usize {
-        0
-    }
-
-    fn on_candle(&mut self, _: &Candle) -> Option<Signal> {
-        None
-    }
+    let other = StrategyEntry::new("other", "1.0.0", |_, _| Ok(Box::new(Scripted::default())));
+    parts::with_combinations(parts::registry([other]))
 }
 
 fn counted_of(strategy: &str, params: &Value, candles: &[Candle]) -> Vec<HeldCondition> {
@@ -108,25 +98,16 @@ fn whole_conditions_hold_where_the_strategy_signals_also_with_longer_candles() {
         json!({ "buy": "rsi(7) < 35 and close > sma(20)@5m", "sell": "rsi(7) > 65 or rsi(7) > 55 and close > donchian(30).upper[1]" }),
         json!({ "buy": "crosses_above(ema(5), ema(12)) and close > open", "sell": "falling(close, 3) and close < open and not bearish()[3]" }),
     ] {
-        let entry: StrategyEntry = entry();
-        let terms = bot("BTCUSDT");
-        let mut strategy = entry.build(&params, &terms).unwrap();
-        let mut longer = LongerCandles::new(terms.interval, strategy.longer_intervals()).unwrap();
-        let (mut buys, mut sells) = (0, 0);
-        for (place, candle) in candles.iter().enumerate() {
-            let signal = strategy.on_candle(candle).filter(|_| place + 1 >= strategy.warmup());
-            match signal.map(|signal| signal.direction) {
-                Some(Direction::Buy) => buys += 1,
-                Some(Direction::Sell) => sells += 1,
-                None => {}
-            }
-            longer.show(candle, &mut *strategy);
-        }
+        let strategy = entry().build(&params, &bot("BTCUSDT")).unwrap();
+        let warm = strategy.warmup() - 1;
+        let signals: Vec<_> = answers(strategy, &candles).into_iter().skip(warm).flatten().collect();
+        let count = |direction| signals.iter().filter(|signal| signal.direction == direction).count() as u64;
+        let (buys, sells) = (count(Direction::Buy), count(Direction::Sell));
         let counted = counted(&params, &candles);
         let whole: Vec<u64> = counted.iter().filter(|one| one.depth == 0).map(|one| one.held).collect();
         assert!(buys > 20 && sells > 20, "{params}: {buys} and {sells}");
         assert_eq!(whole, [buys, sells], "{params}");
-        let expected = (candles.len() + 1 - strategy.warmup()) as u64;
+        let expected = (candles.len() - warm) as u64;
         assert!(counted.iter().all(|one| one.candles == expected), "{params}");
     }
 }

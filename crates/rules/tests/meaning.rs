@@ -2,8 +2,11 @@
 //! value, and to the rule's own declaration.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
-use candlewick_rules::{Rule, RuleStrategy};
-use candlewick_sdk::{Candle, Direction, Interval, LongerCandles, LongerRule, Millis, Ohlcv, Resampler};
+mod parts;
+
+use candlewick_rules::Rule;
+use candlewick_sdk::{Candle, Direction, Interval, Millis, Ohlcv, Resampler};
+use parts::{answers, declared};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -115,15 +118,8 @@ impl<'c> History<'c> {
             }
             Number::Back(of, by) => self.number(of, at.checked_sub(*by), is_longer),
             Number::Arithmetic(sign, one, other) => {
-                let (one, other) =
-                    (self.number(one, Some(at), is_longer)?, self.number(other, Some(at), is_longer)?);
-                let result = match sign {
-                    '+' => one + other,
-                    '-' => one - other,
-                    '*' => one * other,
-                    _ => one / other,
-                };
-                result.is_finite().then_some(result)
+                let [one, other] = [one, other].map(|of| self.number(of, Some(at), is_longer));
+                Some(calculated(*sign, one?, other?)).filter(|result| result.is_finite())
             }
             Number::Max(one, other) => {
                 Some(self.number(one, Some(at), is_longer)?.max(self.number(other, Some(at), is_longer)?))
@@ -150,31 +146,15 @@ impl<'c> History<'c> {
         let at = at?;
         match of {
             Truth::Compare(sign, one, other) => {
-                let (one, other) =
-                    (self.number(one, Some(at), is_longer)?, self.number(other, Some(at), is_longer)?);
-                Some(match *sign {
-                    "<" => one < other,
-                    "<=" => one <= other,
-                    ">" => one > other,
-                    ">=" => one >= other,
-                    "==" => one == other,
-                    _ => one != other,
-                })
+                let [one, other] = [one, other].map(|of| self.number(of, Some(at), is_longer));
+                Some(compared(sign, one?, other?))
             }
             Truth::Not(of) => self.truth(of, Some(at), is_longer).map(|holds| !holds),
             Truth::And(one, other) => {
-                match (self.truth(one, Some(at), is_longer), self.truth(other, Some(at), is_longer)) {
-                    (Some(false), _) | (_, Some(false)) => Some(false),
-                    (Some(true), Some(true)) => Some(true),
-                    _ => None,
-                }
+                kleene(false, [one, other].map(|of| self.truth(of, Some(at), is_longer)))
             }
             Truth::Or(one, other) => {
-                match (self.truth(one, Some(at), is_longer), self.truth(other, Some(at), is_longer)) {
-                    (Some(true), _) | (_, Some(true)) => Some(true),
-                    (Some(false), Some(false)) => Some(false),
-                    _ => None,
-                }
+                kleene(true, [one, other].map(|of| self.truth(of, Some(at), is_longer)))
             }
             Truth::CrossesAbove(one, other) => {
                 let is_above = |at: Option<usize>| {
@@ -198,19 +178,38 @@ impl<'c> History<'c> {
     }
 }
 
+fn calculated(sign: char, one: f64, other: f64) -> f64 {
+    match sign {
+        '+' => one + other,
+        '-' => one - other,
+        '*' => one * other,
+        _ => one / other,
+    }
+}
+
+fn compared(sign: &str, one: f64, other: f64) -> bool {
+    match sign {
+        "<" => one < other,
+        "<=" => one <= other,
+        ">" => one > other,
+        ">=" => one >= other,
+        "==" => one == other,
+        _ => one != other,
+    }
+}
+
+/// `or` if one that is true decides, `and` if one that is false does.
+fn kleene(decides: bool, both: [Option<bool>; 2]) -> Option<bool> {
+    if both.contains(&Some(decides)) { Some(decides) } else { both[0].and(both[1]) }
+}
+
 fn fixed_number(of: &Number) -> Option<f64> {
     match of {
         Number::Constant(number) => Some(f64::from(*number)),
         Number::Back(of, 0) => fixed_number(of),
         Number::Max(one, other) => Some(fixed_number(one)?.max(fixed_number(other)?)),
         Number::Arithmetic(sign, one, other) => {
-            let (one, other) = (fixed_number(one)?, fixed_number(other)?);
-            Some(match sign {
-                '+' => one + other,
-                '-' => one - other,
-                '*' => one * other,
-                _ => one / other,
-            })
+            Some(calculated(*sign, fixed_number(one)?, fixed_number(other)?))
         }
         _ => None,
     }
@@ -219,28 +218,12 @@ fn fixed_number(of: &Number) -> Option<f64> {
 fn fixed_truth(of: &Truth) -> Option<bool> {
     match of {
         Truth::Compare(sign, one, other) => {
-            let (one, other) = (fixed_number(one)?, fixed_number(other)?);
-            Some(match *sign {
-                "<" => one < other,
-                "<=" => one <= other,
-                ">" => one > other,
-                ">=" => one >= other,
-                "==" => one == other,
-                _ => one != other,
-            })
+            Some(compared(sign, fixed_number(one)?, fixed_number(other)?))
         }
         Truth::Not(of) => fixed_truth(of).map(|holds| !holds),
         Truth::Back(of, 0) => fixed_truth(of),
-        Truth::And(one, other) => match (fixed_truth(one), fixed_truth(other)) {
-            (Some(false), _) | (_, Some(false)) => Some(false),
-            (Some(true), Some(true)) => Some(true),
-            _ => None,
-        },
-        Truth::Or(one, other) => match (fixed_truth(one), fixed_truth(other)) {
-            (Some(true), _) | (_, Some(true)) => Some(true),
-            (Some(false), Some(false)) => Some(false),
-            _ => None,
-        },
+        Truth::And(one, other) => kleene(false, [fixed_truth(one), fixed_truth(other)]),
+        Truth::Or(one, other) => kleene(true, [fixed_truth(one), fixed_truth(other)]),
         _ => None,
     }
 }
@@ -343,25 +326,6 @@ fn candles() -> impl proptest::strategy::Strategy<Value = Vec<Candle>> {
         })
 }
 
-fn answers(strategy: &mut dyn candlewick_sdk::Strategy, candles: &[Candle]) -> Vec<Option<Direction>> {
-    let mut longer = LongerCandles::new(Interval::MINUTE, strategy.longer_intervals()).unwrap();
-    let mut answers = Vec::new();
-    for candle in candles {
-        answers.push(strategy.on_candle(candle).map(|signal| signal.direction));
-        longer.show(candle, strategy);
-    }
-    answers
-}
-
-fn declared(strategy: &RuleStrategy, candles: &[Candle]) -> Vec<Option<Direction>> {
-    let (mut series, entries) = strategy.declaration(LongerRule::Whole).into_parts();
-    let mut values = vec![Vec::new(); series.len()];
-    series.iter_mut().zip(&mut values).for_each(|(series, values)| series.fill(candles, values));
-    let row = |at: usize| values.iter().map(|values| values[at]).collect::<Vec<f64>>();
-    let met = |at: usize| entries.iter().find(|entry| entry.is_met_by(&row(at))).map(|entry| entry.direction);
-    (0..candles.len()).map(met).collect()
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_500))]
 
@@ -381,9 +345,13 @@ proptest! {
             if holds(&buy) { Some(Direction::Buy) } else if holds(&sell) { Some(Direction::Sell) } else { None }
         });
         let plain: Vec<_> = plain.collect();
-        prop_assert_eq!(&answers(&mut strategy.clone(), &candles), &plain, "buy = {} sell = {}", buy_text, sell_text);
-        let quickest = &mut *strategy.clone().quickest();
-        prop_assert_eq!(&answers(quickest, &candles), &plain, "quickest: buy = {} sell = {}", buy_text, sell_text);
+        let directions = |strategy: Box<dyn candlewick_sdk::Strategy>| -> Vec<_> {
+            answers(strategy, &candles).into_iter().map(|answer| Some(answer?.direction)).collect()
+        };
+        let listed = directions(Box::new(strategy.clone()));
+        prop_assert_eq!(&listed, &plain, "buy = {} sell = {}", buy_text, sell_text);
+        let quickest = directions(strategy.clone().quickest());
+        prop_assert_eq!(&quickest, &plain, "quickest: buy = {} sell = {}", buy_text, sell_text);
         prop_assert_eq!(&declared(&strategy, &candles), &plain, "declared: buy = {} sell = {}", buy_text, sell_text);
     }
 }

@@ -10,12 +10,11 @@ use std::collections::BTreeMap;
 type Answer = (Option<Signal>, Vec<(String, u64)>);
 
 fn answers(strategy: &mut dyn Strategy, candles: &[Candle]) -> Vec<Answer> {
-    let mut answer = |candle| {
-        let signal = strategy.on_candle(candle);
-        let shown = strategy.indicators().into_iter();
-        (signal, shown.map(|(name, value)| (name.to_owned(), value.to_bits())).collect())
-    };
-    candles.iter().map(&mut answer).collect()
+    candles.iter().map(|candle| (strategy.on_candle(candle), shown(strategy))).collect()
+}
+
+fn shown(strategy: &dyn Strategy) -> Vec<(String, u64)> {
+    strategy.indicators().into_iter().map(|(name, value)| (name.to_owned(), value.to_bits())).collect()
 }
 
 fn check(buy: &str, sell: Option<&str>) {
@@ -59,12 +58,7 @@ fn check_together(rule: &Rule, candles: &[Candle], listed: &[Answer], seed: u64)
         assert!(shown == length || answers.len() >= most, "it ended early at candle {at}");
         given.extend_from_slice(&answers);
         at += shown;
-        let shown: Vec<(String, u64)> = strategy
-            .indicators()
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), value.to_bits()))
-            .collect();
-        assert_eq!(shown, listed[at - 1].1, "seed {seed}: after candle {}", at - 1);
+        assert_eq!(self::shown(&*strategy), listed[at - 1].1, "seed {seed}: after candle {}", at - 1);
     }
     // Times come again where series are joined, so answers are held to each other in their order.
     let expected = candles.iter().zip(listed).filter_map(|(candle, (signal, _))| {

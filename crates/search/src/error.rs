@@ -4,6 +4,7 @@ use candlewick_backtest::BacktestError;
 use candlewick_engine::EngineError;
 use candlewick_simulator::SimulatorError;
 use std::io;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +29,18 @@ pub enum SearchError {
     SweepLocked { path: PathBuf },
     #[error("{}: cannot {action} the file", path.display())]
     UnusableFile { path: PathBuf, action: &'static str, source: io::Error },
+}
+
+impl SearchError {
+    pub(crate) fn invalid_search(problem: impl Into<String>) -> Self {
+        Self::InvalidSearch { problem: problem.into() }
+    }
+}
+
+/// Starts threads for runs in parallel.
+pub(crate) fn thread_pool(threads: NonZeroUsize) -> Result<rayon::ThreadPool, SearchError> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build();
+    pool.map_err(|error| SearchError::invalid_search(error.to_string()))
 }
 
 impl From<EngineError> for SearchError {

@@ -1,10 +1,8 @@
-//! Sensitivity of a result to the venue's settings.
-//!
-//! Each run with another setting is a [`SensitivityRow`], numbered from 0. It is a pure function of
-//! the run and its number, so that any part of them can run anywhere. [`Sensitivity::of_rows`]
-//! combines them.
+//! Sensitivity of a result to the venue's settings. A [`SensitivityRow`] is a pure function of the run and
+//! its number, so that any part can run anywhere.
 
 use crate::SearchError;
+use crate::error::thread_pool;
 use candlewick_backtest::NullRecorder;
 use candlewick_backtest::metric::Expectancy;
 use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Finished, Summary};
@@ -21,16 +19,12 @@ const LATENCIES_S: [i64; 6] = [0, 1, 2, 3, 4, 5];
 const PAYOUTS: [u32; 9] = [60, 64, 68, 72, 76, 80, 84, 88, 92];
 const USUAL_STRESS: f64 = 0.5;
 
-/// Results of the same run with other venue settings, one changed at a time.
-///
-/// The worst plausible case changes several: default stress, the longest latency, and draws that
-/// lose.
+/// Results of the same run with other venue settings, one changed at a time. The worst plausible case changes
+/// several: default stress, the longest latency, and draws that lose.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sensitivity {
     pub curves: Vec<Curve>,
-    /// Payout at which the mean return per unit of stake is 0, interpolated.
-    ///
-    /// `None` if the return has the same sign at all payouts.
+    /// Payout at which the mean return per unit of stake is 0, `None` if it has one sign at all payouts.
     pub break_even_payout_percent: Option<f64>,
 }
 
@@ -66,7 +60,7 @@ pub struct SensitivityRow {
     /// Number of the run, 0-based: the trial of a shard's journal.
     #[serde(rename = "trial")]
     pub run: u64,
-    /// Always 0. Exists for compatibility with a sweep's journal.
+    /// Always 0, as in a sweep's journal.
     pub rung: u32,
     pub setting: VenueSetting,
     pub point: SensitivityPoint,
@@ -127,8 +121,7 @@ impl Repeat<'_> {
         runs: Range<u64>,
         watcher: &RepeatWatcher<'_>,
     ) -> Result<Vec<SensitivityRow>, SearchError> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads.get()).build();
-        let pool = pool.map_err(|error| SearchError::InvalidSearch { problem: error.to_string() })?;
+        let pool = thread_pool(self.threads)?;
         let cases: Vec<(u64, Case)> = (0..).zip(self.cases()).filter(|(run, _)| runs.contains(run)).collect();
         let row = |(run, case): &(u64, Case)| {
             let point = watcher().then(|| self.repeat(case))?;

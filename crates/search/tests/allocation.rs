@@ -2,15 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
 
-use candlewick_backtest::BacktestSettings;
-use candlewick_engine::{BotSettings, RiskSettings, SessionSettings, StakeSettings};
-use candlewick_sdk::rust_decimal::Decimal;
+mod fixtures;
+
 use candlewick_sdk::testkit::random_walk;
-use candlewick_sdk::{CandleSeries, ExpirationType, Interval, Millis, Money, MoneyScale, Registry, Series};
+use candlewick_sdk::{CandleSeries, Interval, Millis, Money, Registry, Series};
 use candlewick_search::sweep::{
     Candidate, DeclarationUse, Outcome, Replay, Setting, SharedRunner, Space, TrialRunner,
 };
-use candlewick_simulator::{Market, SimulationSettings};
+use fixtures::markets;
+use serde_json::json;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -49,45 +49,17 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 const CANDLES: usize = 400_000;
-fn settings(series: Series) -> BacktestSettings {
-    let bot = BotSettings {
-        name: "rsi".to_owned(),
-        symbol: series.symbol,
-        entry_delay_s: 0,
-        venue: std::collections::BTreeMap::new(),
-        interval: series.interval,
-        strategy: "rsi-extremes".to_owned(),
-        close_type: "05:00".parse().unwrap(),
-        expiration_type: ExpirationType::TimeFixed,
-        params: candlewick_sdk::serde_json::json!({}),
-        stake: StakeSettings::Fixed { amount: Decimal::TEN },
-    };
-    BacktestSettings {
-        session: SessionSettings {
-            money_scale: MoneyScale::default(),
-            balance: Decimal::from(1_000_000),
-            risk: RiskSettings { daily_loss_limit: Decimal::from(1_000), ..RiskSettings::default() },
-            bots: vec![bot],
-            longer_share_percent: None,
-        },
-        simulation: SimulationSettings::default(),
-        price_every_ms: Millis::from_seconds(5),
-    }
-}
-
-fn walk(symbol: &str, interval: Interval, seed: u64) -> CandleSeries {
-    let series = Series { symbol: symbol.parse().unwrap(), interval };
-    CandleSeries::new(series, random_walk(seed, CANDLES)).unwrap()
-}
 
 #[test]
 fn a_trial_of_a_search_asks_for_no_more_memory_however_many_candles_it_has() {
     let registry = Registry::default().with::<rsi_reversal::RsiReversal>().unwrap();
     let entry = registry.find("rsi-reversal").unwrap();
-    let candles = vec![walk("BTCUSDT", Interval::MINUTE, 1)];
-    let markets = vec![Market { prices: candles[0].clone(), detail: Vec::new() }];
-    let mut settings = settings(candles[0].series());
-    settings.session.bots[0].strategy = entry.name.clone();
+    let series = Series { symbol: "BTCUSDT".parse().unwrap(), interval: Interval::MINUTE };
+    let candles = vec![CandleSeries::new(series, random_walk(1, CANDLES)).unwrap()];
+    let markets = markets(&candles[0]);
+    let stake = json!({ "kind": "fixed", "amount": 10 });
+    let bot = json!({ "strategy": entry.name, "close_type": "05:00", "stake": stake });
+    let mut settings = fixtures::settings(&bot, &json!({ "daily_loss_limit": 1_000 }), 1_000_000);
     let space = Space::new(entry, &settings.session.bots[0], &["period=5..9".to_owned()], &[]).unwrap();
     let candidate: Candidate = [Setting::Whole(7)].into();
     for several in [false, true] {

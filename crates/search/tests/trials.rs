@@ -1,74 +1,34 @@
 //! Trials of a sweep beside the single backtests of their sets: the same trades, whatever is shared and whatever the rules.
 #![allow(clippy::unwrap_used, missing_docs, reason = "what cannot be made or run fails its test")]
 
+mod fixtures;
 mod trial_rules;
 
-use candlewick_backtest::{Backtest, BacktestSettings, Finished};
-use candlewick_engine::{
-    BotSettings, IntentRow, IntentState, JournalHash, RiskSettings, SessionSettings, StakeSettings,
-};
-use candlewick_history::{GenerateSettings, generate, known_market};
-use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_backtest::{BacktestSettings, Finished};
+use candlewick_engine::{IntentRow, IntentState, JournalHash};
 use candlewick_sdk::{
-    BotContext, BuildError, Candle, CandleSeries, Declaration, ExpirationType, Interval, Millis, Money,
-    MoneyScale, Payout, Registry, Settlement, Signal, Strategy, StrategyEntry, StrategyFactory, Symbol,
+    BotContext, BuildError, Candle, CandleSeries, Declaration, Interval, Millis, Money, Payout, Registry,
+    Settlement, Signal, Strategy, StrategyEntry, StrategyFactory,
 };
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{
     Candidate, DEFAULT_BATCH, DeclarationUse, Figures, Halving, Objective, Outcome, Replay, Search,
-    SearchSettings, SharedRunner, Space, Sweep, SweepEnd, SweepSettings, TrialJournal, TrialRow, TrialRunner,
-    TrialTrade,
+    SearchSettings, SharedRunner, Space, Sweep, SweepSettings, TrialRow, TrialRunner, TrialTrade,
 };
 use candlewick_simulator::{DrawRule, Market, OpenRounding, PathKind, RecordedLatency, SimulationSettings};
+use fixtures::{MONDAY, backtest, markets, swept};
 use serde_json::{Value, json};
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
 use trial_rules::rules;
-
-/// Monday, 2026-01-05.
-const MONDAY: i64 = 1_767_571_200_000;
 
 /// Minutes of so many days, made anew at each call; a stretch of them and some single ones are missing.
 fn minutes(days: u32) -> CandleSeries {
-    let symbol: Symbol = "BTCUSDT".parse().unwrap();
-    let start = Millis::new(MONDAY);
-    let whole =
-        generate(&GenerateSettings::of_market(symbol, known_market(symbol).unwrap(), start, days)).unwrap();
+    let whole = fixtures::minutes(MONDAY, days);
     let is_there = |index: usize| !(900..927).contains(&index) && !index.is_multiple_of(397);
     let candles = whole.candles().iter().enumerate();
     let candles: Vec<Candle> =
         candles.filter(|(index, _)| is_there(*index)).map(|(_, candle)| *candle).collect();
     CandleSeries::new(whole.series(), candles).unwrap()
-}
-
-fn settings(strategy: &str, (stake, risk): (&Value, &Value)) -> BacktestSettings {
-    let bot = BotSettings {
-        name: "btc".to_owned(),
-        symbol: "BTCUSDT".parse().unwrap(),
-        entry_delay_s: 0,
-        venue: std::collections::BTreeMap::new(),
-        interval: "1m".parse().unwrap(),
-        strategy: strategy.to_owned(),
-        close_type: "01:00".parse().unwrap(),
-        expiration_type: ExpirationType::TimeFixed,
-        params: json!({}),
-        stake: serde_json::from_value::<StakeSettings>(stake.clone()).unwrap(),
-    };
-    let mut rules = serde_json::to_value(RiskSettings::default()).unwrap();
-    for (key, value) in risk.as_object().unwrap() {
-        rules[key] = value.clone();
-    }
-    BacktestSettings {
-        session: SessionSettings {
-            money_scale: MoneyScale::default(),
-            balance: Decimal::from(10_000),
-            risk: serde_json::from_value(rules).unwrap(),
-            bots: vec![bot],
-            longer_share_percent: None,
-        },
-        simulation: SimulationSettings::default(),
-        price_every_ms: Millis::from_seconds(5),
-    }
 }
 
 /// Venues that answer and price in other ways, in turn.
@@ -97,18 +57,6 @@ fn venue(number: u64) -> SimulationSettings {
             SimulationSettings { recorded_latency: Some(RecordedLatency { seed: 1, samples_ms }), ..usual }
         }
     }
-}
-
-/// The backtest of these parameters by itself: candles of its own, everything journalled.
-fn single(settings: &BacktestSettings, entry: &StrategyEntry, bot: BotSettings, days: u32) -> Finished {
-    let strategy = entry.build(&bot.params, &bot.context(None)).unwrap();
-    let mut settings = settings.clone();
-    settings.session.bots = vec![bot];
-    let candles = minutes(days);
-    let market = Market { prices: candles.clone(), detail: Vec::new() };
-    let backtest = Backtest::new(&settings, vec![strategy], &[false], &[candles], vec![market]).unwrap();
-    let header = settings.header(vec![(entry.name.clone(), entry.version.clone())], None);
-    backtest.run(&header, &mut JournalHash::new(), &mut |_, _| {}).unwrap()
 }
 
 /// The settled trades of a book, in the order in which they became known.
@@ -149,16 +97,17 @@ impl<'a> Fixture<'a> {
     /// The same of a bot whose trades are asked for so many seconds after its decisions.
     fn delayed(
         entry: &'a StrategyEntry,
-        rules: (&Value, &Value),
+        (stake, risk): (&Value, &Value),
         parameters: &[&str],
         (days, delay_s): (u32, i64),
     ) -> Self {
-        let mut settings = settings(&entry.name, rules);
+        let bot = json!({ "strategy": entry.name, "stake": stake });
+        let mut settings = fixtures::settings(&bot, risk, 10_000);
         settings.session.bots[0].entry_delay_s = delay_s;
         let parameters: Vec<String> = parameters.iter().map(|text| (*text).to_owned()).collect();
         let space = Space::new(entry, &settings.session.bots[0], &parameters, &[]).unwrap();
         let candles = vec![minutes(days)];
-        let markets = vec![Market { prices: candles[0].clone(), detail: Vec::new() }];
+        let markets = markets(&candles[0]);
         Self { settings, entry, space, days, candles, markets }
     }
 
@@ -173,18 +122,14 @@ impl<'a> Fixture<'a> {
             SweepSettings { search, objective: Objective::Edge, min_trades: 1, halving: Halving::NONE };
         let (space, balance) = (&self.space, Money::from_minor(1_000_000));
         let threads = NonZeroUsize::new(2).unwrap();
-        let job = Sweep { space, settings: &settings, runner, balance, threads };
-        let folder = tempfile::tempdir().unwrap();
-        let (mut journal, known) =
-            TrialJournal::open(&folder.path().join("trials.jsonl"), &json!({})).unwrap();
-        match job.run(&mut journal, known, &mut |_| ControlFlow::Continue(()))? {
-            SweepEnd::Done(rows) => Ok(rows),
-            SweepEnd::Stopped(_) => panic!("nobody stopped it"),
-        }
+        swept(&Sweep { space, settings: &settings, runner, balance, threads })
     }
 
+    /// The backtest of a set by itself: candles of its own, everything journalled.
     fn alone(&self, candidate: &Candidate) -> Finished {
-        single(&self.settings, self.entry, self.space.bot(candidate), self.days)
+        let mut settings = self.settings.clone();
+        settings.session.bots = vec![self.space.bot(candidate)];
+        backtest(&settings, self.entry, &minutes(self.days), &mut JournalHash::new())
     }
 
     /// Holds so many random trials to their single backtests; how many trades those were.

@@ -4,67 +4,23 @@
 #![allow(clippy::unwrap_used, missing_docs, reason = "what cannot be made or run fails its test")]
 
 mod five_strategies;
+mod fixtures;
 
-use candlewick_backtest::{Backtest, BacktestSettings, NullRecorder};
-use candlewick_engine::{BotSettings, IntentState, RiskSettings, SessionSettings, StakeSettings};
-use candlewick_history::{GenerateSettings, generate, known_market};
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{
-    CandleSeries, Direction, ExpirationType, Expiry, Interval, Millis, Money, MoneyScale, Outcome,
-    StrategyEntry, StrategyFactory, Symbol,
-};
+use candlewick_backtest::{BacktestSettings, NullRecorder};
+use candlewick_engine::IntentState;
+use candlewick_sdk::{CandleSeries, Direction, Expiry, Millis, Money, Outcome, StrategyEntry, StrategyFactory};
 use candlewick_search::sweep::{
     DEFAULT_BATCH, DeclarationUse, Figures, Halving, Objective, Replay, Search, SearchSettings, SharedRunner,
-    Space, Sweep, SweepEnd, SweepSettings, TrialJournal,
+    Space, Sweep, SweepSettings,
 };
-use candlewick_simulator::{Market, SimulationSettings};
 use five_strategies::{EmaCrossAdx, InARow, InsideBar, SessionOpen, Stretched};
+use fixtures::{MONDAY, backtest, markets, minutes, no_limits};
 use serde_json::{Value, json};
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
-
-/// Monday, 2026-01-05.
-const MONDAY: i64 = 1_767_571_200_000;
-
-/// Minutes of so many days.
-fn minutes(days: u32) -> CandleSeries {
-    let symbol: Symbol = "BTCUSDT".parse().unwrap();
-    let market = known_market(symbol).unwrap();
-    generate(&GenerateSettings::of_market(symbol, market, Millis::new(MONDAY), days)).unwrap()
-}
-
-fn bot(strategy: &str, params: &Value) -> BotSettings {
-    BotSettings {
-        name: "btc".to_owned(),
-        symbol: "BTCUSDT".parse().unwrap(),
-        entry_delay_s: 0,
-        venue: std::collections::BTreeMap::new(),
-        interval: Interval::MINUTE,
-        strategy: strategy.to_owned(),
-        close_type: "01:00".parse().unwrap(),
-        expiration_type: ExpirationType::TimeFixed,
-        params: params.clone(),
-        stake: StakeSettings::default(),
-    }
-}
 
 /// The usual rules but for those of money, so that all of the candles are traded.
-fn settings(bot: BotSettings) -> BacktestSettings {
-    let mut risk = serde_json::to_value(RiskSettings::default()).unwrap();
-    for limit in ["daily_loss_limit", "max_trades_per_day", "max_drawdown_percent"] {
-        risk[limit] = json!(0);
-    }
-    BacktestSettings {
-        session: SessionSettings {
-            money_scale: MoneyScale::default(),
-            balance: Decimal::from(100_000),
-            risk: serde_json::from_value(risk).unwrap(),
-            bots: vec![bot],
-            longer_share_percent: None,
-        },
-        simulation: SimulationSettings::default(),
-        price_every_ms: Millis::from_seconds(5),
-    }
+fn settings(strategy: &str, params: &Value) -> BacktestSettings {
+    fixtures::settings(&json!({ "strategy": strategy, "params": params }), &no_limits(), 100_000)
 }
 
 /// What of a trade must be the same.
@@ -79,13 +35,8 @@ struct Trade {
     profit: Money,
 }
 
-fn trades(entry: &StrategyEntry, bot: BotSettings, candles: &CandleSeries) -> Vec<Trade> {
-    let strategy = entry.build(&bot.params, &bot.context(None)).unwrap();
-    let settings = settings(bot);
-    let market = Market { prices: candles.clone(), detail: Vec::new() };
-    let own = [candles.clone()];
-    let backtest = Backtest::new(&settings, vec![strategy], &[false], &own, vec![market]).unwrap();
-    let finished = backtest.run(&NullRecorder::header(), &mut NullRecorder, &mut |_, _| {}).unwrap();
+fn trades(entry: &StrategyEntry, params: &Value, candles: &CandleSeries) -> Vec<Trade> {
+    let finished = backtest(&settings(&entry.name, params), entry, candles, &mut NullRecorder);
     let settled = finished.book.rows().iter().filter(|row| row.state == IntentState::Settled);
     let trade = |row: &candlewick_engine::IntentRow| Trade {
         decided: row.approved.decision_time(),
@@ -102,27 +53,21 @@ fn trades(entry: &StrategyEntry, bot: BotSettings, candles: &CandleSeries) -> Ve
 /// The values of each set with its figures, in the order of a grid.
 fn swept(
     entry: &StrategyEntry,
-    bot: BotSettings,
+    params: &Value,
     axes: &[&str],
     candles: &CandleSeries,
 ) -> Vec<(String, Figures)> {
     let axes: Vec<String> = axes.iter().map(|axis| (*axis).to_owned()).collect();
-    let space = Space::new(entry, &bot, &axes, &[]).unwrap();
-    let settings = settings(bot);
-    let (candles, markets) =
-        (vec![candles.clone()], vec![Market { prices: candles.clone(), detail: Vec::new() }]);
-    let replay = Replay { settings: &settings, entry, space: &space, candles: &candles, markets: &markets };
+    let settings = settings(&entry.name, params);
+    let space = Space::new(entry, &settings.session.bots[0], &axes, &[]).unwrap();
+    let (markets, candles) = (markets(candles), std::slice::from_ref(candles));
+    let replay = Replay { settings: &settings, entry, space: &space, candles, markets: &markets };
     let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
     let search = SearchSettings { search: Search::Grid, trials: 0, seed: 1, batch: DEFAULT_BATCH };
     let sweep = SweepSettings { search, objective: Objective::Edge, min_trades: 1, halving: Halving::NONE };
     let (balance, threads) = (Money::from_minor(10_000_000), NonZeroUsize::MIN);
     let job = Sweep { space: &space, settings: &sweep, runner: &runner, balance, threads };
-    let folder = tempfile::tempdir().unwrap();
-    let (mut journal, known) = TrialJournal::open(&folder.path().join("trials.jsonl"), &json!({})).unwrap();
-    let SweepEnd::Done(rows) = job.run(&mut journal, known, &mut |_| ControlFlow::Continue(())).unwrap()
-    else {
-        panic!("nobody stopped it")
-    };
+    let rows = fixtures::swept(&job).unwrap();
     let row = |row: &candlewick_search::sweep::TrialRow| {
         let set = row.candidate.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
         (set, row.figures().unwrap().clone())
@@ -144,17 +89,16 @@ fn check<S: StrategyFactory>(params: &Value, (of_rust, of_rule): (&[&str], &[&st
     let rust = StrategyEntry::of::<S>();
     let rules = candlewick_rules::entry();
     let rule = rules.for_params(params).unwrap();
-    let candles = minutes(8);
-    let [by_rust, by_rule] = [(&rust, &json!({})), (&*rule, params)]
-        .map(|(entry, params)| trades(entry, bot(&entry.name, params), &candles));
+    let candles = minutes(MONDAY, 8);
+    let (by_rust, by_rule) = (trades(&rust, &json!({}), &candles), trades(&rule, params, &candles));
     for (rust, rule) in by_rust.iter().zip(&by_rule) {
         assert_eq!(rule, rust, "{}", S::NAME);
     }
     assert_eq!(by_rule.len(), by_rust.len(), "{}", S::NAME);
     assert!(by_rust.len() >= least, "{}: {} trades are too few to tell anything", S::NAME, by_rust.len());
-    let candles = minutes(4);
-    let by_rust = swept(&rust, bot(S::NAME, &json!({})), of_rust, &candles);
-    let by_rule = swept(&rule, bot("rules", params), of_rule, &candles);
+    let candles = minutes(MONDAY, 4);
+    let by_rust = swept(&rust, &json!({}), of_rust, &candles);
+    let by_rule = swept(&rule, params, of_rule, &candles);
     assert!(by_rust.len() > 1 && by_rust.iter().any(|(_, figures)| figures.trades > 0), "{}", S::NAME);
     assert_eq!(by_rule, by_rust, "{}", S::NAME);
 }

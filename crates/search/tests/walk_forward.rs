@@ -2,15 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
 
-use candlewick_backtest::{Backtest, BacktestSettings};
-use candlewick_engine::{
-    BotSettings, IntentRow, JournalHash, RiskSettings, SessionSettings, StakeSettings, judge,
-};
+mod fixtures;
+
+use candlewick_backtest::{BacktestSettings, NullRecorder};
+use candlewick_engine::{IntentRow, judge};
 use candlewick_history::{GenerateSettings, generate, known_market};
-use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{
-    BotContext, BuildError, Candle, CandleSeries, ExpirationType, Millis, Money, MoneyScale, Registry,
-    Series, Signal, Strategy, StrategyFactory, parameters,
+    BotContext, BuildError, Candle, CandleSeries, Millis, Money, Registry, Signal, Strategy, StrategyFactory,
+    parameters,
 };
 use candlewick_search::sweep::{
     DEFAULT_BATCH, Figures, Halving, Objective, Replay, Search, SearchSettings, Space, SweepSettings,
@@ -19,8 +18,9 @@ use candlewick_search::sweep::{
 use candlewick_search::walk_forward::{
     Chosen, Course, Robustness, Scheme, WalkForward, Window, WindowEnd, WindowResult, WindowSettings, joined,
 };
-use candlewick_simulator::{Market, OpenRounding, SimulationSettings};
+use candlewick_simulator::{OpenRounding, SimulationSettings};
 use candlewick_statistics::{EdgeTestPlan, Verdict};
+use fixtures::{MONDAY, backtest, markets, no_limits};
 use serde_json::json;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -64,58 +64,27 @@ impl StrategyFactory for Lean {
     }
 }
 
-const START: Millis = Millis::new(1_767_571_200_000);
 const FIVE: Millis = Millis::new(300_000);
 
-fn series(symbol: &str, interval: &str) -> Series {
-    Series { symbol: symbol.parse().unwrap(), interval: interval.parse().unwrap() }
-}
-
 fn market(regime: &str, seed: u64) -> CandleSeries {
-    let own = series("BTCUSDT", "5m");
-    let market = known_market(own.symbol).unwrap();
-    let usual = GenerateSettings::of_market(own.symbol, market, START, 40);
-    let regime = regime.parse().unwrap();
-    generate(&GenerateSettings { interval: own.interval, regime, seed, ..usual }).unwrap()
+    let symbol = "BTCUSDT".parse().unwrap();
+    let usual = GenerateSettings::of_market(symbol, known_market(symbol).unwrap(), Millis::new(MONDAY), 40);
+    let (interval, regime) = ("5m".parse().unwrap(), regime.parse().unwrap());
+    generate(&GenerateSettings { interval, regime, seed, ..usual }).unwrap()
 }
 
 /// A bot of five minutes without limits, at the usual latency.
 fn unlimited() -> BacktestSettings {
-    let own = series("BTCUSDT", "5m");
-    let bot = BotSettings {
-        name: "lean".to_owned(),
-        symbol: own.symbol,
-        entry_delay_s: 0,
-        venue: std::collections::BTreeMap::new(),
-        interval: own.interval,
-        strategy: "lean".to_owned(),
-        close_type: "05:00".parse().unwrap(),
-        expiration_type: ExpirationType::TimeFixed,
-        params: json!({}),
-        stake: StakeSettings::Fixed { amount: Decimal::TEN },
+    let stake = json!({ "kind": "fixed", "amount": 10 });
+    let bot = json!({ "strategy": "lean", "interval": "5m", "close_type": "05:00", "stake": stake });
+    let mut settings = fixtures::settings(&bot, &no_limits(), 1_000_000);
+    settings.simulation = SimulationSettings {
+        latency_ms: Millis::from_seconds(2),
+        settle_delay_ms: Millis::ZERO,
+        open_rounding: OpenRounding::None,
+        ..SimulationSettings::default()
     };
-    let limits = RiskSettings {
-        daily_loss_limit: Decimal::ZERO,
-        max_drawdown_percent: 0.0,
-        max_trades_per_day: 0,
-        ..RiskSettings::default()
-    };
-    BacktestSettings {
-        session: SessionSettings {
-            money_scale: MoneyScale::default(),
-            balance: Decimal::from(1_000_000),
-            risk: limits,
-            bots: vec![bot],
-            longer_share_percent: None,
-        },
-        simulation: SimulationSettings {
-            latency_ms: Millis::from_seconds(2),
-            settle_delay_ms: Millis::ZERO,
-            open_rounding: OpenRounding::None,
-            ..SimulationSettings::default()
-        },
-        price_every_ms: Millis::from_seconds(5),
-    }
+    settings
 }
 
 const BALANCE: Money = Money::from_minor(100_000_000);
@@ -138,7 +107,7 @@ impl Walk {
         let settings = unlimited();
         let parameters = ["lean=-1..1", "every=2..5"].map(str::to_owned);
         let space = Space::new(entry, &settings.session.bots[0], &parameters, &[]).unwrap();
-        let markets = vec![Market { prices: self.candles[0].clone(), detail: Vec::new() }];
+        let markets = markets(&self.candles[0]);
         let (settings, space, candles) = (&settings, &space, &self.candles);
         let whole = Replay { settings, entry, space, candles, markets: &markets };
         let course = Course { whole, balance: BALANCE };
@@ -273,12 +242,7 @@ fn a_test_trades_as_one_long_backtest_of_its_set_would() {
         several.insert(format!("{lean} {every}"));
         let mut settings = unlimited();
         settings.session.bots[0].params = json!({ "lean": lean, "every": every });
-        let bot = &settings.session.bots[0];
-        let strategy = registry.find("lean").unwrap().build(&bot.params, &bot.context(None)).unwrap();
-        let market = Market { prices: walk.candles[0].clone(), detail: Vec::new() };
-        let long = Backtest::new(&settings, vec![strategy], &[false], &walk.candles, vec![market]).unwrap();
-        let header = settings.header(vec![], None);
-        let long = long.run(&header, &mut JournalHash::new(), &mut |_, _| {}).unwrap();
+        let long = backtest(&settings, registry.find("lean").unwrap(), &walk.candles[0], &mut NullRecorder);
         let within = |row: &&IntentRow| {
             let decided = row.approved.decision_time();
             decided > step.window.test.start && decided <= step.window.test.end

@@ -5,48 +5,27 @@ use std::collections::BTreeMap;
 
 /// Allocation of one alpha to the bots of a journal.
 ///
-/// Each bot has a weight, and its edge is shown when its account reaches `1 / (alpha x weight)`
-/// ([`EdgeTest::set_weight`](crate::EdgeTest::set_weight)).
-///
-/// # The rules
-/// The worth of an account is its minimum with open stakes counted as lost, before a stake or at
-/// the change. It starts at 1
-/// ([`EdgeTest::edge_account_minimum`](crate::EdgeTest::edge_account_minimum)). Losses are passed
-/// on, gains are not, and losses that were won back still count as losses.
-/// - The first run splits 1 evenly: a single bot gets everything. Several bots have equal parts, and one more part goes to
-///   all their trades together, which are judged as well.
-/// - A bot that continues keeps its weight. So does a bot that skips some runs and returns unchanged.
-/// - A bot that restarts (with other parameters, for example) has its old weight times the worth of its old account.
-/// - A new bot takes the place of an absent one, as if that had restarted; of several absent bots, the most valuable. If no
-///   bot is absent, all `n` bots of the run contribute: with `k` new bots, each keeps `n / (n + k)` of its weight, and the
-///   worth of the rest is split evenly among the new ones.
+/// A bot's edge is shown when its account reaches `1 / (alpha x weight)`
+/// ([`EdgeTest::set_weight`](crate::EdgeTest::set_weight)). The worth of an account is its minimum so far
+/// ([`EdgeTest::edge_account_minimum`](crate::EdgeTest::edge_account_minimum)), at most 1.
+/// - The first run splits 1 evenly. With several bots, one more part goes to all their trades together.
+/// - A bot that continues, or returns unchanged, keeps its weight.
+/// - A bot that restarts has its old weight times its old worth.
+/// - A new bot takes the place of the most valuable absent one, as if that had restarted. If none is absent,
+///   each of the `n` bots of the run keeps `n / (n + k)` of its weight with `k` new ones, and the worth of the
+///   rest is split evenly among the new ones.
 /// - All trades together are judged as long as no bot is new or restarts.
 ///
-/// # Why at most alpha of all journals show a false edge
-/// A trade has an edge if its mean return, given everything known at its open, is above 0. This is
-/// known at the open and may depend on the whole past. *Edge shown* is false if no trade of the
-/// start that shows it has had an edge.
+/// # Why at most alpha of all journals ever show a false edge
+/// *Edge shown* is false if no trade of the start had a mean return above 0, given all known at its open.
+/// Give each start a second account that stops betting at its first trade with an edge. Let `Z` be the sum of
+/// `weight x second account` over the continuing starts, open stakes counted as lost. It starts at 1, its
+/// trades add at most 0 to its mean, and no rule above increases it: a transfer is at most `weight x worth`,
+/// and the worth is at most the second account. A start without an edge is shown only if `Z` has reached
+/// `1 / alpha` (Ville's inequality), whatever the bots copy and whenever somebody restarts them.
 ///
-/// Give each start a second account that makes the same bets until the first trade with an edge is
-/// decided, and none from that trade on. Let `Z` be the sum of `weight x second account` over the
-/// continuing starts, open stakes counted as lost. It starts at 1, and its trades add at most 0 to
-/// its mean: it is one portfolio of bets on trades without an edge, with stakes known at their
-/// opens. The rules above never increase it, whatever changes at whatever time: a transfer is at
-/// most `weight x worth`, and the worth is at most the second account. Before a trade with an edge,
-/// the second account equals the account itself. Later it is at least the value of the account just
-/// before the first such trade was staked, since open stakes return 0 or more. If part of a weight
-/// was given away, later returns of open trades are given up in the same proportion, and these are
-/// never below 0 either. A start without any edge is shown only if `Z` has reached `1 / alpha`,
-/// since its two accounts are equal: Ville's inequality. Nothing is assumed about the relation
-/// between bots. They may copy one another, overlap, have an edge that comes and goes, and be
-/// restarted by an operator who watches every trade.
-///
-/// If the worth were the minimum of 1 and the *current* account, a bot could win back with an edge
-/// what it had lost without one, restart with a full account, and try again without an edge any
-/// number of times. The rate would have no bound.
-///
-/// The rate covers *any* false *edge shown* over the whole life of a journal. It does not cover *no
-/// edge*, whose error rate is per bot.
+/// If the worth were the *current* account, losses won back with an edge could be risked again without one,
+/// and the rate would have no bound. *No edge* has an error rate per bot instead.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AlphaBudget {
     weights: BTreeMap<String, f64>,
@@ -68,9 +47,7 @@ impl AlphaBudget {
         Self { weights: names.into_iter().map(|name| (name.to_owned(), part)).collect(), whole }
     }
 
-    /// Returns the share of each bot in a first run.
-    ///
-    /// With several bots, all their trades together have one more share.
+    /// Returns the share of each bot in a first run, and of all their trades if there are several bots.
     pub const fn part_of_first_run(bots: usize) -> f64 {
         if bots > 1 { 1.0 / (bots + 1) as f64 } else { 1.0 }
     }
@@ -84,11 +61,7 @@ impl AlphaBudget {
         self.whole
     }
 
-    /// Starts a run of these bots.
-    ///
-    /// `worth` returns the minimum that a known bot's account ever had
-    /// ([`EdgeTest::edge_account_minimum`](crate::EdgeTest::edge_account_minimum)), capped at 1. A
-    /// bot that is new or restarts starts at 1 again.
+    /// Starts a run; `worth` returns the minimum that a known bot's account ever had.
     pub fn begin_run(&mut self, bots: &[BudgetedBot<'_>], worth: impl Fn(&str) -> f64) {
         if self.weights.is_empty() {
             *self = Self::of_first_run(bots.iter().map(|bot| bot.name));
@@ -199,8 +172,8 @@ mod tests {
         check(&budget, &[("a", 1.0 / 3.0), ("b", 0.2), ("c", 0.2)], 0.0);
     }
 
-    /// Of each name whether it takes part in a run, and as another bot; what its account holds in the end without an edge, and
-    /// after trades with an edge if there are some: the least and the last.
+    /// Of each name whether it takes part in a run, and as another bot; its account without an edge, and then
+    /// with one if there is one: the least and the last.
     type Change = [(bool, bool, f64, Option<(f64, f64)>); 5];
 
     fn change() -> impl Strategy<Value = Change> {

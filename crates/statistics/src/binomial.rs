@@ -6,11 +6,8 @@ use std::f64::consts::TAU;
 
 /// Returns `P(X = k)` for `X` binomial over `n` trades, for `0 <= k <= n` and `0 < p < 1`.
 ///
-/// The relative error is below 1e-11 up to 10^9 trades and down to results of 1e-300.
-///
-/// `n! / (k! (n - k)!) p^k q^(n - k)` by log-factorials loses ten digits at ten million trades,
-/// because it is the small difference of numbers near 10^8. Loader's form computes the logarithm as
-/// a sum of Stirling errors (small) and deviances (exact near the mean, where it matters).
+/// The relative error is below 1e-11 up to 10^9 trades and down to results of 1e-300. Log-factorials would
+/// lose ten digits at ten million trades, so the logarithm is summed from Stirling errors and deviances.
 ///
 /// Source: C. Loader, *Fast and Accurate Computation of Binomial Probabilities* (2000).
 pub(crate) fn binomial_density(k: u64, n: u64, p: f64) -> f64 {
@@ -31,8 +28,7 @@ pub(crate) fn binomial_density(k: u64, n: u64, p: f64) -> f64 {
     exponent.exp() * (trades / wins / (TAU * losses)).sqrt()
 }
 
-/// Returns the error of Stirling's formula: `ln n! - ((n + 1/2) ln n - n + ln(2 pi) / 2)`, for
-/// `n >= 1`.
+/// Returns `ln n! - ((n + 1/2) ln n - n + ln(2 pi) / 2)`, the error of Stirling's formula, for `n >= 1`.
 fn stirling_error(n: u64) -> f64 {
     let x = n as f64;
     if n < 16 {
@@ -69,18 +65,12 @@ fn deviance(x: f64, mean: f64, excess: f64) -> f64 {
 
 /// Returns the exact one-sided binomial p-value `P(X >= won | decided, null)`.
 ///
-/// This is the probability of at least as many wins if each trade wins with probability `null`: the
-/// break-even rate, for a bot without an edge. It assumes independent trades with one payout; for
-/// several payouts see [`crate::poisson_binomial_p_value`].
+/// `null` is the win probability of each trade without an edge: its break-even rate. Trades must be
+/// independent and have one payout; see [`crate::poisson_binomial_p_value`] for several.
 ///
-/// `sum(C(n, i) p^i (1 - p)^(n - i), i = k..=n)` is summed from the end nearer to `k`, each term
-/// derived from the previous one. Nothing cancels, so the relative error is below 1e-11 in both
-/// tails. Below 1e-300 the result underflows to 0.
-///
-/// Source: C. J. Clopper and E. S. Pearson, *The Use of Confidence or Fiducial Limits Illustrated
-/// in the Case of the Binomial*, Biometrika 26 (1934), for the tail; the first term after Loader
-/// (2000). The regularised incomplete beta function equals the same tail, but `statrs` stops its
-/// continued fraction after 140 terms: at ten million trades it returns 0.37 instead of one half.
+/// The tail is summed from the end nearer to `won` (Clopper and Pearson, Biometrika 26, 1934), so the relative
+/// error is below 1e-11 in both tails. Below 1e-300 the result underflows to 0. `statrs` stops its continued
+/// fraction after 140 terms: at ten million trades it returns 0.37 instead of one half.
 pub fn binomial_p_value(rate: WinRate, null: f64) -> Result<f64, StatisticsError> {
     let p = check_probability("probability of a win", null)?;
     let (k, n) = (rate.won(), rate.decided());
@@ -109,10 +99,7 @@ fn lower_tail(k: u64, n: u64, p: f64) -> f64 {
     (binomial_density(k, n, p) * sum_of_products(ratios)).min(1.0)
 }
 
-/// Sums `1 + r1 + r1 r2 + r1 r2 r3 + ...` for decreasing ratios below 1.
-///
-/// Stops when terms no longer change the sum. About nine standard deviations of terms suffice:
-/// 14,000 of ten million trades.
+/// Sums `1 + r1 + r1 r2 + r1 r2 r3 + ...` for decreasing ratios below 1 until terms no longer change it.
 fn sum_of_products(ratios: impl Iterator<Item = f64>) -> f64 {
     let (mut term, mut sum) = (1.0, 1.0);
     for ratio in ratios {
@@ -129,17 +116,12 @@ fn sum_of_products(ratios: impl Iterator<Item = f64>) -> f64 {
 /// Maximum number of trades of [`poisson_binomial_p_value`], whose time is quadratic.
 pub const MAX_MIXED_TRADES: usize = 10_000;
 
-/// Returns the exact one-sided p-value `P(X >= won)`.
+/// Returns the exact one-sided p-value `P(X >= won)` if trade `i` wins with probability `nulls[i]`.
 ///
-/// It is the upper tail of the Poisson-binomial distribution: trade `i` wins with probability
-/// `nulls[i]`, its own break-even. It assumes independent trades. With equal `nulls` it equals
-/// [`crate::binomial_p_value()`].
+/// The trades must be independent. With equal `nulls` it equals [`crate::binomial_p_value()`]. The recursion
+/// over trades adds only positive numbers, so small p-values keep their precision.
 ///
-/// Recursion over trades: `P_i(j) = p_i P_(i-1)(j - 1) + (1 - p_i) P_(i-1)(j)`, where `won` is
-/// absorbing. Only positive numbers are added, so small p-values keep their precision.
-///
-/// Source: R. E. Barlow and K. D. Heidtmann, *Computing k-out-of-n System Reliability*, IEEE
-/// Transactions on Reliability 33 (1984).
+/// Source: R. E. Barlow and K. D. Heidtmann, *Computing k-out-of-n System Reliability* (1984).
 pub fn poisson_binomial_p_value(won: u64, nulls: &[f64]) -> Result<f64, StatisticsError> {
     let trades = nulls.len() as u64;
     if nulls.is_empty() {
@@ -179,7 +161,7 @@ pub fn poisson_binomial_p_value(won: u64, nulls: &[f64]) -> Result<f64, Statisti
 mod tests {
     use super::*;
     use crate::break_even;
-    use crate::reference::{assert_close, rows};
+    use crate::tests::{assert_close, rows};
 
     #[test]
     fn a_few_trades_have_the_probabilities_of_the_hand() {
@@ -248,17 +230,13 @@ mod tests {
     }
 
     #[test]
-    fn certain_and_impossible_wins_are_distinguished() {
+    fn certain_and_impossible_wins_are_distinguished_and_what_is_no_probability_is_refused() {
         let rate = WinRate::new(1, 1).unwrap();
         assert_eq!(binomial_p_value(rate, 0.0), Ok(0.0));
         assert_eq!(binomial_p_value(rate, 1.0), Ok(1.0));
         assert_eq!(binomial_p_value(WinRate::new(0, 2).unwrap(), 0.0), Ok(1.0));
-    }
-
-    #[test]
-    fn a_null_that_is_no_probability_is_refused() {
         for null in [f64::NAN, -0.1, 1.1, f64::INFINITY] {
-            assert!(binomial_p_value(WinRate::new(1, 1).unwrap(), null).is_err(), "{null}");
+            assert!(binomial_p_value(rate, null).is_err(), "{null}");
         }
     }
 
@@ -301,18 +279,16 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_mean_nothing_are_refused() {
+    fn as_many_trades_as_said_are_taken_and_numbers_that_mean_nothing_are_refused() {
+        let mut nulls = vec![0.5; MAX_MIXED_TRADES];
+        assert_eq!(poisson_binomial_p_value(0, &nulls), Ok(1.0));
+        nulls.push(0.5);
+        let most = MAX_MIXED_TRADES as u64;
+        let many = StatisticsError::TooManyTrades { trades: most + 1, most };
+        assert_eq!(poisson_binomial_p_value(u64::MAX, &nulls), Err(many));
         assert_eq!(poisson_binomial_p_value(0, &[]), Err(StatisticsError::NoTrades));
         let more = StatisticsError::MoreWonThanTrades { won: 2, trades: 1 };
         assert_eq!(poisson_binomial_p_value(2, &[0.5]), Err(more));
-        let most = MAX_MIXED_TRADES as u64;
-        let many = StatisticsError::TooManyTrades { trades: most + 1, most };
-        assert_eq!(poisson_binomial_p_value(u64::MAX, &vec![0.5; MAX_MIXED_TRADES + 1]), Err(many));
         assert!(poisson_binomial_p_value(1, &[0.5, f64::NAN]).is_err());
-    }
-
-    #[test]
-    fn as_many_trades_as_said_are_taken() {
-        assert_eq!(poisson_binomial_p_value(0, &vec![0.5; MAX_MIXED_TRADES]), Ok(1.0));
     }
 }

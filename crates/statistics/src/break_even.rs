@@ -10,9 +10,8 @@ pub struct PaidStake {
     pub payout_fraction: f64,
 }
 
-/// Returns the break-even win rate `p* = 1 / (1 + b)` of the payout fraction `b`.
-///
-/// It solves `p b - (1 - p) = 0`, the expected return per unit of stake without draws.
+/// Returns the break-even win rate `p* = 1 / (1 + b)` of the payout fraction `b`. It solves `p b - (1 - p) =
+/// 0`, the expected return per unit of stake without draws.
 pub fn break_even(payout_fraction: f64) -> Result<f64, StatisticsError> {
     check_payout(payout_fraction).map(|b| 1.0 / (1.0 + b))
 }
@@ -20,10 +19,8 @@ pub fn break_even(payout_fraction: f64) -> Result<f64, StatisticsError> {
 /// Fixed-point scale for summing break-even rates: a power of two, so that each is exact.
 const PARTS: f64 = (1_u64 << 60) as f64;
 
-/// Mean break-even win rate of trades with different payouts: the mean of `1 / (1 + b)`.
-///
-/// Each trade counts once, whatever its stake, as in a win rate; so compare a win rate with this.
-/// The sum is of integers and does not depend on the order of trades.
+/// Mean break-even win rate of trades with different payouts; compare a win rate with this. Each trade counts
+/// once, whatever its stake. The integer sum does not depend on the order of trades.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MeanBreakEven {
     sum: u128,
@@ -50,9 +47,8 @@ impl MeanBreakEven {
 
 /// Returns the stake-weighted break-even win rate: `sum(stake) / sum(stake (1 + b))`.
 ///
-/// It tells what the money needed. Compare a win rate with [`MeanBreakEven`] instead. Do not test
-/// against either, since each trade has its own break-even: see
-/// [`crate::poisson_binomial_p_value`].
+/// It tells what the money needed. Compare a win rate with [`MeanBreakEven`] instead, and test it with
+/// [`crate::poisson_binomial_p_value`], since each trade has its own break-even.
 pub fn mixed_break_even(trades: &[PaidStake]) -> Result<f64, StatisticsError> {
     if trades.is_empty() {
         return Err(StatisticsError::NoTrades);
@@ -70,13 +66,11 @@ pub fn mixed_break_even(trades: &[PaidStake]) -> Result<f64, StatisticsError> {
     Ok(staked / returned)
 }
 
-/// Returns the Kelly fraction `f = max(0, (p (1 + b) - 1) / b)` of the balance.
+/// Returns the Kelly fraction `f = max(0, (p (1 + b) - 1) / b)` of the balance, `b` being the payout fraction.
 ///
-/// The trade wins `b` per unit of stake with probability `p` and loses the stake otherwise.
+/// It applies to a known `p` and one trade at a time; pass a lower bound of `p`, never the estimate.
 ///
-/// Source: J. L. Kelly, *A New Interpretation of Information Rate*, Bell System Technical Journal
-/// 35 (1956). It applies to a known `p` and one trade at a time; pass a lower bound of `p`, never
-/// the estimate.
+/// Source: J. L. Kelly, *A New Interpretation of Information Rate* (1956).
 pub fn kelly_fraction(win_probability: f64, payout_fraction: f64) -> Result<f64, StatisticsError> {
     let p = check_probability("win probability", win_probability)?;
     let b = check_payout(payout_fraction)?;
@@ -94,6 +88,8 @@ mod tests {
             let found = break_even(payout / 100.0).unwrap() * 100.0;
             assert!((found - percent).abs() < 5e-5, "{payout}: {found}");
         }
+        assert_eq!(break_even(0.0), Err(StatisticsError::NotAPayout { value: 0.0 }));
+        assert!(break_even(f64::NAN).is_err());
     }
 
     fn check_mixed(trades: &[(f64, f64)], expected: &Result<f64, StatisticsError>) {
@@ -139,12 +135,6 @@ mod tests {
         assert_eq!(none.add(0.0), Err(StatisticsError::NotAPayout { value: 0.0 }));
     }
 
-    #[test]
-    fn a_payout_of_nothing_has_no_break_even() {
-        assert_eq!(break_even(0.0), Err(StatisticsError::NotAPayout { value: 0.0 }));
-        assert!(break_even(f64::NAN).is_err());
-    }
-
     fn check_kelly(win_probability: f64, payout_fraction: f64, expected: Option<f64>) {
         let found = kelly_fraction(win_probability, payout_fraction).ok();
         let close = match (found, expected) {
@@ -155,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edge_is_staked_and_none_is_not() {
+    fn an_edge_is_staked_none_is_not_and_numbers_that_mean_nothing_are_refused() {
         check_kelly(0.6, 1.0, Some(0.2));
         check_kelly(0.6, 0.8, Some(0.1)); // (0.6 x 1.8 - 1) / 0.8 = 0.08 / 0.8
         check_kelly(1.0, 0.8, Some(1.0));
@@ -164,14 +154,11 @@ mod tests {
         check_kelly(0.5, 1.0, Some(0.0));
         check_kelly(0.6, 1e308, Some(0.6));
         check_kelly(0.6, f64::MIN_POSITIVE / 4.0, Some(0.0));
-    }
-
-    #[test]
-    fn numbers_that_mean_nothing_are_refused() {
-        for (p, b) in
-            [(f64::NAN, 0.8), (-0.1, 0.8), (1.1, 0.8), (0.6, 0.0), (0.6, f64::NAN), (0.6, f64::INFINITY)]
-        {
-            check_kelly(p, b, None);
+        for p in [f64::NAN, -0.1, 1.1] {
+            check_kelly(p, 0.8, None);
+        }
+        for b in [0.0, f64::NAN, f64::INFINITY] {
+            check_kelly(0.6, b, None);
         }
     }
 }

@@ -8,9 +8,7 @@ use crate::{GateDecision, GateRule, StatisticsError, TradeGate, TradeOutcome};
 pub struct GatedTrade {
     /// Decision time, in any unit.
     pub decided: i64,
-    /// Time at which the result became known, in the same unit.
-    ///
-    /// A decision at that very time may use it.
+    /// Time at which the result became known, in the same unit; a decision at that very time may use it.
     pub known: i64,
     /// Day of the decision as any unique number, for gates that reset daily.
     pub day: i64,
@@ -30,22 +28,18 @@ pub struct GateWorth {
     pub random_means: Vec<f64>,
     /// Probability that as many randomly picked trades do at least as well.
     pub p_random: Option<f64>,
-    /// Probability that this gate does at least as well on the same results in random order.
-    ///
-    /// Exact for independent trades: it is at most 0.05 in at most 5 of 100 runs.
+    /// Probability that this gate does at least as well on the same results in random order. Exact for
+    /// independent trades.
     pub p_shuffled: Option<f64>,
 }
 
-/// Compares a gate with random gates and with itself on shuffled results.
+/// Compares a gate with random gates and with itself on shuffled results, by `draws` draws each.
 ///
-/// Each comparison takes `draws` draws. A random gate lets as many trades be real.
-/// `p = (1 + hits) / (1 + draws)`. A shuffle in which the gate lets no trade be real counts as a
-/// hit.
+/// A random gate lets as many trades be real. `p = (1 + hits) / (1 + draws)`. A shuffle in which the gate lets
+/// no trade be real counts as a hit.
 ///
-/// Source: B. Phipson and G. K. Smyth, *Permutation P-values Should Never Be Zero*, Statistical
-/// Applications in Genetics and Molecular Biology 9 (2010). The second p-value is needed because of
-/// J. B. Miller and A. Sanjurjo, *Surprised by the Hot Hand Fallacy?*, Econometrica 86 (2018):
-/// among few independent trades, those after losses win more often on average.
+/// Sources: Phipson and Smyth (2010); J. B. Miller and A. Sanjurjo, *Surprised by the Hot Hand Fallacy?* (2018):
+/// among few independent trades, those after losses win more often on average, hence the second p-value.
 pub fn gate_worth(
     trades: &[GatedTrade],
     rule: GateRule,
@@ -98,9 +92,7 @@ pub fn gate_worth(
 /// Index of the trade, and whether its result becomes known in this step.
 type Step = (usize, bool);
 
-/// Returns decisions and results in chronological order.
-///
-/// At the same time, results come first, except that no trade ends before its decision.
+/// Returns decisions and results in order of time: results first, but no trade ends before its decision.
 fn order_of(trades: &[GatedTrade]) -> Vec<Step> {
     let mut steps: Vec<(i64, bool, usize)> = Vec::with_capacity(2 * trades.len());
     for (place, trade) in trades.iter().enumerate() {

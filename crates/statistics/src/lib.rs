@@ -35,14 +35,8 @@
 //!
 //! The intervals, both p-values, the plans by them and the SPRT assume independent trades. Trades that overlap in
 //! time are not, and these figures then claim far more than they know; say so wherever they are shown. The verdict of
-//! [`EdgeTest`] does not assume it.
-//!
-//! # What is promised, measured
-//! `cargo run --release -p candlewick-statistics --example promises` measures every promise (coverage, error rates looked at
-//! after every trade, power, false discoveries, the best of many) on 20,000 trials each, prints nominal beside measured
-//! with its standard error, and fails when one is broken; `--example ruin_trials` holds ruin to trials. `docs/statistics.md`
-//! of the repository has the tables. Every figure here stands beside that of another library in the table that the
-//! test `reference_table` prints.
+//! [`EdgeTest`] does not assume it. The examples `promises` and `ruin_trials` measure every promise, and
+//! `docs/statistics.md` has the tables.
 
 mod alpha_budget;
 mod binomial;
@@ -54,13 +48,13 @@ mod gate_worth;
 mod metrics;
 mod overfitting;
 mod planner;
-#[cfg(test)]
-mod reference;
 mod ruin;
 mod shrinkage;
 mod simulation;
 mod sprt;
 mod statistics_error;
+#[cfg(test)]
+mod tests;
 mod trade_gate;
 mod verdict;
 mod win_rate;

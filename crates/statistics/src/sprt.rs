@@ -10,19 +10,16 @@ pub enum SprtAnswer {
     Undecided,
 }
 
-/// Wald's test of each trade's break-even rate against a rate with the plan's edge.
+/// Wald's test of each trade's break-even rate against a rate with the plan's edge; it never decides.
 ///
-/// After a win the log-likelihood ratio grows by `ln(p1 / p0)`, after a loss by
-/// `ln((1 - p1) / (1 - p0))`, with `p0 = 1 / (1 + b)` and `p1 = (1 + delta) / (1 + b)`. It answers
-/// *edge* at `ln((1 - beta) / alpha)` and *no edge* at `ln(beta / (1 - alpha))`, and latches. Draws
-/// are excluded.
+/// After a win the log-likelihood ratio grows by `ln(p1 / p0)`, after a loss by `ln((1 - p1) / (1 - p0))`, with
+/// `p0 = 1 / (1 + b)` and `p1 = (1 + delta) / (1 + b)`. It answers *edge* at `ln((1 - beta) / alpha)` and *no
+/// edge* at `ln(beta / (1 - alpha))`, and latches. Draws are excluded.
 ///
-/// It assumes independent trades: three bots with the same trade count as three independent trades,
-/// and a nominal error rate of 5 % was measured as 26 % (see [`crate::EdgeTest`]). It is shown next
-/// to the verdict and never decides.
+/// It assumes independent trades: with three bots that take the same trade, a nominal error rate of 5 % was
+/// measured as 26 % (see [`crate::EdgeTest`]).
 ///
-/// Source: A. Wald, *Sequential Tests of Statistical Hypotheses*, Annals of Mathematical Statistics
-/// 16 (1945).
+/// Source: A. Wald, *Sequential Tests of Statistical Hypotheses* (1945).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sprt {
     plan: EdgeTestPlan,

@@ -72,17 +72,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_numbers_from_0_to_1_are_probabilities() {
+    fn probabilities_lie_from_0_to_1_and_payouts_above_0() {
         for value in [0.0, 0.5, 1.0] {
             assert_eq!(check_probability("p", value), Ok(value));
         }
         for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1e-300, 1.0 + f64::EPSILON] {
             assert!(check_probability("p", value).is_err(), "{value}");
         }
-    }
-
-    #[test]
-    fn only_finite_numbers_above_0_are_payouts() {
         assert_eq!(check_payout(0.8), Ok(0.8));
         for value in [f64::NAN, f64::INFINITY, 0.0, -0.8] {
             assert!(check_payout(value).is_err(), "{value}");
@@ -101,14 +97,13 @@ mod tests {
 
     #[test]
     fn numbers_are_finite_and_as_many_as_needed() {
-        assert_eq!(check_numbers("n", &[1.0, -2.0], 2), Ok(()));
-        assert_eq!(check_numbers("n", &[1.0, -2.0], 1), Ok(()));
+        for needed in [1, 2] {
+            assert_eq!(check_numbers("n", &[1.0, -2.0], needed), Ok(()));
+        }
         let few = StatisticsError::TooFew { what: "n", found: 2, needed: 3 };
         assert_eq!(check_numbers("n", &[1.0, -2.0], 3), Err(few));
         let value = f64::INFINITY;
-        assert_eq!(
-            check_numbers("n", &[1.0, value], 2),
-            Err(StatisticsError::NotANumberFor { what: "n", value })
-        );
+        let odd = StatisticsError::NotANumberFor { what: "n", value };
+        assert_eq!(check_numbers("n", &[1.0, value], 2), Err(odd));
     }
 }

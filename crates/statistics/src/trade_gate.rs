@@ -9,21 +9,15 @@ const USUALLY_REMEMBERED: usize = 20;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GateOpening {
-    /// Consecutive virtual losses since the gate closed.
-    ///
-    /// It stays open until a closing condition applies.
+    /// Consecutive virtual losses since the gate closed. It stays open until a closing condition applies.
     AfterVirtualLosses(u32),
-    /// Minimum win rate of the last `over` decided trades, virtual and real.
-    ///
-    /// The gate closes when the rate drops below it.
+    /// Minimum win rate of the last `over` decided trades, virtual and real. The gate closes below it.
     WinRate {
         rate: f64,
         /// Size of the window in trades; the gate stays closed until there are as many.
         over: u32,
     },
-    /// An edge shown by all trades, virtual and real.
-    ///
-    /// The gate stays open until a closing condition applies.
+    /// An edge shown by all trades, virtual and real. The gate stays open until a closing condition applies.
     VerdictShown {
         test: EdgeTestPlan,
         /// Assumed payout of a win, as a fraction of the stake.
@@ -63,10 +57,8 @@ pub struct GateDecision {
 
 /// A trade gate, initially closed.
 ///
-/// Report each trade when it is decided and when its result becomes known, in chronological order,
-/// so that no decision uses a result that was not known at the time. Only trades decided since the
-/// gate last opened or closed count towards the next change by count; an older one says nothing
-/// about the time since. Draws and cancelled trades do not count.
+/// Report each trade in order of time when it is decided and when its result becomes known. Only trades decided
+/// since the gate last opened or closed count towards the next change. Draws and cancelled trades do not count.
 #[derive(Clone, Debug)]
 pub struct TradeGate {
     rule: GateRule,
@@ -106,14 +98,12 @@ impl GateStanding {
         self.is_open
     }
 
-    /// Returns the consecutive virtual losses that count towards opening, 0 while open.
+    /// Consecutive virtual losses that count towards opening, 0 while open.
     pub const fn virtual_losses(&self) -> u32 {
         if self.is_open { 0 } else { self.losses }
     }
 
-    /// Returns the win rate of the last decided trades, `None` before the first.
-    ///
-    /// The window is that of the opening condition, otherwise 20 trades.
+    /// Win rate of the last decided trades, `None` before the first: as many as its opening asks for, or 20.
     pub fn win_rate(&self) -> Option<f64> {
         (self.known > 0).then(|| f64::from(self.won) / f64::from(self.known))
     }
@@ -204,9 +194,7 @@ impl TradeGate {
         Ok(Self { rule, is_open, day, opened, span, losses: 0, trades: 0, wins: 0, recent, test })
     }
 
-    /// Sets the day of all later reports, as any unique number.
-    ///
-    /// Call it before the first decision of a day. Repeated calls are no-ops.
+    /// Sets the day of all later reports, as any unique number, before the first decision of a day.
     pub fn on_day(&mut self, day: i64) {
         if self.day == Some(day) {
             return;
@@ -367,10 +355,7 @@ impl fmt::Display for GateStanding {
     }
 }
 
-/// Describes what closes a gate, with counts.
-///
-/// A signal counts once it passes the gate, even if a limit rejects it afterwards; the text must
-/// not claim more.
+/// Describes what closes a gate. A signal counts once it passes the gate, even if a limit rejects it afterwards.
 fn passed(losses: u32, wins: u32, trades: u32) -> [(u32, String); 3] {
     let of = |count: u32| if count == 1 { "of a signal it let pass" } else { "of signals it let pass" };
     [
@@ -394,85 +379,63 @@ mod tests {
     }
 
     /// Trades one after the other, `W` won, `L` lost, `D` drawn; `r` stands where a trade was real, `v` where virtual.
-    fn follow(rule: GateRule, results: &str) -> String {
-        let mut gate = TradeGate::new(rule).unwrap();
+    fn play(gate: &mut TradeGate, results: &str) -> String {
         let trade = |result: char| {
             let trade = gate.on_decided();
-            let is_real = trade.is_real();
+            let letter = if trade.is_real() { 'r' } else { 'v' };
             let outcome = match result {
                 'W' => Won,
                 'L' => Lost,
                 _ => Draw,
             };
             gate.on_ended(trade, outcome);
-            if is_real { 'r' } else { 'v' }
+            letter
         };
         results.chars().map(trade).collect()
     }
 
-    #[test]
-    fn after_two_virtual_losses_one_trade_is_real() {
-        let rule = rule(GateOpening::AfterVirtualLosses(2), 0, 1);
-        assert_eq!(follow(rule, "LLWLLLLLW"), "vvrvvrvvr");
+    fn follow(rule: GateRule, results: &str) -> String {
+        play(&mut TradeGate::new(rule).unwrap(), results)
     }
 
-    #[test]
-    fn a_win_starts_the_count_anew_and_a_draw_leaves_it() {
-        let rule = rule(GateOpening::AfterVirtualLosses(2), 0, 1);
-        assert_eq!(follow(rule, "LWLDLWW"), "vvvvvrv");
-    }
+    const HOOK: GateRule = GateRule::opening(GateOpening::AfterVirtualLosses(2));
+    const ONE: GateRule = GateRule::opening(GateOpening::AfterVirtualLosses(1));
+    const RATE: GateRule = GateRule::opening(GateOpening::WinRate { rate: 0.6, over: 4 });
 
     #[test]
-    fn it_stays_open_until_so_many_real_losses_in_a_row() {
-        let rule = rule(GateOpening::AfterVirtualLosses(1), 2, 0);
-        assert_eq!(follow(rule, "LWLWLLWLW"), "vrrrrrvvr");
-    }
-
-    #[test]
-    fn whichever_condition_comes_first_closes_it() {
-        let rule = rule(GateOpening::AfterVirtualLosses(1), 2, 3);
-        assert_eq!(follow(rule, "LWWWWLLLW"), "vrrrvvrrv");
-    }
-
-    #[test]
-    fn it_closes_after_so_many_real_wins() {
-        let rule = GateRule { close_after_wins: 2, ..rule(GateOpening::AfterVirtualLosses(1), 0, 0) };
-        assert_eq!(follow(rule, "LWLWWLW"), "vrrrvvr");
-    }
-
-    #[test]
-    fn a_win_rate_is_that_of_all_trades_and_closes_by_itself() {
-        let rule = rule(GateOpening::WinRate { rate: 0.6, over: 5 }, 0, 0);
-        // Known before the sixth trade: 3 of 5 won; before the eighth: W L L W L, 2 of 5.
-        assert_eq!(follow(rule, "WWLWLLWLW"), "vvvvvrvvv");
-    }
-
-    #[test]
-    fn a_win_rate_is_taken_anew_from_where_another_condition_closed_the_gate() {
-        let rule = rule(GateOpening::WinRate { rate: 0.5, over: 2 }, 1, 0);
-        // W L opens it and the next loss closes it; W alone is not two trades, W W is.
-        assert_eq!(follow(rule, "WLLWWWW"), "vvrvvrr");
+    fn trades_are_real_from_what_opens_the_gate_until_what_closes_it() {
+        let rate = |rate, over| GateRule::opening(GateOpening::WinRate { rate, over });
+        let once = GateRule { close_after_trades: 1, ..HOOK };
+        for (rule, results, expected) in [
+            (once, "LLWLLLLLW", "vvrvvrvvr"),
+            // A win starts the count anew and a draw leaves it.
+            (once, "LWLDLWW", "vvvvvrv"),
+            (GateRule { close_after_losses: 2, ..ONE }, "LWLWLLWLW", "vrrrrrvvr"),
+            // Whichever condition comes first closes it.
+            (GateRule { close_after_losses: 2, close_after_trades: 3, ..ONE }, "LWWWWLLLW", "vrrrvvrrv"),
+            (GateRule { close_after_wins: 2, ..ONE }, "LWLWWLW", "vrrrvvr"),
+            // Known before the sixth trade: 3 of 5 won; before the eighth: W L L W L, 2 of 5.
+            (rate(0.6, 5), "WWLWLLWLW", "vvvvvrvvv"),
+            // W L opens it and the next loss closes it; W alone is not two trades, W W is.
+            (GateRule { close_after_losses: 1, ..rate(0.5, 2) }, "WLLWWWW", "vvrvvrr"),
+        ] {
+            assert_eq!(follow(rule, results), expected, "{rule}");
+        }
     }
 
     /// Days one after the other, a trade at a time.
     fn follow_days(rule: GateRule, days: &[&str]) -> Vec<String> {
         let mut gate = TradeGate::new(rule).unwrap();
-        let mut day = |(day, results): (i64, &&str)| {
+        let day = |(day, results): (i64, &&str)| {
             gate.on_day(day);
-            let trade = |result| {
-                let trade = gate.on_decided();
-                let letter = if trade.is_real() { 'r' } else { 'v' };
-                gate.on_ended(trade, if result == 'W' { Won } else { Lost });
-                letter
-            };
-            results.chars().map(trade).collect()
+            play(&mut gate, results)
         };
-        (7..).zip(days).map(&mut day).collect()
+        (7..).zip(days).map(day).collect()
     }
 
     #[test]
     fn one_that_resets_daily_opens_for_the_rest_of_a_day_and_counts_anew_in_the_next() {
-        let hook = GateRule { resets_daily: true, ..GateRule::opening(GateOpening::AfterVirtualLosses(2)) };
+        let hook = GateRule { resets_daily: true, ..HOOK };
         // The loss that ends the first day is none of the second.
         assert_eq!(follow_days(hook, &["LLWLL", "LWLL", "W", "LLL"]), ["vvrrr", "vvvv", "v", "vvr"]);
         let rate =
@@ -482,17 +445,11 @@ mod tests {
 
     #[test]
     fn one_that_opens_once_a_day_stays_closed_until_the_next() {
-        let once = GateRule {
-            resets_daily: true,
-            openings: 1,
-            close_after_trades: 1,
-            ..GateRule::opening(GateOpening::AfterVirtualLosses(2))
-        };
+        let once = GateRule { resets_daily: true, openings: 1, close_after_trades: 1, ..HOOK };
         assert_eq!(follow_days(once, &["LLWLLLL", "LLL"]), ["vvrvvvv", "vvr"]);
         assert_eq!(follow_days(GateRule { openings: 2, ..once }, &["LLWLLLLLL"]), ["vvrvvrvvv"]);
-        let rate = GateRule { openings: 1, ..once };
-        let rate =
-            GateRule { opening: GateOpening::WinRate { rate: 1.0, over: 1 }, close_after_trades: 0, ..rate };
+        let opening = GateOpening::WinRate { rate: 1.0, over: 1 };
+        let rate = GateRule { opening, close_after_trades: 0, ..once };
         // It closes by itself at the loss, and does not open a second time.
         assert_eq!(follow_days(rate, &["WWLWW", "WW"]), ["vrrvv", "vr"]);
     }
@@ -584,9 +541,6 @@ mod tests {
         }
     }
 
-    const HOOK: GateRule = GateRule::opening(GateOpening::AfterVirtualLosses(2));
-    const RATE: GateRule = GateRule::opening(GateOpening::WinRate { rate: 0.6, over: 4 });
-
     #[test]
     fn a_gate_says_in_words_what_opens_and_closes_it() {
         for (rule, expected) in [
@@ -633,10 +587,7 @@ mod tests {
             (verdict, "", "closed: evidence for an edge 1.00 of 20"),
         ] {
             let mut gate = TradeGate::new(rule).unwrap();
-            for result in results.chars() {
-                let trade = gate.on_decided();
-                gate.on_ended(trade, if result == 'W' { TradeOutcome::Won } else { TradeOutcome::Lost });
-            }
+            play(&mut gate, results);
             assert_eq!(gate.standing().to_string(), expected, "{rule} after {results}");
         }
     }

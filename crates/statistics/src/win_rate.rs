@@ -63,16 +63,12 @@ pub struct ConfidenceInterval {
     pub upper: f64,
 }
 
-/// Returns the two-sided Wilson score interval at `confidence` (0.95 for 95 %).
+/// Returns the two-sided Wilson score interval at `confidence` (0.95 for 95 %), for independent trades.
 ///
-/// It has no continuity correction and assumes independent trades.
+/// With `k` won of `n` and `z` the normal quantile at `(1 + confidence) / 2`, its ends are
+/// `(k + z^2 / 2 ± z sqrt(k (n - k) / n + z^2 / 4)) / (n + z^2)`, without continuity correction.
 ///
-/// With `k` won of `n` and `z` the normal quantile at `(1 + confidence) / 2`, its ends are the
-/// roots of `(k / n - p)^2 = z^2 p (1 - p) / n`, that is
-/// `(k + z^2 / 2 ± z sqrt(k (n - k) / n + z^2 / 4)) / (n + z^2)`.
-///
-/// Source: E. B. Wilson, *Probable Inference, the Law of Succession, and Statistical Inference*,
-/// Journal of the American Statistical Association 22 (1927).
+/// Source: E. B. Wilson, *Probable Inference, the Law of Succession, and Statistical Inference* (1927).
 pub fn wilson_interval(rate: WinRate, confidence: f64) -> Result<ConfidenceInterval, StatisticsError> {
     let quantile = f64::midpoint(1.0, confidence);
     // A quantile that rounds to 1 has an infinite z, and so has no interval.
@@ -88,15 +84,12 @@ pub fn wilson_interval(rate: WinRate, confidence: f64) -> Result<ConfidenceInter
     Ok(ConfidenceInterval { lower: lower.min(1.0), upper: upper.min(1.0) })
 }
 
-/// Returns the two-sided Clopper-Pearson interval at `confidence` (0.95 for 95 %).
+/// Returns the two-sided Clopper-Pearson interval at `confidence` (0.95 for 95 %), for independent trades.
 ///
-/// At the lower end, so many wins or more have a probability of `(1 - confidence) / 2`; at the
-/// upper end, so many or fewer. The coverage is at least `confidence`, and larger for few trades,
-/// where that of [`crate::wilson_interval`] is about nominal. It assumes independent trades.
+/// At the lower end, so many wins or more have a probability of `(1 - confidence) / 2`; at the upper end, so many
+/// or fewer. The coverage is at least `confidence`. The ends are found by bisection, to full double precision.
 ///
-/// Source: C. J. Clopper and E. S. Pearson, *The Use of Confidence or Fiducial Limits Illustrated
-/// in the Case of the Binomial*, Biometrika 26 (1934). The ends are found by bisection on
-/// [`crate::binomial_p_value()`], to full double precision.
+/// Source: C. J. Clopper and E. S. Pearson, Biometrika 26 (1934).
 pub fn clopper_pearson_interval(
     rate: WinRate,
     confidence: f64,
@@ -135,7 +128,7 @@ fn lower_end(rate: WinRate, tail: f64) -> Result<f64, StatisticsError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reference::{assert_close, rows};
+    use crate::tests::{assert_close, rows};
 
     #[test]
     fn only_wins_earn_and_only_losses_cost() {
@@ -149,30 +142,21 @@ mod tests {
         }
     }
 
-    fn check(won: u64, lost: u64, expected: &Result<f64, StatisticsError>) {
-        assert_eq!(&WinRate::new(won, lost).map(WinRate::to_fraction), expected);
-    }
-
     #[test]
-    fn a_win_rate_is_won_over_decided() {
-        check(3, 1, &Ok(0.75));
-        check(0, 5, &Ok(0.0));
-        check(5, 0, &Ok(1.0));
-        check(MAX_TRADES, 0, &Ok(1.0));
-    }
-
-    #[test]
-    fn counts_without_a_rate_are_refused() {
-        check(0, 0, &Err(StatisticsError::NoTrades));
+    fn a_win_rate_is_won_over_decided_and_counts_without_one_are_refused() {
+        let rate = WinRate::new(3, 1).unwrap();
+        assert_eq!((rate.won(), rate.decided()), (3, 4));
         let too_many = |trades| Err(StatisticsError::TooManyTrades { trades, most: MAX_TRADES });
-        check(MAX_TRADES, 1, &too_many(MAX_TRADES + 1));
-        check(u64::MAX, u64::MAX, &too_many(u64::MAX));
-    }
-
-    #[test]
-    fn counts_are_given_back() {
-        let rate = WinRate::new(3, 4).unwrap();
-        assert_eq!((rate.won(), rate.decided()), (3, 7));
+        for (won, lost, expected) in [
+            (3, 1, Ok(0.75)),
+            (0, 5, Ok(0.0)),
+            (MAX_TRADES, 0, Ok(1.0)),
+            (0, 0, Err(StatisticsError::NoTrades)),
+            (MAX_TRADES, 1, too_many(MAX_TRADES + 1)),
+            (u64::MAX, u64::MAX, too_many(u64::MAX)),
+        ] {
+            assert_eq!(WinRate::new(won, lost).map(WinRate::to_fraction), expected);
+        }
     }
 
     #[test]
@@ -191,14 +175,6 @@ mod tests {
         assert_eq!(at(0, 7).lower, 0.0);
         assert_eq!(at(7, 0).upper, 1.0);
         assert!(at(1, 0).lower > 0.0 && at(0, 1).upper < 1.0);
-    }
-
-    #[test]
-    fn wilson_intervals_refuse_a_confidence_outside_0_to_1() {
-        let rate = WinRate::new(1, 1).unwrap();
-        for confidence in [f64::NAN, f64::INFINITY, -0.5, 0.0, 1.0, 1.0 - f64::EPSILON / 2.0, 95.0] {
-            assert!(wilson_interval(rate, confidence).is_err(), "{confidence}");
-        }
     }
 
     #[test]
@@ -221,25 +197,12 @@ mod tests {
     }
 
     #[test]
-    fn it_covers_the_true_rate_at_least_as_often_as_promised() {
-        // Coverage is exact: the counts whose interval holds the rate, by the probability of the count.
-        for (trades, rate) in [(10, 0.54), (30, 0.05), (100, 0.54), (200, 0.9)] {
-            let holds = |won: &u64| {
-                let counts = WinRate::new(*won, trades - won).unwrap();
-                let found = clopper_pearson_interval(counts, 0.95).unwrap();
-                (found.lower..=found.upper).contains(&rate)
-            };
-            let density = |won| crate::binomial::binomial_density(won, trades, rate);
-            let covered: f64 = (0..=trades).filter(holds).map(density).sum();
-            assert!(covered >= 0.95, "{rate} of {trades}: {covered}");
-        }
-    }
-
-    #[test]
-    fn clopper_pearson_intervals_refuse_a_confidence_outside_0_to_1() {
+    fn a_confidence_outside_0_to_1_is_refused() {
         let rate = WinRate::new(1, 1).unwrap();
         for confidence in [f64::NAN, f64::INFINITY, -0.5, 0.0, 1.0, 95.0] {
+            assert!(wilson_interval(rate, confidence).is_err(), "{confidence}");
             assert!(clopper_pearson_interval(rate, confidence).is_err(), "{confidence}");
         }
+        assert!(wilson_interval(rate, 1.0 - f64::EPSILON / 2.0).is_err());
     }
 }

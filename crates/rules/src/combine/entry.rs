@@ -14,8 +14,7 @@ use std::sync::Arc;
 pub const NAME: &str = "combine";
 /// Version of the combination's semantics. A bot's version appends the hash of its parts.
 pub const VERSION: &str = "1.0.0";
-/// Version of combinations whose reasons mention votes or an inverted direction. In 1.0.0 the
-/// reason was only the part's. The trades are the same, and other combinations keep 1.0.0.
+/// Version of combinations whose reasons mention votes or an inverted direction; the trades are the same.
 const VERSION_OF_REWORDED: &str = "1.1.0";
 const ABOUT: &str = "Trades by other strategies: the first that signals, a vote, filters, or the opposite.";
 
@@ -25,8 +24,8 @@ const MAX_PARTS: usize = 32;
 const MAX_DEPTH: usize = 4;
 const HASH_LETTERS: usize = 16;
 
-/// Parts of the strategy `combine` are strategies of `registry` or other combinations. A part's
-/// parameters are those of the combination with the part's name as prefix: `NAME.PARAMETER`.
+/// Parts of the strategy `combine` are strategies of `registry` or other combinations, and their parameters
+/// those of the combination with the part's name as prefix: `NAME.PARAMETER`.
 pub fn entry(registry: Registry) -> StrategyEntry {
     let registry = Arc::new(registry);
     let of = registry.clone();
@@ -225,8 +224,7 @@ impl Plan {
             expiry.map(str::parse).transpose().map_err(|error| refuse(format!("expiry: {error}")))?;
         let gate = WrittenGate::of(values)?.map(|gate| gate.plan()).transpose()?;
         let gate = gate.map(|plan| Gate::new(plan, bot.expiry, bot.interval));
-        let strategy =
-            Combination::new(parts, self.needs.clone(), choice, invert, (expiry, bot)).behind(gate);
+        let strategy = Combination::new(parts, self.needs.clone(), choice, invert, (expiry, bot), gate);
         Ok(Box::new(strategy))
     }
 }

@@ -95,8 +95,7 @@ fn inner(part: &Part) -> impl Iterator<Item = Condition<'_>> {
     })
 }
 
-/// For a filter that accepts any view, a single direction is not a condition. Its conditions are
-/// nested below the filter's own line.
+/// Conditions of a filter that accepts any view stand below its line: a single direction is no condition.
 fn of_filter<'a>(one: Condition<'a>, (filter, need): (&Part, Need)) -> Condition<'a> {
     if need != Need::Any || one.part != filter.name {
         return one;
@@ -165,9 +164,8 @@ fn first_words(parts: &[String]) -> String {
 }
 
 fn vote_words(plan: &Plan, parts: &[String], params: &Value) -> String {
-    let all = plan.parts.iter().map(|part| part.weight).sum::<f64>();
     // As people add them: 0.7 and 0.1 are 0.8.
-    let all = (all * 1e9).round() / 1e9;
+    let all = rounded(plan.parts.iter().map(|part| part.weight).sum());
     let quorum = params.get("quorum").and_then(Value::as_f64).unwrap_or(all);
     let within = params.get("within").and_then(Value::as_u64).filter(|within| *within > 1);
     let whose = if plan.parts.iter().any(|part| part.within.is_some()) { "the others" } else { "each" };

@@ -41,8 +41,7 @@ impl Gate {
         self.plan.warmup(self.interval)
     }
 
-    /// Settles virtual trades that this candle prices. Must be called before the strategy's signal
-    /// on the same candle.
+    /// Settles virtual trades that this candle prices, before the strategy's signal on it.
     pub(super) fn on_candle(&mut self, candle: &Candle) {
         let close = candle.time() + self.interval;
         if let Some(day) = self.plan.day.filter(|_| close >= self.day_ends) {
@@ -123,8 +122,7 @@ impl Gate {
     }
 }
 
-/// Within this distance of a candle's end, a `CANDLE_CLOSE` of 60 s or more belongs to the next
-/// candle (`domain 3`).
+/// So near to a candle's end, a `CANDLE_CLOSE` of 60 s or more belongs to the next candle (`domain 3`).
 const CUTOFF: Millis = Millis::from_seconds(30);
 
 pub(super) struct VirtualTrade {
@@ -170,8 +168,7 @@ impl VirtualTrade {
     }
 }
 
-/// Returns the price at a moment of a candle, inclusive of both ends (`domain 3`, the path
-/// `linear`).
+/// Returns the price at a moment of a candle, inclusive of both ends (`domain 3`, the path `linear`).
 fn price(candle: &Candle, at: Millis, interval: Millis) -> f64 {
     let inside = at - candle.time();
     if inside == Millis::ZERO {
@@ -215,10 +212,8 @@ pub struct FollowedSignal {
     pub is_real: bool,
 }
 
-/// Replays candles to a bot's strategy from the first one on.
-///
-/// `None` if the strategy is not a combination with a gate, or if parts require settlements, which
-/// candles do not contain.
+/// Replays candles to a bot's strategy from the first one on. `None` if it is no combination with a gate, or
+/// if parts require settlements, which candles do not contain.
 pub fn follow_gate(
     entry: &StrategyEntry,
     params: &Value,

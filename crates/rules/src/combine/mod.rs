@@ -20,14 +20,14 @@
 //! ```
 //!
 //! # What it is
-//! Each part is shown every candle of the bot. Its *view* at a candle is the direction of its last signal, where that was given at one of
-//! its last `within` candles, the present one counted; else it has none. A combination signals only at a candle at which a part signals itself:
-//! - `first_of`: the first part, in the order in which they are written, that signals decides.
-//! - `vote`: a direction has the weight of the parts whose view it is. It is chosen where it has the quorum or more, and more weight than the
-//!   other, and a part signals in it at this very candle; the first such part gives reason and expiry.
-//!   The reason says how many voted so, `2 of 3: `, and `turned round: ` where it was given for the other direction.
+//! The *view* of a part at a candle is the direction of its last signal, if that was given at one of its last
+//! `within` candles, the present one counted. A combination signals only where a part signals itself:
+//! - `first_of`: the first part that signals decides.
+//! - `vote`: a direction with the quorum, more weight than the other and a part that signals in it now is chosen;
+//!   the first such part gives reason and expiry.
 //!
-//! Each filter must then let the direction pass, and `invert` turns it round. A gate at last lets it be traded, or makes a virtual trade of it.
+//! Each filter must then let the direction pass, and `invert` turns it round. A gate at last lets it be traded, or
+//! makes a virtual trade of it.
 
 mod entry;
 mod explained;

@@ -73,34 +73,26 @@ impl Combination {
         choice: Choice,
         invert: bool,
         (expiry, bot): (Option<CloseType>, &BotContext),
+        gate: Option<Gate>,
     ) -> Self {
         let intervals = parts.iter().flat_map(|part| part.strategy.longer_intervals());
         let mut longer: Vec<Interval> = intervals.copied().collect();
         longer.sort_unstable();
         longer.dedup();
-        let (bot_expiry, interval) = (bot.expiry, bot.interval.length());
-        let names = Names::default();
-        let texts = Texts::of(&parts, needs.len(), &choice);
-        let (gate, reworded) = (None, Reworded::default());
         Self {
+            texts: Texts::of(&parts, needs.len(), &choice),
             parts,
             needs,
             choice,
             invert,
             expiry,
-            bot_expiry,
+            bot_expiry: bot.expiry,
             gate,
-            interval,
+            interval: bot.interval.length(),
             longer,
-            names,
-            texts,
-            reworded,
+            names: Names::default(),
+            reworded: Reworded::default(),
         }
-    }
-
-    pub(super) fn behind(mut self, gate: Option<Gate>) -> Self {
-        self.gate = gate;
-        self
     }
 
     pub(super) fn deciding(&self) -> usize {
@@ -230,8 +222,7 @@ impl Strategy for Combination {
         explained::conditions(self)
     }
 
-    /// Returns the parts' indicators with the part's name as prefix, the part's view (1 for BUY, -1
-    /// for SELL), and the state of the gate.
+    /// The parts' indicators and views (1 for BUY, -1 for SELL) under the part's name, and the gate's state.
     fn indicators(&self) -> Vec<(&str, f64)> {
         let mut shown = Vec::new();
         for (place, part) in self.parts.iter().enumerate() {
@@ -264,8 +255,7 @@ impl Part {
         Self { name, strategy, within, invert, signal: None, view: None, age: 0 }
     }
 
-    /// Returns the warm-up of the view: the part must be warm on every candle on which a signal may
-    /// count.
+    /// The part must be warm on every candle on which a signal may count.
     pub(super) fn warmup(&self) -> usize {
         let own = self.strategy.warmup();
         if self.within <= 1 { own } else { own.max(1) + self.within - 1 }
@@ -293,8 +283,7 @@ impl Part {
         self.view
     }
 
-    /// Returns the direction of a signal on the present candle, even if the signal was already
-    /// used.
+    /// Returns the direction of a signal on the present candle, even if the signal was already used.
     #[inline]
     pub(super) fn signals(&self) -> Option<Direction> {
         self.view.filter(|_| self.age == 0)

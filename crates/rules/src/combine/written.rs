@@ -293,8 +293,7 @@ impl Member {
         json!([name, entry.name, entry.version, weight, within, invert])
     }
 
-    /// Builds the part for one bot. `values` has all parameters of the combination. `within` is the
-    /// default number of candles for which a signal is the part's view.
+    /// Builds the part for one bot from the combination's parameters; `within` is the default of its own.
     pub(super) fn build(
         &self,
         values: &Value,

@@ -26,8 +26,7 @@ pub(super) struct GatePlan {
 }
 
 impl GatePlan {
-    /// Returns the number of candles that restore the gate's state at startup: a whole day if it
-    /// resets daily.
+    /// Number of candles that restore the gate's state at startup: a whole day if it resets daily.
     pub(super) fn warmup(&self, interval: Millis) -> usize {
         let of_a_day = || LONGEST_DAY.get().div_euclid(interval.get().max(1)) as usize;
         let usual = || if self.day.is_some() { of_a_day() } else { HISTORY };

@@ -2,8 +2,8 @@
 
 use super::doubtful_conditions;
 use crate::{NAME, Rule, entry, held_conditions};
-use candlewick_sdk::testkit::random_walk;
-use candlewick_sdk::{BotContext, Expiry, Interval, Registry};
+use candlewick_sdk::testkit::{bot, random_walk};
+use candlewick_sdk::{Interval, Registry};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -21,14 +21,8 @@ fn findings(buy: &str) -> Vec<String> {
 /// Returns on how many of `count` random candles a condition held, and on how many it was evaluated.
 fn held_count(buy: &str, count: usize) -> (u64, u64) {
     let registry = Registry::default().with_entry(entry()).unwrap();
-    let bot = BotContext {
-        bot: "a".to_owned(),
-        symbol: "BTCUSDT".parse().unwrap(),
-        interval: Interval::MINUTE,
-        expiry: Expiry::minutes(1).unwrap(),
-        longer_share_percent: None,
-    };
-    let held = held_conditions(&registry, (NAME, &params(buy)), &bot, &random_walk(5, count)).unwrap();
+    let params = params(buy);
+    let held = held_conditions(&registry, (NAME, &params), &bot("BTCUSDT"), &random_walk(5, count)).unwrap();
     (held[0].held, held[0].candles)
 }
 
@@ -72,11 +66,7 @@ fn reports_each_doubtful_condition_once_with_its_reason() {
         ("close > donchian(20).upper", "`close > donchian(20).upper` never", "`donchian(20).upper[1]`"),
         ("donchian(20).upper < close", "`donchian(20).upper < close` never", "`donchian(20).upper[1]`"),
         ("close < donchian(20).lower", "`close < donchian(20).lower` never", "`donchian(20).lower[1]`"),
-        (
-            "donchian( 20 ).lower > typical",
-            "`donchian( 20 ).lower > typical` never",
-            "`donchian( 20 ).lower[1]`",
-        ),
+        ("donchian( 20 ).lower > typical", "`donchian( 20 ).lower > typical` never", "( 20 ).lower[1]`"),
         ("high > donchian(n).upper", "`high > donchian(n).upper` never", "`donchian(n).upper[1]`"),
         ("crosses_above(close, donchian(20).upper)", "`crosses_above(", "`donchian(20).upper[1]`"),
         ("crosses_below(donchian(20).upper, close)", "`crosses_below(", "`donchian(20).upper[1]`"),
@@ -86,11 +76,7 @@ fn reports_each_doubtful_condition_once_with_its_reason() {
         ("not (close <= donchian(20).upper)", "`(close <= donchian(20).upper)` always", ".upper[1]`"),
         ("close[1] > donchian(20).upper[1]", "`close[1] > donchian(20).upper[1]` never", ".upper[2]`"),
         ("close[1] > donchian(20).upper", "`close[1] > donchian(20).upper` never", ".upper[2]`"),
-        (
-            "close@15m > donchian(20).upper@15m",
-            "`close@15m > donchian(20).upper@15m` never",
-            ".upper[1]@15m`",
-        ),
+        ("close@15m > donchian(20).upper@15m", "`close@15m > donchian(20).upper@15m`", ".upper[1]@15m`"),
         ("(close > donchian(20).upper)@15m", "`(close > donchian(20).upper)` never", ".upper[1]`"),
     ] {
         let found = findings(buy);

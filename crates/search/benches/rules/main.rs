@@ -8,17 +8,13 @@
 
 #[path = "../../tests/five_strategies/mod.rs"]
 mod five_strategies;
+#[path = "../../tests/fixtures/mod.rs"]
+mod fixtures;
 
-use candlewick_backtest::{Backtest, BacktestSettings, NullRecorder};
-use candlewick_engine::{BotSettings, RiskSettings, SessionSettings, StakeSettings};
-use candlewick_history::{GenerateSettings, generate, known_market};
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{
-    CandleAnswers, CandleSeries, ExpirationType, Interval, LongerCandles, Millis, MoneyScale, Strategy,
-    StrategyEntry,
-};
-use candlewick_simulator::{Market, SimulationSettings};
+use candlewick_backtest::{BacktestSettings, NullRecorder};
+use candlewick_sdk::{CandleAnswers, CandleSeries, Interval, LongerCandles, Strategy, StrategyEntry};
 use five_strategies::{EmaCrossAdx, InARow, InsideBar, SessionOpen, Stretched};
+use fixtures::{MONDAY, backtest, minutes, no_limits};
 use serde_json::{Value, json};
 use std::hint::black_box;
 use std::time::Duration;
@@ -31,8 +27,6 @@ const ANSWERS: usize = 8;
 const ROUNDS: usize = 60;
 /// Of one-minute candles.
 const DAYS: u32 = 35;
-/// Monday, 2026-01-05.
-const MONDAY: i64 = 1_767_571_200_000;
 
 /// A strategy, twice.
 struct Pair {
@@ -77,21 +71,6 @@ fn pairs() -> Vec<Pair> {
     ]
 }
 
-fn bot(strategy: &str, params: &Value) -> BotSettings {
-    BotSettings {
-        name: "btc".to_owned(),
-        symbol: "BTCUSDT".parse().unwrap(),
-        entry_delay_s: 0,
-        venue: std::collections::BTreeMap::new(),
-        interval: Interval::MINUTE,
-        strategy: strategy.to_owned(),
-        close_type: "01:00".parse().unwrap(),
-        expiration_type: ExpirationType::TimeFixed,
-        params: params.clone(),
-        stake: StakeSettings::default(),
-    }
-}
-
 /// One side of a pair, ready to be run.
 struct Side {
     entry: StrategyEntry,
@@ -99,9 +78,13 @@ struct Side {
 }
 
 impl Side {
+    fn settings(&self) -> BacktestSettings {
+        let bot = json!({ "strategy": self.entry.name, "params": self.params });
+        fixtures::settings(&bot, &no_limits(), 10_000_000)
+    }
+
     fn built(&self) -> Box<dyn Strategy> {
-        let bot = bot(&self.entry.name, &self.params);
-        self.entry.build(&self.params, &bot.context(None)).unwrap()
+        self.entry.build(&self.params, &self.settings().session.bots[0].context(None)).unwrap()
     }
 
     /// Shows a new strategy all candles, as a backtest does; how many it answers.
@@ -131,26 +114,7 @@ impl Side {
 
     /// Runs a backtest; its trades.
     fn backtest(&self, candles: &CandleSeries) -> usize {
-        let mut risk = serde_json::to_value(RiskSettings::default()).unwrap();
-        for limit in ["daily_loss_limit", "max_trades_per_day", "max_drawdown_percent"] {
-            risk[limit] = json!(0);
-        }
-        let settings = BacktestSettings {
-            session: SessionSettings {
-                money_scale: MoneyScale::default(),
-                balance: Decimal::from(10_000_000),
-                risk: serde_json::from_value(risk).unwrap(),
-                bots: vec![bot(&self.entry.name, &self.params)],
-                longer_share_percent: None,
-            },
-            simulation: SimulationSettings::default(),
-            price_every_ms: Millis::from_seconds(5),
-        };
-        let market = Market { prices: candles.clone(), detail: Vec::new() };
-        let own = [candles.clone()];
-        let backtest = Backtest::new(&settings, vec![self.built()], &[false], &own, vec![market]).unwrap();
-        let finished = backtest.run(&NullRecorder::header(), &mut NullRecorder, &mut |_, _| {}).unwrap();
-        finished.book.rows().len()
+        backtest(&self.settings(), &self.entry, candles, &mut NullRecorder).book.rows().len()
     }
 }
 
@@ -222,9 +186,7 @@ fn repeat(pair: Pair, side: &str, candles: &CandleSeries) {
 }
 
 fn main() {
-    let symbol = "BTCUSDT".parse().unwrap();
-    let market = known_market(symbol).unwrap();
-    let candles = generate(&GenerateSettings::of_market(symbol, market, Millis::new(MONDAY), DAYS)).unwrap();
+    let candles = minutes(MONDAY, DAYS);
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let only = arguments.first().map_or("", String::as_str);
     let mut pairs = pairs();

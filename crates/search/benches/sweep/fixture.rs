@@ -2,24 +2,20 @@
 
 #[path = "by_hand.rs"]
 mod by_hand;
+#[path = "../../tests/fixtures/mod.rs"]
+mod fixtures;
 
 use candlewick_backtest::BacktestSettings;
-use candlewick_engine::{BotSettings, RiskSettings, SessionSettings, StakeSettings};
-use candlewick_history::{GenerateSettings, generate, known_market};
 use candlewick_sdk::indicator::Rsi;
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{
-    CandleSeries, ExpirationType, Interval, Millis, Money, MoneyScale, Registry, Series, StrategyEntry,
-    Symbol,
-};
+use candlewick_sdk::{CandleSeries, Money, Registry, StrategyEntry};
 use candlewick_search::sweep::{
     Candidate, DEFAULT_BATCH, DeclarationUse, Halving, Objective, Replay, Search, SearchSettings, Setting,
-    SharedRunner, Space, Sweep, SweepEnd, SweepSettings, TrialJournal, TrialRow,
+    SharedRunner, Space, Sweep, SweepSettings, TrialRow,
 };
-use candlewick_simulator::{Market, SimulationSettings};
+use candlewick_simulator::Market;
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
 
 pub(crate) const BALANCE_CENTS: i64 = 100_000_000;
 pub(crate) const STAKE_CENTS: i64 = 1_000;
@@ -51,50 +47,30 @@ pub(crate) struct Fixture {
 
 impl Fixture {
     pub(crate) fn new(candles: usize, parameters: [&str; 3]) -> Self {
-        let symbol = Symbol::new("BTCUSDT").expect("a sound name");
-        let market = known_market(symbol).expect("it stands in the table");
         let days = candles.div_ceil(24 * 60) as u32;
-        let start = Millis::new(1_704_067_200_000); // 2024-01-01
-        let made =
-            generate(&GenerateSettings::of_market(symbol, market, start, days)).expect("sound settings");
+        let made = fixtures::minutes(1_704_067_200_000, days); // 2024-01-01
         let few = made.candles()[..candles].to_vec();
         let candles = CandleSeries::new(made.series(), few).expect("a part of a series is one");
-        let settings = settings(candles.series());
+        let settings = settings();
         let registry = Registry::default().with::<rsi_reversal::RsiReversal>().expect("its name is allowed");
         let entry = registry.find("rsi-reversal").expect("it was just added").clone();
         let parameters = parameters.map(str::to_owned);
         let bot = &settings.session.bots[0];
         let space = Space::new(&entry, bot, &parameters, &[]).expect("parameters that it has");
-        let markets = vec![Market { prices: candles.clone(), detail: Vec::new() }];
+        let markets = fixtures::markets(&candles);
         Self { settings, candles: vec![candles], markets, entry, space }
     }
 
     pub(crate) fn sweep(&self, black_box: DeclarationUse, threads: usize) -> Vec<TrialRow> {
-        let replay = Replay {
-            settings: &self.settings,
-            entry: &self.entry,
-            space: &self.space,
-            candles: &self.candles,
-            markets: &self.markets,
-        };
+        let Self { settings, entry, space, candles, markets } = self;
+        let runner = SharedRunner::new(Replay { settings, entry, space, candles, markets }, black_box);
         let search = SearchSettings { search: Search::Grid, trials: 0, seed: 1, batch: DEFAULT_BATCH };
         let settings =
             SweepSettings { search, objective: Objective::Edge, min_trades: 30, halving: Halving::NONE };
-        let job = Sweep {
-            space: &self.space,
-            settings: &settings,
-            runner: &SharedRunner::new(replay, black_box),
-            balance: Money::from_minor(BALANCE_CENTS),
-            threads: NonZeroUsize::new(threads).expect("one or two"),
-        };
-        let folder = tempfile::tempdir().expect("a folder for the journal");
-        let path = folder.path().join("trials.jsonl");
-        let (mut journal, known) =
-            TrialJournal::open(&path, &candlewick_sdk::serde_json::json!({})).expect("a new journal");
-        match job.run(&mut journal, known, &mut |_| ControlFlow::Continue(())).expect("a sound sweep") {
-            SweepEnd::Done(rows) => rows,
-            SweepEnd::Stopped(_) => unreachable!("nobody stops it"),
-        }
+        let threads = NonZeroUsize::new(threads).expect("one or two");
+        let balance = Money::from_minor(BALANCE_CENTS);
+        let job = Sweep { space, settings: &settings, runner: &runner, balance, threads };
+        fixtures::swept(&job).expect("a sound sweep")
     }
 
     pub(crate) fn sets(&self) -> Vec<Set> {
@@ -123,36 +99,12 @@ fn set_of(candidate: &Candidate) -> Set {
     Set { period, oversold: number(1), overbought: number(2), warmup }
 }
 
-fn settings(series: Series) -> BacktestSettings {
-    let bot = BotSettings {
-        name: "rsi".to_owned(),
-        symbol: series.symbol,
-        entry_delay_s: 0,
-        venue: std::collections::BTreeMap::new(),
-        interval: Interval::MINUTE,
-        strategy: "rsi-reversal".to_owned(),
-        close_type: "05:00".parse().expect("a code"),
-        expiration_type: ExpirationType::TimeFixed,
-        params: candlewick_sdk::serde_json::json!({}),
-        stake: StakeSettings::Fixed { amount: Decimal::from(STAKE_CENTS / 100) },
-    };
+fn settings() -> BacktestSettings {
+    let stake = json!({ "kind": "fixed", "amount": STAKE_CENTS / 100 });
+    let bot = json!({ "strategy": "rsi-reversal", "close_type": "05:00", "stake": stake });
     // The usual limits; only a day may hold more trades and losses, since the loops by hand know no days.
-    let risk = RiskSettings {
-        daily_loss_limit: Decimal::from(10_000),
-        max_trades_per_day: 1_440,
-        ..RiskSettings::default()
-    };
-    BacktestSettings {
-        session: SessionSettings {
-            money_scale: MoneyScale::default(),
-            balance: Decimal::from(BALANCE_CENTS / 100),
-            risk,
-            bots: vec![bot],
-            longer_share_percent: None,
-        },
-        simulation: SimulationSettings::default(),
-        price_every_ms: Millis::from_seconds(5),
-    }
+    let risk = json!({ "daily_loss_limit": 10_000, "max_trades_per_day": 1_440 });
+    fixtures::settings(&bot, &risk, BALANCE_CENTS / 100)
 }
 
 pub(crate) fn results(rows: &[TrialRow]) -> Vec<Result> {

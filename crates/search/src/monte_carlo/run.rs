@@ -2,6 +2,7 @@
 
 use super::ResampledCandles;
 use crate::SearchError;
+use crate::error::thread_pool;
 use crate::sweep::Figures;
 use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Finished, NullRecorder};
 use candlewick_engine::{IntentState, TradeBook};
@@ -22,9 +23,7 @@ pub struct PathRow {
     pub trades: u64,
     pub final_balance: f64,
     pub max_drawdown: f64,
-    /// Maximum drawdown in percent of the peak.
-    ///
-    /// The peak may differ from that of `max_drawdown`.
+    /// Maximum drawdown in percent of its own peak.
     pub max_drawdown_percent: f64,
     /// Whether the balance fell below the smallest stake of the run.
     pub is_ruined: bool,
@@ -136,8 +135,7 @@ impl MonteCarlo {
         watcher: &PathWatcher<'_>,
         one: &(dyn Fn(u64) -> Result<PathRow, SearchError> + Sync),
     ) -> Result<Vec<PathRow>, SearchError> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads.get()).build();
-        let pool = pool.map_err(|error| SearchError::InvalidSearch { problem: error.to_string() })?;
+        let pool = thread_pool(self.threads)?;
         let watched = |path: u64| if watcher() { Some(one(path)) } else { None };
         let rows: Result<Vec<PathRow>, SearchError> =
             pool.install(|| paths.into_par_iter().filter_map(watched).collect());

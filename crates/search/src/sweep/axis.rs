@@ -5,9 +5,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// A value that a search assigns to a parameter.
-///
-/// Two values are equal if a strategy cannot tell them apart.
+/// A value that a search assigns to a parameter; equal if a strategy cannot tell them apart.
 #[derive(Clone, Debug)]
 pub enum Setting {
     Flag(bool),
@@ -119,10 +117,7 @@ impl Axis {
 
     /// Returns the number of values, `None` for a continuous range.
     pub fn count(&self) -> Option<u64> {
-        match &self.values {
-            Values::Listed(list) => Some(list.len() as u64),
-            Values::Between(..) => None,
-        }
+        self.listed().map(|list| list.len() as u64)
     }
 
     pub fn listed(&self) -> Option<&[Setting]> {
@@ -133,15 +128,10 @@ impl Axis {
     }
 
     pub fn is_number(&self) -> bool {
-        match &self.values {
-            Values::Listed(list) => list.iter().all(|setting| setting.to_number().is_some()),
-            Values::Between(..) => true,
-        }
+        self.listed().is_none_or(|list| list.iter().all(|setting| setting.to_number().is_some()))
     }
 
-    /// Returns the value at a fraction of the axis, `0 <= fraction < 1`.
-    ///
-    /// Evenly spread fractions give values evenly spread on the axis's scale.
+    /// Returns the value at a fraction of the axis, `0 <= fraction < 1`, evenly spread on its scale.
     pub(crate) fn at(&self, fraction: f64) -> Setting {
         match (&self.values, self.scale) {
             (Values::Listed(list), Scale::Linear) => {
@@ -161,9 +151,7 @@ impl Axis {
         }
     }
 
-    /// Returns the neighbours of a value, in its list or a twentieth of the range away.
-    ///
-    /// Flags and names are unordered and have none.
+    /// Returns the neighbours in a list, or a twentieth of a range away. Flags and names have none.
     pub(crate) fn beside(&self, setting: &Setting) -> Vec<Setting> {
         let Values::Listed(list) = &self.values else {
             let fraction = self.fraction_of(setting);
@@ -208,9 +196,7 @@ fn ratio(part: f64, whole: f64) -> f64 {
     (part / whole).clamp(0.0, 1.0 - f64::EPSILON)
 }
 
-/// Returns the range extended by half a step at both ends.
-///
-/// The outermost numbers are then as likely as their neighbours.
+/// Returns the range extended by half a step, so that its end numbers are as likely as the others.
 fn log_ends(list: &[Setting]) -> (f64, f64) {
     let number = |setting: Option<&Setting>| setting.and_then(Setting::to_number).unwrap_or(1.0);
     let (first, last) = (number(list.first()), number(list.last()));
@@ -344,8 +330,7 @@ mod tests {
         };
         check_beside(&text(Target::CloseType), &Setting::Text("01:00".into()), &["02:00"]);
         check_beside(&text(Target::Parameter), &Setting::Text("01:00".into()), &[]);
-        let flags = Values::Listed(vec![Setting::Flag(false), Setting::Flag(true)]);
-        let flags = Axis::new("flag".to_owned(), Target::Parameter, flags, Scale::Linear);
+        let flags = super::super::tests::listed("flag", Target::Parameter, [false, true].map(Setting::Flag));
         check_beside(&flags, &Setting::Flag(false), &[]);
     }
 

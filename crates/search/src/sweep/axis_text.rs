@@ -19,10 +19,8 @@ enum NumberKind {
 }
 
 impl Axis {
-    /// Parses `NAME=VALUES`, or `NAME` for the full range declared by the strategy.
-    ///
-    /// `NAME` is a parameter of the strategy, or otherwise `close_type` or `expiration_type` of the
-    /// bot.
+    /// Parses `NAME=VALUES`, or `NAME` for the full range that the strategy declares. `NAME` is a parameter
+    /// of the strategy, or `close_type` or `expiration_type` of the bot.
     pub fn parse(text: &str, entry: &StrategyEntry, bot: &BotSettings) -> Result<Self, SearchError> {
         let (name, values) = text.split_once('=').map_or((text, ""), |(name, values)| (name, values));
         let (name, values) = (name.trim(), values.trim());
@@ -78,16 +76,14 @@ fn read_numbers(text: &str, parameter: &Parameter, kind: NumberKind) -> Result<(
     if low >= high {
         return Err(format!("{low} does not lie below {high}"));
     }
+    let is_log = spread == "log" || spread.starts_with("log/");
     match spread {
         "" if kind == NumberKind::Real => Ok((Values::Between(to_f64(low), to_f64(high)), Scale::Linear)),
         "" => Ok(listed(stepped(low, high, Decimal::ONE, kind)?)),
-        "log" if low <= Decimal::ZERO => Err(format!("a log range begins above 0, not at {low}")),
+        _ if is_log && low <= Decimal::ZERO => Err(format!("a log range begins above 0, not at {low}")),
         "log" if kind == NumberKind::Real => Ok((Values::Between(to_f64(low), to_f64(high)), Scale::Log)),
         "log" => Ok((Values::Listed(stepped(low, high, Decimal::ONE, kind)?), Scale::Log)),
-        counted if counted.starts_with("log/") => {
-            if low <= Decimal::ZERO {
-                return Err(format!("a log range begins above 0, not at {low}"));
-            }
+        counted if is_log => {
             let count = counted["log/".len()..].parse().ok().filter(|count| (2..=MAX_VALUES).contains(count));
             let count =
                 count.ok_or_else(|| format!("after log/ comes how many values, 2 or more: {counted}"))?;
@@ -106,9 +102,7 @@ fn read_numbers(text: &str, parameter: &Parameter, kind: NumberKind) -> Result<(
     }
 }
 
-/// Splits `LOW..HIGH`, or `LOW..=HIGH` as in Rust.
-///
-/// An empty text is the range of the schema.
+/// Splits `LOW..HIGH`, or `LOW..=HIGH` as in Rust. An empty text is the range of the schema.
 fn range_of(text: &str) -> Option<(&str, &str)> {
     if text.is_empty() {
         return Some(("", ""));
@@ -127,9 +121,7 @@ fn end(text: &str, of_schema: Option<f64>, which: &str, kind: NumberKind) -> Res
     bound.ok_or_else(|| format!("the strategy declares no {which} end of its range: give it, LOW..HIGH"))
 }
 
-/// Returns the values of a stepped range.
-///
-/// Decimals are exact: a step of 0.1 gives exactly 0.3.
+/// Returns the values of a stepped range. Decimals are exact: a step of 0.1 gives exactly 0.3.
 fn stepped(low: Decimal, high: Decimal, step: Decimal, kind: NumberKind) -> Result<Vec<Setting>, String> {
     let steps = high.checked_sub(low).and_then(|width| width.checked_div(step));
     let count = steps.and_then(|steps| steps.floor().to_usize()).filter(|steps| *steps < MAX_VALUES);
@@ -137,9 +129,7 @@ fn stepped(low: Decimal, high: Decimal, step: Decimal, kind: NumberKind) -> Resu
     Ok((0..=count).map(|index| setting(low + step * Decimal::from(index), kind)).collect())
 }
 
-/// Returns `count` numbers with equal ratios.
-///
-/// Integers that round to the same value appear once.
+/// Returns `count` numbers with equal ratios; integers that round to the same value appear once.
 fn log_spaced(low: f64, high: f64, count: usize, kind: NumberKind) -> Vec<Setting> {
     let at = |index: usize| match index {
         0 => low,
@@ -173,9 +163,7 @@ fn setting(value: Decimal, kind: NumberKind) -> Setting {
     }
 }
 
-/// Converts by way of the text.
-///
-/// This gives the same double as a configuration with this number.
+/// Converts by way of the text, to the same double as a configuration with this number.
 fn to_f64(value: Decimal) -> f64 {
     value.to_string().parse().unwrap_or_default()
 }
@@ -221,58 +209,17 @@ fn distinct((values, scale): (Values, Scale)) -> Result<(Values, Scale), String>
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::bot;
     use super::*;
-    use candlewick_engine::StakeSettings;
-    use candlewick_sdk::{
-        BotContext, BuildError, Candle, Registry, Signal, Strategy, StrategyFactory, parameters,
-    };
-
-    parameters! {
-        struct Params {
-            period: usize = 14, 2..=500;
-            level: f64 = 30.0, 0.0..=100.0;
-            both: bool = true;
-            source: String = "close".to_owned();
-            free: f64 = 1.0;
-        }
-    }
-
-    struct Any;
-
-    impl Strategy for Any {
-        fn warmup(&self) -> usize {
-            0
-        }
-        fn on_candle(&mut self, _: &Candle) -> Option<Signal> {
-            None
-        }
-    }
-
-    impl StrategyFactory for Any {
-        const NAME: &'static str = "any";
-        const VERSION: &'static str = "1.0.0";
-        const ABOUT: &'static str = "Says nothing.";
-        type Params = Params;
-        fn build(_: Params, _: &BotContext) -> Result<Self, BuildError> {
-            Ok(Self)
-        }
-    }
 
     fn parse(text: &str) -> Result<Axis, String> {
-        let bot = BotSettings {
-            name: "a".to_owned(),
-            symbol: "BTCUSDT".parse().unwrap(),
-            entry_delay_s: 0,
-            venue: std::collections::BTreeMap::new(),
-            interval: "1m".parse().unwrap(),
-            strategy: "any".to_owned(),
-            close_type: "01:00".parse().unwrap(),
-            expiration_type: ExpirationType::TimeFixed,
-            params: serde_json::json!({}),
-            stake: StakeSettings::default(),
-        };
-        let registry = Registry::default().with::<Any>().unwrap();
-        Axis::parse(text, registry.find("any").unwrap(), &bot).map_err(|error| error.to_string())
+        let entry = StrategyEntry::new("any", "1.0.0", |_, _| unreachable!("nobody builds it"))
+            .with_parameter(Parameter::new("period", 14).within(2.0, 500.0))
+            .with_parameter(Parameter::new("level", 30.0).within(0.0, 100.0))
+            .with_parameter(Parameter::new("both", true))
+            .with_parameter(Parameter::new("source", "close"))
+            .with_parameter(Parameter::new("free", 1.0));
+        Axis::parse(text, &entry, &bot()).map_err(|error| error.to_string())
     }
 
     fn check(text: &str, expected: &str) {

@@ -59,9 +59,7 @@ impl Condition {
         read().map_err(wrong)
     }
 
-    /// Returns whether the condition holds for these values.
-    ///
-    /// It never holds after a division by 0.
+    /// Returns whether the condition holds for these values; never after a division by 0.
     pub fn holds(&self, values: &[f64]) -> bool {
         let (left, right) = (self.left.value(values), self.right.value(values));
         match self.comparison {
@@ -123,31 +121,23 @@ impl Reader<'_> {
     }
 
     fn sum(&mut self) -> Result<Expression, String> {
-        let mut left = self.product()?;
-        loop {
-            let operation = if self.takes("+") {
-                Operation::Plus
-            } else if self.takes("-") {
-                Operation::Minus
-            } else {
-                return Ok(left);
-            };
-            left = Expression::Both(Box::new(left), operation, Box::new(self.product()?));
-        }
+        self.joined([("+", Operation::Plus), ("-", Operation::Minus)], Self::product)
     }
 
     fn product(&mut self) -> Result<Expression, String> {
-        let mut left = self.part()?;
-        loop {
-            let operation = if self.takes("*") {
-                Operation::Times
-            } else if self.takes("/") {
-                Operation::Over
-            } else {
-                return Ok(left);
-            };
-            left = Expression::Both(Box::new(left), operation, Box::new(self.part()?));
+        self.joined([("*", Operation::Times), ("/", Operation::Over)], Self::part)
+    }
+
+    fn joined(
+        &mut self,
+        signs: [(&str, Operation); 2],
+        operand: fn(&mut Self) -> Result<Expression, String>,
+    ) -> Result<Expression, String> {
+        let mut left = operand(self)?;
+        while let Some((_, operation)) = signs.into_iter().find(|(sign, _)| self.takes(sign)) {
+            left = Expression::Both(Box::new(left), operation, Box::new(operand(self)?));
         }
+        Ok(left)
     }
 
     fn part(&mut self) -> Result<Expression, String> {

@@ -10,8 +10,6 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Confidence level of the two-sided interval.
-///
-/// One in forty true rates is below its lower end.
 const CONFIDENCE: f64 = 0.95;
 
 /// Metrics of a trial. Rates are fractions, money is in the wallet's currency.
@@ -27,10 +25,8 @@ pub struct Figures {
     /// `won / (won + lost)`.
     pub win_rate: Option<f64>,
     pub break_even: Option<f64>,
-    /// Lower bound of the edge, as a return per unit of stake.
-    ///
-    /// `lower / break_even - 1`, where `lower` is the lower end of the win rate's 95 % Wilson
-    /// interval.
+    /// Lower bound of the edge, as a return per unit of stake: `lower / break_even - 1`. `lower` is the lower
+    /// end of the win rate's 95 % Wilson interval.
     pub edge_lower: Option<f64>,
     /// Probability of at least as many wins without an edge, if trades are independent.
     pub p_value: Option<f64>,
@@ -40,15 +36,10 @@ pub struct Figures {
     /// Sharpe ratio of daily profits, annualized.
     pub sharpe: Option<f64>,
     pub max_drawdown: f64,
-    /// Maximum drawdown in percent of the peak.
-    ///
-    /// The peak may differ from that of `max_drawdown`.
+    /// Maximum drawdown in percent of its own peak.
     pub max_drawdown_percent: f64,
     pub longest_losing_streak: u64,
-    /// Rule that had stopped the bot at the end.
-    ///
-    /// One that only the operator can lift, or a balance below every stake. The data after the last
-    /// trade was not traded.
+    /// Rule that had stopped the bot at the end: one that only the operator lifts, or too small a balance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<Rule>,
     #[serde(default, skip_serializing_if = "is_default")]
@@ -126,10 +117,7 @@ fn is_default(timeline: &Timeline) -> bool {
     *timeline == Timeline::default()
 }
 
-/// Returns the edge at the lower end of the interval.
-///
-/// At the break-even rate `b` a win pays `1 / b - 1` of the stake, so a win rate `w` returns
-/// `w / b - 1` of the stake.
+/// At the break-even rate `b` a win pays `1 / b - 1`, so a win rate `w` returns `w / b - 1` of the stake.
 fn edge_lower(rate: Option<WinRate>, break_even: Option<f64>) -> Option<f64> {
     let break_even = break_even.filter(|break_even| *break_even > 0.0)?;
     Some(wilson_interval(rate?, CONFIDENCE).ok()?.lower / break_even - 1.0)

@@ -11,48 +11,34 @@ use serde::Serialize;
 const MAX_BLOCKS: usize = 12;
 /// Minimum number of cross-validation blocks: fewer leave hardly any choices.
 const LEAST_BLOCKS: usize = 6;
-/// Minimum bootstrap block length in parts: about the cube root of their number.
-///
-/// Longer if a trade takes more parts.
+/// Minimum bootstrap block length in parts, about the cube root of their number.
 const KEPT_TOGETHER: usize = 5;
 const LEAST_DRAWN: usize = 10;
 /// Number of bootstrap runs: enough for two digits around 0.05.
 const RUNS: u32 = 1_000;
 
-/// Selection statistics of the best set, from the returns of all sets.
-///
-/// Returns are per unit of stake. All tried sets count, qualified or not. Values are `None` if
-/// there are too few candles.
+/// Selection statistics of the best set, from the returns of all tried sets per unit of stake. Values are
+/// `None` if there are too few candles.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Luck {
     pub sets: usize,
     pub parts: usize,
-    /// Parts purged around each half of the cross-validation.
-    ///
-    /// Their number is that of the longest trade.
+    /// Parts purged around each half of the cross-validation: those of the longest trade.
     pub purged_parts: usize,
-    /// Probability of a set as good as the best one if no set has an edge.
-    ///
-    /// From the largest statistic (mean over standard error) of all sets in a block bootstrap over
-    /// time.
+    /// Probability of a set as good as the best one if no set has an edge. From the largest statistic (mean
+    /// over standard error) of all sets in a block bootstrap over time.
     pub p_value: Option<f64>,
-    /// Probability of backtest overfitting.
-    ///
-    /// By combinatorially symmetric cross-validation: how often the best set of one half of the
-    /// time is in the lower half of all sets in the rest. One half if the selection is worthless.
+    /// Probability of backtest overfitting, by combinatorially symmetric cross-validation. How often the best
+    /// set of one half of the time is in the lower half of all sets in the rest.
     pub overfitting: Option<f64>,
     pub overfitting_loss: Option<f64>,
-    /// Deflated Sharpe ratio: probability that the best set's true ratio is above 0.
-    ///
-    /// Accounts for the number of tried sets.
+    /// Deflated Sharpe ratio: probability that the best set's true ratio is above 0, given all tried sets.
     pub deflated_sharpe: Option<f64>,
     #[serde(skip)]
     pub p_values: Vec<Option<f64>>,
 }
 
-/// Returns of sets, computed on demand from their timelines.
-///
-/// All at once would be as large as the candles.
+/// Returns of sets, computed on demand: all at once would be as large as the candles.
 struct Returns<'a> {
     timelines: Vec<&'a Timeline>,
     payout: f64,
@@ -61,8 +47,7 @@ struct Returns<'a> {
 impl Luck {
     /// Computes the statistics of a sweep's rows, `None` if no set ran.
     ///
-    /// A win pays `payout` per unit of stake. The same seed gives the same result. A set that
-    /// halving stopped early takes part with the candles it ran over, except in the
+    /// A win pays `payout` per unit of stake. A set that halving stopped early takes part, except in the
     /// cross-validation, which needs the same time span for all.
     pub fn of(rows: &[TrialRow], payout: f64, seed: u64) -> Option<Self> {
         let last = rows.iter().map(|row| row.rung).max()?;
@@ -175,7 +160,8 @@ fn by_row(rows: &[TrialRow], many: BestOfMany) -> Vec<Option<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sweep::{Figures, Outcome};
+    use crate::sweep::tests::{self, figures};
+    use serde_json::json;
 
     const PAYOUT: f64 = 0.8;
 
@@ -183,15 +169,8 @@ mod tests {
     fn row(trial: u64, longest_parts: u32, parts: impl Iterator<Item = (u32, u32)>) -> TrialRow {
         let parts: Vec<u32> = parts.flat_map(|(won, lost)| [won, lost]).collect();
         let pnl: f64 = parts.chunks(2).map(|of| f64::from(of[0]) * PAYOUT - f64::from(of[1])).sum();
-        let figures: Figures = serde_json::from_value(serde_json::json!({
-            "trades": 9, "won": 5, "lost": 4, "draw": 0, "cancelled": 0, "unsettled": 0, "refused": 0,
-            "win_rate": 0.5, "break_even": 0.5, "edge_lower": 0.0, "p_value": 0.5, "pnl": pnl, "expectancy": null,
-            "sharpe": null, "max_drawdown": 0.0, "max_drawdown_percent": 0.0, "longest_losing_streak": 0,
-            "timeline": { "longest_parts": longest_parts, "parts": parts }
-        }))
-        .unwrap();
-        let outcome = Outcome::Figures(Box::new(figures));
-        TrialRow { trial, candidate: [].into(), rung: 0, share: 1.0, outcome, score: Some(pnl) }
+        let timeline = json!({ "longest_parts": longest_parts, "parts": parts });
+        tests::row(trial, Some(figures(json!({ "pnl": pnl, "timeline": timeline }))), Some(pnl))
     }
 
     /// Nine trades a part, each won with this probability; the same for the same numbers.
@@ -283,11 +262,7 @@ mod tests {
             [1, 9, 10, 12, 13].map(longest),
             [(true, true), (true, true), (false, true), (false, true), (false, false)]
         );
-        let refused = TrialRow {
-            outcome: Outcome::Refused(String::new()),
-            score: None,
-            ..row(0, 1, std::iter::empty())
-        };
+        let refused = tests::row(0, None, None);
         assert_eq!(Luck::of(&[refused], PAYOUT, 1), None);
         let idle = Luck::of(&[row(0, 0, std::iter::empty())], PAYOUT, 1).unwrap();
         assert_eq!((idle.p_value, idle.deflated_sharpe), (None, None));

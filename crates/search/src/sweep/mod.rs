@@ -1,6 +1,5 @@
-//! Parameter sweeps: many backtests of one bot, each with its own parameter set.
-//!
-//! The same seed gives the same rows, regardless of the number of threads and of interruptions.
+//! Parameter sweeps: many backtests of one bot, each with its own parameter set. The same seed gives the same
+//! rows, regardless of the number of threads and of interruptions.
 
 mod axis;
 mod axis_text;
@@ -36,3 +35,6 @@ pub use space::{Candidate, Space};
 pub use timeline::{TIMELINE_PARTS, Timeline};
 pub use trial_journal::{Outcome, Record, TrialJournal};
 use trial_runner::PreparedTrial;
+
+#[cfg(test)]
+pub(crate) mod tests;

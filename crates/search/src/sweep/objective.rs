@@ -69,6 +69,16 @@ pub(crate) fn best_first(one: Option<f64>, two: Option<f64>) -> Ordering {
     }
 }
 
+/// Finds the one that this text names.
+pub(crate) fn named<T: Copy, const N: usize>(
+    all: [T; N],
+    name: fn(T) -> &'static str,
+    text: &str,
+) -> Result<T, String> {
+    let found = all.into_iter().find(|one| name(*one) == text);
+    found.ok_or_else(|| format!("use one of {}", all.map(name).join(", ")))
+}
+
 impl fmt::Display for Objective {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
@@ -79,25 +89,21 @@ impl FromStr for Objective {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let names = || Self::ALL.map(Self::as_str).join(", ");
-        Self::ALL
-            .into_iter()
-            .find(|one| one.as_str() == text)
-            .ok_or_else(|| format!("use one of {}", names()))
+        named(Self::ALL, Self::as_str, text)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sweep::tests;
+    use serde_json::json;
 
     fn figures(won: u64, lost: u64) -> Figures {
-        serde_json::from_value(serde_json::json!({
-            "trades": won + lost, "won": won, "lost": lost, "draw": 50, "cancelled": 0, "unsettled": 0, "refused": 0,
-            "win_rate": 0.6, "break_even": 0.5, "edge_lower": 0.02, "p_value": 0.1, "pnl": 30.0, "expectancy": 0.04,
-            "sharpe": null, "max_drawdown": 12.5, "max_drawdown_percent": 0.1, "longest_losing_streak": 2
-        }))
-        .unwrap()
+        let changes = json!({
+            "won": won, "lost": lost, "draw": 50, "edge_lower": 0.02, "pnl": 30.0, "expectancy": 0.04
+        });
+        tests::figures(changes)
     }
 
     #[test]
@@ -124,11 +130,8 @@ mod tests {
         for (won, lost, least, counts) in
             [(6, 4, 11, false), (6, 4, 10, true), (0, 0, 0, false), (1, 0, 0, true)]
         {
-            assert_eq!(
-                Objective::Edge.score(&figures(won, lost), least).is_some(),
-                counts,
-                "{won} {lost} {least}"
-            );
+            let score = Objective::Edge.score(&figures(won, lost), least);
+            assert_eq!(score.is_some(), counts, "{won} {lost} {least}");
         }
     }
 }

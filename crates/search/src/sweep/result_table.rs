@@ -187,48 +187,37 @@ fn settings(rows: &[TrialRow], place: usize) -> Cells {
 
 #[cfg(test)]
 mod tests {
-    use super::super::axis::{Scale, Values};
-    use super::super::{Axis, Target};
+    use super::super::Target;
+    use super::super::tests::{figures, listed, row, whole};
     use super::*;
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::Field;
+    use serde_json::json;
 
     fn space() -> Space {
-        let axis = |name: &str, target, settings: &[Setting]| {
-            Axis::new(name.to_owned(), target, Values::Listed(settings.to_vec()), Scale::Linear)
-        };
+        let close_types = ["01:00", "05:00"].map(|text| Setting::Text(text.into()));
         let axes = vec![
-            axis("period", Target::Parameter, &[Setting::Whole(5), Setting::Whole(14)]),
-            axis("level", Target::Parameter, &[Setting::Real(0.1), Setting::Real(30.0)]),
-            axis(
-                "close_type",
-                Target::CloseType,
-                &[Setting::Text("01:00".into()), Setting::Text("05:00".into())],
-            ),
+            whole("period", [5, 14]),
+            listed("level", Target::Parameter, [0.1, 30.0].map(Setting::Real)),
+            listed("close_type", Target::CloseType, close_types),
         ];
-        Space::of_axes(axes, Vec::new())
+        Space::of_axes(axes, &[])
     }
 
     fn rows(space: &Space) -> Vec<TrialRow> {
-        let figures: Figures = serde_json::from_value(serde_json::json!({
-            "trades": 10, "won": 6, "lost": 3, "draw": 1, "cancelled": 0, "unsettled": 2, "refused": 7,
-            "win_rate": 0.1 + 0.2, "break_even": 0.5, "edge_lower": -0.1, "p_value": 0.04, "pnl": -3.25,
-            "expectancy": 0.1, "sharpe": null, "max_drawdown": 12.5, "max_drawdown_percent": 0.125,
-            "longest_losing_streak": 2, "stopped_by": "LossStreak"
-        }))
-        .unwrap();
+        let figures = figures(json!({
+            "win_rate": 0.1 + 0.2, "edge_lower": -0.1, "p_value": 0.04, "pnl": -3.25, "expectancy": 0.1,
+            "stopped_by": "LossStreak"
+        }));
         let ran = |score| (Outcome::Figures(Box::new(figures.clone())), score);
         let outcomes =
             [ran(Some(0.25)), (Outcome::Refused("no, \"never\"".to_owned()), None), ran(Some(0.5))];
-        let row = |((outcome, score), (trial, candidate))| TrialRow {
-            trial,
+        let filled = |((outcome, score), (trial, candidate))| TrialRow {
             candidate,
-            rung: 0,
-            share: 1.0,
             outcome,
-            score,
+            ..row(trial, None, score)
         };
-        outcomes.into_iter().zip((0..).zip(space.all().unwrap())).map(row).collect()
+        outcomes.into_iter().zip((0..).zip(space.all().unwrap())).map(filled).collect()
     }
 
     fn luck() -> Luck {

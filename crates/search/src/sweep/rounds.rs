@@ -8,10 +8,8 @@ use candlewick_sdk::Millis;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Successive halving: each rung runs the best sets on more candles, the last one on all.
-///
-/// Source: K. Jamieson, A. Talwalkar, *Non-stochastic Best Arm Identification and Hyperparameter
-/// Optimization*, AISTATS (2016). The resource is the length of the candles.
+/// Successive halving: each rung runs the best sets on more candles, the last one on all. Source: K.
+/// Jamieson, A. Talwalkar, *Non-stochastic Best Arm Identification* (2016).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Halving {
     /// One in this many sets survives a rung, and the candles grow by the same factor.
@@ -23,16 +21,13 @@ impl Halving {
     pub const NONE: Self = Self { keep_one_in: 1, rungs: 1 };
 
     /// Keeps one in 2 to 10 sets on each of 2 to 8 rungs.
-    ///
-    /// The last rung has all candles.
     pub fn new(keep_one_in: u32, rungs: u32) -> Result<Self, SearchError> {
         if (2..=10).contains(&keep_one_in) && (2..=8).contains(&rungs) {
             return Ok(Self { keep_one_in, rungs });
         }
-        let problem = format!(
+        Err(SearchError::invalid_search(format!(
             "halving that keeps one in {keep_one_in} on {rungs} rungs: keep one in 2 to 10, on 2 to 8 rungs"
-        );
-        Err(SearchError::InvalidSearch { problem })
+        )))
     }
 
     pub const fn rungs(self) -> u32 {
@@ -77,9 +72,7 @@ impl Shard {
         if (1..=of).contains(&number) {
             return Ok(Self { number, of });
         }
-        Err(SearchError::InvalidSearch {
-            problem: format!("there is no shard {number} of {of}: use 1 to {of}"),
-        })
+        Err(SearchError::invalid_search(format!("there is no shard {number} of {of}: use 1 to {of}")))
     }
 
     pub const fn number(self) -> u64 {
@@ -92,10 +85,7 @@ impl Shard {
     }
 }
 
-/// Rounds of a search that learns.
-///
-/// Each round follows only from the records of earlier rounds, so any machine that has these
-/// records computes the same parameter sets.
+/// Rounds of a search that learns; each follows only from the records of earlier rounds.
 pub struct Rounds<'a> {
     sweep: &'a Sweep<'a>,
     model: Parzen<'a>,
@@ -127,9 +117,7 @@ impl<'a> Rounds<'a> {
         Round { first, sets, after: self.told.finalize().to_hex().to_string() }
     }
 
-    /// Records the outcomes of a round.
-    ///
-    /// Every set needs one; records of other trials are ignored.
+    /// Records the outcomes of a round: every set needs one, and records of other trials are ignored.
     pub fn tell(&mut self, round: &Round, records: Vec<Record>) -> Result<(), SearchError> {
         let mut outcomes: HashMap<u64, Outcome> =
             records.into_iter().map(|record| (record.trial, record.outcome)).collect();
@@ -137,7 +125,7 @@ impl<'a> Rounds<'a> {
         for job in round.jobs() {
             let Some(outcome) = outcomes.remove(&job.trial) else {
                 let problem = format!("trial {} has not run, and later sets follow from it", job.trial);
-                return Err(SearchError::InvalidSearch { problem });
+                return Err(SearchError::invalid_search(problem));
             };
             let record = Record { trial: job.trial, rung: 0, outcome };
             self.told.update(&record.to_line());
@@ -159,7 +147,7 @@ impl Round {
         self.sets.is_empty()
     }
 
-    /// Returns a hash of all earlier outcomes, which differs between diverging searches.
+    /// Hash of all earlier outcomes, which differs between diverging searches.
     pub fn after(&self) -> &str {
         &self.after
     }
@@ -197,9 +185,12 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_that_is_none_or_leaves_nothing_is_refused() {
+    fn a_cut_or_a_shard_that_is_none_is_refused() {
         for (keep_one_in, rungs) in [(1, 3), (11, 3), (3, 1), (3, 9)] {
             assert!(Halving::new(keep_one_in, rungs).is_err(), "{keep_one_in} {rungs}");
+        }
+        for (number, of) in [(0, 3), (4, 3), (1, 0)] {
+            assert!(Shard::new(number, of).is_err(), "{number} of {of}");
         }
     }
 
@@ -212,13 +203,6 @@ mod tests {
             assert!(shards.windows(2).all(|pair| pair[0].end == pair[1].start), "{shards:?}");
             let lengths = || shards.iter().map(|shard| shard.end - shard.start);
             assert!(lengths().max().unwrap() - lengths().min().unwrap() <= 1, "{shards:?}");
-        }
-    }
-
-    #[test]
-    fn a_shard_that_is_none_is_refused() {
-        for (number, of) in [(0, 3), (4, 3), (1, 0)] {
-            assert!(Shard::new(number, of).is_err(), "{number} of {of}");
         }
     }
 }

@@ -1,12 +1,13 @@
 //! Runs the trials of a sweep in parallel; the result does not depend on their order.
 
-use super::search::plan;
+use super::search::{no_set, plan};
 use super::trial_row::{ProgressTracker, Watcher, lock};
 use super::{
     Candidate, Halving, Objective, Outcome, Record, Round, Rounds, SearchSettings, Shard, Space,
     TrialJournal, TrialRow, TrialRunner, ranked,
 };
 use crate::SearchError;
+use crate::error::thread_pool;
 use candlewick_sdk::{Millis, Money};
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use std::collections::HashMap;
@@ -69,10 +70,9 @@ impl Sweep<'_> {
 
     /// Runs one shard, except for the trials in `known`, and returns its rows.
     ///
-    /// With halving, this is the first rung only, because the sets that advance depend on all
-    /// shards. [`run`](Self::run) with the records of all shards as `known` gives the same result
-    /// as an unsharded sweep. A search that learns cannot be sharded this way, because its sets
-    /// depend on earlier trials; use [`Rounds`].
+    /// With halving, this is the first rung only, because the sets that advance depend on all shards.
+    /// [`run`](Self::run) with the records of all shards as `known` gives the same result as an unsharded
+    /// sweep. A search that learns cannot be sharded this way; use [`Rounds`].
     pub fn run_shard(
         &self,
         shard: Shard,
@@ -115,7 +115,7 @@ impl Sweep<'_> {
     }
 
     pub fn measure_until(&self, sets: &[&Candidate], until: Millis) -> Result<Vec<Outcome>, SearchError> {
-        let pool = self.pool()?;
+        let pool = thread_pool(self.threads)?;
         let groups = self.runner.prepare(sets, until)?;
         let one = |place: &usize| Ok((*place, self.runner.measure(sets[*place], until, self.balance)?));
         let group = |group: &Vec<usize>| group.par_iter().with_max_len(1).map(one).collect();
@@ -127,15 +127,10 @@ impl Sweep<'_> {
         Ok(measured.into_iter().map(|(_, outcome)| outcome).collect())
     }
 
-    fn pool(&self) -> Result<rayon::ThreadPool, SearchError> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads.get()).build();
-        pool.map_err(|error| SearchError::InvalidSearch { problem: error.to_string() })
-    }
-
     fn first_jobs(&self) -> Result<Vec<Job>, SearchError> {
         if self.settings.search.search.learns() {
             let problem = "a search that learns has no shards of all its sets: each of them follows from trials before it";
-            return Err(SearchError::InvalidSearch { problem: problem.to_owned() });
+            return Err(SearchError::invalid_search(problem));
         }
         let sets = plan(self.space, &self.settings.search)?.into_iter();
         Ok(sets.zip(0..).map(|(candidate, trial)| Job { trial, rung: 0, candidate }).collect())
@@ -147,7 +142,7 @@ impl Sweep<'_> {
         (journal, known): (&mut TrialJournal, Vec<Record>),
         watcher: &mut Watcher<'_>,
     ) -> Result<SweepEnd, SearchError> {
-        let pool = self.pool()?;
+        let pool = thread_pool(self.threads)?;
         let mut known: HashMap<(u64, u32), Outcome> =
             known.into_iter().map(|record| ((record.trial, record.rung), record.outcome)).collect();
         let tracker = Mutex::new(ProgressTracker::new(journal, watcher));
@@ -216,8 +211,7 @@ impl Sweep<'_> {
         }
         self.runner.evict();
         if rows.is_empty() {
-            let problem = "no set of parameters meets the conditions".to_owned();
-            return Err(SearchError::InvalidSearch { problem });
+            return Err(no_set());
         }
         Ok(SweepEnd::Done(rows))
     }
@@ -305,21 +299,15 @@ impl Sweep<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::row;
     use super::*;
 
     #[test]
     fn the_best_is_what_counts_on_the_last_rung() {
-        let row = |(trial, (rung, score)): (u64, &(u32, Option<f64>))| TrialRow {
-            trial,
-            candidate: [].into(),
-            rung: *rung,
-            share: 1.0,
-            outcome: Outcome::Refused(String::new()),
-            score: *score,
-        };
         let rows =
             [(0, Some(9.0)), (1, Some(0.5)), (1, Some(0.75)), (1, None), (1, Some(0.75)), (1, Some(-1.0))];
-        let rows: Vec<TrialRow> = (0..).zip(&rows).map(row).collect();
+        let rows = (0..).zip(rows).map(|(trial, (rung, score))| TrialRow { rung, ..row(trial, None, score) });
+        let rows: Vec<TrialRow> = rows.collect();
         let order: Vec<u64> = ranked(&rows).iter().map(|row| row.trial).collect();
         assert_eq!(order, [2, 4, 1, 5, 0, 3]);
     }

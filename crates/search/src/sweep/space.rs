@@ -138,41 +138,24 @@ impl Space {
         }
         Ok(all)
     }
-
-    #[cfg(test)]
-    pub(crate) fn of_axes(axes: Vec<Axis>, conditions: Vec<Condition>) -> Self {
-        let bot = serde_json::json!({
-            "name": "a", "symbol": "BTCUSDT", "interval": "1m", "strategy": "any", "close_type": "01:00"
-        });
-        Self { axes, conditions, fixed: Vec::new(), bot: serde_json::from_value(bot).unwrap() }
-    }
-
-    pub(crate) fn is_walkable(&self) -> bool {
-        self.count().is_some_and(|count| count <= MAX_WALKED)
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::axis::{Scale, Values};
+    use super::super::tests::{bot, listed, whole};
     use super::*;
 
-    fn axis(name: &str, target: Target, settings: &[Setting]) -> Axis {
-        Axis::new(name.to_owned(), target, Values::Listed(settings.to_vec()), Scale::Linear)
-    }
-
-    fn whole(numbers: &[i64]) -> Vec<Setting> {
-        numbers.iter().copied().map(Setting::Whole).collect()
+    impl Space {
+        pub(crate) fn of_axes(axes: Vec<Axis>, conditions: &[&str]) -> Self {
+            let names: Vec<String> = axes.iter().map(|axis| axis.name().to_owned()).collect();
+            let conditions = conditions.iter().map(|text| Condition::parse(text, &names).unwrap()).collect();
+            Self { axes, conditions, fixed: Vec::new(), bot: bot() }
+        }
     }
 
     fn space(conditions: &[&str]) -> Space {
-        let axes = vec![
-            axis("fast", Target::Parameter, &whole(&[2, 3])),
-            axis("slow", Target::Parameter, &whole(&[3, 4, 5])),
-            axis("close_type", Target::CloseType, &[Setting::Text("05:00".into())]),
-        ];
-        let names: Vec<String> = axes.iter().map(|axis| axis.name().to_owned()).collect();
-        Space::of_axes(axes, conditions.iter().map(|text| Condition::parse(text, &names).unwrap()).collect())
+        let close_type = listed("close_type", Target::CloseType, [Setting::Text("05:00".into())]);
+        Space::of_axes(vec![whole("fast", [2, 3]), whole("slow", [3, 4, 5]), close_type], conditions)
     }
 
     fn check(conditions: &[&str], expected: &str) {

@@ -7,18 +7,16 @@ use std::ops::Range;
 
 pub const TIMELINE_PARTS: usize = 120;
 
-/// Won and lost trades in each of [`TIMELINE_PARTS`] parts of a trial, by settlement time.
-///
-/// This is all that statistics over the whole sweep need. It is packed because 10,000 sets are in
-/// memory at once.
+/// Won and lost trades in each of [`TIMELINE_PARTS`] parts of a trial, by settlement time. Packed because
+/// 10,000 sets are in memory at once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(from = "Written")]
 pub struct Timeline {
     longest_parts: u32,
     /// Number of counts, bits per count, and the minimum in four bytes, followed by the counts.
     ///
-    /// Counts alternate between won and lost, with the minimum subtracted, least significant bits
-    /// first. Trailing zeros are omitted; an empty slice means that all counts are 0.
+    /// Counts alternate between won and lost, with the minimum subtracted, least significant bits first.
+    /// Trailing zeros are omitted.
     packed: Box<[u8]>,
 }
 
@@ -58,7 +56,7 @@ impl Timeline {
         self.packed.is_empty()
     }
 
-    /// Returns the longest time from decision to settlement, in parts, rounded up.
+    /// Longest time from decision to settlement, in parts, rounded up.
     pub const fn longest_parts(&self) -> usize {
         self.longest_parts as usize
     }
@@ -156,9 +154,7 @@ impl TimelineSoFar {
         Timeline::pack(u32::try_from(longest).unwrap_or(u32::MAX), self.counts.as_flattened())
     }
 
-    /// Returns the start of a part.
-    ///
-    /// The last part has no end, since a settlement may arrive shortly after the last candle.
+    /// Returns the start of a part; the last has no end, as settlements may arrive after the last candle.
     fn start_of(&self, part: usize) -> Millis {
         if part >= TIMELINE_PARTS {
             return Millis::MAX;
@@ -176,11 +172,8 @@ mod tests {
     fn timeline(trades: &[(i64, i64, Outcome)]) -> Timeline {
         let mut timeline = TimelineSoFar::of(&(Millis::HOUR..Millis::HOUR * 3));
         for (decided, known, outcome) in trades {
-            timeline.settle(
-                Millis::HOUR + Millis::MINUTE * *decided,
-                Millis::HOUR + Millis::MINUTE * *known,
-                *outcome,
-            );
+            let at = |minute: i64| Millis::HOUR + Millis::MINUTE * minute;
+            timeline.settle(at(*decided), at(*known), *outcome);
         }
         timeline.into_timeline()
     }

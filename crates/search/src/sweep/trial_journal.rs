@@ -58,10 +58,8 @@ impl Record {
 }
 
 impl TrialJournal {
-    /// Opens or creates the journal and returns the finished trials.
-    ///
-    /// `identity` contains everything that determines the trials. A partial last line is dropped,
-    /// and its trial runs again.
+    /// Opens or creates the journal and returns the finished trials. `identity` contains everything that
+    /// determines the trials. A partial last line is dropped.
     pub fn open(path: &Path, identity: &Value) -> Result<(Self, Vec<Record>), SearchError> {
         let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
         let file = opened.map_err(|source| unusable(path, "open", source))?;
@@ -96,9 +94,7 @@ impl TrialJournal {
         self.length
     }
 
-    /// Reads back the records after offset `from`.
-    ///
-    /// Running sets therefore need not be in memory twice.
+    /// Reads back the records after offset `from`, so that running sets need not be in memory twice.
     pub(crate) fn read_back(&mut self, from: u64, mut take: impl FnMut(Record)) -> Result<(), SearchError> {
         let mut read = || {
             self.file.seek(SeekFrom::Start(from))?;
@@ -123,9 +119,8 @@ impl TrialJournal {
 
     /// Appends a line, including its end, in one call.
     ///
-    /// A kill or a full disk leaves at most one partial line. A partial line is cut off before the
-    /// next append, or else nothing more is appended: a line behind it would corrupt the record and
-    /// lose all later ones on the next open.
+    /// A partial line of a kill or a full disk is cut off before the next append, or else nothing more is
+    /// appended: a line behind it would corrupt the record and lose all later ones on the next open.
     pub(crate) fn append(&mut self, line: &[u8]) -> Result<(), SearchError> {
         if self.is_cut_short {
             self.mend()?;
@@ -194,10 +189,8 @@ fn known(path: &Path, file: &File, identity: &Value) -> Result<(Vec<Record>, u64
     })
 }
 
-/// Returns the records up to the first invalid line, and their length in bytes.
-///
-/// The length includes the first line. The inner error is the first line, if it differs from
-/// `first`.
+/// Returns the records up to the first invalid line, and their length in bytes with the first line. The inner
+/// error is the first line, if it differs from `first`.
 #[allow(clippy::type_complexity, reason = "the disk may fail, or the file be another's")]
 fn read(file: &File, first: &str) -> io::Result<Result<(Vec<Record>, u64), Vec<u8>>> {
     let mut text = BufReader::new(file);
@@ -249,21 +242,37 @@ fn unusable(path: &Path, action: &'static str, source: io::Error) -> SearchError
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sweep::tests::figures;
+
+    struct Fixture(tempfile::TempDir);
+
+    impl Fixture {
+        fn new() -> Self {
+            Self(tempfile::tempdir().unwrap())
+        }
+
+        fn path(&self) -> PathBuf {
+            self.0.path().join("trials.jsonl")
+        }
+
+        fn open(&self) -> (TrialJournal, Vec<Record>) {
+            TrialJournal::open(&self.path(), &json!({"seed": 1})).unwrap()
+        }
+
+        fn trials(&self) -> Vec<u64> {
+            self.open().1.iter().map(|record| record.trial).collect()
+        }
+    }
 
     fn record(trial: u64) -> Record {
         Record { trial, rung: 0, outcome: Outcome::Refused(format!("no {trial}\n")) }
     }
 
-    fn reopened(path: &Path) -> Vec<u64> {
-        let (_, records) = TrialJournal::open(path, &json!({"seed": 1})).unwrap();
-        records.iter().map(|record| record.trial).collect()
-    }
-
     #[test]
     fn whatever_byte_a_kill_stops_at_the_whole_lines_before_it_are_kept() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("trials.jsonl");
-        let (mut journal, records) = TrialJournal::open(&path, &json!({"seed": 1})).unwrap();
+        let fixture = Fixture::new();
+        let path = fixture.path();
+        let (mut journal, records) = fixture.open();
         assert!(records.is_empty());
         for trial in [2, 0, 1] {
             journal.record(&record(trial)).unwrap();
@@ -275,19 +284,17 @@ mod tests {
         for length in 0..=whole.len() {
             std::fs::write(&path, &whole[..length]).unwrap();
             let kept = ends.iter().filter(|end| **end <= length).count().saturating_sub(1);
-            assert_eq!(reopened(&path), [2, 0, 1][..kept], "cut at {length}");
-            let (mut journal, _) = TrialJournal::open(&path, &json!({"seed": 1})).unwrap();
-            journal.record(&record(9)).unwrap();
-            drop(journal);
-            assert_eq!(reopened(&path).last(), Some(&9), "cut at {length}");
+            assert_eq!(fixture.trials(), [2, 0, 1][..kept], "cut at {length}");
+            fixture.open().0.record(&record(9)).unwrap();
+            assert_eq!(fixture.trials().last(), Some(&9), "cut at {length}");
         }
     }
 
     #[test]
     fn behind_a_line_that_the_disk_took_half_of_no_other_is_added() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("trials.jsonl");
-        let (mut journal, _) = TrialJournal::open(&path, &json!({"seed": 1})).unwrap();
+        let fixture = Fixture::new();
+        let path = fixture.path();
+        let (mut journal, _) = fixture.open();
         journal.record(&record(0)).unwrap();
         let sound = std::fs::read(&path).unwrap();
         // A disk that takes half a line, and then neither the rest nor a cut.
@@ -305,32 +312,27 @@ mod tests {
             journal.record(&record(trial)).unwrap();
         }
         drop(journal);
-        assert_eq!(reopened(&path), [0, 3, 4]);
+        assert_eq!(fixture.trials(), [0, 3, 4]);
     }
 
     #[test]
     fn what_ran_is_read_back_as_it_was_and_what_was_known_is_not() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("trials.jsonl");
-        let (mut journal, _) = TrialJournal::open(&path, &json!({"seed": 1})).unwrap();
-        journal.record(&record(0)).unwrap();
-        drop(journal);
-        let (mut journal, _) = TrialJournal::open(&path, &json!({"seed": 1})).unwrap();
+        let fixture = Fixture::new();
+        fixture.open().0.record(&record(0)).unwrap();
+        let (mut journal, _) = fixture.open();
         let begin = journal.length();
-        let figures = |share: f64, timeline: Value| -> Outcome {
-            let figures = serde_json::from_value(json!({
-                "trades": 10, "won": 6, "lost": 3, "draw": 1, "cancelled": 0, "unsettled": 2, "refused": u64::MAX,
-                "win_rate": 0.1 + share, "break_even": 0.5, "edge_lower": -share, "p_value": f64::MIN_POSITIVE,
-                "pnl": -3.25, "expectancy": null, "sharpe": 1e300, "max_drawdown": 12.5,
-                "max_drawdown_percent": 1.0 / 3.0, "longest_losing_streak": 2, "timeline": timeline
-            }));
-            Outcome::Figures(Box::new(figures.unwrap()))
+        let figures = |share: f64, timeline: &Value| {
+            Outcome::Figures(Box::new(figures(json!({
+                "refused": u64::MAX, "win_rate": 0.1 + share, "edge_lower": -share, "pnl": -3.25,
+                "p_value": f64::MIN_POSITIVE, "sharpe": 1e300, "max_drawdown_percent": 1.0 / 3.0,
+                "timeline": timeline
+            }))))
         };
         // More than are read at once; with trades, and with none that was won or lost.
         let timelines =
             [json!({"longest_parts": 1, "parts": [0, 7]}), json!({"longest_parts": 3, "parts": []})];
         let outcome = |trial: u64| match timelines.get(trial as usize % 3) {
-            Some(timeline) => figures(1.0 / (trial + 1) as f64, timeline.clone()),
+            Some(timeline) => figures(1.0 / (trial + 1) as f64, timeline),
             None => record(trial).outcome,
         };
         let written = (1..150).map(|trial| Record { trial, rung: 2, outcome: outcome(trial) });
@@ -345,15 +347,14 @@ mod tests {
         journal.read_back(begin, |record| read.push(record)).unwrap();
         assert_eq!(read, written);
         drop(journal);
-        let (_, known) = TrialJournal::open(&path, &json!({"seed": 1})).unwrap();
-        assert_eq!(known[1..], written);
+        assert_eq!(fixture.open().1[1..], written);
     }
 
     #[test]
     fn a_journal_that_is_not_what_was_written_gives_no_rows() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("trials.jsonl");
-        let (mut journal, _) = TrialJournal::open(&path, &json!({"seed": 1})).unwrap();
+        let fixture = Fixture::new();
+        let path = fixture.path();
+        let (mut journal, _) = fixture.open();
         let begin = journal.length();
         journal.record(&record(0)).unwrap();
         let whole = std::fs::read(&path).unwrap();
@@ -367,9 +368,9 @@ mod tests {
 
     #[test]
     fn another_sweeps_journal_and_any_other_file_are_left_alone() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("trials.jsonl");
-        let (mut journal, _) = TrialJournal::open(&path, &json!({"seed": 2})).unwrap();
+        let fixture = Fixture::new();
+        let path = fixture.path();
+        let mut journal = TrialJournal::open(&path, &json!({"seed": 2})).unwrap().0;
         journal.record(&record(0)).unwrap();
         drop(journal);
         let other = std::fs::read_to_string(&path).unwrap();
@@ -388,23 +389,20 @@ mod tests {
 
     #[test]
     fn a_sweep_of_which_nothing_ran_makes_room_for_another() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("trials.jsonl");
+        let fixture = Fixture::new();
+        let path = fixture.path();
         drop(TrialJournal::open(&path, &json!({"seed": 2, "longer": true})).unwrap());
-        drop(TrialJournal::open(&path, &json!({"seed": 1})).unwrap());
+        drop(fixture.open());
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\"sweep\":{\"seed\":1}}\n");
     }
 
     #[test]
     fn two_sweeps_at_once_do_not_share_a_journal() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("trials.jsonl");
-        let held = TrialJournal::open(&path, &json!({"seed": 1})).unwrap();
-        assert!(matches!(
-            TrialJournal::open(&path, &json!({"seed": 1})),
-            Err(SearchError::SweepLocked { .. })
-        ));
+        let fixture = Fixture::new();
+        let held = fixture.open();
+        let second = TrialJournal::open(&fixture.path(), &json!({"seed": 1}));
+        assert!(matches!(second, Err(SearchError::SweepLocked { .. })));
         drop(held);
-        assert!(TrialJournal::open(&path, &json!({"seed": 1})).is_ok());
+        drop(fixture.open());
     }
 }

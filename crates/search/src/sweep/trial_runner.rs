@@ -16,17 +16,14 @@ pub trait TrialRunner: Sync {
     /// Runs one set over the candles that close by `until`.
     ///
     /// # Errors
-    /// Failures that affect every trial, such as missing candles. A set that the strategy rejects
-    /// is [`TrialEnd::Refused`].
+    /// Failures that affect every trial, such as missing candles.
     fn run(&self, candidate: &Candidate, until: Millis) -> Result<TrialEnd, SearchError>;
 
-    /// Returns the time from the open of the bot's first candle to the close of its last.
+    /// Time from the open of the bot's first candle to the close of its last.
     fn span(&self) -> Range<Millis>;
 
-    /// Announces the sets and the end for [`measure`](Self::measure).
-    ///
-    /// Returns groups of indices of sets that share the most work. Finish one group before starting
-    /// the next.
+    /// Announces the sets and the end for [`measure`](Self::measure). Returns groups of indices of sets that
+    /// share the most work, to be measured one after the other.
     fn prepare(&self, candidates: &[&Candidate], until: Millis) -> Result<Vec<Vec<usize>>, SearchError> {
         let _ = until;
         Ok(vec![(0..candidates.len()).collect()])

@@ -12,9 +12,7 @@ pub(super) struct Chain {
     pub(super) hash: String,
 }
 
-/// Receipt with the last known length of a ledger.
-///
-/// It reveals a missing, emptied or truncated ledger.
+/// Receipt with the last known length of a ledger. It reveals a missing, emptied or truncated ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Receipt {
     path: PathBuf,
@@ -115,9 +113,8 @@ impl Receipt {
         Ok(())
     }
 
-    /// Returns the other ledgers with receipts in this folder.
-    ///
-    /// A receipt that does not name its ledger is returned as an error with its own path.
+    /// Returns the other ledgers with receipts in this folder. A receipt that does not name its ledger is
+    /// returned as an error with its own path.
     pub(super) fn other_ledgers(&self) -> io::Result<Vec<Result<OtherLedger, PathBuf>>> {
         let entries = match read_dir(self.folder()) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),

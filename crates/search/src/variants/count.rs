@@ -23,9 +23,8 @@ pub struct VariantCount {
     pub families: Vec<FamilyCount>,
     /// p-value of the run itself, `None` if its bots belong to several families.
     pub p_value: Option<f64>,
-    /// `p_value` times `count`, at most 1 (Bonferroni).
-    ///
-    /// It is the probability that any of the variants does so well by luck.
+    /// `p_value` times `count`, at most 1 (Bonferroni). It is the probability that any of the variants does
+    /// so well by luck.
     pub p_value_bonferroni: Option<f64>,
     /// p-value by Benjamini and Hochberg among all variants; those without one count as 1.
     pub p_value_bh: Option<f64>,
@@ -86,10 +85,8 @@ type Stretches<'a> = BTreeMap<(i64, i64), BTreeMap<&'a str, &'a Known>>;
 
 /// Returns one entry per variant, the latest.
 ///
-/// Names with the same trades on the same stretch of the same candles are one variant, because
-/// their difference had no effect. A name that was tried on several stretches counts as often as it
-/// had different trades on any one of them: the code of the strategy, or a hidden file, was
-/// changed.
+/// Names with the same trades on the same stretch of the same candles are one variant. A name counts as often
+/// as it had different trades on any one stretch: its code, or a hidden file, was changed.
 fn different(known: &[Known]) -> Vec<&Known> {
     let mut names = Names::default();
     let mut same_trades: BTreeMap<(&str, i64, i64, &str), usize> = BTreeMap::new();
@@ -110,9 +107,7 @@ fn different(known: &[Known]) -> Vec<&Known> {
     by_class.into_values().flat_map(most_different).collect()
 }
 
-/// Returns the stretch with the most distinct trades.
-///
-/// An entry without known trades adds no variant.
+/// Returns the stretch with the most distinct trades; unknown trades add no variant.
 fn most_different(mut stretches: Stretches<'_>) -> Vec<&Known> {
     for trades in stretches.values_mut().filter(|trades| trades.len() > 1) {
         trades.remove("");
@@ -181,9 +176,7 @@ impl Note {
     }
 }
 
-/// Returns the fraction of the run's time outside the range that other variants have seen.
-///
-/// The range extends from the first to the last candle seen by any of them.
+/// Returns the fraction of the run's time outside the range of candles that other variants have seen.
 fn unseen_share(noted: &Noted, own: &[Note], look: &Look) -> Option<f64> {
     let is_other = |one: &&Known| !own.iter().any(|note| note.is(one));
     let others: Vec<&Known> = noted.families.iter().flat_map(|(_, known)| known).filter(is_other).collect();
@@ -205,26 +198,21 @@ fn unseen_share(noted: &Noted, own: &[Note], look: &Look) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::{candles, family, look_at};
     use super::*;
-    use crate::variants::{CandleSample, LookEnd, LookKind};
+    use crate::variants::CandleSample;
+    use candlewick_sdk::Millis;
     use candlewick_sdk::testkit::random_walk;
-    use candlewick_sdk::{CandleSeries, Millis, Series};
     use std::ops::Range;
     use std::sync::Arc;
 
-    fn family(strategy: &str) -> Family {
-        Family { strategy: strategy.to_owned() }
-    }
-
     /// Hours of candles.
-    fn candles() -> CandleSample {
-        let minutes = random_walk(1, 21 * 60);
-        let series = Series { symbol: "BTCUSDT".parse().unwrap(), interval: "1m".parse().unwrap() };
-        CandleSample::of([&CandleSeries::new(series, minutes).unwrap()])
+    fn all() -> CandleSample {
+        candles("BTCUSDT", &random_walk(1, 21 * 60))
     }
 
     fn hours(hours: &Range<i64>) -> Range<Millis> {
-        let start = candles().span().unwrap().start;
+        let start = all().span().unwrap().start;
         start + Millis::HOUR * hours.start..start + Millis::HOUR * hours.end
     }
 
@@ -240,35 +228,33 @@ mod tests {
             candles: "c".to_owned(),
             root: "c".to_owned(),
             span: hours(on),
-            seen: Arc::new(candles().within(&hours(on))),
+            seen: Arc::new(all().within(&hours(on))),
             is_to_the_end: true,
         }
     }
 
-    fn own(strategy: &str, variant: &str, p_value: Option<f64>) -> Note {
-        let tried = Variant { family: family(strategy), name: variant.to_owned(), bots: Vec::new() };
+    fn own(strategy: &str, p_value: Option<f64>) -> Note {
+        let tried = Variant { family: family(strategy), name: "a".to_owned(), bots: Vec::new() };
         Note { tried, p_value, sharpe_of_a_day: None, trades: None }
     }
 
     fn week() -> Look {
-        let (kind, run, is_cut) = (LookKind::Backtest, None, false);
-        Look { kind, run, candles: candles(), is_cut, span: hours(&(0..7)), end: LookEnd::Whole }
+        Look { span: hours(&(0..7)), ..look_at(all()) }
     }
 
-    fn noted(families: Vec<(Family, Vec<Known>)>) -> Noted {
-        Noted { families, ..Noted::default() }
+    fn counted(known: Vec<Known>, p_value: Option<f64>) -> VariantCount {
+        let noted = Noted { families: vec![(family("rsi"), known)], ..Noted::default() };
+        VariantCount::of(&noted, &[own("rsi", p_value)], &week())
     }
 
     fn count(rows: &[Row]) -> u64 {
-        let known = rows.iter().map(known).collect();
-        VariantCount::of(&noted(vec![(family("rsi"), known)]), &[own("rsi", "a", None)], &week()).count
+        counted(rows.iter().map(known).collect(), None).count
     }
 
     #[test]
     fn a_single_variant_needs_no_correction() {
         let rows = [Row("a", 0..7, None, Some(0.04), None), Row("a", 7..14, None, Some(0.5), None)];
-        let known = noted(vec![(family("rsi"), rows.iter().map(known).collect())]);
-        let count = VariantCount::of(&known, &[own("rsi", "a", Some(0.04))], &week());
+        let count = counted(rows.iter().map(known).collect(), Some(0.04));
         assert_eq!((count.count, count.p_value_bonferroni, count.p_value_bh), (1, Some(0.04), Some(0.04)));
         assert_eq!((count.unseen_share, count.variance_of_sharpe), (None, None));
     }
@@ -297,7 +283,7 @@ mod tests {
         let row = known(&Row("a", 0..7, None, Some(0.02), None));
         let under_way = [("rsi".to_owned(), 3)].into();
         let known = Noted { families: vec![(family("rsi"), vec![row])], under_way, ..Noted::default() };
-        let count = VariantCount::of(&known, &[own("rsi", "a", Some(0.02))], &week());
+        let count = VariantCount::of(&known, &[own("rsi", Some(0.02))], &week());
         assert_eq!((count.count, count.under_way, count.families[0].variants), (4, 3, 4));
         assert_eq!((count.p_value_bonferroni, count.p_value_bh), (Some(0.08), Some(0.08)));
     }
@@ -307,8 +293,7 @@ mod tests {
         let mut other = known(&Row("a", 0..7, Some("t"), None, None));
         other.root = "d".to_owned();
         let both = vec![known(&Row("a", 0..7, Some("t"), None, None)), other];
-        let count = VariantCount::of(&noted(vec![(family("rsi"), both)]), &[own("rsi", "a", None)], &week());
-        assert_eq!(count.count, 2);
+        assert_eq!(counted(both, None).count, 2);
     }
 
     #[test]
@@ -319,8 +304,7 @@ mod tests {
             Row("c", 0..7, None, None, None),
             Row("d", 0..7, None, Some(0.5), Some(0.2)),
         ];
-        let known = noted(vec![(family("rsi"), rows.iter().map(known).collect())]);
-        let count = VariantCount::of(&known, &[own("rsi", "a", Some(0.02))], &week());
+        let count = counted(rows.iter().map(known).collect(), Some(0.02));
         assert_eq!((count.count, count.p_value_bonferroni), (4, Some(0.08)));
         // Of 0.02, 0.03, 0.5, 1: the smaller of 0.02 4/1 and 0.03 4/2.
         assert!((count.p_value_bh.unwrap() - 0.06).abs() < 1e-12);
@@ -332,9 +316,9 @@ mod tests {
     #[test]
     fn variants_of_every_family_of_a_run_count() {
         let row = |name| known(&Row(name, 0..7, None, None, None));
-        let all = vec![(family("cross"), vec![row("a")]), (family("rsi"), vec![row("a"), row("b")])];
-        let own = [own("cross", "a", None), own("rsi", "a", None)];
-        let count = VariantCount::of(&noted(all), &own, &week());
+        let families = vec![(family("cross"), vec![row("a")]), (family("rsi"), vec![row("a"), row("b")])];
+        let noted = Noted { families, ..Noted::default() };
+        let count = VariantCount::of(&noted, &[own("cross", None), own("rsi", None)], &week());
         assert_eq!((count.count, count.p_value, count.p_value_bh), (2, None, None));
         assert_eq!(count.families.iter().map(|one| one.variants).collect::<Vec<_>>(), [1, 2]);
     }
@@ -343,8 +327,9 @@ mod tests {
     fn a_rewritten_strategy_is_corrected_for_what_it_was() {
         let row = |trades, p| known(&Row("a", 0..7, Some(trades), Some(p), None));
         let rows = vec![row("t", 0.5), row("u", 0.5), row("v", 0.02)];
-        let own = Note { trades: Some("v".to_owned()), ..own("rsi", "a", Some(0.02)) };
-        let count = VariantCount::of(&noted(vec![(family("rsi"), rows)]), &[own], &week());
+        let own = Note { trades: Some("v".to_owned()), ..own("rsi", Some(0.02)) };
+        let noted = Noted { families: vec![(family("rsi"), rows)], ..Noted::default() };
+        let count = VariantCount::of(&noted, &[own], &week());
         let corrected = [count.p_value_bonferroni, count.p_value_bh].map(Option::unwrap);
         assert!(count.count == 3 && corrected.iter().all(|p| (p - 0.06).abs() < 1e-12), "{corrected:?}");
     }
@@ -353,8 +338,7 @@ mod tests {
     fn what_no_other_variant_saw_is_unseen() {
         for (on, expected) in [(0..7, 0.0), (0..9, 0.0), (0..5, 2.0 / 7.0), (9..12, 1.0)] {
             let rows = [Row("a", 0..7, None, None, None), Row("b", on.clone(), None, None, None)];
-            let known = noted(vec![(family("rsi"), rows.iter().map(known).collect())]);
-            let found = VariantCount::of(&known, &[own("rsi", "a", None)], &week()).unseen_share.unwrap();
+            let found = counted(rows.iter().map(known).collect(), None).unseen_share.unwrap();
             assert!((found - expected).abs() < 1e-12, "{on:?}: {found}");
         }
     }

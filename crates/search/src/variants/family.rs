@@ -27,10 +27,8 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// Returns the variants of a run, one per strategy, in the order of the bots.
-    ///
-    /// Omitted parameters count as their defaults. A file that a parameter names counts by its
-    /// content, whose hash is in `files` ([`files_of`]).
+    /// Returns the variants of a run, one per strategy, in the order of the bots. Omitted parameters count as
+    /// their defaults, named files by their hash in `files` ([`files_of`]).
     pub fn of_bots(
         settings: &SessionSettings,
         registry: &Registry,
@@ -140,19 +138,12 @@ mod tests {
     use candlewick_sdk::rust_decimal::Decimal;
     use candlewick_sdk::{ExpirationType, MoneyScale};
 
-    fn bot(strategy: &str, symbol: &str, params: Value) -> BotSettings {
-        BotSettings {
-            name: format!("{strategy}-{symbol}"),
-            symbol: symbol.parse().unwrap(),
-            entry_delay_s: 0,
-            venue: std::collections::BTreeMap::new(),
-            interval: "1m".parse().unwrap(),
-            strategy: strategy.to_owned(),
-            close_type: "01:00".parse().unwrap(),
-            expiration_type: ExpirationType::TimeFixed,
-            params,
-            stake: StakeSettings::default(),
-        }
+    fn bot(strategy: &str, symbol: &str, params: &Value) -> BotSettings {
+        let bot = json!({
+            "name": format!("{strategy}-{symbol}"), "symbol": symbol, "interval": "1m", "strategy": strategy,
+            "close_type": "01:00", "expiration_type": "TIME_FIXED", "params": params
+        });
+        serde_json::from_value(bot).unwrap()
     }
 
     fn tried(bots: Vec<BotSettings>) -> Vec<Variant> {
@@ -165,42 +156,32 @@ mod tests {
 
     #[test]
     fn a_strategy_is_one_family_whatever_it_runs_on() {
-        let found = tried(vec![
-            bot("rsi", "ETHUSDT", json!({})),
-            bot("cross", "BTCUSDT", json!({})),
-            bot("rsi", "BTCUSDT", json!({})),
-        ]);
+        let none = json!({});
+        let bots = [("rsi", "ETHUSDT"), ("cross", "BTCUSDT"), ("rsi", "BTCUSDT")];
+        let found = tried(bots.map(|(strategy, symbol)| bot(strategy, symbol, &none)).into());
         let families: Vec<(&str, &[usize])> =
             found.iter().map(|one| (one.family.strategy.as_str(), &one.bots[..])).collect();
         assert_eq!(families, [("cross", &[1][..]), ("rsi", &[0, 2])]);
         assert_ne!(found[0].family.key(), found[1].family.key());
-        assert_eq!(found[1].family, tried(vec![bot("rsi", "EURUSD", json!({}))])[0].family);
-    }
-
-    fn check(change: impl Fn(&mut BotSettings), is_another: bool) {
-        let first = bot("rsi", "BTCUSDT", json!({ "period": 14 }));
-        let mut second = first.clone();
-        change(&mut second);
-        assert_eq!(
-            tried(vec![first])[0].name != tried(vec![second.clone()])[0].name,
-            is_another,
-            "{second:?}"
-        );
+        assert_eq!(found[1].family, tried(vec![bot("rsi", "EURUSD", &none)])[0].family);
     }
 
     #[test]
-    fn whatever_can_change_a_trade_makes_a_variant() {
-        check(|bot| bot.params = json!({ "period": 15 }), true);
-        check(|bot| bot.close_type = "05:00".parse().unwrap(), true);
-        check(|bot| bot.expiration_type = ExpirationType::CandleClose, true);
-        check(|bot| bot.stake = StakeSettings::Share { percent: 3.0 }, true);
-    }
-
-    #[test]
-    fn another_way_to_write_the_same_makes_none() {
-        check(|bot| bot.params = json!({ "period": 14.0 }), false);
-        check(|bot| bot.expiration_type = ExpirationType::Unstated, false);
-        check(|bot| bot.name = "another".to_owned(), false);
+    fn whatever_can_change_a_trade_makes_a_variant_and_another_way_to_write_the_same_none() {
+        let check = |change: &dyn Fn(&mut BotSettings), is_another: bool| {
+            let first = bot("rsi", "BTCUSDT", &json!({ "period": 14 }));
+            let mut second = first.clone();
+            change(&mut second);
+            let is_other = tried(vec![first])[0].name != tried(vec![second.clone()])[0].name;
+            assert_eq!(is_other, is_another, "{second:?}");
+        };
+        check(&|bot| bot.params = json!({ "period": 15 }), true);
+        check(&|bot| bot.close_type = "05:00".parse().unwrap(), true);
+        check(&|bot| bot.expiration_type = ExpirationType::CandleClose, true);
+        check(&|bot| bot.stake = StakeSettings::Share { percent: 3.0 }, true);
+        check(&|bot| bot.params = json!({ "period": 14.0 }), false);
+        check(&|bot| bot.expiration_type = ExpirationType::Unstated, false);
+        check(&|bot| bot.name = "another".to_owned(), false);
     }
 
     #[test]
@@ -209,7 +190,7 @@ mod tests {
         let name = |file: &str, content: &str| {
             let path = folder.path().join(file);
             std::fs::write(&path, content).unwrap();
-            tried(vec![bot("list", "BTCUSDT", json!({ "lists": [{ "file": path }] }))])[0].name.clone()
+            tried(vec![bot("list", "BTCUSDT", &json!({ "lists": [{ "file": path }] }))])[0].name.clone()
         };
         let first = name("a.csv", "one");
         assert_eq!(name("b.csv", "one"), first);

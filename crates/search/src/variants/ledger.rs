@@ -1,10 +1,9 @@
 //! Append-only JSON Lines file of the variants tried.
 //!
-//! Each line is written in one call under a file lock: concurrent processes lose nothing, and a
-//! kill leaves at most a partial last line, which is skipped. Each line contains a hash of the
-//! previous lines, and a receipt in another folder knows the length. Removed or changed lines are
-//! detected and reported from then on, unless the receipt is removed too. Receipts in the same
-//! folder name the project's other ledgers, whose variants and losses also count.
+//! Each line is written in one call under a file lock, so a kill leaves at most a partial last line, which is
+//! skipped. Each line contains a hash of the previous lines, and a receipt in another folder knows the length:
+//! removed or changed lines are detected, unless the receipt is removed too. Receipts in the same folder name
+//! the project's other ledgers, whose variants and losses also count.
 
 use super::chain::{Receipt, Seen};
 use super::contents::{Added, Contents, text_of};
@@ -30,8 +29,7 @@ pub struct Note {
     pub tried: Variant,
     pub p_value: Option<f64>,
     pub sharpe_of_a_day: Option<f64>,
-    /// Hash of the trade results ([`trades_hash`](super::trades_hash)), if they cover the whole
-    /// stretch.
+    /// Hash of the trade results ([`trades_hash`](super::trades_hash)), if they cover the whole stretch.
     pub trades: Option<String>,
 }
 
@@ -75,9 +73,7 @@ impl VariantLedger {
         &self.path
     }
 
-    /// Records variants, except those already known on these candles.
-    ///
-    /// Returns everything that this and the project's other ledgers know of their families.
+    /// Records variants not yet known on these candles, and returns all that the project's ledgers know of them.
     pub fn note(&self, notes: &[Note], look: &Look) -> io::Result<Noted> {
         let others = self.others()?;
         let others = others.read();
@@ -189,9 +185,8 @@ impl VariantLedger {
 
     /// Records the planned sets of a run before any of them starts.
     ///
-    /// They count until the results are recorded, however the run ends. A finished run, or a look
-    /// without a run, plans nothing. If a process of the run was killed, its planned sets count
-    /// until all of them are recorded, because its results may have been lost or cut.
+    /// They count until the results are recorded, however the run ends. A finished run plans nothing. If a
+    /// process of the run was killed, its planned sets count until all are recorded.
     pub fn begin(&self, strategy: &str, sets: u64, look: &Look) -> io::Result<()> {
         let Some(run) = &look.run else { return Ok(()) };
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(&self.path)?;
@@ -268,71 +263,53 @@ impl RunLine {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::super::LookKind;
+    use super::super::tests::{Fixture, candles, look, look_at, note};
     use super::*;
+    use candlewick_sdk::Candle;
     use candlewick_sdk::testkit::random_walk;
-    use candlewick_sdk::{Candle, CandleSeries, Series};
-
-    pub(crate) fn note(strategy: &str, variant: u32) -> Note {
-        let family = Family { strategy: strategy.to_owned() };
-        let tried = Variant { family, name: format!("{variant:016x}"), bots: Vec::new() };
-        Note { tried, p_value: Some(0.25), sharpe_of_a_day: None, trades: Some(format!("{variant:x}")) }
-    }
-
-    pub(crate) fn candles(name: &str, candles: &[Candle]) -> CandleSample {
-        let series = Series { symbol: name.parse().unwrap(), interval: "1m".parse().unwrap() };
-        CandleSample::of([&CandleSeries::new(series, candles.to_vec()).unwrap()])
-    }
-
-    pub(crate) fn look(hour: i64) -> Look {
-        let all = random_walk(1, 180);
-        let start = all[0].time() + Millis::HOUR * hour;
-        let (kind, run, is_cut) = (LookKind::Backtest, None, false);
-        let (span, end) = (start..start + Millis::HOUR, LookEnd::Whole);
-        Look { kind, run, candles: candles("BTCUSDT", &all), is_cut, span, end }
-    }
+    use std::fs;
 
     fn count(ledger: &VariantLedger, notes: &[Note], hour: i64) -> usize {
         ledger.note(notes, &look(hour)).unwrap().families[0].1.len()
     }
 
-    pub(crate) struct Fixture(pub(crate) tempfile::TempDir);
+    fn noted(ledger: &VariantLedger, strategy: &str, variant: u32) -> Noted {
+        ledger.note(&[note(strategy, variant)], &look(0)).unwrap()
+    }
 
-    impl Fixture {
-        pub(crate) fn new() -> Self {
-            Self(tempfile::tempdir().unwrap())
-        }
+    fn lost(fixture: &Fixture) -> Option<String> {
+        noted(&fixture.ledger(), "rsi", 7).lost
+    }
 
-        pub(crate) fn ledger(&self) -> VariantLedger {
-            self.named("variants.jsonl")
-        }
+    fn receipt(fixture: &Fixture) -> PathBuf {
+        fs::read_dir(fixture.0.path().join("state")).unwrap().next().unwrap().unwrap().path()
+    }
 
-        pub(crate) fn named(&self, name: &str) -> VariantLedger {
-            VariantLedger::new(self.0.path().join(name)).with_receipt_in(&self.0.path().join("state"))
-        }
-
-        fn lost(&self) -> Option<String> {
-            self.ledger().note(&[note("rsi", 7)], &look(0)).unwrap().lost
-        }
+    /// Number of candles told apart once the first `count` of `all` are looked at.
+    fn roots(ledger: &VariantLedger, all: &[Candle], count: usize) -> usize {
+        let look = look_at(candles("BTCUSDT", &all[..count]));
+        let known = ledger.note(&[note("grown", 1)], &look).unwrap().families.remove(0).1;
+        known.into_iter().map(|known| known.root).collect::<BTreeSet<_>>().len()
     }
 
     #[test]
     fn each_variant_is_noted_once_on_the_same_candles() {
         let fixture = Fixture::new();
         let ledger = fixture.ledger();
-        assert!(ledger.note(&[note("rsi", 1)], &look(0)).unwrap().is_first);
-        let before = std::fs::read_to_string(ledger.path()).unwrap();
+        assert!(noted(&ledger, "rsi", 1).is_first);
+        let before = fs::read_to_string(ledger.path()).unwrap();
         assert_eq!(count(&ledger, &[note("rsi", 1)], 0), 1);
-        assert_eq!(std::fs::read_to_string(ledger.path()).unwrap(), before);
+        assert_eq!(fs::read_to_string(ledger.path()).unwrap(), before);
         assert_eq!(count(&ledger, &[note("rsi", 2), note("rsi", 3), note("rsi", 2)], 0), 3);
         assert_eq!(count(&ledger, &[note("rsi", 1)], 1), 4);
         // Another strategy is another idea.
         assert_eq!(count(&ledger, &[note("cross", 1)], 0), 1);
-        let noted = ledger.note(&[note("cross", 1)], &look(0)).unwrap();
-        assert_eq!((noted.is_first, noted.lost), (false, None));
+        let again = noted(&ledger, "cross", 1);
+        assert_eq!((again.is_first, again.lost), (false, None));
         // The candles are written once, however many lines name them.
-        assert_eq!(std::fs::read_to_string(ledger.path()).unwrap().matches("\"sample\":").count(), 1);
+        assert_eq!(fs::read_to_string(ledger.path()).unwrap().matches("\"sample\":").count(), 1);
     }
 
     #[test]
@@ -340,18 +317,18 @@ pub(super) mod tests {
         let folder = tempfile::tempdir().unwrap();
         let ledger = VariantLedger::new(folder.path().join("variants.jsonl"));
         for variant in 1..4 {
-            ledger.note(&[note("rsi", variant)], &look(0)).unwrap();
+            noted(&ledger, "rsi", variant);
         }
-        let whole = std::fs::read_to_string(ledger.path()).unwrap();
+        let whole = fs::read_to_string(ledger.path()).unwrap();
         let candles = whole.lines().next().unwrap().len() + 1;
         let cuts = (0..candles).step_by(97).chain(candles..=whole.len());
         for length in cuts {
-            std::fs::write(ledger.path(), &whole[..length]).unwrap();
+            fs::write(ledger.path(), &whole[..length]).unwrap();
             // A line that lacks its end alone is whole.
             let kept = whole[..length].lines().filter(|line| line.ends_with("]]}")).count();
             for (new, variant) in (1..).zip([9, 10]) {
-                let noted = ledger.note(&[note("rsi", variant)], &look(0)).unwrap();
-                assert_eq!((noted.families[0].1.len(), noted.lost), (kept + new, None), "cut at {length}");
+                let found = noted(&ledger, "rsi", variant);
+                assert_eq!((found.families[0].1.len(), found.lost), (kept + new, None), "cut at {length}");
             }
         }
     }
@@ -368,48 +345,46 @@ pub(super) mod tests {
         for (number, damage) in damages.into_iter().enumerate() {
             let fixture = Fixture::new();
             for variant in 1..4 {
-                assert_eq!(fixture.ledger().note(&[note("rsi", variant)], &look(0)).unwrap().lost, None);
+                assert_eq!(noted(&fixture.ledger(), "rsi", variant).lost, None);
             }
             let path = fixture.0.path().join("variants.jsonl");
-            match damage(&std::fs::read_to_string(&path).unwrap()) {
-                Some(rest) => std::fs::write(&path, rest).unwrap(),
-                None => std::fs::remove_file(&path).unwrap(),
+            match damage(&fs::read_to_string(&path).unwrap()) {
+                Some(rest) => fs::write(&path, rest).unwrap(),
+                None => fs::remove_file(&path).unwrap(),
             }
-            let lost = fixture.lost().unwrap_or_else(|| panic!("{number}"));
+            let said = lost(&fixture).unwrap_or_else(|| panic!("{number}"));
             // One line more is written about it, and it is said of every later run.
-            assert_eq!(fixture.lost(), Some(lost.clone()), "{number}");
-            let again = fixture.ledger().note(&[note("rsi", 8)], &look(0)).unwrap();
-            assert_eq!((again.lost, again.is_first), (Some(lost), false), "{number}");
+            assert_eq!(lost(&fixture), Some(said.clone()), "{number}");
+            let again = noted(&fixture.ledger(), "rsi", 8);
+            assert_eq!((again.lost, again.is_first), (Some(said), false), "{number}");
         }
     }
 
     #[test]
     fn what_a_kill_left_between_the_ledger_and_its_receipt_is_no_loss() {
         let fixture = Fixture::new();
-        fixture.lost();
-        let state = fixture.0.path().join("state");
-        let receipt = std::fs::read_dir(&state).unwrap().next().unwrap().unwrap().path();
-        let before = std::fs::read(&receipt).unwrap();
-        fixture.ledger().note(&[note("rsi", 8)], &look(0)).unwrap();
-        std::fs::write(&receipt, &before).unwrap();
-        assert_eq!(fixture.lost(), None);
+        lost(&fixture);
+        let receipt = receipt(&fixture);
+        let before = fs::read(&receipt).unwrap();
+        noted(&fixture.ledger(), "rsi", 8);
+        fs::write(&receipt, &before).unwrap();
+        assert_eq!(lost(&fixture), None);
     }
 
     #[test]
     fn a_receipt_that_cannot_be_read_is_said_from_then_on() {
         for cut in [0, 9] {
             let fixture = Fixture::new();
-            assert_eq!(fixture.lost(), None);
-            let state = fixture.0.path().join("state");
-            let receipt = std::fs::read_dir(&state).unwrap().next().unwrap().unwrap().path();
-            let text = std::fs::read(&receipt).unwrap();
-            std::fs::write(&receipt, &text[..cut]).unwrap();
+            assert_eq!(lost(&fixture), None);
+            let receipt = receipt(&fixture);
+            let text = fs::read(&receipt).unwrap();
+            fs::write(&receipt, &text[..cut]).unwrap();
             let looks = fixture.ledger().earlier_looks("rsi", &look(0).candles, "").unwrap();
             assert!(looks.lost.len() == 1 && looks.lost[0].contains("cannot be read"), "{looks:?}");
-            let lost = fixture.lost().unwrap();
-            assert!(lost.contains(receipt.to_str().unwrap()), "{lost}");
-            let again = fixture.ledger().note(&[note("rsi", 8)], &look(0)).unwrap();
-            assert_eq!((again.lost, again.is_first), (Some(lost), false));
+            let said = lost(&fixture).unwrap();
+            assert!(said.contains(receipt.to_str().unwrap()), "{said}");
+            let again = noted(&fixture.ledger(), "rsi", 8);
+            assert_eq!((again.lost, again.is_first), (Some(said), false));
         }
     }
 
@@ -417,50 +392,44 @@ pub(super) mod tests {
     fn what_a_ledger_of_another_name_in_the_same_project_knows_counts_too() {
         let fixture = Fixture::new();
         let (old, new) = (fixture.named("old.jsonl"), fixture.named("new.jsonl"));
-        assert_eq!(
-            (count(&old, &[note("rsi", 1), note("rsi", 2)], 0), count(&old, &[note("ema", 1)], 0)),
-            (2, 1)
-        );
-        let sweep = Look { kind: LookKind::Sweep, run: Some("r1".to_owned()), ..look(0) };
+        assert_eq!(count(&old, &[note("rsi", 1), note("rsi", 2)], 0), 2);
+        assert_eq!(count(&old, &[note("ema", 1)], 0), 1);
+        let sweep = sweep("r1", LookEnd::Whole);
         old.begin("rsi", 20, &sweep).unwrap();
-        let noted = new.note(&[note("rsi", 3)], &look(0)).unwrap();
-        assert_eq!((noted.families[0].1.len(), noted.under_way["rsi"], noted.is_first), (3, 20, false));
-        assert_eq!((&noted.other_ledgers[..], noted.lost), (&[old.path().to_owned()][..], None));
-        let noted = new.note(&[note("cross", 1)], &look(0)).unwrap();
-        assert_eq!((noted.families[0].1.len(), noted.other_ledgers.len()), (1, 0));
+        let found = noted(&new, "rsi", 3);
+        assert_eq!((found.families[0].1.len(), found.under_way["rsi"], found.is_first), (3, 20, false));
+        assert_eq!((&found.other_ledgers[..], found.lost), (&[old.path().to_owned()][..], None));
+        let found = noted(&new, "cross", 1);
+        assert_eq!((found.families[0].1.len(), found.other_ledgers.len()), (1, 0));
         // A search that goes on in the new one.
         new.begin("rsi", 12, &sweep).unwrap();
-        assert_eq!(old.note(&[note("rsi", 1)], &look(0)).unwrap().under_way["rsi"], 12);
+        assert_eq!(noted(&old, "rsi", 1).under_way["rsi"], 12);
         assert_eq!(new.note(&[note("rsi", 4)], &sweep).unwrap().under_way["rsi"], 0);
-        assert_eq!(old.note(&[note("rsi", 1)], &look(0)).unwrap().families[0].1.len(), 4);
+        assert_eq!(noted(&old, "rsi", 1).families[0].1.len(), 4);
         // More candles of a file that grew are the same in both.
         let all = random_walk(1, 400);
-        let roots = |ledger: &VariantLedger, count: usize| {
-            let candles = candles("BTCUSDT", &all[..count]);
-            let look = Look { span: candles.span().unwrap(), candles, ..look(0) };
-            let known = ledger.note(&[note("grown", 1)], &look).unwrap().families.remove(0).1;
-            known.into_iter().map(|known| known.root).collect::<BTreeSet<_>>().len()
-        };
-        assert_eq!([roots(&old, 200), roots(&new, 300), roots(&old, 400), roots(&new, 400)], [1; 4]);
+        for (ledger, count) in [(&old, 200), (&new, 300), (&old, 400), (&new, 400)] {
+            assert_eq!(roots(ledger, &all, count), 1, "{count}");
+        }
     }
 
     #[test]
     fn a_lost_ledger_of_another_name_is_said_of_its_strategies_and_a_renamed_one_is_not_lost() {
         let fixture = Fixture::new();
         let (old, new) = (fixture.named("old.jsonl"), fixture.named("new.jsonl"));
-        old.note(&[note("rsi", 1)], &look(0)).unwrap();
-        let whole = std::fs::read(old.path()).unwrap();
-        std::fs::rename(old.path(), new.path()).unwrap();
-        let noted = |strategy| new.note(&[note(strategy, 2)], &look(0)).unwrap();
-        assert_eq!((noted("rsi").lost, noted("rsi").families[0].1.len()), (None, 2));
-        std::fs::remove_file(new.path()).unwrap();
+        noted(&old, "rsi", 1);
+        let whole = fs::read(old.path()).unwrap();
+        fs::rename(old.path(), new.path()).unwrap();
+        let found = |strategy| noted(&new, strategy, 2);
+        assert_eq!((found("rsi").lost, found("rsi").families[0].1.len()), (None, 2));
+        fs::remove_file(new.path()).unwrap();
         let third = fixture.named("third.jsonl");
-        let lost = |strategy| third.note(&[note(strategy, 3)], &look(0)).unwrap().lost;
+        let lost = |strategy| noted(&third, strategy, 3).lost;
         let said = lost("rsi").unwrap();
         assert!(said.contains("old.jsonl: the file is missing") && said.contains("new.jsonl: "), "{said}");
         assert_eq!(lost("cross"), None);
         // Brought back from a copy.
-        std::fs::write(old.path(), whole).unwrap();
+        fs::write(old.path(), whole).unwrap();
         assert!(!lost("rsi").unwrap().contains("old.jsonl"));
     }
 
@@ -476,15 +445,10 @@ pub(super) mod tests {
 
     #[test]
     fn candles_that_became_fewer_after_a_look_are_another_choice() {
-        let fixture = Fixture::new();
-        let all = random_walk(1, 400);
-        let roots = |count: usize| {
-            let candles = candles("BTCUSDT", &all[..count]);
-            let look = Look { span: candles.span().unwrap(), candles, ..look(0) };
-            let known = fixture.ledger().note(&[note("rsi", 1)], &look).unwrap().families.remove(0).1;
-            known.into_iter().map(|known| known.root).collect::<std::collections::BTreeSet<_>>().len()
-        };
-        assert_eq!([200, 300, 250, 240, 260, 300, 400, 399].map(roots), [1, 1, 2, 3, 3, 3, 3, 3]);
+        let (fixture, all) = (Fixture::new(), random_walk(1, 400));
+        let ledger = fixture.ledger();
+        let found = [200, 300, 250, 240, 260, 300, 400, 399].map(|count| roots(&ledger, &all, count));
+        assert_eq!(found, [1, 1, 2, 3, 3, 3, 3, 3]);
     }
 
     #[test]
@@ -495,13 +459,13 @@ pub(super) mod tests {
                 let ledger = fixture.ledger();
                 scope.spawn(move || {
                     for variant in 0..25 {
-                        ledger.note(&[note("rsi", writer * 100 + variant)], &look(0)).unwrap();
+                        noted(&ledger, "rsi", writer * 100 + variant);
                     }
                 });
             }
         });
         assert_eq!(count(&fixture.ledger(), &[note("rsi", 0)], 0), 100);
-        assert_eq!(fixture.lost(), None);
+        assert_eq!(lost(&fixture), None);
     }
 
     #[test]
@@ -509,9 +473,9 @@ pub(super) mod tests {
         let fixture = Fixture::new();
         let older = "{\"key\":\"0123456789abcdef\",\"strategy\":\"rsi\",\"symbols\":[\"BTCUSDT\"],\"interval\":\"1m\",\
                      \"from\":0,\"to\":9,\"variants\":[[\"a\",0.5,null],[\"b\",null,0.1]]}\n";
-        std::fs::write(fixture.ledger().path(), older).unwrap();
+        fs::write(fixture.ledger().path(), older).unwrap();
         assert_eq!(count(&fixture.ledger(), &[note("rsi", 1)], 0), 3);
-        assert_eq!(fixture.lost(), None);
+        assert_eq!(lost(&fixture), None);
     }
 
     fn sweep(run: &str, end: LookEnd) -> Look {
@@ -522,23 +486,23 @@ pub(super) mod tests {
     fn what_a_run_set_out_to_try_counts_until_it_is_noted_and_once() {
         let fixture = Fixture::new();
         let ledger = fixture.ledger();
-        let under_way = || ledger.note(&[note("rsi", 0)], &look(0)).unwrap().under_way["rsi"];
+        let under_way = || noted(&ledger, "rsi", 0).under_way["rsi"];
         ledger.begin("rsi", 20, &sweep("r1", LookEnd::Stopped)).unwrap();
         ledger.begin("cross", 7, &sweep("r2", LookEnd::Stopped)).unwrap();
         assert_eq!(under_way(), 20);
         let ran = [note("rsi", 1), note("rsi", 2)];
-        let noted = ledger.note(&ran, &sweep("r1", LookEnd::Stopped)).unwrap();
-        assert_eq!((noted.under_way["rsi"], noted.families[0].1.len(), under_way()), (0, 3, 0));
+        let found = ledger.note(&ran, &sweep("r1", LookEnd::Stopped)).unwrap();
+        assert_eq!((found.under_way["rsi"], found.families[0].1.len(), under_way()), (0, 3, 0));
         ledger.begin("rsi", 18, &sweep("r1", LookEnd::Stopped)).unwrap();
         assert_eq!(under_way(), 18);
         let all = [&ran[..], &[note("rsi", 3)]].concat();
         assert_eq!(ledger.note(&all, &sweep("r1", LookEnd::Whole)).unwrap().families[0].1.len(), 4);
-        let whole = std::fs::read_to_string(ledger.path()).unwrap();
+        let whole = fs::read_to_string(ledger.path()).unwrap();
         // Run again: whoever was noted to the end sets out for nothing.
         ledger.begin("rsi", 20, &sweep("r1", LookEnd::Stopped)).unwrap();
         ledger.note(&all, &sweep("r1", LookEnd::Whole)).unwrap();
-        assert_eq!((under_way(), std::fs::read_to_string(ledger.path()).unwrap()), (0, whole));
-        assert_eq!(fixture.ledger().note(&[note("rsi", 0)], &look(0)).unwrap().lost, None);
+        assert_eq!((under_way(), fs::read_to_string(ledger.path()).unwrap()), (0, whole));
+        assert_eq!(noted(&ledger, "rsi", 0).lost, None);
     }
 
     #[test]
@@ -546,32 +510,29 @@ pub(super) mod tests {
         let fixture = Fixture::new();
         let ledger = fixture.ledger();
         let count = || {
-            let noted = ledger.note(&[note("rsi", 0)], &look(0)).unwrap();
-            (noted.families[0].1.len() - 1, noted.under_way["rsi"])
+            let found = noted(&ledger, "rsi", 0);
+            (found.families[0].1.len() - 1, found.under_way["rsi"])
         };
         let begin = |sets| ledger.begin("rsi", sets, &sweep("r1", LookEnd::Stopped)).unwrap();
-        let stop = |ran: u32| {
+        let ran = |ran: u32, end: LookEnd| {
             let ran: Vec<_> = (1..=ran).map(|variant| note("rsi", variant)).collect();
-            ledger.note(&ran, &sweep("r1", LookEnd::Stopped)).unwrap();
+            ledger.note(&ran, &sweep("r1", end)).unwrap();
         };
         // Interrupted after two sets; then all but those two are set out for, and that is killed.
         begin(20);
-        stop(2);
+        ran(2, LookEnd::Stopped);
         begin(18);
         assert_eq!(count(), (2, 18));
         // Its journal is gone or cut: it begins anew, and is interrupted after the two that are noted and one more.
-        for sets in [20, 12] {
-            begin(sets);
-        }
-        stop(3);
+        begin(20);
+        begin(12);
+        ran(3, LookEnd::Stopped);
         assert_eq!(count(), (3, 17 + 2));
         begin(17);
-        stop(5);
+        ran(5, LookEnd::Stopped);
         assert_eq!(count(), (5, 15 + 2));
-        // All of it ran.
         begin(15);
-        let all: Vec<_> = (1..=20).map(|variant| note("rsi", variant)).collect();
-        ledger.note(&all, &sweep("r1", LookEnd::Whole)).unwrap();
+        ran(20, LookEnd::Whole);
         assert_eq!(count(), (20, 0));
     }
 }

@@ -141,9 +141,7 @@ impl KnownCandles {
         self.0.get(name).map_or_else(|| name.to_owned(), |line| line.root.clone())
     }
 
-    /// Returns the root of the known candles that this sample extends.
-    ///
-    /// A shorter sample has no such root: cutting candles after a look means choosing their end.
+    /// Returns the root of the known candles that this sample extends; cut candles have a chosen end.
     fn root_like(&self, sample: &CandleSample) -> Option<String> {
         let length = |line: &CandlesLine| (line.sample.span().map(|span| span.end), line.candles.clone());
         let mut longest: HashMap<&str, &CandlesLine> = HashMap::new();

@@ -65,8 +65,6 @@ pub struct EarlierLooks {
 
 impl VariantLedger {
     /// Returns earlier looks at the same candles under any name, excluding those of `run`.
-    ///
-    /// The project's other ledgers are included.
     pub fn earlier_looks(
         &self,
         strategy: &str,
@@ -127,10 +125,10 @@ impl VariantLedger {
 
 #[cfg(test)]
 mod tests {
-    use super::super::ledger::tests::{Fixture, candles, look, note};
+    use super::super::tests::{Fixture, candles, closes, look, look_at, note, series};
     use super::*;
+    use candlewick_sdk::Candle;
     use candlewick_sdk::testkit::random_walk;
-    use candlewick_sdk::{Candle, Ohlcv};
     use std::sync::atomic::{AtomicBool, Ordering};
 
     fn hour_of(all: &[Candle], name: &str, hour: usize) -> CandleSample {
@@ -195,13 +193,9 @@ mod tests {
     fn earlier_looks_at_candles_that_were_moved_in_time_are_found() {
         let fixture = Fixture::new();
         let all = random_walk(1, 2_000);
-        let later = all[1_000..].iter().map(|candle| {
-            let (open, high, low) = (candle.open(), candle.high(), candle.low());
-            let numbers = Ohlcv { open, high, low, close: candle.close(), volume: candle.volume() };
-            Candle::new(candle.time() + Millis::MINUTE * 10_007, "1m".parse().unwrap(), numbers).unwrap()
-        });
-        let moved = candles("MINE", &later.collect::<Vec<_>>());
-        let moved = Look { span: moved.span().unwrap(), candles: moved, ..look(0) };
+        let later = closes(1, 2_000).into_iter().skip(1_000);
+        let later = later.map(|(time, close)| (time + Millis::MINUTE * 10_007, close));
+        let moved = look_at(CandleSample::of([&series(1, later)]));
         fixture.ledger().note(&[note("rsi", 1)], &moved).unwrap();
         let looks = |part: Range<usize>| {
             fixture.ledger().earlier_looks("rsi", &candles("BTCUSDT", &all[part]), "").unwrap().same_strategy

@@ -1,12 +1,9 @@
 //! Number of variants tried per strategy: the best of many looks good by luck alone.
 //!
-//! A variant of a [`Family`] is any choice that can be optimized: parameters with the content of
-//! named files, expiry, risk rules, stakes, balance, strategy version and candle content. Variants
-//! with the same trades on the same candles are one; one set of inputs with changed trades is
-//! several. Candles that only grew at their end are the same. Each backtest, trial and walk-forward
-//! run is recorded once in a [`VariantLedger`], and reports correct for its number
-//! ([`VariantCount`]). Candles are identified by content ([`CandleSample`]), so a hold-out is
-//! recognized under any name.
+//! A variant of a [`Family`] is any choice that can be optimized: parameters with the content of named files,
+//! expiry, risk rules, stakes, balance, strategy version and candles. Variants with the same trades on the same
+//! candles are one. Each run is recorded once in a [`VariantLedger`], and reports correct for their number
+//! ([`VariantCount`]). Candles are identified by content ([`CandleSample`]), under any name.
 
 mod chain;
 mod contents;
@@ -28,3 +25,6 @@ pub use ledger::{Known, Note, Noted, VariantLedger};
 pub use looks::{EarlierLooks, Look, LookEnd, LookKind};
 pub use rewritten::{RunUntil, join_hashes, trades_hash, trades_hash_of_closed};
 pub use sample::CandleSample;
+
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,9 @@
 //! Price moves at fixed clock times, nearly unchanged by rescaling, rounding, inversion or noise.
 //!
-//! Two series of an interval count as the same candles if the absolute correlation of their moves
-//! is at least 0.95. Independent prices practically never reach it. Prices of one market at two
-//! venues do, and a look at one counts as a look at the other.
+//! Two series of an interval count as the same candles if the absolute correlation of their moves is at least
+//! 0.95. Independent prices practically never reach it; prices of one market at two venues do.
 
+use super::steps::{ALIKE, MISSING, moments, stored};
 use candlewick_sdk::{Candle, CandleSeries, Millis};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
@@ -15,10 +15,8 @@ const MAX_MOVES: i64 = 1_024;
 const CANDLES: i64 = 4;
 /// Minimum number of non-overlapping moves for a comparison.
 const FEWEST_TO_TELL: f64 = 16.0;
-const ALIKE: f64 = 0.95;
 /// Stored value of the median move.
 const MEDIAN: f64 = 32.0;
-const MISSING: i8 = i8::MIN;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
@@ -63,15 +61,7 @@ impl Moves {
         let first = start.div_euclid(step) + 1;
         let moves: Vec<Option<f64>> =
             (first..=end.div_euclid(step)).map(|place| move_to(place * step)).collect();
-        let mut sizes: Vec<f64> =
-            moves.iter().flatten().map(|size| size.abs()).filter(|size| *size > 0.0).collect();
-        sizes.sort_unstable_by(f64::total_cmp);
-        let median = *sizes.get(sizes.len() / 2)?;
-        let written = |size: Option<f64>| match size {
-            Some(size) => (size / median * MEDIAN).round().clamp(-127.0, 127.0) as i8,
-            None => MISSING,
-        };
-        Some(Self { interval, step, first, values: moves.into_iter().map(written).collect() })
+        Some(Self { interval, step, first, values: stored(&moves, MEDIAN, 127.0)? })
     }
 
     pub(super) fn are_alike(&self, other: &Self, both: &Range<Millis>) -> bool {
@@ -81,16 +71,7 @@ impl Moves {
         let step = self.step.max(other.step);
         let places = both.start.get().div_euclid(step) + 1..=both.end.get().div_euclid(step);
         let pairs = places.filter_map(|place| self.at(place * step).zip(other.at(place * step)));
-        let (mut count, mut sums) = (0.0, [0.0; 5]);
-        for (one, two) in pairs {
-            count += 1.0;
-            for (sum, more) in sums.iter_mut().zip([one, two, one * one, two * two, one * two]) {
-                *sum += more;
-            }
-        }
-        let [one, two, squared_one, squared_two, product] = sums.map(|sum| sum / count);
-        let (variances, covariance) =
-            ((squared_one - one * one) * (squared_two - two * two), product - one * two);
+        let (count, variances, covariance) = moments(pairs);
         let apart = (step as f64 / (CANDLES * self.interval) as f64).min(1.0);
         // Prices turned upside down are these prices still: what is bought there is sold here.
         let size = covariance.abs();
@@ -125,20 +106,8 @@ impl From<Written> for Moves {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::{Closes, changed, changes, closes, mixed, series, size};
     use super::*;
-    use candlewick_sdk::testkit::random_walk;
-    use candlewick_sdk::{Ohlcv, Series};
-
-    fn changed(candles: &[Candle], change: impl Fn(usize, f64) -> f64) -> CandleSeries {
-        let series = Series { symbol: "X".parse().unwrap(), interval: "1m".parse().unwrap() };
-        let other = |(place, candle): (usize, &Candle)| {
-            let close = change(place, candle.close());
-            let (open, high, low, volume) = (close, close, close, 1.0);
-            Candle::new(candle.time(), series.interval, Ohlcv { open, high, low, close, volume }).unwrap()
-        };
-        let candles: Vec<Candle> = candles.iter().enumerate().map(other).collect();
-        CandleSeries::new(series, candles).unwrap()
-    }
 
     fn are_alike(one: &CandleSeries, two: &CandleSeries) -> bool {
         let [first, second] = [one, two].map(|series| Moves::of(series).unwrap());
@@ -149,29 +118,14 @@ mod tests {
         first.are_alike(&second, &both)
     }
 
-    /// The typical size of a move from one candle to the next.
-    fn size(candles: &[Candle]) -> f64 {
-        let squares = candles.windows(2).map(|pair| (pair[1].close() - pair[0].close()).powi(2));
-        (squares.sum::<f64>() / candles.len() as f64).sqrt()
-    }
-
     #[test]
     fn candles_that_were_rescaled_rounded_stirred_or_inverted_moved_alike() {
         for seed in 1..6 {
-            let candles = random_walk(seed, 30_000);
-            let (own, size) = (changed(&candles, |_, close| close), size(&candles));
-            let changes: [&dyn Fn(usize, f64) -> f64; 7] = [
-                &|_, close| close * 1.000_1,
-                &|_, close| close / 1_000.0,
-                &|_, close| close + 100.0 * size,
-                &|_, close| (close / size).round() * size,
-                &|place, close| close + 0.3 * size * (place as f64 * 12.9898).sin(),
-                &|_, close| 1_000.0 / close,
-                &|_, close| 1_000.0 * size - close,
-            ];
-            for (number, change) in changes.iter().enumerate() {
+            let all = closes(seed, 30_000);
+            let own = series(1, all.iter().copied());
+            for (number, change) in changes(size(&all)).iter().enumerate() {
                 for (from, to) in [(0, 30_000), (1, 30_000), (24_000, 30_000), (28_000, 29_400)] {
-                    let other = changed(&candles[from..to], change);
+                    let other = series(1, changed(&all[from..to], change));
                     assert!(are_alike(&own, &other), "seed {seed}, change {number}, {from} to {to}");
                 }
             }
@@ -180,25 +134,21 @@ mod tests {
 
     #[test]
     fn other_prices_are_told_apart_and_so_are_markets_that_move_together() {
-        let closes = |seed: u64| random_walk(seed, 4_000);
         for seed in 1..200 {
-            let (one, two) = (closes(seed), closes(seed + 1_000));
+            let (one, two) = (closes(seed, 4_000), closes(seed + 1_000, 4_000));
             for count in [100, 400, 4_000] {
-                let [own, other] = [&one, &two].map(|candles| changed(&candles[..count], |_, close| close));
+                let [own, other] = [&one, &two].map(|closes| series(1, closes[..count].iter().copied()));
                 assert!(!are_alike(&own, &other), "seed {seed}, {count} candles");
             }
         }
-        // A correlation of 0.8: three parts in common to four of its own and of the other.
-        let [common, one, two] = [1, 2, 3].map(closes);
-        let mixed = |own: &[Candle]| {
-            changed(&common, |place, close| (close.ln() * 2.0 + own[place].close().ln()).exp())
-        };
-        assert!(!are_alike(&mixed(&one), &mixed(&two)));
+        let [common, one, two] = [1, 2, 3].map(|seed| closes(seed, 4_000));
+        let [one, two] = [one, two].map(|own| series(1, mixed(&common, &own)));
+        assert!(!are_alike(&one, &two));
     }
 
     #[test]
     fn a_candle_is_found_where_it_is_whatever_is_missing_before_it() {
-        let all = random_walk(8, 6_000);
+        let all = closes(8, 6_000);
         let kept: [fn(usize) -> bool; 4] = [
             |_| true,
             |place| place % 7 != 3,
@@ -206,17 +156,14 @@ mod tests {
             |place| place % 3 != 1,
         ];
         for keeps in kept {
-            let kept: Vec<Candle> =
+            let kept: Closes =
                 (0..6_000_usize).filter(|place| keeps(*place)).map(|place| all[place]).collect();
-            let own = Moves::of(&changed(&kept, |_, close| close)).unwrap();
-            let close_at = |time: i64| {
-                let found = kept.iter().find(|candle| candle.time().get() + own.interval == time);
-                found.map(Candle::close)
-            };
+            let own = Moves::of(&series(1, kept.iter().copied())).unwrap();
+            let is_known = |time: i64| kept.iter().any(|(opened, _)| opened.get() + own.interval == time);
             for (place, value) in (own.first..).zip(&*own.values) {
                 let time = place * own.step;
-                let is_known = close_at(time).is_some() && close_at(time - CANDLES * own.interval).is_some();
-                assert_eq!(*value != MISSING, is_known, "{time}");
+                let are_known = is_known(time) && is_known(time - CANDLES * own.interval);
+                assert_eq!(*value != MISSING, are_known, "{time}");
             }
         }
     }

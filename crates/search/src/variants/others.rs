@@ -41,10 +41,8 @@ impl VariantLedger {
         Ok((seen, text))
     }
 
-    /// Reads the project's other ledgers.
-    ///
-    /// Must not be called while this ledger is locked: two ledgers that wait for each other would
-    /// deadlock.
+    /// Reads the project's other ledgers. Must not be called while this ledger is locked: two ledgers that
+    /// wait for each other would deadlock.
     pub(super) fn others(&self) -> io::Result<OtherTexts> {
         let Some(receipt) = &self.receipt else { return Ok(OtherTexts::default()) };
         let mut texts = OtherTexts::default();
@@ -103,9 +101,8 @@ impl Others<'_> {
         self.unreadable.is_empty() && self.ledgers.iter().all(|other| other.contents.is_first(run))
     }
 
-    /// Returns other unfinished runs of a strategy whose sets are not recorded.
-    ///
-    /// For a run that continued in another ledger, the most advanced line counts.
+    /// Returns other unfinished runs of a strategy whose sets are not recorded. For a run that continued in
+    /// another ledger, the most advanced line counts.
     pub(super) fn under_way<'a>(
         &'a self,
         strategy: &'a str,

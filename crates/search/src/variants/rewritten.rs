@@ -22,9 +22,8 @@ pub fn trades_hash(book: &TradeBook, bots: &[usize], span: &Range<Millis>) -> St
     hash_of(book, &|row| bots.contains(&row.approved.bot().index()), span)
 }
 
-/// Like `trades_hash`, limited to trades closed by the end of `span`.
-///
-/// These are all trades of a run whose candles ended there.
+/// Like `trades_hash`, limited to trades closed by the end of `span`. These are all trades of a run whose
+/// candles ended there.
 pub fn trades_hash_of_closed(book: &TradeBook, bots: &[usize], span: &Range<Millis>) -> String {
     let has_closed = |row: &IntentRow| row.close_time.is_some_and(|close| close <= span.end);
     hash_of(book, &|row| bots.contains(&row.approved.bot().index()) && has_closed(row), span)
@@ -51,16 +50,14 @@ fn hash(counts: [u64; 4], timeline: &Timeline) -> String {
 
 const RUN_AGAIN: usize = 8;
 
-/// Runs sets by index over the candles that close by a given time.
-///
-/// Returns one trades hash per set, `None` for a rejected set.
+/// Runs sets by index over the candles that close by a given time. Returns one trades hash per set, `None`
+/// for a rejected set.
 pub type RunUntil<'a> = dyn Fn(&[usize], Millis) -> io::Result<Vec<Option<String>>> + 'a;
 
 impl VariantLedger {
     /// Records sets of a sweep whose trades on earlier candles no longer match the earlier runs.
     ///
-    /// Then something changed that the variant's name does not cover. A few sets are rerun on the
-    /// candles of their first and last earlier run. If any of them differs, all sets are rerun.
+    /// A few sets are rerun on the candles of their first and last earlier run; if any differs, all are rerun.
     /// Returns whether anything was recorded.
     pub fn note_rewritten(
         &self,
@@ -143,7 +140,7 @@ impl Noted {
 
 #[cfg(test)]
 mod tests {
-    use super::super::ledger::tests::{Fixture, candles, look, note};
+    use super::super::tests::{Fixture, candles, look_at, note};
     use super::super::{LookKind, VariantCount};
     use super::*;
     use candlewick_sdk::testkit::random_walk;
@@ -152,10 +149,7 @@ mod tests {
     #[test]
     fn a_body_that_is_rewritten_while_candles_grow_is_another_variant() {
         let (fixture, all) = (Fixture::new(), random_walk(1, 400));
-        let look = |count: usize| {
-            let candles = candles("BTCUSDT", &all[..count]);
-            Look { span: candles.span().unwrap(), candles, ..look(0) }
-        };
+        let look = |count: usize| look_at(candles("BTCUSDT", &all[..count]));
         let with = |trades: &str| Note { trades: Some(trades.to_owned()), ..note("rsi", 1) };
         let noted =
             |trades: &str, count: usize| fixture.ledger().note(&[with(trades)], &look(count)).unwrap();
@@ -180,10 +174,7 @@ mod tests {
     #[test]
     fn a_body_that_is_rewritten_at_each_fetch_is_as_many_variants() {
         let (fixture, all) = (Fixture::new(), random_walk(1, 800));
-        let look = |count: usize| {
-            let candles = candles("BTCUSDT", &all[..count]);
-            Look { span: candles.span().unwrap(), candles, ..look(0) }
-        };
+        let look = |count: usize| look_at(candles("BTCUSDT", &all[..count]));
         let with = |trades: String| Note { trades: Some(trades), ..note("rsi", 1) };
         let ledger = fixture.ledger();
         for version in 1..=6 {
@@ -203,10 +194,8 @@ mod tests {
     fn a_sweep_whose_strategy_is_rewritten_while_candles_grow_tries_as_many_sets_again() {
         let (fixture, all) = (Fixture::new(), random_walk(1, 800));
         let ledger = fixture.ledger();
-        let look = |count: usize| {
-            let candles = candles("BTCUSDT", &all[..count]);
-            Look { kind: LookKind::Sweep, span: candles.span().unwrap(), candles, ..look(0) }
-        };
+        let look =
+            |count: usize| Look { kind: LookKind::Sweep, ..look_at(candles("BTCUSDT", &all[..count])) };
         let trades =
             |version: u32, set: usize, end: Millis| format!("version {version} of {set} until {end}");
         // The last of 21 sets ran on a part of the candles alone.

@@ -1,10 +1,9 @@
 //! Identification of candles by a content-based sample, whatever their names and formats.
 //!
-//! A candle is identified by close time and close price, and its hash decides whether it is
-//! sampled. Samples of the same candles therefore agree, wherever they start or end. Volumes, other
-//! prices, digits beyond the seventh and the interval do not matter. Rescaled, rounded, inverted or
-//! noisy candles are recognized by their moves ([`Steps`], or [`Moves`] in older ledgers). Candles
-//! shifted in time count as different, but [`CandleSample::is_seen_in`] recognizes them.
+//! A candle is identified by close time and close price, and its hash decides whether it is sampled, so samples
+//! of the same candles agree. Volumes, other prices, digits beyond the seventh and the interval do not matter.
+//! Rescaled, rounded, inverted or noisy candles are recognized by their moves ([`Steps`], or [`Moves`] in older
+//! ledgers), shifted ones by [`CandleSample::is_seen_in`].
 
 use super::moves::Moves;
 use super::steps::Steps;
@@ -19,9 +18,7 @@ use std::sync::Arc;
 const MAX_POINTS: usize = 4096;
 /// Minimum number of sampled candles in a common stretch to rule out a match.
 const FEWEST_TO_TELL: usize = 16;
-/// Minimum number of matches with another symbol.
-///
-/// Prices of two markets coincide occasionally.
+/// Minimum number of matches with another symbol. Prices of two markets coincide occasionally.
 const FEWEST_ALIKE: usize = 4;
 /// Minimum matching share of the smaller sample, as a divisor: one in 20.
 const PART_ALIKE: usize = 20;
@@ -109,9 +106,7 @@ impl CandleSample {
         let stretches = pairs.filter_map(|(own, other)| own.common(other));
         stretches.reduce(|one, two| one.start.min(two.start)..one.end.max(two.end))
     }
-}
 
-impl CandleSample {
     pub fn is_seen_in(&self, other: &Self) -> bool {
         let moved = |own: &SeriesSample, other: &SeriesSample| {
             own.steps.as_ref().zip(other.steps.as_ref()).is_some_and(|(own, other)| own.is_moved_from(other))
@@ -273,106 +268,62 @@ impl From<String> for Points {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::{candles, changed, closes, longer_candles, series};
     use super::*;
     use candlewick_sdk::testkit::random_walk;
-    use candlewick_sdk::{Candle, Interval, Ohlcv, Series};
-
-    fn series(name: &str, candles: &[Candle]) -> CandleSeries {
-        let (symbol, interval) = name.split_once('@').unwrap();
-        let series = Series { symbol: symbol.parse().unwrap(), interval: interval.parse().unwrap() };
-        CandleSeries::new(series, candles.to_vec()).unwrap()
-    }
-
-    fn sample(name: &str, candles: &[Candle]) -> CandleSample {
-        CandleSample::of([&series(name, candles)])
-    }
-
-    fn minutes(count: u32) -> Interval {
-        format!("{count}m").parse().unwrap()
-    }
-
-    /// The same with other volumes and other highs.
-    fn exported_again(candles: &[Candle]) -> Vec<Candle> {
-        let other = |candle: &Candle| {
-            let numbers = Ohlcv {
-                open: candle.open(),
-                high: candle.high() * 1.01,
-                low: candle.low(),
-                close: candle.close() * (1.0 + 1e-9),
-                volume: 7.0,
-            };
-            Candle::new(candle.time(), minutes(1), numbers).unwrap()
-        };
-        candles.iter().map(other).collect()
-    }
 
     #[test]
     fn the_same_candles_are_known_under_another_name_cut_and_exported_again() {
-        let candles = random_walk(3, 40_000);
-        let own = sample("BTCUSDT@1m", &candles);
-        let whole = own.span().unwrap();
-        assert_eq!(own.seen_in(&own), Some(whole.clone()));
-        for (name, from, to) in [
-            ("BTCUSDT@1m", 0, 39_999),
-            ("MINE@1m", 1, 40_000),
-            ("X@1m", 30_123, 40_000),
-            ("X@1m", 9_001, 17_500),
-        ] {
-            let other = sample(name, &exported_again(&candles[from..to]));
-            let seen = own.seen_in(&other).unwrap_or_else(|| panic!("{name} {from} {to}"));
-            assert_eq!(seen, candles[from].time()..candles[to - 1].time() + Millis::MINUTE);
+        let (all, prices) = (random_walk(3, 40_000), closes(3, 40_000));
+        let own = candles("BTCUSDT", &all);
+        assert_eq!(own.seen_in(&own), own.span());
+        for (name, from, to) in
+            [("BTCUSDT", 0, 39_999), ("MINE", 1, 40_000), ("X", 30_123, 40_000), ("X", 9_001, 17_500)]
+        {
+            // With other opens, highs, lows and volumes.
+            let again = series(1, changed(&prices[from..to], &|_, close| close * (1.0 + 1e-9)));
+            let seen = own.seen_in(&candles(name, again.candles()));
+            let expected = all[from].time()..all[to - 1].time() + Millis::MINUTE;
+            assert_eq!(seen, Some(expected), "{name} {from} {to}");
         }
         // A few candles at the end of the same symbol are too few to tell, and count.
-        assert!(own.seen_in(&sample("BTCUSDT@1m", &candles[39_990..])).is_some());
+        assert!(own.seen_in(&candles("BTCUSDT", &all[39_990..])).is_some());
     }
 
     #[test]
     fn other_candles_of_the_same_time_and_the_same_candles_of_another_time_are_not_the_same() {
-        let (candles, others) = (random_walk(3, 40_000), random_walk(4, 40_000));
-        let own = sample("BTCUSDT@1m", &candles[..20_000]);
-        for name in ["BTCUSDT@1m", "ETHUSDT@1m"] {
-            assert_eq!(own.seen_in(&sample(name, &others)), None, "{name}");
-            assert_eq!(own.seen_in(&sample(name, &candles[20_000..])), None, "{name}");
+        let (all, others) = (random_walk(3, 40_000), random_walk(4, 40_000));
+        let own = candles("BTCUSDT", &all[..20_000]);
+        for name in ["BTCUSDT", "ETHUSDT"] {
+            assert_eq!(own.seen_in(&candles(name, &others)), None, "{name}");
+            assert_eq!(own.seen_in(&candles(name, &all[20_000..])), None, "{name}");
         }
     }
 
     #[test]
     fn longer_candles_of_the_same_prices_are_known() {
-        let candles = random_walk(3, 40_000);
-        let own = sample("BTCUSDT@1m", &candles);
-        let is_first = |candle: &&Candle| candle.time().is_aligned_to(Millis::MINUTE * 5);
-        let first = candles.iter().position(|candle| is_first(&candle)).unwrap();
-        let longer = candles[first..].chunks_exact(5).map(|five| {
-            let high = five.iter().map(Candle::high).fold(f64::MIN, f64::max);
-            let low = five.iter().map(Candle::low).fold(f64::MAX, f64::min);
-            let (open, close) = (five[0].open(), five[4].close());
-            Candle::new(five[0].time(), minutes(5), Ohlcv { open, high, low, close, volume: 0.0 }).unwrap()
-        });
-        assert!(own.seen_in(&sample("MINE@5m", &longer.collect::<Vec<_>>())).is_some());
+        let own = candles("BTCUSDT", &random_walk(3, 40_000));
+        let longer = series(5, longer_candles(5, &closes(3, 40_000)));
+        assert!(own.seen_in(&CandleSample::of([&longer])).is_some());
     }
 
     #[test]
     fn candles_that_were_rescaled_or_rounded_are_known_and_count_as_another_choice() {
-        let candles = random_walk(3, 20_000);
-        let own = sample("BTCUSDT@1m", &candles);
-        let rounded = |place: usize| {
-            let digits = 10_f64.powi(4 - candles[0].close().log10().ceil() as i32);
-            let number = |price: f64| (price * digits * 10.0).round() / digits;
-            let candle = &candles[place];
-            let [open, high, low, close] =
-                [candle.open(), candle.high(), candle.low(), candle.close()].map(number);
-            let numbers = Ohlcv { open, high, low, close, volume: 0.0 };
-            Candle::new(candle.time(), minutes(1), numbers).unwrap()
+        let (own, prices) = (candles("BTCUSDT", &random_walk(3, 20_000)), closes(3, 20_000));
+        let digits = 10_f64.powi(4 - prices[0].1.log10().ceil() as i32);
+        let rounded = |part: &[(Millis, f64)]| {
+            let rounded = changed(part, &|_, close| (close * digits * 10.0).round() / digits);
+            CandleSample::of([&series(1, rounded)])
         };
-        let other = sample("MINE@1m", &(9_000..20_000).map(rounded).collect::<Vec<_>>());
-        let span = Some(candles[9_000].time()..own.span().unwrap().end);
+        let other = rounded(&prices[9_000..]);
+        let span = Some(prices[9_000].0..own.span().unwrap().end);
         assert_eq!((own.seen_in(&other), other.seen_in(&own)), (span.clone(), span));
-        assert_ne!(own.id(), sample("BTCUSDT@1m", &(0..20_000).map(rounded).collect::<Vec<_>>()).id());
+        assert_ne!(own.id(), rounded(&prices).id());
     }
 
     #[test]
     fn parts_of_a_sample_share_its_points() {
-        let own = sample("BTCUSDT@1m", &random_walk(3, 10_000));
+        let own = candles("BTCUSDT", &random_walk(3, 10_000));
         let span = own.span().unwrap();
         let part = own.within(&(span.start + Millis::HOUR..span.end - Millis::HOUR));
         assert!(part.0[0].points.as_slice().len() < own.0[0].points.as_slice().len());
@@ -383,18 +334,18 @@ mod tests {
 
     #[test]
     fn a_file_that_grew_is_the_same_and_one_that_begins_elsewhere_is_not() {
-        let candles = random_walk(3, 40_000);
-        let [short, long] = [20_000, 40_000].map(|end| sample("BTCUSDT@1m", &candles[..end]));
+        let all = random_walk(3, 40_000);
+        let [short, long] = [20_000, 40_000].map(|end| candles("BTCUSDT", &all[..end]));
         assert!(long.is_grown_from(&short) && !short.is_grown_from(&long));
-        let later = sample("BTCUSDT@1m", &candles[1..]);
+        let later = candles("BTCUSDT", &all[1..]);
         assert!(!later.is_grown_from(&short) && later.id() != long.id());
-        assert_eq!(long.id(), sample("OTHER@1m", &candles).id());
-        assert!(!sample("BTCUSDT@1m", &random_walk(9, 40_000)).is_grown_from(&short));
+        assert_eq!(long.id(), candles("OTHER", &all).id());
+        assert!(!candles("BTCUSDT", &random_walk(9, 40_000)).is_grown_from(&short));
     }
 
     #[test]
     fn what_is_written_is_read_again() {
-        let own = sample("BTCUSDT@1m", &random_walk(3, 10_000));
+        let own = candles("BTCUSDT", &random_walk(3, 10_000));
         let text = serde_json::to_string(&own).unwrap();
         assert!(text.len() < 60_000, "{}", text.len());
         let read: CandleSample = serde_json::from_str(&text).unwrap();

@@ -1,9 +1,8 @@
 //! Price moves per clock step, dense enough to recognize a small part of many candles.
 //!
-//! A step is the candle interval, or longer for many candles: a million one-minute candles have a
-//! move per 15 minutes. Steps are contiguous, so their moves add up to those of longer steps. Two
-//! series of any intervals are compared over a common multiple of their steps. They count as the
-//! same candles if the absolute correlation of these moves is at least 0.95 over at least 24 steps.
+//! A step is the candle interval, or longer for many candles: a million one-minute candles have a move per 15
+//! minutes. Two series of any intervals are compared over a common multiple of their steps, and are the same
+//! candles if the absolute correlation of their moves is at least 0.95 over at least 24 steps.
 
 use candlewick_sdk::{CandleSeries, Millis, closing_before};
 use serde::{Deserialize, Serialize};
@@ -29,9 +28,7 @@ const LARGEST: f64 = 4.0;
 const MEDIAN: f64 = 5.0;
 const MAX_WRITTEN: i8 = 28;
 pub(super) const MISSING: i8 = i8::MIN;
-/// Character of a zero move.
-///
-/// Other moves are offsets from it in ASCII; a missing move precedes them all.
+/// Character of a zero move; others are offsets from it in ASCII, and a missing move precedes them all.
 const ZERO: u8 = b'?';
 const NONE: char = '!';
 
@@ -75,15 +72,8 @@ impl Steps {
         };
         let (first, last) = (start.div_euclid(step) + 1, end.div_euclid(step));
         let closes: Vec<Option<f64>> = (first - 1..=last).map(|place| close_at(place * step)).collect();
-        let moves = closes.windows(2).map(|pair| Some(pair[1]? - pair[0]?));
-        let moves: Vec<Option<f64>> = moves.collect();
-        let median = median(moves.iter().copied().flatten())?;
-        let most = f64::from(MAX_WRITTEN);
-        let written = |size: Option<f64>| match size {
-            Some(size) => (size / median * MEDIAN).round().clamp(-most, most) as i8,
-            None => MISSING,
-        };
-        let all: Arc<[i8]> = moves.into_iter().map(written).collect();
+        let moves: Vec<Option<f64>> = closes.windows(2).map(|pair| Some(pair[1]? - pair[0]?)).collect();
+        let all = stored(&moves, MEDIAN, f64::from(MAX_WRITTEN))?;
         Some(Self { interval, step, first, part: 0..all.len(), all })
     }
 
@@ -145,22 +135,33 @@ fn median(moves: impl Iterator<Item = f64>) -> Option<f64> {
     (middle < sizes.len()).then(|| *sizes.select_nth_unstable_by(middle, f64::total_cmp).1)
 }
 
-/// Returns the correlation of moves, `None` if either series never moves.
-///
-/// Moves are clipped at [`LARGEST`] medians.
-pub(super) fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
-    let most = LARGEST * median(pairs.iter().map(|pair| pair.0))?;
-    let most = (most, LARGEST * median(pairs.iter().map(|pair| pair.1))?);
-    let mut sums = [0.0; 5];
+/// Returns the moves as bytes, `None` if the prices never move. The median move becomes `middle`.
+pub(super) fn stored(moves: &[Option<f64>], middle: f64, most: f64) -> Option<Arc<[i8]>> {
+    let median = median(moves.iter().copied().flatten())?;
+    let one = |size: f64| (size / median * middle).round().clamp(-most, most) as i8;
+    Some(moves.iter().map(|size| size.map_or(MISSING, one)).collect())
+}
+
+/// Returns the number of pairs, the product of their variances, and their covariance.
+pub(super) fn moments(pairs: impl Iterator<Item = (f64, f64)>) -> (f64, f64, f64) {
+    let (mut count, mut sums) = (0.0, [0.0; 5]);
     for (one, two) in pairs {
-        let (one, two) = (one.clamp(-most.0, most.0), two.clamp(-most.1, most.1));
+        count += 1.0;
         for (sum, more) in sums.iter_mut().zip([one, two, one * one, two * two, one * two]) {
             *sum += more;
         }
     }
-    let [one, two, squared_one, squared_two, product] = sums.map(|sum| sum / pairs.len() as f64);
-    let variances = (squared_one - one * one) * (squared_two - two * two);
-    (variances > 0.0).then(|| (product - one * two) / variances.sqrt())
+    let [one, two, squared_one, squared_two, product] = sums.map(|sum| sum / count);
+    (count, (squared_one - one * one) * (squared_two - two * two), product - one * two)
+}
+
+/// Returns the correlation of moves clipped at [`LARGEST`] medians, `None` if either series never moves.
+pub(super) fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
+    let most = LARGEST * median(pairs.iter().map(|pair| pair.0))?;
+    let most = (most, LARGEST * median(pairs.iter().map(|pair| pair.1))?);
+    let clipped = pairs.iter().map(|(one, two)| (one.clamp(-most.0, most.0), two.clamp(-most.1, most.1)));
+    let (_, variances, covariance) = moments(clipped);
+    (variances > 0.0).then(|| covariance / variances.sqrt())
 }
 
 impl PartialEq for Steps {
@@ -198,34 +199,12 @@ impl From<Written> for Steps {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
+    use super::super::tests::{
+        Closes, changed, changes, closes, longer_candles, mixed, series, size, with_steps,
+    };
     use super::*;
-    use candlewick_sdk::testkit::random_walk;
-    use candlewick_sdk::{Candle, Interval, Ohlcv, Series};
     use proptest::prelude::*;
-
-    pub(crate) type Closes = Vec<(Millis, f64)>;
-
-    pub(crate) fn closes(seed: u64, count: usize) -> Closes {
-        random_walk(seed, count).iter().map(|candle| (candle.time(), candle.close())).collect()
-    }
-
-    pub(crate) fn series(minutes: i64, closes: impl IntoIterator<Item = (Millis, f64)>) -> CandleSeries {
-        let interval = Interval::from_seconds(60 * minutes).unwrap();
-        let candle = |(time, close)| {
-            let (open, high, low, volume) = (close, close, close, 1.0);
-            Candle::new(time, interval, Ohlcv { open, high, low, close, volume }).unwrap()
-        };
-        let candles: Vec<Candle> = closes.into_iter().map(candle).collect();
-        CandleSeries::new(Series { symbol: "X".parse().unwrap(), interval }, candles).unwrap()
-    }
-
-    pub(crate) fn longer_candles(minutes: i64, closes: &[(Millis, f64)]) -> Closes {
-        let length = Millis::MINUTE * minutes;
-        let ends = closes.iter().filter(|(time, _)| (*time + Millis::MINUTE).is_aligned_to(length));
-        let ends = ends.map(|(time, close)| (time.floor_to(length), *close)).collect::<Closes>();
-        ends[1..].to_vec()
-    }
 
     fn are_alike(one: &(CandleSeries, Steps), two: &(CandleSeries, Steps)) -> bool {
         let both = one.0.start().max(two.0.start())..one.0.end().min(two.0.end());
@@ -235,32 +214,6 @@ pub(super) mod tests {
         let found = one.1.are_alike(&two.1, &both);
         assert_eq!([two.1.are_alike(&one.1, &both), read.are_alike(&two.1, &both)], [found; 2]);
         found
-    }
-
-    pub(crate) fn with_steps(series: CandleSeries) -> (CandleSeries, Steps) {
-        let steps = Steps::of(&series).unwrap();
-        (series, steps)
-    }
-
-    pub(crate) fn changed(closes: &[(Millis, f64)], change: &dyn Fn(usize, f64) -> f64) -> Closes {
-        let other = |(place, (time, close)): (usize, &(Millis, f64))| (*time, change(place, *close));
-        closes.iter().enumerate().map(other).collect()
-    }
-
-    pub(crate) fn size(closes: &[(Millis, f64)]) -> f64 {
-        let squares = closes.windows(2).map(|pair| (pair[1].1 - pair[0].1).powi(2));
-        (squares.sum::<f64>() / closes.len() as f64).sqrt()
-    }
-
-    pub(crate) fn changes(size: f64) -> [Box<dyn Fn(usize, f64) -> f64>; 6] {
-        [
-            Box::new(|_, close| close / 1_000.0),
-            Box::new(move |_, close| close + 100.0 * size),
-            Box::new(move |_, close| (close / size).round() * size),
-            Box::new(move |place, close| close + 0.3 * size * (place as f64 * 12.9898).sin()),
-            Box::new(|_, close| 1_000.0 / close),
-            Box::new(move |_, close| 1_000.0 * size - close),
-        ]
     }
 
     #[test]
@@ -292,14 +245,7 @@ pub(super) mod tests {
     #[test]
     fn markets_that_move_together_and_independent_ones_are_told_apart() {
         let [common, one, two] = [1, 2, 3].map(|seed| closes(seed, 300_000));
-        // A correlation of 0.8: four parts of the variance in common to one of its own.
-        let mixed = |own: &Closes| {
-            with_steps(series(
-                1,
-                changed(&common, &|place, close| (2.0 * close.ln() + own[place].1.ln()).exp()),
-            ))
-        };
-        let (one_mixed, two_mixed) = (mixed(&one), mixed(&two));
+        let [one_mixed, two_mixed] = [&one, &two].map(|own| with_steps(series(1, mixed(&common, own))));
         assert!(!are_alike(&one_mixed, &two_mixed));
         let [one, two] = [one, two].map(|closes| with_steps(series(1, closes)));
         assert!(!are_alike(&one, &two));

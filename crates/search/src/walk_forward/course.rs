@@ -5,7 +5,7 @@ use crate::sweep::{Candidate, Replay, TrialRunner};
 use candlewick_backtest::NullRecorder;
 use candlewick_backtest::{Backtest, Finished};
 use candlewick_engine::{EngineError, TradeBook};
-use candlewick_sdk::{CandleSeries, ExpirationType, Expiry, Millis, Money};
+use candlewick_sdk::{CandleSeries, ExpirationType, Expiry, Millis, Money, MoneyScale};
 use candlewick_simulator::Market;
 use std::ops::Range;
 
@@ -19,10 +19,7 @@ impl Course<'_> {
         self.whole.span()
     }
 
-    /// Returns the minimum gap between training and test.
-    ///
-    /// It is the longest possible trade of the space, in whole candles, so that no training trade
-    /// reaches into the test.
+    /// Returns the minimum gap between training and test: the longest possible trade, in whole candles.
     pub fn purge(&self) -> Millis {
         let bot = self.whole.settings.session.bots.first();
         let close_types = self.values_of("close_type", bot.map(|bot| bot.close_type));
@@ -39,7 +36,7 @@ impl Course<'_> {
         (longest.unwrap_or_default() + step - Millis::new(1)).floor_to(step)
     }
 
-    /// Returns the longest candle interval in use, the grid on which windows start and end.
+    /// Longest candle interval in use, the grid on which windows start and end.
     pub fn step(&self) -> Millis {
         let priced = self.whole.markets.iter().map(|market| market.prices.interval().length());
         let own = self.whole.own().map(|own| own.interval().length());
@@ -51,10 +48,8 @@ impl Course<'_> {
         Some((vec![own], self.markets_within(range)?))
     }
 
-    /// Runs one set over a test range.
-    ///
-    /// The strategy first sees enough earlier candles to be warm for the first test candle. Trades
-    /// open at the end still settle. Money, limits and stakes start fresh in each test.
+    /// Runs one set over a test range, with fresh money, limits and stakes. The strategy is warm for the
+    /// first test candle, and trades open at the end still settle.
     pub(super) fn examine(
         &self,
         candidate: &Candidate,
@@ -74,7 +69,9 @@ impl Course<'_> {
         // The markets are priced a little longer, so that everything settles.
         let priced = |shown: &CandleSeries| shown.start()..test.end + self.purge();
         let markets = shown.as_ref().and_then(|shown| self.markets_within(&priced(shown)));
-        let (Some(shown), Some(markets)) = (shown, markets) else { return Ok(self.without_candles()) };
+        let (Some(shown), Some(markets)) = (shown, markets) else {
+            return Ok(without_trades(self.balance, self.whole.settings.session.money_scale));
+        };
         let mut settings = self.whole.settings.clone();
         settings.session.bots = vec![bot];
         let wants_prices = [self.whole.entry.wants_prices];
@@ -100,18 +97,18 @@ impl Course<'_> {
             None => own.into_iter().collect(),
         }
     }
+}
 
-    fn without_candles(&self) -> Finished {
-        Finished {
-            book: TradeBook::default(),
-            candles: 0,
-            final_balance: self.balance,
-            unsettled_stakes: Money::ZERO,
-            longer_not_built: 0,
-            longer_staleness: Vec::new(),
-            money_scale: self.whole.settings.session.money_scale,
-            verdicts: Vec::new(),
-            stopped_by: Vec::new(),
-        }
+pub(super) fn without_trades(final_balance: Money, money_scale: MoneyScale) -> Finished {
+    Finished {
+        book: TradeBook::default(),
+        candles: 0,
+        final_balance,
+        unsettled_stakes: Money::ZERO,
+        longer_not_built: 0,
+        longer_staleness: Vec::new(),
+        money_scale,
+        verdicts: Vec::new(),
+        stopped_by: Vec::new(),
     }
 }

@@ -1,5 +1,6 @@
 //! One walk-forward window: training search, test of the best set, and its neighbours.
 
+use super::course::without_trades;
 use super::{Course, Window};
 use crate::SearchError;
 use crate::sweep::{
@@ -7,7 +8,6 @@ use crate::sweep::{
     SweepSettings, TrialEnd, TrialJournal, TrialRow, TrialRunner, Watcher, ranked,
 };
 use candlewick_backtest::Finished;
-use candlewick_engine::TradeBook;
 use candlewick_sdk::{Millis, Money};
 use serde::Serialize;
 use std::num::NonZeroUsize;
@@ -80,10 +80,8 @@ impl WalkForward<'_> {
         })))
     }
 
-    /// Runs one shard of a window's training, except for trials in `known`.
-    ///
-    /// [`step`](Self::step) with the records of all shards gives the same result as without shards.
-    /// A search that learns cannot be split.
+    /// Runs one shard of a window's training, except for trials in `known`. [`step`](Self::step) with the
+    /// records of all shards gives the same result as without shards.
     pub fn search_part(
         &self,
         (window, shard): (&Window, Shard),
@@ -169,25 +167,13 @@ impl WalkForward<'_> {
     }
 }
 
-/// Joins the tests of all windows into one run that starts with `balance`.
-///
-/// Trades are in order of time. Each window traded with its own balance and limits, so bots have no
-/// overall verdict. `None` if no window chose a set.
+/// Joins the tests of all windows into one run that starts with `balance`, `None` if no set was chosen. Each
+/// window traded with its own balance and limits, so bots have no overall verdict.
 pub fn joined<'a>(steps: impl IntoIterator<Item = &'a WindowResult>, balance: Money) -> Option<Finished> {
     let mut all: Option<Finished> = None;
     for chosen in steps.into_iter().filter_map(|step| step.chosen.as_ref()) {
         let one = &chosen.finished;
-        let all = all.get_or_insert_with(|| Finished {
-            book: TradeBook::default(),
-            candles: 0,
-            final_balance: balance,
-            unsettled_stakes: Money::ZERO,
-            longer_not_built: 0,
-            longer_staleness: Vec::new(),
-            money_scale: one.money_scale,
-            verdicts: Vec::new(),
-            stopped_by: Vec::new(),
-        });
+        let all = all.get_or_insert_with(|| without_trades(balance, one.money_scale));
         all.book.append(&one.book);
         all.candles += one.candles;
         all.final_balance += one.final_balance - balance;
@@ -248,18 +234,11 @@ impl Robustness {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn figures(win_rate: Option<f64>) -> Figures {
-        serde_json::from_value(serde_json::json!({
-            "trades": 10, "won": 6, "lost": 4, "draw": 0, "cancelled": 0, "unsettled": 0, "refused": 0,
-            "win_rate": win_rate, "break_even": 0.55, "edge_lower": 0.0, "p_value": 0.1, "pnl": 0.0,
-            "expectancy": 0.0, "sharpe": null, "max_drawdown": 0.0, "max_drawdown_percent": 0.0,
-            "longest_losing_streak": 0
-        }))
-        .unwrap()
-    }
+    use crate::sweep::tests::figures;
+    use serde_json::json;
 
     fn robustness(neighbours: &[(Option<f64>, Option<f64>)]) -> Robustness {
+        let figures = |rate: Option<f64>| figures(json!({ "win_rate": rate, "break_even": 0.55 }));
         let all: Vec<_> = neighbours.iter().map(|(rate, score)| (Some(figures(*rate)), *score)).collect();
         Robustness::of(0.5, &all)
     }

@@ -22,10 +22,7 @@ pub struct WindowSettings {
     pub gap: Millis,
 }
 
-/// One walk-forward step.
-///
-/// A range contains the candles that lie entirely within it, so test decisions fall into
-/// `(start, end]`. Tests are contiguous.
+/// One walk-forward step. A range contains the candles that lie entirely within it; tests are contiguous.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
     pub training: Range<Millis>,

@@ -1,13 +1,11 @@
 //! How often any edge is shown that is not there, of many bots that share one alpha, and of bots that somebody begins anew.
 
-use crate::measured::{Bound, Measured, SEED, Scale};
+use crate::measured::{Bound, Measured, Scale, settled};
+use crate::verdict::MIXED;
 use candlewick_statistics::{
-    AlphaBudget, BudgetedBot, EdgeTest, EdgeTestPlan, NotionalStake, StatisticsError, StreamEvent,
-    TradeDependence, TradeOutcome, TradeStream,
+    AlphaBudget, BudgetedBot, EdgeTest, EdgeTestPlan, StatisticsError, TradeDependence, TradeOutcome,
+    TradeStream,
 };
-use std::ops::ControlFlow;
-
-const PAYOUTS: [f64; 5] = [0.60, 0.70, 0.80, 0.85, 0.92];
 
 /// Who begins bots anew, of whom it knows every account after every trade.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,16 +80,16 @@ impl Journal {
 
     /// Whether any bot is shown to have an edge within so many trades of each.
     fn shows(mut self, journal: u64, restarts: Restarts, trades: u64) -> Result<bool, StatisticsError> {
-        let stream = TradeStream::new(TradeDependence::Independent, &PAYOUTS, 0.0, 0.02)?;
+        let stream = TradeStream::new(TradeDependence::Independent, &MIXED, 0.0, 0.02)?;
         let most = self.tests.len() + if restarts == Restarts::Renamed { 2 } else { 0 };
-        let mut courses: Vec<_> =
-            (0..most as u64).map(|bot| outcomes(&stream, journal * 64 + bot, trades)).collect();
+        let course = |bot| settled(&stream, journal * 64 + bot, trades).into_iter();
+        let mut courses: Vec<_> = (0..most as u64).map(course).collect();
         for trade in 1..=trades {
             for (bot, course) in courses.iter_mut().enumerate().take(self.tests.len()) {
-                let Some((payout_fraction, outcome)) = course.pop() else { continue };
+                let Some((outcome, payout_fraction)) = course.next() else { continue };
                 let (test, has_edge) = (&mut self.tests[bot], &mut self.has_edge[bot]);
                 let outcome = if *has_edge { TradeOutcome::Won } else { outcome };
-                let stake: NotionalStake = test.on_open(payout_fraction)?;
+                let stake = test.on_open(payout_fraction)?;
                 test.settle(stake, outcome, payout_fraction);
                 if test.edge_account() >= test.goal() && !*has_edge {
                     return Ok(true);
@@ -141,17 +139,4 @@ impl Journal {
         }
         self.set_weights();
     }
-}
-
-/// Payouts and outcomes of one bot's trades, the last first.
-fn outcomes(stream: &TradeStream, path: u64, trades: u64) -> Vec<(f64, TradeOutcome)> {
-    let mut outcomes = Vec::with_capacity(trades as usize);
-    stream.play(SEED, path, trades, |event| {
-        if let StreamEvent::Settled { outcome, payout_fraction, .. } = event {
-            outcomes.push((payout_fraction, outcome));
-        }
-        ControlFlow::Continue(())
-    });
-    outcomes.reverse();
-    outcomes
 }

@@ -1,7 +1,7 @@
 //! How often the watch over a shown edge is wrong, and how soon it notices the edge's end.
 #![allow(clippy::print_stdout, reason = "the tables are what it is for")]
 
-use crate::measured::{Bound, Measured, SEED, Scale, on_cores};
+use crate::measured::{Bound, Measured, SEED, Scale, each};
 use candlewick_statistics::{
     ChangeDetector, EdgeTest, EdgeTestPlan, NotionalStake, StatisticsError, StreamEvent, TradeDependence,
     TradeOutcome, TradeStream, WatchStake,
@@ -100,18 +100,13 @@ pub(crate) fn print(scale: Scale) -> Result<(), StatisticsError> {
         let mut row = String::new();
         for (_, dependence) in KINDS {
             let stream = TradeStream::new(dependence, &[0.85], points, 0.0)?;
-            let parts = on_cores(paths, |first, end| {
-                (first..end).try_fold((0_u64, 0_u64), |(alarms, trades), path| {
-                    let mut watched = Watched::new(scale.plan, watch_trades)?;
-                    let alarm = watched.play(&stream, SEED, path, 20_000);
-                    Ok::<_, StatisticsError>((alarms + u64::from(alarm.is_some()), trades + watched.ended))
-                })
-            });
-            let (mut alarms, mut trades) = (0, 0);
-            for part in parts {
-                let part = part?;
-                (alarms, trades) = (alarms + part.0, trades + part.1);
-            }
+            let watched = each(paths, |path| {
+                let mut watched = Watched::new(scale.plan, watch_trades)?;
+                let alarm = watched.play(&stream, SEED, path, 20_000);
+                Ok((u64::from(alarm.is_some()), watched.ended))
+            })?;
+            let alarms: u64 = watched.iter().map(|(alarms, _)| alarms).sum();
+            let trades: u64 = watched.iter().map(|(_, trades)| trades).sum();
             let _ = write!(row, " {:.2} |", alarms as f64 / trades as f64 * 10_000.0);
         }
         println!("| {name} |{row}");
@@ -136,22 +131,13 @@ fn print_delay(
 ) -> Result<(), StatisticsError> {
     let before = TradeStream::new(dependence, &[0.85], 5.0, 0.0)?;
     let after = TradeStream::new(dependence, &[0.85], points, 0.0)?;
-    let parts = on_cores(paths, |first, end| {
-        (first..end)
-            .map(|path| {
-                let mut watched = Watched::new(plan, watch_trades)?;
-                let alarm = watched.play(&before, SEED, path, STEADY);
-                if alarm.is_none() {
-                    watched.play(&after, SEED + 1, path, 40_000);
-                }
-                Ok(watched.ended as i64 - STEADY as i64)
-            })
-            .collect::<Result<Vec<i64>, StatisticsError>>()
-    });
-    let mut delays = Vec::new();
-    for part in parts {
-        delays.extend(part?);
-    }
+    let mut delays = each(paths, |path| {
+        let mut watched = Watched::new(plan, watch_trades)?;
+        if watched.play(&before, SEED, path, STEADY).is_none() {
+            watched.play(&after, SEED + 1, path, 40_000);
+        }
+        Ok(watched.ended as i64 - STEADY as i64)
+    })?;
     let early = delays.iter().filter(|delay| **delay <= 0).count();
     delays.retain(|delay| *delay > 0);
     delays.sort_unstable();

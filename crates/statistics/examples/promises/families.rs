@@ -1,13 +1,11 @@
 //! Whether many variants deceive: false discoveries, the best of worthless families, overfitting, shifted directions.
 
 use crate::intervals::p_value;
-use crate::measured::{Bound, Measured, SEED, Scale};
+use crate::measured::{Bound, Measured, Scale, settled};
 use candlewick_statistics::{
-    Bootstrap, DirectedTrade, Split, StatisticsError, StreamEvent, TradeDependence, TradeOutcome, TradeSide,
-    TradeStream, VariantReturns, benjamini_hochberg, best_of_many, direction_baseline,
-    probability_of_overfitting,
+    Bootstrap, DirectedTrade, Split, StatisticsError, TradeDependence, TradeOutcome, TradeSide, TradeStream,
+    VariantReturns, benjamini_hochberg, best_of_many, direction_baseline, probability_of_overfitting,
 };
-use std::ops::ControlFlow;
 
 pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
     let mut errors = vec![false_discoveries(scale)?];
@@ -57,14 +55,8 @@ fn worthless(
 ) -> Result<VariantReturns, StatisticsError> {
     let stream = TradeStream::new(TradeDependence::SameTrade(together), &[0.85], 0.0, 0.0)?;
     let variant = |variant| {
-        let mut returns = Vec::new();
-        stream.play(SEED, path * variants + variant, periods, |event| {
-            if let StreamEvent::Settled { outcome, payout_fraction, .. } = event {
-                returns.push(outcome.to_return(payout_fraction));
-            }
-            ControlFlow::Continue(())
-        });
-        returns
+        let settled = settled(&stream, path * variants + variant, periods).into_iter();
+        settled.map(|(outcome, payout_fraction)| outcome.to_return(payout_fraction)).collect()
     };
     VariantReturns::new(&(0..variants).map(variant).collect::<Vec<_>>())
 }
@@ -73,20 +65,14 @@ fn worthless(
 fn chance_directions(path: u64) -> Result<Vec<Vec<DirectedTrade>>, StatisticsError> {
     let coin = TradeStream::new(TradeDependence::Independent, &[1.0], 0.0, 0.0)?;
     let sides = |path| {
-        let mut sides = Vec::new();
-        coin.play(SEED, path, 60, |event| {
-            if let StreamEvent::Settled { outcome, .. } = event {
-                sides.push(if outcome == TradeOutcome::Won { TradeSide::Buy } else { TradeSide::Sell });
-            }
-            ControlFlow::Continue(())
-        });
-        sides
+        settled(&coin, path, 60).into_iter().map(|(outcome, _)| {
+            if outcome == TradeOutcome::Won { TradeSide::Buy } else { TradeSide::Sell }
+        })
     };
     let trade = |(side, went)| {
         let (buy_return, sell_return) = if went == TradeSide::Buy { (0.85, -1.0) } else { (-1.0, 0.85) };
         DirectedTrade { side, buy_return, sell_return }
     };
-    let symbol =
-        |symbol| sides(6 * path + symbol).into_iter().zip(sides(6 * path + 3 + symbol)).map(trade).collect();
+    let symbol = |symbol| sides(6 * path + symbol).zip(sides(6 * path + 3 + symbol)).map(trade).collect();
     Ok((0..3).map(symbol).collect())
 }

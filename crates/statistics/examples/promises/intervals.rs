@@ -1,11 +1,10 @@
 //! Whether intervals cover, and how often a test that looks once errs.
 
-use crate::measured::{Bound, Measured, SEED, Scale};
+use crate::measured::{Bound, Measured, Scale, settled};
 use candlewick_statistics::{
-    ConfidenceInterval, StatisticsError, StreamEvent, TradeDependence, TradeOutcome, TradeStream, WinRate,
+    ConfidenceInterval, StatisticsError, TradeDependence, TradeOutcome, TradeStream, WinRate,
     binomial_p_value, break_even, clopper_pearson_interval, poisson_binomial_p_value, wilson_interval,
 };
-use std::ops::ControlFlow;
 
 type Interval = fn(WinRate, f64) -> Result<ConfidenceInterval, StatisticsError>;
 
@@ -43,14 +42,9 @@ pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
         ("one Poisson-binomial test of 200 trades at mixed payouts errs", Bound::AtMost, 0.05),
         scale.trials / 10,
         |path| {
-            let (mut won, mut nulls) = (0, Vec::with_capacity(200));
-            stream.play(SEED, path, 200, |event| {
-                if let StreamEvent::Settled { outcome, payout_fraction, .. } = event {
-                    won += u64::from(outcome == TradeOutcome::Won);
-                    nulls.push(1.0 / (1.0 + payout_fraction));
-                }
-                ControlFlow::Continue(())
-            });
+            let settled = settled(&stream, path, 200);
+            let won = settled.iter().filter(|(outcome, _)| *outcome == TradeOutcome::Won).count() as u64;
+            let nulls: Vec<f64> = settled.iter().map(|(_, payout)| 1.0 / (1.0 + payout)).collect();
             Ok(poisson_binomial_p_value(won, &nulls)? <= 0.05)
         },
     )?;
@@ -59,15 +53,9 @@ pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
 
 /// How many of so many independent trades were won, `points` above the break-even of payout 85.
 fn won(path: u64, trades: u64, points: f64) -> Result<u64, StatisticsError> {
-    let mut won = 0;
     let stream = TradeStream::new(TradeDependence::Independent, &[0.85], points, 0.0)?;
-    stream.play(SEED, path, trades, |event| {
-        if let StreamEvent::Settled { outcome, .. } = event {
-            won += u64::from(outcome == TradeOutcome::Won);
-        }
-        ControlFlow::Continue(())
-    });
-    Ok(won)
+    let settled = settled(&stream, path, trades);
+    Ok(settled.iter().filter(|(outcome, _)| *outcome == TradeOutcome::Won).count() as u64)
 }
 
 /// The p-value of a single look at such trades.

@@ -1,7 +1,7 @@
 //! What becomes of bots that stake by Kelly, by the lower end that may be looked at and by Wilson's.
 #![allow(clippy::print_stdout, reason = "the table is what it is for")]
 
-use crate::measured::{SEED, Scale, on_cores};
+use crate::measured::{SEED, Scale, each};
 use candlewick_statistics::{
     RunningWinRate, StatisticsError, StreamEvent, TradeDependence, TradeOutcome, TradeStream, WinRate,
     kelly_fraction, wilson_interval,
@@ -35,13 +35,7 @@ pub(crate) fn print(scale: Scale) -> Result<(), StatisticsError> {
         let stream = TradeStream::new(TradeDependence::Independent, &[PAYOUT], points, 0.0)?;
         for (name, is_running) in [("Wilson's, nothing below", false), ("sequence, the smallest below", true)]
         {
-            let parts = on_cores(paths, |first, end| {
-                (first..end).map(|path| follow(&stream, path, is_running)).collect::<Result<Vec<_>, _>>()
-            });
-            let mut ended: Vec<Ended> = Vec::new();
-            for part in parts {
-                ended.extend(part?);
-            }
+            let mut ended = each(paths, |path| follow(&stream, path, is_running))?;
             let share = |is: fn(&Ended) -> bool| {
                 100.0 * ended.iter().filter(|one| is(one)).count() as f64 / ended.len() as f64
             };

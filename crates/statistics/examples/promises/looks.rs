@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, reason = "the tables are what it is for")]
 
 use crate::measured::{Bound, Measured, SEED, Scale};
+use crate::verdict::MIXED;
 use candlewick_statistics::{
     ConfidenceSequence, OpenTrade, StatisticsError, StreamEvent, TradeDependence, TradeOutcome, TradeStream,
     WinRate, wilson_interval,
@@ -10,7 +11,6 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 const CONFIDENCE: f64 = 0.95;
-const MIXED: [f64; 5] = [0.60, 0.70, 0.80, 0.85, 0.92];
 
 type Kind = (&'static str, TradeDependence, &'static [f64], f64, f64);
 

@@ -27,40 +27,33 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "The verdict, looked at after each of {} trades, on {trials} paths of each kind\n",
         scale.trades
     );
+    let mut all = Vec::new();
+    let mut print = |measured: Vec<Measured>| {
+        for one in measured {
+            println!("{one}");
+            all.push(one);
+        }
+    };
     println!("{}", Measured::HEADER);
-    let mut all = verdict::errors(scale)?;
-    all.extend(payouts::errors(scale)?);
-    for measured in &all {
-        println!("{measured}");
-    }
+    print(verdict::errors(scale)?);
+    print(payouts::errors(scale)?);
     println!("\nMany bots of one journal\n\n{}", Measured::HEADER);
-    for measured in budget::errors(scale)? {
-        println!("{measured}");
-        all.push(measured);
-    }
+    print(budget::errors(scale)?);
     payouts::print_regimes(scale)?;
     naive::print(scale)?;
     power::print(Scale { trades: 4 * scale.trades, ..scale })?;
     println!("\nIntervals that may be looked at, and the watch over a shown edge\n\n{}", Measured::HEADER);
-    let watches = change::errors(Scale { trials: trials / 10, ..scale }, 1_000)?;
-    for measured in looks::coverage(scale)?.into_iter().chain(payouts::coverage(scale)?).chain(watches) {
-        println!("{measured}");
-        all.push(measured);
-    }
+    print(looks::coverage(scale)?);
+    print(payouts::coverage(scale)?);
+    print(change::errors(Scale { trials: trials / 10, ..scale }, 1_000)?);
     looks::print_widths(scale)?;
     change::print(scale)?;
     kelly::print(scale)?;
     println!("\nFigures that are looked at once\n\n{}", Measured::HEADER);
-    let others = [
-        intervals::coverage(scale)?,
-        intervals::errors(scale)?,
-        families::errors(scale)?,
-        order::errors(scale)?,
-    ];
-    for measured in others.into_iter().flatten() {
-        println!("{measured}");
-        all.push(measured);
-    }
+    print(intervals::coverage(scale)?);
+    print(intervals::errors(scale)?);
+    print(families::errors(scale)?);
+    print(order::errors(scale)?);
     let broken: Vec<String> = all.iter().filter(|one| !one.is_kept()).map(ToString::to_string).collect();
     if broken.is_empty() { Ok(()) } else { Err(format!("broken: {}", broken.join("; ")).into()) }
 }

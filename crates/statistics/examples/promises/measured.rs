@@ -1,16 +1,15 @@
 //! A promise and what was measured of it.
 
-use candlewick_statistics::{EdgeTestPlan, StatisticsError};
+use candlewick_statistics::{EdgeTestPlan, StatisticsError, StreamEvent, TradeOutcome, TradeStream};
 use std::fmt;
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 use std::thread;
 
-/// The seed of every measurement.
 pub(crate) const SEED: u64 = 20_261_122;
 /// Standard errors by which a measurement may miss.
 const ERRORS: f64 = 3.0;
 
-/// How much is tried.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
     /// Paths, or families, of each kind.
@@ -121,4 +120,25 @@ pub(crate) fn on_cores<T: Send>(trials: u64, work: impl Fn(u64, u64) -> T + Sync
             (0..cores).map(part).map(|(first, end)| scope.spawn(move || work(first, end))).collect();
         started.into_iter().map(|one| one.join().expect("no measurement panics")).collect()
     })
+}
+
+/// What `work` says of each trial, on all cores.
+pub(crate) fn each<T: Send>(
+    trials: u64,
+    work: impl Fn(u64) -> Result<T, StatisticsError> + Sync,
+) -> Result<Vec<T>, StatisticsError> {
+    let parts = on_cores(trials, |first, end| (first..end).map(&work).collect::<Result<Vec<T>, _>>());
+    Ok(parts.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+}
+
+/// How the trades of a path end, and at which payout.
+pub(crate) fn settled(stream: &TradeStream, path: u64, trades: u64) -> Vec<(TradeOutcome, f64)> {
+    let mut settled = Vec::with_capacity(trades as usize);
+    stream.play(SEED, path, trades, |event| {
+        if let StreamEvent::Settled { outcome, payout_fraction, .. } = event {
+            settled.push((outcome, payout_fraction));
+        }
+        ControlFlow::Continue(())
+    });
+    settled
 }

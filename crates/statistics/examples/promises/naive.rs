@@ -1,7 +1,7 @@
 //! How often figures that assume independent trades err on the same paths: why they do not decide.
 #![allow(clippy::print_stdout, reason = "the table is what it is for")]
 
-use crate::measured::{SEED, Scale, on_cores};
+use crate::measured::{SEED, Scale, each};
 use crate::verdict::NULLS;
 use candlewick_statistics::{
     Sprt, SprtAnswer, StatisticsError, StreamEvent, TradeOutcome, TradeStream, WinRate, binomial_p_value,
@@ -45,18 +45,11 @@ impl Naive {
 
     /// The shares of paths on which the SPRT and the binomial test, repeated after every trade, claim an edge.
     fn errors(&self, stream: &TradeStream, scale: Scale) -> Result<(f64, f64), StatisticsError> {
-        let parts = on_cores(scale.trials, |first, end| {
-            (first..end).try_fold((0_u64, 0_u64), |(sprt, binomial), path| {
-                let (by_sprt, by_binomial) = self.follow(stream, path, scale)?;
-                Ok((sprt + u64::from(by_sprt), binomial + u64::from(by_binomial)))
-            })
-        });
-        let mut total = (0, 0);
-        for part in parts {
-            let (sprt, binomial) = part?;
-            total = (total.0 + sprt, total.1 + binomial);
-        }
-        Ok((total.0 as f64 / scale.trials as f64, total.1 as f64 / scale.trials as f64))
+        let claims = each(scale.trials, |path| self.follow(stream, path, scale))?;
+        let share = |is: fn(&(bool, bool)) -> bool| {
+            claims.iter().filter(|one| is(one)).count() as f64 / scale.trials as f64
+        };
+        Ok((share(|(by_sprt, _)| *by_sprt), share(|(_, by_binomial)| *by_binomial)))
     }
 
     /// Whether each claims an edge on this path. With mixed payouts the binomial test takes the break-even of payout 85

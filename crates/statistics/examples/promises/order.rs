@@ -1,10 +1,7 @@
 //! Whether a random order of wins and losses passes for one.
 
-use crate::measured::{Bound, Measured, SEED, Scale};
-use candlewick_statistics::{
-    StatisticsError, StreamEvent, TradeDependence, TradeOutcome, TradeStream, runs_test,
-};
-use std::ops::ControlFlow;
+use crate::measured::{Bound, Measured, Scale, settled};
+use candlewick_statistics::{StatisticsError, TradeDependence, TradeOutcome, TradeStream, runs_test};
 
 /// Runs of trades whose chances do not depend on what came before, of which one in a hundred is to be accused.
 pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
@@ -13,13 +10,9 @@ pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
         let promise = format!("{trades} trades of chance in regimes, edge {points} points");
         Measured::share((promise, Bound::About(0.005), 0.01), scale.trials, |path| {
             let stream = TradeStream::new(TradeDependence::Independent, &[0.85], points, 0.0)?;
-            let mut outcomes = Vec::new();
-            stream.play(SEED, path, trades, |event| {
-                if let StreamEvent::Settled { outcome, .. } = event {
-                    outcomes.push(outcome == TradeOutcome::Won);
-                }
-                ControlFlow::Continue(())
-            });
+            let settled = settled(&stream, path, trades);
+            let outcomes: Vec<bool> =
+                settled.into_iter().map(|(outcome, _)| outcome == TradeOutcome::Won).collect();
             Ok(runs_test([&outcomes[..]]).is_some_and(|test| test.p_value <= 0.01))
         })
     });

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "the test prints no tables")]
 #![allow(clippy::print_stdout, reason = "the table is what it is for")]
 
-use crate::measured::{Bound, Measured, SEED, Scale, on_cores};
+use crate::measured::{Bound, Measured, SEED, Scale, each};
 use crate::verdict::{MIXED, wrong};
 use candlewick_statistics::{
     ConfidenceSequence, EdgeTest, NotionalStake, OpenTrade, StatisticsError, TradeOutcome, Verdict,
@@ -176,28 +176,20 @@ fn rates(
     size: u64,
     step: impl Fn(&mut Path<EdgeTest>) -> Result<(), StatisticsError> + Sync,
 ) -> Result<(f64, f64), StatisticsError> {
-    let parts = on_cores(scale.trials, |first, end| {
-        (first..end).try_fold((0_u64, 0_u64), |(shown, rejected), trial| {
-            let mut path = Path::new(EdgeTest::new(scale.plan), trial);
-            for _ in 0..scale.trades / size {
-                step(&mut path)?;
-                if path.test.is_final() {
-                    break;
-                }
+    let verdicts = each(scale.trials, |trial| {
+        let mut path = Path::new(EdgeTest::new(scale.plan), trial);
+        for _ in 0..scale.trades / size {
+            step(&mut path)?;
+            if path.test.is_final() {
+                break;
             }
-            let verdict = path.test.verdict();
-            Ok((
-                shown + u64::from(verdict == Verdict::EdgeShown),
-                rejected + u64::from(verdict == Verdict::EdgeRejected),
-            ))
-        })
-    });
-    let mut total = (0.0, 0.0);
-    for part in parts {
-        let (shown, rejected) = part?;
-        total = (total.0 + shown as f64, total.1 + rejected as f64);
-    }
-    Ok((total.0 / scale.trials as f64, total.1 / scale.trials as f64))
+        }
+        Ok(path.test.verdict())
+    })?;
+    let share = |wanted| {
+        verdicts.iter().filter(|verdict| **verdict == wanted).count() as f64 / scale.trials as f64
+    };
+    Ok((share(Verdict::EdgeShown), share(Verdict::EdgeRejected)))
 }
 
 const MOVING: [(&str, Payouts); 4] = [

@@ -3,18 +3,15 @@
 use crate::{StatisticsError, TradeOutcome};
 use serde::{Deserialize, Serialize};
 
-/// Bet fractions before division by the variance inflation of overlap.
-///
-/// They are Kelly fractions of falls below the edge by 4, 8 and 16 percent of the stake, at a
-/// variance of 1.
+/// Kelly fractions of falls below the edge by 4, 8 and 16 percent of the stake, at a variance of 1.
 const BETS: [f64; 3] = [0.04, 0.08, 0.16];
 
 type PerBet = [f64; BETS.len()];
 
 /// Watches trades for the end of an edge of `delta` or more per unit of stake.
 ///
-/// Hand it opens and settlements in the order in which they became known; each open has a mark, such as its time, by
-/// which the detector says where the edge seems to have ended.
+/// Opens and settlements must come in the order in which they became known. The mark of an open, such as its
+/// time, says where the edge seems to have ended.
 ///
 /// ```
 /// use candlewick_statistics::{ChangeDetector, TradeOutcome};
@@ -30,35 +27,26 @@ type PerBet = [f64; BETS.len()];
 /// # Ok::<(), candlewick_statistics::StatisticsError>(())
 /// ```
 ///
-/// # What it promises
-/// While every trade has an edge of `delta` or more, given all that was known at its open and what the venue said that it
-/// pays, the mean number of trades to a false alarm is at least `mean_trades`, however trades overlap. Counted are trades that
-/// were won, lost or drawn by then: what was cancelled, or has not settled, is none. (Trades that are cancelled are left out
-/// on both sides, which asks that the condition holds for the trade as it would have gone on.)
+/// # Promise
+/// While each trade's mean return is `delta` or more, given all known at its open and its payout, the mean
+/// number of trades to a false alarm is at least `mean_trades`, however trades overlap. Won, lost and drawn
+/// trades count, cancelled and open ones do not.
 ///
-/// # How, and why
-/// An account begins at 0. Each open stakes a share of the account, its open stakes counted as lost, against the edge: a bet of
-/// `lambda` of the account gains `lambda (delta - r)` of it, and `lambda (1 - delta)`, which a win that pays 100 % costs, counts as
-/// lost until the trade settles (a payout above 100 % makes the bet as much smaller). Each settlement gives the bet back, and
-/// then, unless the trade was cancelled, adds 1, which trades that are open already have no part of. Three accounts of constant
-/// `lambda`, divided by the variance inflation of overlap, are averaged; the alarm comes when the mean reaches `mean_trades`.
+/// # Method
+/// An account starts at 0. Each open bets `lambda` of it against the edge, which gains `lambda (delta - r)`;
+/// until the trade settles, `lambda (1 - delta)` counts as lost. A payout above 100 % makes the bet smaller.
+/// Each counted settlement adds 1. Three accounts of constant `lambda`, divided by the variance inflation of
+/// overlap, are averaged, and the alarm is raised when the mean reaches `mean_trades`.
 ///
-/// While the edge holds, no bet gains on average. Let `N` be the number of trades that counted by the alarm. What the account
-/// would hold if every trade that was opened by then had settled, without the ones still to be added, is `N` plus what the bets gain;
-/// whether a trade is opened before the alarm, and what is bet on it, is known at its open, so that the mean of this is at most
-/// that of `N`. An open stake returns 0 or more, so that it is at least what the account holds at the alarm with all open stakes
-/// lost: `mean_trades`. Hence the mean of `N` is at least `mean_trades`. (Stop at `n` opens or the alarm, whichever comes first,
-/// and let `n` grow: the account is never below 0. If an alarm may never come while trades go on to count, the mean of `N` is
-/// infinite anyway.)
+/// While the edge holds, no bet gains on average. With `N` trades counted by the alarm, the account with all
+/// open trades settled has a mean of at most that of `N`, and holds at least `mean_trades`, since an open bet
+/// returns 0 or more. So the mean of `N` is at least `mean_trades`.
 ///
-/// That is the statistic of Shiryaev and Roberts as an e-detector: the sum, over all trades, of an account that began with 1 at
-/// the end of that trade. Where the edge ended is said by the account that carries most of the sum, the CUSUM's: it begins anew
-/// at the next open whenever it has fallen below 1. This is an estimate, and has no promise.
+/// The end of the edge is estimated, without a promise, by an account that restarts at the next open whenever
+/// it has fallen below 1 (CUSUM).
 ///
-/// # Sources
-/// A. N. Shiryaev, *On Optimum Methods in Quickest Detection Problems* (1963); S. W. Roberts, *A Comparison of Some Control
-/// Chart Procedures*, Technometrics 8 (1966); J. Shin, A. Ramdas and A. Rinaldo, *E-detectors: a Nonparametric Framework for
-/// Sequential Change Detection*, New England Journal of Statistics in Data Science 2 (2023).
+/// Sources: A. N. Shiryaev (1963) and S. W. Roberts, Technometrics 8 (1966); J. Shin, A. Ramdas and A. Rinaldo,
+/// *E-detectors: a Nonparametric Framework for Sequential Change Detection* (2023).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChangeDetector {
     delta: f64,
@@ -107,10 +95,7 @@ impl ChangeDetector {
         })
     }
 
-    /// Records an open and returns its stake.
-    ///
-    /// `mark` identifies the trade; `variance_inflation` is that of [`Overlap`](crate::Overlap) at
-    /// the open.
+    /// Returns the stake of an open; `variance_inflation` is that of [`Overlap`](crate::Overlap) at the open.
     pub fn on_open(&mut self, mark: i64, variance_inflation: f64) -> WatchStake {
         let mut stake = WatchStake {
             bets: [0.0; BETS.len()],
@@ -132,10 +117,8 @@ impl ChangeDetector {
         stake
     }
 
-    /// Records the end of a trade that pays `payout_fraction` on a win.
-    ///
-    /// If this trade raises the alarm, returns the mark of the trade with which the edge seems to
-    /// have ended. The alarm is raised only once.
+    /// Records the end of a trade that pays `payout_fraction` on a win. Returns where the edge seems to have
+    /// ended if this trade raises the alarm, which happens once.
     #[expect(clippy::needless_pass_by_value, reason = "a stake settles once")]
     pub fn on_settled(
         &mut self,
@@ -163,9 +146,7 @@ impl ChangeDetector {
         None
     }
 
-    /// Returns the mean of the accounts, with open stakes counted as lost.
-    ///
-    /// The alarm is raised at `mean_trades`.
+    /// Returns the mean of the accounts, which raises the alarm at `mean_trades`.
     pub fn account(&self) -> f64 {
         self.accounts.iter().sum::<f64>() / BETS.len() as f64
     }

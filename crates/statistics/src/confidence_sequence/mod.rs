@@ -11,10 +11,9 @@ use crate::{ConfidenceInterval, Overlap, StatisticsError, TradeOutcome};
 /// Resolution of the interval ends: number of steps from -1 to 1, rounded outward.
 const STEPS: u32 = 1 << 16;
 
-/// Intervals that may be looked at after every trade: of the edge, as the mean return per unit of stake, and of the win rate.
+/// Anytime-valid intervals of the edge, as the mean return per unit of stake, and of the win rate.
 ///
-/// Hand it opens and settlements in the order in which they became known, as an [`EdgeTest`](crate::EdgeTest); it keeps
-/// 24 bytes of each and computes the intervals where they are asked for, by some thirty passes.
+/// Opens and settlements must come in the order in which they became known. An interval is computed on demand.
 ///
 /// ```
 /// use candlewick_statistics::{ConfidenceSequence, TradeOutcome};
@@ -30,39 +29,25 @@ const STEPS: u32 = 1 << 16;
 /// # Ok::<(), candlewick_statistics::StatisticsError>(())
 /// ```
 ///
-/// # What it promises
-/// If the mean of each trade's return, given all that was known at its open and what the venue said that it pays, is one
-/// number for all trades, then the interval contains it after every trade at once with a probability of at least `confidence`,
-/// whenever and however often one looks, and however trades overlap. The same of the win rate, for the trades that were
-/// won or lost. For the lower end, and for both while no trade pays more than 100 %, the mean given what was known at the open suffices: a
-/// payout that is known later may say something of its trade.
+/// # Promise
+/// If each trade's mean return, given all known at its open and its payout, is one number, the interval
+/// contains it after every trade at once with a probability of at least `confidence`, however often one looks
+/// and however trades overlap. The same holds for the win rate of decided trades. If the mean varies, not
+/// every trade has a mean of the lower end or less, or of the upper end or more, each at half the error. The
+/// ends may then cross.
 ///
-/// If that mean varies, each end says less: the lower end that not every trade has a mean of that or less, the upper end that
-/// not every trade has one of that or more, each at half the error. Once an edge has gone, the ends may cross: then no single
-/// edge fits all of the trades.
+/// # Method
+/// For each candidate `m`, a capital of 1 bets that returns are above `m`, and another that they are below. A
+/// bet of `lambda` gains `lambda (r - m)`, or `lambda (m - r)` for the other; until the trade settles,
+/// `2 lambda` counts as lost, the most that any candidate can cost. A payout above 100 % makes the other's bet
+/// smaller. The capitals are means of eight with constant `lambda`, divided by the variance inflation of
+/// [`Overlap`] at the open. A capital that reaches `2 / (1 - confidence)` refutes its candidate for good, as
+/// in [`EdgeTest`](crate::EdgeTest). Returns are never below 0 and monotone in `m`, and so are the capitals:
+/// what is not refuted is an interval, whose ends bisection finds.
 ///
-/// # How
-/// For each candidate `m` a capital of 1 bets that returns are above `m`, and another that they are below. A bet of `lambda` of a
-/// capital gains `lambda (r - m)` of it (the other `lambda (m - r)`), and `2 lambda` counts as lost until the trade
-/// settles: the most that any candidate can cost, which is the loss at a candidate of 1, or on a win that pays 100 % at one of -1 (a
-/// payout above 100 % makes the other's bet as much smaller). The capitals are means of eight, of constant `lambda` from
-/// 0.0025 to 0.32, each divided by the variance inflation of [`Overlap`] at the open. A candidate is refuted for good once
-/// one of its capitals reaches `2 / (1 - confidence)`; the interval is what was never refuted.
+/// It is no verdict: *edge shown* mostly comes before a lower end above 0, and neither implies the other.
 ///
-/// Were `m` the mean of each trade, each bet would gain nothing on average, so that the capital, all trades settled, has a mean
-/// of 1, and reaches that with open stakes counted as lost with a probability of at most half of the error: the argument of
-/// [`EdgeTest`](crate::EdgeTest), once for each side. All shares, and what counts as lost of
-/// a bet, are the same for all candidates, and what comes back, `lambda (2 + r - m)` or, if the trade was cancelled, `2 lambda`, is
-/// never below 0 and never grows in `m`. So the first capital, a sum of products of these, never grows in `m` either, and likewise
-/// the second never falls: what was not refuted is an interval, and each end is found by bisection.
-///
-/// It is no verdict. The account of the verdict bets on an edge above 0 at an error of `alpha`, which several bots share, with
-/// stakes that follow what was seen; the lower end spends half of its own error, on constant stakes. *Shown* comes sooner,
-/// mostly, than a lower end above 0, and neither implies the other.
-///
-/// # Source
-/// I. Waudby-Smith and A. Ramdas, *Estimating Means of Bounded Random Variables by Betting*, Journal of the Royal Statistical
-/// Society B 86 (2024). What was measured stands in `docs/statistics.md` of the repository.
+/// Source: I. Waudby-Smith and A. Ramdas, *Estimating Means of Bounded Random Variables by Betting* (2024).
 #[derive(Clone, Debug)]
 pub struct ConfidenceSequence {
     events: Vec<SequenceEvent>,
@@ -121,9 +106,7 @@ impl ConfidenceSequence {
         OpenTrade { place, mark: self.overlap.on_open() }
     }
 
-    /// Records the end of a trade that pays `payout_fraction` on a win (0.85 for 85 %).
-    ///
-    /// Cancelled trades are excluded.
+    /// Records the end of a trade that pays `payout_fraction` on a win. Cancelled trades are excluded.
     #[expect(clippy::needless_pass_by_value, reason = "a trade settles once")]
     pub fn on_settled(&mut self, trade: OpenTrade, outcome: TradeOutcome, payout_fraction: f64) {
         let OpenTrade { place, mark } = trade;
@@ -136,33 +119,27 @@ impl ConfidenceSequence {
         }
     }
 
-    /// Returns the number of trades that were won, lost or drawn.
+    /// Number of trades that were won, lost or drawn.
     pub const fn settled(&self) -> u64 {
         self.settled
     }
 
-    /// Returns the interval of the mean return per unit of stake.
-    ///
-    /// Before the first trade it is -1 to the largest payout. If no single mean fits all trades,
-    /// the lower end is above the upper.
+    /// Returns the interval of the mean return per unit of stake. Before the first trade it is -1 to the
+    /// largest payout. If no single mean fits all trades, the lower end is above the upper.
     pub fn edge(&self, confidence: f64) -> Result<ConfidenceInterval, StatisticsError> {
         let (lower, upper) = self.ends(Measure::Edge, confidence)?;
         Ok(ConfidenceInterval { lower, upper: upper.unwrap_or(self.largest_payout) })
     }
 
-    /// Returns the interval of the win probability of a decided trade.
-    ///
-    /// Before the first trade it is 0 to 1. If no single rate fits all trades, the lower end is
-    /// above the upper one.
+    /// Returns the interval of the win probability of a decided trade. Before the first trade it is 0 to 1.
+    /// If no single rate fits all trades, the lower end is above the upper one.
     pub fn win_rate(&self, confidence: f64) -> Result<ConfidenceInterval, StatisticsError> {
         let (lower, upper) = self.ends(Measure::WinRate, confidence)?;
         let rate = |mean: f64| f64::midpoint(1.0, mean);
         Ok(ConfidenceInterval { lower: rate(lower), upper: rate(upper.unwrap_or(1.0)) })
     }
 
-    /// Returns whether [`edge`](Self::edge) excludes this mean.
-    ///
-    /// Faster than computing the interval.
+    /// Returns whether [`edge`](Self::edge) excludes this mean, without computing the interval.
     pub fn excludes_edge(&self, mean: f64, confidence: f64) -> Result<bool, StatisticsError> {
         let goal = 2.0 / (1.0 - check_confidence(confidence)?);
         let is_refuted = |side| self.refutes(side, Measure::Edge, mean, goal);
@@ -207,9 +184,7 @@ impl Measure {
     }
 }
 
-/// Returns the first step for which `holds` is false, `STEPS + 1` if there is none.
-///
-/// Binary search: `holds` must be true for all steps before it and false for all after.
+/// Returns the first step for which `holds` is false, `STEPS + 1` if none; it must stay false after it.
 fn first_without(holds: impl Fn(u32) -> bool) -> u32 {
     let (mut first, mut end) = (0, STEPS + 1);
     while first < end {
@@ -219,16 +194,12 @@ fn first_without(holds: impl Fn(u32) -> bool) -> u32 {
     first
 }
 
-/// Bet fractions before division by the variance inflation of overlap.
-///
-/// They are Kelly fractions of edges from a quarter to 32 percent of the stake, at a variance of 1.
-/// Twice the largest is below 1, so that no bet can lose more than the capital.
+/// Kelly fractions of edges from a quarter to 32 percent of the stake, at a variance of 1. Twice the largest
+/// is below 1, so that no bet can lose more than the capital.
 const BETS: [f64; 8] = [0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32];
 
-/// Amount of a bet of 1 that counts as lost until the trade ends.
-///
-/// It is the largest loss against any candidate. Most candidates would need less, but a common
-/// value keeps the order of capitals the same, whatever is open, lost or returned.
+/// Amount of a bet of 1 that counts as lost until the trade ends: the largest loss against any candidate. A
+/// common value keeps the order of capitals the same, whatever is open, lost or returned.
 const RISK: f64 = 2.0;
 
 type Capitals = [f64; BETS.len()];
@@ -239,9 +210,7 @@ enum Side {
     Below,
 }
 
-/// Capitals of the bets against one candidate.
-///
-/// Each starts at 1 and counts open stakes as lost.
+/// Capitals of the bets against one candidate, starting at 1, with open stakes counted as lost.
 #[derive(Clone, Debug)]
 struct Capital {
     side: Side,

@@ -14,12 +14,8 @@ type Figures = [Capitals; CANDIDATES];
 
 /// One-sided lower bound of the win rate, valid to check and to stake by after every trade.
 ///
-/// It is the bound of [`ConfidenceSequence`](super::ConfidenceSequence) for one side, on a grid of
-/// candidates from 50 to 75.2 %, 0.4 points apart. Its memory grows only with the number of
-/// simultaneously open trades: 4 KB each, reused later.
-///
-/// The bound is 0 until 50 % is refuted: below that, no stake is worthwhile at a payout of up to
-/// 100 %.
+/// It is the bound of [`ConfidenceSequence`](super::ConfidenceSequence) for one side, on a grid of candidates
+/// from 50 to 75.2 %, 0.4 points apart, and 0 until 50 % is refuted. Each open trade takes 4 KB.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunningWinRate {
     goal: f64,

@@ -26,7 +26,7 @@ fn sequence_of(known: &[Known]) -> ConfidenceSequence {
     sequence
 }
 
-/// Batches of trades that are open together, whose wins become known before their losses; some are drawn or called off.
+/// Trades that are open together, whose wins become known before their losses; some are drawn or called off.
 fn batches(dice: &mut Dice, size: usize, count: usize, win_rate: f64) -> Vec<Known> {
     let mut known = Vec::new();
     for batch in 0..count {
@@ -200,6 +200,15 @@ fn one_won_trade_is_bet_on_by_hand() {
     assert!((capital.total() - (1.0 + shares * 0.5 * 0.35)).abs() < 1e-12);
 }
 
+fn sequence_of_trades(outcomes: impl Iterator<Item = TradeOutcome>, payout: f64) -> ConfidenceSequence {
+    let mut sequence = ConfidenceSequence::new();
+    for outcome in outcomes {
+        let open = sequence.on_open();
+        sequence.on_settled(open, outcome, payout);
+    }
+    sequence
+}
+
 /// Each of 100 equal trades, one after another, multiplies the capital that bets a share s by 1 + s x at a distance x from their return.
 #[test]
 fn a_run_of_equal_trades_brings_one_end_near_by_hand() {
@@ -208,11 +217,7 @@ fn a_run_of_equal_trades_brings_one_end_near_by_hand() {
         |x: f64| (0..8).map(|j| (0.0025 * f64::from(1 << j)).mul_add(x, 1.0).powi(100) / 8.0).sum::<f64>();
     assert!(capital(0.1815) < 40.0 && capital(0.1835) > 40.0, "{} {}", capital(0.1815), capital(0.1835));
     for (outcome, expected) in [(TradeOutcome::Lost, [-1.0, -0.8175]), (TradeOutcome::Won, [0.8175, 1.0])] {
-        let mut sequence = ConfidenceSequence::new();
-        for _ in 0..100 {
-            let open = sequence.on_open();
-            sequence.on_settled(open, outcome, 1.0);
-        }
+        let sequence = sequence_of_trades((0..100).map(|_| outcome), 1.0);
         let (edge, rate) = (sequence.edge(0.95).unwrap(), sequence.win_rate(0.95).unwrap());
         for (end, mean) in [edge.lower, edge.upper].into_iter().zip(expected) {
             assert!((end - mean).abs() < 0.002, "{outcome:?}: {edge:?}");
@@ -222,17 +227,7 @@ fn a_run_of_equal_trades_brings_one_end_near_by_hand() {
 }
 
 #[test]
-fn the_lower_end_is_at_most_a_return_of_one() {
-    let mut sequence = ConfidenceSequence::new();
-    for _ in 0..200 {
-        let open = sequence.on_open();
-        sequence.on_settled(open, TradeOutcome::Won, 3.0);
-    }
-    assert_eq!(sequence.edge(0.95).unwrap().lower, 1.0);
-}
-
-#[test]
-fn no_trades_leave_everything_possible() {
+fn no_trades_leave_everything_possible_and_the_lower_end_is_at_most_a_return_of_one() {
     let none = ConfidenceSequence::new();
     assert_eq!(none.edge(0.95), Ok(ConfidenceInterval { lower: -1.0, upper: 1.0 }));
     assert_eq!(none.win_rate(0.95), Ok(ConfidenceInterval { lower: 0.0, upper: 1.0 }));
@@ -240,6 +235,8 @@ fn no_trades_leave_everything_possible() {
         assert!(none.edge(confidence).is_err() && none.win_rate(confidence).is_err(), "{confidence}");
         assert!(none.excludes_edge(0.0, confidence).is_err() && RunningWinRate::new(confidence).is_err());
     }
+    let won = sequence_of_trades((0..200).map(|_| TradeOutcome::Won), 3.0);
+    assert_eq!(won.edge(0.95).unwrap().lower, 1.0);
 }
 
 #[test]
@@ -263,11 +260,7 @@ fn an_edge_that_has_gone_lets_the_ends_cross() {
     let trades = |count: usize, every: usize| {
         (0..count).map(move |trade| if trade % every == 0 { TradeOutcome::Lost } else { TradeOutcome::Won })
     };
-    let mut sequence = ConfidenceSequence::new();
-    for outcome in trades(600, 3).chain(trades(6_000, 2)) {
-        let open = sequence.on_open();
-        sequence.on_settled(open, outcome, 0.85);
-    }
+    let sequence = sequence_of_trades(trades(600, 3).chain(trades(6_000, 2)), 0.85);
     let edge = sequence.edge(0.95).unwrap();
     assert!(edge.upper < edge.lower, "{edge:?}");
 }

@@ -11,10 +11,8 @@ fn hook(losses: u32) -> GateRule {
     GateRule { close_after_trades: 1, ..GateRule::opening(GateOpening::AfterVirtualLosses(losses)) }
 }
 
-/// A trade after each win.
 fn after_a_win() -> GateRule {
-    let opening = GateOpening::WinRate { rate: 1.0, over: 1 };
-    GateRule::opening(opening)
+    GateRule::opening(GateOpening::WinRate { rate: 1.0, over: 1 })
 }
 
 /// The hook of a day: one real trade a day at most, in days of ten trades.
@@ -118,7 +116,6 @@ fn on_independent_trades_no_gate_gains_beyond_chance_over_20_000_paths() {
             (sum, squares, real) = (sum + gain, squares + gain * gain, real + count);
         }
         let error = squares.sqrt();
-        println!("{rule:?}: gain {:+.5} +- {:.5} per real trade, seed {SEED}", sum / real, error / real);
         assert!(sum.abs() < 3.5 * error, "{rule:?}: {sum} +- {error}, seed {SEED}");
     }
 }
@@ -135,7 +132,6 @@ fn on_independent_trades_the_p_values_find_something_no_more_often_than_promised
         shuffled += u32::from(worth.p_shuffled.is_some_and(|p| p <= 0.05));
     }
     let share = |hits: u32| f64::from(hits) / PATHS as f64;
-    println!("p <= 0.05: random {:.4}, shuffled {:.4}, seed {}", share(random), share(shuffled), SEED + 1);
     // Three and a half standard errors of 5 % over 2,000 paths.
     assert!(share(shuffled) < 0.05 + 3.5 * (0.05_f64 * 0.95 / PATHS as f64).sqrt());
     assert!(share(random) > 0.02 && share(random) < 0.12);
@@ -167,8 +163,7 @@ impl Clusters {
         (1.0 - self.leave[0] - self.leave[1]) * shares[0] * shares[1] * spread * spread
     }
 
-    /// The win rate of the real trades of a hook: the stationary distribution of (state, virtual losses in a row), where so many
-    /// losses in a row mean that the next trade is real.
+    /// The win rate of the real trades of a hook, by the stationary distribution of (state, losses in a row).
     fn win_rate_after(self, losses: usize) -> f64 {
         let mut at = vec![[0.5 / (losses + 1) as f64; 2]; losses + 1];
         for _ in 0..2_000 {
@@ -192,7 +187,7 @@ impl Clusters {
         (good * self.win[0] + bad * self.win[1]) / (good + bad)
     }
 
-    /// The same of the hook of a day: the state is stationary where a day begins, and from the day's one real trade on all are virtual.
+    /// The same of the hook of a day: stationary where a day begins, and all virtual from its one real trade on.
     fn win_rate_of_day_after(self, losses: usize) -> f64 {
         let mut at = vec![[0.0; 2]; losses + 1];
         at[0] = self.shares();
@@ -247,7 +242,6 @@ fn on_planted_clusters_a_gate_gains_or_loses_what_theory_gives() {
     rows.extend([2, 3].map(|losses| (daily(losses), clusters.win_rate_of_day_after(losses as usize))));
     for (rule, theory) in rows {
         let (rate, error) = clusters.played(rule, SEED);
-        println!("{rule:?}: {rate:.4} +- {error:.4}, theory {theory:.4}, all {of_all:.4}, seed {SEED}");
         assert!((rate - theory).abs() < 4.0 * error, "{rule:?}: {rate} +- {error}, theory {theory}");
         assert!((theory - of_all).abs() > 8.0 * error, "{rule:?}: too little to be told from nothing");
     }

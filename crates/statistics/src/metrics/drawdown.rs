@@ -23,13 +23,8 @@ impl Drawdown {
     }
 }
 
-/// Returns the drawdown with the largest share of its peak, the first among equals.
-///
-/// `max over t of (max(E_s, s <= t) - E_t) / max(E_s, s <= t)`, in one pass. `None` if the curve
-/// never falls.
-///
-/// Source: the usual definition, as in M. Magdon-Ismail and A. Atiya, *Maximum Drawdown*, Risk 17
-/// (2004).
+/// Returns the drawdown with the largest share of its peak, the first among equals. `max over t of (max(E_s,
+/// s <= t) - E_t) / max(E_s, s <= t)`. `None` if the curve never falls.
 pub fn max_drawdown(equity: &[f64]) -> Result<Option<Drawdown>, StatisticsError> {
     check_numbers("equity", equity, 1)?;
     let mut peak_at = 0;
@@ -90,45 +85,25 @@ mod tests {
         check(&[100.0, 80.0, 100.0, 120.0, 110.0, 60.0, 90.0], Some((0.5, 3, 5, None)));
         // A larger fall in money is a smaller one of a larger peak.
         check(&[10.0, 5.0, 100.0, 60.0], Some((0.5, 0, 1, Some(2))));
-        // Equal highs: the fall is counted from the later one.
+        // Equal highs: the fall is counted from the later one. Of equal falls the first counts.
         check(&[10.0, 10.0, 5.0, 10.0], Some((0.5, 1, 2, Some(3))));
-        let found = max_drawdown(&[8.0, 6.0, 4.0, 7.0, 9.0]).unwrap().unwrap();
-        assert_eq!((found.depth, found.length(), found.recovery()), (4.0, 2, Some(2)));
-    }
-
-    #[test]
-    fn a_curve_below_zero_still_falls() {
+        check(&[100.0, 50.0, 100.0, 50.0], Some((0.5, 0, 1, Some(2))));
+        // Every fall from a peak below 0 is infinite as a share: 1, 3 and 2 deep; and 1 deep twice.
         check(&[-1.0, -2.0], Some((f64::INFINITY, 0, 1, None)));
+        check(&[-1.0, -2.0, -4.0, -3.0], Some((f64::INFINITY, 0, 2, None)));
+        check(&[-1.0, -2.0, -2.0], Some((f64::INFINITY, 0, 1, None)));
+        // The peak at 1, the trough at 3, back at 7.
+        let found = max_drawdown(&[8.0, 9.0, 6.0, 4.0, 7.0, 5.0, 8.0, 9.0]).unwrap().unwrap();
+        assert_eq!((found.depth, found.length(), found.recovery()), (5.0, 2, Some(4)));
         assert!(max_drawdown(&[]).is_err() && max_drawdown(&[1.0, f64::NAN]).is_err());
     }
 
     #[test]
-    fn of_equal_falls_the_first_counts_and_below_zero_the_deepest() {
-        check(&[100.0, 50.0, 100.0, 50.0], Some((0.5, 0, 1, Some(2))));
-        // Every fall from a peak below 0 is infinite as a share: 1, 3 and 2 deep; and 1 deep twice.
-        check(&[-1.0, -2.0, -4.0, -3.0], Some((f64::INFINITY, 0, 2, None)));
-        check(&[-1.0, -2.0, -2.0], Some((f64::INFINITY, 0, 1, None)));
-    }
-
-    #[test]
-    fn length_and_recovery_are_counted_in_points() {
-        // The peak at 1, the trough at 3, back at 7.
-        let curve = [8.0, 9.0, 6.0, 4.0, 7.0, 5.0, 8.0, 9.0];
-        let found = max_drawdown(&curve).unwrap().unwrap();
-        assert_eq!((found.length(), found.recovery()), (2, Some(4)));
-    }
-
-    #[test]
-    fn growth_is_held_against_the_deepest_fall() {
-        // 1, 2, 1, 4: a fall of one half; over three days of a three day year the growth is 300 %.
+    fn growth_of_a_year_is_held_against_the_deepest_fall() {
+        // 1, 2, 1, 4: a fall of one half; fourfold in a year of three days, and twofold in one of a day and a half.
         assert!((calmar(&[1.0, -0.5, 3.0], 3.0).unwrap().unwrap() - 6.0).abs() < 1e-12);
+        assert!((calmar(&[1.0, -0.5, 3.0], 1.5).unwrap().unwrap() - 2.0).abs() < 1e-12);
         assert_eq!(calmar(&[0.1, 0.0], 252.0), Ok(None));
         assert!(calmar(&[], 252.0).is_err() && calmar(&[-1.0], 252.0).is_err());
-    }
-
-    #[test]
-    fn growth_is_that_of_a_year() {
-        // Fourfold in three days, of which a year has one and a half: twofold a year.
-        assert!((calmar(&[1.0, -0.5, 3.0], 1.5).unwrap().unwrap() - 2.0).abs() < 1e-12);
     }
 }

@@ -11,12 +11,8 @@ pub struct Expectancy {
     pub standard_error: f64,
 }
 
-/// Returns the mean trade result with its standard error.
-///
-/// The error uses the sample deviation with `n - 1`. For a statement about an edge, pass returns
-/// per unit of stake.
-///
-/// Source: any textbook; `scipy.stats.sem`.
+/// Returns the mean trade result with its standard error, by the sample deviation with `n - 1`. For a
+/// statement about an edge, pass returns per unit of stake.
 pub fn expectancy(results: &[f64]) -> Result<Expectancy, StatisticsError> {
     check_numbers("results", results, 2)?;
     let (mean, deviation) = mean_and_deviation(results);
@@ -24,9 +20,6 @@ pub fn expectancy(results: &[f64]) -> Result<Expectancy, StatisticsError> {
 }
 
 /// Returns `sum(r, r > 0) / -sum(r, r < 0)`, `None` without a loss; 1 is break-even.
-///
-/// Source: the usual definition, as in R. Pardo, *The Evaluation and Optimization of Trading
-/// Strategies* (2008).
 pub fn profit_factor(results: &[f64]) -> Result<Option<f64>, StatisticsError> {
     check_numbers("results", results, 1)?;
     let won: f64 = results.iter().filter(|result| **result > 0.0).sum();
@@ -42,8 +35,6 @@ pub struct OpenTime {
 }
 
 /// Returns the share of `span` during which at least one trade was open.
-///
-/// Overlapping trades count once, and time outside the span does not count.
 pub fn exposure(trades: &[OpenTime], span: OpenTime) -> Result<f64, StatisticsError> {
     if span.until_ms <= span.from_ms {
         return Err(StatisticsError::TooFew { what: "milliseconds of the span", found: 0, needed: 1 });

@@ -5,21 +5,15 @@ use crate::statistics_error::check_numbers;
 use statrs::consts::EULER_MASCHERONI;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// Returns the annualized Sharpe ratio of daily returns, `None` if all days are equal.
-///
-/// `mean / s sqrt(days_per_year)`, with the sample deviation `s` (`n - 1`) and no risk-free rate.
-/// Include days without a trade as 0: omitting them inflates the ratio.
-///
-/// Source: W. F. Sharpe, *The Sharpe Ratio*, Journal of Portfolio Management 21 (1994).
+/// Returns the annualized Sharpe ratio `mean / s sqrt(days_per_year)`, `None` if all days are equal. `s` is
+/// the sample deviation (`n - 1`). Include days without a trade as 0: omitting them inflates the ratio.
 pub fn sharpe(daily_returns: &[f64], days_per_year: f64) -> Result<Option<f64>, StatisticsError> {
     check_numbers("daily returns", daily_returns, 2)?;
     let (mean, deviation) = mean_and_deviation(daily_returns);
     Ok((deviation > 0.0).then(|| mean / deviation * days_per_year.sqrt()))
 }
 
-/// Returns mean and sample deviation of at least two numbers.
-///
-/// The deviation of equal numbers is exactly 0.
+/// Returns mean and sample deviation of at least two numbers; that of equal numbers is exactly 0.
 pub(crate) fn mean_and_deviation(numbers: &[f64]) -> (f64, f64) {
     let count = numbers.len() as f64;
     if numbers.iter().all(|number| *number == numbers[0]) {
@@ -30,13 +24,8 @@ pub(crate) fn mean_and_deviation(numbers: &[f64]) -> (f64, f64) {
     (mean, (squares / (count - 1.0)).sqrt())
 }
 
-/// Returns the annualized Sortino ratio for a target of 0, `None` without a losing day.
-///
-/// `mean / sqrt(sum(min(r, 0)^2) / n) sqrt(days_per_year)`, with the squared losses averaged over
-/// *all* days.
-///
-/// Source: F. A. Sortino and L. N. Price, *Performance Measurement in a Downside Risk Framework*,
-/// Journal of Investing 3 (1994).
+/// Returns the annualized Sortino ratio for a target of 0, `None` without a losing day. `mean /
+/// sqrt(sum(min(r, 0)^2) / n) sqrt(days_per_year)`: squared losses are averaged over *all* days.
 pub fn sortino(daily_returns: &[f64], days_per_year: f64) -> Result<Option<f64>, StatisticsError> {
     check_numbers("daily returns", daily_returns, 2)?;
     let count = daily_returns.len() as f64;
@@ -57,10 +46,8 @@ pub struct SharpeSample {
 }
 
 impl SharpeSample {
-    /// Builds a sample from returns per period, `None` if all returns are equal.
-    ///
-    /// Skewness `m3 / m2^1.5` and kurtosis `m4 / m2^2` by central moments, as `skew` and
-    /// `kurtosis(fisher=False)` of `scipy.stats`.
+    /// Builds a sample from returns per period, `None` if all returns are equal. Skewness and kurtosis are as
+    /// `skew` and `kurtosis(fisher=False)` of `scipy.stats`.
     pub fn from_returns(returns: &[f64]) -> Result<Option<Self>, StatisticsError> {
         check_numbers("returns", returns, 2)?;
         let (mean, deviation) = mean_and_deviation(returns);
@@ -86,14 +73,11 @@ impl SharpeSample {
     }
 }
 
-/// Returns the probabilistic Sharpe ratio.
+/// Returns the probability that the true ratio is above `benchmark`, both per period.
 ///
-/// It is the probability that the true ratio is above `benchmark`, both per period:
-/// `Phi((S - S*) sqrt(n - 1) / sqrt(1 - g3 S + (g4 - 1) / 4 S^2))`. It is asymptotic and assumes
-/// independent periods.
+/// `Phi((S - S*) sqrt(n - 1) / sqrt(1 - g3 S + (g4 - 1) / 4 S^2))` is asymptotic and assumes independent periods.
 ///
-/// Source: D. H. Bailey and M. Lopez de Prado, *The Sharpe Ratio Efficient Frontier*, Journal of
-/// Risk 15 (2012).
+/// Source: D. H. Bailey and M. Lopez de Prado, *The Sharpe Ratio Efficient Frontier* (2012).
 pub fn probabilistic_sharpe(sample: SharpeSample, benchmark: f64) -> Result<f64, StatisticsError> {
     let SharpeSample { sharpe, periods, skewness, kurtosis } = sample;
     check_numbers("Sharpe sample", &[sharpe, periods, skewness, kurtosis, benchmark], 5)?;
@@ -105,17 +89,13 @@ pub fn probabilistic_sharpe(sample: SharpeSample, benchmark: f64) -> Result<f64,
     Ok(if z.is_nan() { 0.5 } else { Normal::standard().cdf(z) })
 }
 
-/// Returns the deflated Sharpe ratio.
+/// Returns the probability that the true ratio of the *best of `trials` variants* is above 0.
 ///
-/// It is the probability that the true ratio of the *best of `trials` variants* is above 0, that
-/// is, [`probabilistic_sharpe`] against the mean ratio of the best of as many worthless variants,
-/// `sqrt(V) ((1 - g) Phi^-1(1 - 1 / N) + g Phi^-1(1 - 1 / (N e)))`, with Euler's `g = 0.5772` and
-/// the variance `V` of the ratios of all trials, per period.
+/// It is [`probabilistic_sharpe`] against the mean ratio of the best of as many worthless variants,
+/// `sqrt(V) ((1 - g) Phi^-1(1 - 1 / N) + g Phi^-1(1 - 1 / (N e)))`, with Euler's `g = 0.5772` and the variance
+/// `V` of the ratios of all trials, per period. `trials` counts *independent* variants; similar ones are fewer.
 ///
-/// `trials` is the number of *independent* variants; similar variants count for fewer.
-///
-/// Source: D. H. Bailey and M. Lopez de Prado, *The Deflated Sharpe Ratio*, Journal of Portfolio
-/// Management 40 (2014).
+/// Source: D. H. Bailey and M. Lopez de Prado, *The Deflated Sharpe Ratio* (2014).
 pub fn deflated_sharpe(
     sample: SharpeSample,
     trials: u64,
@@ -167,15 +147,11 @@ mod tests {
             let found = probabilistic_sharpe(normal, benchmark).unwrap();
             assert!((found - expected).abs() < 1e-7, "{benchmark}: {found}");
         }
-    }
-
-    #[test]
-    fn samples_without_meaning_are_refused() {
-        let sample = SharpeSample { sharpe: 0.1, periods: 30.0, skewness: 0.0, kurtosis: 3.0 };
-        assert_eq!(SharpeSample::from_returns(&[1.0; 5]), Ok(None));
-        assert!(SharpeSample::from_returns(&[1.0]).is_err());
-        assert!(probabilistic_sharpe(SharpeSample { periods: 1.0, ..sample }, 0.0).is_err());
-        assert!(probabilistic_sharpe(sample, f64::NAN).is_err());
+        // Two periods are enough, and one is not.
+        let least = SharpeSample { sharpe: 0.5, periods: 2.0, ..normal };
+        assert_eq!(probabilistic_sharpe(least, 0.5), Ok(0.5));
+        assert!(probabilistic_sharpe(SharpeSample { periods: 1.0, ..normal }, 0.0).is_err());
+        assert!(probabilistic_sharpe(normal, f64::NAN).is_err());
     }
 
     #[test]
@@ -190,13 +166,8 @@ mod tests {
         ] {
             assert!((found - expected).abs() < 1e-12, "{found}, not {expected}");
         }
-    }
-
-    #[test]
-    fn two_periods_are_enough() {
-        let sample = SharpeSample { sharpe: 0.5, periods: 2.0, skewness: 0.0, kurtosis: 3.0 };
-        // Against itself: even odds.
-        assert_eq!(probabilistic_sharpe(sample, 0.5), Ok(0.5));
+        assert_eq!(SharpeSample::from_returns(&[1.0; 5]), Ok(None));
+        assert!(SharpeSample::from_returns(&[1.0]).is_err());
     }
 
     /// The example of the paper: 2.5 a year over 1250 days, 250 to the year, skewness -3, kurtosis 10.
@@ -206,19 +177,14 @@ mod tests {
 
     #[test]
     fn the_published_example_is_deflated_as_published() {
-        // Bailey and Lopez de Prado (2014): 100 trials of variance 1/2 a year, DSR = 0.9004.
-        let found = deflated_sharpe(published(), 100, 0.5 / 250.0).unwrap();
-        assert!((found - 0.9004).abs() < 5e-5, "{found}");
-        // With 46 trials 0.9505; and with 88 of normal returns 0.9505 as well.
-        let fewer = deflated_sharpe(published(), 46, 0.5 / 250.0).unwrap();
-        assert!((fewer - 0.9505).abs() < 5e-5, "{fewer}");
+        // Bailey and Lopez de Prado (2014): 100 trials of variance 1/2 a year; with 46, or 88 of normal returns, 0.9505.
         let normal = SharpeSample { skewness: 0.0, kurtosis: 3.0, ..published() };
-        let found = deflated_sharpe(normal, 88, 0.5 / 250.0).unwrap();
-        assert!((found - 0.9505).abs() < 5e-5, "{found}");
-    }
-
-    #[test]
-    fn one_trial_is_not_deflated_and_trials_without_meaning_are_refused() {
+        for (sample, trials, expected) in
+            [(published(), 100, 0.9004), (published(), 46, 0.9505), (normal, 88, 0.9505)]
+        {
+            let found = deflated_sharpe(sample, trials, 0.5 / 250.0).unwrap();
+            assert!((found - expected).abs() < 5e-5, "{trials}: {found}");
+        }
         assert_eq!(deflated_sharpe(published(), 1, 0.1), probabilistic_sharpe(published(), 0.0));
         assert!(deflated_sharpe(published(), 0, 0.1).is_err());
     }

@@ -53,13 +53,10 @@ pub fn longest_streaks(outcomes: impl IntoIterator<Item = TradeOutcome>) -> Stre
 
 /// Returns the probability of a streak of at least `length` in `trades` independent trades.
 ///
-/// `probability` is that of the streak's outcome in one trade, such as a loss. A streak is first
-/// complete at trade `n` if none was complete `length + 1` trades earlier, followed by one other
-/// outcome and `length` matching ones:
-/// `r(n) = r(n - 1) + (1 - r(n - length - 1)) (1 - p) p^length`, `r(length) = p^length`. O(trades).
+/// `probability` is that of the streak's outcome in one trade, such as a loss. By recursion over trades:
+/// `r(n) = r(n - 1) + (1 - r(n - length - 1)) (1 - p) p^length`, `r(length) = p^length`.
 ///
-/// Source: W. Feller, *An Introduction to Probability Theory and Its Applications* I (1968),
-/// section XIII.7.
+/// Source: W. Feller, *An Introduction to Probability Theory and Its Applications* I (1968), XIII.7.
 pub fn streak_probability(length: u32, trades: u32, probability: f64) -> Result<f64, StatisticsError> {
     const MOST: u32 = 10_000_000;
     let p = check_probability("probability of a streak's trade", probability)?;
@@ -82,27 +79,19 @@ pub fn streak_probability(length: u32, trades: u32, probability: f64) -> Result<
     Ok(complete[trades])
 }
 
-/// Minimum number of wins and of losses for the normal approximation.
-///
-/// Source: Siegel, *Nonparametric Statistics*, 1956, ch. 4.
+/// Minimum number of wins and of losses for the normal approximation (Siegel, *Nonparametric Statistics*, ch. 4).
 const FEWEST_OF_EACH: u64 = 20;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunsTest {
     pub runs: u64,
     pub expected: f64,
-    /// Two-sided probability of a number of runs at least as far from the expected one.
-    ///
-    /// Assumes random order.
+    /// Two-sided probability of a number of runs at least as far from the expected one in random order.
     pub p_value: f64,
 }
 
-/// Runs the Wald-Wolfowitz test over several sequences together.
-///
-/// It uses the normal approximation. `true` is a win. It is valid for any win rate if the trades of
-/// a sequence do not overlap. `None` with fewer than 20 wins or 20 losses in total.
-///
-/// Source: *Annals of Mathematical Statistics* 11, 1940.
+/// Runs the Wald-Wolfowitz test over several sequences together; `true` is a win. It is valid for any win
+/// rate if the trades of a sequence do not overlap. `None` with fewer than 20 wins or 20 losses in total.
 pub fn runs_test<'a>(sequences: impl IntoIterator<Item = &'a [bool]>) -> Option<RunsTest> {
     let (mut runs, mut expected, mut variance) = (0, 0.0, 0.0);
     let [mut all_won, mut all_lost] = [0, 0];
@@ -129,8 +118,8 @@ pub fn runs_test<'a>(sequences: impl IntoIterator<Item = &'a [bool]>) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reference::{assert_close, rows};
     use crate::simulation::Dice;
+    use crate::tests::{assert_close, rows};
     use TradeOutcome::{Cancelled, Draw, Lost, Won};
 
     #[test]
@@ -156,17 +145,12 @@ mod tests {
             (2, 2, 0.5, 0.25),
             (1, 3, 0.5, 0.875),
             (5, 9, 1.0, 1.0),
+            (0, 10_000_000, 0.5, 1.0),
             (1, 9, 0.0, 0.0),
         ] {
             assert_eq!(streak_probability(length, trades, p), Ok(expected), "{length} in {trades} at {p}");
         }
-        assert!(streak_probability(1, 1, 1.1).is_err() && streak_probability(1, u32::MAX, 0.5).is_err());
-    }
-
-    #[test]
-    fn as_many_trades_as_said_are_taken() {
-        assert_eq!(streak_probability(0, 10_000_000, 0.5), Ok(1.0));
-        assert!(streak_probability(0, 10_000_001, 0.5).is_err());
+        assert!(streak_probability(1, 1, 1.1).is_err() && streak_probability(0, 10_000_001, 0.5).is_err());
     }
 
     /// Trades that repeat the last outcome with probability `again`, else are won with probability `chance`.
@@ -180,23 +164,6 @@ mod tests {
             last
         };
         (0..trades).map(next).collect()
-    }
-
-    #[test]
-    fn mean_and_variance_are_those_of_all_orders() {
-        // Three wins and two losses in each of their ten orders, counted by hand: runs of 2, 3, 4, 5 in 2, 3, 4, 1 of them.
-        let (mut sum, mut squares, mut orders) = (0.0, 0.0, 0.0);
-        for bits in 0_u32..32 {
-            if bits.count_ones() == 3 {
-                let order: Vec<bool> = (0..5).map(|place| bits >> place & 1 == 1).collect();
-                let runs = 1.0 + order.windows(2).filter(|pair| pair[0] != pair[1]).count() as f64;
-                (sum, squares, orders) = (sum + runs, squares + runs * runs, orders + 1.0);
-            }
-        }
-        let (mean, variance) = (sum / orders, squares / orders - (sum / orders) * (sum / orders));
-        let (count, pairs) = (5.0, 12.0);
-        assert!((mean - (1.0 + pairs / count)).abs() < 1e-12);
-        assert!((variance - pairs * (pairs - count) / (count * count * (count - 1.0))).abs() < 1e-12);
     }
 
     #[test]

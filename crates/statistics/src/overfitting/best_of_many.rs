@@ -6,9 +6,7 @@ use crate::simulation::Dice;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bootstrap {
-    /// Length of a block, at least that of the longest trade.
-    ///
-    /// A block must cover the dependence between results.
+    /// Length of a block, at least that of the longest trade, to cover the dependence between results.
     pub block_periods: usize,
     pub runs: u32,
     pub seed: u64,
@@ -21,31 +19,22 @@ pub struct BestOfMany {
     pub statistic: f64,
     /// Probability of such a good best variant if no variant earns anything.
     pub p_value: f64,
-    /// p-value of each variant, corrected for all variants tried.
-    ///
-    /// `None` if its results never vary.
+    /// p-value of each variant, corrected for all variants tried; `None` if its results never vary.
     pub p_values: Vec<Option<f64>>,
 }
 
 /// Tests the best of many variants by a block bootstrap of the maximum statistic.
 ///
-/// The statistic of a variant is its sum divided by the standard error of that sum, from `k` blocks
-/// of periods with the sums `B`: `sqrt(k / (k - 1) sum((B - mean of as many periods)^2))`, which is
-/// `sqrt(n) mean / s` for blocks of one period. The history is resampled in blocks, all variants
-/// together, to preserve dependence over time and between variants. With each mean shifted to 0,
-/// the largest statistic of a draw, using that draw's standard errors, is one of a worthless
-/// family. `p = (1 + draws at least as good) / (1 + draws)`. A variant whose results never vary (it
-/// never traded) is excluded.
+/// The statistic of a variant is its sum divided by the standard error of that sum, from `k` blocks of periods
+/// with the sums `B`: `sqrt(k / (k - 1) sum((B - mean of as many periods)^2))`. The history is resampled in
+/// blocks, all variants together, which preserves dependence over time and between variants. With each mean
+/// shifted to 0, the largest statistic of a draw is one of a worthless family, and
+/// `p = (1 + draws at least as good) / (1 + draws)`. A variant whose results never vary is excluded.
 ///
-/// It is approximate, the more so the fewer blocks there are. Measured on worthless families of 20
-/// variants over 240 periods at 10 %: 10.0 % for independent periods; for periods dependent in
-/// fours, 9.8 % with blocks of 12 and 86 % with blocks of 1 (20,000 families, standard error 0.2
-/// points, by the example `promises`).
+/// It is approximate, the more so the fewer blocks there are: `docs/statistics.md` has what was measured.
 ///
-/// Source: H. White, *A Reality Check for Data Snooping*, Econometrica 68 (2000), with the
-/// studentised maximum of P. R. Hansen, *A Test for Superior Predictive Ability*, Journal of
-/// Business & Economic Statistics 23 (2005); circular blocks by D. N. Politis and J. P. Romano
-/// (1992), standard errors by F. Goetze and H. R. Kuensch, Annals of Statistics 24 (1996).
+/// Sources: H. White, *A Reality Check for Data Snooping* (2000); P. R. Hansen, *A Test for Superior Predictive
+/// Ability* (2005); D. N. Politis and J. P. Romano (1992); F. Goetze and H. R. Kuensch (1996).
 pub fn best_of_many(returns: &dyn Variants, bootstrap: Bootstrap) -> Result<BestOfMany, StatisticsError> {
     let needs = |what, found: usize, needed: usize| {
         if found < needed { Err(StatisticsError::TooFew { what, found, needed }) } else { Ok(()) }

@@ -5,13 +5,9 @@ use crate::StatisticsError;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BlockLength {
-    /// Geometric lengths with this mean, at least 1.
-    ///
-    /// Stationary bootstrap of Politis and Romano (1994).
+    /// Geometric lengths with this mean, at least 1: stationary bootstrap of Politis and Romano (1994).
     Mean(f64),
-    /// Constant length, at least 1.
-    ///
-    /// Circular block bootstrap of Politis and Romano (1992).
+    /// Constant length, at least 1: circular block bootstrap of Politis and Romano (1992).
     Fixed(u32),
 }
 
@@ -34,9 +30,7 @@ impl BlockBootstrap {
         Ok(Self { seed, length })
     }
 
-    /// Returns the index of the source number at each position of a path of length `count`.
-    ///
-    /// Indices are 0-based and circular.
+    /// Returns the 0-based index of the source number at each position of a path of length `count`.
     pub fn places(&self, path: u64, count: usize) -> Vec<usize> {
         let mut dice = Dice::new(self.seed, path);
         let mut places = Vec::with_capacity(count);
@@ -60,10 +54,9 @@ impl BlockBootstrap {
     }
 }
 
-/// Returns the best mean block length of a stationary bootstrap.
+/// Returns the mean block length of a stationary bootstrap that is best for the variance of the mean.
 ///
-/// It is optimal for estimating the variance of the mean, at least 1, and at most a third of the
-/// numbers or three times their square root.
+/// It is at least 1, and at most a third of the numbers or three times their square root.
 ///
 /// Source: Politis and White (2004), corrected by Patton, Politis and White (2009).
 pub fn best_block_length(numbers: &[f64]) -> f64 {

@@ -23,9 +23,7 @@ pub(crate) struct Dice {
 }
 
 impl Dice {
-    /// Creates the generator of one path.
-    ///
-    /// Paths of a seed are independent of each other and of their order.
+    /// Creates the generator of one path; paths of a seed do not depend on each other.
     pub(crate) fn new(seed: u64, path: u64) -> Self {
         let mut source = ChaCha8Rng::seed_from_u64(seed);
         source.set_stream(path);

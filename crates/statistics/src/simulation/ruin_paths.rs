@@ -16,10 +16,8 @@ pub struct RuinTrials {
     pub halved: u64,
 }
 
-/// A loss or profit stop.
-///
-/// It is an amount in the smallest unit or a share of the balance at the start of its span. If both
-/// are set, the smaller applies.
+/// A loss or profit stop: an amount in the smallest unit, a share of the balance at the start of its span, or
+/// the smaller of both.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MoneyStop {
     pub amount: Option<u64>,
@@ -106,9 +104,7 @@ impl WalletLimits {
         [share, amount].into_iter().flatten().min().unwrap_or(u64::MAX)
     }
 
-    /// Returns whether the stake can be placed today or tomorrow.
-    ///
-    /// If not, a limit has stopped the path permanently.
+    /// Returns whether the stake can be placed today or tomorrow; if not, the path is stopped permanently.
     fn allow(&self, wallet: &mut Wallet, stake: u64) -> bool {
         let Wallet { first, balance, peak, .. } = *wallet;
         let is_beyond =
@@ -151,19 +147,14 @@ impl RuinTrials {
         self.halved as f64 / self.paths as f64
     }
 
-    /// Returns the distance between the share and a probability, in standard errors.
-    ///
-    /// The standard error is the one that the probability implies.
+    /// Returns the distance between the share and a probability, in the standard errors that this implies.
     pub fn standard_errors_from(self, probability: f64) -> f64 {
         let variance = probability * (1.0 - probability) / self.paths as f64;
         (self.share() - probability).abs() / variance.sqrt()
     }
 }
 
-/// Simulates each path trade by trade, in whole units of money.
-///
-/// A path ends when a stake cannot be placed or at the horizon. The chains are not used, so this is
-/// an independent check of [`crate::ruin()`].
+/// Simulates each path trade by trade, in whole units of money: an independent check of [`crate::ruin()`].
 pub fn simulate_ruin(
     question: &RuinQuestion,
     plan: &StakePlan,
@@ -173,12 +164,11 @@ pub fn simulate_ruin(
     simulate_limited_ruin(question, plan, &WalletLimits::default(), (seed, paths))
 }
 
-/// Simulates paths under limits.
+/// Simulates paths under limits, until a stake cannot be placed or for a horizon of placed trades.
 ///
-/// The horizon counts placed trades. A profit target of the run ends a path successfully. After a
-/// stop of a day or session, trading resumes in the next one with the rejected stake. If that is
-/// rejected at the start of a day too, or by a limit of the whole run, the path is stopped
-/// permanently, which is not ruin. The number of trades per day does not matter.
+/// A profit target of the run ends a path successfully. After a stop of a day or session, trading resumes in the
+/// next one with the rejected stake. If that is rejected there too, or by a limit of the whole run, the path is
+/// stopped permanently, which is not ruin. The number of trades per day does not matter.
 pub fn simulate_limited_ruin(
     question: &RuinQuestion,
     plan: &StakePlan,

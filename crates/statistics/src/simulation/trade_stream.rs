@@ -11,15 +11,12 @@ pub enum TradeDependence {
     Independent,
     /// This number of bots take the same trade: all win or all lose.
     SameTrade(usize),
-    /// Trades last this number of random-walk steps.
-    ///
-    /// One opens at each step, so neighbours share moves.
+    /// Trades last this number of random-walk steps, and one opens at each.
     Overlapping(usize),
 }
 
-/// Trades with a known win rate, in percentage points above the break-even of each payout.
-///
-/// All payouts are equally likely. A given share of the trades are draws.
+/// Trades with a known win rate, in percentage points above the break-even of each payout. All payouts are
+/// equally likely.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TradeStream {
     dependence: TradeDependence,
@@ -42,9 +39,7 @@ pub enum StreamEvent {
 }
 
 impl TradeStream {
-    /// Creates trades that win with `1 / (1 + b) + points / 100`, unless drawn.
-    ///
-    /// `b` is the payout fraction of the trade.
+    /// Creates trades that win with `1 / (1 + b) + points / 100` at a payout fraction of `b`, unless drawn.
     pub fn new(
         dependence: TradeDependence,
         payout_fractions: &[f64],
@@ -61,7 +56,7 @@ impl TradeStream {
         Ok(stream)
     }
 
-    /// Returns the maximum number of simultaneously open trades.
+    /// Maximum number of simultaneously open trades.
     pub const fn slots(&self) -> usize {
         match self.dependence {
             TradeDependence::Independent => 1,
@@ -107,10 +102,8 @@ impl TradeStream {
         ControlFlow::Continue(())
     }
 
-    /// Plays overlapping trades.
-    ///
-    /// The steps of the walk follow the open, so the win rate is exact given everything known at
-    /// the open: the sum of `steps` normal numbers exceeds its threshold with the win probability.
+    /// The steps of the walk follow the open, so the win rate is exact given everything known at the open: the
+    /// sum of `steps` normal numbers exceeds its threshold with the win probability.
     fn play_overlapping(
         &self,
         dice: &mut Dice,

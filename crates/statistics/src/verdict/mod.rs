@@ -12,10 +12,7 @@ use crate::{StatisticsError, TradeOutcome};
 use serde::{Deserialize, Deserializer, Serialize};
 use stake_rule::{EdgeParts, MirrorParts, mirror_bound};
 
-/// Error rates of a verdict and the edge that it tests for.
-///
-/// Write the plan down (journal it) before the first trade: a verdict with a plan chosen later
-/// proves nothing.
+/// Error rates of a verdict and the edge that it tests for, chosen before the first trade.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EdgeTestPlan {
     alpha: f64,
@@ -27,11 +24,8 @@ pub struct EdgeTestPlan {
 impl EdgeTestPlan {
     const WATCH_TRADES: u64 = 10_000;
 
-    /// Creates a plan from the maximum error rates and the edge.
-    ///
-    /// `alpha` is the maximum probability of a wrong *edge shown*, `beta` that of a wrong *no
-    /// edge*. `delta` is the smallest edge worth finding as a return per unit of stake: 0.04 for
-    /// four cents per unit.
+    /// Creates a plan from the maximum probabilities of a wrong *edge shown* and a wrong *no edge*. `delta`
+    /// is the smallest edge worth finding, as a return per unit of stake: 0.04 for four cents per unit.
     pub fn new(alpha: f64, beta: f64, delta: f64) -> Result<Self, StatisticsError> {
         if !(delta > 0.0 && delta <= 1.0) {
             return Err(StatisticsError::NotAnEdge { value: delta });
@@ -52,9 +46,7 @@ impl EdgeTestPlan {
         self.delta
     }
 
-    /// Returns the mean number of trades to a false alarm that a shown edge has ended.
-    ///
-    /// 0 disables the watch. See [`ChangeDetector`](crate::ChangeDetector).
+    /// Mean number of trades to a false alarm of [`ChangeDetector`](crate::ChangeDetector), 0 for no watch.
     pub const fn watch_trades(self) -> u64 {
         self.watch_trades
     }
@@ -66,8 +58,7 @@ impl EdgeTestPlan {
 }
 
 impl Default for EdgeTestPlan {
-    /// Five percent for either error, and an edge of 0.04 per unit of stake: 2.2 points at payout
-    /// 85.
+    /// Five percent for either error, and an edge of 0.04 per unit of stake: 2.2 points at payout 85.
     fn default() -> Self {
         Self { alpha: 0.05, beta: 0.05, delta: 0.04, watch_trades: Self::WATCH_TRADES }
     }
@@ -81,9 +72,7 @@ pub enum Verdict {
     /// The trades would be too improbable with an edge of `delta` or more.
     EdgeRejected,
     NotEnoughTrades {
-        /// Mean number of further trades to show an edge of `delta`.
-        ///
-        /// `None` before the first trade, because it depends on the payout.
+        /// Mean number of further trades to show an edge of `delta`, `None` before the first trade.
         about_more: Option<u64>,
     },
 }
@@ -97,10 +86,9 @@ pub struct NotionalStake {
     mark: OverlapMark,
 }
 
-/// A verdict that is being formed: it takes each open and each settlement, answers at once and allocates nothing.
+/// A verdict that is being formed: it takes each open and each settlement, and allocates nothing.
 ///
-/// Give it events in the order in which they became known, since the stake of a trade may depend only on what was
-/// known at its open. Of an open and a settlement at the same moment, the settlement comes first: the open may go by it.
+/// Events must come in the order in which they became known; at the same moment, settlements come first.
 ///
 /// ```
 /// use candlewick_statistics::{EdgeTest, TradeOutcome, Verdict, EdgeTestPlan};
@@ -115,59 +103,35 @@ pub struct NotionalStake {
 /// ```
 ///
 /// # The accounts
-/// A notional account starts at 1. At each open it stakes a share lambda of itself, its open stakes counted as lost,
-/// and at the settlement it receives the stake and that trade's return per unit: `+b`, `-1` or 0. *Edge shown* when
-/// it reaches `1 / alpha` while its open stakes are still counted as lost.
+/// A notional account starts at 1. Each open stakes a share of it, and the settlement returns the stake with that
+/// trade's return per unit: `+b`, `-1` or 0. *Edge shown* when it reaches `1 / alpha`, open stakes counted as lost.
 ///
-/// Why that errs with a probability of at most `alpha`, whenever and however often one looks: let no trade have an
-/// edge, that is, let the mean of each trade's return, given all that was known at its open, be at most 0. Stop
-/// opening at the first moment T at which the account reaches `1 / alpha`. Each stake was known at its open, so that
-/// each trade adds at most 0 to the mean, and the account, all trades settled, has a mean of at most 1. At T it is
-/// worth at least what is left of it with every open stake lost. So `P(T happens) / alpha <= 1`: Markov's inequality
-/// at a stopping time, Ville's inequality with open trades. Nothing is asked of the trades among each other: they may
-/// overlap, copy each other, have payouts of their own, or be chosen by what happened before.
+/// That errs with a probability of at most `alpha`, however often one looks. Let each trade's mean return, given
+/// all known at its open, be at most 0, and stop at the first moment at which the account reaches `1 / alpha`.
+/// Each trade adds at most 0 to the mean, so the account, all trades settled, has a mean of at most 1, and at that
+/// moment it holds at least what is left with every open stake lost (Ville's inequality). Trades may overlap, copy
+/// each other, have payouts of their own, or be chosen by what happened before.
 ///
-/// The mirror account bets that the edge is *below* `delta`: per unit it stakes, it receives
-/// `(delta - r) / (B - delta)`, where the bound `B` is 1, or the payout when it is more. If every trade has an edge of
-/// `delta` or more, that mean is at most 0 as well, and the account reaches `1 / beta` with a probability of at most
-/// `beta`. *No edge* says so: an edge of `delta` or more is ruled out, at error `beta`. (Trades that are cancelled are
-/// left out on both sides, which asks that the condition holds for the trade as it would have gone on.)
+/// The mirror account bets that the edge is *below* `delta`: per unit it receives `(delta - r) / (B - delta)`,
+/// with `B` the largest of 1, the payout at the open and the payout answered, so that it loses at most its stake.
+/// *No edge* when it reaches `1 / beta`: an edge of `delta` or more is ruled out. Above a payout of 100 % that asks
+/// for a mean given the answered payout too. Cancelled trades are excluded on both sides.
 ///
-/// # A payout that is known after the decision
-/// A trade is staked on when it is decided, by the payout seen last; what it pays is known with the venue's answer. Every
-/// trade counts, whatever it pays. The account for an edge stakes a sum that the decision fixed and loses no more than that,
-/// so that its promise asks only for a mean return of at most 0 given the decision: a payout that says something of the
-/// trade changes nothing. The mirror receives `(delta - r) / (B - delta)` with `B` the largest of 1, the payout staked on and
-/// the payout answered: `r` is at most the last of them, so that it loses at most its stake; and `B` is known when the
-/// venue has answered, so that a mean of at least `delta` given the decision *and the answered payout* is a mean of at most 0
-/// for it, times whatever `B` is. Up to a payout of 100 % `B` was fixed by the decision, and the mean given that suffices.
+/// A strategy that trades at break-even on average, but in known regimes, has an edge while one lasts, and the
+/// account may say so. *Shown* does not promise anything of the trades to come.
 ///
-/// # What it does not promise
-/// No edge means here that no trade has one at its decision. A strategy that trades at break-even on average, but in
-/// regimes that what is known tells apart, wins above break-even in some of them, trade after trade: that is an edge while it
-/// lasts, and the account may say so. Nor is *shown* a promise of the trades to come.
+/// # Stakes
+/// Any share known at the open keeps the promise; this one is chosen for speed. The edge account has four parts
+/// that each stake the Kelly fraction `e / b` of an edge `e` of 1.1, 1.99, 3.59 and 6.5 `delta`, at most 0.35. The
+/// mirror has two, by shortfalls of 1.1 and 3 `delta`. Fractions are divided by
+/// `1 + (2 pairs + 10 open) / (squares + 10)`, with the sums of [`Overlap`] and the number of open trades. Where a
+/// win would exceed the goal, all parts stake less, so that it just reaches it.
 ///
-/// # lambda
-/// Any rule that uses only what was known at the open keeps the promise. This one stakes for speed. The account for an edge
-/// is split in four parts, which begin with 22, 8, 17 and 17 of 64 and never exchange anything; each stakes the Kelly
-/// fraction `e / b` of itself, for edges `e` of 1.1, 1.99, 3.59 and 6.5 `delta`. The mirror has two, which begin with 11 and 5
-/// of 16 and stake by the shortfalls `s` of 1.1 and 3 `delta`: `s / (1 + delta)` times `(B - delta) / (b - delta)` of
-/// themselves, `B` being 1 or `b` when that is more. Fractions are divided by
-/// `1 + (2 pairs + 10 open) / (squares + 10)`, what trades in step are taken for: `pairs` and `squares` are the sums of
-/// [`Overlap`], the pairs at least 0, and `open` counts the trades that are open already. None is above 0.35. And where a
-/// win would take the account for an edge, open stakes lost, beyond its goal, all parts stake less in proportion, so that it
-/// just reaches it (1e-9 of the stake more, for rounding).
+/// At payout 85 the medians to *shown* are 3,491, 1,605, 560, 213 and 102 trades at +2, +3, +5, +8, +12 points, and
+/// 2,853, 1,296, 449, 180, 81 for who knows the edge. `docs/statistics.md` has the tables.
 ///
-/// # Measured
-/// The medians to *shown* at payout 85 are 3,491, 1,605, 560, 213 and 102 trades at +2, +3, +5, +8, +12 points; who knows the edge and stakes its
-/// Kelly fraction takes 2,853, 1,296, 449, 180, 81. `cargo run --release -p candlewick-statistics --example promises` prints
-/// these and the error rates; `docs/statistics.md` of the repository has the tables.
-///
-/// # Sources
-/// J. Ville, *Etude critique de la notion de collectif* (1939); G. Shafer, *Testing by Betting*, Journal of the
-/// Royal Statistical Society A 184 (2021); I. Waudby-Smith and A. Ramdas, *Estimating Means of Bounded Random
-/// Variables by Betting*, Journal of the Royal Statistical Society B 86 (2024); T. Cover, *Universal Portfolios*, Mathematical Finance 1 (1991), for parts that
-/// each keep a fraction of their own.
+/// Sources: J. Ville (1939); G. Shafer, *Testing by Betting* (2021); I. Waudby-Smith and A. Ramdas, *Estimating
+/// Means of Bounded Random Variables by Betting* (2024); T. Cover, *Universal Portfolios* (1991), for the parts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EdgeTest {
     plan: EdgeTestPlan,
@@ -213,10 +177,8 @@ impl EdgeTest {
         }
     }
 
-    /// Records an open at `payout_fraction` (0.85 for 85 %).
-    ///
-    /// The accounts stake on it and count that as lost; after a final verdict they stake nothing.
-    /// An invalid payout changes nothing.
+    /// Records an open at `payout_fraction` (0.85 for 85 %). An invalid payout changes nothing. The accounts
+    /// stake on it, and nothing after a final verdict.
     #[inline]
     pub fn on_open(&mut self, payout_fraction: f64) -> Result<NotionalStake, StatisticsError> {
         let b = check_payout(payout_fraction)?;
@@ -240,10 +202,7 @@ impl EdgeTest {
         self.on_settled_paying(stake, outcome, payout_fraction)
     }
 
-    /// Like [`on_settled`](Self::on_settled), for a payout that changed since the open.
-    ///
-    /// A venue confirms the payout only with its answer. The trade counts, whether it pays more or
-    /// less.
+    /// Like [`on_settled`](Self::on_settled), for a payout that only the venue's answer confirmed.
     pub fn on_settled_paying(
         &mut self,
         stake: NotionalStake,
@@ -254,10 +213,7 @@ impl EdgeTest {
         self.verdict()
     }
 
-    /// Like [`on_settled_paying`](Self::on_settled_paying), without a verdict.
-    ///
-    /// Estimating the trades to a verdict costs more than everything else. For loops that only
-    /// check [`is_final`](Self::is_final).
+    /// Like [`on_settled_paying`](Self::on_settled_paying), without a verdict, whose forecast takes most time.
     #[expect(clippy::needless_pass_by_value, reason = "a stake settles once")]
     pub fn settle(&mut self, stake: NotionalStake, outcome: TradeOutcome, payout_fraction: f64) {
         let NotionalStake { payout_fraction: b, edge, mirror, mark } = stake;
@@ -298,15 +254,13 @@ impl EdgeTest {
         }
     }
 
-    /// Returns the value of the edge account that shows an edge: `1 / (alpha x weight)`.
+    /// Value of the edge account that shows an edge: `1 / (alpha x weight)`.
     pub const fn goal(&self) -> f64 {
         self.goal
     }
 
-    /// Sets the share of alpha that this test may spend, initially 1.
-    ///
-    /// Others spend the rest ([`AlphaBudget`](crate::AlphaBudget)). A final verdict keeps its
-    /// weight and goal.
+    /// Sets the share of alpha that this test may spend ([`AlphaBudget`](crate::AlphaBudget)), initially 1. A
+    /// final verdict keeps its weight and goal.
     pub fn set_weight(&mut self, weight: f64) {
         if !self.is_final() {
             self.weight = weight;
@@ -336,29 +290,22 @@ impl EdgeTest {
         self.plan
     }
 
-    /// Returns the account that bets on an edge.
-    ///
-    /// It starts at 1 and counts open stakes as lost.
+    /// Returns the account that bets on an edge, with open stakes counted as lost.
     pub fn edge_account(&self) -> f64 {
         self.edge.total()
     }
 
-    /// Returns the minimum of the edge account, at most 1.
-    ///
-    /// It covers the values of [`edge_account`](Self::edge_account) before each stake and now. A
-    /// restarted bot inherits it ([`AlphaBudget`](crate::AlphaBudget)).
+    /// Returns the minimum of the edge account before each stake and now, at most 1.
     pub fn edge_account_minimum(&self) -> f64 {
         self.edge_account().min(self.edge_minimum)
     }
 
-    /// Returns the account that bets against an edge of `delta`.
-    ///
-    /// It starts at 1 and counts open stakes as lost.
+    /// Returns the account that bets against an edge of `delta`, with open stakes counted as lost.
     pub fn mirror_account(&self) -> f64 {
         self.mirror.total()
     }
 
-    /// Returns the number of trades that were won, lost or drawn.
+    /// Number of trades that were won, lost or drawn.
     pub const fn settled(&self) -> u64 {
         self.settled
     }
@@ -367,11 +314,8 @@ impl EdgeTest {
         &self.overlap
     }
 
-    /// Returns the mean number of trades until the edge account reaches its goal.
-    ///
-    /// Assumes a true edge of `delta`, and the mean payout, overlap and draws so far. It is the
-    /// missing part of the goal divided by the mean growth per trade of an account that stakes for
-    /// `delta`, both as logarithms (Wald's identity).
+    /// Returns the mean number of trades until the edge account reaches its goal, by Wald's identity. Assumes
+    /// a true edge of `delta`, and the mean payout, overlap and draws so far.
     fn trades_to_go(&self) -> Option<u64> {
         if self.opened == 0 {
             return None;
@@ -406,6 +350,8 @@ mod tests {
     #[test]
     fn only_plans_that_can_err_and_can_find_are_accepted() {
         assert_eq!(EdgeTestPlan::new(0.05, 0.05, 0.04), Ok(EdgeTestPlan::default()));
+        let plan = EdgeTestPlan::new(0.01, 0.02, 0.03).unwrap().watching(7);
+        assert_eq!((plan.alpha(), plan.beta(), plan.delta(), plan.watch_trades()), (0.01, 0.02, 0.03, 7));
         for (alpha, beta, delta) in [
             (0.0, 0.05, 0.04),
             (1.0, 0.05, 0.04),
@@ -418,12 +364,6 @@ mod tests {
         ] {
             assert!(EdgeTestPlan::new(alpha, beta, delta).is_err(), "{alpha} {beta} {delta}");
         }
-    }
-
-    #[test]
-    fn what_is_watched_for_is_as_set_and_all_else_as_before() {
-        let plan = EdgeTestPlan::new(0.01, 0.02, 0.03).unwrap().watching(7);
-        assert_eq!((plan.alpha(), plan.beta(), plan.delta(), plan.watch_trades()), (0.01, 0.02, 0.03, 7));
     }
 
     fn assert_accounts(test: &EdgeTest, edge: f64, mirror: f64) {
@@ -487,11 +427,8 @@ mod tests {
                 let stake = test.on_open(0.8).unwrap();
                 test.on_settled_paying(stake, outcome, pays);
                 let edge = worth(EDGE, |share| 1.0 + share * trade_return);
-                assert_accounts(
-                    &test,
-                    edge,
-                    worth(MIRROR, |share| 1.0 + share * (0.04 - trade_return) / at_risk),
-                );
+                let mirror = worth(MIRROR, |share| 1.0 + share * (0.04 - trade_return) / at_risk);
+                assert_accounts(&test, edge, mirror);
                 assert_eq!(test.settled(), 1);
             }
         }
@@ -545,18 +482,6 @@ mod tests {
     }
 
     #[test]
-    fn an_open_stake_counts_as_lost_until_it_settles() {
-        let mut test = EdgeTest::new(EdgeTestPlan::default());
-        settle_all(&mut test, 0.85, [TradeOutcome::Won; 10]);
-        let before = test.edge_account();
-        let stake = test.on_open(0.85).unwrap();
-        let open = test.edge_account();
-        assert!(open < before);
-        test.on_settled(stake, TradeOutcome::Lost);
-        assert_eq!(test.edge_account(), open);
-    }
-
-    #[test]
     fn the_least_that_was_held_stays_when_the_account_grows_again() {
         let mut test = EdgeTest::new(EdgeTestPlan::default());
         settle_all(&mut test, 0.8, [TradeOutcome::Lost]);
@@ -606,8 +531,7 @@ mod tests {
         // a trade, and ln 20 is 2.995732.
         assert_eq!(test.verdict(), Verdict::NotEnoughTrades { about_more: Some(3175) });
         // What is held already is not missing, and trades that overlap bring less: two wins of 0.85 are 1 + 1.445 / 11.445.
-        let stakes = [0; 2].map(|_| test.on_open(0.85).unwrap());
-        for stake in stakes {
+        for stake in [0; 2].map(|_| test.on_open(0.85).unwrap()) {
             test.on_settled(stake, TradeOutcome::Won);
         }
         let trades = (20.0 / test.edge_account()).ln() / 0.000_943_696_868_6 * (1.0 + 1.445 / 11.445);
@@ -625,15 +549,6 @@ mod tests {
         let (won, halves) = ([TradeOutcome::Won; 8], [TradeOutcome::Won, TradeOutcome::Draw].repeat(8));
         // Both are rounded up.
         assert!((2 * missing(&won) - 1..=2 * missing(&won)).contains(&missing(&halves)));
-    }
-
-    #[test]
-    fn a_smaller_error_takes_more_trades() {
-        let trades = |alpha| {
-            let mut test = EdgeTest::new(EdgeTestPlan::new(alpha, 0.05, 0.04).unwrap());
-            settle_all(&mut test, 0.85, [TradeOutcome::Won; 500])
-        };
-        assert!(trades(0.2) < trades(0.05) && trades(0.05) < trades(0.001));
     }
 
     #[test]

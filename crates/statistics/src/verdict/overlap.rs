@@ -4,16 +4,11 @@ use serde::{Deserialize, Serialize};
 
 /// Overlap statistics: clusters of trades, and the variance inflation of their sum.
 ///
-/// Simultaneously open trades may win and lose together; three bots with the same trade have one
-/// third of the apparent evidence. The inflation is
-/// `1 + 2 sum(r_i r_j over pairs open at the same time) / sum(r_i^2)`: the variance of the sum of
-/// returns divided by that of independent trades, for returns with a mean near 0. It is 1 for
-/// independent trades, 3 for three bots in step. Ten trades' worth of squares is added to the
-/// denominator, so that the first pairs do not dominate.
+/// The inflation is `1 + 2 sum(r_i r_j over pairs open at the same time) / sum(r_i^2)`: the variance of the sum of
+/// returns relative to independent trades. It is 3 for three bots in step, which have one third of the apparent
+/// evidence. Ten trades' worth of squares is added to the denominator, so that the first pairs do not dominate.
 ///
-/// Source: the design effect of L. Kish, *Survey Sampling* (1965), section 5.4, with pairs instead
-/// of clusters of equal size. Each pair is counted once, at the second settlement, from a running
-/// sum: O(1).
+/// Source: the design effect of L. Kish, *Survey Sampling* (1965), section 5.4, with pairs instead of clusters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Overlap {
     open: u64,
@@ -41,9 +36,8 @@ impl Overlap {
         Self { open: 0, clusters: 0, sum_of_returns: 0.0, sum_of_squares: 0.0, sum_of_pairs: 0.0 }
     }
 
-    /// Returns the number of clusters: groups of trades with no open trade in between.
-    ///
-    /// It is an upper bound of the number of independent observations.
+    /// Number of clusters, an upper bound of the number of independent observations. Between two of them no
+    /// trade is open.
     pub const fn clusters(&self) -> u64 {
         self.clusters
     }
@@ -57,10 +51,8 @@ impl Overlap {
         1.0 + 2.0 * self.sum_of_pairs.max(0.0) / (self.sum_of_squares + PRIOR_TRADES)
     }
 
-    /// Returns the factor for the stake of one more trade.
-    ///
-    /// One divided by the variance inflation. While little is known about overlap, the factor is
-    /// smaller: each open trade then counts as the same trade as the new one.
+    /// Returns the factor for the stake of one more trade: one divided by the variance inflation. While
+    /// little is known, it is smaller: each open trade counts as the same trade as the new one.
     #[inline]
     pub(super) fn part_of_one(&self) -> f64 {
         let alone = self.sum_of_squares + PRIOR_TRADES;
@@ -110,6 +102,8 @@ mod tests {
         assert!((overlap.part_of_one() - 13.0 / 19.0).abs() < 1e-15);
         let _open = overlap.on_open();
         assert!((overlap.part_of_one() - 13.0 / 29.0).abs() < 1e-15);
+        // Trades against each other do not make more evidence.
+        assert_eq!(overlap_of(&[&[1.0, -1.0] as &[f64]; 50]).variance_inflation(), 1.0);
     }
 
     #[test]
@@ -120,12 +114,6 @@ mod tests {
             let inflation = overlap_of(&groups).variance_inflation();
             assert!((inflation / size as f64 - 1.0).abs() < 0.01, "{size}: {inflation}");
         }
-    }
-
-    #[test]
-    fn trades_against_each_other_do_not_make_more_evidence() {
-        let overlap = overlap_of(&[&[1.0, -1.0] as &[f64]; 50]);
-        assert_eq!(overlap.variance_inflation(), 1.0);
     }
 
     #[test]

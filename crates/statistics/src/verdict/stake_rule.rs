@@ -2,16 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Edges that the edge account bets on, as multiples of `delta`.
-///
-/// The second array has the initial value of each part. They bring the median number of trades to
-/// show an edge of 1 to 6 `delta` closest to that of a bettor who knows the edge.
+/// Edges that the edge account bets on, as multiples of `delta`, and the initial value of each part. They
+/// come closest to the median number of trades of a bettor who knows an edge of 1 to 6 `delta`.
 const EDGES: [f64; 4] = [1.1, 1.99, 3.59, 6.5];
 const EDGE_PARTS: [f64; 4] = [22.0 / 64.0, 8.0 / 64.0, 17.0 / 64.0, 17.0 / 64.0];
 
-/// Shortfalls that the mirror account bets on, as multiples of `delta`.
-///
-/// The second array has the initial value of each part.
+/// Shortfalls that the mirror account bets on, as multiples of `delta`, and the initial value of each part.
 const SHORTFALLS: [f64; 2] = [1.1, 3.0];
 const MIRROR_PARTS: [f64; 2] = [11.0 / 16.0, 5.0 / 16.0];
 
@@ -63,19 +59,15 @@ impl<const N: usize> Parts<N> {
 impl EdgeParts {
     pub(super) const BEGIN: Self = Self(EDGE_PARTS);
 
-    /// Returns the sum of the parts, added in pairs by memory layout.
-    ///
-    /// Otherwise a value stored as one part of a pair is read back as another, which stalls.
+    /// Returns the sum of the parts, added in pairs by memory layout: any other order stalls.
     #[inline]
     pub(super) fn total(&self) -> f64 {
         let [a, b, c, d] = self.0;
         (a + c) + (b + d)
     }
 
-    /// Stakes the Kelly fraction `e / b` of each part's edge, scaled by `part` for overlap.
-    ///
-    /// The total is at most what a win needs to take the account from its value `held` to `goal`,
-    /// because any excess shows nothing.
+    /// Stakes the Kelly fraction `e / b` of each part's edge, scaled by `part` for overlap. The total is at
+    /// most what a win needs to take the account from its value `held` to `goal`.
     #[inline]
     pub(super) fn open(&mut self, (delta, b): (f64, f64), part: f64, (held, goal): (f64, f64)) -> Self {
         let unit = delta / b * part;
@@ -110,11 +102,8 @@ impl MirrorParts {
         a + b
     }
 
-    /// Stakes the Kelly fraction `s / (1 + delta)` of each shortfall `s`.
-    ///
-    /// If the trade loses, the account wins `(1 + delta) / (b - delta)` of what it can lose. As the
-    /// trade may turn out to pay more than `b`, the stake is increased by what that could cost.
-    /// Nothing is staked on a payout of `delta` or less, because such a bet does not exist.
+    /// Stakes the Kelly fraction `s / (1 + delta)` of each shortfall `s`, and nothing up to a payout of
+    /// `delta`. The stake is increased by what a payout above `b` could cost.
     #[inline]
     pub(super) fn open(&mut self, (delta, b): (f64, f64), part: f64) -> Self {
         if b <= delta {
@@ -125,9 +114,7 @@ impl MirrorParts {
     }
 }
 
-/// Returns the maximum payout assumed by the mirror account.
-///
-/// At this payout, a win costs its whole stake.
+/// Returns the maximum payout assumed by the mirror account, at which a win costs its whole stake.
 pub(super) const fn mirror_bound(payout_fraction: f64) -> f64 {
     payout_fraction.max(1.0)
 }
@@ -143,23 +130,18 @@ mod tests {
     }
 
     #[test]
-    fn accounts_begin_with_one() {
-        assert_eq!((EdgeParts::BEGIN.total(), MirrorParts::BEGIN.total()), (1.0, 1.0));
-    }
-
-    #[test]
     fn each_part_stakes_the_kelly_fraction_of_its_edge() {
+        assert_eq!((EdgeParts::BEGIN.total(), MirrorParts::BEGIN.total()), (1.0, 1.0));
         let staked = |payout, part| { EdgeParts::BEGIN }.open((0.04, payout), part, (1.0, 20.0));
         // 0.044 / 0.8, 0.0796 / 0.8, 0.1436 / 0.8, 0.26 / 0.8 of the parts.
-        assert_near(
-            staked(0.8, 1.0),
-            [0.055 * 0.34375, 0.0995 * 0.125, 0.1795 * 0.265_625, 0.325 * 0.265_625],
-        );
-        assert_near(
-            staked(0.8, 0.2),
-            [0.011 * 0.34375, 0.0199 * 0.125, 0.0359 * 0.265_625, 0.065 * 0.265_625],
-        );
-        assert_near(staked(0.01, 1.0), [0.35 * 0.34375, 0.35 * 0.125, 0.35 * 0.265_625, 0.35 * 0.265_625]);
+        for (payout, part, shares) in [
+            (0.8, 1.0, [0.055, 0.0995, 0.1795, 0.325]),
+            (0.8, 0.2, [0.011, 0.0199, 0.0359, 0.065]),
+            (0.01, 1.0, [0.35; 4]),
+        ] {
+            let [a, b, c, d] = shares;
+            assert_near(staked(payout, part), [a * 0.34375, b * 0.125, c * 0.265_625, d * 0.265_625]);
+        }
     }
 
     #[test]

@@ -220,42 +220,35 @@ fn ruin_agrees_with_its_trials_and_mutants_of_it_do_not() {
     }
 }
 
-/// The share of false among those found at ten percent, and the share of all families in which any is false, among `true_ones`
-/// bots with an edge and the rest of twenty without: p-values even from 0 to 1, and of the others near 0.
-fn discoveries(correct: impl Fn(&[f64]) -> Vec<f64>, true_ones: usize) -> (f64, f64) {
+/// The share of false among those found at ten percent, among five bots with an edge and fifteen without: p-values even from 0
+/// to 1, and of the others near 0.
+fn discoveries(correct: impl Fn(&[f64]) -> Vec<f64>) -> f64 {
     const FAMILIES: u64 = 4_000;
-    let (mut false_share, mut any) = (0.0, 0.0);
+    const TRUE_ONES: usize = 5;
+    let mut false_share = 0.0;
     for family in 0..FAMILIES {
         let mut chance = ChaCha8Rng::seed_from_u64(41);
         chance.set_stream(family);
         let p: Vec<f64> =
-            (0..20).map(|place| share(&mut chance) * if place < true_ones { 1e-4 } else { 1.0 }).collect();
+            (0..20).map(|place| share(&mut chance) * if place < TRUE_ONES { 1e-4 } else { 1.0 }).collect();
         let found: Vec<usize> =
             correct(&p).iter().enumerate().filter(|(_, p)| **p <= 0.1).map(|(place, _)| place).collect();
-        let wrong = found.iter().filter(|place| **place >= true_ones).count() as f64;
+        let wrong = found.iter().filter(|place| **place >= TRUE_ONES).count() as f64;
         false_share += wrong / (found.len() as f64).max(1.0);
-        any += f64::from(u8::from(wrong > 0.0));
     }
-    (false_share / FAMILIES as f64, any / FAMILIES as f64)
+    false_share / FAMILIES as f64
 }
 
 #[test]
 fn corrections_let_through_what_they_promise_and_mutants_of_them_do_not() {
     // Of twenty, five with an edge: false among those found are 10 % x 15 / 20.
-    let is_bh = |(false_share, _): (f64, f64)| (0.066..=0.084).contains(&false_share);
+    let is_bh = |false_share: f64| (0.066..=0.084).contains(&false_share);
     let bh = |p: &[f64]| benjamini_hochberg(p).unwrap();
     let bonferroni = |p: &[f64]| p.iter().map(|p| (20.0 * p).min(1.0)).collect::<Vec<f64>>();
-    assert!(is_bh(discoveries(bh, 5)));
+    assert!(is_bh(discoveries(bh)));
     // A correction for fewer, for none, for the smallest alone, and a stricter one.
-    assert!(!is_bh(discoveries(|p| bh(p).iter().map(|q| q * 0.8).collect(), 5)));
-    assert!(!is_bh(discoveries(<[f64]>::to_vec, 5)));
-    assert!(!is_bh(discoveries(|p| bh(p).iter().map(|q| q * 1.25).collect(), 5)));
-    assert!(!is_bh(discoveries(bonferroni, 5)));
-    // Bonferroni: any false one in at most 10 % of families, and in not much fewer.
-    let is_bonferroni = |(_, any): (f64, f64)| (0.083..=0.107).contains(&any);
-    assert!(is_bonferroni(discoveries(bonferroni, 0)));
-    for factor in [0.75, 1.6] {
-        let mutant = |p: &[f64]| bonferroni(p).iter().map(|p| p * factor).collect();
-        assert!(!is_bonferroni(discoveries(mutant, 0)), "{factor}");
-    }
+    assert!(!is_bh(discoveries(|p| bh(p).iter().map(|q| q * 0.8).collect())));
+    assert!(!is_bh(discoveries(<[f64]>::to_vec)));
+    assert!(!is_bh(discoveries(|p| bh(p).iter().map(|q| q * 1.25).collect())));
+    assert!(!is_bh(discoveries(bonferroni)));
 }

@@ -5,6 +5,7 @@ mod points;
 
 pub(crate) use parzen::Parzen;
 
+use super::objective::named;
 use super::space::{Candidate, Space};
 use crate::SearchError;
 use points::Random;
@@ -69,17 +70,13 @@ impl FromStr for Search {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let names = || Self::ALL.map(Self::as_str).join(", ");
-        Self::ALL
-            .into_iter()
-            .find(|one| one.as_str() == text)
-            .ok_or_else(|| format!("use one of {}", names()))
+        named(Self::ALL, Self::as_str, text)
     }
 }
 
 impl SearchSettings {
     pub fn check(&self, space: &Space) -> Result<(), SearchError> {
-        let wrong = |problem: String| Err(SearchError::InvalidSearch { problem });
+        let wrong = |problem: String| Err(SearchError::invalid_search(problem));
         if space.axes().is_empty() {
             return wrong("no parameter is searched: give at least one".to_owned());
         }
@@ -104,9 +101,7 @@ impl SearchSettings {
     }
 }
 
-/// Returns the sets that meet the conditions, in search order and without duplicates.
-///
-/// There may be fewer than requested.
+/// Returns the sets that meet the conditions, in search order and without duplicates, or all there are.
 pub(crate) fn plan(space: &Space, settings: &SearchSettings) -> Result<Vec<Candidate>, SearchError> {
     settings.check(space)?;
     let SearchSettings { search, trials, seed, .. } = *settings;
@@ -120,15 +115,18 @@ pub(crate) fn plan(space: &Space, settings: &SearchSettings) -> Result<Vec<Candi
         Search::Tpe => Vec::new(),
     };
     if found.is_empty() && search != Search::Tpe {
-        let problem = "no set of parameters meets the conditions".to_owned();
-        return Err(SearchError::InvalidSearch { problem });
+        return Err(no_set());
     }
     Ok(found)
 }
 
+pub(crate) fn no_set() -> SearchError {
+    SearchError::invalid_search("no set of parameters meets the conditions")
+}
+
 fn random(space: &Space, trials: u64, seed: u64) -> Result<Vec<Candidate>, SearchError> {
     let mut random = Random::new(seed, 0);
-    if space.count().is_some_and(|count| count <= MAX_LISTED) && space.is_walkable() {
+    if space.count().is_some_and(|count| count <= MAX_LISTED) {
         let mut all = space.all()?;
         random.shuffle(&mut all);
         all.truncate(usize::try_from(trials).unwrap_or(usize::MAX));
@@ -161,21 +159,12 @@ fn collect(space: &Space, wanted: u64, mut round_of: impl FnMut(u64) -> Vec<Vec<
 
 #[cfg(test)]
 mod tests {
-    use super::super::axis::{Scale, Values};
-    use super::super::{Axis, Condition, Setting, Target};
+    use super::super::Setting;
+    use super::super::tests::whole;
     use super::*;
 
-    fn space(periods: i64, condition: Option<&str>) -> Space {
-        let axis = |name: &str, values| Axis::new(name.to_owned(), Target::Parameter, values, Scale::Linear);
-        let axes = vec![
-            axis("period", Values::Listed((0..periods).map(Setting::Whole).collect())),
-            axis("level", Values::Listed((0..10).map(Setting::Whole).collect())),
-        ];
-        let names: Vec<String> = axes.iter().map(|axis| axis.name().to_owned()).collect();
-        Space::of_axes(
-            axes,
-            condition.map(|text| Condition::parse(text, &names).unwrap()).into_iter().collect(),
-        )
+    fn space(periods: i64, conditions: &[&str]) -> Space {
+        Space::of_axes(vec![whole("period", 0..periods), whole("level", 0..10)], conditions)
     }
 
     fn sets(space: &Space, search: Search, trials: u64, seed: u64) -> Vec<Candidate> {
@@ -187,7 +176,7 @@ mod tests {
     #[test]
     fn a_search_tries_no_set_twice_and_none_that_a_condition_forbids() {
         for periods in [50, 20_000] {
-            let space = space(periods, Some("level < period / 2"));
+            let space = space(periods, &["level < period / 2"]);
             for search in CHANCE {
                 let sets = sets(&space, search, 200, 5);
                 let distinct: HashSet<&Candidate> = sets.iter().collect();
@@ -199,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_search_of_more_than_there_is_finds_all_there_is() {
-        let space = space(4, Some("level != 3"));
+        let space = space(4, &["level != 3"]);
         for search in CHANCE.into_iter().chain([Search::Grid]) {
             assert_eq!(sets(&space, search, 500, 1).len(), 36, "{search}");
         }
@@ -207,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_seed_is_an_order_and_another_seed_another() {
-        let space = space(20_000, None);
+        let space = space(20_000, &[]);
         for search in CHANCE {
             assert_eq!(sets(&space, search, 50, 1), sets(&space, search, 50, 1), "{search}");
             assert_ne!(sets(&space, search, 50, 1), sets(&space, search, 50, 2), "{search}");
@@ -216,7 +205,7 @@ mod tests {
 
     #[test]
     fn spread_searches_reach_every_part_of_an_axis() {
-        let space = space(20_000, None);
+        let space = space(20_000, &[]);
         for search in [Search::LatinHypercube, Search::Sobol] {
             let levels: Vec<usize> = (0..10)
                 .map(|level| {

@@ -1,10 +1,7 @@
 //! Tree-structured Parzen estimator, with one estimator per axis.
 //!
-//! Models good sets separately from the rest and draws where the good ones are dense and the others
-//! are not.
-//!
-//! Source: J. Bergstra, R. Bardenet, Y. Bengio, B. Kégl, *Algorithms for Hyper-Parameter
-//! Optimization*, NIPS (2011).
+//! Draws where good sets are dense and the others are not (J. Bergstra, R. Bardenet, Y. Bengio, B. Kégl,
+//! *Algorithms for Hyper-Parameter Optimization*, 2011).
 
 use super::super::space::{Candidate, Space};
 use super::points::Random;
@@ -36,7 +33,7 @@ impl<'a> Parzen<'a> {
                 Some(list) if !axis.is_number() => (histogram_estimator(), categorical_range(list.len())),
                 _ => (parzen_estimator(), range(0.0, 1.0)),
             };
-            let range = range.map_err(|error| SearchError::InvalidSearch { problem: error.to_string() })?;
+            let range = range.map_err(|error| SearchError::invalid_search(error.to_string()))?;
             Ok(TpeOptimizer::new(estimator, range))
         };
         let models = space.axes().iter().map(model).collect::<Result<_, SearchError>>()?;
@@ -107,22 +104,21 @@ impl<'a> Parzen<'a> {
 mod tests {
     use super::*;
     use crate::sweep::axis::{Scale, Values};
+    use crate::sweep::tests::{listed, whole};
     use crate::sweep::{Axis, Setting, Target};
 
     const BATCH: usize = 16;
 
     fn space() -> Space {
         let axis = |name: &str, values, scale| Axis::new(name.to_owned(), Target::Parameter, values, scale);
-        let listed = (1..=200).map(Setting::Whole).collect();
-        let texts = ["up", "down", "both", "none"].map(|text| Setting::Text(text.into())).to_vec();
-        Space::of_axes(
-            vec![
-                axis("level", Values::Between(0.0, 100.0), Scale::Linear),
-                axis("period", Values::Listed(listed), Scale::Log),
-                axis("side", Values::Listed(texts), Scale::Linear),
-            ],
-            Vec::new(),
-        )
+        let periods = (1..=200).map(Setting::Whole).collect();
+        let sides = ["up", "down", "both", "none"].map(|text| Setting::Text(text.into()));
+        let axes = vec![
+            axis("level", Values::Between(0.0, 100.0), Scale::Linear),
+            axis("period", Values::Listed(periods), Scale::Log),
+            listed("side", Target::Parameter, sides),
+        ];
+        Space::of_axes(axes, &[])
     }
 
     /// Best, and 1.0, at level 70, period 20, side "both".
@@ -163,9 +159,7 @@ mod tests {
         let tried = searched(&space(), 1, 20);
         let distinct: HashSet<&Candidate> = tried.iter().map(|(set, _)| set).collect();
         assert_eq!(distinct.len(), tried.len());
-        let few = Values::Listed((0..20).map(Setting::Whole).collect());
-        let few = Axis::new("period".to_owned(), Target::Parameter, few, Scale::Linear);
-        let few = Space::of_axes(vec![few], Vec::new());
+        let few = Space::of_axes(vec![whole("period", 0..20)], &[]);
         let mut model = Parzen::new(&few, 1).unwrap();
         let mut asked = Vec::new();
         for _ in 0..4 {

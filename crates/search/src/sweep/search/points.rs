@@ -34,10 +34,8 @@ impl Random {
     }
 }
 
-/// Latin hypercube sampling: one point in each of as many strata per axis as there are points.
-///
-/// Source: `McKay`, Beckman, Conover, *A Comparison of Three Methods for Selecting Values of Input
-/// Variables in the Analysis of Output from a Computer Code*, Technometrics 21 (1979).
+/// Latin hypercube sampling: one point in each of as many strata per axis as there are points. Source:
+/// `McKay`, Beckman, Conover, Technometrics 21 (1979).
 pub(super) fn latin_hypercube(axes: usize, count: u64, seed: u64, round: u64) -> Vec<Vec<f64>> {
     let mut random = Random::new(seed, round);
     let mut points: Vec<Vec<f64>> = (0..count).map(|_| Vec::with_capacity(axes)).collect();

@@ -96,9 +96,7 @@ const fn from(bit: usize) -> u64 {
     if bit >= WORD { 0 } else { u64::MAX << bit }
 }
 
-/// Packs bytes of 0 and 1 into bits, eight per multiplication.
-///
-/// The product gathers the bits of eight bytes in the highest byte.
+/// Packs bytes of 0 and 1 into bits: a product gathers the bits of eight bytes in the highest byte.
 #[inline]
 fn pack(bytes: &[u8; WORD]) -> u64 {
     const GATHER: u64 = 0x0102_0408_1020_4080;

@@ -9,6 +9,7 @@ mod trial_context;
 pub use trial::Trial;
 pub use trial_context::TrialTrade;
 
+use super::trial_row::lock;
 use super::trial_runner::within_all;
 use super::{Candidate, Figures, Outcome, PreparedTrial, Replay, TrialEnd, TrialRunner};
 use crate::SearchError;
@@ -18,15 +19,14 @@ use candlewick_sdk::{CandleSeries, Comparison, Declaration, DeclaredEntry, Expir
 use candlewick_simulator::{OutcomeTable, Simulator};
 use series_cache::{CachePlan, SeriesCache};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use trial::PlannedEntry;
 
 /// Runs trials without journal and trade book, and does shared work only once.
 ///
-/// With a [`Declaration`], each series is computed once for all trials, and the session sees only
-/// candidate candles with their trade outcomes. Otherwise it sees every candle. Either way, each
-/// signal that may be approved passes the rules of its own session, and the trades equal those of a
-/// [`Replay`].
+/// With a [`Declaration`], each series is computed once for all trials, and the session sees only candidate
+/// candles; otherwise it sees every candle. Either way, each signal that may be approved passes the rules of
+/// its own session, and the trades equal those of a [`Replay`].
 pub struct SharedRunner<'a> {
     replay: Replay<'a>,
     cache: SeriesCache,
@@ -147,7 +147,7 @@ impl<'a> SharedRunner<'a> {
         candles: &CandleSeries,
         until: Millis,
     ) -> Result<Vec<Arc<OutcomeTable>>, SearchError> {
-        let mut known = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.outcomes);
         let found = known.iter().find(|(of, table)| *of == until && table.expiry() == expiry);
         if let Some((_, table)) = found {
             return Ok(vec![table.clone()]);
@@ -171,7 +171,7 @@ impl TrialRunner for SharedRunner<'_> {
     }
 
     fn prepare(&self, candidates: &[&Candidate], until: Millis) -> Result<Vec<Vec<usize>>, SearchError> {
-        self.outcomes.lock().unwrap_or_else(PoisonError::into_inner).retain(|(of, _)| *of == until);
+        lock(&self.outcomes).retain(|(of, _)| *of == until);
         let mut layout = CachePlan::default();
         for candidate in candidates {
             let prepared = self.replay.prepare_trial(candidate)?.ok();
@@ -181,7 +181,7 @@ impl TrialRunner for SharedRunner<'_> {
     }
 
     fn evict(&self) {
-        self.outcomes.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        lock(&self.outcomes).clear();
         self.cache.clear();
     }
 

@@ -1,15 +1,15 @@
 //! A declared series in one or two bytes per candle, enough to compare it with known levels.
 
 use super::bitset::BitSet;
+use crate::sweep::trial_row::lock;
 use candlewick_sdk::{Comparison, Side};
 use std::ops::RangeInclusive;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
-/// Position of each value among the levels that some trial compares it with.
+/// Position of each value among the sorted levels that some trial compares it with.
 ///
-/// Levels are sorted. A value between levels has the code `2 x (levels below it)`, a value equal to
-/// a level the odd code between its neighbours. Each comparison with a level is therefore a range
-/// of codes.
+/// A value between levels has the code `2 x (levels below it)`, a value equal to a level the odd code
+/// between its neighbours. Each comparison with a level is therefore a range of codes.
 pub(crate) struct QuantizedSeries {
     levels: Vec<f64>,
     codes: Codes,
@@ -58,7 +58,7 @@ impl QuantizedSeries {
 
     pub(crate) fn bitset(&self, comparison: &Comparison) -> Option<Arc<BitSet>> {
         let range = self.range(comparison)?;
-        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut recent = lock(&self.recent);
         let known = if let Some(place) = recent.iter().position(|(of, _)| *of == range) {
             recent.remove(place)
         } else {

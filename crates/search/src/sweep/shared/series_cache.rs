@@ -2,16 +2,16 @@
 
 use super::quantized_series::QuantizedSeries;
 use crate::SearchError;
+use crate::sweep::trial_row::lock;
 use candlewick_sdk::{Candle, Declaration, DeclaredEntry, DeclaredSeries, SeriesKey};
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 #[derive(Default)]
 pub(crate) struct CachePlan {
     trials: usize,
-    /// Group index by first series, `None` for trials without one.
-    ///
-    /// The trials of a group run together, so that few series are in memory at a time.
+    /// Group index by first series, `None` for trials without one. A group runs together, so that few series
+    /// are in memory at a time.
     groups: HashMap<Option<SeriesKey>, usize>,
     members: Vec<Vec<usize>>,
     series_by_key: HashMap<SeriesKey, (HashSet<u64>, usize)>,
@@ -170,11 +170,6 @@ fn quantize(
         quantized.extend(&values);
     }
     (quantized, head)
-}
-
-fn lock<T>(content: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Whoever panicked with it has ended the sweep.
-    content.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

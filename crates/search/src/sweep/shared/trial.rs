@@ -8,10 +8,8 @@ use candlewick_sdk::{Candle, CandleSeries, Millis, Payout, Signal, closing_befor
 use candlewick_simulator::Simulator;
 use std::ops::Range;
 
-/// Runs one strategy in a search, with the same trades as a backtest.
-///
-/// Consumes a new session. A trade that excludes any other open trade is settled on approval; any
-/// other trade goes through the venue, event by event.
+/// Runs one strategy in a search, with the same trades as a backtest. A trade that excludes any other open
+/// trade is settled on approval; others go through the venue.
 pub struct Trial<'a> {
     session: TrialSession,
     context: TrialContext<'a>,

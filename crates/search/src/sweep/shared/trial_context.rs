@@ -40,8 +40,6 @@ pub(super) struct TrialContext<'a> {
 
 impl TrialContext<'_> {
     /// Settles an approved trade immediately, `None` if something can happen before it closes.
-    ///
-    /// This is the common case: usually no other trade can be open at the same time.
     #[allow(clippy::inline_always, reason = "its arguments stay out of memory: see docs/performance.md")]
     #[inline(always)]
     pub(super) fn settle_at_once(&mut self, candle: usize, terms: &OrderTerms) -> Option<PrecomputedOutcome> {
