@@ -12,7 +12,7 @@ use crate::error::{Result, broken, unavailable};
 use crate::exchange::{LoggedExchange, seal, without_nul};
 use crate::kill_point::{KillPoints, What};
 use crate::lease::{self, Claim, Start, Token};
-use crate::{Holder, JournalError, LeaseTerms, Line, LineKind, OrderToken, orders, point};
+use crate::{Holder, LeaseTerms, Line, LineKind, OrderToken, orders, point};
 use candlewick_sdk::Millis;
 use sqlx::AnyConnection;
 use std::collections::BTreeMap;
@@ -159,7 +159,7 @@ impl Store {
     }
 
     /// Commits the buffer and returns when it would survive a crash of the machine.
-    /// After an error the buffer is kept, and a retry is allowed if [`JournalError::is_temporary`]. No line
+    /// After an error the buffer is kept, and a retry is allowed if [`crate::JournalError::is_temporary`]. No line
     /// is lost or written twice, even if the outcome of a transaction is unknown.
     pub async fn commit(&mut self) -> Result<()> {
         if self.pending() == 0 {
@@ -373,6 +373,7 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::JournalError;
     use crate::Reader;
 
     /// The limit on pages stands for the disk's: SQLite answers both alike. A new connection knows no limit.

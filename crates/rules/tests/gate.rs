@@ -6,8 +6,8 @@ mod parts;
 use candlewick_rules::combine;
 use candlewick_sdk::testkit::{bot, random_walk};
 use candlewick_sdk::{
-    BotContext, Candle, Direction, EndedSignal, GateMove, Interval, Millis, Ohlcv, Registry, Signal, Strategy,
-    StrategyEntry,
+    BotContext, Candle, Direction, EndedSignal, GateMove, Interval, Millis, Ohlcv, Registry, Signal,
+    Strategy, StrategyEntry,
 };
 use candlewick_statistics::{GatedTrade, TradeOutcome, gate_worth};
 use parts::{check_refused, extended, part};

@@ -153,9 +153,7 @@ impl<'c> History<'c> {
             Truth::And(one, other) => {
                 kleene(false, [one, other].map(|of| self.truth(of, Some(at), is_longer)))
             }
-            Truth::Or(one, other) => {
-                kleene(true, [one, other].map(|of| self.truth(of, Some(at), is_longer)))
-            }
+            Truth::Or(one, other) => kleene(true, [one, other].map(|of| self.truth(of, Some(at), is_longer))),
             Truth::CrossesAbove(one, other) => {
                 let is_above = |at: Option<usize>| {
                     Some(self.number(one, at, is_longer)? > self.number(other, at, is_longer)?)
@@ -217,9 +215,7 @@ fn fixed_number(of: &Number) -> Option<f64> {
 
 fn fixed_truth(of: &Truth) -> Option<bool> {
     match of {
-        Truth::Compare(sign, one, other) => {
-            Some(compared(sign, fixed_number(one)?, fixed_number(other)?))
-        }
+        Truth::Compare(sign, one, other) => Some(compared(sign, fixed_number(one)?, fixed_number(other)?)),
         Truth::Not(of) => fixed_truth(of).map(|holds| !holds),
         Truth::Back(of, 0) => fixed_truth(of),
         Truth::And(one, other) => kleene(false, [fixed_truth(one), fixed_truth(other)]),

@@ -8,7 +8,9 @@ mod fixtures;
 
 use candlewick_backtest::{BacktestSettings, NullRecorder};
 use candlewick_engine::IntentState;
-use candlewick_sdk::{CandleSeries, Direction, Expiry, Millis, Money, Outcome, StrategyEntry, StrategyFactory};
+use candlewick_sdk::{
+    CandleSeries, Direction, Expiry, Millis, Money, Outcome, StrategyEntry, StrategyFactory,
+};
 use candlewick_search::sweep::{
     DEFAULT_BATCH, DeclarationUse, Figures, Halving, Objective, Replay, Search, SearchSettings, SharedRunner,
     Space, Sweep, SweepSettings,

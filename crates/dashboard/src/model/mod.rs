@@ -142,7 +142,7 @@ impl Model {
     fn take_candle(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
         let event: Event = parse(stored)?;
         let EventKind::Candle { series, candle, origin } = event.kind else { return Ok(()) };
-        let Some(of) = self.present().series().get(series.index()).copied() else { return Ok(()) };
+        let Some(of) = self.present().series.get(series.index()).copied() else { return Ok(()) };
         // Of the last run, and of one with the same bots, they have the same places.
         let is_there = self.feeds.get(series.index()).is_some_and(|feed| feed.series == of);
         let elsewhere = || self.feeds.iter().position(|feed| feed.series == of);

@@ -1,8 +1,7 @@
 //! How much is staked, from trade to trade.
 
 use crate::event::{
-    at, cancelled, candle, drew, lost, not_sent, opened, opened_paying, payout, price, rejected, second,
-    settled, won,
+    at, cancelled, candle, drew, lost, not_sent, opened_paying, payout, price, rejected, second, settled, won,
 };
 use crate::script::{Script, ladder, ladder_of};
 use crate::test_session::TestSession;
@@ -17,7 +16,7 @@ type Ending = fn(u64) -> EventKind;
 fn check(stake: StakeSettings, endings: &[Ending], stakes: &[&str]) {
     let minutes: Vec<i64> = (1..=stakes.len() as i64).collect();
     let mut session = TestSession::new(&[Script::new("a").buys(&minutes).staking(stake)], |_| {});
-    for (number, stake) in (1..).zip(stakes) {
+    for (number, stake) in (1_i64..).zip(stakes) {
         let ending = endings.get(number as usize - 1).map(|ending| ending(number.cast_unsigned()));
         let opened = if matches!(ending, Some(EventKind::Settled(_))) { " opened" } else { "" };
         session.check(&[(candle(0, number), &format!("#{number} a BUY {stake}{opened}"))]);

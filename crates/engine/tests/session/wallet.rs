@@ -1,6 +1,6 @@
 //! A wallet that holds another amount than the trades explain.
 
-use crate::event::{NO_SKEW, at, candle, control, deposit, difference, lost, opened, won};
+use crate::event::{NO_SKEW, at, candle, control, deposit, difference, lost, won};
 use crate::script::Script;
 use crate::test_session::TestSession;
 use candlewick_engine::{Control, LimitUse, Quantity, RiskSettings, Rule, StakeSettings};

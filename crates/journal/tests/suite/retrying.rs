@@ -1,6 +1,8 @@
 //! A commit that failed, or whose outcome nobody knows, is repeated: each line is written once.
 
-use super::fixture::{Cut, FIRST_DEAD, Fixture, commit, cut, exchange, holder, line, listing, steps_of, terms};
+use super::fixture::{
+    Cut, FIRST_DEAD, Fixture, commit, cut, exchange, holder, line, listing, steps_of, terms,
+};
 use candlewick_journal::{
     Follower, Head, Journal as _, JournalError, Reader, RunJournal, Store, StoredLine, is_snapshot,
 };

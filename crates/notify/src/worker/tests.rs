@@ -232,7 +232,7 @@ async fn what_is_critical_does_not_wait_for_a_flood_to_end() {
 #[tokio::test(start_paused = true)]
 async fn a_message_that_is_refused_for_good_holds_up_no_other() {
     let refused = || Answer::Fail(Failure::Refused { reason: "400".to_owned() });
-    let (receiver, notifier) = Receiver::told_by(PACE, first(refused));
+    let (_receiver, notifier) = Receiver::told_by(PACE, first(refused));
     notifier.send(alert(1, Severity::Info));
     notifier.send(alert(2, Severity::Info));
     sleep(seconds(1)).await;
@@ -298,7 +298,7 @@ async fn an_end_sends_what_waits_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn an_end_says_what_it_left_behind_after_its_time() {
-    let (receiver, notifier) = Receiver::told_by(PACE, |_, _| down());
+    let (_receiver, notifier) = Receiver::told_by(PACE, |_, _| down());
     send_each(&notifier, 0..20, seconds(1)).await;
     let begin = Instant::now();
     assert_eq!(unsent(notifier, 10).await, 20);

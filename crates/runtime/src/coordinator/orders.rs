@@ -8,8 +8,7 @@ use super::journal_state::Urgency;
 use crate::RuntimeError;
 use crate::adoption::check_adoption;
 use crate::control::{
-    ControlAnswer, ControlOrder, Resolution, SignalBots, SignalOrder, SignalOutcome, SignalTally,
-    SourceTally,
+    ControlAnswer, ControlOrder, Resolution, SignalBots, SignalOrder, SignalOutcome, SignalTally, SourceTally,
 };
 use crate::reload::{NewSettings, Standing};
 use candlewick_broker::{BrokerError, TradeReport};

@@ -149,8 +149,7 @@ impl Coordinator {
     }
 
     pub(super) fn missing_wallet(&self) -> Option<String> {
-        let is_missing =
-            self.audits.wallet.state == WalletState::Missing && self.settings.wallet_every_s > 0;
+        let is_missing = self.audits.wallet.state == WalletState::Missing && self.settings.wallet_every_s > 0;
         is_missing.then(|| describe_missing(self.session.account))
     }
 

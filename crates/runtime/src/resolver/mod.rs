@@ -312,7 +312,8 @@ impl Resolver {
         resolutions: &mut Vec<Resolution>,
     ) {
         // What is older may be an intent's that nothing is known of any more: it was looked at while it was young.
-        let since = known.claimed.unknown_until.map_or(self.since, |until| self.since.max(until + UNCERTAINTY));
+        let since =
+            known.claimed.unknown_until.map_or(self.since, |until| self.since.max(until + UNCERTAINTY));
         for report in table.unowned() {
             let is_ours = report.account.is_none_or(|account| account == self.account);
             let is_young = request_time_of(report).is_some_and(|at| at >= since);

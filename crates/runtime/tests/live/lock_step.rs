@@ -38,7 +38,8 @@ async fn answers_are_told_when_the_venue_had_them_and_settlements_when_they_are_
         let known = 122_999 + 4_000;
         assert_eq!(ran.settled(), [(known, 1, Outcome::Won, 800), (known, 2, Outcome::Won, 800)]);
         assert_eq!(ran.refused(), [(2 * MINUTE, Rule::MaxOpenTradesPerSymbol)]);
-        let candles: Vec<_> = ran.candles().iter().map(|(series, close, at, _)| (*series, *close, *at)).collect();
+        let candles: Vec<_> =
+            ran.candles().iter().map(|(series, close, at, _)| (*series, *close, *at)).collect();
         let expected: Vec<_> =
             minutes(4).into_iter().flat_map(|at| [0, 1].map(|series| (series, at, at))).collect();
         assert_eq!(candles, expected);

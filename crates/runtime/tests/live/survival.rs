@@ -60,7 +60,8 @@ async fn a_journal_that_does_not_answer_neither_stops_the_candles_nor_the_end() 
     let ran = stage.run_for(4 * MINUTE + 30_000).await;
     assert!(ran.closes().iter().all(|(close, at)| at - close < 1_000), "{:?}", ran.closes());
     let handled: Vec<_> = ran.candles().iter().map(|(series, close, ..)| (close / MINUTE, *series)).collect();
-    let expected: Vec<_> = (1..=4).flat_map(|minute| [0, 1, 2, 3, 4].map(|series| (minute, series))).collect();
+    let expected: Vec<_> =
+        (1..=4).flat_map(|minute| [0, 1, 2, 3, 4].map(|series| (minute, series))).collect();
     assert_eq!(handled, expected, "in order, although the hold was over when they came");
     assert_eq!(ran.stop(), Stop::TimeUp);
     assert!(ran.ended < 4 * MINUTE + 70_000, "{}", ran.ended);

@@ -280,7 +280,6 @@ impl Script {
         assert_eq!(tables.up_to, self.reader().await.head().await.unwrap());
         tables
     }
-
 }
 
 fn hand(session: &mut Session, journal: &mut RunJournal, at: Millis, kind: EventKind) -> Vec<Action> {

@@ -65,9 +65,9 @@ fn worthless(
 fn chance_directions(path: u64) -> Result<Vec<Vec<DirectedTrade>>, StatisticsError> {
     let coin = TradeStream::new(TradeDependence::Independent, &[1.0], 0.0, 0.0)?;
     let sides = |path| {
-        settled(&coin, path, 60).into_iter().map(|(outcome, _)| {
-            if outcome == TradeOutcome::Won { TradeSide::Buy } else { TradeSide::Sell }
-        })
+        settled(&coin, path, 60)
+            .into_iter()
+            .map(|(outcome, _)| if outcome == TradeOutcome::Won { TradeSide::Buy } else { TradeSide::Sell })
     };
     let trade = |(side, went)| {
         let (buy_return, sell_return) = if went == TradeSide::Buy { (0.85, -1.0) } else { (-1.0, 0.85) };

@@ -186,9 +186,8 @@ fn rates(
         }
         Ok(path.test.verdict())
     })?;
-    let share = |wanted| {
-        verdicts.iter().filter(|verdict| **verdict == wanted).count() as f64 / scale.trials as f64
-    };
+    let share =
+        |wanted| verdicts.iter().filter(|verdict| **verdict == wanted).count() as f64 / scale.trials as f64;
     Ok((share(Verdict::EdgeShown), share(Verdict::EdgeRejected)))
 }
 

@@ -100,10 +100,11 @@ fn a_rule_that_stops_every_bot_is_reported_once_and_shown_in_the_state() {
     parts.session = session(risk);
     let mut bench = Bench::of(parts);
     let inputs = [Input::Start, Input::Answer(candles_of(Vec::new(), START)), Input::Durable(Ok(()))];
-    let blocked = inputs.into_iter().flat_map(|input| bench.step(input)).filter_map(|command| match command {
-        Command::Notify(Notice::Blocked(all)) => Some(all),
-        _ => None,
-    });
+    let blocked =
+        inputs.into_iter().flat_map(|input| bench.step(input)).filter_map(|command| match command {
+            Command::Notify(Notice::Blocked(all)) => Some(all),
+            _ => None,
+        });
     let blocked: Vec<_> = blocked.collect();
     let state = bench.state();
     // 5.00 may be lost and 10.00 are staked; it is 22:40 UTC.

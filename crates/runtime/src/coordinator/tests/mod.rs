@@ -548,7 +548,8 @@ fn grid_prices(ticks: &[(i64, f64)], streams: Streams) -> Vec<(i64, f64)> {
                 assert_eq!(streams, Streams::No, "prices that stream are not asked for");
                 let newest = ticks.iter().rfind(|(time, _)| START + Millis::new(*time) <= at);
                 let answer = newest.map(|(time, price)| {
-                    let prices = Ohlcv { open: *price, high: *price, low: *price, close: *price, volume: 0.0 };
+                    let prices =
+                        Ohlcv { open: *price, high: *price, low: *price, close: *price, volume: 0.0 };
                     let time = START + Millis::new(*time);
                     let record = PriceRecord { time, prices, recorded_time: None };
                     Reply::at(PriceAnswer::Record(record), now)

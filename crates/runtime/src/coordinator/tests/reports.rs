@@ -64,8 +64,9 @@ pub(super) fn venue(
     move |ask, ms, now| match ask {
         Asked::Open => open_of(opened.clone(), now),
         Asked::Trade => record_of(record(ms), now),
-        Asked::List => listed(ms)
-            .map_or_else(|| Answer::Trades(TradeListing::default()), |trades| list_of(trades, now)),
+        Asked::List => {
+            listed(ms).map_or_else(|| Answer::Trades(TradeListing::default()), |trades| list_of(trades, now))
+        }
     }
 }
 

@@ -179,7 +179,7 @@ fn a_deposit_that_halts_does_not_make_up_for_a_shortage_before_it() {
 fn a_large_deposit_that_nearly_covers_a_shortage_is_booked_by_a_resume_only() {
     let mut bench = begun();
     // A shortage of 5.00 is known; 203.00 come in, more than a fifth of the equity, but 198.00 more than the trades explain.
-    bench.coordinator.audits.wallet.begin(Money::from_minor(-500));
+    bench.coordinator.audits.wallet.confirmed = Money::from_minor(-500);
     assert_eq!(read(&mut bench, 11, demo(99_500, "w1")).0, [difference(-500)]);
     read(&mut bench, 22, demo(119_800, "w1"));
     read(&mut bench, 33, demo(119_800, "w1"));
