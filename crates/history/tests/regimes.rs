@@ -159,6 +159,8 @@ fn a_check_finds_just_the_gaps_that_were_made() {
 
 #[test]
 fn a_check_finds_just_the_bad_rows_that_were_planted() {
+    use FindingKind::{Misaligned, NotFinite, Price, Range, Unreadable, Volume};
+
     let whole = minutes("mixed", 1, 2);
     for rows in [0, 1, 9, 100] {
         let mut text = Vec::new();
@@ -170,7 +172,6 @@ fn a_check_finds_just_the_bad_rows_that_were_planted() {
         let checked = check_bytes(&text, Path::new("BTCUSDT_1m.csv"), &reading, &settings).unwrap();
         let mut found = checked.findings.counts().clone();
         // Six kinds of rows are no candles at all, and each leaves a gap.
-        use FindingKind::{Misaligned, NotFinite, Price, Range, Unreadable, Volume};
         let lost = [Unreadable, NotFinite, Price, Volume, Range, Misaligned];
         let gaps: u64 = lost.iter().filter_map(|kind| planted.get(kind)).sum();
         assert_eq!(found.remove(&FindingKind::Gap).unwrap_or(0), gaps);

@@ -383,7 +383,7 @@ mod tests {
     fn a_shift_is_that_of_the_candle_that_gives_the_price() {
         // 0.5 x range x sqrt(15 / 60): the ranges are 8 and 4, so the shifts are 2 and 1.
         let (stress, latency_ms) = (0.5, Millis::from_seconds(15));
-        let path = path(None, &SimulationSettings { stress, latency_ms, ..SimulationSettings::default() });
+        let path = path(None, &SimulationSettings { latency_ms, stress, ..SimulationSettings::default() });
         for (moment, price, shift) in [
             (Entry(Millis::new(START)), 10.0, 2.0),
             (Exit(Millis::new(START + 60_000)), 16.0, 2.0),

@@ -81,7 +81,9 @@ impl View {
                 let actions = actions.iter().filter_map(|action| action_line(action, event.received, facts));
                 let line = event_line(&event, intent.as_ref(), facts);
                 let lines: Vec<LogLine> = line.into_iter().chain(actions).collect();
-                lines.into_iter().for_each(|line| self.add_line(line));
+                for line in lines {
+                    self.add_line(line);
+                }
             }
             Notice::Price(symbol, price) => self.set_price(symbol, price.value),
             Notice::Note { mended, .. } => {

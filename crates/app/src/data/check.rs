@@ -97,16 +97,15 @@ impl RepairTerms {
     }
 
     fn output_file(&self, original: &Path, candles: &CandleSeries) -> Result<OutputFile> {
-        let out = match &self.out {
-            Some(out) => out.clone(),
-            None => {
-                let folder = original.parent().unwrap_or(Path::new("")).join("fixed");
-                let out = CandleFile::in_folder(&folder, candles.series())?.path;
-                std::fs::create_dir_all(&folder).map_err(|error| {
-                    AppError::data(format!("cannot make the folder {}", folder.display())).because(error)
-                })?;
-                out
-            }
+        let out = if let Some(out) = &self.out {
+            out.clone()
+        } else {
+            let folder = original.parent().unwrap_or(Path::new("")).join("fixed");
+            let out = CandleFile::in_folder(&folder, candles.series())?.path;
+            std::fs::create_dir_all(&folder).map_err(|error| {
+                AppError::data(format!("cannot create the folder {}", folder.display())).because(error)
+            })?;
+            out
         };
         if out.canonicalize().is_ok_and(|out| original.canonicalize().is_ok_and(|original| out == original)) {
             let problem = format!("--out {}: this is the original, which is never changed", out.display());

@@ -167,7 +167,9 @@ async fn run_watched(
     let settings = SessionSettings { balance, ..session_settings(loaded) };
     let settings = without_unused_share(settings, &bots.strategies, None);
     let streams = loaded.config.broker.client.stream && !clock.is_lock_step();
-    idle_blackouts(loaded, clock.now()).iter().for_each(|note| tracing::warn!("{note}"));
+    for note in idle_blackouts(loaded, clock.now()) {
+        tracing::warn!("{note}");
+    }
     let (session, journal) = or_give_back(new_session(&settings, bots.strategies), journal).await?;
     tell_budget((&settings, &bots.wants_prices, streams), requests_per_second, &mut runtime);
     let journal_url = journal.url();

@@ -107,9 +107,7 @@ pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<E
         Some(Step::Run(ShardArguments { shard, planned })) => {
             run_planned((planned, 0), context, |sweep, plan, others| sweep.run_shard(plan, *shard, others))
         }
-        Some(Step::Merge { planned, top }) => {
-            run_planned((planned, *top), context, |sweep, plan, others| sweep.merge(plan, others))
-        }
+        Some(Step::Merge { planned, top }) => run_planned((planned, *top), context, SweepContext::merge),
     }
 }
 

@@ -122,7 +122,7 @@ impl EdgeLine {
         };
         let caveats: Vec<&str> = self.labels.iter().map(|label| caveat_of(label)).collect();
         if !caveats.is_empty() {
-            words += &format!(". Caveats: {}", caveats.join("; "));
+            words = format!("{words}. Caveats: {}", caveats.join("; "));
         }
         words
     }

@@ -279,15 +279,18 @@ proptest! {
     }
 }
 
+type OfValues = Box<dyn FnMut(f64) -> Option<f64>>;
+type OfCandles = Box<dyn FnMut(&Candle) -> Option<f64>>;
+
 struct Indicators {
-    of_values: Vec<Box<dyn FnMut(f64) -> Option<f64>>>,
-    of_candles: Vec<Box<dyn FnMut(&Candle) -> Option<f64>>>,
+    of_values: Vec<OfValues>,
+    of_candles: Vec<OfCandles>,
 }
 
 fn of_values<I: 'static>(
     made: Result<I, IndicatorError>,
     update: fn(&mut I, f64) -> Option<f64>,
-) -> Box<dyn FnMut(f64) -> Option<f64>> {
+) -> OfValues {
     let mut indicator = made.unwrap();
     Box::new(move |value| update(&mut indicator, value))
 }
@@ -295,7 +298,7 @@ fn of_values<I: 'static>(
 fn of_candles<I: 'static>(
     made: Result<I, IndicatorError>,
     update: fn(&mut I, &Candle) -> Option<f64>,
-) -> Box<dyn FnMut(&Candle) -> Option<f64>> {
+) -> OfCandles {
     let mut indicator = made.unwrap();
     Box::new(move |candle| update(&mut indicator, candle))
 }
