@@ -100,6 +100,10 @@ enum Step {
     },
 }
 
+#[expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "the method's lifetimes are not general enough"
+)]
 pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     match &arguments.step {
         None => run_here(&arguments.own, context, |sweep| sweep.run(Vec::new())),
@@ -107,7 +111,9 @@ pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<E
         Some(Step::Run(ShardArguments { shard, planned })) => {
             run_planned((planned, 0), context, |sweep, plan, others| sweep.run_shard(plan, *shard, others))
         }
-        Some(Step::Merge { planned, top }) => run_planned((planned, *top), context, SweepContext::merge),
+        Some(Step::Merge { planned, top }) => {
+            run_planned((planned, *top), context, |sweep, plan, others| sweep.merge(plan, others))
+        }
     }
 }
 
