@@ -54,6 +54,11 @@ impl Described {
         }
     }
 
+    pub(crate) fn settled(&self) -> u64 {
+        let is_settled = |trade: &&Trade| matches!(trade.ended, Some((_, Outcome::Returned(_), _)));
+        self.trades.iter().filter(is_settled).count() as u64
+    }
+
     /// What a part holds, open stakes lost.
     fn part(&self, place: usize) -> f64 {
         let gain = |trade: &Trade| {

@@ -1,5 +1,4 @@
-//! A verdict written a second time from its description, which shares no code with [`EdgeTest`]: both agree on any events, and
-//! what is measured of rates notices each verdict that is wrong.
+//! A verdict written a second time from its description, which shares no code with [`EdgeTest`]: both agree on any events.
 
 mod described;
 mod rates;
@@ -65,6 +64,7 @@ proptest! {
             prop_assert!(near(test.edge_account_minimum(), least), "{} {least}", test.edge_account_minimum());
             prop_assert_eq!(test.verdict() == Verdict::EdgeShown, described.is_shown);
             prop_assert_eq!(test.verdict() == Verdict::EdgeRejected, described.is_rejected);
+            prop_assert_eq!(test.settled(), described.settled());
         }
     }
 }
