@@ -118,20 +118,6 @@ mod tests {
     }
 
     #[test]
-    fn directions_without_skill_are_significant_as_often_as_promised() {
-        let significant = |path: &u64| {
-            let mut dice = Dice::new(13, *path);
-            let mut side = || if dice.happens(0.5) { Buy } else { Sell };
-            let symbol = |_| (0..60).map(|_| trade(side(), side())).collect();
-            let by_symbol: Vec<Vec<DirectedTrade>> = (0..3).map(symbol).collect();
-            direction_baseline(&by_symbol, 99, *path).unwrap().p_value.unwrap() <= 0.1
-        };
-        let share = (0..1_000).filter(significant).count() as f64 / 1_000.0;
-        // Three standard errors of a thousand are 2.8 points.
-        assert!((share - 0.1).abs() < 0.03, "{share}");
-    }
-
-    #[test]
     fn nothing_to_shift_is_refused() {
         assert!(direction_baseline(&[], 9, 1).is_err());
         assert!(direction_baseline(&[vec![]], 9, 1).is_err());
