@@ -239,11 +239,6 @@ fn hours_days_and_patterns_are_those_of_the_candle_that_closes() {
         ("bullish() and close > 1", &[1.0, 2.0, 1.5, 3.0], &[1, 3]),
         ("bullish_engulfing()", &[5.0, 4.0, 6.0], &[2]),
         ("bearish_engulfing()", &[4.0, 5.0, 3.0], &[2]),
-        ("rising(close, 2)", &[1.0, 2.0, 3.0, 3.0, 4.0, 5.0], &[2, 5]),
-        ("since(close > 4) == 2", &[5.0, 1.0, 1.0, 1.0], &[2]),
-        ("count(close > 1, 3) == 2", &[2.0, 2.0, 1.0, 2.0, 1.0], &[2, 3]),
-        ("not (close / (close - 1) > 2)", &[1.0, 3.0], &[1]),
-        ("close@2m > 1", &[1.0, 2.0, 0.5, 0.5, 0.5], &[2, 3]),
     ] {
         let strategy = entry().build(&json!({ "buy": rule }), &bot("BTCUSDT")).unwrap();
         let answers = parts::answers(strategy, &from_closes(closes)).into_iter().enumerate();

@@ -47,19 +47,6 @@ fn the_real_trades_of_a_hook_are_those_after_two_losses() {
 }
 
 #[test]
-fn one_that_resets_daily_counts_the_losses_of_each_day_alone() {
-    // Days of three, the third trade of the first and of the last is real, and both are won.
-    let mut trades = one_by_one([-1.0, -1.0, 0.8, -1.0, 0.8, -1.0, -1.0, -1.0, 0.8]);
-    (0..).zip(&mut trades).for_each(|(place, trade)| trade.day = place / 3);
-    let daily = GateRule { resets_daily: true, ..hook(2) };
-    let worth = gate_worth(&trades, daily, 99, SEED).unwrap();
-    assert_eq!((worth.real, worth.mean_of_real), (2, Some(0.8)));
-    // Without days v v r v v v v r v, the second of which is lost.
-    let worth = gate_worth(&trades, hook(2), 99, SEED).unwrap();
-    assert!(worth.real == 2 && (worth.mean_of_real.unwrap() + 0.1).abs() < 1e-12, "{worth:?}");
-}
-
-#[test]
 fn results_that_become_known_later_open_nothing() {
     let late = |known| {
         [(0, known, -1.0), (10, known + 10, -1.0), (20, 30, 0.8)]
