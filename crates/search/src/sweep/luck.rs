@@ -212,19 +212,6 @@ mod tests {
     }
 
     #[test]
-    fn the_p_value_of_worthless_sweeps_is_about_uniform() {
-        let p_values: Vec<f64> = (0..100)
-            .map(|sweep| Luck::of(&worthless(sweep, 12), PAYOUT, sweep).unwrap().p_value.unwrap())
-            .collect();
-        // Four standard errors, of 100 sweeps.
-        for at_most in [0.1, 0.25, 0.5, 0.75] {
-            let share = p_values.iter().filter(|p_value| **p_value <= at_most).count() as f64 / 100.0;
-            let error = (at_most * (1.0 - at_most) / 100.0_f64).sqrt();
-            assert!((share - at_most).abs() < 4.0 * error, "{share} are at most {at_most}");
-        }
-    }
-
-    #[test]
     fn the_winner_is_held_to_the_best_of_all_not_to_itself() {
         // Alone it would be an edge; chosen among 200 it is none.
         let rows = worthless(3, 200);

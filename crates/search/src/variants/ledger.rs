@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn two_at_once_lose_nothing() {
+    fn writers_and_readers_at_once_lose_nothing() {
         let fixture = Fixture::new();
         std::thread::scope(|scope| {
             for writer in 0..4 {
@@ -460,6 +460,9 @@ mod tests {
                 scope.spawn(move || {
                     for variant in 0..25 {
                         noted(&ledger, "rsi", writer * 100 + variant);
+                        // Of another strategy: as quick as can be.
+                        let looks = ledger.earlier_looks("cross", &look(0).candles, "").unwrap();
+                        assert_eq!(looks.lost, [""; 0]);
                     }
                 });
             }
