@@ -261,30 +261,16 @@ fn a_gate_names_the_signal_whose_end_opened_or_closed_it() {
 
 #[test]
 fn what_is_wrong_with_the_day_of_a_gate_is_said() {
+    let daily = |more: Value| extended(json!({ "after_virtual_losses": 2, "resets": "day" }), &more);
     for (gate, expected) in [
-        (json!({ "after_virtual_losses": 2, "resets": "week" }), "resets can only be \"day\", not \"week\""),
+        (daily(json!({ "resets": "week" })), "resets can only be \"day\", not \"week\""),
         (json!({ "after_virtual_losses": 2, "openings": 1 }), "openings belong to resets = \"day\""),
-        (
-            json!({ "after_virtual_losses": 2, "day_start": "08:00" }),
-            "day_start, day_timezone and openings belong to",
-        ),
-        (
-            json!({ "after_virtual_losses": 2, "resets": "day", "day_start": "8" }),
-            "gate.day_start: \"8\" is not a time of day: use HH:MM, such as 09:30; a day ends at 00:00",
-        ),
-        (
-            json!({ "after_virtual_losses": 2, "resets": "day", "day_timezone": "London" }),
-            "gate.day_timezone: \"London\" is not a time zone: did you mean Europe/London?",
-        ),
-        (
-            json!({ "verdict": "shown", "payout": 80.0, "resets": "day" }),
-            "a verdict is not reached within a day",
-        ),
+        (json!({ "after_virtual_losses": 2, "day_start": "08:00" }), "day_timezone and openings belong to"),
+        (daily(json!({ "day_start": "8" })), "gate.day_start: \"8\" is not a time of day: use HH:MM"),
+        (daily(json!({ "day_timezone": "London" })), "gate.day_timezone: \"London\" is not a time zone"),
+        (json!({ "verdict": "shown", "payout": 80.0, "resets": "day" }), "not reached within a day"),
         (json!({ "verdict": "shown", "payout": 0.85 }), "payout is in percent: did you mean 85?"),
-        (
-            json!({ "after_virtual_losses": 2, "resets": "day", "openings": 0 }),
-            "whole numbers from 1 to 10000",
-        ),
+        (daily(json!({ "openings": 0 })), "whole numbers from 1 to 10000"),
     ] {
         let params = json!({ "first_of": [{ "strategy": "always" }], "gate": gate });
         check_refused(registry(), &params, expected);
