@@ -291,21 +291,17 @@ fn parameters_of_parts_are_those_of_the_whole_behind_their_names() {
 
 #[test]
 fn what_is_wrong_is_named() {
+    let weights = [0.7, 0.1].map(|weight| with("b", &json!({ "weight": weight })));
+    let named = |name: &str| with("b", &json!({ "name": name }));
     for (params, expected) in [
         (json!({}), "there is nothing to combine"),
         (json!({ "first_of": [part("b")], "vote": [part("b")] }), "not both"),
         (json!({ "first_of": { "strategy": "script" } }), "first_of is a list"),
-        (
-            json!({ "first_of": [{ "strategy": "scrpt" }] }),
-            "part scrpt: there is no strategy scrpt; did you mean \"script\"?",
-        ),
-        (
-            json!({ "first_of": [{ "strategy": "script", "wait": 1 }] }),
-            "first_of[0]: unknown key `wait`; known are: strategy, name",
-        ),
+        (json!({ "first_of": [{ "strategy": "scrpt" }] }), "part scrpt: there is no strategy scrpt; did you"),
+        (json!({ "first_of": [{ "strategy": "script", "wait": 1 }] }), "first_of[0]: unknown key `wait`"),
         (
             json!({ "first_of": [{ "strategy": "script", "params": { "scrip": "b" } }] }),
-            "part script: there is no parameter scrip; there are script, number, warmup",
+            "part script: there is no parameter scrip",
         ),
         (json!({ "first_of": [part("b")], "script.scrip": "b" }), "there is no parameter scrip"),
         (json!({ "first_of": [part("b")], "other.script": "b" }), "there is no parameter other.script"),
@@ -318,15 +314,9 @@ fn what_is_wrong_is_named() {
         // What becomes of `nan` in a configuration.
         (json!({ "vote": [with("b", &json!({ "weight": null }))] }), "use a number, not nothing"),
         (json!({ "vote": [part("b"), part("b")], "quorum": 3.0 }), "quorum = 3 is outside 1 to 2"),
-        (
-            json!({ "vote": [with("b", &json!({ "weight": 0.7 })), with("b", &json!({ "weight": 0.1 }))], "quorum": 0.9 }),
-            "is outside 0.1 to 0.8: it is the weight that a direction needs, and the weights of these 2 parts, 1 unless said, make 0.8",
-        ),
-        (
-            json!({ "vote": [with("b", &json!({ "name": "a" })), with("b", &json!({ "name": "a" }))] }),
-            "two parts are named a",
-        ),
-        (json!({ "vote": [with("b", &json!({ "name": "A.b" }))] }), "use lower-case letters"),
+        (json!({ "vote": weights, "quorum": 0.9 }), "is outside 0.1 to 0.8"),
+        (json!({ "vote": [named("a"), named("a")] }), "two parts are named a"),
+        (json!({ "vote": [named("A.b")] }), "use lower-case letters"),
         (json!({ "first_of": [part("b")], "within": 0 }), "within = 0 is outside 1 to 10000"),
         (json!({ "first_of": [part("b")], "expiry": "5m" }), "expiry: "),
         (

@@ -45,7 +45,7 @@ fn what_is_wrong_with_a_file_has_its_line_and_column() {
         ("buy = \"close > open\"\nexpiry = \"5m\"", "my.toml, line 2: "),
         ("buy = \"close > open\"\nbyu = \"doji()\"", "line 2: column 1: unknown key `byu`: did you"),
         ("buy = \"close > open\n", "line 1: column 20: the condition has no closing \""),
-        ("buy = \"1 > low\"\n[parameters]\nlow = { default = 14 }", "line 3: column 1: parameters.low: `low`"),
+        ("buy = \"1 > low\"\n[parameters]\nlow = { default = 1 }", "line 3: column 1: parameters.low: `low`"),
         ("buy = \"doji()\"\n[parameters]\nperiod = { default = 14 }", "line 3: column 1: no condition names"),
         (
             "buy = \"rsi(n) < 30\"\n[parameters]\nn = { default = 14, min = 20, max = 30 }",
