@@ -28,7 +28,6 @@ fn built(params: &Value) -> Box<dyn Strategy> {
     built.unwrap_or_else(|error| panic!("{params}: {error}"))
 }
 
-/// Directions as a script has them.
 fn letters(answers: Vec<Option<Signal>>) -> String {
     let letter = |answer: Option<Signal>| match answer.map(|signal| signal.direction) {
         Some(Direction::Buy) => 'b',
@@ -135,7 +134,6 @@ fn one_part_is_the_strategy_itself_and_two_turns_are_none() {
     }
 }
 
-/// A part of the slow calculation.
 #[derive(Clone, Debug)]
 struct Plain {
     script: String,
@@ -156,7 +154,6 @@ impl Plain {
         if self.invert { -sign } else { sign }
     }
 
-    /// The last signal within its span, found by looking back from the candle.
     fn view(&self, candle: usize) -> i32 {
         (0..self.within.min(candle + 1))
             .map(|back| self.at(candle - back))
@@ -178,7 +175,6 @@ impl Plain {
     }
 }
 
-/// What a combination answers to a candle, from the scripts alone.
 fn plain_answer(
     (parts, filters): (&[Plain], &[Plain]),
     quorum: Option<u32>,

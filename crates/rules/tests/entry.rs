@@ -9,7 +9,6 @@ use candlewick_sdk::{BotContext, Candle, CandleAnswers, Millis, Ohlcv, Registry}
 use serde_json::{Value, json};
 use std::fs;
 
-/// A file of its own with this text, and what is said of it; nothing where it is built.
 fn refusal(text: &str, more: &Value) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("my.toml");
@@ -21,7 +20,6 @@ fn refusal(text: &str, more: &Value) -> String {
     told.replace(path.to_str().unwrap(), "my.toml")
 }
 
-/// Files, each with a part of what is said of it; nothing where it is sound.
 fn check_files(files: &[(&str, &str)]) {
     for (text, expected) in files {
         let told = refusal(text, &json!({}));
@@ -189,7 +187,6 @@ fn the_version_of_a_bot_is_that_of_its_rule() {
     assert_eq!((period.minimum, period.maximum, period.kind.as_str()), (Some(2.0), Some(50.0), "integer"));
 }
 
-/// Times and patterns at candles whose answers are plain to see.
 #[test]
 fn hours_days_and_patterns_are_those_of_the_candle_that_closes() {
     // The first candle of a test closes on Wednesday 2025-01-01 at 00:01 UTC.

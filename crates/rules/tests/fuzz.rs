@@ -7,7 +7,6 @@ use candlewick_sdk::{CandleAnswers, Interval, Strategy};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// Pieces that rules are made of, so that many of what is made of them come far.
 const PIECES: &str = "rsi(14)|sma(3)|close|open[1]|macd(2, 3, 2).signal|bollinger(5, 2).upper|\
     donchian(3).lower[1]|period|0|1|30|1e300|0.5| and | or |not | < | > | <= | >= | == | != | + | - | * | / |\
     (|)|[|]|,|.|@5m|@1h|@1m|@90s|@x|\"08:00\"|'17:00'|between(\"08:00\", \"17:00\")|hour()|doji()|\

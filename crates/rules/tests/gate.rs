@@ -13,7 +13,6 @@ use candlewick_statistics::{GatedTrade, TradeOutcome, gate_worth};
 use parts::{check_refused, extended, part};
 use serde_json::{Value, json};
 
-/// Buys at every candle.
 struct Always;
 
 impl Strategy for Always {
@@ -173,7 +172,6 @@ fn what_a_gate_made_of_its_signals_is_what_the_statistics_of_gates_make_of_their
     assert!(combine::follow_gate(&entry, &bare, &minute_bot("01:00"), &shown).unwrap().is_none());
 }
 
-/// Candles of an hour that all close lower, the first of which closes at this moment.
 fn falling_hours(first_close: Millis, count: i64) -> Vec<Candle> {
     let interval = "1h".parse().unwrap();
     (0..count).map(|hour| candle(first_close + Millis::HOUR * (hour - 1), interval, 100.0, 99.0)).collect()

@@ -18,12 +18,10 @@ use fixtures::{MONDAY, backtest, markets, minutes, no_limits};
 use serde_json::{Value, json};
 use std::num::NonZeroUsize;
 
-/// The usual rules but for those of money, so that all of the candles are traded.
 fn settings(strategy: &str, params: &Value) -> BacktestSettings {
     fixtures::settings(&json!({ "strategy": strategy, "params": params }), &no_limits(), 100_000)
 }
 
-/// What of a trade must be the same.
 #[derive(Debug, PartialEq)]
 struct Trade {
     decided: Millis,
@@ -50,7 +48,6 @@ fn trades(entry: &StrategyEntry, params: &Value, candles: &CandleSeries) -> Vec<
     settled.map(trade).collect()
 }
 
-/// The values of each set with its figures, in the order of a grid.
 fn swept(
     entry: &StrategyEntry,
     params: &Value,
@@ -74,7 +71,6 @@ fn swept(
     rows.iter().map(row).collect()
 }
 
-/// Holds a strategy in Rust and a rule to the same trades, and to the same sweep of the axes.
 fn check((rust, params): &(StrategyEntry, Value), axes: &[&str], least: usize) {
     let (name, rules) = (&rust.name, candlewick_rules::entry());
     let rule = rules.for_params(params).unwrap();

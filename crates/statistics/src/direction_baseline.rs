@@ -96,7 +96,6 @@ mod tests {
     use super::*;
     use TradeSide::{Buy, Sell};
 
-    /// A trade whose price went up, or down.
     const fn trade(side: TradeSide, went: TradeSide) -> DirectedTrade {
         let (buy_return, sell_return) = match went {
             Buy => (0.85, -1.0),

@@ -423,7 +423,6 @@ mod tests {
         }
     }
 
-    /// Days one after the other, a trade at a time.
     fn follow_days(rule: GateRule, days: &[&str]) -> Vec<String> {
         let mut gate = TradeGate::new(rule).unwrap();
         let day = |(day, results): (i64, &&str)| {

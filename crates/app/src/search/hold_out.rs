@@ -378,7 +378,6 @@ mod tests {
             self.ask(hypothesis, run, reopening).map(|opened| (opened.number, opened.others))
         }
 
-        /// What a new opening for this hypothesis finds in the list.
         fn looks(&self, hypothesis: &Hypothesis, run: &str) -> Vec<String> {
             self.ask(hypothesis, run, OnPurpose).unwrap().looks.found
         }

@@ -14,7 +14,6 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// Prices as they come, and some that no market has.
 static CANDLES: LazyLock<Vec<Candle>> =
     LazyLock::new(|| wild(20).into_iter().chain(random_walk(1, 40)).collect());
 
@@ -32,7 +31,6 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// As the text of one condition, or of two.
 fn as_condition(buy: &str, sell: Option<&str>) {
     let parameters = BTreeMap::from([("period".to_owned(), 3.0), ("level".to_owned(), 30.5)]);
     let built = Rule::parse(Some(buy), sell).and_then(|rule| rule.build(&parameters, Interval::MINUTE, None));
@@ -55,7 +53,6 @@ fn as_condition(buy: &str, sell: Option<&str>) {
     }
 }
 
-/// As the content of a file, read as a bot's is.
 fn as_file(text: &str) {
     let path = std::env::temp_dir().join(format!("candlewick-rule-{}.toml", std::process::id()));
     std::fs::write(&path, text).expect("a temporary file can be written");

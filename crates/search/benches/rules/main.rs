@@ -23,12 +23,10 @@ use std::time::Duration;
 const BLOCK: usize = 1_024;
 const ANSWERS: usize = 8;
 
-/// How often both are run in turn.
 const ROUNDS: usize = 60;
 /// Of one-minute candles.
 const DAYS: u32 = 35;
 
-/// One side of a pair, ready to be run.
 struct Side {
     entry: StrategyEntry,
     params: Value,
@@ -53,7 +51,6 @@ impl Side {
         self.entry.build(&self.params, &self.settings().session.bots[0].context(None)).unwrap()
     }
 
-    /// Shows a new strategy all candles, as a backtest does; how many it answers.
     fn show(&self, candles: &CandleSeries) -> u64 {
         let mut strategy = self.built();
         let mut longer = LongerCandles::new(Interval::MINUTE, strategy.longer_intervals()).unwrap();
@@ -78,7 +75,6 @@ impl Side {
         signals
     }
 
-    /// Runs a backtest; its trades.
     fn backtest(&self, candles: &CandleSeries) -> usize {
         backtest(&self.settings(), &self.entry, candles, &mut NullRecorder).book.rows().len()
     }
@@ -137,7 +133,6 @@ fn compare(pairs: Vec<(StrategyEntry, Value)>, candles: &CandleSeries) {
     }
 }
 
-/// One side alone, for a profiler.
 fn repeat((rust, rule): (StrategyEntry, Value), side: &str, candles: &CandleSeries) {
     let side = if side == "rust" { Side::of_rust(rust) } else { Side::of_rule(rule) };
     for _ in 0..10 * ROUNDS {

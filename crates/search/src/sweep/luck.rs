@@ -165,7 +165,6 @@ mod tests {
 
     const PAYOUT: f64 = 0.8;
 
-    /// A row whose trades of each part are these.
     fn row(trial: u64, longest_parts: u32, parts: impl Iterator<Item = (u32, u32)>) -> TrialRow {
         let parts: Vec<u32> = parts.flat_map(|(won, lost)| [won, lost]).collect();
         let pnl: f64 = parts.chunks(2).map(|of| f64::from(of[0]) * PAYOUT - f64::from(of[1])).sum();
@@ -173,7 +172,6 @@ mod tests {
         tests::row(trial, Some(figures(json!({ "pnl": pnl, "timeline": timeline }))), Some(pnl))
     }
 
-    /// Nine trades a part, each won with this probability; the same for the same numbers.
     fn chance(sweep: u64, trial: u64, probability: f64) -> impl Iterator<Item = (u32, u32)> {
         // The generator of S. Vigna, splitmix64; begun with a mixed number, since paths of a step apart would be one path.
         let mixed = |state: u64| {

@@ -38,13 +38,11 @@ pub(crate) fn pairs() -> [(StrategyEntry, Value); 12] {
     ]
 }
 
-/// How two numbers stand to each other, as `crosses_above` compares them.
 fn compare(one: f64, other: f64, close: f64) -> Ordering {
     let is_rounding = (one - other).abs() <= 1e-12 * other.abs().max(close);
     if is_rounding { Ordering::Equal } else { one.total_cmp(&other) }
 }
 
-/// A strategy of this name, its parameters and how it is built.
 macro_rules! strategy {
     ($strategy:ident, $name:literal, $params:ident, $built:expr) => {
         impl StrategyFactory for $strategy {

@@ -44,7 +44,6 @@ fn batches(dice: &mut Dice, size: usize, count: usize, win_rate: f64) -> Vec<Kno
     known
 }
 
-/// The variance inflation at each open, from its pairs.
 fn inflations(known: &[Known]) -> BTreeMap<usize, f64> {
     let mut opened: BTreeMap<usize, usize> = BTreeMap::new();
     let mut ended: Vec<(usize, usize, f64)> = Vec::new();

@@ -6,7 +6,6 @@ use crate::GateOpening;
 const PAYOUT: f64 = 0.85;
 const SEED: u64 = 20_260_101;
 
-/// The hook as it is traded: so many virtual losses, one real trade, back again.
 fn hook(losses: u32) -> GateRule {
     GateRule { close_after_trades: 1, ..GateRule::opening(GateOpening::AfterVirtualLosses(losses)) }
 }
@@ -20,10 +19,8 @@ fn daily(losses: u32) -> GateRule {
     GateRule { resets_daily: true, openings: 1, ..hook(losses) }
 }
 
-/// Trades of a day where it matters.
 const A_DAY: usize = 10;
 
-/// One after the other, each known before the next is decided.
 fn one_by_one(returns: impl IntoIterator<Item = f64>) -> Vec<GatedTrade> {
     let trade = |(place, unit_return)| {
         let decided = 10 * place as i64;
@@ -104,7 +101,6 @@ fn on_independent_trades_the_p_values_find_something_no_more_often_than_promised
     assert!(share(random) > 0.02 && share(random) < 0.12);
 }
 
-/// A market that is good or bad: the chance to win in each state, and to leave it after each trade.
 #[derive(Clone, Copy)]
 struct Clusters {
     win: [f64; 2],
@@ -112,7 +108,6 @@ struct Clusters {
 }
 
 impl Clusters {
-    /// The share of trades in each state.
     fn shares(self) -> [f64; 2] {
         let all = self.leave[0] + self.leave[1];
         [self.leave[1] / all, self.leave[0] / all]
@@ -177,7 +172,6 @@ impl Clusters {
         won / real
     }
 
-    /// The win rate of the real trades over paths that are played, and its standard error.
     fn played(self, rule: GateRule, seed: u64) -> (f64, f64) {
         let (mut rates, mut real) = (Vec::new(), 0.0);
         for path in 0..400 {

@@ -192,7 +192,6 @@ mod tests {
 
     const BOOTSTRAP: Bootstrap = Bootstrap { block_periods: 1, runs: 400, seed: 9 };
 
-    /// Normal returns; each block of `together` periods holds the same one.
     fn noise(variants: usize, periods: usize, together: usize, path: u64) -> Vec<Vec<f64>> {
         let mut dice = Dice::new(77, path);
         let variant = |_| {

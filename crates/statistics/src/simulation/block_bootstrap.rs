@@ -98,7 +98,6 @@ mod tests {
     use super::*;
     use statrs::distribution::{Binomial, DiscreteCDF};
 
-    /// Numbers each of which is `memory` of the one before, and news of variance 1.
     fn autoregressive(memory: f64, count: usize, seed: u64) -> Vec<f64> {
         let mut dice = Dice::new(seed, 0);
         let mut last = dice.normal() / (1.0 - memory * memory).sqrt();

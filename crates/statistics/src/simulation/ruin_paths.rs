@@ -378,7 +378,6 @@ mod tests {
         horizon_trades: 100_000,
     };
 
-    /// Shares of 4,000 paths that were ruined and stopped.
     fn shares(question: &RuinQuestion, plan: &StakePlan, limits: &WalletLimits) -> [f64; 2] {
         let trials = simulate_limited_ruin(question, plan, limits, (11, 4_000)).unwrap();
         [trials.share(), trials.stopped_share()]

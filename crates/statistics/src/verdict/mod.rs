@@ -365,7 +365,6 @@ mod tests {
         }
     }
 
-    /// One trade after another at one payout, until they end or a verdict falls; how many were settled.
     fn settle_all(test: &mut EdgeTest, payout: f64, outcomes: impl IntoIterator<Item = TradeOutcome>) -> u64 {
         for outcome in outcomes {
             let stake = test.on_open(payout).unwrap();

@@ -1,15 +1,11 @@
 //! The verdict as it is described: every trade is kept, and every sum is made anew from all of them.
 
-/// How a trade ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Outcome {
-    /// With this per unit of stake.
     Returned(f64),
-    /// It was none.
     Cancelled,
 }
 
-/// A trade: what each part staked on it, when it was decided, and how it ended at which payout.
 struct Trade {
     seen: f64,
     staked: Vec<f64>,
@@ -59,7 +55,6 @@ impl Described {
         self.trades.iter().filter(is_settled).count() as u64
     }
 
-    /// What a part holds, open stakes lost.
     fn part(&self, place: usize) -> f64 {
         let gain = |trade: &Trade| {
             let staked = trade.staked[place];
@@ -78,7 +73,6 @@ impl Described {
         (0..OF_EDGE).map(|place| self.part(place)).sum()
     }
 
-    /// The least of that, and what it holds now.
     pub(crate) fn least_edge(&self) -> f64 {
         self.held.iter().copied().fold(self.edge(), f64::min)
     }
@@ -111,7 +105,6 @@ impl Described {
         1.0 + (2.0 * pairs.max(0.0) + 10.0 * open) / (squares + 10.0)
     }
 
-    /// A trade is decided on when this payout was seen; its number.
     pub(crate) fn decide(&mut self, seen: f64) -> usize {
         self.clock += 1;
         let mut staked = vec![0.0; PARTS.len()];
@@ -139,7 +132,6 @@ impl Described {
         self.trades.len() - 1
     }
 
-    /// A trade ended, which paid so much on a win.
     pub(crate) fn end(&mut self, trade: usize, outcome: Outcome, pays: f64) {
         self.clock += 1;
         self.trades[trade].ended = Some((self.clock, outcome, pays));

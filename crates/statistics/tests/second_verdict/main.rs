@@ -7,7 +7,6 @@ use candlewick_statistics::{EdgeTest, EdgeTestPlan, NotionalStake, TradeOutcome,
 use described::{Described, Outcome};
 use proptest::prelude::*;
 
-/// A trade that opens on a payout seen, or one of those that are open that ends with what it pays.
 #[derive(Clone, Debug)]
 enum Known {
     Decided(f64),
