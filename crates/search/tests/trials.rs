@@ -369,34 +369,27 @@ impl StrategyFactory for WronglyDeclared {
 }
 
 #[test]
-fn a_declaration_that_is_not_what_the_strategy_does_is_caught() {
+fn wrong_declarations_and_one_key_for_two_series_are_caught() {
     let registry = registry();
     let entry = registry.find("wrongly-declared").unwrap();
     let (stake, risk) = &rules()[1];
-    for (beside, is_caught) in [("beside=0", false), ("beside=0.5", true)] {
-        let fixture = Fixture::new(entry, (stake, risk), &["level=20..40:10", beside], 2);
+    for (parameters, problem) in [
+        (&["level=20..40:10", "beside=0"][..], None),
+        (&["level=20..40:10", "beside=0.5"], Some("not those of its backtest")),
+        (&["period=5,6", "level=30,40", "names=true"], None),
+        (&["period=5,6", "level=30,40", "names=false"], Some("\"rsi\" stands for two different series")),
+    ] {
+        let fixture = Fixture::new(entry, (stake, risk), parameters, 2);
         let shared = fixture.shared(DeclarationUse::Trusted);
-        for row in fixture.sweep(&shared, 3, 1).unwrap() {
-            let caught = shared.check(&row.candidate, Money::from_minor(1_000_000));
-            assert_eq!(caught.is_err(), is_caught, "{beside} {:?}", row.candidate);
-            if let Err(error) = caught {
-                assert!(error.to_string().contains("not those of its backtest"), "{error}");
-            }
-        }
-    }
-}
-
-#[test]
-fn one_key_for_two_series_is_caught() {
-    let registry = registry();
-    let entry = registry.find("wrongly-declared").unwrap();
-    let (stake, risk) = &rules()[1];
-    for (names, is_caught) in [("names=true", false), ("names=false", true)] {
-        let fixture = Fixture::new(entry, (stake, risk), &["period=5,6", "level=30,40", names], 2);
-        let ran = fixture.sweep(&fixture.shared(DeclarationUse::Trusted), 4, 1);
-        assert_eq!(ran.is_err(), is_caught, "{names}");
-        if let Err(error) = ran {
-            assert!(error.to_string().contains("\"rsi\" stands for two different series"), "{error}");
+        let check = |row: TrialRow| shared.check(&row.candidate, Money::from_minor(1_000_000));
+        let checked: Vec<_> = match fixture.sweep(&shared, 4, 1) {
+            Ok(rows) => rows.into_iter().map(check).collect(),
+            Err(error) => vec![Err(error)],
+        };
+        for caught in checked {
+            let found = caught.err().map(|error| error.to_string());
+            assert_eq!(found.is_some(), problem.is_some(), "{parameters:?}: {found:?}");
+            assert!(found.unwrap_or_default().contains(problem.unwrap_or_default()), "{parameters:?}");
         }
     }
 }
