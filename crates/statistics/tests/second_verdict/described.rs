@@ -1,16 +1,11 @@
 //! The verdict as it is described: every trade is kept, and every sum is made anew from all of them.
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Outcome {
-    Returned(f64),
-    Cancelled,
-}
-
 struct Trade {
     seen: f64,
     staked: Vec<f64>,
     decided: usize,
-    ended: Option<(usize, Outcome, f64)>,
+    /// Moment, return if it was not cancelled, and what a win pays.
+    ended: Option<(usize, Option<f64>, f64)>,
 }
 
 pub(crate) struct Described {
@@ -51,15 +46,14 @@ impl Described {
     }
 
     pub(crate) fn settled(&self) -> u64 {
-        let is_settled = |trade: &&Trade| matches!(trade.ended, Some((_, Outcome::Returned(_), _)));
-        self.trades.iter().filter(is_settled).count() as u64
+        self.trades.iter().filter(|trade| matches!(trade.ended, Some((_, Some(_), _)))).count() as u64
     }
 
     fn part(&self, place: usize) -> f64 {
         let gain = |trade: &Trade| {
             let staked = trade.staked[place];
-            let Some((_, outcome, pays)) = trade.ended else { return -staked };
-            let Outcome::Returned(trade_return) = outcome else { return 0.0 };
+            let Some((_, trade_return, pays)) = trade.ended else { return -staked };
+            let Some(trade_return) = trade_return else { return 0.0 };
             if place < OF_EDGE {
                 return staked * trade_return;
             }
@@ -87,9 +81,8 @@ impl Described {
             .trades
             .iter()
             .filter_map(|trade| {
-                let (at, outcome, _) = trade.ended?;
-                let Outcome::Returned(trade_return) = outcome else { return None };
-                Some((trade.decided, at, trade_return))
+                let (at, trade_return, _) = trade.ended?;
+                Some((trade.decided, at, trade_return?))
             })
             .collect();
         let mut pairs = 0.0;
@@ -132,10 +125,10 @@ impl Described {
         self.trades.len() - 1
     }
 
-    pub(crate) fn end(&mut self, trade: usize, outcome: Outcome, pays: f64) {
+    pub(crate) fn end(&mut self, trade: usize, trade_return: Option<f64>, pays: f64) {
         self.clock += 1;
-        self.trades[trade].ended = Some((self.clock, outcome, pays));
-        if outcome != Outcome::Cancelled && !self.is_shown && !self.is_rejected {
+        self.trades[trade].ended = Some((self.clock, trade_return, pays));
+        if trade_return.is_some() && !self.is_shown && !self.is_rejected {
             self.is_shown = self.edge() >= 1.0 / self.alpha;
             self.is_rejected = !self.is_shown && self.mirror() >= 1.0 / self.beta;
         }

@@ -4,7 +4,7 @@ mod described;
 mod rates;
 
 use candlewick_statistics::{EdgeTest, EdgeTestPlan, NotionalStake, TradeOutcome, Verdict};
-use described::{Described, Outcome};
+use described::Described;
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
@@ -48,10 +48,10 @@ proptest! {
                     let (stake, trade) = open.remove(place.index(open.len()));
                     test.settle(stake, outcome, pays);
                     described.end(trade, match outcome {
-                        TradeOutcome::Won => Outcome::Returned(pays),
-                        TradeOutcome::Lost => Outcome::Returned(-1.0),
-                        TradeOutcome::Draw => Outcome::Returned(0.0),
-                        TradeOutcome::Cancelled => Outcome::Cancelled,
+                        TradeOutcome::Won => Some(pays),
+                        TradeOutcome::Lost => Some(-1.0),
+                        TradeOutcome::Draw => Some(0.0),
+                        TradeOutcome::Cancelled => None,
                     }, pays);
                 }
             }
