@@ -277,7 +277,6 @@ fn parameters_of_parts_are_those_of_the_whole_behind_their_names() {
     other["rule.n"] = json!(21);
     let refused = combine.build(&other, &bot).err().unwrap().to_string();
     assert!(refused.contains("rule.n = 21 is outside 2 to 20"), "{refused}");
-    // The version names the parts and not their numbers.
     let version = |params: &Value| combine.for_params(params).unwrap().version.clone();
     assert_eq!(version(&only(3)), version(&only(30)));
     let mut turned = params.clone();

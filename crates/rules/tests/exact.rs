@@ -177,9 +177,7 @@ fn what_is_of_no_price_is_compared_as_it_is_at_any_price() {
     let rules: [(&str, HoldsAt<'_>); 4] = [
         ("close / close[1] - 1 > 0.0005", &|at| 10_000 * closes[at] > 10_005 * closes[at - 1]),
         ("volume - volume[1] > 0", &|at| volumes[at] > volumes[at - 1]),
-        // It rises where the close does.
         ("rsi(14) - rsi(14)[1] > 0", &|at| closes[at] > closes[at - 1]),
-        // And this is of a price.
         ("close - close[1] == 0.3", &|at| closes[at] - closes[at - 1] == 3),
     ];
     for (buy, exact) in rules {

@@ -234,7 +234,6 @@ fn a_combination_says_in_a_line_what_it_is_made_of() {
                     hours let it pass; turned round: \
                     every trade goes in the other direction; filters judge the direction before it is turned";
     assert_eq!(about(&params), expected);
-    // A part may have a time of its own.
     let own = json!({ "name": "a", "strategy": "rules", "params": { "buy": "close > 1" }, "within": 5 });
     let params = json!({ "vote": [own, rule("b", 1.0)], "within": 3 });
     assert_eq!(

@@ -136,7 +136,6 @@ fn what_a_gate_made_of_its_signals_is_what_the_statistics_of_gates_make_of_their
     let entry = combine::entry(registry());
     for (gate, close_type) in [
         (json!({ "after_virtual_losses": 2 }), "01:00"),
-        // Trades that overlap: their ends are known after later signals.
         (json!({ "after_virtual_losses": 2, "close_after_losses": 2 }), "03:00"),
         (json!({ "virtual_win_rate": 0.6, "over": 5, "close_after_trades": 3 }), "02:00"),
         (json!({ "after_virtual_losses": 1, "close_after_wins": 2 }), "01:30"),

@@ -411,7 +411,6 @@ mod tests {
             // A win starts the count anew and a draw leaves it.
             (once, "LWLDLWW", "vvvvvrv"),
             (GateRule { close_after_losses: 2, ..ONE }, "LWLWLLWLW", "vrrrrrvvr"),
-            // Whichever condition comes first closes it.
             (GateRule { close_after_losses: 2, close_after_trades: 3, ..ONE }, "LWWWWLLLW", "vrrrvvrrv"),
             (GateRule { close_after_wins: 2, ..ONE }, "LWLWWLW", "vrrrvvr"),
             // Known before the sixth trade: 3 of 5 won; before the eighth: W L L W L, 2 of 5.
@@ -480,7 +479,6 @@ mod tests {
 
     #[test]
     fn a_virtual_loss_that_is_known_late_is_no_real_one() {
-        // Two real losses in a row close it.
         let mut gate = TradeGate::new(rule(GateOpening::AfterVirtualLosses(1), 2, 0)).unwrap();
         let [first, late] = [gate.on_decided(), gate.on_decided()];
         gate.on_ended(first, Lost);

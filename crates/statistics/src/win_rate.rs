@@ -147,24 +147,21 @@ mod tests {
         }
     }
 
-    #[test]
-    fn wilson_intervals_equal_the_reference_figures() {
-        for [won, lost, confidence, lower, upper] in rows(include_str!("../reference/wilson.csv")) {
-            let found = wilson_interval(WinRate::new(won as u64, lost as u64).unwrap(), confidence).unwrap();
-            let case = format!("{won} won, {lost} lost at {confidence}");
-            assert_close(found.lower, lower, 1e-11, &case);
-            assert_close(found.upper, upper, 1e-11, &case);
-        }
-    }
+    type Interval = fn(WinRate, f64) -> Result<ConfidenceInterval, StatisticsError>;
 
     #[test]
-    fn clopper_pearson_intervals_equal_the_reference_figures() {
-        for [won, lost, confidence, lower, upper] in rows(include_str!("../reference/clopper_pearson.csv")) {
-            let rate = WinRate::new(won as u64, lost as u64).unwrap();
-            let found = clopper_pearson_interval(rate, confidence).unwrap();
-            let case = format!("{won} won, {lost} lost at {confidence}");
-            assert_close(found.lower, lower, 1e-9, &case);
-            assert_close(found.upper, upper, 1e-9, &case);
+    fn intervals_equal_the_reference_figures() {
+        let wilson = include_str!("../reference/wilson.csv");
+        let exact = include_str!("../reference/clopper_pearson.csv");
+        for (file, interval, error) in
+            [(wilson, wilson_interval as Interval, 1e-11), (exact, clopper_pearson_interval, 1e-9)]
+        {
+            for [won, lost, confidence, lower, upper] in rows(file) {
+                let found = interval(WinRate::new(won as u64, lost as u64).unwrap(), confidence).unwrap();
+                let case = format!("{won} won, {lost} lost at {confidence}");
+                assert_close(found.lower, lower, error, &case);
+                assert_close(found.upper, upper, error, &case);
+            }
         }
     }
 

@@ -63,7 +63,6 @@ impl Side {
             return signals;
         }
         let mut answers = CandleAnswers::with_capacity(ANSWERS);
-        // So many candles at a time, and so many answers.
         for mut rest in candles.candles().chunks(BLOCK) {
             while !rest.is_empty() {
                 answers.clear();

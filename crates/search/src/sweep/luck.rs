@@ -211,7 +211,6 @@ mod tests {
 
     #[test]
     fn the_winner_is_held_to_the_best_of_all_not_to_itself() {
-        // Alone it would be an edge; chosen among 200 it is none.
         let rows = worthless(3, 200);
         let best = ranked(&rows)[0].clone();
         let alone = Luck::of(std::slice::from_ref(&best), PAYOUT, 1).unwrap();

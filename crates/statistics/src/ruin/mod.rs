@@ -240,7 +240,6 @@ mod tests {
             let ruin = ruin(&question, &plan).unwrap();
             (ruin.probability(), ruin.error())
         };
-        // Exactly the least balance stakes once.
         assert_near(found(20, 1).0, 0.5, "20");
         // Of 27 a loss leaves 13.5, at best 16.2. A win and a loss leave 20.25, but 18.9 where the win was of four tenths.
         let (probability, error) = found(27, 2);

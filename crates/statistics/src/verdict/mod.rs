@@ -388,7 +388,6 @@ mod tests {
         };
         let (all, half) = (shown_after(1.0), shown_after(0.5));
         assert!(all < half && half < shown_after(0.02), "{all} {half}");
-        // Nothing can show what may spend nothing.
         let mut test = EdgeTest::new(EdgeTestPlan::default()).weighing(0.0);
         settle_all(&mut test, 0.85, std::iter::repeat_n(TradeOutcome::Won, 200));
         assert_eq!(test.verdict(), Verdict::NotEnoughTrades { about_more: None });
@@ -421,7 +420,6 @@ mod tests {
             about_more.unwrap()
         };
         let (won, halves) = ([TradeOutcome::Won; 8], [TradeOutcome::Won, TradeOutcome::Draw].repeat(8));
-        // Both are rounded up.
         assert!((2 * missing(&won) - 1..=2 * missing(&won)).contains(&missing(&halves)));
     }
 
