@@ -351,18 +351,12 @@ mod tests {
         assert_eq!(EdgeTestPlan::new(0.05, 0.05, 0.04), Ok(EdgeTestPlan::default()));
         let plan = EdgeTestPlan::new(0.01, 0.02, 0.03).unwrap().watching(7);
         assert_eq!((plan.alpha(), plan.beta(), plan.delta(), plan.watch_trades()), (0.01, 0.02, 0.03, 7));
-        for (alpha, beta, delta) in [
-            (0.0, 0.05, 0.04),
-            (1.0, 0.05, 0.04),
-            (f64::NAN, 0.05, 0.04),
-            (0.05, 0.0, 0.04),
-            (0.05, 1.5, 0.04),
-            (0.05, 0.05, 0.0),
-            (0.05, 0.05, 1.1),
-            (0.05, 0.05, f64::NAN),
-        ] {
-            assert!(EdgeTestPlan::new(alpha, beta, delta).is_err(), "{alpha} {beta} {delta}");
+        for wrong in [0.0, 1.1, f64::NAN] {
+            for (alpha, beta, delta) in [(wrong, 0.05, 0.04), (0.05, wrong, 0.04), (0.05, 0.05, wrong)] {
+                assert!(EdgeTestPlan::new(alpha, beta, delta).is_err(), "{alpha} {beta} {delta}");
+            }
         }
+        assert!(EdgeTestPlan::new(1.0, 0.05, 0.04).is_err());
     }
 
     fn settle_all(test: &mut EdgeTest, payout: f64, outcomes: impl IntoIterator<Item = TradeOutcome>) -> u64 {
