@@ -24,7 +24,6 @@ pub(crate) fn flat_candles(
     CandleSeries::new(series, places.into_iter().map(candle).collect::<Vec<_>>()).unwrap()
 }
 
-/// A file with the secret of a webhook, which only its owner may read.
 pub(crate) fn webhook_secret() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let secret = folder.path().join("hook.secret");
@@ -34,7 +33,6 @@ pub(crate) fn webhook_secret() -> (TempDir, PathBuf) {
     (folder, secret)
 }
 
-/// Asserts that there are these problems, each with a part of its text.
 #[track_caller]
 pub(crate) fn assert_problems(problems: &[Problem], expected: &[&str]) {
     let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();

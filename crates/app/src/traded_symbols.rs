@@ -165,7 +165,6 @@ mod tests {
         }
     }
 
-    /// A configuration with bots on EURUSD and BTCUSDT.
     fn load(settings: &str) -> Result<Loaded> {
         let bot = |symbol: &str| {
             format!(

@@ -254,16 +254,3 @@ impl Columns {
 fn bits_of(bytes: [u8; 8]) -> u64 {
     u64::from_le_bytes(bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_byte_is_a_bit() {
-        for number in 0..=u8::MAX {
-            let bytes = std::array::from_fn(|bit| (number >> bit) & 1);
-            assert_eq!(bits_of(bytes), u64::from(number));
-        }
-    }
-}

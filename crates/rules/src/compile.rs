@@ -443,38 +443,3 @@ fn either(one: f64, other: f64, is_one: bool) -> f64 {
         other
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_not_known_stays_so_unless_the_other_side_decides() {
-        let (no, yes, unknown) = (0.0, 1.0, f64::NAN);
-        // Kleene's strong logic of three values.
-        for (one, other, and, or) in [
-            (no, no, no, no),
-            (no, yes, no, yes),
-            (yes, yes, yes, yes),
-            (no, unknown, no, unknown),
-            (yes, unknown, unknown, yes),
-            (unknown, unknown, unknown, unknown),
-        ] {
-            for (one, other) in [(one, other), (other, one)] {
-                let same =
-                    |found: f64, expected: f64| found == expected || found.is_nan() && expected.is_nan();
-                assert!(same(Binary::And.of(one, other), and), "{one} and {other}");
-                assert!(same(Binary::Or.of(one, other), or), "{one} or {other}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_number_divided_by_zero_is_missing_and_so_is_all_that_is_made_of_it() {
-        let missing = Binary::Divide.of(1.0, 0.0);
-        assert!(missing.is_nan());
-        for binary in [Binary::Add, Binary::Min, Binary::Max, Binary::Less, Binary::Unequal, Binary::Equal] {
-            assert!(binary.of(missing, 1.0).is_nan() && binary.of(1.0, missing).is_nan(), "{binary:?}");
-        }
-    }
-}

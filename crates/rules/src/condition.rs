@@ -206,39 +206,3 @@ impl Decision {
         self.tests.len() + self.starts.len() + 1
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::graph::Field;
-    use candlewick_sdk::Interval;
-
-    /// Conditions of open (a), high (b) and low (c) as 1, 0 or not known, and what Kleene's logic says of them.
-    #[test]
-    fn a_condition_is_decided_as_kleene_decides_it() {
-        let mut graph = Graph::new(Interval::MINUTE);
-        let fields = [("a", Field::Open), ("b", Field::High), ("c", Field::Low)];
-        let [a, b, c] = fields.map(|(name, field)| graph.add(Op::Field(field), name.to_owned(), 1, 0));
-        let mut add = |op: Op, name: &str| graph.add(op, name.to_owned(), 1, 0);
-        let both = add(Op::Binary(Binary::And, a, b), "a and b");
-        let neither = add(Op::Not(both), "not (a and b)");
-        let either = add(Op::Binary(Binary::Or, neither, c), "not (a and b) or c");
-        let all = add(Op::Binary(Binary::And, either, a), "(not (a and b) or c) and a");
-        let decision = Tests::of(&graph, &[all, both]).placed(|id| id);
-        let truths = [0.0, 1.0, f64::NAN];
-        for (a, b, c) in
-            truths.iter().flat_map(|a| truths.map(|b| (*a, b))).flat_map(|(a, b)| truths.map(|c| (a, b, c)))
-        {
-            let both = Binary::And.of(a, b);
-            let all = Binary::And.of(Binary::Or.of(1.0 - both, c), a);
-            let expected = if all == 1.0 {
-                0
-            } else if both == 1.0 {
-                1
-            } else {
-                2
-            };
-            assert_eq!(decision.first(&[a, b, c]), expected, "{a} {b} {c}");
-        }
-    }
-}

@@ -196,7 +196,6 @@ mod tests {
         let (text, candles, found) = longest("rsi(7) < 30 and close > ema(trend)@1h");
         assert_eq!((text.as_str(), found), ("ema(100)@1h", windowed.clone()));
         assert!(candles > 60_000 && candles.is_multiple_of(60), "{candles}");
-        // However it is compared.
         assert_eq!(longest("falling((close - ema(100))@1h, 3) or doji()").2, windowed);
         for (buy, expected, candles) in [
             ("close > sma(20) and close > sma(50)@15m", "sma(50)@15m", 51 * 15),

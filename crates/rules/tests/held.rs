@@ -9,7 +9,6 @@ use candlewick_sdk::{Candle, Direction, Registry, StrategyEntry};
 use parts::{Scripted, answers};
 use serde_json::{Value, json};
 
-/// Rules, combinations of them, and a strategy that is neither.
 fn registry() -> Registry {
     let other = StrategyEntry::new("other", "1.0.0", |_, _| Ok(Box::new(Scripted::default())));
     parts::with_combinations(parts::registry([other]))
@@ -23,7 +22,6 @@ fn counted(params: &Value, candles: &[Candle]) -> Vec<HeldCondition> {
     counted_of("rules", params, candles)
 }
 
-/// Key, depth, text, and how many candles, held, not known.
 fn lines(params: &Value, candles: &[Candle]) -> Vec<String> {
     let line = |one: &HeldCondition| {
         let HeldCondition { side, depth, text, candles, held, unknown, .. } = one;

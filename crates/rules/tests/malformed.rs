@@ -41,12 +41,3 @@ fn each_malformed_rule_is_told_what_is_wrong_and_where() {
     }
     assert!(wrong.is_empty(), "{} of {} differ:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
 }
-
-#[test]
-fn no_case_stands_twice() {
-    let mut rules: Vec<&str> =
-        TABLE.split("\n\n").filter_map(|case| case.trim_matches('\n').lines().next()).collect();
-    rules.sort_unstable();
-    let twice: Vec<_> = rules.windows(2).filter(|pair| pair[0] == pair[1]).collect();
-    assert!(twice.is_empty(), "{twice:?}");
-}

@@ -11,7 +11,6 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A number of each candle.
 #[derive(Clone, Debug)]
 enum Number {
     Constant(i32),
@@ -26,7 +25,6 @@ enum Number {
     Longer(Box<Number>),
 }
 
-/// A condition.
 #[derive(Clone, Debug)]
 enum Truth {
     Compare(&'static str, Number, Number),
@@ -196,7 +194,6 @@ fn compared(sign: &str, one: f64, other: f64) -> bool {
     }
 }
 
-/// `or` if one that is true decides, `and` if one that is false does.
 fn kleene(decides: bool, both: [Option<bool>; 2]) -> Option<bool> {
     if both.contains(&Some(decides)) { Some(decides) } else { both[0].and(both[1]) }
 }
@@ -280,7 +277,6 @@ fn truth(depth: u32) -> BoxedStrategy<Truth> {
     .boxed()
 }
 
-/// A condition, parts of which may look at longer candles.
 fn rule() -> BoxedStrategy<Truth> {
     let longer = || truth(1).prop_map(|of| Truth::Longer(Box::new(of)));
     let number_of_longer = || number(1).prop_map(|of| Number::Longer(Box::new(of)));

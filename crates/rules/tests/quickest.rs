@@ -6,7 +6,6 @@ use candlewick_sdk::testkit::{random_walk, reverting, wild};
 use candlewick_sdk::{Candle, CandleAnswer, CandleAnswers, Interval, Signal, Strategy};
 use std::collections::BTreeMap;
 
-/// What is answered at a candle, and shown after it.
 type Answer = (Option<Signal>, Vec<(String, u64)>);
 
 fn answers(strategy: &mut dyn Strategy, candles: &[Candle]) -> Vec<Answer> {

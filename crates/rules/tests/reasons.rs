@@ -47,7 +47,6 @@ fn a_reason_says_how_a_vote_went_and_that_a_direction_is_turned_round() {
     }
 }
 
-/// Whoever reads an earlier journal is told that its reasons were others; what has the same reasons is the same strategy.
 #[test]
 fn combinations_whose_reasons_have_other_words_are_of_another_version() {
     let combine = combine::entry(registry());

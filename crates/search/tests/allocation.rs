@@ -15,7 +15,6 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 thread_local! {
-    /// How often this thread has asked for memory, or for more of it.
     static ASKED: Cell<u64> = const { Cell::new(0) };
 }
 

@@ -31,7 +31,6 @@ fn minutes(days: u32) -> CandleSeries {
     CandleSeries::new(whole.series(), candles).unwrap()
 }
 
-/// Venues that answer and price in other ways, in turn.
 fn venue(number: u64) -> SimulationSettings {
     let usual = SimulationSettings::default();
     let at_once =
@@ -59,7 +58,6 @@ fn venue(number: u64) -> SimulationSettings {
     }
 }
 
-/// The settled trades of a book, in the order in which they became known.
 fn settled(rows: &[IntentRow]) -> Vec<TrialTrade> {
     let trade = |row: &IntentRow| TrialTrade {
         number: row.approved.intent().number(),
@@ -79,7 +77,6 @@ fn settled(rows: &[IntentRow]) -> Vec<TrialTrade> {
     trades
 }
 
-/// Everything that the trials of one strategy under some rules run on.
 struct Fixture<'a> {
     settings: BacktestSettings,
     entry: &'a StrategyEntry,
@@ -125,14 +122,12 @@ impl<'a> Fixture<'a> {
         swept(&Sweep { space, settings: &settings, runner, balance, threads })
     }
 
-    /// The backtest of a set by itself: candles of its own, everything journalled.
     fn alone(&self, candidate: &Candidate) -> Finished {
         let mut settings = self.settings.clone();
         settings.session.bots = vec![self.space.bot(candidate)];
         backtest(&settings, self.entry, &minutes(self.days), &mut JournalHash::new())
     }
 
-    /// Holds so many random trials to their single backtests; how many trades those were.
     fn check(&self, black_box: DeclarationUse, trials: u64, seed: u64) -> usize {
         let shared = self.shared(black_box);
         let mut count = 0;
@@ -163,7 +158,6 @@ const EMA: [&str; 4] = [
     "expiration_type=TIME_FIXED,CANDLE_CLOSE,NEXT_CANDLE",
 ];
 
-/// Two series, and rules that ask for both.
 const STOCHASTIC_ADX: [&str; 4] =
     ["period=5..20", "trend=10..60", "adx_period=3..14", "close_type=01:00,02:00,05:00"];
 
@@ -255,11 +249,8 @@ fn an_earlier_end_and_stress_are_shared_as_well() {
 }
 
 candlewick_sdk::parameters! {
-    /// What it listens to.
     struct AttentiveParams {
-        /// Every so many calls it signals.
         every: usize = 3, 1..=50;
-        /// Whether it sees candles of five minutes, too.
         longer: bool = false;
     }
 }
@@ -331,20 +322,15 @@ fn a_strategy_is_told_the_same_in_a_trial_as_in_its_single_backtest() {
 }
 
 candlewick_sdk::parameters! {
-    /// What it declares wrongly.
     struct BoastfulParams {
-        /// The level that it trades at.
         level: f64 = 30.0, 0.0..=100.0;
         /// How far beside it the level lies that it declares.
         beside: f64 = 0.0, 0.0..=1.0;
-        /// Names its series by the period, or does not.
         names: bool = true;
-        /// Of its index.
         period: usize = 5, 2..=50;
     }
 }
 
-/// Declares its signals, perhaps wrongly.
 struct WronglyDeclared {
     params: BoastfulParams,
     rsi: candlewick_sdk::indicator::Rsi,
@@ -383,34 +369,27 @@ impl StrategyFactory for WronglyDeclared {
 }
 
 #[test]
-fn a_declaration_that_is_not_what_the_strategy_does_is_caught() {
+fn wrong_declarations_and_one_key_for_two_series_are_caught() {
     let registry = registry();
     let entry = registry.find("wrongly-declared").unwrap();
     let (stake, risk) = &rules()[1];
-    for (beside, is_caught) in [("beside=0", false), ("beside=0.5", true)] {
-        let fixture = Fixture::new(entry, (stake, risk), &["level=20..40:10", beside], 2);
+    for (parameters, problem) in [
+        (&["level=20..40:10", "beside=0"][..], None),
+        (&["level=20..40:10", "beside=0.5"], Some("not those of its backtest")),
+        (&["period=5,6", "level=30,40", "names=true"], None),
+        (&["period=5,6", "level=30,40", "names=false"], Some("\"rsi\" stands for two different series")),
+    ] {
+        let fixture = Fixture::new(entry, (stake, risk), parameters, 2);
         let shared = fixture.shared(DeclarationUse::Trusted);
-        for row in fixture.sweep(&shared, 3, 1).unwrap() {
-            let caught = shared.check(&row.candidate, Money::from_minor(1_000_000));
-            assert_eq!(caught.is_err(), is_caught, "{beside} {:?}", row.candidate);
-            if let Err(error) = caught {
-                assert!(error.to_string().contains("not those of its backtest"), "{error}");
-            }
-        }
-    }
-}
-
-#[test]
-fn one_key_for_two_series_is_caught() {
-    let registry = registry();
-    let entry = registry.find("wrongly-declared").unwrap();
-    let (stake, risk) = &rules()[1];
-    for (names, is_caught) in [("names=true", false), ("names=false", true)] {
-        let fixture = Fixture::new(entry, (stake, risk), &["period=5,6", "level=30,40", names], 2);
-        let ran = fixture.sweep(&fixture.shared(DeclarationUse::Trusted), 4, 1);
-        assert_eq!(ran.is_err(), is_caught, "{names}");
-        if let Err(error) = ran {
-            assert!(error.to_string().contains("\"rsi\" stands for two different series"), "{error}");
+        let check = |row: TrialRow| shared.check(&row.candidate, Money::from_minor(1_000_000));
+        let checked: Vec<_> = match fixture.sweep(&shared, 4, 1) {
+            Ok(rows) => rows.into_iter().map(check).collect(),
+            Err(error) => vec![Err(error)],
+        };
+        for caught in checked {
+            let found = caught.err().map(|error| error.to_string());
+            assert_eq!(found.is_some(), problem.is_some(), "{parameters:?}: {found:?}");
+            assert!(found.unwrap_or_default().contains(problem.unwrap_or_default()), "{parameters:?}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Twelve strategies, each once in Rust and once as a rule: the same trades, and the same results of a sweep.
 //!
-//! Five of them are written in Rust beside this (`five_strategies`), without a declaration: a sweep shows them every candle, and of the rule only what it declares.
+//! Five of them are written in Rust for this, without a declaration: a sweep shows them every candle, and of the rule only what it declares.
 #![allow(clippy::unwrap_used, missing_docs, reason = "what cannot be made or run fails its test")]
 
 mod five_strategies;
@@ -8,24 +8,20 @@ mod fixtures;
 
 use candlewick_backtest::{BacktestSettings, NullRecorder};
 use candlewick_engine::IntentState;
-use candlewick_sdk::{
-    CandleSeries, Direction, Expiry, Millis, Money, Outcome, StrategyEntry, StrategyFactory,
-};
+use candlewick_sdk::{CandleSeries, Direction, Expiry, Millis, Money, Outcome, StrategyEntry};
 use candlewick_search::sweep::{
     DEFAULT_BATCH, DeclarationUse, Figures, Halving, Objective, Replay, Search, SearchSettings, SharedRunner,
     Space, Sweep, SweepSettings,
 };
-use five_strategies::{EmaCrossAdx, InARow, InsideBar, SessionOpen, Stretched};
+use five_strategies::pairs;
 use fixtures::{MONDAY, backtest, markets, minutes, no_limits};
 use serde_json::{Value, json};
 use std::num::NonZeroUsize;
 
-/// The usual rules but for those of money, so that all of the candles are traded.
 fn settings(strategy: &str, params: &Value) -> BacktestSettings {
     fixtures::settings(&json!({ "strategy": strategy, "params": params }), &no_limits(), 100_000)
 }
 
-/// What of a trade must be the same.
 #[derive(Debug, PartialEq)]
 struct Trade {
     decided: Millis,
@@ -52,16 +48,14 @@ fn trades(entry: &StrategyEntry, params: &Value, candles: &CandleSeries) -> Vec<
     settled.map(trade).collect()
 }
 
-/// The values of each set with its figures, in the order of a grid.
 fn swept(
     entry: &StrategyEntry,
     params: &Value,
-    axes: &[&str],
+    axes: &[String],
     candles: &CandleSeries,
 ) -> Vec<(String, Figures)> {
-    let axes: Vec<String> = axes.iter().map(|axis| (*axis).to_owned()).collect();
     let settings = settings(&entry.name, params);
-    let space = Space::new(entry, &settings.session.bots[0], &axes, &[]).unwrap();
+    let space = Space::new(entry, &settings.session.bots[0], axes, &[]).unwrap();
     let (markets, candles) = (markets(candles), std::slice::from_ref(candles));
     let replay = Replay { settings: &settings, entry, space: &space, candles, markets: &markets };
     let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
@@ -77,91 +71,43 @@ fn swept(
     rows.iter().map(row).collect()
 }
 
-fn file(name: &str) -> Value {
-    json!({ "file": format!("{}/../../strategies/rules/{name}.toml", env!("CARGO_MANIFEST_DIR")) })
-}
-
-/// A rule that stands in the bot's parameters, each with its default.
-fn written(buy: &str, sell: &str, parameters: &Value) -> Value {
-    json!({ "buy": buy, "sell": sell, "parameters": parameters })
-}
-
-/// Holds a strategy in Rust and a rule to the same trades, and to the same sweep of the axes, which may have other names.
-fn check<S: StrategyFactory>(params: &Value, (of_rust, of_rule): (&[&str], &[&str]), least: usize) {
-    let rust = StrategyEntry::of::<S>();
-    let rules = candlewick_rules::entry();
+fn check((rust, params): &(StrategyEntry, Value), axes: &[&str], least: usize) {
+    let (name, rules) = (&rust.name, candlewick_rules::entry());
     let rule = rules.for_params(params).unwrap();
     let candles = minutes(MONDAY, 8);
-    let (by_rust, by_rule) = (trades(&rust, &json!({}), &candles), trades(&rule, params, &candles));
+    let (by_rust, by_rule) = (trades(rust, &json!({}), &candles), trades(&rule, params, &candles));
     for (rust, rule) in by_rust.iter().zip(&by_rule) {
-        assert_eq!(rule, rust, "{}", S::NAME);
+        assert_eq!(rule, rust, "{name}");
     }
-    assert_eq!(by_rule.len(), by_rust.len(), "{}", S::NAME);
-    assert!(by_rust.len() >= least, "{}: {} trades are too few to tell anything", S::NAME, by_rust.len());
+    assert_eq!(by_rule.len(), by_rust.len(), "{name}");
+    assert!(by_rust.len() >= least, "{name}: {} trades are too few to tell anything", by_rust.len());
     let candles = minutes(MONDAY, 4);
-    let by_rust = swept(&rust, &json!({}), of_rust, &candles);
-    let by_rule = swept(&rule, params, of_rule, &candles);
-    assert!(by_rust.len() > 1 && by_rust.iter().any(|(_, figures)| figures.trades > 0), "{}", S::NAME);
-    assert_eq!(by_rule, by_rust, "{}", S::NAME);
+    let of_rust: Vec<String> = axes.iter().map(|axis| (*axis).to_owned()).collect();
+    // One parameter has another name in the rule.
+    let of_rule: Vec<String> = axes.iter().map(|axis| axis.replace("trend_period", "trend")).collect();
+    let by_rust = swept(rust, &json!({}), &of_rust, &candles);
+    let by_rule = swept(&rule, params, &of_rule, &candles);
+    assert!(by_rust.len() > 1 && by_rust.iter().any(|(_, figures)| figures.trades > 0), "{name}");
+    assert_eq!(by_rule, by_rust, "{name}");
 }
 
 #[test]
-fn seven_built_in_strategies_trade_and_are_swept_as_their_rules() {
-    let same = |axes: &'static [&'static str]| (axes, axes);
-    check::<rsi_reversal::RsiReversal>(
-        &file("rsi-reversal"),
-        same(&["period=3..8", "oversold=20,30", "overbought=65..75:5"]),
-        300,
-    );
-    check::<bollinger_reversal::BollingerReversal>(
-        &file("bollinger-reversal"),
-        same(&["period=10..30:5", "deviations=1.5,2.0"]),
-        300,
-    );
-    check::<donchian_breakout::DonchianBreakout>(
-        &file("donchian-breakout"),
-        same(&["period=5..20:5", "margin=0.0,0.1"]),
-        300,
-    );
-    check::<macd_cross::MacdCross>(&file("macd-cross"), same(&["fast=5..9", "slow=26..28"]), 300);
-    check::<ema_cross::EmaCross>(
-        &written(
-            "crosses_above(ema(fast), ema(slow))",
-            "crosses_below(ema(fast), ema(slow))",
-            &json!({ "fast": { "default": 9 }, "slow": { "default": 21 } }),
-        ),
-        same(&["fast=2..6", "slow=10..12", "close_type=01:00,03:00"]),
-        300,
-    );
-    check::<stochastic_adx::StochasticAdx>(
-        &file("stochastic-adx"),
-        same(&["period=5..15:5", "trend=15.0,25.0,35.0"]),
-        300,
-    );
-    check::<trend_filter::TrendFilter>(
-        &file("higher-trend"),
-        (
-            &["trend_period=10,20", "period=4..7", "distance=10.0,20.0"],
-            &["trend=10,20", "period=4..7", "distance=10.0,20.0"],
-        ),
-        300,
-    );
-}
-
-#[test]
-fn five_strategies_written_for_this_test_trade_and_are_swept_as_their_rules() {
-    let same = |axes: &'static [&'static str]| (axes, axes);
-    check::<EmaCrossAdx>(&file("ema-cross-adx"), same(&["fast=5..9", "trend=15.0,25.0"]), 50);
-    check::<InsideBar>(&file("inside-bar-breakout"), same(&["size=0.0,0.5,1.0,2.0"]), 100);
-    check::<InARow>(&file("three-in-a-row"), same(&["candles=2..5"]), 300);
-    check::<SessionOpen>(&file("session-open"), same(&["close_type=01:00,05:00"]), 5);
-    check::<Stretched>(
-        &written(
-            "z_score(period) < -distance and not (hour() >= 22)",
-            "z_score(period) > distance and not (hour() >= 22)",
-            &json!({ "period": { "default": 20 }, "distance": { "default": 2.0 } }),
-        ),
-        same(&["period=10..30:10", "distance=1.5,2.0"]),
-        300,
-    );
+fn twelve_strategies_trade_and_are_swept_as_their_rules() {
+    let axes: [(&[&str], usize); 12] = [
+        (&["period=3..8", "oversold=20,30", "overbought=65..75:5"], 300),
+        (&["period=10..30:5", "deviations=1.5,2.0"], 300),
+        (&["period=5..20:5", "margin=0.0,0.1"], 300),
+        (&["fast=5..9", "slow=26..28"], 300),
+        (&["fast=2..6", "slow=10..12", "close_type=01:00,03:00"], 300),
+        (&["period=5..15:5", "trend=15.0,25.0,35.0"], 300),
+        (&["trend_period=10,20", "period=4..7", "distance=10.0,20.0"], 300),
+        (&["fast=5..9", "trend=15.0,25.0"], 50),
+        (&["size=0.0,0.5,1.0,2.0"], 100),
+        (&["candles=2..5"], 300),
+        (&["close_type=01:00,05:00"], 5),
+        (&["period=10..30:10", "distance=1.5,2.0"], 300),
+    ];
+    for (pair, (axes, least)) in pairs().iter().zip(axes) {
+        check(pair, axes, least);
+    }
 }

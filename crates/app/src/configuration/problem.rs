@@ -164,20 +164,3 @@ impl fmt::Display for KeyPath {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_reads_as_it_prints() {
-        for (text, printed) in [
-            ("bots[0].stake.amount", "bots[0].stake.amount"),
-            ("bots.0.stake", "bots[0].stake"),
-            ("risk", "risk"),
-            ("", ""),
-        ] {
-            assert_eq!(KeyPath::parse(text).to_string(), printed);
-        }
-    }
-}

@@ -155,7 +155,6 @@ mod tests {
     fn proposes_the_key_that_is_meant() {
         let schema = serde_json::to_value(schemars::schema_for!(Config)).unwrap();
         for (place, known, expected) in [
-            // Foreign names of keys that the section has.
             ("risk.daily_stop", RISK, "did you mean daily_loss_limit = 50.0?"),
             ("risk.Stop-Win", RISK, "did you mean daily_profit_target = 50.0?"),
             ("risk.max_losses", RISK, "did you mean max_loss_streak = 3?"),
@@ -166,7 +165,6 @@ mod tests {
             ("bots[0].timeframe", BOT, "did you mean interval = \"1m\"?"),
             ("bots[0].stake.levels", &["kind", "amount", "wins"], "did you mean wins = 2, for 3 stakes"),
             ("bots[0].stake.gales", &["kind", "factor", "levels"], "did you mean levels = 3, the first"),
-            // Foreign names of keys that other sections have.
             ("bots[0].cooldown", BOT, "write pauses = [{ after = 1"),
             ("lot", &["bots"], "write stake = { kind = \"fixed\", amount = 10.0 } in [[bots]]"),
             ("timeframe", &["bots"], "write interval = \"1m\" in [[bots]]"),
@@ -180,13 +178,11 @@ mod tests {
             ("bots[0].trading_hours", BOT, "hours of [risk] bind all bots; those of one bot are a filter"),
             ("risk.bots.b.hours", RISK, "hours of [risk] bind all bots; those of one bot are a filter"),
             ("account.hours", &["mode"], "hours belongs in [risk]"),
-            // Names without a counterpart.
             ("bots[0].enabled", BOT, "leave it out: comment a bot out"),
             ("risk.leverage", RISK, "leave it out: a fixed-time trade can lose no more"),
             ("token", &["bots"], "the credentials of the venue come from the environment"),
             ("risk.gate", RISK, "it belongs to a combination"),
             ("bots[0].file", BOT, "it belongs in the params of a bot"),
-            // Keys of other sections.
             ("risk.mode", RISK, "mode belongs in [account]"),
             ("risk.symbol", RISK, "symbol belongs in [[bots]]"),
             ("account.loss_limit", &["mode"], "loss_limit belongs in [risk.session]"),

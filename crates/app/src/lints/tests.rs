@@ -25,7 +25,6 @@ fn load(config: &str) -> Loaded {
     Loaded::read(&[file], Base::Bare, Vec::<Flag>::new()).unwrap()
 }
 
-/// Asserts the findings of a configuration: the name of each lint, and a part of its text.
 #[track_caller]
 fn check(config: &str, expected: &[(&str, &str)]) {
     let loaded = load(config);
@@ -37,13 +36,11 @@ fn check(config: &str, expected: &[(&str, &str)]) {
     }
 }
 
-/// Checks sections with a bot that has a rule.
 #[track_caller]
 fn check_sections(sections: &str, expected: &[(&str, &str)]) {
     check(&format!("{sections}{BOT}{RULE}"), expected);
 }
 
-/// Checks a bot that combines strategies.
 #[track_caller]
 fn check_combination(sections: &str, params: &str, expected: &[(&str, &str)]) {
     let first = "first_of = [{ strategy = \"rules\", params = { buy = \"close > open\" } }]";

@@ -143,13 +143,9 @@ mod tests {
     fn the_summary_names_the_money_the_bots_each_limit_and_what_is_unlimited() {
         let stake = StakeSettings::Fixed { amount: Decimal::TEN };
         let bot = BotSettings { name: "btc".to_owned(), stake, ..bot("BTCUSDT", "1m") };
-        let settings = SessionSettings {
-            money_scale: MoneyScale::default(),
-            balance: Decimal::ONE_HUNDRED,
-            risk: RiskSettings { max_trades_per_day: 0, ..RiskSettings::default() },
-            bots: vec![bot],
-            longer_share_percent: None,
-        };
+        let risk = RiskSettings { max_trades_per_day: 0, ..RiskSettings::default() };
+        let (money_scale, balance, bots) = (MoneyScale::default(), Decimal::ONE_HUNDRED, vec![bot]);
+        let settings = SessionSettings { money_scale, balance, risk, bots, longer_share_percent: None };
         let (user, balance) = ("user".to_owned(), Decimal::new(123_450, 3));
         let account = Account { user, kind: Kind::Real, balance, balances: None };
         let text = summary(&settings, &account);

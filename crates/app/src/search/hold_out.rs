@@ -378,7 +378,6 @@ mod tests {
             self.ask(hypothesis, run, reopening).map(|opened| (opened.number, opened.others))
         }
 
-        /// What a new opening for this hypothesis finds in the list.
         fn looks(&self, hypothesis: &Hypothesis, run: &str) -> Vec<String> {
             self.ask(hypothesis, run, OnPurpose).unwrap().looks.found
         }
@@ -389,7 +388,6 @@ mod tests {
         let (fixture, one) = (Fixture::new(), hypothesis(&["period=5..30", "oversold"]));
         assert_eq!(fixture.openings(&one), 0);
         assert_eq!(fixture.open(&one, "r1", Refused), Ok((1, 0)));
-        // The same run shows what it showed.
         assert_eq!(fixture.open(&one, "r1", Refused), Ok((1, 0)));
         let refused = fixture.open(&one, "r2", Refused).unwrap_err();
         assert!(refused.contains("opened once") && refused.contains("1970-01-01T00:00:00.000Z"), "{refused}");
@@ -400,7 +398,6 @@ mod tests {
         );
         assert!(fixture.open(&one, "r3", Refused).unwrap_err().contains("opened 2 times"));
         assert_eq!(fixture.openings(&one), 2);
-        // The order in which parameters are named makes no other hypothesis.
         assert!(fixture.open(&hypothesis(&["oversold", "period=5..30"]), "r4", Refused).is_err());
     }
 

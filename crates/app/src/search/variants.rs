@@ -176,16 +176,3 @@ fn count_of(
         None => Ok(TriedCount { variants, walks, under_way, is_first }),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn a_sweep_run_again_by_another_program_is_another_run() {
-        let run = |program: &str| run_of(&json!({"program": program, "strategy": ["rsi", "1"]}));
-        assert_eq!(run("a"), run("a"));
-        assert_ne!(run("a"), run("b"));
-    }
-}

@@ -6,56 +6,24 @@
 //! -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares`.
 #![no_main]
 
-use candlewick_rules::Rule;
-use candlewick_sdk::testkit::{bot, random_walk, wild};
-use candlewick_sdk::{Candle, Interval, Strategy};
+#[path = "../../tests/anything/mod.rs"]
+mod anything;
+
+use candlewick_sdk::testkit::{bot, random_walk};
 use libfuzzer_sys::fuzz_target;
 use serde_json::json;
-use std::collections::BTreeMap;
-use std::sync::LazyLock;
-
-/// Prices as they come, and some that no market has.
-static CANDLES: LazyLock<Vec<Candle>> =
-    LazyLock::new(|| wild(20).into_iter().chain(random_walk(1, 40)).collect());
 
 fuzz_target!(|bytes: &[u8]| {
     // The first byte says what the rest is.
     let Some((kind, rest)) = bytes.split_first() else { return };
     let text = String::from_utf8_lossy(rest);
-    match kind % 3 {
-        0 => as_condition(&text, None),
-        1 => match text.split_once('\n') {
-            Some((buy, sell)) => as_condition(buy, Some(sell)),
-            None => as_condition(&text, None),
-        },
-        _ => as_file(&text),
+    match (kind % 3, text.split_once('\n')) {
+        (2, _) => as_file(&text),
+        (1, Some((buy, sell))) => anything::check(buy, Some(sell)),
+        _ => anything::check(&text, None),
     }
 });
 
-/// As the text of one condition, or of two.
-fn as_condition(buy: &str, sell: Option<&str>) {
-    let parameters = BTreeMap::from([("period".to_owned(), 3.0), ("level".to_owned(), 30.5)]);
-    let built = Rule::parse(Some(buy), sell).and_then(|rule| rule.build(&parameters, Interval::MINUTE, None));
-    match built {
-        Err((side, error)) => {
-            let text = if side.key() == "buy" { buy } else { sell.unwrap_or_default() };
-            assert!(error.place.start <= error.place.end && error.place.end <= text.len(), "{error:?}");
-            assert!(!error.message.is_empty() && !error.shown(text).is_empty());
-            assert!(error.line_and_column(text).1 >= 1);
-        }
-        Ok(mut strategy) => {
-            // A declaration says the same: it is built of the same values.
-            let _ = strategy.declaration();
-            for candle in CANDLES.iter() {
-                if let Some(signal) = strategy.on_candle(candle) {
-                    assert!(signal.reason.values().iter().all(|number| number.is_finite()));
-                }
-            }
-        }
-    }
-}
-
-/// As the content of a file, read as a bot's is.
 fn as_file(text: &str) {
     let path = std::env::temp_dir().join(format!("candlewick-rule-{}.toml", std::process::id()));
     std::fs::write(&path, text).expect("a temporary file can be written");
@@ -63,8 +31,8 @@ fn as_file(text: &str) {
     match entry.for_params(&params).and_then(|own| own.build(&params, &bot("BTCUSDT"))) {
         Err(error) => assert!(!error.to_string().is_empty()),
         Ok(mut strategy) => {
-            for candle in CANDLES.iter() {
-                let _ = strategy.on_candle(candle);
+            for candle in random_walk(1, 40) {
+                let _ = strategy.on_candle(&candle);
             }
         }
     }

@@ -46,15 +46,12 @@ fn reports_each_doubtful_condition_once_with_its_reason() {
         ("close > open and rsi(14) >= 0", "`rsi(14) >= 0` always holds", percent),
         ("weekday() < 8 and close > open", "`weekday() < 8` always holds", "between 1 and 7"),
         ("hour() <= 16 and minute() <= 59", "`minute() <= 59` always holds", "between 0 and 59"),
-        // Together.
         ("rsi(14) < 30 and (close > open and rsi( 14 ) > 70)", "`rsi(14) < 30` and `rsi( 14 ) > 70`", "`or`"),
         ("close > 5 and close < 5", "`close > 5` and `close < 5` never hold", "`or`"),
         ("weekday() == 1 and weekday() == 2", "`weekday() == 1` and `weekday() == 2` never hold", "`or`"),
-        // A price instead of a direction.
         ("supertrend(10, 3) > 0", "`supertrend(10, 3) > 0` compares", "`supertrend(10, 3).trend`"),
         ("parabolic_sar(0.02, 0.2).stop == -1", "`parabolic_sar(0.02, 0.2).stop == -1` compares", ".trend`"),
         ("crosses_above(supertrend(10, 3), 0)", "`crosses_above(supertrend(10, 3), 0)` compares", ".trend`"),
-        // Neighbours of a value that changes with longer candles.
         (
             "falling(ema(50)@15m, 1) and rsi(14) > 60",
             "`falling(ema(50)@15m, 1)` holds at one of 15 candles at most",
@@ -62,7 +59,6 @@ fn reports_each_doubtful_condition_once_with_its_reason() {
         ),
         ("rising(close@5m, 2) or rising(close@5m, 2)", "`rising(close@5m, 2)` never holds", "(close, 2)@5m"),
         ("change(close@5m) > 0", "`change(close@5m)` is 0 at all but one of 5 candles", "`change(close)@5m`"),
-        // A channel that includes the candle.
         ("close > donchian(20).upper", "`close > donchian(20).upper` never", "`donchian(20).upper[1]`"),
         ("donchian(20).upper < close", "`donchian(20).upper < close` never", "`donchian(20).upper[1]`"),
         ("close < donchian(20).lower", "`close < donchian(20).lower` never", "`donchian(20).lower[1]`"),

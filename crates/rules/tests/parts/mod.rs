@@ -56,7 +56,6 @@ pub(crate) fn script() -> StrategyEntry {
         .with_parameter(Parameter::new("warmup", 0))
 }
 
-/// Rules, and these strategies.
 pub(crate) fn registry(others: impl IntoIterator<Item = StrategyEntry>) -> Registry {
     [entry()].into_iter().chain(others).try_fold(Registry::default(), Registry::with_entry).unwrap()
 }
@@ -65,12 +64,10 @@ pub(crate) fn with_combinations(parts: Registry) -> Registry {
     parts.clone().with_entry(combine::entry(parts)).unwrap()
 }
 
-/// A part that signals as a script says.
 pub(crate) fn part(script: &str) -> Value {
     json!({ "strategy": "script", "params": { "script": script } })
 }
 
-/// A part with more keys.
 pub(crate) fn with(script: &str, more: &Value) -> Value {
     extended(part(script), more)
 }
@@ -80,7 +77,6 @@ pub(crate) fn extended(mut value: Value, more: &Value) -> Value {
     value
 }
 
-/// What is answered to each candle of a minute.
 pub(crate) fn answers(mut strategy: Box<dyn Strategy>, candles: &[Candle]) -> Vec<Option<Signal>> {
     let mut longer = LongerCandles::new(Interval::MINUTE, strategy.longer_intervals()).unwrap();
     let answer = |candle| {
@@ -91,7 +87,6 @@ pub(crate) fn answers(mut strategy: Box<dyn Strategy>, candles: &[Candle]) -> Ve
     candles.iter().map(answer).collect()
 }
 
-/// The same directions by the declaration of a rule.
 pub(crate) fn declared(strategy: &RuleStrategy, candles: &[Candle]) -> Vec<Option<Direction>> {
     let (mut series, entries) = strategy.declaration(LongerRule::Whole).into_parts();
     let mut values = vec![Vec::new(); series.len()];
@@ -107,7 +102,6 @@ pub(crate) fn check_refused(registry: Registry, params: &Value, expected: &str) 
     assert!(told.contains(expected), "{params}\nis told:  {told}\nexpected: {expected}");
 }
 
-/// Holds a strategy to what every one must do.
 pub(crate) fn check_valid(entry: StrategyEntry, params: Value) {
     let subject = Subject { entry, params, bot: bot("BTCUSDT") };
     let markets = |warmup| {

@@ -13,7 +13,7 @@ mod fixtures;
 
 use candlewick_backtest::{BacktestSettings, NullRecorder};
 use candlewick_sdk::{CandleAnswers, CandleSeries, Interval, LongerCandles, Strategy, StrategyEntry};
-use five_strategies::{EmaCrossAdx, InARow, InsideBar, SessionOpen, Stretched};
+use five_strategies::pairs;
 use fixtures::{MONDAY, backtest, minutes, no_limits};
 use serde_json::{Value, json};
 use std::hint::black_box;
@@ -23,61 +23,25 @@ use std::time::Duration;
 const BLOCK: usize = 1_024;
 const ANSWERS: usize = 8;
 
-/// How often both are run in turn.
 const ROUNDS: usize = 60;
 /// Of one-minute candles.
 const DAYS: u32 = 35;
 
-/// A strategy, twice.
-struct Pair {
-    name: &'static str,
-    rust: StrategyEntry,
-    rule: Value,
-}
-
-fn file(name: &str) -> Value {
-    json!({ "file": format!("{}/../../strategies/rules/{name}.toml", env!("CARGO_MANIFEST_DIR")) })
-}
-
-fn pairs() -> Vec<Pair> {
-    let pair = |name, rust, rule| Pair { name, rust, rule };
-    let crossing =
-        json!({ "buy": "crosses_above(ema(9), ema(21))", "sell": "crosses_below(ema(9), ema(21))" });
-    let stretched = json!({
-        "buy": "z_score(20) < -2 and not (hour() >= 22)",
-        "sell": "z_score(20) > 2 and not (hour() >= 22)",
-    });
-    vec![
-        pair("rsi-reversal", StrategyEntry::of::<rsi_reversal::RsiReversal>(), file("rsi-reversal")),
-        pair(
-            "bollinger-reversal",
-            StrategyEntry::of::<bollinger_reversal::BollingerReversal>(),
-            file("bollinger-reversal"),
-        ),
-        pair(
-            "donchian-breakout",
-            StrategyEntry::of::<donchian_breakout::DonchianBreakout>(),
-            file("donchian-breakout"),
-        ),
-        pair("macd-cross", StrategyEntry::of::<macd_cross::MacdCross>(), file("macd-cross")),
-        pair("ema-cross", StrategyEntry::of::<ema_cross::EmaCross>(), crossing),
-        pair("stochastic-adx", StrategyEntry::of::<stochastic_adx::StochasticAdx>(), file("stochastic-adx")),
-        pair("trend-filter", StrategyEntry::of::<trend_filter::TrendFilter>(), file("higher-trend")),
-        pair("ema-cross-adx", StrategyEntry::of::<EmaCrossAdx>(), file("ema-cross-adx")),
-        pair("inside-bar", StrategyEntry::of::<InsideBar>(), file("inside-bar-breakout")),
-        pair("in-a-row", StrategyEntry::of::<InARow>(), file("three-in-a-row")),
-        pair("session-open", StrategyEntry::of::<SessionOpen>(), file("session-open")),
-        pair("stretched", StrategyEntry::of::<Stretched>(), stretched),
-    ]
-}
-
-/// One side of a pair, ready to be run.
 struct Side {
     entry: StrategyEntry,
     params: Value,
 }
 
 impl Side {
+    fn of_rust(entry: StrategyEntry) -> Self {
+        Self { entry, params: json!({}) }
+    }
+
+    fn of_rule(params: Value) -> Self {
+        let entry = candlewick_rules::entry().for_params(&params).unwrap().into_owned();
+        Self { entry, params }
+    }
+
     fn settings(&self) -> BacktestSettings {
         let bot = json!({ "strategy": self.entry.name, "params": self.params });
         fixtures::settings(&bot, &no_limits(), 10_000_000)
@@ -87,7 +51,6 @@ impl Side {
         self.entry.build(&self.params, &self.settings().session.bots[0].context(None)).unwrap()
     }
 
-    /// Shows a new strategy all candles, as a backtest does; how many it answers.
     fn show(&self, candles: &CandleSeries) -> u64 {
         let mut strategy = self.built();
         let mut longer = LongerCandles::new(Interval::MINUTE, strategy.longer_intervals()).unwrap();
@@ -100,7 +63,6 @@ impl Side {
             return signals;
         }
         let mut answers = CandleAnswers::with_capacity(ANSWERS);
-        // So many candles at a time, and so many answers.
         for mut rest in candles.candles().chunks(BLOCK) {
             while !rest.is_empty() {
                 answers.clear();
@@ -112,7 +74,6 @@ impl Side {
         signals
     }
 
-    /// Runs a backtest; its trades.
     fn backtest(&self, candles: &CandleSeries) -> usize {
         backtest(&self.settings(), &self.entry, candles, &mut NullRecorder).book.rows().len()
     }
@@ -138,7 +99,7 @@ fn least_of(candles: usize, one: &dyn Fn() -> u64, other: &dyn Fn() -> u64) -> (
 }
 
 #[allow(clippy::print_stdout, reason = "the table is what this bench is for")]
-fn compare(pairs: Vec<Pair>, candles: &CandleSeries) {
+fn compare(pairs: Vec<(StrategyEntry, Value)>, candles: &CandleSeries) {
     let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model =
         cpu.lines().find(|line| line.starts_with("model name")).and_then(|line| line.split(": ").nth(1));
@@ -151,10 +112,9 @@ fn compare(pairs: Vec<Pair>, candles: &CandleSeries) {
         "{:<20} {:>8} {:>7} {:>7} {:>6} {:>9} {:>7} {:>7} {:>6}",
         "strategy alone", "signals", "Rust", "rule", "ratio", "backtest:", "Rust", "rule", "ratio"
     );
-    for Pair { name, rust, rule } in pairs {
-        let rust = Side { entry: rust, params: json!({}) };
-        let entry = candlewick_rules::entry().for_params(&rule).unwrap().into_owned();
-        let rule = Side { entry, params: rule };
+    for (rust, rule) in pairs {
+        let name = rust.name.clone();
+        let (rust, rule) = (Side::of_rust(rust), Side::of_rule(rule));
         let signals = rust.show(candles);
         // Before it is warm, a rule may answer another candle than the strategy in Rust does.
         assert!(rule.show(candles).abs_diff(signals) <= 1 + signals / 100, "{name}: not the same signals");
@@ -172,14 +132,8 @@ fn compare(pairs: Vec<Pair>, candles: &CandleSeries) {
     }
 }
 
-/// One side alone, for a profiler.
-fn repeat(pair: Pair, side: &str, candles: &CandleSeries) {
-    let side = if side == "rust" {
-        Side { entry: pair.rust, params: json!({}) }
-    } else {
-        let entry = candlewick_rules::entry().for_params(&pair.rule).unwrap().into_owned();
-        Side { entry, params: pair.rule }
-    };
+fn repeat((rust, rule): (StrategyEntry, Value), side: &str, candles: &CandleSeries) {
+    let side = if side == "rust" { Side::of_rust(rust) } else { Side::of_rule(rule) };
     for _ in 0..10 * ROUNDS {
         black_box(side.show(candles));
     }
@@ -189,8 +143,8 @@ fn main() {
     let candles = minutes(MONDAY, DAYS);
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let only = arguments.first().map_or("", String::as_str);
-    let mut pairs = pairs();
-    pairs.retain(|pair| pair.name.contains(only));
+    let mut pairs = Vec::from(pairs());
+    pairs.retain(|(rust, _)| rust.name.contains(only));
     match arguments.get(1) {
         Some(side) => pairs.into_iter().for_each(|pair| repeat(pair, side, &candles)),
         None => compare(pairs, &candles),

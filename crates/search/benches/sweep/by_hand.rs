@@ -20,7 +20,6 @@ fn index_of(set: &Set) -> RelativeStrengthIndex {
     RelativeStrengthIndex::new(2 * set.period - 1).expect("a sound period")
 }
 
-/// A loop for one set, which knows nothing of the others.
 pub(crate) fn naive(candles: &[Candle], set: &Set) -> Result {
     let mut rsi = index_of(set);
     let mut account = Account::new();
@@ -34,13 +33,11 @@ pub(crate) fn naive(candles: &[Candle], set: &Set) -> Result {
     account.result()
 }
 
-/// The index of a period at every candle.
 pub(crate) fn series(candles: &[Candle], set: &Set) -> Vec<f64> {
     let mut rsi = index_of(set);
     candles.iter().map(|candle| rsi.next(candle.close())).collect()
 }
 
-/// A loop for one set over an index that was computed once for all sets of its period.
 pub(crate) fn with_series(candles: &[Candle], set: &Set, series: &[f64]) -> Result {
     let mut account = Account::new();
     for (index, value) in series.iter().enumerate() {
@@ -52,13 +49,11 @@ pub(crate) fn with_series(candles: &[Candle], set: &Set, series: &[f64]) -> Resu
     account.result()
 }
 
-/// The candles at which an index is beyond a level.
 pub(crate) fn list(series: &[f64], is_beyond: impl Fn(f64) -> bool) -> Vec<u32> {
     let beyond = series.iter().zip(0..).filter(|(value, _)| is_beyond(**value));
     beyond.map(|(_, index)| index).collect()
 }
 
-/// From one signal to the next, over lists of them that were made once for all sets of a period and a level.
 pub(crate) fn with_lists(candles: &[Candle], set: &Set, lows: &[u32], highs: &[u32]) -> Result {
     let mut account = Account::new();
     account.free_at = set.warmup.saturating_sub(1);
@@ -81,7 +76,6 @@ pub(crate) fn with_lists(candles: &[Candle], set: &Set, lows: &[u32], highs: &[u
 struct Account {
     balance: i64,
     trades: u64,
-    /// The first candle whose signal counts.
     free_at: usize,
 }
 

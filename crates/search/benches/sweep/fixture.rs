@@ -20,14 +20,12 @@ use std::num::NonZeroUsize;
 pub(crate) const BALANCE_CENTS: i64 = 100_000_000;
 pub(crate) const STAKE_CENTS: i64 = 1_000;
 
-/// Trades and what they earned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Result {
     pub(crate) trades: u64,
     pub(crate) profit_cents: i64,
 }
 
-/// One set of parameters.
 pub(crate) struct Set {
     pub(crate) period: usize,
     pub(crate) oversold: f64,
@@ -36,7 +34,6 @@ pub(crate) struct Set {
     pub(crate) warmup: usize,
 }
 
-/// Everything that a sweep runs on.
 pub(crate) struct Fixture {
     settings: BacktestSettings,
     pub(crate) candles: Vec<CandleSeries>,

@@ -14,10 +14,8 @@ use fixture::{Fixture, by_lists, by_naive_loops, by_shared_series, results};
 use std::hint::black_box;
 use std::time::Duration;
 
-/// How often all are run in turn.
 const ROUNDS: usize = 5;
 
-/// Real time, and time on all processors together.
 #[derive(Clone, Copy)]
 struct Took {
     real: Duration,
@@ -84,7 +82,6 @@ fn measure_speed(only: &str) {
     }
 }
 
-/// A field of this process's status, in bytes.
 fn status(field: &str) -> f64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix(field)).unwrap_or_default();

@@ -232,7 +232,6 @@ mod tests {
         Axis::new("level".to_owned(), Target::Parameter, Values::Between(low, high), scale)
     }
 
-    /// How often each value comes of so many fractions that are spread evenly.
     fn counts(axis: &Axis, fractions: u32) -> BTreeMap<String, u32> {
         let mut counts = BTreeMap::new();
         for index in 0..fractions {

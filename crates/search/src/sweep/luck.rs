@@ -165,7 +165,6 @@ mod tests {
 
     const PAYOUT: f64 = 0.8;
 
-    /// A row whose trades of each part are these.
     fn row(trial: u64, longest_parts: u32, parts: impl Iterator<Item = (u32, u32)>) -> TrialRow {
         let parts: Vec<u32> = parts.flat_map(|(won, lost)| [won, lost]).collect();
         let pnl: f64 = parts.chunks(2).map(|of| f64::from(of[0]) * PAYOUT - f64::from(of[1])).sum();
@@ -173,7 +172,6 @@ mod tests {
         tests::row(trial, Some(figures(json!({ "pnl": pnl, "timeline": timeline }))), Some(pnl))
     }
 
-    /// Nine trades a part, each won with this probability; the same for the same numbers.
     fn chance(sweep: u64, trial: u64, probability: f64) -> impl Iterator<Item = (u32, u32)> {
         // The generator of S. Vigna, splitmix64; begun with a mixed number, since paths of a step apart would be one path.
         let mixed = |state: u64| {
@@ -212,21 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn the_p_value_of_worthless_sweeps_is_about_uniform() {
-        let p_values: Vec<f64> = (0..100)
-            .map(|sweep| Luck::of(&worthless(sweep, 12), PAYOUT, sweep).unwrap().p_value.unwrap())
-            .collect();
-        // Four standard errors, of 100 sweeps.
-        for at_most in [0.1, 0.25, 0.5, 0.75] {
-            let share = p_values.iter().filter(|p_value| **p_value <= at_most).count() as f64 / 100.0;
-            let error = (at_most * (1.0 - at_most) / 100.0_f64).sqrt();
-            assert!((share - at_most).abs() < 4.0 * error, "{share} are at most {at_most}");
-        }
-    }
-
-    #[test]
     fn the_winner_is_held_to_the_best_of_all_not_to_itself() {
-        // Alone it would be an edge; chosen among 200 it is none.
         let rows = worthless(3, 200);
         let best = ranked(&rows)[0].clone();
         let alone = Luck::of(std::slice::from_ref(&best), PAYOUT, 1).unwrap();

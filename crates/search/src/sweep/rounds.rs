@@ -168,18 +168,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_rung_has_fewer_sets_and_more_candles() {
+    fn each_rung_has_fewer_sets_and_more_candles_and_one_without_halving_all() {
         let halving = Halving::new(3, 3).unwrap();
         let span = Millis::new(1_000)..Millis::new(10_000);
         let untils: Vec<i64> = (0..3).map(|rung| halving.until(rung, &span).get()).collect();
         assert_eq!(untils, [2_000, 4_000, i64::MAX]);
         assert_eq!([halving.kept(27), halving.kept(9), halving.kept(10), halving.kept(1)], [9, 3, 4, 1]);
         assert_eq!([0, 1, 2].map(|rung| halving.min_trades(rung, 30)), [4, 10, 30]);
-    }
-
-    #[test]
-    fn without_halving_there_is_one_rung_of_everything() {
-        let span = Millis::new(1_000)..Millis::new(10_000);
         assert_eq!((Halving::NONE.until(0, &span), Halving::NONE.kept(7)), (Millis::MAX, 7));
         assert!(Halving::NONE.share(0) == 1.0 && Halving::NONE.min_trades(0, 30) == 30);
     }

@@ -5,7 +5,6 @@ use super::{Axis, Figures, Outcome, Setting, Target, TrialRow};
 use candlewick_engine::BotSettings;
 use serde_json::{Value, json};
 
-/// Figures of ten trades, but for these fields.
 pub(crate) fn figures(changes: Value) -> Figures {
     let mut figures = json!({
         "trades": 10, "won": 6, "lost": 3, "draw": 1, "cancelled": 0, "unsettled": 2, "refused": 7,

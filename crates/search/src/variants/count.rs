@@ -206,7 +206,6 @@ mod tests {
     use std::ops::Range;
     use std::sync::Arc;
 
-    /// Hours of candles.
     fn all() -> CandleSample {
         candles("BTCUSDT", &random_walk(1, 21 * 60))
     }

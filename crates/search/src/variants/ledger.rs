@@ -304,7 +304,6 @@ mod tests {
         assert_eq!(fs::read_to_string(ledger.path()).unwrap(), before);
         assert_eq!(count(&ledger, &[note("rsi", 2), note("rsi", 3), note("rsi", 2)], 0), 3);
         assert_eq!(count(&ledger, &[note("rsi", 1)], 1), 4);
-        // Another strategy is another idea.
         assert_eq!(count(&ledger, &[note("cross", 1)], 0), 1);
         let again = noted(&ledger, "cross", 1);
         assert_eq!((again.is_first, again.lost), (false, None));
@@ -401,7 +400,6 @@ mod tests {
         assert_eq!((&found.other_ledgers[..], found.lost), (&[old.path().to_owned()][..], None));
         let found = noted(&new, "cross", 1);
         assert_eq!((found.families[0].1.len(), found.other_ledgers.len()), (1, 0));
-        // A search that goes on in the new one.
         new.begin("rsi", 12, &sweep).unwrap();
         assert_eq!(noted(&old, "rsi", 1).under_way["rsi"], 12);
         assert_eq!(new.note(&[note("rsi", 4)], &sweep).unwrap().under_way["rsi"], 0);
@@ -428,7 +426,6 @@ mod tests {
         let said = lost("rsi").unwrap();
         assert!(said.contains("old.jsonl: the file is missing") && said.contains("new.jsonl: "), "{said}");
         assert_eq!(lost("cross"), None);
-        // Brought back from a copy.
         fs::write(old.path(), whole).unwrap();
         assert!(!lost("rsi").unwrap().contains("old.jsonl"));
     }
@@ -452,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn two_at_once_lose_nothing() {
+    fn writers_and_readers_at_once_lose_nothing() {
         let fixture = Fixture::new();
         std::thread::scope(|scope| {
             for writer in 0..4 {
@@ -460,6 +457,8 @@ mod tests {
                 scope.spawn(move || {
                     for variant in 0..25 {
                         noted(&ledger, "rsi", writer * 100 + variant);
+                        let looks = ledger.earlier_looks("cross", &look(0).candles, "").unwrap();
+                        assert_eq!(looks.lost, [""; 0]);
                     }
                 });
             }

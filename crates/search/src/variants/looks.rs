@@ -129,33 +129,9 @@ mod tests {
     use super::*;
     use candlewick_sdk::Candle;
     use candlewick_sdk::testkit::random_walk;
-    use std::sync::atomic::{AtomicBool, Ordering};
 
     fn hour_of(all: &[Candle], name: &str, hour: usize) -> CandleSample {
         candles(name, &all[60 * hour..60 * (hour + 1)])
-    }
-
-    #[test]
-    fn whoever_reads_while_another_writes_misses_nothing() {
-        let (fixture, look, is_done) = (Fixture::new(), look(0), AtomicBool::new(false));
-        std::thread::scope(|scope| {
-            let write = || {
-                for variant in 0..40 {
-                    fixture.ledger().note(&[note("rsi", variant)], &look).unwrap();
-                }
-                is_done.store(true, Ordering::SeqCst);
-            };
-            scope.spawn(write);
-            for _ in 0..4 {
-                scope.spawn(|| {
-                    while !is_done.load(Ordering::SeqCst) {
-                        // Of another strategy: as quick as can be.
-                        let looks = fixture.ledger().earlier_looks("cross", &look.candles, "").unwrap();
-                        assert_eq!(looks.lost, [""; 0]);
-                    }
-                });
-            }
-        });
     }
 
     #[test]

@@ -273,7 +273,7 @@ mod tests {
     use candlewick_sdk::testkit::random_walk;
 
     #[test]
-    fn the_same_candles_are_known_under_another_name_cut_and_exported_again() {
+    fn the_same_candles_are_known_under_another_name_cut_longer_and_exported_again() {
         let (all, prices) = (random_walk(3, 40_000), closes(3, 40_000));
         let own = candles("BTCUSDT", &all);
         assert_eq!(own.seen_in(&own), own.span());
@@ -286,6 +286,8 @@ mod tests {
             let expected = all[from].time()..all[to - 1].time() + Millis::MINUTE;
             assert_eq!(seen, Some(expected), "{name} {from} {to}");
         }
+        let longer = series(5, longer_candles(5, &prices));
+        assert!(own.seen_in(&CandleSample::of([&longer])).is_some());
         // A few candles at the end of the same symbol are too few to tell, and count.
         assert!(own.seen_in(&candles("BTCUSDT", &all[39_990..])).is_some());
     }
@@ -298,13 +300,6 @@ mod tests {
             assert_eq!(own.seen_in(&candles(name, &others)), None, "{name}");
             assert_eq!(own.seen_in(&candles(name, &all[20_000..])), None, "{name}");
         }
-    }
-
-    #[test]
-    fn longer_candles_of_the_same_prices_are_known() {
-        let own = candles("BTCUSDT", &random_walk(3, 40_000));
-        let longer = series(5, longer_candles(5, &closes(3, 40_000)));
-        assert!(own.seen_in(&CandleSample::of([&longer])).is_some());
     }
 
     #[test]

@@ -85,7 +85,6 @@ pub(super) fn mixed(common: &[(Millis, f64)], own: &[(Millis, f64)]) -> Closes {
     changed(common, &|place, close| (2.0 * close.ln() + own[place].1.ln()).exp())
 }
 
-/// Typical size of a move from one candle to the next.
 pub(super) fn size(closes: &[(Millis, f64)]) -> f64 {
     let squares = closes.windows(2).map(|pair| (pair[1].1 - pair[0].1).powi(2));
     (squares.sum::<f64>() / closes.len() as f64).sqrt()

@@ -1,19 +1,48 @@
-//! Five strategies in Rust that there are as rules, too: a test holds both to the same trades, a bench measures both.
+//! Twelve strategies in Rust and as rules, five of them written here: a test holds both to the same trades, a bench measures both.
 
 use candlewick_sdk::indicator::{Adx, Atr, Ema, SessionRange, ZScore};
 use candlewick_sdk::{
-    BotContext, BuildError, Candle, CloseType, Expiry, Interval, Millis, Signal, Strategy, StrategyFactory,
-    parameters,
+    BotContext, BuildError, Candle, CloseType, Expiry, Interval, Millis, Signal, Strategy, StrategyEntry,
+    StrategyFactory, parameters,
 };
+use serde_json::{Value, json};
 use std::cmp::Ordering;
 
-/// How two numbers stand to each other, as `crosses_above` compares them.
+/// Each strategy in Rust, and the parameters of its rule.
+pub(crate) fn pairs() -> [(StrategyEntry, Value); 12] {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../strategies/rules");
+    let file = |name: &str| json!({ "file": format!("{folder}/{name}.toml") });
+    let crossing = json!({
+        "buy": "crosses_above(ema(fast), ema(slow))",
+        "sell": "crosses_below(ema(fast), ema(slow))",
+        "parameters": { "fast": { "default": 9 }, "slow": { "default": 21 } },
+    });
+    let stretched = json!({
+        "buy": "z_score(period) < -distance and not (hour() >= 22)",
+        "sell": "z_score(period) > distance and not (hour() >= 22)",
+        "parameters": { "period": { "default": 20 }, "distance": { "default": 2.0 } },
+    });
+    [
+        (StrategyEntry::of::<rsi_reversal::RsiReversal>(), file("rsi-reversal")),
+        (StrategyEntry::of::<bollinger_reversal::BollingerReversal>(), file("bollinger-reversal")),
+        (StrategyEntry::of::<donchian_breakout::DonchianBreakout>(), file("donchian-breakout")),
+        (StrategyEntry::of::<macd_cross::MacdCross>(), file("macd-cross")),
+        (StrategyEntry::of::<ema_cross::EmaCross>(), crossing),
+        (StrategyEntry::of::<stochastic_adx::StochasticAdx>(), file("stochastic-adx")),
+        (StrategyEntry::of::<trend_filter::TrendFilter>(), file("higher-trend")),
+        (StrategyEntry::of::<EmaCrossAdx>(), file("ema-cross-adx")),
+        (StrategyEntry::of::<InsideBar>(), file("inside-bar-breakout")),
+        (StrategyEntry::of::<InARow>(), file("three-in-a-row")),
+        (StrategyEntry::of::<SessionOpen>(), file("session-open")),
+        (StrategyEntry::of::<Stretched>(), stretched),
+    ]
+}
+
 fn compare(one: f64, other: f64, close: f64) -> Ordering {
     let is_rounding = (one - other).abs() <= 1e-12 * other.abs().max(close);
     if is_rounding { Ordering::Equal } else { one.total_cmp(&other) }
 }
 
-/// A strategy of this name, its parameters and how it is built.
 macro_rules! strategy {
     ($strategy:ident, $name:literal, $params:ident, $built:expr) => {
         impl StrategyFactory for $strategy {
@@ -38,7 +67,7 @@ parameters! {
     }
 }
 
-pub(crate) struct EmaCrossAdx {
+struct EmaCrossAdx {
     fast: Ema,
     slow: Ema,
     adx: Adx,
@@ -82,7 +111,7 @@ parameters! {
     }
 }
 
-pub(crate) struct InsideBar {
+struct InsideBar {
     atr: Atr,
     size: f64,
     last: [Option<Candle>; 2],
@@ -121,7 +150,7 @@ parameters! {
     }
 }
 
-pub(crate) struct InARow {
+struct InARow {
     candles: usize,
     fell: usize,
     rose: usize,
@@ -152,7 +181,7 @@ parameters! {
     pub struct NoParams {}
 }
 
-pub(crate) struct SessionOpen {
+struct SessionOpen {
     range: SessionRange,
     interval: Interval,
     expiry: Expiry,
@@ -202,7 +231,7 @@ parameters! {
     }
 }
 
-pub(crate) struct Stretched {
+struct Stretched {
     score: ZScore,
     distance: f64,
     interval: Interval,

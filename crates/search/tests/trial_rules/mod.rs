@@ -3,14 +3,12 @@
 use crate::fixtures::{MONDAY, no_limits};
 use serde_json::{Value, json};
 
-/// Rules that stop nothing, and these.
 fn with(more: &Value) -> Value {
     let mut rules = no_limits();
     rules.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     rules
 }
 
-/// Stakes and rules under which trials run, besides the usual rules that are not named.
 pub(crate) fn rules() -> Vec<(Value, Value)> {
     let fixed = json!({ "kind": "fixed", "amount": 10.0 });
     let usual = (fixed.clone(), json!({}));
@@ -18,7 +16,6 @@ pub(crate) fn rules() -> Vec<(Value, Value)> {
     [usual].into_iter().chain(rows.map(|(stake, more)| (stake, with(&more)))).collect()
 }
 
-/// Rules of bots that stake the same every time.
 fn limits() -> Vec<Value> {
     vec![
         json!({}),
@@ -66,7 +63,6 @@ fn limits() -> Vec<Value> {
     ]
 }
 
-/// Other stakes, and rules beside them.
 fn stakes() -> Vec<(Value, Value)> {
     let soros = |amount: f64| json!({ "kind": "soros", "amount": amount, "wins": 3 });
     let share = json!({ "kind": "share", "percent": 9.0 });

@@ -6,7 +6,6 @@ use crate::GateOpening;
 const PAYOUT: f64 = 0.85;
 const SEED: u64 = 20_260_101;
 
-/// The hook as it is traded: so many virtual losses, one real trade, back again.
 fn hook(losses: u32) -> GateRule {
     GateRule { close_after_trades: 1, ..GateRule::opening(GateOpening::AfterVirtualLosses(losses)) }
 }
@@ -20,10 +19,8 @@ fn daily(losses: u32) -> GateRule {
     GateRule { resets_daily: true, openings: 1, ..hook(losses) }
 }
 
-/// Trades of a day where it matters.
 const A_DAY: usize = 10;
 
-/// One after the other, each known before the next is decided.
 fn one_by_one(returns: impl IntoIterator<Item = f64>) -> Vec<GatedTrade> {
     let trade = |(place, unit_return)| {
         let decided = 10 * place as i64;
@@ -44,19 +41,6 @@ fn the_real_trades_of_a_hook_are_those_after_two_losses() {
     assert_eq!((worth.trades, worth.real), (6, 2));
     assert!((worth.mean_of_real.unwrap() + 0.1).abs() < 1e-12);
     assert!((worth.mean_of_all + 4.2 / 6.0).abs() < 1e-12);
-}
-
-#[test]
-fn one_that_resets_daily_counts_the_losses_of_each_day_alone() {
-    // Days of three, the third trade of the first and of the last is real, and both are won.
-    let mut trades = one_by_one([-1.0, -1.0, 0.8, -1.0, 0.8, -1.0, -1.0, -1.0, 0.8]);
-    (0..).zip(&mut trades).for_each(|(place, trade)| trade.day = place / 3);
-    let daily = GateRule { resets_daily: true, ..hook(2) };
-    let worth = gate_worth(&trades, daily, 99, SEED).unwrap();
-    assert_eq!((worth.real, worth.mean_of_real), (2, Some(0.8)));
-    // Without days v v r v v v v r v, the second of which is lost.
-    let worth = gate_worth(&trades, hook(2), 99, SEED).unwrap();
-    assert!(worth.real == 2 && (worth.mean_of_real.unwrap() + 0.1).abs() < 1e-12, "{worth:?}");
 }
 
 #[test]
@@ -101,26 +85,6 @@ fn beyond(rule: GateRule, trades: &[GatedTrade], expected: f64) -> (f64, f64) {
 }
 
 #[test]
-fn on_independent_trades_no_gate_gains_beyond_chance_over_20_000_paths() {
-    const PATHS: u64 = 20_000;
-    let win_rate = 0.56;
-    let expected = win_rate * (1.0 + PAYOUT) - 1.0;
-    let opening = GateOpening::WinRate { rate: 0.6, over: 20 };
-    let rate = GateRule { close_after_losses: 2, ..GateRule::opening(opening) };
-    for rule in [hook(1), hook(2), hook(3), rate, after_a_win(), daily(2), daily(3)] {
-        let (mut sum, mut squares, mut real) = (0.0, 0.0, 0.0);
-        for path in 0..PATHS {
-            let mut dice = Dice::new(SEED, path);
-            let trades = one_by_one((0..100).map(|_| unit_return(dice.happens(win_rate))));
-            let (gain, count) = beyond(rule, &trades, expected);
-            (sum, squares, real) = (sum + gain, squares + gain * gain, real + count);
-        }
-        let error = squares.sqrt();
-        assert!(sum.abs() < 3.5 * error, "{rule:?}: {sum} +- {error}, seed {SEED}");
-    }
-}
-
-#[test]
 fn on_independent_trades_the_p_values_find_something_no_more_often_than_promised() {
     const PATHS: u64 = 2_000;
     let (mut random, mut shuffled) = (0_u32, 0_u32);
@@ -137,7 +101,6 @@ fn on_independent_trades_the_p_values_find_something_no_more_often_than_promised
     assert!(share(random) > 0.02 && share(random) < 0.12);
 }
 
-/// A market that is good or bad: the chance to win in each state, and to leave it after each trade.
 #[derive(Clone, Copy)]
 struct Clusters {
     win: [f64; 2],
@@ -145,7 +108,6 @@ struct Clusters {
 }
 
 impl Clusters {
-    /// The share of trades in each state.
     fn shares(self) -> [f64; 2] {
         let all = self.leave[0] + self.leave[1];
         [self.leave[1] / all, self.leave[0] / all]
@@ -210,7 +172,6 @@ impl Clusters {
         won / real
     }
 
-    /// The win rate of the real trades over paths that are played, and its standard error.
     fn played(self, rule: GateRule, seed: u64) -> (f64, f64) {
         let (mut rates, mut real) = (Vec::new(), 0.0);
         for path in 0..400 {
@@ -245,12 +206,4 @@ fn on_planted_clusters_a_gate_gains_or_loses_what_theory_gives() {
         assert!((rate - theory).abs() < 4.0 * error, "{rule:?}: {rate} +- {error}, theory {theory}");
         assert!((theory - of_all).abs() > 8.0 * error, "{rule:?}: too little to be told from nothing");
     }
-}
-
-#[test]
-fn in_a_chain_without_memory_the_theory_gives_nothing() {
-    let independent = Clusters { win: [0.68, 0.42], leave: [0.4, 0.6] };
-    assert!(independent.covariance().abs() < 1e-12);
-    assert!((independent.win_rate_after(2) - independent.win_rate()).abs() < 1e-12);
-    assert!((independent.win_rate_of_day_after(2) - independent.win_rate()).abs() < 1e-12);
 }

@@ -83,7 +83,6 @@ mod tests {
         check(&[1.0, 2.0, 3.0], None);
         check(&[100.0, 50.0, 100.0, 80.0], Some((0.5, 0, 1, Some(2))));
         check(&[100.0, 80.0, 100.0, 120.0, 110.0, 60.0, 90.0], Some((0.5, 3, 5, None)));
-        // A larger fall in money is a smaller one of a larger peak.
         check(&[10.0, 5.0, 100.0, 60.0], Some((0.5, 0, 1, Some(2))));
         // Equal highs: the fall is counted from the later one. Of equal falls the first counts.
         check(&[10.0, 10.0, 5.0, 10.0], Some((0.5, 1, 2, Some(3))));

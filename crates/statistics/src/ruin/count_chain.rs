@@ -94,14 +94,7 @@ fn curve(question: &RuinQuestion, most_losses: impl Fn(u32) -> i64) -> Ruin {
 mod tests {
     use super::*;
 
-    const QUESTION: RuinQuestion = RuinQuestion {
-        balance: 10,
-        minimum_stake: 1,
-        win_probability: 0.5,
-        payout_fraction: 1.0,
-        draw_share: 0.0,
-        horizon_trades: 2,
-    };
+    const QUESTION: RuinQuestion = RuinQuestion { horizon_trades: 2, ..crate::ruin::tests::QUESTION };
 
     #[test]
     fn what_is_left_out_is_in_the_error_to_the_last_path() {

@@ -116,43 +116,9 @@ impl Cycle {
 mod tests {
     use super::*;
     use crate::MAX_MONEY;
+    use crate::ruin::tests::{LADDER, QUESTION_AT_80, cycle_of};
 
-    const QUESTION: RuinQuestion = RuinQuestion {
-        balance: 10_000,
-        minimum_stake: 100,
-        win_probability: 0.5,
-        payout_fraction: 0.8,
-        draw_share: 0.0,
-        horizon_trades: 10,
-    };
-
-    fn cycle_of(plan: StakePlan) -> Cycle {
-        Cycle::new(&QUESTION, &plan.stakes(&QUESTION).unwrap(), &plan).unwrap()
-    }
-
-    fn check(plan: StakePlan, outcomes: &[(u32, f64, i64, u64)], ends: &[(u32, f64, u64, u64)]) {
-        let cycle = cycle_of(plan);
-        let found: Vec<_> =
-            cycle.outcomes.iter().map(|o| (o.trades, o.probability, o.change, o.needs)).collect();
-        assert_eq!(found, outcomes);
-        let found: Vec<_> = cycle.ends.iter().map(|e| (e.trades, e.probability, e.from, e.below)).collect();
-        assert_eq!(found, ends);
-    }
-
-    #[test]
-    fn a_martingale_of_three_levels_is_counted_by_hand() {
-        check(
-            StakePlan::Martingale { base: 100, factor: 2.0, levels: 3, most_stake: 1_000, step: 1 },
-            &[(1, 0.5, 80, 100), (2, 0.25, 60, 300), (3, 0.125, 20, 700), (3, 0.125, -700, 700)],
-            &[(0, 1.0, 0, 100), (1, 0.5, 100, 300), (2, 0.25, 300, 700)],
-        );
-    }
-
-    #[test]
-    fn a_stake_above_the_most_is_the_most() {
-        let capped = StakePlan::Martingale { base: 100, factor: 3.0, levels: 3, most_stake: 250, step: 1 };
-        assert_eq!(capped.stakes(&QUESTION), Ok(vec![100, 250, 250]));
-    }
+    const QUESTION: RuinQuestion = RuinQuestion { minimum_stake: 100, ..QUESTION_AT_80 };
 
     #[test]
     fn stakes_are_rounded_down_to_the_step() {
@@ -165,28 +131,34 @@ mod tests {
         assert_eq!(stakes(soros(MAX_MONEY)), [100, 180, 320, 570]);
         // At most 205 is 200; 200 + 160 = 360.
         assert_eq!(stakes(soros(205)), [100, 180, 200, 200]);
+        let capped = StakePlan::Martingale { base: 100, factor: 3.0, levels: 3, most_stake: 250, step: 1 };
+        assert_eq!(stakes(capped), [100, 250, 250]);
     }
 
     #[test]
     fn a_soros_of_two_wins_is_counted_by_hand() {
         // 100, then 180, then 324: each loss costs the base, three wins earn 80 + 144 + 259.2, rounded.
-        check(
-            StakePlan::Soros { base: 100, wins: 2, most_stake: MAX_MONEY, step: 1 },
-            &[(1, 0.5, -100, 100), (2, 0.25, -100, 100), (3, 0.125, -100, 100), (3, 0.125, 483, 100)],
-            &[(0, 1.0, 0, 100)],
-        );
+        let plan = StakePlan::Soros { base: 100, wins: 2, most_stake: MAX_MONEY, step: 1 };
+        let cycle = cycle_of(&QUESTION, &plan);
+        let found: Vec<_> =
+            cycle.outcomes.iter().map(|o| (o.trades, o.probability, o.change, o.needs)).collect();
+        let expected =
+            [(1, 0.5, -100, 100), (2, 0.25, -100, 100), (3, 0.125, -100, 100), (3, 0.125, 483, 100)];
+        assert_eq!(found, expected);
+        let found: Vec<_> = cycle.ends.iter().map(|e| (e.trades, e.probability, e.from, e.below)).collect();
+        assert_eq!(found, [(0, 1.0, 0, 100)]);
     }
 
     #[test]
     fn a_ladder_below_the_smallest_stake_never_starts() {
-        let cycle = cycle_of(StakePlan::Soros { base: 99, wins: 2, most_stake: MAX_MONEY, step: 1 });
+        let plan = StakePlan::Soros { base: 99, wins: 2, most_stake: MAX_MONEY, step: 1 };
+        let cycle = cycle_of(&QUESTION, &plan);
         assert!(cycle.outcomes.is_empty() && cycle.ends[0].below == u64::MAX);
     }
 
     #[test]
     fn what_a_cycle_may_cost_and_moves_on_average_is_counted_by_hand() {
-        let cycle =
-            cycle_of(StakePlan::Martingale { base: 100, factor: 2.0, levels: 3, most_stake: 1_000, step: 1 });
+        let cycle = cycle_of(&QUESTION, &LADDER);
         // The whole ladder: 700 in three trades, and once more 700 for the ladder that is begun.
         let enough = cycle.surely_enough(9);
         assert!((enough - (3.0 * 700.0 + 700.0)).abs() < 1e-9, "{enough}");

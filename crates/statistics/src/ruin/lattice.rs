@@ -186,26 +186,10 @@ mod tests {
     use super::*;
     use crate::MAX_MONEY;
     use crate::ruin::StakePlan;
-
-    const QUESTION: RuinQuestion = RuinQuestion {
-        balance: 10_000,
-        minimum_stake: 1,
-        win_probability: 0.5,
-        payout_fraction: 0.8,
-        draw_share: 0.0,
-        horizon_trades: 100,
-    };
-
-    /// Changes of 80, 60, 20 and -700 after 1, 2, 3 and 3 trades.
-    const LADDER: StakePlan =
-        StakePlan::Martingale { base: 100, factor: 2.0, levels: 3, most_stake: 1_000, step: 1 };
+    use crate::ruin::tests::{LADDER, QUESTION_AT_80 as QUESTION, cycle_of};
 
     /// A stake of 1 that earns 1 or costs 1.
     const EVEN: StakePlan = StakePlan::Soros { base: 1, wins: 0, most_stake: MAX_MONEY, step: 1 };
-
-    fn cycle_of(question: &RuinQuestion, plan: &StakePlan) -> Cycle {
-        Cycle::new(question, &plan.stakes(question).unwrap(), plan).unwrap()
-    }
 
     const fn top(balance: f64) -> Top {
         Top { balance, is_never_ruined: false }

@@ -150,23 +150,7 @@ mod tests {
     use super::*;
     use crate::MAX_MONEY;
     use crate::ruin::StakePlan;
-
-    const QUESTION: RuinQuestion = RuinQuestion {
-        balance: 10_000,
-        minimum_stake: 1,
-        win_probability: 0.5,
-        payout_fraction: 0.8,
-        draw_share: 0.0,
-        horizon_trades: 100,
-    };
-
-    /// Changes of 80, 60, 20 and -700 after 1, 2, 3 and 3 trades.
-    const LADDER: StakePlan =
-        StakePlan::Martingale { base: 100, factor: 2.0, levels: 3, most_stake: 1_000, step: 1 };
-
-    fn cycle_of(question: &RuinQuestion, plan: &StakePlan) -> Cycle {
-        Cycle::new(question, &plan.stakes(question).unwrap(), plan).unwrap()
-    }
+    use crate::ruin::tests::{LADDER, QUESTION_AT_80 as QUESTION, cycle_of};
 
     #[test]
     fn the_lattice_is_as_fine_as_the_changes_and_as_high_as_nine_deviations() {

@@ -110,15 +110,7 @@ fn check_levels(levels: u32, fewest: u32) -> Result<(), StatisticsError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const QUESTION: RuinQuestion = RuinQuestion {
-        balance: 10,
-        minimum_stake: 1,
-        win_probability: 0.5,
-        payout_fraction: 1.0,
-        draw_share: 0.0,
-        horizon_trades: 10,
-    };
+    use crate::ruin::tests::QUESTION;
 
     fn doubling(base: u64, levels: u32) -> StakePlan {
         StakePlan::Martingale { base, factor: 2.0, levels, most_stake: MAX_MONEY, step: 1 }

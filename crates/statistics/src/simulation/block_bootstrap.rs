@@ -98,7 +98,6 @@ mod tests {
     use super::*;
     use statrs::distribution::{Binomial, DiscreteCDF};
 
-    /// Numbers each of which is `memory` of the one before, and news of variance 1.
     fn autoregressive(memory: f64, count: usize, seed: u64) -> Vec<f64> {
         let mut dice = Dice::new(seed, 0);
         let mut last = dice.normal() / (1.0 - memory * memory).sqrt();
@@ -170,26 +169,5 @@ mod tests {
             (0..9).map(|seed| best_block_length(&autoregressive(0.0, 20_000, seed))).collect();
         assert!(noise.iter().filter(|length| **length < 6.0).count() >= 7, "{noise:?}");
         assert_eq!((best_block_length(&[]), best_block_length(&[2.0; 50])), (1.0, 1.0));
-    }
-
-    #[test]
-    fn blocks_keep_the_variance_of_the_mean_that_single_draws_lose() {
-        let (memory, count) = (0.5, 4_000);
-        let numbers = autoregressive(memory, count, 4);
-        let spread = |length| {
-            let bootstrap = BlockBootstrap::new(2, length).unwrap();
-            let mean = |path| {
-                let places = bootstrap.places(path, count);
-                places.into_iter().map(|place| numbers[place]).sum::<f64>() / count as f64
-            };
-            let means: Vec<f64> = (0..800).map(mean).collect();
-            let middle = means.iter().sum::<f64>() / 800.0;
-            means.iter().map(|mean| (mean - middle).powi(2)).sum::<f64>() / 800.0 * count as f64
-        };
-        // 1 / (1 - r)^2 is 4, and what single draws leave is the variance of a number, 1 / (1 - r^2).
-        let blocks = spread(BlockLength::Mean(best_block_length(&numbers)));
-        let single = spread(BlockLength::Mean(1.0));
-        assert!((blocks / 4.0 - 1.0).abs() < 0.25, "{blocks}");
-        assert!((single / (4.0 / 3.0) - 1.0).abs() < 0.2, "{single}");
     }
 }

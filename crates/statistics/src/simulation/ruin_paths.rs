@@ -313,16 +313,15 @@ mod tests {
     #[test]
     fn chains_agree_with_trials_within_three_standard_errors() {
         let flat = StakePlan::Flat { stake: 5_000 };
-        let double =
-            StakePlan::Martingale { base: 1_000, factor: 2.0, levels: 5, most_stake: 20_000, step: 1 };
-        let capped =
-            StakePlan::Martingale { base: 1_000, factor: 2.0, levels: 7, most_stake: 6_000, step: 1 };
-        let recover =
-            StakePlan::Martingale { base: 1_000, factor: 2.176, levels: 4, most_stake: 100_000, step: 1 };
-        let soros = StakePlan::Soros { base: 6_000, wins: 3, most_stake: MAX_MONEY, step: 1 };
-        let long_soros = StakePlan::Soros { base: 1_000, wins: 10, most_stake: MAX_MONEY, step: 1 };
-        let short =
-            StakePlan::Martingale { base: 1_000, factor: 2.0, levels: 4, most_stake: 20_000, step: 1 };
+        let ladder = |factor, levels, most_stake| StakePlan::Martingale {
+            base: 1_000,
+            factor,
+            levels,
+            most_stake,
+            step: 1,
+        };
+        let soros = |base, wins| StakePlan::Soros { base, wins, most_stake: MAX_MONEY, step: 1 };
+        let double = ladder(2.0, 5, 20_000);
         let share = StakePlan::Share { fraction: 0.1, step: 1 };
         let kelly = StakePlan::Kelly { fraction: 0.5, believed_win_probability: 0.7, step: 1 };
         for (plan, question) in [
@@ -330,17 +329,14 @@ mod tests {
             (flat, question(50_000, 0.5, 0.2, 200)),
             (double, question(60_000, 0.5, 0.0, 300)),
             (double, question(60_000, 0.54, 0.1, 300)),
-            (capped, question(40_000, 0.54, 0.0, 300)),
-            (recover, question(50_000, 0.5, 0.0, 200)),
-            (soros, question(60_000, 0.5, 0.0, 100)),
+            (ladder(2.0, 7, 6_000), question(40_000, 0.54, 0.0, 300)),
+            (ladder(2.176, 4, 100_000), question(50_000, 0.5, 0.0, 200)),
+            (soros(6_000, 3), question(60_000, 0.5, 0.0, 100)),
             // On lattices of many cents, some of them within many trades.
-            (long_soros, question(200_000, 0.5, 0.0, 1_000)),
-            (long_soros, question(200_000, 0.54, 0.0, 1_000)),
-            (
-                StakePlan::Soros { base: 1_000, wins: 3, most_stake: MAX_MONEY, step: 1 },
-                question(150_000, 0.54, 0.0, 3_000),
-            ),
-            (short, question(100_000, 0.54, 0.0, 3_000)),
+            (soros(1_000, 10), question(200_000, 0.5, 0.0, 1_000)),
+            (soros(1_000, 10), question(200_000, 0.54, 0.0, 1_000)),
+            (soros(1_000, 3), question(150_000, 0.54, 0.0, 3_000)),
+            (ladder(2.0, 4, 20_000), question(100_000, 0.54, 0.0, 3_000)),
             (share, question(20_000, 0.5, 0.0, 250)),
             (kelly, question(5_000, 0.54, 0.0, 250)),
         ] {
@@ -382,7 +378,6 @@ mod tests {
         horizon_trades: 100_000,
     };
 
-    /// Shares of 4,000 paths that were ruined and stopped.
     fn shares(question: &RuinQuestion, plan: &StakePlan, limits: &WalletLimits) -> [f64; 2] {
         let trials = simulate_limited_ruin(question, plan, limits, (11, 4_000)).unwrap();
         [trials.share(), trials.stopped_share()]

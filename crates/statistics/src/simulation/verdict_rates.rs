@@ -109,25 +109,6 @@ mod tests {
 
     const RANGE: PathRange = PathRange { seed: 11, first_path: 0, paths: 1_500, trades: 1_000 };
 
-    /// The verdicts on trades that win `points` above break-even. Delta is 0.12, so that nearly all paths end in one.
-    fn rates(points: f64) -> VerdictRates {
-        let plan = EdgeTestPlan::new(0.05, 0.05, 0.12).unwrap();
-        let stream = TradeStream::new(TradeDependence::Independent, &[0.85], points, 0.0).unwrap();
-        VerdictRates::simulate(plan, &stream, RANGE)
-    }
-
-    #[test]
-    fn a_large_edge_is_found_and_a_coin_is_rejected() {
-        // Seven points are 0.13 of the stake, a little above delta; half of a thousand trades does for most.
-        let found = rates(7.0);
-        // At most 5 % and three standard errors of so many paths.
-        let rejected = 0.05 + 3.0 * (0.05 * 0.95 / RANGE.paths as f64).sqrt();
-        assert!(found.shown() > 0.85 && found.rejected() <= rejected, "{}", found.shown());
-        assert!((200..400).contains(&found.trades_to_show(0.5).unwrap()), "{:?}", found.trades_to_show(0.5));
-        let coin = rates(50.0 - 100.0 / 1.85);
-        assert!(coin.rejected() > 0.9 && coin.shown() < 0.01, "{} {}", coin.rejected(), coin.shown());
-    }
-
     #[test]
     fn the_trades_to_a_verdict_are_those_of_the_path_that_fills_the_share() {
         let after: Vec<u64> = (1..=40).map(|path| 10 * path).collect();

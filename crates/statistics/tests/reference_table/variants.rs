@@ -7,7 +7,6 @@ use candlewick_statistics::{
 };
 use std::error::Error;
 
-/// The returns of each variant.
 pub(crate) fn returns() -> Vec<Vec<f64>> {
     let rows: Vec<Vec<f64>> = include_str!("../../reference/variants.csv")
         .lines()
@@ -54,7 +53,6 @@ pub(crate) fn figures() -> Result<Vec<Figure>, Box<dyn Error>> {
     ])
 }
 
-/// Three trades open and settle together, time after time, and return 1 or -1.
 fn inflation_of_three(signs: &[f64]) -> Result<f64, Box<dyn Error>> {
     let mut test = EdgeTest::new(EdgeTestPlan::new(1e-12, 1e-12, 0.04)?);
     for sign in signs {

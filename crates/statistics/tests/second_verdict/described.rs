@@ -1,20 +1,11 @@
 //! The verdict as it is described: every trade is kept, and every sum is made anew from all of them.
 
-/// How a trade ended.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Outcome {
-    /// With this per unit of stake.
-    Returned(f64),
-    /// It was none.
-    Cancelled,
-}
-
-/// A trade: what each part staked on it, when it was decided, and how it ended at which payout.
 struct Trade {
     seen: f64,
     staked: Vec<f64>,
     decided: usize,
-    ended: Option<(usize, Outcome, f64)>,
+    /// Moment, return if it was not cancelled, and what a win pays.
+    ended: Option<(usize, Option<f64>, f64)>,
 }
 
 pub(crate) struct Described {
@@ -54,12 +45,15 @@ impl Described {
         }
     }
 
-    /// What a part holds, open stakes lost.
+    pub(crate) fn settled(&self) -> u64 {
+        self.trades.iter().filter(|trade| matches!(trade.ended, Some((_, Some(_), _)))).count() as u64
+    }
+
     fn part(&self, place: usize) -> f64 {
         let gain = |trade: &Trade| {
             let staked = trade.staked[place];
-            let Some((_, outcome, pays)) = trade.ended else { return -staked };
-            let Outcome::Returned(trade_return) = outcome else { return 0.0 };
+            let Some((_, trade_return, pays)) = trade.ended else { return -staked };
+            let Some(trade_return) = trade_return else { return 0.0 };
             if place < OF_EDGE {
                 return staked * trade_return;
             }
@@ -73,7 +67,6 @@ impl Described {
         (0..OF_EDGE).map(|place| self.part(place)).sum()
     }
 
-    /// The least of that, and what it holds now.
     pub(crate) fn least_edge(&self) -> f64 {
         self.held.iter().copied().fold(self.edge(), f64::min)
     }
@@ -88,9 +81,8 @@ impl Described {
             .trades
             .iter()
             .filter_map(|trade| {
-                let (at, outcome, _) = trade.ended?;
-                let Outcome::Returned(trade_return) = outcome else { return None };
-                Some((trade.decided, at, trade_return))
+                let (at, trade_return, _) = trade.ended?;
+                Some((trade.decided, at, trade_return?))
             })
             .collect();
         let mut pairs = 0.0;
@@ -106,7 +98,6 @@ impl Described {
         1.0 + (2.0 * pairs.max(0.0) + 10.0 * open) / (squares + 10.0)
     }
 
-    /// A trade is decided on when this payout was seen; its number.
     pub(crate) fn decide(&mut self, seen: f64) -> usize {
         self.clock += 1;
         let mut staked = vec![0.0; PARTS.len()];
@@ -134,11 +125,10 @@ impl Described {
         self.trades.len() - 1
     }
 
-    /// A trade ended, which paid so much on a win.
-    pub(crate) fn end(&mut self, trade: usize, outcome: Outcome, pays: f64) {
+    pub(crate) fn end(&mut self, trade: usize, trade_return: Option<f64>, pays: f64) {
         self.clock += 1;
-        self.trades[trade].ended = Some((self.clock, outcome, pays));
-        if outcome != Outcome::Cancelled && !self.is_shown && !self.is_rejected {
+        self.trades[trade].ended = Some((self.clock, trade_return, pays));
+        if trade_return.is_some() && !self.is_shown && !self.is_rejected {
             self.is_shown = self.edge() >= 1.0 / self.alpha;
             self.is_rejected = !self.is_shown && self.mirror() >= 1.0 / self.beta;
         }

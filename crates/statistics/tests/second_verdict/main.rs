@@ -1,14 +1,12 @@
-//! A verdict written a second time from its description, which shares no code with [`EdgeTest`]: both agree on any events, and
-//! what is measured of rates notices each verdict that is wrong.
+//! A verdict written a second time from its description, which shares no code with [`EdgeTest`]: both agree on any events.
 
 mod described;
 mod rates;
 
 use candlewick_statistics::{EdgeTest, EdgeTestPlan, NotionalStake, TradeOutcome, Verdict};
-use described::{Described, Outcome};
+use described::Described;
 use proptest::prelude::*;
 
-/// A trade that opens on a payout seen, or one of those that are open that ends with what it pays.
 #[derive(Clone, Debug)]
 enum Known {
     Decided(f64),
@@ -50,10 +48,10 @@ proptest! {
                     let (stake, trade) = open.remove(place.index(open.len()));
                     test.settle(stake, outcome, pays);
                     described.end(trade, match outcome {
-                        TradeOutcome::Won => Outcome::Returned(pays),
-                        TradeOutcome::Lost => Outcome::Returned(-1.0),
-                        TradeOutcome::Draw => Outcome::Returned(0.0),
-                        TradeOutcome::Cancelled => Outcome::Cancelled,
+                        TradeOutcome::Won => Some(pays),
+                        TradeOutcome::Lost => Some(-1.0),
+                        TradeOutcome::Draw => Some(0.0),
+                        TradeOutcome::Cancelled => None,
                     }, pays);
                 }
             }
@@ -65,6 +63,7 @@ proptest! {
             prop_assert!(near(test.edge_account_minimum(), least), "{} {least}", test.edge_account_minimum());
             prop_assert_eq!(test.verdict() == Verdict::EdgeShown, described.is_shown);
             prop_assert_eq!(test.verdict() == Verdict::EdgeRejected, described.is_rejected);
+            prop_assert_eq!(test.settled(), described.settled());
         }
     }
 }

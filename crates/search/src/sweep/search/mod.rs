@@ -216,12 +216,4 @@ mod tests {
             assert!(levels.iter().all(|count| (5..=11).contains(count)), "{search}: {levels:?}");
         }
     }
-
-    #[test]
-    fn names_read_as_they_print() {
-        for search in Search::ALL {
-            assert_eq!(search.to_string().parse(), Ok(search));
-        }
-        assert!("annealing".parse::<Search>().is_err());
-    }
 }

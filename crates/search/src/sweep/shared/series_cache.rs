@@ -188,7 +188,6 @@ mod tests {
         (0..CANDLES).map(candle).collect()
     }
 
-    /// A trial that buys where so many times the price is below a level.
     fn trial(times: f64, level: f64) -> Declaration {
         let mut declared = Declaration::new();
         let series = declared.series("times", &[times], move |candle| Some(times * candle.close()));

@@ -2,7 +2,6 @@
 
 use super::*;
 
-/// An event with these lines, in a calendar as programs write them.
 fn calendar(lines: &str) -> String {
     format!(
         "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//example//EN\r\nBEGIN:VEVENT\r\nUID:1@example\r\n{}END:VEVENT\r\nEND:VCALENDAR\r\n",

@@ -1,0 +1,40 @@
+//! What holds of any text: it is a rule that runs, or an error with a place within the text.
+
+use candlewick_rules::Rule;
+use candlewick_sdk::testkit::{random_walk, wild};
+use candlewick_sdk::{CandleAnswers, Interval, LongerRule, Strategy};
+use std::collections::BTreeMap;
+
+pub(crate) fn check(buy: &str, sell: Option<&str>) {
+    let parameters = BTreeMap::from([("period".to_owned(), 3.0), ("level".to_owned(), 30.5)]);
+    let built = Rule::parse(Some(buy), sell).and_then(|rule| rule.build(&parameters, Interval::MINUTE, None));
+    match built {
+        Err((side, error)) => {
+            let text = if side.key() == "buy" { buy } else { sell.unwrap_or_default() };
+            let is_within = error.place.start <= error.place.end && error.place.end <= text.len();
+            assert!(is_within, "{error:?} of {text:?}");
+            assert!(!error.message.is_empty() && !error.shown(text).is_empty());
+            assert!(error.line_and_column(text).1 >= 1);
+        }
+        Ok(mut strategy) => {
+            let _ = strategy.declaration(LongerRule::Whole);
+            let [mut quickest, mut ahead] = [0; 2].map(|_| strategy.clone().quickest());
+            let candles = [wild(20), random_walk(1, 60)].concat();
+            let mut signals = Vec::new();
+            for candle in &candles {
+                let signal = strategy.on_candle(candle);
+                assert_eq!(quickest.on_candle(candle), signal, "{buy}");
+                if let Some(signal) = signal {
+                    assert!(signal.reason.values().iter().all(|number| number.is_finite()), "{buy}");
+                    signals.push(signal);
+                }
+            }
+            let (mut rest, mut answers) = (&candles[..], CandleAnswers::default());
+            while !rest.is_empty() {
+                let shown = ahead.on_candles_ahead(rest, candles.len(), &mut answers);
+                rest = &rest[shown..];
+            }
+            assert!(answers.iter().map(|answer| &answer.signal).eq(&signals), "{buy}");
+        }
+    }
+}
