@@ -347,22 +347,6 @@ mod tests {
     }
 
     #[test]
-    fn a_stake_that_is_hardly_ever_ruined_has_a_short_sentence() {
-        // Forty even steps never come to a hundred times their length.
-        let stopped_at = |most: i64| {
-            line_with(settings(|risk| risk.session.loss_limit = Decimal::from(most)), 10_000)
-        };
-        let short = "bot \"a\": its stake of 10.00 is ruined within 40 trades with a probability below 0.01 % if it wins 50.00 % (break-even) and \
-                     if it wins 50 %; held to stops of the run, none of 25000 simulated runs at 50.00 % ended for good";
-        assert_eq!(stopped_at(1_000), short);
-        let words = stopped_at(110);
-        assert!(words.contains("below 0.01 % if it wins 50.00 %"), "{words}");
-        // Before the last of forty, as below: P(X <= 14) + P(X <= 13) of 39 coins, 8.07 %.
-        let ended = percent_behind(&words, "for good before that in ");
-        assert!((ended - 8.07).abs() < 0.6, "{words}");
-    }
-
-    #[test]
     fn a_stop_of_the_run_keeps_the_wallet_and_ends_the_trading() {
         // A loss of 30 is three steps down within 39, before the last trade: P(X <= 18) + P(X <= 17) of 39 coins, 63.58 %.
         let stopped = line(|risk| risk.session.loss_limit = Decimal::from(30));
@@ -457,15 +441,6 @@ mod tests {
         assert!(more.ends_with(words), "{more}");
         // At 150 % a win breaks even at 40 %.
         assert!(more.contains("if it wins 40.00 % (break-even)"), "{more}");
-    }
-
-    #[test]
-    fn the_stakes_of_a_ladder_are_written_out_and_gale_is_a_martingale() {
-        let mut ladder = settings(|_| ());
-        let gale = serde_json::json!({ "kind": "gale", "amount": 1.0, "factor": 2.3, "levels": 3 });
-        ladder.bots[0].stake = serde_json::from_value(gale).unwrap();
-        let lines = report(&ladder).ladders;
-        assert!(lines[0].contains("its ladder of 1.00, 2.30, 5.29 is ruined within 40 trades"), "{lines:?}");
     }
 
     #[test]

@@ -349,7 +349,8 @@ mod tests {
         let minute = Millis::MINUTE;
         let spans = [(at - minute, at + minute), (morning, DAY_END * 2)]
             .map(|(from, to)| json!({ "from": from.get(), "to": to.get(), "symbols": [], "reason": "" }));
-        let mut news = situation(&json!({ "blackouts": { "file": "news.csv", "hash": "ab", "spans": spans } }));
+        let blackouts = json!({ "file": "news.csv", "hash": "ab", "spans": spans });
+        let mut news = situation(&json!({ "blackouts": blackouts }));
         news.know_symbols(&["BTCUSDT"]);
         news.move_to(at);
         assert_eq!(found(&news), [(Rule::Blackout, String::new(), Some(at + minute))]);

@@ -3,7 +3,7 @@
 use crate::{BotSettings, IfRefused, LadderEntry, RiskSettings, SessionSettings, StakeSettings};
 use candlewick_sdk::MoneyScale;
 use candlewick_sdk::rust_decimal::Decimal;
-use serde_json::{from_value, json};
+use serde_json::{Value, from_value, json, to_value};
 
 pub(crate) fn bot(name: &str, stake: StakeSettings) -> BotSettings {
     let bot = json!({
@@ -27,4 +27,14 @@ pub(crate) fn settings(
     let (money_scale, balance, mut risk) = (MoneyScale::default(), balance.into(), RiskSettings::default());
     change(&mut risk);
     SessionSettings { money_scale, balance, risk, bots, longer_share_percent: None }
+}
+
+/// Changes these keys of `[risk]`.
+pub(crate) fn with_keys(keys: &Value) -> impl Fn(&mut RiskSettings) {
+    move |risk| {
+        let mut all = to_value(&*risk).expect("settings can be written");
+        let own = keys.as_object().expect("an object").clone();
+        all.as_object_mut().expect("an object").extend(own);
+        *risk = from_value(all).expect("sound settings");
+    }
 }
