@@ -5,9 +5,7 @@ use crate::order::{Opening, Order, Refusal};
 use crate::order_outcome::{OrderOutcome, QuotedOrder, profit_of};
 use crate::path::PricePath;
 use crate::{Market, SettledTrade, SimulationSettings, SimulatorError};
-use candlewick_sdk::{
-    Candle, CandleSeries, Direction, ExpirationType, Expiry, Millis, Money, Outcome, Symbol,
-};
+use candlewick_sdk::{Candle, CandleSeries, Direction, ExpirationType, Expiry, Millis, Money, Outcome, Symbol};
 use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -380,12 +378,6 @@ mod tests {
             assert_eq!(settled.is_some(), expected, "{stake:?}, busy: {is_busy}");
             assert_eq!(venue.balance() == balance, !expected);
         }
-    }
-
-    #[test]
-    fn a_table_shows_what_it_is_of_and_not_its_outcomes() {
-        let shown = format!("{:?}", minute_table());
-        assert!(shown.starts_with("OutcomeTable { symbol: ") && shown.len() < 300, "{shown}");
     }
 
     #[test]
