@@ -5,7 +5,9 @@ use crate::order::{Opening, Order, Refusal};
 use crate::order_outcome::{OrderOutcome, QuotedOrder, profit_of};
 use crate::path::PricePath;
 use crate::{Market, SettledTrade, SimulationSettings, SimulatorError};
-use candlewick_sdk::{Candle, CandleSeries, Direction, ExpirationType, Expiry, Millis, Money, Outcome, Symbol};
+use candlewick_sdk::{
+    Candle, CandleSeries, Direction, ExpirationType, Expiry, Millis, Money, Outcome, Symbol,
+};
 use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
 
