@@ -4,7 +4,7 @@ use crate::event::{
     adopted, bare, by_person, candle_kind, deposit, difference, in_doubt, minute, not_opened, not_sent,
     opened, opened_paying, payout, refused, rejected, second_trade, second_trade_settled, settled,
 };
-use crate::fold::{Fold, Journalled, journalled};
+use crate::fold::{Fold, Journalled, RELOAD};
 use crate::script::{Script, header_of, ladder_of, session_settings};
 use candlewick_engine::{
     Action, BotLimitSettings, BotSettings, Control, Edge, Entry, Event, EventKind, Header, IfRefused,
@@ -175,10 +175,6 @@ impl World {
         self.now
     }
 
-    pub(crate) const fn set_lucky(&mut self, is_lucky: bool) {
-        self.is_lucky = is_lucky;
-    }
-
     fn candle(&mut self, detail: u8) -> EventKind {
         self.minutes += 1 + i64::from(detail) / 250 * 60;
         self.now = self.now.max(minute(self.minutes));
@@ -242,8 +238,7 @@ pub(crate) fn carry_out(session: &mut Session, step: &Step) -> Vec<Action> {
         Step::Event(event) => session.handle(event, &mut actions),
         Step::Reload(limit) => {
             session.prepare_reload(&settings(*limit).risk).unwrap();
-            let kind = EventKind::Control { control: Control::Reload };
-            session.handle(&Event { at: Millis::ZERO, received: Millis::ZERO, kind }, &mut actions);
+            session.handle(&RELOAD, &mut actions);
         }
         Step::Run(period) => session.begin_run(&header(&settings(9), *period)),
     }
@@ -361,29 +356,44 @@ fn runs_drawn_at_random_come_to_every_state_that_a_snapshot_has() {
     assert!(seen.contains(&format!("{:?}", Edge::NoLongerHeld)), "{seen:?}");
 }
 
-fn journal_of(drawn: &[(u8, u8)]) -> Vec<Journalled> {
+/// A session of such steps, what its journal holds, and its world.
+pub(crate) fn recorded(drawn: &[(u8, u8)]) -> (Session, Vec<Journalled>, World) {
     let (mut world, mut session) = (World::new(), session(&settings(9)));
-    session.begin_run(&header(&settings(9), 0));
-    let mut entries = vec![Journalled::Run(header(&settings(9), 0))];
+    let begun = header(&settings(9), 0);
+    session.begin_run(&begun);
+    let mut entries = vec![Journalled::Run(begun)];
     for (place, (byte, detail)) in drawn.iter().enumerate() {
         world.is_lucky = place < drawn.len() / 2;
-        let step = world.step(*byte, *detail);
-        let actions = carry_out(&mut session, &step);
-        match step {
-            Step::Event(event) => entries.extend(journalled(&event, &actions)),
-            Step::Run(period) => entries.push(Journalled::Run(header(&settings(9), period))),
-            Step::Reload(_) => {}
+        let mut actions = Vec::new();
+        match world.step(*byte, *detail) {
+            Step::Event(event) => {
+                session.handle_recorded(&event, &mut actions);
+                entries.push(Journalled::Event(event));
+            }
+            Step::Reload(limit) => {
+                let risk = settings(limit).risk;
+                session.prepare_reload(&risk).unwrap();
+                session.handle_recorded(&RELOAD, &mut actions);
+                entries.push(Journalled::Reload(Box::new(risk)));
+            }
+            Step::Run(period) => {
+                let begun = header(&settings(9), period);
+                session.begin_run(&begun);
+                entries.push(Journalled::Run(begun));
+            }
         }
         world.see(&actions);
+        entries.extend(actions.iter().map(|action| Journalled::Action(to_string(action).unwrap())));
     }
-    entries
+    (session, entries, world)
 }
 
 #[test]
 fn a_journal_comes_to_the_same_under_all_settings_of_one_fingerprint() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let tree = prop::collection::vec(any::<(u8, u8)>(), 2_500).new_tree(&mut runner).unwrap();
-    let entries = journal_of(&proptest::strategy::ValueTree::current(&tree));
+    let (_, mut entries, _) = recorded(&proptest::strategy::ValueTree::current(&tree));
+    entries.retain(|entry| !matches!(entry, Journalled::Reload(_)));
     let own = settings(9);
     let (state, fingerprint) = (Fold::of(&own, &entries).state(), own.fingerprint().unwrap());
     let with = |change: fn(&mut RiskSettings)| {
