@@ -444,30 +444,20 @@ mod tests {
     }
 
     #[test]
-    fn bots_of_one_stake_are_told_in_one_line_and_others_in_their_own() {
+    fn bots_of_one_stake_and_of_what_leaves_out_trades_are_told_in_one_line() {
         let mut all = settings(|_| ());
-        for name in ["b", "c", "d", "e"] {
+        for name in ["b", "c", "d", "e", "f"] {
             let bot = BotSettings { name: name.to_owned(), ..all.bots[0].clone() };
             all.bots.push(bot);
         }
         all.bots[2].stake = StakeSettings::Fixed { amount: Decimal::from(20) };
+        all.bots[5].entry_delay_s = 2;
         let lines = report(&all).stakes;
-        assert_eq!(lines.len(), 2, "{lines:?}");
-        let words = "bots \"a\", \"b\", \"d\" and 1 more, each with the whole balance: its stake of 10.00";
-        assert!(lines[0].starts_with(words), "{lines:?}");
-        assert!(lines[1].starts_with("bot \"c\": its stake of 20.00"), "{lines:?}");
-    }
-
-    #[test]
-    fn what_leaves_out_trades_of_one_bot_is_not_said_of_another() {
-        let mut both = settings(|_| ());
-        let other = BotSettings { name: "b".to_owned(), ..both.bots[0].clone() };
-        both.bots.push(other);
-        both.bots[0].entry_delay_s = 2;
-        let lines = report(&both).stakes;
-        assert_eq!(lines.len(), 2, "{lines:?}");
-        let words = "; not reckoned, as they only leave trades out: entry delay";
-        assert!(lines[0].contains("bot \"a\"") && lines[0].ends_with(words), "{lines:?}");
-        assert!(lines[1].contains("bot \"b\"") && lines[1].ends_with("if it wins 50 %"), "{lines:?}");
+        let [same, other, delayed] = &lines[..] else { panic!("{lines:?}") };
+        assert!(same.starts_with("bots \"a\", \"b\", \"d\" and 1 more, "), "{lines:?}");
+        assert!(same.ends_with("if it wins 50 %"), "{lines:?}");
+        assert!(other.starts_with("bot \"c\": its stake of 20.00"), "{lines:?}");
+        assert!(delayed.starts_with("bot \"f\""), "{lines:?}");
+        assert!(delayed.ends_with("; not reckoned, as they only leave trades out: entry delay"), "{lines:?}");
     }
 }

@@ -140,7 +140,9 @@ fn a_journal_that_lacks_the_records_of_days_has_the_ledger_of_its_run() {
     let script = bot(&[1, DAY + 4]);
     let settings = session_settings(10_000, RiskSettings::default(), vec![script.bot.clone()]);
     let mut session = Session::new(&settings, vec![script.strategy()]).unwrap();
-    let mut entries = vec![Journalled::Run(header_of(&settings, "1"))];
+    let header = header_of(&settings, "1");
+    session.begin_run(&header);
+    let mut entries = vec![Journalled::Run(header)];
     for event in [candle(0, 1), at(DAY * 60 + 180, lost(1, 1_000)), candle(0, DAY + 4)] {
         let mut actions = Vec::new();
         session.handle(&event, &mut actions);
