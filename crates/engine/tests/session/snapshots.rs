@@ -7,9 +7,9 @@ use crate::event::{
 use crate::fold::{Fold, Journalled, RELOAD};
 use crate::script::{Script, header_of, ladder_of, session_settings};
 use candlewick_engine::{
-    Action, BotLimitSettings, BotSettings, Control, Edge, Entry, Event, EventKind, Header, IfRefused,
-    IntentId, JournalHash, KellyBound, LadderEntry, Opened, Origin, PauseCause, PauseScope, PauseSettings,
-    Recorder, RefusalReason, RestoreError, RiskSettings, Session, SessionLimitSettings, SessionSettings,
+    Action, BotLimitSettings, Control, Edge, Entry, Event, EventKind, Header, IfRefused, IntentId,
+    JournalHash, KellyBound, LadderEntry, Opened, Origin, PauseCause, PauseScope, PauseSettings, Recorder,
+    RefusalReason, RestoreError, RiskSettings, Session, SessionLimitSettings, SessionSettings,
     SessionSnapshot, Settled, StakeSettings, Taken, VenueSymbol, VerdictSettings,
 };
 use candlewick_sdk::rust_decimal::Decimal;
@@ -396,88 +396,74 @@ fn a_journal_comes_to_the_same_under_all_settings_of_one_fingerprint() {
     entries.retain(|entry| !matches!(entry, Journalled::Reload(_)));
     let own = settings(9);
     let (state, fingerprint) = (Fold::of(&own, &entries).state(), own.fingerprint().unwrap());
-    let with = |change: fn(&mut RiskSettings)| {
+    let with = |change: fn(&mut SessionSettings)| {
         let mut other = own.clone();
-        change(&mut other.risk);
+        change(&mut other);
         assert_ne!(other, own);
+        let is_of_bots = other.bots != own.bots;
+        assert!(!is_of_bots || other.earlier_fingerprint().unwrap() != own.earlier_fingerprint().unwrap());
         (Fold::of(&other, &entries).state() == state, other.fingerprint().unwrap() == fingerprint)
     };
-    let no_matter: [fn(&mut RiskSettings); 26] = [
-        |risk| risk.max_open_trades = 1,
-        |risk| risk.max_open_trades_per_symbol = 1,
-        |risk| risk.max_trades_per_hour = 1,
-        |risk| risk.max_trades_per_day = 1,
-        |risk| risk.daily_loss_limit = Decimal::ONE,
-        |risk| risk.daily_profit_target = Decimal::ONE,
-        |risk| risk.daily_loss_limit_percent = 1.0,
-        |risk| (risk.session.loss_limit, risk.session.profit_target_percent) = (Decimal::TEN, 3.0),
-        |risk| risk.daily_profit_target_percent = 1.0,
-        |risk| risk.max_drawdown_percent = 1.0,
-        |risk| risk.max_loss_streak = 1,
-        |risk| risk.min_payout_percent = 90.0,
-        |risk| risk.stale_after_intervals += 1,
-        |risk| risk.max_signal_delay_ms += 1,
-        |risk| risk.allow_opposite = false,
-        |risk| risk.allow_duplicate = false,
-        |risk| risk.max_clock_skew_ms += 1,
-        |risk| risk.hours = from_str(r#"[{"days":["mon"],"from":"08:00","to":"09:00"}]"#).unwrap(),
-        |risk| risk.min_stake += Decimal::ONE,
-        |risk| risk.max_stake += Decimal::ONE,
-        |risk| risk.max_stake_percent += 1.0,
-        |risk| risk.enforce_verdict = !risk.enforce_verdict,
-        |risk| risk.max_ruin_probability += 0.01,
-        |risk| risk.ruin_horizon_trades += 1,
-        |risk| (risk.max_open_trades, risk.max_trades_per_hour) = (2, 3),
-        |risk| {
-            let own = BotLimitSettings { session_loss_limit: Decimal::TEN, ..BotLimitSettings::default() };
-            risk.bots.insert("bot-1".to_owned(), own);
+    let no_matter: [fn(&mut SessionSettings); 29] = [
+        |own| own.risk.max_open_trades = 1,
+        |own| own.risk.max_open_trades_per_symbol = 1,
+        |own| own.risk.max_trades_per_hour = 1,
+        |own| own.risk.max_trades_per_day = 1,
+        |own| own.risk.daily_loss_limit = Decimal::ONE,
+        |own| own.risk.daily_profit_target = Decimal::ONE,
+        |own| own.risk.daily_loss_limit_percent = 1.0,
+        |own| (own.risk.session.loss_limit, own.risk.session.profit_target_percent) = (Decimal::TEN, 3.0),
+        |own| own.risk.daily_profit_target_percent = 1.0,
+        |own| own.risk.max_drawdown_percent = 1.0,
+        |own| own.risk.max_loss_streak = 1,
+        |own| own.risk.min_payout_percent = 90.0,
+        |own| own.risk.stale_after_intervals += 1,
+        |own| own.risk.max_signal_delay_ms += 1,
+        |own| own.risk.allow_opposite = false,
+        |own| own.risk.allow_duplicate = false,
+        |own| own.risk.max_clock_skew_ms += 1,
+        |own| own.risk.hours = from_str(r#"[{"days":["mon"],"from":"08:00","to":"09:00"}]"#).unwrap(),
+        |own| own.risk.min_stake += Decimal::ONE,
+        |own| own.risk.max_stake += Decimal::ONE,
+        |own| own.risk.max_stake_percent += 1.0,
+        |own| own.risk.enforce_verdict = !own.risk.enforce_verdict,
+        |own| own.risk.max_ruin_probability += 0.01,
+        |own| own.risk.ruin_horizon_trades += 1,
+        |own| (own.risk.max_open_trades, own.risk.max_trades_per_hour) = (2, 3),
+        |own| {
+            let limits = BotLimitSettings { session_loss_limit: Decimal::TEN, ..BotLimitSettings::default() };
+            own.risk.bots.insert("bot-1".to_owned(), limits);
         },
+        |own| own.bots[2].params = json!({ "period": 77 }),
+        |own| own.bots[2].strategy = "another".to_owned(),
+        |own| drop(own.bots[2].venue.insert("asset_type".to_owned(), json!("forex"))),
     ];
     for (place, change) in no_matter.into_iter().enumerate() {
         assert_eq!(with(change), (true, true), "change {place}");
     }
-    let matter: [fn(&mut RiskSettings); 12] = [
-        |risk| risk.stake_step += Decimal::TEN,
-        |risk| risk.max_trades_per_hour = 0,
-        |risk| risk.min_payout_percent = 0.0,
-        |risk| risk.payout_max_age_s = 1,
-        |risk| risk.cooldown_after_loss_s += 1,
-        |risk| risk.cooldown_after_losses = 1,
-        |risk| risk.pauses.clear(),
-        |risk| {
-            risk.session = SessionLimitSettings::default();
-            risk.bots.clear();
+    let matter: [fn(&mut SessionSettings); 16] = [
+        |own| own.risk.stake_step += Decimal::TEN,
+        |own| own.risk.max_trades_per_hour = 0,
+        |own| own.risk.min_payout_percent = 0.0,
+        |own| own.risk.payout_max_age_s = 1,
+        |own| own.risk.cooldown_after_loss_s += 1,
+        |own| own.risk.cooldown_after_losses = 1,
+        |own| own.risk.pauses.clear(),
+        |own| {
+            own.risk.session = SessionLimitSettings::default();
+            own.risk.bots.clear();
         },
-        |risk| risk.min_payout_percent_by_symbol.extend([("A".to_owned(), 0.0)]),
-        |risk| risk.best_payout_of = ["A", "B"].map(str::to_owned).into(),
-        |risk| risk.day_start = "07:30".to_owned(),
-        |risk| risk.verdict.watch_trades += 1,
+        |own| own.risk.min_payout_percent_by_symbol.extend([("A".to_owned(), 0.0)]),
+        |own| own.risk.best_payout_of = ["A", "B"].map(str::to_owned).into(),
+        |own| own.risk.day_start = "07:30".to_owned(),
+        |own| own.risk.verdict.watch_trades += 1,
+        |own| own.bots[2].entry_delay_s += 1,
+        |own| own.bots[2].name = "another".to_owned(),
+        |own| own.bots[2].symbol = "X".parse().unwrap(),
+        |own| own.bots[2].stake = StakeSettings::Fixed { amount: Decimal::ONE },
     ];
     for (place, change) in matter.into_iter().enumerate() {
         assert!(!with(change).1, "change {place}");
-    }
-    let with = |change: fn(&mut BotSettings)| {
-        let mut other = own.clone();
-        change(&mut other.bots[2]);
-        assert_ne!(other.earlier_fingerprint().unwrap(), own.earlier_fingerprint().unwrap());
-        (Fold::of(&other, &entries).state() == state, other.fingerprint().unwrap() == fingerprint)
-    };
-    let no_matter: [fn(&mut BotSettings); 3] = [
-        |bot| bot.params = json!({ "period": 77 }),
-        |bot| bot.strategy = "another".to_owned(),
-        |bot| drop(bot.venue.insert("asset_type".to_owned(), json!("forex"))),
-    ];
-    for (place, change) in no_matter.into_iter().enumerate() {
-        assert_eq!(with(change), (true, true), "change {place} of a bot");
-    }
-    let matter: [fn(&mut BotSettings); 4] = [
-        |bot| bot.entry_delay_s += 1,
-        |bot| bot.name = "another".to_owned(),
-        |bot| bot.symbol = "X".parse().unwrap(),
-        |bot| bot.stake = StakeSettings::Fixed { amount: Decimal::ONE },
-    ];
-    for (place, change) in matter.into_iter().enumerate() {
-        assert!(!with(change).1, "change {place} of a bot");
     }
 }
 
