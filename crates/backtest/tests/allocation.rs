@@ -7,7 +7,7 @@
 mod stage;
 
 use candlewick_backtest::{Backtest, BacktestSettings, Finished};
-use candlewick_engine::{BotSettings, CooldownScope, Entry, EventKind, JournalHash, Recorder, RiskSettings};
+use candlewick_engine::{BotSettings, CooldownScope, Entry, JournalHash, Recorder, RiskSettings};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::testkit::random_walk;
 use candlewick_sdk::{CandleSeries, Interval, Series, Strategy};
@@ -51,30 +51,15 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 const CANDLES: usize = 400_000;
-const MARK: usize = 100_000;
 /// Rows that the trade book has room for at the start: one for 32 candles.
 const BOOK: usize = CANDLES / 32;
 
-struct Meter {
-    hash: JournalHash,
-    candles: usize,
-    marks: [u64; CANDLES / MARK + 1],
-}
+/// Candles one by one, as events.
+struct Everything(JournalHash);
 
-impl Recorder for Meter {
+impl Recorder for Everything {
     fn record(&mut self, entry: Entry<'_>) -> io::Result<()> {
-        if let Entry::Event(event) = entry
-            && matches!(event.kind, EventKind::Candle { .. })
-        {
-            if self.candles == 0 {
-                self.marks[0] = ASKED.get();
-            }
-            self.candles += 1;
-            if self.candles.is_multiple_of(MARK) {
-                self.marks[self.candles / MARK] = ASKED.get();
-            }
-        }
-        self.hash.record(entry)
+        self.0.record(entry)
     }
 }
 
@@ -87,17 +72,23 @@ fn settings(series: Series) -> BacktestSettings {
     settings
 }
 
-fn asked_on_the_way(settings: &BacktestSettings, candles: &[CandleSeries], markets: Vec<Market>) -> Vec<u64> {
+/// A run, and how often it asked for memory from one report of its progress to the next.
+fn asked_on_the_way(
+    settings: &BacktestSettings,
+    candles: &[CandleSeries],
+    recorder: &mut dyn Recorder,
+) -> (Finished, Vec<u64>) {
     let bots = settings.session.bots.len();
     let strategy = |_| -> Box<dyn Strategy> { Box::new(Extremes::over(14)) };
     let strategies = (0..bots).map(strategy).collect();
+    let market = |prices: &CandleSeries| Market { prices: prices.clone(), detail: Vec::new() };
+    let markets = candles.iter().map(market).collect();
     let backtest = Backtest::new(settings, strategies, &vec![false; bots], candles, markets).unwrap();
     let mut marks = Vec::with_capacity(1_000);
     let mut progress = |_, _| marks.push(ASKED.get());
-    let header = settings.header(Vec::new(), None);
-    let finished = backtest.run(&header, &mut JournalHash::new(), &mut progress).unwrap();
+    let finished = backtest.run(&settings.header(Vec::new(), None), recorder, &mut progress).unwrap();
     assert!(finished.book.rows().len() > 1_000, "{} rows are too few", finished.book.rows().len());
-    marks.windows(2).map(|pair| pair[1] - pair[0]).collect()
+    (finished, marks.windows(2).map(|pair| pair[1] - pair[0]).collect())
 }
 
 fn walk(symbol: &str, interval: Interval, seed: u64) -> CandleSeries {
@@ -105,21 +96,9 @@ fn walk(symbol: &str, interval: Interval, seed: u64) -> CandleSeries {
     CandleSeries::new(series, random_walk(seed, CANDLES)).unwrap()
 }
 
-fn run() -> (Finished, [u64; CANDLES / MARK + 1]) {
-    let candles = walk("BTCUSDT", Interval::MINUTE, 1);
-    let settings = settings(candles.series());
-    let strategies: Vec<Box<dyn Strategy>> = vec![Box::new(Extremes::over(14))];
-    let market = Market { prices: candles.clone(), detail: Vec::new() };
-    let backtest = Backtest::new(&settings, strategies, &[false], &[candles], vec![market]).unwrap();
-    let mut meter = Meter { hash: JournalHash::new(), candles: 0, marks: [0; CANDLES / MARK + 1] };
-    let finished = backtest.run(&settings.header(Vec::new(), None), &mut meter, &mut |_, _| {}).unwrap();
-    (finished, meter.marks)
-}
-
 #[test]
 fn no_rule_bot_or_symbol_asks_for_memory_on_the_way() {
     let (btc, eth) = (walk("BTCUSDT", Interval::MINUTE, 1), walk("ETHUSDT", Interval::MINUTE, 2));
-    let alone = |prices: &CandleSeries| Market { prices: prices.clone(), detail: Vec::new() };
     let usual = settings(btc.series());
     let mut every_rule = usual.clone();
     every_rule.session.risk = RiskSettings {
@@ -151,21 +130,19 @@ fn no_rule_bot_or_symbol_asks_for_memory_on_the_way() {
         ("every rule", &every_rule, vec![btc.clone()]),
         ("two bots on each of two symbols", &crowd, vec![btc.clone(), eth.clone()]),
     ] {
-        let markets = candles.iter().map(alone).collect();
-        let asked = asked_on_the_way(settings, &candles, markets);
-        println!("{name}: {asked:?}");
+        let (_, asked) = asked_on_the_way(settings, &candles, &mut JournalHash::new());
         assert!(asked.iter().sum::<u64>() <= 2 && asked.len() > 6, "{name}: {asked:?}");
     }
 }
 
 #[test]
 fn the_loop_asks_for_memory_only_to_double_its_trade_book() {
-    let (finished, marks) = run();
+    let btc = walk("BTCUSDT", Interval::MINUTE, 1);
+    let settings = settings(btc.series());
+    let (finished, asked) = asked_on_the_way(&settings, &[btc], &mut Everything(JournalHash::new()));
     let rows = finished.book.rows().len();
     let refusals: u64 = finished.book.refused().values().sum();
     assert!(rows > BOOK && refusals > 10_000, "{rows} rows and {refusals} refusals are too few to show it");
     let doublings = rows.div_ceil(BOOK).next_power_of_two().ilog2();
-    let asked: Vec<u64> = marks.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    println!("{rows} rows, {refusals} refusals; asked for memory per {MARK} candles: {asked:?}");
     assert_eq!(asked.iter().sum::<u64>(), u64::from(doublings), "{asked:?}");
 }

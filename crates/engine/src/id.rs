@@ -151,18 +151,6 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_followed_by_the_name_behind_it() {
-        let (from, to) = (names(&["a", "b"], &["X", "Y"]), names(&["c", "b", "a"], &["Y", "Z", "X"]));
-        let numbers = from.to(&to).unwrap();
-        let of =
-            |place| (numbers.bot(BotId::new(place).unwrap()), numbers.symbol(SymbolId::new(place).unwrap()));
-        assert_eq!(of(0), (BotId::new(2).unwrap(), SymbolId::new(2).unwrap()));
-        assert_eq!(of(1), (BotId::new(1).unwrap(), SymbolId::new(0).unwrap()));
-        assert_eq!(of(2), (BotId::RETIRED, SymbolId::RETIRED));
-        assert_eq!(to.to(&from), None, "c is not known there");
-    }
-
-    #[test]
     fn numbers_stay_where_names_are_added_at_the_end_alone() {
         let own = names(&["a"], &["X"]);
         assert!(own.are_numbered_as(&own) && own.are_numbered_as(&names(&["a", "b"], &["X", "Y"])));

@@ -421,42 +421,6 @@ mod tests {
         }
     }
 
-    enum Told {
-        Decided(f64),
-        Ended(usize, TradeOutcome, f64),
-    }
-
-    #[track_caller]
-    fn check(trades: &[Trade], told: &[Told]) {
-        let (mut test, mut stakes) = (EdgeTest::new(EdgeTestPlan::default()), Vec::new());
-        for told in told {
-            match told {
-                Told::Decided(seen) => stakes.push(Some(test.on_open(*seen).unwrap())),
-                Told::Ended(place, outcome, pays) => {
-                    test.settle(stakes[*place].take().unwrap(), *outcome, *pays);
-                }
-            }
-        }
-        assert_eq!(judge(book(trades).rows(), EdgeTestPlan::default()), test);
-    }
-
-    #[test]
-    fn stakes_are_taken_at_decisions_on_the_payout_that_was_seen_by_then() {
-        use Told::{Decided, Ended};
-        let won = || Ended(0, TradeOutcome::Won, 0.8);
-        check(&[], &[]);
-        // No payout was seen: little is staked, as on 92 %. It pays 80 %.
-        let first = || Trade(0, 2, Some(70), 80, Outcome::Won);
-        check(&[first()], &[Decided(0.92), won()]);
-        // What never settles stays lost.
-        check(&[first(), Trade(1, 3, None, 80, Outcome::Won)], &[Decided(0.92), Decided(0.92), won()]);
-        // A trade that pays more than was seen counts; it was decided when 80 had been seen.
-        check(
-            &[first(), Trade(3, 4, Some(60), 81, Outcome::Lost)],
-            &[Decided(0.92), Decided(0.8), Ended(1, TradeOutcome::Lost, 0.81), won()],
-        );
-    }
-
     #[test]
     fn a_trade_pays_what_its_settlement_says_and_where_that_is_silent_what_its_answer_said() {
         let percent = |percent: i64| Payout::from_percent(percent.into()).ok();
@@ -473,18 +437,6 @@ mod tests {
             test.settle(stake, TradeOutcome::Won, pays);
             assert_eq!(*judge.test(), test, "{settled:?}");
         }
-    }
-
-    #[test]
-    fn a_long_run_of_wins_shows_an_edge_and_coins_at_85_reject_it() {
-        let run = |won: fn(i64) -> bool| {
-            let outcome = |wins| if wins { Outcome::Won } else { Outcome::Lost };
-            let trade = |k: i64| Trade(k * 60, k * 60 + 2, Some(k * 60 + 55), 85, outcome(won(k)));
-            let trades: Vec<Trade> = (0..2_000).map(trade).collect();
-            judge(book(&trades).rows(), EdgeTestPlan::default()).verdict()
-        };
-        assert_eq!(run(|k| k % 3 != 0), Verdict::EdgeShown);
-        assert_eq!(run(|k| k % 2 == 0), Verdict::EdgeRejected);
     }
 
     fn trade(minute: i64, outcome: Outcome) -> JudgedTrade {

@@ -109,19 +109,6 @@ mod tests {
         assert_eq!(signal.reason.to_string(), "ladder: again with the next candle level=3");
     }
 
-    #[test]
-    fn what_is_kept_of_it_does_not_depend_on_candles() {
-        let mut reentry = Reentry::default();
-        reentry.on_ended(Direction::Buy, Millis::from_seconds(100), 2);
-        let kept = |reentry: &Reentry| serde_json::to_string(reentry).unwrap();
-        let before = kept(&reentry);
-        reentry.on_close(Millis::from_seconds(120), MINUTE).unwrap();
-        assert_eq!(kept(&reentry), before);
-        let mut again: Reentry = serde_json::from_str(&before).unwrap();
-        assert!(again.is_due() && !reentry.is_due());
-        assert!(again.on_close(Millis::from_seconds(160), MINUTE).is_none(), "a later candle is not the one");
-    }
-
     /// Known at the 100th second, candles of a minute: the one for it closes at the 120th.
     #[test]
     fn an_entry_is_missed_once_its_candle_lies_behind() {

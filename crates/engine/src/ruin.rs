@@ -367,18 +367,6 @@ mod tests {
     }
 
     #[test]
-    fn a_ladder_that_goes_on_with_the_next_candle_says_so_beside_its_ruin() {
-        let stake = |entry| {
-            let if_refused = crate::IfRefused::Wait;
-            StakeSettings::Martingale { amount: Decimal::TEN, factor: 2.0, levels: 3, entry, if_refused }
-        };
-        let notice = |entry| check(&[stake(entry)], 0.0, record(None)).ladders.remove(0);
-        let [signal, candle] = [crate::LadderEntry::NextSignal, crate::LadderEntry::NextCandle].map(notice);
-        let more = "; each level above the first is entered with the next candle, whatever the strategy says";
-        assert_eq!(candle, format!("{signal}{more}"));
-    }
-
-    #[test]
     fn trades_that_can_run_together_are_told_beside_a_ruin_of_one_trade_at_a_time() {
         for (most, together) in [(1, 1), (3, 3), (10, 6)] {
             let said = match together {

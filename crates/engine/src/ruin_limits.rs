@@ -347,21 +347,6 @@ mod tests {
     }
 
     #[test]
-    fn a_stake_that_is_hardly_ever_ruined_has_a_short_sentence() {
-        // Forty even steps never come to a hundred times their length.
-        let stopped_at =
-            |most: i64| line_with(settings(|risk| risk.session.loss_limit = Decimal::from(most)), 10_000);
-        let short = "bot \"a\": its stake of 10.00 is ruined within 40 trades with a probability below 0.01 % if it wins 50.00 % (break-even) and \
-                     if it wins 50 %; held to stops of the run, none of 25000 simulated runs at 50.00 % ended for good";
-        assert_eq!(stopped_at(1_000), short);
-        let words = stopped_at(110);
-        assert!(words.contains("below 0.01 % if it wins 50.00 %"), "{words}");
-        // Before the last of forty, as below: P(X <= 14) + P(X <= 13) of 39 coins, 8.07 %.
-        let ended = percent_behind(&words, "for good before that in ");
-        assert!((ended - 8.07).abs() < 0.6, "{words}");
-    }
-
-    #[test]
     fn a_stop_of_the_run_keeps_the_wallet_and_ends_the_trading() {
         // A loss of 30 is three steps down within 39, before the last trade: P(X <= 18) + P(X <= 17) of 39 coins, 63.58 %.
         let stopped = line(|risk| risk.session.loss_limit = Decimal::from(30));
@@ -459,39 +444,20 @@ mod tests {
     }
 
     #[test]
-    fn the_stakes_of_a_ladder_are_written_out_and_gale_is_a_martingale() {
-        let mut ladder = settings(|_| ());
-        let gale = serde_json::json!({ "kind": "gale", "amount": 1.0, "factor": 2.3, "levels": 3 });
-        ladder.bots[0].stake = serde_json::from_value(gale).unwrap();
-        let lines = report(&ladder).ladders;
-        assert!(lines[0].contains("its ladder of 1.00, 2.30, 5.29 is ruined within 40 trades"), "{lines:?}");
-    }
-
-    #[test]
-    fn bots_of_one_stake_are_told_in_one_line_and_others_in_their_own() {
+    fn bots_of_one_stake_and_of_what_leaves_out_trades_are_told_in_one_line() {
         let mut all = settings(|_| ());
-        for name in ["b", "c", "d", "e"] {
+        for name in ["b", "c", "d", "e", "f"] {
             let bot = BotSettings { name: name.to_owned(), ..all.bots[0].clone() };
             all.bots.push(bot);
         }
         all.bots[2].stake = StakeSettings::Fixed { amount: Decimal::from(20) };
+        all.bots[5].entry_delay_s = 2;
         let lines = report(&all).stakes;
-        assert_eq!(lines.len(), 2, "{lines:?}");
-        let words = "bots \"a\", \"b\", \"d\" and 1 more, each with the whole balance: its stake of 10.00";
-        assert!(lines[0].starts_with(words), "{lines:?}");
-        assert!(lines[1].starts_with("bot \"c\": its stake of 20.00"), "{lines:?}");
-    }
-
-    #[test]
-    fn what_leaves_out_trades_of_one_bot_is_not_said_of_another() {
-        let mut both = settings(|_| ());
-        let other = BotSettings { name: "b".to_owned(), ..both.bots[0].clone() };
-        both.bots.push(other);
-        both.bots[0].entry_delay_s = 2;
-        let lines = report(&both).stakes;
-        assert_eq!(lines.len(), 2, "{lines:?}");
-        let words = "; not reckoned, as they only leave trades out: entry delay";
-        assert!(lines[0].contains("bot \"a\"") && lines[0].ends_with(words), "{lines:?}");
-        assert!(lines[1].contains("bot \"b\"") && lines[1].ends_with("if it wins 50 %"), "{lines:?}");
+        let [same, other, delayed] = &lines[..] else { panic!("{lines:?}") };
+        assert!(same.starts_with("bots \"a\", \"b\", \"d\" and 1 more, "), "{lines:?}");
+        assert!(same.ends_with("if it wins 50 %"), "{lines:?}");
+        assert!(other.starts_with("bot \"c\": its stake of 20.00"), "{lines:?}");
+        assert!(delayed.starts_with("bot \"f\""), "{lines:?}");
+        assert!(delayed.ends_with("; not reckoned, as they only leave trades out: entry delay"), "{lines:?}");
     }
 }

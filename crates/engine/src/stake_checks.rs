@@ -311,206 +311,176 @@ fn own_limit(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BotLimitSettings, testing};
-    use Expected::{AtThisBalance, Never, Sound};
+    use crate::testing;
     use candlewick_sdk::rust_decimal::Decimal;
+    use serde_json::{Value, json};
 
-    fn check(bots: usize, amount: i64, change: impl Fn(&mut RiskSettings), expected: Result<usize, &str>) {
-        // 1 + 2 + 4 = 7 times the amount, the largest 4 times.
-        let stake = testing::martingale(Decimal::from(amount), 3);
-        check_stake(bots, &stake, change, expected);
+    fn own(limits: &Value) -> Value {
+        json!({ "bots": { "bot-0": limits } })
     }
 
-    fn check_stake(
-        bots: usize,
-        stake: &StakeSettings,
-        change: impl Fn(&mut RiskSettings),
-        expected: Result<usize, &str>,
-    ) {
+    fn check(bots: usize, stake: &StakeSettings, keys: &Value) -> Result<Vec<LadderNotice>, String> {
         let bot = |index: usize| testing::bot(&format!("bot-{index}"), stake.clone());
-        let settings = testing::settings(10_000, change, (0..bots).map(bot).collect());
-        match (check_stakes(&settings), expected) {
-            (Ok(notices), Ok(count)) => assert_eq!(notices.len(), count),
-            (Err(error), Err(part)) => assert!(error.to_string().contains(part), "{error}"),
-            (answer, _) => panic!("{answer:?} instead of {expected:?}"),
-        }
+        let settings = testing::settings(10_000, testing::with_keys(keys), (0..bots).map(bot).collect());
+        check_stakes(&settings).map_err(|error| error.to_string())
     }
 
     #[test]
     fn a_kelly_stake_needs_a_limit_of_the_trades_that_it_is_shared_among() {
         let bound = crate::KellyBound::default();
         let kelly = StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 100, bound };
+        let ladder = testing::martingale(Decimal::TEN, 3);
         for (all, per_symbol, is_fine) in [(0, 0, false), (3, 0, true), (0, 2, true), (3, 1, true)] {
-            let caps = |risk: &mut RiskSettings| {
-                (risk.max_open_trades, risk.max_open_trades_per_symbol) = (all, per_symbol);
-            };
-            let expected = if is_fine { Ok(0) } else { Err("risk.max_open_trades: bot \"bot-0\"") };
-            check_stake(1, &kelly, caps, expected);
+            let caps = json!({ "max_open_trades": all, "max_open_trades_per_symbol": per_symbol });
+            let found = check(1, &kelly, &caps);
+            assert_eq!(found.is_ok(), is_fine, "{caps}");
+            assert!(found.is_ok_and(|notices| notices.is_empty()) || !is_fine);
+            assert_eq!(check(1, &ladder, &caps).map(|notices| notices.len()), Ok(1));
         }
-        let none = |risk: &mut RiskSettings| {
-            (risk.max_open_trades, risk.max_open_trades_per_symbol) = (0, 0);
-        };
-        check(1, 10, none, Ok(1));
     }
 
     #[test]
     fn trades_that_may_be_open_at_once_cost_a_ladder_each() {
         // 1 + 2 + 4 = 7 for each of them: a trade of five minutes is followed by five more of 1m before its end is known.
-        let told = |lasts: &str, delay: i64, change: fn(&mut RiskSettings)| {
+        for (lasts, delay, keys, expected) in [
+            ("05:00", 0, json!({}), Ok(("42.00", false))),
+            ("01:00", 0, json!({}), Ok(("14.00", false))),
+            ("00:30", 0, json!({}), Ok(("7.00", false))),
+            ("00:30", 30, json!({}), Ok(("14.00", false))),
+            ("05:00", 0, json!({ "max_open_trades": 4 }), Ok(("28.00", false))),
+            ("05:00", 0, json!({ "max_open_trades_per_symbol": 1 }), Ok(("7.00", false))),
+            ("05:00", 0, own(&json!({ "max_open_trades": 3 })), Ok(("21.00", false))),
+            ("05:00", 0, json!({ "daily_loss_limit": 42 }), Ok(("42.00", false))),
+            ("05:00", 0, json!({ "daily_loss_limit": 41 }), Ok(("42.00", true))),
+            ("05:00", 0, json!({ "daily_loss_limit": 6 }), Err("cost 7.00, more than the 6.00")),
+        ] {
             let mut bot = testing::bot("bot-0", testing::martingale(Decimal::ONE, 3));
-            (bot.interval, bot.close_type) = ("1m".parse().unwrap(), lasts.parse().unwrap());
-            bot.entry_delay_s = delay;
+            (bot.close_type, bot.entry_delay_s) = (lasts.parse().unwrap(), delay);
             let uncapped = |risk: &mut RiskSettings| {
                 (risk.max_open_trades, risk.max_open_trades_per_symbol) = (0, 0);
-                change(risk);
+                testing::with_keys(&keys)(risk);
             };
-            let settings = testing::settings(10_000, uncapped, vec![bot]);
-            check_stakes(&settings).map(|notices| notices[0].clone()).map_err(|error| error.to_string())
-        };
-        let cost = |lasts: &str, delay: i64, change: fn(&mut RiskSettings)| {
-            told(lasts, delay, change).map(|notice| notice.cost)
-        };
-        for (lasts, delay, expected) in
-            [("05:00", 0, "42.00"), ("01:00", 0, "14.00"), ("00:30", 0, "7.00"), ("00:30", 30, "14.00")]
-        {
-            assert_eq!(cost(lasts, delay, |_| {}).as_deref(), Ok(expected), "{lasts} {delay}");
+            let found = check_stakes(&testing::settings(10_000, uncapped, vec![bot]));
+            match (found.map_err(|error| error.to_string()), expected) {
+                (Ok(notices), Ok((cost, is_beyond_the_day))) => {
+                    assert_eq!(notices[0].cost, cost, "{lasts} {delay} {keys}");
+                    assert_eq!(notices[0].text.contains("more than the 41.00"), is_beyond_the_day, "{keys}");
+                }
+                (Err(error), Err(part)) => assert!(error.contains(part), "{error}"),
+                (found, _) => panic!("{keys}: {found:?}"),
+            }
         }
-        assert_eq!(cost("05:00", 0, |risk| risk.max_open_trades = 4).as_deref(), Ok("28.00"));
-        assert_eq!(cost("05:00", 0, |risk| risk.max_open_trades_per_symbol = 1).as_deref(), Ok("7.00"));
-        let three = |risk: &mut RiskSettings| own(|limits| limits.max_open_trades = 3)(risk);
-        assert_eq!(cost("05:00", 0, three).as_deref(), Ok("21.00"));
-        let day = told("05:00", 0, |risk| risk.daily_loss_limit = Decimal::from(41)).unwrap();
-        let words = "may cost 42.00, more than the 41.00 of risk.daily_loss_limit";
-        assert!(day.text.contains(words), "{}", day.text);
-        let fits = told("05:00", 0, |risk| risk.daily_loss_limit = Decimal::from(42)).unwrap();
-        assert!(!fits.text.contains("more than"), "{}", fits.text);
-        let one = told("05:00", 0, |risk| risk.daily_loss_limit = Decimal::from(6)).unwrap_err();
-        assert!(one.contains("all ladders together cost 7.00, more than the 6.00"), "{one}");
     }
 
     #[test]
     fn ladders_that_do_not_fit_together_are_refused_with_the_figures() {
-        check(1, 10, |_| {}, Ok(1));
-        let words = "risk.daily_loss_limit: all ladders together cost 140.00, more than the 100.00";
-        check(2, 10, |_| {}, Err(words));
-        check(1, 300, |risk| risk.daily_loss_limit = Decimal::ZERO, Err("risk.max_drawdown_percent"));
-        let words = "risk.daily_loss_limit_percent: all ladders together cost 70.00, more than the 69.00";
-        check(1, 10, |risk| risk.daily_loss_limit_percent = 0.69, Err(words));
-        check(1, 10, |risk| risk.daily_loss_limit_percent = 0.7, Ok(1));
-        let words = "risk.session.loss_limit: all ladders together cost 70.00, more than the 69.00";
-        check(1, 10, |risk| risk.session.loss_limit = Decimal::from(69), Err(words));
-        let session = |risk: &mut RiskSettings| {
-            (risk.session.loss_limit, risk.session.loss_limit_percent) = (Decimal::from(80), 0.69);
-        };
-        let words = "risk.session.loss_limit_percent: all ladders together cost 70.00, more than the 69.00";
-        check(1, 10, session, Err(words));
-        let day = |most: i64| own(move |limits| limits.daily_loss_limit = Decimal::from(most));
-        let words = "risk.bots.bot-0.daily_loss_limit: the bot's ladder costs 70.00, more than the 69.00";
-        check(1, 10, day(69), Err(words));
-        check(1, 10, day(70), Ok(1));
-        let in_session = |percent: f64| own(move |limits| limits.session_loss_limit_percent = percent);
-        let words = "risk.bots.bot-0.session_loss_limit: the bot's ladder costs 70.00, more than the 69.00 that it may lose in a session";
-        check(1, 10, in_session(0.69), Err(words));
-        check(1, 10, in_session(0.7), Ok(1));
-        let words = "largest stake is 40.00, above risk.max_stake = 39.00";
-        check(1, 10, |risk| risk.max_stake = Decimal::from(39), Err(words));
-        // Before the level of 400.00, 100.00 and 200.00 are lost: of 9,700.00, 4.2 % are 407.40 and 4.1 % are 397.70.
-        let with_share = |percent: f64| {
-            move |risk: &mut RiskSettings| {
-                (risk.daily_loss_limit, risk.max_stake_percent) = (Decimal::ZERO, percent);
+        let by = |key| Some([key, "70.00", "69.00"]);
+        // 1 + 2 + 4 = 7 times the amount, the largest 4 times.
+        for (bots, amount, keys, expected) in [
+            (1, 10, json!({}), None),
+            (2, 10, json!({}), Some(["risk.daily_loss_limit:", "140.00", "100.00"])),
+            (1, 300, json!({ "daily_loss_limit": 0 }), Some(["risk.max_drawdown_percent:", "", ""])),
+            (1, 10, json!({ "daily_loss_limit_percent": 0.69 }), by("risk.daily_loss_limit_percent:")),
+            (1, 10, json!({ "daily_loss_limit_percent": 0.7 }), None),
+            (1, 10, json!({ "session": { "loss_limit": 69 } }), by("risk.session.loss_limit:")),
+            (
+                1,
+                10,
+                json!({ "session": { "loss_limit": 80, "loss_limit_percent": 0.69 } }),
+                by("risk.session.loss_limit_percent:"),
+            ),
+            (1, 10, own(&json!({ "daily_loss_limit": 69 })), by("risk.bots.bot-0.daily_loss_limit:")),
+            (1, 10, own(&json!({ "daily_loss_limit": 70 })), None),
+            (
+                1,
+                10,
+                own(&json!({ "session_loss_limit_percent": 0.69 })),
+                by("risk.bots.bot-0.session_loss_limit:"),
+            ),
+            (1, 10, own(&json!({ "session_loss_limit_percent": 0.7 })), None),
+            (1, 10, json!({ "max_stake": 39 }), Some(["risk.max_stake", "40.00", "39.00"])),
+            // Before the level of 400.00, 300.00 are lost: of 9,700.00, 4.2 % are 407.40 and 4.1 % are 397.70.
+            (1, 100, json!({ "daily_loss_limit": 0, "max_stake_percent": 4.2 }), None),
+            (
+                1,
+                100,
+                json!({ "daily_loss_limit": 0, "max_stake_percent": 4.1 }),
+                Some(["risk.max_stake_percent", "400.00", "397.70"]),
+            ),
+        ] {
+            let stake = testing::martingale(Decimal::from(amount), 3);
+            match (check(bots, &stake, &keys), expected) {
+                (Ok(notices), None) => assert_eq!(notices.len(), 1, "{keys}"),
+                (Err(error), Some(parts)) => {
+                    assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+                }
+                (found, _) => panic!("{found:?} instead of {expected:?}"),
             }
-        };
-        check(1, 100, with_share(4.2), Ok(1));
-        let words = "largest stake is 400.00, above the 397.70 that risk.max_stake_percent leaves";
-        check(1, 100, with_share(4.1), Err(words));
+        }
     }
 
-    /// Has the first bot keep to limits of its own.
-    fn own(change: impl Fn(&mut BotLimitSettings)) -> impl Fn(&mut RiskSettings) {
-        move |risk: &mut RiskSettings| change(risk.bots.entry("bot-0".to_owned()).or_default())
-    }
-
-    #[derive(Clone, Copy, Debug)]
-    enum Expected {
-        Sound,
-        AtThisBalance(&'static str),
-        Never(&'static str),
-    }
-
-    fn first(stake: StakeSettings, change: impl Fn(&mut RiskSettings), expected: Expected) {
-        let free = |risk: &mut RiskSettings| {
+    fn check_first(stake: StakeSettings, keys: &Value) -> Result<Vec<String>, String> {
+        let change = |risk: &mut RiskSettings| {
             (risk.daily_loss_limit, risk.max_drawdown_percent) = (Decimal::ZERO, 0.0);
-            change(risk);
+            testing::with_keys(keys)(risk);
         };
-        let settings = testing::settings(1_000, free, vec![testing::bot("bot-0", stake)]);
-        let answer = check_first_stakes(&settings).map_err(|error| error.to_string());
-        let (answer, expected) = match (answer, expected) {
-            (Ok(notices), Sound) => return assert!(notices.is_empty(), "{notices:?}"),
-            (Ok(notices), AtThisBalance(part)) => (notices.concat(), part),
-            (Err(problem), Never(part)) => (problem, part),
-            (answer, _) => panic!("{answer:?} instead of {expected:?}"),
-        };
-        assert!(answer.contains(expected), "{answer}");
+        let settings = testing::settings(1_000, change, vec![testing::bot("bot-0", stake)]);
+        check_first_stakes(&settings).map_err(|error| error.to_string())
     }
 
     fn fixed(amount: i64) -> StakeSettings {
         StakeSettings::Fixed { amount: Decimal::from(amount) }
     }
 
+    fn share(percent: f64) -> StakeSettings {
+        StakeSettings::Share { percent }
+    }
+
     #[test]
     fn a_stake_that_every_limit_lets_through_is_sound() {
-        first(fixed(10), |_| {}, Sound);
-        first(fixed(1_000), |_| {}, Sound);
-        first(fixed(100), |risk| risk.daily_loss_limit = Decimal::from(100), Sound);
-        first(StakeSettings::Share { percent: 0.1 }, |_| {}, Sound);
+        for (stake, keys) in [
+            (fixed(10), json!({})),
+            (fixed(1_000), json!({})),
+            (fixed(100), json!({ "daily_loss_limit": 100 })),
+            (share(0.1), json!({})),
+            (share(1.0), json!({ "daily_loss_limit": 10 })),
+            (fixed(10), own(&json!({ "daily_loss_limit": 10 }))),
+            (fixed(10), json!({ "bots": { "eth": { "daily_loss_limit": 5 } } })),
+        ] {
+            assert_eq!(check_first(stake, &keys), Ok(Vec::new()), "{keys}");
+        }
     }
 
     #[test]
-    fn a_stake_that_no_trade_could_have_is_named_with_the_limit() {
-        let least = "is 10.00, and the least, risk.min_stake, is 11.00";
-        first(fixed(10), |risk| risk.min_stake = Decimal::from(11), Never(least));
-        first(fixed(10), |risk| risk.max_stake = Decimal::from(9), Never("risk.max_stake, is 9.00"));
-        first(fixed(10), |risk| risk.daily_loss_limit = Decimal::from(9), Never("risk.daily_loss_limit"));
-    }
-
-    #[test]
-    fn a_share_that_no_trade_could_have_is_named_with_the_balance_and_the_limit() {
-        let least =
-            "at account.initial_balance = 1000.00 its stake is 0.50, and the least, risk.min_stake, is 1.00";
-        first(StakeSettings::Share { percent: 0.05 }, |_| {}, AtThisBalance(least));
-        let day = |risk: &mut RiskSettings| risk.daily_loss_limit = Decimal::from(10);
-        let most =
-            "is 20.00, and risk.daily_loss_limit, what a day may lose, is 10.00: no trade could be opened";
-        first(StakeSettings::Share { percent: 2.0 }, day, AtThisBalance(most));
-        first(StakeSettings::Share { percent: 1.0 }, day, Sound);
-    }
-
-    #[test]
-    fn a_stake_above_the_bot_s_own_limits_is_named_with_them() {
-        let day = |most: i64| own(move |limits| limits.daily_loss_limit = Decimal::from(most));
-        let words =
-            "is 10.00, and risk.bots.bot-0.daily_loss_limit, what a day of this bot may lose, is 5.00";
-        first(fixed(10), day(5), Never(words));
-        first(fixed(10), day(10), Sound);
-        let session = own(|limits| limits.session_loss_limit = Decimal::from(9));
-        first(fixed(10), session, Never("risk.bots.bot-0.session_loss_limit, what a session"));
-        // Of 1,000, 0.9 % are 9: another balance would mend it.
-        let percent = own(|limits| limits.daily_loss_limit_percent = 0.9);
-        let words = "risk.bots.bot-0.daily_loss_limit_percent, what a day of this bot may lose, is 9.00";
-        first(fixed(10), percent, AtThisBalance(words));
-        let other = |risk: &mut RiskSettings| {
-            let day = BotLimitSettings { daily_loss_limit: Decimal::from(5), ..BotLimitSettings::default() };
-            risk.bots.insert("eth".to_owned(), day);
-        };
-        first(fixed(10), other, Sound);
-    }
-
-    #[test]
-    fn what_another_balance_would_mend_is_a_notice() {
-        let share = "account.initial_balance, is 9.00";
-        first(fixed(10), |risk| risk.max_stake_percent = 0.9, AtThisBalance(share));
-        first(fixed(1_001), |_| {}, AtThisBalance("account.initial_balance is 1000.00"));
-        let drawdown = "account.initial_balance lose is 9.00";
-        first(fixed(10), |risk| risk.max_drawdown_percent = 0.9, AtThisBalance(drawdown));
+    fn a_stake_that_no_trade_could_have_is_named_and_is_a_notice_where_another_balance_would_mend_it() {
+        let day = |most: i64| own(&json!({ "daily_loss_limit": most }));
+        for (stake, keys, is_notice, parts) in [
+            (fixed(10), json!({ "min_stake": 11 }), false, ["risk.min_stake,", "10.00", "11.00"]),
+            (fixed(10), json!({ "max_stake": 9 }), false, ["risk.max_stake,", "10.00", "9.00"]),
+            (fixed(10), json!({ "daily_loss_limit": 9 }), false, ["risk.daily_loss_limit,", "10.00", "9.00"]),
+            (fixed(10), day(5), false, ["risk.bots.bot-0.daily_loss_limit,", "10.00", "5.00"]),
+            (
+                fixed(10),
+                own(&json!({ "session_loss_limit": 9 })),
+                false,
+                ["risk.bots.bot-0.session_loss_limit,", "10.00", "9.00"],
+            ),
+            (share(0.05), json!({}), true, ["risk.min_stake,", "0.50", "1.00"]),
+            (share(2.0), json!({ "daily_loss_limit": 10 }), true, ["daily_loss_limit,", "20.00", "10.00"]),
+            (
+                fixed(10),
+                own(&json!({ "daily_loss_limit_percent": 0.9 })),
+                true,
+                ["risk.bots.bot-0.daily_loss_limit_percent,", "10.00", "9.00"],
+            ),
+            (fixed(10), json!({ "max_stake_percent": 0.9 }), true, ["max_stake_percent", "10.00", "9.00"]),
+            (fixed(1_001), json!({}), true, ["account.initial_balance is", "1001.00", "1000.00"]),
+            (fixed(10), json!({ "max_drawdown_percent": 0.9 }), true, ["max_drawdown", "10.00", "9.00"]),
+        ] {
+            let found = check_first(stake, &keys);
+            assert_eq!(found.is_ok(), is_notice, "{keys}: {found:?}");
+            let text = found.map_or_else(|problem| problem, |notices| notices.concat());
+            assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+        }
     }
 }

@@ -214,45 +214,30 @@ fn named(short: &[(usize, Money)], scale: MoneyScale) -> String {
 mod tests {
     use super::*;
     use crate::{KellyBound, LadderEntry, testing};
-
-    fn notes(change: impl Fn(&mut RiskSettings)) -> Vec<String> {
-        let bot = testing::bot("a", StakeSettings::Fixed { amount: Decimal::TWO });
-        stakes_to_find_out(&testing::settings(1_000, change, vec![bot]))
-    }
+    use serde_json::json;
 
     #[test]
     fn a_bot_that_would_stake_less_to_find_out_a_payout_is_named_beforehand() {
-        let expected = "bot \"a\": while the payout of BTCUSDT is not known, or was seen longer ago than payout_max_age_s (3600 s), a signal is \
-                        traded at the smallest stake, 1.00, to find it out, whatever it turns out to be; that trade moves no ladder";
-        assert_eq!(notes(|risk| risk.min_payout_percent = 80.0), [expected]);
-        let by_symbol = |symbol: &str, least: f64| {
-            let symbol = symbol.to_owned();
-            move |risk: &mut RiskSettings| {
-                risk.min_payout_percent_by_symbol.insert(symbol.clone(), least);
-            }
-        };
-        assert_eq!(notes(by_symbol("BTCUSDT", 80.0)), [expected]);
-        let choice = |risk: &mut RiskSettings| {
-            risk.best_payout_of = ["BTCUSDT", "ETHUSDT"].map(str::to_owned).into();
-        };
-        assert_eq!(notes(choice), [expected]);
-        assert_eq!(notes(by_symbol("ETHUSDT", 80.0)), [""; 0]);
-        assert_eq!(notes(|_| {}), [""; 0]);
-        let same = |risk: &mut RiskSettings| (risk.min_payout_percent, risk.min_stake) = (80.0, Decimal::TWO);
-        assert_eq!(notes(same), [""; 0]);
-    }
-
-    #[test]
-    fn a_stake_that_depends_on_the_balance_is_told_as_a_fixed_one_is() {
-        let kelly =
-            StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 100, bound: KellyBound::default() };
-        for stake in [StakeSettings::Share { percent: 1.0 }, kelly] {
-            let told = |least: f64| {
+        let bound = KellyBound::default();
+        let kelly = StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 100, bound };
+        let own = |symbol: &str| json!({ "min_payout_percent_by_symbol": { symbol: 80.0 } });
+        let (fixed, share) =
+            (StakeSettings::Fixed { amount: Decimal::TWO }, StakeSettings::Share { percent: 1.0 });
+        for (stake, is_fixed) in [(fixed, true), (share, false), (kelly, false)] {
+            for (keys, is_named) in [
+                (json!({ "min_payout_percent": 80.0 }), true),
+                (own("BTCUSDT"), true),
+                (json!({ "best_payout_of": ["BTCUSDT", "ETHUSDT"] }), true),
+                (own("ETHUSDT"), false),
+                (json!({}), false),
+                (json!({ "min_payout_percent": 80.0, "min_stake": 2 }), !is_fixed),
+            ] {
                 let bots = vec![testing::bot("a", stake.clone())];
-                stakes_to_find_out(&testing::settings(1_000, |risk| risk.min_payout_percent = least, bots))
-            };
-            assert!(told(82.0).concat().contains("traded at the smallest stake, 1.00"), "{stake:?}");
-            assert_eq!(told(0.0), [""; 0], "{stake:?}");
+                let notes = stakes_to_find_out(&testing::settings(1_000, testing::with_keys(&keys), bots));
+                assert_eq!(notes.len(), usize::from(is_named), "{stake:?} {keys}");
+                let least = if keys["min_stake"].is_null() { "1.00" } else { "2.00" };
+                assert!(notes.iter().all(|note| note.contains(least)), "{notes:?}");
+            }
         }
     }
 

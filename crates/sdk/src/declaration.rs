@@ -447,24 +447,6 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_is_met_where_all_its_series_are_beyond_their_levels() {
-        let mut declaration = Declaration::new();
-        let close = declaration.series("close", &[], |candle| Some(candle.close()));
-        let mut before = None;
-        let change = declaration
-            .series("change", &[1.0], move |candle| Some(candle.close() - before.replace(candle.close())?));
-        let declaration = declaration.buy_when([close.below(12.0), change.above(0.0)]).when(
-            Direction::Sell,
-            None,
-            [close.above(11.0)],
-        );
-        let candles = from_closes(&[10.0, 11.0, 11.5, 12.0, 11.0]);
-        let [buy, sell] =
-            [Direction::Buy, Direction::Sell].map(|direction| Some((direction, None::<Expiry>)));
-        assert_eq!(declared(declaration, &candles), [None, buy, buy, sell, None]);
-    }
-
-    #[test]
     fn a_key_is_the_name_and_the_numbers() {
         let key = |name: &'static str, numbers: &[f64]| {
             let mut declaration = Declaration::new();

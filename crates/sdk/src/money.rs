@@ -435,10 +435,4 @@ mod tests {
             assert_eq!(Payout::percent_of_share(number), meant, "{number}");
         }
     }
-
-    #[test]
-    fn a_payout_survives_json() {
-        let payout: Payout = serde_json::from_str("87.5").unwrap();
-        assert_eq!(serde_json::to_string(&payout).unwrap(), "87.5");
-    }
 }

@@ -320,13 +320,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reason_is_its_text_and_its_numbers() {
-        let reason = Reason::new("oversold").with("rsi", 28.25).with("level", 30.0);
-        assert_eq!(reason.to_string(), "oversold rsi=28.25 level=30");
-        assert!(!reason.with("low", 1.0).with("high", 2.0).is_cut());
-    }
-
-    #[test]
     fn a_fifth_number_is_left_out() {
         let reason = (0..6).fold(Reason::new("many"), |reason, n| reason.with("n", f64::from(n)));
         assert_eq!(reason.numbers().len(), 4);

@@ -382,28 +382,24 @@ impl LongerCandles {
 mod tests {
     use super::*;
 
-    fn check(there: &[i64], made: &[i64], incomplete: u64) {
-        let mut resampler = Resampler::new(Interval::MINUTE, "5m".parse().unwrap()).unwrap();
-        let candles = minutes(there.iter().copied());
-        let long = candles.iter().filter_map(|candle| resampler.push(candle));
-        let found: Vec<i64> = long.map(|long| long.time().get() / 60_000).collect();
-        assert_eq!((found.as_slice(), resampler.counts().not_built), (made, incomplete), "{there:?}");
-    }
-
     #[test]
-    fn a_long_candle_with_a_hole_is_not_made_but_counted() {
-        check(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9], &[0, 5], 0);
-        check(&[0, 1, 3, 4, 5, 6, 7, 8, 9], &[5], 1);
-        check(&[0, 1, 2, 3, 5, 6, 7, 8, 9], &[5], 1);
-        check(&[0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15], &[0, 10], 1);
-    }
-
-    #[test]
-    fn one_that_the_candles_begin_or_end_in_does_not_count_nor_one_that_is_missing_whole() {
-        check(&[2, 3, 4, 5, 6, 7, 8, 9], &[5], 0);
-        check(&[0, 1, 2, 3, 4, 5, 6], &[0], 0);
-        check(&[0, 1, 2, 3, 4, 10, 11, 12, 13, 14], &[0, 10], 0);
-        check(&[4], &[], 0);
+    fn a_long_candle_with_a_hole_is_counted_unless_it_begins_or_ends_the_candles_or_is_missing_whole() {
+        for (there, made, incomplete) in [
+            (&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9][..], &[0, 5][..], 0),
+            (&[0, 1, 3, 4, 5, 6, 7, 8, 9], &[5], 1),
+            (&[0, 1, 2, 3, 5, 6, 7, 8, 9], &[5], 1),
+            (&[0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15], &[0, 10], 1),
+            (&[2, 3, 4, 5, 6, 7, 8, 9], &[5], 0),
+            (&[0, 1, 2, 3, 4, 5, 6], &[0], 0),
+            (&[0, 1, 2, 3, 4, 10, 11, 12, 13, 14], &[0, 10], 0),
+            (&[4], &[], 0),
+        ] {
+            let mut resampler = Resampler::new(Interval::MINUTE, "5m".parse().unwrap()).unwrap();
+            let candles = minutes(there.iter().copied());
+            let long = candles.iter().filter_map(|candle| resampler.push(candle));
+            let found: Vec<i64> = long.map(|long| long.time().get() / 60_000).collect();
+            assert_eq!((found.as_slice(), resampler.counts().not_built), (made, incomplete), "{there:?}");
+        }
     }
 
     #[test]

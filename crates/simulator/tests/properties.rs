@@ -120,7 +120,7 @@ fn run(settings: SimulationSettings, minutes: &[i64], orders: &[Order]) -> (Simu
 
 proptest! {
     #[test]
-    fn the_wallet_changes_by_profits_and_open_stakes_alone(
+    fn the_wallet_changes_by_profits_and_open_stakes_alone_and_events_come_in_canonical_order(
         settings in settings(), minutes in minutes(), orders in orders(),
     ) {
         let (venue, steps) = run(settings, &minutes, &orders);
@@ -133,18 +133,11 @@ proptest! {
             prop_assert!(step.balance >= Money::ZERO);
         }
         prop_assert_eq!(venue.open_stakes(), venue.unsettled().iter().map(|trade| trade.stake).sum::<Money>());
-    }
-
-    #[test]
-    fn events_come_in_canonical_order(settings in settings(), minutes in minutes(), orders in orders()) {
-        let (_, steps) = run(settings, &minutes, &orders);
         let rank = |step: &Step| match step.event {
             VenueEvent::Settled(trade) => (trade.known_at, 0, trade.close_time, trade.number),
             VenueEvent::Answered(answer) => (answer.at, 1, Millis::ZERO, answer.number),
         };
-        for pair in steps.windows(2) {
-            prop_assert!(rank(&pair[0]) < rank(&pair[1]));
-        }
+        prop_assert!(steps.windows(2).all(|pair| rank(&pair[0]) < rank(&pair[1])));
     }
 
     #[test]

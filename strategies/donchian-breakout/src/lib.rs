@@ -120,17 +120,6 @@ mod tests {
     }
 
     #[test]
-    fn the_place_is_offered_where_there_is_one() {
-        let mut strategy =
-            DonchianBreakout::build(Params { period: 3, margin: 0.0 }, &bot("BTCUSDT")).unwrap();
-        let expected: [&[(&str, f64)]; 5] = [&[], &[], &[], &[("place", 1.0)], &[("place", 0.5)]];
-        for (candle, expected) in from_closes(&[10.0, 14.0, 12.0, 14.0, 12.0]).iter().zip(expected) {
-            strategy.on_candle(candle);
-            assert_eq!(strategy.indicators(), expected);
-        }
-    }
-
-    #[test]
     fn it_conforms_and_is_warm_a_candle_after_the_channel() {
         let params = Params::default();
         assert_eq!(DonchianBreakout::build(params.clone(), &bot("BTCUSDT")).unwrap().warmup(), 21);

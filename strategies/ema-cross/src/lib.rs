@@ -128,17 +128,6 @@ mod tests {
     }
 
     #[test]
-    fn both_averages_are_offered_once_there_are_both() {
-        let mut strategy = EmaCross::build(Params { fast: 1, slow: 3 }, &bot("BTCUSDT")).unwrap();
-        let expected = [None, None, Some((10.0, 12.0)), Some((10.0, 11.0)), Some((15.0, 13.0))];
-        for (candle, expected) in from_closes(&[14.0, 12.0, 10.0, 10.0, 15.0]).iter().zip(expected) {
-            strategy.on_candle(candle);
-            let expected = expected.map(|(fast, slow)| [("fast", fast), ("slow", slow)]);
-            assert_eq!(strategy.indicators(), expected.as_slice().concat());
-        }
-    }
-
-    #[test]
     fn prices_that_stand_still_cross_nothing() {
         for price in (1..50).map(|n| 0.07 * f64::from(n)) {
             let mut strategy = EmaCross::build(Params::default(), &bot("BTCUSDT")).unwrap();

@@ -120,16 +120,6 @@ mod tests {
     }
 
     #[test]
-    fn both_lines_are_offered_once_there_are_both() {
-        let mut strategy = MacdCross::build(SHORT, &bot("BTCUSDT")).unwrap();
-        let expected: [&[(&str, f64)]; 4] = [&[], &[], &[], &[("macd", -1.0), ("signal", -1.5)]];
-        for (candle, expected) in from_closes(&[14.0, 12.0, 10.0, 10.0]).iter().zip(expected) {
-            strategy.on_candle(candle);
-            assert_eq!(strategy.indicators(), expected);
-        }
-    }
-
-    #[test]
     fn prices_that_stand_still_cross_nothing() {
         for price in (1..50).map(|n| 0.07 * f64::from(n)) {
             let mut strategy = MacdCross::build(Params::default(), &bot("BTCUSDT")).unwrap();

@@ -128,20 +128,6 @@ mod tests {
     }
 
     #[test]
-    fn the_index_is_offered_as_soon_as_there_is_one() {
-        let mut strategy = RsiReversal::build(params(2, 20.0, 80.0), &bot("BTCUSDT")).unwrap();
-        let rounded = |value: f64| (value * 1_000.0).round() / 1_000.0;
-        let expected = [None, None, Some(50.0), Some(83.333), Some(22.727), Some(13.158), Some(80.12)];
-        for (candle, expected) in from_closes(&[10.0, 11.0, 10.0, 12.0, 8.0, 6.0, 14.0]).iter().zip(expected)
-        {
-            strategy.on_candle(candle);
-            let offered: Vec<_> =
-                strategy.indicators().into_iter().map(|(name, value)| (name, rounded(value))).collect();
-            assert_eq!(offered, expected.map(|rsi| ("rsi", rsi)).into_iter().collect::<Vec<_>>());
-        }
-    }
-
-    #[test]
     fn levels_in_the_wrong_order_are_refused() {
         for (oversold, overbought) in [(70.0, 30.0), (50.0, 50.0)] {
             let error = RsiReversal::build(params(14, oversold, overbought), &bot("BTCUSDT")).unwrap_err();

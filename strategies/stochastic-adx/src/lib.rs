@@ -149,28 +149,6 @@ mod tests {
     }
 
     #[test]
-    fn signals_are_the_candles_at_which_both_lines_are_beyond_their_levels() {
-        let params = Params::default();
-        let mut strategy = StochasticAdx::build(params.clone(), &bot("BTCUSDT")).unwrap();
-        let (mut stochastic, mut adx) = (Stochastic::new(14, 3, 3).unwrap(), Adx::new(14).unwrap());
-        let (mut bought, mut sold) = (0, 0);
-        for candle in random_walk(8, 4_000) {
-            let signal = strategy.on_candle(&candle).map(|signal| signal.direction.to_string());
-            let (Some(k), Some(adx)) = (stochastic.update(&candle), adx.update(&candle)) else { continue };
-            let is_calm = adx.adx < 25.0 && candle.high() > candle.low();
-            let expected = match k.k {
-                k if is_calm && k < 20.0 => Some("BUY"),
-                k if is_calm && k > 80.0 => Some("SELL"),
-                _ => None,
-            };
-            assert_eq!(signal.as_deref(), expected);
-            bought += usize::from(expected == Some("BUY"));
-            sold += usize::from(expected == Some("SELL"));
-        }
-        assert!(bought > 50 && sold > 50, "{bought} {sold}");
-    }
-
-    #[test]
     fn levels_in_the_wrong_order_are_refused() {
         let params = Params { oversold: 80.0, ..Params::default() };
         let error = StochasticAdx::build(params, &bot("BTCUSDT")).unwrap_err();

@@ -164,13 +164,6 @@ mod tests {
     }
 
     #[test]
-    fn a_trend_that_no_interval_fits_is_refused() {
-        let params = Params { trend_seconds: 90, ..Params::default() };
-        let strategy = TrendFilter::build(params, &bot("BTCUSDT")).unwrap();
-        assert!(LongerCandles::new(Interval::MINUTE, strategy.longer_intervals()).is_err());
-    }
-
-    #[test]
     fn it_conforms_and_is_warm_when_the_trend_is() {
         let params = Params::default();
         // 20 candles of seed; (19/21)^208 is the first power below 1e-9; one more for the cut-off one and the delay.

@@ -1,6 +1,6 @@
 //! Money at the end of a run.
 
-use crate::lines::Lines;
+use crate::lines::Counter;
 use crate::stage::{Extremes, Scripted, bot, closing, minute, run, series, settings};
 use candlewick_backtest::Summary;
 use candlewick_engine::IntentState;
@@ -15,7 +15,7 @@ fn check(buys: &[i64], states: &[IntentState], balance: i64, unsettled: i64) {
     let candles = closing("BTCUSDT", "1m", &[1.0, 2.0, 3.0, 4.0, 5.0]);
     let settings = settings(vec![bot("a", place)]);
     let finished =
-        run(&settings, vec![Box::new(Scripted::on(place, buys))], &[candles], &[], &mut Lines::default())
+        run(&settings, vec![Box::new(Scripted::on(place, buys))], &[candles], &[], &mut Counter::default())
             .unwrap();
     let found: Vec<_> = finished.book.rows().iter().map(|row| row.state).collect();
     assert_eq!(found, states, "{buys:?}");
@@ -50,7 +50,8 @@ fn a_trade_without_a_price_is_refused_and_one_without_an_end_called_off() {
         let settings = settings(vec![bot("a", place)]);
         let strategy = Scripted::on(place, &[buys]);
         let candles = std::slice::from_ref(&candles);
-        let finished = run(&settings, vec![Box::new(strategy)], candles, &[], &mut Lines::default()).unwrap();
+        let finished =
+            run(&settings, vec![Box::new(strategy)], candles, &[], &mut Counter::default()).unwrap();
         let row = finished.book.rows()[0];
         assert_eq!(row.outcome, outcome, "minute {buys}");
         assert_eq!(finished.book.refused(), refused);
@@ -58,7 +59,8 @@ fn a_trade_without_a_price_is_refused_and_one_without_an_end_called_off() {
     let mut settings = settings(vec![bot("a", place)]);
     settings.session.bots[0].close_type = "02:00".parse().unwrap();
     let strategy = Scripted::on(place, &[1]);
-    let finished = run(&settings, vec![Box::new(strategy)], &[candles], &[], &mut Lines::default()).unwrap();
+    let finished =
+        run(&settings, vec![Box::new(strategy)], &[candles], &[], &mut Counter::default()).unwrap();
     let row = finished.book.rows()[0];
     assert_eq!((row.outcome, row.profit), (Some(Outcome::Cancelled), Money::ZERO));
     assert_eq!(finished.final_balance, Money::from_minor(100_000));
@@ -75,7 +77,7 @@ fn the_final_balance_is_the_first_and_all_profits() {
         settings.simulation.latency_ms = candlewick_sdk::Millis::new(1_500);
         let strategies: Vec<Box<dyn candlewick_sdk::Strategy>> =
             vec![Box::new(Extremes::new()), Box::new(Extremes::new())];
-        let finished = run(&settings, strategies, &[candles], &[], &mut Lines::default()).unwrap();
+        let finished = run(&settings, strategies, &[candles], &[], &mut Counter::default()).unwrap();
         let summary = Summary::of(&finished.book, Money::from_minor(100_000));
         assert!(summary.trades > 10, "seed {seed}: {} trades", summary.trades);
         assert_eq!(finished.final_balance, Money::from_minor(100_000) + summary.pnl, "seed {seed}");

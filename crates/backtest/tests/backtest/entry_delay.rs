@@ -1,6 +1,6 @@
 //! Trades of a bot that are asked for some seconds after its decisions.
 
-use crate::lines::Lines;
+use crate::lines::Counter;
 use crate::stage::{Extremes, Scripted, bot, closing, minute, run, series, settings};
 use candlewick_backtest::Finished;
 use candlewick_engine::IntentState;
@@ -15,7 +15,7 @@ fn a_delayed_trade_opens_inside_of_the_next_candle_at_the_price_of_that_moment()
     delayed.entry_delay_s = 20;
     let strategy = Scripted::on(place, &[1]);
     let settings = settings(vec![delayed]);
-    let run = run(&settings, vec![Box::new(strategy)], &[candles], &[], &mut Lines::default()).unwrap();
+    let run = run(&settings, vec![Box::new(strategy)], &[candles], &[], &mut Counter::default()).unwrap();
     let [row] = run.book.rows() else { panic!("one trade") };
     assert_eq!((row.state, row.approved.decision_time()), (IntentState::Settled, minute(1)));
     let after = |minutes: i64| Some(minute(minutes) + Millis::from_seconds(20));
@@ -32,7 +32,7 @@ fn trades(delay_s: i64, latency_ms: i64) -> Finished {
     let mut settings = settings(vec![delayed]);
     settings.session.risk.max_trades_per_day = 0;
     settings.simulation.latency_ms = Millis::new(latency_ms);
-    run(&settings, vec![Box::new(Extremes::new())], &[candles], &[], &mut Lines::default()).unwrap()
+    run(&settings, vec![Box::new(Extremes::new())], &[candles], &[], &mut Counter::default()).unwrap()
 }
 
 #[test]

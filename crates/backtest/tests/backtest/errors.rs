@@ -1,6 +1,6 @@
 //! What keeps a run from starting, and what stops it.
 
-use crate::lines::{Full, Lines};
+use crate::lines::{Counter, Full};
 use crate::stage::{Scripted, bot, closing, markets, run, series, settings};
 use candlewick_backtest::{Backtest, BacktestSettings};
 use candlewick_sdk::{CandleSeries, Millis, Strategy};
@@ -80,10 +80,10 @@ fn a_journal_without_room_stops_the_run() {
     let candles = [closing("BTCUSDT", "1m", &[1.0; 10])];
     let start =
         || (settings(vec![bot("a", place)]), vec![Box::new(Scripted::on(place, &[1])) as Box<dyn Strategy>]);
-    let mut lines = Lines::default();
+    let mut counter = Counter::default();
     let (settings, strategies) = start();
-    run(&settings, strategies, &candles, &[], &mut lines).unwrap();
-    let entries = lines.entries.len();
+    run(&settings, strategies, &candles, &[], &mut counter).unwrap();
+    let entries = counter.entries;
     for room in 0..entries {
         let (settings, strategies) = start();
         let stopped = run(&settings, strategies, &candles, &[], &mut Full(room));

@@ -1,36 +1,25 @@
-//! Recorders of a test: the journal as lines of JSON, or in few words.
+//! Recorders of a test: the number of entries, or each in few words.
 
 use crate::stage::START;
-use candlewick_engine::{Action, Entry, EventKind, JournalHash, Recorder};
+use candlewick_engine::{Action, Entry, EventKind, Recorder};
 use candlewick_sdk::Millis;
-use candlewick_sdk::serde_json;
 use std::io;
 
+/// Counts entries, whose time never goes back.
 #[derive(Default)]
-pub(crate) struct Lines {
-    pub(crate) entries: Vec<(Millis, String)>,
-    hash: JournalHash,
+pub(crate) struct Counter {
+    pub(crate) entries: usize,
     now: Millis,
 }
 
-impl Lines {
-    pub(crate) fn hash(self) -> String {
-        self.hash.finish()
-    }
-
-    pub(crate) fn until(&self, end: Millis) -> &[(Millis, String)] {
-        &self.entries[..self.entries.partition_point(|(at, _)| *at <= end)]
-    }
-}
-
-impl Recorder for Lines {
+impl Recorder for Counter {
     fn record(&mut self, entry: Entry<'_>) -> io::Result<()> {
         if let Entry::Event(event) = entry {
             assert!(event.at >= self.now, "time went back from {} to {}", self.now, event.at);
             self.now = event.at;
         }
-        self.entries.push((self.now, serde_json::to_string(&entry)?));
-        self.hash.record(entry)
+        self.entries += 1;
+        Ok(())
     }
 }
 

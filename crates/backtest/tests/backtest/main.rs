@@ -13,9 +13,6 @@ mod errors;
 mod long_runs;
 mod order;
 mod outside;
-mod payouts;
 mod prices;
-mod repetition;
-mod run_time;
 // What is said of it.
 mod summary;

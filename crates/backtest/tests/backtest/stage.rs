@@ -1,12 +1,12 @@
 //! Candles, scripted bots and settings. Minutes are counted from 2026-01-05 00:00 UTC.
 
 use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Finished};
-use candlewick_engine::{BotSettings, Recorder, RiskSettings, SessionSettings, StakeSettings};
+use candlewick_engine::{BotSettings, Recorder, RiskSettings, SessionSettings};
 use candlewick_sdk::indicator::Rsi;
 use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::serde_json::{from_value, json};
 use candlewick_sdk::{
-    Candle, CandleSeries, ExpirationType, Interval, Millis, MoneyScale, Ohlcv, Price, Series, Signal,
-    Strategy,
+    Candle, CandleSeries, Interval, Millis, MoneyScale, Ohlcv, Price, Series, Signal, Strategy,
 };
 use candlewick_simulator::{Market, OpenRounding, SimulationSettings};
 use std::sync::{Arc, Mutex};
@@ -36,18 +36,11 @@ pub(crate) fn closing(symbol: &str, interval: &str, closes: &[f64]) -> CandleSer
 
 /// A bot on a series, staking 10.00 for a minute from the moment of its signal.
 pub(crate) fn bot(name: &str, series: Series) -> BotSettings {
-    BotSettings {
-        name: name.to_owned(),
-        symbol: series.symbol,
-        entry_delay_s: 0,
-        venue: std::collections::BTreeMap::new(),
-        interval: series.interval,
-        strategy: "test".to_owned(),
-        close_type: "01:00".parse().unwrap(),
-        expiration_type: ExpirationType::TimeFixed,
-        params: candlewick_sdk::serde_json::json!({}),
-        stake: StakeSettings::Fixed { amount: Decimal::TEN },
-    }
+    let bot = json!({
+        "name": name, "symbol": series.symbol, "interval": series.interval, "strategy": "test",
+        "close_type": "01:00", "expiration_type": "TIME_FIXED",
+    });
+    from_value(bot).unwrap()
 }
 
 /// 1,000.00, the default limits, and a venue that opens at once and reports a settlement when it happens.

@@ -127,27 +127,3 @@ impl OrderTerms {
         self.decision_time
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::testing::Situation;
-    use super::*;
-
-    #[test]
-    fn an_order_of_a_book_of_several_runs_has_its_new_number_and_is_the_same_otherwise() {
-        let proposal = Situation::default().proposal;
-        let [own, expected] = [3, 7].map(|number| OrderTerms::of(&proposal, IntentId::new(number)));
-        assert_eq!(own.renumbered(IntentId::new(7)), expected);
-        assert_eq!(expected.intent(), IntentId::new(7));
-    }
-
-    #[test]
-    fn what_the_venue_took_has_its_direction_and_stake_and_is_as_ordered_otherwise() {
-        let ordered = OrderTerms::of(&Situation::default().proposal, IntentId::new(3));
-        let (direction, stake) = (Direction::Sell, Money::from_minor(5_000));
-        let taken = ordered.as_taken(&Taken { symbol: None, direction, stake });
-        assert_eq!((ordered.direction(), ordered.stake()), (Direction::Buy, Money::from_minor(1_000)));
-        assert_eq!((taken.direction(), taken.stake()), (direction, stake));
-        assert_eq!(OrderTerms { direction: Direction::Buy, stake: ordered.stake(), ..taken }, ordered);
-    }
-}

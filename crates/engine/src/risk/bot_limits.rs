@@ -159,205 +159,151 @@ pub(super) fn check_loss_streak(proposal: &Proposal<'_>, view: View<'_>) -> Ruli
 
 #[cfg(test)]
 mod tests {
+    use super::super::Check;
     use super::super::testing::Situation;
-    use super::super::{Check, RiskSettings};
     use super::*;
     use crate::BotId;
     use crate::intent::Stage;
+    use Ruling::{Pass, Refuse};
     use candlewick_sdk::{Money, Outcome};
+    use serde_json::{Value, json};
 
-    /// A bot with these limits whose trades end so, in minor units, while another one loses all the time.
-    fn ask(check: Check, limits: &BotLimitSettings, happen: impl Fn(&mut Situation)) -> Ruling {
-        let settings = |risk: &mut RiskSettings| {
-            risk.bots.insert("own".to_owned(), limits.clone());
-        };
-        let mut situation = Situation::with(settings);
-        situation.know_bots(&["own", "other"]);
-        let other = BotId::new(1).unwrap();
-        for _ in 0..9 {
-            situation.state.count_bot_trade(other);
-            situation.state.count_bot_end(other, Money::from_minor(-100_000), Outcome::Lost);
-        }
-        happen(&mut situation);
-        situation.ask(check)
+    fn other() -> BotId {
+        BotId::new(1).unwrap()
     }
 
-    fn end(situation: &mut Situation, profit: i64, outcome: Outcome) {
-        situation.state.count_bot_trade(BotId::FIRST);
-        situation.state.count_bot_end(BotId::FIRST, Money::from_minor(profit), outcome);
+    fn end(situation: &mut Situation, bot: BotId, profit: i64, outcome: Outcome) {
+        let profit = Money::from_minor(profit);
+        situation.state.count_bot_trade(bot);
+        situation.state.count_bot_end(bot, profit, outcome);
+        situation.state.earn_in_session(bot, profit);
+    }
+
+    fn begin_session(situation: &mut Situation) {
+        situation.state.begin_session((Money::from_minor(200_000), Money::ZERO), None);
+    }
+
+    /// A bot with limits, and another one that loses all the time and has three trades open.
+    fn situation(limits: &Value) -> Situation {
+        let own: BotLimitSettings = serde_json::from_value(limits.clone()).unwrap();
+        let mut situation = Situation::with(|risk| risk.bots = [("own".to_owned(), own.clone())].into());
+        situation.know_bots(&["own", "other"]);
+        begin_session(&mut situation);
+        (0..9).for_each(|_| end(&mut situation, other(), -100_000, Outcome::Lost));
+        situation.proposal.bot = other();
+        (0..3).for_each(|_| situation.begin(Situation::SYMBOL, Stage::InFlight));
+        situation.proposal.bot = BotId::FIRST;
+        situation
     }
 
     #[test]
-    fn trades_open_together_are_those_of_the_bot() {
-        let limits = BotLimitSettings { max_open_trades: 2, ..BotLimitSettings::default() };
-        for (own, others, expected) in [(1, 5, Ruling::Pass), (2, 0, Ruling::Refuse), (0, 9, Ruling::Pass)] {
-            let begin = |situation: &mut Situation| {
-                (0..own).for_each(|_| situation.begin(Situation::SYMBOL, Stage::Open));
-                situation.proposal.bot = BotId::new(1).unwrap();
-                (0..others).for_each(|_| situation.begin(Situation::SYMBOL, Stage::InFlight));
-                situation.proposal.bot = BotId::FIRST;
-            };
-            assert_eq!(ask(check_max_open_trades, &limits, begin), expected, "{own} and {others}");
+    fn each_limit_counts_the_bot_s_own_trades_and_the_tighter_of_amount_and_percent_holds() {
+        // Of 10,000.00 a day, and of 2,000.00 a session; each stake is 10.00.
+        let trades = json!({ "max_open_trades": 2 });
+        let amount = json!({ "daily_loss_limit": 50, "daily_profit_target": 10 });
+        let percent = json!({ "daily_loss_limit_percent": 0.5, "daily_profit_target_percent": 0.25 });
+        let session = json!({
+            "session_loss_limit": 50, "session_loss_limit_percent": 2.0,
+            "session_profit_target": 30, "session_profit_target_percent": 2.0,
+        });
+        for (check, limits, profit, open, expected) in [
+            (check_max_open_trades as Check, &trades, 0, 1, Pass),
+            (check_max_open_trades, &trades, 0, 2, Refuse),
+            (check_daily_loss_limit, &amount, 0, 4, Pass),
+            (check_daily_loss_limit, &amount, 0, 5, Refuse),
+            (check_daily_loss_limit, &amount, -2_000, 2, Pass),
+            (check_daily_loss_limit, &amount, -2_001, 2, Refuse),
+            (check_daily_loss_limit, &amount, 1_000, 5, Pass),
+            (check_daily_profit_target, &amount, 999, 0, Pass),
+            (check_daily_profit_target, &amount, 1_000, 0, Refuse),
+            (check_daily_loss_limit, &percent, -4_000, 0, Pass),
+            (check_daily_loss_limit, &percent, -4_001, 0, Refuse),
+            (check_daily_profit_target, &percent, 2_499, 0, Pass),
+            (check_daily_profit_target, &percent, 2_500, 0, Refuse),
+            (check_session_loss_limit, &session, -3_000, 0, Pass),
+            (check_session_loss_limit, &session, -3_001, 0, Refuse),
+            (check_session_loss_limit, &session, -2_000, 1, Pass),
+            (check_session_loss_limit, &session, -2_001, 1, Refuse),
+            (check_session_profit_target, &session, 2_999, 0, Pass),
+            (check_session_profit_target, &session, 3_000, 0, Refuse),
+        ] {
+            let mut situation = situation(limits);
+            end(&mut situation, BotId::FIRST, profit, Outcome::Won);
+            (0..open).for_each(|_| situation.begin(Situation::SYMBOL, Stage::Open));
+            assert_eq!(situation.ask(check), expected, "{limits} {profit}, {open} open");
+            situation.state.open_day(situation.proposal.at);
+            begin_session(&mut situation);
+            assert!(open > 0 || situation.ask(check) == Pass, "{limits} {profit} of before");
         }
-        let second = |situation: &mut Situation| {
-            let id = situation.intents.next;
-            situation.begin(Situation::SYMBOL, Stage::Open);
-            situation.intents.begin_second(id);
-        };
-        assert_eq!(ask(check_max_open_trades, &limits, second), Ruling::Refuse);
+    }
+
+    #[test]
+    fn second_trades_and_stakes_of_unopened_ones_count() {
+        let mut situation = situation(&json!({ "max_open_trades": 2, "daily_loss_limit": 50 }));
+        let first = situation.intents.next;
+        situation.begin(Situation::SYMBOL, Stage::Open);
+        situation.intents.begin_second(first);
+        assert_eq!(situation.ask(check_max_open_trades), Refuse);
+        (0..3).for_each(|_| situation.begin(Situation::SYMBOL, Stage::InDoubt));
+        situation.intents.give_up(first.next(), candlewick_sdk::Millis::MAX);
+        assert_eq!(situation.ask(check_daily_loss_limit), Refuse);
     }
 
     #[test]
     fn trades_of_a_day_are_those_of_the_bot_and_of_that_day() {
-        let limits = BotLimitSettings { max_trades_per_day: 2, ..BotLimitSettings::default() };
-        let trades = |count: usize, is_new_day: bool, taken_back: usize| {
-            ask(check_max_trades_per_day, &limits, |situation| {
-                let at = situation.proposal.at;
-                (0..count).for_each(|_| situation.state.count_bot_trade(BotId::FIRST));
-                (0..taken_back).for_each(|_| situation.state.uncount_bot_trade(BotId::FIRST, at));
-                if is_new_day {
-                    situation.state.open_day(at);
-                }
-            })
-        };
-        assert_eq!([trades(1, false, 0), trades(2, false, 0)], [Ruling::Pass, Ruling::Refuse]);
-        assert_eq!([trades(2, true, 0), trades(2, false, 1)], [Ruling::Pass, Ruling::Pass]);
-    }
-
-    #[test]
-    fn losses_of_the_day_open_stakes_and_this_stake_stay_within_the_limit_of_the_bot() {
-        // The limit is 50.00, each stake 10.00.
-        let limits = BotLimitSettings { daily_loss_limit: Decimal::from(50), ..BotLimitSettings::default() };
-        for (lost, open, expected) in [
-            (0, 4, Ruling::Pass),
-            (0, 5, Ruling::Refuse),
-            (4_000, 0, Ruling::Pass),
-            (4_001, 0, Ruling::Refuse),
-            (2_000, 2, Ruling::Pass),
-            (2_001, 2, Ruling::Refuse),
-            (-1_000, 5, Ruling::Pass),
-        ] {
-            let ruling = ask(check_daily_loss_limit, &limits, |situation| {
-                end(situation, -lost, Outcome::Lost);
-                (0..open).for_each(|_| situation.begin(Situation::SYMBOL, Stage::Open));
-            });
-            assert_eq!(ruling, expected, "lost {lost}, {open} open");
-        }
-        let unopened = |situation: &mut Situation| {
-            (0..5).for_each(|_| situation.begin(Situation::SYMBOL, Stage::InDoubt));
-            let first = situation.intents.unfinished[0].id;
-            situation.intents.give_up(first, candlewick_sdk::Millis::MAX);
-        };
-        assert_eq!(ask(check_daily_loss_limit, &limits, unopened), Ruling::Refuse);
-    }
-
-    #[test]
-    fn limits_in_percent_are_of_the_account_s_equity_and_count_the_bot_s_own_trades() {
-        // 0.5 % of 10,000.00 may be lost, 0.25 % are enough; the stake is 10.00.
-        let limits = BotLimitSettings {
-            daily_loss_limit_percent: 0.5,
-            daily_profit_target_percent: 0.25,
-            ..BotLimitSettings::default()
-        };
-        let ten = BotLimitSettings { daily_profit_target: Decimal::TEN, ..BotLimitSettings::default() };
-        for (check, limits, profit, expected) in [
-            (check_daily_loss_limit as Check, &limits, -4_000, Ruling::Pass),
-            (check_daily_loss_limit, &limits, -4_001, Ruling::Refuse),
-            (check_daily_profit_target, &limits, 2_499, Ruling::Pass),
-            (check_daily_profit_target, &limits, 2_500, Ruling::Refuse),
-            (check_daily_profit_target, &ten, 999, Ruling::Pass),
-            (check_daily_profit_target, &ten, 1_000, Ruling::Refuse),
-        ] {
-            let ruling = ask(check, limits, |situation| end(situation, profit, Outcome::Won));
-            assert_eq!(ruling, expected, "{profit}");
-        }
-    }
-
-    #[test]
-    fn a_session_s_stops_count_the_bot_s_own_trades_and_the_tighter_of_amount_and_percent_holds() {
-        let limits = BotLimitSettings {
-            session_loss_limit: Decimal::from(50),
-            // Of 2,000.00.
-            session_loss_limit_percent: 2.0,
-            session_profit_target: Decimal::from(30),
-            session_profit_target_percent: 2.0,
-            ..BotLimitSettings::default()
-        };
-        for (check, profit, open, expected) in [
-            (check_session_loss_limit as Check, -3_000, 0, Ruling::Pass),
-            (check_session_loss_limit, -3_001, 0, Ruling::Refuse),
-            (check_session_loss_limit, -2_000, 1, Ruling::Pass),
-            (check_session_loss_limit, -2_001, 1, Ruling::Refuse),
-            (check_session_profit_target, 2_999, 0, Ruling::Pass),
-            (check_session_profit_target, 3_000, 0, Ruling::Refuse),
-        ] {
-            let ruling = ask(check, &limits, |situation| {
-                let other = BotId::new(1).unwrap();
-                situation.state.begin_session((Money::from_minor(200_000), Money::ZERO), None);
-                situation.state.earn_in_session(other, Money::from_minor(-90_000));
-                situation.state.earn_in_session(BotId::FIRST, Money::from_minor(profit));
-                (0..open).for_each(|_| situation.begin(Situation::SYMBOL, Stage::Open));
-            });
-            assert_eq!(ruling, expected, "{profit}, {open} open");
-            let anew = |situation: &mut Situation| {
-                situation.state.earn_in_session(BotId::FIRST, Money::from_minor(profit));
-                situation.state.begin_session((Money::from_minor(200_000), Money::ZERO), None);
-            };
-            assert_eq!(ask(check, &limits, anew), Ruling::Pass);
+        for (count, is_new_day, taken_back, expected) in
+            [(1, false, 0, Pass), (2, false, 0, Refuse), (2, true, 0, Pass), (2, false, 1, Pass)]
+        {
+            let mut situation = situation(&json!({ "max_trades_per_day": 2 }));
+            let at = situation.proposal.at;
+            (0..count).for_each(|_| situation.state.count_bot_trade(BotId::FIRST));
+            (0..taken_back).for_each(|_| situation.state.uncount_bot_trade(BotId::FIRST, at));
+            if is_new_day {
+                situation.state.open_day(at);
+            }
+            assert_eq!(situation.ask(check_max_trades_per_day), expected, "{count} {taken_back}");
         }
     }
 
     #[test]
     fn losses_in_a_row_are_those_of_the_bot_and_a_person_begins_them_anew() {
-        let limits = BotLimitSettings { max_loss_streak: 2, ..BotLimitSettings::default() };
         let [won, lost, draw] = [Outcome::Won, Outcome::Lost, Outcome::Draw];
         for (ends, is_resumed, expected) in [
-            (&[lost][..], false, Ruling::Pass),
-            (&[lost, draw, lost], false, Ruling::Refuse),
-            (&[lost, won, lost], false, Ruling::Pass),
-            (&[lost, lost], true, Ruling::Pass),
+            (&[lost][..], false, Pass),
+            (&[lost, draw, lost], false, Refuse),
+            (&[lost, won, lost], false, Pass),
+            (&[lost, lost], true, Pass),
         ] {
-            let ruling = ask(check_loss_streak, &limits, |situation| {
-                for outcome in ends {
-                    end(situation, 0, *outcome);
-                }
-                if is_resumed {
-                    situation.state.resume();
-                }
-            });
-            assert_eq!(ruling, expected, "{ends:?}, resumed: {is_resumed}");
+            let mut situation = situation(&json!({ "max_loss_streak": 2 }));
+            ends.iter().for_each(|outcome| end(&mut situation, BotId::FIRST, 0, *outcome));
+            if is_resumed {
+                situation.state.resume();
+            }
+            assert_eq!(situation.ask(check_loss_streak), expected, "{ends:?}, resumed: {is_resumed}");
         }
     }
 
     #[test]
     fn limits_of_zero_and_bots_without_limits_are_refused_nothing() {
-        let all: [Check; 7] = [
-            check_max_open_trades,
+        let tight = json!({
+            "max_open_trades": 1, "max_trades_per_day": 1, "daily_loss_limit": 1, "daily_profit_target": 1,
+            "session_loss_limit": 1, "session_profit_target": 1, "max_loss_streak": 1,
+        });
+        for check in [
+            check_max_open_trades as Check,
             check_max_trades_per_day,
             check_daily_loss_limit,
             check_daily_profit_target,
             check_session_loss_limit,
             check_session_profit_target,
             check_loss_streak,
-        ];
-        let tight = BotLimitSettings {
-            max_open_trades: 1,
-            max_trades_per_day: 1,
-            daily_loss_limit: Decimal::ONE,
-            daily_profit_target: Decimal::ONE,
-            session_loss_limit: Decimal::ONE,
-            session_profit_target: Decimal::ONE,
-            max_loss_streak: 1,
-            ..BotLimitSettings::default()
-        };
-        for check in all {
-            let busy = |situation: &mut Situation| {
-                end(situation, -90_000, Outcome::Lost);
-                situation.begin(Situation::SYMBOL, Stage::Open);
-            };
-            assert_eq!(ask(check, &BotLimitSettings::default(), busy), Ruling::Pass);
-            let others = |situation: &mut Situation| situation.proposal.bot = BotId::new(1).unwrap();
-            assert_eq!(ask(check, &tight, others), Ruling::Pass);
+        ] {
+            let mut unlimited = situation(&json!({}));
+            end(&mut unlimited, BotId::FIRST, -90_000, Outcome::Lost);
+            unlimited.begin(Situation::SYMBOL, Stage::Open);
+            let mut others = situation(&tight);
+            others.proposal.bot = other();
+            assert_eq!([unlimited.ask(check), others.ask(check)], [Pass; 2]);
         }
     }
 }

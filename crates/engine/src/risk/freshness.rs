@@ -130,26 +130,25 @@ mod tests {
         }
     }
 
-    fn words(age_ms: i64, interval_ms: i64, risk: Option<&RiskSettings>) -> String {
-        let given = Millis::new(1_000_000);
-        let lateness = Lateness::of((given, given + Millis::new(age_ms)), Millis::new(interval_ms), risk);
-        Rule::LateSignal.with_lateness(Rule::LateSignal.words(), lateness)
-    }
-
     #[test]
     fn a_late_signal_says_how_old_it_was_and_how_old_it_might_have_been() {
         let risk = RiskSettings { max_signal_delay_ms: 5_000, ..RiskSettings::default() };
         let off = RiskSettings { max_signal_delay_ms: 0, ..RiskSettings::default() };
-        let expected = |age| format!("late signal (LateSignal: {age})");
-        assert_eq!(words(12_400, 60_000, Some(&risk)), expected("12.4 s old, 5 s allowed"));
-        assert_eq!(words(5_001, 60_000, Some(&risk)), expected("5.001 s old, 5 s allowed"));
-        // Half a candle of 5 s.
-        assert_eq!(words(2_600, 5_000, Some(&risk)), expected("2.6 s old, 2.5 s allowed"));
-        assert_eq!(words(4_000, 60_000, Some(&risk)), expected("4 s old"));
-        assert_eq!(words(12_400, 60_000, None), expected("12.4 s old"));
-        assert_eq!(words(12_400, 60_000, Some(&off)), expected("12.4 s old"));
-        let lateness = Lateness::of((Millis::ZERO, Millis::SECOND), Millis::MINUTE, Some(&risk));
-        let other = Rule::InFlight.with_lateness(Rule::InFlight.words(), lateness);
-        assert_eq!(other, "order in flight (InFlight)");
+        for (age_ms, interval_ms, risk, expected) in [
+            (12_400, 60_000, Some(&risk), "12.4 s old, 5 s allowed"),
+            (5_001, 60_000, Some(&risk), "5.001 s old, 5 s allowed"),
+            // Half a candle of 5 s.
+            (2_600, 5_000, Some(&risk), "2.6 s old, 2.5 s allowed"),
+            (4_000, 60_000, Some(&risk), "4 s old"),
+            (12_400, 60_000, None, "12.4 s old"),
+            (12_400, 60_000, Some(&off), "12.4 s old"),
+        ] {
+            let judged = Millis::new(1_000_000 + age_ms);
+            let lateness = Lateness::of((Millis::new(1_000_000), judged), Millis::new(interval_ms), risk);
+            assert_eq!(lateness.to_string(), expected);
+            let words = |rule: Rule| rule.with_lateness(rule.words(), lateness);
+            assert_eq!(words(Rule::LateSignal), format!("late signal (LateSignal: {expected})"));
+            assert_eq!(words(Rule::InFlight), Rule::InFlight.words());
+        }
     }
 }

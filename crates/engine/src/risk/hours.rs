@@ -247,7 +247,6 @@ fn check_hours(hours: &[Window], at: Millis) -> Ruling {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Situation;
     use super::*;
     use proptest::prelude::*;
     use serde_json::json;
@@ -347,14 +346,6 @@ mod tests {
     }
 
     #[test]
-    fn hours_of_which_no_zone_is_said_are_of_utc() {
-        let hours: Hours = serde_json::from_str(r#"{ "from": "09:00", "to": "10:00" }"#).unwrap();
-        assert_eq!((hours.timezone.as_str(), hours.days.len()), ("UTC", 0));
-        let window = Window::new(&hours, "risk.hours").unwrap();
-        assert!(window.contains(at("2026-07-05T09:30:00Z")) && !window.contains(at("2026-07-05T08:30:00Z")));
-    }
-
-    #[test]
     fn where_the_calendar_ends_days_are_those_of_utc() {
         // 10^8 days after 1970 is the year 275,760, in which no zone has a date any more.
         let (start, day) =
@@ -388,19 +379,6 @@ mod tests {
                 (Err(error), Err(part)) => assert!(error.to_string().contains(part), "{error}"),
                 (read, _) => panic!("{written}: {read:?}"),
             }
-        }
-    }
-
-    #[test]
-    fn a_signal_outside_every_window_is_refused() {
-        let hours = json!([{ "from": "08:00", "to": "10:00" }, { "from": "20:00", "to": "21:00" }]);
-        let mut situation =
-            Situation::with(|risk| risk.hours = serde_json::from_value(hours.clone()).unwrap());
-        for (hour, expected) in
-            [(8, Ruling::Pass), (10, Ruling::Refuse), (20, Ruling::Pass), (21, Ruling::Refuse)]
-        {
-            situation.proposal.at = Millis::HOUR * hour;
-            assert_eq!(situation.ask(check_outside_hours), expected, "{hour}:00");
         }
     }
 }

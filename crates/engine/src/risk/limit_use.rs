@@ -117,11 +117,11 @@ pub(super) fn room_of_bot(rule: Rule, bot: BotId, view: View<'_>) -> Option<Mone
 #[cfg(test)]
 mod tests {
     use super::super::testing::Situation;
-    use super::super::{BotLimitSettings, RiskSettings};
     use super::*;
     use crate::intent::Stage;
     use candlewick_sdk::Outcome;
     use candlewick_sdk::rust_decimal::Decimal;
+    use serde_json::json;
 
     fn used(situation: &Situation) -> Vec<LimitUse> {
         let Situation { limits, ledger, intents, state, .. } = situation;
@@ -161,20 +161,10 @@ mod tests {
 
     #[test]
     fn a_bot_uses_its_own_limits_with_its_own_trades() {
-        let own = BotLimitSettings {
-            max_open_trades: 2,
-            max_trades_per_day: 9,
-            daily_loss_limit: Decimal::from(50),
-            daily_profit_target: Decimal::ZERO,
-            session_loss_limit: Decimal::from(60),
-            session_profit_target: Decimal::from(7),
-            max_loss_streak: 3,
-            ..BotLimitSettings::default()
-        };
-        let settings = |risk: &mut RiskSettings| {
-            risk.bots.insert("own".to_owned(), own.clone());
-        };
-        let mut situation = Situation::with(settings);
+        let mut situation = Situation::from_json(&json!({ "bots": { "own": {
+            "max_open_trades": 2, "max_trades_per_day": 9, "daily_loss_limit": 50, "session_loss_limit": 60,
+            "session_profit_target": 7, "max_loss_streak": 3,
+        } } }));
         situation.know_bots(&["own", "other"]);
         let other = BotId::new(1).unwrap();
         for (bot, trades) in [(BotId::FIRST, 2), (other, 7)] {

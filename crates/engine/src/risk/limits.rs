@@ -337,17 +337,6 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_may_start_either_cooldown() {
-        for (after_any, after_losses, expected) in [(0, 0, false), (1, 0, true), (0, 2, true), (60, 3, true)]
-        {
-            let cooldowns = |risk: &mut RiskSettings| {
-                (risk.cooldown_after_loss_s, risk.cooldown_after_losses) = (after_any, after_losses);
-            };
-            assert_eq!(limits(cooldowns).cools_down(), expected, "{after_any} s, {after_losses} losses");
-        }
-    }
-
-    #[test]
     fn the_smallest_stake_is_the_minimum_or_the_next_step_above_it() {
         // In cents: minimum and step, and what may be staked at least.
         for (least, step, expected) in

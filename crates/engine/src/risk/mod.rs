@@ -235,15 +235,6 @@ mod tests {
     }
 
     #[test]
-    fn a_virtual_signal_alone_is_refused() {
-        for (is_virtual, expected) in [(true, Ruling::Refuse), (false, Ruling::Pass)] {
-            let mut situation = Situation::default();
-            situation.proposal.is_virtual = is_virtual;
-            assert_eq!(situation.ask(check_gate_closed), expected);
-        }
-    }
-
-    #[test]
     fn the_kill_switch_refuses_until_resumed_and_no_person_lifts_a_suspension() {
         let mut situation = Situation::default();
         for (is_halted, is_suspended, expected) in [
@@ -255,22 +246,6 @@ mod tests {
             let before = situation.ask(check_halted);
             situation.state.resume();
             assert_eq!([before, situation.ask(check_halted)], expected);
-        }
-    }
-
-    #[test]
-    fn a_rejected_edge_refuses_only_when_enforced() {
-        for (enforced, edge, expected) in [
-            (true, Edge::Rejected, Ruling::Refuse),
-            (true, Edge::NoLongerHeld, Ruling::Refuse),
-            (true, Edge::Open, Ruling::Pass),
-            (true, Edge::Shown, Ruling::Pass),
-            (false, Edge::Rejected, Ruling::Pass),
-            (false, Edge::NoLongerHeld, Ruling::Pass),
-        ] {
-            let mut situation = Situation::with(|risk| risk.enforce_verdict = enforced);
-            situation.proposal.edge = edge;
-            assert_eq!(situation.ask(check_edge_rejected), expected, "{edge:?}");
         }
     }
 }

@@ -87,10 +87,13 @@ pub(super) fn check_insufficient_balance(proposal: &Proposal, view: View<'_>) ->
 
 #[cfg(test)]
 mod tests {
+    use super::super::Check;
     use super::super::testing::Situation;
     use super::*;
+    use Ruling::{Pass, Refuse};
     use candlewick_sdk::Outcome;
     use proptest::prelude::*;
+    use serde_json::json;
 
     fn bound(amount: i64, percent: f64) -> Bound {
         Bound::new(MoneyScale::default(), Decimal::new(amount, 2), percent, "risk.limit").unwrap()
@@ -136,46 +139,47 @@ mod tests {
     }
 
     #[test]
-    fn settled_losses_open_stakes_and_this_stake_together_stay_within_the_limit() {
-        // This stake is 10.00, the limit 100.00, none, or 2 % of 10,000.00, which a deposit of 5,000.00 makes 300.00.
-        for (limit, deposit, lost, open, expected) in [
-            ((100, 0.0), 0, 0, 0, Ruling::Pass),
-            ((100, 0.0), 0, 9_000, 0, Ruling::Pass),
-            ((100, 0.0), 0, 9_001, 0, Ruling::Refuse),
-            ((100, 0.0), 0, 4_000, 5_000, Ruling::Pass),
-            ((100, 0.0), 0, 4_000, 5_001, Ruling::Refuse),
-            ((0, 0.0), 0, 900_000, 0, Ruling::Pass),
-            ((0, 2.0), 0, 19_000, 0, Ruling::Pass),
-            ((0, 2.0), 0, 19_001, 0, Ruling::Refuse),
-            ((0, 2.0), 500_000, 29_000, 0, Ruling::Pass),
-            ((0, 2.0), 500_000, 29_001, 0, Ruling::Refuse),
+    fn each_limit_counts_losses_open_stakes_and_this_stake_and_refuses_beyond_it() {
+        // Shares are of 10,000.00, which a deposit of 5,000.00 makes 15,000.00.
+        let (day, day_share) = (json!({}), json!({ "daily_loss_limit": 0, "daily_loss_limit_percent": 2.0 }));
+        let [target, target_share] =
+            [json!({ "daily_profit_target": 50 }), json!({ "daily_profit_target_percent": 1.5 })];
+        let bounds = json!({ "min_stake": 5, "max_stake": 50 });
+        let share = json!({ "min_stake": 5, "max_stake": 50, "max_stake_percent": 0.3 });
+        for (check, settings, [deposit, lost, open, stake], expected) in [
+            (check_daily_loss_limit as Check, &day, [0, 0, 0, 1_000], Pass),
+            (check_daily_loss_limit, &day, [0, 9_000, 0, 1_000], Pass),
+            (check_daily_loss_limit, &day, [0, 9_001, 0, 1_000], Refuse),
+            (check_daily_loss_limit, &day, [0, 4_000, 5_000, 1_000], Pass),
+            (check_daily_loss_limit, &day, [0, 4_000, 5_001, 1_000], Refuse),
+            (check_daily_loss_limit, &json!({ "daily_loss_limit": 0 }), [0, 900_000, 0, 1_000], Pass),
+            (check_daily_loss_limit, &day_share, [0, 19_000, 0, 1_000], Pass),
+            (check_daily_loss_limit, &day_share, [0, 19_001, 0, 1_000], Refuse),
+            (check_daily_loss_limit, &day_share, [500_000, 29_000, 0, 1_000], Pass),
+            (check_daily_loss_limit, &day_share, [500_000, 29_001, 0, 1_000], Refuse),
+            (check_daily_profit_target, &target, [0, -4_999, 0, 1_000], Pass),
+            (check_daily_profit_target, &target, [0, -5_000, 0, 1_000], Refuse),
+            (check_daily_profit_target, &target_share, [0, -14_999, 0, 1_000], Pass),
+            (check_daily_profit_target, &target_share, [0, -15_000, 0, 1_000], Refuse),
+            // 20 % of the peak.
+            (check_max_drawdown, &day, [0, 199_000, 0, 1_000], Pass),
+            (check_max_drawdown, &day, [0, 199_001, 0, 1_000], Refuse),
+            (check_max_drawdown, &day, [0, 99_000, 100_001, 1_000], Refuse),
+            (check_stake_bounds, &bounds, [0, 0, 0, 499], Refuse),
+            (check_stake_bounds, &bounds, [0, 0, 0, 500], Pass),
+            (check_stake_bounds, &bounds, [0, 0, 0, 5_000], Pass),
+            (check_stake_bounds, &bounds, [0, 0, 0, 5_001], Refuse),
+            (check_stake_bounds, &share, [0, 0, 0, 3_000], Pass),
+            (check_stake_bounds, &share, [0, 0, 0, 3_001], Refuse),
+            (check_stake_bounds, &json!({ "min_stake": 0 }), [0, 0, 0, 0], Refuse),
         ] {
-            let mut situation = Situation::with(|risk| {
-                (risk.daily_loss_limit, risk.daily_loss_limit_percent) = (Decimal::from(limit.0), limit.1);
-            });
+            let mut situation = Situation::from_json(settings);
             situation.ledger.deposit(Money::from_minor(deposit));
             situation.lose(Money::from_minor(lost));
             situation.ledger.reserve(Money::from_minor(open));
-            let ruling = situation.ask(check_daily_loss_limit);
-            assert_eq!(ruling, expected, "{limit:?}: deposit {deposit}, lost {lost}, open {open}");
-        }
-    }
-
-    #[test]
-    fn a_reached_target_refuses() {
-        // 50.00, and 1.5 % of 10,000.00.
-        for (target, percent, won, expected) in [
-            (50, 0.0, 4_999, Ruling::Pass),
-            (50, 0.0, 5_000, Ruling::Refuse),
-            (0, 1.5, 14_999, Ruling::Pass),
-            (0, 1.5, 15_000, Ruling::Refuse),
-        ] {
-            let mut situation = Situation::with(|risk| {
-                let target = Decimal::from(target);
-                (risk.daily_profit_target, risk.daily_profit_target_percent) = (target, percent);
-            });
-            situation.ledger.settle(Money::ZERO, Money::from_minor(won));
-            assert_eq!(situation.ask(check_daily_profit_target), expected, "won {won}");
+            situation.proposal.stake = Money::from_minor(stake);
+            let ruling = situation.ask(check);
+            assert_eq!(ruling, expected, "{settings}: deposit {deposit}, lost {lost}, open {open}, stake {stake}");
         }
     }
 
@@ -196,47 +200,11 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_case_stays_within_the_drawdown_from_the_peak() {
-        // The peak is 10,000.00, the limit 20 %, this stake 10.00.
-        for (lost, open, expected) in
-            [(199_000, 0, Ruling::Pass), (199_001, 0, Ruling::Refuse), (99_000, 100_001, Ruling::Refuse)]
-        {
-            let mut situation = Situation::default();
-            situation.lose(Money::from_minor(lost));
-            situation.ledger.reserve(Money::from_minor(open));
-            assert_eq!(situation.ask(check_max_drawdown), expected, "lost {lost}, open {open}");
-        }
-    }
-
-    #[test]
     fn a_win_ends_the_streak() {
         let mut situation = Situation::with(|risk| risk.max_loss_streak = 2);
-        for (outcome, expected) in
-            [(Outcome::Lost, Ruling::Pass), (Outcome::Lost, Ruling::Refuse), (Outcome::Won, Ruling::Pass)]
-        {
+        for (outcome, expected) in [(Outcome::Lost, Pass), (Outcome::Lost, Refuse), (Outcome::Won, Pass)] {
             situation.ledger.count_outcome(outcome);
             assert_eq!(situation.ask(check_loss_streak), expected);
-        }
-    }
-
-    #[test]
-    fn a_stake_outside_its_bounds_is_refused_and_one_of_nothing_even_without_a_minimum() {
-        // Minimum 5.00, maximum 50.00, 0.3 % of 10,000.00 = 30.00.
-        for (least, stake, percent, expected) in [
-            (5, 499, 0.0, Ruling::Refuse),
-            (5, 500, 0.0, Ruling::Pass),
-            (5, 5_000, 0.0, Ruling::Pass),
-            (5, 5_001, 0.0, Ruling::Refuse),
-            (5, 3_000, 0.3, Ruling::Pass),
-            (5, 3_001, 0.3, Ruling::Refuse),
-            (0, 0, 0.0, Ruling::Refuse),
-        ] {
-            let mut situation = Situation::with(|risk| {
-                (risk.min_stake, risk.max_stake) = (Decimal::from(least), Decimal::from(50));
-                risk.max_stake_percent = percent;
-            });
-            situation.proposal.stake = Money::from_minor(stake);
-            assert_eq!(situation.ask(check_stake_bounds), expected, "{stake} at {percent} %");
         }
     }
 }

@@ -77,22 +77,25 @@ pub(super) fn check_max_trades_per_day(_proposal: &Proposal, view: View<'_>) -> 
 
 #[cfg(test)]
 mod tests {
+    use super::super::Check;
     use super::super::testing::Situation;
     use super::*;
+    use Ruling::{Pass, Refuse};
+    use serde_json::json;
 
     #[test]
     fn the_same_bet_twice_refuses_unless_allowed() {
-        for (allowed, expected) in [(false, Ruling::Refuse), (true, Ruling::Pass)] {
+        for (allowed, expected) in [(false, Refuse), (true, Pass)] {
             let mut situation = Situation::with(|risk| risk.allow_duplicate = allowed);
             situation.begin(Situation::SYMBOL, Stage::Open);
             assert_eq!(situation.ask(check_duplicate_open), expected, "allow_duplicate = {allowed}");
             situation.proposal.nominal_close += Millis::MINUTE;
-            assert_eq!(situation.ask(check_duplicate_open), Ruling::Pass, "another close time");
+            assert_eq!(situation.ask(check_duplicate_open), Pass, "another close time");
         }
     }
 
     #[test]
-    fn the_same_bet_is_found_beside_others_that_close_later_or_earlier() {
+    fn the_same_bet_is_found_beside_others_that_close_later_or_earlier_and_are_read_back() {
         for minutes in [[0, 1], [1, 0], [0, -1], [-1, 0]] {
             let mut situation = Situation::default();
             let close = situation.proposal.nominal_close;
@@ -100,7 +103,9 @@ mod tests {
                 situation.proposal.nominal_close = close + Millis::MINUTE * later;
                 situation.begin(Situation::SYMBOL, Stage::Open);
             }
-            for (later, expected) in [(-2, Ruling::Pass), (0, Ruling::Refuse), (2, Ruling::Pass)] {
+            let kept = serde_json::to_string(&situation.intents).unwrap();
+            situation.intents = serde_json::from_str(&kept).unwrap();
+            for (later, expected) in [(-2, Pass), (0, Refuse), (2, Pass)] {
                 situation.proposal.nominal_close = close + Millis::MINUTE * later;
                 assert_eq!(situation.ask(check_duplicate_open), expected, "{minutes:?} {later}");
             }
@@ -108,58 +113,43 @@ mod tests {
     }
 
     #[test]
-    fn intents_that_were_read_back_are_found_too() {
-        let mut situation = Situation::default();
-        situation.begin(Situation::SYMBOL, Stage::Open);
-        let kept = serde_json::to_string(&situation.intents).unwrap();
-        situation.intents = serde_json::from_str(&kept).unwrap();
-        assert_eq!(situation.ask(check_duplicate_open), Ruling::Refuse);
-    }
-
-    fn ask(all: u32, per_symbol: u32, here: usize, elsewhere: usize) -> [Ruling; 2] {
-        let mut situation = Situation::with(|risk| {
-            (risk.max_open_trades, risk.max_open_trades_per_symbol) = (all, per_symbol);
-        });
-        (0..here).for_each(|_| situation.begin(Situation::SYMBOL, Stage::Open));
-        (0..elsewhere).for_each(|_| situation.begin(Situation::other_symbol(), Stage::InFlight));
-        let rulings = [situation.ask(check_max_open_trades), situation.ask(check_max_open_trades_per_symbol)];
-        let Situation { limits, intents, .. } = &situation;
-        let is_full = limits.is_full(intents, intents.counts(Situation::SYMBOL));
-        assert_eq!(is_full, rulings.contains(&Ruling::Refuse));
-        rulings
-    }
-
-    #[test]
     fn each_limit_holds_for_itself_and_zero_turns_it_off() {
-        let (pass, refuse) = (Ruling::Pass, Ruling::Refuse);
-        assert_eq!(ask(3, 1, 0, 2), [pass, pass]);
-        assert_eq!(ask(3, 1, 0, 3), [refuse, pass]);
-        assert_eq!(ask(3, 1, 1, 0), [pass, refuse]);
-        assert_eq!(ask(3, 1, 1, 2), [refuse, refuse]);
-        assert_eq!(ask(0, 0, 50, 50), [pass, pass]);
+        for (all, per_symbol, here, elsewhere, expected) in [
+            (3, 1, 0, 2, [Pass, Pass]),
+            (3, 1, 0, 3, [Refuse, Pass]),
+            (3, 1, 1, 0, [Pass, Refuse]),
+            (3, 1, 1, 2, [Refuse, Refuse]),
+            (0, 0, 50, 50, [Pass, Pass]),
+        ] {
+            let settings = json!({ "max_open_trades": all, "max_open_trades_per_symbol": per_symbol });
+            let mut situation = Situation::from_json(&settings);
+            (0..here).for_each(|_| situation.begin(Situation::SYMBOL, Stage::Open));
+            (0..elsewhere).for_each(|_| situation.begin(Situation::other_symbol(), Stage::InFlight));
+            let rules: [Check; 2] = [check_max_open_trades, check_max_open_trades_per_symbol];
+            assert_eq!(rules.map(|rule| situation.ask(rule)), expected, "{settings} {here} {elsewhere}");
+            let Situation { limits, intents, .. } = &situation;
+            let is_full = limits.is_full(intents, intents.counts(Situation::SYMBOL));
+            assert_eq!(is_full, expected.contains(&Refuse));
+        }
     }
 
     #[test]
     fn a_second_trade_of_one_request_counts_until_it_is_over() {
         for (all, per_symbol) in [(2, 0), (0, 2)] {
-            let mut situation = Situation::with(|risk| {
-                (risk.max_open_trades, risk.max_open_trades_per_symbol) = (all, per_symbol);
-            });
-            let ask = |situation: &Situation| {
-                let [all, symbol] =
-                    [situation.ask(check_max_open_trades), situation.ask(check_max_open_trades_per_symbol)];
-                if all == Ruling::Pass { symbol } else { all }
-            };
+            let settings = json!({ "max_open_trades": all, "max_open_trades_per_symbol": per_symbol });
+            let mut situation = Situation::from_json(&settings);
             let id = situation.intents.next;
-            situation.begin(Situation::SYMBOL, Stage::Open);
-            situation.intents.begin_second(id);
-            assert_eq!(ask(&situation), Ruling::Refuse);
-            situation.intents.settle(id);
-            assert_eq!(ask(&situation), Ruling::Pass);
-            situation.begin(Situation::SYMBOL, Stage::Open);
-            assert_eq!(ask(&situation), Ruling::Refuse);
-            situation.intents.end_second(id);
-            assert_eq!(ask(&situation), Ruling::Pass);
+            let mut is_full = |change: &dyn Fn(&mut Situation)| {
+                change(&mut situation);
+                let rules: [Check; 2] = [check_max_open_trades, check_max_open_trades_per_symbol];
+                rules.map(|rule| situation.ask(rule)).contains(&Refuse)
+            };
+            let begin = |situation: &mut Situation| situation.begin(Situation::SYMBOL, Stage::Open);
+            assert!(!is_full(&begin));
+            assert!(is_full(&|situation| situation.intents.begin_second(id)));
+            assert!(!is_full(&|situation| _ = situation.intents.settle(id)));
+            assert!(is_full(&begin));
+            assert!(!is_full(&|situation| _ = situation.intents.end_second(id)));
         }
     }
 
@@ -169,38 +159,17 @@ mod tests {
         let now = situation.proposal.at;
         situation.state.count_trade(&situation.limits, now - Millis::HOUR);
         situation.state.count_trade(&situation.limits, now - Millis::MINUTE);
-        assert_eq!(situation.ask(check_max_trades_per_hour), Ruling::Pass, "one of them is 60 minutes old");
+        assert_eq!(situation.ask(check_max_trades_per_hour), Pass, "one of them is 60 minutes old");
         situation.state.count_trade(&situation.limits, now);
-        assert_eq!(situation.ask(check_max_trades_per_hour), Ruling::Refuse);
+        assert_eq!(situation.ask(check_max_trades_per_hour), Refuse);
         situation.state.uncount_trade(now);
-        assert_eq!(situation.ask(check_max_trades_per_hour), Ruling::Pass, "it never came to be");
+        assert_eq!(situation.ask(check_max_trades_per_hour), Pass, "it never came to be");
     }
 
     #[test]
-    fn a_trade_that_came_to_be_late_makes_no_other_forgotten() {
-        let mut situation = Situation::with(|risk| risk.max_trades_per_hour = 2);
-        let at = |minutes: i64| situation.proposal.at - Millis::MINUTE * minutes;
-        let (first, late, gone) = (at(30), at(20), at(10));
-        situation.state.count_trade(&situation.limits, first);
-        situation.state.count_trade(&situation.limits, late);
-        situation.state.uncount_trade(late);
-        situation.state.count_trade(&situation.limits, gone);
-        situation.state.recount_trade(&situation.limits, late);
-        situation.state.uncount_trade(gone);
-        assert_eq!(situation.ask(check_max_trades_per_hour), Ruling::Refuse, "two of this hour's came to be");
-    }
-
-    #[test]
-    fn a_new_day_counts_anew_and_a_limit_of_zero_refuses_nothing() {
-        let mut unlimited = Situation::with(|risk| risk.max_trades_per_day = 0);
-        for _ in 0..500 {
-            unlimited.state.count_trade(&unlimited.limits, unlimited.proposal.at);
-        }
-        assert_eq!(unlimited.ask(check_max_trades_per_day), Ruling::Pass);
-        let mut situation = Situation::with(|risk| risk.max_trades_per_day = 1);
+    fn a_daily_limit_of_zero_refuses_nothing() {
+        let mut situation = Situation::from_json(&json!({ "max_trades_per_day": 0 }));
         situation.state.count_trade(&situation.limits, situation.proposal.at);
-        assert_eq!(situation.ask(check_max_trades_per_day), Ruling::Refuse);
-        situation.state.open_day(situation.proposal.at);
-        assert_eq!(situation.ask(check_max_trades_per_day), Ruling::Pass);
+        assert_eq!(situation.ask(check_max_trades_per_day), Pass);
     }
 }

@@ -265,21 +265,9 @@ pub(super) fn check_pause(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
 mod tests {
     use super::super::testing::Situation;
     use super::*;
-    use crate::CooldownScope;
     use Outcome::{Cancelled, Draw, Lost, Won};
-
-    #[test]
-    fn a_pause_says_what_it_comes_after() {
-        let pause = |after, of| PauseSettings { after, of, for_s: 60, scope: PauseScope::All };
-        for (pause, expected) in [
-            (pause(2, PauseCause::Losses), "2 losses in a row"),
-            (pause(1, PauseCause::Losses), "1 loss in a row"),
-            (pause(3, PauseCause::Wins), "3 wins in a row"),
-            (pause(1, PauseCause::Trades), "1 trade"),
-        ] {
-            assert_eq!(pause.cause_words(), expected);
-        }
-    }
+    use Ruling::{Pass, Refuse};
+    use serde_json::json;
 
     #[test]
     fn the_pause_of_a_moment_is_the_one_that_the_ended_trades_began() {
@@ -299,44 +287,37 @@ mod tests {
         assert_eq!(ask("b", 4), None);
     }
 
-    fn ask_after_losses(change: impl Fn(&mut RiskSettings), losses: u32, wait_ms: i64) -> Ruling {
-        let mut situation = Situation::with(change);
-        let lost_at = situation.proposal.at - Millis::new(wait_ms);
-        for streak in 1..=losses {
-            situation.state.count_outcome(Situation::SYMBOL, Outcome::Lost);
-            situation.state.cool_down(&situation.limits, Situation::SYMBOL, lost_at, streak);
-        }
-        situation.ask(check_cooldown)
-    }
-
     #[test]
     fn any_loss_rests_for_its_cooldown_and_several_in_a_row_rest_longer() {
-        let minute = |risk: &mut RiskSettings| risk.cooldown_after_loss_s = 60;
-        for (losses, wait_ms, expected) in
-            [(1, 59_999, Ruling::Refuse), (1, 60_000, Ruling::Pass), (0, 0, Ruling::Pass)]
-        {
-            assert_eq!(ask_after_losses(minute, losses, wait_ms), expected);
-        }
-        let hour_after_three = |risk: &mut RiskSettings| {
-            (risk.cooldown_after_losses, risk.cooldown_after_losses_s) = (3, 3_600);
-        };
-        for (losses, wait_ms, expected) in
-            [(2, 1, Ruling::Pass), (3, 3_599_999, Ruling::Refuse), (3, 3_600_000, Ruling::Pass)]
-        {
-            assert_eq!(ask_after_losses(hour_after_three, losses, wait_ms), expected);
+        let any = json!({ "cooldown_after_loss_s": 60 });
+        let three = json!({ "cooldown_after_losses": 3, "cooldown_after_losses_s": 3_600 });
+        let off = json!({ "cooldown_after_losses_s": 3_600 });
+        for (settings, losses, wait_ms, expected) in [
+            (&any, 1, 59_999, Refuse),
+            (&any, 1, 60_000, Pass),
+            (&any, 0, 0, Pass),
+            (&three, 2, 1, Pass),
+            (&three, 3, 3_599_999, Refuse),
+            (&three, 3, 3_600_000, Pass),
+            (&off, 1, 0, Pass),
+        ] {
+            let mut situation = Situation::from_json(settings);
+            let lost_at = situation.proposal.at - Millis::new(wait_ms);
+            for streak in 1..=losses {
+                situation.state.count_outcome(Situation::SYMBOL, Lost);
+                situation.state.cool_down(&situation.limits, Situation::SYMBOL, lost_at, streak);
+            }
+            assert_eq!(situation.ask(check_cooldown), expected, "{settings} {losses} {wait_ms}");
         }
     }
 
     #[test]
     fn the_scope_says_whether_other_symbols_rest_too() {
-        for (scope, expected) in [(CooldownScope::All, Ruling::Refuse), (CooldownScope::Symbol, Ruling::Pass)]
-        {
-            let mut situation = Situation::with(|risk| {
-                risk.cooldown_after_loss_s = 60;
-                risk.cooldown_scope = scope;
-            });
+        for (scope, expected) in [("all", Refuse), ("symbol", Pass)] {
+            let mut situation =
+                Situation::from_json(&json!({ "cooldown_after_loss_s": 60, "cooldown_scope": scope }));
             situation.state.cool_down(&situation.limits, Situation::other_symbol(), situation.proposal.at, 1);
-            assert_eq!(situation.ask(check_cooldown), expected, "{scope:?}");
+            assert_eq!(situation.ask(check_cooldown), expected, "{scope}");
         }
     }
 
@@ -358,39 +339,34 @@ mod tests {
     }
 
     #[test]
-    fn wins_losses_and_trades_are_counted_each_in_its_way() {
+    fn wins_losses_and_trades_are_counted_each_in_its_way_until_the_pause_ends_and_then_anew() {
         use PauseCause::{Losses, Trades, Wins};
-        let (pass, refuse) = (Ruling::Pass, Ruling::Refuse);
-        for (of, outcomes, expected) in [
-            (Wins, &[Won][..], pass),
-            (Wins, &[Won, Won], refuse),
-            (Wins, &[Won, Draw, Cancelled, Won], refuse),
-            (Wins, &[Won, Lost, Won], pass),
-            (Losses, &[Lost, Lost], refuse),
-            (Losses, &[Lost, Won, Lost], pass),
-            (Losses, &[Won, Won], pass),
-            (Trades, &[Won, Lost], refuse),
-            (Trades, &[Draw, Lost], refuse),
-            (Trades, &[Cancelled, Lost], pass),
+        for (after, of, outcomes, wait_ms, expected) in [
+            (2, Wins, &[Won][..], 1, Pass),
+            (2, Wins, &[Won, Won], 1, Refuse),
+            (2, Wins, &[Won, Draw, Cancelled, Won], 1, Refuse),
+            (2, Wins, &[Won, Lost, Won], 1, Pass),
+            (2, Losses, &[Lost, Lost], 1, Refuse),
+            (2, Losses, &[Lost, Won, Lost], 1, Pass),
+            (2, Losses, &[Won, Won], 1, Pass),
+            (2, Trades, &[Won, Lost], 1, Refuse),
+            (2, Trades, &[Draw, Lost], 1, Refuse),
+            (2, Trades, &[Cancelled, Lost], 1, Pass),
+            (3, Trades, &[Won; 3], 599_999, Refuse),
+            (3, Trades, &[Won; 3], 600_000, Pass),
+            // The third of five began a pause two seconds before the last, and two count towards the next one.
+            (3, Trades, &[Won; 5], 597_999, Refuse),
+            (3, Trades, &[Won; 5], 598_000, Pass),
+            (3, Trades, &[Won; 6], 599_999, Refuse),
         ] {
-            assert_eq!(ask_after(pause(2, of, 600), outcomes, 1), expected, "{of:?} {outcomes:?}");
+            let found = ask_after(pause(after, of, 600), outcomes, wait_ms);
+            assert_eq!(found, expected, "{of:?} {outcomes:?} {wait_ms}");
         }
     }
 
     #[test]
-    fn a_pause_ends_after_its_time_and_is_counted_anew() {
-        let three = pause(3, PauseCause::Trades, 600);
-        assert_eq!(ask_after(three, &[Won; 3], 599_999), Ruling::Refuse);
-        assert_eq!(ask_after(three, &[Won; 3], 600_000), Ruling::Pass);
-        // Five trades: the third began a pause two seconds before the last, and two count towards the next one.
-        assert_eq!(ask_after(three, &[Won; 5], 597_999), Ruling::Refuse);
-        assert_eq!(ask_after(three, &[Won; 5], 598_000), Ruling::Pass);
-        assert_eq!(ask_after(three, &[Won; 6], 599_999), Ruling::Refuse);
-    }
-
-    #[test]
     fn one_without_a_time_lasts_until_the_day_ends() {
-        for (at, expected) in [(DAY_END - Millis::new(1), Ruling::Refuse), (DAY_END, Ruling::Pass)] {
+        for (at, expected) in [(DAY_END - Millis::new(1), Refuse), (DAY_END, Pass)] {
             let mut situation = Situation::with(|risk| risk.pauses = vec![pause(1, PauseCause::Wins, 0)]);
             situation.end(OWN, Won, (situation.proposal.at, DAY_END));
             situation.proposal.at = at;
@@ -401,11 +377,9 @@ mod tests {
     #[test]
     fn the_scope_says_whose_trades_count_and_who_rests() {
         let other_bot = BotId::new(1).unwrap();
-        for (scope, expected) in [
-            (PauseScope::All, Ruling::Refuse),
-            (PauseScope::Symbol, Ruling::Pass),
-            (PauseScope::Bot, Ruling::Pass),
-        ] {
+        for (scope, expected) in
+            [(PauseScope::All, Refuse), (PauseScope::Symbol, Pass), (PauseScope::Bot, Pass)]
+        {
             let two = PauseSettings { scope, ..pause(2, PauseCause::Losses, 60) };
             let mut situation = Situation::with(|risk| risk.pauses = vec![two]);
             let end = (situation.proposal.at, DAY_END);
@@ -414,10 +388,9 @@ mod tests {
             }
             assert_eq!(situation.ask(check_pause), expected, "{scope:?}");
             situation.end(OWN, Lost, end);
-            assert_eq!(situation.ask(check_pause), Ruling::Refuse, "{scope:?}");
+            assert_eq!(situation.ask(check_pause), Refuse, "{scope:?}");
             (situation.proposal.bot, situation.proposal.symbol) = (other_bot, Situation::other_symbol());
-            let others = if scope == PauseScope::All { Ruling::Refuse } else { Ruling::Pass };
-            assert_eq!(situation.ask(check_pause), others, "{scope:?}");
+            assert_eq!(situation.ask(check_pause), expected, "{scope:?}");
         }
     }
 
@@ -432,8 +405,8 @@ mod tests {
             situation.end(OWN, Lost, end);
             situation.ask(check_pause)
         };
-        assert_eq!([lose(false), lose(true), lose(false)], [Ruling::Pass, Ruling::Pass, Ruling::Refuse]);
+        assert_eq!([lose(false), lose(true), lose(false)], [Pass, Pass, Refuse]);
         situation.state.resume();
-        assert_eq!(situation.ask(check_pause), Ruling::Refuse);
+        assert_eq!(situation.ask(check_pause), Refuse);
     }
 }

@@ -239,16 +239,33 @@ pub(crate) fn stopped_by(proposal: &Proposal<'_>, view: View<'_>) -> Option<Rule
 
 #[cfg(test)]
 mod tests {
+    use super::super::order_terms;
     use super::super::testing::Situation;
-    use super::super::{
-        Blackout, Blackouts, Hours, PauseCause, PauseScope, PauseSettings, RiskSettings, order_terms,
-    };
     use super::*;
     use crate::intent::Stage;
     use candlewick_sdk::Outcome;
-    use candlewick_sdk::rust_decimal::Decimal;
+    use serde_json::{Value, json};
 
+    type Happen = fn(&mut Situation);
+
+    /// When a proposal is made.
+    const AT: Millis = Millis::new(1_767_571_260_000);
     const DAY_END: Millis = Millis::new(1_767_571_200_000 + 86_400_000);
+
+    fn situation(settings: &Value) -> Situation {
+        let mut situation = Situation::from_json(settings);
+        situation.ledger.open_day(DAY_END);
+        situation
+    }
+
+    fn pause(for_s: u32) -> Value {
+        json!({ "pauses": [{ "after": 1, "of": "losses", "for_s": for_s }], "cooldown_after_loss_s": 0 })
+    }
+
+    fn lose_trade(now: &mut Situation) {
+        now.end((now.proposal.bot, Situation::SYMBOL), Outcome::Lost, (AT, DAY_END));
+        now.state.cool_down(&now.limits, Situation::SYMBOL, AT, 1);
+    }
 
     /// What is found, which is something exactly where the chain refuses both directions.
     fn found(situation: &Situation) -> Vec<(Rule, String, Option<Millis>)> {
@@ -262,177 +279,143 @@ mod tests {
         all.into_iter().map(|refusal| (refusal.rule, refusal.figures, refusal.until)).collect()
     }
 
-    fn situation(change: impl Fn(&mut RiskSettings)) -> Situation {
-        let mut situation = Situation::with(change);
-        situation.ledger.open_day(DAY_END);
-        situation
-    }
-
-    #[test]
-    fn finds_nothing_where_a_signal_would_pass() {
-        assert_eq!(found(&situation(|_| {})), []);
-    }
-
     #[test]
     fn names_each_rule_with_its_figures_and_its_end() {
-        // 98.00 of 100.00 are lost and the stake is 10.00.
-        let mut today = situation(|_| {});
-        today.lose(Money::from_minor(9_800));
-        let figures = "stake 10.00, 2.00 left".to_owned();
-        assert_eq!(found(&today), [(Rule::DailyLossLimit, figures, Some(DAY_END))]);
-        let dear = situation(|risk| risk.max_stake = Decimal::new(950, 2));
-        let figures = "stake 10.00, at most 9.50 allowed".to_owned();
-        assert_eq!(found(&dear), [(Rule::StakeBounds, figures, None)]);
-        let mut skewed = situation(|_| {});
-        skewed.state.skew = Millis::new(-2_031);
-        let figures = "clocks differ by 2.031 s, 2 s allowed".to_owned();
-        assert_eq!(found(&skewed), [(Rule::ClockSkew, figures, None)]);
-        let mut open = situation(|risk| risk.max_open_trades_per_symbol = 0);
-        (0..3).for_each(|_| open.begin(Situation::SYMBOL, Stage::Open));
-        assert_eq!(found(&open), [(Rule::MaxOpenTrades, "3 of 3".to_owned(), None)]);
-    }
-
-    #[test]
-    fn finds_the_end_of_a_rest_by_asking_its_rule() {
-        let pause = PauseSettings { after: 1, of: PauseCause::Losses, for_s: 75, scope: PauseScope::All };
-        let mut resting = situation(|risk| {
-            (risk.pauses, risk.cooldown_after_loss_s) = (vec![pause], 3_601);
-        });
-        let at = resting.proposal.at;
-        resting.end((resting.proposal.bot, Situation::SYMBOL), Outcome::Lost, (at, DAY_END));
-        resting.state.cool_down(&resting.limits, Situation::SYMBOL, at, 1);
-        let ends: Vec<_> = found(&resting).into_iter().map(|(rule, _, until)| (rule, until)).collect();
-        let [long, short] = [3_601, 75].map(|seconds| Some(at + Millis::from_seconds(seconds)));
-        assert_eq!(ends, [(Rule::Cooldown, long), (Rule::Pause, short)]);
-    }
-
-    #[test]
-    fn a_loss_limit_that_open_stakes_use_up_waits_for_the_trades() {
-        // 85.00 are lost and 10.00 open: 5.00 are left, and 15.00 if the trade wins.
-        for (lost, open, waits) in [(8_500, 1_000, true), (9_500, 0, false), (9_100, 500, false)] {
-            let mut situation = situation(|_| {});
-            situation.lose(Money::from_minor(lost));
-            situation.ledger.reserve(Money::from_minor(open));
-            let all = refusals(&situation.proposal, situation.view(), MoneyScale::default());
-            let found: Vec<_> = all.iter().map(|one| (one.rule, one.waits_for_trades)).collect();
-            assert_eq!(found, [(Rule::DailyLossLimit, waits)], "{lost} lost, {open} open");
+        let quiet: Happen = |_| {};
+        for (settings, happen, expected) in [
+            (json!({}), quiet, None),
+            // 98.00 of 100.00 are lost and the stake is 10.00.
+            (
+                json!({}),
+                |now| now.lose(Money::from_minor(9_800)),
+                Some((Rule::DailyLossLimit, "stake 10.00, 2.00 left", Some(DAY_END))),
+            ),
+            (
+                json!({ "max_stake": 9.5 }),
+                quiet,
+                Some((Rule::StakeBounds, "stake 10.00, at most 9.50 allowed", None)),
+            ),
+            (
+                json!({}),
+                |now| now.state.skew = Millis::new(-2_031),
+                Some((Rule::ClockSkew, "clocks differ by 2.031 s, 2 s allowed", None)),
+            ),
+            (
+                json!({ "max_open_trades_per_symbol": 0 }),
+                |now| (0..3).for_each(|_| now.begin(Situation::SYMBOL, Stage::Open)),
+                Some((Rule::MaxOpenTrades, "3 of 3", None)),
+            ),
+        ] {
+            let mut now = situation(&settings);
+            happen(&mut now);
+            let expected = expected.map(|(rule, figures, until)| (rule, figures.to_owned(), until));
+            assert_eq!(found(&now), expected.into_iter().collect::<Vec<_>>(), "{settings}");
         }
     }
 
     #[test]
-    fn a_limit_of_a_day_that_is_over_refuses_nothing() {
-        let mut situation = situation(|_| {});
-        situation.lose(Money::from_minor(9_800));
-        situation.move_to(DAY_END);
-        let all = refusals(&situation.proposal, situation.view(), MoneyScale::default());
-        assert_eq!(all, []);
+    fn finds_the_end_of_a_rest_by_asking_its_rule() {
+        let mut settings = pause(75);
+        settings["cooldown_after_loss_s"] = json!(3_601);
+        let mut resting = situation(&settings);
+        lose_trade(&mut resting);
+        let ends: Vec<_> = found(&resting).into_iter().map(|(rule, _, until)| (rule, until)).collect();
+        let [long, short] = [3_601, 75].map(|seconds| Some(AT + Millis::from_seconds(seconds)));
+        assert_eq!(ends, [(Rule::Cooldown, long), (Rule::Pause, short)]);
+    }
+
+    #[test]
+    fn a_loss_limit_waits_for_the_trades_whose_stakes_use_it_up_and_ends_with_its_day() {
+        // 85.00 are lost and 10.00 open: 5.00 are left, and 15.00 if the trade wins.
+        for (lost, open, waits) in [(8_500, 1_000, true), (9_500, 0, false), (9_100, 500, false)] {
+            let mut situation = situation(&json!({}));
+            situation.lose(Money::from_minor(lost));
+            situation.ledger.reserve(Money::from_minor(open));
+            let find = |now: &Situation| {
+                let all = refusals(&now.proposal, now.view(), MoneyScale::default());
+                all.iter().map(|one| (one.rule, one.waits_for_trades)).collect::<Vec<_>>()
+            };
+            assert_eq!(find(&situation), [(Rule::DailyLossLimit, waits)], "{lost} lost, {open} open");
+            situation.move_to(DAY_END);
+            assert_eq!(find(&situation), []);
+        }
     }
 
     #[test]
     fn hours_and_blackouts_say_when_they_let_trades_in() {
-        let [from, to, timezone] = ["08:00", "17:00", "UTC"].map(str::to_owned);
-        let hours = Hours { days: Vec::new(), from, to, timezone };
-        let mut closed = situation(|risk| risk.hours = vec![hours.clone()]);
+        let mut closed = situation(&json!({ "hours": [{ "from": "08:00", "to": "17:00" }] }));
         // 2026-01-05 18:00: the next window begins at 08:00 of the next day.
         let at = DAY_END - Millis::HOUR * 6;
         closed.move_to(at);
         closed.proposal.nominal_close = at;
         let morning = DAY_END + Millis::HOUR * 8;
         assert_eq!(found(&closed), [(Rule::OutsideHours, String::new(), Some(morning))]);
-        let span = |from, to| Blackout { from, to, symbols: Vec::new(), reason: String::new() };
-        let mut news = situation(|risk| {
-            let spans = vec![span(at - Millis::MINUTE, at + Millis::MINUTE), span(morning, DAY_END * 2)];
-            risk.blackouts = Blackouts { file: "news.csv".to_owned(), hash: "ab".to_owned(), spans };
-        });
+        let minute = Millis::MINUTE;
+        let spans = [(at - minute, at + minute), (morning, DAY_END * 2)]
+            .map(|(from, to)| json!({ "from": from.get(), "to": to.get(), "symbols": [], "reason": "" }));
+        let blackouts = json!({ "file": "news.csv", "hash": "ab", "spans": spans });
+        let mut news = situation(&json!({ "blackouts": blackouts }));
         news.know_symbols(&["BTCUSDT"]);
         news.move_to(at);
-        assert_eq!(found(&news), [(Rule::Blackout, String::new(), Some(at + Millis::MINUTE))]);
+        assert_eq!(found(&news), [(Rule::Blackout, String::new(), Some(at + minute))]);
     }
 
-    fn check(settings: impl Fn(&mut RiskSettings), happen: impl Fn(&mut Situation), expected: Millis) {
-        let mut situation = Situation::with(settings);
-        situation.ledger.open_day(DAY_END);
-        happen(&mut situation);
-        let (proposal, view) = (situation.proposal, situation.view());
-        let until = refuses_until(&proposal, view);
-        assert_eq!(until, expected);
-        let last = until.min(DAY_END) - Millis::new(1);
-        for at in [proposal.at, proposal.at + (last - proposal.at).floor_to(Millis::SECOND), last] {
-            for direction in [Direction::Buy, Direction::Sell] {
-                let later = Proposal { at, received: at, last_close: at, direction, ..proposal };
-                let is_refused = order_terms(&later, view).is_err();
-                assert_eq!(is_refused, at < until, "{direction} at {at} of {until}");
+    #[test]
+    fn what_an_event_a_new_day_or_a_rest_changes_stands_until_then() {
+        let quiet: Happen = |_| {};
+        for (settings, happen, expected) in [
+            (json!({ "max_stake": 1 }), quiet, Millis::MAX),
+            (json!({}), |now| now.begin(Situation::SYMBOL, Stage::Open), Millis::MAX),
+            (json!({}), |now| now.begin(Situation::SYMBOL, Stage::InFlight), Millis::MAX),
+            (json!({}), |now| now.state.halted = true, Millis::MAX),
+            (json!({ "max_loss_streak": 1 }), |now| now.ledger.count_outcome(Outcome::Lost), Millis::MAX),
+            (json!({ "daily_loss_limit": 0 }), |now| now.lose(Money::from_minor(200_000)), Millis::MAX),
+            (json!({}), |now| now.lose(Money::from_minor(9_500)), DAY_END),
+            (json!({ "daily_profit_target": 1 }), |now| now.lose(Money::from_minor(-100)), DAY_END),
+            (json!({ "cooldown_after_loss_s": 90 }), lose_trade, AT + Millis::from_seconds(90)),
+            (pause(75), lose_trade, AT + Millis::from_seconds(75)),
+            (pause(0), lose_trade, DAY_END),
+        ] {
+            let mut situation = situation(&settings);
+            happen(&mut situation);
+            let (proposal, view) = (situation.proposal, situation.view());
+            let until = refuses_until(&proposal, view);
+            assert_eq!(until, expected, "{settings}");
+            let last = until.min(DAY_END) - Millis::new(1);
+            for at in [AT, AT + (last - AT).floor_to(Millis::SECOND), last] {
+                for direction in [Direction::Buy, Direction::Sell] {
+                    let later = Proposal { at, received: at, last_close: at, direction, ..proposal };
+                    let is_refused = order_terms(&later, view).is_err();
+                    assert_eq!(is_refused, at < until, "{direction} at {at} of {until}");
+                }
             }
+        }
+        // Where nothing is wrong, or the age of a payout changes the stake, nothing stands.
+        for settings in [json!({}), json!({ "min_payout_percent": 50.0, "max_stake": 1 })] {
+            let situation = situation(&settings);
+            assert_eq!(refuses_until(&situation.proposal, situation.view()), AT);
         }
     }
 
     #[test]
-    fn what_only_an_event_changes_stands_until_one_comes() {
-        check(|_| {}, |situation| situation.begin(Situation::SYMBOL, Stage::Open), Millis::MAX);
-        check(|_| {}, |situation| situation.begin(Situation::SYMBOL, Stage::InFlight), Millis::MAX);
-        check(|_| {}, |situation| situation.state.halted = true, Millis::MAX);
-        let streak = |rules: &mut RiskSettings| rules.max_loss_streak = 1;
-        check(streak, |situation| situation.ledger.count_outcome(Outcome::Lost), Millis::MAX);
-        let open = |rules: &mut RiskSettings| rules.daily_loss_limit = Decimal::ZERO;
-        check(open, |situation| situation.lose(Money::from_minor(200_000)), Millis::MAX);
-        check(|rules| rules.max_stake = Decimal::ONE, |_| {}, Millis::MAX);
-    }
-
-    #[test]
     fn what_only_a_person_lifts_stops_a_bot_and_what_a_new_day_lifts_does_not() {
-        let check = |settings: &dyn Fn(&mut RiskSettings), lost: i64, expected: Option<Rule>| {
-            let mut situation = Situation::with(settings);
+        let all_off = json!({ "daily_loss_limit": 0, "max_drawdown_percent": 0.0 });
+        for (settings, lost, expected) in [
+            (&json!({}), 100, None),
+            (&json!({ "max_loss_streak": 1 }), 100, Some(Rule::LossStreak)),
+            (&json!({ "max_loss_streak": 2 }), 100, None),
+            // The daily limit of 100.00 is used up; tomorrow it is not.
+            (&json!({}), 10_000, None),
+            // 20 % of 10,000.00 leave no room for a stake of 10.00 after a loss of 1,990.01.
+            (&json!({}), 199_000, None),
+            (&json!({}), 199_001, Some(Rule::MaxDrawdown)),
+            (&all_off, 999_000, None),
+            (&all_off, 999_001, Some(Rule::InsufficientBalance)),
+        ] {
+            let mut situation = Situation::from_json(settings);
             situation.lose(Money::from_minor(lost));
             situation.ledger.count_outcome(Outcome::Lost);
-            assert_eq!(stopped_by(&situation.proposal, situation.view()), expected, "{lost}");
-        };
-        let all_off = |rules: &mut RiskSettings| {
-            (rules.daily_loss_limit, rules.max_drawdown_percent) = (Decimal::ZERO, 0.0);
-        };
-        check(&|_| {}, 100, None);
-        check(&|rules| rules.max_loss_streak = 1, 100, Some(Rule::LossStreak));
-        check(&|rules| rules.max_loss_streak = 2, 100, None);
-        // The daily limit of 100.00 is used up; tomorrow it is not.
-        check(&|_| {}, 10_000, None);
-        // 20 % of 10,000.00 leave no room for a stake of 10.00 after a loss of 1,990.01.
-        check(&|_| {}, 199_000, None);
-        check(&|_| {}, 199_001, Some(Rule::MaxDrawdown));
-        check(&all_off, 999_000, None);
-        check(&all_off, 999_001, Some(Rule::InsufficientBalance));
-    }
-
-    #[test]
-    fn what_a_new_day_or_a_rest_changes_stands_until_then() {
-        check(|_| {}, |situation| situation.lose(Money::from_minor(9_500)), DAY_END);
-        let target = |rules: &mut RiskSettings| rules.daily_profit_target = Decimal::ONE;
-        check(target, |situation| situation.lose(Money::from_minor(-100)), DAY_END);
-        let rest = |rules: &mut RiskSettings| rules.cooldown_after_loss_s = 90;
-        let lose = |situation: &mut Situation| {
-            let at = situation.proposal.at;
-            situation.state.cool_down(&situation.limits, Situation::SYMBOL, at, 1);
-        };
-        check(rest, lose, Situation::default().proposal.at + Millis::from_seconds(90));
-        let pause = |for_s: u32| {
-            move |rules: &mut RiskSettings| {
-                let (of, scope) = (PauseCause::Losses, PauseScope::Bot);
-                rules.pauses = vec![PauseSettings { after: 1, of, for_s, scope }];
-            }
-        };
-        let lose = |situation: &mut Situation| {
-            let (whose, at) = ((situation.proposal.bot, Situation::SYMBOL), situation.proposal.at);
-            situation.end(whose, Outcome::Lost, (at, DAY_END));
-        };
-        check(pause(75), lose, Situation::default().proposal.at + Millis::from_seconds(75));
-        check(pause(0), lose, DAY_END);
-    }
-
-    #[test]
-    fn nothing_stands_where_nothing_is_wrong_or_the_age_of_a_payout_changes_the_stake() {
-        let probing = |rules: &mut RiskSettings| {
-            (rules.min_payout_percent, rules.max_stake) = (50.0, Decimal::ONE);
-        };
-        for situation in [Situation::default(), Situation::with(probing)] {
-            assert_eq!(refuses_until(&situation.proposal, situation.view()), situation.proposal.at);
+            assert_eq!(stopped_by(&situation.proposal, situation.view()), expected, "{settings} {lost}");
         }
     }
 }

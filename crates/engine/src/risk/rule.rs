@@ -302,8 +302,8 @@ fn money(key: &str, most: Decimal, share: f64) -> Vec<Option<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{PauseCause, PauseScope, PauseSettings};
     use super::*;
+    use serde_json::json;
     use std::collections::BTreeSet;
 
     #[test]
@@ -313,70 +313,51 @@ mod tests {
     }
 
     #[test]
-    fn every_rule_has_words_of_its_own_and_its_name_beside_them() {
-        assert_eq!(Rule::MaxOpenTrades.words(), "open-trade limit of all (MaxOpenTrades)");
-        assert_eq!(format!("{:>9}", Rule::Halted), "   Halted");
-        let split = |rule: Rule| rule.words().split_once(" (").map(|(words, _)| words.to_owned());
-        let words: BTreeSet<String> = Rule::ALL.into_iter().filter_map(split).collect();
-        assert_eq!(words.len(), Rule::ALL.len());
+    fn every_rule_has_a_label_of_its_own() {
+        let labels: BTreeSet<&str> = Rule::ALL.into_iter().map(Rule::label).collect();
+        assert_eq!(labels.len(), Rule::ALL.len());
     }
 
     #[test]
     fn a_refusal_names_the_limit_that_it_comes_from_and_its_figure() {
-        let own = BotLimitSettings { max_open_trades: 4, ..BotLimitSettings::default() };
-        let risk = RiskSettings {
-            max_open_trades: 3,
-            max_open_trades_per_symbol: 1,
-            daily_loss_limit_percent: 2.5,
-            bots: [("btc".to_owned(), own)].into(),
-            pauses: vec![
-                PauseSettings { after: 2, of: PauseCause::Losses, for_s: 600, scope: PauseScope::Bot },
-                PauseSettings { after: 3, of: PauseCause::Wins, for_s: 0, scope: PauseScope::All },
+        let risk: RiskSettings = serde_json::from_value(json!({
+            "max_open_trades": 3, "daily_loss_limit_percent": 2.5, "bots": { "btc": { "max_open_trades": 4 } },
+            "pauses": [
+                { "after": 2, "of": "losses", "for_s": 600, "scope": "bot" },
+                { "after": 3, "of": "wins", "for_s": 0 },
             ],
-            ..RiskSettings::default()
-        };
+        }))
+        .unwrap();
+        let pauses = "600 s of rest after 2 losses in a row of a bot, or rest until the day ends after 3 wins in a row";
         for (rule, bot, expected) in [
-            (Rule::MaxOpenTrades, "btc", "open-trade limit of all (MaxOpenTrades: max_open_trades = 3)"),
-            (
-                Rule::MaxOpenTradesPerSymbol,
-                "btc",
-                "open-trade limit of the symbol (MaxOpenTradesPerSymbol: max_open_trades_per_symbol = 1)",
-            ),
-            (
-                Rule::BotMaxOpenTrades,
-                "btc",
-                "the bot's open-trade limit (BotMaxOpenTrades: max_open_trades = 4)",
-            ),
-            (
-                Rule::Pause,
-                "btc",
-                "pause after wins, losses or trades (Pause: 600 s of rest after 2 losses in a row of a bot, or rest until the day ends \
-                 after 3 wins in a row)",
-            ),
-            (
-                Rule::DailyLossLimit,
-                "btc",
-                "daily loss limit (DailyLossLimit: daily_loss_limit = 100, daily_loss_limit_percent = 2.5)",
-            ),
-            (Rule::StakeBounds, "btc", "stake limits (StakeBounds: min_stake = 1)"),
-            (Rule::ClockSkew, "btc", "clock skew (ClockSkew: max_clock_skew_ms = 2000)"),
-            (Rule::BotMaxOpenTrades, "eur", "the bot's open-trade limit (BotMaxOpenTrades)"),
-            (Rule::LossStreak, "btc", "losing-streak limit (LossStreak)"),
-            (Rule::InFlight, "btc", "order in flight (InFlight)"),
+            (Rule::MaxOpenTrades, "btc", Some("max_open_trades = 3")),
+            (Rule::MaxOpenTradesPerSymbol, "btc", Some("max_open_trades_per_symbol = 1")),
+            (Rule::BotMaxOpenTrades, "btc", Some("max_open_trades = 4")),
+            (Rule::Pause, "btc", Some(pauses)),
+            (Rule::DailyLossLimit, "btc", Some("daily_loss_limit = 100, daily_loss_limit_percent = 2.5")),
+            (Rule::StakeBounds, "btc", Some("min_stake = 1")),
+            (Rule::ClockSkew, "btc", Some("max_clock_skew_ms = 2000")),
+            (Rule::BotMaxOpenTrades, "eur", None),
+            (Rule::LossStreak, "btc", None),
+            (Rule::InFlight, "btc", None),
         ] {
-            assert_eq!(rule.words_within(&risk, bot), expected);
+            assert_eq!(rule.setting(&risk, bot).as_deref(), expected, "{rule}");
+            let words = format!("{} ({rule}{}", rule.label(), if expected.is_some() { ": " } else { ")" });
+            assert!(rule.words_within(&risk, bot).starts_with(&words), "{words}");
         }
     }
 
     #[test]
     fn a_detail_comes_after_the_name_or_after_the_setting() {
-        let rule = Rule::StakeBounds;
-        let risk = RiskSettings::default();
-        let words = |words: String| rule.with_detail(words, "stake 60.00, at most 50.00 allowed");
-        assert_eq!(words(rule.words()), "stake limits (StakeBounds: stake 60.00, at most 50.00 allowed)");
-        let expected = "stake limits (StakeBounds: min_stake = 1; stake 60.00, at most 50.00 allowed)";
-        assert_eq!(words(rule.words_within(&risk, "btc")), expected);
-        assert_eq!(rule.with_detail(rule.words(), ""), rule.words());
+        let (rule, risk) = (Rule::StakeBounds, RiskSettings::default());
+        for (words, detail, expected) in [
+            (rule.words(), "60.00", "stake limits (StakeBounds: 60.00)"),
+            (rule.words_within(&risk, "btc"), "60.00", "stake limits (StakeBounds: min_stake = 1; 60.00)"),
+            (rule.words(), "", "stake limits (StakeBounds)"),
+            ("cold (StaleData)".to_owned(), "60.00", "cold (StaleData)"),
+        ] {
+            assert_eq!(rule.with_detail(words, detail), expected);
+        }
         let other = Rule::MaxOpenTradesPerSymbol.words();
         assert_eq!(Rule::MaxOpenTrades.with_detail(other.clone(), "1 of 2"), other);
     }

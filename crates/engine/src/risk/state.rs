@@ -366,36 +366,6 @@ mod tests {
     }
 
     #[test]
-    fn a_resume_counts_the_losses_of_a_symbol_anew() {
-        let limits = limits(|risk| {
-            risk.cooldown_scope = CooldownScope::Symbol;
-            (risk.cooldown_after_losses, risk.cooldown_after_losses_s) = (2, 60);
-        });
-        let mut state = RiskState::new(&limits, 1);
-        let mut lose = |is_resumed: bool, moment: i64| {
-            if is_resumed {
-                state.resume();
-            }
-            state.count_outcome(SYMBOL, Outcome::Lost);
-            state.cool_down(&limits, SYMBOL, at(moment), 1);
-            state.rested_at(SYMBOL).get()
-        };
-        assert_eq!(lose(false, 0), i64::MIN);
-        assert_eq!(lose(true, 1_000), i64::MIN);
-        assert_eq!(lose(false, 2_000), 62_000);
-        assert_eq!(lose(false, 1_500), 62_000);
-    }
-
-    #[test]
-    fn a_rest_after_several_losses_that_is_turned_off_rests_nobody() {
-        let limits = limits(|risk| risk.cooldown_after_losses_s = 60);
-        let mut state = RiskState::new(&limits, 1);
-        state.count_outcome(SYMBOL, Outcome::Lost);
-        state.cool_down(&limits, SYMBOL, at(0), 1);
-        assert_eq!(state.rested_at(SYMBOL), at(i64::MIN));
-    }
-
-    #[test]
     fn there_is_room_for_symbols_that_come_later_and_what_is_known_stays() {
         let mut state = RiskState::new(&limits(|_| {}), 1);
         let (second, payout) = (SymbolId::new(1).unwrap(), Payout::from_parts(850_000).unwrap());

@@ -387,18 +387,3 @@ fn within(value: f64, above: f64, most: f64, key: &str) -> Result<(), EngineErro
     }
     Err(EngineError::setting(key, format!("{value} is not above {above} and at most {most}")))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_share_is_that_of_the_free_balance_rounded_down() {
-        for (free, percent, stake) in [(1_000_000, 1.0, 10_000), (999, 10.0, 99), (0, 50.0, 0)] {
-            let settings = StakeSettings::Share { percent };
-            let share = Stake::new(&settings, MoneyScale::default(), "stake").unwrap();
-            let purse = Purse { free: Money::from_minor(free), minimum: Money::ZERO, together: 1 };
-            assert_eq!(share.next(purse), Money::from_minor(stake));
-        }
-    }
-}

@@ -100,23 +100,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn profits_are_staked_again_for_so_many_wins() {
-        let mut soros = Soros::new(Money::from_minor(1_000), 2);
-        let rows = [
-            (Outcome::Won, 800, 1_800),
-            (Outcome::Draw, 0, 1_800),
-            (Outcome::Won, 1_440, 3_240),
-            (Outcome::Won, 2_592, 1_000),
-            (Outcome::Won, 800, 1_800),
-            (Outcome::Lost, -1_800, 1_000),
-        ];
-        for (outcome, profit, next) in rows {
-            soros.settled(IntentId::new(1), outcome, Money::from_minor(profit));
-            assert_eq!(soros.next(), Money::from_minor(next), "after {outcome}");
-        }
-    }
-
-    #[test]
     fn order_that_is_a_trade_after_all_restores_its_stake() {
         let [first, second] = [1, 2].map(IntentId::new);
         let mut soros = Soros::new(Money::from_minor(1_000), 2);

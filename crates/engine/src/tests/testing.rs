@@ -1,38 +1,16 @@
-//! Test fixtures: a bot, and a Session whose strategy signals on chosen minutes.
+//! Settings of a Session and its bots.
 
-use crate::{
-    BotSettings, Event, EventKind, IfRefused, LadderEntry, Origin, RiskSettings, SeriesId, Session,
-    SessionSettings, StakeSettings,
-};
+use crate::{BotSettings, IfRefused, LadderEntry, RiskSettings, SessionSettings, StakeSettings};
+use candlewick_sdk::MoneyScale;
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Candle, ExpirationType, Interval, Millis, MoneyScale, Ohlcv, Signal, Strategy, Symbol};
-
-struct OnMinutes(Vec<i64>);
-
-impl Strategy for OnMinutes {
-    fn warmup(&self) -> usize {
-        0
-    }
-
-    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        let minute = candle.time().get() / 60_000;
-        self.0.contains(&minute).then(|| Signal::buy("test").with("minute", minute as f64))
-    }
-}
+use serde_json::{Value, from_value, json, to_value};
 
 pub(crate) fn bot(name: &str, stake: StakeSettings) -> BotSettings {
-    BotSettings {
-        name: name.to_owned(),
-        symbol: Symbol::new("BTCUSDT").expect("a symbol"),
-        entry_delay_s: 0,
-        venue: std::collections::BTreeMap::new(),
-        interval: Interval::MINUTE,
-        strategy: "test".to_owned(),
-        close_type: "01:00".parse().expect("a code"),
-        expiration_type: ExpirationType::TimeFixed,
-        params: serde_json::json!({}),
-        stake,
-    }
+    let bot = json!({
+        "name": name, "symbol": "BTCUSDT", "interval": "1m", "strategy": "test", "close_type": "01:00",
+        "expiration_type": "TIME_FIXED",
+    });
+    BotSettings { stake, ..from_value(bot).expect("a sound bot") }
 }
 
 /// Stakes that double from this amount, by the next signal.
@@ -51,15 +29,12 @@ pub(crate) fn settings(
     SessionSettings { money_scale, balance, risk, bots, longer_share_percent: None }
 }
 
-/// A bot that buys on these minutes, with balance 10,000.00 and stake 10.00.
-pub(crate) fn one_bot(minutes: &[i64]) -> Session {
-    let settings = settings(10_000, |_| {}, vec![bot("bot", StakeSettings::default())]);
-    Session::new(&settings, vec![Box::new(OnMinutes(minutes.to_vec()))]).expect("sound settings")
-}
-
-pub(crate) fn candle_event(minute: i64, origin: Origin) -> Event {
-    let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
-    let candle = Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).expect("a sound candle");
-    let at = Millis::MINUTE * (minute + 1);
-    Event { at, received: at, kind: EventKind::Candle { series: SeriesId::FIRST, candle, origin } }
+/// Changes these keys of `[risk]`.
+pub(crate) fn with_keys(keys: &Value) -> impl Fn(&mut RiskSettings) {
+    move |risk| {
+        let mut all = to_value(&*risk).expect("settings can be written");
+        let own = keys.as_object().expect("an object").clone();
+        all.as_object_mut().expect("an object").extend(own);
+        *risk = from_value(all).expect("sound settings");
+    }
 }

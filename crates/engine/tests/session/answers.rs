@@ -1,8 +1,8 @@
 //! What answers and settlements do to the money and to later signals.
 
 use crate::event::{
-    NO_SKEW, adopted, at, bare, cancelled, candle, deposit, drew, in_doubt, lost, not_opened, not_sent,
-    opened, opened_paying, rejected, second, second_trade, second_trade_settled, won,
+    adopted, at, bare, cancelled, candle, deposit, drew, in_doubt, lost, not_sent, opened, opened_paying,
+    rejected, second, second_trade, second_trade_settled, won,
 };
 use crate::script::{Script, ladder};
 use crate::test_session::TestSession;
@@ -89,49 +89,6 @@ fn an_open_trade_has_been_answered_and_ends_by_its_settlement_alone() {
     }
 }
 
-#[test]
-fn a_settlement_may_come_before_the_answer_and_ends_the_intent() {
-    let mut session = TestSession::new(&[bot()], |_| {});
-    session.check_money(&[
-        (candle(0, 1), "#1 a BUY 10.00", [999_000, 1_000]),
-        (at(119, won(1, 800)), "", [1_000_800, 0]),
-        (at(119, opened(1)), "", [1_000_800, 0]),
-        (candle(0, 2), "#2 a BUY 10.00", [999_800, 1_000]),
-    ]);
-}
-
-#[test]
-fn what_is_said_of_an_intent_that_is_over_or_unknown_is_ignored() {
-    for intent in [0, 1, 2, 99, u64::MAX] {
-        let mut session = TestSession::new(&[bot()], |_| {});
-        session.check_money(&[
-            (candle(0, 1), "#1 a BUY 10.00 opened", [999_000, 1_000]),
-            (at(119, won(1, 800)), "", [1_000_800, 0]),
-        ]);
-        let answers: [fn(u64) -> EventKind; 6] =
-            [opened, rejected, not_sent, in_doubt, |intent| won(intent, 800), |intent| lost(intent, 1)];
-        for answer in answers {
-            session.check_money(&[(at(119, answer(intent)), "", [1_000_800, 0])]);
-        }
-        session.check_money(&[(candle(0, 2), "#2 a BUY 10.00", [999_800, 1_000])]);
-    }
-}
-
-#[test]
-fn a_stake_stays_reserved_for_a_while_after_a_doubt_ends_as_not_opened() {
-    let mut session = TestSession::new(&[bot()], |_| {});
-    session.check_money(&[
-        (candle(0, 1), "#1 a BUY 10.00", [999_000, 1_000]),
-        (at(65, in_doubt(1)), "", [999_000, 1_000]),
-        (at(100, not_opened(1, 150)), "", [999_000, 1_000]),
-        (candle(0, 2), "#2 a BUY 10.00 opened", [998_000, 2_000]),
-        (at(149, NO_SKEW), "", [998_000, 2_000]),
-        (at(150, NO_SKEW), "", [999_000, 1_000]),
-        (at(160, adopted(1)), "", [998_000, 2_000]),
-        (at(170, won(1, 800)), "", [999_800, 1_000]),
-    ]);
-}
-
 /// 10.00 of 10,000.00 are at stake, given back at the rejection, at stake again once the venue lists the trade, and lost.
 #[test]
 fn a_rejected_or_unsent_order_whose_trade_is_found_is_at_stake_again_and_blocks_its_symbol() {
@@ -172,26 +129,6 @@ fn a_deposit_is_neither_profit_nor_loss() {
     assert_eq!(figures, [0, 997_500, 997_500]);
 }
 
-#[test]
-fn the_wallet_is_noted_and_moves_no_money() {
-    let mut session = TestSession::new(&[bot()], |_| {});
-    let seen = EventKind::Balance { amount: Money::from_minor(12_345) };
-    session.check_money(&[(at(10, seen), "", [1_000_000, 0])]);
-    assert_eq!(session.session.ledger().wallet(), Some(Money::from_minor(12_345)));
-}
-
-#[test]
-fn the_book_tells_what_later_answers_add() {
-    let mut session = TestSession::new(&[bot()], |_| {});
-    session.handle(&candle(0, 1));
-    session.handle(&at(62, opened(1)));
-    let more = Opened { open_price: Some(1.25), close_time: Some(second(122)), ..bare(1) };
-    session.handle(&at(64, EventKind::Opened(more)));
-    let row = session.book.rows()[0];
-    assert_eq!((row.answered_at, row.open_price), (Some(second(62)), Some(1.25)));
-    assert_eq!(row.close_time, Some(second(122)));
-}
-
 /// What the venue took of intent 1, which asked to BUY for 10.00.
 fn took(direction: Direction, minor: i64, symbol: Option<&str>) -> EventKind {
     let taken =
@@ -213,17 +150,6 @@ fn what_the_venue_took_is_at_stake_and_settles_whatever_was_ordered() {
     let row = session.book.rows()[0];
     let ordered = session.book.departure(row.approved.intent()).map(|departure| departure.ordered.stake());
     assert_eq!((row.approved.stake(), ordered), (Money::from_minor(5_000), Some(Money::from_minor(1_000))));
-}
-
-#[test]
-fn a_loss_of_what_the_venue_took_reaches_the_days_limit() {
-    let mut session = TestSession::new(&[bot()], |risk| risk.daily_loss_limit = Decimal::from(40));
-    session.check(&[
-        (candle(0, 1), "#1 a BUY 10.00"),
-        (at(62, took(Direction::Buy, 5_000, None)), ""),
-        (at(70, lost(1, 5_000)), ""),
-        (candle(0, 2), "a DailyLossLimit"),
-    ]);
 }
 
 #[test]

@@ -1,15 +1,15 @@
 //! The trade book: what became of each intent, and what was refused.
 
 use crate::event::{
-    NO_SKEW, adopted, at, backfilled, bare, by_person, candle, drew, in_doubt, lost, not_opened, not_sent,
-    opened, payout, rejected, second, settled, won,
+    adopted, at, backfilled, bare, by_person, candle, drew, in_doubt, lost, not_opened, not_sent, opened,
+    payout, rejected, second, settled, won,
 };
 use crate::script::Script;
 use crate::test_session::TestSession;
 use candlewick_engine::{
     Event, EventKind, IntentId, IntentState, Opened, Rejection, Settled, TradeBook, VenueId,
 };
-use candlewick_sdk::{Millis, Money, Outcome, Text};
+use candlewick_sdk::{Money, Outcome, Text};
 use std::collections::BTreeMap;
 
 fn session() -> TestSession {
@@ -84,23 +84,6 @@ fn details_gather_and_are_not_lost() {
 }
 
 #[test]
-fn rows_stand_in_the_order_of_their_intents() {
-    let mut session = session();
-    session.check(&[
-        (candle(0, 1), "#1 a BUY 10.00"),
-        (at(62, rejected(1)), ""),
-        (candle(0, 2), "#2 a BUY 10.00"),
-    ]);
-    let rows = session.book.rows().iter().map(|row| (row.approved.intent().number(), row.state));
-    let expected = [(1, IntentState::Rejected), (2, IntentState::InFlight)];
-    assert_eq!(rows.collect::<Vec<_>>(), expected);
-    for unknown in [0, 3, u64::MAX] {
-        assert_eq!(session.book.row(IntentId::new(unknown)), None);
-    }
-    assert_eq!(TradeBook::with_capacity(8).row(IntentId::new(1)), None);
-}
-
-#[test]
 fn refusals_are_counted_by_name_the_venues_beside_the_rules() {
     let rejection = |intent, rejection| EventKind::Rejected { intent: IntentId::new(intent), rejection };
     let short = Rejection::InsufficientBalance;
@@ -161,15 +144,6 @@ fn a_run_counts_no_refusals_of_earlier_runs_and_none_of_their_intents() {
     let mut own = session.book.clone();
     own.keep_rows(|row| row.approved.intent() >= IntentId::new(5));
     assert_eq!(own.refused(), BTreeMap::from([("NotSent", 1)]));
-}
-
-#[test]
-fn events_that_are_about_no_intent_leave_the_book_alone() {
-    let mut book = TradeBook::default();
-    for kind in [NO_SKEW, opened(1), rejected(1), not_sent(1), in_doubt(1), won(1, 800)] {
-        book.record_event(&Event { at: Millis::ZERO, received: Millis::ZERO, kind });
-    }
-    assert!(book.rows().is_empty() && book.refused().is_empty());
 }
 
 #[test]

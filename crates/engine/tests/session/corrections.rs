@@ -1,15 +1,16 @@
 //! A corrected result: the Session is as if the right result had come first.
 
 use crate::event::{NO_SKEW, at, cancelled, candle, corrected, lost, opened_paying, won};
+use crate::fold::{Fold, Journalled, journalled};
 use crate::script::{Script, ladder};
-use crate::snapshots::{Step, World, header, session, settings};
+use crate::snapshots::{recorded, settings};
 use crate::test_session::TestSession;
 use candlewick_engine::{
-    Action, Control, Event, EventKind, IfRefused, IntentId, JournalDecoder, LadderEntry, PauseCause,
-    PauseScope, PauseSettings, Recorded, RiskSettings, Session, Settled, TradeBook, judge,
+    Event, EventKind, IfRefused, IntentId, LadderEntry, PauseCause, PauseScope, PauseSettings, RiskSettings,
+    Session, Settled, TradeBook, judge,
 };
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::serde_json::{Value, to_string, to_value};
+use candlewick_sdk::serde_json::{Value, to_value};
 use candlewick_sdk::{Money, Outcome};
 use candlewick_statistics::EdgeTestPlan;
 use proptest::prelude::*;
@@ -95,34 +96,9 @@ fn an_unknown_or_open_trade_is_not_corrected() {
     assert_eq!(test.book.correction(IntentId::new(1)), None);
 }
 
-#[derive(Clone)]
-enum Written {
-    Run(u64),
-    Reload(u32),
-    Event(Event),
-    Action(String),
-}
-
-fn folded(entries: &[Written]) -> (Value, TradeBook) {
-    let mut fold = Session::silent(&settings(9)).unwrap();
-    let (mut decoder, mut book) = (None::<JournalDecoder>, TradeBook::default());
-    for entry in entries {
-        let recorded = match entry {
-            Written::Run(period) => {
-                decoder = Some(JournalDecoder::of_run(&header(&settings(9), *period), &mut fold).unwrap());
-                continue;
-            }
-            Written::Reload(limit) => {
-                fold.prepare_reload(&settings(*limit).risk).unwrap();
-                Recorded::Event(reload())
-            }
-            Written::Event(event) => Recorded::Event(*event),
-            Written::Action(body) => decoder.as_mut().unwrap().read_action(body).unwrap(),
-        };
-        fold.recall(&recorded);
-        book.recall(&recorded);
-    }
-    (state(&fold), book)
+fn folded(entries: &[Journalled]) -> (Value, TradeBook) {
+    let fold = Fold::of(&settings(9), entries);
+    (state(&fold.session), fold.book)
 }
 
 fn state(session: &Session) -> Value {
@@ -133,43 +109,10 @@ fn state(session: &Session) -> Value {
     state
 }
 
-fn reload() -> Event {
-    let kind = EventKind::Control { control: Control::Reload };
-    Event { at: candlewick_sdk::Millis::ZERO, received: candlewick_sdk::Millis::ZERO, kind }
-}
-
-fn run(drawn: &[(u8, u8)]) -> (Session, Vec<Written>, World) {
-    let (mut world, mut session) = (World::new(), session(&settings(9)));
-    session.begin_run(&header(&settings(9), 0));
-    let mut entries = vec![Written::Run(0)];
-    for (place, (byte, detail)) in drawn.iter().enumerate() {
-        world.set_lucky(place < drawn.len() / 2);
-        let mut actions = Vec::new();
-        match world.step(*byte, *detail) {
-            Step::Event(event) => {
-                session.handle_recorded(&event, &mut actions);
-                entries.push(Written::Event(event));
-            }
-            Step::Reload(limit) => {
-                session.prepare_reload(&settings(limit).risk).unwrap();
-                session.handle_recorded(&reload(), &mut actions);
-                entries.push(Written::Reload(limit));
-            }
-            Step::Run(period) => {
-                session.begin_run(&header(&settings(9), period));
-                entries.push(Written::Run(period));
-            }
-        }
-        world.see(&actions);
-        entries.extend(actions.iter().map(|action: &Action| Written::Action(to_string(action).unwrap())));
-    }
-    (session, entries, world)
-}
-
-fn settlements(entries: &[Written], book: &TradeBook) -> Vec<(usize, IntentId)> {
+fn settlements(entries: &[Journalled], book: &TradeBook) -> Vec<(usize, IntentId)> {
     let mut known = std::collections::BTreeSet::new();
     let settled = entries.iter().enumerate().filter_map(|(place, entry)| {
-        let Written::Event(event) = entry else { return None };
+        let Journalled::Event(event) = entry else { return None };
         match event.kind {
             EventKind::Settled(Settled { intent, .. }) | EventKind::SettledByPerson { intent, .. } => {
                 Some((place, intent))
@@ -190,7 +133,7 @@ proptest! {
         picked in any::<prop::sample::Index>(),
         results in prop::collection::vec((0_usize..4, -100_i64..100), 1..4),
     ) {
-        let (mut corrected_session, mut entries, world) = run(&drawn);
+        let (mut corrected_session, mut entries, world) = recorded(&drawn);
         let (_, book) = folded(&entries);
         let settled = settlements(&entries, &book);
         prop_assume!(!settled.is_empty());
@@ -203,16 +146,15 @@ proptest! {
             let event = Event { at: world.now(), received: world.now(), kind };
             let mut actions = Vec::new();
             corrected_session.handle_recorded(&event, &mut actions);
-            entries.push(Written::Event(event));
-            entries.extend(actions.iter().map(|action| Written::Action(to_string(action).unwrap())));
-            let Written::Event(event) = &mut right[place] else { unreachable!() };
+            entries.extend(journalled(&event, &actions));
+            let Journalled::Event(event) = &mut right[place] else { unreachable!() };
             event.kind = match event.kind {
                 EventKind::Settled(settled) => EventKind::Settled(Settled { outcome, profit, ..settled }),
                 _ => EventKind::Settled(Settled::by_person(intent, outcome, profit)),
             };
         }
         let unknown = corrected(1_000_000, Outcome::Won, 0);
-        right.push(Written::Event(Event { at: world.now(), received: world.now(), kind: unknown }));
+        right.push(Journalled::Event(Event { at: world.now(), received: world.now(), kind: unknown }));
         let (expected, right_book) = folded(&right);
         prop_assert_eq!(state(&corrected_session), expected);
         let (refolded, corrected_book) = folded(&entries);

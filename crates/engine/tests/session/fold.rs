@@ -1,18 +1,30 @@
 //! What a run writes into its journal, and a Session and a book that fold it.
 
-use candlewick_engine::{Action, Event, Header, JournalDecoder, Session, SessionSettings, TradeBook};
+use candlewick_engine::{
+    Action, Control, Event, EventKind, Header, JournalDecoder, Recorded, RiskSettings, Session,
+    SessionSettings, TradeBook,
+};
+use candlewick_sdk::Millis;
 use candlewick_sdk::serde_json::to_string;
 
+#[derive(Clone)]
 pub(crate) enum Journalled {
     Run(Header),
-    Event(String),
+    Reload(Box<RiskSettings>),
+    Event(Event),
     Action(String),
 }
+
+pub(crate) const RELOAD: Event = Event {
+    at: Millis::ZERO,
+    received: Millis::ZERO,
+    kind: EventKind::Control { control: Control::Reload },
+};
 
 /// An event, and what was done about it.
 pub(crate) fn journalled(event: &Event, actions: &[Action]) -> impl Iterator<Item = Journalled> {
     let actions = actions.iter().map(|action| Journalled::Action(to_string(action).unwrap()));
-    std::iter::once(Journalled::Event(to_string(event).unwrap())).chain(actions)
+    std::iter::once(Journalled::Event(*event)).chain(actions)
 }
 
 pub(crate) struct Fold {
@@ -39,7 +51,11 @@ impl Fold {
                     *decoder = Some(JournalDecoder::of_run(header, &mut self.session).unwrap());
                     continue;
                 }
-                (Journalled::Event(body), Some(decoder)) => decoder.read_event(body),
+                (Journalled::Reload(risk), _) => {
+                    self.session.prepare_reload(risk).unwrap();
+                    Ok(Recorded::Event(RELOAD))
+                }
+                (Journalled::Event(event), Some(decoder)) => decoder.read_event(&to_string(event).unwrap()),
                 (Journalled::Action(body), Some(decoder)) => decoder.read_action(body),
                 (_, None) => panic!("a journal begins with a run"),
             };

@@ -131,22 +131,6 @@ fn a_trade_of_the_strategy_beside_the_ladder_that_is_not_taken_gives_it_up_too()
 }
 
 #[test]
-fn a_ladder_that_nothing_refuses_goes_on_to_its_top() {
-    check(
-        &[Script::new("a").buys(&[1])],
-        |_| {},
-        &[
-            (candle(0, 1), "#1 a BUY 10.00 opened"),
-            (at(119, lost(1, 1_000)), ""),
-            (candle(0, 2), "#2 a BUY 20.00 opened"),
-            (candle(0, 3), ""),
-            (at(240, lost(2, 2_000)), ""),
-        ],
-        (candle(0, 4), "#3 a BUY 40.00", "#3 a BUY 40.00"),
-    );
-}
-
-#[test]
 fn a_ladder_that_is_about_to_be_given_up_is_known_until_its_first_level_is_decided() {
     for (if_refused, expected) in [(IfRefused::Reset, true), (IfRefused::Wait, false)] {
         let script = Script::new("a").buys(&[1, 4]).staking(gale(if_refused));

@@ -1,10 +1,12 @@
 //! Days, halts and resumes.
 
 use crate::event::{NO_SKEW, adopted, at, candle, control, in_doubt, lost, not_opened, opened, won};
-use crate::script::Script;
+use crate::fold::{Fold, Journalled, journalled};
+use crate::script::{Script, header_of, session_settings};
 use crate::test_session::TestSession;
 use candlewick_engine::{
-    BotId, BotLimitSettings, Control, CooldownScope, RiskSettings, SessionSpan, StakeSettings,
+    Action, BotId, BotLimitSettings, Control, CooldownScope, IntentState, RiskSettings, Session, SessionSpan,
+    StakeSettings,
 };
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -131,6 +133,28 @@ fn a_bot_s_session_of_hours_begins_with_each_window_and_a_day_does_not_end_it() 
 fn days_without_events_are_not_told_of() {
     let mut session = TestSession::new(&[bot(&[])], |_| {});
     session.check(&[(at(DAY * 60 * 5 + 7, NO_SKEW), "day 10000.00"), (at(DAY * 60 * 6 - 1, NO_SKEW), "")]);
+}
+
+#[test]
+fn a_journal_that_lacks_the_records_of_days_has_the_ledger_of_its_run() {
+    let script = bot(&[1, DAY + 4]);
+    let settings = session_settings(10_000, RiskSettings::default(), vec![script.bot.clone()]);
+    let mut session = Session::new(&settings, vec![script.strategy()]).unwrap();
+    let header = header_of(&settings, "1");
+    session.begin_run(&header);
+    let mut entries = vec![Journalled::Run(header)];
+    for event in [candle(0, 1), at(DAY * 60 + 180, lost(1, 1_000)), candle(0, DAY + 4)] {
+        let mut actions = Vec::new();
+        session.handle(&event, &mut actions);
+        actions.retain(|action| !matches!(action, Action::DayOpened { .. }));
+        entries.extend(journalled(&event, &actions));
+    }
+    let fold = Fold::of(&settings, &entries);
+    assert_eq!(fold.session.ledger(), session.ledger());
+    assert_eq!(session.ledger().day_profit().minor(), -1_000);
+    let rows = fold.book.rows();
+    assert_eq!((rows[0].state, rows[1].state), (IntentState::Settled, IntentState::InFlight));
+    assert_eq!(fold.book.reason(&rows[1]).to_string(), "scripted");
 }
 
 #[test]

@@ -6,13 +6,6 @@ use crate::test_session::TestSession;
 use candlewick_engine::Origin;
 
 #[test]
-fn a_bot_is_silent_until_it_is_warm() {
-    let script = Script::new("a").warm_after(3).buys(&[1, 2, 3]);
-    let mut session = TestSession::new(&[script], |_| {});
-    session.check(&[(candle(0, 1), ""), (candle(0, 2), ""), (candle(0, 3), "#1 a BUY 10.00")]);
-}
-
-#[test]
 fn the_most_patient_bot_of_a_series_says_how_many_candles_it_wants() {
     let scripts = [
         Script::new("a").warm_after(3),

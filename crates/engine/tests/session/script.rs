@@ -4,10 +4,9 @@ use candlewick_engine::{
     BotSettings, Header, IfRefused, LadderEntry, RiskSettings, SessionSettings, StakeSettings,
 };
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::serde_json::json;
+use candlewick_sdk::serde_json::{from_value, json};
 use candlewick_sdk::{
-    Candle, Direction, ExpirationType, Expiry, Interval, Millis, MoneyScale, Price, Settlement, Signal,
-    Strategy,
+    Candle, Direction, Expiry, Interval, Millis, MoneyScale, Price, Settlement, Signal, Strategy,
 };
 use std::sync::{Arc, Mutex};
 
@@ -53,20 +52,12 @@ pub(crate) struct Script {
 
 impl Script {
     pub(crate) fn new(name: &str) -> Self {
-        let bot = BotSettings {
-            name: name.to_owned(),
-            symbol: "BTCUSDT".parse().unwrap(),
-            entry_delay_s: 0,
-            venue: std::collections::BTreeMap::new(),
-            interval: Interval::MINUTE,
-            strategy: "scripted".to_owned(),
-            close_type: "01:00".parse().unwrap(),
-            expiration_type: ExpirationType::TimeFixed,
-            params: json!({}),
-            stake: StakeSettings::Fixed { amount: Decimal::TEN },
-        };
+        let bot = json!({
+            "name": name, "symbol": "BTCUSDT", "interval": "1m", "strategy": "scripted", "close_type": "01:00",
+            "expiration_type": "TIME_FIXED",
+        });
         Self {
-            bot,
+            bot: from_value(bot).unwrap(),
             warmup: 0,
             closed_until: Millis::new(i64::MIN),
             signals: Vec::new(),

@@ -4,12 +4,12 @@ use crate::event::{
     adopted, bare, by_person, candle_kind, deposit, difference, in_doubt, minute, not_opened, not_sent,
     opened, opened_paying, payout, refused, rejected, second_trade, second_trade_settled, settled,
 };
-use crate::fold::{Fold, Journalled, journalled};
+use crate::fold::{Fold, Journalled, RELOAD};
 use crate::script::{Script, header_of, ladder_of, session_settings};
 use candlewick_engine::{
-    Action, BotLimitSettings, BotSettings, Control, Edge, Entry, Event, EventKind, Header, IfRefused,
-    IntentId, JournalHash, KellyBound, LadderEntry, Opened, Origin, PauseCause, PauseScope, PauseSettings,
-    Recorder, RefusalReason, RestoreError, RiskSettings, Session, SessionLimitSettings, SessionSettings,
+    Action, BotLimitSettings, Control, Edge, Entry, Event, EventKind, Header, IfRefused, IntentId,
+    JournalHash, KellyBound, LadderEntry, Opened, Origin, PauseCause, PauseScope, PauseSettings, Recorder,
+    RefusalReason, RestoreError, RiskSettings, Session, SessionLimitSettings, SessionSettings,
     SessionSnapshot, Settled, StakeSettings, Taken, VenueSymbol, VerdictSettings,
 };
 use candlewick_sdk::rust_decimal::Decimal;
@@ -175,10 +175,6 @@ impl World {
         self.now
     }
 
-    pub(crate) const fn set_lucky(&mut self, is_lucky: bool) {
-        self.is_lucky = is_lucky;
-    }
-
     fn candle(&mut self, detail: u8) -> EventKind {
         self.minutes += 1 + i64::from(detail) / 250 * 60;
         self.now = self.now.max(minute(self.minutes));
@@ -242,8 +238,7 @@ pub(crate) fn carry_out(session: &mut Session, step: &Step) -> Vec<Action> {
         Step::Event(event) => session.handle(event, &mut actions),
         Step::Reload(limit) => {
             session.prepare_reload(&settings(*limit).risk).unwrap();
-            let kind = EventKind::Control { control: Control::Reload };
-            session.handle(&Event { at: Millis::ZERO, received: Millis::ZERO, kind }, &mut actions);
+            session.handle(&RELOAD, &mut actions);
         }
         Step::Run(period) => session.begin_run(&header(&settings(9), *period)),
     }
@@ -361,113 +356,114 @@ fn runs_drawn_at_random_come_to_every_state_that_a_snapshot_has() {
     assert!(seen.contains(&format!("{:?}", Edge::NoLongerHeld)), "{seen:?}");
 }
 
-fn journal_of(drawn: &[(u8, u8)]) -> Vec<Journalled> {
+/// A session of such steps, what its journal holds, and its world.
+pub(crate) fn recorded(drawn: &[(u8, u8)]) -> (Session, Vec<Journalled>, World) {
     let (mut world, mut session) = (World::new(), session(&settings(9)));
-    session.begin_run(&header(&settings(9), 0));
-    let mut entries = vec![Journalled::Run(header(&settings(9), 0))];
+    let begun = header(&settings(9), 0);
+    session.begin_run(&begun);
+    let mut entries = vec![Journalled::Run(begun)];
     for (place, (byte, detail)) in drawn.iter().enumerate() {
         world.is_lucky = place < drawn.len() / 2;
-        let step = world.step(*byte, *detail);
-        let actions = carry_out(&mut session, &step);
-        match step {
-            Step::Event(event) => entries.extend(journalled(&event, &actions)),
-            Step::Run(period) => entries.push(Journalled::Run(header(&settings(9), period))),
-            Step::Reload(_) => {}
+        let mut actions = Vec::new();
+        match world.step(*byte, *detail) {
+            Step::Event(event) => {
+                session.handle_recorded(&event, &mut actions);
+                entries.push(Journalled::Event(event));
+            }
+            Step::Reload(limit) => {
+                let risk = settings(limit).risk;
+                session.prepare_reload(&risk).unwrap();
+                session.handle_recorded(&RELOAD, &mut actions);
+                entries.push(Journalled::Reload(Box::new(risk)));
+            }
+            Step::Run(period) => {
+                let begun = header(&settings(9), period);
+                session.begin_run(&begun);
+                entries.push(Journalled::Run(begun));
+            }
         }
         world.see(&actions);
+        entries.extend(actions.iter().map(|action| Journalled::Action(to_string(action).unwrap())));
     }
-    entries
+    (session, entries, world)
 }
 
 #[test]
 fn a_journal_comes_to_the_same_under_all_settings_of_one_fingerprint() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let tree = prop::collection::vec(any::<(u8, u8)>(), 2_500).new_tree(&mut runner).unwrap();
-    let entries = journal_of(&proptest::strategy::ValueTree::current(&tree));
+    let (_, mut entries, _) = recorded(&proptest::strategy::ValueTree::current(&tree));
+    entries.retain(|entry| !matches!(entry, Journalled::Reload(_)));
     let own = settings(9);
     let (state, fingerprint) = (Fold::of(&own, &entries).state(), own.fingerprint().unwrap());
-    let with = |change: fn(&mut RiskSettings)| {
+    let with = |change: fn(&mut SessionSettings)| {
         let mut other = own.clone();
-        change(&mut other.risk);
+        change(&mut other);
         assert_ne!(other, own);
+        let is_of_bots = other.bots != own.bots;
+        assert!(!is_of_bots || other.earlier_fingerprint().unwrap() != own.earlier_fingerprint().unwrap());
         (Fold::of(&other, &entries).state() == state, other.fingerprint().unwrap() == fingerprint)
     };
-    let no_matter: [fn(&mut RiskSettings); 26] = [
-        |risk| risk.max_open_trades = 1,
-        |risk| risk.max_open_trades_per_symbol = 1,
-        |risk| risk.max_trades_per_hour = 1,
-        |risk| risk.max_trades_per_day = 1,
-        |risk| risk.daily_loss_limit = Decimal::ONE,
-        |risk| risk.daily_profit_target = Decimal::ONE,
-        |risk| risk.daily_loss_limit_percent = 1.0,
-        |risk| (risk.session.loss_limit, risk.session.profit_target_percent) = (Decimal::TEN, 3.0),
-        |risk| risk.daily_profit_target_percent = 1.0,
-        |risk| risk.max_drawdown_percent = 1.0,
-        |risk| risk.max_loss_streak = 1,
-        |risk| risk.min_payout_percent = 90.0,
-        |risk| risk.stale_after_intervals += 1,
-        |risk| risk.max_signal_delay_ms += 1,
-        |risk| risk.allow_opposite = false,
-        |risk| risk.allow_duplicate = false,
-        |risk| risk.max_clock_skew_ms += 1,
-        |risk| risk.hours = from_str(r#"[{"days":["mon"],"from":"08:00","to":"09:00"}]"#).unwrap(),
-        |risk| risk.min_stake += Decimal::ONE,
-        |risk| risk.max_stake += Decimal::ONE,
-        |risk| risk.max_stake_percent += 1.0,
-        |risk| risk.enforce_verdict = !risk.enforce_verdict,
-        |risk| risk.max_ruin_probability += 0.01,
-        |risk| risk.ruin_horizon_trades += 1,
-        |risk| (risk.max_open_trades, risk.max_trades_per_hour) = (2, 3),
-        |risk| {
-            let own = BotLimitSettings { session_loss_limit: Decimal::TEN, ..BotLimitSettings::default() };
-            risk.bots.insert("bot-1".to_owned(), own);
+    let no_matter: [fn(&mut SessionSettings); 29] = [
+        |own| own.risk.max_open_trades = 1,
+        |own| own.risk.max_open_trades_per_symbol = 1,
+        |own| own.risk.max_trades_per_hour = 1,
+        |own| own.risk.max_trades_per_day = 1,
+        |own| own.risk.daily_loss_limit = Decimal::ONE,
+        |own| own.risk.daily_profit_target = Decimal::ONE,
+        |own| own.risk.daily_loss_limit_percent = 1.0,
+        |own| (own.risk.session.loss_limit, own.risk.session.profit_target_percent) = (Decimal::TEN, 3.0),
+        |own| own.risk.daily_profit_target_percent = 1.0,
+        |own| own.risk.max_drawdown_percent = 1.0,
+        |own| own.risk.max_loss_streak = 1,
+        |own| own.risk.min_payout_percent = 90.0,
+        |own| own.risk.stale_after_intervals += 1,
+        |own| own.risk.max_signal_delay_ms += 1,
+        |own| own.risk.allow_opposite = false,
+        |own| own.risk.allow_duplicate = false,
+        |own| own.risk.max_clock_skew_ms += 1,
+        |own| own.risk.hours = from_str(r#"[{"days":["mon"],"from":"08:00","to":"09:00"}]"#).unwrap(),
+        |own| own.risk.min_stake += Decimal::ONE,
+        |own| own.risk.max_stake += Decimal::ONE,
+        |own| own.risk.max_stake_percent += 1.0,
+        |own| own.risk.enforce_verdict = !own.risk.enforce_verdict,
+        |own| own.risk.max_ruin_probability += 0.01,
+        |own| own.risk.ruin_horizon_trades += 1,
+        |own| (own.risk.max_open_trades, own.risk.max_trades_per_hour) = (2, 3),
+        |own| {
+            let limits = BotLimitSettings { session_loss_limit: Decimal::TEN, ..BotLimitSettings::default() };
+            own.risk.bots.insert("bot-1".to_owned(), limits);
         },
+        |own| own.bots[2].params = json!({ "period": 77 }),
+        |own| own.bots[2].strategy = "another".to_owned(),
+        |own| drop(own.bots[2].venue.insert("asset_type".to_owned(), json!("forex"))),
     ];
     for (place, change) in no_matter.into_iter().enumerate() {
         assert_eq!(with(change), (true, true), "change {place}");
     }
-    let matter: [fn(&mut RiskSettings); 12] = [
-        |risk| risk.stake_step += Decimal::TEN,
-        |risk| risk.max_trades_per_hour = 0,
-        |risk| risk.min_payout_percent = 0.0,
-        |risk| risk.payout_max_age_s = 1,
-        |risk| risk.cooldown_after_loss_s += 1,
-        |risk| risk.cooldown_after_losses = 1,
-        |risk| risk.pauses.clear(),
-        |risk| {
-            risk.session = SessionLimitSettings::default();
-            risk.bots.clear();
+    let matter: [fn(&mut SessionSettings); 16] = [
+        |own| own.risk.stake_step += Decimal::TEN,
+        |own| own.risk.max_trades_per_hour = 0,
+        |own| own.risk.min_payout_percent = 0.0,
+        |own| own.risk.payout_max_age_s = 1,
+        |own| own.risk.cooldown_after_loss_s += 1,
+        |own| own.risk.cooldown_after_losses = 1,
+        |own| own.risk.pauses.clear(),
+        |own| {
+            own.risk.session = SessionLimitSettings::default();
+            own.risk.bots.clear();
         },
-        |risk| risk.min_payout_percent_by_symbol.extend([("A".to_owned(), 0.0)]),
-        |risk| risk.best_payout_of = ["A", "B"].map(str::to_owned).into(),
-        |risk| risk.day_start = "07:30".to_owned(),
-        |risk| risk.verdict.watch_trades += 1,
+        |own| own.risk.min_payout_percent_by_symbol.extend([("A".to_owned(), 0.0)]),
+        |own| own.risk.best_payout_of = ["A", "B"].map(str::to_owned).into(),
+        |own| own.risk.day_start = "07:30".to_owned(),
+        |own| own.risk.verdict.watch_trades += 1,
+        |own| own.bots[2].entry_delay_s += 1,
+        |own| own.bots[2].name = "another".to_owned(),
+        |own| own.bots[2].symbol = "X".parse().unwrap(),
+        |own| own.bots[2].stake = StakeSettings::Fixed { amount: Decimal::ONE },
     ];
     for (place, change) in matter.into_iter().enumerate() {
         assert!(!with(change).1, "change {place}");
-    }
-    let with = |change: fn(&mut BotSettings)| {
-        let mut other = own.clone();
-        change(&mut other.bots[2]);
-        assert_ne!(other.earlier_fingerprint().unwrap(), own.earlier_fingerprint().unwrap());
-        (Fold::of(&other, &entries).state() == state, other.fingerprint().unwrap() == fingerprint)
-    };
-    let no_matter: [fn(&mut BotSettings); 3] = [
-        |bot| bot.params = json!({ "period": 77 }),
-        |bot| bot.strategy = "another".to_owned(),
-        |bot| drop(bot.venue.insert("asset_type".to_owned(), json!("forex"))),
-    ];
-    for (place, change) in no_matter.into_iter().enumerate() {
-        assert_eq!(with(change), (true, true), "change {place} of a bot");
-    }
-    let matter: [fn(&mut BotSettings); 4] = [
-        |bot| bot.entry_delay_s += 1,
-        |bot| bot.name = "another".to_owned(),
-        |bot| bot.symbol = "X".parse().unwrap(),
-        |bot| bot.stake = StakeSettings::Fixed { amount: Decimal::ONE },
-    ];
-    for (place, change) in matter.into_iter().enumerate() {
-        assert!(!with(change).1, "change {place} of a bot");
     }
 }
 

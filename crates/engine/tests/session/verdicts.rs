@@ -7,12 +7,12 @@ use crate::fold::{Fold, Journalled, journalled};
 use crate::script::{Script, header_of, session_settings};
 use crate::test_session::TestSession;
 use candlewick_engine::{
-    Action, BotVerdict, Edge, Event, EventKind, RiskSettings, Session, SessionSettings, StakeSettings,
+    BotVerdict, Edge, Event, EventKind, RiskSettings, Session, SessionSettings, StakeSettings,
     VerdictSettings, edge_sequence, judge,
 };
 use candlewick_sdk::Outcome;
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::serde_json::{Value, json, to_value};
+use candlewick_sdk::serde_json::json;
 use candlewick_statistics::{EdgeTest, EdgeTestPlan, TradeOutcome};
 
 const LOSSES: i64 = 20;
@@ -195,15 +195,4 @@ fn other_parameters_another_version_or_another_plan_begin_anew() {
     }
     let renamed = changed(&|settings| settings.bots[0].name = "z".to_owned());
     assert_eq!(accounts(&the_verdict(&restarted((&first, "1"), (&renamed, "1"), 3).1)), (0, 1.0, 1.0));
-}
-
-#[test]
-fn a_verdict_in_a_journal_names_what_it_rests_on() {
-    let mut session = TestSession::new(&[always("a")], quick);
-    let actions: Vec<Action> = losing(LOSSES).iter().flat_map(|event| session.actions(event)).collect();
-    let verdict = actions.iter().find(|action| matches!(action, Action::Verdict(_))).unwrap();
-    let Value::Object(written) = to_value(verdict).unwrap() else { panic!() };
-    let expected = (&json!("verdict"), &json!("rejected"), &json!(0));
-    assert_eq!((&written["action"], &written["edge"], &written["bot"]), expected);
-    assert!(written["account_against"].as_f64().unwrap() >= 1.0 / 0.3, "{written:?}");
 }

@@ -119,7 +119,6 @@ impl Donchian {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::from_closes;
 
     /// The first and the last value of a stretch, and how many there are: an order that is lost would show.
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -166,21 +165,5 @@ mod tests {
             (0..10_000).for_each(|_| _ = window.update(Counted));
             assert!(FOLDS.get() <= 30_000, "period {period}: {}", FOLDS.get());
         }
-    }
-
-    #[test]
-    fn an_extreme_leaves_with_its_candle() {
-        let mut donchian = Donchian::new(2).unwrap();
-        let answers: Vec<_> =
-            from_closes(&[5.0, 9.0, 7.0, 6.0, 2.0]).iter().map(|candle| donchian.update(candle)).collect();
-        let channel = |upper, middle, lower| Some(DonchianChannel { upper, middle, lower });
-        let expected = [
-            None,
-            channel(9.0, 7.0, 5.0),
-            channel(9.0, 7.0, 5.0),
-            channel(9.0, 7.5, 6.0),
-            channel(7.0, 4.5, 2.0),
-        ];
-        assert_eq!(answers, expected);
     }
 }

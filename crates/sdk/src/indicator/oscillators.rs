@@ -216,44 +216,6 @@ impl Cci {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::{from_closes, random_walk};
-    use crate::{Interval, Millis, Ohlcv};
-    use std::cmp::Ordering;
-
-    #[test]
-    fn gains_and_losses_are_shared_out_by_hand() {
-        // Changes +1, -1, +2, -4 over 2: gain 0.5, 1.25, 0.625; loss 0.5, 0.25, 2.125.
-        let mut rsi = Rsi::new(2).unwrap();
-        let answers = [10.0, 11.0, 10.0, 12.0, 8.0].map(|value| rsi.update(value));
-        let expected = 100.0 * (0.625 / 2.75);
-        assert_eq!(answers, [None, None, Some(50.0), Some(100.0 * (1.25 / 1.5)), Some(expected)]);
-    }
-
-    #[test]
-    fn what_cannot_be_used_is_left_out_before_the_first_value_and_after_it() {
-        const PERIOD: usize = 3;
-        let closes: Vec<f64> = random_walk(7, 40).iter().map(crate::Candle::close).collect();
-        let mut rsi = Rsi::new(PERIOD).unwrap();
-        let weight = 1.0 / PERIOD as f64;
-        let mut means = [0.0; 2];
-        for (index, close) in closes.iter().enumerate() {
-            for junk in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e101, -1e101] {
-                assert_eq!(rsi.update(junk), None, "{junk} before {index}");
-            }
-            let answer = rsi.update(*close);
-            let Some(before) = index.checked_sub(1) else { continue };
-            let change = close - closes[before];
-            for (mean, movement) in means.iter_mut().zip([change.max(0.0), (-change).max(0.0)]) {
-                *mean = match index.cmp(&PERIOD) {
-                    Ordering::Less => *mean + movement,
-                    Ordering::Equal => (*mean + movement) / PERIOD as f64,
-                    Ordering::Greater => weight * movement + (1.0 - weight) * *mean,
-                };
-            }
-            let [gain, loss] = means;
-            assert_eq!(answer, (index >= PERIOD).then(|| 100.0 * (gain / (gain + loss))), "{index}");
-        }
-    }
 
     #[test]
     fn without_movement_it_is_neutral_and_one_sided_it_is_at_an_end() {
@@ -262,32 +224,5 @@ mod tests {
             let last = (0..9).fold(None, |_, i| rsi.update(5.0 + f64::from(i) * step));
             assert_eq!(last, Some(expected));
         }
-    }
-
-    #[test]
-    fn a_market_that_stands_still_counts_as_0_and_leaves_the_window_again() {
-        let candle = |minute: i64, close: f64| {
-            let (open, high, low) = (close, close.max(10.0), close.min(10.0));
-            let numbers = Ohlcv { open, high, low, close, volume: 0.0 };
-            Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap()
-        };
-        let mut stochastic = Stochastic::new(2, 1, 2).unwrap();
-        let mut lines = |minute, close| stochastic.update(&candle(minute, close));
-        assert_eq!((lines(0, 10.0), lines(1, 10.0)), (None, None));
-        assert_eq!(lines(2, 10.0), Some(StochasticLines { k: 0.0, d: 0.0 }));
-        // At the top of a range of 2.
-        assert_eq!(lines(3, 12.0), Some(StochasticLines { k: 100.0, d: 50.0 }));
-    }
-
-    #[test]
-    fn the_high_is_0_and_the_low_is_minus_100() {
-        let mut williams = WilliamsR::new(3).unwrap();
-        // Three candles span 5 to 9, at last 5 to 8.
-        let candles = from_closes(&[5.0, 9.0, 8.0, 6.0, 5.0, 5.75]);
-        let answers: Vec<_> = candles.iter().map(|candle| williams.update(candle)).collect();
-        assert_eq!(answers, [None, None, Some(-25.0), Some(-75.0), Some(-100.0), Some(-75.0)]);
-        let still: Vec<_> =
-            from_closes(&[5.0; 9]).iter().filter_map(|candle| williams.update(candle)).collect();
-        assert_eq!(still.last(), Some(&0.0));
     }
 }

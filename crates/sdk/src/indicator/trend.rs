@@ -498,19 +498,6 @@ mod tests {
     }
 
     #[test]
-    fn the_line_changes_sides_when_a_close_passes_it_by_hand() {
-        // Ranges over 1 are the candle's own: 1, 1, 5, 1, 6, with middles 10.5, 10.5, 12.5, 15.5, 13. At one range the lines above are
-        // 11.5, 11.5, 11.5 (passed), 16.5, 16.5, the lines below 9.5, 9.5, 9.5, 14.5, 14.5 (passed).
-        let mut supertrend = Supertrend::new(1, 1.0).unwrap();
-        let candles = from_closes(&[10.0, 11.0, 10.0, 15.0, 16.0, 10.0]);
-        let answers: Vec<_> = candles.iter().map(|candle| supertrend.update(candle)).collect();
-        let line = |line, trend| Some(SupertrendLine { line, trend });
-        let (rises, falls) = (Direction::Buy, Direction::Sell);
-        assert_eq!(answers[..3], [None, line(11.5, falls), line(11.5, falls)]);
-        assert_eq!(answers[3..], [line(9.5, rises), line(14.5, rises), line(16.5, falls)]);
-    }
-
-    #[test]
     fn a_later_start_agrees_once_both_have_turned() {
         let candles = random_walk(5, 3_000);
         let (mut early, mut late) = (Supertrend::new(10, 3.0).unwrap(), Supertrend::new(10, 3.0).unwrap());
@@ -588,15 +575,5 @@ mod tests {
             assert_eq!(smooth.low(), candle.low().min(smooth.open()).min(smooth.close()));
             assert_eq!((smooth.time(), smooth.volume()), (candle.time(), candle.volume()));
         }
-    }
-
-    #[test]
-    fn opens_and_closes_by_hand() {
-        // 8 to 8, 8 to 12, 12 to 8: closes 8, 10, 10; opens 8, 8, 9.
-        let mut heikin_ashi = HeikinAshi::new();
-        let answers =
-            from_closes(&[8.0, 12.0, 8.0]).iter().map(|c| heikin_ashi.update(c).unwrap()).collect::<Vec<_>>();
-        let numbers: Vec<_> = answers.iter().map(|c| [c.open(), c.high(), c.low(), c.close()]).collect();
-        assert_eq!(numbers, [[8.0; 4], [8.0, 12.0, 8.0, 10.0], [9.0, 12.0, 8.0, 10.0]]);
     }
 }

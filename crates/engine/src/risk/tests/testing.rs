@@ -5,6 +5,7 @@ use crate::intent::{Intents, Stage};
 use crate::ledger::Ledger;
 use crate::{BotId, Edge, IntentId, Origin, SymbolId};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, MoneyScale, Outcome, Reason, Symbol};
+use serde_json::{Value, from_value};
 
 static REASON: Reason = Reason::new("test");
 
@@ -60,6 +61,11 @@ impl Situation {
                 is_virtual: false,
             },
         }
+    }
+
+    pub(super) fn from_json(settings: &Value) -> Self {
+        let settings: RiskSettings = from_value(settings.clone()).expect("sound settings");
+        Self::with(|risk| risk.clone_from(&settings))
     }
 
     pub(super) fn know_bots(&mut self, names: &[&str]) {
