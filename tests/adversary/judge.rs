@@ -26,7 +26,7 @@ pub(crate) struct Judgement {
     pub(crate) line: String,
 }
 
-fn cents(value: &Value) -> Option<i64> {
+pub(crate) fn cents(value: &Value) -> Option<i64> {
     value.as_f64().map(|amount| (amount * 100.0).round() as i64)
 }
 
@@ -93,10 +93,10 @@ fn names_wallet_trouble(shown: &Shown) -> bool {
 
 fn reason_faults(shown: &Shown, world: &World) -> Vec<String> {
     let mut faults = Vec::new();
-    if shown.halts().is_empty() && names_wallet_trouble(shown) {
+    let halts = shown.halts();
+    if halts.is_empty() && names_wallet_trouble(shown) {
         return faults;
     }
-    let halts = shown.halts();
     match halts.first() {
         None => faults.push("halted without a reason among the events".to_owned()),
         Some((at, reason)) => {
@@ -138,16 +138,12 @@ fn always(world: &World, venue: &Venue, shown: &Shown) -> Vec<String> {
     faults
 }
 
-fn gaps(world: &World, pair: &str, first_refused: usize) -> Vec<i64> {
-    let refused = world.orders.iter().skip(first_refused).filter(|order| order.pair == pair);
-    let times: Vec<i64> = refused.map(|order| order.at).collect();
-    times.windows(2).map(|two| two[1] - two[0]).collect()
-}
-
 fn pause_faults(world: &World, first_refused: usize) -> Vec<String> {
     let mut faults = Vec::new();
     for pair in crate::market::PAIRS {
-        let gaps = gaps(world, pair.name, first_refused);
+        let refused = world.orders.iter().skip(first_refused).filter(|order| order.pair == pair.name);
+        let times: Vec<i64> = refused.map(|order| order.at).collect();
+        let gaps: Vec<i64> = times.windows(2).map(|two| two[1] - two[0]).collect();
         if gaps.len() >= MAX_REFUSED {
             faults.push(format!("{} is asked for {} times: gaps {gaps:?}", pair.name, gaps.len() + 1));
         }
@@ -157,10 +153,6 @@ fn pause_faults(world: &World, first_refused: usize) -> Vec<String> {
         }
     }
     faults
-}
-
-fn has_told(world: &World) -> bool {
-    world.told.iter().any(|count| *count > 0)
 }
 
 fn has_reported(shown: &Shown) -> bool {
@@ -199,7 +191,7 @@ fn demanded(scenario: &Scenario, world: &World, shown: &Shown) -> Vec<String> {
         }
         Must::Halt | Must::Equal | Must::Report | Must::NotTrade => {}
     }
-    if scenario.must != Must::Trade && !has_told(world) {
+    if scenario.must != Must::Trade && world.told.iter().all(|count| *count == 0) {
         faults.push("no lie was told".to_owned());
     }
     faults

@@ -4,13 +4,16 @@
 //! `night:3600` only nights of so many seconds. Words on the command line choose by name.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test of its own, which prints its table")]
 
+#[path = "../candlewick.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod candlewick;
 mod clock;
+#[path = "../http.rs"]
 mod http;
 mod judge;
 mod lies;
 mod market;
 mod nights;
-mod pairs;
 mod records;
 mod scenarios;
 mod telling;
@@ -26,7 +29,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use trader::Trader;
-use venue::{Credentials, Venue};
+use venue::Venue;
 use world::World;
 
 const AT_ONCE: usize = 24;
@@ -111,18 +114,15 @@ fn print_row(name: &str, judgement: &Judgement) {
 
 fn print_log(name: &str, judgement: &Judgement, trader: &Trader) {
     if !judgement.faults.is_empty() && std::env::var_os("CANDLEWICK_ADVERSARY_LOG").is_some() {
-        println!("{name}\n{}", trader.log());
+        println!("{name}\n{}", trader.read("log"));
     }
 }
 
 fn play(scenario: &Scenario) -> Judgement {
     let world = World::new(scenario.lies.clone(), scenario.outcomes, scenario.list_lag_ms);
-    let secret = |kind: &str| format!("{kind}-{}-{}", scenario.name, std::process::id());
-    let credentials = Credentials { token: secret("token"), key: secret("key") };
     let delay = Duration::from_millis(scenario.reply_delay_ms);
-    let venue = Venue::start(world, credentials, scenario.detail, delay);
-    let limit = format!("daily_loss_limit = {}", scenario.loss_limit);
-    let trader = Trader::new(&venue, &[("daily_loss_limit = 0", &limit)], None);
+    let venue = Venue::start(&scenario.name, world, scenario.detail, delay);
+    let trader = Trader::new(&venue, scenario.loss_limit, None);
     let seconds = scenario.seconds.unwrap_or(SECONDS);
     let child = trader.start(seconds);
     let shown = trader.finish(child, seconds);

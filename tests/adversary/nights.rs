@@ -1,13 +1,12 @@
 //! Long runs: the price API fails for a while, and money moves while bots trade.
 
 use crate::clock::{instant, now_ms};
-use crate::judge::{HALTED, Judgement, ledger_faults};
+use crate::judge::{HALTED, Judgement, cents, ledger_faults};
 use crate::lies::Outcome;
 use crate::records::Detail;
 use crate::trader::{Shown, Trader};
-use crate::venue::{Credentials, PriceHealth, Venue};
+use crate::venue::{PriceHealth, Venue};
 use crate::world::World;
-use serde_json::Value;
 use std::process::Child;
 use std::time::Duration;
 
@@ -55,12 +54,10 @@ impl Night {
     }
 
     pub(crate) fn play(self, seconds: u64) -> Judgement {
-        let secret = |kind: &str| format!("{kind}-{}-{}", self.name(), std::process::id());
-        let credentials = Credentials { token: secret("token"), key: secret("key") };
         let world = World::new(Vec::new(), OUTCOMES, 0);
-        let venue = Venue::start(world, credentials, Detail::Full, Duration::from_millis(30));
+        let venue = Venue::start(self.name(), world, Detail::Full, Duration::from_millis(30));
         let stake = (self == Self::Movements).then_some("{ kind = \"share\", percent = 0.2 }");
-        let trader = Trader::new(&venue, &[], stake);
+        let trader = Trader::new(&venue, 0, stake);
         let mut child = trader.start(seconds);
         let mut faults = Vec::new();
         match self {
@@ -176,8 +173,7 @@ fn move_money(venue: &Venue, seconds: u64) {
 
 fn amounts(shown: &Shown, kind: &str) -> Vec<(i64, i64)> {
     let events = shown.events.iter().filter(|event| event["event"] == kind);
-    let amount = |event: &Value| Some((event["amount"].as_f64()? * 100.0).round() as i64);
-    events.filter_map(|event| Some((event["at"].as_i64()?, amount(event)?))).collect()
+    events.filter_map(|event| Some((event["at"].as_i64()?, cents(&event["amount"])?))).collect()
 }
 
 fn last_difference(shown: &Shown) -> i64 {
@@ -195,16 +191,14 @@ fn movement_faults(world: &World, shown: &Shown) -> Vec<String> {
             faults.push(format!("a movement of {cents} cents is not reported within {REPORTED_AFTER_MS} ms"));
         }
     }
-    let moved: i64 = world.movements.iter().map(|(_, cents)| cents).sum();
-    let (booked, differs): (i64, i64) = (booked.iter().map(|(_, cents)| cents).sum(), last_difference(shown));
+    let sum = |amounts: &[(i64, i64)]| -> i64 { amounts.iter().map(|(_, cents)| cents).sum() };
+    let (moved, booked, differs) = (sum(&world.movements), sum(&booked), last_difference(shown));
     if booked + differs != moved {
         faults.push(format!("{moved} cents moved, {booked} are booked and {differs} are a difference"));
     }
-    let ledger = shown.status["balance"].as_f64().map(|balance| (balance * 100.0).round() as i64);
-    let wallet = world.wallet(shown.ended_at);
+    let (ledger, wallet) = (cents(&shown.status["balance"]), world.wallet(shown.ended_at));
     if ledger != Some(wallet - differs) {
-        faults
-            .push(format!("the ledger has {ledger:?} cents, the venue {wallet}, which differ by {differs}"));
+        faults.push(format!("the ledger has {ledger:?} cents, the venue {wallet}, not {differs} more"));
     }
     let moved = |until: i64| -> i64 {
         world.movements.iter().filter(|(at, _)| *at <= until).map(|(_, cents)| cents).sum()

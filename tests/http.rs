@@ -1,10 +1,9 @@
-//! A small HTTP/1.1 server over plain sockets.
+//! A small HTTP/1.1 server over plain sockets, which shares no code with the program.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 const IDLE_TIMEOUT: Duration = Duration::from_mins(2);
@@ -12,69 +11,66 @@ const IDLE_TIMEOUT: Duration = Duration::from_mins(2);
 pub(crate) struct Request {
     pub(crate) method: String,
     pub(crate) path: String,
-    pub(crate) query: HashMap<String, String>,
-    pub(crate) headers: HashMap<String, String>,
     pub(crate) body: String,
+    query: HashMap<String, String>,
+    headers: HashMap<String, String>,
+}
+
+impl Request {
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", String::as_str)
+    }
+
+    pub(crate) fn parameter(&self, name: &str) -> &str {
+        self.query.get(name).map_or("", String::as_str)
+    }
+
+    pub(crate) fn number(&self, name: &str) -> Option<i64> {
+        self.parameter(name).parse().ok()
+    }
 }
 
 pub(crate) struct Reply {
     pub(crate) status: u16,
+    /// Header lines, each with its line break.
+    pub(crate) head: String,
     pub(crate) body: String,
     pub(crate) delay: Duration,
     pub(crate) is_cut: bool,
 }
 
 impl Reply {
-    pub(crate) fn json(status: u16, body: &serde_json::Value) -> Self {
-        Self { status, body: body.to_string(), delay: Duration::ZERO, is_cut: false }
+    pub(crate) fn new(status: u16, body: String) -> Self {
+        Self { status, head: String::new(), body, delay: Duration::ZERO, is_cut: false }
     }
 }
 
-type Handler = dyn Fn(&Request) -> Reply + Send + Sync;
-
-pub(crate) struct Server {
-    address: SocketAddr,
-    is_over: Arc<AtomicBool>,
+/// Serves on a free port and returns the URL.
+pub(crate) fn serve(handler: impl Fn(Request) -> Reply + Send + Sync + 'static) -> String {
+    serve_on(TcpListener::bind("127.0.0.1:0").unwrap(), handler)
 }
 
-impl Server {
-    pub(crate) fn start(handler: Arc<Handler>) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let is_over = Arc::new(AtomicBool::new(false));
-        let has_ended = Arc::clone(&is_over);
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                if has_ended.load(Ordering::SeqCst) {
-                    return;
-                }
-                let Ok(stream) = stream else { continue };
-                let handler = Arc::clone(&handler);
-                std::thread::spawn(move || serve(&stream, &*handler));
-            }
-        });
-        Self { address, is_over }
-    }
-
-    pub(crate) fn url(&self) -> String {
-        format!("http://{}", self.address)
-    }
+pub(crate) fn serve_on(
+    listener: TcpListener,
+    handler: impl Fn(Request) -> Reply + Send + Sync + 'static,
+) -> String {
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let handler = Arc::new(handler);
+    std::thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            let handler = Arc::clone(&handler);
+            std::thread::spawn(move || answer(&stream, &*handler));
+        }
+    });
+    url
 }
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.is_over.store(true, Ordering::SeqCst);
-        let _ = TcpStream::connect(self.address);
-    }
-}
-
-fn serve(stream: &TcpStream, handler: &Handler) {
+fn answer(stream: &TcpStream, handler: &impl Fn(Request) -> Reply) {
     let _ = stream.set_read_timeout(Some(IDLE_TIMEOUT));
     let _ = stream.set_nodelay(true);
-    let Ok(reading) = stream.try_clone() else { return };
-    let mut reader = BufReader::new(reading);
+    let mut reader = BufReader::new(stream);
     while let Some(request) = read_request(&mut reader) {
-        let reply = handler(&request);
+        let reply = handler(request);
         std::thread::sleep(reply.delay);
         if reply.is_cut || write_reply(stream, &reply).is_none() {
             let _ = stream.shutdown(std::net::Shutdown::Both);
@@ -101,9 +97,9 @@ fn read_request(reader: &mut impl BufRead) -> Option<Request> {
     Some(Request {
         method,
         path: decode(path),
+        body: String::from_utf8(body).ok()?,
         query: pairs.map(|(name, value)| (name.to_owned(), decode(value))).collect(),
         headers,
-        body: String::from_utf8(body).ok()?,
     })
 }
 
@@ -131,12 +127,10 @@ fn decode(text: &str) -> String {
 }
 
 fn write_reply(mut stream: &TcpStream, reply: &Reply) -> Option<()> {
-    let date = crate::clock::now().format("%a, %d %b %Y %H:%M:%S GMT");
-    let Reply { status, body, .. } = reply;
-    let kind = if body.starts_with(['{', '[']) { "application/json" } else { "text/plain" };
-    let head = format!(
-        "HTTP/1.1 {status} Status\r\nDate: {date}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n",
-        body.len()
-    );
+    let Reply { status, head, body, .. } = reply;
+    let kind = if body.starts_with(['{', '[', '"']) { "application/json" } else { "text/plain" };
+    let length = body.len();
+    let head =
+        format!("HTTP/1.1 {status} x\r\n{head}Content-Type: {kind}\r\nContent-Length: {length}\r\n\r\n");
     stream.write_all((head + body).as_bytes()).ok()
 }
