@@ -1,9 +1,10 @@
 //! One run and every kind of channel: ntfy, Telegram, Discord and a mail server are told what a webhook is told.
 #![cfg(unix)]
 
-use crate::alerts::{PATIENCE, Request, receiver_that};
+use crate::alerts::{PATIENCE, receiver_that};
 use crate::candlewick::{BOT, candles};
 use crate::encrypted_mail::{Tls, certified, serve};
+use crate::http::Request;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -2,13 +2,13 @@
 #![cfg(unix)]
 
 use crate::candlewick::{BOT, Folder, candles};
+use crate::http::{Reply, Request, serve};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
@@ -18,73 +18,36 @@ use std::time::Duration;
 const KEY: &str = "whsec_dGhlIGtleSBvZiBhIHRlc3QgdGhhdCBub2JvZHkga25vd3M=";
 pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
 
-pub(crate) struct Request {
-    head: String,
-    pub(crate) body: String,
+fn alerts(request: &Request) -> Vec<Value> {
+    let body: Value = serde_json::from_str(&request.body).unwrap();
+    body["data"]["alerts"].as_array().unwrap().clone()
 }
 
-impl Request {
-    fn header(&self, name: &str) -> &str {
-        let line = self.head.lines().find(|line| line.to_lowercase().starts_with(&format!("{name}:")));
-        line.and_then(|line| line.split_once(':')).map(|(_, value)| value.trim()).unwrap_or_default()
-    }
-
-    fn alerts(&self) -> Vec<Value> {
-        let body: Value = serde_json::from_str(&self.body).unwrap();
-        body["data"]["alerts"].as_array().unwrap().clone()
-    }
-
-    /// Whether it bears the signature of the specification: HMAC-SHA256 (RFC 2104) over name, time and body.
-    fn is_signed(&self) -> bool {
-        let key = STANDARD.decode(KEY.trim_start_matches("whsec_")).unwrap();
-        let pad = |with: u8| -> Vec<u8> {
-            (0..64_usize).map(|index| key.get(index).copied().unwrap_or_default() ^ with).collect()
-        };
-        let said =
-            format!("{}.{}.{}", self.header("webhook-id"), self.header("webhook-timestamp"), self.body);
-        let inner = Sha256::new().chain_update(pad(0x36)).chain_update(said).finalize();
-        let tag = Sha256::new().chain_update(pad(0x5c)).chain_update(inner).finalize();
-        self.header("webhook-signature") == format!("v1,{}", STANDARD.encode(tag))
-    }
+/// Returns whether it bears the signature of the specification: HMAC-SHA256 (RFC 2104) over name, time and body.
+fn is_signed(request: &Request) -> bool {
+    let key = STANDARD.decode(KEY.trim_start_matches("whsec_")).unwrap();
+    let pad = |with: u8| -> Vec<u8> {
+        (0..64_usize).map(|index| key.get(index).copied().unwrap_or_default() ^ with).collect()
+    };
+    let [id, time] = ["webhook-id", "webhook-timestamp"].map(|name| request.header(name));
+    let said = format!("{id}.{time}.{}", request.body);
+    let inner = Sha256::new().chain_update(pad(0x36)).chain_update(said).finalize();
+    let tag = Sha256::new().chain_update(pad(0x5c)).chain_update(inner).finalize();
+    request.header("webhook-signature") == format!("v1,{}", STANDARD.encode(tag))
 }
 
-/// A receiver that takes all it is sent, and answers so: its address, and what it was sent.
+/// Starts a receiver and returns its address and the requests that it receives.
 pub(crate) fn receiver_that(
     answer: impl Fn(&Request) -> String + Send + Sync + 'static,
 ) -> (String, Receiver<Request>) {
-    let answer = Arc::new(answer);
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    let (taken, requests) = mpsc::channel();
-    std::thread::spawn(move || {
-        for stream in listener.incoming().map_while(Result::ok) {
-            let (taken, answer) = (taken.clone(), Arc::clone(&answer));
-            std::thread::spawn(move || {
-                while let Some(request) = take(&stream, &*answer)
-                    && taken.send(request).is_ok()
-                {}
-            });
-        }
+    let (sender, requests) = mpsc::channel();
+    let url = serve(move |request| {
+        let reply = Reply::new(200, answer(&request));
+        // Nobody listens after the end of a test.
+        let _ = sender.send(request);
+        reply
     });
-    (address, requests)
-}
-
-fn take(mut stream: &TcpStream, answer: &dyn Fn(&Request) -> String) -> Option<Request> {
-    let mut reader = BufReader::new(stream.try_clone().ok()?);
-    let mut head = String::new();
-    while !head.ends_with("\r\n\r\n") {
-        (reader.read_line(&mut head).ok()? > 0).then_some(())?;
-    }
-    let mut request = Request { head, body: String::new() };
-    let mut body = vec![0; request.header("content-length").parse().ok()?];
-    reader.read_exact(&mut body).ok()?;
-    request.body = String::from_utf8(body).ok()?;
-    let answer = answer(&request);
-    let length = answer.len();
-    stream
-        .write_all(format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n{answer}").as_bytes())
-        .ok()?;
-    Some(request)
+    (url.strip_prefix("http://").unwrap().to_owned(), requests)
 }
 
 /// A bot with this section, and the key in a file that only its owner can read.
@@ -125,10 +88,10 @@ fn a_run_tells_its_begin_its_trades_a_halt_and_its_end_in_signed_messages() {
     let mut ids = BTreeSet::new();
     let mut wait_for = |event: &str| loop {
         let request = requests.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("no alert of {event}"));
-        assert!(request.is_signed(), "{}", request.head);
+        assert!(is_signed(&request), "{}", request.body);
         assert!(ids.insert(request.header("webhook-id").to_owned()), "an id comes twice");
         assert!(!request.body.contains("halted: "), "a halt is told once: {}", request.body);
-        if let Some(alert) = request.alerts().into_iter().find(|alert| alert["event"] == event) {
+        if let Some(alert) = alerts(&request).into_iter().find(|alert| alert["event"] == event) {
             let [severity, bot, symbol] = ["severity", "bot", "symbol"].map(|key| alert[key].clone());
             return (json!([severity, bot, symbol]), alert["text"].to_string());
         }
@@ -201,7 +164,7 @@ fn a_test_says_of_each_channel_whether_it_took_a_message() {
         assert_eq!((&row["channel"], row["problem"].is_null()), (&json!(channel), is_taken), "{tested}");
     }
     let request = requests.recv_timeout(PATIENCE).unwrap();
-    assert!(request.is_signed() && request.alerts()[0]["event"] == "test", "{}", request.body);
+    assert!(is_signed(&request) && alerts(&request)[0]["event"] == "test", "{}", request.body);
     let one = test(&["--channel", "hook"]).json();
     assert_eq!((&one["failed"], one["channels"].as_array().map(Vec::len)), (&json!(0), Some(1)));
     test(&["--channel", "hok"]).fails(2, &["hok", "hook"]);
@@ -252,7 +215,7 @@ fn a_chat_halts_a_run_by_a_code_and_cannot_resume_it() {
         let asked: Value = serde_json::from_str(&request.body).unwrap();
         let mut updates = updates.lock().unwrap();
         updates.retain(|update| update["update_id"].as_i64() >= asked["offset"].as_i64());
-        let is_poll = request.head.contains("/getUpdates ");
+        let is_poll = request.path.ends_with("/getUpdates");
         let result = if is_poll { json!(*updates) } else { json!({}) };
         json!({ "ok": true, "result": result }).to_string()
     });
@@ -267,7 +230,7 @@ fn a_chat_halts_a_run_by_a_code_and_cannot_resume_it() {
     let bot = start(&folder);
     let wait_for = |part: &str| loop {
         let request = requests.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("nobody says {part}"));
-        assert!(request.head.contains(token), "{}", request.head);
+        assert!(request.path.contains(token), "{}", request.path);
         let body: Value = serde_json::from_str(&request.body).unwrap();
         let said = body["text"].as_str().unwrap_or_default().to_owned();
         if said.contains(part) || (part.is_empty() && body["timeout"] == 50) {
