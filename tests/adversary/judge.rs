@@ -11,7 +11,7 @@ const CANDLE_MS: i64 = 5000;
 const IN_FLIGHT_MS: i64 = 1000;
 const MIN_TRADES: usize = 6;
 const MAX_REFUSED: usize = 4;
-pub(crate) const HALTED: i32 = 6;
+const HALTED: i32 = 6;
 const OWED: i32 = 4;
 
 /// Money beyond a loss limit that trades may lose before a lie is noticed: two rounds of all bots, in cents.
@@ -26,7 +26,7 @@ pub(crate) struct Judgement {
     pub(crate) line: String,
 }
 
-pub(crate) fn cents(value: &Value) -> Option<i64> {
+fn cents(value: &Value) -> Option<i64> {
     value.as_f64().map(|amount| (amount * 100.0).round() as i64)
 }
 
@@ -39,7 +39,7 @@ fn repeated_orders(world: &World) -> Vec<String> {
     repeated.map(|((pair, candle), count)| format!("{count} orders of {pair} on candle {candle}")).collect()
 }
 
-pub(crate) fn ledger_faults(world: &World, shown: &Shown) -> Vec<String> {
+fn ledger_faults(world: &World, shown: &Shown) -> Vec<String> {
     let mut faults = Vec::new();
     let (balance, wallet) = (cents(&shown.status["balance"]), world.wallet(shown.ended_at));
     if balance != Some(wallet) {

@@ -359,5 +359,9 @@ fn movements() -> Vec<Scenario> {
     let row = |name: &str, cents| {
         Scenario::new(format!("money-{name}"), Must::Equal, vec![Lie::once(Kind::Movement(cents), 4)])
     };
-    vec![row("deposit", 25_000), row("withdrawal", -25_000), row("withdrawal-of-a-stake", -2_000)]
+    vec![
+        row("deposit", 25_000).short(),
+        row("withdrawal", -25_000).short(),
+        row("withdrawal-of-a-stake", -2_000),
+    ]
 }

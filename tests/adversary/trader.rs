@@ -46,21 +46,19 @@ pub(crate) struct Shown {
 }
 
 impl Trader {
-    pub(crate) fn new(venue: &Venue, loss_limit: i64, stake: Option<&str>) -> Self {
+    pub(crate) fn new(venue: &Venue, loss_limit: i64) -> Self {
         let Venue { trading, prices, .. } = venue;
         let mut text = format!(
             "[broker]\nbase_url = \"{trading}\"\nprice_url = \"{prices}\"\nrequests_per_second = 0\n\
              [risk]\ndaily_loss_limit = {loss_limit}{SETTINGS}"
         );
         for (number, pair) in PAIRS.iter().enumerate() {
-            let stake =
-                stake.map_or(format!("{{ kind = \"fixed\", amount = {}0 }}", number + 1), str::to_owned);
+            let (name, stake) = (pair.name, 10 * (number + 1));
             let _ = write!(
                 text,
-                "\n[[bots]]\nname = \"bot-{number}\"\nsymbol = \"{}\"\ninterval = \"5s\"\nstrategy = \"coin\"\n\
-                 close_type = \"00:05\"\nexpiration_type = \"TIME_FIXED\"\n\
-                 params = {{ seed = {number}, share = 1.0 }}\nstake = {stake}\n",
-                pair.name
+                "[[bots]]\nname = \"bot-{number}\"\nsymbol = \"{name}\"\ninterval = \"5s\"\nstrategy = \"coin\"\n\
+                 close_type = \"00:05\"\nexpiration_type = \"TIME_FIXED\"\nparams = {{ seed = {number}, share = 1.0 }}\n\
+                 stake = {{ kind = \"fixed\", amount = {stake} }}\n"
             );
         }
         let credentials = venue.credentials();
@@ -80,10 +78,9 @@ impl Trader {
         command.spawn().unwrap()
     }
 
-    pub(crate) fn ask(&self, arguments: &[&str]) -> (i32, Value, String) {
-        let run = self.folder.run(&[arguments, &["--journal", "run.db", "--json"]].concat());
-        let document = serde_json::from_str(&run.stdout).unwrap_or_default();
-        (run.code, document, run.stdout + &run.stderr)
+    fn ask(&self, command: &str) -> (Value, String) {
+        let run = self.folder.run(&[command, "--journal", "run.db", "--json"]);
+        (serde_json::from_str(&run.stdout).unwrap_or_default(), run.stdout + &run.stderr)
     }
 
     pub(crate) fn finish(&self, mut child: Child, seconds: u64) -> Shown {
@@ -100,8 +97,7 @@ impl Trader {
             std::thread::sleep(Duration::from_millis(50));
         };
         let ended_at = now_ms();
-        let (_, status, said) = self.ask(&["status"]);
-        let (_, trades, told) = self.ask(&["trades"]);
+        let ((status, said), (trades, told)) = (self.ask("status"), self.ask("trades"));
         let out = self.read("out");
         Shown {
             code,

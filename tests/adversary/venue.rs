@@ -16,13 +16,6 @@ pub(crate) struct Credentials {
     pub(crate) key: String,
 }
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum PriceHealth {
-    Well,
-    Unavailable,
-    Silent,
-}
-
 pub(crate) struct Venue {
     state: Arc<State>,
     pub(crate) trading: String,
@@ -34,15 +27,13 @@ struct State {
     credentials: Credentials,
     detail: Detail,
     reply_delay: Duration,
-    price_health: Mutex<PriceHealth>,
 }
 
 impl Venue {
     pub(crate) fn start(name: &str, world: World, detail: Detail, reply_delay: Duration) -> Self {
         let secret = |kind: &str| format!("{kind}-{name}-{}", std::process::id());
         let credentials = Credentials { token: secret("token"), key: secret("key") };
-        let (world, price_health) = (Mutex::new(world), Mutex::new(PriceHealth::Well));
-        let state = Arc::new(State { world, credentials, detail, reply_delay, price_health });
+        let state = Arc::new(State { world: Mutex::new(world), credentials, detail, reply_delay });
         let (trading, prices) = (Arc::clone(&state), Arc::clone(&state));
         Self {
             trading: serve(move |request| dated(trading.trading(&request))),
@@ -57,10 +48,6 @@ impl Venue {
 
     pub(crate) fn credentials(&self) -> &Credentials {
         &self.state.credentials
-    }
-
-    pub(crate) fn set_price_health(&self, health: PriceHealth) {
-        *self.state.price_health.lock().unwrap() = health;
     }
 }
 
@@ -225,14 +212,6 @@ impl State {
     }
 
     fn prices(&self, request: &Request) -> Reply {
-        match *self.price_health.lock().unwrap() {
-            PriceHealth::Well => {}
-            PriceHealth::Unavailable => return refusal(503, "Service Unavailable", &request.path),
-            PriceHealth::Silent => {
-                let reply = Reply::new(200, String::new());
-                return Reply { delay: Duration::from_secs(20), is_cut: true, ..reply };
-            }
-        }
         if request.header("api-key") != self.credentials.key {
             self.lock().complaints.push(format!("no valid api-key for {}", request.path));
             return refusal(401, "Unauthorized", &request.path);
