@@ -221,7 +221,8 @@ fn price(request: &Request) -> Value {
     }
     json!({
         "id": "p-1", "slot": "default", "pair": request.parameter("pair"), "type": "crypto",
-        "time": at / 1_000 * 1_000, "volume": 0, "openPrice": 100, "closePrice": 100, "highPrice": 120, "lowPrice": 80,
+        "time": at / 1_000 * 1_000, "volume": 0,
+        "openPrice": 100, "closePrice": 100, "highPrice": 120, "lowPrice": 80,
     })
 }
 

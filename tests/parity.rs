@@ -97,20 +97,6 @@ fn check_with(folder: &Folder, settings: &str, data: &[&str], more: &[&str]) -> 
     Trades { rows: reader.deserialize().map(Result::unwrap).collect(), report: stored }
 }
 
-#[test]
-fn two_bots_on_two_symbols_trade_alike_over_a_weekend() {
-    let from = MONDAY + 4 * DAY + 20 * HOUR;
-    let folder = folder(&["EURUSD_1m.csv"], from, from + 50 * HOUR + 20 * MINUTE)
-        .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", from, from + 6 * HOUR));
-    let bots = bots(&[
-        ("a", "BTCUSDT", "1m", "01:00", "TIME_FIXED", TEN),
-        ("b", "EURUSD", "1m", "05:00", "CANDLE_CLOSE", TEN),
-    ]);
-    let settings = risk("allow_opposite = true") + &bots;
-    let trades = check(&folder, &settings, &["BTCUSDT_1m.csv", "EURUSD_1m.csv"]);
-    assert!(trades.rows.len() > 150, "{}", trades.rows.len());
-}
-
 fn check_longer(symbol: &'static str, from: i64, hours: i64, trend_seconds: u32, share: &str) -> String {
     let file = format!("{symbol}_1m.csv");
     let candles = thinned(&shipped(&file, from, from + hours * HOUR), 47);
