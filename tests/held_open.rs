@@ -2,11 +2,11 @@
 #![cfg(all(unix, debug_assertions))]
 
 use crate::candlewick::Folder;
+use crate::seconds::candles_of;
 use crate::serving::Served;
 use crate::survival::listed;
 use candlewick_broker::clock::{Clock, SystemClock};
 use serde_json::Value;
-use std::fmt::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -22,21 +22,11 @@ const SETTINGS: &str = "[risk]\nmax_open_trades = 0\nmax_trades_per_day = 0\ndai
     [runtime]\nlist_lag_ms = 1000\n[[bots]]\nname = \"later\"\nsymbol = \"BTCUSDT\"\ninterval = \"10s\"\nentry_delay_s = 9\n\
     strategy = \"rsi-reversal\"\nparams = { period = 2, oversold = 45.0, overbought = 55.0 }\nclose_type = \"00:05\"\n";
 
-fn candles(now: i64) -> String {
-    let mut text = String::from("time,open,high,low,close,volume\n");
-    for number in -60..120_i64 {
-        let [open, close] = [number, number + 1].map(|at| 100 + (at * at).rem_euclid(7));
-        let (time, low, high) = (now + number * CANDLE_MS, open.min(close), open.max(close));
-        let _ = writeln!(text, "{time},{open},{high},{low},{close},1");
-    }
-    text
-}
-
 fn venue() -> (Folder, Served) {
     let now = SystemClock::new().now().get();
     let folder = Folder::new()
         .with("bots.toml", SETTINGS)
-        .with("BTCUSDT_10s.csv", &candles(now.div_euclid(CANDLE_MS) * CANDLE_MS));
+        .with("BTCUSDT_10s.csv", &candles_of(CANDLE_MS, now / CANDLE_MS * CANDLE_MS, (60, 120)));
     let path = |name: &str| folder.path(name).to_string_lossy().into_owned();
     let (config, data, start) = (path("bots.toml"), path("BTCUSDT_10s.csv"), now.to_string());
     let served = Served::start(&["--config", &config, "--data", &data, "--speed", "1", "--start", &start]);

@@ -10,7 +10,7 @@ mod trial;
 
 use candlewick_cli::{App, CountingAllocator};
 use candlewick_sdk::Candle;
-use candlewick_sdk::testkit::{Check, random_walk};
+use candlewick_sdk::testkit::random_walk;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -44,22 +44,19 @@ fn main() -> ExitCode {
     let (mut honest, mut cheats) = (BUILT_IN.split(' ').collect::<Vec<_>>(), Vec::new());
     let app = honest::add(App::with_builtin_strategies(), &mut honest);
     let app = disguised::add(trial::add(cheat::add_all(app, &mut cheats)));
-    if std::env::args()
-        .nth(1)
-        .is_some_and(|first| ["strategy", "sweep", "walk-forward"].contains(&first.as_str()))
-    {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    if words.first().is_some_and(|first| ["strategy", "sweep", "walk-forward"].contains(&first.as_str())) {
         return app.run();
     }
     // Words of the test harness choose among its tests, of which this is one.
-    let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    if !chosen.is_empty() && !chosen.iter().any(|word| "corpus".contains(word.as_str())) {
+    if !words.is_empty() && !words.iter().any(|word| "corpus".contains(word.as_str())) {
         return ExitCode::SUCCESS;
     }
     assert!(honest.len() >= 50 && cheats.len() >= 20, "{} and {}", honest.len(), cheats.len());
     let (trial, disguised) = (trial::caught(), disguised::caught());
     let listed: BTreeSet<&str> = cheat::caught().map(|(name, ..)| name).collect();
     let added: BTreeSet<&str> = cheats.iter().copied().collect();
-    assert_eq!(added, listed, "each cheat has the check that catches it");
+    assert_eq!(added, listed, "each cheat has a check that catches it");
     let folder = folder();
     honest.extend(ON_MARKET.split(' '));
     let others = trial.iter().chain(&disguised).chain(&disguised::ENDED).map(|(name, _)| name);
@@ -83,10 +80,6 @@ fn main() -> ExitCode {
     }
     for problem in &problems {
         println!("{problem}");
-    }
-    print_table(&cheats, &others[honest.len()..]);
-    for ((name, _), said) in trial.iter().zip(tried) {
-        println!("{name:<24} {}", said.failed.join(" "));
     }
     let cheats = cheats.len() + tried.len() + ended.len();
     println!("{} honest strategies, {cheats} cheats, {} problems", honest.len(), problems.len());
@@ -235,19 +228,4 @@ fn judge_ended(((name, says), said): (&(&str, &str), &Said)) -> Option<String> {
     let is_named = said.code == 5 && said.printed.contains(says);
     (!is_named)
         .then(|| format!("{name} must end with code 5 and say {says:?}: {}\n{}", said.code, said.printed))
-}
-
-/// For each check what it caught, and what would have escaped without it.
-fn print_table(cheats: &[&str], said: &[Said]) {
-    let checks: BTreeSet<Check> = cheat::caught().map(|(_, check, _)| check).collect();
-    println!("{:<12} {:>6} {:>17}", "check", "caught", "without it escape");
-    for check in checks {
-        let caught =
-            cheats.iter().zip(said).filter(|(_, said)| said.failed.iter().any(|name| name == check.name()));
-        let alone = caught.clone().filter(|(_, said)| said.failed.len() == 1);
-        let (caught, alone) = (caught.count(), alone.count());
-        // Who is found beside another bot is found beside one in another process, too.
-        assert!(alone > 0 || check == Check::Isolation, "no cheat of the corpus shows what {check} is for");
-        println!("{check:<12} {caught:>6} {alone:>17}");
-    }
 }
