@@ -93,12 +93,11 @@ fn read_request(reader: &mut impl BufRead) -> Option<Request> {
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
     let (path, query) = target.split_once('?').unwrap_or((&target, ""));
-    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
     Some(Request {
         method,
-        path: decode(path),
+        path: decode(path).next()?.0,
         body: String::from_utf8(body).ok()?,
-        query: pairs.map(|(name, value)| (name.to_owned(), decode(value))).collect(),
+        query: decode(query).collect(),
         headers,
     })
 }
@@ -111,19 +110,8 @@ fn read_line(reader: &mut impl BufRead) -> Option<String> {
     }
 }
 
-fn decode(text: &str) -> String {
-    let mut decoded = Vec::new();
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    while at < bytes.len() {
-        let escaped = (bytes[at] == b'%')
-            .then(|| text.get(at + 1..at + 3))
-            .flatten()
-            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        decoded.push(escaped.unwrap_or(bytes[at]));
-        at += if escaped.is_some() { 3 } else { 1 };
-    }
-    String::from_utf8_lossy(&decoded).into_owned()
+fn decode(text: &str) -> impl Iterator<Item = (String, String)> {
+    url::form_urlencoded::parse(text.as_bytes()).into_owned()
 }
 
 fn write_reply(mut stream: &TcpStream, reply: &Reply) -> Option<()> {

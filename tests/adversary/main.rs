@@ -33,8 +33,6 @@ const AT_ONCE: usize = 24;
 /// Seconds of a run in which trades are opened.
 const SECONDS: u64 = 32;
 
-const MAX_FAULTS: usize = 6;
-
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let has_all = !words.is_empty() || std::env::var("CANDLEWICK_ADVERSARY").is_ok_and(|form| form == "all");
@@ -69,11 +67,8 @@ fn play_all(chosen: &[Scenario]) -> usize {
 fn print_row(name: &str, judgement: &Judgement) {
     let state = if judgement.faults.is_empty() { "ok" } else { "FAILED" };
     println!("{state:<7} {name:<44} {}", judgement.line);
-    for fault in judgement.faults.iter().take(MAX_FAULTS) {
+    for fault in &judgement.faults {
         println!("        - {fault}");
-    }
-    if judgement.faults.len() > MAX_FAULTS {
-        println!("        - and {} more", judgement.faults.len() - MAX_FAULTS);
     }
 }
 

@@ -224,18 +224,20 @@ fn unpaid() -> Vec<Scenario> {
     let halt = |name: &str, lie| Scenario::new(format!("a5-{name}"), Must::Halt, vec![lie]);
     let lost_paid_double =
         Kind::Settled { said: Word::LOST, paid: Word::with(Outcome::Lost, Profit::Percent(-200)) };
-    vec![
-        halt("wins-unpaid-each", Lie::always(Kind::WinUnpaid)).loss_limit(100).short(),
-        halt("wins-unpaid-once", Lie::once(Kind::WinUnpaid, 4)),
-        halt("wins-unpaid-late", Lie::from(Kind::WinUnpaid, 7)),
-        halt("fee-each", Lie::always(Kind::HiddenFee(50))).short(),
-        halt("fee-once", Lie::once(Kind::HiddenFee(50), 4)),
+    let mut rows = vec![
         halt("fee-of-a-cent", Lie::always(Kind::HiddenFee(1))),
-        halt("cancelled-kept-each", Lie::always(Kind::CancelledKept)).loss_limit(100).short(),
-        halt("cancelled-kept-once", Lie::once(Kind::CancelledKept, 4)),
-        halt("cancelled-kept-late", Lie::from(Kind::CancelledKept, 7)),
         halt("loss-taken-twice", Lie::once(lost_paid_double, 4)),
-    ]
+    ];
+    for (name, kind) in [
+        ("wins-unpaid", Kind::WinUnpaid),
+        ("fee", Kind::HiddenFee(50)),
+        ("cancelled-kept", Kind::CancelledKept),
+    ] {
+        rows.push(halt(&format!("{name}-each"), Lie::always(kind)).loss_limit(100).short());
+        rows.push(halt(&format!("{name}-once"), Lie::once(kind, 4)));
+        rows.push(halt(&format!("{name}-late"), Lie::from(kind, 7)));
+    }
+    rows
 }
 
 fn contradictions() -> Vec<Scenario> {

@@ -8,10 +8,9 @@ use std::sync::LazyLock;
 
 list! {
     Efficiency, Momentum, ThreeMeans, SmaSlope, LongMemory, Middle, Hundred, Squeeze, PercentRange, Indecision, LongWick,
-    Jump, Engulfing, Hammer, Hours, Days, Listed, OfTheDay, LondonOpen, Yesterday, Streak, StreakOfTheHour, OnceAnHour,
-    PauseAfterLosses, TurnsAround, GrowsCareful, NewAfterHole, TwoLengths, LongerOnly, BusyAgain, TouchOfHigh, ByMinute,
-    Silent, FixedWeights, VolumeSpike, RareShock, EveryCandle, RoundNumber, OwnExpiry, GridStep, SmoothedCandles,
-    PriceOfTheDay, OddReturn, Echo, Fractal, Median
+    Jump, Engulfing, Hammer, Hours, Days, Listed, LondonOpen, Yesterday, Streak, OnceAnHour, PauseAfterLosses, TurnsAround,
+    GrowsCareful, NewAfterHole, TwoLengths, BusyAgain, TouchOfHigh, ByMinute, Silent, FixedWeights, VolumeSpike,
+    EveryCandle, RoundNumber, OwnExpiry, GridStep, SmoothedCandles, PriceOfTheDay, OddReturn, Fractal, Median
 }
 
 fn range(candle: &Candle) -> f64 {
@@ -191,14 +190,6 @@ strategy!("h-listed", Listed {}, 0, |this, candle| {
     Some(Signal::new(row.1, "listed"))
 });
 
-strategy!("h-of-the-day", OfTheDay { open: Option<f64> = None }, 1_440, |this, candle| {
-    if minute(candle) == 0 {
-        this.open = Some(candle.open());
-    }
-    let moved = candle.close() / this.open? - 1.0;
-    is_new_hour(candle).then(|| toward(-moved, "against the day")).flatten()
-});
-
 strategy!("t-london-open", LondonOpen { high: f64 = 0.0, low: f64 = f64::MAX }, 24 * 60, |this, candle| {
     match minute(candle) {
         0 => (this.high, this.low) = (candle.high(), candle.low()),
@@ -220,14 +211,6 @@ strategy!("h-streak", Streak { run: i32 = 0 }, 4, |this, candle| {
     let colour = if candle.close() > candle.open() { 1 } else { -1 };
     this.run = if this.run.signum() == colour { (this.run + colour).clamp(-4, 4) } else { colour };
     (this.run.abs() == 4).then(|| toward(f64::from(-this.run), "a run")).flatten()
-});
-
-strategy!("h-streak-of-the-hour", StreakOfTheHour { rises: u32 = 0 }, 60, |this, candle| {
-    if is_new_hour(candle) {
-        this.rises = 0;
-    }
-    this.rises += u32::from(candle.close() > candle.open());
-    (this.rises > 0 && this.rises.is_multiple_of(7)).then(|| Signal::sell("so many rises in this hour"))
 });
 
 strategy!("h-once-an-hour", OnceAnHour { is_done: bool = false }, 60, |this, candle| {
@@ -283,7 +266,6 @@ strategy!("t-new-after-a-hole", NewAfterHole { last: Option<Candle> = None, run:
     (3..=9).contains(&this.run).then(|| Signal::sell("too long"))
 });
 
-static FIVE: LazyLock<[Interval; 1]> = LazyLock::new(|| ["5m".parse().unwrap()]);
 static BOTH: LazyLock<[Interval; 2]> = LazyLock::new(|| ["5m".parse().unwrap(), "15m".parse().unwrap()]);
 
 strategy!("h-two-lengths", TwoLengths { short: f64 = 0.0, long: f64 = 0.0 }, 30, |this, candle| {
@@ -295,17 +277,6 @@ strategy!("h-two-lengths", TwoLengths { short: f64 = 0.0, long: f64 = 0.0 }, 30,
     }
     fn on_longer_candle(&mut self, interval: Interval, candle: &Candle) {
         if interval == BOTH[0] { self.short = rise(candle) } else { self.long = rise(candle) }
-    }
-});
-
-strategy!("h-longer-only", LongerOnly { due: f64 = 0.0 }, 10, |this, candle| {
-    toward(std::mem::take(&mut this.due), "five minutes closed")
-}, also {
-    fn longer_intervals(&self) -> &[Interval] {
-        &*FIVE
-    }
-    fn on_longer_candle(&mut self, _: Interval, candle: &Candle) {
-        self.due = -rise(candle);
     }
 });
 
@@ -356,11 +327,6 @@ strategy!("t-fixed-weights", FixedWeights { last: Window = Window::new(6) }, 6, 
 strategy!("t-volume-spike", VolumeSpike { volumes: Window = Window::new(30) }, 30, |this, candle| {
     let volumes = this.volumes.before(candle.volume())?;
     (candle.volume() > 2.0 * mean(volumes.iter())).then(|| toward(-rise(candle), "spike")).flatten()
-});
-
-strategy!("t-rare-shock", RareShock { moves: Window = Window::new(200) }, 200, |this, candle| {
-    let moves = this.moves.before(rise(candle).abs())?;
-    (rise(candle).abs() > 1.2 * highest(&moves)).then(|| toward(-rise(candle), "shock")).flatten()
 });
 
 strategy!("t-every-candle", EveryCandle {}, 0, |this, candle| follow(candle));
@@ -425,13 +391,6 @@ strategy!("v-odd-return", OddReturn { last: Window = Window::new(51) }, 50, |thi
     let squares: Vec<f64> = moves.iter().map(|one| (one - middle).powi(2)).collect();
     let score = (moves[49] - middle) / mean(squares.iter()).sqrt();
     (score.abs() > 2.0).then(|| toward(-score, "too far")).flatten()
-});
-
-strategy!("v-echo", Echo { last: Window = Window::new(32) }, 31, |this, candle| {
-    let closes = this.last.with(candle.close())?;
-    let moves: Vec<f64> = closes.iter().zip(closes.range(1..)).map(|(one, two)| two - one).collect();
-    let echo: f64 = moves.windows(2).map(|pair| pair[0] * pair[1]).sum();
-    toward(echo * moves[30], "as it does").filter(|_| picks(candle, 3))
 });
 
 strategy!("v-fractal", Fractal { last: VecDeque<Candle> = VecDeque::new() }, 4, |this, candle| {
