@@ -3,6 +3,7 @@
 
 use crate::candlewick::{BOT, Folder, candles};
 use crate::http::{Reply, Request, serve};
+use crate::serving::Process;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::net::TcpListener;
@@ -119,20 +120,17 @@ fn whoever_asks_again_does_not_wait_for_a_receiver_that_says_nothing() {
     let section = webhook(&silent.local_addr().unwrap().to_string())
         .replace("end_timeout_s = 60", "end_timeout_s = 600");
     let folder = folder(&section);
-    let mut bot = start(&folder);
+    let mut bot = Process(start(&folder));
     // The alert of its begin is on its way.
     drop(silent.accept().unwrap());
     // For two minutes, where it may wait for ten.
     let is_over = (0..600).any(|_| {
-        let _ = Command::new("kill").args(["-s", "TERM", &bot.id().to_string()]).status();
+        let _ = Command::new("kill").args(["-s", "TERM", &bot.0.id().to_string()]).status();
         std::thread::sleep(Duration::from_millis(200));
-        bot.try_wait().unwrap().is_some()
+        bot.0.try_wait().unwrap().is_some()
     });
-    if !is_over {
-        bot.kill().unwrap();
-    }
     assert!(is_over, "it waits for the receiver");
-    let said = String::from_utf8(bot.wait_with_output().unwrap().stderr).unwrap();
+    let said = std::io::read_to_string(bot.0.stderr.take().unwrap()).unwrap();
     assert!(said.lines().any(|line| line.contains("WARN") && line.contains("alerts")), "{said}");
 }
 

@@ -5,11 +5,8 @@ use candlewick_cli::App;
 use candlewick_sdk::{Candle, Signal};
 use std::io::Write as _;
 use std::process::{abort, exit};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
-
-static BUILT: AtomicUsize = AtomicUsize::new(0);
 
 fn after(
     count: usize,
@@ -73,12 +70,6 @@ pub(super) fn add(app: App) -> App {
     let app = app.with_strategy::<EndlessWarmup>().with_strategy::<EndlessIndicators>();
     let entries = [
         rule("w-exits-with-0", 1, |_| after(50, || exit(0))),
-        rule("w-exits-when-built-again", 1, |_| {
-            if BUILT.fetch_add(1, Ordering::Relaxed) == 8 {
-                exit(0);
-            }
-            follow
-        }),
         rule("w-exits-in-a-thread", 1, |_| {
             let (sender, receiver) = mpsc::channel();
             std::thread::spawn(move || {

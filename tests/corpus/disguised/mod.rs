@@ -29,9 +29,8 @@ pub(crate) fn caught() -> Vec<(&'static str, &'static str)> {
     by_name(&CAUGHT)
 }
 
-pub(crate) const ENDED: [(&str, &str); 12] = [
+pub(crate) const ENDED: [(&str, &str); 11] = [
     ("w-exits-with-0", "the strategy ended the process with code 0"),
-    ("w-exits-when-built-again", "the strategy ended the process with code 0"),
     ("w-exits-in-a-thread", "the strategy ended the process with code 0"),
     ("w-prints-a-report", "the strategy ended the process with code 0"),
     ("w-segfault", "the strategy was killed by SIGSEGV"),
