@@ -39,40 +39,37 @@ fn repeated_orders(world: &World) -> Vec<String> {
     repeated.map(|((pair, candle), count)| format!("{count} orders of {pair} on candle {candle}")).collect()
 }
 
-fn ledger_faults(world: &World, shown: &Shown) -> Vec<String> {
+/// Faults of the settled trades, each by what the wallet received or paid for it.
+fn booking_faults(world: &World, shown: &Shown) -> Vec<String> {
     let mut faults = Vec::new();
-    let (balance, wallet) = (cents(&shown.status["balance"]), world.wallet(shown.ended_at));
-    if balance != Some(wallet) {
-        faults.push(format!("the ledger has {balance:?} cents, the venue {wallet}"));
-    }
-    let made: Vec<_> = world.trades.iter().filter(|trade| trade.order.is_some()).collect();
-    for trade in &made {
-        let row = shown.trades.iter().find(|row| row["venue_id"] == trade.id.as_str());
-        let booked = row.and_then(|row| cents(&row["pnl"]));
-        let moved = trade.moved(shown.ended_at);
-        if booked != Some(moved) {
-            faults.push(format!("trade {} moved {moved} cents, booked {booked:?}", trade.id));
-        }
-    }
-    let settled = shown.trades.iter().filter(|row| row["state"] == "settled").count();
-    if settled != made.len() {
-        faults.push(format!("{settled} trades are settled, the venue made {}", made.len()));
-    }
-    faults
-}
-
-fn owed_faults(world: &World, shown: &Shown) -> Vec<String> {
-    let mut faults = Vec::new();
-    let is_pending = |name: &str| shown.status[name].as_array().is_some_and(|numbers| !numbers.is_empty());
-    if !is_pending("open") && !is_pending("in_doubt") {
-        faults.push("exit code 4, and nothing is open or in doubt".to_owned());
-    }
     for row in shown.trades.iter().filter(|row| row["state"] == "settled") {
         let trade = world.trades.iter().find(|trade| row["venue_id"] == trade.id.as_str());
         let moved = trade.map(|trade| trade.moved(shown.ended_at));
         if moved != cents(&row["pnl"]) {
             faults.push(format!("trade {} moved {moved:?} cents, booked {}", row["venue_id"], row["pnl"]));
         }
+    }
+    faults
+}
+
+fn ledger_faults(world: &World, shown: &Shown) -> Vec<String> {
+    let mut faults = booking_faults(world, shown);
+    let (balance, wallet) = (cents(&shown.status["balance"]), world.wallet(shown.ended_at));
+    if balance != Some(wallet) {
+        faults.push(format!("the ledger has {balance:?} cents, the venue {wallet}"));
+    }
+    let is_over = |id: &str| shown.trades.iter().any(|row| row["venue_id"] == id && row["state"] == "settled");
+    for trade in world.trades.iter().filter(|trade| trade.order.is_some() && !is_over(&trade.id)) {
+        faults.push(format!("trade {} is not settled", trade.id));
+    }
+    faults
+}
+
+fn owed_faults(world: &World, shown: &Shown) -> Vec<String> {
+    let mut faults = booking_faults(world, shown);
+    let is_pending = |name: &str| shown.status[name].as_array().is_some_and(|numbers| !numbers.is_empty());
+    if !is_pending("open") && !is_pending("in_doubt") {
+        faults.push("exit code 4, and nothing is open or in doubt".to_owned());
     }
     faults
 }

@@ -51,7 +51,10 @@ pub(crate) fn add_all(app: App, names: &mut Vec<&'static str>) -> App {
     add(app, names)
         .with_strategy_entry(rule("c-reads-the-next-row", 0, |place| {
             let closes: BTreeMap<_, _> = place.table().into_iter().collect();
-            move |candle| toward(closes.get(&(candle.time().get() + 60_000))? - candle.close(), "as it will be")
+            move |candle| {
+                let next = closes.get(&(candle.time().get() + 60_000))?;
+                toward(next - candle.close(), "as it will be")
+            }
         }))
         .with_strategy_entry(rule("c-mean-of-the-file", 0, |place| {
             let closes: Vec<f64> = place.table().into_iter().map(|row| row.1).collect();

@@ -1,7 +1,7 @@
 //! Cheats that were written without a look at the checks.
 
 use crate::NoParams;
-use crate::declare::{DATA, Place, by_name, follow, mixed, picks, rise, rule, strategy, times_and_closes, toward};
+use crate::declare::{DATA, Place, by_name, mixed, picks, rise, rule, strategy, times_and_closes, toward};
 use candlewick_cli::App;
 use candlewick_sdk::{
     BotContext, BuildError, Candle, Declaration, Outcome, Settlement, Signal, Strategy, StrategyEntry,
