@@ -58,7 +58,8 @@ fn ledger_faults(world: &World, shown: &Shown) -> Vec<String> {
     if balance != Some(wallet) {
         faults.push(format!("the ledger has {balance:?} cents, the venue {wallet}"));
     }
-    let is_over = |id: &str| shown.trades.iter().any(|row| row["venue_id"] == id && row["state"] == "settled");
+    let rows = &shown.trades;
+    let is_over = |id: &str| rows.iter().any(|row| row["venue_id"] == id && row["state"] == "settled");
     for trade in world.trades.iter().filter(|trade| trade.order.is_some() && !is_over(&trade.id)) {
         faults.push(format!("trade {} is not settled", trade.id));
     }
