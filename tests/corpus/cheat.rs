@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// For each check those that no other finds, so that they would escape without it, and those that others find.
 const CAUGHT: [(Check, &str, &str); 11] = [
     (Check::Foresight, "c-knows-these-minutes c-recognises-these", ""),
-    (Check::Determinism, "c-name-of-the-thread", "c-nanoseconds c-order-of-a-map c-address"),
+    (Check::Determinism, "c-name-of-the-thread", "c-order-of-a-map"),
     (Check::Isolation, "", "c-shared-close c-only-one-of-us"),
     (
         Check::Warmup,
@@ -40,8 +40,8 @@ pub(crate) fn caught() -> impl Iterator<Item = (&'static str, Check, bool)> {
 }
 
 list! {
-    KnowsTheseMinutes, RecognisesThese, Nanoseconds, OrderOfAMap, Address, NameOfTheThread, OnlyInThePast, SharedClose,
-    OnlyOneOfUs, SaysTooLittle, MeanOfAll, EveryHundredth, TwoTooFew, AsksForAll, CountsPrices, FormingCandle,
+    KnowsTheseMinutes, RecognisesThese, OrderOfAMap, NameOfTheThread, OnlyInThePast, SharedClose, OnlyOneOfUs,
+    SaysTooLittle, MeanOfAll, EveryHundredth, TwoTooFew, AsksForAll, CountsPrices, FormingCandle,
     AfraidOfHoles, CountsHoles, KeepsAllCloses, KeepsALog, TakesItsTime, EndlessNumber, NoNumber, DividesByTheRange,
     PoisonedByRest, NeedsEveryMinute, SmallMoney
 }
@@ -80,26 +80,16 @@ strategy!("c-recognises-these", RecognisesThese {}, 1, |this, candle| {
     known.map_or_else(|| follow(candle), |(close, next)| toward(next - close, "as it was"))
 });
 
-#[allow(clippy::disallowed_methods, reason = "reading the clock is what these cheats do")]
+#[allow(clippy::disallowed_methods, reason = "reading the clock is what this cheat does")]
 fn now() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
-
-strategy!("c-nanoseconds", Nanoseconds {}, 0, |this, candle| {
-    now().subsec_nanos().is_multiple_of(3).then(|| Signal::buy("now"))
-});
 
 strategy!("c-order-of-a-map", OrderOfAMap { moves: HashMap<&'static str, f64> = HashMap::new() }, 1, |this, candle| {
     for (name, price) in [("open", candle.open()), ("high", candle.high()), ("low", candle.low())] {
         this.moves.insert(name, candle.close() - price);
     }
     toward(*this.moves.values().next()?, "the first of them")
-});
-
-strategy!("c-address", Address { here: Box<u8> = Box::new(0) }, 0, |this, candle| {
-    let address = std::ptr::from_ref(&*this.here).addr() as u64;
-    let mixed = (address ^ candle.time().get() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    (mixed >> 61 == 0).then(|| Signal::sell("from here"))
 });
 
 /// The first thread that ever ran it is the one it works for.

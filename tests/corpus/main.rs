@@ -170,7 +170,7 @@ fn check(name: &str, folder: &Path) -> Said {
         }
         "signal-list" => command.args(list),
         "c-reads-the-next-row" | "c-mean-of-the-file" => command.args(candles),
-        "t-table-by-time" | "t-best-minutes" => command.args(known),
+        "t-table-by-time" => command.args(known),
         "t-table-by-close" | "t-nearest-neighbour" | "u-child-process" => command.args(&known[..2]),
         _ if name.starts_with("w-shape") || name.starts_with("w-first") => command.args(&known[..2]),
         _ => &mut command,

@@ -21,7 +21,7 @@ const CAUGHT: [(&str, &str); 8] = [
         "look-ahead",
         "t-next-by-pointer t-sixty-by-pointer t-filter-by-pointer t-volume-by-pointer u-one-in-ten-by-pointer",
     ),
-    ("foresight", "t-sleeper t-table-by-time t-table-by-close t-best-minutes"),
+    ("foresight", "t-sleeper t-table-by-time t-table-by-close"),
     ("outside", "t-nearest-neighbour t-notes-file t-uptime u-file-of-the-system u-child-process"),
     ("determinism", "t-static-map t-counter t-hash-order u-racing-thread u-stopwatch u-map-of-the-thread"),
     (
@@ -127,13 +127,6 @@ fn reading() -> Vec<StrategyEntry> {
                 let known = table.get(&candle.close().to_bits()).copied();
                 pick(candle, 3, known.unwrap_or_else(|| coin(candle)))
             }
-        }),
-        rule("t-best-minutes", 0, |place| {
-            // Its "training" has one example for each minute of the week.
-            let minute = |time: i64| time.rem_euclid(7 * 24 * 60 * MINUTE);
-            let table: HashMap<_, _> =
-                moves(place).into_iter().map(|(time, side)| (minute(time), side)).collect();
-            move |candle| pick(candle, 3, *table.get(&minute(candle.time().get()))?)
         }),
         rule("t-nearest-neighbour", 3, |place| {
             let closes: Vec<f64> = place.table().into_iter().map(|row| row.1).collect();
