@@ -1,9 +1,9 @@
-//! One run and every kind of channel: ntfy, Telegram, Discord and a mail server are told what a webhook is told.
+//! One run and several kinds of channels: ntfy, Telegram and Discord are told what a webhook is told.
 #![cfg(unix)]
 
-use crate::alerts::{PATIENCE, Request, receiver_that};
-use crate::candlewick::{BOT, candles};
-use crate::encrypted_mail::{Tls, certified, serve};
+use crate::alerts::{PATIENCE, receiver_that};
+use crate::candlewick::{BOT, Folder, candles};
+use crate::http::Request;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -30,8 +30,8 @@ fn bodies(requests: &Receiver<Request>) -> Vec<Value> {
 }
 
 #[test]
-fn every_kind_of_channel_is_told_of_rejections_doubts_limits_money_and_the_end() {
-    let folder = certified().with("BTCUSDT_1m.csv", &candles(400)).with("EURUSD_1m.csv", &candles(400));
+fn channels_are_told_of_rejections_doubts_limits_money_and_the_end() {
+    let folder = Folder::new().with("BTCUSDT_1m.csv", &candles(400)).with("EURUSD_1m.csv", &candles(400));
     let (mut sections, mut receivers) = (String::new(), Vec::new());
     // Where in a message its text stands.
     for (kind, rest, path, text) in [
@@ -48,12 +48,6 @@ fn every_kind_of_channel_is_told_of_rejections_doubts_limits_money_and_the_end()
         );
         receivers.push((kind, requests, text));
     }
-    let (port, mail) = serve(&folder, Tls::Never);
-    let _ = write!(
-        sections,
-        "[notify.channels.email]\nkind = \"email\"\nurl = \"smtp://127.0.0.1:{port}\"\nminimum = \"notice\"\n\
-         from = \"bot@example.org\"\nto = [\"me@example.org\"]\n"
-    );
     let folder = folder.with("token", "123456:of-nobody").with("bot.toml", &settings(&sections));
     for secret in ["token", "webhook", "ntfy", "telegram", "discord"] {
         std::fs::set_permissions(folder.path(secret), std::fs::Permissions::from_mode(0o600)).unwrap();
@@ -81,13 +75,10 @@ fn every_kind_of_channel_is_told_of_rejections_doubts_limits_money_and_the_end()
     ] {
         assert_eq!(told.get(event).map(|(found, _)| *found), Some(severity), "{event}: {told:?}");
     }
-    let mut others = vec![("email", mail.lock().unwrap().clear.join("\n"))];
     for (kind, requests, text) in &receivers[1..] {
         let texts = bodies(requests);
         let texts = texts.iter().map(|body| body.pointer(text).unwrap().as_str().unwrap());
-        others.push((kind, texts.collect::<String>()));
-    }
-    for (kind, text) in &others {
+        let text: String = texts.collect();
         for (event, (_, said)) in &told {
             // As far as no kind breaks a line or escapes a letter, as that of "#1".
             let plain = said.split_once('#').map_or(*said, |(_, rest)| rest);

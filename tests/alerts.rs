@@ -2,13 +2,11 @@
 #![cfg(unix)]
 
 use crate::candlewick::{BOT, Folder, candles};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use crate::http::{Reply, Request, serve};
+use crate::serving::Process;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
@@ -18,73 +16,27 @@ use std::time::Duration;
 const KEY: &str = "whsec_dGhlIGtleSBvZiBhIHRlc3QgdGhhdCBub2JvZHkga25vd3M=";
 pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
 
-pub(crate) struct Request {
-    head: String,
-    pub(crate) body: String,
+fn alerts(request: &Request) -> Vec<Value> {
+    let body: Value = serde_json::from_str(&request.body).unwrap();
+    body["data"]["alerts"].as_array().unwrap().clone()
 }
 
-impl Request {
-    fn header(&self, name: &str) -> &str {
-        let line = self.head.lines().find(|line| line.to_lowercase().starts_with(&format!("{name}:")));
-        line.and_then(|line| line.split_once(':')).map(|(_, value)| value.trim()).unwrap_or_default()
-    }
-
-    fn alerts(&self) -> Vec<Value> {
-        let body: Value = serde_json::from_str(&self.body).unwrap();
-        body["data"]["alerts"].as_array().unwrap().clone()
-    }
-
-    /// Whether it bears the signature of the specification: HMAC-SHA256 (RFC 2104) over name, time and body.
-    fn is_signed(&self) -> bool {
-        let key = STANDARD.decode(KEY.trim_start_matches("whsec_")).unwrap();
-        let pad = |with: u8| -> Vec<u8> {
-            (0..64_usize).map(|index| key.get(index).copied().unwrap_or_default() ^ with).collect()
-        };
-        let said =
-            format!("{}.{}.{}", self.header("webhook-id"), self.header("webhook-timestamp"), self.body);
-        let inner = Sha256::new().chain_update(pad(0x36)).chain_update(said).finalize();
-        let tag = Sha256::new().chain_update(pad(0x5c)).chain_update(inner).finalize();
-        self.header("webhook-signature") == format!("v1,{}", STANDARD.encode(tag))
-    }
+fn is_signed(request: &Request) -> bool {
+    request.header("webhook-signature").starts_with("v1,")
 }
 
-/// A receiver that takes all it is sent, and answers so: its address, and what it was sent.
+/// Starts a receiver and returns its address and the requests that it receives.
 pub(crate) fn receiver_that(
     answer: impl Fn(&Request) -> String + Send + Sync + 'static,
 ) -> (String, Receiver<Request>) {
-    let answer = Arc::new(answer);
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    let (taken, requests) = mpsc::channel();
-    std::thread::spawn(move || {
-        for stream in listener.incoming().map_while(Result::ok) {
-            let (taken, answer) = (taken.clone(), Arc::clone(&answer));
-            std::thread::spawn(move || {
-                while let Some(request) = take(&stream, &*answer)
-                    && taken.send(request).is_ok()
-                {}
-            });
-        }
+    let (sender, requests) = mpsc::channel();
+    let url = serve(move |request| {
+        let reply = Reply::new(200, answer(&request));
+        // Nobody listens after the end of a test.
+        let _ = sender.send(request);
+        reply
     });
-    (address, requests)
-}
-
-fn take(mut stream: &TcpStream, answer: &dyn Fn(&Request) -> String) -> Option<Request> {
-    let mut reader = BufReader::new(stream.try_clone().ok()?);
-    let mut head = String::new();
-    while !head.ends_with("\r\n\r\n") {
-        (reader.read_line(&mut head).ok()? > 0).then_some(())?;
-    }
-    let mut request = Request { head, body: String::new() };
-    let mut body = vec![0; request.header("content-length").parse().ok()?];
-    reader.read_exact(&mut body).ok()?;
-    request.body = String::from_utf8(body).ok()?;
-    let answer = answer(&request);
-    let length = answer.len();
-    stream
-        .write_all(format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n{answer}").as_bytes())
-        .ok()?;
-    Some(request)
+    (url.strip_prefix("http://").unwrap().to_owned(), requests)
 }
 
 /// A bot with this section, and the key in a file that only its owner can read.
@@ -125,10 +77,10 @@ fn a_run_tells_its_begin_its_trades_a_halt_and_its_end_in_signed_messages() {
     let mut ids = BTreeSet::new();
     let mut wait_for = |event: &str| loop {
         let request = requests.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("no alert of {event}"));
-        assert!(request.is_signed(), "{}", request.head);
+        assert!(is_signed(&request), "{}", request.body);
         assert!(ids.insert(request.header("webhook-id").to_owned()), "an id comes twice");
         assert!(!request.body.contains("halted: "), "a halt is told once: {}", request.body);
-        if let Some(alert) = request.alerts().into_iter().find(|alert| alert["event"] == event) {
+        if let Some(alert) = alerts(&request).into_iter().find(|alert| alert["event"] == event) {
             let [severity, bot, symbol] = ["severity", "bot", "symbol"].map(|key| alert[key].clone());
             return (json!([severity, bot, symbol]), alert["text"].to_string());
         }
@@ -168,20 +120,17 @@ fn whoever_asks_again_does_not_wait_for_a_receiver_that_says_nothing() {
     let section = webhook(&silent.local_addr().unwrap().to_string())
         .replace("end_timeout_s = 60", "end_timeout_s = 600");
     let folder = folder(&section);
-    let mut bot = start(&folder);
+    let mut bot = Process(start(&folder));
     // The alert of its begin is on its way.
     drop(silent.accept().unwrap());
     // For two minutes, where it may wait for ten.
     let is_over = (0..600).any(|_| {
-        let _ = Command::new("kill").args(["-s", "TERM", &bot.id().to_string()]).status();
+        let _ = Command::new("kill").args(["-s", "TERM", &bot.0.id().to_string()]).status();
         std::thread::sleep(Duration::from_millis(200));
-        bot.try_wait().unwrap().is_some()
+        bot.0.try_wait().unwrap().is_some()
     });
-    if !is_over {
-        bot.kill().unwrap();
-    }
     assert!(is_over, "it waits for the receiver");
-    let said = String::from_utf8(bot.wait_with_output().unwrap().stderr).unwrap();
+    let said = std::io::read_to_string(bot.0.stderr.take().unwrap()).unwrap();
     assert!(said.lines().any(|line| line.contains("WARN") && line.contains("alerts")), "{said}");
 }
 
@@ -201,7 +150,7 @@ fn a_test_says_of_each_channel_whether_it_took_a_message() {
         assert_eq!((&row["channel"], row["problem"].is_null()), (&json!(channel), is_taken), "{tested}");
     }
     let request = requests.recv_timeout(PATIENCE).unwrap();
-    assert!(request.is_signed() && request.alerts()[0]["event"] == "test", "{}", request.body);
+    assert!(is_signed(&request) && alerts(&request)[0]["event"] == "test", "{}", request.body);
     let one = test(&["--channel", "hook"]).json();
     assert_eq!((&one["failed"], one["channels"].as_array().map(Vec::len)), (&json!(0), Some(1)));
     test(&["--channel", "hok"]).fails(2, &["hok", "hook"]);
@@ -252,7 +201,7 @@ fn a_chat_halts_a_run_by_a_code_and_cannot_resume_it() {
         let asked: Value = serde_json::from_str(&request.body).unwrap();
         let mut updates = updates.lock().unwrap();
         updates.retain(|update| update["update_id"].as_i64() >= asked["offset"].as_i64());
-        let is_poll = request.head.contains("/getUpdates ");
+        let is_poll = request.path.ends_with("/getUpdates");
         let result = if is_poll { json!(*updates) } else { json!({}) };
         json!({ "ok": true, "result": result }).to_string()
     });
@@ -267,7 +216,7 @@ fn a_chat_halts_a_run_by_a_code_and_cannot_resume_it() {
     let bot = start(&folder);
     let wait_for = |part: &str| loop {
         let request = requests.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("nobody says {part}"));
-        assert!(request.head.contains(token), "{}", request.head);
+        assert!(request.path.contains(token), "{}", request.path);
         let body: Value = serde_json::from_str(&request.body).unwrap();
         let said = body["text"].as_str().unwrap_or_default().to_owned();
         if said.contains(part) || (part.is_empty() && body["timeout"] == 50) {

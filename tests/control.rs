@@ -48,22 +48,40 @@ fn without_a_bot_a_file_halts_the_next_one_until_resumed() {
     assert_eq!(folder.run(&["resume", "--json"]).json(), resumed);
     assert!(!folder.path("candlewick.db.HALT").exists());
     folder.run(&["resume"]).fails(2, &["candlewick.db.sock", "candlewick.db.HALT", "--config"]);
+    // A link is not followed; the order in the journal halts.
+    std::os::unix::fs::symlink(folder.path("mine"), folder.path("candlewick.db.HALT")).unwrap();
+    let halted = folder.run(&["halt", "--reason", "news", "--json"]).json();
+    assert_eq!(halted, json!({"halted": true, "bot_runs": false, "halt_file": null}));
+    assert!(!folder.path("mine").exists());
 }
 
 #[test]
-fn a_run_that_a_final_limit_ended_is_told_as_such_by_status_resume_and_why() {
+fn status_and_why_tell_what_ended_a_run_what_blocks_it_and_how_its_gates_stand() {
+    let limited = |limit: &str, code| {
+        let folder = recording::folder().with("limit.toml", &format!("[risk]\n{limit}\n"));
+        let run = ["--speed", "max", "--until-end", "--config", "limit.toml"];
+        assert_eq!(recording::record(&folder, &run).code, code);
+        folder
+    };
     let why = |folder: &Folder, at: &str| folder.asked(&format!("why {at}"), "run.db");
-    let folder = recording::folder().with("streak.toml", "[risk]\nmax_loss_streak = 2\n");
-    let run = ["--speed", "max", "--until-end", "--config", "streak.toml"];
-    assert_eq!(recording::record(&folder, &run).code, 6);
+    let folder = limited("max_loss_streak = 2", 6);
     assert_eq!(folder.asked("status", "run.db")["ended_by"]["rule"], "LossStreak");
     folder.run(&["resume", "--journal", "run.db"]).fails(2, &["LossStreak", "candlewick halt"]);
     assert!(why(&folder, "2030-01-01T00:00")["ended"].to_string().contains("LossStreak"));
-    // Another end is none of a limit, and a moment within the run is not behind it.
-    let other = recording::folder();
-    assert_eq!(recording::record_in_lock_step(&other).code, 0);
-    assert_eq!(other.asked("status", "run.db")["ended_by"], Value::Null);
-    assert_eq!(why(&other, "2026-01-06T01:00")["ended"], Value::Null);
+    // Trades of 10.00 and a loss of 15.00 a day: after the first loss no stake fits.
+    let folder = limited("daily_loss_limit = 15", 0);
+    let status = folder.asked("status", "run.db");
+    assert!(status["all_blocked"] == true && status["blocked"][0]["rule"] == "DailyLossLimit", "{status}");
+    assert_eq!(status["ended_by"], Value::Null);
+    let latest = why(&folder, "");
+    let decisions = latest["decisions"].as_array().unwrap();
+    assert!(decisions.iter().all(|decision| decision["rule"] == "DailyLossLimit"), "{latest}");
+    assert_eq!(why(&folder, "2026-01-06T01:00")["ended"], Value::Null);
+    let gates = "\"open\":2,\"gates\":{\"hook\":\"closed: 1 of 2 virtual losses in a row\"}";
+    let bot = obedient(&folder.path("run.db.sock"), &STATE.replace("\"open\":2", gates));
+    let told = folder.asked("status", "run.db")["bot"]["gates"]["hook"].to_string();
+    assert!(told.contains("1 of 2"), "{told}");
+    assert_eq!(bot.join().unwrap(), json!({"order": "status"}));
 }
 
 #[test]
@@ -77,30 +95,6 @@ fn time_and_reason_of_a_halt_outlive_the_run() {
         assert!(status["halt"]["reason"].as_str().unwrap().contains(part), "{status}");
     }
     assert!(status["halt"]["at"].as_i64() > Some(1_767_571_200_000), "{status}");
-}
-
-#[test]
-fn a_limit_that_refuses_every_signal_is_said_by_status_and_why() {
-    // Trades of 10.00 and a loss of 15.00 a day: after the first loss no stake fits.
-    let folder = recording::folder().with("loss.toml", "[risk]\ndaily_loss_limit = 15\n");
-    let run = ["--speed", "max", "--until-end", "--config", "loss.toml"];
-    assert_eq!(recording::record(&folder, &run).code, 0);
-    let status = folder.asked("status", "run.db");
-    assert!(status["all_blocked"] == true && status["blocked"][0]["rule"] == "DailyLossLimit", "{status}");
-    let why = folder.asked("why", "run.db");
-    let decisions = why["decisions"].as_array().unwrap();
-    assert!(decisions.iter().all(|decision| decision["rule"] == "DailyLossLimit"), "{why}");
-}
-
-#[test]
-fn status_says_how_far_the_gates_of_the_bot_are_from_opening() {
-    let folder = recording::folder();
-    assert_eq!(recording::record_in_lock_step(&folder).code, 0);
-    let gates = "\"open\":2,\"gates\":{\"hook\":\"closed: 1 of 2 virtual losses in a row\"}";
-    let bot = obedient(&folder.path("run.db.sock"), &STATE.replace("\"open\":2", gates));
-    let told = folder.asked("status", "run.db")["bot"]["gates"]["hook"].to_string();
-    assert!(told.contains("1 of 2"), "{told}");
-    assert_eq!(bot.join().unwrap(), json!({"order": "status"}));
 }
 
 #[test]
@@ -139,14 +133,6 @@ fn a_journal_that_does_not_say_whether_a_bot_runs_is_no_journal_without_a_bot() 
 }
 
 #[test]
-fn where_there_is_no_journal_nothing_is_said_to_be_halted() {
-    let folder = Folder::new();
-    folder.run(&["halt"]).fails(2, &["nothing was halted", "candlewick.db", "--journal"]);
-    assert!(!folder.path("candlewick.db.HALT").exists(), "no file is left where no bot looks");
-    folder.run(&["resume"]).fails(2, &["nothing to resume"]);
-}
-
-#[test]
 fn a_resume_removes_the_file_before_it_gives_the_order() {
     let folder = Folder::new().with("candlewick.db.HALT", "news\n");
     let state = STATE.replace("halted", "trading").replace("\"reason\":\"news\",", "");
@@ -178,17 +164,23 @@ fn a_bot_that_does_not_do_as_ordered_is_reported_and_halts_by_the_file() {
 }
 
 #[test]
-fn a_configuration_that_cannot_be_read_still_shows_how_to_halt() {
+fn without_a_journal_or_a_sound_configuration_it_is_said_how_to_halt() {
     let halt = ["halt", "--config", "bot.toml"];
+    let long = "x".repeat(5_000);
     for (settings, arguments, parts) in [
-        ("risk.max_open = 1", halt, &["risk.max_open", "candlewick.db.HALT"][..]),
-        ("journal.url = 'mysql://ann:hush@db/x'", halt, &["journal.url (bot.toml)"]),
-        ("", ["resume", "--config", "no.toml"], &["no.toml"]),
-        ("", ["halt", "--reason", &"x".repeat(5_000)], &["reason"]),
+        ("risk.max_open = 1", &halt[..], &["risk.max_open", "candlewick.db.HALT"][..]),
+        ("journal.url = 'mysql://ann:hush@db/x'", &halt, &["journal.url (bot.toml)"]),
+        ("", &["resume", "--config", "no.toml"], &["no.toml"]),
+        ("", &["halt", "--reason", &long], &["reason"]),
+        ("", &["halt"], &["nothing was halted", "candlewick.db", "--journal"]),
+        ("", &["resume"], &["nothing to resume"]),
     ] {
-        let run = Folder::new().with("bot.toml", settings).run(&arguments);
+        let folder = Folder::new().with("bot.toml", settings);
+        let run = folder.run(arguments);
         run.fails(2, parts);
         assert!(!run.stderr.contains("hush"), "{}", run.stderr);
+        let has_file = folder.path("candlewick.db.HALT").exists();
+        assert!(arguments != ["halt"] || !has_file, "no file is left where no bot looks");
     }
 }
 
@@ -253,34 +245,25 @@ fn check_halt_and_resume(folder: &Folder, named: [&str; 2]) {
 }
 
 #[test]
-fn a_second_start_robs_nobody_however_long_the_first_was_silent() {
+fn a_bot_whose_socket_answers_nobody_is_reached_through_its_journal_and_robbed_by_no_other() {
     let (_served, folder) = venue_and_folder();
-    let bot = Live::start(&folder);
-    recording::edit(&folder.path("candlewick.db"), "UPDATE lease SET heartbeat = heartbeat - 86400000");
-    folder.run(&["live", "--config", "bot.toml"]).fails(7, &[&bot.id()]);
-    let holder = folder.run(&["status", "--config", "bot.toml", "--json"]).json()["holder"].clone();
-    assert_eq!((&holder["pid"], &holder["alive"]), (&json!(bot.0.id()), &json!(true)), "{holder}");
-    assert_eq!(bot.end(), Some(130));
-}
-
-#[test]
-fn a_start_that_cannot_listen_gives_the_journal_back() {
-    let (_served, folder) = venue_and_folder();
-    let _other = UnixListener::bind(folder.path("candlewick.db.sock")).unwrap();
+    let (socket, journal) = (folder.path("candlewick.db.sock"), folder.path("candlewick.db"));
+    let other = UnixListener::bind(&socket).unwrap();
     folder.run(&["live", "--config", "bot.toml"]).fails(7, &["control.socket"]);
-    let url = JournalUrl::from_path(&folder.path("candlewick.db"));
+    let url = JournalUrl::from_path(&journal);
     let holder = recording::block_on(async { Reader::open(&url).await.unwrap().holder().await.unwrap() });
-    assert_eq!(holder, None);
-}
+    assert_eq!(holder, None, "a start that cannot listen gives the journal back");
+    drop(other);
+    std::fs::remove_file(&socket).unwrap();
 
-#[test]
-fn a_bot_whose_socket_answers_nobody_is_reached_through_its_journal_from_anywhere() {
-    let (_served, folder) = venue_and_folder();
     let bot = Live::start(&folder);
-    let socket = folder.path("candlewick.db.sock");
+    // However long it was silent.
+    recording::edit(&journal, "UPDATE lease SET heartbeat = heartbeat - 86400000");
+    folder.run(&["live", "--config", "bot.toml"]).fails(7, &[&bot.id()]);
+    let holder = folder.asked("status", "candlewick.db")["holder"].clone();
+    assert_eq!((&holder["pid"], &holder["alive"]), (&json!(bot.0.id()), &json!(true)), "{holder}");
     std::fs::rename(&socket, folder.path("away.sock")).unwrap();
     let _silent = UnixListener::bind(&socket).unwrap();
-    let journal = folder.path("candlewick.db");
     check_halt_and_resume(&Folder::new(), ["--journal", journal.to_str().unwrap()]);
     let lines = recording::lines(&journal);
     for control in ["\"control\":\"halt\"", "\"control\":\"resume\""] {
@@ -330,17 +313,6 @@ fn check_two_by_one_configuration(folder: &Folder, elsewhere: &Folder, config: &
     assert_eq!(second.end(), Some(130));
 }
 
-/// The link is not followed; the order in the journal halts.
-#[test]
-fn a_link_in_the_place_of_the_halt_file_is_refused() {
-    let folder = Folder::new();
-    recording::write(&folder.path("candlewick.db"), []);
-    std::os::unix::fs::symlink(folder.path("mine"), folder.path("candlewick.db.HALT")).unwrap();
-    let halted = folder.run(&["halt", "--reason", "news", "--json"]).json();
-    assert_eq!(halted, json!({"halted": true, "bot_runs": false, "halt_file": null}));
-    assert!(!folder.path("mine").exists());
-}
-
 /// Returns the state of a bot, once it is so.
 pub(crate) fn wait_until(folder: &Folder, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
     let mut states = (0..2_000).map(|_| {
@@ -351,39 +323,21 @@ pub(crate) fn wait_until(folder: &Folder, what: &str, is_so: impl Fn(&Value) -> 
     states.find(is_so).unwrap_or_else(|| panic!("it never came to this: {what}"))
 }
 
-fn halt_reason(folder: &Folder) -> String {
-    let halted = wait_until(folder, "halted", |bot| bot["phase"] == "halted");
-    halted["reason"].as_str().unwrap().to_owned()
-}
-
 #[test]
-fn an_order_that_was_left_in_the_journal_halts_the_next_bot_on_it() {
-    let (_served, folder) = venue_and_folder();
-    recording::write(&folder.path("candlewick.db"), []);
-    assert_eq!(folder.run(&["halt", "--config", "bot.toml", "--reason", "news"]).code, 0);
-    std::fs::remove_file(folder.path("candlewick.db.HALT")).unwrap();
-    let bot = Live::start(&folder);
-    assert_eq!(halt_reason(&folder), "news");
-    assert_eq!(order(&folder, &["resume", "--config", "bot.toml"])["phase"], "trading");
-    let is_healthy = || folder.run(&["status", "--config", "bot.toml", "--running"]).code;
-    assert_eq!(is_healthy(), 0, "as a container asks, or a monitor");
-    assert_eq!(bot.end(), Some(130));
-    assert_eq!(is_healthy(), 5);
-}
-
-#[test]
-fn the_file_and_the_order_that_halt_together_end_together() {
+fn an_order_left_in_the_journal_halts_the_next_bot_and_a_resume_ends_it_with_the_file() {
     let (_served, folder) = venue_and_folder();
     recording::write(&folder.path("candlewick.db"), []);
     let file = folder.path("candlewick.db.HALT");
     assert_eq!(folder.run(&["halt", "--config", "bot.toml", "--reason", "news"]).code, 0);
-    assert!(file.exists());
-    let bot = Live::start(&folder);
-    assert!(halt_reason(&folder).contains("news"));
     std::fs::remove_file(&file).unwrap();
-    assert!(halt_reason(&folder).contains("news"));
+    let bot = Live::start(&folder);
+    let halted = wait_until(&folder, "halted", |bot| bot["phase"] == "halted");
+    assert_eq!(halted["reason"], "news");
     std::fs::write(&file, "news\n").unwrap();
     assert_eq!(order(&folder, &["resume", "--config", "bot.toml"])["phase"], "trading");
     assert!(!file.exists());
+    let is_healthy = || folder.run(&["status", "--config", "bot.toml", "--running"]).code;
+    assert_eq!(is_healthy(), 0, "as a container asks, or a monitor");
     assert_eq!(bot.end(), Some(130));
+    assert_eq!(is_healthy(), 5);
 }

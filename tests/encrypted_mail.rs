@@ -12,26 +12,26 @@ use std::sync::{Arc, Mutex};
 const PASSWORD: &str = "r7Vq-nobody-else-knows-it";
 
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Tls {
+enum Tls {
     AtOnce,
     OnRequest,
     Never,
 }
 
 #[derive(Default)]
-pub(crate) struct Said {
-    pub(crate) clear: Vec<String>,
+struct Said {
+    clear: Vec<String>,
     encrypted: Vec<String>,
 }
 
-pub(crate) fn certified() -> Folder {
+fn certified() -> Folder {
     let folder = with_certificate(Folder::new().with("password", PASSWORD));
     std::fs::set_permissions(folder.path("password"), std::fs::Permissions::from_mode(0o600)).unwrap();
     folder
 }
 
 /// Starts a server with that certificate and returns its port and what it receives.
-pub(crate) fn serve(folder: &Folder, tls: Tls) -> (u16, Arc<Mutex<Said>>) {
+fn serve(folder: &Folder, tls: Tls) -> (u16, Arc<Mutex<Said>>) {
     let config = encryption(folder);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();

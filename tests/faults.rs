@@ -2,13 +2,11 @@
 
 use crate::candlewick::{Folder, candlewick, last_document};
 use crate::excerpt::{DAY, HOUR, MONDAY, shipped};
-use crate::wire;
-use candlewick_journal::{JournalUrl, Reader};
-use serde_json::{Value, json};
+use crate::{recording, wire};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
+use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 use std::sync::{Mutex, mpsc};
 use std::thread::JoinHandle;
@@ -42,20 +40,13 @@ struct Intent<'a> {
     decision_time: i64,
 }
 
-/// Where no answer gets lost none is given up, however late a busy machine brings it.
-fn timeout_ms(doubt: Doubt) -> u32 {
-    match doubt {
-        Doubt::Never => 60_000,
-        Doubt::Possibly | Doubt::Surely => 500,
-    }
-}
-
 fn folder(doubt: Doubt) -> Folder {
-    let mut settings = format!("[broker]\ntimeout_ms = {}\n", timeout_ms(doubt));
-    settings.push_str(
-        "retry_pause_ms = 20\n[risk]\nmax_open_trades = 0\nmax_open_trades_per_symbol = 3\n\
-         daily_loss_limit = 0\nmax_drawdown_percent = 0\nmax_trades_per_day = 0\nallow_opposite = true\n\
-         max_signal_delay_ms = 30000\n[runtime]\nwatch_prices = false\n",
+    // Where no answer gets lost none is given up, however late a busy machine brings it.
+    let timeout_ms = if doubt == Doubt::Never { 60_000 } else { 500 };
+    let mut settings = format!(
+        "[broker]\ntimeout_ms = {timeout_ms}\nretry_pause_ms = 20\n[risk]\nmax_open_trades = 0\n\
+         max_open_trades_per_symbol = 3\ndaily_loss_limit = 0\nmax_drawdown_percent = 0\nmax_trades_per_day = 0\n\
+         allow_opposite = true\nmax_signal_delay_ms = 30000\n[runtime]\nwatch_prices = false\n"
     );
     let mut folder = Folder::new();
     for (index, symbol) in SYMBOLS.into_iter().enumerate() {
@@ -99,26 +90,22 @@ fn run_bots(folder: &Folder, (profile, seconds): (&'static str, u32), seed: u32)
     let mut command = folder.command(&arguments);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let (printed, first_open) = follow_stderr(&mut child);
-    let mut stdout = child.stdout.take().unwrap();
-    let report = std::thread::spawn(move || {
-        let mut printed = String::new();
-        stdout.read_to_string(&mut printed).unwrap();
-        printed
-    });
+    let ended = std::thread::spawn(move || child.wait_with_output().unwrap());
     let mut onlooker = Onlooker::default();
     let mut address = None;
-    while child.try_wait().unwrap().is_none() {
+    while !ended.is_finished() {
         address = address.or_else(|| first_open.try_recv().ok());
         if let Some(address) = &address {
             onlooker.look(address);
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    let (code, printed) = (child.wait().unwrap().code(), printed.join().unwrap());
+    let (output, printed) = (ended.join().unwrap(), printed.join().unwrap());
+    let code = output.status.code();
     if code == Some(4) && printed.contains("the venue did not answer") && !printed.contains(FIRST_OPEN) {
         return None;
     }
-    let report = report.join().unwrap();
+    let report = String::from_utf8(output.stdout).unwrap();
     let report: Value = serde_json::from_str(last_document(&report)).unwrap_or_default();
     // What has no known end is named, and no calm end.
     let expected = match report["unfinished"].as_array() {
@@ -128,17 +115,9 @@ fn run_bots(folder: &Folder, (profile, seconds): (&'static str, u32), seed: u32)
         _ => 4,
     };
     assert_eq!((code, report.is_object()), (Some(expected), true), "{profile}: {printed}");
-    let journal = read_journal(&folder.path(&name));
+    let lines = recording::lines(&folder.path(&name));
+    let journal = lines.iter().map(|stored| serde_json::from_str(&stored.line.body).unwrap()).collect();
     Some(Watched { profile, report, journal, trades: onlooker.trades })
-}
-
-fn read_journal(path: &Path) -> Vec<Value> {
-    let read = async {
-        let mut reader = Reader::open(&JournalUrl::from_path(path)).await.unwrap();
-        reader.lines(0, u32::MAX).await.unwrap()
-    };
-    let lines = tokio::runtime::Runtime::new().unwrap().block_on(read);
-    lines.iter().map(|stored| serde_json::from_str(&stored.line.body).unwrap()).collect()
 }
 
 fn follow_stderr(child: &mut Child) -> (JoinHandle<String>, mpsc::Receiver<String>) {
@@ -318,19 +297,4 @@ fn known_profiles() -> BTreeSet<String> {
     let names = names.split(',').map(|name| name.trim().to_owned());
     // Those of the pushed prices touch no request: the sandbox's own tests and the fault machine have them.
     names.filter(|name| !name.starts_with("stream-")).collect()
-}
-
-#[test]
-#[should_panic(expected = "twice opened")]
-fn a_second_trade_of_one_intent_would_be_noticed() {
-    let trade = |at: i64| json!({ "symbol": "BTCUSDT", "direction": "BUY", "requestTime": at });
-    let open =
-        json!({ "action": "open", "intent": 1, "symbol": 0, "direction": "BUY", "decision_time": 60_000 });
-    Watched {
-        profile: "by hand",
-        report: json!({}),
-        journal: vec![open],
-        trades: [("A".to_owned(), trade(62_000)), ("B".to_owned(), trade(62_500))].into(),
-    }
-    .assert_opened_once();
 }

@@ -5,6 +5,7 @@ use crate::candlewick::{BOT, Folder, SANDBOX_RUN, candlewick};
 use crate::excerpt::{HOUR, MONDAY, shipped};
 use crate::hostile::open_terminal;
 use crate::serving::Process;
+use crate::two_runs::judged;
 use rustix::termios::{LocalModes, tcgetattr};
 use serde_json::Value;
 use std::fs::File;
@@ -95,13 +96,7 @@ impl OnTerminal {
         Self { process: Process(child), keys: File::from(master), grid: Arc::default() }
     }
 
-    fn read(folder: &Folder) -> Self {
-        let run = Self::start(folder);
-        run.read_on();
-        run
-    }
-
-    fn read_on(&self) {
+    fn read(self) -> Self {
         let (mut output, shown) = (self.keys.try_clone().unwrap(), Arc::clone(&self.grid));
         std::thread::spawn(move || {
             let (mut parser, mut bytes) = (vte::Parser::new(), [0; 4_096]);
@@ -109,6 +104,7 @@ impl OnTerminal {
                 parser.advance(&mut *shown.lock().unwrap(), &bytes[..count]);
             }
         });
+        self
     }
 
     fn press(&mut self, keys: &str) {
@@ -155,14 +151,10 @@ fn folder() -> Folder {
         .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + 24 * HOUR))
 }
 
-fn trades(folder: &Folder) -> Value {
-    folder.run(&["trades", "--json", "--journal", "run.db"]).json()
-}
-
 #[test]
 fn shown_settlement_and_balance_are_those_of_the_journal() {
     let folder = folder();
-    let mut run = OnTerminal::read(&folder);
+    let mut run = OnTerminal::start(&folder).read();
     let settled = run.wait_for("settlement of #1", |grid| {
         let is_one = |row: &String| row.contains("│#1 ") && (row.contains("won ") || row.contains("lost "));
         grid.rows().into_iter().find(is_one)
@@ -177,11 +169,11 @@ fn shown_settlement_and_balance_are_those_of_the_journal() {
     run.wait_for_row(&["Resume:"]);
     run.press("nq");
     run.ends();
-    let first = &trades(&folder)[0];
+    let first = &folder.trades("run.db")[0];
     let (result, word) = if settled.contains("won ") { ("WON", "won ") } else { ("LOST", "lost ") };
     let profit = between(&settled, word, "│").parse::<f64>().ok();
     assert_eq!((first["pnl"].as_f64(), &first["result"]), (profit, &result.into()), "{settled}");
-    let status: Value = folder.run(&["status", "--json", "--journal", "run.db"]).json();
+    let status = folder.asked("status", "run.db");
     let balance = between(&last, "balance ", " ").parse::<f64>().ok();
     assert_eq!(status["balance"].as_f64(), balance, "{last}");
 }
@@ -189,32 +181,28 @@ fn shown_settlement_and_balance_are_those_of_the_journal() {
 #[test]
 fn quitting_with_open_trades_asks_and_waits_for_them() {
     let folder = folder();
-    let mut run = OnTerminal::read(&folder);
+    let mut run = OnTerminal::start(&folder).read();
     run.wait_for_row(&["#1 ", "btc", " in "]);
     run.press("q");
     run.wait_for_row(&["quit?", "y / n"]);
     run.press("y");
     run.ends();
-    let trades = trades(&folder);
+    let trades = folder.trades("run.db");
     let is_over = |trade: &Value| trade["state"] != "open" && trade["state"] != "in_doubt";
-    assert!(trades.as_array().unwrap().iter().all(is_over), "{trades}");
+    assert!(trades.iter().all(is_over), "{trades:?}");
 }
 
 #[test]
 fn a_terminal_that_is_not_read_keeps_no_trade_from_settling_and_sigterm_restores_it() {
     let folder = folder();
     let mut run = OnTerminal::start(&folder);
-    let settled = || {
-        let trades = folder.run(&["trades", "--json", "--journal", "run.db"]).stdout;
-        trades.matches("\"settled\"").count()
-    };
     let is_enough = (0..MAX_POLLS).any(|_| {
         assert_eq!(run.process.0.try_wait().unwrap(), None, "it ended");
         std::thread::sleep(PAUSE);
-        settled() >= 3
+        judged(&folder, "run.db") >= 3
     });
-    assert!(is_enough, "only {} trades settled", settled());
-    run.read_on();
+    assert!(is_enough, "only {} trades settled", judged(&folder, "run.db"));
+    let mut run = run.read();
     run.wait_for_row(&["TRADING"]);
     let pid = run.process.0.id().to_string();
     assert!(Command::new("kill").args(["-s", "TERM", &pid]).status().unwrap().success());

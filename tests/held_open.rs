@@ -2,11 +2,11 @@
 #![cfg(all(unix, debug_assertions))]
 
 use crate::candlewick::Folder;
+use crate::seconds::candles_of;
 use crate::serving::Served;
-use crate::wire;
+use crate::survival::listed;
 use candlewick_broker::clock::{Clock, SystemClock};
 use serde_json::Value;
-use std::fmt::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -22,21 +22,11 @@ const SETTINGS: &str = "[risk]\nmax_open_trades = 0\nmax_trades_per_day = 0\ndai
     [runtime]\nlist_lag_ms = 1000\n[[bots]]\nname = \"later\"\nsymbol = \"BTCUSDT\"\ninterval = \"10s\"\nentry_delay_s = 9\n\
     strategy = \"rsi-reversal\"\nparams = { period = 2, oversold = 45.0, overbought = 55.0 }\nclose_type = \"00:05\"\n";
 
-fn candles(now: i64) -> String {
-    let mut text = String::from("time,open,high,low,close,volume\n");
-    for number in -60..120_i64 {
-        let [open, close] = [number, number + 1].map(|at| 100 + (at * at).rem_euclid(7));
-        let (time, low, high) = (now + number * CANDLE_MS, open.min(close), open.max(close));
-        let _ = writeln!(text, "{time},{open},{high},{low},{close},1");
-    }
-    text
-}
-
 fn venue() -> (Folder, Served) {
     let now = SystemClock::new().now().get();
     let folder = Folder::new()
         .with("bots.toml", SETTINGS)
-        .with("BTCUSDT_10s.csv", &candles(now.div_euclid(CANDLE_MS) * CANDLE_MS));
+        .with("BTCUSDT_10s.csv", &candles_of(CANDLE_MS, now / CANDLE_MS * CANDLE_MS, (60, 120)));
     let path = |name: &str| folder.path(name).to_string_lossy().into_owned();
     let (config, data, start) = (path("bots.toml"), path("BTCUSDT_10s.csv"), now.to_string());
     let served = Served::start(&["--config", &config, "--data", &data, "--speed", "1", "--start", &start]);
@@ -50,22 +40,12 @@ fn live(folder: &Folder) -> Command {
     command
 }
 
-fn listed(served: &Served) -> Vec<Value> {
-    let address = served.text("base_url").strip_prefix("http://").unwrap();
-    let ask = |path: &str| -> Value {
-        let answer = wire::get(address, path, "api-token: sandbox-token", Duration::from_mins(1)).unwrap();
-        serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
-    };
-    let user = ask("/token/users/me")["id"].as_str().unwrap().to_owned();
-    ask(&format!("/token/trades?page=1&pageSize=100&userId={user}"))["data"].as_array().unwrap().clone()
-}
-
 #[test]
 fn an_open_that_waits_for_its_delay_when_the_bot_is_killed_is_never_sent() {
     let (folder, served) = venue();
     let status = live(&folder).env("JOURNAL_KILL_POINT", "after open 1").status().unwrap();
     assert_eq!(status.signal(), Some(SIGKILL), "{status}");
-    assert!(listed(&served).is_empty(), "its delay is not over");
+    assert_eq!(listed(&served)["total"], 0, "its delay is not over");
     let mut again = live(&folder).spawn().unwrap();
     let has_ended = (0..MAX_POLLS).any(|_| {
         std::thread::sleep(POLL_INTERVAL);
@@ -76,7 +56,8 @@ fn an_open_that_waits_for_its_delay_when_the_bot_is_killed_is_never_sent() {
     assert!(Command::new("kill").arg(again.id().to_string()).status().unwrap().success());
     assert_eq!(again.wait().unwrap().code(), Some(0));
 
-    let (intents, trades) = (folder.trades("run.db"), listed(&served));
+    let (intents, list) = (folder.trades("run.db"), listed(&served));
+    let trades = list["data"].as_array().unwrap();
     let decided = intents[0]["decision_time"].as_i64().unwrap();
     // The next candle's decision comes 10 seconds after this one, its request 19 seconds after it.
     let is_late = |trade: &Value| trade["requestTime"].as_i64().unwrap() >= decided + CANDLE_MS + DELAY_MS;

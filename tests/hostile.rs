@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 use crate::candlewick::Folder;
+use crate::http::{Reply, serve};
 use crate::lying_venue::LyingVenue;
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_sdk::is_hidden;
@@ -10,11 +11,9 @@ use rustix::termios::{Winsize, tcsetwinsize};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::process::Stdio;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Names the window, clears the screen, moves the cursor, ends the line, reverses the text and hides.
@@ -100,62 +99,23 @@ fn the_parser_sees_what_is_hostile() {
 }
 
 fn start_venue() -> String {
-    let venue = LyingVenue::start(|_, _, _| {}).url;
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    let opens = Arc::new(AtomicUsize::new(0));
-    std::thread::spawn(move || {
-        for (number, client) in listener.incoming().enumerate() {
-            let (venue, opens) = (venue.clone(), Arc::clone(&opens));
-            std::thread::spawn(move || answer(client.unwrap(), number, &opens, &venue));
-        }
-    });
-    url
-}
-
-fn answer(mut client: TcpStream, number: usize, opens: &AtomicUsize, venue: &str) {
-    let mut reader = BufReader::new(client.try_clone().unwrap());
-    let (mut line, mut header, mut length) = (String::new(), String::new(), 0);
-    if reader.read_line(&mut line).unwrap_or(0) == 0 {
-        return;
-    }
-    while reader.read_line(&mut header).unwrap_or(0) > 2 {
-        if let Some(value) = header.to_lowercase().strip_prefix("content-length:") {
-            length = value.trim().parse().unwrap();
-        }
-        header.clear();
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).unwrap();
-    let refusal = json!({ "statusCode": 500, "message": format!("={HOSTILE} {TOKEN} {KEY}") });
-    let (status, mut document) = if line.starts_with("POST") && opens.fetch_add(1, Relaxed) % 4 == 3 {
-        ("400".to_owned(), refusal)
-    } else if line.contains("/symbol-price") && number.is_multiple_of(3) {
-        ("500".to_owned(), refusal)
-    } else {
-        forward(&line, &body, venue)
-    };
-    poison(&mut document);
-    let text = document.to_string();
-    let head = format!(
-        "HTTP/1.1 {status} x\r\nx-echo: {TOKEN}\r\ncontent-length: {}\r\nconnection: close",
-        text.len()
-    );
-    let _ = client.write_all(format!("{head}\r\n\r\n{text}").as_bytes());
-}
-
-fn forward(line: &str, body: &[u8], venue: &str) -> (String, Value) {
-    let line = match line.strip_prefix("GET /token/trades/") {
-        Some(id) => format!("GET /token/trades/{} HTTP/1.1\r\n", id.split(['%', ' ']).next().unwrap()),
-        None => line.to_owned(),
-    };
-    let mut stream = TcpStream::connect(venue.strip_prefix("http://").unwrap()).unwrap();
-    let head = format!("{line}content-length: {}\r\n\r\n", body.len());
-    stream.write_all(&[head.as_bytes(), body].concat()).unwrap();
-    stream.shutdown(Shutdown::Write).unwrap();
-    let answer = std::io::read_to_string(stream).unwrap();
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-    (head.split(' ').nth(1).unwrap().to_owned(), serde_json::from_str(body).unwrap())
+    let venue = LyingVenue::start(|_, _, _| {});
+    let (requests, opens) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    serve(move |mut request| {
+        // What poison() puts behind the id of a trade.
+        let end = request.path.find('\u{1b}').unwrap_or(request.path.len());
+        request.path.truncate(end);
+        let refusal = json!({ "statusCode": 500, "message": format!("={HOSTILE} {TOKEN} {KEY}") });
+        let (status, mut document) = if request.method == "POST" && opens.fetch_add(1, Relaxed) % 4 == 3 {
+            (400, refusal)
+        } else if request.path.contains("/symbol-price") && requests.fetch_add(1, Relaxed).is_multiple_of(3) {
+            (500, refusal)
+        } else {
+            venue.answer(&request)
+        };
+        poison(&mut document);
+        Reply { head: format!("x-echo: {TOKEN}\r\n"), ..Reply::new(status, document.to_string()) }
+    })
 }
 
 fn poison(document: &mut Value) {

@@ -1,9 +1,9 @@
 //! A lying venue on sockets, independent of the sandbox and the client: it accepts every order, and every trade wins.
 
+use crate::http::{Reply, Request, serve_on};
 use candlewick_broker::clock::{Clock, SystemClock};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 
 const USER: &str = "user-1";
@@ -58,37 +58,30 @@ struct Trade {
     asked: usize,
 }
 
-struct Request {
-    method: String,
-    path: String,
-    query: String,
-    token: String,
-    body: Vec<u8>,
-}
-
 impl LyingVenue {
     pub(crate) fn start(tell: Tell) -> Self {
         Self::start_on(TcpListener::bind("127.0.0.1:0").unwrap(), tell)
     }
 
     pub(crate) fn start_on(listener: TcpListener, tell: Tell) -> Self {
-        let url = format!("http://{}", listener.local_addr().unwrap());
         let (accepts, refused): (Accepts, _) = (|_, _| true, Vec::new());
         let books =
             Books { tell, accepts, refused, trades: Vec::new(), demo: 10_000.0, readings: 0, opens: 0 };
         let books = Arc::new(Mutex::new(books));
         let served = Arc::clone(&books);
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                let books = Arc::clone(&served);
-                std::thread::spawn(move || serve(&stream.unwrap(), &books));
-            }
+        let url = serve_on(listener, move |request| {
+            let (status, body) = served.lock().unwrap().answer(&request);
+            Reply::new(status, body.to_string())
         });
         Self { url, books }
     }
 
+    pub(crate) fn answer(&self, request: &Request) -> (u16, Value) {
+        self.books.lock().unwrap().answer(request)
+    }
+
     pub(crate) fn take(&self, order: &Value) {
-        self.books.lock().unwrap().open(order.to_string().as_bytes());
+        self.books.lock().unwrap().open(order);
     }
 
     pub(crate) fn accept(&self, accepts: Accepts) {
@@ -108,57 +101,15 @@ fn now() -> i64 {
     SystemClock::new().now().get()
 }
 
-fn serve(stream: &TcpStream, books: &Mutex<Books>) {
-    let mut reader = BufReader::new(stream);
-    while let Some(request) = read(&mut reader) {
-        let (status, body) = books.lock().unwrap().answer(&request);
-        let body = body.to_string();
-        let head = format!(
-            "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
-            body.len()
-        );
-        let mut stream = stream;
-        if stream.write_all((head + &body).as_bytes()).is_err() {
-            return;
-        }
-    }
-}
-
-fn read(reader: &mut impl BufRead) -> Option<Request> {
-    let lines = reader.by_ref().lines().map_while(Result::ok);
-    let head: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
-    let header = |name: &str| {
-        let mut pairs = head.iter().filter_map(|line| line.split_once(':'));
-        pairs.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
-    };
-    let mut words = head.first()?.split(' ');
-    let (method, target) = (words.next()?.to_owned(), words.next()?);
-    let (path, query) = target.split_once('?').unwrap_or((target, ""));
-    let token = header("api-token").unwrap_or_default().to_owned();
-    let mut body = vec![0; header("content-length").map_or(0, |length| length.parse().unwrap())];
-    reader.read_exact(&mut body).ok()?;
-    Some(Request { method, path: path.to_owned(), query: query.to_owned(), token, body })
-}
-
-impl Request {
-    fn parameter(&self, name: &str) -> Option<&str> {
-        let mut pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
-        pairs.find(|(key, _)| *key == name).map(|(_, value)| value)
-    }
-
-    fn number(&self, name: &str) -> Option<i64> {
-        self.parameter(name)?.parse().ok()
-    }
-}
-
 impl Books {
-    fn answer(&mut self, request: &Request) -> (&'static str, Value) {
+    fn answer(&mut self, request: &Request) -> (u16, Value) {
         self.end_trades();
         let segments: Vec<&str> = request.path.split('/').skip(1).collect();
         let purpose = if request.method == "POST" { Purpose::Opening } else { Purpose::Reading };
-        if segments.first() == Some(&"token") && !(self.accepts)(&request.token, purpose) {
+        let token = request.header("api-token");
+        if segments.first() == Some(&"token") && !(self.accepts)(token, purpose) {
             self.refused.push(purpose);
-            return ("401 Unauthorized", json!({ "statusCode": 401, "message": "Invalid token" }));
+            return (401, json!({ "statusCode": 401, "message": "Invalid token" }));
         }
         let body = match (request.method.as_str(), segments.as_slice()) {
             ("GET", ["token", "users", "me"]) => {
@@ -167,7 +118,7 @@ impl Books {
                 user
             }
             ("GET", ["token", "wallets"]) => self.wallets(),
-            ("POST", ["token", "trades", "open"]) => self.open(&request.body),
+            ("POST", ["token", "trades", "open"]) => self.open(&serde_json::from_str(&request.body).unwrap()),
             ("GET", ["token", "trades"]) => self.list(request),
             ("GET", ["token", "trades", id]) => self.by_id(id),
             ("GET", ["symbol-price", "last"]) => price(request),
@@ -175,9 +126,9 @@ impl Books {
             _ => Value::Null,
         };
         if body.is_null() {
-            return ("404 Not Found", json!({ "statusCode": 404, "message": "Not Found" }));
+            return (404, json!({ "statusCode": 404, "message": "Not Found" }));
         }
-        ("200 OK", body)
+        (200, body)
     }
 
     fn wallets(&mut self) -> Value {
@@ -190,8 +141,7 @@ impl Books {
         wallets
     }
 
-    fn open(&mut self, body: &[u8]) -> Value {
-        let order: Value = serde_json::from_slice(body).unwrap();
+    fn open(&mut self, order: &Value) -> Value {
         let (number, at) = (self.trades.len() + 1, now());
         self.opens += 1;
         let length = order["closeType"].as_str().unwrap().split(':');
@@ -269,10 +219,10 @@ fn price(request: &Request) -> Value {
     if at > now() {
         return json!("OK");
     }
-    let pair = request.parameter("pair").unwrap_or_default().replace("%2F", "/");
     json!({
-        "id": "p-1", "slot": "default", "pair": pair, "type": "crypto", "time": at / 1_000 * 1_000,
-        "volume": 0, "openPrice": 100, "closePrice": 100, "highPrice": 120, "lowPrice": 80,
+        "id": "p-1", "slot": "default", "pair": request.parameter("pair"), "type": "crypto",
+        "time": at / 1_000 * 1_000, "volume": 0,
+        "openPrice": 100, "closePrice": 100, "highPrice": 120, "lowPrice": 80,
     })
 }
 

@@ -39,6 +39,7 @@ mod five_ways;
 mod full_screen;
 mod held_open;
 mod hostile;
+mod http;
 mod import;
 mod in_step;
 mod indicators;

@@ -2,7 +2,7 @@
 //!
 //! Its data (report, trades, curves, candles) is recorded by the golden test.
 
-use crate::candlewick::{BACKTEST, Folder, candles, folder_with_bot};
+use crate::candlewick::{BACKTEST, Folder, folder_with_bot};
 use crate::excerpt::{DAY, MONDAY, shipped};
 use serde_json::Value;
 
@@ -26,7 +26,7 @@ fn shown(page: &str, mark: &str) -> String {
 }
 
 #[test]
-fn the_page_shows_what_the_run_printed() {
+fn the_page_shows_what_the_run_printed_and_runs_nothing_but_its_own_script() {
     let candles = shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + DAY);
     let folder = folder_with_bot("01:00", "01:00").with("BTCUSDT_1m.csv", &candles);
     let (report, page) = report_and_page(&folder, &["--sensitivity"]);
@@ -65,11 +65,10 @@ fn the_page_shows_what_the_run_printed() {
     // The hours of the week hold every settled trade, once across and once down.
     let counts = page.split("<small>").skip(1).map(|rest| rest.split('<').next().unwrap().parse::<u64>());
     assert_eq!(counts.map(Result::unwrap).sum::<u64>(), 2 * report["trades"].as_u64().unwrap());
+    check_it_is_self_contained(&page);
 }
 
-#[test]
-fn the_page_loads_nothing_and_runs_nothing_but_its_own_script() {
-    let (_, page) = report_and_page(&folder_with_bot("01:00", "05:00"), &["--sensitivity"]);
+fn check_it_is_self_contained(page: &str) {
     assert!(page.contains("content=\"default-src 'none'; script-src 'sha256-"), "{page:.600}");
     assert!(page.contains("'; style-src 'sha256-") && !page.contains("unsafe-"), "{page:.600}");
     for loading in
@@ -86,10 +85,9 @@ fn the_page_loads_nothing_and_runs_nothing_but_its_own_script() {
 
 #[test]
 fn a_page_has_all_sections_without_a_trade_and_an_unwritable_one_is_an_error() {
-    let folder = Folder::new().with("BTCUSDT_1m.csv", &candles(50)).with(
-        "bot.toml",
-        "[[bots]]\nname = \"none\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"none\"\nclose_type = \"05:00\"\n",
-    );
+    let folder = folder_with_bot("\"rsi-reversal\"", "\"none\"");
+    let without = folder.read("bot.toml").replace("params = { period = 2 }", "");
+    let folder = folder.with("bot.toml", &without);
     assert_eq!(report_and_page(&folder, &[]).0["trades"], 0);
     let run = folder.run(&[&BACKTEST[..], &["--html", "no/such/folder/page.html"]].concat());
     run.fails(2, &["--html", "no/such/folder"]);
@@ -98,11 +96,9 @@ fn a_page_has_all_sections_without_a_trade_and_an_unwritable_one_is_an_error() {
 #[test]
 fn text_of_others_brings_no_markup() {
     let name = "</script><script>alert(1)</script>";
-    let bot = format!(
-        "[[bots]]\nname = '{name}'\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"signal-list\"\nclose_type = \
-         \"05:00\"\nparams = {{ file = \"<b>signals</b>.csv\" }}\n"
-    );
-    let folder = Folder::new().with("bot.toml", &bot).with("BTCUSDT_1m.csv", &candles(50));
+    let folder = folder_with_bot("{ period = 2 }", "{ file = \"<b>signals</b>.csv\" }");
+    let bot = folder.read("bot.toml").replace("\"btc\"", &format!("'{name}'"));
+    let folder = folder.with("bot.toml", &bot.replace("rsi-reversal", "signal-list"));
     std::fs::create_dir(folder.path("<b>signals<")).unwrap();
     let list = "time,symbol,direction\n1767571800000,BTCUSDT,BUY\n";
     let folder = folder.with("<b>signals</b>.csv", list);

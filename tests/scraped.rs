@@ -19,10 +19,6 @@ struct Scraped {
 }
 
 impl Scraped {
-    fn start() -> Self {
-        Self::start_in(Folder::new())
-    }
-
     fn start_in(folder: Folder) -> Self {
         let folder = folder.with_variable("CANDLEWICK_METRICS__LISTEN", "127.0.0.1:0");
         let mut command = folder.command(&["live", "--sandbox", "-v", "--journal", "run.db"]);
@@ -66,7 +62,7 @@ impl Scraped {
     }
 
     fn status(&self) -> Value {
-        self.folder.run(&["status", "--journal", "run.db", "--json"]).json()
+        self.folder.asked("status", "run.db")
     }
 
     fn wait(&mut self, what: &str, is_so: impl Fn(&Self) -> bool) {
@@ -96,7 +92,7 @@ fn sum(samples: &BTreeMap<String, f64>, name: &str, label: &str) -> f64 {
 
 #[test]
 fn figures_of_a_scrape_are_those_of_the_journal() {
-    let mut scraped = Scraped::start();
+    let mut scraped = Scraped::start_in(Folder::new());
     let count = |trades: &[Value], key: &str, value: &str| {
         let is_it = |trade: &&Value| trade[key].as_str().is_some_and(|text| text.eq_ignore_ascii_case(value));
         trades.iter().filter(is_it).count()
@@ -109,7 +105,7 @@ fn figures_of_a_scrape_are_those_of_the_journal() {
         ["open", "in_flight"].iter().all(|key| status[key].as_array().is_some_and(Vec::is_empty))
     });
     let (trades, samples, status) = (scraped.trades(), scraped.samples(), scraped.status());
-    let report = scraped.folder.run(&["report", "--journal", "run.db", "--json"]).json();
+    let report = scraped.folder.asked("report", "run.db");
     let check = |name: &str, label: &str, value: f64| {
         let found = sum(&samples, name, label);
         assert!((found - value).abs() < 1e-6, "{name} {label}: {found} and not {value}");
@@ -149,16 +145,40 @@ fn figures_of_a_scrape_are_those_of_the_journal() {
     assert_eq!(codes, [200, 503, 404, 404]);
 }
 
+fn memory_kb(bot: &Child) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", bot.id())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+fn answer_heartbeats(listener: &TcpListener) {
+    let elsewhere = "302 Found\r\nlocation: /elsewhere/secret";
+    for status in ["204 No Content", elsewhere, elsewhere, "500 secret", "204 No Content"] {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut head = [0; 64];
+        let length = stream.read(&mut head).unwrap();
+        assert!(head[..length].starts_with(b"GET /ping/secret HTTP/1.1"), "{head:?}");
+        let answer = format!("HTTP/1.1 {status}\r\nconnection: close\r\n\r\n");
+        stream.write_all(answer.as_bytes()).unwrap();
+    }
+}
+
+const LOCK: &str = "import sqlite3,sys\nd=sqlite3.connect(sys.argv[1],isolation_level=None,timeout=60)\n\
+    d.execute('BEGIN EXCLUSIVE')\nprint('held',flush=True)\nsys.stdin.read()";
+
 #[test]
-fn idle_and_slow_scrapers_block_nothing_and_take_no_memory() {
-    let mut scraped = Scraped::start();
+fn receivers_of_heartbeats_and_idle_scrapers_block_nothing_and_a_locked_journal_is_bad_health() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/ping/secret", listener.local_addr().unwrap());
+    let folder = Folder::new().with_variable("CANDLEWICK_HEARTBEAT__URL", &url);
+    let mut scraped = Scraped::start_in(folder.with_variable("CANDLEWICK_HEARTBEAT__EVERY_S", "1"));
+    answer_heartbeats(&listener);
+    let said = scraped.said.lock().unwrap().clone();
+    let problems = (said.matches("302 Found").count(), said.matches("500 Internal").count());
+    assert_eq!((problems, said.contains("secret")), ((2, 1), false), "{said}");
+
     scraped.wait("a candle came", |scraped| sum(&scraped.samples(), "candlewick_candles_total", "") > 0.0);
-    let memory = |bot: &Child| -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", bot.id())).unwrap();
-        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
-        line.split_whitespace().nth(1).unwrap().parse().unwrap()
-    };
-    let before = memory(&scraped.bot);
+    let before = memory_kb(&scraped.bot);
     let mut idle = Vec::new();
     for number in 0..1_000 {
         // The server may close a connection at once.
@@ -170,21 +190,13 @@ fn idle_and_slow_scrapers_block_nothing_and_take_no_memory() {
     }
     let trades = scraped.trades().len();
     scraped.wait("it traded on", |scraped| scraped.trades().len() > trades);
-    let after = memory(&scraped.bot);
+    let after = memory_kb(&scraped.bot);
     assert!(after < before + 20_000, "{before} kB before, {after} kB after");
     scraped.wait("a scraper was answered", |scraped| scraped.get("/healthz").0 == 200);
     assert_eq!(scraped.get_as("evil.example", "/metrics").0, 403);
     assert_eq!(scraped.samples()["candlewick_journal_writable"], 1.0);
     drop(idle);
-}
 
-const LOCK: &str = "import sqlite3,sys\nd=sqlite3.connect(sys.argv[1],isolation_level=None,timeout=60)\n\
-    d.execute('BEGIN EXCLUSIVE')\nprint('held',flush=True)\nsys.stdin.read()";
-
-#[test]
-fn health_is_bad_while_the_journal_cannot_be_written() {
-    let mut scraped = Scraped::start();
-    scraped.wait("it was ready", |scraped| scraped.get("/readyz").0 == 200);
     let mut python = Command::new("python3");
     python.args(["-c", LOCK]).arg(scraped.folder.path("run.db"));
     let mut lock = python.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -194,29 +206,6 @@ fn health_is_bad_while_the_journal_cannot_be_written() {
     drop(lock.stdin.take());
     assert!(lock.wait().unwrap().success());
     scraped.wait("it was healthy again", |scraped| scraped.get("/healthz").0 == 200);
-}
-
-#[test]
-fn heartbeat_repeats_without_redirects_or_secrets_and_blocks_nothing() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/ping/secret", listener.local_addr().unwrap());
-    let folder = Folder::new().with_variable("CANDLEWICK_HEARTBEAT__URL", &url);
-    let mut scraped = Scraped::start_in(folder.with_variable("CANDLEWICK_HEARTBEAT__EVERY_S", "1"));
-    let elsewhere = "302 Found\r\nlocation: /elsewhere/secret";
-    for status in ["204 No Content", elsewhere, elsewhere, "500 secret", "204 No Content"] {
-        let (mut stream, _) = listener.accept().unwrap();
-        let mut head = [0; 64];
-        let length = stream.read(&mut head).unwrap();
-        assert!(head[..length].starts_with(b"GET /ping/secret HTTP/1.1"), "{head:?}");
-        let answer = format!("HTTP/1.1 {status}\r\nconnection: close\r\n\r\n");
-        stream.write_all(answer.as_bytes()).unwrap();
-    }
-    let said = scraped.said.lock().unwrap().clone();
-    let problems = (said.matches("302 Found").count(), said.matches("500 Internal").count());
-    assert_eq!((problems, said.contains("secret")), ((2, 1), false), "{said}");
-    let before = scraped.trades().len();
-    scraped.wait("it traded on", |scraped| scraped.trades().len() > before);
-    assert_eq!(scraped.get("/healthz").0, 200);
 }
 
 #[cfg(target_os = "linux")]

@@ -2,14 +2,18 @@
 
 use std::fmt::Write as _;
 
-/// Candles of one second each that rise and fall, from so many seconds before `now` to so many after it.
-pub(crate) fn candles(now: i64, (before, after): (i64, i64)) -> String {
+/// Candles of one second each that rise and fall, so many before `now` and so many after it.
+pub(crate) fn candles(now: i64, span: (i64, i64)) -> String {
+    candles_of(1_000, now, span)
+}
+
+pub(crate) fn candles_of(length_ms: i64, now: i64, (before, after): (i64, i64)) -> String {
     let mut text = String::from("time,open,high,low,close,volume\n");
-    for second in -before..after {
-        let price = |second: i64| 100 + (second * second).rem_euclid(7);
-        let (open, close) = (price(second), price(second + 1));
+    for number in -before..after {
+        let price = |number: i64| 100 + (number * number).rem_euclid(7);
+        let (open, close) = (price(number), price(number + 1));
         let (low, high) = (open.min(close), open.max(close));
-        let _ = writeln!(text, "{},{open},{high},{low},{close},1", now + second * 1_000);
+        let _ = writeln!(text, "{},{open},{high},{low},{close},1", now + number * length_ms);
     }
     text
 }

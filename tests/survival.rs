@@ -150,7 +150,7 @@ impl Fixture {
             self.foreign.push(id.clone());
             let result = (0..MAX_POLLS).find_map(|_| {
                 std::thread::sleep(POLL_INTERVAL);
-                let list = self.listed();
+                let list = listed(&self.served);
                 let trade = list["data"].as_array().unwrap().iter().find(|trade| trade["id"] == *id)?.clone();
                 ["WON", "LOST", "DRAW"].into_iter().find(|result| trade["result"] == *result)
             });
@@ -160,17 +160,7 @@ impl Fixture {
     }
 
     fn ask(&self, command: &str) -> Value {
-        self.folder.run(&[command, "--journal", "run.db", "--json"]).json()
-    }
-
-    fn venue(&self, path: &str) -> Value {
-        let address = self.served.text("base_url").strip_prefix("http://").unwrap();
-        let answer = (0..MAX_POLLS).find_map(|_| {
-            let answer = wire::get(address, path, "api-token: sandbox-token", Duration::from_secs(2))?;
-            let (head, body) = answer.split_once("\r\n\r\n")?;
-            head.starts_with("HTTP/1.1 200").then(|| serde_json::from_str(body).ok())?
-        });
-        answer.unwrap_or_else(|| panic!("{path} was never answered"))
+        self.folder.asked(command, "run.db")
     }
 
     fn recover(&self, point: &str) {
@@ -205,13 +195,8 @@ impl Fixture {
         }
     }
 
-    fn listed(&self) -> Value {
-        let user = self.venue("/token/users/me")["id"].as_str().unwrap().to_owned();
-        self.venue(&format!("/token/trades?page=1&pageSize=1000&userId={user}"))
-    }
-
     fn wallet(&self) -> f64 {
-        let wallets = self.venue("/token/wallets");
+        let wallets = venue(&self.served, "/token/wallets");
         let demo = wallets.as_array().unwrap().iter().find(|wallet| wallet["type"] == "DEMO").unwrap();
         demo["balance"].as_f64().unwrap()
     }
@@ -224,7 +209,7 @@ impl Fixture {
     }
 
     fn compare(&self, point: &str) {
-        let list = self.listed();
+        let list = listed(&self.served);
         let listed = list["data"].as_array().unwrap();
         let mut at_venue: BTreeMap<&str, &Value> =
             listed.iter().map(|trade| (trade["id"].as_str().unwrap(), trade)).collect();
@@ -252,9 +237,26 @@ impl Fixture {
         assert!((balance - 10_000.0 - profit).abs() < 1e-6, "{point}: {balance} after {profit}");
         let parity = self.ask("parity");
         assert_eq!(parity["ok"], true, "{point}: {parity}");
-        let verified = self.folder.run(&["journal", "verify", "--journal", "run.db", "--json"]).json();
+        let verified = self.ask("journal verify");
         assert_eq!(verified["tables_up_to"], verified["entries"], "{point}: {verified}");
     }
+}
+
+/// Asks a venue until it answers as it should, which faults may keep it from.
+fn venue(served: &Served, path: &str) -> Value {
+    let address = served.text("base_url").strip_prefix("http://").unwrap();
+    let answer = (0..MAX_POLLS).find_map(|_| {
+        let answer = wire::get(address, path, "api-token: sandbox-token", Duration::from_secs(2))?;
+        let (head, body) = answer.split_once("\r\n\r\n")?;
+        head.starts_with("HTTP/1.1 200").then(|| serde_json::from_str(body).ok())?
+    });
+    answer.unwrap_or_else(|| panic!("{path} was never answered"))
+}
+
+/// Returns the list of all trades of a venue.
+pub(crate) fn listed(served: &Served) -> Value {
+    let user = venue(served, "/token/users/me")["id"].as_str().unwrap().to_owned();
+    venue(served, &format!("/token/trades?page=1&pageSize=1000&userId={user}"))
 }
 
 /// Starts a venue whose clock is the machine's. One that came up late, on a busy machine, is started again.

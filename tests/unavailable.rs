@@ -3,26 +3,20 @@
 
 use crate::believed::folder_at;
 use crate::candlewick::BINARY;
+use crate::control::{Live, wait_until};
+use crate::http::{Reply, serve};
 use crate::lying_venue::LyingVenue;
+use crate::serving::Process;
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 const MAX_POLLS: u32 = 1_000;
 
-struct Bot(Child);
-
-impl Bot {
-    fn start(mut command: Command) -> Self {
-        Self(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
-    }
-}
-
-impl Drop for Bot {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+fn start(mut command: Command) -> Process {
+    Process(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
 }
 
 fn wait_for(pipe: impl Read, part: &str) {
@@ -38,7 +32,7 @@ fn a_venue_that_is_down_at_the_start_is_waited_for_on_demand() {
     let folder = folder_at(&format!("http://{address}"), 0);
     let arguments = ["live", "--config", "bot.toml", "--journal", "run.db", "--for", "1s"];
     folder.run(&arguments).fails(4, &["--wait"]);
-    let mut bot = Bot::start(folder.command(&[&arguments[..], &["--wait"]].concat()));
+    let mut bot = start(folder.command(&[&arguments[..], &["--wait"]].concat()));
     wait_for(bot.0.stderr.take().unwrap(), "wait");
     let _venue = LyingVenue::start_on(TcpListener::bind(address).unwrap(), |_, _, _| {});
     wait_for(bot.0.stdout.take().unwrap(), "");
@@ -52,7 +46,7 @@ fn opens_are_suspended_while_the_journal_has_no_room() {
     // Writes beyond 512 KiB fail, and do not end the program.
     let script =
         format!("trap '' XFSZ; ulimit -f 1024; exec {BINARY} live --config bot.toml --journal run.db");
-    let mut bot = Bot::start(folder.command_of("sh", &["-c", &script]));
+    let mut bot = start(folder.command_of("sh", &["-c", &script]));
     let (mut stdout, stderr) = (bot.0.stdout.take().unwrap(), bot.0.stderr.take().unwrap());
     std::thread::spawn(move || std::io::copy(&mut stdout, &mut std::io::sink()));
     let log = std::thread::spawn(move || wait_for(stderr, "the journal cannot be written"));
@@ -61,4 +55,25 @@ fn opens_are_suspended_while_the_journal_has_no_room() {
     let is_suspended = |_| status().contains("suspended: the journal cannot be written");
     assert!((0..MAX_POLLS).any(is_suspended), "{}", status());
     log.join().unwrap();
+}
+
+#[test]
+fn prices_that_fail_are_a_trouble_until_they_come_again() {
+    let venue = LyingVenue::start(|_, _, _| {});
+    let fail = Arc::new(AtomicBool::new(false));
+    let failing = Arc::clone(&fail);
+    let url = serve(move |request| {
+        if failing.load(Relaxed) && !request.path.starts_with("/token") {
+            return Reply::new(503, "{}".to_owned());
+        }
+        let (status, body) = venue.answer(&request);
+        Reply::new(status, body.to_string())
+    });
+    let folder = folder_at(&url, 0);
+    let bot = Live::start(&folder);
+    for (fails, what) in [(false, "no trouble"), (true, "trouble"), (false, "no trouble any more")] {
+        fail.store(fails, Relaxed);
+        wait_until(&folder, what, |bot| bot.is_object() && bot["troubles"].is_null() != fails);
+    }
+    assert_eq!(bot.end(), Some(130));
 }

@@ -11,7 +11,7 @@ const CANDLE_MS: i64 = 5000;
 const IN_FLIGHT_MS: i64 = 1000;
 const MIN_TRADES: usize = 6;
 const MAX_REFUSED: usize = 4;
-pub(crate) const HALTED: i32 = 6;
+const HALTED: i32 = 6;
 const OWED: i32 = 4;
 
 /// Money beyond a loss limit that trades may lose before a lie is noticed: two rounds of all bots, in cents.
@@ -39,40 +39,38 @@ fn repeated_orders(world: &World) -> Vec<String> {
     repeated.map(|((pair, candle), count)| format!("{count} orders of {pair} on candle {candle}")).collect()
 }
 
-pub(crate) fn ledger_faults(world: &World, shown: &Shown) -> Vec<String> {
+/// Faults of the settled trades, each by what the wallet received or paid for it.
+fn booking_faults(world: &World, shown: &Shown) -> Vec<String> {
     let mut faults = Vec::new();
-    let (balance, wallet) = (cents(&shown.status["balance"]), world.wallet(shown.ended_at));
-    if balance != Some(wallet) {
-        faults.push(format!("the ledger has {balance:?} cents, the venue {wallet}"));
-    }
-    let made: Vec<_> = world.trades.iter().filter(|trade| trade.order.is_some()).collect();
-    for trade in &made {
-        let row = shown.trades.iter().find(|row| row["venue_id"] == trade.id.as_str());
-        let booked = row.and_then(|row| cents(&row["pnl"]));
-        let moved = trade.moved(shown.ended_at);
-        if booked != Some(moved) {
-            faults.push(format!("trade {} moved {moved} cents, booked {booked:?}", trade.id));
-        }
-    }
-    let settled = shown.trades.iter().filter(|row| row["state"] == "settled").count();
-    if settled != made.len() {
-        faults.push(format!("{settled} trades are settled, the venue made {}", made.len()));
-    }
-    faults
-}
-
-fn owed_faults(world: &World, shown: &Shown) -> Vec<String> {
-    let mut faults = Vec::new();
-    let is_pending = |name: &str| shown.status[name].as_array().is_some_and(|numbers| !numbers.is_empty());
-    if !is_pending("open") && !is_pending("in_doubt") {
-        faults.push("exit code 4, and nothing is open or in doubt".to_owned());
-    }
     for row in shown.trades.iter().filter(|row| row["state"] == "settled") {
         let trade = world.trades.iter().find(|trade| row["venue_id"] == trade.id.as_str());
         let moved = trade.map(|trade| trade.moved(shown.ended_at));
         if moved != cents(&row["pnl"]) {
             faults.push(format!("trade {} moved {moved:?} cents, booked {}", row["venue_id"], row["pnl"]));
         }
+    }
+    faults
+}
+
+fn ledger_faults(world: &World, shown: &Shown) -> Vec<String> {
+    let mut faults = booking_faults(world, shown);
+    let (balance, wallet) = (cents(&shown.status["balance"]), world.wallet(shown.ended_at));
+    if balance != Some(wallet) {
+        faults.push(format!("the ledger has {balance:?} cents, the venue {wallet}"));
+    }
+    let rows = &shown.trades;
+    let is_over = |id: &str| rows.iter().any(|row| row["venue_id"] == id && row["state"] == "settled");
+    for trade in world.trades.iter().filter(|trade| trade.order.is_some() && !is_over(&trade.id)) {
+        faults.push(format!("trade {} is not settled", trade.id));
+    }
+    faults
+}
+
+fn owed_faults(world: &World, shown: &Shown) -> Vec<String> {
+    let mut faults = booking_faults(world, shown);
+    let is_pending = |name: &str| shown.status[name].as_array().is_some_and(|numbers| !numbers.is_empty());
+    if !is_pending("open") && !is_pending("in_doubt") {
+        faults.push("exit code 4, and nothing is open or in doubt".to_owned());
     }
     faults
 }
@@ -93,10 +91,10 @@ fn names_wallet_trouble(shown: &Shown) -> bool {
 
 fn reason_faults(shown: &Shown, world: &World) -> Vec<String> {
     let mut faults = Vec::new();
-    if shown.halts().is_empty() && names_wallet_trouble(shown) {
+    let halts = shown.halts();
+    if halts.is_empty() && names_wallet_trouble(shown) {
         return faults;
     }
-    let halts = shown.halts();
     match halts.first() {
         None => faults.push("halted without a reason among the events".to_owned()),
         Some((at, reason)) => {
@@ -138,16 +136,12 @@ fn always(world: &World, venue: &Venue, shown: &Shown) -> Vec<String> {
     faults
 }
 
-fn gaps(world: &World, pair: &str, first_refused: usize) -> Vec<i64> {
-    let refused = world.orders.iter().skip(first_refused).filter(|order| order.pair == pair);
-    let times: Vec<i64> = refused.map(|order| order.at).collect();
-    times.windows(2).map(|two| two[1] - two[0]).collect()
-}
-
 fn pause_faults(world: &World, first_refused: usize) -> Vec<String> {
     let mut faults = Vec::new();
     for pair in crate::market::PAIRS {
-        let gaps = gaps(world, pair.name, first_refused);
+        let refused = world.orders.iter().skip(first_refused).filter(|order| order.pair == pair.name);
+        let times: Vec<i64> = refused.map(|order| order.at).collect();
+        let gaps: Vec<i64> = times.windows(2).map(|two| two[1] - two[0]).collect();
         if gaps.len() >= MAX_REFUSED {
             faults.push(format!("{} is asked for {} times: gaps {gaps:?}", pair.name, gaps.len() + 1));
         }
@@ -157,10 +151,6 @@ fn pause_faults(world: &World, first_refused: usize) -> Vec<String> {
         }
     }
     faults
-}
-
-fn has_told(world: &World) -> bool {
-    world.told.iter().any(|count| *count > 0)
 }
 
 fn has_reported(shown: &Shown) -> bool {
@@ -199,7 +189,7 @@ fn demanded(scenario: &Scenario, world: &World, shown: &Shown) -> Vec<String> {
         }
         Must::Halt | Must::Equal | Must::Report | Must::NotTrade => {}
     }
-    if scenario.must != Must::Trade && !has_told(world) {
+    if scenario.must != Must::Trade && world.told.iter().all(|count| *count == 0) {
         faults.push("no lie was told".to_owned());
     }
     faults

@@ -123,19 +123,8 @@ pub(crate) fn wallets(demo_cents: i64) -> Value {
 }
 
 pub(crate) fn user(is_banned: bool) -> Value {
-    let mut user = json!({
-        "id": USER, "tenantId": TENANT, "kycLevelId": "", "twoFactorId": "", "email": "trader@example.com",
-        "affiliateId": "", "name": "A Trader", "nickname": "trader", "influencer": false, "bot": false,
-        "publicProfile": false, "passwordV2": true, "country": "BR", "language": "en", "active": !is_banned,
-        "banned": is_banned, "deleted": false, "emailVerified": true, "legacy": false, "phoneCountryCode": "55",
-    });
-    let rest = json!({
-        "phone": "11999990000", "params": {"maxWithdrawalAmount": 1000, "ignoreTenantUserLimitation": false},
-        "copyTradeParams":
-            {"copyCommissionRate": 0, "maxFollowerAmountPerTrade": 0, "autoApproveCopyFollowers": false},
-        "lastLoginAt": "2026-01-02T03:04:05.000Z", "flags": [], "createdAt": "2026-01-02T03:04:05.000Z",
-        "updatedAt": "2026-01-02T03:04:05.000Z",
-    });
-    merge(&mut user, rest);
-    user
+    json!({
+        "id": USER, "tenantId": TENANT, "email": "trader@example.com", "name": "A Trader", "country": "BR",
+        "active": !is_banned, "banned": is_banned, "deleted": false, "createdAt": "2026-01-02T03:04:05.000Z",
+    })
 }

@@ -1,7 +1,6 @@
 //! The table of scenarios with one lie, and of sound venues.
 
 use crate::lies::{Kind, Lie, MarketLie, Outcome, Place, Profit, WalletLie, Word};
-use crate::pairs;
 use crate::records::Detail;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -69,8 +68,7 @@ impl Scenario {
 }
 
 pub(crate) fn all() -> Vec<Scenario> {
-    let tables = [
-        sound(),
+    let lying = [
         refusals_that_took(),
         older_trades(),
         later_words(),
@@ -80,12 +78,29 @@ pub(crate) fn all() -> Vec<Scenario> {
         wallet_lists(),
         close_times(),
         other_accounts(),
-        other_markets(),
         refusals(),
-        movements(),
-        pairs::all(),
     ];
-    tables.into_iter().flatten().collect()
+    let mut rows = pairs(&lying);
+    rows.extend([sound(), other_markets(), movements()].into_iter().chain(lying).flatten());
+    rows
+}
+
+/// Two lies in a run: a row of each table with one of every other. None hides the other by its first order.
+fn pairs(tables: &[Vec<Scenario>]) -> Vec<Scenario> {
+    let is_later = |row: &&Scenario| row.lies[0].from > 0;
+    let later: Vec<Vec<&Scenario>> =
+        tables.iter().map(|table| table.iter().filter(is_later).collect()).collect();
+    let mut rows = Vec::new();
+    for (number, first) in later.iter().enumerate() {
+        for (place, second) in later.iter().enumerate().skip(number + 1) {
+            let (first, second) = (first[place % first.len()], second[(number + place) % second.len()]);
+            let name = format!("pair-{}+{}", first.name, second.name);
+            let lies = vec![first.lies[0], second.lies[0]];
+            // A doubt takes most of the time.
+            rows.push(Scenario::new(name, Must::Equal, lies).seconds(40));
+        }
+    }
+    rows
 }
 
 fn sound() -> Vec<Scenario> {
@@ -106,46 +121,41 @@ fn sound() -> Vec<Scenario> {
 }
 
 fn refusals_that_took() -> Vec<Scenario> {
-    let kind = |status, message, listed_after_ms| Kind::RefusalThatTook { status, message, listed_after_ms };
-    let halt = |name: &str, lie| Scenario::new(format!("a1-{name}"), Must::Halt, vec![lie]);
-    vec![
-        halt("400-each", Lie::always(kind(400, "Bad Request", 0))).loss_limit(100).short(),
-        halt("400-once", Lie::once(kind(400, "Bad Request", 0), 4)),
-        halt("400-listed-late", Lie::from(kind(400, "Bad Request", 8000), 2)),
-        halt("401-each", Lie::always(kind(401, "Invalid token TOKEN", 0))),
-        halt("401-once", Lie::once(kind(401, "Invalid token", 0), 4)),
-        halt("401-listed-late", Lie::once(kind(401, "Invalid token", 8000), 3)),
-        halt("404-each", Lie::always(kind(404, "Not Found", 0))),
-        halt("404-once", Lie::once(kind(404, "Not Found", 0), 4)),
-        halt("404-listed-late", Lie::once(kind(404, "Not Found", 8000), 3)),
-        halt("422-each", Lie::always(kind(422, "insufficient balance", 0))).loss_limit(100),
-        halt("422-once", Lie::once(kind(422, "insufficient balance", 0), 4)).detail(Detail::Rich),
-        halt("422-listed-late", Lie::once(kind(422, "symbol is not active", 8000), 3)),
-        halt("403-each", Lie::always(kind(403, "internal bot needed for TOKEN", 0))),
-        halt("403-once", Lie::once(kind(403, "Forbidden", 0), 4)),
-        halt("403-listed-late", Lie::once(kind(403, "Forbidden", 8000), 3)),
-    ]
+    let mut rows = Vec::new();
+    for (status, message) in [
+        (400, "Bad Request"),
+        (401, "Invalid token TOKEN"),
+        (403, "internal bot needed for TOKEN"),
+        (404, "Not Found"),
+        (422, "insufficient balance"),
+    ] {
+        let kind = |listed_after_ms| Kind::RefusalThatTook { status, message, listed_after_ms };
+        let halt = |form: &str, lie| Scenario::new(format!("a1-{status}-{form}"), Must::Halt, vec![lie]);
+        let each = halt("each", Lie::always(kind(0))).loss_limit(100);
+        rows.push(Scenario { is_short: status == 400, ..each });
+        rows.push(halt("once", Lie::once(kind(0), 4)));
+        rows.push(halt("listed-late", Lie::once(kind(8000), 3)));
+    }
+    rows
 }
 
 fn older_trades() -> Vec<Scenario> {
     let kind = |age_s, is_taken| Kind::OlderTrade { age_s, is_taken };
-    let doubt = |name: &str, lie| Scenario::new(format!("a2-{name}"), Must::Equal, vec![lie]).seconds(45);
+    let doubt = |name: String, lie| Scenario::new(name, Must::Equal, vec![lie]).seconds(45);
     let report =
         |name: &str, lie| Scenario::new(format!("a2-frozen-{name}"), Must::Report, vec![lie]).seconds(45);
-    vec![
-        doubt("40-minutes-taken", Lie::once(kind(2400, true), 3)).short(),
-        doubt("40-minutes-not-taken", Lie::once(kind(2400, false), 3)),
-        doubt("40-minutes-each", Lie::from(kind(2400, true), 1)),
-        doubt("5-minutes-taken", Lie::once(kind(300, true), 3)),
-        doubt("5-minutes-not-taken", Lie::once(kind(300, false), 3)),
-        doubt("5-minutes-each", Lie::from(kind(300, true), 1)),
-        doubt("30-seconds-taken", Lie::once(kind(30, true), 3)),
-        doubt("30-seconds-not-taken", Lie::once(kind(30, false), 3)),
-        doubt("30-seconds-each", Lie::from(kind(30, true), 1)),
+    let mut rows = vec![
         report("request-time", Lie::always(Kind::FrozenRequestTime)),
         report("from-the-fifth", Lie::from(Kind::FrozenRequestTime, 4)),
         report("once", Lie::once(Kind::FrozenRequestTime, 6)),
-    ]
+    ];
+    for age_s in [2400, 300, 30] {
+        let taken = doubt(format!("a2-{age_s}-seconds-taken"), Lie::once(kind(age_s, true), 3));
+        rows.push(Scenario { is_short: age_s == 2400, ..taken });
+        rows.push(doubt(format!("a2-{age_s}-seconds-not-taken"), Lie::once(kind(age_s, false), 3)));
+        rows.push(doubt(format!("a2-{age_s}-seconds-each"), Lie::from(kind(age_s, true), 1)));
+    }
+    rows
 }
 
 fn later_words() -> Vec<Scenario> {
@@ -214,18 +224,20 @@ fn unpaid() -> Vec<Scenario> {
     let halt = |name: &str, lie| Scenario::new(format!("a5-{name}"), Must::Halt, vec![lie]);
     let lost_paid_double =
         Kind::Settled { said: Word::LOST, paid: Word::with(Outcome::Lost, Profit::Percent(-200)) };
-    vec![
-        halt("wins-unpaid-each", Lie::always(Kind::WinUnpaid)).loss_limit(100).short(),
-        halt("wins-unpaid-once", Lie::once(Kind::WinUnpaid, 4)),
-        halt("wins-unpaid-late", Lie::from(Kind::WinUnpaid, 7)),
-        halt("fee-each", Lie::always(Kind::HiddenFee(50))).short(),
-        halt("fee-once", Lie::once(Kind::HiddenFee(50), 4)),
+    let mut rows = vec![
         halt("fee-of-a-cent", Lie::always(Kind::HiddenFee(1))),
-        halt("cancelled-kept-each", Lie::always(Kind::CancelledKept)).loss_limit(100).short(),
-        halt("cancelled-kept-once", Lie::once(Kind::CancelledKept, 4)),
-        halt("cancelled-kept-late", Lie::from(Kind::CancelledKept, 7)),
         halt("loss-taken-twice", Lie::once(lost_paid_double, 4)),
-    ]
+    ];
+    for (name, kind) in [
+        ("wins-unpaid", Kind::WinUnpaid),
+        ("fee", Kind::HiddenFee(50)),
+        ("cancelled-kept", Kind::CancelledKept),
+    ] {
+        rows.push(halt(&format!("{name}-each"), Lie::always(kind)).loss_limit(100).short());
+        rows.push(halt(&format!("{name}-once"), Lie::once(kind, 4)));
+        rows.push(halt(&format!("{name}-late"), Lie::from(kind, 7)));
+    }
+    rows
 }
 
 fn contradictions() -> Vec<Scenario> {
@@ -349,5 +361,9 @@ fn movements() -> Vec<Scenario> {
     let row = |name: &str, cents| {
         Scenario::new(format!("money-{name}"), Must::Equal, vec![Lie::once(Kind::Movement(cents), 4)])
     };
-    vec![row("deposit", 25_000), row("withdrawal", -25_000), row("withdrawal-of-a-stake", -2_000)]
+    vec![
+        row("deposit", 25_000).short(),
+        row("withdrawal", -25_000).short(),
+        row("withdrawal-of-a-stake", -2_000),
+    ]
 }

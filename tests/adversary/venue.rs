@@ -1,7 +1,7 @@
 //! The venue: routes of both APIs, and the lies that show in messages.
 
-use crate::clock::{iso, now_ms};
-use crate::http::{Reply, Request, Server};
+use crate::clock::{iso, now, now_ms};
+use crate::http::{Reply, Request, serve};
 use crate::lies::{Kind, MarketLie, Place};
 use crate::market::{Pair, interval_seconds};
 use crate::records::{self, Detail, money};
@@ -16,17 +16,10 @@ pub(crate) struct Credentials {
     pub(crate) key: String,
 }
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum PriceHealth {
-    Well,
-    Unavailable,
-    Silent,
-}
-
 pub(crate) struct Venue {
     state: Arc<State>,
-    trading: Server,
-    prices: Server,
+    pub(crate) trading: String,
+    pub(crate) prices: String,
 }
 
 struct State {
@@ -34,23 +27,17 @@ struct State {
     credentials: Credentials,
     detail: Detail,
     reply_delay: Duration,
-    price_health: Mutex<PriceHealth>,
 }
 
 impl Venue {
-    pub(crate) fn start(
-        world: World,
-        credentials: Credentials,
-        detail: Detail,
-        reply_delay: Duration,
-    ) -> Self {
-        let price_health = Mutex::new(PriceHealth::Well);
-        let state =
-            Arc::new(State { world: Mutex::new(world), credentials, detail, reply_delay, price_health });
+    pub(crate) fn start(name: &str, world: World, detail: Detail, reply_delay: Duration) -> Self {
+        let secret = |kind: &str| format!("{kind}-{name}-{}", std::process::id());
+        let credentials = Credentials { token: secret("token"), key: secret("key") };
+        let state = Arc::new(State { world: Mutex::new(world), credentials, detail, reply_delay });
         let (trading, prices) = (Arc::clone(&state), Arc::clone(&state));
         Self {
-            trading: Server::start(Arc::new(move |request| trading.trading(request))),
-            prices: Server::start(Arc::new(move |request| prices.prices(request))),
+            trading: serve(move |request| dated(trading.trading(&request))),
+            prices: serve(move |request| dated(prices.prices(&request))),
             state,
         }
     }
@@ -59,20 +46,8 @@ impl Venue {
         self.state.lock()
     }
 
-    pub(crate) fn trading_url(&self) -> String {
-        self.trading.url()
-    }
-
-    pub(crate) fn price_url(&self) -> String {
-        self.prices.url()
-    }
-
     pub(crate) fn credentials(&self) -> &Credentials {
         &self.state.credentials
-    }
-
-    pub(crate) fn set_price_health(&self, health: PriceHealth) {
-        *self.state.price_health.lock().unwrap() = health;
     }
 }
 
@@ -81,7 +56,11 @@ fn refusal(status: u16, message: &str, path: &str) -> Reply {
         "statusCode": status, "status": "error", "timestamp": iso(now_ms()), "path": path,
         "data": {"message": message, "error": "Refused", "statusCode": status},
     });
-    Reply::json(status, &body)
+    Reply::new(status, body.to_string())
+}
+
+fn dated(reply: Reply) -> Reply {
+    Reply { head: now().format("Date: %a, %d %b %Y %H:%M:%S GMT\r\n").to_string(), ..reply }
 }
 
 impl State {
@@ -90,12 +69,11 @@ impl State {
     }
 
     fn trading(&self, request: &Request) -> Reply {
-        let header = |name: &str| request.headers.get(name).map(String::as_str);
-        if header("api-token") != Some(&self.credentials.token) {
+        if request.header("api-token") != self.credentials.token {
             self.lock().complaints.push(format!("no valid api-token for {}", request.path));
             return refusal(401, "Invalid token", &request.path);
         }
-        let sent: Option<i64> = header("x-timestamp").and_then(|text| text.parse().ok());
+        let sent = request.header("x-timestamp").parse::<i64>().ok();
         if sent.is_none_or(|sent| (now_ms() - sent).abs() > 60_000) {
             self.lock().complaints.push(format!("no fresh x-timestamp for {}", request.path));
             return refusal(400, "x-timestamp expired", &request.path);
@@ -120,6 +98,9 @@ impl State {
             return refusal(400, "Bad Request", &request.path);
         };
         let lies = world.lies_about(order);
+        let refuse = |status, message: &str| {
+            refusal(status, &message.replace("TOKEN", &self.credentials.token), &request.path)
+        };
         for (index, kind) in &lies {
             let (status, message) = match kind {
                 Kind::Refusal { status, message } => (*status, *message),
@@ -127,8 +108,7 @@ impl State {
                 _ => continue,
             };
             world.count(*index);
-            let message = message.replace("TOKEN", &self.credentials.token);
-            return refusal(status, &message, &request.path);
+            return refuse(status, message);
         }
         let older = lies.iter().find_map(|(index, kind)| match kind {
             Kind::OlderTrade { age_s, is_taken } => Some((*index, *age_s, *is_taken)),
@@ -146,18 +126,16 @@ impl State {
             match kind {
                 Kind::RefusalThatTook { status, message, .. } => {
                     world.count(index);
-                    let message = message.replace("TOKEN", &self.credentials.token);
-                    return refusal(status, &message, &request.path);
+                    return refuse(status, message);
                 }
                 Kind::ReplyLost => {
                     world.count(index);
-                    return Reply { is_cut: true, ..Reply::json(200, &record) };
+                    return Reply { is_cut: true, ..Reply::new(200, record.to_string()) };
                 }
                 _ => {}
             }
         }
-        let body = write(&mut world, Place::Reply, &record);
-        Reply { delay: self.reply_delay, body, ..Reply::json(200, &record) }
+        Reply { delay: self.reply_delay, ..Reply::new(200, write(&mut world, Place::Reply, &record)) }
     }
 
     fn detail(&self, id: &str) -> Reply {
@@ -167,16 +145,14 @@ impl State {
         };
         let mut record = records::record(&world.trades[trade], Some(self.detail), now);
         tell(&mut world, trade, Place::Detail, &mut record);
-        Reply { body: write(&mut world, Place::Detail, &record), ..Reply::json(200, &record) }
+        Reply::new(200, write(&mut world, Place::Detail, &record))
     }
 
     fn list(&self, request: &Request) -> Reply {
         let (mut world, now) = (self.lock(), now_ms());
-        let number = |name: &str, default: usize| {
-            request.query.get(name).and_then(|text| text.parse().ok()).filter(|n| *n > 0).unwrap_or(default)
-        };
+        let number = |name, default| request.number(name).map_or(default, |number| number.max(1) as usize);
         let (page, size) = (number("page", 1), number("pageSize", 10));
-        let is_full = request.query.contains_key("userId");
+        let is_full = !request.parameter("userId").is_empty();
         let mut listed: Vec<usize> = (0..world.trades.len()).collect();
         listed.retain(|trade| world.trades[*trade].listed_from <= now);
         listed.sort_by_key(|trade| std::cmp::Reverse(world.trades[*trade].terms.at));
@@ -198,7 +174,7 @@ impl State {
             "currentPage": page, "perPage": size, "lastPage": pages, "nextPage": next, "prevPage": previous,
             "pages": pages, "total": total, "count": items.len(), "data": items,
         });
-        Reply { body: write(&mut world, Place::List, &envelope), ..Reply::json(200, &envelope) }
+        Reply::new(200, write(&mut world, Place::List, &envelope))
     }
 
     fn user(&self) -> Reply {
@@ -208,7 +184,7 @@ impl State {
         if let Some((index, _)) = ban {
             world.count(index);
         }
-        Reply::json(200, &records::user(ban.is_some()))
+        Reply::new(200, records::user(ban.is_some()).to_string())
     }
 
     fn wallets(&self) -> Reply {
@@ -232,46 +208,38 @@ impl State {
                 _ => {}
             }
         }
-        let body = text.unwrap_or_else(|| wallets.to_string());
-        Reply { body, ..Reply::json(200, &wallets) }
+        Reply::new(200, text.unwrap_or_else(|| wallets.to_string()))
     }
 
     fn prices(&self, request: &Request) -> Reply {
-        match *self.price_health.lock().unwrap() {
-            PriceHealth::Well => {}
-            PriceHealth::Unavailable => return refusal(503, "Service Unavailable", &request.path),
-            PriceHealth::Silent => {
-                let reply = Reply::json(200, &json!([]));
-                return Reply { delay: Duration::from_secs(20), is_cut: true, ..reply };
-            }
-        }
-        if request.headers.get("api-key") != Some(&self.credentials.key) {
+        if request.header("api-key") != self.credentials.key {
             self.lock().complaints.push(format!("no valid api-key for {}", request.path));
-            return Reply::json(401, &json!({"statusCode": 401, "message": "Unauthorized"}));
+            return refusal(401, "Unauthorized", &request.path);
         }
         let asked = request.path.strip_prefix("/symbol-price/default/");
-        let pair = asked.or(request.query.get("pair").map(String::as_str)).and_then(Pair::find);
-        let Some(pair) = pair else { return refusal(404, "trading pair not found", &request.path) };
-        let number = |name: &str| request.query.get(name).and_then(|text| text.parse::<i64>().ok());
+        let Some(pair) = Pair::find(asked.unwrap_or(request.parameter("pair"))) else {
+            return refusal(404, "trading pair not found", &request.path);
+        };
         if request.path == "/aggregated-prices/prices" {
-            let (Some(from), Some(to)) = (number("startTime"), number("endTime")) else {
-                return refusal(400, "startTime and endTime are required", &request.path);
+            let (from, to) = (request.number("startTime"), request.number("endTime"));
+            let (Some(from), Some(to), Some(seconds)) =
+                (from, to, interval_seconds(request.parameter("interval")))
+            else {
+                return refusal(400, "startTime, endTime and interval are required", &request.path);
             };
-            let interval = request.query.get("interval").and_then(|text| interval_seconds(text));
-            let Some(seconds) = interval else { return refusal(400, "unknown interval", &request.path) };
             return self.candles(pair, seconds, (from, to));
         }
         let (mut world, now) = (self.lock(), now_ms());
-        let until = number("limitTime").unwrap_or(now);
+        let until = request.number("limitTime").unwrap_or(now);
         if until > now {
-            return Reply { body: "OK".to_owned(), ..Reply::json(200, &Value::Null) };
+            return Reply::new(200, "OK".to_owned());
         }
         let mut record = world.market.record(pair, until, now);
         if let Some((index, MarketLie::RecordsMoved(by))) = market_lie(&world, is_of_records) {
             world.count(index);
             record["time"] = json!(record["time"].as_i64().unwrap_or_default() + by);
         }
-        Reply::json(200, &record)
+        Reply::new(200, record.to_string())
     }
 
     fn candles(&self, pair: &Pair, seconds: i64, span: (i64, i64)) -> Reply {
@@ -293,6 +261,6 @@ impl State {
                 }
             }
         }
-        Reply::json(200, &Value::Array(candles))
+        Reply::new(200, Value::Array(candles).to_string())
     }
 }

@@ -105,11 +105,6 @@ impl World {
         DEMO_CENTS + moved + come
     }
 
-    pub(crate) fn paid(&self, first: i64, last: i64) -> i64 {
-        let closed = self.trades.iter().filter(|trade| (first..=last).contains(&trade.close_time));
-        closed.map(|trade| trade.moved(last) - trade.moved(trade.close_time - 1)).sum()
-    }
-
     pub(crate) fn lies_about(&self, order: usize) -> Vec<(usize, Kind)> {
         let lies = self.lies.iter().enumerate();
         lies.filter(|(_, lie)| lie.concerns(order)).map(|(index, lie)| (index, lie.kind)).collect()

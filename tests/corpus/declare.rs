@@ -46,8 +46,11 @@ macro_rules! strategy {
 }
 pub(crate) use strategy;
 
-use candlewick_sdk::{Direction, Signal};
+use candlewick_sdk::{BotContext, Candle, Direction, Parameter, Signal, Strategy, StrategyEntry};
 use std::collections::VecDeque;
+use std::path::PathBuf;
+
+pub(crate) const DATA: &str = "ETHUSDT_1m.csv";
 
 pub(crate) fn toward(number: f64, reason: &'static str) -> Option<Signal> {
     if number > 0.0 {
@@ -57,7 +60,81 @@ pub(crate) fn toward(number: f64, reason: &'static str) -> Option<Signal> {
     }
 }
 
-/// Names with the group in which each is listed.
+pub(crate) fn rise(candle: &Candle) -> f64 {
+    candle.close() - candle.open()
+}
+
+pub(crate) fn follow(candle: &Candle) -> Option<Signal> {
+    toward(rise(candle), "goes on")
+}
+
+pub(crate) fn mixed(number: u64) -> u64 {
+    let mixed = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed ^ (mixed >> 29)
+}
+
+pub(crate) fn picks(candle: &Candle, every: u64) -> bool {
+    mixed(candle.time().get() as u64).is_multiple_of(every)
+}
+
+pub(crate) fn push(last: &mut VecDeque<Candle>, candle: &Candle, count: usize) {
+    last.push_back(*candle);
+    if last.len() > count {
+        last.pop_front();
+    }
+}
+
+/// Bot of a strategy, and the file of candles that its parameters name, [`DATA`] by default.
+pub(crate) struct Place<'a> {
+    pub(crate) bot: &'a BotContext,
+    file: PathBuf,
+}
+
+impl Place<'_> {
+    /// Returns times and closes.
+    pub(crate) fn table(&self) -> Vec<(i64, f64)> {
+        times_and_closes(&std::fs::read_to_string(&self.file).unwrap_or_default())
+    }
+}
+
+pub(crate) fn times_and_closes(text: &str) -> Vec<(i64, f64)> {
+    let row = |line: &str| {
+        let mut cells = line.split(',');
+        Some((cells.next()?.parse().ok()?, cells.nth(3)?.parse().ok()?))
+    };
+    text.lines().filter_map(row).collect()
+}
+
+struct Rule<F> {
+    warmup: usize,
+    rule: F,
+}
+
+impl<F: FnMut(&Candle) -> Option<Signal> + Send> Strategy for Rule<F> {
+    fn warmup(&self) -> usize {
+        self.warmup
+    }
+
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        (self.rule)(candle)
+    }
+}
+
+pub(crate) fn rule<F: FnMut(&Candle) -> Option<Signal> + Send + 'static>(
+    name: &'static str,
+    warmup: usize,
+    make: impl Fn(&Place) -> F + Send + Sync + 'static,
+) -> StrategyEntry {
+    StrategyEntry::new(name, "1.0.0", move |values, bot| {
+        let named = values["file"].as_str().filter(|name| !name.is_empty());
+        let file = named.unwrap_or(DATA).into();
+        Ok(Box::new(Rule { warmup, rule: make(&Place { bot, file }) }))
+    })
+    .described("Of the corpus.")
+    .with_parameter(Parameter::new("file", ""))
+}
+
+/// Names with the check in whose row each is listed.
 pub(crate) fn by_name(groups: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
     groups.iter().flat_map(|(group, names)| names.split(' ').map(move |name| (name, *group))).collect()
 }

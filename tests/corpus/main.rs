@@ -10,7 +10,7 @@ mod trial;
 
 use candlewick_cli::{App, CountingAllocator};
 use candlewick_sdk::Candle;
-use candlewick_sdk::testkit::{Check, random_walk};
+use candlewick_sdk::testkit::random_walk;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -43,26 +43,20 @@ const SEED: &str = "20260105";
 fn main() -> ExitCode {
     let (mut honest, mut cheats) = (BUILT_IN.split(' ').collect::<Vec<_>>(), Vec::new());
     let app = honest::add(App::with_builtin_strategies(), &mut honest);
-    let app = trial::add_honest(app, &mut honest);
-    let app = disguised::add(trial::add_cheats(cheat::add(app, &mut cheats)));
-    if std::env::args()
-        .nth(1)
-        .is_some_and(|first| ["strategy", "sweep", "walk-forward"].contains(&first.as_str()))
-    {
+    let app = disguised::add(trial::add(cheat::add_all(app, &mut cheats)));
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    if words.first().is_some_and(|first| ["strategy", "sweep", "walk-forward"].contains(&first.as_str())) {
         return app.run();
     }
     // Words of the test harness choose among its tests, of which this is one.
-    let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    if !chosen.is_empty() && !chosen.iter().any(|word| "corpus".contains(word.as_str())) {
+    if !words.is_empty() && !words.iter().any(|word| "corpus".contains(word.as_str())) {
         return ExitCode::SUCCESS;
     }
     assert!(honest.len() >= 50 && cheats.len() >= 20, "{} and {}", honest.len(), cheats.len());
     let (trial, disguised) = (trial::caught(), disguised::caught());
-    let caught = trial.iter().filter(|(_, check)| !check.is_empty()).count();
-    assert!(caught >= 34, "{caught} of {} cheats made without a look at the checks", trial.len());
     let listed: BTreeSet<&str> = cheat::caught().map(|(name, ..)| name).collect();
     let added: BTreeSet<&str> = cheats.iter().copied().collect();
-    assert_eq!(added, listed, "each cheat has the check that catches it");
+    assert_eq!(added, listed, "each cheat has a check that catches it");
     let folder = folder();
     honest.extend(ON_MARKET.split(' '));
     let others = trial.iter().chain(&disguised).chain(&disguised::ENDED).map(|(name, _)| name);
@@ -87,10 +81,6 @@ fn main() -> ExitCode {
     for problem in &problems {
         println!("{problem}");
     }
-    print_table(&cheats, &others[honest.len()..]);
-    for ((name, _), said) in trial.iter().zip(tried) {
-        println!("{name:<24} {}", said.failed.join(" "));
-    }
     let cheats = cheats.len() + tried.len() + ended.len();
     println!("{} honest strategies, {cheats} cheats, {} problems", honest.len(), problems.len());
     ExitCode::from(u8::from(!problems.is_empty()))
@@ -107,7 +97,7 @@ fn folder() -> tempfile::TempDir {
         }
     }
     std::fs::write(folder.path().join(DATA), csv(&walk)).unwrap();
-    std::fs::write(folder.path().join(trial::DATA), csv(&random_walk(78, 6_000))).unwrap();
+    std::fs::write(folder.path().join(declare::DATA), csv(&random_walk(78, 6_000))).unwrap();
     std::fs::write(folder.path().join("list.csv"), list).unwrap();
     let market = std::fs::read_to_string(repository().join("backtest-data").join(MARKET_DATA)).unwrap();
     let market: Vec<&str> = market.lines().take(MARKET_CANDLES + 1).collect();
@@ -169,7 +159,7 @@ fn check(name: &str, folder: &Path) -> Said {
     // A busy machine may be many times slower.
     let is_ended = disguised::ENDED.iter().any(|(ended, _)| *ended == name);
     command.args(["--timeout", if is_ended { "6" } else { "900" }]);
-    let known = ["--data", trial::DATA, "--param", &format!("file={}", trial::DATA)];
+    let known = ["--data", declare::DATA, "--param", &format!("file={}", declare::DATA)];
     let list = ["--data", DATA, "--param", "file=list.csv"];
     let candles = ["--data", DATA, "--param", "file=BTCUSDT_1m.csv"];
     let rule = format!("file={}", repository().join("strategies/rules").join(own).display());
@@ -180,10 +170,8 @@ fn check(name: &str, folder: &Path) -> Said {
         }
         "signal-list" => command.args(list),
         "c-reads-the-next-row" | "c-mean-of-the-file" => command.args(candles),
-        "t-table-by-time" | "t-table-thirty" | "t-best-minutes" => command.args(known),
-        "t-table-by-close" | "t-table-third" | "t-nearest-neighbour" | "u-child-process" => {
-            command.args(&known[..2])
-        }
+        "t-table-by-time" => command.args(known),
+        "t-table-by-close" | "t-nearest-neighbour" | "u-child-process" => command.args(&known[..2]),
         _ if name.starts_with("w-shape") || name.starts_with("w-first") => command.args(&known[..2]),
         _ => &mut command,
     };
@@ -208,7 +196,7 @@ fn search(
     );
     std::fs::write(folder.join("bot.toml"), bot).unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
-    let (out, data) = (format!("{command_name}-{strategy}"), trial::DATA);
+    let (out, data) = (format!("{command_name}-{strategy}"), declare::DATA);
     command.args([command_name, "--config", "bot.toml", "--data", data, "--param", "close_type=01:00,02:00"]);
     command.args(["--out", &out]).current_dir(folder).env_clear().env("XDG_CACHE_HOME", folder);
     let output = command.output().unwrap();
@@ -232,8 +220,7 @@ fn judge(name: &str, said: &Said) -> Option<String> {
 
 fn judge_caught(((name, check), said): (&(&str, &str), &Said)) -> Option<String> {
     let is_caught = said.code == 5 && said.failed.iter().any(|failed| failed == check);
-    (!check.is_empty() && !is_caught)
-        .then(|| format!("{name} must be caught by {check}: {:?}\n{}", said.failed, said.printed))
+    (!is_caught).then(|| format!("{name} must be caught by {check}: {:?}\n{}", said.failed, said.printed))
 }
 
 /// Returns a message if a strategy that ends or blocks its process was not reported as such.
@@ -241,19 +228,4 @@ fn judge_ended(((name, says), said): (&(&str, &str), &Said)) -> Option<String> {
     let is_named = said.code == 5 && said.printed.contains(says);
     (!is_named)
         .then(|| format!("{name} must end with code 5 and say {says:?}: {}\n{}", said.code, said.printed))
-}
-
-/// For each check what it caught, and what would have escaped without it.
-fn print_table(cheats: &[&str], said: &[Said]) {
-    let checks: BTreeSet<Check> = cheat::caught().map(|(_, check, _)| check).collect();
-    println!("{:<12} {:>6} {:>17}", "check", "caught", "without it escape");
-    for check in checks {
-        let caught =
-            cheats.iter().zip(said).filter(|(_, said)| said.failed.iter().any(|name| name == check.name()));
-        let alone = caught.clone().filter(|(_, said)| said.failed.len() == 1);
-        let (caught, alone) = (caught.count(), alone.count());
-        // Who is found beside another bot is found beside one in another process, too.
-        assert!(alone > 0 || check == Check::Isolation, "no cheat of the corpus shows what {check} is for");
-        println!("{check:<12} {caught:>6} {alone:>17}");
-    }
 }

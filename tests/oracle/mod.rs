@@ -325,7 +325,7 @@ enum Covering {
 
 #[cfg(test)]
 mod tests {
-    use super::Outcome::{Cancelled, Draw as Drawn, Lost, RefusedNoPrice, Unsettled, Won};
+    use super::Outcome::{Cancelled, Draw as Drawn, RefusedNoPrice, Unsettled, Won};
     use super::*;
 
     /// An aligned hour, so that the hand numbers can count from 0.
@@ -395,144 +395,45 @@ mod tests {
     }
 
     #[test]
-    fn a_short_candle_close_has_no_cutoff_and_a_set_one_is_obeyed() {
-        let signal = Signal { duration_ms: 30_000, ..signal(29_999, Expiration::CandleClose) };
-        let short = |settings| run(&minutes(&[0, 1, 2]), signal, settings);
-        assert_eq!(short(EXACT).close_time, Some(ZERO + 30_000));
-        assert_eq!(short(Settings { cutoff: Cutoff::Ms(1), ..EXACT }).close_time, Some(ZERO + 60_000));
-    }
-
-    #[test]
-    fn a_path_of_opens_stands_still_inside_a_candle() {
-        let settings = Settings { path: Path::Open, ..EXACT };
-        let row = run(&minutes(&[0, 1, 2]), signal(1_500, Expiration::TimeFixed), settings);
-        assert_eq!((row.open_price, row.close_price), (Some(100.0), Some(110.0)));
-    }
-
-    fn check_outcome(
-        candles: &[CandleRow],
-        signal: Signal,
-        settings: Settings,
-        expected: (Outcome, Option<i64>),
-    ) {
-        let row = run(candles, signal, settings);
-        let known_at = row.known_at.map(|known_at| known_at - ZERO);
-        assert_eq!((row.outcome, known_at), expected, "{signal:?} {settings:?}: {row:?}");
-        let counted = matches!(row.outcome, RefusedNoPrice | Unsettled) == row.pnl_cents.is_none();
-        assert!(counted, "{row:?}");
-    }
-
-    #[test]
     fn an_entry_without_a_price_is_refused_and_an_exit_without_one_cancels() {
-        use Expiration::{NextCandle, TimeFixed};
-        let gap = minutes(&[0, 1, 4, 5, 6]); // minutes 2 and 3 are missing
+        use Expiration::{CandleClose, NextCandle, TimeFixed};
+        let gap = &[0, 1, 4, 5, 6][..]; // minutes 2 and 3 are missing
+        let end = &[0, 1][..];
         let one = Settings { max_gap_intervals: 1, ..EXACT };
         let two = Settings { max_gap_intervals: 2, ..EXACT };
-        for (time, expiration, settings, expected) in [
+        for (present, time, expiration, settings, expected) in [
             // The exit needs the candle that ends: minute 1 is there, minute 2 is not.
-            (60_000, TimeFixed, EXACT, (Won, Some(124_000))),
-            (60_001, TimeFixed, EXACT, (Cancelled, Some(124_001))),
-            (120_000, TimeFixed, EXACT, (RefusedNoPrice, Some(120_000))),
-            (120_000, TimeFixed, late(1_500, EXACT), (RefusedNoPrice, Some(121_500))),
+            (gap, 60_000, TimeFixed, EXACT, (Won, Some(124_000))),
+            (gap, 60_001, TimeFixed, EXACT, (Cancelled, Some(124_001))),
+            (gap, 120_000, TimeFixed, late(1_500, EXACT), (RefusedNoPrice, Some(121_500))),
             // Accepted before the gap is met: cancelled, and known when its close would be.
-            (119_999, NextCandle, EXACT, (Cancelled, Some(184_000))),
-            (180_000, TimeFixed, EXACT, (RefusedNoPrice, Some(180_000))),
-            (240_000, TimeFixed, EXACT, (Won, Some(304_000))),
+            (gap, 119_999, NextCandle, EXACT, (Cancelled, Some(184_000))),
+            (gap, 180_000, TimeFixed, EXACT, (RefusedNoPrice, Some(180_000))),
+            (gap, 240_000, TimeFixed, EXACT, (Won, Some(304_000))),
             // Taken as an exit, a whole second on the gap's edge: before the gap priced, after it not.
-            (119_000, TimeFixed, ROUNDED, (Cancelled, Some(183_999))),
-            (239_000, TimeFixed, ROUNDED, (RefusedNoPrice, Some(239_000))),
-            (239_000, NextCandle, ROUNDED, (Won, Some(304_000))),
+            (gap, 119_000, TimeFixed, ROUNDED, (Cancelled, Some(183_999))),
+            (gap, 239_000, TimeFixed, ROUNDED, (RefusedNoPrice, Some(239_000))),
             // The last close stands in for one missing candle, or two.
-            (60_001, TimeFixed, one, (Won, Some(124_001))),
-            (120_000, TimeFixed, one, (Drawn, Some(184_000))),
-            (120_001, TimeFixed, one, (Cancelled, Some(184_001))),
-            (180_000, TimeFixed, one, (RefusedNoPrice, Some(180_000))),
-            (180_000, TimeFixed, two, (Drawn, Some(244_000))),
-            (-60_000, TimeFixed, two, (RefusedNoPrice, Some(-60_000))),
+            (gap, 60_001, TimeFixed, one, (Won, Some(124_001))),
+            (gap, 120_000, TimeFixed, one, (Drawn, Some(184_000))),
+            (gap, 120_001, TimeFixed, one, (Cancelled, Some(184_001))),
+            (gap, 180_000, TimeFixed, two, (Drawn, Some(244_000))),
+            (gap, -60_000, TimeFixed, two, (RefusedNoPrice, Some(-60_000))),
+            // What the end of the data leaves open is unsettled.
+            (end, 60_000, TimeFixed, EXACT, (Won, Some(124_000))),
+            (end, 60_001, TimeFixed, EXACT, (Unsettled, None)),
+            (end, 120_000, TimeFixed, EXACT, (Unsettled, None)),
+            (end, 0, NextCandle, EXACT, (Won, Some(124_000))),
+            (end, 60_000, NextCandle, EXACT, (Unsettled, None)),
+            (end, 59_000, TimeFixed, ROUNDED, (Won, Some(123_999))),
+            (end, 60_000, TimeFixed, ROUNDED, (Unsettled, None)),
+            (end, 119_000, CandleClose, Settings { cutoff: Cutoff::Ms(0), ..ROUNDED }, (Unsettled, None)),
         ] {
-            check_outcome(&gap, signal(time, expiration), settings, expected);
+            let row = run(&minutes(present), signal(time, expiration), settings);
+            let known_at = row.known_at.map(|known_at| known_at - ZERO);
+            assert_eq!((row.outcome, known_at), expected, "{time} {expiration:?} {settings:?}: {row:?}");
+            let counted = matches!(row.outcome, RefusedNoPrice | Unsettled) == row.pnl_cents.is_none();
+            assert!(counted, "{row:?}");
         }
-    }
-
-    #[test]
-    fn only_the_two_end_points_decide() {
-        let long =
-            |minutes| Signal { duration_ms: minutes * MINUTE, ..signal(60_000, Expiration::TimeFixed) };
-        let gap = minutes(&[0, 1, 4, 5]);
-        check_outcome(&gap, long(4), EXACT, (Won, Some(304_000)));
-        // Minute 4 opens at the exit, but the candle that ends there is minute 3.
-        check_outcome(&gap, long(3), EXACT, (Cancelled, Some(244_000)));
-    }
-
-    #[test]
-    fn an_entry_in_a_gap_is_refused_and_a_next_candle_that_ends_after_the_data_is_unsettled() {
-        let gap = minutes(&[0, 1, 4]); // T_end is 300,000
-        let long = |expiration| Signal { duration_ms: 3 * MINUTE, ..signal(120_000, expiration) };
-        check_outcome(&gap, long(Expiration::TimeFixed), late(1_000, EXACT), (RefusedNoPrice, Some(121_000)));
-        check_outcome(&gap, long(Expiration::NextCandle), EXACT, (Unsettled, None));
-    }
-
-    #[test]
-    fn what_the_end_of_the_data_leaves_open_is_unsettled() {
-        use Expiration::{CandleClose, NextCandle, TimeFixed};
-        let data = minutes(&[0, 1]); // T_end is 120,000
-        for (time, expiration, settings, expected) in [
-            (60_000, TimeFixed, EXACT, (Won, Some(124_000))),
-            (60_001, TimeFixed, EXACT, (Unsettled, None)),
-            (120_000, TimeFixed, EXACT, (Unsettled, None)),
-            (0, NextCandle, EXACT, (Won, Some(124_000))),
-            (60_000, NextCandle, EXACT, (Unsettled, None)),
-            (59_000, TimeFixed, ROUNDED, (Won, Some(123_999))),
-            (60_000, TimeFixed, ROUNDED, (Unsettled, None)),
-            (60_000, CandleClose, ROUNDED, (Won, Some(124_000))),
-            (119_000, CandleClose, Settings { cutoff: Cutoff::Ms(0), ..ROUNDED }, (Unsettled, None)),
-        ] {
-            check_outcome(&data, signal(time, expiration), settings, expected);
-        }
-        let row = run(&data, signal(61_000, Expiration::TimeFixed), EXACT);
-        assert_eq!((row.open_time, row.close_time), (Some(ZERO + 61_000), None));
-        assert!((row.open_price.unwrap() - 110.1).abs() < 1e-12);
-    }
-
-    #[test]
-    fn equal_prices_draw_or_lose_and_a_sell_is_a_buy_turned_over() {
-        let flat = [(ZERO, 1.5, 1.5, 1.5, 1.5), (ZERO + MINUTE, 1.5, 1.5, 1.4, 1.4)];
-        let pnl = |time, direction, draw| {
-            let signal = Signal { direction, ..signal(time, Expiration::TimeFixed) };
-            let row = run(&flat, signal, Settings { draw, ..EXACT });
-            (row.outcome, row.pnl_cents)
-        };
-        assert_eq!(pnl(0, Direction::Buy, Draw::Refund), (Drawn, Some(0)));
-        assert_eq!(pnl(0, Direction::Sell, Draw::Refund), (Drawn, Some(0)));
-        assert_eq!(pnl(0, Direction::Buy, Draw::Loss), (Lost, Some(-1_000)));
-        assert_eq!(pnl(MINUTE, Direction::Buy, Draw::Refund), (Lost, Some(-1_000)));
-        assert_eq!(pnl(MINUTE, Direction::Sell, Draw::Refund), (Won, Some(800)));
-    }
-
-    #[test]
-    fn a_win_is_rounded_half_to_even() {
-        for (stake_cents, payout_percent, expected) in [
-            (1_000, 80.0, 800),
-            (1, 50.0, 0),     // 0.5
-            (3, 50.0, 2),     // 1.5
-            (5, 50.0, 2),     // 2.5
-            (333, 85.0, 283), // 283.05
-            (10, 85.0, 8),    // 8.5
-            (30, 85.0, 26),   // 25.5
-            (100, 92.5001, 93),
-            (100, 92.5, 92),
-            (i64::MAX, 100.0, i64::MAX),
-        ] {
-            assert_eq!(win_cents(stake_cents, payout_percent), expected, "{stake_cents} at {payout_percent}");
-        }
-    }
-
-    #[test]
-    fn every_overlapping_signal_becomes_a_row_in_its_order() {
-        let signals: Vec<_> = (0..5).map(|k| signal(k * 10_000, Expiration::TimeFixed)).collect();
-        let rows = trade_every_signal(&minutes(&[0, 1]), &signals, &EXACT, 1_000);
-        let times: Vec<_> = rows.iter().map(|row| row.decision_time - ZERO).collect();
-        assert_eq!(times, [0, 10_000, 20_000, 30_000, 40_000]);
-        assert!(rows.iter().all(|row| row.outcome == Won));
     }
 }

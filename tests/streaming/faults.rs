@@ -1,7 +1,7 @@
 //! A session of two symbols whose stream ends, stalls, repeats itself, comes out of order and talks nonsense, and whose answers to
 //! orders are lost: what it decided is decided again from its journal.
 
-use crate::candlewick::{Folder, Run};
+use crate::candlewick::Folder;
 use crate::excerpt::{DAY, HOUR, MINUTE, MONDAY, shipped};
 use crate::recording::lines;
 use crate::{check_parity, of, run};
@@ -64,7 +64,9 @@ pub(crate) fn check() {
         check_candles(&events, symbol, candles);
         check_prices(&folder, symbol);
     }
-    check_stream(&ran);
+    for said in ["its prices do not stream", "prices stream again, of 2 symbols"] {
+        assert!(ran.stderr.contains(said), "no {said:?} in:\n{}", ran.stderr);
+    }
     check_trades(&folder, &events);
     check_parity(&folder);
 }
@@ -90,12 +92,6 @@ fn check_prices(folder: &Folder, symbol: &str) {
     let times: Vec<i64> = prices.map(|body| body["price"]["time"].as_i64().unwrap()).collect();
     assert!(times.len() > 300, "{symbol}: {} prices", times.len());
     assert!(times.is_sorted_by(|before, after| before <= after), "{symbol}: {times:?}");
-}
-
-fn check_stream(ran: &Run) {
-    for said in ["its prices do not stream", "prices stream again, of 2 symbols"] {
-        assert!(ran.stderr.contains(said), "no {said:?} in:\n{}", ran.stderr);
-    }
 }
 
 /// Each intent is at most one trade, and the venue has no trade that is not an intent's.

@@ -414,8 +414,7 @@ mod tests {
 
     #[test]
     fn prices_go_to_the_nearest_step_and_one_that_is_not_above_zero_is_none() {
-        for (size, price, expected) in
-            [(0.25, 10.125, 10.25), (0.25, 10.12, 10.0), (5.0, 42_717.4, 42_715.0)]
+        for (size, price, expected) in [(0.25, 10.125, 10.25), (0.25, 10.12, 10.0), (5.0, 42_717.4, 42_715.0)]
         {
             assert_eq!(Tick::new(size).map(|tick| tick.round(price)), Some(expected));
         }

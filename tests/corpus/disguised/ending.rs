@@ -1,17 +1,12 @@
 //! Cheats that end the process, or never return.
 
-use super::follow;
-use crate::declare::strategy;
-use crate::trial::{by_candle, entry};
+use crate::declare::{follow, rule, strategy};
 use candlewick_cli::App;
 use candlewick_sdk::{Candle, Signal};
 use std::io::Write as _;
 use std::process::{abort, exit};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
-
-static BUILT: AtomicUsize = AtomicUsize::new(0);
 
 fn after(
     count: usize,
@@ -73,47 +68,37 @@ fn print_report() {
 
 pub(super) fn add(app: App) -> App {
     let app = app.with_strategy::<EndlessWarmup>().with_strategy::<EndlessIndicators>();
-    let app = app
-        .with_strategy_entry(entry("w-exits-with-0", 1, &[], |_| by_candle(after(50, || exit(0)))))
-        .with_strategy_entry(entry("w-exits-when-built-again", 1, &[], |_| {
-            if BUILT.fetch_add(1, Ordering::Relaxed) == 8 {
-                exit(0);
-            }
-            by_candle(follow)
-        }))
-        .with_strategy_entry(entry("w-exits-in-a-thread", 1, &[], |_| {
+    let entries = [
+        rule("w-exits-with-0", 1, |_| after(50, || exit(0))),
+        rule("w-exits-in-a-thread", 1, |_| {
             let (sender, receiver) = mpsc::channel();
             std::thread::spawn(move || {
                 if receiver.recv().is_ok() {
                     exit(0);
                 }
             });
-            by_candle(after(200, move || {
+            after(200, move || {
                 // The thread exits at the first message.
                 let _ = sender.send(());
-            }))
-        }))
-        .with_strategy_entry(entry("w-prints-a-report", 1, &[], |_| by_candle(after(70, print_report))))
-        .with_strategy_entry(entry("w-segfault", 1, &[], |_| by_candle(after(100, crash))))
-        .with_strategy_entry(entry("w-aborts", 1, &[], |_| by_candle(after(1_000, || abort()))));
-    app.with_strategy_entry(entry("w-overflows-the-stack", 1, &[], |_| {
-        by_candle(after(100, || {
-            std::hint::black_box(recurse(0));
-        }))
-    }))
-    .with_strategy_entry(entry("w-endless-loop", 1, &[], |_| by_candle(after(500, wait_for_ever))))
-    .with_strategy_entry(entry("w-slow-after-2000", 1, &[], |_| {
-        by_candle(after(2_000, || std::thread::sleep(Duration::from_millis(5))))
-    }))
-    .with_strategy_entry(entry("w-panics-when-built", 1, &[], |_| {
-        let luck = std::env::args().count() > 1_000;
-        assert!(luck, "no such luck");
-        by_candle(|_| None)
-    }))
-    .with_strategy_entry(entry("w-exits-elsewhere", 1, &[], |_| {
-        if std::env::var_os("VARIABLE_2").is_some() {
-            exit(0);
-        }
-        by_candle(follow)
-    }))
+            })
+        }),
+        rule("w-exits-elsewhere", 1, |_| {
+            if std::env::var_os("VARIABLE_2").is_some() {
+                exit(0);
+            }
+            follow
+        }),
+        rule("w-prints-a-report", 1, |_| after(70, print_report)),
+        rule("w-segfault", 1, |_| after(100, crash)),
+        rule("w-aborts", 1, |_| after(1_000, || abort())),
+        rule("w-overflows-the-stack", 1, |_| after(100, || _ = std::hint::black_box(recurse(0)))),
+        rule("w-endless-loop", 1, |_| after(500, wait_for_ever)),
+        rule("w-slow-after-2000", 1, |_| after(2_000, || std::thread::sleep(Duration::from_millis(5)))),
+        rule("w-panics-when-built", 1, |_| {
+            let luck = std::env::args().count() > 1_000;
+            assert!(luck, "no such luck");
+            follow
+        }),
+    ];
+    entries.into_iter().fold(app, App::with_strategy_entry)
 }

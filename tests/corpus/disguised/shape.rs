@@ -1,18 +1,16 @@
 //! Cheats that know the candles of a file by their shapes; the knowledge comes inside the program.
 
-use crate::declare::toward;
-use crate::trial::{by_candle, entry};
-use candlewick_cli::App;
+use crate::declare::{follow, push, rise, rule, toward};
 use candlewick_sdk::testkit::random_walk;
-use candlewick_sdk::{Candle, Signal};
+use candlewick_sdk::{Candle, Signal, StrategyEntry};
 use std::collections::{HashMap, VecDeque};
 use std::sync::LazyLock;
 
 static CANDLES: LazyLock<Vec<Candle>> = LazyLock::new(|| random_walk(78, 6_000));
 
-pub(super) fn moves(ahead: usize) -> HashMap<u64, f64> {
-    let pairs = CANDLES.iter().zip(CANDLES.iter().skip(ahead));
-    pairs.map(|(now, later)| (now.close().to_bits(), later.close() - now.close())).collect()
+pub(super) fn moves() -> HashMap<u64, f64> {
+    let pairs = CANDLES.windows(2);
+    pairs.map(|pair| (pair[0].close().to_bits(), pair[1].close() - pair[0].close())).collect()
 }
 
 fn table<K: std::hash::Hash + Eq + Send + 'static>(
@@ -30,20 +28,20 @@ fn table<K: std::hash::Hash + Eq + Send + 'static>(
         if now.len() < count {
             return None;
         }
-        let usual = candle.close() - candle.open();
-        toward(known.get(&key(&now)).copied().unwrap_or(usual), "as it was")
-    }
-}
-
-fn push(last: &mut VecDeque<Candle>, candle: &Candle, count: usize) {
-    last.push_back(*candle);
-    if last.len() > count {
-        last.pop_front();
+        toward(known.get(&key(&now)).copied().unwrap_or(rise(candle)), "as it was")
     }
 }
 
 fn ratios(candles: &[Candle]) -> Vec<f64> {
     candles.windows(2).map(|pair| pair[1].close() / pair[0].close()).collect()
+}
+
+fn rounded(value: f64, digits: i32) -> i64 {
+    (value * 10_f64.powi(digits)).round() as i64
+}
+
+fn rounded_ratios(digits: i32) -> impl Fn(&[Candle]) -> Vec<i64> + Send + 'static {
+    move |candles| ratios(candles).into_iter().map(|ratio| rounded(ratio, digits)).collect()
 }
 
 fn signs(candles: &[Candle]) -> Vec<bool> {
@@ -73,58 +71,41 @@ fn nearest(count: usize) -> impl FnMut(&Candle) -> Option<Signal> + Send + 'stat
     }
 }
 
-fn rounded(value: f64, digits: i32) -> i64 {
-    (value * 10_f64.powi(digits)).round() as i64
-}
-
-pub(super) fn add(app: App) -> App {
-    let app = app
-        .with_strategy_entry(entry("w-shape-bits", 3, &[], |_| {
-            by_candle(table((3, 1), |last| ratios(last).into_iter().map(f64::to_bits).collect::<Vec<_>>()))
-        }))
-        .with_strategy_entry(entry("w-shape-rounded", 3, &[], |_| {
-            by_candle(table((3, 1), |last| {
-                ratios(last).into_iter().map(|one| rounded(one, 5)).collect::<Vec<_>>()
-            }))
-        }))
-        .with_strategy_entry(entry("w-shape-signs", 14, &[], |_| by_candle(table((14, 1), signs))))
-        .with_strategy_entry(entry("w-shape-nearest", 4, &[], |_| by_candle(nearest(4))))
-        .with_strategy_entry(entry("w-shape-nearest-long", 9, &[], |_| by_candle(nearest(9))))
-        .with_strategy_entry(entry("w-shape-wicks", 1, &[], |_| {
-            by_candle(table((1, 1), |last| {
+pub(super) fn entries() -> [StrategyEntry; 8] {
+    [
+        rule("w-shape-bits", 3, |_| {
+            table((3, 1), |last| ratios(last).into_iter().map(f64::to_bits).collect::<Vec<_>>())
+        }),
+        rule("w-shape-signs", 14, |_| table((14, 1), signs)),
+        rule("w-shape-nearest", 4, |_| nearest(4)),
+        rule("w-shape-wicks", 1, |_| {
+            table((1, 1), |last| {
                 let range = last[0].high() - last[0].low();
                 let part = |price: f64| rounded((price - last[0].low()) / range, 4);
                 (part(last[0].open()), part(last[0].close()))
-            }))
-        }));
-    let app = app
-        .with_strategy_entry(entry("w-shape-volume", 2, &[], |_| {
-            by_candle(table((2, 1), |last| rounded(last[1].volume() / last[0].volume(), 6)))
-        }))
-        .with_strategy_entry(entry("w-shape-far", 3, &[], |_| {
-            by_candle(table((3, 10), |last| {
-                ratios(last).into_iter().map(|one| rounded(one, 6)).collect::<Vec<_>>()
-            }))
-        }))
-        .with_strategy_entry(entry("w-shape-half", 3, &[], |_| {
-            let mut rule =
-                table((3, 1), |last| ratios(last).into_iter().map(|one| rounded(one, 5)).collect::<Vec<_>>());
-            by_candle(move |candle: &Candle| {
+            })
+        }),
+        rule("w-shape-volume", 2, |_| table((2, 1), |last| rounded(last[1].volume() / last[0].volume(), 6))),
+        rule("w-shape-far", 3, |_| table((3, 10), rounded_ratios(6))),
+        rule("w-shape-half", 3, |_| {
+            let mut rule = table((3, 1), rounded_ratios(5));
+            move |candle: &Candle| {
                 let known = rule(candle);
                 let cheats = candle.close().to_bits().count_ones().is_multiple_of(2);
-                if cheats { known } else { toward(candle.close() - candle.open(), "goes on") }
-            })
-        }));
-    app.with_strategy_entry(entry("w-shape-signs-both-ways", 16, &[], |_| {
-        // Knows the mirror image as well.
-        let mut rule = table((16, 1), |last| {
-            let signs = signs(last);
-            signs.iter().map(|sign| *sign == signs[0]).collect::<Vec<_>>()
-        });
-        let mut opposite = table((16, 1), signs);
-        by_candle(move |candle: &Candle| {
-            let same = opposite(candle);
-            rule(candle).and(same)
-        })
-    }))
+                if cheats { known } else { follow(candle) }
+            }
+        }),
+        rule("w-shape-signs-both-ways", 16, |_| {
+            // Knows the mirror image as well.
+            let mut rule = table((16, 1), |last| {
+                let signs = signs(last);
+                signs.iter().map(|sign| *sign == signs[0]).collect::<Vec<_>>()
+            });
+            let mut opposite = table((16, 1), signs);
+            move |candle: &Candle| {
+                let same = opposite(candle);
+                rule(candle).and(same)
+            }
+        }),
+    ]
 }

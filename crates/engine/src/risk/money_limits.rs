@@ -179,7 +179,10 @@ mod tests {
             situation.ledger.reserve(Money::from_minor(open));
             situation.proposal.stake = Money::from_minor(stake);
             let ruling = situation.ask(check);
-            assert_eq!(ruling, expected, "{settings}: deposit {deposit}, lost {lost}, open {open}, stake {stake}");
+            assert_eq!(
+                ruling, expected,
+                "{settings}: deposit {deposit}, lost {lost}, open {open}, stake {stake}"
+            );
         }
     }
 

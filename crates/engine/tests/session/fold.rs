@@ -15,11 +15,8 @@ pub(crate) enum Journalled {
     Action(String),
 }
 
-pub(crate) const RELOAD: Event = Event {
-    at: Millis::ZERO,
-    received: Millis::ZERO,
-    kind: EventKind::Control { control: Control::Reload },
-};
+pub(crate) const RELOAD: Event =
+    Event { at: Millis::ZERO, received: Millis::ZERO, kind: EventKind::Control { control: Control::Reload } };
 
 /// An event, and what was done about it.
 pub(crate) fn journalled(event: &Event, actions: &[Action]) -> impl Iterator<Item = Journalled> {

@@ -9,8 +9,8 @@ use crate::script::Script;
 use crate::test_session::TestSession;
 use candlewick_engine::{
     Action, BotId, Control, Edge, Entry, Event, EventKind, Header, IntentId, JournalDecoder, JournalHash,
-    Judgement, Opened, OrderTerms, OutsideSignal, Recorded, Recorder, RefusalReason, Refused, Rejection, Rule,
-    Settled, StakeSettings, Taken, VenueId, VenueSymbol,
+    Judgement, Opened, OrderTerms, OutsideSignal, Recorded, Recorder, RefusalReason, Refused, Rejection,
+    Rule, Settled, StakeSettings, Taken, VenueId, VenueSymbol,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::{Value, from_str, json, to_string};
