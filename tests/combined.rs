@@ -20,19 +20,16 @@ fn folder(days: i64, settings: &str) -> Folder {
     Folder::new().with("BTCUSDT_1m.csv", &candles).with("bot.toml", settings)
 }
 
-fn backtest(folder: &Folder, config: &str) -> (Value, String) {
-    let arguments = ["backtest", "--config", config, "--trades", "tested.csv"];
-    (folder.run(&[&arguments[..], &DATA].concat()).json(), folder.read("tested.csv"))
-}
-
 fn check_live(folder: &Folder) -> Value {
-    let tested = backtest(folder, "bot.toml").1;
+    let backtest = ["backtest", "--config", "bot.toml", "--trades", "tested.csv"];
+    folder.run(&[&backtest[..], &DATA].concat()).json();
+    let tested = folder.read("tested.csv");
     assert!(tested.lines().count() > 20, "{tested}");
     folder.run(&[&LIVE[..], &["--config", "bot.toml"], &DATA].concat()).json();
     assert_eq!(folder.read("live.csv"), tested);
-    let parity = folder.run(&["parity", "--journal", "run.db", "--json"]).json();
+    let parity = folder.asked("parity", "run.db");
     assert_eq!(parity["unexplained"], 0, "{parity}");
-    folder.run(&["explain", "1", "--journal", "run.db", "--json"]).json()
+    folder.asked("explain 1", "run.db")
 }
 
 #[test]
@@ -50,22 +47,8 @@ fn a_vote_with_filters_trades_live_as_in_a_backtest_and_is_explained() {
     for indicator in ["rsi-reversal.view", "volatility.atr(14) / close"] {
         assert!(explained["indicators"][indicator].is_number(), "{indicator}: {explained}");
     }
-    let why = ["why", &explained["trade"]["decision_time"].to_string(), "--journal", "run.db", "--json"];
-    let why = folder.run(&why).json()["bots"][0].clone();
+    let why = folder.asked(&format!("why {}", explained["trade"]["decision_time"]), "run.db")["bots"][0].take();
     assert_eq!((&why["intent"], &why["conditions"]), (&json!(1), &explained["conditions"]), "{why}");
-}
-
-#[test]
-fn parameters_of_a_part_are_searched_and_come_to_what_they_do_alone() {
-    let part = "first_of = [{ strategy = \"rsi-reversal\", params = { period = 5 } }]";
-    let folder = folder(3, &bot("combine", part)).with("alone.toml", &bot("rsi-reversal", "period = 5"));
-    let results = |config: &str, parameter: &str| {
-        let (out, values) = (format!("{config}-out"), format!("{parameter}=2..9"));
-        let sweep = ["sweep", "--config", config, "--min-trades", "10", "--param", &values, "--out", &out];
-        folder.run(&[&sweep[..], &DATA].concat()).json();
-        folder.read(&format!("{out}/results.csv")).replace(parameter, "period")
-    };
-    assert_eq!(results("bot.toml", "rsi-reversal.period"), results("alone.toml", "period"));
 }
 
 #[test]
@@ -99,30 +82,6 @@ fn the_header_of_a_run_names_the_durations_of_parts_and_of_lists() {
     }
 }
 
-/// The report of a run follows signals by candles; the command follows the trades that a bot without a gate made of the same
-/// signals, where a trade costs no time and every signal is traded.
-#[test]
-fn what_a_gate_was_worth_in_a_report_is_what_it_would_have_been_worth_on_all_trades() {
-    let coin = "first_of = [{ strategy = \"coin\", params = { share = 0.4 } }]";
-    let gate = "gate = { after_virtual_losses = 2, close_after_losses = 2 }";
-    let at_once = "[simulation]\nlatency_ms = 0\nsettle_delay_ms = 0\nopen_rounding = \"none\"\n\
-                   [risk]\nmax_open_trades = 0\nmax_open_trades_per_symbol = 0\nmax_trades_per_day = 0\nallow_opposite = true\n\
-                   allow_duplicate = true\ndaily_loss_limit = 0\nmax_drawdown_percent = 0\n";
-    let folder = folder(2, &format!("{at_once}{}", bot("combine", coin)))
-        .with("gated.toml", &format!("{at_once}{}", bot("combine", &format!("{coin}, {gate}"))));
-    let (without, _) = backtest(&folder, "bot.toml");
-    assert_eq!(without.get("gates"), None);
-    let edge = ["edge", "gate", "--trades", "tested.csv", "--after-virtual-losses", "2", "--json"];
-    let edge = folder.run(&[&edge[..], &["--close-after-losses", "2"]].concat()).json();
-    let (report, _) = backtest(&folder, "gated.toml");
-    let [line] = report["gates"].as_array().unwrap().as_slice() else { panic!("{report}") };
-    assert!(line["real"].as_u64() > Some(100), "{line}");
-    for (key, expected) in edge["bots"][0].as_object().unwrap() {
-        assert_eq!(line[key], *expected, "{key}: {line}");
-    }
-    assert_eq!((&line["gate"], &line["draws"]), (&edge["gate"], &edge["draws"]));
-}
-
 #[test]
 fn a_gate_of_a_day_and_hours_of_a_zone_trade_live_as_in_a_backtest_and_say_how_they_stand() {
     let part = "first_of = [{ strategy = \"rsi-reversal\", params = { period = 5 } }]";
@@ -146,9 +105,7 @@ fn a_ladder_that_goes_on_through_a_closed_gate_is_told() {
         ("combine", gated, "next_signal", false),
         ("rsi-reversal", "period = 5", "next_candle", false),
     ] {
-        let ladder = format!(
-            "stake = {{ kind = \"gale\", amount = 1.0, factor = 2.0, levels = 3, entry = \"{entry}\" }}\n"
-        );
+        let ladder = format!("stake = {{ kind = 'gale', amount = 1.0, factor = 2.0, levels = 3, entry = '{entry}' }}\n");
         let folder = Folder::new().with("bot.toml", &(bot(strategy, params) + &ladder));
         let notices = folder.run(&["config", "check", "bot.toml", "--json"]).json()["notices"].to_string();
         assert_eq!(notices.contains("while the gate is closed"), expected, "{strategy} {entry}: {notices}");
