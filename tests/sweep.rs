@@ -1,9 +1,8 @@
-//! Sweeps: each set has the figures of its backtest, and neither threads nor shards change the files.
+//! Sweeps: refused arguments, changed inputs and programs, and limits that stop a set.
 
 use crate::candlewick::{self, BINARY, Folder};
 use crate::excerpt::MONDAY;
 use crate::searched::{BOT, folder};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 const SEARCHED: [&str; 10] = [
@@ -50,66 +49,6 @@ pub(crate) fn journalled(folder: &Folder, journal: &str) -> Vec<String> {
     let text = std::fs::read(folder.path(journal)).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     text.split_inclusive('\n').filter(|line| line.ends_with('\n')).map(str::to_owned).collect()
-}
-
-#[test]
-fn any_number_of_threads_leaves_the_same_files() {
-    let folder = folder(2);
-    let ways: [&[&str]; 6] = [
-        &[],
-        &["--search", "random", "--trials", "40", "--seed", "7"],
-        &["--search", "latin-hypercube", "--trials", "40"],
-        &["--search", "sobol", "--trials", "40", "--objective", "sharpe"],
-        &["--search", "tpe", "--trials", "60", "--objective", "drawdown-penalised"],
-        &["--search", "random", "--trials", "40", "--halving", "2", "--objective", "expectancy"],
-    ];
-    for (index, way) in ways.into_iter().enumerate() {
-        let outs = ["1", "3"].map(|threads| format!("{index}-{threads}"));
-        let [one, three] = outs.each_ref().map(|out| {
-            let threads = out.rsplit('-').next().unwrap();
-            folder.run(&[sweep(way), vec!["--threads", threads, "--out", out]].concat()).json()
-        });
-        assert!(one["counting"].as_u64() >= Some(5), "{way:?}: {one}");
-        assert_eq!((&one["best"], &one["luck"]), (&three["best"], &three["luck"]), "{way:?}");
-        assert_same(&folder.path(&outs[0]), &folder.path(&outs[1]), &format!("{way:?}"));
-    }
-}
-
-#[test]
-fn halving_runs_the_best_of_each_rung_on_more_candles_and_the_last_as_if_alone() {
-    let folder = folder(2);
-    let table = |out: &str, more: &[&str]| {
-        let way = ["--search", "random", "--trials", "40", "--objective", "expectancy", "--out", out];
-        folder.run(&sweep(&[&way, more].concat())).json();
-        let mut reader = csv::Reader::from_path(folder.path(&format!("{out}/results.csv"))).unwrap();
-        reader.deserialize().map(Result::unwrap).collect::<Vec<BTreeMap<String, String>>>()
-    };
-    let (plain, halved) = (table("plain", &[]), table("halved", &["--halving", "2"]));
-    let on = |rung: &str| halved.iter().filter(|row| row["rung"] == rung).count();
-    // 40 run on a quarter, the best 20 of them on half, the best 10 of those on all.
-    assert_eq!(["0", "1", "2"].map(on), [20, 10, 10]);
-    let of_many = ["rank", "rung", "p_value_corrected", "p_value_of_many"];
-    for (alone, row) in plain.iter().zip(&halved).filter(|(_, row)| row["rung"] == "2") {
-        for (name, value) in alone.iter().filter(|(name, _)| !of_many.contains(&name.as_str())) {
-            assert_eq!(&row[name], value, "{name}");
-        }
-    }
-    let early = halved.iter().find(|row| row["rung"] == "0").unwrap();
-    assert_eq!(early["share_of_candles"], "0.25");
-}
-
-#[test]
-fn the_best_set_has_the_same_figures_in_a_backtest() {
-    let folder = folder(2);
-    let found = folder.run(&sweep(&["--out", "found"])).json();
-    let backtest = "backtest --json --config bot.toml --config found/best.toml --data BTCUSDT_1m.csv";
-    let single = folder.run_line(backtest).json();
-    let keys = "trades won lost draw cancelled unsettled win_rate break_even p_value pnl max_drawdown \
-                max_drawdown_percent longest_losing_streak";
-    for key in keys.split_whitespace() {
-        assert_eq!(found["best"][0]["figures"][key], single[key], "{key}");
-    }
-    assert_eq!(found["data_hash"], single["data_hash"]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use crate::candlewick::{BINARY, Folder, Run};
 use crate::searched::folder;
-use crate::sweep::{assert_same, journalled, plan, step, sweep};
+use crate::sweep::{assert_same, journalled, sweep};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt;
@@ -87,22 +87,6 @@ fn a_sweep_that_is_killed_many_times_ends_with_the_same_files() {
         assert_same(&folder.path("whole"), &folder.path("killed"), &format!("{way:?}"));
         assert_eq!((&resumed["best"], &resumed["luck"]), (&whole["best"], &whole["luck"]));
     }
-}
-
-#[test]
-fn a_shard_that_is_killed_merges_to_the_files_of_one_sweep() {
-    let folder = folder(5);
-    let way = ["--search", "random", "--trials", "60"];
-    let whole = folder.run(&[sweep(&way), vec!["--out", "whole"]].concat()).json();
-    folder.run(&plan(&[&way[..], &["--shards", "2"]].concat())).json();
-    let lines = journalled(&folder, "whole/trials.jsonl");
-    let [first, second] = ["1", "2"].map(|shard| step(&["run", "--shard", shard], &[]));
-    let (resumed, _) = killed(&folder, &first, "sweep/shard-1.jsonl", (&lines, &[2, 7, 12]));
-    assert_eq!(resumed["trials"], json!(30));
-    folder.run(&second).json();
-    let merged = folder.run(&step(&["merge"], &[])).json();
-    assert_eq!((&merged["best"], &merged["luck"]), (&whole["best"], &whole["luck"]));
-    assert_same(&folder.path("whole"), &folder.path("sweep"), "a shard after three kills");
 }
 
 #[test]
