@@ -1,8 +1,6 @@
-//! `sensitivity` as a user runs it: the points of `backtest --sensitivity`, the same on any number of machines.
+//! `sensitivity` and `monte-carlo`: points and the observed run are those of backtests.
 
-use crate::candlewick::Folder;
 use crate::searched::folder;
-use serde_json::json;
 
 const COMMON: [&str; 5] = ["--json", "--config", "bot.toml", "--data", "BTCUSDT_1m.csv"];
 
@@ -23,40 +21,12 @@ fn points_are_those_of_the_backtest_and_of_a_run_with_that_setting() {
 }
 
 #[test]
-fn shards_on_several_machines_merge_to_the_files_of_one() {
-    let whole = folder(1);
-    whole.run(&[&["sensitivity", "--threads", "1"], &COMMON[..]].concat()).json();
-    let here = folder(1);
-    let plan = here.run(&[&["sensitivity", "plan", "--shards", "3"], &COMMON[..]].concat()).json();
-    assert_eq!(plan["shards"], json!(3));
-    let merge = ["sensitivity", "merge", "--json"];
-    for shard in ["3", "1", "2"] {
-        here.run(&merge).fails(2, &["is missing", "sensitivity run --shard"]);
-        let there = Folder::new();
-        std::fs::copy(here.path("sensitivity/plan.json"), there.path("plan.json")).unwrap();
-        std::fs::copy(here.path("BTCUSDT_1m.csv"), there.path("prices.csv")).unwrap();
-        let run = ["sensitivity", "run", "--json", "--shard", shard, "--plan", "plan.json", "--data"];
-        let run = [&run[..], &["BTCUSDT@1m=prices.csv"]].concat();
-        there.run(&run).json();
-        let name = format!("shard-{shard}.jsonl");
-        let rows = there.read(&name);
-        there.run(&run).json();
-        assert_eq!(there.read(&name), rows, "a second run adds nothing");
-        std::fs::write(here.path(&format!("sensitivity/{name}")), rows).unwrap();
-    }
-    here.run(&merge).json();
-    for name in ["sensitivity/points.csv", "sensitivity/sensitivity.json"] {
-        assert!(whole.read(name) == here.read(name), "{name} differs");
-    }
-    // Half a shard, and one of another plan.
-    let shard = here.read("sensitivity/shard-2.jsonl");
-    let half: String = shard.split_inclusive('\n').take(3).collect();
-    for (rows, parts) in [
-        (half, ["shard 2", "sensitivity run --shard 2"]),
-        (here.read("sensitivity/shard-1.jsonl"), ["shard-2.jsonl", "another plan"]),
-    ] {
-        std::fs::write(here.path("sensitivity/shard-2.jsonl"), rows).unwrap();
-        here.run(&merge).fails(2, &parts);
-    }
-    here.run(&["sweep", "run", "--shard", "1", "--plan", "sensitivity/plan.json"]).fails(2, &["sensitivity"]);
+fn the_observed_run_is_the_backtest_and_wrong_arguments_are_refused() {
+    let folder = folder(1);
+    let run = |command: &str, more: &[&str]| folder.run(&[&[command], &COMMON[..], more].concat());
+    let found = run("monte-carlo", &["--resample", "trades", "--paths", "20"]).json();
+    assert_eq!(found["observed"]["final_balance"], run("backtest", &[]).json()["final_balance"]);
+    run("monte-carlo", &["--block", "0.5"]).fails(2, &["--block"]);
+    run("monte-carlo", &["--resample", "dice"]).fails(2, &["dice"]);
+    folder.run(&["monte-carlo", "run", "--shard", "1"]).fails(2, &["monte-carlo plan"]);
 }
