@@ -47,7 +47,8 @@ fn a_vote_with_filters_trades_live_as_in_a_backtest_and_is_explained() {
     for indicator in ["rsi-reversal.view", "volatility.atr(14) / close"] {
         assert!(explained["indicators"][indicator].is_number(), "{indicator}: {explained}");
     }
-    let why = folder.asked(&format!("why {}", explained["trade"]["decision_time"]), "run.db")["bots"][0].take();
+    let why = format!("why {}", explained["trade"]["decision_time"]);
+    let why = folder.asked(&why, "run.db")["bots"][0].take();
     assert_eq!((&why["intent"], &why["conditions"]), (&json!(1), &explained["conditions"]), "{why}");
 }
 
@@ -105,7 +106,7 @@ fn a_ladder_that_goes_on_through_a_closed_gate_is_told() {
         ("combine", gated, "next_signal", false),
         ("rsi-reversal", "period = 5", "next_candle", false),
     ] {
-        let ladder = format!("stake = {{ kind = 'gale', amount = 1.0, factor = 2.0, levels = 3, entry = '{entry}' }}\n");
+        let ladder = format!("stake = {{ kind = 'gale', amount = 1, factor = 2, levels = 3, entry = '{entry}' }}\n");
         let folder = Folder::new().with("bot.toml", &(bot(strategy, params) + &ladder));
         let notices = folder.run(&["config", "check", "bot.toml", "--json"]).json()["notices"].to_string();
         assert_eq!(notices.contains("while the gate is closed"), expected, "{strategy} {entry}: {notices}");

@@ -1,5 +1,6 @@
-//! Plans, shards and their merge on several machines: in files, and by address. `file://` takes the way of `s3://`, which
-//! `.ci/storage` runs on a server.
+//! Plans, shards and their merge on several machines: in files, and by address.
+//!
+//! `file://` takes the way of `s3://`, which `.ci/storage` runs on a server.
 
 use crate::candlewick::Folder;
 use crate::searched::folder;
