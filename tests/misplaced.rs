@@ -54,6 +54,9 @@ fn wrong_keys_and_values_of_a_bot_are_named() {
             "\"mon-frei\"",
         ),
         ("stake", "mode = \"real\"", "bots[0].mode (bot.toml)"),
+        ("stake", "[simulation]\npayout_percent = 0.85", "85?"),
+        ("stake", "[risk]\nmin_payout_percent = 0.85", "85?"),
+        ("stake", "[risk.min_payout_percent_by_symbol]\nBTCUSDT = 0.7", "70?"),
     ] {
         let is_kept = |other: &&str| {
             let is_replaced = other.starts_with(&format!("{key} ="));

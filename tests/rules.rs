@@ -97,7 +97,7 @@ fn parity_names_the_file_of_a_changed_rule_and_no_file_for_a_changed_part() {
     assert!(said.contains(&earlier) && !said.contains("file"), "{said}");
     std::fs::remove_file(folder.path("my.toml")).unwrap();
     let explained = folder.asked("explain 1", "rule.db");
-    assert_eq!((&explained["trade"]["intent_id"], explained["indicators_missing"].is_string()), (&1.into(), true));
+    assert!(explained["indicators_missing"].is_string(), "{explained}");
 }
 
 #[test]
