@@ -19,7 +19,10 @@ close_type = "01:00"
 params = { period = 2 }
 "#;
 
-/// One-minute candles, one line each, from minute 0 of 2026-01-05.
+pub(crate) const NO_LIMITS: &str = "[risk]\nmax_open_trades = 0\nmax_open_trades_per_symbol = 0\n\
+                                    max_trades_per_day = 0\ndaily_loss_limit = 0\nmax_drawdown_percent = 0\n\
+                                    allow_opposite = true\nallow_duplicate = true\n";
+
 pub(crate) fn candles(count: i64) -> String {
     let mut text = String::from("time,open,high,low,close,volume\n");
     for minute in 0..count {
@@ -108,7 +111,6 @@ impl Folder {
                 command.env(name, value);
             }
         }
-        // Nobody's own cache is filled by tests.
         command.env("XDG_CACHE_HOME", self.dir.path().join(".cache"));
         command.env("XDG_STATE_HOME", self.dir.path().join(".state"));
         command.envs(self.variables.iter().cloned());
@@ -155,7 +157,6 @@ impl Run {
 }
 
 impl Folder {
-    /// The document that a command prints about a journal; its words are separated by spaces.
     #[track_caller]
     pub(crate) fn asked(&self, command: &str, journal: &str) -> Value {
         self.run_line(&format!("{command} --journal {journal} --json")).json()

@@ -1,11 +1,9 @@
 //! Stored candles: the catalog, its ranges, its exports, and what a backtest takes from it.
 
 use crate::candlewick::{BACKTEST, BOT, Folder, candles, folder_with_bot};
+use crate::excerpt::{HEADER, MONDAY};
 use serde_json::{Value, json};
 
-/// 2026-01-05 00:00 UTC.
-const MONDAY: i64 = 1_767_571_200_000;
-const HEADER: &str = "time,open,high,low,close,volume\n";
 const GENERATE: [&str; 8] =
     ["data", "generate", "--symbol", "BTCUSDT", "--days", "2", "--catalog", "candles"];
 

@@ -1,12 +1,8 @@
 //! `data check`: exit codes, what is reported, and repairs that leave the original alone.
 
 use crate::candlewick::{BOT, Folder, candles};
+use crate::excerpt::{HEADER, HOUR, MONDAY};
 use serde_json::{Value, json};
-
-/// 2026-01-05 00:00 UTC, a Monday.
-const MONDAY: i64 = 1_767_571_200_000;
-const HOUR: i64 = 3_600_000;
-const HEADER: &str = "time,open,high,low,close,volume\n";
 
 /// Fifty minutes, of which one is no candle, one is there twice and one is missing.
 fn bad() -> String {
@@ -29,7 +25,6 @@ fn kinds(document: &Value) -> Vec<(&str, u64)> {
     counts.filter(|(_, count)| *count > 0).collect()
 }
 
-/// What a check says of its only series, and its exit code.
 #[track_caller]
 fn check(folder: &Folder, arguments: &[&str], code: i32) -> Value {
     let run = folder.run(&[&["data", "check", "--json"], arguments].concat());

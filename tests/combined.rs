@@ -106,7 +106,8 @@ fn a_ladder_that_goes_on_through_a_closed_gate_is_told() {
         ("combine", gated, "next_signal", false),
         ("rsi-reversal", "period = 5", "next_candle", false),
     ] {
-        let gale = format!("stake = {{ kind = 'gale', amount = 1, factor = 2, levels = 3, entry = '{entry}' }}");
+        let gale = "stake = { kind = 'gale', amount = 1, factor = 2, levels = 3, entry = 'ENTRY' }";
+        let gale = gale.replace("ENTRY", entry);
         let folder = Folder::new().with("bot.toml", &(bot(strategy, params) + &gale));
         let notices = folder.run(&["config", "check", "bot.toml", "--json"]).json()["notices"].to_string();
         assert_eq!(notices.contains("while the gate is closed"), expected, "{strategy} {entry}: {notices}");

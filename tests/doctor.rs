@@ -15,7 +15,6 @@ use std::time::Duration;
 /// Part of each credential that the venue does not know.
 const UNKNOWN: &str = "hush";
 
-/// Returns a folder with a bot that would trade at this venue with these credentials.
 fn folder(served: &Served, token: &str, key: &str, bot: &str) -> Folder {
     served
         .known_to(Folder::new().with("bot.toml", bot))
@@ -27,7 +26,6 @@ fn folder_with_bot(served: &Served, bot: &str) -> Folder {
     folder(served, served.text("token"), served.text("api_key"), bot)
 }
 
-/// Runs `doctor`; no output shows a credential.
 fn examine(folder: &Folder) -> Run {
     let run = folder.run(&["doctor", "--json", "--config", "bot.toml"]);
     assert!(!format!("{}{}", run.stdout, run.stderr).contains(UNKNOWN), "{}{}", run.stdout, run.stderr);
@@ -170,7 +168,6 @@ fn an_unreadable_configuration_is_the_only_finding() {
     assert_eq!(run.stdout.matches("\"check\"").count(), 1, "{}", run.stdout);
 }
 
-/// Returns a folder with a bot and a journal of three entries.
 fn folder_with_journal() -> Folder {
     let folder = Folder::new().with("bot.toml", BOT);
     let at = Millis::new(1_767_571_200_000);
@@ -213,7 +210,6 @@ fn gaps_in_candle_files_and_a_halt_file_are_warnings() {
     finds(&examine(&folder), 5, &[("data", "fail", "BTCUSDT_1m.csv")]);
 }
 
-/// Minimal systems and containers have no root certificates.
 #[test]
 fn without_root_certificates_the_embedded_venue_works_and_doctor_names_the_package() {
     let addresses = "[broker]\nbase_url = \"https://trading.test\"\nprice_url = \"https://prices.test\"\n";

@@ -16,7 +16,6 @@ use std::time::Duration;
 const SECRET: &str = "0123456789abcdef0123456789abcdef";
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Polls until there is a value.
 #[track_caller]
 fn wait_for<T>(what: &str, poll: impl Fn() -> Option<T>) -> T {
     let watch = Stopwatch::start();
@@ -70,13 +69,11 @@ fn post(address: &str, secret: &str, body: &str) -> u16 {
     answer.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or_default()
 }
 
-/// Returns the status, null before the run has written its journal.
 fn status(folder: &Folder) -> Value {
     let run = folder.run(&["status", "--json", "--config", "bot.toml"]);
     if run.code == 0 { run.json() } else { Value::Null }
 }
 
-/// Waits until the counts of a signal source are as expected.
 fn tally_when(folder: &Folder, source: &str, is_it: impl Fn(&Value) -> bool) -> Value {
     wait_for(source, || Some(status(folder)["bot"]["signals"]["by_source"][source].clone()).filter(&is_it))
 }

@@ -1,7 +1,7 @@
 //! A list of 300 entries that is edited while a bot trades it.
 #![cfg(unix)]
 
-use crate::candlewick::{Folder, SANDBOX_RUN};
+use crate::candlewick::{Folder, NO_LIMITS, SANDBOX_RUN, candles};
 use crate::control::Live;
 use crate::excerpt::{MINUTE, MONDAY};
 use crate::outside_signals::check_parity;
@@ -12,26 +12,12 @@ use candlewick_sandbox::parse_time;
 use candlewick_sdk::Millis;
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_mins(2);
 
-const BOT: &str = "[signals]\nlist = \"list.csv\"\n\
-                   [risk]\nmax_open_trades = 0\nmax_open_trades_per_symbol = 0\nmax_trades_per_day = 0\ndaily_loss_limit = 0\n\
-                   max_drawdown_percent = 0\nallow_duplicate = true\nallow_opposite = true\n\
-                   [[bots]]\nname = \"btc\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"coin\"\n\
-                   params = { share = 0.0 }\nclose_type = \"01:00\"\n";
-
-/// Candles of a day.
-fn candles() -> String {
-    let mut text = "time,open,high,low,close,volume\n".to_owned();
-    for minute in 0..24 * 60 {
-        let (time, price) = (MONDAY + minute * MINUTE, 100 + minute % 7);
-        writeln!(text, "{time},{price},{},{price},{},1", price + 1, price + minute % 2).unwrap();
-    }
-    text
-}
+const BOT: &str = "[signals]\nlist = \"list.csv\"\n[[bots]]\nname = \"btc\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\n\
+                   strategy = \"coin\"\nparams = { share = 0.0 }\nclose_type = \"01:00\"\n";
 
 /// Returns entries, four minutes apart; the shift moves half of them.
 fn entries(shift: i64) -> BTreeSet<i64> {
@@ -46,7 +32,6 @@ fn list(shift: i64) -> String {
     entries(shift).iter().map(line).collect()
 }
 
-/// Returns the positions of the notes that a version was read.
 fn readings(lines: &[StoredLine]) -> Vec<usize> {
     let is_reading = |stored: &StoredLine| {
         stored.line.kind == LineKind::Note && stored.line.body.contains("list.csv was read")
@@ -54,7 +39,6 @@ fn readings(lines: &[StoredLine]) -> Vec<usize> {
     (0..lines.len()).filter(|place| is_reading(&lines[*place])).collect()
 }
 
-/// Returns the minute of the entry that a line is the signal of.
 fn signal_minute(stored: &StoredLine) -> Option<i64> {
     let event: Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
     let is_signal = event["event"] == "outside_signal";
@@ -72,7 +56,8 @@ fn wait_for(folder: &Folder, what: &str, has_happened: impl Fn(&[StoredLine]) ->
 
 #[test]
 fn each_entry_of_an_edited_list_is_one_signal_while_it_is_listed_and_parity_explains_all() {
-    let folder = Folder::new().with("bot.toml", BOT).with("BTCUSDT_1m.csv", &candles());
+    let folder = Folder::new().with("bot.toml", &format!("{NO_LIMITS}{BOT}"));
+    let folder = folder.with("BTCUSDT_1m.csv", &candles(24 * 60));
     let folder = folder.with("list.csv", &list(0)).with("list.new", &list(2));
     let bot = Live::started(folder.command(&[&SANDBOX_RUN[..], &["200"]].concat()));
     wait_for(&folder, "signals", |lines| lines.iter().filter_map(signal_minute).count() > 3);

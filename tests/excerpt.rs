@@ -9,13 +9,12 @@ pub(crate) const DAY: i64 = 24 * HOUR;
 /// Monday, 2026-01-05 00:00 UTC: the start of the files.
 pub(crate) const MONDAY: i64 = 1_767_571_200_000;
 
-const HEADER: &str = "time,open,high,low,close,volume\n";
+pub(crate) const HEADER: &str = "time,open,high,low,close,volume\n";
 
 fn table<'a>(rows: impl Iterator<Item = &'a str>) -> String {
     rows.fold(String::from(HEADER), |text, row| text + row + "\n")
 }
 
-/// Returns the candles of a shipped file that open within `from..to`.
 pub(crate) fn shipped(file: &str, from: i64, to: i64) -> String {
     let text = std::fs::read_to_string(repository().join("backtest-data").join(file)).unwrap();
     let part = table(text.lines().skip(1).filter(|row| (from..to).contains(&open_time(row))));

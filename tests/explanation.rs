@@ -87,7 +87,6 @@ fn orders_that_were_not_opened_are_explained_by_the_lists_without_them() {
     panic!("only {absent} orders were not opened");
 }
 
-/// Checks a trade that was not opened: it is missing in two lists, ten seconds apart.
 fn check_absent(trade: &Value, trades: &[Value], explained: &Value) {
     let lists = lists(explained);
     assert_eq!(lists.len(), 2, "{explained}");

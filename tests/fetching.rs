@@ -13,7 +13,6 @@ use std::process::{Command, Stdio};
 
 const THREE_DAYS: [&str; 4] = ["--from", "2026-01-05", "--to", "2026-01-08"];
 
-/// Returns candles of these minutes as CSV.
 fn minutes(minutes: impl Iterator<Item = i64>) -> String {
     let mut text = String::from("time,open,high,low,close,volume\n");
     for minute in minutes {
@@ -35,7 +34,6 @@ impl Fixture {
         Self::at(files, &["--start", "2026-01-10", "--faults", faults])
     }
 
-    /// A venue of one-minute candles of BTCUSDT.
     fn of_minutes(candles: &str) -> Self {
         Self::new(&[("BTCUSDT_1m.csv", candles)], "none")
     }
@@ -50,17 +48,14 @@ impl Fixture {
         Self { folder, served }
     }
 
-    /// Fetches into the catalog `candles` without pauses and returns the document.
     fn fetch_all(&self, arguments: &[&str]) -> Value {
         self.folder.run(&fetch(arguments)).json()
     }
 
-    /// Like [`Self::fetch_all`] for one series; returns its entry.
     fn fetch(&self, series: &str, arguments: &[&str]) -> Value {
         self.fetch_all(&[&[series], arguments].concat())["series"][0].clone()
     }
 
-    /// Returns a stored series as CSV.
     pub(crate) fn export(&self, series: &str, catalog: &str) -> String {
         let export = ["data", "export", series, "--catalog", catalog, "--out", "out.csv", "--force"];
         let run = self.folder.run(&export);
@@ -77,7 +72,6 @@ fn fetch<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
     [&["data", "fetch", "--catalog", "candles", "--rate", "0", "--json"], arguments].concat()
 }
 
-/// Puts a relay between the folder's commands and the venue, which counts their requests.
 pub(crate) fn seen(fixture: Fixture) -> (Fixture, Relay) {
     let Fixture { folder, served } = fixture;
     let relay = Relay::to(served.text("base_url"));
@@ -252,7 +246,6 @@ fn without_names_the_series_of_the_bots_are_fetched_with_their_asset_type() {
     fixture.fetch_all(&[&named[..], &["--asset-type", "otc"]].concat());
 }
 
-/// Signals a command once the relay has seen requests of a kind; returns its exit code and output.
 fn interrupted(
     (fixture, relay): (&Fixture, &Relay),
     arguments: &[&str],

@@ -7,12 +7,10 @@ use serde_json::Value;
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// What a trade of the candles below comes to.
 #[derive(Clone, Copy, PartialEq)]
 enum Ending {
     Won,
     Lost,
-    /// No trade in this minute.
     Idle,
 }
 
@@ -25,7 +23,6 @@ const BOT: &str = "[simulation]\nlatency_ms = 0\nopen_rounding = \"none\"\n[risk
                    initial_balance = 100000\n[variants]\nledger = \"\"\n[[bots]]\nname = \"a\"\nsymbol = \"BTCUSDT\"\n\
                    interval = \"1m\"\nstrategy = \"signal-list\"\nparams = { file = \"list.csv\" }\nclose_type = \"01:00\"\n";
 
-/// The price at the start of a minute: up, down, up, down.
 const fn price(minute: i64) -> i64 {
     100 + minute % 2
 }

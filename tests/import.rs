@@ -1,9 +1,9 @@
 //! `data import`: sources and names of series, refused files, and an interrupted import.
 
 use crate::candlewick::{Folder, candles, repository};
+use crate::excerpt::HEADER;
 use serde_json::{Value, json};
 
-const HEADER: &str = "time,open,high,low,close,volume\n";
 /// 2026-01-05 09:00 UTC.
 const NINE: i64 = 1_767_603_600_000;
 
@@ -16,7 +16,6 @@ fn fixtures(names: &[&str]) -> Folder {
     folder
 }
 
-/// Runs `data` with these arguments and returns the first entry of its document.
 #[track_caller]
 fn first(folder: &Folder, arguments: &str) -> Value {
     let arguments: Vec<&str> = ["data"].into_iter().chain(arguments.split(' ')).chain(["--json"]).collect();

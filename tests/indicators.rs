@@ -6,7 +6,6 @@ fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
     text.split_once(start).unwrap().1.split_once(end).unwrap().0
 }
 
-/// Returns the cells of a row that begins within its first one; names stand in brackets or quotes.
 fn cells(row: &str) -> Vec<&str> {
     let cells = row.trim_matches('|').split('|').map(str::trim);
     cells.map(|cell| cell.trim_matches(['`', '[', ']'])).collect()

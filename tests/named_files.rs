@@ -15,7 +15,6 @@ fn rule_bot(file: &str) -> String {
     BOT.replace("rsi-reversal", "rules").replace("period = 2", &format!("file = \"{file}\""))
 }
 
-/// A configuration in `conf`, with all files that it names.
 fn folder() -> Folder {
     let folder = Folder::new().with("BTCUSDT_1m.csv", &candles(50));
     fs::create_dir(folder.path("conf")).unwrap();

@@ -24,7 +24,6 @@ fn folder() -> Folder {
         .with("bot.toml", &bot("trend", "BTCUSDT", "file = \"trend.toml\""))
 }
 
-/// Returns what a command prints, without line breaks within a sentence.
 fn printed(folder: &Folder, command: &[&str]) -> String {
     let run = folder.run(&[command, &["--config", "bot.toml"]].concat());
     assert_eq!(run.code, 0, "{}", run.stderr);

@@ -14,7 +14,6 @@ fn signal(folder: &Folder, arguments: &[&str]) -> Value {
     folder.run(&[&["signal", "btc"], arguments, &common].concat()).json()["outcome"].clone()
 }
 
-/// Counts the entries of the journal with this text.
 pub(crate) fn count(folder: &Folder, text: &str) -> u64 {
     let lines = recording::lines(&folder.path("candlewick.db"));
     lines.iter().filter(|stored| stored.line.body.contains(text)).count() as u64
@@ -107,7 +106,6 @@ fn the_signals_of_a_run_that_was_killed_are_counted_by_its_journal() {
     // A refusal is answered before it is written.
     let is_unwritten = |_: &u32| count(&folder, "\"drill\"") == 0;
     (0..3_000).take_while(is_unwritten).for_each(|_| std::thread::sleep(Duration::from_millis(20)));
-    // With SIGKILL.
     drop(bot);
     let killed = status();
     assert!(killed["bot"].is_null() && killed["holder"]["alive"] == json!(false), "{killed}");
@@ -118,7 +116,6 @@ fn the_signals_of_a_run_that_was_killed_are_counted_by_its_journal() {
     assert_eq!(counted["by_source"]["drill"]["late"], json!(1), "{killed}");
 }
 
-/// Sends a line to the bot's socket, like another program.
 fn give(folder: &Folder, line: &str) -> Value {
     let mut stream = UnixStream::connect(folder.path("candlewick.db.sock")).unwrap();
     stream.write_all(format!("{line}\n").as_bytes()).unwrap();
@@ -127,7 +124,6 @@ fn give(folder: &Folder, line: &str) -> Value {
     serde_json::from_str(&answer).unwrap()
 }
 
-/// Returns the venue's time.
 pub(crate) fn venue_time(folder: &Folder) -> i64 {
     let answer = give(folder, "{\"order\":\"status\"}");
     answer["state"]["at"].as_i64().unwrap_or_else(|| panic!("{answer}"))

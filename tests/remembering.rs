@@ -1,7 +1,7 @@
 //! Runs that forget old trades as soon as they may, killed and restarted, report as if they forgot nothing.
 #![cfg(all(unix, debug_assertions))]
 
-use crate::candlewick::Folder;
+use crate::candlewick::{Folder, NO_LIMITS};
 use crate::recording::execute;
 use crate::seconds;
 use crate::serving::Served;
@@ -29,15 +29,7 @@ const OF_FIRST: usize = 320;
 const UNTIL_KILLED: usize = OF_FIRST + 60;
 const UNTIL_THIRD: usize = UNTIL_KILLED + 120;
 const SETTINGS: &str = r#"
-[risk]
-max_open_trades = 0
-max_open_trades_per_symbol = 0
-max_trades_per_day = 0
 max_signal_delay_ms = 0
-daily_loss_limit = 0
-max_drawdown_percent = 0
-allow_opposite = true
-allow_duplicate = true
 [broker]
 requests_per_second = 0
 [simulation]
@@ -55,7 +47,7 @@ remember_s = 1
 
 fn busy() -> (Served, Folder) {
     let now = SystemClock::new().now().get() / 1_000 * 1_000;
-    let (mut settings, mut folder, mut data) = (SETTINGS.to_owned(), Folder::new(), Vec::new());
+    let (mut settings, mut folder, mut data) = (format!("{NO_LIMITS}{SETTINGS}"), Folder::new(), Vec::new());
     for bot in 0..BOTS_AT_ONCE {
         let symbol = format!("S{bot:02}USD");
         write!(

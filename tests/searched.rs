@@ -20,13 +20,11 @@ pub(crate) fn folder(days: i64) -> Folder {
 
 const SWEEP: [&str; 7] = ["sweep", "--config", "bot.toml", "--data", "BTCUSDT_1m.csv", "--min-trades", "1"];
 
-/// The bot with this strategy, and a few candles.
 fn short_folder(strategy: &str) -> Folder {
     let bot = BOT.replace("\"rsi-reversal\"", strategy).replace("params = { period = 5 }\n", "");
     Folder::new().with("bot.toml", &bot).with("BTCUSDT_1m.csv", &candles(400))
 }
 
-/// Whether a sweep has a notice with all of these parts.
 fn has_notice(folder: &Folder, more: &[&str], parts: &[&str]) -> bool {
     let document = folder.run(&[&SWEEP, more, &["--json"]].concat()).json();
     let notices: Vec<String> = serde_json::from_value(document["notices"].clone()).unwrap();

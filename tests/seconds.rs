@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-/// Candles of one second each that rise and fall, from so many seconds before `now` to so many after it.
 pub(crate) fn candles(now: i64, (before, after): (i64, i64)) -> String {
     let mut text = String::from("time,open,high,low,close,volume\n");
     for second in -before..after {

@@ -7,7 +7,6 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-/// A process that ends with its test.
 pub(crate) struct Process(pub(crate) Child);
 
 impl Drop for Process {
@@ -18,7 +17,6 @@ impl Drop for Process {
     }
 }
 
-/// Starts a command and returns it with the document that it prints once it is ready.
 pub(crate) fn start_serving(folder: &Folder, arguments: &[&str]) -> (Process, Value) {
     let mut command = folder.command(arguments);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
@@ -65,7 +63,6 @@ impl Served {
         self.ready[key].as_str().unwrap()
     }
 
-    /// Returns `folder` with the address and the credentials of this venue in its environment.
     pub(crate) fn known_to(&self, folder: Folder) -> Folder {
         folder
             .with_variable("CANDLEWICK_BROKER__BASE_URL", self.text("base_url"))

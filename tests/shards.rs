@@ -16,7 +16,6 @@ const WALK: &str =
 const SWEPT: &[&str] = &["results.csv", "results.parquet", "report.html", "luck.json", "best.toml"];
 const PATHS: &[&str] = &["paths.csv", "monte-carlo.json"];
 
-/// Commands with common terms, terms of their own and the files of a merge.
 const SEARCHES: [(&str, &str, &str, &[&str]); 8] = [
     ("sweep", SWEEP, "--search random --trials 40 --halving 2", SWEPT),
     ("sweep", SWEEP, "--search tpe --trials 40 --batch 12", SWEPT),

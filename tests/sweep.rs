@@ -23,19 +23,16 @@ pub(crate) fn sweep<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&["sweep", "--json", "--min-trades", "10"], &SEARCHED[..], &condition, more].concat()
 }
 
-/// Returns the arguments of a plan of the sweep.
 pub(crate) fn plan<'a>(more: &[&'a str]) -> Vec<&'a str> {
     let mut arguments = sweep(more);
     arguments.insert(1, "plan");
     arguments
 }
 
-/// Returns the arguments of a step of the plan in the folder `sweep`.
 pub(crate) fn step<'a>(name: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     [&["sweep"], name, &["--json"], more].concat()
 }
 
-/// Compares the results of two folders byte by byte.
 #[track_caller]
 pub(crate) fn assert_same(one: &Path, two: &Path, case: &str) {
     for name in ["results.csv", "results.parquet", "report.html", "luck.json", "best.toml"] {
@@ -44,7 +41,6 @@ pub(crate) fn assert_same(one: &Path, two: &Path, case: &str) {
     }
 }
 
-/// Returns the complete lines of a sweep's journal.
 pub(crate) fn journalled(folder: &Folder, journal: &str) -> Vec<String> {
     let text = std::fs::read(folder.path(journal)).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);

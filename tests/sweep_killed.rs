@@ -14,7 +14,6 @@ use std::time::Duration;
 /// The signal to a process whose file grows beyond its limit.
 const SIGXFSZ: i32 = 25;
 
-/// Starts a command, sends it `signal` once `is_time`, and returns what it left behind.
 pub(crate) fn stop_when(
     folder: &Folder,
     arguments: &[&str],

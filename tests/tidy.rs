@@ -134,7 +134,6 @@ fn functions<'a>(lines: &'a [&'a str]) -> impl Iterator<Item = &'a [&'a str]> {
     })
 }
 
-/// Calls a check with the place and the lines of each function outside of tests, and returns how many there are.
 fn for_functions(mut check: impl FnMut(&str, &[&str])) -> usize {
     let mut count = 0;
     for (file, text) in sources().into_iter().filter(|(file, _)| !is_test(file)) {

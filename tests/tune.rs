@@ -3,7 +3,6 @@
 use crate::candlewick::{Folder, Run};
 use serde_json::json;
 
-/// Follows the last candle, or a run of candles.
 const FOLLOW: &str = r#"
 about = "Follows the last candles."
 buy = "rising(close, candles)"
@@ -12,10 +11,8 @@ sell = "falling(close, candles)"
 candles = { default = 1, min = 1, max = 3 }
 "#;
 
-/// The same without a parameter.
 const FIXED: &str = "buy = \"close > open\"\nsell = \"close < open\"\n";
 
-/// Returns a folder with the rule and twenty days of five-minute candles of the regime.
 fn folder(rule: &str, regime: &str) -> Folder {
     let folder = Folder::new().with("my.toml", rule);
     let line = "data generate --symbol BTCUSDT --interval 5m --days 20 --seed 3 --regime";
