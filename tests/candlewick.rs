@@ -33,6 +33,11 @@ pub(crate) fn candles(count: i64) -> String {
     text
 }
 
+pub(crate) fn bot_of(strategy: &str, params: &str) -> String {
+    let bot = BOT.replace("rsi-reversal", strategy);
+    bot.replace("{ period = 2 }", &format!("{{ {params} }}"))
+}
+
 pub(crate) fn folder_with_bot(from: &str, to: &str) -> Folder {
     assert!(BOT.contains(from), "{from}");
     Folder::new().with("bot.toml", &BOT.replace(from, to)).with("BTCUSDT_1m.csv", &candles(50))

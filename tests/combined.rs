@@ -1,19 +1,12 @@
 //! Strategies made of others: backtest, sweep, live, parity and explanation.
 
-use crate::candlewick::Folder;
+use crate::candlewick::{Folder, bot_of};
 use crate::excerpt::{DAY, MONDAY, shipped};
 use serde_json::{Value, json};
 
 const DATA: [&str; 4] = ["--data", "BTCUSDT_1m.csv", "--json", "--quiet"];
 const LIVE: [&str; 9] =
     ["live", "--sandbox", "--speed", "max", "--until-end", "--journal", "run.db", "--trades", "live.csv"];
-
-fn bot(strategy: &str, params: &str) -> String {
-    format!(
-        "[[bots]]\nname = \"one\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"{strategy}\"\nclose_type = \"01:00\"\n\
-         params = {{ {params} }}\n"
-    )
-}
 
 fn folder(days: i64, settings: &str) -> Folder {
     let candles = shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + days * DAY);
@@ -36,7 +29,7 @@ fn check_live(folder: &Folder) -> Value {
 fn a_vote_with_filters_trades_live_as_in_a_backtest_and_is_explained() {
     let vote = "vote = [{ strategy = \"rsi-reversal\", params = { period = 5 }, weight = 2.0 }, { strategy = \"bollinger-reversal\" }], \
                 within = 3, filters = [{ volatility = { min = 0.00001 } }], invert = true";
-    let folder = folder(2, &bot("combine", vote));
+    let folder = folder(2, &bot_of("combine", vote));
     let explained = check_live(&folder);
     let vote = &explained["conditions"][0];
     assert_eq!((&vote["side"], &vote["holds"]), (&json!("vote"), &json!(true)), "{vote}");
@@ -69,7 +62,7 @@ fn the_header_of_a_run_names_the_durations_of_parts_and_of_lists() {
         ("signal-list", "file = \"plain.csv\"".to_owned(), "01:00,"),
     ];
     let bots = rows.iter().zip('a'..).map(|((strategy, params, _), name)| {
-        bot(strategy, params).replace("\"one\"", &format!("\"{name}\""))
+        bot_of(strategy, params).replace("\"btc\"", &format!("\"{name}\""))
     });
     let list = "time,symbol,direction,close_type\n1767571260000,BTCUSDT,BUY,\n";
     let folder = folder(1, &bots.collect::<String>())
@@ -88,7 +81,7 @@ fn a_gate_of_a_day_and_hours_of_a_zone_trade_live_as_in_a_backtest_and_say_how_t
     let part = "first_of = [{ strategy = \"rsi-reversal\", params = { period = 5 } }]";
     let hours = "filters = [{ hours = [\"08:00\", \"17:00\"], timezone = \"Europe/London\" }]";
     let gate = "gate = { after_virtual_losses = 1, resets = \"day\", day_timezone = \"Europe/London\" }";
-    let folder = folder(3, &bot("combine", &format!("{part}, {gate}, {hours}")));
+    let folder = folder(3, &bot_of("combine", &format!("{part}, {gate}, {hours}")));
     let explained = check_live(&folder);
     let (gate, is_open) = (&explained["gate"], &explained["indicators"]["gate.open"]);
     assert!(gate["before"].as_str().unwrap().starts_with("open") && *is_open == 1.0, "{explained}");
@@ -108,7 +101,7 @@ fn a_ladder_that_goes_on_through_a_closed_gate_is_told() {
     ] {
         let gale = "stake = { kind = 'gale', amount = 1, factor = 2, levels = 3, entry = 'ENTRY' }";
         let gale = gale.replace("ENTRY", entry);
-        let folder = Folder::new().with("bot.toml", &(bot(strategy, params) + &gale));
+        let folder = Folder::new().with("bot.toml", &(bot_of(strategy, params) + &gale));
         let notices = folder.run(&["config", "check", "bot.toml", "--json"]).json()["notices"].to_string();
         assert_eq!(notices.contains("while the gate is closed"), expected, "{strategy} {entry}: {notices}");
     }

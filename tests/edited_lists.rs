@@ -16,8 +16,8 @@ use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_mins(2);
 
-const BOT: &str = "[signals]\nlist = \"list.csv\"\n[[bots]]\nname = \"btc\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\n\
-                   strategy = \"coin\"\nparams = { share = 0.0 }\nclose_type = \"01:00\"\n";
+const BOT: &str = "[signals]\nlist = \"list.csv\"\n[[bots]]\nname = \"btc\"\nsymbol = \"BTCUSDT\"\n\
+                   interval = \"1m\"\nstrategy = \"coin\"\nparams = { share = 0.0 }\nclose_type = \"01:00\"\n";
 
 /// Returns entries, four minutes apart; the shift moves half of them.
 fn entries(shift: i64) -> BTreeSet<i64> {

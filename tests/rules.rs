@@ -1,6 +1,6 @@
 //! Rules in files and in bots through the whole program: backtests, searches, live runs and parity.
 
-use crate::candlewick::{Folder, Run};
+use crate::candlewick::{Folder, Run, bot_of};
 use crate::excerpt::{DAY, MONDAY, shipped};
 use crate::recording::{lines, write};
 use candlewick_journal::Line;
@@ -10,13 +10,6 @@ use std::collections::BTreeMap;
 const RULE: &str = "buy = \"rsi(period) < oversold\"\nsell = \"rsi(period) > 100 - oversold\"\n[parameters]\n\
                     period = { default = 5, min = 2, max = 20 }\noversold = { default = 30.0, min = 5.0, max = 45.0 }\n";
 const LIVE: [&str; 6] = ["live", "--sandbox", "--speed", "max", "--until-end", "--config"];
-
-fn bot(strategy: &str, params: &str) -> String {
-    format!(
-        "[[bots]]\nname = \"rules\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"{strategy}\"\nclose_type = \"01:00\"\n\
-         params = {{ {params} }}\n"
-    )
-}
 
 fn combination(rule: &str) -> String {
     format!("first_of = [{{ name = \"dip\", strategy = \"rules\", params = {{ {rule} }} }}]")
@@ -43,8 +36,8 @@ fn trades(folder: &Folder, name: &str) -> Vec<BTreeMap<String, String>> {
 #[test]
 fn rule_trades_as_its_strategy_in_rust_from_a_flag_a_configuration_and_live() {
     let folder = folder()
-        .with("rust.toml", &bot("rsi-reversal", "period = 5"))
-        .with("rule.toml", &bot("rules", "file = \"my.toml\""));
+        .with("rust.toml", &bot_of("rsi-reversal", "period = 5"))
+        .with("rule.toml", &bot_of("rules", "file = \"my.toml\""));
     let flag = ["backtest", "--config", "rust.toml", "--rules", "my.toml"];
     let live = [&LIVE[..], &["rule.toml", "--journal", "run.db"]].concat();
     for (command, name) in [
@@ -68,9 +61,9 @@ fn rule_trades_as_its_strategy_in_rust_from_a_flag_a_configuration_and_live() {
 #[test]
 fn parity_names_the_file_of_a_changed_rule_and_no_file_for_a_changed_part() {
     let folder = folder()
-        .with("rule.toml", &bot("rules", "file = \"my.toml\""))
-        .with("part.toml", &bot("combine", &combination("file = \"my.toml\"")))
-        .with("plain.toml", &bot("combine", "first_of = [{ strategy = \"rsi-reversal\" }]"));
+        .with("rule.toml", &bot_of("rules", "file = \"my.toml\""))
+        .with("part.toml", &bot_of("combine", &combination("file = \"my.toml\"")))
+        .with("plain.toml", &bot_of("combine", "first_of = [{ strategy = \"rsi-reversal\" }]"));
     for name in ["rule", "part", "plain"] {
         let (config, journal) = (format!("{name}.toml"), format!("{name}.db"));
         run(&folder, &[&LIVE[..], &[config.as_str(), "--journal", &journal]].concat()).json();
@@ -109,13 +102,13 @@ fn expiry_of_a_rule_shorter_than_the_candles_is_refused_before_any_run() {
     };
     let nested = |expiry: &str| {
         let inner = combination(&rule(expiry));
-        bot("combine", &format!("first_of = [{{ strategy = \"combine\", params = {{ {inner} }} }}]"))
+        bot_of("combine", &format!("first_of = [{{ strategy = \"combine\", params = {{ {inner} }} }}]"))
     };
     let tried = |command: &str, config: &str, parameter: &str, more: &[&str]| {
         let folder = folder()
-            .with("any.toml", &bot("rules", &rule("")))
-            .with("coarse.toml", &bot("rules", &rule("00:02")))
-            .with("exact.toml", &bot("rules", &rule("01:00")))
+            .with("any.toml", &bot_of("rules", &rule("")))
+            .with("coarse.toml", &bot_of("rules", &rule("00:02")))
+            .with("exact.toml", &bot_of("rules", &rule("01:00")))
             .with("short.toml", &nested("00:02"))
             .with("long.toml", &nested("02:00"));
         let searched = ["--param", parameter, "--min-trades", "5"];
@@ -160,7 +153,7 @@ fn check_sets(config: &str, axes: &[&str], sets: usize, own: impl Fn(&Value) -> 
     assert_eq!(rows.len(), sets, "{found:#}");
     for row in rows {
         let own = own(&row["parameters"]);
-        std::fs::write(folder.path("one.toml"), bot("rules", &own)).unwrap();
+        std::fs::write(folder.path("one.toml"), bot_of("rules", &own)).unwrap();
         let single = run(&folder, &["backtest", "--config", "one.toml"]).json();
         assert!(single["trades"].as_u64() > Some(20), "{own}: {single}");
         for key in ["trades", "won", "pnl"] {
@@ -171,7 +164,7 @@ fn check_sets(config: &str, axes: &[&str], sets: usize, own: impl Fn(&Value) -> 
 
 #[test]
 fn texts_of_a_rule_are_searched_as_they_are_backtested() {
-    let config = bot("rules", "buy = \"rsi(5) < 30\", sell = \"rsi(5) > 70\"");
+    let config = bot_of("rules", "buy = \"rsi(5) < 30\", sell = \"rsi(5) > 70\"");
     check_sets(&config, &["expiry=01:00,03:00", "sell=rsi(5) > 70,close > open"], 4, |set| {
         format!("buy = \"rsi(5) < 30\", sell = {}, expiry = {}", set["sell"], set["expiry"])
     });
@@ -190,7 +183,7 @@ const OTHER: &str = "buy = \"falling(close, period) and volume > least\"\nexpiry
 #[test]
 fn files_of_rules_are_searched_as_they_are_backtested() {
     let file = "file = \"my.toml\"";
-    for (config, prefix) in [(bot("rules", file), ""), (bot("combine", &combination(file)), "dip.")] {
+    for (config, prefix) in [(bot_of("rules", file), ""), (bot_of("combine", &combination(file)), "dip.")] {
         let own = |set: &Value| {
             let value = |key: &str| &set[format!("{prefix}{key}")];
             let period = value("period").as_u64().map(|period| format!(", period = {period}"));
@@ -219,6 +212,7 @@ fn unknown_strategy_with_the_name_of_an_indicator_suggests_a_rule() {
         ("rsy", ["rsi", "strategy = \"rules\""]),
         ("donchian", ["did you mean", "\"donchian-breakout\""]),
     ] {
-        Folder::new().with("bot.toml", &bot(name, "")).run(&["config", "check", "bot.toml"]).fails(2, &parts);
+        let folder = Folder::new().with("bot.toml", &bot_of(name, ""));
+        folder.run(&["config", "check", "bot.toml"]).fails(2, &parts);
     }
 }
