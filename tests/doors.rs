@@ -4,20 +4,21 @@
 use crate::candlewick::Folder;
 use crate::control::venue_of_short_trades;
 use crate::outside_signals::{check_parity, count, venue_time};
+use crate::serving::{Process, send};
 use candlewick_broker::clock::Stopwatch;
 use serde_json::Value;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 const SECRET: &str = "0123456789abcdef0123456789abcdef";
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 #[track_caller]
-fn wait_for<T>(what: &str, poll: impl Fn() -> Option<T>) -> T {
+pub(crate) fn wait_for<T>(what: &str, poll: impl Fn() -> Option<T>) -> T {
     let watch = Stopwatch::start();
     loop {
         if let Some(found) = poll() {
@@ -29,29 +30,21 @@ fn wait_for<T>(what: &str, poll: impl Fn() -> Option<T>) -> T {
 }
 
 /// A running bot that prints to the files `out` and `log`; killed with the test.
-struct Bot(Child);
+struct Bot(Process);
 
 impl Bot {
     fn start(folder: &Folder, arguments: &[&str]) -> Self {
         let file = |name: &str| File::create(folder.path(name)).unwrap();
         let mut command = folder.command(&[&["live", "-v", "--config", "bot.toml"], arguments].concat());
         let command = command.stdin(Stdio::piped()).stdout(file("out")).stderr(file("log"));
-        let bot = Self(command.spawn().unwrap());
+        let bot = Self(Process(command.spawn().unwrap()));
         wait_for("start of the run", || (!folder.read("out").is_empty()).then_some(()));
         bot
     }
 
     fn end(mut self) {
-        let id = self.0.id().to_string();
-        assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
-        self.0.wait().unwrap();
-    }
-}
-
-impl Drop for Bot {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        send("INT", &self.0.0);
+        self.0.0.wait().unwrap();
     }
 }
 
@@ -165,7 +158,7 @@ fn standard_input_is_read_line_by_line_and_its_end_does_not_end_the_run() {
         r#"{"bot":"btc","direction":"BUY","time":"2026-01-01T00:00:00Z"}"#,
         &late,
     ];
-    let mut stdin = bot.0.stdin.take().unwrap();
+    let mut stdin = bot.0.0.stdin.take().unwrap();
     stdin.write_all(lines.join("\n").as_bytes()).unwrap();
     drop(stdin);
     let is_done =

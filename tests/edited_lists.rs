@@ -3,18 +3,15 @@
 
 use crate::candlewick::{Folder, NO_LIMITS, SANDBOX_RUN, candles};
 use crate::control::Live;
+use crate::doors::wait_for;
 use crate::excerpt::{MINUTE, MONDAY};
 use crate::outside_signals::check_parity;
 use crate::recording::lines;
-use candlewick_broker::clock::Stopwatch;
 use candlewick_journal::{LineKind, StoredLine};
 use candlewick_sandbox::parse_time;
 use candlewick_sdk::Millis;
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::time::Duration;
-
-const PATIENCE: Duration = Duration::from_mins(2);
 
 const BOT: &str = "[signals]\nlist = \"list.csv\"\n[[bots]]\nname = \"btc\"\nsymbol = \"BTCUSDT\"\n\
                    interval = \"1m\"\nstrategy = \"coin\"\nparams = { share = 0.0 }\nclose_type = \"01:00\"\n";
@@ -45,30 +42,24 @@ fn signal_minute(stored: &StoredLine) -> Option<i64> {
     is_signal.then(|| (parse_time(event["id"].as_str().unwrap()).unwrap().get() - MONDAY) / MINUTE)
 }
 
-#[track_caller]
-fn wait_for(folder: &Folder, what: &str, has_happened: impl Fn(&[StoredLine]) -> bool) {
-    let watch = Stopwatch::start();
-    while !has_happened(&lines(&folder.path("run.db"))) {
-        assert!(watch.elapsed() < PATIENCE, "no {what}");
-        std::thread::sleep(Duration::from_millis(100));
-    }
-}
-
 #[test]
 fn each_entry_of_an_edited_list_is_one_signal_while_it_is_listed_and_parity_explains_all() {
     let folder = Folder::new().with("bot.toml", &format!("{NO_LIMITS}{BOT}"));
     let folder = folder.with("BTCUSDT_1m.csv", &candles(24 * 60));
     let folder = folder.with("list.csv", &list(0)).with("list.new", &list(2));
     let bot = Live::started(folder.command(&[&SANDBOX_RUN[..], &["200"]].concat()));
-    wait_for(&folder, "signals", |lines| lines.iter().filter_map(signal_minute).count() > 3);
+    let recorded = || lines(&folder.path("run.db"));
+    let has_signals = |lines: &[StoredLine]| lines.iter().filter_map(signal_minute).count() > 3;
+    wait_for("signals", || has_signals(&recorded()).then_some(()));
     // Editors replace files.
     std::fs::rename(folder.path("list.new"), folder.path("list.csv")).unwrap();
-    wait_for(&folder, "signals of the edited list", |lines| {
-        let edited = readings(lines).get(1).copied();
-        edited.is_some_and(|read| lines[read..].iter().filter_map(signal_minute).count() > 3)
+    wait_for("signals of the edited list", || {
+        let recorded = recorded();
+        let edited = readings(&recorded).get(1).copied()?;
+        has_signals(&recorded[edited..]).then_some(())
     });
     bot.end();
-    let recorded = lines(&folder.path("run.db"));
+    let recorded = recorded();
     let edited = recorded[readings(&recorded)[1]].line.received;
     let mut given = BTreeSet::new();
     for stored in &recorded {

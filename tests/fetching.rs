@@ -5,11 +5,11 @@ use crate::candlewick::Folder;
 use crate::excerpt::{MINUTE, MONDAY};
 use crate::relay::Relay;
 use crate::seconds;
-use crate::serving::Served;
+use crate::serving::{Served, send};
 use candlewick_broker::clock::{Clock, SystemClock};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 const THREE_DAYS: [&str; 4] = ["--from", "2026-01-05", "--to", "2026-01-08"];
 
@@ -255,8 +255,7 @@ fn interrupted(
     relay.forget();
     let mut child = fixture.folder.command(arguments).stdout(Stdio::piped()).spawn().unwrap();
     relay.wait_for(count, is_it);
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+    send(signal, &child);
     let printed = std::io::read_to_string(child.stdout.take().unwrap()).unwrap();
     (child.wait().unwrap().code(), printed)
 }

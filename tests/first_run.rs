@@ -2,10 +2,10 @@
 #![cfg(unix)]
 
 use crate::candlewick::{BOT, Folder, Run, candlewick, folder_with_bot, last_document};
-use crate::serving::Served;
+use crate::serving::{Served, send};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 #[test]
 fn bots_trade_within_ten_seconds_in_an_empty_folder_and_the_wallet_is_the_ledger() {
@@ -27,8 +27,7 @@ fn interrupted_by(signal: &str, arguments: &[&str]) -> (Option<i32>, String, Str
     while !text.contains(" opened   #1 ") {
         assert_ne!(output.read_line(&mut text).unwrap(), 0, "it ended by itself: {text}");
     }
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+    send(signal, &child);
     output.read_to_string(&mut text).unwrap();
     (child.wait().unwrap().code(), printed.join().unwrap(), text)
 }

@@ -132,8 +132,7 @@ fn an_import_is_interrupted_by_signals() {
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         // The pipe opens when the import does, and never brings a line.
         let _writer = std::fs::OpenOptions::new().write(true).open(&pipe).unwrap();
-        let id = child.id().to_string();
-        assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+        crate::serving::send(signal, &child);
         assert_eq!(child.wait().unwrap().code(), Some(code), "{signal}");
     }
 }

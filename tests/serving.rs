@@ -26,6 +26,11 @@ pub(crate) fn start_serving(folder: &Folder, arguments: &[&str]) -> (Process, Va
     (Process(child), ready)
 }
 
+pub(crate) fn send(signal: &str, child: &Child) {
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+}
+
 /// Sends an HTTP request and reads until the answer ends or contains `end`. Each header ends with a line break.
 pub(crate) fn request(address: &str, what: &str, (headers, body): (&str, &str), end: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
@@ -89,8 +94,7 @@ impl Served {
     }
 
     fn end(mut self, signal: &str) -> Option<i32> {
-        let id = self.process.0.id().to_string();
-        assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+        send(signal, &self.process.0);
         self.process.0.wait().unwrap().code()
     }
 }

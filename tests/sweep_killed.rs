@@ -3,12 +3,13 @@
 
 use crate::candlewick::{BINARY, Folder, Run};
 use crate::searched::folder;
+use crate::serving::send;
 use crate::sweep::{assert_same, journalled, sweep};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 /// The signal to a process whose file grows beyond its limit.
@@ -26,8 +27,7 @@ pub(crate) fn stop_when(
         assert!(process.try_wait().unwrap().is_none(), "{arguments:?} ended by itself");
         std::thread::sleep(Duration::from_millis(1));
     }
-    let id = process.id().to_string();
-    assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+    send(signal, &process);
     Run::of(&process.wait_with_output().unwrap())
 }
 
