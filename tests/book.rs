@@ -1,13 +1,8 @@
 //! The pages of the book and its table of contents, settings and glossary agree.
 
-use crate::tidy::{root, tracked};
+use crate::tidy::{read, root, tracked};
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
-
-fn read(file: &Path) -> String {
-    fs::read_to_string(file).expect("a page of the book is text")
-}
+use std::path::PathBuf;
 
 fn links<'a>(text: &'a str, opening: &str) -> Vec<&'a str> {
     text.split(opening).skip(1).filter_map(|rest| rest.split(')').next()).collect()

@@ -1,8 +1,7 @@
 //! The venue's contract, line by line: each line names the test that holds it in the sandbox and in the client.
 
-use crate::tidy::{root, tracked};
+use crate::tidy::{read, root, tracked};
 use std::collections::BTreeMap;
-use std::fs;
 
 /// How many lines each section has. Sections 6 (events) and 9 (versioning) promise nothing.
 const SECTIONS: &str = "1 3, 2.1 2, 2.2 2, 2.3 11, 2.4 1, 2.5 2, 2.6 4, 2.7 1, 2.8 1, 3 3, 4.1 1, 4.1.1 4, \
@@ -39,7 +38,7 @@ fn lines() -> Vec<[String; 4]> {
 fn sources(name: &str) -> String {
     let folder = root().join("crates").join(name);
     let files = tracked(".rs").into_iter().filter(|file| file.starts_with(&folder));
-    files.map(|file| fs::read_to_string(file).unwrap()).collect()
+    files.map(|file| read(&file)).collect()
 }
 
 fn has_test(source: &str, name: &str) -> bool {

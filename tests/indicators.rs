@@ -1,6 +1,6 @@
 //! The book describes every indicator as its source does.
 
-use crate::candlewick::repository;
+use crate::tidy::{read, root};
 
 fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
     text.split_once(start).unwrap().1.split_once(end).unwrap().0
@@ -13,12 +13,12 @@ fn cells(row: &str) -> Vec<&str> {
 
 #[test]
 fn the_book_lists_every_indicator_as_its_source_does() {
-    let folder = repository().join("crates/sdk/src/indicator");
+    let folder = root().join("crates/sdk/src/indicator");
     let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
     let files = files.filter(|path| path.extension().is_some_and(|end| end == "rs"));
-    let source: String = files.map(|path| std::fs::read_to_string(path).unwrap()).collect();
-    let module = std::fs::read_to_string(folder.join("mod.rs")).unwrap();
-    let page = std::fs::read_to_string(repository().join("docs/indicators.md")).unwrap();
+    let source: String = files.map(|path| read(&path)).collect();
+    let module = read(&folder.join("mod.rs"));
+    let page = read(&root().join("docs/indicators.md"));
     let mut listed = page.lines().filter(|line| line.starts_with("| `")).map(cells);
     let indicators: Vec<Vec<&str>> =
         module.lines().filter_map(|line| line.strip_prefix("//! | [")).map(cells).collect();

@@ -22,7 +22,6 @@ mod control;
 mod dashboard;
 mod doctor;
 mod doors;
-mod earlier_journal;
 mod edge;
 mod edited_lists;
 mod encrypted_mail;

@@ -47,6 +47,10 @@ pub(crate) fn root() -> PathBuf {
     cli.ancestors().nth(2).expect("the cli lies two folders below the root").to_owned()
 }
 
+pub(crate) fn read(file: &Path) -> String {
+    fs::read_to_string(file).expect("a file of the repository is text")
+}
+
 pub(crate) fn tracked(ending: &str) -> Vec<PathBuf> {
     let output = Command::new("git").args(["ls-files", "-z"]).current_dir(root()).output();
     let output = output.expect("git must be installed to check the files of the repository");
@@ -59,11 +63,11 @@ pub(crate) fn tracked(ending: &str) -> Vec<PathBuf> {
 }
 
 fn sources() -> Vec<(PathBuf, String)> {
-    let read = |file: PathBuf| {
-        let text = fs::read_to_string(&file).expect("a source file is text");
+    let with_text = |file: PathBuf| {
+        let text = read(&file);
         (file.strip_prefix(root()).expect("it lies below the root").to_owned(), text)
     };
-    tracked(".rs").into_iter().map(read).collect()
+    tracked(".rs").into_iter().map(with_text).collect()
 }
 
 fn dependencies() -> BTreeMap<String, BTreeSet<String>> {

@@ -1,7 +1,6 @@
 //! Words that were given up stay out: one word for each thing, the field's own where there is one (docs/glossary.md).
 
-use crate::tidy::{root, tracked};
-use std::fs;
+use crate::tidy::{read, root, tracked};
 
 /// Words of lower-case letters, which are also found as parts of names (`fate_of`, `FateTable`).
 const WORDS: &str = "foretold foreseen fate testimony chronicle census conductor crew likeness sought mood moods \
@@ -41,8 +40,7 @@ fn retired_words_stay_out() {
         if name.ends_with("tests/words.rs") || name.ends_with("CHANGELOG.md") {
             continue;
         }
-        let text = fs::read_to_string(&file).expect("a file of the repository is text");
-        for (number, line) in (1..).zip(text.lines()) {
+        for (number, line) in (1..).zip(read(&file).lines()) {
             let retired = retired_in(line).into_iter();
             found.extend(retired.map(|word| format!("{}:{number}: {word}", name.display())));
         }
