@@ -1,17 +1,12 @@
 //! Strategies made of others: backtest, sweep, live, parity and explanation.
 
 use crate::candlewick::{Folder, bot_of};
-use crate::excerpt::{DAY, MONDAY, shipped};
+use crate::excerpt::folder_of_days;
 use serde_json::{Value, json};
 
 const DATA: [&str; 4] = ["--data", "BTCUSDT_1m.csv", "--json", "--quiet"];
 const LIVE: [&str; 9] =
     ["live", "--sandbox", "--speed", "max", "--until-end", "--journal", "run.db", "--trades", "live.csv"];
-
-fn folder(days: i64, settings: &str) -> Folder {
-    let candles = shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + days * DAY);
-    Folder::new().with("BTCUSDT_1m.csv", &candles).with("bot.toml", settings)
-}
 
 fn check_live(folder: &Folder) -> Value {
     let backtest = ["backtest", "--config", "bot.toml", "--trades", "tested.csv"];
@@ -29,7 +24,7 @@ fn check_live(folder: &Folder) -> Value {
 fn a_vote_with_filters_trades_live_as_in_a_backtest_and_is_explained() {
     let vote = "vote = [{ strategy = \"rsi-reversal\", params = { period = 5 }, weight = 2.0 }, { strategy = \"bollinger-reversal\" }], \
                 within = 3, filters = [{ volatility = { min = 0.00001 } }], invert = true";
-    let folder = folder(2, &bot_of("combine", vote));
+    let folder = folder_of_days(2).with("bot.toml", &bot_of("combine", vote));
     let explained = check_live(&folder);
     let vote = &explained["conditions"][0];
     assert_eq!((&vote["side"], &vote["holds"]), (&json!("vote"), &json!(true)), "{vote}");
@@ -65,7 +60,8 @@ fn the_header_of_a_run_names_the_durations_of_parts_and_of_lists() {
         bot_of(strategy, params).replace("\"btc\"", &format!("\"{name}\""))
     });
     let list = "time,symbol,direction,close_type\n1767571260000,BTCUSDT,BUY,\n";
-    let folder = folder(1, &bots.collect::<String>())
+    let folder = folder_of_days(1)
+        .with("bot.toml", &bots.collect::<String>())
         .with("mixed.csv", &format!("{list}1767571320000,BTCUSDT,BUY,15:00\n"))
         .with("plain.csv", list);
     let live = folder.run(&[&LIVE[..], &["--config", "bot.toml"], &DATA[..2]].concat());
@@ -81,7 +77,8 @@ fn a_gate_of_a_day_and_hours_of_a_zone_trade_live_as_in_a_backtest_and_say_how_t
     let part = "first_of = [{ strategy = \"rsi-reversal\", params = { period = 5 } }]";
     let hours = "filters = [{ hours = [\"08:00\", \"17:00\"], timezone = \"Europe/London\" }]";
     let gate = "gate = { after_virtual_losses = 1, resets = \"day\", day_timezone = \"Europe/London\" }";
-    let folder = folder(3, &bot_of("combine", &format!("{part}, {gate}, {hours}")));
+    let bot = bot_of("combine", &format!("{part}, {gate}, {hours}"));
+    let folder = folder_of_days(3).with("bot.toml", &bot);
     let explained = check_live(&folder);
     let (gate, is_open) = (&explained["gate"], &explained["indicators"]["gate.open"]);
     assert!(gate["before"].as_str().unwrap().starts_with("open") && *is_open == 1.0, "{explained}");

@@ -1,6 +1,6 @@
 //! Candles as CSV: parts of the shipped files, and candles with holes.
 
-use crate::candlewick::repository;
+use crate::candlewick::{Folder, repository};
 use std::fmt::Write as _;
 
 pub(crate) const MINUTE: i64 = 60_000;
@@ -20,6 +20,10 @@ pub(crate) fn shipped(file: &str, from: i64, to: i64) -> String {
     let part = table(text.lines().skip(1).filter(|row| (from..to).contains(&open_time(row))));
     assert!(part.len() > HEADER.len(), "{file} has no candles from {from} to {to}");
     part
+}
+
+pub(crate) fn folder_of_days(days: i64) -> Folder {
+    Folder::new().with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + days * DAY))
 }
 
 /// Returns one-minute candles that rise, fall and stand still, with holes of one, two and four minutes.

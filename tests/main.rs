@@ -69,7 +69,6 @@ mod resolve;
 mod rules;
 mod schemas;
 mod scraped;
-mod searched;
 mod seconds;
 mod sensitivity;
 mod serving;

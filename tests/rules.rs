@@ -1,7 +1,7 @@
 //! Rules in files and in bots through the whole program: backtests, searches, live runs and parity.
 
 use crate::candlewick::{Folder, Run, bot_of};
-use crate::excerpt::{DAY, MONDAY, shipped};
+use crate::excerpt::folder_of_days;
 use crate::recording::{lines, write};
 use candlewick_journal::Line;
 use serde_json::Value;
@@ -16,8 +16,7 @@ fn combination(rule: &str) -> String {
 }
 
 fn folder() -> Folder {
-    let candles = shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + 2 * DAY);
-    Folder::new().with("BTCUSDT_1m.csv", &candles).with("my.toml", RULE)
+    folder_of_days(2).with("my.toml", RULE)
 }
 
 fn run(folder: &Folder, arguments: &[&str]) -> Run {

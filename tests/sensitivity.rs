@@ -1,6 +1,6 @@
 //! `sensitivity` and `monte-carlo`: points and the observed run are those of backtests.
 
-use crate::searched::folder;
+use crate::sweep::folder;
 
 const COMMON: [&str; 5] = ["--json", "--config", "bot.toml", "--data", "BTCUSDT_1m.csv"];
 

@@ -3,8 +3,7 @@
 //! `file://` takes the way of `s3://`, which `.ci/storage` runs on a server.
 
 use crate::candlewick::Folder;
-use crate::searched::folder;
-use crate::sweep::{assert_same, plan, step, sweep};
+use crate::sweep::{assert_same, folder, plan, step, sweep};
 use crate::walk_forward::{FILES, walk};
 use serde_json::json;
 use std::fs;

@@ -1,26 +1,31 @@
 //! Sweeps: refused arguments, changed inputs and programs, and limits that stop a set.
 
-use crate::candlewick::{self, BINARY, Folder};
-use crate::excerpt::MONDAY;
-use crate::searched::{BOT, folder};
+use crate::candlewick::{BINARY, BOT, Folder, bot_of, candles};
+use crate::excerpt::{MONDAY, folder_of_days};
 use std::path::{Path, PathBuf};
 
-const SEARCHED: [&str; 10] = [
-    "--config",
-    "bot.toml",
-    "--data",
-    "BTCUSDT_1m.csv",
-    "--param",
-    "period=2..9",
-    "--param",
-    "oversold=10..45:5",
-    "--param",
-    "close_type=01:00,03:00",
-];
+const SEARCHED: &str = "--config bot.toml --data BTCUSDT_1m.csv --param period=2..9 \
+                        --param oversold=10..45:5 --param close_type=01:00,03:00";
+const SHORT: &str = "sweep --config bot.toml --data BTCUSDT_1m.csv --min-trades 1";
+
+/// A bot whose parameters searches vary, and its candles.
+pub(crate) fn folder(days: i64) -> Folder {
+    folder_of_days(days).with("bot.toml", &bot_of("rsi-reversal", "period = 5"))
+}
+
+fn short_folder(bot: &str) -> Folder {
+    Folder::new().with("bot.toml", bot).with("BTCUSDT_1m.csv", &candles(400))
+}
+
+fn has_notice(folder: &Folder, more: &str, parts: &[&str]) -> bool {
+    let document = folder.run_line(&format!("{SHORT} --json {more}")).json();
+    let notices: Vec<String> = serde_json::from_value(document["notices"].clone()).unwrap();
+    notices.iter().any(|notice| parts.iter().all(|part| notice.contains(part)))
+}
 
 pub(crate) fn sweep<'a>(more: &[&'a str]) -> Vec<&'a str> {
-    let condition = ["--where", "oversold > period + 5"];
-    [&["sweep", "--json", "--min-trades", "10"], &SEARCHED[..], &condition, more].concat()
+    let terms = ["sweep", "--json", "--min-trades", "10", "--where", "oversold > period + 5"];
+    terms.into_iter().chain(SEARCHED.split(' ')).chain(more.iter().copied()).collect()
 }
 
 pub(crate) fn plan<'a>(more: &[&'a str]) -> Vec<&'a str> {
@@ -49,8 +54,7 @@ pub(crate) fn journalled(folder: &Folder, journal: &str) -> Vec<String> {
 
 #[test]
 fn a_sweep_whose_signals_changed_in_their_file_is_another_one() {
-    let bot =
-        BOT.replace("rsi-reversal", "signal-list").replace("{ period = 5 }", "{ file = \"signals.csv\" }");
+    let bot = bot_of("signal-list", "file = \"signals.csv\"");
     let signals = |minute: i64| format!("time,symbol,direction\n{},BTCUSDT,BUY\n", MONDAY + minute * 60_000);
     for more in ["", "--param file=signals.csv"] {
         let folder = folder(1).with("list.toml", &bot).with("signals.csv", &signals(60));
@@ -80,7 +84,7 @@ fn results_of_another_program_are_refused_unless_allowed() {
     let here = folder(1);
     let other = rebuilt(&here);
     let few = ["--search", "random", "--trials", "12"];
-    let walk = [&["walk-forward", "--train", "8h", "--test", "8h"], &SEARCHED[..]].concat();
+    let walk = "walk-forward --train 8h --test 8h".split(' ').chain(SEARCHED.split(' ')).collect();
     for search in [sweep(&few), walk] {
         assert_eq!(here.run(&search).code, 0);
         here.run_of(&other, &search).fails(2, &["differs in: program", "--out"]);
@@ -125,10 +129,9 @@ fn searches_that_cannot_run_are_refused_with_the_value_at_fault() {
 
 #[test]
 fn sets_that_a_streak_of_losses_stopped_name_it_as_their_backtests_do() {
-    let bot = candlewick::BOT.to_owned() + "[risk]\nmax_loss_streak = 2\nmax_open_trades = 0\n";
-    let folder = Folder::new().with("bot.toml", &bot).with("BTCUSDT_1m.csv", &candlewick::candles(400));
-    let search = "--config bot.toml --data BTCUSDT_1m.csv --param period=2..4 --min-trades 1";
-    let document = folder.run_line(&format!("sweep --json {search}")).json();
+    let bot = BOT.to_owned() + "[risk]\nmax_loss_streak = 2\nmax_open_trades = 0\n";
+    let folder = short_folder(&bot);
+    let document = folder.run_line(&format!("{SHORT} --json --param period=2..4")).json();
     let mut stopped = 0;
     for row in folder.read("sweep/results.csv").lines().skip(1) {
         let cells: Vec<&str> = row.split(',').collect();
@@ -141,4 +144,24 @@ fn sets_that_a_streak_of_losses_stopped_name_it_as_their_backtests_do() {
         stopped += u64::from(is_refused);
     }
     assert!(stopped > 0 && document["stopped"]["LossStreak"] == stopped, "{document:#}");
+}
+
+#[test]
+fn counts_sets_that_the_strategy_refuses_and_fails_if_it_refuses_all() {
+    let folder = short_folder(&bot_of("ema-cross", ""));
+    let refused = folder.run_line(&format!("{SHORT} --param fast=20,21 --param slow=10,20 --out none"));
+    refused.fails(2, &["all 4 sets", "fast = 20", "slow = 10", "--where"]);
+    assert!(!folder.path("none/results.csv").exists());
+    let some = "--param fast=20,21 --param slow=10,30 --out some";
+    assert!(has_notice(&folder, some, &["2 of 4 sets", "slow = 10", "--where \"fast < slow\""]));
+}
+
+#[test]
+fn notes_that_close_type_decides_nothing_for_a_rule_with_its_own_expiry() {
+    for (own, is_noted) in [("expiry = \"05:00\"\n", true), ("", false)] {
+        let folder = short_folder(&bot_of("rules", "file = \"rule.toml\""))
+            .with("rule.toml", &format!("buy = \"close > open\"\n{own}"));
+        let parts = ["--param close_type decides nothing"];
+        assert_eq!(has_notice(&folder, "--param close_type=01:00,05:00", &parts), is_noted);
+    }
 }

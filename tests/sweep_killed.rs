@@ -2,9 +2,8 @@
 #![cfg(unix)]
 
 use crate::candlewick::{BINARY, Folder, Run};
-use crate::searched::folder;
 use crate::serving::send;
-use crate::sweep::{assert_same, journalled, sweep};
+use crate::sweep::{assert_same, folder, journalled, sweep};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt;

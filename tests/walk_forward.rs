@@ -1,8 +1,8 @@
 //! `walk-forward`: each window chooses as a sweep of its training would, a resumed walk has the same files, and the hold-out opens
 //! once.
 
-use crate::candlewick::Folder;
-use crate::searched::{BOT, folder};
+use crate::candlewick::{Folder, bot_of};
+use crate::sweep::folder;
 use serde_json::{Value, json};
 
 pub(crate) const FILES: [&str; 3] = ["windows.csv", "walk-forward.json", "trades.csv"];
@@ -134,8 +134,8 @@ fn every_set_of_a_walk_counts_once_in_all_later_reports_of_its_strategy() {
     assert_eq!(folder.read("candlewick.variants.jsonl"), ledger);
     assert_same(&folder, "walk-forward", "again");
     // A set of the walk, and one that it did not try.
-    for (params, count) in [("{ period = 5, oversold = 20.0 }", 33), ("{ period = 9 }", 34)] {
-        std::fs::write(folder.path("bot.toml"), BOT.replace("{ period = 5 }", params)).unwrap();
+    for (params, count) in [("period = 5, oversold = 20.0", 33), ("period = 9", 34)] {
+        std::fs::write(folder.path("bot.toml"), bot_of("rsi-reversal", params)).unwrap();
         assert_eq!(folder.run_line(BACKTEST).json()["variants"]["count"], count, "{params}");
     }
     let lost = self::folder(2).with_variable("CANDLEWICK_VARIANTS__LEDGER", "no/such/folder/x");
