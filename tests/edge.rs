@@ -1,4 +1,4 @@
-//! `edge`: errors, and stakes that ruin too probably.
+//! `edge`: errors, the day of a gate, and stakes that ruin too probably.
 
 use crate::candlewick::{BACKTEST, BOT, Folder, folder_with_bot};
 
@@ -29,6 +29,26 @@ fn errors_name_the_option_or_the_line() {
         let arguments: Vec<&str> = std::iter::once("edge").chain(arguments.split(' ')).collect();
         folder.run(&arguments).fails(code, &[part]);
     }
+}
+
+/// Ten trades, an hour apart, from 20:00 UTC on. Days from there on have them all: v v r and no more.
+#[test]
+fn a_daily_gate_counts_from_the_start_of_the_day() {
+    let results = ["LOST", "LOST", "WON", "LOST", "LOST", "WON", "LOST", "LOST", "LOST", "WON"];
+    let row = |(hour, result): (i64, &str)| {
+        let at = 1_767_556_800_000 + hour * 3_600_000;
+        format!("{at},{},80,{result}\n", at + 60_000)
+    };
+    let rows: String = (0..).zip(results).map(row).collect();
+    let folder = Folder::new().with("t.csv", &format!("decision_time,close_time,payout,result\n{rows}"));
+    let gate =
+        "edge gate --trades t.csv --after-virtual-losses 2 --resets day --openings 1 --close-after-trades 1";
+    let real = |day: &str| {
+        let arguments: Vec<&str> = gate.split(' ').chain(day.split_whitespace()).chain(["--json"]).collect();
+        folder.run(&arguments).json()["bots"][0]["real"].clone()
+    };
+    assert_eq!(real("--day-start 21:00 --day-timezone Africa/Lagos"), 1);
+    assert_eq!(real(""), 2, "v v r v before midnight, v v v v r v after it");
 }
 
 #[test]

@@ -39,6 +39,10 @@ pub(crate) fn with_holes(minutes: i64) -> String {
     text
 }
 
+pub(crate) fn before(candles: &str, to: i64) -> String {
+    table(candles.lines().skip(1).filter(|row| open_time(row) < to))
+}
+
 /// Removes every `every`-th candle but the last one, which ends the data.
 pub(crate) fn thinned(candles: &str, every: usize) -> String {
     let rows: Vec<&str> = candles.lines().skip(1).collect();

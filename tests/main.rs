@@ -64,6 +64,7 @@ mod relay;
 mod reload;
 mod remembering;
 mod renewed_token;
+mod repetition;
 mod replay;
 mod resolve;
 mod rules;
