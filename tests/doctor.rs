@@ -15,15 +15,14 @@ use std::time::Duration;
 /// Part of each credential that the venue does not know.
 const UNKNOWN: &str = "hush";
 
-fn folder(served: &Served, token: &str, key: &str, bot: &str) -> Folder {
-    served
-        .known_to(Folder::new().with("bot.toml", bot))
-        .with_variable("CANDLEWICK_BROKER__API_TOKEN", token)
-        .with_variable("CANDLEWICK_BROKER__API_KEY", key)
+fn folder_with_bot(served: &Served, bot: &str) -> Folder {
+    served.known_to(Folder::new().with("bot.toml", bot))
 }
 
-fn folder_with_bot(served: &Served, bot: &str) -> Folder {
-    folder(served, served.text("token"), served.text("api_key"), bot)
+fn with_credentials(folder: Folder, token: &str, key: &str) -> Folder {
+    folder
+        .with_variable("CANDLEWICK_BROKER__API_TOKEN", token)
+        .with_variable("CANDLEWICK_BROKER__API_KEY", key)
 }
 
 fn examine(folder: &Folder) -> Run {
@@ -82,9 +81,8 @@ fn unreachable_apis_fail_once_each_and_what_depends_on_them_is_not_checked() {
     let folder = Folder::new()
         .with("bot.toml", BOT)
         .with_variable("CANDLEWICK_BROKER__BASE_URL", nowhere)
-        .with_variable("CANDLEWICK_BROKER__PRICE_URL", nowhere)
-        .with_variable("CANDLEWICK_BROKER__API_TOKEN", "hush-token")
-        .with_variable("CANDLEWICK_BROKER__API_KEY", "hush-key");
+        .with_variable("CANDLEWICK_BROKER__PRICE_URL", nowhere);
+    let folder = with_credentials(folder, "hush-token", "hush-key");
     let rows = [
         ("trading_api", "fail", "broker.base_url"),
         ("price_api", "fail", "broker.price_url"),
@@ -122,7 +120,7 @@ fn wrong_credentials_symbols_and_series_fail_where_they_are_used() {
             &[("configuration", "fail", "bots[0].strategy"), ("disk", "ok", "")],
         ),
     ] {
-        finds(&examine(&folder(&served, token, key, &config)), 5, rows);
+        finds(&examine(&with_credentials(folder_with_bot(&served, &config), token, key)), 5, rows);
     }
     let config = "[broker]\napi_token_file = \"token.secret\"\n".to_owned() + BOT;
     let folder = Folder::new().with("bot.toml", &config).with("token.secret", "hush-4711\n");

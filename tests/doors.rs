@@ -4,12 +4,11 @@
 use crate::candlewick::Folder;
 use crate::control::venue_of_short_trades;
 use crate::outside_signals::{check_parity, count, venue_time};
-use crate::serving::{Process, send};
+use crate::serving::{Process, request, send};
 use candlewick_broker::clock::Stopwatch;
 use serde_json::Value;
 use std::fs::File;
-use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 use std::time::Duration;
@@ -48,17 +47,9 @@ impl Bot {
     }
 }
 
-/// Sends a body to the webhook and returns the HTTP status, 0 if the connection was lost.
 fn post(address: &str, secret: &str, body: &str) -> u16 {
-    let mut stream = TcpStream::connect(address).unwrap();
-    let length = body.len();
-    let request = format!(
-        "POST /signal HTTP/1.1\r\nhost: {address}\r\nx-candlewick-secret: {secret}\r\ncontent-length: {length}\r\n\r\n{body}"
-    );
-    let mut answer = String::new();
-    if stream.write_all(request.as_bytes()).and_then(|()| stream.read_to_string(&mut answer)).is_err() {
-        return 0;
-    }
+    let headers = format!("x-candlewick-secret: {secret}\r\n");
+    let answer = request(address, "POST /signal", (&headers, body), "");
     answer.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or_default()
 }
 

@@ -82,19 +82,13 @@ fn the_price_step_is_the_last_written_decimal_of_few_candles_and_the_last_needed
 }
 
 #[test]
-fn a_second_name_of_a_symbol_is_no_second_series_in_a_catalog() {
+fn a_second_name_and_contradicting_candles_are_no_second_series_and_need_mix() {
     let folder = Folder::new().with("BTCUSDT_1m.csv", &candles(50));
     first(&folder, "import BTCUSDT_1m.csv");
     let other = ["data", "import", "BTCUSDT_1m.csv", "--symbol", "BTC/USDT"];
     folder.run(&other).fails(2, &["BTC/USDT", "--symbol BTCUSDT"]);
     first(&folder, "import BTCUSDT_1m.csv --symbol BTC/USDT --catalog apart");
     assert_eq!(first(&folder, "import BTCUSDT_1m.csv")["same"], 50);
-}
-
-#[test]
-fn a_file_that_contradicts_most_stored_candles_is_imported_only_with_mix() {
-    let folder = Folder::new().with("BTCUSDT_1m.csv", &candles(50));
-    first(&folder, "import BTCUSDT_1m.csv");
     folder.run(&["data", "import", "BTCUSDT_1m.csv", "--stamped", "close"]).fails(2, &["49", "--stamped"]);
     assert_eq!(first(&folder, "list")["revised"], 0, "nothing is stored");
     let mixed = first(&folder, "import BTCUSDT_1m.csv --stamped close --mix");

@@ -1,4 +1,4 @@
-//! The same inputs give the same run to the byte, other inputs another hash, and no run depends on later candles.
+//! The same inputs give the same run to the byte, others another hash, and no run depends on later candles.
 
 use crate::candlewick::Folder;
 use crate::excerpt::{HOUR, MINUTE, MONDAY, before, shipped};
