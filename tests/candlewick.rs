@@ -129,6 +129,20 @@ impl Folder {
     pub(crate) fn run(&self, arguments: &[&str]) -> Run {
         Run::of(&self.command(arguments).output().unwrap())
     }
+
+    #[track_caller]
+    pub(crate) fn asked(&self, command: &str, journal: &str) -> Value {
+        self.run_line(&format!("{command} --journal {journal} --json")).json()
+    }
+
+    #[track_caller]
+    pub(crate) fn trades(&self, journal: &str) -> Vec<Value> {
+        self.asked("trades", journal).as_array().unwrap().clone()
+    }
+
+    pub(crate) fn run_line(&self, line: &str) -> Run {
+        self.run(&line.split_whitespace().collect::<Vec<_>>())
+    }
 }
 
 impl Run {
@@ -158,21 +172,5 @@ impl Run {
             assert!(self.stderr.contains(part), "no {part:?} in:\n{}", self.stderr);
         }
         assert_eq!(self.stdout, "");
-    }
-}
-
-impl Folder {
-    #[track_caller]
-    pub(crate) fn asked(&self, command: &str, journal: &str) -> Value {
-        self.run_line(&format!("{command} --journal {journal} --json")).json()
-    }
-
-    #[track_caller]
-    pub(crate) fn trades(&self, journal: &str) -> Vec<Value> {
-        self.asked("trades", journal).as_array().unwrap().clone()
-    }
-
-    pub(crate) fn run_line(&self, line: &str) -> Run {
-        self.run(&line.split_whitespace().collect::<Vec<_>>())
     }
 }

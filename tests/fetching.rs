@@ -5,11 +5,11 @@ use crate::candlewick::Folder;
 use crate::excerpt::{MINUTE, MONDAY};
 use crate::relay::Relay;
 use crate::seconds;
-use crate::serving::{Served, send};
+use crate::serving::Served;
+use crate::sweep_killed::stop_when;
 use candlewick_broker::clock::{Clock, SystemClock};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use std::process::Stdio;
 
 const THREE_DAYS: [&str; 4] = ["--from", "2026-01-05", "--to", "2026-01-08"];
 
@@ -246,20 +246,6 @@ fn without_names_the_series_of_the_bots_are_fetched_with_their_asset_type() {
     fixture.fetch_all(&[&named[..], &["--asset-type", "otc"]].concat());
 }
 
-fn interrupted(
-    (fixture, relay): (&Fixture, &Relay),
-    arguments: &[&str],
-    (count, is_it): (usize, fn(&str) -> bool),
-    signal: &str,
-) -> (Option<i32>, String) {
-    relay.forget();
-    let mut child = fixture.folder.command(arguments).stdout(Stdio::piped()).spawn().unwrap();
-    relay.wait_for(count, is_it);
-    send(signal, &child);
-    let printed = std::io::read_to_string(child.stdout.take().unwrap()).unwrap();
-    (child.wait().unwrap().code(), printed)
-}
-
 #[test]
 fn an_interrupted_fetch_keeps_its_candles_and_the_same_command_resumes() {
     let fixture = Fixture::new(&[("BTCUSDT_1m.csv", &minutes(0..8_000))], "latency:1:20ms");
@@ -268,9 +254,13 @@ fn an_interrupted_fetch_keeps_its_candles_and_the_same_command_resumes() {
     let mut so_far = 0;
     for name in ["INT", "TERM"] {
         // The tenth request shows that nine pages of twenty candles have come, of hundreds.
-        let (code, printed) = interrupted((&fixture, &relay), &fetch(&five_days), (10, |_| true), name);
-        assert_eq!(code, Some(130), "{printed}");
-        let printed: Value = serde_json::from_str(&printed).unwrap();
+        relay.forget();
+        let run = stop_when(&fixture.folder, &fetch(&five_days), name, || {
+            relay.wait_for(10, |_| true);
+            true
+        });
+        let printed: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!(run.code, 130, "{printed}");
         let series = &printed["series"][0];
         assert_eq!(printed["interrupted"], true, "{printed}");
         so_far += series["new"].as_u64().filter(|new| *new > 0).expect("something came");
@@ -293,11 +283,13 @@ fn prices_are_recorded_until_the_end_of_the_span_or_a_signal() {
     assert_eq!((&series["missing"], is_interrupted), (&json!(0), &json!(false)), "{printed}");
     for (name, expected) in [("INT", 130), ("TERM", 0)] {
         // Requests with a time are for missed records.
-        let is_latest: fn(&str) -> bool = |line| !line.contains("limitTime=");
-        let (code, printed) = interrupted((&fixture, &relay), &record, (4, is_latest), name);
-        assert_eq!(code, Some(expected), "{printed}");
-        let printed: Value = serde_json::from_str(&printed).unwrap();
-        assert_eq!(printed["interrupted"], expected != 0, "{printed}");
+        relay.forget();
+        let run = stop_when(&fixture.folder, &record, name, || {
+            relay.wait_for(4, |line| !line.contains("limitTime="));
+            true
+        });
+        let printed: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!((run.code, &printed["interrupted"]), (expected, &json!(expected != 0)), "{printed}");
     }
     let recorded = fixture.export("BTCUSDT@1s", "prices");
     let lines = || recorded.lines().skip(1);

@@ -86,49 +86,46 @@ fn an_edited_journal_is_believed_by_no_command() {
         let entry = broken.split(':').next().unwrap_or_default();
         assert!(entry.starts_with("entry "), "{sql}: {}", verified.stderr);
         for command in [
-            &["journal", "verify"][..],
-            &["status"],
-            &["trades"],
-            &["trades", "--csv"],
-            &["report"],
-            &["report", "--html", "page.html"],
-            &["explain", "1"],
-            &["why", "2026-01-06T03:00:00Z"],
-            &["edge", "verdict"],
-            &["parity"],
-            &["journal", "backup", "copy.db"],
+            "journal verify",
+            "status",
+            "trades",
+            "trades --csv",
+            "report",
+            "report --html page.html",
+            "explain 1",
+            "why 2026-01-06T03:00:00Z",
+            "edge verdict",
+            "parity",
+            "journal backup copy.db",
         ] {
-            let run = folder.run(&[command, &["--journal", &journal]].concat());
-            assert!(run.code == 5 && run.stderr.contains(entry), "{command:?}: {sql}: {}", run.stderr);
-            assert!(command == ["parity"] || run.stdout.is_empty(), "{command:?}: {}", run.stdout);
+            let run = folder.run_line(&format!("{command} --journal {journal}"));
+            assert!(run.code == 5 && run.stderr.contains(entry), "{command}: {sql}: {}", run.stderr);
+            assert!(command == "parity" || run.stdout.is_empty(), "{command}: {}", run.stdout);
         }
         for file in ["page.html", "copy.db"] {
             assert!(!folder.path(file).exists(), "{file} after {sql}");
         }
     }
+    check_edited_answer(&folder);
+    check_forged(&folder);
 }
 
-#[test]
-fn an_edited_answer_of_the_venue_is_not_explained() {
-    let folder = folder();
-    record_in_lock_step(&folder);
-    let sound = folder.run(&["journal", "verify", "--journal", "run.db", "--json"]).json();
+fn check_edited_answer(folder: &Folder) {
+    std::fs::copy(folder.path("run.db"), folder.path("wires.db")).unwrap();
+    let sound = folder.asked("journal verify", "wires.db");
     assert!(sound["raw_exchanges"].as_u64() > Some(100) && sound["raw_exchanges_outside"] == 0, "{sound}");
     let sql = "UPDATE wires SET response = replace(response, '\"amount\"', '\"Amount\"') WHERE id = \
                (SELECT MIN(id) FROM wires WHERE intent = 5 AND response LIKE '%\"amount\"%')";
-    edit(&folder.path("run.db"), sql);
-    for command in [&["explain", "5"][..], &["journal", "verify"], &["parity"]] {
-        let run = folder.run(&[command, &["--journal", "run.db"]].concat());
+    edit(&folder.path("wires.db"), sql);
+    for command in ["explain 5", "journal verify", "parity"] {
+        let run = folder.run_line(&format!("{command} --journal wires.db"));
         assert!(run.code == 5 && run.stderr.contains("raw exchange "), "{command:?}: {}", run.stderr);
     }
-    assert_eq!(folder.run(&["explain", "4", "--journal", "run.db"]).code, 0);
+    assert_eq!(folder.run_line("explain 4 --journal wires.db").code, 0);
 }
 
 /// Only the memory next to the journal shows a forgery with a new chain.
-#[test]
-fn a_forged_journal_is_not_the_one_that_was_verified() {
-    let folder = folder();
-    record_in_lock_step(&folder);
+fn check_forged(folder: &Folder) {
     forge(&folder.path("run.db"), EDITS[0]);
     let status = || folder.run(&["status", "--journal", "run.db"]);
     status().fails(5, &["run.db.verified"]);

@@ -3,7 +3,7 @@
 //! `file://` takes the way of `s3://`, which `.ci/storage` runs on a server.
 
 use crate::candlewick::Folder;
-use crate::sweep::{assert_same, folder, plan, step, sweep};
+use crate::sweep::{assert_same, folder, plan, step};
 use crate::walk_forward::{FILES, walk};
 use serde_json::json;
 use std::fs;
@@ -188,6 +188,7 @@ fn shards_that_do_not_fit_their_plan_are_refused() {
     let here = folder(1);
     let run = |shard: &str, more: &[&str]| here.run(&step(&["run", "--shard", shard], more));
     run("1", &[]).fails(2, &["sweep plan"]);
+    here.run(&plan(&["--search", "tpe", "--shards", "17"])).fails(2, &["16", "--batch"]);
     here.run(&plan(&["--search", "random", "--trials", "12", "--shards", "2"])).json();
     run("3", &[]).fails(2, &["shard 3 of 2"]);
     run("1", &["--config", "bot.toml"]).fails(2, &["configuration"]);
@@ -247,14 +248,6 @@ fn a_search_that_ends_before_its_last_round_merges() {
     // Shards 4 and 5 have nothing to run.
     here.run(&step(&["merge"], &[])).json();
     assert_same(&whole.path("sweep"), &here.path("sweep"), "few sets");
-}
-
-#[test]
-fn batches_and_shards_that_no_search_has_are_refused() {
-    let here = folder(1);
-    here.run(&plan(&["--search", "tpe", "--shards", "17"])).fails(2, &["16", "--batch"]);
-    here.run(&plan(&["--search", "random", "--batch", "4"])).fails(2, &["batches"]);
-    here.run(&sweep(&["--search", "tpe", "--batch", "0"])).fails(2, &["--batch"]);
 }
 
 #[test]
