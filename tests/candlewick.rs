@@ -100,6 +100,13 @@ impl Folder {
         self.dir.path().join(name)
     }
 
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.dir.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<String> = entries.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
     pub(crate) fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.path(name)).unwrap()
     }

@@ -57,8 +57,7 @@ fn all_checks_pass_at_a_venue_that_answers_and_nothing_is_changed() {
         findings.iter().all(|finding| finding["mark"] == "ok" || finding["check"] == "disk"),
         "{document}"
     );
-    let names = std::fs::read_dir(folder.path(".")).unwrap().map(|entry| entry.unwrap().file_name());
-    assert_eq!(names.collect::<Vec<_>>(), ["bot.toml"]);
+    assert_eq!(folder.names(), ["bot.toml"]);
     let text = folder.run(&["doctor", "--config", "bot.toml"]).stdout;
     assert_eq!(text.lines().count(), findings.len(), "{text}");
 }

@@ -10,14 +10,6 @@ use std::process::Command;
 /// Signal for exceeding the file size limit.
 const SIGXFSZ: i32 = 25;
 
-fn names(folder: &Folder) -> Vec<String> {
-    let entries = std::fs::read_dir(folder.path("")).unwrap();
-    let mut names: Vec<String> =
-        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
-    names.sort();
-    names
-}
-
 #[test]
 fn a_program_that_dies_amid_a_file_leaves_the_old_one() {
     let folder = folder_with_bot("period = 2", "period = 2").with("BTCUSDT_1m.csv", &candles(3_000));
@@ -27,12 +19,12 @@ fn a_program_that_dies_amid_a_file_leaves_the_old_one() {
         if !is_new {
             std::fs::write(folder.path(name), "old").unwrap();
         }
-        let before = names(&folder);
+        let before = folder.names();
         let command = format!("ulimit -f 4; exec {BINARY} {}", arguments.join(" "));
         let status = Command::new("sh").args(["-c", &command]).current_dir(folder.path("")).status().unwrap();
         assert_eq!(status.signal(), Some(SIGXFSZ), "{flag}: {status}");
-        let after: Vec<String> =
-            names(&folder).into_iter().filter(|name| !name.ends_with(".partial")).collect();
+        let mut after = folder.names();
+        after.retain(|name| !name.ends_with(".partial"));
         assert_eq!(after, before, "{flag}");
         assert!(is_new || folder.read(name) == "old", "{flag}");
         let run = folder.run(&arguments);
@@ -52,8 +44,8 @@ fn trades_and_the_facts_beside_them_are_of_one_run() {
         }
         let ended = Command::new("sh").args(["-c", &command]).current_dir(folder.path("")).output().unwrap();
         assert_eq!(ended.status.code(), Some(2), "{ended:?}");
-        let left: Vec<String> =
-            names(&folder).into_iter().filter(|name| name.starts_with("trades")).collect();
+        let mut left = folder.names();
+        left.retain(|name| name.starts_with("trades"));
         if is_there {
             assert_eq!(left, ["trades.csv", "trades.csv.run.json"]);
             assert_eq!((folder.read(&left[0]), folder.read(&left[1])), ("old".to_owned(), "old".to_owned()));

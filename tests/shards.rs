@@ -3,21 +3,19 @@
 //! `file://` takes the way of `s3://`, which `.ci/storage` runs on a server.
 
 use crate::candlewick::Folder;
-use crate::sweep::{assert_same, folder, plan, step};
+use crate::sweep::{RESULTS, assert_same, folder, plan, step};
 use crate::walk_forward::{FILES, walk};
 use serde_json::json;
 use std::fs;
-use std::path::Path;
 
 const SWEEP: &str = "--min-trades 10 --param period=2..9 --param oversold=10..45:5";
 const WALK: &str =
     "--min-trades 10 --param period=2..5 --param oversold=10..40:10 --param close_type=01:00,03:00";
-const SWEPT: &[&str] = &["results.csv", "results.parquet", "report.html", "luck.json", "best.toml"];
 const PATHS: &[&str] = &["paths.csv", "monte-carlo.json"];
 
 const SEARCHES: [(&str, &str, &str, &[&str]); 8] = [
-    ("sweep", SWEEP, "--search random --trials 40 --halving 2", SWEPT),
-    ("sweep", SWEEP, "--search tpe --trials 40 --batch 12", SWEPT),
+    ("sweep", SWEEP, "--search random --trials 40 --halving 2", &RESULTS),
+    ("sweep", SWEEP, "--search tpe --trials 40 --batch 12", &RESULTS),
     ("walk-forward", WALK, "--anchored", &FILES),
     ("walk-forward", WALK, "--search random --trials 20 --halving 2 --rungs 2 --embargo 1h", &FILES),
     ("walk-forward", WALK, "--search tpe --trials 24", &FILES),
@@ -25,18 +23,6 @@ const SEARCHES: [(&str, &str, &str, &[&str]); 8] = [
     ("monte-carlo", "--paths 14 --seed 3", "--resample trades", PATHS),
     ("sensitivity", "", "", &["points.csv", "sensitivity.json"]),
 ];
-
-fn bytes(path: &Path) -> Vec<u8> {
-    fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-#[track_caller]
-fn assert_same_files(one: &Folder, other: &Folder, command: &str, files: &[&str]) {
-    for file in files {
-        let [one, other] = [one, other].map(|folder| bytes(&folder.path(&format!("{command}/{file}"))));
-        assert!(one == other, "{command}: {file} differs");
-    }
-}
 
 /// Runs a shard twice in a folder with the plan and the earlier shards, and copies its journal here.
 fn run_elsewhere(here: &Folder, command: &str, shard: u64) -> u64 {
@@ -78,7 +64,7 @@ fn shards_on_several_machines_merge_to_the_files_of_one() {
             assert_eq!(trials, sets * planned["windows"].as_u64().unwrap_or(1), "{command} {own}");
         }
         merge().json();
-        assert_same_files(&whole, &here, command, files);
+        assert_same(&whole.path(command), &here.path(command), files);
         if !own.contains("tpe") {
             let journal = format!("{command}/shard-1.jsonl");
             let half: String = here.read(&journal).split_inclusive('\n').take(3).collect();
@@ -108,7 +94,7 @@ fn shards_by_address_merge_to_the_files_of_one_machine() {
         let export = format!("data export BTCUSDT_1m.csv --json --out {candles}");
         whole.run_line(&export).json();
         whole.run_line(&export).fails(2, &["--force"]);
-        assert_eq!(bytes(&there.path("candles/BTCUSDT_1m.csv")), bytes(&whole.path("BTCUSDT_1m.csv")));
+        assert_eq!(there.read("candles/BTCUSDT_1m.csv"), whole.read("BTCUSDT_1m.csv"));
         let terms = format!("--json --config bot.toml {common} {own}");
         whole.run_line(&format!("{command} --data BTCUSDT_1m.csv {terms}")).json();
         let planned = format!("{command} plan --shards 3 --data {candles} --out {out} {terms}");
@@ -120,13 +106,13 @@ fn shards_by_address_merge_to_the_files_of_one_machine() {
             let run = format!("{command} run --json --plan {plan} --shard {shard}");
             Folder::new().run_line(&run).json();
             let journal = there.path(&format!("{command}/shard-{shard}.jsonl"));
-            let state = || (bytes(&journal), journal.metadata().unwrap().modified().unwrap());
+            let state = || (fs::read(&journal).unwrap(), journal.metadata().unwrap().modified().unwrap());
             let first = state();
             Folder::new().run_line(&run).json();
             assert!(state() == first, "{command}: shard {shard} is written twice");
         }
         Folder::new().run_line(&merge).json();
-        assert_same_files(&whole, &there, command, files);
+        assert_same(&whole.path(command), &there.path(command), files);
     }
 }
 
@@ -180,7 +166,7 @@ fn a_plan_of_synthetic_candles_and_built_in_bots_needs_the_program_only() {
     for step in ["run --shard 1", "merge"] {
         there.run_line(&format!("sweep {step} --json --plan plan.json --out mine")).json();
     }
-    assert_same(&whole.path("sweep"), &there.path("mine"), "synthetic");
+    assert_same(&whole.path("sweep"), &there.path("mine"), &RESULTS);
 }
 
 #[test]
@@ -247,7 +233,7 @@ fn a_search_that_ends_before_its_last_round_merges() {
     }
     // Shards 4 and 5 have nothing to run.
     here.run(&step(&["merge"], &[])).json();
-    assert_same(&whole.path("sweep"), &here.path("sweep"), "few sets");
+    assert_same(&whole.path("sweep"), &here.path("sweep"), &RESULTS);
 }
 
 #[test]

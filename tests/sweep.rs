@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 const SEARCHED: &str = "--config bot.toml --data BTCUSDT_1m.csv --param period=2..9 \
                         --param oversold=10..45:5 --param close_type=01:00,03:00";
+pub(crate) const RESULTS: [&str; 5] =
+    ["results.csv", "results.parquet", "report.html", "luck.json", "best.toml"];
 const SHORT: &str = "sweep --config bot.toml --data BTCUSDT_1m.csv --min-trades 1";
 
 /// A bot whose parameters searches vary, and its candles.
@@ -39,10 +41,10 @@ pub(crate) fn step<'a>(name: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[track_caller]
-pub(crate) fn assert_same(one: &Path, two: &Path, case: &str) {
-    for name in ["results.csv", "results.parquet", "report.html", "luck.json", "best.toml"] {
-        let [one, two] = [one, two].map(|folder| std::fs::read(folder.join(name)).unwrap());
-        assert!(one == two, "{case}: {name} differs");
+pub(crate) fn assert_same(whole: &Path, other: &Path, files: &[&str]) {
+    for file in files {
+        let [one, two] = [whole, other].map(|folder| std::fs::read(folder.join(file)).unwrap());
+        assert!(one == two, "{file} differs in {}", other.display());
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::candlewick::{BINARY, Folder, Run};
 use crate::serving::send;
-use crate::sweep::{assert_same, folder, journalled, sweep};
+use crate::sweep::{RESULTS, assert_same, folder, journalled, sweep};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt;
@@ -82,7 +82,7 @@ fn a_sweep_that_is_killed_many_times_ends_with_the_same_files() {
         let arguments = [sweep(way), vec!["--out", "killed"]].concat();
         let (resumed, rungs) = killed(&folder, &arguments, "killed/trials.jsonl", (&lines, moments));
         assert!(expected.iter().all(|rung| rungs.contains(rung)), "killed on the rungs {rungs:?}");
-        assert_same(&folder.path("whole"), &folder.path("killed"), &format!("{way:?}"));
+        assert_same(&folder.path("whole"), &folder.path("killed"), &RESULTS);
         assert_eq!((&resumed["best"], &resumed["luck"]), (&whole["best"], &whole["luck"]));
     }
 }
@@ -101,7 +101,7 @@ fn a_sweep_on_a_full_disk_keeps_complete_lines_and_resumes_from_them() {
     assert!((2..40).contains(&kept), "{text}");
     assert_eq!(folder.run(&way).json()["resumed"], json!(kept - 1));
     folder.run(&[&way[..], &["--out", "whole"]].concat()).json();
-    assert_same(&folder.path("whole"), &folder.path("sweep"), "after the disk was full");
+    assert_same(&folder.path("whole"), &folder.path("sweep"), &RESULTS);
 }
 
 #[test]
@@ -132,6 +132,6 @@ fn a_stopped_sweep_resumes_and_each_of_its_sets_counts_once() {
         }
         assert_eq!(folder.run(&arguments).json()["resumed"], json!(ran));
         assert_eq!(variants(&folder), counted, "{signal}");
-        assert_same(&whole.path("sweep"), &folder.path("sweep"), signal);
+        assert_same(&whole.path("sweep"), &folder.path("sweep"), &RESULTS);
     }
 }

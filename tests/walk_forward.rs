@@ -1,8 +1,7 @@
-//! `walk-forward`: each window chooses as a sweep of its training would, a resumed walk has the same files, and the hold-out opens
-//! once.
+//! `walk-forward`: windows choose as sweeps, a resumed walk has the same files, and the hold-out opens once.
 
 use crate::candlewick::{Folder, bot_of};
-use crate::sweep::folder;
+use crate::sweep::{assert_same, folder};
 use serde_json::{Value, json};
 
 pub(crate) const FILES: [&str; 3] = ["windows.csv", "walk-forward.json", "trades.csv"];
@@ -11,19 +10,8 @@ const SEARCHED: &str = "--config bot.toml --data BTCUSDT_1m.csv --min-trades 10 
 const BACKTEST: &str = "backtest --json --config bot.toml --data BTCUSDT_1m.csv";
 
 pub(crate) fn walk<'a>(more: &[&'a str]) -> Vec<&'a str> {
-    ["walk-forward", "--json"]
-        .into_iter()
-        .chain(SEARCHED.split_whitespace())
-        .chain(more.iter().copied())
-        .collect()
-}
-
-#[track_caller]
-fn assert_same(folder: &Folder, one: &str, two: &str) {
-    for name in FILES {
-        let [one, two] = [one, two].map(|out| folder.read(&format!("{out}/{name}")));
-        assert!(one == two, "{name} differs");
-    }
+    let start = ["walk-forward", "--json"].into_iter();
+    start.chain(SEARCHED.split(' ')).chain(more.iter().copied()).collect()
 }
 
 #[test]
@@ -76,7 +64,7 @@ fn a_walk_that_is_killed_or_interrupted_resumes_to_the_same_files() {
     let before = lines() - 6;
     let resumed = folder.run(&stopped).json();
     assert_eq!((&resumed["resumed"], &resumed["hold_out"]["openings"]), (&json!(before), &json!(1)));
-    assert_same(&folder, "whole", "stopped");
+    assert_same(&folder.path("whole"), &folder.path("stopped"), &FILES);
 }
 
 #[test]
@@ -132,7 +120,7 @@ fn every_set_of_a_walk_counts_once_in_all_later_reports_of_its_strategy() {
     let ledger = folder.read("candlewick.variants.jsonl");
     assert_eq!(folder.run(&walk(&["--out", "again"])).json()["variants_tried"], 33);
     assert_eq!(folder.read("candlewick.variants.jsonl"), ledger);
-    assert_same(&folder, "walk-forward", "again");
+    assert_same(&folder.path("walk-forward"), &folder.path("again"), &FILES);
     // A set of the walk, and one that it did not try.
     for (params, count) in [("period = 5, oversold = 20.0", 33), ("period = 9", 34)] {
         std::fs::write(folder.path("bot.toml"), bot_of("rsi-reversal", params)).unwrap();
