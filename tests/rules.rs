@@ -48,6 +48,12 @@ fn rule_trades_as_its_strategy_in_rust_from_a_flag_a_configuration_and_live() {
         run(&folder, &[command, &["--trades", name]].concat()).json();
         assert_eq!(trades(&folder, name), trades(&folder, "rust.csv"), "{name}");
     }
+    let swept = |more: &[&str], out: &str| {
+        let sweep = ["sweep", "--config", "rust.toml", "--param", "period=2..9", "--min-trades", "10"];
+        run(&folder, &[&sweep[..], &["--out", out], more].concat()).json();
+        folder.read(&format!("{out}/results.csv"))
+    };
+    assert_eq!(swept(&["--rules", "my.toml"], "flag"), swept(&[], "rust"));
     let parity = folder.asked("parity", "run.db");
     let traded = trades(&folder, "live.csv").len();
     assert!(traded > 100, "{traded}");
