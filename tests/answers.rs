@@ -1,22 +1,7 @@
-//! Good input: figures that agree, the configuration with its origins, documents for machines.
+//! Good input: the configuration with its origins, documents for machines.
 
-use crate::candlewick::{BACKTEST, BOT, Folder, candlewick, folder_with_bot, repository};
+use crate::candlewick::{BOT, Folder, candlewick, repository};
 use serde_json::json;
-
-#[test]
-fn figures_of_a_report_agree_with_each_other_and_with_its_trades() {
-    let folder = folder_with_bot("01:00", "05:00");
-    let report = folder.run(&[&BACKTEST[..], &["--json", "--trades", "trades.csv"]].concat()).json();
-    let count = |key: &str| report[key].as_u64().unwrap();
-    assert_eq!(count("trades"), count("won") + count("lost") + count("draw") + count("cancelled"));
-    assert!(count("trades") > 0 && count("unsettled") > 0, "{report}");
-    let pnl = report["pnl"].as_f64().unwrap();
-    assert_eq!(report["final_balance"].as_f64(), Some(10_000.0 + pnl));
-    let trades = folder.read("trades.csv");
-    let profits: Vec<&str> = trades.lines().skip(1).filter_map(|line| line.split(',').nth(13)).collect();
-    assert_eq!(profits.len() as u64, count("trades") + count("unsettled"));
-    assert_eq!(profits.iter().filter_map(|cell| cell.parse::<f64>().ok()).sum::<f64>(), pnl);
-}
 
 #[test]
 fn later_origins_win_and_are_reported() {

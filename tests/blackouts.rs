@@ -1,8 +1,9 @@
 //! Spans without opens: a calendar blocks what a CSV file blocks, in a backtest, live, in a replay and after a reload.
 #![cfg(unix)]
 
-use crate::candlewick::{BOT, Folder, candles};
+use crate::candlewick::{BOT, Folder, NO_LIMITS, candles};
 use crate::control::{Live, venue_and_folder};
+use crate::excerpt::{MINUTE, MONDAY};
 use serde_json::Value;
 
 /// Of the 5th of January 2026: from 01:10 until 02:40 and from 03:00 until 03:30 UTC.
@@ -13,19 +14,14 @@ const CALENDAR: &str = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VEVENT\r\nSUMMAR
                         END:VEVENT\r\nBEGIN:VEVENT\r\nDTSTART:20260105T030000Z\r\nDURATION:PT30M\r\nEND:VEVENT\r\n\
                         BEGIN:VEVENT\r\nDTSTART;VALUE=DATE:20260105\r\nSTATUS:CANCELLED\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n";
 const SPANS: [(i64, i64); 2] = [(70, 160), (180, 210)];
-/// 2026-01-05 00:00 UTC.
-const MIDNIGHT: i64 = 1_767_571_200_000;
 
-/// A bot that trades every few minutes.
 fn settings(blackouts: &str) -> String {
     format!(
-        "[risk]\nmax_open_trades = 0\nmax_open_trades_per_symbol = 0\nmax_trades_per_day = 0\ndaily_loss_limit = 0\n\
-         max_drawdown_percent = 0\nallow_opposite = true\nallow_duplicate = true\n{blackouts}\n{}",
+        "{NO_LIMITS}{blackouts}\n{}",
         BOT.replace("period = 2", "period = 2, oversold = 45.0, overbought = 55.0")
     )
 }
 
-/// The trades of a run with these settings, and how often the calendar refused.
 fn run(folder: &Folder, blackouts: &str, command: &[&str]) -> (Vec<String>, Option<u64>) {
     std::fs::write(folder.path("bot.toml"), settings(blackouts)).unwrap();
     let common =
@@ -47,7 +43,7 @@ fn a_calendar_refuses_what_its_rows_refuse_in_a_backtest_live_and_in_a_replay() 
     let column = all[0].split(',').position(|name| name == "decision_time").unwrap();
     let is_refused = |line: &&String| {
         let decided: i64 = line.split(',').nth(column).unwrap().parse().unwrap();
-        SPANS.iter().any(|(from, to)| (*from..*to).contains(&((decided - MIDNIGHT) / 60_000)))
+        SPANS.iter().any(|(from, to)| (*from..*to).contains(&((decided - MONDAY) / MINUTE)))
     };
     let refused = all[1..].iter().filter(is_refused).count();
     assert_eq!(calendar.1, Some(refused as u64), "each signal of the spans, and no other");

@@ -19,7 +19,10 @@ close_type = "01:00"
 params = { period = 2 }
 "#;
 
-/// One-minute candles, one line each, from minute 0 of 2026-01-05.
+pub(crate) const NO_LIMITS: &str = "[risk]\nmax_open_trades = 0\nmax_open_trades_per_symbol = 0\n\
+                                    max_trades_per_day = 0\ndaily_loss_limit = 0\nmax_drawdown_percent = 0\n\
+                                    allow_opposite = true\nallow_duplicate = true\n";
+
 pub(crate) fn candles(count: i64) -> String {
     let mut text = String::from("time,open,high,low,close,volume\n");
     for minute in 0..count {
@@ -28,6 +31,11 @@ pub(crate) fn candles(count: i64) -> String {
         let _ = writeln!(text, "{time},{price},{},{price},{},1", price + 1, price + minute % 2);
     }
     text
+}
+
+pub(crate) fn bot_of(strategy: &str, params: &str) -> String {
+    let bot = BOT.replace("rsi-reversal", strategy);
+    bot.replace("{ period = 2 }", &format!("{{ {params} }}"))
 }
 
 pub(crate) fn folder_with_bot(from: &str, to: &str) -> Folder {
@@ -92,6 +100,13 @@ impl Folder {
         self.dir.path().join(name)
     }
 
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.dir.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<String> = entries.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
     pub(crate) fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.path(name)).unwrap()
     }
@@ -108,7 +123,6 @@ impl Folder {
                 command.env(name, value);
             }
         }
-        // Nobody's own cache is filled by tests.
         command.env("XDG_CACHE_HOME", self.dir.path().join(".cache"));
         command.env("XDG_STATE_HOME", self.dir.path().join(".state"));
         command.envs(self.variables.iter().cloned());
@@ -121,6 +135,20 @@ impl Folder {
 
     pub(crate) fn run(&self, arguments: &[&str]) -> Run {
         Run::of(&self.command(arguments).output().unwrap())
+    }
+
+    #[track_caller]
+    pub(crate) fn asked(&self, command: &str, journal: &str) -> Value {
+        self.run_line(&format!("{command} --journal {journal} --json")).json()
+    }
+
+    #[track_caller]
+    pub(crate) fn trades(&self, journal: &str) -> Vec<Value> {
+        self.asked("trades", journal).as_array().unwrap().clone()
+    }
+
+    pub(crate) fn run_line(&self, line: &str) -> Run {
+        self.run(&line.split_whitespace().collect::<Vec<_>>())
     }
 }
 
@@ -151,22 +179,5 @@ impl Run {
             assert!(self.stderr.contains(part), "no {part:?} in:\n{}", self.stderr);
         }
         assert_eq!(self.stdout, "");
-    }
-}
-
-impl Folder {
-    /// The document that a command prints about a journal; its words are separated by spaces.
-    #[track_caller]
-    pub(crate) fn asked(&self, command: &str, journal: &str) -> Value {
-        self.run_line(&format!("{command} --journal {journal} --json")).json()
-    }
-
-    #[track_caller]
-    pub(crate) fn trades(&self, journal: &str) -> Vec<Value> {
-        self.asked("trades", journal).as_array().unwrap().clone()
-    }
-
-    pub(crate) fn run_line(&self, line: &str) -> Run {
-        self.run(&line.split_whitespace().collect::<Vec<_>>())
     }
 }

@@ -1,11 +1,9 @@
 //! Stored candles: the catalog, its ranges, its exports, and what a backtest takes from it.
 
 use crate::candlewick::{BACKTEST, BOT, Folder, candles, folder_with_bot};
+use crate::excerpt::{HEADER, MONDAY};
 use serde_json::{Value, json};
 
-/// 2026-01-05 00:00 UTC.
-const MONDAY: i64 = 1_767_571_200_000;
-const HEADER: &str = "time,open,high,low,close,volume\n";
 const GENERATE: [&str; 8] =
     ["data", "generate", "--symbol", "BTCUSDT", "--days", "2", "--catalog", "candles"];
 
@@ -75,36 +73,6 @@ fn detail_of_other_days_does_not_matter_to_a_range_and_candles_of_other_days_do(
     assert_eq!(run(["2026-01-06", "2026-01-07"]).json()["candles"], 1_440);
     assert_eq!(run(["2026-01-14T12:00:00Z", "2026-01-15T12:00:00Z"]).json()["candles"], 1_440);
     run(["2026-02-01", "2026-02-02"]).fails(3, &["BTCUSDT 1m", "--from", "--to"]);
-}
-
-#[test]
-fn seconds_in_the_catalog_price_the_trades_of_minutes() {
-    let row = |time: i64, open: i64, close: i64| format!("{time},{open},{close},{open},{close},1\n");
-    let seconds: String = (0..300).map(|s| row(MONDAY + s * 1_000, 100 + s, 100 + s)).collect();
-    let minutes: String = (0..5).map(|m| row(MONDAY + m * 60_000, 100 + m * 60, 159 + m * 60)).collect();
-    let bot = BOT.replace("rsi-reversal", "signal-list").replace("period = 2", "file = \"signals.csv\"");
-    let folder = Folder::new()
-        .with("bot.toml", &format!("[simulation]\nlatency_ms = 500\nopen_rounding = \"none\"\n{bot}"))
-        .with("signals.csv", &format!("time,symbol,direction\n{},BTCUSDT,BUY\n", MONDAY + 120_000))
-        .with("BTCUSDT_1m.csv", &(HEADER.to_owned() + &minutes))
-        .with("BTCUSDT_1s.csv", &(HEADER.to_owned() + &seconds));
-    let check = |expected: [f64; 2]| {
-        let backtest = ["backtest", "--config", "bot.toml", "--catalog", "candles", "--trades", "t.csv"];
-        assert_eq!(folder.run(&backtest).code, 0);
-        let trades = folder.read("t.csv");
-        let [names, cells] =
-            [0, 1].map(|line| trades.lines().nth(line).unwrap().split(',').collect::<Vec<_>>());
-        for (name, expected) in ["open_price", "close_price"].into_iter().zip(expected) {
-            let column = names.iter().position(|column| *column == name).unwrap();
-            let found: f64 = cells[column].parse().unwrap();
-            assert!((found - expected).abs() < 1e-9, "{name}: {found} is not {expected}");
-        }
-    };
-    import(&folder, "BTCUSDT_1m.csv", "candles");
-    // Half a second into a minute that goes from 220 to 279, and into the next.
-    check([220.0 + 59.0 / 120.0, 280.0 + 59.0 / 120.0]);
-    import(&folder, "BTCUSDT_1s.csv", "candles");
-    check([220.0, 280.0]);
 }
 
 #[test]

@@ -1,12 +1,8 @@
 //! `data check`: exit codes, what is reported, and repairs that leave the original alone.
 
 use crate::candlewick::{BOT, Folder, candles};
+use crate::excerpt::{HEADER, HOUR, MONDAY};
 use serde_json::{Value, json};
-
-/// 2026-01-05 00:00 UTC, a Monday.
-const MONDAY: i64 = 1_767_571_200_000;
-const HOUR: i64 = 3_600_000;
-const HEADER: &str = "time,open,high,low,close,volume\n";
 
 /// Fifty minutes, of which one is no candle, one is there twice and one is missing.
 fn bad() -> String {
@@ -29,7 +25,6 @@ fn kinds(document: &Value) -> Vec<(&str, u64)> {
     counts.filter(|(_, count)| *count > 0).collect()
 }
 
-/// What a check says of its only series, and its exit code.
 #[track_caller]
 fn check(folder: &Folder, arguments: &[&str], code: i32) -> Value {
     let run = folder.run(&[&["data", "check", "--json"], arguments].concat());
@@ -44,18 +39,6 @@ fn a_symbol_alone_is_answered_with_its_series_in_the_catalog() {
     folder.run(&["data", "check", "EURUSD"]).fails(3, &["EURUSD@1m"]);
     folder.run(&["backtest", "--config", "bot.toml", "--data", "EURUSD"]).fails(3, &["EURUSD@1m"]);
     folder.run(&["data", "check", "GBPUSD"]).fails(3, &["GBPUSD"]);
-}
-
-#[test]
-fn a_day_that_currencies_rested_is_named_and_no_gap_once_it_is_told() {
-    // The week before Monday; the market rests from Wednesday 22:00 to Thursday 22:00 UTC, the 1st of January.
-    let week = |hour: i64| format!("{},100,101,99,100,1\n", MONDAY + (hour - 7 * 24) * HOUR);
-    let rows: String = (0..96).filter(|hour| !(70..94).contains(hour)).map(week).collect();
-    let folder = Folder::new().with("EURUSD_1h.csv", &(HEADER.to_owned() + &rows));
-    let found = check(&folder, &["EURUSD_1h.csv", "--ignore", "flat"], 5);
-    assert_eq!(found["missing"], 24);
-    assert!(found["findings"][0]["detail"].to_string().contains("--holiday 2026-01-01"), "{found}");
-    check(&folder, &["EURUSD_1h.csv", "--ignore", "flat", "--holiday", "2026-01-01"], 0);
 }
 
 #[test]
@@ -75,34 +58,6 @@ fn a_repair_is_written_to_a_new_file_that_reads_strictly() {
         (&["--out", "x.csv"], "--fix"),
     ] {
         folder.run(&[&["data", "check", "ETHUSDT_1m.csv"], arguments].concat()).fails(2, &[part]);
-    }
-}
-
-#[test]
-fn a_series_of_the_catalog_is_repaired_by_a_new_version_to_which_the_spike_does_not_return() {
-    let spiked = candles(50).replace("1767572640000,103,104,", "1767572640000,103,204,");
-    assert_ne!(spiked, candles(50));
-    let folder = Folder::new().with("BTCUSDT_1m.csv", &spiked);
-    assert_eq!(folder.run(&["data", "check"]).code, 0, "an empty catalog has no problem");
-    let import = || folder.run(&["data", "import", "BTCUSDT_1m.csv", "--json"]).json()[0].clone();
-    assert_eq!(import()["new"], 50);
-    let found = check(&folder, &["BTCUSDT@1m"], 5);
-    assert_eq!(
-        (kinds(&found), &found["findings"][0]["start"]),
-        (vec![("spike", 1)], &json!(1_767_572_640_000_i64))
-    );
-    let nothing = check(&folder, &["--fix"], 5);
-    assert_eq!((&nothing["fixed"]["version"], &nothing["left"]), (&Value::Null, &json!(1)));
-    let fixed = check(&folder, &["--fix", "--also", "spike"], 5);
-    assert_eq!((&fixed["fixed"]["version"], &fixed["fixed"]["removed"]), (&json!(2), &json!(1)));
-    let again = import();
-    assert_eq!([&again["new"], &again["same"], &again["revised"]], [&json!(0), &json!(50), &json!(0)]);
-    assert_eq!(kinds(&check(&folder, &[], 5)), [("gap", 1)]);
-    let spike = spiked.lines().find(|line| line.contains(",204,")).unwrap();
-    for (version, expected) in [("1", &spiked), ("2", &spiked.replace(&format!("{spike}\n"), ""))] {
-        let export = ["data", "export", "BTCUSDT@1m", "--version", version, "--out", "out.csv", "--force"];
-        assert_eq!(folder.run(&export).code, 0);
-        assert_eq!(folder.read("out.csv"), *expected, "version {version}");
     }
 }
 
@@ -141,14 +96,4 @@ fn a_repair_needs_a_choice_between_different_rows_of_one_time() {
         check(&folder, &["EURUSD_1m.csv", "--fix", "--also", choice, "--force"], 0);
         assert_eq!(folder.read("fixed/EURUSD_1m.csv"), format!("{HEADER}{kept}"), "{choice}");
     }
-}
-
-#[test]
-fn candles_of_a_closed_market_are_counted_and_left_out_where_that_is_asked_for() {
-    // 48 of the 168 hours lie in the weekend.
-    let folder = Folder::new().with("EURUSD_1h.csv", &hours(168, |_| true));
-    let imported = folder.run(&["data", "import", "EURUSD_1h.csv", "--json"]).json();
-    assert_eq!(imported[0]["closed_candles"], 48);
-    let checked = check(&folder, &["EURUSD_1h.csv", "--fix", "--also", "closed"], 0);
-    assert_eq!((&checked["fixed"]["removed"], &checked["left"]), (&json!(48), &json!(0)));
 }

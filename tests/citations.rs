@@ -1,8 +1,7 @@
 //! What the code and the documents refer to is in the repository: cited sections, named paths, links.
 
-use crate::tidy::{root, tracked};
+use crate::tidy::{read, root, tracked};
 use candlewick_engine::Rule;
-use std::fs;
 use std::path::Path;
 
 /// A document that is cited by a word and a section: `contract 4.1`, `observed: expiry`, `domain 5.2`.
@@ -57,10 +56,6 @@ fn documents() -> [Cited; 4] {
         Cited::read("domain", "docs/domain.md"),
         Cited::read("performance:", "docs/performance.md"),
     ]
-}
-
-fn read(file: &Path) -> String {
-    fs::read_to_string(file).expect("a file of the repository is text")
 }
 
 #[test]

@@ -1,45 +1,30 @@
 //! Strategies made of others: backtest, sweep, live, parity and explanation.
 
-use crate::candlewick::Folder;
-use crate::excerpt::{DAY, MONDAY, shipped};
+use crate::candlewick::{Folder, bot_of};
+use crate::excerpt::folder_of_days;
 use serde_json::{Value, json};
 
 const DATA: [&str; 4] = ["--data", "BTCUSDT_1m.csv", "--json", "--quiet"];
 const LIVE: [&str; 9] =
     ["live", "--sandbox", "--speed", "max", "--until-end", "--journal", "run.db", "--trades", "live.csv"];
 
-fn bot(strategy: &str, params: &str) -> String {
-    format!(
-        "[[bots]]\nname = \"one\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"{strategy}\"\nclose_type = \"01:00\"\n\
-         params = {{ {params} }}\n"
-    )
-}
-
-fn folder(days: i64, settings: &str) -> Folder {
-    let candles = shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + days * DAY);
-    Folder::new().with("BTCUSDT_1m.csv", &candles).with("bot.toml", settings)
-}
-
-fn backtest(folder: &Folder, config: &str) -> (Value, String) {
-    let arguments = ["backtest", "--config", config, "--trades", "tested.csv"];
-    (folder.run(&[&arguments[..], &DATA].concat()).json(), folder.read("tested.csv"))
-}
-
 fn check_live(folder: &Folder) -> Value {
-    let tested = backtest(folder, "bot.toml").1;
+    let backtest = ["backtest", "--config", "bot.toml", "--trades", "tested.csv"];
+    folder.run(&[&backtest[..], &DATA].concat()).json();
+    let tested = folder.read("tested.csv");
     assert!(tested.lines().count() > 20, "{tested}");
     folder.run(&[&LIVE[..], &["--config", "bot.toml"], &DATA].concat()).json();
     assert_eq!(folder.read("live.csv"), tested);
-    let parity = folder.run(&["parity", "--journal", "run.db", "--json"]).json();
+    let parity = folder.asked("parity", "run.db");
     assert_eq!(parity["unexplained"], 0, "{parity}");
-    folder.run(&["explain", "1", "--journal", "run.db", "--json"]).json()
+    folder.asked("explain 1", "run.db")
 }
 
 #[test]
 fn a_vote_with_filters_trades_live_as_in_a_backtest_and_is_explained() {
     let vote = "vote = [{ strategy = \"rsi-reversal\", params = { period = 5 }, weight = 2.0 }, { strategy = \"bollinger-reversal\" }], \
                 within = 3, filters = [{ volatility = { min = 0.00001 } }], invert = true";
-    let folder = folder(2, &bot("combine", vote));
+    let folder = folder_of_days(2).with("bot.toml", &bot_of("combine", vote));
     let explained = check_live(&folder);
     let vote = &explained["conditions"][0];
     assert_eq!((&vote["side"], &vote["holds"]), (&json!("vote"), &json!(true)), "{vote}");
@@ -50,22 +35,9 @@ fn a_vote_with_filters_trades_live_as_in_a_backtest_and_is_explained() {
     for indicator in ["rsi-reversal.view", "volatility.atr(14) / close"] {
         assert!(explained["indicators"][indicator].is_number(), "{indicator}: {explained}");
     }
-    let why = ["why", &explained["trade"]["decision_time"].to_string(), "--journal", "run.db", "--json"];
-    let why = folder.run(&why).json()["bots"][0].clone();
+    let why = format!("why {}", explained["trade"]["decision_time"]);
+    let why = folder.asked(&why, "run.db")["bots"][0].take();
     assert_eq!((&why["intent"], &why["conditions"]), (&json!(1), &explained["conditions"]), "{why}");
-}
-
-#[test]
-fn parameters_of_a_part_are_searched_and_come_to_what_they_do_alone() {
-    let part = "first_of = [{ strategy = \"rsi-reversal\", params = { period = 5 } }]";
-    let folder = folder(3, &bot("combine", part)).with("alone.toml", &bot("rsi-reversal", "period = 5"));
-    let results = |config: &str, parameter: &str| {
-        let (out, values) = (format!("{config}-out"), format!("{parameter}=2..9"));
-        let sweep = ["sweep", "--config", config, "--min-trades", "10", "--param", &values, "--out", &out];
-        folder.run(&[&sweep[..], &DATA].concat()).json();
-        folder.read(&format!("{out}/results.csv")).replace(parameter, "period")
-    };
-    assert_eq!(results("bot.toml", "rsi-reversal.period"), results("alone.toml", "period"));
 }
 
 #[test]
@@ -85,10 +57,11 @@ fn the_header_of_a_run_names_the_durations_of_parts_and_of_lists() {
         ("signal-list", "file = \"plain.csv\"".to_owned(), "01:00,"),
     ];
     let bots = rows.iter().zip('a'..).map(|((strategy, params, _), name)| {
-        bot(strategy, params).replace("\"one\"", &format!("\"{name}\""))
+        bot_of(strategy, params).replace("\"btc\"", &format!("\"{name}\""))
     });
     let list = "time,symbol,direction,close_type\n1767571260000,BTCUSDT,BUY,\n";
-    let folder = folder(1, &bots.collect::<String>())
+    let folder = folder_of_days(1)
+        .with("bot.toml", &bots.collect::<String>())
         .with("mixed.csv", &format!("{list}1767571320000,BTCUSDT,BUY,15:00\n"))
         .with("plain.csv", list);
     let live = folder.run(&[&LIVE[..], &["--config", "bot.toml"], &DATA[..2]].concat());
@@ -99,36 +72,13 @@ fn the_header_of_a_run_names_the_durations_of_parts_and_of_lists() {
     }
 }
 
-/// The report of a run follows signals by candles; the command follows the trades that a bot without a gate made of the same
-/// signals, where a trade costs no time and every signal is traded.
-#[test]
-fn what_a_gate_was_worth_in_a_report_is_what_it_would_have_been_worth_on_all_trades() {
-    let coin = "first_of = [{ strategy = \"coin\", params = { share = 0.4 } }]";
-    let gate = "gate = { after_virtual_losses = 2, close_after_losses = 2 }";
-    let at_once = "[simulation]\nlatency_ms = 0\nsettle_delay_ms = 0\nopen_rounding = \"none\"\n\
-                   [risk]\nmax_open_trades = 0\nmax_open_trades_per_symbol = 0\nmax_trades_per_day = 0\nallow_opposite = true\n\
-                   allow_duplicate = true\ndaily_loss_limit = 0\nmax_drawdown_percent = 0\n";
-    let folder = folder(2, &format!("{at_once}{}", bot("combine", coin)))
-        .with("gated.toml", &format!("{at_once}{}", bot("combine", &format!("{coin}, {gate}"))));
-    let (without, _) = backtest(&folder, "bot.toml");
-    assert_eq!(without.get("gates"), None);
-    let edge = ["edge", "gate", "--trades", "tested.csv", "--after-virtual-losses", "2", "--json"];
-    let edge = folder.run(&[&edge[..], &["--close-after-losses", "2"]].concat()).json();
-    let (report, _) = backtest(&folder, "gated.toml");
-    let [line] = report["gates"].as_array().unwrap().as_slice() else { panic!("{report}") };
-    assert!(line["real"].as_u64() > Some(100), "{line}");
-    for (key, expected) in edge["bots"][0].as_object().unwrap() {
-        assert_eq!(line[key], *expected, "{key}: {line}");
-    }
-    assert_eq!((&line["gate"], &line["draws"]), (&edge["gate"], &edge["draws"]));
-}
-
 #[test]
 fn a_gate_of_a_day_and_hours_of_a_zone_trade_live_as_in_a_backtest_and_say_how_they_stand() {
     let part = "first_of = [{ strategy = \"rsi-reversal\", params = { period = 5 } }]";
     let hours = "filters = [{ hours = [\"08:00\", \"17:00\"], timezone = \"Europe/London\" }]";
     let gate = "gate = { after_virtual_losses = 1, resets = \"day\", day_timezone = \"Europe/London\" }";
-    let folder = folder(3, &bot("combine", &format!("{part}, {gate}, {hours}")));
+    let bot = bot_of("combine", &format!("{part}, {gate}, {hours}"));
+    let folder = folder_of_days(3).with("bot.toml", &bot);
     let explained = check_live(&folder);
     let (gate, is_open) = (&explained["gate"], &explained["indicators"]["gate.open"]);
     assert!(gate["before"].as_str().unwrap().starts_with("open") && *is_open == 1.0, "{explained}");
@@ -146,10 +96,9 @@ fn a_ladder_that_goes_on_through_a_closed_gate_is_told() {
         ("combine", gated, "next_signal", false),
         ("rsi-reversal", "period = 5", "next_candle", false),
     ] {
-        let ladder = format!(
-            "stake = {{ kind = \"gale\", amount = 1.0, factor = 2.0, levels = 3, entry = \"{entry}\" }}\n"
-        );
-        let folder = Folder::new().with("bot.toml", &(bot(strategy, params) + &ladder));
+        let gale = "stake = { kind = 'gale', amount = 1, factor = 2, levels = 3, entry = 'ENTRY' }";
+        let gale = gale.replace("ENTRY", entry);
+        let folder = Folder::new().with("bot.toml", &(bot_of(strategy, params) + &gale));
         let notices = folder.run(&["config", "check", "bot.toml", "--json"]).json()["notices"].to_string();
         assert_eq!(notices.contains("while the gate is closed"), expected, "{strategy} {entry}: {notices}");
     }

@@ -1,15 +1,7 @@
 //! The venue's contract, line by line: each line names the test that holds it in the sandbox and in the client.
 
-use crate::candlewick::repository;
+use crate::tidy::{read, root, tracked};
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
-
-struct Line {
-    section: String,
-    text: String,
-    tests: [String; 2],
-}
 
 /// How many lines each section has. Sections 6 (events) and 9 (versioning) promise nothing.
 const SECTIONS: &str = "1 3, 2.1 2, 2.2 2, 2.3 11, 2.4 1, 2.5 2, 2.6 4, 2.7 1, 2.8 1, 3 3, 4.1 1, 4.1.1 4, \
@@ -36,29 +28,17 @@ const MUST_STAND: [(&str, &str); 12] = [
     ("5", "credential header api-token|credential header api-key"),
 ];
 
-fn lines() -> Vec<Line> {
-    let mut reader = csv::Reader::from_path(repository().join("tests/contract.csv")).unwrap();
-    let header: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
+fn lines() -> Vec<[String; 4]> {
+    let mut reader = csv::Reader::from_path(root().join("tests/contract.csv")).unwrap();
+    let header: Vec<&str> = reader.headers().unwrap().iter().collect();
     assert_eq!(header, ["section", "line", "sandbox_test", "client_test"]);
-    let read = |record: Result<csv::StringRecord, csv::Error>| {
-        let record = record.unwrap();
-        let [section, text, sandbox, client] = [0, 1, 2, 3].map(|index| record[index].to_owned());
-        Line { section, text, tests: [sandbox, client] }
-    };
-    reader.records().map(read).collect()
+    reader.deserialize().map(Result::unwrap).collect()
 }
 
-fn sources(folder: &Path) -> String {
-    let mut text = String::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            text.push_str(&sources(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            text.push_str(&fs::read_to_string(path).unwrap());
-        }
-    }
-    text
+fn sources(name: &str) -> String {
+    let folder = root().join("crates").join(name);
+    let files = tracked(".rs").into_iter().filter(|file| file.starts_with(&folder));
+    files.map(|file| read(&file)).collect()
 }
 
 fn has_test(source: &str, name: &str) -> bool {
@@ -74,10 +54,10 @@ fn has_test(source: &str, name: &str) -> bool {
 
 #[test]
 fn each_line_is_held_by_tests_that_exist() {
-    let crates = ["sandbox", "api"].map(|name| sources(&repository().join("crates").join(name)));
-    for Line { section, text, tests } in lines() {
+    let crates = ["sandbox", "api"].map(sources);
+    for [section, text, sandbox, client] in lines() {
         let is_asked = |test: &&String| section != NOT_ASKED || *test != "(not asked)";
-        for (test, source) in tests.iter().filter(is_asked).zip(&crates) {
+        for (test, source) in [&sandbox, &client].into_iter().filter(is_asked).zip(&crates) {
             assert!(has_test(source, test), "section {section}, {text}: there is no test {test}");
         }
     }
@@ -86,8 +66,8 @@ fn each_line_is_held_by_tests_that_exist() {
 #[test]
 fn each_section_has_all_of_its_lines() {
     let mut found: BTreeMap<String, usize> = BTreeMap::new();
-    for line in lines() {
-        *found.entry(line.section).or_default() += 1;
+    for [section, ..] in lines() {
+        *found.entry(section).or_default() += 1;
     }
     let section = |section: &str| {
         let (name, count) = section.split_once(' ').unwrap();
@@ -103,7 +83,7 @@ fn each_endpoint_header_status_and_default_has_a_line() {
     let defaults = DEFAULTS.map(|default| ("8", default));
     for (section, starts) in MUST_STAND.iter().chain(&defaults) {
         for start in starts.split('|') {
-            let stands = lines.iter().any(|line| line.section == *section && line.text.starts_with(start));
+            let stands = lines.iter().any(|[place, text, ..]| place == section && text.starts_with(start));
             assert!(stands, "section {section} has no line that begins with {start:?}");
         }
     }

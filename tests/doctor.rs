@@ -15,19 +15,16 @@ use std::time::Duration;
 /// Part of each credential that the venue does not know.
 const UNKNOWN: &str = "hush";
 
-/// Returns a folder with a bot that would trade at this venue with these credentials.
-fn folder(served: &Served, token: &str, key: &str, bot: &str) -> Folder {
-    served
-        .known_to(Folder::new().with("bot.toml", bot))
+fn folder_with_bot(served: &Served, bot: &str) -> Folder {
+    served.known_to(Folder::new().with("bot.toml", bot))
+}
+
+fn with_credentials(folder: Folder, token: &str, key: &str) -> Folder {
+    folder
         .with_variable("CANDLEWICK_BROKER__API_TOKEN", token)
         .with_variable("CANDLEWICK_BROKER__API_KEY", key)
 }
 
-fn folder_with_bot(served: &Served, bot: &str) -> Folder {
-    folder(served, served.text("token"), served.text("api_key"), bot)
-}
-
-/// Runs `doctor`; no output shows a credential.
 fn examine(folder: &Folder) -> Run {
     let run = folder.run(&["doctor", "--json", "--config", "bot.toml"]);
     assert!(!format!("{}{}", run.stdout, run.stderr).contains(UNKNOWN), "{}{}", run.stdout, run.stderr);
@@ -60,8 +57,7 @@ fn all_checks_pass_at_a_venue_that_answers_and_nothing_is_changed() {
         findings.iter().all(|finding| finding["mark"] == "ok" || finding["check"] == "disk"),
         "{document}"
     );
-    let names = std::fs::read_dir(folder.path(".")).unwrap().map(|entry| entry.unwrap().file_name());
-    assert_eq!(names.collect::<Vec<_>>(), ["bot.toml"]);
+    assert_eq!(folder.names(), ["bot.toml"]);
     let text = folder.run(&["doctor", "--config", "bot.toml"]).stdout;
     assert_eq!(text.lines().count(), findings.len(), "{text}");
 }
@@ -84,9 +80,8 @@ fn unreachable_apis_fail_once_each_and_what_depends_on_them_is_not_checked() {
     let folder = Folder::new()
         .with("bot.toml", BOT)
         .with_variable("CANDLEWICK_BROKER__BASE_URL", nowhere)
-        .with_variable("CANDLEWICK_BROKER__PRICE_URL", nowhere)
-        .with_variable("CANDLEWICK_BROKER__API_TOKEN", "hush-token")
-        .with_variable("CANDLEWICK_BROKER__API_KEY", "hush-key");
+        .with_variable("CANDLEWICK_BROKER__PRICE_URL", nowhere);
+    let folder = with_credentials(folder, "hush-token", "hush-key");
     let rows = [
         ("trading_api", "fail", "broker.base_url"),
         ("price_api", "fail", "broker.price_url"),
@@ -120,7 +115,7 @@ fn wrong_credentials_symbols_and_series_fail_where_they_are_used() {
         (bot("\"1m\"", "\"7s\""), token, key, &[("candles", "fail", "BTCUSDT 7s")]),
         (bot("rsi-reversal", "rsi"), token, key, &unknown_strategy),
     ] {
-        finds(&examine(&folder(&served, token, key, &config)), 5, rows);
+        finds(&examine(&with_credentials(folder_with_bot(&served, &config), token, key)), 5, rows);
     }
     let config = "[broker]\napi_token_file = \"token.secret\"\n".to_owned() + BOT;
     let folder = Folder::new().with("bot.toml", &config).with("token.secret", "hush-4711\n");
@@ -166,7 +161,6 @@ fn an_unreadable_configuration_is_the_only_finding() {
     assert_eq!(run.stdout.matches("\"check\"").count(), 1, "{}", run.stdout);
 }
 
-/// Returns a folder with a bot and a journal of three entries.
 fn folder_with_journal() -> Folder {
     let folder = Folder::new().with("bot.toml", BOT);
     let at = Millis::new(1_767_571_200_000);
@@ -209,7 +203,6 @@ fn gaps_in_candle_files_and_a_halt_file_are_warnings() {
     finds(&examine(&folder), 5, &[("data", "fail", "BTCUSDT_1m.csv")]);
 }
 
-/// Minimal systems and containers have no root certificates.
 #[test]
 fn without_root_certificates_the_embedded_venue_works_and_doctor_names_the_package() {
     let addresses = "[broker]\nbase_url = \"https://trading.test\"\nprice_url = \"https://prices.test\"\n";

@@ -4,21 +4,20 @@
 use crate::candlewick::Folder;
 use crate::control::venue_of_short_trades;
 use crate::outside_signals::{check_parity, count, venue_time};
+use crate::serving::{Process, request, send};
 use candlewick_broker::clock::Stopwatch;
 use serde_json::Value;
 use std::fs::File;
-use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 const SECRET: &str = "0123456789abcdef0123456789abcdef";
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(2);
 
-/// Polls until there is a value.
 #[track_caller]
-fn wait_for<T>(what: &str, poll: impl Fn() -> Option<T>) -> T {
+pub(crate) fn wait_for<T>(what: &str, poll: impl Fn() -> Option<T>) -> T {
     let watch = Stopwatch::start();
     loop {
         if let Some(found) = poll() {
@@ -30,53 +29,35 @@ fn wait_for<T>(what: &str, poll: impl Fn() -> Option<T>) -> T {
 }
 
 /// A running bot that prints to the files `out` and `log`; killed with the test.
-struct Bot(Child);
+struct Bot(Process);
 
 impl Bot {
     fn start(folder: &Folder, arguments: &[&str]) -> Self {
         let file = |name: &str| File::create(folder.path(name)).unwrap();
         let mut command = folder.command(&[&["live", "-v", "--config", "bot.toml"], arguments].concat());
         let command = command.stdin(Stdio::piped()).stdout(file("out")).stderr(file("log"));
-        let bot = Self(command.spawn().unwrap());
+        let bot = Self(Process(command.spawn().unwrap()));
         wait_for("start of the run", || (!folder.read("out").is_empty()).then_some(()));
         bot
     }
 
     fn end(mut self) {
-        let id = self.0.id().to_string();
-        assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
-        self.0.wait().unwrap();
+        send("INT", &self.0.0);
+        self.0.0.wait().unwrap();
     }
 }
 
-impl Drop for Bot {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// Sends a body to the webhook and returns the HTTP status, 0 if the connection was lost.
 fn post(address: &str, secret: &str, body: &str) -> u16 {
-    let mut stream = TcpStream::connect(address).unwrap();
-    let length = body.len();
-    let request = format!(
-        "POST /signal HTTP/1.1\r\nhost: {address}\r\nx-candlewick-secret: {secret}\r\ncontent-length: {length}\r\n\r\n{body}"
-    );
-    let mut answer = String::new();
-    if stream.write_all(request.as_bytes()).and_then(|()| stream.read_to_string(&mut answer)).is_err() {
-        return 0;
-    }
+    let headers = format!("x-candlewick-secret: {secret}\r\n");
+    let answer = request(address, "POST /signal", (&headers, body), "");
     answer.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or_default()
 }
 
-/// Returns the status, null before the run has written its journal.
 fn status(folder: &Folder) -> Value {
     let run = folder.run(&["status", "--json", "--config", "bot.toml"]);
     if run.code == 0 { run.json() } else { Value::Null }
 }
 
-/// Waits until the counts of a signal source are as expected.
 fn tally_when(folder: &Folder, source: &str, is_it: impl Fn(&Value) -> bool) -> Value {
     wait_for(source, || Some(status(folder)["bot"]["signals"]["by_source"][source].clone()).filter(&is_it))
 }
@@ -168,7 +149,7 @@ fn standard_input_is_read_line_by_line_and_its_end_does_not_end_the_run() {
         r#"{"bot":"btc","direction":"BUY","time":"2026-01-01T00:00:00Z"}"#,
         &late,
     ];
-    let mut stdin = bot.0.stdin.take().unwrap();
+    let mut stdin = bot.0.0.stdin.take().unwrap();
     stdin.write_all(lines.join("\n").as_bytes()).unwrap();
     drop(stdin);
     let is_done =

@@ -1,37 +1,20 @@
 //! A list of 300 entries that is edited while a bot trades it.
 #![cfg(unix)]
 
-use crate::candlewick::{Folder, SANDBOX_RUN};
+use crate::candlewick::{Folder, NO_LIMITS, SANDBOX_RUN, candles};
 use crate::control::Live;
+use crate::doors::wait_for;
 use crate::excerpt::{MINUTE, MONDAY};
 use crate::outside_signals::check_parity;
 use crate::recording::lines;
-use candlewick_broker::clock::Stopwatch;
 use candlewick_journal::{LineKind, StoredLine};
 use candlewick_sandbox::parse_time;
 use candlewick_sdk::Millis;
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
-use std::time::Duration;
 
-const PATIENCE: Duration = Duration::from_mins(2);
-
-const BOT: &str = "[signals]\nlist = \"list.csv\"\n\
-                   [risk]\nmax_open_trades = 0\nmax_open_trades_per_symbol = 0\nmax_trades_per_day = 0\ndaily_loss_limit = 0\n\
-                   max_drawdown_percent = 0\nallow_duplicate = true\nallow_opposite = true\n\
-                   [[bots]]\nname = \"btc\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"coin\"\n\
-                   params = { share = 0.0 }\nclose_type = \"01:00\"\n";
-
-/// Candles of a day.
-fn candles() -> String {
-    let mut text = "time,open,high,low,close,volume\n".to_owned();
-    for minute in 0..24 * 60 {
-        let (time, price) = (MONDAY + minute * MINUTE, 100 + minute % 7);
-        writeln!(text, "{time},{price},{},{price},{},1", price + 1, price + minute % 2).unwrap();
-    }
-    text
-}
+const BOT: &str = "[signals]\nlist = \"list.csv\"\n[[bots]]\nname = \"btc\"\nsymbol = \"BTCUSDT\"\n\
+                   interval = \"1m\"\nstrategy = \"coin\"\nparams = { share = 0.0 }\nclose_type = \"01:00\"\n";
 
 /// Returns entries, four minutes apart; the shift moves half of them.
 fn entries(shift: i64) -> BTreeSet<i64> {
@@ -46,7 +29,6 @@ fn list(shift: i64) -> String {
     entries(shift).iter().map(line).collect()
 }
 
-/// Returns the positions of the notes that a version was read.
 fn readings(lines: &[StoredLine]) -> Vec<usize> {
     let is_reading = |stored: &StoredLine| {
         stored.line.kind == LineKind::Note && stored.line.body.contains("list.csv was read")
@@ -54,36 +36,30 @@ fn readings(lines: &[StoredLine]) -> Vec<usize> {
     (0..lines.len()).filter(|place| is_reading(&lines[*place])).collect()
 }
 
-/// Returns the minute of the entry that a line is the signal of.
 fn signal_minute(stored: &StoredLine) -> Option<i64> {
     let event: Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
     let is_signal = event["event"] == "outside_signal";
     is_signal.then(|| (parse_time(event["id"].as_str().unwrap()).unwrap().get() - MONDAY) / MINUTE)
 }
 
-#[track_caller]
-fn wait_for(folder: &Folder, what: &str, has_happened: impl Fn(&[StoredLine]) -> bool) {
-    let watch = Stopwatch::start();
-    while !has_happened(&lines(&folder.path("run.db"))) {
-        assert!(watch.elapsed() < PATIENCE, "no {what}");
-        std::thread::sleep(Duration::from_millis(100));
-    }
-}
-
 #[test]
 fn each_entry_of_an_edited_list_is_one_signal_while_it_is_listed_and_parity_explains_all() {
-    let folder = Folder::new().with("bot.toml", BOT).with("BTCUSDT_1m.csv", &candles());
+    let folder = Folder::new().with("bot.toml", &format!("{NO_LIMITS}{BOT}"));
+    let folder = folder.with("BTCUSDT_1m.csv", &candles(24 * 60));
     let folder = folder.with("list.csv", &list(0)).with("list.new", &list(2));
     let bot = Live::started(folder.command(&[&SANDBOX_RUN[..], &["200"]].concat()));
-    wait_for(&folder, "signals", |lines| lines.iter().filter_map(signal_minute).count() > 3);
+    let recorded = || lines(&folder.path("run.db"));
+    let has_signals = |lines: &[StoredLine]| lines.iter().filter_map(signal_minute).count() > 3;
+    wait_for("signals", || has_signals(&recorded()).then_some(()));
     // Editors replace files.
     std::fs::rename(folder.path("list.new"), folder.path("list.csv")).unwrap();
-    wait_for(&folder, "signals of the edited list", |lines| {
-        let edited = readings(lines).get(1).copied();
-        edited.is_some_and(|read| lines[read..].iter().filter_map(signal_minute).count() > 3)
+    wait_for("signals of the edited list", || {
+        let recorded = recorded();
+        let edited = readings(&recorded).get(1).copied()?;
+        has_signals(&recorded[edited..]).then_some(())
     });
     bot.end();
-    let recorded = lines(&folder.path("run.db"));
+    let recorded = recorded();
     let edited = recorded[readings(&recorded)[1]].line.received;
     let mut given = BTreeSet::new();
     for stored in &recorded {

@@ -1,6 +1,6 @@
 //! Candles as CSV: parts of the shipped files, and candles with holes.
 
-use crate::candlewick::repository;
+use crate::candlewick::{Folder, repository};
 use std::fmt::Write as _;
 
 pub(crate) const MINUTE: i64 = 60_000;
@@ -9,18 +9,21 @@ pub(crate) const DAY: i64 = 24 * HOUR;
 /// Monday, 2026-01-05 00:00 UTC: the start of the files.
 pub(crate) const MONDAY: i64 = 1_767_571_200_000;
 
-const HEADER: &str = "time,open,high,low,close,volume\n";
+pub(crate) const HEADER: &str = "time,open,high,low,close,volume\n";
 
 fn table<'a>(rows: impl Iterator<Item = &'a str>) -> String {
     rows.fold(String::from(HEADER), |text, row| text + row + "\n")
 }
 
-/// Returns the candles of a shipped file that open within `from..to`.
 pub(crate) fn shipped(file: &str, from: i64, to: i64) -> String {
     let text = std::fs::read_to_string(repository().join("backtest-data").join(file)).unwrap();
     let part = table(text.lines().skip(1).filter(|row| (from..to).contains(&open_time(row))));
     assert!(part.len() > HEADER.len(), "{file} has no candles from {from} to {to}");
     part
+}
+
+pub(crate) fn folder_of_days(days: i64) -> Folder {
+    Folder::new().with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + days * DAY))
 }
 
 /// Returns one-minute candles that rise, fall and stand still, with holes of one, two and four minutes.

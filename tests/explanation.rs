@@ -60,57 +60,33 @@ fn lists(explained: &Value) -> Vec<(i64, Vec<Value>)> {
 }
 
 #[test]
-fn unknown_orders_are_explained_by_the_lists_that_resolved_them() {
+fn orders_that_were_not_opened_are_explained_by_the_lists_without_them() {
     let hour = |name: &str| shipped(name, MONDAY + DAY, MONDAY + DAY + HOUR);
     let folder = ["BTCUSDT_1m.csv", "GBPUSD_1m.csv"]
         .into_iter()
         .fold(folder(), |folder, name| folder.with(name, &hour(name)));
-    let (mut adopted, mut absent) = (0, 0);
+    let mut absent = 0;
     // The losses depend on the seed and on the machine, so the number of runs does.
     for seed in 1..=20 {
-        if adopted == CHECKED && absent == CHECKED {
-            break;
-        }
         std::fs::write(folder.path("seed.toml"), format!("[sandbox]\nseed = {seed}\n")).unwrap();
         let how = ["--speed", "max", "--until-end", "--faults", LOSSES, "--config", "seed.toml"];
         if record(&folder, &how).code == 0 {
             let trades = folder.trades("run.db");
-            for trade in &trades {
-                let explain = || folder.asked(&format!("explain {}", trade["intent_id"]), "run.db");
-                let is_absent = trade["state"] == "not_opened";
-                if is_absent && absent < CHECKED {
-                    absent += 1;
-                    check_absent(trade, &trades, &explain());
-                } else if !is_absent && adopted < CHECKED {
-                    adopted += usize::from(check_if_adopted(trade, &explain()));
-                }
+            let lost = trades.iter().filter(|trade| trade["state"] == "not_opened");
+            for trade in lost.take(CHECKED - absent) {
+                let explained = folder.asked(&format!("explain {}", trade["intent_id"]), "run.db");
+                check_absent(trade, &trades, &explained);
+                absent += 1;
             }
+        }
+        if absent == CHECKED {
+            return;
         }
         drop(std::fs::remove_file(folder.path("run.db")));
     }
-    assert_eq!((adopted, absent), (CHECKED, CHECKED));
+    panic!("only {absent} orders were not opened");
 }
 
-/// Checks an adopted trade: it is in two lists, five seconds apart. Returns whether it was adopted.
-fn check_if_adopted(trade: &Value, explained: &Value) -> bool {
-    let lists = lists(explained);
-    let adopted = steps(explained, "adopted");
-    if adopted.is_empty() {
-        assert!(lists.is_empty(), "it was never unknown: {explained}");
-        return false;
-    }
-    assert_eq!(lists.len(), 2, "{explained}");
-    let is_listed = |rows: &[Value]| rows.iter().any(|row| row["id"] == trade["venue_id"]);
-    assert!(lists.iter().all(|(_, rows)| is_listed(rows)), "{explained}");
-    let (first, last) = (lists[0].0, lists[1].0);
-    assert!(steps(explained, "in_doubt")[0].0 <= first && first + 5_000 <= last, "{explained}");
-    assert!(last <= adopted[0].0, "{explained}");
-    let mut audit = explained["audit"].as_array().unwrap().iter();
-    assert!(trade["state"] != "settled" || audit.any(|check| check["what"] == "isDemo"), "{explained}");
-    true
-}
-
-/// Checks a trade that was not opened: it is missing in two lists, ten seconds apart.
 fn check_absent(trade: &Value, trades: &[Value], explained: &Value) {
     let lists = lists(explained);
     assert_eq!(lists.len(), 2, "{explained}");

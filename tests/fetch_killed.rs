@@ -18,7 +18,6 @@ const SERIES: [&str; 2] = ["BTCUSDT@5s", "ETHUSDT@5s"];
 const CANDLES_A_DAY: u64 = 17_280 - 720;
 const DAYS: u64 = 3;
 
-/// More than five days of prices that rise and fall, with a closed hour every day.
 fn candles(seed: i64) -> String {
     let mut text = String::from("time,open,high,low,close,volume\n");
     for index in (0..5 * 17_280 + 1_000).filter(|index| index % 17_280 >= 720) {

@@ -6,14 +6,13 @@ use crate::excerpt::{MINUTE, MONDAY};
 use crate::relay::Relay;
 use crate::seconds;
 use crate::serving::Served;
+use crate::sweep_killed::stop_when;
 use candlewick_broker::clock::{Clock, SystemClock};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use std::process::{Command, Stdio};
 
 const THREE_DAYS: [&str; 4] = ["--from", "2026-01-05", "--to", "2026-01-08"];
 
-/// Returns candles of these minutes as CSV.
 fn minutes(minutes: impl Iterator<Item = i64>) -> String {
     let mut text = String::from("time,open,high,low,close,volume\n");
     for minute in minutes {
@@ -35,7 +34,6 @@ impl Fixture {
         Self::at(files, &["--start", "2026-01-10", "--faults", faults])
     }
 
-    /// A venue of one-minute candles of BTCUSDT.
     fn of_minutes(candles: &str) -> Self {
         Self::new(&[("BTCUSDT_1m.csv", candles)], "none")
     }
@@ -50,17 +48,14 @@ impl Fixture {
         Self { folder, served }
     }
 
-    /// Fetches into the catalog `candles` without pauses and returns the document.
     fn fetch_all(&self, arguments: &[&str]) -> Value {
         self.folder.run(&fetch(arguments)).json()
     }
 
-    /// Like [`Self::fetch_all`] for one series; returns its entry.
     fn fetch(&self, series: &str, arguments: &[&str]) -> Value {
         self.fetch_all(&[&[series], arguments].concat())["series"][0].clone()
     }
 
-    /// Returns a stored series as CSV.
     pub(crate) fn export(&self, series: &str, catalog: &str) -> String {
         let export = ["data", "export", series, "--catalog", catalog, "--out", "out.csv", "--force"];
         let run = self.folder.run(&export);
@@ -77,7 +72,6 @@ fn fetch<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
     [&["data", "fetch", "--catalog", "candles", "--rate", "0", "--json"], arguments].concat()
 }
 
-/// Puts a relay between the folder's commands and the venue, which counts their requests.
 pub(crate) fn seen(fixture: Fixture) -> (Fixture, Relay) {
     let Fixture { folder, served } = fixture;
     let relay = Relay::to(served.text("base_url"));
@@ -252,22 +246,6 @@ fn without_names_the_series_of_the_bots_are_fetched_with_their_asset_type() {
     fixture.fetch_all(&[&named[..], &["--asset-type", "otc"]].concat());
 }
 
-/// Signals a command once the relay has seen requests of a kind; returns its exit code and output.
-fn interrupted(
-    (fixture, relay): (&Fixture, &Relay),
-    arguments: &[&str],
-    (count, is_it): (usize, fn(&str) -> bool),
-    signal: &str,
-) -> (Option<i32>, String) {
-    relay.forget();
-    let mut child = fixture.folder.command(arguments).stdout(Stdio::piped()).spawn().unwrap();
-    relay.wait_for(count, is_it);
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
-    let printed = std::io::read_to_string(child.stdout.take().unwrap()).unwrap();
-    (child.wait().unwrap().code(), printed)
-}
-
 #[test]
 fn an_interrupted_fetch_keeps_its_candles_and_the_same_command_resumes() {
     let fixture = Fixture::new(&[("BTCUSDT_1m.csv", &minutes(0..8_000))], "latency:1:20ms");
@@ -276,9 +254,13 @@ fn an_interrupted_fetch_keeps_its_candles_and_the_same_command_resumes() {
     let mut so_far = 0;
     for name in ["INT", "TERM"] {
         // The tenth request shows that nine pages of twenty candles have come, of hundreds.
-        let (code, printed) = interrupted((&fixture, &relay), &fetch(&five_days), (10, |_| true), name);
-        assert_eq!(code, Some(130), "{printed}");
-        let printed: Value = serde_json::from_str(&printed).unwrap();
+        relay.forget();
+        let run = stop_when(&fixture.folder, &fetch(&five_days), name, || {
+            relay.wait_for(10, |_| true);
+            true
+        });
+        let printed: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!(run.code, 130, "{printed}");
         let series = &printed["series"][0];
         assert_eq!(printed["interrupted"], true, "{printed}");
         so_far += series["new"].as_u64().filter(|new| *new > 0).expect("something came");
@@ -301,11 +283,13 @@ fn prices_are_recorded_until_the_end_of_the_span_or_a_signal() {
     assert_eq!((&series["missing"], is_interrupted), (&json!(0), &json!(false)), "{printed}");
     for (name, expected) in [("INT", 130), ("TERM", 0)] {
         // Requests with a time are for missed records.
-        let is_latest: fn(&str) -> bool = |line| !line.contains("limitTime=");
-        let (code, printed) = interrupted((&fixture, &relay), &record, (4, is_latest), name);
-        assert_eq!(code, Some(expected), "{printed}");
-        let printed: Value = serde_json::from_str(&printed).unwrap();
-        assert_eq!(printed["interrupted"], expected != 0, "{printed}");
+        relay.forget();
+        let run = stop_when(&fixture.folder, &record, name, || {
+            relay.wait_for(4, |line| !line.contains("limitTime="));
+            true
+        });
+        let printed: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!((run.code, &printed["interrupted"]), (expected, &json!(expected != 0)), "{printed}");
     }
     let recorded = fixture.export("BTCUSDT@1s", "prices");
     let lines = || recorded.lines().skip(1);

@@ -7,12 +7,10 @@ use serde_json::Value;
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// What a trade of the candles below comes to.
 #[derive(Clone, Copy, PartialEq)]
 enum Ending {
     Won,
     Lost,
-    /// No trade in this minute.
     Idle,
 }
 
@@ -25,7 +23,6 @@ const BOT: &str = "[simulation]\nlatency_ms = 0\nopen_rounding = \"none\"\n[risk
                    initial_balance = 100000\n[variants]\nledger = \"\"\n[[bots]]\nname = \"a\"\nsymbol = \"BTCUSDT\"\n\
                    interval = \"1m\"\nstrategy = \"signal-list\"\nparams = { file = \"list.csv\" }\nclose_type = \"01:00\"\n";
 
-/// The price at the start of a minute: up, down, up, down.
 const fn price(minute: i64) -> i64 {
     100 + minute % 2
 }
@@ -168,26 +165,6 @@ fn an_assumed_payout_above_that_of_a_live_run() {
 }
 
 #[test]
-fn trades_that_draw_and_trades_that_would_in_the_price_steps_of_the_candles() {
-    let moving = folder(&[Won; 60]);
-    // Every third minute stands still, and opens where it should.
-    let close = |minute: i64| if minute % 3 == 0 { price(minute) } else { price(minute + 1) };
-    let still = folder(&[Won; 60]).with("BTCUSDT_1m.csv", &minutes(62, close));
-    check("draw_share", &of_file(&still), "", &of_file(&moving));
-    // From 100 straight to 101 or 103: 100.05 or 100.15 after 3 s, and 100 in whole steps.
-    let rise = |minute: i64| row(MONDAY + minute * MINUTE, 100, if minute % 2 == 0 { 101 } else { 103 });
-    let late = "[simulation]\nlatency_ms = 3000\n";
-    let folder = moving
-        .with("BTCUSDT_1m.csv", &table((0..62).map(rise)))
-        .with("late.toml", late)
-        .with("steps.toml", &format!("{late}[simulation.ticks]\nBTCUSDT = 1.0\n"));
-    let run = |file: &str| backtest(&folder, &["--data", "BTCUSDT_1m.csv", "--config", file]);
-    let (bare, stepped) = (run("late.toml"), run("steps.toml"));
-    check("no_price_step", &bare, "100.0 %", &stepped);
-    assert_eq!(stepped["draw"], stepped["trades"], "as the finding says: {stepped}");
-}
-
-#[test]
 fn revised_candles() {
     let import = |folder: Folder, raised: Range<i64>| {
         let close = |minute| price(minute + 1) + i64::from(raised.contains(&minute));
@@ -205,19 +182,4 @@ fn revised_candles() {
     // The run is the one that a live bot would have had.
     assert_eq!(revised["journal_hash"], steady["journal_hash"]);
     check("data_revised", &revised, "3 values", &run(&folder, &["--to", "2026-01-05T00:50:00Z"]));
-}
-
-#[test]
-fn many_variants_on_the_same_candles() {
-    let folder = folder(&[Won; 60])
-        .with("on.toml", "[variants]\nledger = \"tried.jsonl\"\n")
-        .with("other.toml", "[risk]\nmax_trades_per_hour = 7\n");
-    let run = |more: &[&str]| {
-        backtest(&folder, &[&["--data", "BTCUSDT_1m.csv", "--config", "on.toml"], more].concat())
-    };
-    let first = run(&["--to", "2026-01-05T00:40:00Z"]);
-    let second = run(&["--config", "other.toml", "--to", "2026-01-05T00:40:00Z"]);
-    check("many_variants", &second, "2 variants", &first);
-    // On candles that the first has not seen, the choice is not in-sample only.
-    check("in_sample_only", &second, "", &run(&["--config", "other.toml"]));
 }

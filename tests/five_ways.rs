@@ -1,6 +1,6 @@
 //! A backtest, its CSV, the same trades live, their journal and `status` have the same account of evidence.
 
-use crate::candlewick::Folder;
+use crate::candlewick::{Folder, NO_LIMITS};
 use crate::excerpt::{HOUR, MONDAY, shipped};
 use serde_json::Value;
 
@@ -13,14 +13,6 @@ payout_percent = 83.5
 EURUSD = 0.0001
 [runtime]
 remember_s = 1
-[risk]
-max_open_trades = 0
-max_open_trades_per_symbol = 0
-max_trades_per_day = 0
-daily_loss_limit = 0
-max_drawdown_percent = 0
-allow_opposite = true
-allow_duplicate = true
 [[bots]]
 name = "-often: one"
 symbol = "BTCUSDT"
@@ -47,9 +39,8 @@ fn account(line: &Value) -> [&Value; 4] {
 fn the_same_trades_have_the_same_account_in_five_places() {
     let files = ["BTCUSDT_1m.csv", "EURUSD_1m.csv"];
     let candles = |name: &str| shipped(name, MONDAY, MONDAY + 5 * HOUR);
-    let folder = files
-        .iter()
-        .fold(Folder::new().with("bots.toml", BOTS), |folder, name| folder.with(name, &candles(name)));
+    let folder = Folder::new().with("bots.toml", &format!("{NO_LIMITS}{BOTS}"));
+    let folder = files.iter().fold(folder, |folder, name| folder.with(name, &candles(name)));
     let run = |command: &str| {
         let arguments = command.split(' ').chain(["--config", "bots.toml", "--json", "--quiet"]);
         folder.run(&arguments.collect::<Vec<_>>()).json()

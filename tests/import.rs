@@ -1,9 +1,9 @@
 //! `data import`: sources and names of series, refused files, and an interrupted import.
 
 use crate::candlewick::{Folder, candles, repository};
+use crate::excerpt::HEADER;
 use serde_json::{Value, json};
 
-const HEADER: &str = "time,open,high,low,close,volume\n";
 /// 2026-01-05 09:00 UTC.
 const NINE: i64 = 1_767_603_600_000;
 
@@ -16,7 +16,6 @@ fn fixtures(names: &[&str]) -> Folder {
     folder
 }
 
-/// Runs `data` with these arguments and returns the first entry of its document.
 #[track_caller]
 fn first(folder: &Folder, arguments: &str) -> Value {
     let arguments: Vec<&str> = ["data"].into_iter().chain(arguments.split(' ')).chain(["--json"]).collect();
@@ -83,19 +82,13 @@ fn the_price_step_is_the_last_written_decimal_of_few_candles_and_the_last_needed
 }
 
 #[test]
-fn a_second_name_of_a_symbol_is_no_second_series_in_a_catalog() {
+fn a_second_name_and_contradicting_candles_are_no_second_series_and_need_mix() {
     let folder = Folder::new().with("BTCUSDT_1m.csv", &candles(50));
     first(&folder, "import BTCUSDT_1m.csv");
     let other = ["data", "import", "BTCUSDT_1m.csv", "--symbol", "BTC/USDT"];
     folder.run(&other).fails(2, &["BTC/USDT", "--symbol BTCUSDT"]);
     first(&folder, "import BTCUSDT_1m.csv --symbol BTC/USDT --catalog apart");
     assert_eq!(first(&folder, "import BTCUSDT_1m.csv")["same"], 50);
-}
-
-#[test]
-fn a_file_that_contradicts_most_stored_candles_is_imported_only_with_mix() {
-    let folder = Folder::new().with("BTCUSDT_1m.csv", &candles(50));
-    first(&folder, "import BTCUSDT_1m.csv");
     folder.run(&["data", "import", "BTCUSDT_1m.csv", "--stamped", "close"]).fails(2, &["49", "--stamped"]);
     assert_eq!(first(&folder, "list")["revised"], 0, "nothing is stored");
     let mixed = first(&folder, "import BTCUSDT_1m.csv --stamped close --mix");
@@ -133,8 +126,7 @@ fn an_import_is_interrupted_by_signals() {
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         // The pipe opens when the import does, and never brings a line.
         let _writer = std::fs::OpenOptions::new().write(true).open(&pipe).unwrap();
-        let id = child.id().to_string();
-        assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+        crate::serving::send(signal, &child);
         assert_eq!(child.wait().unwrap().code(), Some(code), "{signal}");
     }
 }

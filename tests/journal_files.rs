@@ -10,14 +10,6 @@ use std::process::Command;
 /// Signal for exceeding the file size limit.
 const SIGXFSZ: i32 = 25;
 
-fn names(folder: &Folder) -> Vec<String> {
-    let entries = std::fs::read_dir(folder.path("")).unwrap();
-    let mut names: Vec<String> =
-        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
-    names.sort();
-    names
-}
-
 #[test]
 fn a_program_that_dies_amid_a_file_leaves_the_old_one() {
     let folder = folder_with_bot("period = 2", "period = 2").with("BTCUSDT_1m.csv", &candles(3_000));
@@ -27,12 +19,12 @@ fn a_program_that_dies_amid_a_file_leaves_the_old_one() {
         if !is_new {
             std::fs::write(folder.path(name), "old").unwrap();
         }
-        let before = names(&folder);
+        let before = folder.names();
         let command = format!("ulimit -f 4; exec {BINARY} {}", arguments.join(" "));
         let status = Command::new("sh").args(["-c", &command]).current_dir(folder.path("")).status().unwrap();
         assert_eq!(status.signal(), Some(SIGXFSZ), "{flag}: {status}");
-        let after: Vec<String> =
-            names(&folder).into_iter().filter(|name| !name.ends_with(".partial")).collect();
+        let mut after = folder.names();
+        after.retain(|name| !name.ends_with(".partial"));
         assert_eq!(after, before, "{flag}");
         assert!(is_new || folder.read(name) == "old", "{flag}");
         let run = folder.run(&arguments);
@@ -52,8 +44,8 @@ fn trades_and_the_facts_beside_them_are_of_one_run() {
         }
         let ended = Command::new("sh").args(["-c", &command]).current_dir(folder.path("")).output().unwrap();
         assert_eq!(ended.status.code(), Some(2), "{ended:?}");
-        let left: Vec<String> =
-            names(&folder).into_iter().filter(|name| name.starts_with("trades")).collect();
+        let mut left = folder.names();
+        left.retain(|name| name.starts_with("trades"));
         if is_there {
             assert_eq!(left, ["trades.csv", "trades.csv.run.json"]);
             assert_eq!((folder.read(&left[0]), folder.read(&left[1])), ("old".to_owned(), "old".to_owned()));
@@ -86,49 +78,46 @@ fn an_edited_journal_is_believed_by_no_command() {
         let entry = broken.split(':').next().unwrap_or_default();
         assert!(entry.starts_with("entry "), "{sql}: {}", verified.stderr);
         for command in [
-            &["journal", "verify"][..],
-            &["status"],
-            &["trades"],
-            &["trades", "--csv"],
-            &["report"],
-            &["report", "--html", "page.html"],
-            &["explain", "1"],
-            &["why", "2026-01-06T03:00:00Z"],
-            &["edge", "verdict"],
-            &["parity"],
-            &["journal", "backup", "copy.db"],
+            "journal verify",
+            "status",
+            "trades",
+            "trades --csv",
+            "report",
+            "report --html page.html",
+            "explain 1",
+            "why 2026-01-06T03:00:00Z",
+            "edge verdict",
+            "parity",
+            "journal backup copy.db",
         ] {
-            let run = folder.run(&[command, &["--journal", &journal]].concat());
-            assert!(run.code == 5 && run.stderr.contains(entry), "{command:?}: {sql}: {}", run.stderr);
-            assert!(command == ["parity"] || run.stdout.is_empty(), "{command:?}: {}", run.stdout);
+            let run = folder.run_line(&format!("{command} --journal {journal}"));
+            assert!(run.code == 5 && run.stderr.contains(entry), "{command}: {sql}: {}", run.stderr);
+            assert!(command == "parity" || run.stdout.is_empty(), "{command}: {}", run.stdout);
         }
         for file in ["page.html", "copy.db"] {
             assert!(!folder.path(file).exists(), "{file} after {sql}");
         }
     }
+    check_edited_answer(&folder);
+    check_forged(&folder);
 }
 
-#[test]
-fn an_edited_answer_of_the_venue_is_not_explained() {
-    let folder = folder();
-    record_in_lock_step(&folder);
-    let sound = folder.run(&["journal", "verify", "--journal", "run.db", "--json"]).json();
+fn check_edited_answer(folder: &Folder) {
+    std::fs::copy(folder.path("run.db"), folder.path("wires.db")).unwrap();
+    let sound = folder.asked("journal verify", "wires.db");
     assert!(sound["raw_exchanges"].as_u64() > Some(100) && sound["raw_exchanges_outside"] == 0, "{sound}");
     let sql = "UPDATE wires SET response = replace(response, '\"amount\"', '\"Amount\"') WHERE id = \
                (SELECT MIN(id) FROM wires WHERE intent = 5 AND response LIKE '%\"amount\"%')";
-    edit(&folder.path("run.db"), sql);
-    for command in [&["explain", "5"][..], &["journal", "verify"], &["parity"]] {
-        let run = folder.run(&[command, &["--journal", "run.db"]].concat());
+    edit(&folder.path("wires.db"), sql);
+    for command in ["explain 5", "journal verify", "parity"] {
+        let run = folder.run_line(&format!("{command} --journal wires.db"));
         assert!(run.code == 5 && run.stderr.contains("raw exchange "), "{command:?}: {}", run.stderr);
     }
-    assert_eq!(folder.run(&["explain", "4", "--journal", "run.db"]).code, 0);
+    assert_eq!(folder.run_line("explain 4 --journal wires.db").code, 0);
 }
 
 /// Only the memory next to the journal shows a forgery with a new chain.
-#[test]
-fn a_forged_journal_is_not_the_one_that_was_verified() {
-    let folder = folder();
-    record_in_lock_step(&folder);
+fn check_forged(folder: &Folder) {
     forge(&folder.path("run.db"), EDITS[0]);
     let status = || folder.run(&["status", "--journal", "run.db"]);
     status().fails(5, &["run.db.verified"]);

@@ -20,6 +20,11 @@ fn the_file_of_a_rule_is_no_configuration_and_a_configuration_no_rule() {
         (&["backtest", "--config", "rule.toml"], 2, "--rules rule.toml"),
         (&["strategy", "check", "rule.toml"], 2, "--rules rule.toml"),
         (&["strategy", "show", "rule.toml"], 2, "--rules rule.toml"),
+        (&["strategy", "check", "my.toml"], 2, "rules --param file=my.toml"),
+        (&["strategy", "check", "rsi-reversl"], 2, "\"rsi-reversal\""),
+        (&["strategy", "check", "rsi-reversal", "--param", "period=0"], 2, "period = 0"),
+        (&["strategy", "check", "signal-list"], 2, "file"),
+        (&["strategy", "check", "rsi-reversal", "--data", "BTCUSDT_1m.csv"], 3, "690"),
         (&["strategy", "check", "bot.toml"], 2, "--config bot.toml"),
         (&["backtest", "--rules", "bot.toml"], 3, "--config"),
         (&["tune", "bot.toml", "--data", "BTCUSDT_1m.csv"], 3, "--config"),
@@ -50,6 +55,9 @@ fn wrong_keys_and_values_of_a_bot_are_named() {
         ("stake", "[risk]\nhours = \"08:00-17:00\"", "hours = [{ from = \"08:00\", to = \"17:00\""),
         ("stake", "[risk]\nhours=[{ from = \"08:00\", to = \"10:00\", days = [\"mon-frei\"] }]", "mon-frei"),
         ("stake", "mode = \"real\"", "bots[0].mode (bot.toml)"),
+        ("stake", "[simulation]\npayout_percent = 0.85", "85?"),
+        ("stake", "[risk]\nmin_payout_percent = 0.85", "85?"),
+        ("stake", "[risk.min_payout_percent_by_symbol]\nBTCUSDT = 0.7", "70?"),
     ] {
         let is_kept = |other: &&str| {
             let is_replaced = other.starts_with(&format!("{key} ="));

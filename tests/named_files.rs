@@ -1,6 +1,6 @@
 //! Files named in a configuration are found next to it and in the working folder; two that differ are refused.
 
-use crate::candlewick::{BOT, Folder, candles};
+use crate::candlewick::{BOT, Folder, bot_of, candles};
 use serde_json::Value;
 use std::fs;
 
@@ -11,18 +11,13 @@ const FILES: [(&str, &str); 3] = [
 ];
 const SECTIONS: &str = "[risk]\nblackouts = \"news.csv\"\n[signals]\nlist = \"list.csv\"\n[sandbox]\ndata = [\"BTCUSDT@1m=own.csv\"]\n";
 
-fn rule_bot(file: &str) -> String {
-    BOT.replace("rsi-reversal", "rules").replace("period = 2", &format!("file = \"{file}\""))
-}
-
-/// A configuration in `conf`, with all files that it names.
 fn folder() -> Folder {
     let folder = Folder::new().with("BTCUSDT_1m.csv", &candles(50));
     fs::create_dir(folder.path("conf")).unwrap();
     let folder = FILES.iter().fold(folder, |folder, (name, text)| folder.with(&format!("conf/{name}"), text));
     folder
         .with("conf/own.csv", &candles(50))
-        .with("conf/bot.toml", &format!("{SECTIONS}{}", rule_bot("my.toml")))
+        .with("conf/bot.toml", &format!("{SECTIONS}{}", bot_of("rules", "file = \"my.toml\"")))
 }
 
 fn backtest(folder: &Folder, config: &str) -> [Value; 5] {
@@ -50,15 +45,12 @@ fn files_are_found_beside_the_configuration_in_the_working_folder_and_by_its_who
 #[test]
 fn a_combination_in_a_combination_finds_its_files_live_and_in_a_replay() {
     let part = "{ strategy = \"combine\", params = { first_of = [{ strategy = \"rules\", params = { file = \"my.toml\" } }] } }";
-    let combined =
-        BOT.replace("rsi-reversal", "combine").replace("period = 2", &format!("first_of = [{part}]"));
-    let folder = folder().with("conf/bot.toml", &combined);
+    let folder = folder().with("conf/bot.toml", &bot_of("combine", &format!("first_of = [{part}]")));
     let live = ["live", "--sandbox", "--speed", "max", "--until-end", "--journal", "run.db", "--quiet"];
     let config = ["--config", "conf/bot.toml", "--data", "BTCUSDT_1m.csv", "--json"];
     let trades = folder.run(&[&live[..], &config].concat()).json()["trades"].clone();
     assert!(trades.as_u64() > Some(10), "{trades}");
-    let parity = folder.run(&["parity", "--journal", "run.db", "--json"]).json();
-    assert_eq!(parity["unexplained"], 0, "{parity}");
+    assert_eq!(folder.asked("parity", "run.db")["unexplained"], 0);
 }
 
 #[test]
@@ -66,8 +58,8 @@ fn files_that_differ_or_are_missing_are_named_with_both_whole_paths() {
     let folder = folder().with("my.toml", "buy = \"close < open\"\n");
     let root = folder.path("").canonicalize().unwrap();
     for (text, name, code) in [
-        (rule_bot("my.toml"), "my.toml", 2),
-        (rule_bot("gone.toml"), "gone.toml", 3),
+        (bot_of("rules", "file = \"my.toml\""), "my.toml", 2),
+        (bot_of("rules", "file = \"gone.toml\""), "gone.toml", 3),
         (format!("[risk]\nblackouts = \"gone.csv\"\n{BOT}"), "gone.csv", 3),
         (format!("[signals]\nlist = \"gone.csv\"\n{BOT}"), "gone.csv", 3),
     ] {

@@ -85,8 +85,7 @@ fn a_refused_name_or_place_leaves_everything_as_it_was() {
         folder.run(&[&["strategy", "new"], arguments].concat()).fails(2, &[part]);
     }
     assert_eq!(folder.read("momentum/src/lib.rs"), rule);
-    let mut names = std::fs::read_dir(folder.path("")).unwrap().map(|entry| entry.unwrap().file_name());
-    assert!(!names.any(|name| name.to_string_lossy().contains("partial") || name == *"other"));
+    assert!(!folder.names().iter().any(|name| name.contains("partial") || name == "other"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Lints of valid configurations, in the commands that show them.
 
 use crate::candlewick::Folder;
-use crate::excerpt::{DAY, MONDAY, shipped};
+use crate::excerpt::{DAY, MONDAY, folder_of_days, shipped};
 use serde_json::Value;
 
 /// A rule with a warm-up of days that compares neighbours of a value of longer candles.
@@ -18,13 +18,11 @@ fn bot(name: &str, symbol: &str, params: &str) -> String {
 }
 
 fn folder() -> Folder {
-    Folder::new()
-        .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + 4 * DAY))
+    folder_of_days(4)
         .with("trend.toml", TREND)
         .with("bot.toml", &bot("trend", "BTCUSDT", "file = \"trend.toml\""))
 }
 
-/// Returns what a command prints, without line breaks within a sentence.
 fn printed(folder: &Folder, command: &[&str]) -> String {
     let run = folder.run(&[command, &["--config", "bot.toml"]].concat());
     assert_eq!(run.code, 0, "{}", run.stderr);

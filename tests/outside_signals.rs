@@ -14,7 +14,6 @@ fn signal(folder: &Folder, arguments: &[&str]) -> Value {
     folder.run(&[&["signal", "btc"], arguments, &common].concat()).json()["outcome"].clone()
 }
 
-/// Counts the entries of the journal with this text.
 pub(crate) fn count(folder: &Folder, text: &str) -> u64 {
     let lines = recording::lines(&folder.path("candlewick.db"));
     lines.iter().filter(|stored| stored.line.body.contains(text)).count() as u64
@@ -83,8 +82,7 @@ fn signals_by_command_become_trades_at_most_one_each_and_parity_replays_them() {
     let two = signals.iter().find(|signal| signal["id"] == "two").unwrap();
     assert_eq!((&two["source"], &two["rule"]), (&json!("command"), &opposite["rule"]), "{moment}");
     why(&["--bot", "nobody"]).fails(2, &["nobody", "btc"]);
-    let proven = folder.run(&["parity", "--journal", "candlewick.db", "--json"]).json();
-    assert_eq!(proven["decisions"]["difference"], Value::Null, "{proven}");
+    check_parity(&folder, "candlewick.db");
     let bot = Live::start(&folder);
     assert_eq!(signal(&folder, &["--buy", "--id", "one"]), json!({"signal": "duplicate"}));
     bot.end();
@@ -98,14 +96,16 @@ fn the_signals_of_a_run_that_was_killed_are_counted_by_its_journal() {
     for arguments in [["--buy", "--id", "one"], ["--buy", "--id", "one"], ["--sell", "--id", "two"]] {
         signal(&folder, &arguments);
     }
-    let (late, _) = line_of(11, venue_time(&folder));
-    assert_eq!(give(&folder, &late)["rule"], "LateSignal");
+    let signal = |at: i64| {
+        format!(r#"{{"order":"signal","bot":"btc","direction":"BUY","source":"drill","id":"3","time":{at}}}"#)
+    };
+    assert_eq!(give(&folder, &signal(1_000))["answer"], "refused", "the year 1970");
+    assert_eq!(give(&folder, &signal(venue_time(&folder) - 80_000_000))["rule"], "LateSignal");
     let status = || folder.run(&["status", "--json", "--config", "bot.toml"]).json();
     let running = status()["signals"].clone();
     // A refusal is answered before it is written.
     let is_unwritten = |_: &u32| count(&folder, "\"drill\"") == 0;
     (0..3_000).take_while(is_unwritten).for_each(|_| std::thread::sleep(Duration::from_millis(20)));
-    // With SIGKILL.
     drop(bot);
     let killed = status();
     assert!(killed["bot"].is_null() && killed["holder"]["alive"] == json!(false), "{killed}");
@@ -116,7 +116,6 @@ fn the_signals_of_a_run_that_was_killed_are_counted_by_its_journal() {
     assert_eq!(counted["by_source"]["drill"]["late"], json!(1), "{killed}");
 }
 
-/// Sends a line to the bot's socket, like another program.
 fn give(folder: &Folder, line: &str) -> Value {
     let mut stream = UnixStream::connect(folder.path("candlewick.db.sock")).unwrap();
     stream.write_all(format!("{line}\n").as_bytes()).unwrap();
@@ -125,57 +124,7 @@ fn give(folder: &Folder, line: &str) -> Value {
     serde_json::from_str(&answer).unwrap()
 }
 
-/// Returns the venue's time.
 pub(crate) fn venue_time(folder: &Folder) -> i64 {
     let answer = give(folder, "{\"order\":\"status\"}");
     answer["state"]["at"].as_i64().unwrap_or_else(|| panic!("{answer}"))
-}
-
-/// Returns a signal and its expected outcome: in turn a new one, a duplicate, a late one and malformed lines.
-fn line_of(number: u64, now: i64) -> (String, &'static str) {
-    let signal = |id: u64, more: &str| {
-        let side = if id.is_multiple_of(8) { "BUY" } else { "SELL" };
-        format!(r#"{{"order":"signal","bot":"btc","direction":"{side}","source":"drill","id":"{id}"{more}}}"#)
-    };
-    match number % 8 {
-        0 | 4 => (signal(number, ""), "taken"),
-        1 | 2 => (signal(number - number % 8, ""), "duplicate"),
-        3 if number % 16 == 3 => (signal(number, ",\"time\":1000"), "refused"),
-        3 => (signal(number, &format!(",\"time\":{}", now - 80_000_000)), "late"),
-        5 => (signal(number, "").replace("btc", "nobody"), "refused"),
-        6 => (signal(number, "").replace("BUY", "UP").replace("SELL", "DOWN"), "refused"),
-        _ => ("{\"order\":\"signal\",\"bot\":[]}".to_owned(), "refused"),
-    }
-}
-
-#[test]
-fn of_a_thousand_signals_each_is_one_trade_at_most_and_parity_explains_all() {
-    let (_served, folder) = venue_of_short_trades();
-    let bot = Live::start(&folder);
-    let (mut approved, now) = (0, venue_time(&folder));
-    for number in 0..1_000 {
-        let (line, expected) = line_of(number, now);
-        let answer = give(&folder, &line);
-        let outcome = answer["signal"].as_str().unwrap_or_default();
-        approved += u64::from(outcome == "approved");
-        match expected {
-            "taken" => assert!(["approved", "refused"].contains(&outcome), "{line}: {answer}"),
-            "duplicate" => assert_eq!(outcome, "duplicate", "{line}: {answer}"),
-            "late" => assert_eq!(answer["rule"], "LateSignal", "{line}: {answer}"),
-            _ => assert_eq!((&answer["answer"], outcome), (&json!("refused"), ""), "{line}: {answer}"),
-        }
-    }
-    let status = folder.run(&["status", "--json", "--config", "bot.toml"]).json();
-    let tally = &status["bot"]["signals"];
-    let refused: u64 =
-        tally["refused"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
-    assert_eq!((&tally["approved"], &tally["duplicates"]), (&json!(approved), &json!(250)), "{status}");
-    assert_eq!(approved + refused, 250 + 62, "{status}");
-    assert_eq!(tally["refused"]["LateSignal"], 62, "{status}");
-    assert_eq!(tally["malformed"], json!({"drill": 125 + 63}), "no such bot, or the year 1970");
-    bot.end();
-    assert!(approved > 0);
-    assert_eq!(count(&folder, "\"event\":\"outside_signal\""), 312);
-    assert_eq!(count(&folder, "signal from drill") - refused, approved, "a trade each");
-    check_parity(&folder, "candlewick.db");
 }

@@ -99,7 +99,6 @@ pub(crate) fn lines_at(url: &JournalUrl) -> Vec<StoredLine> {
     })
 }
 
-/// Writes lines as a new journal with a sound chain, without raw exchanges.
 pub(crate) fn write(path: &Path, lines: impl IntoIterator<Item = Line>) {
     block_on(async {
         let holder = Holder::of_this_process("test");

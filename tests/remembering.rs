@@ -1,8 +1,7 @@
-//! A run that forgets old trades as soon as it may decides and reports as if it forgot nothing, ended or killed.
+//! Runs that forget old trades as soon as they may, killed and restarted, report as if they forgot nothing.
 #![cfg(all(unix, debug_assertions))]
 
-use crate::candlewick::{Folder, Run};
-use crate::excerpt::{HOUR, MONDAY, shipped};
+use crate::candlewick::{Folder, NO_LIMITS};
 use crate::recording::execute;
 use crate::seconds;
 use crate::serving::Served;
@@ -15,75 +14,9 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-const NO_LIMITS: &str = r"
-[risk]
-max_open_trades = 0
-max_open_trades_per_symbol = 0
-max_trades_per_hour = 0
-max_trades_per_day = 0
-max_signal_delay_ms = 0
-daily_loss_limit = 0
-max_drawdown_percent = 0
-max_loss_streak = 0
-cooldown_after_loss_s = 0
-cooldown_after_losses = 0
-allow_opposite = true
-allow_duplicate = true
-";
-/// Some trades an hour on two symbols for nine hours, of which a run remembers at least twelve minutes.
-const BOTS: &str = r#"
-[[bots]]
-name = "often"
-symbol = "BTCUSDT"
-interval = "1m"
-strategy = "coin"
-params = { seed = 1, share = 0.4 }
-close_type = "01:00"
-[[bots]]
-name = "longer"
-symbol = "EURUSD"
-asset_type = "forex"
-interval = "1m"
-strategy = "coin"
-params = { seed = 2, share = 0.2 }
-close_type = "05:00"
-stake = { kind = "martingale", amount = 1, factor = 2.0, levels = 2 }
-[runtime]
-list_every_s = 60
-snapshot_every = 500
-remember_s = 1
-"#;
-const LONG_BEFORE: usize = 180;
-
 fn figures(report: &Value) -> Vec<Value> {
     let keys = ["candles", "trades", "won", "lost", "refused", "pnl", "final_balance", "bots"];
     keys.iter().map(|key| report[key].clone()).collect()
-}
-
-#[test]
-fn run_with_the_shortest_memory_decides_and_reports_as_its_whole_journal() {
-    for killed in [None, Some("after settled 200")] {
-        let folder = Folder::new()
-            .with("bots.toml", &format!("{NO_LIMITS}{BOTS}"))
-            .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + 9 * HOUR))
-            .with("EURUSD_1m.csv", &shipped("EURUSD_1m.csv", MONDAY, MONDAY + 9 * HOUR));
-        let data = ["--data", "BTCUSDT_1m.csv", "--data", "EURUSD_1m.csv", "--config", "bots.toml"];
-        let live = ["live", "--sandbox", "--speed", "max", "--until-end", "--json", "--quiet"];
-        let mut command = folder.command(&[&live[..], &data, &["--journal", "run.db"]].concat());
-        let output = command.envs(killed.map(|point| ("JOURNAL_KILL_POINT", point))).output().unwrap();
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.signal(), killed.map(|_| 9), "{error}");
-        let asked = |command: &str| folder.run(&[command, "--journal", "run.db", "--json"]).json();
-        let parity = asked("parity");
-        assert_eq!((&parity["ok"], &parity["runs"]), (&Value::Bool(true), &Value::from(1)), "{parity}");
-        let trades = asked("trades").as_array().unwrap().clone();
-        // The fifty that settled last are remembered in any case.
-        assert!(trades.len() >= 200, "{} trades", trades.len());
-        assert!(trades[..LONG_BEFORE].iter().all(|trade| trade["result"] != Value::Null), "{trades:?}");
-        if killed.is_none() {
-            assert_eq!(figures(&Run::of(&output).json()), figures(&asked("report")));
-        }
-    }
 }
 
 /// In a debug build, replaces the twelve minutes that a run remembers at least, and the day of a start.
@@ -96,6 +29,7 @@ const OF_FIRST: usize = 320;
 const UNTIL_KILLED: usize = OF_FIRST + 60;
 const UNTIL_THIRD: usize = UNTIL_KILLED + 120;
 const SETTINGS: &str = r#"
+max_signal_delay_ms = 0
 [broker]
 requests_per_second = 0
 [simulation]
@@ -168,18 +102,18 @@ fn killed_and_restarted_runs_forget_and_still_report_what_the_journal_has() {
     execute(&folder.path("run.db"), TABLES_OF_ANOTHER_JOURNAL);
     let fourth = go_on(UNTIL_THIRD + 20);
     assert_eq!(fourth.0, None, "what tables of another journal lack is read");
-    let asked = |words: &[&str]| folder.run(&[words, &["--journal", "run.db", "--json"]].concat()).json();
+    let asked = |command: &str| folder.asked(command, "run.db");
     for (number, (_, said)) in [("1", &first), ("3", &third), ("4", &fourth)] {
-        assert_eq!(figures(said), figures(&asked(&["report", "--run", number])), "run {number}");
+        assert_eq!(figures(said), figures(&asked(&format!("report --run {number}"))), "run {number}");
     }
-    let parity = asked(&["parity"]);
+    let parity = asked("parity");
     assert_eq!((&parity["ok"], &parity["runs"]), (&Value::Bool(true), &Value::from(4)), "{parity}");
-    let verified = asked(&["journal", "verify"]);
+    let verified = asked("journal verify");
     assert_eq!(verified["tables_up_to"], verified["entries"], "{verified}");
     // Each trade is there once, and `status` counts those without rows, too.
-    let trades = asked(&["trades"]);
+    let trades = asked("trades");
     let settled = trades.as_array().unwrap().iter().filter(|trade| trade["state"] == "settled");
     let ids: Vec<&str> = settled.map(|trade| trade["venue_id"].as_str().unwrap()).collect();
     assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len());
-    assert_eq!(asked(&["status"])["settled"], ids.len());
+    assert_eq!(asked("status")["settled"], ids.len());
 }

@@ -1,10 +1,9 @@
 //! Rules in files and in bots through the whole program: backtests, searches, live runs and parity.
 
-use crate::candlewick::{Folder, Run};
-use crate::excerpt::{DAY, MONDAY, shipped};
+use crate::candlewick::{Folder, Run, bot_of};
+use crate::excerpt::folder_of_days;
 use crate::recording::{lines, write};
 use candlewick_journal::Line;
-use candlewick_sdk::Interval;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -12,20 +11,12 @@ const RULE: &str = "buy = \"rsi(period) < oversold\"\nsell = \"rsi(period) > 100
                     period = { default = 5, min = 2, max = 20 }\noversold = { default = 30.0, min = 5.0, max = 45.0 }\n";
 const LIVE: [&str; 6] = ["live", "--sandbox", "--speed", "max", "--until-end", "--config"];
 
-fn bot(strategy: &str, params: &str) -> String {
-    format!(
-        "[[bots]]\nname = \"rules\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"{strategy}\"\nclose_type = \"01:00\"\n\
-         params = {{ {params} }}\n"
-    )
-}
-
 fn combination(rule: &str) -> String {
     format!("first_of = [{{ name = \"dip\", strategy = \"rules\", params = {{ {rule} }} }}]")
 }
 
 fn folder() -> Folder {
-    let candles = shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + 2 * DAY);
-    Folder::new().with("BTCUSDT_1m.csv", &candles).with("my.toml", RULE)
+    folder_of_days(2).with("my.toml", RULE)
 }
 
 fn run(folder: &Folder, arguments: &[&str]) -> Run {
@@ -42,24 +33,10 @@ fn trades(folder: &Folder, name: &str) -> Vec<BTreeMap<String, String>> {
 }
 
 #[test]
-fn rule_with_averages_of_longer_candles_is_sound_where_minutes_are_missing() {
-    let candles = shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + 3 * DAY);
-    let kept = candles.lines().enumerate().filter(|(line, _)| line % 97 != 13);
-    let gaps: String = kept.flat_map(|(_, line)| [line, "\n"]).collect();
-    let rule =
-        "buy = \"close > sma(20)@15m and rsi(5) < 40\"\nsell = \"close < sma(20)@15m and rsi(5) > 60\"\n";
-    let folder = Folder::new().with("gaps_1m.csv", &gaps).with("longer.toml", rule);
-    let subject = ["strategy", "check", "rules", "--param", "file=longer.toml", "--data", "gaps_1m.csv"];
-    let checked = folder.run(&[&subject[..], &["--unseen", "2000", "--json", "--quiet"]].concat()).json();
-    assert!(!checked.to_string().contains("\"failed\""), "{checked}");
-    assert_eq!(checked["warmup"]["declared"], 15 * 21, "{checked}");
-}
-
-#[test]
 fn rule_trades_as_its_strategy_in_rust_from_a_flag_a_configuration_and_live() {
     let folder = folder()
-        .with("rust.toml", &bot("rsi-reversal", "period = 5"))
-        .with("rule.toml", &bot("rules", "file = \"my.toml\""));
+        .with("rust.toml", &bot_of("rsi-reversal", "period = 5"))
+        .with("rule.toml", &bot_of("rules", "file = \"my.toml\""));
     let flag = ["backtest", "--config", "rust.toml", "--rules", "my.toml"];
     let live = [&LIVE[..], &["rule.toml", "--journal", "run.db"]].concat();
     for (command, name) in [
@@ -77,21 +54,21 @@ fn rule_trades_as_its_strategy_in_rust_from_a_flag_a_configuration_and_live() {
         folder.read(&format!("{out}/results.csv"))
     };
     assert_eq!(swept(&["--rules", "my.toml"], "flag"), swept(&[], "rust"));
-    let parity = folder.run(&["parity", "--journal", "run.db", "--json"]).json();
+    let parity = folder.asked("parity", "run.db");
     let traded = trades(&folder, "live.csv").len();
     assert!(traded > 100, "{traded}");
     assert_eq!(parity["unexplained"], 0, "{parity}");
     assert_eq!(parity["decisions"]["opened"], traded, "{parity}");
-    let explained = folder.run(&["explain", "1", "--journal", "run.db", "--json"]).json().to_string();
+    let explained = folder.asked("explain 1", "run.db").to_string();
     assert!(explained.contains("rsi(5)"), "{explained}");
 }
 
 #[test]
 fn parity_names_the_file_of_a_changed_rule_and_no_file_for_a_changed_part() {
     let folder = folder()
-        .with("rule.toml", &bot("rules", "file = \"my.toml\""))
-        .with("part.toml", &bot("combine", &combination("file = \"my.toml\"")))
-        .with("plain.toml", &bot("combine", "first_of = [{ strategy = \"rsi-reversal\" }]"));
+        .with("rule.toml", &bot_of("rules", "file = \"my.toml\""))
+        .with("part.toml", &bot_of("combine", &combination("file = \"my.toml\"")))
+        .with("plain.toml", &bot_of("combine", "first_of = [{ strategy = \"rsi-reversal\" }]"));
     for name in ["rule", "part", "plain"] {
         let (config, journal) = (format!("{name}.toml"), format!("{name}.db"));
         run(&folder, &[&LIVE[..], &[config.as_str(), "--journal", &journal]].concat()).json();
@@ -116,13 +93,9 @@ fn parity_names_the_file_of_a_changed_rule_and_no_file_for_a_changed_part() {
     write(&folder.path("earlier.db"), entries.iter().map(|stored| changed(&stored.line)));
     let said = parity("earlier.db");
     assert!(said.contains(&earlier) && !said.contains("file"), "{said}");
-}
-
-#[test]
-fn mistake_in_a_rule_is_reported_with_its_place() {
-    let folder = Folder::new().with("my.toml", "# Dips\nbuy = \"rsi(14) < 30 and clsoe > 3\"\n");
-    let run = folder.run(&["backtest", "--rules", "my.toml", "--quiet"]);
-    run.fails(3, &["my.toml, line 2: column 25", "`clsoe`"]);
+    std::fs::remove_file(folder.path("my.toml")).unwrap();
+    let explained = folder.asked("explain 1", "rule.db");
+    assert!(explained["indicators_missing"].is_string(), "{explained}");
 }
 
 #[test]
@@ -134,13 +107,13 @@ fn expiry_of_a_rule_shorter_than_the_candles_is_refused_before_any_run() {
     };
     let nested = |expiry: &str| {
         let inner = combination(&rule(expiry));
-        bot("combine", &format!("first_of = [{{ strategy = \"combine\", params = {{ {inner} }} }}]"))
+        bot_of("combine", &format!("first_of = [{{ strategy = \"combine\", params = {{ {inner} }} }}]"))
     };
     let tried = |command: &str, config: &str, parameter: &str, more: &[&str]| {
         let folder = folder()
-            .with("any.toml", &bot("rules", &rule("")))
-            .with("coarse.toml", &bot("rules", &rule("00:02")))
-            .with("exact.toml", &bot("rules", &rule("01:00")))
+            .with("any.toml", &bot_of("rules", &rule("")))
+            .with("coarse.toml", &bot_of("rules", &rule("00:02")))
+            .with("exact.toml", &bot_of("rules", &rule("01:00")))
             .with("short.toml", &nested("00:02"))
             .with("long.toml", &nested("02:00"));
         let searched = ["--param", parameter, "--min-trades", "5"];
@@ -185,7 +158,7 @@ fn check_sets(config: &str, axes: &[&str], sets: usize, own: impl Fn(&Value) -> 
     assert_eq!(rows.len(), sets, "{found:#}");
     for row in rows {
         let own = own(&row["parameters"]);
-        std::fs::write(folder.path("one.toml"), bot("rules", &own)).unwrap();
+        std::fs::write(folder.path("one.toml"), bot_of("rules", &own)).unwrap();
         let single = run(&folder, &["backtest", "--config", "one.toml"]).json();
         assert!(single["trades"].as_u64() > Some(20), "{own}: {single}");
         for key in ["trades", "won", "pnl"] {
@@ -196,7 +169,7 @@ fn check_sets(config: &str, axes: &[&str], sets: usize, own: impl Fn(&Value) -> 
 
 #[test]
 fn texts_of_a_rule_are_searched_as_they_are_backtested() {
-    let config = bot("rules", "buy = \"rsi(5) < 30\", sell = \"rsi(5) > 70\"");
+    let config = bot_of("rules", "buy = \"rsi(5) < 30\", sell = \"rsi(5) > 70\"");
     check_sets(&config, &["expiry=01:00,03:00", "sell=rsi(5) > 70,close > open"], 4, |set| {
         format!("buy = \"rsi(5) < 30\", sell = {}, expiry = {}", set["sell"], set["expiry"])
     });
@@ -215,7 +188,7 @@ const OTHER: &str = "buy = \"falling(close, period) and volume > least\"\nexpiry
 #[test]
 fn files_of_rules_are_searched_as_they_are_backtested() {
     let file = "file = \"my.toml\"";
-    for (config, prefix) in [(bot("rules", file), ""), (bot("combine", &combination(file)), "dip.")] {
+    for (config, prefix) in [(bot_of("rules", file), ""), (bot_of("combine", &combination(file)), "dip.")] {
         let own = |set: &Value| {
             let value = |key: &str| &set[format!("{prefix}{key}")];
             let period = value("period").as_u64().map(|period| format!(", period = {period}"));
@@ -244,16 +217,7 @@ fn unknown_strategy_with_the_name_of_an_indicator_suggests_a_rule() {
         ("rsy", ["rsi", "strategy = \"rules\""]),
         ("donchian", ["did you mean", "\"donchian-breakout\""]),
     ] {
-        Folder::new().with("bot.toml", &bot(name, "")).run(&["config", "check", "bot.toml"]).fails(2, &parts);
-    }
-    // Each suggested indicator is part of the language: a call with wrong arguments is not an unknown name.
-    for name in candlewick_rules::indicator_names() {
-        let problem = match candlewick_rules::Rule::parse(Some(&format!("{name}(\"x\") > 0")), None) {
-            Ok(rule) => {
-                rule.build(&BTreeMap::new(), Interval::MINUTE, None).err().map(|(_, error)| error.to_string())
-            }
-            Err((_, error)) => Some(error.to_string()),
-        };
-        assert!(problem.is_some_and(|problem| !problem.contains("there is no")), "{name}");
+        let folder = Folder::new().with("bot.toml", &bot_of(name, ""));
+        folder.run(&["config", "check", "bot.toml"]).fails(2, &parts);
     }
 }

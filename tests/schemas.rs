@@ -1,7 +1,7 @@
 //! Journals of an earlier and of a newer program, under this one.
 #![cfg(unix)]
 
-use crate::candlewick::Folder;
+use crate::candlewick::{Folder, repository};
 use crate::recording::{block_on, connect, edit, execute, folder, forge_chain, record_in_lock_step};
 use crate::two_runs::{self, trades_of};
 use serde_json::Value;
@@ -67,4 +67,15 @@ fn refuses_journal_of_a_newer_program_and_leaves_it_unchanged() {
         folder.run(&[command, &["--journal", "run.db"]].concat()).fails(2, &["newer", "schema 99"]);
     }
     assert!(bytes() == before, "it was changed");
+}
+
+/// The earlier program had one name for two limits. One trade was open then, on that symbol.
+#[test]
+fn refusal_under_the_shared_name_of_two_limits_names_the_limit_that_refused() {
+    let fixture = repository().join("tests/fixtures/journal-before-delays/run.db");
+    let folder = Folder::new();
+    std::fs::copy(fixture, folder.path("run.db")).unwrap();
+    let why = folder.asked("why 2026-01-05T00:37:00Z", "run.db");
+    let refusal = why["bots"][0]["refusal"].as_str().unwrap();
+    assert!(refusal.contains("max_open_trades_per_symbol"), "{why}");
 }

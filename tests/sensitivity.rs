@@ -1,6 +1,6 @@
-//! `sensitivity` as a user runs it: the points of `backtest --sensitivity`, the same on any number of machines.
+//! `sensitivity` and `monte-carlo`: points and the observed run are those of backtests.
 
-use crate::searched::{assert_merges, folder};
+use crate::sweep::folder;
 
 const COMMON: [&str; 5] = ["--json", "--config", "bot.toml", "--data", "BTCUSDT_1m.csv"];
 
@@ -21,10 +21,12 @@ fn points_are_those_of_the_backtest_and_of_a_run_with_that_setting() {
 }
 
 #[test]
-fn shards_on_several_machines_merge_to_the_files_of_one() {
-    let here = assert_merges("sensitivity", &COMMON, ["points.csv", "sensitivity.json"]);
-    let of_another = here.read("sensitivity/shard-1.jsonl");
-    std::fs::write(here.path("sensitivity/shard-2.jsonl"), of_another).unwrap();
-    here.run_line("sensitivity merge --json").fails(2, &["shard-2.jsonl", "another plan"]);
-    here.run(&["sweep", "run", "--shard", "1", "--plan", "sensitivity/plan.json"]).fails(2, &["sensitivity"]);
+fn the_observed_run_is_the_backtest_and_wrong_arguments_are_refused() {
+    let folder = folder(1);
+    let run = |command: &str, more: &[&str]| folder.run(&[&[command], &COMMON[..], more].concat());
+    let found = run("monte-carlo", &["--resample", "trades", "--paths", "20"]).json();
+    assert_eq!(found["observed"]["final_balance"], run("backtest", &[]).json()["final_balance"]);
+    run("monte-carlo", &["--block", "0.5"]).fails(2, &["--block"]);
+    run("monte-carlo", &["--resample", "dice"]).fails(2, &["dice"]);
+    folder.run(&["monte-carlo", "run", "--shard", "1"]).fails(2, &["monte-carlo plan"]);
 }

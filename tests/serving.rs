@@ -7,7 +7,6 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-/// A process that ends with its test.
 pub(crate) struct Process(pub(crate) Child);
 
 impl Drop for Process {
@@ -18,7 +17,6 @@ impl Drop for Process {
     }
 }
 
-/// Starts a command and returns it with the document that it prints once it is ready.
 pub(crate) fn start_serving(folder: &Folder, arguments: &[&str]) -> (Process, Value) {
     let mut command = folder.command(arguments);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
@@ -26,6 +24,11 @@ pub(crate) fn start_serving(folder: &Folder, arguments: &[&str]) -> (Process, Va
     BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
     let ready = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
     (Process(child), ready)
+}
+
+pub(crate) fn send(signal: &str, child: &Child) {
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
 }
 
 /// Sends an HTTP request and reads until the answer ends or contains `end`. Each header ends with a line break.
@@ -65,7 +68,6 @@ impl Served {
         self.ready[key].as_str().unwrap()
     }
 
-    /// Returns `folder` with the address and the credentials of this venue in its environment.
     pub(crate) fn known_to(&self, folder: Folder) -> Folder {
         folder
             .with_variable("CANDLEWICK_BROKER__BASE_URL", self.text("base_url"))
@@ -92,8 +94,7 @@ impl Served {
     }
 
     fn end(mut self, signal: &str) -> Option<i32> {
-        let id = self.process.0.id().to_string();
-        assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+        send(signal, &self.process.0);
         self.process.0.wait().unwrap().code()
     }
 }

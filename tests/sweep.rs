@@ -1,41 +1,53 @@
-//! Sweeps: each set has the figures of its backtest, and neither threads nor shards change the files.
+//! Sweeps: refused arguments, changed inputs and programs, and limits that stop a set.
 
-use crate::candlewick::{self, BINARY, Folder};
-use crate::excerpt::MONDAY;
-use crate::searched::{BOT, folder};
-use std::collections::BTreeMap;
+use crate::candlewick::{BINARY, BOT, Folder, bot_of, candles};
+use crate::excerpt::{MONDAY, folder_of_days};
 use std::path::{Path, PathBuf};
 
-const SEARCHED: &str = "--config bot.toml --data BTCUSDT_1m.csv --param period=2..9 --param oversold=10..45:5 \
-                        --param close_type=01:00,03:00";
+const SEARCHED: &str = "--config bot.toml --data BTCUSDT_1m.csv --param period=2..9 \
+                        --param oversold=10..45:5 --param close_type=01:00,03:00";
+pub(crate) const RESULTS: [&str; 5] =
+    ["results.csv", "results.parquet", "report.html", "luck.json", "best.toml"];
+const SHORT: &str = "sweep --config bot.toml --data BTCUSDT_1m.csv --min-trades 1";
 
-pub(crate) fn sweep<'a>(more: &[&'a str]) -> Vec<&'a str> {
-    let terms = ["sweep --json --min-trades 10", SEARCHED].into_iter().flat_map(str::split_whitespace);
-    terms.chain(["--where", "oversold > period + 5"]).chain(more.iter().copied()).collect()
+/// A bot whose parameters searches vary, and its candles.
+pub(crate) fn folder(days: i64) -> Folder {
+    folder_of_days(days).with("bot.toml", &bot_of("rsi-reversal", "period = 5"))
 }
 
-/// Returns the arguments of a plan of the sweep.
+fn short_folder(bot: &str) -> Folder {
+    Folder::new().with("bot.toml", bot).with("BTCUSDT_1m.csv", &candles(400))
+}
+
+fn has_notice(folder: &Folder, more: &str, parts: &[&str]) -> bool {
+    let document = folder.run_line(&format!("{SHORT} --json {more}")).json();
+    let notices: Vec<String> = serde_json::from_value(document["notices"].clone()).unwrap();
+    notices.iter().any(|notice| parts.iter().all(|part| notice.contains(part)))
+}
+
+pub(crate) fn sweep<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    let terms = ["sweep", "--json", "--min-trades", "10", "--where", "oversold > period + 5"];
+    terms.into_iter().chain(SEARCHED.split(' ')).chain(more.iter().copied()).collect()
+}
+
 pub(crate) fn plan<'a>(more: &[&'a str]) -> Vec<&'a str> {
     let mut arguments = sweep(more);
     arguments.insert(1, "plan");
     arguments
 }
 
-/// Returns the arguments of a step of the plan in the folder `sweep`.
 pub(crate) fn step<'a>(name: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     [&["sweep"], name, &["--json"], more].concat()
 }
 
-/// Compares the results of two folders byte by byte.
 #[track_caller]
-pub(crate) fn assert_same(one: &Path, two: &Path, case: &str) {
-    for name in ["results.csv", "results.parquet", "report.html", "luck.json", "best.toml"] {
-        let [one, two] = [one, two].map(|folder| std::fs::read(folder.join(name)).unwrap());
-        assert!(one == two, "{case}: {name} differs");
+pub(crate) fn assert_same(whole: &Path, other: &Path, files: &[&str]) {
+    for file in files {
+        let [one, two] = [whole, other].map(|folder| std::fs::read(folder.join(file)).unwrap());
+        assert!(one == two, "{file} differs in {}", other.display());
     }
 }
 
-/// Returns the complete lines of a sweep's journal.
 pub(crate) fn journalled(folder: &Folder, journal: &str) -> Vec<String> {
     let text = std::fs::read(folder.path(journal)).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
@@ -43,69 +55,8 @@ pub(crate) fn journalled(folder: &Folder, journal: &str) -> Vec<String> {
 }
 
 #[test]
-fn any_number_of_threads_leaves_the_same_files() {
-    let folder = folder(2);
-    let ways: [&[&str]; 6] = [
-        &[],
-        &["--search", "random", "--trials", "40", "--seed", "7"],
-        &["--search", "latin-hypercube", "--trials", "40"],
-        &["--search", "sobol", "--trials", "40", "--objective", "sharpe"],
-        &["--search", "tpe", "--trials", "60", "--objective", "drawdown-penalised"],
-        &["--search", "random", "--trials", "40", "--halving", "2", "--objective", "expectancy"],
-    ];
-    for (index, way) in ways.into_iter().enumerate() {
-        let outs = ["1", "3"].map(|threads| format!("{index}-{threads}"));
-        let [one, three] = outs.each_ref().map(|out| {
-            let threads = out.rsplit('-').next().unwrap();
-            folder.run(&[sweep(way), vec!["--threads", threads, "--out", out]].concat()).json()
-        });
-        assert!(one["counting"].as_u64() >= Some(5), "{way:?}: {one}");
-        assert_eq!((&one["best"], &one["luck"]), (&three["best"], &three["luck"]), "{way:?}");
-        assert_same(&folder.path(&outs[0]), &folder.path(&outs[1]), &format!("{way:?}"));
-    }
-}
-
-#[test]
-fn halving_runs_the_best_of_each_rung_on_more_candles_and_the_last_as_if_alone() {
-    let folder = folder(2);
-    let table = |out: &str, more: &[&str]| {
-        let way = ["--search", "random", "--trials", "40", "--objective", "expectancy", "--out", out];
-        folder.run(&sweep(&[&way, more].concat())).json();
-        let mut reader = csv::Reader::from_path(folder.path(&format!("{out}/results.csv"))).unwrap();
-        reader.deserialize().map(Result::unwrap).collect::<Vec<BTreeMap<String, String>>>()
-    };
-    let (plain, halved) = (table("plain", &[]), table("halved", &["--halving", "2"]));
-    let on = |rung: &str| halved.iter().filter(|row| row["rung"] == rung).count();
-    // 40 run on a quarter, the best 20 of them on half, the best 10 of those on all.
-    assert_eq!(["0", "1", "2"].map(on), [20, 10, 10]);
-    let of_many = ["rank", "rung", "p_value_corrected", "p_value_of_many"];
-    for (alone, row) in plain.iter().zip(&halved).filter(|(_, row)| row["rung"] == "2") {
-        for (name, value) in alone.iter().filter(|(name, _)| !of_many.contains(&name.as_str())) {
-            assert_eq!(&row[name], value, "{name}");
-        }
-    }
-    let early = halved.iter().find(|row| row["rung"] == "0").unwrap();
-    assert_eq!(early["share_of_candles"], "0.25");
-}
-
-#[test]
-fn the_best_set_has_the_same_figures_in_a_backtest() {
-    let folder = folder(2);
-    let found = folder.run(&sweep(&["--out", "found"])).json();
-    let backtest = "backtest --json --config bot.toml --config found/best.toml --data BTCUSDT_1m.csv";
-    let single = folder.run_line(backtest).json();
-    let keys = "trades won lost draw cancelled unsettled win_rate break_even p_value pnl max_drawdown \
-                max_drawdown_percent longest_losing_streak";
-    for key in keys.split_whitespace() {
-        assert_eq!(found["best"][0]["figures"][key], single[key], "{key}");
-    }
-    assert_eq!(found["data_hash"], single["data_hash"]);
-}
-
-#[test]
 fn a_sweep_whose_signals_changed_in_their_file_is_another_one() {
-    let bot =
-        BOT.replace("rsi-reversal", "signal-list").replace("{ period = 5 }", "{ file = \"signals.csv\" }");
+    let bot = bot_of("signal-list", "file = \"signals.csv\"");
     let signals = |minute: i64| format!("time,symbol,direction\n{},BTCUSDT,BUY\n", MONDAY + minute * 60_000);
     for more in ["", "--param file=signals.csv"] {
         let folder = folder(1).with("list.toml", &bot).with("signals.csv", &signals(60));
@@ -135,8 +86,7 @@ fn results_of_another_program_are_refused_unless_allowed() {
     let here = folder(1);
     let other = rebuilt(&here);
     let few = ["--search", "random", "--trials", "12"];
-    let walk = ["walk-forward --train 8h --test 8h", SEARCHED];
-    let walk = walk.into_iter().flat_map(str::split_whitespace).collect();
+    let walk = "walk-forward --train 8h --test 8h".split(' ').chain(SEARCHED.split(' ')).collect();
     for search in [sweep(&few), walk] {
         assert_eq!(here.run(&search).code, 0);
         here.run_of(&other, &search).fails(2, &["differs in: program", "--out"]);
@@ -171,6 +121,8 @@ fn searches_that_cannot_run_are_refused_with_the_value_at_fault() {
         ("--param period=2..9 --bot btd", &["\"btc\""]),
         ("--param close_type=00:30,01:00", &["--param close_type", "--allow-coarse"]),
         ("--param period=2..3 --objective luck", &["expectancy"]),
+        ("--param period=2..9 --search random --batch 4", &["batches"]),
+        ("--param period=2..9 --search tpe --batch 0", &["--batch"]),
     ] {
         folder.run_line(&format!("{sweep} {more}")).fails(2, parts);
     }
@@ -181,10 +133,9 @@ fn searches_that_cannot_run_are_refused_with_the_value_at_fault() {
 
 #[test]
 fn sets_that_a_streak_of_losses_stopped_name_it_as_their_backtests_do() {
-    let bot = candlewick::BOT.to_owned() + "[risk]\nmax_loss_streak = 2\nmax_open_trades = 0\n";
-    let folder = Folder::new().with("bot.toml", &bot).with("BTCUSDT_1m.csv", &candlewick::candles(400));
-    let search = "--config bot.toml --data BTCUSDT_1m.csv --param period=2..4 --min-trades 1";
-    let document = folder.run_line(&format!("sweep --json {search}")).json();
+    let bot = BOT.to_owned() + "[risk]\nmax_loss_streak = 2\nmax_open_trades = 0\n";
+    let folder = short_folder(&bot);
+    let document = folder.run_line(&format!("{SHORT} --json --param period=2..4")).json();
     let mut stopped = 0;
     for row in folder.read("sweep/results.csv").lines().skip(1) {
         let cells: Vec<&str> = row.split(',').collect();
@@ -197,4 +148,24 @@ fn sets_that_a_streak_of_losses_stopped_name_it_as_their_backtests_do() {
         stopped += u64::from(is_refused);
     }
     assert!(stopped > 0 && document["stopped"]["LossStreak"] == stopped, "{document:#}");
+}
+
+#[test]
+fn counts_sets_that_the_strategy_refuses_and_fails_if_it_refuses_all() {
+    let folder = short_folder(&bot_of("ema-cross", ""));
+    let refused = folder.run_line(&format!("{SHORT} --param fast=20,21 --param slow=10,20 --out none"));
+    refused.fails(2, &["all 4 sets", "fast = 20", "slow = 10", "--where"]);
+    assert!(!folder.path("none/results.csv").exists());
+    let some = "--param fast=20,21 --param slow=10,30 --out some";
+    assert!(has_notice(&folder, some, &["2 of 4 sets", "slow = 10", "--where \"fast < slow\""]));
+}
+
+#[test]
+fn notes_that_close_type_decides_nothing_for_a_rule_with_its_own_expiry() {
+    for (own, is_noted) in [("expiry = \"05:00\"\n", true), ("", false)] {
+        let folder = short_folder(&bot_of("rules", "file = \"rule.toml\""))
+            .with("rule.toml", &format!("buy = \"close > open\"\n{own}"));
+        let parts = ["--param close_type decides nothing"];
+        assert_eq!(has_notice(&folder, "--param close_type=01:00,05:00", &parts), is_noted);
+    }
 }

@@ -2,19 +2,18 @@
 #![cfg(unix)]
 
 use crate::candlewick::{BINARY, Folder, Run};
-use crate::searched::folder;
-use crate::sweep::{assert_same, journalled, plan, step, sweep};
+use crate::serving::send;
+use crate::sweep::{RESULTS, assert_same, folder, journalled, sweep};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 /// The signal to a process whose file grows beyond its limit.
 const SIGXFSZ: i32 = 25;
 
-/// Starts a command, sends it `signal` once `is_time`, and returns what it left behind.
 pub(crate) fn stop_when(
     folder: &Folder,
     arguments: &[&str],
@@ -27,8 +26,7 @@ pub(crate) fn stop_when(
         assert!(process.try_wait().unwrap().is_none(), "{arguments:?} ended by itself");
         std::thread::sleep(Duration::from_millis(1));
     }
-    let id = process.id().to_string();
-    assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+    send(signal, &process);
     Run::of(&process.wait_with_output().unwrap())
 }
 
@@ -84,25 +82,9 @@ fn a_sweep_that_is_killed_many_times_ends_with_the_same_files() {
         let arguments = [sweep(way), vec!["--out", "killed"]].concat();
         let (resumed, rungs) = killed(&folder, &arguments, "killed/trials.jsonl", (&lines, moments));
         assert!(expected.iter().all(|rung| rungs.contains(rung)), "killed on the rungs {rungs:?}");
-        assert_same(&folder.path("whole"), &folder.path("killed"), &format!("{way:?}"));
+        assert_same(&folder.path("whole"), &folder.path("killed"), &RESULTS);
         assert_eq!((&resumed["best"], &resumed["luck"]), (&whole["best"], &whole["luck"]));
     }
-}
-
-#[test]
-fn a_shard_that_is_killed_merges_to_the_files_of_one_sweep() {
-    let folder = folder(5);
-    let way = ["--search", "random", "--trials", "60"];
-    let whole = folder.run(&[sweep(&way), vec!["--out", "whole"]].concat()).json();
-    folder.run(&plan(&[&way[..], &["--shards", "2"]].concat())).json();
-    let lines = journalled(&folder, "whole/trials.jsonl");
-    let [first, second] = ["1", "2"].map(|shard| step(&["run", "--shard", shard], &[]));
-    let (resumed, _) = killed(&folder, &first, "sweep/shard-1.jsonl", (&lines, &[2, 7, 12]));
-    assert_eq!(resumed["trials"], json!(30));
-    folder.run(&second).json();
-    let merged = folder.run(&step(&["merge"], &[])).json();
-    assert_eq!((&merged["best"], &merged["luck"]), (&whole["best"], &whole["luck"]));
-    assert_same(&folder.path("whole"), &folder.path("sweep"), "a shard after three kills");
 }
 
 #[test]
@@ -119,7 +101,7 @@ fn a_sweep_on_a_full_disk_keeps_complete_lines_and_resumes_from_them() {
     assert!((2..40).contains(&kept), "{text}");
     assert_eq!(folder.run(&way).json()["resumed"], json!(kept - 1));
     folder.run(&[&way[..], &["--out", "whole"]].concat()).json();
-    assert_same(&folder.path("whole"), &folder.path("sweep"), "after the disk was full");
+    assert_same(&folder.path("whole"), &folder.path("sweep"), &RESULTS);
 }
 
 #[test]
@@ -150,6 +132,6 @@ fn a_stopped_sweep_resumes_and_each_of_its_sets_counts_once() {
         }
         assert_eq!(folder.run(&arguments).json()["resumed"], json!(ran));
         assert_eq!(variants(&folder), counted, "{signal}");
-        assert_same(&whole.path("sweep"), &folder.path("sweep"), signal);
+        assert_same(&whole.path("sweep"), &folder.path("sweep"), &RESULTS);
     }
 }

@@ -1,8 +1,7 @@
-//! `walk-forward`: each window chooses as a sweep of its training would, a resumed walk has the same files, and the hold-out opens
-//! once.
+//! `walk-forward`: windows choose as sweeps, a resumed walk has the same files, and the hold-out opens once.
 
-use crate::candlewick::Folder;
-use crate::searched::{BOT, folder};
+use crate::candlewick::{Folder, bot_of};
+use crate::sweep::{assert_same, folder};
 use serde_json::{Value, json};
 
 pub(crate) const FILES: [&str; 3] = ["windows.csv", "walk-forward.json", "trades.csv"];
@@ -11,19 +10,8 @@ const SEARCHED: &str = "--config bot.toml --data BTCUSDT_1m.csv --min-trades 10 
 const BACKTEST: &str = "backtest --json --config bot.toml --data BTCUSDT_1m.csv";
 
 pub(crate) fn walk<'a>(more: &[&'a str]) -> Vec<&'a str> {
-    ["walk-forward", "--json"]
-        .into_iter()
-        .chain(SEARCHED.split_whitespace())
-        .chain(more.iter().copied())
-        .collect()
-}
-
-#[track_caller]
-fn assert_same(folder: &Folder, one: &str, two: &str) {
-    for name in FILES {
-        let [one, two] = [one, two].map(|out| folder.read(&format!("{out}/{name}")));
-        assert!(one == two, "{name} differs");
-    }
+    let start = ["walk-forward", "--json"].into_iter();
+    start.chain(SEARCHED.split(' ')).chain(more.iter().copied()).collect()
 }
 
 #[test]
@@ -76,7 +64,7 @@ fn a_walk_that_is_killed_or_interrupted_resumes_to_the_same_files() {
     let before = lines() - 6;
     let resumed = folder.run(&stopped).json();
     assert_eq!((&resumed["resumed"], &resumed["hold_out"]["openings"]), (&json!(before), &json!(1)));
-    assert_same(&folder, "whole", "stopped");
+    assert_same(&folder.path("whole"), &folder.path("stopped"), &FILES);
 }
 
 #[test]
@@ -132,10 +120,10 @@ fn every_set_of_a_walk_counts_once_in_all_later_reports_of_its_strategy() {
     let ledger = folder.read("candlewick.variants.jsonl");
     assert_eq!(folder.run(&walk(&["--out", "again"])).json()["variants_tried"], 33);
     assert_eq!(folder.read("candlewick.variants.jsonl"), ledger);
-    assert_same(&folder, "walk-forward", "again");
+    assert_same(&folder.path("walk-forward"), &folder.path("again"), &FILES);
     // A set of the walk, and one that it did not try.
-    for (params, count) in [("{ period = 5, oversold = 20.0 }", 33), ("{ period = 9 }", 34)] {
-        std::fs::write(folder.path("bot.toml"), BOT.replace("{ period = 5 }", params)).unwrap();
+    for (params, count) in [("period = 5, oversold = 20.0", 33), ("period = 9", 34)] {
+        std::fs::write(folder.path("bot.toml"), bot_of("rsi-reversal", params)).unwrap();
         assert_eq!(folder.run_line(BACKTEST).json()["variants"]["count"], count, "{params}");
     }
     let lost = self::folder(2).with_variable("CANDLEWICK_VARIANTS__LEDGER", "no/such/folder/x");
@@ -143,57 +131,21 @@ fn every_set_of_a_walk_counts_once_in_all_later_reports_of_its_strategy() {
     assert!(report["uncounted"].is_string() && report["variants_tried"].is_null(), "{report}");
 }
 
-/// Returns what a walk reports about the hold-out that it opens.
-fn open(folder: &Folder, arguments: &[&str]) -> Value {
-    folder.run(arguments).json()["hold_out"]["opened"].take()
-}
-
-/// Returns a folder that also has its candles under another name, without the first one.
-fn renamed() -> Folder {
-    let folder = folder(2);
-    let candles = folder.read("BTCUSDT_1m.csv");
-    let (head, rows) = candles.split_once('\n').unwrap();
-    let (_, rows) = rows.split_once('\n').unwrap();
-    let bot = folder.read("bot.toml").replace("BTCUSDT", "MINE");
-    folder.with("mine.csv", &format!("{head}\n{rows}")).with("mine.toml", &bot)
-}
-
-/// Returns the arguments of an opening walk of the renamed candles with another range of periods.
-fn walk_renamed(periods: &'static str) -> Vec<&'static str> {
-    let of_renamed = |text: &'static str| match text {
-        "bot.toml" => "mine.toml",
-        "BTCUSDT_1m.csv" => "MINE@1m=mine.csv",
-        "period=2..5" => periods,
-        other => other,
-    };
-    walk(&["--open-hold-out", "--out", "renamed"]).into_iter().map(of_renamed).collect()
-}
-
 #[test]
-fn earlier_looks_at_a_hold_out_are_found_under_any_name_and_withhold_an_edge() {
-    let first = walk(&["--open-hold-out", "--out", "first"]);
-    let folder = renamed();
-    let clean = open(&folder, &first);
+fn earlier_looks_at_a_hold_out_are_named_and_later_ones_change_nothing() {
+    let open = |folder: &Folder, out: &'static str| {
+        let walk = walk(&["--open-hold-out", "--out", out]);
+        folder.run(&walk).json()["hold_out"]["opened"].take()
+    };
+    let folder = folder(2);
+    let clean = open(&folder, "first");
     assert_eq!(clean["looks"], json!([]));
     assert!(clean["looks_unknown"].is_string(), "the ledger begins with it: {clean}");
-    assert_eq!(open(&folder, &first), clean, "shown again");
-    folder.run(&walk_renamed("period=2..5")).fails(5, &["--again"]);
-    let looks = open(&folder, &walk_renamed("period=2..4"))["looks"].to_string();
-    assert!(looks.contains("1 opening"), "{looks}");
-
     let folder = self::folder(2);
     folder.run_line(BACKTEST).json();
-    let seen = open(&folder, &first);
+    let seen = open(&folder, "first");
     assert!(seen["looks"].to_string().contains("1 backtest"), "{seen}");
     assert_ne!(seen["verdict"], "edge_shown");
     folder.run_line(BACKTEST).json();
-    let again = open(&folder, &walk(&["--open-hold-out", "--out", "second"]));
-    assert_eq!(again, seen, "later looks change nothing");
-
-    let off = renamed().with_variable("CANDLEWICK_VARIANTS__LEDGER", "");
-    let unknown = open(&off, &first);
-    assert!(unknown["looks"].to_string().contains("not known"), "{unknown}");
-    let elsewhere = off.with_variable("CANDLEWICK_VARIANTS__LEDGER", "new.jsonl");
-    let looks = open(&elsewhere, &walk_renamed("period=2..4"))["looks"].to_string();
-    assert!(looks.contains("1 opening"), "{looks}");
+    assert_eq!(open(&folder, "second"), seen);
 }

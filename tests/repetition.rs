@@ -1,4 +1,4 @@
-//! No look-ahead: what a run does until a moment does not depend on later candles.
+//! The same inputs give the same run to the byte, others another hash, and no run depends on later candles.
 
 use crate::candlewick::Folder;
 use crate::excerpt::{HOUR, MINUTE, MONDAY, before, shipped};
@@ -27,42 +27,65 @@ fn settings(latency_ms: i64, rounding: &str) -> String {
     )
 }
 
-fn journal(settings: &str, candles: [&str; 2]) -> Vec<String> {
+fn candles() -> [String; 2] {
+    ["BTCUSDT_1m.csv", "EURUSD_1m.csv"].map(|file| shipped(file, MONDAY, MONDAY + 4 * HOUR))
+}
+
+/// Returns the hashes of a run and its journal.
+fn run(settings: &str, candles: &[String; 2]) -> ([Value; 2], String) {
     let signals = (1..60).map(|index| format!("{},EURUSD,BUY\n", MONDAY + index * 4 * MINUTE));
     let folder = Folder::new()
         .with("bots.toml", settings)
         .with("signals.csv", &signals.fold("time,symbol,direction\n".to_owned(), |list, line| list + &line))
-        .with("BTCUSDT_1m.csv", candles[0])
-        .with("EURUSD_1m.csv", candles[1]);
-    let backtest = ["backtest", "--json", "--config", "bots.toml", "--journal", "run.jsonl"];
-    let data = ["--data", "BTCUSDT_1m.csv", "--data", "EURUSD_1m.csv"];
-    let run = folder.run(&[&backtest[..], &data].concat());
-    assert_eq!(run.code, 0, "{}", run.stderr);
-    folder.read("run.jsonl").lines().skip(1).map(str::to_owned).collect()
+        .with("BTCUSDT_1m.csv", &candles[0])
+        .with("EURUSD_1m.csv", &candles[1]);
+    let backtest = "backtest --json --config bots.toml --journal run.jsonl";
+    let report = folder.run_line(&format!("{backtest} --data BTCUSDT_1m.csv --data EURUSD_1m.csv")).json();
+    (["data_hash", "journal_hash"].map(|key| report[key].clone()), folder.read("run.jsonl"))
 }
 
-/// The entries up to a moment. Actions belong to the event before them.
-fn until(journal: &[String], moment: i64) -> &[String] {
-    let is_later = |line: &String| {
+#[test]
+fn two_processes_write_the_same_journal_and_hashes_distinguish_settings_and_candles() {
+    let (settings, candles) = (settings(1_500, "second_end"), candles());
+    let (hashes, journal) = run(&settings, &candles);
+    assert!(hashes.iter().all(|hash| hash.as_str().map(str::len) == Some(64)), "{hashes:?}");
+    assert!(run(&settings, &candles) == (hashes.clone(), journal), "the journals differ");
+    for (from, to) in [
+        ("latency_ms = 1500", "latency_ms = 1501"),
+        ("period = 3", "period = 4"),
+        ("\"fixed\"", "\"other\""),
+        ("[risk]", "[account]\ninitial_balance = 10001\n[risk]"),
+    ] {
+        let other = run(&settings.replacen(from, to, 1), &candles).0;
+        assert!(other[0] == hashes[0] && other[1] != hashes[1], "{to}: {other:?}");
+    }
+    let fewer = candles.each_ref().map(|series| before(series, MONDAY + 3 * HOUR));
+    let other = run(&settings, &fewer).0;
+    assert!(other[0] != hashes[0] && other[1] != hashes[1], "{other:?}");
+}
+
+/// The entries up to a moment, without the header. Actions belong to the event before them.
+fn until(journal: &str, moment: i64) -> Vec<&str> {
+    let is_earlier = |line: &&str| {
         let entry: Value = serde_json::from_str(line).expect("a line of JSON");
-        entry["at"].as_i64().is_some_and(|at| at > moment)
+        entry["at"].as_i64().is_none_or(|at| at <= moment)
     };
-    &journal[..journal.iter().position(is_later).unwrap_or(journal.len())]
+    journal.lines().skip(1).take_while(is_earlier).collect()
 }
 
 #[test]
 fn run_over_the_first_candles_is_the_beginning_of_the_whole_run() {
-    let candles = ["BTCUSDT_1m.csv", "EURUSD_1m.csv"].map(|file| shipped(file, MONDAY, MONDAY + 4 * HOUR));
+    let candles = candles();
     for (latency_ms, rounding) in [(0, "none"), (1_500, "second_end"), (61_000, "second_end")] {
         let settings = settings(latency_ms, rounding);
-        let whole = journal(&settings, [&candles[0], &candles[1]]);
+        let whole = run(&settings, &candles).1;
         for minutes in [1, 7, 60, 61, 62, 63, 64, 65, 120, 179, 239] {
             let end = MONDAY + minutes * MINUTE;
-            let part = journal(&settings, [&before(&candles[0], end), &before(&candles[1], end)]);
+            let part = run(&settings, &candles.each_ref().map(|series| before(series, end))).1;
             // In the last second an order may arrive whose price is not known yet.
             let (part, whole) = (until(&part, end - 1_000), until(&whole, end - 1_000));
             let case = format!("after {minutes} minutes, at {latency_ms} ms");
-            assert_eq!(part.iter().zip(whole).find(|(part, whole)| part != whole), None, "{case}");
+            assert_eq!(part.iter().zip(&whole).find(|(part, whole)| part != whole), None, "{case}");
             assert_eq!(part.len(), whole.len(), "{case}");
             assert!(minutes < 60 || part.len() as i64 > 2 * minutes, "{} entries {case}", part.len());
         }
