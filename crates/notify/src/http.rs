@@ -217,26 +217,6 @@ pub(crate) fn root_cause<'a>(mut error: &'a (dyn Error + 'static)) -> &'a (dyn E
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reqwest::header::HeaderValue;
-    use serde_json::json;
-
-    #[test]
-    fn a_receiver_says_in_four_ways_how_long_to_leave_it_alone() {
-        let check = |header: Option<&'static str>, body: Value, expected: Option<f64>| {
-            let mut headers = HeaderMap::new();
-            headers.insert(DATE, HeaderValue::from_static("Tue, 06 Jan 2026 01:00:00 GMT"));
-            header.map(|text| headers.insert(RETRY_AFTER, HeaderValue::from_static(text)));
-            assert_eq!(wish(&headers, &body).map(|wish| wish.as_secs_f64()), expected, "{header:?} {body}");
-        };
-        check(Some("120"), Value::Null, Some(120.0));
-        check(Some("Tue, 06 Jan 2026 01:02:00 GMT"), Value::Null, Some(120.0));
-        check(Some("Tue, 06 Jan 2026 00:02:00 GMT"), Value::Null, None);
-        check(None, json!({ "message": "You are being rate limited.", "retry_after": 0.65 }), Some(0.65));
-        check(None, json!({ "ok": false, "parameters": { "retry_after": 35 } }), Some(35.0));
-        check(Some("7"), json!({ "retry_after": 9 }), Some(7.0));
-        check(Some("soon"), json!({ "retry_after": -9 }), None);
-        check(None, Value::Null, None);
-    }
 
     #[test]
     fn secrets_travel_to_other_machines_only_encrypted() {

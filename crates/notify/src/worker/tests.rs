@@ -124,7 +124,7 @@ const fn seconds(seconds: u64) -> Duration {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_receiver_that_is_down_for_an_hour_misses_nothing_that_found_room() {
+async fn a_receiver_that_is_down_for_an_hour_is_tried_each_five_minutes_and_misses_nothing_that_found_room() {
     let (receiver, notifier) = Receiver::told_by(PACE, down_until(3_600));
     send_each(&notifier, 0..500, seconds(7)).await;
     assert_eq!(counts(&notifier).sent, 0);
@@ -132,8 +132,10 @@ async fn a_receiver_that_is_down_for_an_hour_misses_nothing_that_found_room() {
     assert_eq!(receiver.alerts(), (0..500).collect::<Vec<_>>(), "each once, in their order");
     let counts = counts(&notifier);
     assert_eq!((counts.sent, counts.dropped, counts.waiting, counts.messages), (500, 0, 0, 2));
-    let attempts = receiver.attempts().len();
-    assert!((12..60).contains(&attempts), "{attempts} attempts: pauses grow to five minutes");
+    let attempts: Vec<Duration> = receiver.attempts().into_iter().map(|(at, _)| at).collect();
+    assert!((12..60).contains(&attempts.len()), "{attempts:?}");
+    let longest = attempts.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).max().unwrap();
+    assert!((seconds(300)..seconds(301)).contains(&longest), "{longest:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -194,14 +196,6 @@ async fn whoever_sends_alerts_does_not_wait_for_a_receiver_that_is_slow_or_says_
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_attempt_without_an_answer_ends_by_itself_and_is_made_again() {
-    let (receiver, notifier) = Receiver::told_by(PACE, first(|| Answer::Never));
-    notifier.send(alert(1, Severity::Info));
-    sleep(seconds(30)).await;
-    assert_eq!((counts(&notifier).sent, receiver.attempts().len()), (1, 2));
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_flood_becomes_a_few_digests_that_count_all_of_it() {
     let (receiver, notifier) = Receiver::told_by(PACE, |_, _| Answer::Take);
     send_each(&notifier, 0..300, seconds(1)).await;
@@ -230,44 +224,30 @@ async fn what_is_critical_does_not_wait_for_a_flood_to_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_that_is_refused_for_good_holds_up_no_other() {
+async fn a_message_that_is_refused_for_good_or_not_answered_holds_up_no_other() {
     let refused = || Answer::Fail(Failure::Refused { reason: "400".to_owned() });
-    let (receiver, notifier) = Receiver::told_by(PACE, first(refused));
-    notifier.send(alert(1, Severity::Info));
-    notifier.send(alert(2, Severity::Info));
-    sleep(seconds(1)).await;
-    let counts = counts(&notifier);
-    assert_eq!((counts.refused, counts.sent, counts.waiting), (1, 1, 0));
-}
-
-#[tokio::test(start_paused = true)]
-async fn pauses_grow_to_five_minutes_and_no_longer() {
-    let (receiver, notifier) = Receiver::told_by(PACE, |_, _| down());
-    notifier.send(alert(1, Severity::Info));
-    sleep(seconds(36_000)).await;
-    let attempts: Vec<Duration> = receiver.attempts().into_iter().map(|(at, _)| at).collect();
-    let pauses = attempts.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
-    let longest = pauses.max().unwrap();
-    assert!((seconds(300)..seconds(301)).contains(&longest), "{longest:?}");
+    let never = || Answer::Never;
+    let rows: [(fn() -> Answer, (u64, u64, usize)); 2] = [(refused, (1, 1, 2)), (never, (0, 2, 3))];
+    for (answer, expected) in rows {
+        let (receiver, notifier) = Receiver::told_by(PACE, first(answer));
+        send_each(&notifier, 1..3, Duration::ZERO).await;
+        sleep(seconds(30)).await;
+        let counts = counts(&notifier);
+        assert_eq!((counts.refused, counts.sent, receiver.attempts().len()), expected);
+    }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_message_that_is_turned_away_for_an_hour_holds_up_no_other() {
-    let turned_away = || Answer::Fail(Failure::TurnedAway { reason: "403".to_owned() });
-    let notifier_and_receiver = |until: Duration| {
-        let receiver = Receiver::new(move |now, _| if now < until { turned_away() } else { Answer::Take });
-        (receiver.notifier(PACE), receiver)
-    };
-    let (notifier, receiver) = notifier_and_receiver(seconds(1_800));
-    notifier.send(alert(1, Severity::Info));
-    sleep(seconds(2_400)).await;
-    assert_eq!((counts(&notifier).refused, receiver.alerts()), (0, vec![1]), "somebody mended it");
-    let (notifier, _receiver) = notifier_and_receiver(seconds(4_000));
-    notifier.send(alert(1, Severity::Info));
-    sleep(seconds(1)).await;
-    notifier.send(alert(2, Severity::Info));
-    sleep(seconds(4_500)).await;
-    assert_eq!((counts(&notifier).refused, counts(&notifier).sent), (1, 1));
+    for (until_s, expected) in [(1_800, (0, 2)), (4_000, (1, 1))] {
+        let turned_away = || Answer::Fail(Failure::TurnedAway { reason: "403".to_owned() });
+        let (_receiver, notifier) = Receiver::told_by(PACE, move |now, _| {
+            if now < seconds(until_s) { turned_away() } else { Answer::Take }
+        });
+        send_each(&notifier, 1..3, seconds(1)).await;
+        sleep(seconds(4_500)).await;
+        assert_eq!((counts(&notifier).refused, counts(&notifier).sent), expected, "{until_s}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -288,21 +268,14 @@ async fn a_loss_is_told_by_the_next_message_where_the_first_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_end_sends_what_waits_at_once() {
-    let (receiver, notifier) = Receiver::told_by(PACE, |_, _| Answer::Take);
-    send_each(&notifier, 0..20, Duration::from_millis(1)).await;
-    let begin = Instant::now();
-    assert_eq!(unsent(notifier, 10).await, 0);
-    assert_eq!((receiver.alerts().len(), begin.elapsed()), (20, Duration::ZERO));
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_end_says_what_it_left_behind_after_its_time() {
-    let (receiver, notifier) = Receiver::told_by(PACE, |_, _| down());
-    send_each(&notifier, 0..20, seconds(1)).await;
-    let begin = Instant::now();
-    assert_eq!(unsent(notifier, 10).await, 20);
-    assert_eq!(begin.elapsed(), seconds(10));
+async fn an_end_sends_what_waits_at_once_or_says_after_its_time_what_it_left_behind() {
+    for (down_s, expected) in [(0, (0, Duration::ZERO)), (3_600, (20, seconds(10)))] {
+        let (_receiver, notifier) = Receiver::told_by(PACE, down_until(down_s));
+        send_each(&notifier, 0..20, seconds(1)).await;
+        assert!(counts(&notifier).sent <= 5);
+        let begin = Instant::now();
+        assert_eq!((unsent(notifier, 10).await, begin.elapsed()), expected);
+    }
 }
 
 #[tokio::test(start_paused = true)]
