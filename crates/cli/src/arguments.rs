@@ -250,12 +250,8 @@ mod tests {
         ] {
             assert_eq!(parse_length(text).ok(), expected, "{text}");
         }
-    }
-
-    #[test]
-    fn spans_have_a_unit() {
-        assert_eq!(parse_span("10m"), Ok(Millis::MINUTE * 10));
-        assert!(parse_span("10").is_err() && parse_span("soon").is_err());
+        let spans = ["10m", "10", "soon"].map(|text| parse_span(text).ok());
+        assert_eq!(spans, [Some(Millis::MINUTE * 10), None, None]);
     }
 
     #[test]

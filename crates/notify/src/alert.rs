@@ -212,7 +212,9 @@ mod tests {
 
     #[test]
     fn what_is_too_long_is_cut_between_letters() {
-        for (text, most, expected) in [("abcdef", 6, "abcdef"), ("abcdefg", 6, "abc..."), ("ääää", 7, "ää...")] {
+        for (text, most, expected) in
+            [("abcdef", 6, "abcdef"), ("abcdefg", 6, "abc..."), ("ääää", 7, "ää...")]
+        {
             assert_eq!(cut(text, most, char::len_utf8), expected);
         }
     }

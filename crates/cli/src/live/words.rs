@@ -240,9 +240,7 @@ mod tests {
             stopping_words(Stop::Interrupted, 1, (Some(close), until)),
             "no new trades; waiting for 1 open trade (closes 03:12:02), until 03:01:30 at most; Ctrl-C again quits now"
         );
-        assert_eq!(
-            stopping_words(Stop::TimeUp, 0, (None, until)),
-            "the time is up: no new trades; none is open"
-        );
+        let none = stopping_words(Stop::TimeUp, 0, (None, until));
+        assert_eq!(none, "the time is up: no new trades; none is open");
     }
 }
