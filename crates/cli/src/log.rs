@@ -430,7 +430,8 @@ mod tests {
             log.print_event("in_doubt", &event.to_string());
             assert!(log.print_failure(&format!("error: {hostile}")));
         });
-        let said = lines.iter().map(|line| (line["level"].as_str().unwrap(), line["message"].as_str().unwrap()));
+        let said =
+            lines.iter().map(|line| (line["level"].as_str().unwrap(), line["message"].as_str().unwrap()));
         let price = format!("EURUSD: no price: {hostile}");
         let failure = format!("error: {hostile}");
         let again = format!("... and 12 more of these in the last 0 s: {price}");

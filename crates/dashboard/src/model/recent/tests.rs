@@ -3,15 +3,12 @@
 use super::*;
 use crate::view::{run_of, trades_of};
 use candlewick_engine::{
-    Action, BotSettings, Control, Entry, Header, IntentId, Opened, Origin, Recorder as _, SeriesId, Settled,
-    VenueId,
+    Action, Control, Entry, Header, IntentId, Opened, Origin, Recorder as _, SeriesId, Settled, VenueId,
 };
 use candlewick_journal::{Holder, Journal as _, JournalUrl, RunJournal, Store};
 use candlewick_records::{JournalContents, TradeFilter, TradeLine, TradePage, VerdictLine};
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Candle, Interval, Millis, Money, MoneyScale, Ohlcv, Outcome, Payout, Signal, Strategy};
+use candlewick_sdk::{Candle, Interval, Millis, Money, Ohlcv, Outcome, Payout, Signal, Strategy};
 use serde_json::{Value, json};
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -32,21 +29,14 @@ impl Strategy for Always {
 }
 
 fn settings() -> SessionSettings {
-    let bot = |name: &str, symbol: &str| -> BotSettings {
-        let bot = json!({ "name": name, "symbol": symbol, "interval": "1m", "strategy": "always", "close_type": "01:00",
-            "expiration_type": "TIME_FIXED", "stake": { "kind": "fixed", "amount": 10 } });
-        serde_json::from_value(bot).unwrap()
+    let bot = |name: &str, symbol: &str| {
+        json!({ "name": name, "symbol": symbol, "interval": "1m", "strategy": "always", "close_type": "01:00",
+            "expiration_type": "TIME_FIXED", "stake": { "kind": "fixed", "amount": 10 } })
     };
-    let mut risk = RiskSettings::default();
-    (risk.max_drawdown_percent, risk.daily_loss_limit, risk.max_trades_per_day) = (0.0, Decimal::ZERO, 0);
-    let bots = vec![bot("one", "BTCUSDT"), bot("other", "ETHUSDT")];
-    SessionSettings {
-        money_scale: MoneyScale::default(),
-        balance: Decimal::from(10_000),
-        risk,
-        bots,
-        longer_share_percent: None,
-    }
+    let risk = json!({ "max_drawdown_percent": 0.0, "daily_loss_limit": 0, "max_trades_per_day": 0 });
+    let bots = [bot("one", "BTCUSDT"), bot("other", "ETHUSDT")];
+    let session = json!({ "money_scale": 2, "balance": 10_000, "risk": risk, "bots": bots });
+    serde_json::from_value(session).unwrap()
 }
 
 /// A journal of several runs that keeps snapshots, written as a run writes it.
@@ -59,11 +49,7 @@ struct Written {
 
 impl Written {
     fn url(&self) -> JournalUrl {
-        JournalUrl::from_path(&self.path())
-    }
-
-    fn path(&self) -> PathBuf {
-        self.folder.path().join("run.db")
+        JournalUrl::from_path(&self.folder.path().join("run.db"))
     }
 
     async fn begin() -> Self {
@@ -205,14 +191,16 @@ fn shown(model: &mut Model) -> Value {
 #[tokio::test]
 async fn a_model_on_a_snapshot_shows_what_all_lines_come_to_and_goes_on_as_they_do() {
     let mut written = Written::begin().await;
-    for _ in 0..60 {
+    written.minute().await;
+    let mut reader = Reader::open(&written.url()).await.unwrap();
+    assert!(read_recent(&mut reader).await.is_none(), "there is no snapshot yet");
+    for _ in 1..60 {
         written.minute().await;
     }
     written.journal.note(Millis::MINUTE * written.minute, json!({ "alarm": "look here" }).to_string());
     written.event(EventKind::Balance { amount: Money::from_minor(990_000) });
     written.event(EventKind::Control { control: Control::Halt });
     written.minute().await;
-    let mut reader = Reader::open(&written.url()).await.unwrap();
     let run = |model: &Model| RecordedRun::all_of(std::slice::from_ref(model.last.as_ref().unwrap()));
     assert!(run(&whole(&written).await).unwrap().is_empty(), "the last line is no header");
 
@@ -270,14 +258,6 @@ async fn a_model_without_the_trades_of_earlier_days_shows_the_figures_of_all() {
     catch_up(&mut reader, &mut recent, &mut model).await;
     let mut all = whole(&written).await;
     assert_eq!((shown(&mut model), points(&model)), (shown(&mut all), points(&all)[1..].to_vec()));
-}
-
-#[tokio::test]
-async fn a_journal_without_a_snapshot_has_no_such_model() {
-    let mut written = Written::begin().await;
-    written.minute().await;
-    let mut reader = Reader::open(&written.url()).await.unwrap();
-    assert!(read_recent(&mut reader).await.is_none());
 }
 
 /// A trade a minute, and one in doubt for ever, which keeps its bot from more: the model has those of the last minutes, the journal has all.
