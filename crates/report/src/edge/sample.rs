@@ -319,25 +319,6 @@ mod tests {
     }
 
     #[test]
-    fn counts_at_one_payout_have_the_figures_of_the_tables() {
-        let counts = Counts { won: 580, lost: 420, draw: 7, ..Counts::default() };
-        let found = IndependentFigures::of_counts(counts, 0.85).unwrap();
-        // By sums of exact fractions: P(580 or more of 1,000 at 1 / 1.85), and the ends at which 580 is 2.5 % probable; the
-        // Wilson ends by its formula with z = 1.959964.
-        let near = |found: f64, expected: f64| (found - expected).abs() < 1e-6;
-        let is_near = |found: Option<f64>, expected| found.is_some_and(|found| near(found, expected));
-        assert!(is_near(found.break_even, 1.0 / 1.85) && is_near(found.mean_return, 0.073), "{found:?}");
-        assert!(is_near(found.p_value, 0.006_612_9), "{found:?}");
-        for (interval, ends) in
-            [(found.wilson_95, [0.549_160, 0.610_227]), (found.clopper_pearson_95, [0.548_711, 0.610_816])]
-        {
-            let [low, high] = interval.unwrap();
-            assert!(near(low, ends[0]) && near(high, ends[1]), "{low} to {high}");
-        }
-        assert_eq!(found.sprt, None);
-    }
-
-    #[test]
     fn no_trades_have_no_figures() {
         let none = IndependentFigures::of_counts(Counts::default(), 0.85).unwrap();
         assert_eq!((none.win_rate, none.p_value, none.wilson_95), (None, None, None));

@@ -411,15 +411,6 @@ mod tests {
     }
 
     #[test]
-    fn times_in_seconds_are_those_in_milliseconds() {
-        let time = |decided: &str, closed: &str| {
-            let text = format!("result,payout,decision_time,close_time\nWON,85,{decided},{closed}\n");
-            read_text(&text, None).unwrap().trades.remove(0).trade
-        };
-        assert_eq!(time("1767880800", "1767880860"), time("1767880800000", "1767880860000"));
-    }
-
-    #[test]
     fn what_is_no_trade_is_named_with_its_line() {
         for (text, payout, expected) in [
             ("payout\n85\n", None, (Some(1), "no column \"result\"")),
