@@ -363,9 +363,8 @@ mod tests {
 
     #[test]
     fn trades_that_lie_alone_are_not_counted_and_those_of_a_run_are_known_by_any_of_its_columns() {
-        let read =
-            |header: &str, line: &str| read_text(&format!("{header}\n{line}\n"), Some(85)).unwrap().caveats;
-        let bare = read("result", "WON");
+        let read = |text: &str| read_text(text, Some(85)).unwrap().caveats;
+        let bare = read("result\nWON\n");
         assert_eq!((bare.labels, bare.withholding), (vec!["variants not counted"], vec![]));
         for column in ["payout_known", "result_known", "answered_payout"] {
             let run = read(&format!("0,result,decision_time,close_time,{column}"), "1,WON,1,2,2");
@@ -421,8 +420,6 @@ mod tests {
             ("result,payout\nWON,x\n", None, (Some(2), "\"x\" is not a payout")),
             ("result,payout\nLOST,\n", None, (Some(2), "no payout")),
             ("result,payout\nWON,85\nWON,0.85\n", None, (Some(3), "did you mean 85?")),
-            ("result,payout\nWON,85\nLOST,1.85\n", None, (Some(3), "did you mean 85?")),
-            ("result,payout\nWON,185\n", None, (Some(2), "did you mean 85?")),
             ("result,payout,result\nWON,85,WON\n", None, (Some(1), "more than one column \"result\"")),
             ("result,payout\nWON\n", None, (Some(2), "columns of the header")),
             ("result,decision_time,close_time\nWON,5,\n", Some(85), (Some(2), "no close_time")),
@@ -450,13 +447,10 @@ mod tests {
             ("12", None),
             ("110", None),
         ] {
-            let problem = parse_foreign_payout(text).err();
-            let is_expected = match (&problem, expected) {
-                (Some(problem), Some(expected)) => problem.contains(expected),
-                (None, None) => true,
-                _ => false,
-            };
-            assert!(is_expected, "{text}: {problem:?}");
+            match (parse_foreign_payout(text), expected) {
+                (Err(problem), Some(meant)) => assert!(problem.contains(meant), "{text}: {problem}"),
+                (found, expected) => assert!(found.is_ok() && expected.is_none(), "{text}: {found:?}"),
+            }
         }
     }
 
