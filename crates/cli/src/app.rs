@@ -305,7 +305,6 @@ mod tests {
             (&["backtest", "--rules", "my.toml", "--param", "period=7"], "candlewick sweep --param", "'-- "),
             (&["live", "--payout", "85"], "payout_percent = 85", "'-- "),
             (&["signal", "one", "--buy", "--stake", "20"], "the stake belongs to the bot", "'-- "),
-            // Misspelt names are suggested by their spelling.
             (&["backtset"], "'backtest'", "`candlewick"),
             (&["backtest", "--confg", "a.toml"], "a similar argument exists: '--config'", "[[bots]]"),
         ] {

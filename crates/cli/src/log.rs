@@ -340,7 +340,6 @@ mod tests {
 
     type Written = Arc<Mutex<Vec<u8>>>;
 
-    /// A terminal that keeps what it writes, and writes nothing before it is let go.
     struct Kept(Written, Option<Receiver<()>>);
 
     impl Write for Kept {

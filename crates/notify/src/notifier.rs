@@ -237,7 +237,6 @@ mod tests {
             (4, Severity::Warning, 1),
             (5, Severity::Info, 2),
             (6, Severity::Critical, 3),
-            // Nothing that waits matters less.
             (7, Severity::Info, 4),
         ] {
             queue.push(Alert::new(at, severity, "x", ""));

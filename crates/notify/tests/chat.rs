@@ -14,7 +14,6 @@ use tokio::sync::{Notify, mpsc};
 const TOKEN: &str = "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw";
 const CHAT: i64 = -1_001_234;
 
-/// What the server holds: updates that were not confirmed, what was asked of it, and what was written back.
 #[derive(Default)]
 struct Server {
     updates: Mutex<Vec<Value>>,

@@ -370,7 +370,6 @@ mod tests {
         let twice = [("x", 1, "BUY", "WON"), ("x", 1, "SELL", "LOST")];
         check(&twice, &twice, [2, 0, 0, 0]);
         check(&twice, &twice[..1], [1, 1, 0, 0]);
-        // Single bots are compared whatever they are called.
         let (old, new) = (("old", 1, "BUY", "WON"), ("new", 1, "BUY", "WON"));
         check(&[old], &[new], [1, 0, 0, 0]);
         check(&[old], &[new, ("other", 2, "BUY", "WON")], [0, 1, 2, 0]);

@@ -15,7 +15,6 @@ use candlewick_sdk::{Candle, Direction, Interval, Millis, Money, MoneyScale, Pay
 use stage::{START, bot, closing, minute, run, series, settings};
 use std::ops::Range;
 
-/// Trades in these directions at the candles that close at these minutes.
 struct Directed(Vec<(i64, Direction)>);
 
 impl Strategy for Directed {

@@ -42,7 +42,6 @@ fn settings() -> SessionSettings {
 /// how it ends; refused or never settled as well.
 type Course = (i64, i64, u32, u8, Settles);
 
-/// Whether a settlement says what it paid: as its answer, not at all, or another payout.
 #[derive(Clone, Copy, Debug)]
 enum Settles {
     Alike,

@@ -103,7 +103,6 @@ fn received(notice: Notice) -> Received {
     Received { notice, missed: 0 }
 }
 
-/// A view that was handed these, after the run began with 10,000.00.
 fn view_of(notices: impl IntoIterator<Item = Notice>) -> View {
     let mut view = View::new(facts());
     let start = Funds { free: money(1_000_000), peak: money(1_000_000), ..Funds::default() };
@@ -281,7 +280,6 @@ fn orders_are_confirmed_where_they_stop_something_and_offered_only_where_they_do
     let mut ui = Ui::default();
     for (letters, view, expected) in [
         ("q", &closed, Some(Order::Quit)),
-        // What is no answer leaves the question.
         ("qxn", &open, None),
         ("y", &open, None),
         ("qxy", &open, Some(Order::Quit)),
@@ -358,7 +356,6 @@ fn nothing_from_outside_moves_anything() {
         );
         shows(&[text], &["\\u{1b}]0;t\\u{7}"]);
     }
-    // An alarm is seen where nothing else stands in the way.
     let alarmed = view_of([Notice::Overview(Box::new(overview())), Notice::Alarm(hostile.to_owned())]);
     let text = rows_of(&alarmed, &Ui::default(), LARGE).concat();
     assert!(!text.chars().any(candlewick_sdk::is_hidden), "{text}");

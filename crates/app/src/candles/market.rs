@@ -264,7 +264,6 @@ mod tests {
         HashedSeries::new(flat_candles(symbol, interval, 0..(Millis::HOUR.get() / length.get()).max(1)))
     }
 
-    /// Each market is written as its prices and the detail below them.
     fn check(bots: &[(&str, &str)], there: &[&str], expected: &[&str]) {
         let bots: Vec<BotSettings> = bots.iter().map(|(symbol, interval)| bot(symbol, interval)).collect();
         let all: Vec<HashedSeries> = there.iter().map(|text| series(text)).collect();

@@ -128,7 +128,6 @@ mod tests {
             // Two days: at 05:00 the second, behind 29 hours and before 19; at 13:00 the first, behind 13 and before 35.
             (100 * 24 + 5, of(&[&[(0, 48)]]), Some(99 * 24)),
             (100 * 24 + 13, of(&[&[(0, 48)]]), Some(100 * 24)),
-            // The present before the candles: they are moved back.
             (30, of(&[&[(240, 240 + 14 * 24)]]), Some(-240)),
             // Six hours of the night never lie around noon.
             (100 * 24 + 12, of(&[&[(0, 6)]]), None),
@@ -140,7 +139,6 @@ mod tests {
             // It has six hours of a night, and is away at noon; at three it is there.
             (100 * 24 + 12, of(&[&[TWO_WEEKS], &[(240, 246)]]), Some(99 * 24)),
             (100 * 24 + 3, of(&[&[TWO_WEEKS], &[(240, 246)]]), Some(90 * 24)),
-            // They have no moment in common.
             (100 * 24 + 5, of(&[&[(0, 48)], &[(96, 144)]]), Some(99 * 24)),
         ] {
             assert_eq!(shift_of(hours(now), &all), expected.map(hours), "{now}: {all:?}");

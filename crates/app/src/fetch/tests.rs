@@ -157,7 +157,6 @@ fn run() -> impl Strategy<Value = Run> {
 async fn check(runs: &[Run], present: &[i64], (cap, keeps): (usize, Keeps), kind: &str, folder: &Path) {
     let mut now = 0;
     for run in runs {
-        // Time does not go back.
         now = now.max(FIRST * MINUTE + run.now);
         let venue = Scripted {
             present: present.to_vec(),

@@ -221,7 +221,6 @@ mod tests {
 
     const HOURS: &str = "[risk]\nhours = [{ from = \"10:00\", to = \"12:00\" }]\n";
 
-    /// A list for a bot of EURUSD with an expiry of five minutes, checked with these settings.
     fn checked_list(settings: &str, list: &str, now: Millis) -> CheckedList {
         let folder = tempfile::tempdir().unwrap();
         let (file, path) = (folder.path().join("bot.toml"), folder.path().join("list.txt"));
@@ -291,7 +290,6 @@ mod tests {
         }
     }
 
-    /// The notes of the lines, and what is said of all refused ones.
     fn check(settings: &str, list: &str) -> (Vec<(u64, String)>, Option<String>) {
         let checked = checked_list(settings, list, Millis::ZERO);
         let notes = checked.lines.into_iter().filter_map(|line| match line.taken {

@@ -201,7 +201,6 @@ mod tests {
                 &[("close[1]", 1.5), ("close", 2.5), ("ema(9)", 3.5), ("ema(21)", 3.25)],
                 "2 of 3: (close[1] 1.5 < close 2.5 or crosses_above(ema(9) 3.5, ema(21) 3.25))",
             ),
-            // Written otherwise than it is called: behind it.
             (
                 "rsi(n) < 30 and close > 1",
                 &[("rsi(14)", 27.5), ("close", 1.5)],

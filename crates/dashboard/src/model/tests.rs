@@ -194,7 +194,6 @@ fn limits_are_used_as_their_rules_count() {
     written.take(LineKind::Note, &json!(note));
     written.event(EventKind::Control { control: Control::Reload });
     assert_eq!(written.limits(), expected(40.0));
-    // The next run begins with its own.
     let next = header((2, written.seq + 1), written.at, &settings());
     assert_eq!(written.model.take(next).unwrap(), Took::OtherRun);
 }

@@ -190,10 +190,8 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 
     const PATIENCE: Duration = Duration::from_mins(1);
-    /// No deadline ends a connection here.
     const LONG: Duration = Duration::from_hours(1);
 
-    /// A server with so many places, where `/in` signs a connection in.
     async fn served(connections: usize) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

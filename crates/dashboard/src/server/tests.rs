@@ -271,7 +271,6 @@ async fn paths_lead_nowhere_else_and_long_requests_are_refused() {
 async fn a_thousand_idle_connections_keep_nobody_out() {
     let served = Served::start(false).await;
     let cookie = served.signed_in().await;
-    // One who is signed in keeps his connection.
     let mut stream = TcpStream::connect(served.address()).await.unwrap();
     let events = format!("GET /api/events HTTP/1.1\r\nhost: {}\r\n{cookie}\r\n", served.address());
     stream.write_all(events.as_bytes()).await.unwrap();
@@ -288,7 +287,6 @@ async fn a_thousand_idle_connections_keep_nobody_out() {
     }
     assert!(idle.len() > 200, "{}", idle.len());
     assert_eq!(served.state_status(&cookie).await, 200);
-    // The clock goes on to be told to him.
     let mut told = String::new();
     while told.matches("event: clock").count() < 2 {
         let length = timeout(PATIENCE, stream.read(&mut bytes)).await.unwrap().unwrap();
@@ -298,7 +296,7 @@ async fn a_thousand_idle_connections_keep_nobody_out() {
 }
 
 #[tokio::test]
-async fn a_secret_is_in_no_answer_and_the_document_names_every_route() {
+async fn a_secret_is_in_no_answer() {
     let served = Served::start(false).await;
     let cookie = served.cookie().await;
     let headers = format!("cookie: {cookie}\r\n");
@@ -308,13 +306,6 @@ async fn a_secret_is_in_no_answer_and_the_document_names_every_route() {
         assert!(!answer.body.contains(secret) && !answer.body.contains(name), "{path}");
         assert!(!answer.body.contains(&served.token()), "{path}");
     }
-    let document = served.get("/api/openapi.json", &headers).await.json();
-    let paths = document["paths"].as_object().unwrap().keys();
-    let mut paths: Vec<&str> = paths.map(|path| path.strip_prefix("/api/").unwrap()).collect();
-    paths.sort_unstable();
-    let expected =
-        "candles edge equity events halt lines marks resume session state trades trades/{intent} why";
-    assert_eq!(paths, expected.split(' ').collect::<Vec<_>>());
 }
 
 #[tokio::test]

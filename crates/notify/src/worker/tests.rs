@@ -25,24 +25,20 @@ enum Answer {
 
 impl Receiver {
     /// `answer` is given the time since the beginning and the number of the attempt.
-    fn new(answer: impl Fn(Duration, usize) -> Answer + Send + Sync + 'static) -> Self {
-        Self { log: Arc::default(), begin: Instant::now(), answer: Arc::new(answer) }
-    }
-
     fn told_by(
         pace: Pace,
         answer: impl Fn(Duration, usize) -> Answer + Send + Sync + 'static,
     ) -> (Self, Notifier) {
-        let receiver = Self::new(answer);
-        let notifier = receiver.notifier(pace);
-        (receiver, notifier)
+        let receiver = Self { log: Arc::default(), begin: Instant::now(), answer: Arc::new(answer) };
+        let rules = Rules { minimum: Severity::Info, include: Vec::new(), exclude: Vec::new() };
+        let delivery: Box<dyn Delivery> = Box::new(receiver.clone());
+        (receiver, Notifier::begin("test", vec![("phone".to_owned(), rules, delivery)], pace))
     }
 
     fn attempts(&self) -> Vec<(Duration, Message)> {
         self.log.lock().unwrap().clone()
     }
 
-    /// The distinct messages, in the order of their first attempt.
     fn messages(&self) -> Vec<Message> {
         let mut messages: Vec<Message> = Vec::new();
         for (_, message) in self.attempts() {
@@ -55,11 +51,6 @@ impl Receiver {
 
     fn alerts(&self) -> Vec<i64> {
         self.messages().iter().flat_map(|message| &message.alerts).map(|alert| alert.at).collect()
-    }
-
-    fn notifier(&self, pace: Pace) -> Notifier {
-        let rules = Rules { minimum: Severity::Info, include: Vec::new(), exclude: Vec::new() };
-        Notifier::begin("test", vec![("phone".to_owned(), rules, Box::new(self.clone()))], pace)
     }
 }
 
@@ -92,7 +83,6 @@ fn down_until(end_s: u64) -> impl Fn(Duration, usize) -> Answer + Send + Sync + 
     move |now, _| if now < seconds(end_s) { down() } else { Answer::Take }
 }
 
-/// Answers the first attempt so, and takes the others.
 fn first(
     answer: impl Fn() -> Answer + Send + Sync + 'static,
 ) -> impl Fn(Duration, usize) -> Answer + Send + Sync + 'static {
@@ -114,7 +104,6 @@ fn counts(notifier: &Notifier) -> ChannelCounts {
     notifier.counts().remove(0)
 }
 
-/// Ends within so many seconds: how many alerts were left behind.
 async fn unsent(notifier: Notifier, patience: u64) -> u64 {
     notifier.end(seconds(patience)).await.remove(0).waiting
 }
@@ -157,15 +146,11 @@ async fn what_finds_no_room_is_dropped_counted_and_told() {
 
 #[tokio::test(start_paused = true)]
 async fn a_receiver_is_left_alone_for_as_long_as_it_asks_and_no_longer_than_an_hour() {
-    for (wish, expected) in [
-        (seconds(120), seconds(120)),
-        (seconds(86_400), seconds(3_600)),
-        // No receiver is asked without a pause.
-        (Duration::ZERO, seconds(1)),
-    ] {
+    for (wish, expected) in
+        [(seconds(120), seconds(120)), (seconds(86_400), seconds(3_600)), (Duration::ZERO, seconds(1))]
+    {
         let busy = move || Failure::TryLater { reason: "429".to_owned(), after: Some(wish) };
-        let receiver = Receiver::new(move |_, n| if n == 1 { Answer::Fail(busy()) } else { Answer::Take });
-        let notifier = receiver.notifier(PACE);
+        let (receiver, notifier) = Receiver::told_by(PACE, first(move || Answer::Fail(busy())));
         notifier.send(alert(1, Severity::Info));
         sleep(seconds(7_200)).await;
         let attempts = receiver.attempts();
@@ -180,10 +165,9 @@ async fn a_receiver_is_left_alone_for_as_long_as_it_asks_and_no_longer_than_an_h
 
 #[tokio::test(start_paused = true)]
 async fn whoever_sends_alerts_does_not_wait_for_a_receiver_that_is_slow_or_says_nothing() {
-    let slow = Receiver::new(|_, _| Answer::TakeAfter(seconds(9)));
-    let dumb = Receiver::new(|_, _| Answer::Never);
-    for receiver in [slow, dumb] {
-        let notifier = receiver.notifier(PACE);
+    let slow = Receiver::told_by(PACE, |_, _| Answer::TakeAfter(seconds(9)));
+    let dumb = Receiver::told_by(PACE, |_, _| Answer::Never);
+    for (receiver, notifier) in [slow, dumb] {
         // Without a point to wait at: this thread is the only one, and no receiver has had its turn.
         for at in 0..5_000 {
             notifier.send(alert(at, Severity::Info));
@@ -253,12 +237,11 @@ async fn a_message_that_is_turned_away_for_an_hour_holds_up_no_other() {
 #[tokio::test(start_paused = true)]
 async fn a_loss_is_told_by_the_next_message_where_the_first_is_refused() {
     let refused = || Answer::Fail(Failure::Refused { reason: "400".to_owned() });
-    let receiver = Receiver::new(move |_, attempt| match attempt {
+    let (receiver, notifier) = Receiver::told_by(Pace { queue: 1, ..PACE }, move |_, attempt| match attempt {
         1 => Answer::TakeAfter(seconds(5)),
         2 => refused(),
         _ => Answer::Take,
     });
-    let notifier = receiver.notifier(Pace { queue: 1, ..PACE });
     send_each(&notifier, 0..4, seconds(1)).await;
     sleep(seconds(10)).await;
     notifier.send(alert(9, Severity::Info));
@@ -282,7 +265,6 @@ async fn an_end_sends_what_waits_at_once_or_says_after_its_time_what_it_left_beh
 async fn an_end_tries_at_once_what_would_have_rested_for_minutes() {
     let (receiver, notifier) = Receiver::told_by(PACE, down_until(3_000));
     notifier.send(alert(1, Severity::Info));
-    // Pauses are five minutes by now.
     sleep(seconds(3_001)).await;
     let rests = receiver.attempts().iter().filter(|(at, _)| *at > seconds(3_000)).count();
     assert_eq!(unsent(notifier, 5).await, 0);

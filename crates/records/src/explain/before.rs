@@ -148,7 +148,6 @@ mod tests {
         RecordedRun::of_settings(settings, ("buys", "1.0.0"))
     }
 
-    /// Where the next stake comes from after trades that ended so, each with this profit in cents.
     fn after(stake: &Value, ends: &[(Outcome, i64)]) -> String {
         let run = run_of(stake);
         let mut session = Session::new(&run.settings, vec![Box::new(Buys)]).unwrap();

@@ -307,7 +307,6 @@ mod tests {
         another_run.line.run = 1;
         let steps: [(StoredLine, &[(&str, f64)]); 9] = [
             (candle(1, 0, 10.0), &[close(10.0)]),
-            // Of the other bot, of an earlier run, and no event.
             (candle(0, 1, 99.0), &[close(10.0)]),
             (another_run, &[close(10.0)]),
             (stored(2, LineKind::Note, &json!({"event": "candle"})), &[close(10.0)]),
@@ -315,7 +314,6 @@ mod tests {
             (candle(1, 1, 20.0), &[close(20.0)]),
             (priced(0, 99.0), &[close(20.0)]),
             (priced(1, 21.0), &[close(20.0), longer, price]),
-            // Shown, once; and seen in what it goes by next.
             (settled(7, 800), &[close(20.0), longer, price]),
             (settled(8, 100), &[close(20.0), longer, price]),
         ];

@@ -333,7 +333,6 @@ mod tests {
         // Both won by chance: 1 / 1.6 x 1 / 2.
         assert!((found.p_value.unwrap() - 0.3125).abs() < 1e-12, "{found:?}");
         assert!((found.mean_return.unwrap() - 0.8).abs() < 1e-12);
-        // The mean of the two.
         assert!((found.break_even.unwrap() - 0.5625).abs() < 1e-12);
         assert_eq!(found.sprt, Some("undecided"));
     }

@@ -443,7 +443,6 @@ mod tests {
             ("85", None),
             ("85 %", None),
             ("100", None),
-            // Unusual, but nothing else can be meant: the report has a finding.
             ("12", None),
             ("110", None),
         ] {

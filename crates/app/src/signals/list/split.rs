@@ -340,7 +340,6 @@ mod tests {
             // A time and a gale, or a number of anything.
             ("10:50+05 CALL", "10:50+05|CALL"),
             ("10:50+5:30 CALL", "10:50+5:30|CALL"),
-            // From then to then, as likely.
             ("10:50-11:00 CALL", "10:50-11:00|CALL"),
             ("EURUSD-10:50", "EURUSD-10:50"),
         ] {

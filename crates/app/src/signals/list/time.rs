@@ -326,7 +326,6 @@ mod tests {
         assert_eq!(clock_time("10:30", "UTC", "mon-wed sun").words(), "10:30:00 mon tue wed sun, UTC");
     }
 
-    /// Whole nights of other zones are checked minute by minute with lists.
     #[test]
     fn a_clock_that_is_put_forward_or_back_leaves_a_time_out_or_gives_its_first() {
         // 2026-03-29: 02:00 becomes 03:00 in Berlin.

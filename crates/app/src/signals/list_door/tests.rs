@@ -18,7 +18,6 @@ fn at(text: &str) -> Millis {
     parse_time(text).unwrap()
 }
 
-/// A configuration with this list, in a folder.
 fn loaded(folder: &TempDir, list: &str) -> Loaded {
     let (file, path) = (folder.path().join("bot.toml"), folder.path().join("list.csv"));
     std::fs::write(&path, list).unwrap();
@@ -32,7 +31,6 @@ fn door(loaded: &Loaded, now: Millis) -> ListDoor {
     ListDoor::new(SignalList::of(loaded).unwrap().unwrap(), loaded, now)
 }
 
-/// First hours of a day, in which clocks are changed.
 const HOURS: u64 = 6;
 
 fn next(state: &mut u64) -> u64 {
@@ -40,7 +38,6 @@ fn next(state: &mut u64) -> u64 {
     *state >> 33
 }
 
-/// Zones of the bots' times of day.
 type Rows = BTreeMap<(u64, usize), usize>;
 
 fn text_of(rows: &Rows, state: &mut u64) -> String {
@@ -49,7 +46,6 @@ fn text_of(rows: &Rows, state: &mut u64) -> String {
         let (bot, zone) = (["btc", "eur"][*bot], ["Europe/Berlin", "America/New_York", ""][*zone]);
         lines.push(format!("{:02}:{:02},{bot},BUY,{zone}", minute / 60, minute % 60));
     }
-    // In another order each time.
     for index in (1..lines.len()).rev() {
         lines.swap(index, next(state) as usize % (index + 1));
     }
@@ -130,7 +126,6 @@ async fn run(mut orders: mpsc::Receiver<ControlRequest>, told: mpsc::UnboundedSe
     }
 }
 
-/// Skips what the list gives next.
 async fn heard(told: &mut mpsc::UnboundedReceiver<String>) -> String {
     loop {
         let text = told.recv().await.unwrap();
@@ -185,7 +180,6 @@ async fn a_file_is_read_again_when_it_changes_and_what_is_wrong_changes_nothing(
     let (before, after) = (mark(&first), mark(&changed));
     assert!(before != after && [&before, &after].iter().all(|mark| mark.len() == 16), "{before} {after}");
     assert_eq!(told.recv().await.unwrap(), format!("next BUY of eur at {}", at("2026-07-01T08:34:00")));
-    // What was given is not given again, though its direction is another now.
     assert_eq!(heard(&mut told).await, "eur 2026-07-01T08:34:00Z");
     std::fs::remove_file(&path).unwrap();
     let gone = heard(&mut told).await;

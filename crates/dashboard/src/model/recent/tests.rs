@@ -39,7 +39,6 @@ fn settings() -> SessionSettings {
     serde_json::from_value(session).unwrap()
 }
 
-/// A journal of several runs that keeps snapshots, written as a run writes it.
 struct Written {
     folder: tempfile::TempDir,
     journal: RunJournal,
@@ -176,7 +175,6 @@ async fn catch_up(reader: &mut Reader, recent: &mut Recent, model: &mut Model) {
     recent.bring_up(model).unwrap();
 }
 
-/// What is shown of it, without what no snapshot holds.
 fn shown(model: &mut Model) -> Value {
     let mut run = json!(run_of(model, None, false));
     for unknown in ["refusals", "feeds"] {
@@ -211,7 +209,6 @@ async fn a_model_on_a_snapshot_shows_what_all_lines_come_to_and_goes_on_as_they_
     assert!(all.trades.unfinished().count() > 0 && all.trades.count > 30);
     assert_eq!(shown(&mut model), shown(&mut all));
 
-    // Lines that come later, and a run of the same settings.
     written.event(EventKind::Control { control: Control::Resume });
     for _ in 0..30 {
         written.minute().await;
@@ -291,7 +288,6 @@ async fn old_trades_leave_the_model_and_are_read_from_the_journal() {
     assert!((1_001..2_000).contains(&recent.trades.book.rows().len()));
     assert_eq!(shown(&mut recent), shown(&mut model));
 
-    // The last ones of them, as `candlewick trades --last` reads them.
     let json_of = |trades: &[TradeLine]| trades.iter().map(|trade| json!(trade)).collect::<Vec<_>>();
     let lines = all.lines();
     let since = Some(lines[lines.len() - 30].decision_time);
@@ -305,7 +301,6 @@ async fn old_trades_leave_the_model_and_are_read_from_the_journal() {
         assert!(filter.read_last(&mut reader).await.unwrap().is_none(), "too many would be looked through");
     }
 
-    // Pages of them, each from where the last one ended.
     for (most, bot) in [(170, None), (200, Some("other"))] {
         let (mut told, mut before) = (Vec::new(), Some(u64::MAX));
         while let Some(asked) = before {

@@ -105,7 +105,6 @@ mod tests {
             (2, None, Some(Severity::Info)),
             (50, Some(0.5), Some(Severity::Warning)),
             (50, Some(0.000_1), Some(Severity::Warning)),
-            // It would have counted for a find, and does not.
             (3, Some(0.03), Some(Severity::Serious)),
         ] {
             let p_value_bonferroni = p_value.map(|p: f64| (p * count as f64).min(1.0));

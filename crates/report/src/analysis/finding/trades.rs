@@ -272,7 +272,6 @@ mod tests {
         assert_eq!(found_too_good(0, 0, 0, 0), None);
     }
 
-    /// Whether a run of honest trades is accused: won and lost ones are counted as they come, and so are the groups.
     fn is_accused(stream: &TradeStream, run: u64, trades: u64) -> bool {
         let (mut won, mut lost, mut streak, mut longest) = (0, 0, 0, 0);
         stream.play(5, run, trades, |event| {
@@ -338,56 +337,56 @@ mod tests {
         (mixed ^ mixed >> 27) >> 40 & 1 == 1
     }
 
-    fn check_hours(returns: &[f64], expected: bool) {
-        let cell = |total_return: &f64| Cell {
-            label: "09:00".to_owned(),
-            trades: 40,
-            won: 20,
-            lost: 20,
-            win_rate: Some(0.5),
-            break_even: None,
-            return_per_unit: None,
-            shrunk_return: None,
-            total_return: *total_return,
-            is_small: false,
-            pnl: 0.0,
-        };
-        let hours: Vec<Cell> = returns.iter().map(cell).collect();
-        assert_eq!(one_hour_only(&hours).is_some(), expected, "{returns:?}");
-    }
-
     #[test]
     fn a_profit_of_one_hour_is_reported_and_one_of_several_is_not() {
-        check_hours(&[9.0, -2.0, -3.0], true);
-        // A loss is no profit, and one hour has no other beside it.
-        for returns in [&[9.0, 1.0, 0.5][..], &[2.0, -2.0, -3.0], &[9.0], &[]] {
-            check_hours(returns, false);
+        for (returns, expected) in [
+            (&[9.0, -2.0, -3.0][..], true),
+            (&[9.0, 1.0, 0.5], false),
+            // A loss is no profit, and one hour has no other beside it.
+            (&[2.0, -2.0, -3.0], false),
+            (&[9.0], false),
+            (&[], false),
+        ] {
+            let cell = |total_return: &f64| Cell {
+                label: "09:00".to_owned(),
+                trades: 40,
+                won: 20,
+                lost: 20,
+                win_rate: Some(0.5),
+                break_even: None,
+                return_per_unit: None,
+                shrunk_return: None,
+                total_return: *total_return,
+                is_small: false,
+                pnl: 0.0,
+            };
+            let hours: Vec<Cell> = returns.iter().map(cell).collect();
+            assert_eq!(one_hour_only(&hours).is_some(), expected, "{returns:?}");
         }
-    }
-
-    fn check_latencies(returns: &[(f64, f64)], expected: Option<Severity>) {
-        let point = |(value, return_per_unit): &(f64, f64)| SensitivityPoint {
-            label: String::new(),
-            value: Some(*value),
-            is_own: false,
-            trades: 100,
-            win_rate: None,
-            break_even: None,
-            return_per_unit: Some(*return_per_unit),
-            pnl: 0.0,
-        };
-        let points: Vec<SensitivityPoint> = returns.iter().map(point).collect();
-        assert_eq!(dies_of_latency(&points).map(|finding| finding.severity), expected, "{returns:?}");
     }
 
     #[test]
     fn a_profit_that_a_second_takes_is_reported_and_one_that_lasts_is_not() {
-        check_latencies(&[(0.0, 0.1), (1_000.0, -0.01), (2_000.0, -0.02)], Some(Severity::Serious));
-        check_latencies(&[(0.0, 0.1), (1_000.0, 0.05), (3_000.0, 0.0)], Some(Severity::Warning));
-        check_latencies(&[(0.0, 0.1), (1_000.0, 0.1), (5_000.0, 0.02)], None);
-        // What never lived does not die, and without repeats nothing is known.
-        check_latencies(&[(0.0, -0.1), (1_000.0, -0.2)], None);
-        check_latencies(&[], None);
+        for (returns, expected) in [
+            (&[(0.0, 0.1), (1_000.0, -0.01), (2_000.0, -0.02)][..], Some(Severity::Serious)),
+            (&[(0.0, 0.1), (1_000.0, 0.05), (3_000.0, 0.0)], Some(Severity::Warning)),
+            (&[(0.0, 0.1), (1_000.0, 0.1), (5_000.0, 0.02)], None),
+            (&[(0.0, -0.1), (1_000.0, -0.2)], None),
+            (&[], None),
+        ] {
+            let point = |(value, return_per_unit): &(f64, f64)| SensitivityPoint {
+                label: String::new(),
+                value: Some(*value),
+                is_own: false,
+                trades: 100,
+                win_rate: None,
+                break_even: None,
+                return_per_unit: Some(*return_per_unit),
+                pnl: 0.0,
+            };
+            let points: Vec<SensitivityPoint> = returns.iter().map(point).collect();
+            assert_eq!(dies_of_latency(&points).map(|finding| finding.severity), expected, "{returns:?}");
+        }
     }
 
     #[test]

@@ -259,7 +259,6 @@ mod tests {
             let found = gaps(missing, touched, asked).map(|finding| finding.severity);
             assert_eq!(found, expected, "{missing} {touched} {asked}");
         }
-        // A trade without a price is explained where no candle is missing.
         let text = |missing| gaps(missing, 1, 703).unwrap().text;
         assert!(text(0).starts_with("1 of 703 trades (0.1 %)"), "{}", text(0));
         assert!(["1 candle", "1 of 703 trades"].iter().all(|part| text(1).contains(part)), "{}", text(1));
@@ -277,7 +276,6 @@ mod tests {
             ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
         }
 
-        /// About normal, with a variance of 1.
         fn normal(&mut self) -> f64 {
             (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
         }

@@ -108,7 +108,6 @@ fn a_line_that_ends_the_date_of_a_heading_is_named() {
     assert!(uses[3].starts_with("unknown: it has no date: line 3 ended that of line 1;"), "{uses:?}");
     assert_eq!((uses[4].as_str(), uses[6].as_str()), ("gale", "gale"));
     assert_eq!(uses[7], "2026-11-27T10:05:00Z", "a remark on gales ends no date");
-    // The cure that is said.
     let cured = text.replace("EURUSD-OTC", "EURUSD-OTC\n26/11/2026");
     assert_eq!(entries(&cured, skipping("UTC")).len(), 3);
 }
@@ -125,7 +124,6 @@ fn a_comment_that_looks_like_an_entry_and_a_zone_that_is_accepted_are_told() {
     assert_eq!(below("TIMEZONE: UTC -3", "UTC"), Vec::<String>::new());
 }
 
-/// Written, and the minutes of each entry, in their order; those without are the bot's own.
 #[test]
 fn an_expiry_alone_is_that_of_the_lines_below_that_have_none() {
     for (text, expected) in [
@@ -133,7 +131,6 @@ fn an_expiry_alone_is_that_of_the_lines_below_that_have_none() {
         ("EXP 5\n26/11/2026\nEURUSD 10:00 CALL", vec![(3, 5)]),
         ("26/11/2026\nExpiração: 15 min\nEURUSD 10:00 CALL\nM1\nEURUSD 10:05 PUT", vec![(3, 15), (5, 1)]),
         ("26/11/2026\nM5\nEURUSD 10:00 CALL\n# luck\nGALE 1\nUTC\nEURUSD 10:05 PUT", vec![(3, 5), (7, 5)]),
-        // A line's own holds, and ends the heading's, as a date does.
         ("26/11/2026\nM5\nEURUSD 10:00 CALL M1\nEURUSD 10:05 PUT", vec![(3, 1)]),
         ("26/11/2026\nM5\nXAUUSD 10:00 CALL M1\nEURUSD 10:05 PUT", vec![]),
         ("26/11/2026\nM5\n# M15\nEURUSD 10:05 PUT", vec![]),
@@ -160,7 +157,6 @@ fn an_expiry_alone_is_that_of_the_lines_below_that_have_none() {
     assert_eq!(uses(text, skipping("UTC"))[2], "expiry");
 }
 
-/// Written, and what is said of the last entry: by which line the expiry above it ended.
 #[test]
 fn an_entry_without_an_expiry_names_the_line_that_ended_the_one_above_it() {
     for (text, by, heading) in [
@@ -182,7 +178,6 @@ fn an_entry_without_an_expiry_names_the_line_that_ended_the_one_above_it() {
     assert!(list.passed_over.last().unwrap().1.contains(&shown), "{:?}", list.passed_over);
 }
 
-/// So many headings cost the entries nothing.
 #[test]
 fn many_headings_that_say_one_zone_cost_as_much_as_one() {
     let text = "26/11/2026\n".to_owned()
@@ -203,7 +198,6 @@ fn a_line_that_may_change_the_sense_of_those_below_it_holds_them_back() {
         ("26/11/2026 EURUSD 14:50 CALL\nRESULTADOS\n26/11/2026 EURUSD 15:50 CALL", 1),
         ("LISTA NY\n26/11/2026 EURUSD 14:50 CALL", 0),
         ("VIP\n26/11/2026 EURUSD 14:50 CALL", 1),
-        // Struck out, and the date of the heading goes on.
         ("26/11/2026\n~~ EURUSD 14:50 CALL ~~\nEURUSD 14:55 CALL", 1),
         ("26/11/2026\nE\u{336}URUSD 14:50 CALL\nEURUSD 14:55 CALL \u{274e}", 0),
     ] {

@@ -3,7 +3,6 @@
 use super::*;
 use crate::configuration::DateOrder;
 
-/// Each entry that the text comes to: when, for which bot, which way, from which line.
 pub(super) fn entries(text: &str, terms: ListTerms) -> Vec<(String, usize, String, u64)> {
     let list = SignalList::parse(text, &traders_bots(), terms);
     let list = list.unwrap_or_else(|problem| panic!("{text}: {problem}"));
@@ -18,7 +17,6 @@ pub(super) fn row(when: &str, bot: usize, direction: &str, line: u64) -> (String
     (when.to_owned(), bot, direction.to_owned(), line)
 }
 
-/// How each line is taken, in a word.
 pub(super) fn uses(text: &str, terms: ListTerms) -> Vec<String> {
     let (lines, _) = super::super::entry::read_lines(text, &traders_bots(), terms).unwrap();
     let word = |line: &ReadLine| match &line.taken {
@@ -114,7 +112,6 @@ fn a_line_that_comes_twice_is_one_trade_and_two_that_differ_are_none() {
             assert!(uses[3].starts_with("14:45:00 each day"), "{uses:?}");
         }
     }
-    // Twice the same time on days that meet, and not the same days.
     let named = "time,bot,direction,days\n10:30,btc,BUY,mon\n10:30,btc,BUY,mon-fri\n";
     assert!(list_of(named).unwrap_err().starts_with("line 3: line 2 asks btc"));
     assert_eq!(list_of("time,bot,direction,days\n10:30,btc,BUY,mon\n10:30,btc,BUY,mon\n").unwrap().len(), 1);
@@ -147,7 +144,6 @@ fn a_list_that_passes_midnight_below_one_date_says_the_next() {
     assert!(entries(of_others, skipping("UTC")).is_empty());
     let problem = traders(text).unwrap_err();
     assert!(problem.starts_with("line 3: its time is long before that of line 2"), "{problem}");
-    // A list by symbols goes back by less.
     assert_eq!(entries("27/11/2026\nEURUSD 16:00 CALL\nBTCUSDT 08:00 PUT\n", terms("UTC")).len(), 2);
 }
 
@@ -176,7 +172,6 @@ pub(super) fn below(heading: &str, zone: &str) -> Vec<String> {
     entries(&text, skipping(zone)).into_iter().map(|entry| entry.0).collect()
 }
 
-/// The ways in which a line names a zone are tested with [`zones_in`](super::super::zones).
 #[test]
 fn no_entry_is_of_another_hour_than_its_heading_may_say() {
     // 10:15 by hand: Sao Paulo is 3 h behind UTC in November, New York 5 h, London is at UTC, India 5 h 30 min ahead, Karachi 5 h.
@@ -212,7 +207,6 @@ fn no_entry_is_of_another_hour_than_its_heading_may_say() {
     for heading in ["SINAIS VIP", "TIMEFRAME", "24 horas", "Bom dia", "GET READY"] {
         assert_eq!(below(heading, "Asia/Kolkata"), ["2026-11-26T04:45:00Z"], "{heading}");
     }
-    // Columns that are named have headings, too.
     for (line, count) in [("Timezone: UTC-3", 0), ("London session,,", 1), ("EST,,", 0), ("later,,", 1)] {
         let text = format!("time,symbol,direction\n{line}\n2026-11-26 10:15,EURUSD,CALL\n");
         assert_eq!(entries(&text, skipping("Europe/London")).len(), count, "{line}");

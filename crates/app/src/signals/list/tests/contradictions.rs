@@ -41,7 +41,6 @@ fn lines_that_contradict_each_other_in_two_ways_to_write_a_moment_are_refused() 
     }
 }
 
-/// 20,000 lines that may all be one moment, and are not, are read in the time of a person's patience.
 #[test]
 fn many_times_of_day_cost_no_more_than_is_allowed() {
     let mut rows = String::new();
@@ -78,7 +77,6 @@ fn where_lines_contradict_in_other_years_neither_is_given_and_a_backtest_says_so
     assert!(words.ends_with("(1 more such moment)"), "{words}");
     let (signals, words) = list.signals(&bots(), &[over("2018-12-03T11:30")]);
     assert_eq!((signals.len(), words), (0, None));
-    // Candles of another bot's reach over it.
     let later =
         CandleSeries::new(series, vec![candle("2018-12-04T13:00"), candle("2018-12-04T13:01")]).unwrap();
     let of_eur = CandleSeries::new(bots()[1].series(), vec![candle("2018-12-03T11:00")]).unwrap();
