@@ -213,29 +213,3 @@ pub(crate) fn root_cause<'a>(mut error: &'a (dyn Error + 'static)) -> &'a (dyn E
     }
     error
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn secrets_travel_to_other_machines_only_encrypted() {
-        for (text, carries, is_taken) in [
-            ("https://push.example/topic", Carries::Secret, true),
-            ("http://127.0.0.1:8080/topic", Carries::Secret, true),
-            ("http://localhost/topic", Carries::Secret, true),
-            ("http://[::1]/topic", Carries::Secret, true),
-            ("http://push.example/topic", Carries::Secret, false),
-            ("http://192.0.2.7/hook", Carries::Secret, false),
-            ("http://push.example/hook", Carries::Message, true),
-            ("https://ann:hush@push.example/", Carries::Message, false),
-            ("ftp://push.example/", Carries::Message, false),
-            ("push.example", Carries::Message, false),
-        ] {
-            let address = address(&Secret::new(text).unwrap(), carries);
-            assert_eq!(address.is_ok(), is_taken, "{text}");
-            assert!(address.map_or_else(|error| !error.to_string().contains("hush"), |_| true));
-        }
-        assert!(Secret::new("").is_none());
-    }
-}

@@ -389,12 +389,15 @@ fn what_cannot_be_used_is_refused_before_anything_is_sent() {
     let wrong = EmailPlace { from: "bot".to_owned(), ..mail_place(None) };
     for (channel, part) in [
         (Channel::Webhook(place("hook.example", None)), "address"),
+        (Channel::Webhook(place("ftp://hook.example/", None)), "https://"),
+        (Channel::Webhook(place("https://ann:hush@hook.example/", None)), "secret"),
         (Channel::Webhook(place("https://hook.example", Some("hush"))), "base64"),
         (Channel::Webhook(place("https://hook.example", Some("whsec_"))), "base64"),
         (Channel::Webhook(place("https://hook.example", Some("aHVzaA=="))), "base64"),
         (Channel::Webhook(place("https://hook.example", Some(&"hush ".repeat(9)))), "base64"),
         (Channel::Ntfy(place("https://push.example/", None)), "topic"),
         (Channel::Ntfy(place("http://push.example/topic", Some("tk_hush"))), "https://"),
+        (Channel::Ntfy(place("http://192.0.2.7/topic", Some("tk_hush"))), "https://"),
         (Channel::Telegram(place("https://chat.example", None), 1), "token"),
         (Channel::Telegram(place("https://chat.example", Some("hush/../x")), 1), "token"),
         (Channel::Discord(place("http://chat.example/api/webhooks/1/hush", None)), "https://"),
@@ -410,6 +413,12 @@ fn what_cannot_be_used_is_refused_before_anything_is_sent() {
         let problem = problem.unwrap_or_else(|| panic!("{channel:?}"));
         assert!(problem.contains(part) && !problem.contains("hush"), "{problem}");
     }
+    // Secrets travel to other machines only encrypted, and here as they are.
+    for url in ["http://localhost/topic", "http://[::1]/topic"] {
+        open(&Channel::Ntfy(place(url, Some("tk_abc"))));
+    }
+    open(&Channel::Webhook(place("http://hook.example/", None)));
+    assert!(Secret::new("").is_none());
 }
 
 #[tokio::test]

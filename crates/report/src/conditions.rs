@@ -200,20 +200,16 @@ mod tests {
         assert_eq!(table.header, ["condition", "held on", "of candles", "share"]);
         let rows = rows_of(&lines);
         assert_eq!(rows, ["buy: x and y|2|40000|< 0.01 %", "- x|10000|40000|25.00 %", "- y|0|40000|0.00 %"]);
+        // A long one is shortened where its parts stand below.
+        let long = "close > sma(200) and rsi(14) < 30 and volume > 0";
+        let rows = ConditionLine::table(&[line(0, long, 2, 0), line(1, long, 3, 0)]).rows;
+        assert_eq!(rows[0][0], "buy: close > sma(200) and rsi(14) < 30 and...");
+        assert_eq!(rows[1][0], format!("- {long}"));
         let mut other = line(0, "z", 4, 9);
         (other.bot, other.part) = ("b".to_owned(), "outer.dip".to_owned());
         let both = ConditionLine::table(&[lines[0].clone(), other]);
         assert_eq!(both.header.last().map(String::as_str), Some("not known on"));
         assert_eq!(both.rows[1], ["b outer.dip buy: z", "4", "40000", "0.01 %", "9"]);
-    }
-
-    #[test]
-    fn a_long_condition_is_shortened_where_its_parts_stand_below() {
-        let long = "close > sma(200) and rsi(14) < 30 and volume > 0";
-        let lines = [line(0, long, 2, 0), line(1, long, 3, 0)];
-        let rows = ConditionLine::table(&lines).rows;
-        assert_eq!(rows[0][0], "buy: close > sma(200) and rsi(14) < 30 and...");
-        assert_eq!(rows[1][0], format!("- {long}"));
     }
 
     #[test]

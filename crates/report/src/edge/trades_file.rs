@@ -350,24 +350,12 @@ mod tests {
     }
 
     #[test]
-    fn trades_of_a_backtest_are_read_with_their_times() {
-        let text =
-            "bot,symbol,decision_time,close_time,payout,result\na,X,1000,61000,85,WON\nb,Y,2000,,80.5,\n";
-        let trades = read_text(text, None).unwrap().trades;
-        assert_eq!((trades[0].bot.as_str(), trades[1].bot.as_str()), ("a", "b"));
-        assert_eq!(trades[0].trade.ended, Some((Millis::new(61_000), Outcome::Won)));
-        assert_eq!((trades[0].trade.decided, trades[1].trade.ended), (Millis::new(1_000), None));
-        assert_ne!(trades[0].trade.symbol, trades[1].trade.symbol);
-        assert_eq!(trades[1].trade.payout, Payout::from_parts(805_000));
-    }
-
-    #[test]
     fn trades_that_lie_alone_are_not_counted_and_those_of_a_run_are_known_by_any_of_its_columns() {
         let read = |text: &str| read_text(text, Some(85)).unwrap().caveats;
         let bare = read("result\nWON\n");
         assert_eq!((bare.labels, bare.withholding), (vec!["variants not counted"], vec![]));
         for column in ["payout_known", "result_known", "answered_payout"] {
-            let run = read(&format!("0,result,decision_time,close_time,{column}"), "1,WON,1,2,2");
+            let run = read(&format!("0,result,decision_time,close_time,{column}\n1,WON,1,2,2\n"));
             assert_eq!(run.labels, ["variants not counted"]);
             assert_eq!(run.withholding, [NO_FACTS]);
         }

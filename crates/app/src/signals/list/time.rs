@@ -408,26 +408,4 @@ mod tests {
             assert_eq!(WrittenDate::parse(cell), None, "{cell}");
         }
     }
-
-    #[test]
-    fn one_date_that_fits_one_order_decides_for_all_and_none_is_guessed() {
-        let order = |cells: &[&str], set| {
-            let dates = cells.iter().map(|cell| WrittenDate::parse(cell).unwrap());
-            let dates: Vec<(u64, WrittenDate)> = (1..).zip(dates).collect();
-            order_of(&dates, set)
-        };
-        let (day, month) = (DateOrder::DayFirst, DateOrder::MonthFirst);
-        assert_eq!(order(&["05/01", "27/11"], None), Ok(Some(day)));
-        assert_eq!(order(&["05/01", "11/27"], None), Ok(Some(month)));
-        assert_eq!(order(&["2026-01-05", "05/05"], None), Ok(None));
-        assert_eq!(order(&["05/01"], Some(month)), Ok(Some(month)));
-        for (cells, set, part) in [
-            (&["05/01", "05/02"][..], None, "line 1: its date may be 5 January or 1 May, and no date"),
-            (&["27/11", "11/27"], None, "line 2: its date has the month first, and that of line 1 the day"),
-            (&["05/01", "27/11"], Some(month), "line 2: its date is none with the month first"),
-        ] {
-            let problem = order(cells, set).unwrap_err();
-            assert!(problem.starts_with(part), "{problem}");
-        }
-    }
 }
