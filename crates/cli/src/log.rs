@@ -377,47 +377,35 @@ mod tests {
         assert!(left_out > 0 && shown + left_out == MAX_QUEUED * 2, "{shown} shown, {left_out} left out");
     }
 
-    fn logged(log: impl FnOnce()) -> String {
-        let written = Written::default();
-        let writer = LogWriter::start_as(Kept(Arc::clone(&written), None), LineForm::default());
-        let events = tracing_subscriber::fmt().with_writer(writer.clone()).with_ansi(true).with_target(false);
-        tracing::subscriber::with_default(events.without_time().finish(), log);
-        writer.flush();
-        text_of(&written)
-    }
-
     #[test]
     fn an_event_is_one_line_and_quotes_nothing_raw() {
         let hostile = "two\nlines \u{1b}]0;title\u{7} \u{9b}2J \u{202e} \u{2028}";
-        let text = logged(|| {
+        let text = logged(false, |_| {
             tracing::warn!("{hostile}");
             tracing::info!(what = %hostile, text = hostile, "heard");
         });
-        let plain = strip_str(&text).to_string();
-        assert_eq!(plain.lines().count(), 2, "{plain:?}");
-        let is_raw = |letter: char| letter != '\n' && candlewick_sdk::is_hidden(letter);
-        assert!(!plain.chars().any(is_raw), "{plain:?}");
-        assert_eq!(plain.matches("\\u{202e} \\u{2028}").count(), 3, "{plain}");
+        assert_eq!(text.lines().count(), 2, "{text:?}");
+        assert_eq!(text.matches("\\u{202e} \\u{2028}").count(), 3, "{text}");
     }
 
-    fn logged_as_json(log: impl FnOnce(&LogWriter)) -> Vec<Value> {
+    fn logged(is_json: bool, log: impl FnOnce(&LogWriter)) -> String {
         let (written, form) = (Written::default(), LineForm::default());
-        form.set_json(true);
+        form.set_json(is_json);
         let writer = LogWriter::start_as(Kept(Arc::clone(&written), None), form.clone());
         let events = tracing_subscriber::fmt().with_writer(writer.clone()).with_ansi(true);
         let events = events.event_format(EitherForm::new(form, false)).finish();
         tracing::subscriber::with_default(events, || log(&writer));
         writer.flush();
-        let text = text_of(&written);
+        let text = strip_str(&text_of(&written)).to_string();
         let is_raw = |letter: char| letter != '\n' && candlewick_sdk::is_hidden(letter);
         assert!(!text.chars().any(is_raw), "{text:?}");
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        text
     }
 
     #[test]
     fn as_json_each_line_is_an_object_that_quotes_nothing_raw() {
         let hostile = "two\nlines \u{1b}]0;title\u{7} \u{9b}2J \u{202e} \u{2028} \"}";
-        let lines = logged_as_json(|log| {
+        let text = logged(true, |log| {
             for number in 0..13 {
                 tracing::warn!(number, "EURUSD: no price: {hostile}");
             }
@@ -429,6 +417,7 @@ mod tests {
             log.print_event("in_doubt", &event.to_string());
             assert!(log.print_failure(&format!("error: {hostile}")));
         });
+        let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let said =
             lines.iter().map(|line| (line["level"].as_str().unwrap(), line["message"].as_str().unwrap()));
         let price = format!("EURUSD: no price: {hostile}");

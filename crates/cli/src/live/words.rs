@@ -225,13 +225,6 @@ mod tests {
     }
 
     #[test]
-    fn profits_carry_their_sign() {
-        for (units, expected) in [(800, "+8.00"), (-1_000, "-10.00"), (0, "0.00")] {
-            assert_eq!(format_signed(Money::from_minor(units), MoneyScale::default()), expected);
-        }
-    }
-
-    #[test]
     fn a_stop_says_what_is_waited_for_and_how_to_quit() {
         let now = Millis::HOUR * 3;
         let (close, until) = (now + Millis::from_seconds(722), now + Millis::from_seconds(90));

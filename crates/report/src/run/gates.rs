@@ -76,22 +76,15 @@ mod tests {
     use super::*;
     use candlewick_statistics::GateOpening;
 
-    const HOOK: GateRule = GateRule {
-        opening: GateOpening::AfterVirtualLosses(2),
-        close_after_losses: 0,
-        close_after_trades: 1,
-        close_after_wins: 0,
-        resets_daily: false,
-        openings: 0,
-    };
-
     fn line(returns: &[f64]) -> Option<GateLine> {
         let signal = |(place, unit_return): (i64, &f64)| {
             let decided = 10 * place;
             GatedTrade { decided, known: decided + 10, day: 0, unit_return: *unit_return }
         };
         let signals: Vec<GatedTrade> = (0..).zip(returns).map(signal).collect();
-        GateLine::of("a", HOOK, &signals, 0.8).unwrap()
+        let opening = GateRule::opening(GateOpening::AfterVirtualLosses(2));
+        let rule = GateRule { close_after_trades: 1, ..opening };
+        GateLine::of("a", rule, &signals, 0.8).unwrap()
     }
 
     #[test]
