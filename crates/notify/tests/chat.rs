@@ -41,26 +41,26 @@ impl Server {
     }
 
     async fn reply(&self, number: usize) -> String {
+        let reply = self.when(|| self.replies.lock().unwrap().get(number).cloned()).await;
+        assert_eq!(reply["chat_id"], CHAT);
+        reply["text"].as_str().unwrap().to_owned()
+    }
+
+    async fn when<T>(&self, find: impl Fn() -> Option<T>) -> T {
         let there = async {
             loop {
-                if let Some(reply) = self.replies.lock().unwrap().get(number) {
-                    assert_eq!(reply["chat_id"], CHAT);
-                    return reply["text"].as_str().unwrap().to_owned();
+                if let Some(found) = find() {
+                    return found;
                 }
                 self.reached.notified().await;
             }
         };
-        tokio::time::timeout(Duration::from_mins(1), there).await.expect("a reply comes")
+        tokio::time::timeout(Duration::from_mins(1), there).await.expect("it comes")
     }
 
     /// Waits until it was asked for the second time, which is for what is written from now on.
     async fn is_listened_to(&self) {
-        let there = async {
-            while self.polls.lock().unwrap().len() < 2 {
-                self.reached.notified().await;
-            }
-        };
-        tokio::time::timeout(Duration::from_mins(1), there).await.expect("it is asked");
+        self.when(|| (self.polls.lock().unwrap().len() >= 2).then_some(())).await;
     }
 }
 

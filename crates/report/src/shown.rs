@@ -136,13 +136,10 @@ mod tests {
     use candlewick_engine::SymbolId;
 
     fn line(after_trades: u64, won: u32, lost: u32) -> ShownLine {
-        let trade = |outcome| JudgedTrade {
-            symbol: SymbolId::FIRST,
-            decided: Millis::ZERO,
-            answered: None,
-            payout: Payout::from_percent(85.into()).ok(),
-            ended: Some((Millis::ZERO, outcome)),
-            sequence: None,
+        let (decided, payout) = (Millis::ZERO, Payout::from_percent(85.into()).ok());
+        let trade = |outcome| {
+            let ended = Some((decided, outcome));
+            JudgedTrade { symbol: SymbolId::FIRST, decided, answered: None, payout, ended, sequence: None }
         };
         let won = (0..won).map(|_| trade(Outcome::Won));
         let since = won.chain((0..lost).map(|_| trade(Outcome::Lost))).collect();

@@ -38,8 +38,7 @@ fn settings() -> SessionSettings {
     serde_json::from_value(session).unwrap()
 }
 
-/// What becomes of an intent: when it is answered and settled after its decision, in tens of seconds, what it pays, and
-/// how it ends; refused or never settled as well.
+/// When an intent is answered and settled, in tens of seconds, what it pays, and how it ends.
 type Course = (i64, i64, u32, u8, Settles);
 
 #[derive(Clone, Copy, Debug)]

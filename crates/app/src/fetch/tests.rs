@@ -1,7 +1,4 @@
-//! Property test of interrupted downloads.
-//!
-//! However earlier runs end, and whatever pages they receive, the first uninterrupted run leaves
-//! the true series in the catalog, each candle as it closed.
+//! Property test of interrupted downloads: the first uninterrupted one leaves the true series in the catalog.
 
 use super::{CandleJob, Fetching, Meter, Mixing, Target, fetch_candles};
 use crate::progress::NoProgress;
@@ -35,7 +32,6 @@ enum End {
 struct Run {
     from: Option<i64>,
     length: i64,
-    /// Current time in ms after the first minute.
     now: i64,
     again: bool,
     limit: u64,

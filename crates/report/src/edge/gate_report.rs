@@ -140,15 +140,10 @@ mod tests {
     use candlewick_statistics::GateOpening;
 
     fn trade(bot: &str, place: i64, outcome: Option<Outcome>) -> NamedTrade {
-        let decided = Millis::from_seconds(60 * place);
-        let trade = JudgedTrade {
-            symbol: SymbolId::FIRST,
-            decided,
-            answered: None,
-            payout: Payout::from_parts(800_000),
-            ended: outcome.map(|outcome| (decided + Millis::MINUTE, outcome)),
-            sequence: None,
-        };
+        let (decided, payout) = (Millis::MINUTE * place, Payout::from_parts(800_000));
+        let ended = outcome.map(|outcome| (decided + Millis::MINUTE, outcome));
+        let (symbol, answered, sequence) = (SymbolId::FIRST, None, None);
+        let trade = JudgedTrade { symbol, decided, answered, payout, ended, sequence };
         NamedTrade { bot: bot.to_owned(), trade, money: None }
     }
 

@@ -308,14 +308,9 @@ mod tests {
     use candlewick_engine::SymbolId;
 
     fn trade(second: i64, outcome: Option<Outcome>, percent: u32) -> JudgedTrade {
-        JudgedTrade {
-            symbol: SymbolId::FIRST,
-            decided: Millis::from_seconds(second),
-            answered: None,
-            payout: Payout::from_parts(percent * 10_000),
-            ended: outcome.map(|outcome| (Millis::from_seconds(second + 60), outcome)),
-            sequence: None,
-        }
+        let (decided, payout) = (Millis::from_seconds(second), Payout::from_parts(percent * 10_000));
+        let ended = outcome.map(|outcome| (decided + Millis::MINUTE, outcome));
+        JudgedTrade { symbol: SymbolId::FIRST, decided, answered: None, payout, ended, sequence: None }
     }
 
     #[test]

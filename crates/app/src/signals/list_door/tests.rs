@@ -108,7 +108,6 @@ fn check_edited(from: Millis, to: Millis) {
     assert!(given.is_subset(&may), "from {from}: {:?}", given.difference(&may));
 }
 
-/// The run's end of a door: it approves what it is handed, and keeps what it was told.
 async fn run(mut orders: mpsc::Receiver<ControlRequest>, told: mpsc::UnboundedSender<String>) {
     while let Some(ControlRequest { order, answer, .. }) = orders.recv().await {
         let text = match order {
@@ -135,7 +134,6 @@ async fn heard(told: &mut mpsc::UnboundedReceiver<String>) -> String {
     }
 }
 
-/// A list that is watched, until what is returned with the texts is dropped.
 async fn watched(
     loaded: &Loaded,
     clock: &Arc<dyn Clock>,

@@ -42,8 +42,7 @@ impl Bench {
         self.send(request(body, &[(SECRET_HEADER, SECRET)]), "127.0.0.1").await
     }
 
-    /// What the run was told of this many problems, in three orders at most: how many were malformed, how many turned away, and
-    /// the first and the last of the last order.
+    /// How many problems the run was told of were malformed and how many turned away, with the ends of the last order.
     async fn told(&mut self, count: u64) -> (u64, u64, [String; 2]) {
         let mut all = (0, 0);
         for _ in 0..3 {

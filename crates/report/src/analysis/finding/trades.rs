@@ -374,15 +374,10 @@ mod tests {
             (&[(0.0, -0.1), (1_000.0, -0.2)], None),
             (&[], None),
         ] {
-            let point = |(value, return_per_unit): &(f64, f64)| SensitivityPoint {
-                label: String::new(),
-                value: Some(*value),
-                is_own: false,
-                trades: 100,
-                win_rate: None,
-                break_even: None,
-                return_per_unit: Some(*return_per_unit),
-                pnl: 0.0,
+            let point = |(value, return_per_unit): &(f64, f64)| {
+                let (label, value, return_per_unit) = (String::new(), Some(*value), Some(*return_per_unit));
+                let (is_own, trades, win_rate, break_even, pnl) = (false, 100, None, None, 0.0);
+                SensitivityPoint { label, value, is_own, trades, win_rate, break_even, return_per_unit, pnl }
             };
             let points: Vec<SensitivityPoint> = returns.iter().map(point).collect();
             assert_eq!(dies_of_latency(&points).map(|finding| finding.severity), expected, "{returns:?}");
