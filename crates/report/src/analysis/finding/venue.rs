@@ -264,23 +264,6 @@ mod tests {
         assert!(["1 candle", "1 of 703 trades"].iter().all(|part| text(1).contains(part)), "{}", text(1));
     }
 
-    /// A generator of 64 bits (Steele, Lea and Flood, `SplitMix`).
-    struct Random(u64);
-
-    impl Random {
-        fn unit(&mut self) -> f64 {
-            self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-            let mut mixed = self.0;
-            mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-            mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-            ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-        }
-
-        fn normal(&mut self) -> f64 {
-            (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
-        }
-    }
-
     fn reversals_of(closes: impl IntoIterator<Item = (i64, f64)>) -> Reversals {
         let candle = |(minute, close): (i64, f64)| {
             let numbers = Ohlcv { open: close, high: close, low: close, close, volume: 0.0 };
@@ -293,12 +276,20 @@ mod tests {
 
     /// A random walk whose volatility changes, seen at bid or ask at random: half a spread up or down.
     fn reversals(seed: u64, candles: i64, spread: f64) -> Reversals {
-        let mut random = Random(seed);
+        let mut state = seed;
+        // A generator of 64 bits (Steele, Lea and Flood, `SplitMix`).
+        let mut unit = || {
+            state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+            ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+        };
         let (mut mid, mut volatility) = (1_000.0, 1.0_f64);
         reversals_of((0..candles).map(|minute| {
-            volatility = (volatility * (0.1 * random.normal()).exp()).clamp(0.25, 4.0);
-            mid += volatility * random.normal();
-            (minute, mid + if random.unit() < 0.5 { spread } else { -spread } / 2.0)
+            let mut normal = || (0..12).map(|_| unit()).sum::<f64>() - 6.0;
+            volatility = (volatility * (0.1 * normal()).exp()).clamp(0.25, 4.0);
+            mid += volatility * normal();
+            (minute, mid + if unit() < 0.5 { spread } else { -spread } / 2.0)
         }))
     }
 
