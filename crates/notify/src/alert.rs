@@ -211,15 +211,6 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_cut_between_letters() {
-        for (text, most, expected) in
-            [("abcdef", 6, "abcdef"), ("abcdefg", 6, "abc..."), ("ääää", 7, "ää...")]
-        {
-            assert_eq!(cut(text, most, char::len_utf8), expected);
-        }
-    }
-
-    #[test]
     fn events_that_are_named_go_before_severity() {
         let rules = Rules {
             minimum: Severity::Warning,

@@ -20,7 +20,6 @@ struct Server {
     polls: Mutex<Vec<Value>>,
     replies: Mutex<Vec<Value>>,
     changed: Notify,
-    /// It was asked, or written to. One waits for that at a time.
     reached: Notify,
 }
 

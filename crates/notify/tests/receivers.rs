@@ -105,7 +105,7 @@ async fn a_webhook_is_signed_over_name_time_and_body() {
     let seen = delivered(&message(), hook).await;
     assert_eq!(seen.path, "/hook?a=b");
     let alert = json!({ "at": 1_767_661_200_000_i64, "severity": "critical", "event": "halted",
-        "bot": "btc-rsi", "symbol": "BTCUSDT", "text": "No opens: @everyone says \"noon\" ✋", "repeated": 0 });
+        "bot": "btc-rsi", "symbol": "BTCUSDT", "text": message().alerts[0].text, "repeated": 0 });
     let data = json!({ "sender": "candlewick", "dropped": 0, "alerts": [alert] });
     let expected = json!({ "type": "alert", "timestamp": "2026-01-06T01:00:00.250Z", "data": data });
     assert_eq!(json_of(&seen), expected);

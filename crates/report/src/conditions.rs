@@ -244,11 +244,9 @@ mod tests {
     fn what_held_on_every_candle_is_named() {
         let inside = ConditionLine { part: "outer.dip".to_owned(), ..line(0, "y", 40_000, 0) };
         let lines = [line(0, "x", 40_000, 0), line(1, "p", 40_000, 0), line(0, "z", 39_999, 0), inside];
-        let expected = [
-            "a: buy held on all 40000 candles: `x` chooses none of them",
-            "a, part outer.dip: buy held on all 40000 candles: `y` chooses none of them",
-        ];
-        assert_eq!(ConditionLine::always(&lines), expected);
+        let [own, inside] = &ConditionLine::always(&lines)[..] else { panic!("two conditions") };
+        assert!(own.starts_with("a: buy ") && own.contains("`x`"), "{own}");
+        assert!(inside.starts_with("a, part outer.dip: buy ") && inside.contains("`y`"), "{inside}");
         let none = ConditionLine { candles: 0, ..line(0, "x", 0, 0) };
         assert_eq!(ConditionLine::always(&[none]), [""; 0]);
     }

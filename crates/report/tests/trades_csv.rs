@@ -242,7 +242,6 @@ fn a_file_whose_run_is_not_known_shows_no_edge() {
     assert_eq!(withheld(&text, Some(&facts)), (true, String::new()));
     let (_, alone) = withheld(&text, None);
     assert!(alone.contains("is not there"), "{alone}");
-    // A line is missing, or another is there: what stands beside the file is of other trades.
     let (count, lines) = (text.lines().count(), || text.lines());
     for lines in [lines().take(count - 1).collect::<Vec<_>>(), lines().chain(lines().skip(1)).collect()] {
         let (_, other) = withheld(&(lines.join("\n") + "\n"), Some(&facts));

@@ -244,7 +244,6 @@ fn a_trade_that_is_ahead_is_green_whichever_way_it_goes() {
         let row = cells.into_iter().find(is_open).unwrap();
         row.iter().find(|cell| cell.symbol() == "→").unwrap().fg
     };
-    // It opened at 97,000.5.
     for (value, buy, sell) in [
         (97_001.0, Color::Green, Color::Red),
         (97_000.5, Color::Reset, Color::Reset),
@@ -350,10 +349,8 @@ fn nothing_from_outside_moves_anything() {
         ui.on_key(key(KeyCode::Char(pane)), &view);
         ui.say(hostile);
         let text = rows_of(&view, &ui, LARGE).concat();
-        assert!(
-            !text.chars().any(|letter| hostile.contains(letter) && candlewick_sdk::is_hidden(letter)),
-            "{text}"
-        );
+        let is_raw = |letter: char| hostile.contains(letter) && candlewick_sdk::is_hidden(letter);
+        assert!(!text.chars().any(is_raw), "{text}");
         shows(&[text], &["\\u{1b}]0;t\\u{7}"]);
     }
     let alarmed = view_of([Notice::Overview(Box::new(overview())), Notice::Alarm(hostile.to_owned())]);

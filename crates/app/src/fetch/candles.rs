@@ -255,16 +255,4 @@ mod tests {
             assert_eq!(slots(&planned, Interval::MINUTE), count as u64);
         }
     }
-
-    #[test]
-    fn what_is_known_to_be_empty_is_not_missing() {
-        let there = stored(&[(0, 2_000), (4_000, 6_000), (8_000, 9_000)]);
-        let minutes = |start, end| Millis::MINUTE * start..Millis::MINUTE * end;
-        let asked = |extent| {
-            let is_empty = |one: &Range<Millis>| *one == minutes(2_000, 4_000);
-            plan(Some(&there), &minutes(0, 10_000), extent, is_empty)
-        };
-        assert_eq!(asked(Extent::Missing), [minutes(6_000, 8_000), minutes(8_900, 10_000)]);
-        assert_eq!(asked(Extent::All), [minutes(0, 10_000)]);
-    }
 }

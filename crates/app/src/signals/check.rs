@@ -254,7 +254,6 @@ mod tests {
         assert_eq!(friday.as_deref(), Some("Friday, which is Saturday in UTC: EURUSD is closed"));
     }
 
-    /// The first is before the start of the embedded venue, the third after the present.
     #[test]
     fn what_is_past_for_a_run_and_to_come_for_the_embedded_venue_is_told() {
         let list = "2026-01-05\nEURUSD 10:00 CALL\nEURUSD 11:00 PUT\nEURUSD 13:00 PUT\n";

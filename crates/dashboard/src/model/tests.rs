@@ -182,7 +182,6 @@ fn limits_are_used_as_their_rules_count() {
         ])
     };
     assert_eq!(written.limits(), expected(50.0));
-    // What was rejected or never sent is no trade; those of minutes 3 and 4 are.
     let [bot, other] = [0, 1].map(|place| BotId::new(place).unwrap());
     let after = |bot, minutes: i64| written.model.trades_after(bot, Millis::MINUTE * minutes);
     assert_eq!([after(bot, -56), after(bot, 3), after(bot, 4), after(other, 0)], [2, 1, 0, 0]);
@@ -219,12 +218,10 @@ fn while_an_old_journal_is_read_no_verdict_is_formed() {
         let verdicts = written.model.verdict_lines(is_reading);
         verdicts.into_iter().map(|verdict| verdict.map(|line| line.trades)).collect::<Vec<_>>()
     };
-    written.open(1, 1_000);
-    written.lose(1, 1_000);
-    assert_eq!(trades(&mut written, true), [None]);
-    assert_eq!(trades(&mut written, false), [Some(1)]);
-    written.open(2, 1_000);
-    written.lose(2, 1_000);
-    assert_eq!(trades(&mut written, true), [Some(1)], "the last one that was formed");
-    assert_eq!(trades(&mut written, false), [Some(2)]);
+    for (number, formed) in [(1, None), (2, Some(1))] {
+        written.open(number, 1_000);
+        written.lose(number, 1_000);
+        assert_eq!(trades(&mut written, true), [formed], "the last one that was formed");
+        assert_eq!(trades(&mut written, false), [Some(number)]);
+    }
 }

@@ -270,21 +270,17 @@ mod tests {
         }
     }
 
-    fn candle((minute, open, close, above, below): (i64, u32, u32, u32, u32)) -> Candle {
-        let [open, close] = [open, close].map(|ticks| f64::from(ticks) / 100.0);
-        let (high, low) =
-            (open.max(close) + f64::from(above) / 100.0, open.min(close) - f64::from(below) / 100.0);
-        let numbers = Ohlcv { open, high, low, close, volume: 0.0 };
-        Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap()
-    }
-
     fn candles() -> impl Strategy<Value = Vec<Candle>> {
         let one = (1_i64..9, 1_000_u32..9_000, 1_000_u32..9_000, 0_u32..500, 0_u32..500);
         proptest::collection::vec(one, 1..3_000).prop_map(|rows| {
             let mut minute = -4_000;
             let next = |(gap, open, close, above, below)| {
                 minute += if gap == 8 { 700 } else { 1 };
-                candle((minute, open, close, above, below))
+                let prices = [open, close, above, below].map(|ticks: u32| f64::from(ticks) / 100.0);
+                let [open, close, above, below] = prices;
+                let (high, low) = (open.max(close) + above, open.min(close) - below);
+                let numbers = Ohlcv { open, high, low, close, volume: 0.0 };
+                Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap()
             };
             rows.into_iter().map(next).collect()
         })

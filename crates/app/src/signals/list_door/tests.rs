@@ -202,7 +202,6 @@ fn a_run_that_begins_again_gives_what_was_due_shortly_before_and_nothing_older()
     let due: Vec<String> = door.due(at("2026-07-01T08:31:04")).iter().map(|due| due.id.to_string()).collect();
     assert_eq!(due, ["2026-07-01T08:31:00Z"]);
     assert_eq!(door.next_due(), Some(at("2026-07-02T08:30:00")));
-    // The machine slept: the run refuses what is late, and the journal says so.
     assert_eq!(door.due(at("2026-07-02T09:00:00")).len(), 2);
 }
 

@@ -98,7 +98,6 @@ impl Written {
         actions.iter().filter_map(opened).collect()
     }
 
-    /// A minute of both series; what was opened settles in the next, but for the eleventh trade, which stays in doubt.
     async fn minute(&mut self) {
         self.trade();
         self.keep().await;
@@ -221,8 +220,6 @@ async fn a_model_on_a_snapshot_shows_what_all_lines_come_to_and_goes_on_as_they_
     assert_eq!(shown(&mut model), shown(&mut all));
 }
 
-/// What was over for a day is left in the journal: of that the model knows what it came to, and the journal has the rest. One in doubt since
-/// the first day keeps what lies beside it.
 #[tokio::test]
 async fn a_model_without_the_trades_of_earlier_days_shows_the_figures_of_all() {
     let mut written = Written::begin().await;
@@ -244,7 +241,6 @@ async fn a_model_without_the_trades_of_earlier_days_shows_the_figures_of_all() {
         points.map(|point| (point.last, point.low, point.high)).collect::<Vec<_>>()
     };
     assert_eq!(points(&model), points(&all)[1..], "but for where all began");
-    // A page begins with what the model has, and goes on with what the journal has.
     let (page, earlier) = trades_of(&model, u64::MAX, 1_000, None).unwrap();
     assert_eq!((page.before, earlier), (None, Some(model.trades.first)));
     assert!(page.trades.iter().all(|trade| trade.intent_id >= model.trades.first));
@@ -257,7 +253,6 @@ async fn a_model_without_the_trades_of_earlier_days_shows_the_figures_of_all() {
     assert_eq!((shown(&mut model), points(&model)), (shown(&mut all), points(&all)[1..].to_vec()));
 }
 
-/// A trade a minute, and one in doubt for ever, which keeps its bot from more: the model has those of the last minutes, the journal has all.
 #[tokio::test]
 async fn old_trades_leave_the_model_and_are_read_from_the_journal() {
     let mut written = Written::begin().await;
