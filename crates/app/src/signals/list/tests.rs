@@ -181,9 +181,6 @@ fn a_traders_list_is_read_in_any_order_of_its_columns() {
         let is_dated = columns.contains("date;") || columns.contains("date (");
         assert_eq!(tomorrow, if is_dated { 0 } else { 2 }, "{text:?}");
     }
-    let hours = traders("H1;EURUSD;10:00;CALL\nM15;EURUSD;10:05;PUT\nH24;BTCUSDT;10:05;PUT").unwrap();
-    let lengths = hours.entries.iter().map(|entry| entry.close_type.unwrap().duration());
-    assert!(lengths.eq([60, 15, 24 * 60].map(|minutes| Millis::MINUTE * minutes)));
 }
 
 #[test]
@@ -246,8 +243,6 @@ fn a_list_as_it_is_copied_from_a_chat_is_refused_by_line_or_read_without_what_is
     assert!(traders(named).unwrap_err().starts_with("line 7: no bot trades \"GBPJPY\""));
     let list = SignalList::parse(named, &traders_bots(), skipping).unwrap();
     assert_eq!(list.words(), "2 entries, 1 line passed over (7)");
-    let none = SignalList::parse("hello\n", &traders_bots(), skipping).unwrap();
-    assert_eq!(none.words(), "0 entries, 1 line passed over (1)");
     let edited =
         |text: &str| SignalList::parse(text, &traders_bots(), skipping).unwrap().newly_passed_over(&list);
     assert_eq!(edited(named), None);

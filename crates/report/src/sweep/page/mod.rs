@@ -337,12 +337,6 @@ mod tests {
     }
 
     #[test]
-    fn labels_are_short() {
-        let numbers = [0.0, -0.000_01, 0.123_456, 12.5, 100.0, 12_345.6];
-        assert_eq!(numbers.map(short), ["0", "0", "0.1235", "12.5", "100", "12346"]);
-    }
-
-    #[test]
     fn of_many_sets_the_best_and_some_of_all_others_are_drawn() {
         let rows: Vec<TrialRow> = (0..5_000).map(|trial| row(trial, 1, 1, None)).collect();
         let shown: Vec<u64> = chosen(&rows.iter().collect::<Vec<_>>()).iter().map(|row| row.trial).collect();
