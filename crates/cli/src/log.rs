@@ -396,7 +396,8 @@ mod tests {
         let events = events.event_format(EitherForm::new(form, false)).finish();
         tracing::subscriber::with_default(events, || log(&writer));
         writer.flush();
-        let text = strip_str(&text_of(&written)).to_string();
+        let text = text_of(&written);
+        let text = if is_json { text } else { strip_str(&text).to_string() };
         let is_raw = |letter: char| letter != '\n' && candlewick_sdk::is_hidden(letter);
         assert!(!text.chars().any(is_raw), "{text:?}");
         text

@@ -109,8 +109,8 @@ async fn a_webhook_is_signed_over_name_time_and_body() {
     let data = json!({ "sender": "candlewick", "dropped": 0, "alerts": [alert] });
     let expected = json!({ "type": "alert", "timestamp": "2026-01-06T01:00:00.250Z", "data": data });
     assert_eq!(json_of(&seen), expected);
-    let [id, timestamp] = ["webhook-id", "webhook-timestamp"].map(|name| &seen.headers[name]);
-    assert_eq!((id.to_str(), timestamp.to_str()), (Ok("msg_1"), Ok("1767661200")));
+    assert_eq!(seen.headers["webhook-id"], "msg_1");
+    assert_eq!(seen.headers["webhook-timestamp"], "1767661200");
     // By hand from the specification: HMAC-SHA256 over id.timestamp.body, in base64.
     let key = STANDARD.decode("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
     let said = format!("msg_1.1767661200.{}", seen.body);
