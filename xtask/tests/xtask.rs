@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Runs a command in a folder, which is also the home of the user.
 fn run(folder: &Path, command: &str) -> Output {
     let mut xtask = Command::new(env!("CARGO_BIN_EXE_xtask"));
     xtask.args(command.split(' ')).current_dir(folder).env_clear().env("HOME", folder);
@@ -43,7 +42,6 @@ fn bench_measures_each_work_and_the_whole_process() {
         assert!((per_bot * work["bots"].as_f64().unwrap() - (most - book)).abs() < 1.0, "{work}");
     }
     assert!(!figures["processor"]["model"].as_str().unwrap().is_empty(), "{figures}");
-    // Fourteen days.
     assert_eq!(figures["process"]["candles"], 20_160);
     for figure in ["/backtest/median_ms", "/backtest/peak_mib", "/by_hand/minimum_ms", "/by_hand/peak_mib"] {
         assert!(is_positive(figures["process"].pointer(figure).unwrap()), "{figure} of {figures}");

@@ -276,29 +276,20 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
-    fn the_definition_of_the_arguments_is_sound() {
-        Arguments::command().debug_assert();
-    }
-
-    #[test]
-    fn the_help_lists_every_exit_code() {
-        let help = Arguments::command().get_after_help().map(ToString::to_string).unwrap_or_default();
-        for code in [0, 1, 2, 3, 4, 5, 6, 7, 130] {
-            assert!(
-                help.lines().any(|line| line.trim_start().starts_with(&format!("{code} "))),
-                "{code}: {help}"
-            );
-        }
-    }
-
-    #[test]
-    fn every_command_shows_an_example() {
+    fn arguments_are_sound_and_the_help_has_every_exit_code_and_an_example_of_each_command() {
         fn check(command: &clap::Command) {
             let example = command.get_after_help().map(ToString::to_string).unwrap_or_default();
             assert!(example.contains("candlewick "), "{} has no example", command.get_name());
             command.get_subcommands().filter(|inner| inner.get_name() != "help").for_each(check);
         }
-        check(&Arguments::command());
+        let command = Arguments::command();
+        command.clone().debug_assert();
+        check(&command);
+        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        for code in [0, 1, 2, 3, 4, 5, 6, 7, 130] {
+            let is_line_of_code = |line: &str| line.trim_start().starts_with(&format!("{code} "));
+            assert!(help.lines().any(is_line_of_code), "{code}: {help}");
+        }
     }
 
     #[test]
@@ -314,7 +305,6 @@ mod tests {
             (&["backtest", "--rules", "my.toml", "--param", "period=7"], "candlewick sweep --param", "'-- "),
             (&["live", "--payout", "85"], "payout_percent = 85", "'-- "),
             (&["signal", "one", "--buy", "--stake", "20"], "the stake belongs to the bot", "'-- "),
-            // Misspelt names are suggested by their spelling.
             (&["backtset"], "'backtest'", "`candlewick"),
             (&["backtest", "--confg", "a.toml"], "a similar argument exists: '--config'", "[[bots]]"),
         ] {

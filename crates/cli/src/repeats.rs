@@ -148,21 +148,13 @@ mod tests {
     #[test]
     fn what_is_about_something_else_is_shown() {
         let mut repeats = Repeats::default();
-        for text in [
-            "EURUSD: no price: x",
-            "GBPUSD: no price: x",
-            "EURUSD 1m: no candles: x",
-            "trade #3 is in doubt: HTTP 500",
-            "trade #4 is in doubt: HTTP 500",
-            "trade #4: no answer about its result: x",
-            "trade #5: no answer about its result: x",
-            "trade 01JX is explained by no intent",
-            "trade 01JY is explained by no intent",
-            "the venue sent something unknown: Trade.a; it was passed over",
-            "the venue sent something unknown: Trade.b; it was passed over",
-        ] {
-            assert!(repeats.admit(text, at(0)), "{text}");
-            assert!(!repeats.admit(text, at(1)), "{text}");
+        let texts = "EURUSD: no price: x|GBPUSD: no price: x|EURUSD 1m: no candles: x|trade #3 is in doubt: HTTP 500|\
+                     trade #4 is in doubt: HTTP 500|trade #4: no answer about its result: x|\
+                     trade #5: no answer about its result: x|trade 01JX is explained by no intent|\
+                     trade 01JY is explained by no intent|the venue sent something unknown: Trade.a; it was passed over|\
+                     the venue sent something unknown: Trade.b; it was passed over";
+        for text in texts.split('|') {
+            assert!(repeats.admit(text, at(0)) && !repeats.admit(text, at(1)), "{text}");
         }
     }
 

@@ -147,17 +147,6 @@ mod tests {
     }
 
     #[test]
-    fn a_document_reads_back_as_it_was() {
-        let value =
-            serde_json::json!({ "id\u{7f}": "\u{1b}]0;\u{9b}\u{202e}\u{2028}\u{e0041}\n", "n": [1, "é"] });
-        for document in [value.to_string(), serde_json::to_string_pretty(&value).unwrap()] {
-            let text = json(&document);
-            assert!(!text.chars().any(|letter| letter != '\n' && is_hidden(letter)), "{text:?}");
-            assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
-        }
-    }
-
-    #[test]
     fn a_text_beside_others_goes_on_below_its_beginning() {
         for (text, expected) in [
             ("one two", "one two"),

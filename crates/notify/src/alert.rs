@@ -179,30 +179,15 @@ mod tests {
     }
 
     #[test]
-    fn one_alert_says_what_when_and_of_whom() {
-        let alert = Alert {
-            bot: Some("btc-rsi".to_owned()),
-            symbol: Some("BTCUSDT".to_owned()),
-            repeated: 2,
-            ..Alert::new(1_767_661_200_000, Severity::Warning, "doubt", "Trade #7 is in doubt for 60 s.")
-        };
-        let message = message(vec![alert], 0);
-        assert_eq!(message.title(), "[warning] night bot: doubt");
-        assert_eq!(
-            message.body(),
-            "Trade #7 is in doubt for 60 s.\n2 more like this were not sent.\nbtc-rsi, BTCUSDT\n2026-01-06 01:00:00 UTC"
-        );
-    }
-
-    #[test]
-    fn a_digest_counts_all_and_shows_the_most_severe() {
+    fn a_digest_counts_all_and_what_was_held_back_and_shows_the_most_severe() {
         let mut alerts: Vec<Alert> =
             (0..9).map(|n| Alert::new(n * 1_000, Severity::Info, "settled", format!("trade {n}"))).collect();
-        alerts.push(Alert::new(9_000, Severity::Critical, "halted", "a person halted the run"));
+        let halted = Alert::new(9_000, Severity::Critical, "halted", "a person halted the run");
+        alerts.push(Alert { repeated: 6, ..halted });
         let message = message(alerts, 12);
         assert_eq!(message.title(), "[critical] night bot: 10 alerts");
-        let expected = "settled 9, halted 1\n\
-                        1970-01-01 00:00:09 UTC [critical] a person halted the run\n\
+        let expected = "settled 9, halted 7\n\
+                        1970-01-01 00:00:09 UTC [critical] a person halted the run (6 more)\n\
                         1970-01-01 00:00:00 UTC [info] trade 0\n\
                         1970-01-01 00:00:01 UTC [info] trade 1\n\
                         1970-01-01 00:00:02 UTC [info] trade 2\n\
@@ -210,13 +195,6 @@ mod tests {
                         and 5 more\n\
                         12 alerts before this found no room and are lost.";
         assert_eq!(message.body(), expected);
-    }
-
-    #[test]
-    fn a_digest_tells_what_was_held_back() {
-        let held = Alert { repeated: 6, ..Alert::new(0, Severity::Warning, "warning", "late") };
-        let body = message(vec![held, Alert::new(0, Severity::Info, "ended", "over")], 0).body();
-        assert!(body.starts_with("warning 7, ended 1\n") && body.contains("late (6 more)\n"), "{body}");
     }
 
     #[test]
@@ -230,15 +208,6 @@ mod tests {
         let expected = "x...\n2 more like this were not sent.\nbtc-rsi\n2026-01-06 01:00:00 UTC\n\
                         3 alerts before this found no room and are lost.";
         assert!(said.len() == 2_000 && said.ends_with(expected), "{said}");
-    }
-
-    #[test]
-    fn what_is_too_long_is_cut_between_letters() {
-        assert_eq!(cut("abcdef", 6, char::len_utf8), "abcdef");
-        assert_eq!(cut("abcdefg", 6, char::len_utf8), "abc...");
-        assert_eq!(cut("ääää", 7, char::len_utf8), "ää...");
-        let long = Alert::new(0, Severity::Info, "alarm", "x".repeat(9_000));
-        assert_eq!(message(vec![long], 0).chat_text(2_000, char::len_utf16).len(), 2_000);
     }
 
     #[test]

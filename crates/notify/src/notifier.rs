@@ -237,7 +237,6 @@ mod tests {
             (4, Severity::Warning, 1),
             (5, Severity::Info, 2),
             (6, Severity::Critical, 3),
-            // Nothing that waits matters less.
             (7, Severity::Info, 4),
         ] {
             queue.push(Alert::new(at, severity, "x", ""));
@@ -253,31 +252,26 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_was_said_lately_is_counted_and_told_when_the_quiet_time_is_over() {
+    async fn what_was_said_lately_is_counted_and_told_when_the_quiet_time_is_over_or_by_the_next() {
         let (mut repeats, start) = (Repeats::new(Duration::from_mins(5)), Instant::now());
         let after = |seconds| start + Duration::from_secs(seconds);
-        assert!(repeats.pass(alert(0, Some("a")), after(0)).is_some());
+        let pass = |repeats: &mut Repeats, at, key, seconds| {
+            repeats.pass(alert(at, key), after(seconds)).map(|alert| (alert.at, alert.repeated))
+        };
+        assert_eq!(pass(&mut repeats, 0, Some("a"), 0), Some((0, 0)));
         for at in 1..=3 {
-            assert_eq!(repeats.pass(alert(at, Some("a")), after(10)), None);
+            assert_eq!(pass(&mut repeats, at, Some("a"), 10), None);
         }
-        assert!(repeats.pass(alert(4, Some("b")), after(10)).is_some(), "another key");
-        assert!(repeats.pass(alert(5, None), after(10)).is_some(), "no key");
-        assert!(repeats.pass(alert(5, None), after(10)).is_some(), "no key is never held back");
+        for (at, key) in [(4, Some("b")), (5, None), (5, None)] {
+            assert_eq!(pass(&mut repeats, at, key, 10), Some((at, 0)));
+        }
         assert_eq!(repeats.due(after(299), false), []);
         let due = repeats.due(after(300), false);
         assert_eq!(due.iter().map(|alert| (alert.at, alert.repeated)).collect::<Vec<_>>(), [(3, 2)]);
-        assert_eq!(repeats.pass(alert(6, Some("a")), after(301)), None, "what was just told is quiet again");
+        assert_eq!(pass(&mut repeats, 6, Some("a"), 301), None, "what was just told is quiet again");
         assert_eq!(repeats.due(after(302), true).len(), 1, "an end tells all");
-        let passed = repeats.pass(alert(7, Some("a")), after(900)).unwrap();
-        assert_eq!(passed.repeated, 0);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn an_alert_that_comes_after_its_quiet_time_says_how_many_were_held_back() {
-        let (mut repeats, start) = (Repeats::new(Duration::from_mins(5)), Instant::now());
-        repeats.pass(alert(0, Some("a")), start);
-        repeats.pass(alert(1, Some("a")), start);
-        let passed = repeats.pass(alert(2, Some("a")), start + Duration::from_secs(400)).unwrap();
-        assert_eq!((passed.at, passed.repeated), (2, 1));
+        for (at, seconds, passed) in [(7, 900, Some((7, 0))), (8, 900, None), (9, 1_300, Some((9, 1)))] {
+            assert_eq!(pass(&mut repeats, at, Some("a"), seconds), passed);
+        }
     }
 }

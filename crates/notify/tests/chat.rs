@@ -14,14 +14,12 @@ use tokio::sync::{Notify, mpsc};
 const TOKEN: &str = "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw";
 const CHAT: i64 = -1_001_234;
 
-/// What the server holds: updates that were not confirmed, what was asked of it, and what was written back.
 #[derive(Default)]
 struct Server {
     updates: Mutex<Vec<Value>>,
     polls: Mutex<Vec<Value>>,
     replies: Mutex<Vec<Value>>,
     changed: Notify,
-    /// It was asked, or written to. One waits for that at a time.
     reached: Notify,
 }
 
@@ -42,26 +40,26 @@ impl Server {
     }
 
     async fn reply(&self, number: usize) -> String {
+        let reply = self.when(|| self.replies.lock().unwrap().get(number).cloned()).await;
+        assert_eq!(reply["chat_id"], CHAT);
+        reply["text"].as_str().unwrap().to_owned()
+    }
+
+    async fn when<T>(&self, find: impl Fn() -> Option<T>) -> T {
         let there = async {
             loop {
-                if let Some(reply) = self.replies.lock().unwrap().get(number) {
-                    assert_eq!(reply["chat_id"], CHAT);
-                    return reply["text"].as_str().unwrap().to_owned();
+                if let Some(found) = find() {
+                    return found;
                 }
                 self.reached.notified().await;
             }
         };
-        tokio::time::timeout(Duration::from_mins(1), there).await.expect("a reply comes")
+        tokio::time::timeout(Duration::from_mins(1), there).await.expect("it comes")
     }
 
     /// Waits until it was asked for the second time, which is for what is written from now on.
     async fn is_listened_to(&self) {
-        let there = async {
-            while self.polls.lock().unwrap().len() < 2 {
-                self.reached.notified().await;
-            }
-        };
-        tokio::time::timeout(Duration::from_mins(1), there).await.expect("it is asked");
+        self.when(|| (self.polls.lock().unwrap().len() >= 2).then_some(())).await;
     }
 }
 
@@ -129,29 +127,7 @@ async fn a_named_chat_learns_the_state_and_halts_by_a_code_and_all_else_is_passe
     server.write(4, CHAT, "/resume");
     server.write(4, CHAT, "/status@other_bot");
     server.write(5, CHAT, "/halt 123456");
-    assert!(server.reply(0).await.contains("nothing is halted"));
-    server.write(6, CHAT, "/status");
-    assert_eq!(server.reply(1).await, "trading; 2 open");
-    server.write(7, CHAT, "/halt");
-    let words = server.reply(2).await;
-    let code = words.rsplit(' ').next().unwrap();
-    assert!(words.contains("night bot") && code.len() == 6, "{words}");
-    server.write(8, CHAT, &format!("/halt {code}"));
-    assert_eq!(server.reply(3).await, "halted");
-    let by = format!("chat {CHAT}, sender 42");
-    assert_eq!(*asked.lock().unwrap(), [ChatRequest::Status, ChatRequest::Halt { by }]);
-    assert_eq!(server.replies.lock().unwrap().len(), 4, "neither the other chat nor /resume is answered");
-    listening.abort();
-}
-
-#[tokio::test]
-async fn messages_that_are_no_text_of_a_person_do_no_harm() {
-    let (server, place) = Server::start().await;
-    let (questions, asked) = run();
-    let chat = Chat::open(&place, "night bot", &[CHAT]).unwrap();
-    let listening = tokio::spawn(chat.listen(questions));
-    server.is_listened_to().await;
-    for (id, update) in (10..).zip([
+    for (id, mut update) in (6..).zip([
         json!({ "message": { "chat": { "id": CHAT }, "from": { "id": 42 }, "photo": [] } }),
         json!({ "message": { "chat": { "id": CHAT }, "text": "/status" } }),
         json!({ "edited_message": { "chat": { "id": CHAT }, "from": { "id": 42 }, "text": "/status" } }),
@@ -159,13 +135,22 @@ async fn messages_that_are_no_text_of_a_person_do_no_harm() {
         json!({ "message": { "chat": { "id": CHAT.to_string() }, "from": { "id": 42 }, "text": "/status" } }),
         json!({ "message": { "chat": { "id": CHAT }, "from": { "id": 42 }, "text": "/halt \u{0}\u{202e}1" } }),
     ]) {
-        let mut update = update;
         update["update_id"] = json!(id);
         server.updates.lock().unwrap().push(update);
     }
-    server.write(20, CHAT, "/status");
-    assert!(server.reply(0).await.contains("nothing is halted"));
-    assert_eq!(server.reply(1).await, "trading; 2 open");
-    assert_eq!(*asked.lock().unwrap(), [ChatRequest::Status]);
+    server.write(12, CHAT, "/status");
+    for number in 0..2 {
+        assert!(server.reply(number).await.contains("nothing is halted"));
+    }
+    assert_eq!(server.reply(2).await, "trading; 2 open");
+    server.write(13, CHAT, "/halt");
+    let words = server.reply(3).await;
+    let code = words.rsplit(' ').next().unwrap();
+    assert!(words.contains("night bot") && code.len() == 6, "{words}");
+    server.write(14, CHAT, &format!("/halt {code}"));
+    assert_eq!(server.reply(4).await, "halted");
+    let by = format!("chat {CHAT}, sender 42");
+    assert_eq!(*asked.lock().unwrap(), [ChatRequest::Status, ChatRequest::Halt { by }]);
+    assert_eq!(server.replies.lock().unwrap().len(), 5, "neither the other chat nor /resume is answered");
     listening.abort();
 }

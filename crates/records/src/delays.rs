@@ -208,8 +208,7 @@ mod tests {
                 (count, [p50, p90, p99, max].map(Millis::get))
             })
         };
-        assert_eq!(spread(&[]), None);
-        assert_eq!(spread(&[7]), Some((1, [7, 7, 7, 7])));
+        assert_eq!((spread(&[]), spread(&[7])), (None, Some((1, [7, 7, 7, 7]))));
         // Ranks 5, 9 and 10 of ten.
         assert_eq!(spread(&[10, 9, 8, 7, 6, 5, 4, 3, 2, 1]), Some((10, [5, 9, 10, 10])));
         let hundred: Vec<i64> = (1..=200).collect();

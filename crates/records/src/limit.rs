@@ -72,13 +72,9 @@ mod tests {
 
     #[test]
     fn a_limit_reads_as_what_is_used_of_what_there_is() {
-        let line = |bot: Option<&str>, value, most, unit| LimitLine {
-            bot: bot.map(str::to_owned),
-            name: "max_open_trades",
-            title: "open trades",
-            value,
-            most,
-            unit,
+        let line = |bot: Option<&str>, value, most, unit| {
+            let (bot, name, title) = (bot.map(str::to_owned), "max_open_trades", "open trades");
+            LimitLine { bot, name, title, value, most, unit }
         };
         for (line, expected) in [
             (line(None, 1.0, 3.0, "count"), "open trades 1 of 3"),

@@ -56,19 +56,10 @@ mod tests {
         let halt = |at, reason: &str| describe_halt(&Halt { at, reason: reason.to_owned() });
         let at = Some(Millis::new(1_767_571_265_005));
         assert_eq!(halt(at, "news at noon"), "halted at 2026-01-05 00:01:05 UTC: news at noon");
-        assert_eq!(
-            [halt(at, ""), halt(None, "")],
-            ["halted at 2026-01-05 00:01:05 UTC", "halted before this run began"]
-        );
+        assert_eq!(halt(at, ""), "halted at 2026-01-05 00:01:05 UTC");
+        assert_eq!(halt(None, ""), "halted before this run began");
         for (from, to, expected) in [(0, 1_500, "+1.500 s"), (1_500, 0, "-1.500 s"), (7, 7, "+0.000 s")] {
             assert_eq!(delta(Millis::new(from), Millis::new(to)), expected);
-        }
-    }
-
-    #[test]
-    fn nouns_agree_with_their_count() {
-        for (count, expected) in [(0_usize, "0 sets"), (1, "1 set"), (2, "2 sets")] {
-            assert_eq!(counted(count, "set", "sets"), expected);
         }
     }
 }

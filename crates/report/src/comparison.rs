@@ -311,17 +311,14 @@ mod tests {
     fn parameters_that_differ_are_reported_once_with_both_values() {
         let a = json!({ "bot": { "params": { "period": 7, "level": 30 } }, "risk": { "only_a": 1 } });
         let b = json!({ "bot": { "params": { "period": 9, "level": 30 } }, "risk": { "only_b": "x" } });
-        let line = |key: &str, a: Option<&str>, b: Option<&str>| ParameterLine {
-            key: key.to_owned(),
-            a: a.map(str::to_owned),
-            b: b.map(str::to_owned),
-        };
+        let found = parameters([&a, &b]);
+        let found = found.iter().map(|line| (&*line.key, line.a.as_deref(), line.b.as_deref()));
         let expected = [
-            line("bot.params.period", Some("7"), Some("9")),
-            line("risk.only_a", Some("1"), None),
-            line("risk.only_b", None, Some("x")),
+            ("bot.params.period", Some("7"), Some("9")),
+            ("risk.only_a", Some("1"), None),
+            ("risk.only_b", None, Some("x")),
         ];
-        assert_eq!(parameters([&a, &b]), expected);
+        assert_eq!(found.collect::<Vec<_>>(), expected);
         assert_eq!(parameters([&a, &a]), []);
     }
 
@@ -370,12 +367,8 @@ mod tests {
         let twice = [("x", 1, "BUY", "WON"), ("x", 1, "SELL", "LOST")];
         check(&twice, &twice, [2, 0, 0, 0]);
         check(&twice, &twice[..1], [1, 1, 0, 0]);
-    }
-
-    #[test]
-    fn single_bots_are_compared_whatever_they_are_called() {
-        check(&[("old", 1, "BUY", "WON")], &[("new", 1, "BUY", "WON")], [1, 0, 0, 0]);
-        let two = [("new", 1, "BUY", "WON"), ("other", 2, "BUY", "WON")];
-        check(&[("old", 1, "BUY", "WON")], &two, [0, 1, 2, 0]);
+        let (old, new) = (("old", 1, "BUY", "WON"), ("new", 1, "BUY", "WON"));
+        check(&[old], &[new], [1, 0, 0, 0]);
+        check(&[old], &[new, ("other", 2, "BUY", "WON")], [0, 1, 2, 0]);
     }
 }

@@ -185,18 +185,12 @@ mod tests {
 
     fn line(depth: usize, condition: &str, held: u64, unknown: u64) -> ConditionLine {
         let (bot, part, condition) = ("a".to_owned(), String::new(), condition.to_owned());
-        ConditionLine {
-            bot,
-            part,
-            side: "buy",
-            depth,
-            condition,
-            candles: 40_000,
-            held,
-            unknown,
-            stopped: None,
-            beside_buy: 0,
-        }
+        let (side, candles, stopped, beside_buy) = ("buy", 40_000, None, 0);
+        ConditionLine { bot, part, side, depth, condition, candles, held, unknown, stopped, beside_buy }
+    }
+
+    fn rows_of(lines: &[ConditionLine]) -> Vec<String> {
+        ConditionLine::table(lines).rows.iter().map(|row| row.join("|")).collect()
     }
 
     #[test]
@@ -204,22 +198,18 @@ mod tests {
         let lines = [line(0, "x and y", 2, 0), line(1, "x", 10_000, 0), line(1, "y", 0, 0)];
         let table = ConditionLine::table(&lines);
         assert_eq!(table.header, ["condition", "held on", "of candles", "share"]);
-        let rows: Vec<String> = table.rows.iter().map(|row| row.join("|")).collect();
+        let rows = rows_of(&lines);
         assert_eq!(rows, ["buy: x and y|2|40000|< 0.01 %", "- x|10000|40000|25.00 %", "- y|0|40000|0.00 %"]);
+        // A long one is shortened where its parts stand below.
+        let long = "close > sma(200) and rsi(14) < 30 and volume > 0";
+        let rows = ConditionLine::table(&[line(0, long, 2, 0), line(1, long, 3, 0)]).rows;
+        assert_eq!(rows[0][0], "buy: close > sma(200) and rsi(14) < 30 and...");
+        assert_eq!(rows[1][0], format!("- {long}"));
         let mut other = line(0, "z", 4, 9);
         (other.bot, other.part) = ("b".to_owned(), "outer.dip".to_owned());
         let both = ConditionLine::table(&[lines[0].clone(), other]);
         assert_eq!(both.header.last().map(String::as_str), Some("not known on"));
         assert_eq!(both.rows[1], ["b outer.dip buy: z", "4", "40000", "0.01 %", "9"]);
-    }
-
-    #[test]
-    fn a_long_condition_is_shortened_where_its_parts_stand_below() {
-        let long = "close > sma(200) and rsi(14) < 30 and volume > 0";
-        let lines = [line(0, long, 2, 0), line(1, long, 3, 0)];
-        let rows = ConditionLine::table(&lines).rows;
-        assert_eq!(rows[0][0], "buy: close > sma(200) and rsi(14) < 30 and...");
-        assert_eq!(rows[1][0], format!("- {long}"));
     }
 
     #[test]
@@ -236,7 +226,6 @@ mod tests {
             of("hours", "filter", filter(15)),
             of("hours", "filter", line(1, "close > 1", 10_000, 0)),
         ];
-        let rows: Vec<String> = ConditionLine::table(&lines).rows.iter().map(|row| row.join("|")).collect();
         let expected = [
             "vote: a direction has the quorum, 2 of 2|20|40000|0.05 %",
             "part dip: signals|400|40000|1.00 %",
@@ -244,7 +233,7 @@ mod tests {
             "filter hours: lets the signal pass, 15 stopped|5|20|25.00 %",
             "- close > 1|10000|40000|25.00 %",
         ];
-        assert_eq!(rows, expected);
+        assert_eq!(rows_of(&lines), expected);
         let none = [of("hours", "filter", filter(20)), of("", "vote", line(0, "a direction", 0, 0))];
         let vote = "a: vote did not hold on any of 40000 candles: `a direction` never did";
         assert_eq!(ConditionLine::never(&none), ["a: the filter hours stopped all 20 signals", vote]);
@@ -255,11 +244,10 @@ mod tests {
     fn what_held_on_every_candle_is_named() {
         let inside = ConditionLine { part: "outer.dip".to_owned(), ..line(0, "y", 40_000, 0) };
         let lines = [line(0, "x", 40_000, 0), line(1, "p", 40_000, 0), line(0, "z", 39_999, 0), inside];
-        let expected = [
-            "a: buy held on all 40000 candles: `x` chooses none of them",
-            "a, part outer.dip: buy held on all 40000 candles: `y` chooses none of them",
-        ];
-        assert_eq!(ConditionLine::always(&lines), expected);
+        let found = ConditionLine::always(&lines);
+        let [own, inside] = &found[..] else { panic!("{found:?}") };
+        assert!(own.starts_with("a: buy ") && own.contains("`x`"), "{own}");
+        assert!(inside.starts_with("a, part outer.dip: buy ") && inside.contains("`y`"), "{inside}");
         let none = ConditionLine { candles: 0, ..line(0, "x", 0, 0) };
         assert_eq!(ConditionLine::always(&[none]), [""; 0]);
     }
@@ -269,13 +257,11 @@ mod tests {
     fn sides_that_hold_together_are_told_where_that_is_more_than_one_candle_in_a_hundred() {
         let sell = |beside_buy| ConditionLine { side: "sell", beside_buy, ..line(0, "y", 900, 0) };
         let lines = [line(0, "x", 900, 0), sell(401)];
-        let expected =
-            "a: buy and sell both held on 401 of 40000 candles: buy counted there, and no sell came of them";
-        assert_eq!(ConditionLine::overlaps(&lines), [expected]);
+        let found = ConditionLine::overlaps(&lines);
+        assert!(found.len() == 1 && found[0].contains("401 of 40000 candles"), "{found:?}");
         assert_eq!(ConditionLine::overlaps(&[line(0, "x", 900, 0), sell(400)]), [""; 0]);
         let inside = ConditionLine { part: "outer.dip".to_owned(), ..sell(900) };
-        let found = ConditionLine::overlaps(&[inside]);
-        assert!(found[0].starts_with("a, part outer.dip: buy and sell both held"));
+        assert!(ConditionLine::overlaps(&[inside])[0].starts_with("a, part outer.dip: "));
         let none = ConditionLine { candles: 0, ..sell(0) };
         assert_eq!(ConditionLine::overlaps(&[none]), [""; 0]);
     }

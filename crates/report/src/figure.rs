@@ -129,26 +129,22 @@ mod tests {
         }
     }
 
-    fn check(balances: &[f64], expected: Option<&str>) {
-        let curve: Vec<EquityPoint> =
-            balances.iter().map(|balance| EquityPoint { at: Millis::ZERO, balance: *balance }).collect();
-        assert_eq!(sparkline(&curve).as_deref(), expected, "{balances:?}");
+    fn curve(balances: impl IntoIterator<Item = f64>) -> Vec<EquityPoint> {
+        balances.into_iter().map(|balance| EquityPoint { at: Millis::ZERO, balance }).collect()
     }
 
     #[test]
-    fn the_lowest_and_the_highest_fill_the_line() {
-        check(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0], Some("▁▂▃▄▅▆▇█"));
-        check(&[10.0, 5.0, 20.0], Some("▃▁█"));
-        check(&[10.0, 10.0], None);
-        check(&[10.0], None);
-        check(&[], None);
-    }
-
-    #[test]
-    fn a_long_curve_is_thinned_to_its_ends() {
-        let rising: Vec<EquityPoint> =
-            (0..500).map(|step| EquityPoint { at: Millis::ZERO, balance: f64::from(step) }).collect();
-        let line: Vec<char> = sparkline(&rising).unwrap().chars().collect();
+    fn the_lowest_and_the_highest_fill_the_line_and_a_long_curve_is_thinned_to_its_ends() {
+        for (balances, expected) in [
+            (&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0][..], Some("▁▂▃▄▅▆▇█")),
+            (&[10.0, 5.0, 20.0], Some("▃▁█")),
+            (&[10.0, 10.0], None),
+            (&[10.0], None),
+            (&[], None),
+        ] {
+            assert_eq!(sparkline(&curve(balances.iter().copied())).as_deref(), expected, "{balances:?}");
+        }
+        let line: Vec<char> = sparkline(&curve((0..500).map(f64::from))).unwrap().chars().collect();
         assert_eq!((line.len(), line[0], line[WIDTH - 1]), (WIDTH, '▁', '█'));
         assert!(line.is_sorted());
     }

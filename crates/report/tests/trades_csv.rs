@@ -3,15 +3,15 @@
 #![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
 
 use candlewick_engine::{
-    Action, BotSettings, Event, EventKind, IntentId, IntentState, Opened, Origin, Rejection, RiskSettings,
-    SeriesId, Session, SessionSettings, Settled, StakeSettings, TradeBook, judge,
+    Action, Event, EventKind, IntentId, IntentState, Opened, Origin, Rejection, SeriesId, Session,
+    SessionSettings, Settled, TradeBook, judge,
 };
 use candlewick_report::edge::{Sample, TradesFile, read_trades};
 use candlewick_report::run::{Caveats, EdgeLine, RunFacts, write_trades_to};
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Candle, Interval, Millis, Money, MoneyScale, Ohlcv, Outcome, Payout, Signal, Strategy};
+use candlewick_sdk::{Candle, Interval, Millis, Money, Ohlcv, Outcome, Payout, Signal, Strategy};
 use candlewick_statistics::{EdgeTest, EdgeTestPlan};
 use proptest::prelude::*;
+use serde_json::json;
 use std::fs;
 
 struct AlwaysBuys;
@@ -27,37 +27,20 @@ impl Strategy for AlwaysBuys {
 }
 
 fn settings() -> SessionSettings {
-    let bot = |name: &str, symbol: &str| BotSettings {
-        name: name.to_owned(),
-        symbol: symbol.parse().unwrap(),
-        entry_delay_s: 0,
-        venue: std::collections::BTreeMap::new(),
-        interval: Interval::MINUTE,
-        strategy: "always".to_owned(),
-        close_type: "05:00".parse().unwrap(),
-        expiration_type: candlewick_sdk::ExpirationType::TimeFixed,
-        params: candlewick_sdk::serde_json::json!({}),
-        stake: StakeSettings::Fixed { amount: Decimal::TEN },
+    let bot = |name: &str, symbol: &str| {
+        json!({ "name": name, "symbol": symbol, "interval": "1m", "strategy": "always", "close_type": "05:00",
+            "expiration_type": "TIME_FIXED", "stake": { "kind": "fixed", "amount": 10 } })
     };
-    let risk = RiskSettings {
-        max_open_trades: 0,
-        max_open_trades_per_symbol: 0,
-        max_trades_per_day: 0,
-        daily_loss_limit: Decimal::ZERO,
-        max_drawdown_percent: 0.0,
-        allow_duplicate: true,
-        ..RiskSettings::default()
-    };
-    let (money_scale, balance) = (MoneyScale::default(), Decimal::from(1_000_000));
-    let bots = vec![bot("-a: b", "BTC:USD,T"), bot("'=c", "-EURUSD"), bot("silent", "GBPUSD")];
-    SessionSettings { money_scale, balance, risk, bots, longer_share_percent: None }
+    let risk = json!({ "max_open_trades": 0, "max_open_trades_per_symbol": 0, "max_trades_per_day": 0,
+        "daily_loss_limit": 0, "max_drawdown_percent": 0.0, "allow_duplicate": true });
+    let bots = [bot("-a: b", "BTC:USD,T"), bot("'=c", "-EURUSD"), bot("silent", "GBPUSD")];
+    let session = json!({ "money_scale": 2, "balance": 1_000_000, "risk": risk, "bots": bots });
+    serde_json::from_value(session).unwrap()
 }
 
-/// What becomes of an intent: when it is answered and settled after its decision, in tens of seconds, what it pays, and
-/// how it ends; refused or never settled as well.
+/// When an intent is answered and settled, in tens of seconds, what it pays, and how it ends.
 type Course = (i64, i64, u32, u8, Settles);
 
-/// Whether a settlement says what it paid: as its answer, not at all, or another payout.
 #[derive(Clone, Copy, Debug)]
 enum Settles {
     Alike,
@@ -106,18 +89,8 @@ fn end(intent: IntentId, (_, _, percent, ending, settles): Course) -> Option<Eve
         Settles::Paying(other) => Some(other),
     };
     let payout = paid.and_then(|percent| Payout::from_parts(percent * 10_000));
-    let (open_time, open_price, close_time, close_price) = (None, None, None, None);
-    let profit = Money::ZERO;
-    Some(EventKind::Settled(Settled {
-        intent,
-        outcome,
-        profit,
-        open_time,
-        open_price,
-        close_time,
-        close_price,
-        payout,
-    }))
+    let settled = Settled { payout, ..Settled::by_person(intent, outcome, Money::ZERO) };
+    Some(EventKind::Settled(settled))
 }
 
 fn played(courses: &[Course]) -> (Session, TradeBook) {
@@ -159,8 +132,8 @@ fn read(text: &str, facts: Option<&RunFacts>) -> TradesFile {
     let path = folder.path().join("trades.csv");
     fs::write(&path, text).unwrap();
     if let Some(facts) = facts {
-        let facts = candlewick_sdk::serde_json::to_vec(facts).unwrap();
-        fs::write(folder.path().join("trades.csv.run.json"), facts).unwrap();
+        let path = folder.path().join("trades.csv.run.json");
+        fs::write(path, serde_json::to_vec(facts).unwrap()).unwrap();
     }
     read_trades(&path, None).unwrap()
 }
@@ -269,7 +242,6 @@ fn a_file_whose_run_is_not_known_shows_no_edge() {
     assert_eq!(withheld(&text, Some(&facts)), (true, String::new()));
     let (_, alone) = withheld(&text, None);
     assert!(alone.contains("is not there"), "{alone}");
-    // A line is missing, or another is there: what stands beside the file is of other trades.
     let (count, lines) = (text.lines().count(), || text.lines());
     for lines in [lines().take(count - 1).collect::<Vec<_>>(), lines().chain(lines().skip(1)).collect()] {
         let (_, other) = withheld(&(lines.join("\n") + "\n"), Some(&facts));

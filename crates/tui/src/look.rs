@@ -111,10 +111,4 @@ mod tests {
             assert_eq!(countdown(now + Millis::new(left), now), expected, "{left}");
         }
     }
-
-    #[test]
-    fn bars_are_as_long_as_they_may_be() {
-        assert_eq!(bar(0.5, 4), "██░░");
-        assert_eq!((bar(-1.0, 3), bar(7.0, 3), bar(f64::NAN, 2)), ("░░░".into(), "███".into(), "░░".into()));
-    }
 }

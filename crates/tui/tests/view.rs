@@ -7,6 +7,7 @@ use candlewick_runtime::{BotOverview, Funds, Notice, Overview, Received, Stop, T
 use candlewick_sdk::{Direction, Millis, Money, MoneyScale, Outcome, Payout, Price, Symbol};
 use candlewick_tui::ratatui::Terminal;
 use candlewick_tui::ratatui::backend::TestBackend;
+use candlewick_tui::ratatui::buffer::Cell;
 use candlewick_tui::ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use candlewick_tui::ratatui::style::Color;
 use candlewick_tui::{BotFacts, Facts, Order, Palette, Ui, View, draw};
@@ -102,7 +103,6 @@ fn received(notice: Notice) -> Received {
     Received { notice, missed: 0 }
 }
 
-/// A view that was handed these, after the run began with 10,000.00.
 fn view_of(notices: impl IntoIterator<Item = Notice>) -> View {
     let mut view = View::new(facts());
     let start = Funds { free: money(1_000_000), peak: money(1_000_000), ..Funds::default() };
@@ -239,19 +239,19 @@ fn a_trade_that_is_ahead_is_green_whichever_way_it_goes() {
         let view = view_of([Notice::Overview(Box::new(overview)), Notice::Price(symbol(), price)]);
         let terminal = terminal(&view, &Ui::default(), SMALL, Palette::new(true));
         let cells = terminal.backend().buffer().content().chunks(usize::from(SMALL.0));
-        let is_open = |row: &&[_]| -> bool {
-            let text: String = row.iter().map(candlewick_tui::ratatui::buffer::Cell::symbol).collect();
-            text.contains("#3 ")
-        };
+        let text_of = |row: &[Cell]| row.iter().map(Cell::symbol).collect::<String>();
+        let is_open = |row: &&[Cell]| text_of(row).contains("#3 ");
         let row = cells.into_iter().find(is_open).unwrap();
         row.iter().find(|cell| cell.symbol() == "→").unwrap().fg
     };
-    // It opened at 97,000.5.
-    assert_eq!(colour_of(Direction::Buy, 97_001.0), Color::Green);
-    assert_eq!(colour_of(Direction::Sell, 97_001.0), Color::Red);
-    assert_eq!(colour_of(Direction::Sell, 97_000.0), Color::Green);
-    assert_eq!(colour_of(Direction::Buy, 97_000.0), Color::Red);
-    assert_eq!(colour_of(Direction::Buy, 97_000.5), Color::Reset);
+    for (value, buy, sell) in [
+        (97_001.0, Color::Green, Color::Red),
+        (97_000.5, Color::Reset, Color::Reset),
+        (97_000.0, Color::Red, Color::Green),
+    ] {
+        let found = [Direction::Buy, Direction::Sell].map(|direction| colour_of(direction, value));
+        assert_eq!(found, [buy, sell], "{value}");
+    }
 }
 
 #[test]
@@ -273,35 +273,28 @@ fn every_pane_has_its_key_and_tab_goes_through_them() {
 }
 
 #[test]
-fn quitting_is_asked_once_where_trades_are_open() {
+fn orders_are_confirmed_where_they_stop_something_and_offered_only_where_they_do_something() {
     let (open, closed) = (of_overview(|_| {}), of_overview(|overview| overview.unsettled.clear()));
+    let halted = of_overview(|overview| overview.state.phase = Phase::Halted);
     let mut ui = Ui::default();
-    assert_eq!(ui.on_key(key(KeyCode::Char('q')), &closed), Some(Order::Quit));
+    for (letters, view, expected) in [
+        ("q", &closed, Some(Order::Quit)),
+        ("qxn", &open, None),
+        ("y", &open, None),
+        ("qxy", &open, Some(Order::Quit)),
+        ("hy", &open, Some(Order::Halt)),
+        ("hn", &open, None),
+        ("hy", &halted, None),
+        ("ry", &halted, Some(Order::Resume)),
+        ("ry", &open, None),
+    ] {
+        let press = |_, letter| ui.on_key(key(KeyCode::Char(letter)), view);
+        assert_eq!(letters.chars().fold(None, press), expected, "{letters}");
+    }
     assert_eq!(ui.on_key(key(KeyCode::Char('q')), &open), None);
     shows(&rows_of(&open, &ui, SMALL), &["1 trade is open", "y / n"]);
-    // What is no answer leaves the question.
-    assert_eq!(ui.on_key(key(KeyCode::Char('x')), &open), None);
-    assert_eq!(ui.on_key(key(KeyCode::Char('n')), &open), None);
-    assert_eq!(ui.on_key(key(KeyCode::Char('y')), &open), None, "nothing is asked any more");
-    assert_eq!(ui.on_key(key(KeyCode::Char('q')), &open), None);
-    assert_eq!(ui.on_key(key(KeyCode::Char('y')), &open), Some(Order::Quit));
     let control_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
     assert_eq!(ui.on_key(control_c, &open), Some(Order::Interrupt));
-}
-
-#[test]
-fn halt_and_resume_are_confirmed_and_offered_only_where_they_do_something() {
-    let (trading, halted) =
-        (of_overview(|_| {}), of_overview(|overview| overview.state.phase = Phase::Halted));
-    let mut ui = Ui::default();
-    let mut press = |letters: &str, view: &View| {
-        letters.chars().fold(None, |_, letter| ui.on_key(key(KeyCode::Char(letter)), view))
-    };
-    assert_eq!(press("hy", &trading), Some(Order::Halt));
-    assert_eq!(press("hn", &trading), None);
-    assert_eq!(press("hy", &halted), None);
-    assert_eq!(press("ry", &halted), Some(Order::Resume));
-    assert_eq!(press("ry", &trading), None);
 }
 
 #[test]
@@ -356,13 +349,10 @@ fn nothing_from_outside_moves_anything() {
         ui.on_key(key(KeyCode::Char(pane)), &view);
         ui.say(hostile);
         let text = rows_of(&view, &ui, LARGE).concat();
-        assert!(
-            !text.chars().any(|letter| hostile.contains(letter) && candlewick_sdk::is_hidden(letter)),
-            "{text}"
-        );
+        let is_raw = |letter: char| hostile.contains(letter) && candlewick_sdk::is_hidden(letter);
+        assert!(!text.chars().any(is_raw), "{text}");
         shows(&[text], &["\\u{1b}]0;t\\u{7}"]);
     }
-    // An alarm is seen where nothing else stands in the way.
     let alarmed = view_of([Notice::Overview(Box::new(overview())), Notice::Alarm(hostile.to_owned())]);
     let text = rows_of(&alarmed, &Ui::default(), LARGE).concat();
     assert!(!text.chars().any(candlewick_sdk::is_hidden), "{text}");

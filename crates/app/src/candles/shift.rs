@@ -128,7 +128,6 @@ mod tests {
             // Two days: at 05:00 the second, behind 29 hours and before 19; at 13:00 the first, behind 13 and before 35.
             (100 * 24 + 5, of(&[&[(0, 48)]]), Some(99 * 24)),
             (100 * 24 + 13, of(&[&[(0, 48)]]), Some(100 * 24)),
-            // The present before the candles: they are moved back.
             (30, of(&[&[(240, 240 + 14 * 24)]]), Some(-240)),
             // Six hours of the night never lie around noon.
             (100 * 24 + 12, of(&[&[(0, 6)]]), None),
@@ -140,7 +139,6 @@ mod tests {
             // It has six hours of a night, and is away at noon; at three it is there.
             (100 * 24 + 12, of(&[&[TWO_WEEKS], &[(240, 246)]]), Some(99 * 24)),
             (100 * 24 + 3, of(&[&[TWO_WEEKS], &[(240, 246)]]), Some(90 * 24)),
-            // They have no moment in common.
             (100 * 24 + 5, of(&[&[(0, 48)], &[(96, 144)]]), Some(99 * 24)),
         ] {
             assert_eq!(shift_of(hours(now), &all), expected.map(hours), "{now}: {all:?}");
@@ -150,22 +148,19 @@ mod tests {
     #[test]
     fn a_venue_starts_where_every_series_has_candles() {
         for (hours_of_b, asked, expected) in [
-            (vec![TWO_WEEKS], None, Ok(24)),
-            (vec![(240, 336)], None, Ok(264)),
+            (vec![TWO_WEEKS], None, Some(24)),
+            (vec![(240, 336)], None, Some(264)),
             // A day after the first of it rests; it goes on at hour 270.
-            (vec![(240, 250), (270, 336)], None, Ok(270)),
+            (vec![(240, 250), (270, 336)], None, Some(270)),
             // A quarter of sixteen hours.
-            (vec![(240, 256)], None, Ok(244)),
-            (vec![(400, 500)], None, Ok(24)),
-            (vec![(240, 336)], Some(3), Ok(3)),
-            (vec![(240, 336)], Some(336), Err("outside the candles")),
+            (vec![(240, 256)], None, Some(244)),
+            (vec![(400, 500)], None, Some(24)),
+            (vec![(240, 336)], Some(3), Some(3)),
+            (vec![(240, 336)], Some(336), None),
         ] {
             let all = [series("A", &[TWO_WEEKS]), series("B", &hours_of_b)];
-            match (start_among(&all, asked.map(hours)), expected) {
-                (Ok(start), Ok(expected)) => assert_eq!(start, hours(expected), "{hours_of_b:?}"),
-                (Err(failure), Err(problem)) => assert!(failure.text().contains(problem)),
-                (other, _) => panic!("{hours_of_b:?}: {other:?}"),
-            }
+            let start = start_among(&all, asked.map(hours)).ok();
+            assert_eq!(start, expected.map(hours), "{hours_of_b:?}");
         }
     }
 

@@ -371,24 +371,3 @@ impl fmt::Display for CheckTarget {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_is_a_series_of_the_catalog_or_any_file() {
-        let euro = Series { symbol: "EURUSD".parse().unwrap(), interval: "1m".parse().unwrap() };
-        for (text, expected) in [
-            ("EURUSD@1m", CheckTarget::Stored(euro)),
-            ("EURUSD@1m=x.txt", CheckTarget::File(PathBuf::from("x.txt"), Some(euro))),
-            ("EURUSD_1m.csv", CheckTarget::File(PathBuf::from("EURUSD_1m.csv"), None)),
-            (
-                "DAT_ASCII_EURUSD_M1_2024.zip",
-                CheckTarget::File(PathBuf::from("DAT_ASCII_EURUSD_M1_2024.zip"), None),
-            ),
-        ] {
-            assert_eq!(CheckTarget::of(text), expected, "{text}");
-        }
-    }
-}

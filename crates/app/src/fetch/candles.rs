@@ -222,63 +222,37 @@ mod tests {
     use super::*;
     use crate::tests::flat_candles;
 
-    /// From one minute up to another.
     type Minutes = (i64, i64);
 
     fn stored(minutes: &[Minutes]) -> CandleSeries {
         flat_candles("BTCUSDT", "1m", minutes.iter().flat_map(|(start, end)| *start..*end))
     }
 
-    fn check(there: &[Minutes], range: Minutes, extent: Extent, expected: &[Minutes]) {
-        let to_range = |(start, end): Minutes| Millis::MINUTE * start..Millis::MINUTE * end;
-        let there = (!there.is_empty()).then(|| stored(there));
-        let planned = plan(there.as_ref(), &to_range(range), extent, |_| false);
-        assert_eq!(planned, expected.iter().copied().map(to_range).collect::<Vec<_>>());
-        let count = expected.iter().map(|(start, end)| end - start).sum::<i64>();
-        assert_eq!(slots(&planned, Interval::MINUTE), count as u64);
-    }
-
     #[test]
-    fn all_of_a_range_is_asked_for_when_nothing_is_there_or_the_user_wants_it() {
-        check(&[], (0, 5_000), Extent::Missing, &[(0, 5_000)]);
-        check(&[], (0, 5_000), Extent::After, &[(0, 5_000)]);
-        check(&[(1_000, 4_000)], (0, 5_000), Extent::All, &[(0, 5_000)]);
-    }
-
-    #[test]
-    fn what_is_missing_is_asked_for_and_the_last_stored_candles_again() {
-        let there = [(1_000, 4_000)];
-        check(&there, (0, 5_000), Extent::Missing, &[(0, 1_000), (3_900, 5_000)]);
-        check(&there, (0, 5_000), Extent::After, &[(3_900, 5_000)]);
-        let halves = [(1_000, 2_000), (3_000, 6_000)];
-        check(&halves, (1_000, 7_000), Extent::Missing, &[(2_000, 3_000), (5_900, 7_000)]);
-        check(&[(10, 20)], (0, 30), Extent::Missing, &[(0, 30)]);
-        check(&[(10, 20)], (0, 30), Extent::After, &[(10, 30)]);
-    }
-
-    #[test]
-    fn stretches_near_each_other_are_one() {
-        let there = [(0, 1_000), (1_001, 1_400), (1_402, 5_000)];
-        check(&there, (0, 6_000), Extent::Missing, &[(1_000, 1_402), (4_900, 6_000)]);
-    }
-
-    #[test]
-    fn what_is_known_to_be_empty_is_not_missing() {
-        let there = stored(&[(0, 2_000), (4_000, 6_000), (8_000, 9_000)]);
-        let minutes = |start, end| Millis::MINUTE * start..Millis::MINUTE * end;
-        let asked = |extent| {
-            let is_empty = |one: &Range<Millis>| *one == minutes(2_000, 4_000);
-            plan(Some(&there), &minutes(0, 10_000), extent, is_empty)
-        };
-        assert_eq!(asked(Extent::Missing), [minutes(6_000, 8_000), minutes(8_900, 10_000)]);
-        assert_eq!(asked(Extent::All), [minutes(0, 10_000)]);
-    }
-
-    #[test]
-    fn only_the_range_is_asked_for() {
-        let there = [(1_000, 4_000)];
-        check(&there, (2_000, 3_000), Extent::Missing, &[]);
-        check(&there, (500, 800), Extent::Missing, &[(500, 800)]);
-        check(&there, (4_500, 5_000), Extent::Missing, &[(4_500, 5_000)]);
+    fn what_is_missing_of_a_range_is_asked_for_and_the_last_stored_candles_again() {
+        let (middle, halves) = ([(1_000, 4_000)], [(1_000, 2_000), (3_000, 6_000)]);
+        let near = [(0, 1_000), (1_001, 1_400), (1_402, 5_000)];
+        for (there, range, extent, expected) in [
+            (&middle[..], (0, 5_000), Extent::All, &[(0, 5_000)][..]),
+            (&middle, (0, 5_000), Extent::Missing, &[(0, 1_000), (3_900, 5_000)]),
+            (&middle, (0, 5_000), Extent::After, &[(3_900, 5_000)]),
+            (&middle, (2_000, 3_000), Extent::Missing, &[]),
+            (&middle, (500, 800), Extent::Missing, &[(500, 800)]),
+            (&middle, (4_500, 5_000), Extent::Missing, &[(4_500, 5_000)]),
+            (&halves, (1_000, 7_000), Extent::Missing, &[(2_000, 3_000), (5_900, 7_000)]),
+            (&[(10, 20)], (0, 30), Extent::Missing, &[(0, 30)]),
+            (&[(10, 20)], (0, 30), Extent::After, &[(10, 30)]),
+            (&[], (0, 5_000), Extent::Missing, &[(0, 5_000)]),
+            (&[], (0, 5_000), Extent::After, &[(0, 5_000)]),
+            // Stretches near each other are one.
+            (&near, (0, 6_000), Extent::Missing, &[(1_000, 1_402), (4_900, 6_000)]),
+        ] {
+            let to_range = |(start, end): Minutes| Millis::MINUTE * start..Millis::MINUTE * end;
+            let stored = (!there.is_empty()).then(|| stored(there));
+            let planned = plan(stored.as_ref(), &to_range(range), extent, |_| false);
+            assert_eq!(planned, expected.iter().copied().map(to_range).collect::<Vec<_>>(), "{there:?}");
+            let count = expected.iter().map(|(start, end)| end - start).sum::<i64>();
+            assert_eq!(slots(&planned, Interval::MINUTE), count as u64);
+        }
     }
 }

@@ -1,7 +1,4 @@
-//! Property test of interrupted downloads.
-//!
-//! However earlier runs end, and whatever pages they receive, the first uninterrupted run leaves
-//! the true series in the catalog, each candle as it closed.
+//! Property test of interrupted downloads: the first uninterrupted one leaves the true series in the catalog.
 
 use super::{CandleJob, Fetching, Meter, Mixing, Target, fetch_candles};
 use crate::progress::NoProgress;
@@ -35,7 +32,6 @@ enum End {
 struct Run {
     from: Option<i64>,
     length: i64,
-    /// Current time in ms after the first minute.
     now: i64,
     again: bool,
     limit: u64,
@@ -43,16 +39,10 @@ struct Run {
     end: End,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Keeps {
-    Oldest,
-    Newest,
-}
-
 struct Scripted {
     present: Vec<i64>,
     cap: usize,
-    keeps: Keeps,
+    keeps_newest: bool,
     now: i64,
     end: End,
     requests: AtomicUsize,
@@ -88,9 +78,10 @@ impl MarketData for Scripted {
             (query.start..query.end).contains(&time) && time.get() <= self.now
         };
         let rows = self.present.iter().filter(is_inside).map(|minute| row(*minute, self.now));
-        let rows: Vec<CandleRow> = match self.keeps {
-            Keeps::Oldest => rows.take(self.cap).collect(),
-            Keeps::Newest => rows.rev().take(self.cap).collect(),
+        let rows: Vec<CandleRow> = if self.keeps_newest {
+            rows.rev().take(self.cap).collect()
+        } else {
+            rows.take(self.cap).collect()
         };
         let now = Millis::new(self.now);
         Ok(Reply::at(Candles::of_rows(&rows, query, now), now))
@@ -154,15 +145,14 @@ fn run() -> impl Strategy<Value = Run> {
     )
 }
 
-async fn check(runs: &[Run], present: &[i64], (cap, keeps): (usize, Keeps), kind: &str, folder: &Path) {
+async fn check(runs: &[Run], present: &[i64], (cap, keeps_newest): (usize, bool), kind: &str, folder: &Path) {
     let mut now = 0;
     for run in runs {
-        // Time does not go back.
         now = now.max(FIRST * MINUTE + run.now);
         let venue = Scripted {
             present: present.to_vec(),
             cap,
-            keeps,
+            keeps_newest,
             now,
             end: run.end,
             requests: AtomicUsize::new(0),
@@ -193,7 +183,7 @@ proptest! {
         holes in prop::collection::btree_set(0..MINUTES, 0..40),
         closed in (0..MINUTES, 0_i64..3_500),
         cap in 100_usize..1_000,
-        keeps in prop::sample::select(vec![Keeps::Oldest, Keeps::Newest]),
+        keeps_newest in any::<bool>(),
         // The minutes reach over a weekend, in which this venue may have candles of currencies, too.
         kind in prop::sample::select(vec!["crypto", "forex"]),
     ) {
@@ -202,6 +192,6 @@ proptest! {
         let present: Vec<i64> = (0..MINUTES).filter(is_open).map(|minute| FIRST + minute).collect();
         let folder = tempfile::tempdir().unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(check(&runs, &present, (cap, keeps), kind, folder.path()));
+        runtime.block_on(check(&runs, &present, (cap, keeps_newest), kind, folder.path()));
     }
 }

@@ -221,7 +221,6 @@ mod tests {
 
     const HOURS: &str = "[risk]\nhours = [{ from = \"10:00\", to = \"12:00\" }]\n";
 
-    /// A list for a bot of EURUSD with an expiry of five minutes, checked with these settings.
     fn checked_list(settings: &str, list: &str, now: Millis) -> CheckedList {
         let folder = tempfile::tempdir().unwrap();
         let (file, path) = (folder.path().join("bot.toml"), folder.path().join("list.txt"));
@@ -255,7 +254,6 @@ mod tests {
         assert_eq!(friday.as_deref(), Some("Friday, which is Saturday in UTC: EURUSD is closed"));
     }
 
-    /// The first is before the start of the embedded venue, the third after the present.
     #[test]
     fn what_is_past_for_a_run_and_to_come_for_the_embedded_venue_is_told() {
         let list = "2026-01-05\nEURUSD 10:00 CALL\nEURUSD 11:00 PUT\nEURUSD 13:00 PUT\n";
@@ -294,7 +292,6 @@ mod tests {
         }
     }
 
-    /// The notes of the lines, and what is said of all refused ones.
     fn check(settings: &str, list: &str) -> (Vec<(u64, String)>, Option<String>) {
         let checked = checked_list(settings, list, Millis::ZERO);
         let notes = checked.lines.into_iter().filter_map(|line| match line.taken {

@@ -267,7 +267,6 @@ mod tests {
         let read = |action: &str, position: &str| {
             read(&format!(r#"{{"ticker":"BTCUSDT","action":"{action}","market_position":"{position}"}}"#))
         };
-        // What makes a position smaller opens none.
         for (action, held) in [("sell", "flat"), ("sell", " FLAT "), ("sell", "long"), ("buy", " Short ")] {
             assert_eq!(read(action, held), Ok(None), "{action} {held:?}");
         }

@@ -277,10 +277,8 @@ mod tests {
 
     #[test]
     fn the_expiry_of_a_signal_is_the_length_of_its_trade() {
-        let line =
-            <Line as clap::Parser>::try_parse_from(["signal", "eur", "--buy", "--expiry", "5m"]).unwrap();
-        assert_eq!(line.arguments.close_type, "05:00".parse().ok());
-        assert_eq!(line.arguments.expires, None);
+        let line: Line = clap::Parser::try_parse_from(["signal", "eur", "--buy", "--expiry", "5m"]).unwrap();
+        assert_eq!((line.arguments.close_type, line.arguments.expires), ("05:00".parse().ok(), None));
     }
 
     #[test]
@@ -335,8 +333,7 @@ mod tests {
         ];
         let cells = ["\"13:00 PM\" is no time: 13:00", "\"14: 00 PM\" is no time: 14:00"]
             .map(|problem| line(1, "h", unknown(problem)));
-        let sum = "2 lines read: 0 would trade from now on, 2 skipped (2: a cell is no time)";
-        assert_eq!(sum_of(&cells, 0), sum);
+        assert!(sum_of(&cells, 0).ends_with("2 skipped (2: a cell is no time)"));
         let expected = [
             "    1  the date of the lines below (28/11)",
             "  2-3  no entry: no date (2 lines, the first: a)",
@@ -347,18 +344,12 @@ mod tests {
             "    9  error: line 6 asks (g)",
         ];
         assert_eq!(words_of(&lines).lines().collect::<Vec<_>>(), expected);
-        let list = CheckedList {
-            lines: lines.into(),
-            refused: None,
-            unbound: Vec::new(),
-            would_trade: 1,
-            past: None,
-        };
+        let (lines, unbound) = (lines.into(), Vec::new());
+        let list = CheckedList { lines, refused: None, unbound, would_trade: 1, past: None };
         let sum = "8 lines read: 1 would trade from now on, 5 skipped (3: no date; 1: no time; 1: they repeat an earlier line)";
         assert_eq!(sum_of(&list.lines, 1), sum);
-        assert!(
-            sum_of(&list.lines, 0).contains("0 would trade from now on, 1 are past or refused, 5 skipped")
-        );
+        let sum = sum_of(&list.lines, 0);
+        assert!(sum.contains("0 would trade from now on, 1 are past or refused, 5 skipped"), "{sum}");
         assert!(print_check(&list, false, true).is_err(), "a contradiction is passed over by nothing");
     }
 }

@@ -136,7 +136,6 @@ mod tests {
     #[tokio::test]
     async fn a_run_that_is_over_waits_for_no_reader_for_ever() {
         let feed = EventFeed::default();
-        // A pager that stands still until the test is over.
         let (over, is_over) = mpsc::channel::<()>();
         let (reads, is_read) = mpsc::channel();
         let printed = PrintedEvents::begin_to(

@@ -155,8 +155,7 @@ mod tests {
     fn delays_are_those_of_live_candles() {
         let mut feed = Feed::new(Series { symbol: "BTCUSDT".parse().unwrap(), interval: Interval::MINUTE });
         for minute in 0..10 {
-            let numbers = Ohlcv { open: 1.0, high: 2.0, low: 1.0, close: 1.25, volume: 0.0 };
-            let candle = Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap();
+            let candle = candle(minute, 1.25);
             let close = candle.close_time(Interval::MINUTE);
             feed.take(&candle, Origin::Live, close + Millis::new(minute * 100));
             feed.take(&candle, Origin::Backfill, close + Millis::HOUR);

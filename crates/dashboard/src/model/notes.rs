@@ -162,7 +162,6 @@ mod tests {
         };
         assert_eq!(told(Some(997), 10), (0, vec![998, 999, 1_000]));
         assert_eq!(told(Some(1_000), 10), (0, vec![]));
-        // What is left out is counted, but for whoever comes anew.
         assert_eq!(told(Some(990), 2), (8, vec![999, 1_000]));
         assert_eq!(told(None, 2), (0, vec![999, 1_000]));
         assert_eq!(told(Some(1_001), 1), (0, vec![1_000]), "a count of another journal");

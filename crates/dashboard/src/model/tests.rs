@@ -22,9 +22,10 @@ fn settings() -> Value {
     json!({"money_scale": 2, "balance": "100", "risk": risk, "bots": [bot]})
 }
 
-fn header(number: u64, seq: u64, at: Millis) -> StoredLine {
-    let settings = json!({"session": settings(), "simulation": {}, "trading": null});
-    let strategies = vec![("probe".to_owned(), "1.0.0".to_owned())];
+fn header((number, seq): (u64, u64), at: Millis, session: &Value) -> StoredLine {
+    let settings = json!({"session": session, "simulation": {}, "trading": null});
+    let bots = session["bots"].as_array().unwrap().len();
+    let strategies = vec![("probe".to_owned(), "1.0.0".to_owned()); bots];
     let header = Header { format: Header::FORMAT, settings, strategies, data_hash: None };
     line((number, seq), LineKind::Run, at, &json!(header))
 }
@@ -36,7 +37,7 @@ fn line((run, seq): (u64, u64), kind: LineKind, at: Millis, body: &Value) -> Sto
 
 impl Written {
     fn new() -> Self {
-        let first = header(1, 1, Millis::ZERO);
+        let first = header((1, 1), Millis::ZERO, &settings());
         let run = RecordedRun::of(&first).unwrap();
         let mut model = Model::new(run).unwrap();
         model.take(first).unwrap();
@@ -73,7 +74,6 @@ impl Written {
         self.model.trades.unfinished().map(|row| row.approved.intent().number()).collect()
     }
 
-    /// Whose each limit is, its name, used and most.
     fn limits(&self) -> Value {
         let limits = limits_of(self.model.session(), self.at);
         limits.into_iter().map(|limit| json!([limit.bot, limit.name, limit.value, limit.most])).collect()
@@ -129,19 +129,15 @@ fn a_correction_moves_profit_and_intervals_to_those_of_the_right_result() {
     assert_eq!(after(Outcome::Won, Some(Outcome::Lost)), right);
 }
 
-/// Each run counts its series by its own bots.
 #[test]
 fn candles_of_a_run_with_its_bots_in_another_order_come_to_their_own_series() {
-    let header = |number: u64, symbols: &[&str]| {
+    let of_symbols = |number: u64, symbols: &[&str]| {
         let bot = |symbol: &&str| json!({"name": symbol, "symbol": symbol, "interval": "1m", "strategy": "probe", "close_type": "01:00"});
         let bots: Vec<Value> = symbols.iter().map(bot).collect();
         let session = json!({"money_scale": 2, "balance": "100", "risk": {}, "bots": bots});
-        let settings = json!({"session": session, "simulation": {}, "trading": null});
-        let strategies = vec![("probe".to_owned(), "1.0.0".to_owned()); symbols.len()];
-        let header = Header { format: Header::FORMAT, settings, strategies, data_hash: None };
-        line((number, number * 10), LineKind::Run, Millis::ZERO, &json!(header))
+        header((number, number * 10), Millis::ZERO, &session)
     };
-    let last = header(2, &["AAA", "BBB"]);
+    let last = of_symbols(2, &["AAA", "BBB"]);
     let run = RecordedRun::of(&last).unwrap();
     let mut model = Model::new(run).unwrap();
     let candle = |model: &mut Model, at: (u64, u64), series: usize| {
@@ -152,10 +148,10 @@ fn candles_of_a_run_with_its_bots_in_another_order_come_to_their_own_series() {
     };
     let counts = |aaa, bbb| [("AAA".to_owned(), aaa), ("BBB".to_owned(), bbb)];
     assert_eq!(candle(&mut model, (2, 21), 1), counts(0, 1));
-    model.take(header(1, &["BBB", "CCC", "AAA"])).unwrap();
-    assert_eq!(candle(&mut model, (1, 11), 0), counts(0, 2));
-    assert_eq!(candle(&mut model, (1, 12), 1), counts(0, 2));
-    assert_eq!(candle(&mut model, (1, 13), 2), counts(1, 2));
+    model.take(of_symbols(1, &["BBB", "CCC", "AAA"])).unwrap();
+    for (seq, series, expected) in [(11, 0, counts(0, 2)), (12, 1, counts(0, 2)), (13, 2, counts(1, 2))] {
+        assert_eq!(candle(&mut model, (1, seq), series), expected);
+    }
 }
 
 #[test]
@@ -186,7 +182,6 @@ fn limits_are_used_as_their_rules_count() {
         ])
     };
     assert_eq!(written.limits(), expected(50.0));
-    // What was rejected or never sent is no trade; those of minutes 3 and 4 are.
     let [bot, other] = [0, 1].map(|place| BotId::new(place).unwrap());
     let after = |bot, minutes: i64| written.model.trades_after(bot, Millis::MINUTE * minutes);
     assert_eq!([after(bot, -56), after(bot, 3), after(bot, 4), after(other, 0)], [2, 1, 0, 0]);
@@ -198,8 +193,7 @@ fn limits_are_used_as_their_rules_count() {
     written.take(LineKind::Note, &json!(note));
     written.event(EventKind::Control { control: Control::Reload });
     assert_eq!(written.limits(), expected(40.0));
-    // The next run begins with its own.
-    let next = header(2, written.seq + 1, written.at);
+    let next = header((2, written.seq + 1), written.at, &settings());
     assert_eq!(written.model.take(next).unwrap(), Took::OtherRun);
 }
 
@@ -224,12 +218,10 @@ fn while_an_old_journal_is_read_no_verdict_is_formed() {
         let verdicts = written.model.verdict_lines(is_reading);
         verdicts.into_iter().map(|verdict| verdict.map(|line| line.trades)).collect::<Vec<_>>()
     };
-    written.open(1, 1_000);
-    written.lose(1, 1_000);
-    assert_eq!(trades(&mut written, true), [None]);
-    assert_eq!(trades(&mut written, false), [Some(1)]);
-    written.open(2, 1_000);
-    written.lose(2, 1_000);
-    assert_eq!(trades(&mut written, true), [Some(1)], "the last one that was formed");
-    assert_eq!(trades(&mut written, false), [Some(2)]);
+    for (number, formed) in [(1, None), (2, Some(1))] {
+        written.open(number, 1_000);
+        written.lose(number, 1_000);
+        assert_eq!(trades(&mut written, true), [formed], "the last one that was formed");
+        assert_eq!(trades(&mut written, false), [Some(number)]);
+    }
 }

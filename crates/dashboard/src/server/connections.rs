@@ -190,10 +190,8 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 
     const PATIENCE: Duration = Duration::from_mins(1);
-    /// No deadline ends a connection here.
     const LONG: Duration = Duration::from_hours(1);
 
-    /// A server with so many places, where `/in` signs a connection in.
     async fn served(connections: usize) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -207,11 +205,8 @@ mod tests {
         let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n");
         drop(stream.write_all(request.as_bytes()).await);
         let mut bytes = [0; 1_024];
-        let read = stream.read(&mut bytes);
-        tokio::time::timeout(PATIENCE, read)
-            .await
-            .expect("an answer or an end")
-            .is_ok_and(|length| length > 0)
+        let read = tokio::time::timeout(PATIENCE, stream.read(&mut bytes)).await;
+        read.expect("an answer or an end").is_ok_and(|length| length > 0)
     }
 
     #[tokio::test]

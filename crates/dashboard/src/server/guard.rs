@@ -237,72 +237,39 @@ mod tests {
     use super::*;
     use crate::server::tests::settings;
 
-    fn hosts(listen: &str, proxy: Option<&str>, open: bool) -> Hosts {
-        let listen: SocketAddr = listen.parse().unwrap();
-        let tls_proxy = proxy.map(str::to_owned);
-        let settings =
-            DashboardSettings { tls_proxy, allow_unencrypted_network: open, ..settings(listen, false) };
-        Hosts::new(listen, &settings)
-    }
-
     #[test]
-    fn only_its_own_names_are_known() {
-        let own = hosts("127.0.0.1:7070", None, false);
-        for (host, expected) in [
-            ("127.0.0.1:7070", true),
-            ("LOCALHOST:7070", true),
-            ("[::1]:7070", true),
-            ("127.0.0.1", false),
-            ("127.0.0.1:7071", false),
-            ("evil.example:7070", false),
-            ("127.0.0.1.evil.example:7070", false),
-            ("", false),
+    fn only_its_own_names_are_known_and_everywhere_addresses_and_behind_a_proxy_pages_of_its_name_alone() {
+        let (here, proxy) = ("http://127.0.0.1:7070", Some("bot.example.org"));
+        let strangers = "127.0.0.1 127.0.0.1:7071 evil.example:7070 127.0.0.1.evil.example:7070";
+        for (listen, proxy, base, own, foreign) in [
+            ("127.0.0.1:7070", None, here, "127.0.0.1:7070 LOCALHOST:7070 [::1]:7070", strangers),
+            ("192.168.0.7:7070", None, "http://192.168.0.7:7070", "192.168.0.7:7070", "localhost:7070"),
+            ("0.0.0.0:7070", None, here, "127.0.0.1:7070 192.168.0.7:7070", "192.168.0.7:80"),
+            ("0.0.0.0:7070", None, here, "[fe80::1]:7070", "evil.example:7070"),
+            ("[::]:7070", None, "http://[::1]:7070", "[::1]:7070", "evil.example:7070"),
+            // At port 80 the name without it is the same.
+            ("192.168.0.7:80", None, "http://192.168.0.7:80", "192.168.0.7:80 192.168.0.7", "localhost"),
+            ("[fe80::1]:80", None, "http://[fe80::1]:80", "[fe80::1]:80 [fe80::1]", "localhost 192.168.0.8"),
+            ("127.0.0.1:80", None, "http://127.0.0.1:80", "localhost", "192.168.0.7"),
+            ("0.0.0.0:80", None, "http://127.0.0.1:80", "192.168.0.7 [fe80::1]", "evil.example"),
+            ("127.0.0.1:7070", proxy, "https://bot.example.org", "bot.example.org 127.0.0.1:7070", strangers),
+            ("0.0.0.0:7070", proxy, "https://bot.example.org", "bot.example.org", "192.168.0.7:7070"),
         ] {
-            assert_eq!(own.knows(host), expected, "{host}");
-            assert_eq!(own.knows_origin(&format!("http://{host}")), expected, "{host}");
-            assert!(!own.knows_origin(&format!("https://{host}")), "{host}");
+            let listen: SocketAddr = listen.parse().unwrap();
+            let allow_unencrypted_network = proxy.is_none() && !listen.ip().is_loopback();
+            let (tls_proxy, usual) = (proxy.map(str::to_owned), settings(listen, false));
+            let settings = DashboardSettings { tls_proxy, allow_unencrypted_network, ..usual };
+            let hosts = Hosts::new(listen, &settings);
+            assert_eq!(hosts.base(), base);
+            for (names, is_own) in [(own, true), (foreign, false)] {
+                for host in names.split(' ') {
+                    let of_page = |scheme| hosts.knows_origin(&format!("{scheme}://{host}"));
+                    let found = (hosts.knows(host), of_page("http"), of_page("https"));
+                    let expected = (is_own, is_own && proxy.is_none(), Some(host) == proxy);
+                    assert_eq!(found, expected, "{host} at {listen}");
+                }
+            }
+            assert!(!hosts.knows("") && !hosts.knows_origin("null"), "{listen}");
         }
-        assert!(!own.knows_origin("null"));
-    }
-
-    #[test]
-    fn at_port_80_the_name_without_it_is_the_same() {
-        for (listen, name) in [("192.168.0.7:80", "192.168.0.7"), ("[fe80::1]:80", "[fe80::1]")] {
-            let own = hosts(listen, None, true);
-            assert!(own.knows(name) && own.knows(listen) && own.knows_origin(&format!("http://{name}")));
-            assert!(!own.knows("localhost") && !own.knows("192.168.0.8"));
-            assert!(hosts("0.0.0.0:80", None, true).knows(name), "{name}");
-        }
-        assert!(hosts("127.0.0.1:80", None, false).knows("localhost"));
-    }
-
-    #[test]
-    fn behind_a_proxy_pages_come_from_its_name_alone() {
-        let own = hosts("127.0.0.1:7070", Some("bot.example.org"), false);
-        assert!(own.knows("bot.example.org") && own.knows("127.0.0.1:7070"));
-        assert!(own.knows_origin("https://bot.example.org") && !own.knows_origin("http://bot.example.org"));
-        assert!(!own.knows_origin("http://127.0.0.1:7070") && own.base() == "https://bot.example.org");
-    }
-
-    #[test]
-    fn the_link_leads_to_an_address_that_a_browser_here_can_open() {
-        for (listen, base) in [
-            ("127.0.0.1:7070", "http://127.0.0.1:7070"),
-            ("192.168.0.7:7070", "http://192.168.0.7:7070"),
-            ("0.0.0.0:7070", "http://127.0.0.1:7070"),
-            ("[::]:7070", "http://[::1]:7070"),
-        ] {
-            let own = hosts(listen, None, true);
-            assert_eq!(own.base(), base);
-            assert!(own.knows(base.trim_start_matches("http://")), "{base}");
-        }
-    }
-
-    #[test]
-    fn who_listens_everywhere_answers_to_addresses_and_to_no_name() {
-        let own = hosts("0.0.0.0:7070", None, true);
-        assert!(own.knows("192.168.0.7:7070") && own.knows("[fe80::1]:7070"));
-        assert!(!own.knows("192.168.0.7:80") && !own.knows("evil.example:7070"));
-        assert!(!hosts("0.0.0.0:7070", Some("bot.example.org"), false).knows("192.168.0.7:7070"));
     }
 }

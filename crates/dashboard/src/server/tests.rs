@@ -208,15 +208,13 @@ async fn other_names_other_pages_and_requests_without_our_header_are_refused() {
     let twice =
         served.send("GET /api/state", &format!("host: {own}\r\nhost: evil.example\r\n{cookie}"), "").await;
     assert!([400, 403].contains(&twice.status), "{}", twice.status);
-    for headers in [
-        "origin: http://evil.example\r\n".to_owned(),
-        "origin: null\r\n".to_owned(),
-        format!("origin: https://{own}\r\n"),
-        format!("origin: http://127.0.0.1:{}\r\n", port.wrapping_add(1)),
-        "sec-fetch-site: cross-site\r\n".to_owned(),
-        "sec-fetch-site: same-site\r\n".to_owned(),
-    ] {
-        assert_eq!(served.state_status(&format!("{headers}{cookie}")).await, 403, "{headers}");
+    let other_port = port.wrapping_add(1);
+    let foreign = format!(
+        "origin: http://evil.example|origin: null|origin: https://{own}|sec-fetch-site: cross-site|\
+         origin: http://127.0.0.1:{other_port}|sec-fetch-site: same-site"
+    );
+    for header in foreign.split('|') {
+        assert_eq!(served.state_status(&format!("{header}\r\n{cookie}")).await, 403, "{header}");
     }
     let json = "content-type: application/json\r\n";
     let bare = served.ask("POST /api/halt", &format!("{json}{cookie}"), "{}").await;
@@ -245,17 +243,11 @@ async fn a_page_that_only_shows_gives_no_order() {
 async fn paths_lead_nowhere_else_and_long_requests_are_refused() {
     let served = Served::start(false).await;
     let cookie = format!("{ORDER}{}", served.signed_in().await);
-    for (path, expected) in [
-        ("/../../etc/passwd", 404),
-        ("/..%2f..%2fetc/passwd", 404),
-        ("/page.js/../../Cargo.toml", 404),
-        ("//etc/passwd", 404),
-        ("/api/../api/x", 404),
-        ("/%00", 404),
-        ("/api/trades/..%2f1", 400),
-    ] {
-        assert_eq!(served.get(path, &cookie).await.status, expected, "{path}");
+    let paths = "/../../etc/passwd /..%2f..%2fetc/passwd /page.js/../../Cargo.toml //etc/passwd /api/../api/x /%00";
+    for path in paths.split(' ') {
+        assert_eq!(served.get(path, &cookie).await.status, 404, "{path}");
     }
+    assert_eq!(served.get("/api/trades/..%2f1", &cookie).await.status, 400);
     let long = format!(r#"{{"reason":"{}"}}"#, "x".repeat(20_000));
     assert_eq!(served.ask("POST /api/halt", &cookie, &long).await.status, 413);
     let claimed =
@@ -271,7 +263,6 @@ async fn paths_lead_nowhere_else_and_long_requests_are_refused() {
 async fn a_thousand_idle_connections_keep_nobody_out() {
     let served = Served::start(false).await;
     let cookie = served.signed_in().await;
-    // One who is signed in keeps his connection.
     let mut stream = TcpStream::connect(served.address()).await.unwrap();
     let events = format!("GET /api/events HTTP/1.1\r\nhost: {}\r\n{cookie}\r\n", served.address());
     stream.write_all(events.as_bytes()).await.unwrap();
@@ -288,7 +279,6 @@ async fn a_thousand_idle_connections_keep_nobody_out() {
     }
     assert!(idle.len() > 200, "{}", idle.len());
     assert_eq!(served.state_status(&cookie).await, 200);
-    // The clock goes on to be told to him.
     let mut told = String::new();
     while told.matches("event: clock").count() < 2 {
         let length = timeout(PATIENCE, stream.read(&mut bytes)).await.unwrap().unwrap();
@@ -298,7 +288,7 @@ async fn a_thousand_idle_connections_keep_nobody_out() {
 }
 
 #[tokio::test]
-async fn a_secret_is_in_no_answer_and_the_document_names_every_route() {
+async fn a_secret_is_in_no_answer() {
     let served = Served::start(false).await;
     let cookie = served.cookie().await;
     let headers = format!("cookie: {cookie}\r\n");
@@ -308,13 +298,6 @@ async fn a_secret_is_in_no_answer_and_the_document_names_every_route() {
         assert!(!answer.body.contains(secret) && !answer.body.contains(name), "{path}");
         assert!(!answer.body.contains(&served.token()), "{path}");
     }
-    let document = served.get("/api/openapi.json", &headers).await.json();
-    let paths = document["paths"].as_object().unwrap().keys();
-    let mut paths: Vec<&str> = paths.map(|path| path.strip_prefix("/api/").unwrap()).collect();
-    paths.sort_unstable();
-    let expected =
-        "candles edge equity events halt lines marks resume session state trades trades/{intent} why";
-    assert_eq!(paths, expected.split(' ').collect::<Vec<_>>());
 }
 
 #[tokio::test]
@@ -333,25 +316,17 @@ async fn a_journal_that_is_not_there_yet_is_waited_for() {
 }
 
 #[test]
-fn the_page_is_small_and_makes_no_markup_of_text() {
+fn the_page_is_small_names_its_own_files_holds_nothing_inline_and_makes_no_markup_of_text() {
     let bytes: usize = ASSETS.iter().filter(|asset| asset.kind == JS).map(|asset| asset.text.len()).sum();
     assert!(bytes < 300_000, "{bytes} bytes");
     let ways =
         ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "DOMParser"];
     for asset in ASSETS {
-        for way in ways {
-            assert!(!asset.text.contains(way), "{}: {way}", asset.path);
-        }
+        assert!(ways.iter().all(|way| !asset.text.contains(way)), "{}", asset.path);
     }
-}
-
-#[test]
-fn the_page_names_its_own_files_and_holds_nothing_inline() {
     let page = ASSETS[0].text;
     for named in page.split(['"', '\'']).filter(|part| part.starts_with('/')) {
         assert!(ASSETS.iter().any(|asset| asset.path == named), "{named}");
     }
-    for inline in ["://", "<style", "style=", " on"] {
-        assert!(!page.contains(inline), "{inline}");
-    }
+    assert!(["://", "<style", "style=", " on"].iter().all(|inline| !page.contains(inline)));
 }

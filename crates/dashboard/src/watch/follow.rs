@@ -259,9 +259,8 @@ mod tests {
     fn the_next_line_is_chained_to_the_last_one_or_of_another_journal() {
         let first = line(1, ChainHash::GENESIS, "1");
         let next = line(2, first.hash, "2");
-        assert!(
-            follows(None, Some(&first)) && follows(Some(&first), None) && follows(Some(&first), Some(&next))
-        );
+        let fits = [(None, Some(&first)), (Some(&first), None), (Some(&first), Some(&next))];
+        assert!(fits.into_iter().all(|(last, line)| follows(last, line)));
         let others = line(1, ChainHash::GENESIS, "of another");
         assert!(!follows(Some(&others), Some(&next)), "a longer journal of the same name");
         assert!(!follows(Some(&first), Some(&line(3, next.hash, "3"))), "one is missing");

@@ -25,24 +25,20 @@ enum Answer {
 
 impl Receiver {
     /// `answer` is given the time since the beginning and the number of the attempt.
-    fn new(answer: impl Fn(Duration, usize) -> Answer + Send + Sync + 'static) -> Self {
-        Self { log: Arc::default(), begin: Instant::now(), answer: Arc::new(answer) }
-    }
-
     fn told_by(
         pace: Pace,
         answer: impl Fn(Duration, usize) -> Answer + Send + Sync + 'static,
     ) -> (Self, Notifier) {
-        let receiver = Self::new(answer);
-        let notifier = receiver.notifier(pace);
-        (receiver, notifier)
+        let receiver = Self { log: Arc::default(), begin: Instant::now(), answer: Arc::new(answer) };
+        let rules = Rules { minimum: Severity::Info, include: Vec::new(), exclude: Vec::new() };
+        let delivery: Box<dyn Delivery> = Box::new(receiver.clone());
+        (receiver, Notifier::begin("test", vec![("phone".to_owned(), rules, delivery)], pace))
     }
 
     fn attempts(&self) -> Vec<(Duration, Message)> {
         self.log.lock().unwrap().clone()
     }
 
-    /// The distinct messages, in the order of their first attempt.
     fn messages(&self) -> Vec<Message> {
         let mut messages: Vec<Message> = Vec::new();
         for (_, message) in self.attempts() {
@@ -55,11 +51,6 @@ impl Receiver {
 
     fn alerts(&self) -> Vec<i64> {
         self.messages().iter().flat_map(|message| &message.alerts).map(|alert| alert.at).collect()
-    }
-
-    fn notifier(&self, pace: Pace) -> Notifier {
-        let rules = Rules { minimum: Severity::Info, include: Vec::new(), exclude: Vec::new() };
-        Notifier::begin("test", vec![("phone".to_owned(), rules, Box::new(self.clone()))], pace)
     }
 }
 
@@ -92,7 +83,6 @@ fn down_until(end_s: u64) -> impl Fn(Duration, usize) -> Answer + Send + Sync + 
     move |now, _| if now < seconds(end_s) { down() } else { Answer::Take }
 }
 
-/// Answers the first attempt so, and takes the others.
 fn first(
     answer: impl Fn() -> Answer + Send + Sync + 'static,
 ) -> impl Fn(Duration, usize) -> Answer + Send + Sync + 'static {
@@ -114,7 +104,6 @@ fn counts(notifier: &Notifier) -> ChannelCounts {
     notifier.counts().remove(0)
 }
 
-/// Ends within so many seconds: how many alerts were left behind.
 async fn unsent(notifier: Notifier, patience: u64) -> u64 {
     notifier.end(seconds(patience)).await.remove(0).waiting
 }
@@ -124,7 +113,7 @@ const fn seconds(seconds: u64) -> Duration {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_receiver_that_is_down_for_an_hour_misses_nothing_that_found_room() {
+async fn a_receiver_that_is_down_for_an_hour_is_tried_each_five_minutes_and_misses_nothing_that_found_room() {
     let (receiver, notifier) = Receiver::told_by(PACE, down_until(3_600));
     send_each(&notifier, 0..500, seconds(7)).await;
     assert_eq!(counts(&notifier).sent, 0);
@@ -132,8 +121,10 @@ async fn a_receiver_that_is_down_for_an_hour_misses_nothing_that_found_room() {
     assert_eq!(receiver.alerts(), (0..500).collect::<Vec<_>>(), "each once, in their order");
     let counts = counts(&notifier);
     assert_eq!((counts.sent, counts.dropped, counts.waiting, counts.messages), (500, 0, 0, 2));
-    let attempts = receiver.attempts().len();
-    assert!((12..60).contains(&attempts), "{attempts} attempts: pauses grow to five minutes");
+    let attempts: Vec<Duration> = receiver.attempts().into_iter().map(|(at, _)| at).collect();
+    assert!((12..60).contains(&attempts.len()), "{attempts:?}");
+    let longest = attempts.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).max().unwrap();
+    assert!((seconds(300)..seconds(301)).contains(&longest), "{longest:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -155,15 +146,11 @@ async fn what_finds_no_room_is_dropped_counted_and_told() {
 
 #[tokio::test(start_paused = true)]
 async fn a_receiver_is_left_alone_for_as_long_as_it_asks_and_no_longer_than_an_hour() {
-    for (wish, expected) in [
-        (seconds(120), seconds(120)),
-        (seconds(86_400), seconds(3_600)),
-        // No receiver is asked without a pause.
-        (Duration::ZERO, seconds(1)),
-    ] {
+    for (wish, expected) in
+        [(seconds(120), seconds(120)), (seconds(86_400), seconds(3_600)), (Duration::ZERO, seconds(1))]
+    {
         let busy = move || Failure::TryLater { reason: "429".to_owned(), after: Some(wish) };
-        let receiver = Receiver::new(move |_, n| if n == 1 { Answer::Fail(busy()) } else { Answer::Take });
-        let notifier = receiver.notifier(PACE);
+        let (receiver, notifier) = Receiver::told_by(PACE, first(move || Answer::Fail(busy())));
         notifier.send(alert(1, Severity::Info));
         sleep(seconds(7_200)).await;
         let attempts = receiver.attempts();
@@ -177,31 +164,6 @@ async fn a_receiver_is_left_alone_for_as_long_as_it_asks_and_no_longer_than_an_h
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_sends_alerts_does_not_wait_for_a_receiver_that_is_slow_or_says_nothing() {
-    let slow = Receiver::new(|_, _| Answer::TakeAfter(seconds(9)));
-    let dumb = Receiver::new(|_, _| Answer::Never);
-    for receiver in [slow, dumb] {
-        let notifier = receiver.notifier(PACE);
-        // Without a point to wait at: this thread is the only one, and no receiver has had its turn.
-        for at in 0..5_000 {
-            notifier.send(alert(at, Severity::Info));
-        }
-        assert!(receiver.attempts().is_empty());
-        sleep(seconds(100)).await;
-        let counts = counts(&notifier);
-        assert_eq!(counts.sent + counts.dropped + counts.waiting, 5_000, "{counts:?}");
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_attempt_without_an_answer_ends_by_itself_and_is_made_again() {
-    let (receiver, notifier) = Receiver::told_by(PACE, first(|| Answer::Never));
-    notifier.send(alert(1, Severity::Info));
-    sleep(seconds(30)).await;
-    assert_eq!((counts(&notifier).sent, receiver.attempts().len()), (1, 2));
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_flood_becomes_a_few_digests_that_count_all_of_it() {
     let (receiver, notifier) = Receiver::told_by(PACE, |_, _| Answer::Take);
     send_each(&notifier, 0..300, seconds(1)).await;
@@ -212,10 +174,7 @@ async fn a_flood_becomes_a_few_digests_that_count_all_of_it() {
         let span = window[PACE.digest_after].saturating_sub(window[0]);
         assert!(span >= PACE.digest_window, "six messages within {span:?}");
     }
-    assert!(
-        receiver.messages()[..5].iter().all(|message| message.alerts.len() == 1),
-        "few are sent one by one"
-    );
+    assert!(receiver.messages()[..5].iter().all(|message| message.alerts.len() == 1));
     assert!(sent.len() < 40, "{} messages", sent.len());
 }
 
@@ -230,55 +189,40 @@ async fn what_is_critical_does_not_wait_for_a_flood_to_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_that_is_refused_for_good_holds_up_no_other() {
+async fn a_message_that_is_refused_for_good_or_not_answered_holds_up_no_other() {
     let refused = || Answer::Fail(Failure::Refused { reason: "400".to_owned() });
-    let (_receiver, notifier) = Receiver::told_by(PACE, first(refused));
-    notifier.send(alert(1, Severity::Info));
-    notifier.send(alert(2, Severity::Info));
-    sleep(seconds(1)).await;
-    let counts = counts(&notifier);
-    assert_eq!((counts.refused, counts.sent, counts.waiting), (1, 1, 0));
-}
-
-#[tokio::test(start_paused = true)]
-async fn pauses_grow_to_five_minutes_and_no_longer() {
-    let (receiver, notifier) = Receiver::told_by(PACE, |_, _| down());
-    notifier.send(alert(1, Severity::Info));
-    sleep(seconds(36_000)).await;
-    let attempts: Vec<Duration> = receiver.attempts().into_iter().map(|(at, _)| at).collect();
-    let pauses = attempts.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
-    let longest = pauses.max().unwrap();
-    assert!((seconds(300)..seconds(301)).contains(&longest), "{longest:?}");
+    let never = || Answer::Never;
+    let rows: [(fn() -> Answer, (u64, u64, usize)); 2] = [(refused, (1, 1, 2)), (never, (0, 2, 3))];
+    for (answer, expected) in rows {
+        let (receiver, notifier) = Receiver::told_by(PACE, first(answer));
+        send_each(&notifier, 1..3, Duration::ZERO).await;
+        sleep(seconds(30)).await;
+        let counts = counts(&notifier);
+        assert_eq!((counts.refused, counts.sent, receiver.attempts().len()), expected);
+    }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_message_that_is_turned_away_for_an_hour_holds_up_no_other() {
-    let turned_away = || Answer::Fail(Failure::TurnedAway { reason: "403".to_owned() });
-    let notifier_and_receiver = |until: Duration| {
-        let receiver = Receiver::new(move |now, _| if now < until { turned_away() } else { Answer::Take });
-        (receiver.notifier(PACE), receiver)
-    };
-    let (notifier, receiver) = notifier_and_receiver(seconds(1_800));
-    notifier.send(alert(1, Severity::Info));
-    sleep(seconds(2_400)).await;
-    assert_eq!((counts(&notifier).refused, receiver.alerts()), (0, vec![1]), "somebody mended it");
-    let (notifier, _receiver) = notifier_and_receiver(seconds(4_000));
-    notifier.send(alert(1, Severity::Info));
-    sleep(seconds(1)).await;
-    notifier.send(alert(2, Severity::Info));
-    sleep(seconds(4_500)).await;
-    assert_eq!((counts(&notifier).refused, counts(&notifier).sent), (1, 1));
+    for (until_s, expected) in [(1_800, (0, 2)), (4_000, (1, 1))] {
+        let turned_away = || Answer::Fail(Failure::TurnedAway { reason: "403".to_owned() });
+        let (_receiver, notifier) = Receiver::told_by(PACE, move |now, _| {
+            if now < seconds(until_s) { turned_away() } else { Answer::Take }
+        });
+        send_each(&notifier, 1..3, seconds(1)).await;
+        sleep(seconds(4_500)).await;
+        assert_eq!((counts(&notifier).refused, counts(&notifier).sent), expected, "{until_s}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_loss_is_told_by_the_next_message_where_the_first_is_refused() {
     let refused = || Answer::Fail(Failure::Refused { reason: "400".to_owned() });
-    let receiver = Receiver::new(move |_, attempt| match attempt {
+    let (receiver, notifier) = Receiver::told_by(Pace { queue: 1, ..PACE }, move |_, attempt| match attempt {
         1 => Answer::TakeAfter(seconds(5)),
         2 => refused(),
         _ => Answer::Take,
     });
-    let notifier = receiver.notifier(Pace { queue: 1, ..PACE });
     send_each(&notifier, 0..4, seconds(1)).await;
     sleep(seconds(10)).await;
     notifier.send(alert(9, Severity::Info));
@@ -288,28 +232,20 @@ async fn a_loss_is_told_by_the_next_message_where_the_first_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_end_sends_what_waits_at_once() {
-    let (receiver, notifier) = Receiver::told_by(PACE, |_, _| Answer::Take);
-    send_each(&notifier, 0..20, Duration::from_millis(1)).await;
-    let begin = Instant::now();
-    assert_eq!(unsent(notifier, 10).await, 0);
-    assert_eq!((receiver.alerts().len(), begin.elapsed()), (20, Duration::ZERO));
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_end_says_what_it_left_behind_after_its_time() {
-    let (_receiver, notifier) = Receiver::told_by(PACE, |_, _| down());
-    send_each(&notifier, 0..20, seconds(1)).await;
-    let begin = Instant::now();
-    assert_eq!(unsent(notifier, 10).await, 20);
-    assert_eq!(begin.elapsed(), seconds(10));
+async fn an_end_sends_what_waits_at_once_or_says_after_its_time_what_it_left_behind() {
+    for (down_s, expected) in [(0, (0, Duration::ZERO)), (3_600, (20, seconds(10)))] {
+        let (_receiver, notifier) = Receiver::told_by(PACE, down_until(down_s));
+        send_each(&notifier, 0..20, seconds(1)).await;
+        assert!(counts(&notifier).sent <= 5);
+        let begin = Instant::now();
+        assert_eq!((unsent(notifier, 10).await, begin.elapsed()), expected);
+    }
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_end_tries_at_once_what_would_have_rested_for_minutes() {
     let (receiver, notifier) = Receiver::told_by(PACE, down_until(3_000));
     notifier.send(alert(1, Severity::Info));
-    // Pauses are five minutes by now.
     sleep(seconds(3_001)).await;
     let rests = receiver.attempts().iter().filter(|(at, _)| *at > seconds(3_000)).count();
     assert_eq!(unsent(notifier, 5).await, 0);

@@ -4,10 +4,8 @@ use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
-/// The step before whoever sends says anything.
 pub(crate) const GREETING: &str = "(greeting)";
 
-/// It takes each mail, but for the steps at which it answers otherwise.
 pub(crate) struct MailServer {
     pub(crate) url: String,
     said: Arc<Mutex<Vec<String>>>,

@@ -148,7 +148,6 @@ mod tests {
         RecordedRun::of_settings(settings, ("buys", "1.0.0"))
     }
 
-    /// Where the next stake comes from after trades that ended so, each with this profit in cents.
     fn after(stake: &Value, ends: &[(Outcome, i64)]) -> String {
         let run = run_of(stake);
         let mut session = Session::new(&run.settings, vec![Box::new(Buys)]).unwrap();
@@ -158,15 +157,9 @@ mod tests {
             let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 1.0 };
             let candle = Candle::new(at - Millis::MINUTE, Interval::MINUTE, numbers).unwrap();
             let intent = IntentId::new(place as u64 + 1);
-            let opened = Opened {
-                intent,
-                venue_id: None,
-                open_time: Some(at),
-                open_price: Some(1.0),
-                close_time: Some(at + Millis::MINUTE),
-                payout: None,
-                taken: None,
-            };
+            let (open_time, open_price, close_time) = (Some(at), Some(1.0), Some(at + Millis::MINUTE));
+            let (venue_id, payout, taken) = (None, None, None);
+            let opened = Opened { intent, venue_id, open_time, open_price, close_time, payout, taken };
             let settled = Settled::by_person(intent, *outcome, Money::from_minor(*profit));
             for kind in [
                 EventKind::Candle { series: SeriesId::FIRST, candle, origin: Origin::Live },

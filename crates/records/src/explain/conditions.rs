@@ -156,21 +156,18 @@ mod tests {
 
     #[test]
     fn a_line_says_whose_condition_it_is_whether_it_held_and_which_numbers_are_in_it() {
+        use ConditionSide::{Buy, Filter, FirstOf, Part, Sell};
         let numbers = [("rsi(14)".to_owned(), 41.200_000_001), ("sma(9)".to_owned(), f64::NAN)];
         let long = "close > open and rsi(14) < sma(9) and volume > 0";
-        let (buy, none) = (ConditionSide::Buy, "");
         let shown = [
-            state((none, buy), 0, long, Some(false)),
-            state((none, buy), 1, long, None),
-            Condition { numbers: &numbers, ..state((none, buy), 2, "rsi(14) < sma(9)", None) },
-            state(("dip", ConditionSide::Sell), 0, "close < open", Some(true)),
-            Condition {
-                note: "BUY".to_owned(),
-                ..state(("dip", ConditionSide::Part), 0, "signals", Some(true))
-            },
-            state(("hours", ConditionSide::Filter), 0, "lets the signal pass", None),
-            state(("hours", ConditionSide::Filter), 1, "close > 1", Some(false)),
-            state((none, ConditionSide::FirstOf), 0, "a part signals", Some(false)),
+            state(("", Buy), 0, long, Some(false)),
+            state(("", Buy), 1, long, None),
+            Condition { numbers: &numbers, ..state(("", Buy), 2, "rsi(14) < sma(9)", None) },
+            state(("dip", Sell), 0, "close < open", Some(true)),
+            Condition { note: "BUY".to_owned(), ..state(("dip", Part), 0, "signals", Some(true)) },
+            state(("hours", Filter), 0, "lets the signal pass", None),
+            state(("hours", Filter), 1, "close > 1", Some(false)),
+            state(("", FirstOf), 0, "a part signals", Some(false)),
         ];
         let states: Vec<ConditionState> = shown.iter().map(ConditionState::of).collect();
         let expected = [

@@ -284,23 +284,13 @@ mod tests {
     }
 
     fn settled(intent: u64, profit: i64) -> StoredLine {
-        let kind = EventKind::Settled(Settled {
-            intent: IntentId::new(intent),
-            outcome: Outcome::Won,
-            profit: Money::from_minor(profit),
-            open_time: None,
-            open_price: None,
-            close_time: None,
-            close_price: None,
-            payout: None,
-        });
-        stored(2, LineKind::Event, &json!(Event { at: Millis::ZERO, received: Millis::ZERO, kind }))
+        let settled = Settled::by_person(IntentId::new(intent), Outcome::Won, Money::from_minor(profit));
+        let (at, received) = (Millis::ZERO, Millis::ZERO);
+        stored(2, LineKind::Event, &json!(Event { at, received, kind: EventKind::Settled(settled) }))
     }
 
-    impl Replay {
-        fn named(&self) -> Vec<(&str, f64)> {
-            self.indicators.iter().map(|(name, value)| (name.as_str(), *value)).collect()
-        }
+    fn named(replay: &Replay) -> Vec<(&str, f64)> {
+        replay.indicators.iter().map(|(name, value)| (name.as_str(), *value)).collect()
     }
 
     #[test]
@@ -317,7 +307,6 @@ mod tests {
         another_run.line.run = 1;
         let steps: [(StoredLine, &[(&str, f64)]); 9] = [
             (candle(1, 0, 10.0), &[close(10.0)]),
-            // Of the other bot, of an earlier run, and no event.
             (candle(0, 1, 99.0), &[close(10.0)]),
             (another_run, &[close(10.0)]),
             (stored(2, LineKind::Note, &json!({"event": "candle"})), &[close(10.0)]),
@@ -325,18 +314,17 @@ mod tests {
             (candle(1, 1, 20.0), &[close(20.0)]),
             (priced(0, 99.0), &[close(20.0)]),
             (priced(1, 21.0), &[close(20.0), longer, price]),
-            // Shown, once; and seen in what it goes by next.
             (settled(7, 800), &[close(20.0), longer, price]),
             (settled(8, 100), &[close(20.0), longer, price]),
         ];
         for (line, expected) in steps {
             replay.take(&line).unwrap();
-            assert_eq!(replay.named(), expected, "{}", line.line.body);
+            assert_eq!(named(&replay), expected, "{}", line.line.body);
         }
         for line in [settled(7, 800), candle(1, 2, 30.0)] {
             replay.take(&line).unwrap();
         }
-        assert_eq!(replay.named(), [close(30.0), longer, ("minor units", 800.0), price]);
+        assert_eq!(named(&replay), [close(30.0), longer, ("minor units", 800.0), price]);
         assert!(replay.take(&event(&json!({"event": "candle"}))).is_err());
     }
 

@@ -279,19 +279,13 @@ mod tests {
         // 2026-01-05 08:14 UTC, by `date -d @1767600840`.
         let at = Millis::new(1_767_600_840_000);
         let by = EndedSignal { decided: at - Millis::MINUTE, direction: Direction::Buy, won: true };
-        for (is_open, by, expected) in [
-            (
-                false,
-                Some(by),
-                "closed at 2026-01-05T08:14:00.000Z, when the BUY of 2026-01-05T08:13:00.000Z won",
-            ),
-            (
-                true,
-                Some(EndedSignal { direction: Direction::Sell, won: false, ..by }),
-                "opened at 2026-01-05T08:14:00.000Z, when the SELL of 2026-01-05T08:13:00.000Z lost",
-            ),
-            (false, None, "closed at 2026-01-05T08:14:00.000Z"),
+        let lost = EndedSignal { direction: Direction::Sell, won: false, ..by };
+        for (is_open, by, begin, end) in [
+            (false, Some(by), "closed", ", when the BUY of 2026-01-05T08:13:00.000Z won"),
+            (true, Some(lost), "opened", ", when the SELL of 2026-01-05T08:13:00.000Z lost"),
+            (false, None, "closed", ""),
         ] {
+            let expected = format!("{begin} at 2026-01-05T08:14:00.000Z{end}");
             assert_eq!(gate_move(&GateMove { at, is_open, by }), expected);
         }
     }

@@ -373,15 +373,8 @@ mod tests {
         ] {
             assert_eq!(recorded.range_at(series.symbol, Millis::new(at)), expected, "{at}");
         }
-        for (at, expected) in [
-            (120_000, false),
-            (178_999, false),
-            (179_000, true),
-            (240_000, true),
-            (360_000, false),
-            (361_000, false),
-        ] {
-            assert_eq!(recorded.has_gap_at(series.symbol, Millis::new(at)), expected, "{at}");
-        }
+        let gaps = [120_000, 178_999, 179_000, 240_000, 360_000, 361_000]
+            .map(|at| recorded.has_gap_at(series.symbol, Millis::new(at)));
+        assert_eq!(gaps, [false, false, true, true, false, false]);
     }
 }

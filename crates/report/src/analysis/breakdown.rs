@@ -241,16 +241,3 @@ fn place_among<T: PartialEq>(seen: &mut Vec<T>, one: T) -> usize {
         seen.len() - 1
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_sum_has_no_rest_of_binary_fractions() {
-        // Three wins that pay 80 % and three losses: by hand, 2.4 - 3.
-        let sum = [0.8, 0.8, 0.8, -1.0, -1.0, -1.0].iter().sum::<f64>();
-        assert_eq!((sum.to_string().len() > 8, decimal(sum)), (true, -0.6));
-        assert_eq!((decimal(-0.399_999_999_999_999_9), decimal(1.0 / 3.0)), (-0.4, 0.333_333_333));
-    }
-}

@@ -236,15 +236,7 @@ mod tests {
         let bins = histogram(&[-0.3, 0.0, 0.3], Bins::BesideZero);
         let zero: Vec<&Bin> = bins.iter().filter(|bin| bin.from.abs() < 1e-12).collect();
         assert_eq!((zero.len(), zero[0].count), (1, 1));
-    }
-
-    #[test]
-    fn no_value_has_no_bin_and_one_value_has_one() {
-        assert!(histogram(&[], Bins::BesideZero).is_empty());
-        assert!(histogram(&[f64::NAN], Bins::BesideZero).is_empty());
-        for value in [-7.5, 0.0, 1e-9, 3e9] {
-            assert_eq!(histogram(&[value], Bins::AroundZero).iter().map(|bin| bin.count).sum::<u64>(), 1);
-        }
+        assert!([&[][..], &[f64::NAN]].iter().all(|values| histogram(values, Bins::BesideZero).is_empty()));
     }
 
     proptest! {

@@ -78,28 +78,3 @@ impl fmt::Display for BreakEvenReport {
         f.write_str(&parts.join("\n\n"))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_win_rate_that_no_usual_payout_makes_up_for_has_none() {
-        for (rate, expected) in
-            [(0.56, "of 56.00 %: 78.57 %"), (0.5, "100.00 %"), (0.3, "none (above 100 %)")]
-        {
-            let text = BreakEvenReport::of(&[], &[], Some(rate)).unwrap().to_string();
-            assert!(text.ends_with(expected), "{text}");
-        }
-    }
-
-    #[test]
-    fn stakes_at_several_payouts_are_summed_up() {
-        assert_eq!(BreakEvenReport::of(&[0.8], &[], None).unwrap().mixed_break_even, None);
-        // 10 and 30 staked return 18 and 57 when all win.
-        let stakes =
-            [(10.0, 0.8), (30.0, 0.9)].map(|(stake, payout_fraction)| PaidStake { stake, payout_fraction });
-        let found = BreakEvenReport::of(&[], &stakes, None).unwrap().mixed_break_even.unwrap();
-        assert!((found - 40.0 / 75.0).abs() < 1e-15, "{found}");
-    }
-}

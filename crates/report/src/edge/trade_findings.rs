@@ -148,11 +148,4 @@ mod tests {
             assert_eq!(sorted_by_result(&rows).is_some(), expected, "{rows:?}");
         }
     }
-
-    #[test]
-    fn a_repeated_row_is_named_with_both_lines() {
-        assert_eq!(repeated_rows(&[]), None);
-        let text = repeated_rows(&[RepeatedRow { line: 7, of_line: 3 }]).unwrap().text;
-        assert!(text.starts_with("1 row repeats an earlier one (line 7 is the same as line 3)"), "{text}");
-    }
 }

@@ -152,24 +152,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn script_and_style_cannot_end_their_elements_and_are_small() {
+    fn script_and_style_are_small_cannot_end_their_elements_and_make_no_markup_of_text() {
         assert!(!SCRIPT.contains("</") && !SCRIPT.contains("<!--") && !STYLE.contains("</"));
         assert!(SCRIPT.len() < 250_000 && STYLE.len() < 50_000, "{} and {} bytes", SCRIPT.len(), STYLE.len());
-    }
-
-    #[test]
-    fn text_of_others_never_becomes_markup_or_code() {
-        for way in [
-            "innerHTML",
-            "outerHTML",
-            "insertAdjacentHTML",
-            "document.write",
-            "eval(",
-            "Function(",
-            "DOMParser",
-        ] {
-            assert!(!SCRIPT.contains(way), "{way}");
-        }
+        let ways = "innerHTML outerHTML insertAdjacentHTML document.write eval( Function( DOMParser";
+        assert!(ways.split(' ').all(|way| !SCRIPT.contains(way)));
     }
 
     #[test]
@@ -184,9 +171,7 @@ mod tests {
         let rows = vec![row(["1", "+2.5", "not yet"]), row(["2", "–", "a"]), row(["3", "-4", "5"])];
         let table = DataTable { header: row(["no.", "amount", "back"]), rows }.to_markup();
         assert_eq!(table.matches("class=\"number\"").count(), 4, "{table}");
-        assert!(
-            table.contains("<td data-name=\"amount\" class=\"number\">–</td><td data-name=\"back\">a</td>"),
-            "{table}"
-        );
+        let cells = "<td data-name=\"amount\" class=\"number\">–</td><td data-name=\"back\">a</td>";
+        assert!(table.contains(cells), "{table}");
     }
 }

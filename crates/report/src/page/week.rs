@@ -140,13 +140,4 @@ mod tests {
             assert_eq!(level_of(&cell(won, lost, payout)), expected, "{won} {lost} {payout}");
         }
     }
-
-    #[test]
-    fn a_cell_says_its_figures_without_its_colour() {
-        let text = markup(&cell(60, 40, 1.0));
-        assert!(
-            text.contains(">+20<small>100</small>") && text.contains("Mon 13:00 UTC: 100 trades"),
-            "{text}"
-        );
-    }
 }

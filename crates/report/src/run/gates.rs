@@ -76,22 +76,15 @@ mod tests {
     use super::*;
     use candlewick_statistics::GateOpening;
 
-    const HOOK: GateRule = GateRule {
-        opening: GateOpening::AfterVirtualLosses(2),
-        close_after_losses: 0,
-        close_after_trades: 1,
-        close_after_wins: 0,
-        resets_daily: false,
-        openings: 0,
-    };
-
     fn line(returns: &[f64]) -> Option<GateLine> {
         let signal = |(place, unit_return): (i64, &f64)| {
             let decided = 10 * place;
             GatedTrade { decided, known: decided + 10, day: 0, unit_return: *unit_return }
         };
         let signals: Vec<GatedTrade> = (0..).zip(returns).map(signal).collect();
-        GateLine::of("a", HOOK, &signals, 0.8).unwrap()
+        let opening = GateRule::opening(GateOpening::AfterVirtualLosses(2));
+        let rule = GateRule { close_after_trades: 1, ..opening };
+        GateLine::of("a", rule, &signals, 0.8).unwrap()
     }
 
     #[test]
@@ -99,17 +92,8 @@ mod tests {
         // Virtual, virtual, real: the real ones are the third (won) and the sixth (lost), -10 % on average; all six lose 70 %.
         let line = line(&[-1.0, -1.0, 0.8, -1.0, -1.0, -1.0]).unwrap();
         let words = line.words();
-        let begin = [
-            "a opens after 2 virtual losses in a row, closes after 1 signal it let pass",
-            "-10.00 % against -70.00 % a trade without it",
-        ];
-        assert_eq!(words[..2], begin);
-        let end = [
-            "nothing beyond chance",
-            "2 of 6 signals let pass, at a payout of 80 %;",
-            "those of the warm-up and those a limit refused included",
-        ];
-        assert_eq!(words[3..], end);
+        assert!(words[1].contains("-10.00 %") && words[1].contains("-70.00 %"), "{words:?}");
+        assert!(words[4].contains("2 of 6") && words[4].contains("80 %"), "{words:?}");
         assert!(words.iter().all(|line| line.len() < 80), "{words:?}");
         let json = serde_json::to_value(&line).unwrap();
         let (real, gain) = (&json["real"], json["gain"].as_f64().unwrap());

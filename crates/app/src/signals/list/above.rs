@@ -252,61 +252,36 @@ pub(super) fn struck_out(line: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_line_that_is_no_entry_may_head_a_day_in_more_ways() {
-        for text in "01 DEZ|Dia 28|the 28th|28 / 11 / 2026|28112026|seg|28/11|Amanhã".split('|') {
-            assert!(may_head_a_day(text), "{text}");
-        }
-        for text in ["VIP room 24h", "100 % sure", "the rest of it", "WIN RATE 90", "-----", ""] {
-            assert!(!may_head_a_day(text), "{text}");
+    fn check(is_so: impl Fn(&str) -> bool, texts: &str, others: &str) {
+        for (texts, expected) in [(texts, true), (others, false)] {
+            for text in texts.split('|') {
+                assert_eq!(is_so(text), expected, "{text}");
+            }
         }
     }
 
     #[test]
-    fn a_comment_names_a_day_by_a_date_or_a_word_that_is_one() {
-        for text in [" SINAIS 28/11/2026", "amanhã", " Monday", "2026-11-28"] {
-            assert!(comment_names_a_day(text), "{text}");
-        }
-        for text in [" it may lose", " from my channel", " 3 16:15 EURUSD CALL", " gale 2.2"] {
-            assert!(!comment_names_a_day(text), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_line_may_name_a_day_in_the_ways_in_which_chats_write_it() {
+    fn a_line_names_a_day_in_the_ways_in_which_chats_write_it() {
         let named = "28/11|28.11|28-11|27-11-26|2026.11.28| 28/11/2026 (Sat)|# 28 November|tomorrow|Amanhã|SÁBADO|\
              segunda-feira|Signals of 28.11.|28 nov";
-        for text in named.split('|') {
-            assert!(may_name_a_day(text), "{text}");
-        }
         let other = "VIP room 24h|100 % sure|the rest of the day|gale 2.2|1.0850|M5|10:00 EURUSD CALL|-----|";
-        for text in other.split('|') {
-            assert!(!may_name_a_day(text), "{text}");
-        }
+        check(may_name_a_day, named, other);
+        let heads = "01 DEZ|Dia 28|the 28th|28 / 11 / 2026|28112026|seg|28/11|Amanhã";
+        check(may_head_a_day, heads, "VIP room 24h|100 % sure|the rest of it|WIN RATE 90|-----|");
+        let comments = " SINAIS 28/11/2026|amanhã| Monday|2026-11-28";
+        check(comment_names_a_day, comments, " it may lose| from my channel| 3 16:15 EURUSD CALL| gale 2.2");
     }
 
     #[test]
-    fn a_line_may_change_the_sense_of_those_below_it() {
-        for text in ["PM", "SINAIS DA TARDE", "Afternoon session", "9 p.m."] {
-            assert_eq!(sense_of(text), Some(Sense::Afternoon), "{text}");
-        }
-        let changed =
+    fn a_line_changes_the_sense_of_those_below_it_or_is_struck_out() {
+        let afternoon = "PM|SINAIS DA TARDE|Afternoon session|9 p.m.";
+        let other =
             "LISTA CANCELADA|DO NOT TRADE|NÃO OPERAR|Inverter sinais|RESULTADOS|ONTEM|LISTA NY|U.T.C-5";
-        for text in changed.split('|') {
-            assert_eq!(sense_of(text), Some(Sense::Other), "{text}");
-        }
-        for text in ["VIP room", "players only", "company", "100 % sure", "EURUSD", "-----", ""] {
-            assert_eq!(sense_of(text), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_line_is_struck_out_in_the_ways_of_phones_and_chats() {
-        for text in ["M\u{336}5\u{336} EURUSD 10:50 PUT", "~~ M5 EURUSD 10:50 PUT ~~", "~10:50 EURUSD PUT~"] {
-            assert!(struck_out(text).is_some(), "{text}");
-        }
-        for text in ["10:50 EURUSD PUT", "~~~~~~", "terc\u{327}a"] {
-            assert_eq!(struck_out(text), None, "{text}");
-        }
+        check(|text| sense_of(text) == Some(Sense::Afternoon), afternoon, other);
+        check(|text| sense_of(text) == Some(Sense::Other), other, afternoon);
+        let none = "VIP room|players only|company|100 % sure|EURUSD|-----|";
+        check(|text| sense_of(text).is_none(), none, other);
+        let struck = "M\u{336}5\u{336} EURUSD 10:50 PUT|~~ M5 EURUSD 10:50 PUT ~~|~10:50 EURUSD PUT~";
+        check(|text| struck_out(text).is_some(), struck, "10:50 EURUSD PUT|~~~~~~|terc\u{327}a");
     }
 }

@@ -18,7 +18,6 @@ fn at(text: &str) -> Millis {
     parse_time(text).unwrap()
 }
 
-/// A configuration with this list, in a folder.
 fn loaded(folder: &TempDir, list: &str) -> Loaded {
     let (file, path) = (folder.path().join("bot.toml"), folder.path().join("list.csv"));
     std::fs::write(&path, list).unwrap();
@@ -32,7 +31,6 @@ fn door(loaded: &Loaded, now: Millis) -> ListDoor {
     ListDoor::new(SignalList::of(loaded).unwrap().unwrap(), loaded, now)
 }
 
-/// First hours of a day, in which clocks are changed.
 const HOURS: u64 = 6;
 
 fn next(state: &mut u64) -> u64 {
@@ -40,7 +38,6 @@ fn next(state: &mut u64) -> u64 {
     *state >> 33
 }
 
-/// Zones of the bots' times of day.
 type Rows = BTreeMap<(u64, usize), usize>;
 
 fn text_of(rows: &Rows, state: &mut u64) -> String {
@@ -49,7 +46,6 @@ fn text_of(rows: &Rows, state: &mut u64) -> String {
         let (bot, zone) = (["btc", "eur"][*bot], ["Europe/Berlin", "America/New_York", ""][*zone]);
         lines.push(format!("{:02}:{:02},{bot},BUY,{zone}", minute / 60, minute % 60));
     }
-    // In another order each time.
     for index in (1..lines.len()).rev() {
         lines.swap(index, next(state) as usize % (index + 1));
     }
@@ -112,7 +108,6 @@ fn check_edited(from: Millis, to: Millis) {
     assert!(given.is_subset(&may), "from {from}: {:?}", given.difference(&may));
 }
 
-/// The run's end of a door: it approves what it is handed, and keeps what it was told.
 async fn run(mut orders: mpsc::Receiver<ControlRequest>, told: mpsc::UnboundedSender<String>) {
     while let Some(ControlRequest { order, answer, .. }) = orders.recv().await {
         let text = match order {
@@ -130,7 +125,6 @@ async fn run(mut orders: mpsc::Receiver<ControlRequest>, told: mpsc::UnboundedSe
     }
 }
 
-/// Skips what the list gives next.
 async fn heard(told: &mut mpsc::UnboundedReceiver<String>) -> String {
     loop {
         let text = told.recv().await.unwrap();
@@ -140,7 +134,6 @@ async fn heard(told: &mut mpsc::UnboundedReceiver<String>) -> String {
     }
 }
 
-/// A list that is watched, until what is returned with the texts is dropped.
 async fn watched(
     loaded: &Loaded,
     clock: &Arc<dyn Clock>,
@@ -188,7 +181,6 @@ async fn a_file_is_read_again_when_it_changes_and_what_is_wrong_changes_nothing(
     let (before, after) = (mark(&first), mark(&changed));
     assert!(before != after && [&before, &after].iter().all(|mark| mark.len() == 16), "{before} {after}");
     assert_eq!(told.recv().await.unwrap(), format!("next BUY of eur at {}", at("2026-07-01T08:34:00")));
-    // What was given is not given again, though its direction is another now.
     assert_eq!(heard(&mut told).await, "eur 2026-07-01T08:34:00Z");
     std::fs::remove_file(&path).unwrap();
     let gone = heard(&mut told).await;
@@ -213,7 +205,6 @@ fn a_run_that_begins_again_gives_what_was_due_shortly_before_and_nothing_older()
     let due: Vec<String> = door.due(at("2026-07-01T08:31:04")).iter().map(|due| due.id.to_string()).collect();
     assert_eq!(due, ["2026-07-01T08:31:00Z"]);
     assert_eq!(door.next_due(), Some(at("2026-07-02T08:30:00")));
-    // The machine slept: the run refuses what is late, and the journal says so.
     assert_eq!(door.due(at("2026-07-02T09:00:00")).len(), 2);
 }
 

@@ -261,14 +261,12 @@ mod tests {
     fn the_command_of_the_checks_can_be_pasted() {
         let params = json!({ "file": "my rule.toml", "period": 7 });
         let entry = StrategyEntry::new("rules", "1", |_, _| unreachable!("it is not built"));
+        let (close_type, expiration_type) = ("01:00".parse().unwrap(), ExpirationType::TimeFixed);
         let bot = BotContext {
             bot: "one".to_owned(),
-            symbol: "BTCUSDT".parse().expect("it is a symbol"),
+            symbol: "BTCUSDT".parse().unwrap(),
             interval: Interval::MINUTE,
-            expiry: Expiry {
-                close_type: "01:00".parse().expect("a code"),
-                expiration_type: ExpirationType::TimeFixed,
-            },
+            expiry: Expiry { close_type, expiration_type },
             longer_share_percent: None,
         };
         let subject = Subject { entry, params, bot };

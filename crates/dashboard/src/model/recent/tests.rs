@@ -3,15 +3,12 @@
 use super::*;
 use crate::view::{run_of, trades_of};
 use candlewick_engine::{
-    Action, BotSettings, Control, Entry, Header, IntentId, Opened, Origin, Recorder as _, SeriesId, Settled,
-    VenueId,
+    Action, Control, Entry, Header, IntentId, Opened, Origin, Recorder as _, SeriesId, Settled, VenueId,
 };
 use candlewick_journal::{Holder, Journal as _, JournalUrl, RunJournal, Store};
 use candlewick_records::{JournalContents, TradeFilter, TradeLine, TradePage, VerdictLine};
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Candle, Interval, Millis, Money, MoneyScale, Ohlcv, Outcome, Payout, Signal, Strategy};
+use candlewick_sdk::{Candle, Interval, Millis, Money, Ohlcv, Outcome, Payout, Signal, Strategy};
 use serde_json::{Value, json};
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -32,24 +29,16 @@ impl Strategy for Always {
 }
 
 fn settings() -> SessionSettings {
-    let bot = |name: &str, symbol: &str| -> BotSettings {
-        let bot = json!({ "name": name, "symbol": symbol, "interval": "1m", "strategy": "always", "close_type": "01:00",
-            "expiration_type": "TIME_FIXED", "stake": { "kind": "fixed", "amount": 10 } });
-        serde_json::from_value(bot).unwrap()
+    let bot = |name: &str, symbol: &str| {
+        json!({ "name": name, "symbol": symbol, "interval": "1m", "strategy": "always", "close_type": "01:00",
+            "expiration_type": "TIME_FIXED", "stake": { "kind": "fixed", "amount": 10 } })
     };
-    let mut risk = RiskSettings::default();
-    (risk.max_drawdown_percent, risk.daily_loss_limit, risk.max_trades_per_day) = (0.0, Decimal::ZERO, 0);
-    let bots = vec![bot("one", "BTCUSDT"), bot("other", "ETHUSDT")];
-    SessionSettings {
-        money_scale: MoneyScale::default(),
-        balance: Decimal::from(10_000),
-        risk,
-        bots,
-        longer_share_percent: None,
-    }
+    let risk = json!({ "max_drawdown_percent": 0.0, "daily_loss_limit": 0, "max_trades_per_day": 0 });
+    let bots = [bot("one", "BTCUSDT"), bot("other", "ETHUSDT")];
+    let session = json!({ "money_scale": 2, "balance": 10_000, "risk": risk, "bots": bots });
+    serde_json::from_value(session).unwrap()
 }
 
-/// A journal of several runs that keeps snapshots, written as a run writes it.
 struct Written {
     folder: tempfile::TempDir,
     journal: RunJournal,
@@ -59,11 +48,7 @@ struct Written {
 
 impl Written {
     fn url(&self) -> JournalUrl {
-        JournalUrl::from_path(&self.path())
-    }
-
-    fn path(&self) -> PathBuf {
-        self.folder.path().join("run.db")
+        JournalUrl::from_path(&self.folder.path().join("run.db"))
     }
 
     async fn begin() -> Self {
@@ -113,7 +98,6 @@ impl Written {
         actions.iter().filter_map(opened).collect()
     }
 
-    /// A minute of both series; what was opened settles in the next, but for the eleventh trade, which stays in doubt.
     async fn minute(&mut self) {
         self.trade();
         self.keep().await;
@@ -190,7 +174,6 @@ async fn catch_up(reader: &mut Reader, recent: &mut Recent, model: &mut Model) {
     recent.bring_up(model).unwrap();
 }
 
-/// What is shown of it, without what no snapshot holds.
 fn shown(model: &mut Model) -> Value {
     let mut run = json!(run_of(model, None, false));
     for unknown in ["refusals", "feeds"] {
@@ -205,14 +188,16 @@ fn shown(model: &mut Model) -> Value {
 #[tokio::test]
 async fn a_model_on_a_snapshot_shows_what_all_lines_come_to_and_goes_on_as_they_do() {
     let mut written = Written::begin().await;
-    for _ in 0..60 {
+    written.minute().await;
+    let mut reader = Reader::open(&written.url()).await.unwrap();
+    assert!(read_recent(&mut reader).await.is_none(), "there is no snapshot yet");
+    for _ in 1..60 {
         written.minute().await;
     }
     written.journal.note(Millis::MINUTE * written.minute, json!({ "alarm": "look here" }).to_string());
     written.event(EventKind::Balance { amount: Money::from_minor(990_000) });
     written.event(EventKind::Control { control: Control::Halt });
     written.minute().await;
-    let mut reader = Reader::open(&written.url()).await.unwrap();
     let run = |model: &Model| RecordedRun::all_of(std::slice::from_ref(model.last.as_ref().unwrap()));
     assert!(run(&whole(&written).await).unwrap().is_empty(), "the last line is no header");
 
@@ -223,7 +208,6 @@ async fn a_model_on_a_snapshot_shows_what_all_lines_come_to_and_goes_on_as_they_
     assert!(all.trades.unfinished().count() > 0 && all.trades.count > 30);
     assert_eq!(shown(&mut model), shown(&mut all));
 
-    // Lines that come later, and a run of the same settings.
     written.event(EventKind::Control { control: Control::Resume });
     for _ in 0..30 {
         written.minute().await;
@@ -236,8 +220,6 @@ async fn a_model_on_a_snapshot_shows_what_all_lines_come_to_and_goes_on_as_they_
     assert_eq!(shown(&mut model), shown(&mut all));
 }
 
-/// What was over for a day is left in the journal: of that the model knows what it came to, and the journal has the rest. One in doubt since
-/// the first day keeps what lies beside it.
 #[tokio::test]
 async fn a_model_without_the_trades_of_earlier_days_shows_the_figures_of_all() {
     let mut written = Written::begin().await;
@@ -259,7 +241,6 @@ async fn a_model_without_the_trades_of_earlier_days_shows_the_figures_of_all() {
         points.map(|point| (point.last, point.low, point.high)).collect::<Vec<_>>()
     };
     assert_eq!(points(&model), points(&all)[1..], "but for where all began");
-    // A page begins with what the model has, and goes on with what the journal has.
     let (page, earlier) = trades_of(&model, u64::MAX, 1_000, None).unwrap();
     assert_eq!((page.before, earlier), (None, Some(model.trades.first)));
     assert!(page.trades.iter().all(|trade| trade.intent_id >= model.trades.first));
@@ -272,15 +253,6 @@ async fn a_model_without_the_trades_of_earlier_days_shows_the_figures_of_all() {
     assert_eq!((shown(&mut model), points(&model)), (shown(&mut all), points(&all)[1..].to_vec()));
 }
 
-#[tokio::test]
-async fn a_journal_without_a_snapshot_has_no_such_model() {
-    let mut written = Written::begin().await;
-    written.minute().await;
-    let mut reader = Reader::open(&written.url()).await.unwrap();
-    assert!(read_recent(&mut reader).await.is_none());
-}
-
-/// A trade a minute, and one in doubt for ever, which keeps its bot from more: the model has those of the last minutes, the journal has all.
 #[tokio::test]
 async fn old_trades_leave_the_model_and_are_read_from_the_journal() {
     let mut written = Written::begin().await;
@@ -311,7 +283,6 @@ async fn old_trades_leave_the_model_and_are_read_from_the_journal() {
     assert!((1_001..2_000).contains(&recent.trades.book.rows().len()));
     assert_eq!(shown(&mut recent), shown(&mut model));
 
-    // The last ones of them, as `candlewick trades --last` reads them.
     let json_of = |trades: &[TradeLine]| trades.iter().map(|trade| json!(trade)).collect::<Vec<_>>();
     let lines = all.lines();
     let since = Some(lines[lines.len() - 30].decision_time);
@@ -325,7 +296,6 @@ async fn old_trades_leave_the_model_and_are_read_from_the_journal() {
         assert!(filter.read_last(&mut reader).await.unwrap().is_none(), "too many would be looked through");
     }
 
-    // Pages of them, each from where the last one ended.
     for (most, bot) in [(170, None), (200, Some("other"))] {
         let (mut told, mut before) = (Vec::new(), Some(u64::MAX));
         while let Some(asked) = before {

@@ -97,43 +97,32 @@ const fn is_fitted(numbers: usize, trades: usize) -> bool {
 mod tests {
     use super::*;
 
-    fn check(count: u64, p_value: Option<f64>, expected: Option<Severity>) {
-        let variants = VariantCount {
-            count,
-            p_value,
-            p_value_bonferroni: p_value.map(|p| (p * count as f64).min(1.0)),
-            ..VariantCount::default()
-        };
-        assert_eq!(many_variants(&variants).map(|finding| finding.severity), expected, "{count} {p_value:?}");
-    }
-
     #[test]
-    fn a_ledger_that_counts_some_of_them_is_named() {
-        let other_ledgers = vec!["b.jsonl".into()];
-        let found =
-            many_variants(&VariantCount { count: 3, other_ledgers, ..VariantCount::default() }).unwrap();
-        let expected = "3 variants of this idea were tried so far (those that are counted in another ledger among them: \
-                        b.jsonl).";
-        assert_eq!(found.text, expected);
-    }
-
-    #[test]
-    fn several_variants_are_reported_and_a_single_one_is_not() {
-        check(1, Some(0.01), None);
-        check(2, Some(0.5), Some(Severity::Info));
-        check(2, None, Some(Severity::Info));
-        check(50, Some(0.5), Some(Severity::Warning));
-        check(50, Some(0.000_1), Some(Severity::Warning));
-        // It would have counted for a find, and does not.
-        check(3, Some(0.03), Some(Severity::Serious));
+    fn several_variants_are_reported_with_other_ledgers_and_a_single_one_is_not() {
+        for (count, p_value, expected) in [
+            (1, Some(0.01), None),
+            (2, Some(0.5), Some(Severity::Info)),
+            (2, None, Some(Severity::Info)),
+            (50, Some(0.5), Some(Severity::Warning)),
+            (50, Some(0.000_1), Some(Severity::Warning)),
+            (3, Some(0.03), Some(Severity::Serious)),
+        ] {
+            let p_value_bonferroni = p_value.map(|p: f64| (p * count as f64).min(1.0));
+            let other_ledgers = vec!["b.jsonl".into()];
+            let none = VariantCount::default();
+            let variants = VariantCount { count, p_value, p_value_bonferroni, other_ledgers, ..none };
+            let found = many_variants(&variants);
+            assert_eq!(found.as_ref().map(|finding| finding.severity), expected, "{count} {p_value:?}");
+            assert!(found.is_none_or(|finding| finding.text.contains("b.jsonl")), "{count}");
+        }
     }
 
     #[test]
     fn a_lost_ledger_is_serious_and_a_new_one_is_good_to_know() {
-        let severity = |unknown| variants_unknown(&unknown).severity;
-        assert_eq!(severity(VariantsUnknown::Lost("the file is empty".to_owned())), Severity::Serious);
-        assert_eq!(severity(VariantsUnknown::NotCounted), Severity::Warning);
-        assert_eq!(severity(VariantsUnknown::Before), Severity::Info);
+        let lost = VariantsUnknown::Lost("the file is empty".to_owned());
+        let all = [lost, VariantsUnknown::NotCounted, VariantsUnknown::Before];
+        let found = all.map(|unknown| variants_unknown(&unknown).severity);
+        assert_eq!(found, [Severity::Serious, Severity::Warning, Severity::Info]);
     }
 
     #[test]

@@ -235,25 +235,24 @@ mod tests {
     use candlewick_statistics::{StreamEvent, TradeDependence, TradeOutcome, TradeStream};
     use std::ops::ControlFlow;
 
-    fn check_width(half_width: f64, expected: Option<Severity>) {
-        let wilson = [0.5 - half_width, 0.5 + half_width];
-        let rates = WinRates {
-            rate: 0.5,
-            assumes: WinRates::ASSUMES,
-            wilson,
-            clopper_pearson: wilson,
-            break_even: None,
-            above_break_even: None,
-            break_even_by_money: None,
-        };
-        assert_eq!(too_few_trades(Some(&rates), 90).map(|found| found.severity), expected, "{half_width}");
-    }
-
     #[test]
     fn few_trades_are_reported_and_many_are_not() {
-        check_width(0.16, Some(Severity::Serious));
-        check_width(0.08, Some(Severity::Warning));
-        check_width(0.04, None);
+        for (half_width, expected) in
+            [(0.16, Some(Severity::Serious)), (0.08, Some(Severity::Warning)), (0.04, None)]
+        {
+            let interval = [0.5 - half_width, 0.5 + half_width];
+            let rates = WinRates {
+                rate: 0.5,
+                assumes: WinRates::ASSUMES,
+                wilson: interval,
+                clopper_pearson: interval,
+                break_even: None,
+                above_break_even: None,
+                break_even_by_money: None,
+            };
+            let found = too_few_trades(Some(&rates), 90).map(|finding| finding.severity);
+            assert_eq!(found, expected, "{half_width}");
+        }
         assert_eq!(too_few_trades(None, 0).map(|finding| finding.severity), Some(Severity::Serious));
     }
 
@@ -266,14 +265,12 @@ mod tests {
     #[test]
     fn a_win_rate_a_profit_factor_and_a_run_without_losses_in_a_row_are_reported() {
         let found = found_too_good(4_969, 31, 2, 5_000).unwrap();
-        assert!(found.contains("99.4 % of 5000 trades won, wins brought 128.2 times"));
-        assert!(found_too_good(30, 0, 0, 30).unwrap().contains("100.0 % of 30 trades won"));
+        assert!(found.contains("99.4 % of 5000") && found.contains("128.2 times"), "{found}");
         assert!(found_too_good(200, 90, 1, 290).unwrap().contains("no two of 290 trades were lost in a row"));
         assert_eq!(found_too_good(40, 5, 5, 9), None);
         assert_eq!(found_too_good(0, 0, 0, 0), None);
     }
 
-    /// Whether a run of honest trades is accused: won and lost ones are counted as they come, and so are the groups.
     fn is_accused(stream: &TradeStream, run: u64, trades: u64) -> bool {
         let (mut won, mut lost, mut streak, mut longest) = (0, 0, 0, 0);
         stream.play(5, run, trades, |event| {
@@ -323,73 +320,57 @@ mod tests {
     }
 
     #[test]
-    fn outcomes_in_streaks_and_in_turns_are_reported_and_those_in_random_order_are_not() {
-        let long: Vec<bool> = (0..400).map(|place| place / 10 % 2 == 0).collect();
+    fn outcomes_in_turns_are_reported() {
         let turns: Vec<bool> = (0..400).map(|place| place % 2 == 0).collect();
-        let random: Vec<bool> = (0..400_u64).map(coin).collect();
-        let text = |outcomes: &[bool]| judge([outcomes].into_iter()).map(|finding| finding.text);
-        assert!(text(&long).unwrap().starts_with("Wins and losses come in streaks: 40 where"));
-        assert!(text(&turns).unwrap().starts_with("Wins and losses come in turns: 400 where"));
-        assert_eq!(text(&random), None);
-    }
-
-    fn coin(place: u64) -> bool {
-        let mixed = (place + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        (mixed ^ mixed >> 27) >> 40 & 1 == 1
-    }
-
-    fn check_hours(returns: &[f64], expected: bool) {
-        let cell = |total_return: &f64| Cell {
-            label: "09:00".to_owned(),
-            trades: 40,
-            won: 20,
-            lost: 20,
-            win_rate: Some(0.5),
-            break_even: None,
-            return_per_unit: None,
-            shrunk_return: None,
-            total_return: *total_return,
-            is_small: false,
-            pnl: 0.0,
-        };
-        let hours: Vec<Cell> = returns.iter().map(cell).collect();
-        assert_eq!(one_hour_only(&hours).is_some(), expected, "{returns:?}");
+        let found = judge([&turns[..]].into_iter()).unwrap();
+        assert!(found.text.contains("in turns: 400 where"), "{}", found.text);
     }
 
     #[test]
     fn a_profit_of_one_hour_is_reported_and_one_of_several_is_not() {
-        check_hours(&[9.0, -2.0, -3.0], true);
-        check_hours(&[9.0, 1.0, 0.5], false);
-        // A loss is no profit, and one hour has no other beside it.
-        check_hours(&[2.0, -2.0, -3.0], false);
-        check_hours(&[9.0], false);
-        check_hours(&[], false);
-    }
-
-    fn check_latencies(returns: &[(f64, f64)], expected: Option<Severity>) {
-        let point = |(value, return_per_unit): &(f64, f64)| SensitivityPoint {
-            label: String::new(),
-            value: Some(*value),
-            is_own: false,
-            trades: 100,
-            win_rate: None,
-            break_even: None,
-            return_per_unit: Some(*return_per_unit),
-            pnl: 0.0,
-        };
-        let points: Vec<SensitivityPoint> = returns.iter().map(point).collect();
-        assert_eq!(dies_of_latency(&points).map(|finding| finding.severity), expected, "{returns:?}");
+        for (returns, expected) in [
+            (&[9.0, -2.0, -3.0][..], true),
+            (&[9.0, 1.0, 0.5], false),
+            // A loss is no profit, and one hour has no other beside it.
+            (&[2.0, -2.0, -3.0], false),
+            (&[9.0], false),
+            (&[], false),
+        ] {
+            let cell = |total_return: &f64| Cell {
+                label: "09:00".to_owned(),
+                trades: 40,
+                won: 20,
+                lost: 20,
+                win_rate: Some(0.5),
+                break_even: None,
+                return_per_unit: None,
+                shrunk_return: None,
+                total_return: *total_return,
+                is_small: false,
+                pnl: 0.0,
+            };
+            let hours: Vec<Cell> = returns.iter().map(cell).collect();
+            assert_eq!(one_hour_only(&hours).is_some(), expected, "{returns:?}");
+        }
     }
 
     #[test]
     fn a_profit_that_a_second_takes_is_reported_and_one_that_lasts_is_not() {
-        check_latencies(&[(0.0, 0.1), (1_000.0, -0.01), (2_000.0, -0.02)], Some(Severity::Serious));
-        check_latencies(&[(0.0, 0.1), (1_000.0, 0.05), (3_000.0, 0.0)], Some(Severity::Warning));
-        check_latencies(&[(0.0, 0.1), (1_000.0, 0.1), (5_000.0, 0.02)], None);
-        // What never lived does not die, and without repeats nothing is known.
-        check_latencies(&[(0.0, -0.1), (1_000.0, -0.2)], None);
-        check_latencies(&[], None);
+        for (returns, expected) in [
+            (&[(0.0, 0.1), (1_000.0, -0.01), (2_000.0, -0.02)][..], Some(Severity::Serious)),
+            (&[(0.0, 0.1), (1_000.0, 0.05), (3_000.0, 0.0)], Some(Severity::Warning)),
+            (&[(0.0, 0.1), (1_000.0, 0.1), (5_000.0, 0.02)], None),
+            (&[(0.0, -0.1), (1_000.0, -0.2)], None),
+            (&[], None),
+        ] {
+            let point = |(value, return_per_unit): &(f64, f64)| {
+                let (label, value, return_per_unit) = (String::new(), Some(*value), Some(*return_per_unit));
+                let (is_own, trades, win_rate, break_even, pnl) = (false, 100, None, None, 0.0);
+                SensitivityPoint { label, value, is_own, trades, win_rate, break_even, return_per_unit, pnl }
+            };
+            let points: Vec<SensitivityPoint> = returns.iter().map(point).collect();
+            assert_eq!(dies_of_latency(&points).map(|finding| finding.severity), expected, "{returns:?}");
+        }
     }
 
     #[test]
@@ -397,7 +378,7 @@ mod tests {
         use FindingKind::{LadderHidesLosses, StakesLoseMoney};
         for (return_per_unit, decided, profit, has_equal_stakes, expected) in [
             (-0.05, 30, 12.0, false, Some(LadderHidesLosses)),
-            (0.08, 30, -52_594.0, false, Some(StakesLoseMoney)),
+            (0.081_2, 30, -52_594.0, false, Some(StakesLoseMoney)),
             // Lost 5, won 8 of 10: two trades tell nothing of the next.
             (-0.1, 2, 3.0, false, None),
             (-0.05, 29, 3.0, false, None),
@@ -409,17 +390,11 @@ mod tests {
             (-0.000_01, 300, 0.02, true, None),
         ] {
             let result = StakedResult { decided, return_per_unit, profit, decimals: 2, has_equal_stakes };
-            let found = result.finding(&[]).map(|finding| finding.kind);
-            assert_eq!(found, expected, "{return_per_unit} of {decided}, {profit}");
+            let found = result.finding(&[]);
+            let kind = found.as_ref().map(|finding| finding.kind);
+            assert_eq!(kind, expected, "{return_per_unit} of {decided}, {profit}");
+            let text = found.filter(|_| kind == Some(StakesLoseMoney)).map(|finding| finding.text);
+            assert!(text.is_none_or(|text| text.contains("52594.00") && text.contains("+8.12 %")));
         }
-    }
-
-    #[test]
-    fn the_loss_in_money_is_stated_beside_the_return_per_unit() {
-        let (decided, return_per_unit, profit) = (900, 0.0812, -52_594.0);
-        let result = StakedResult { decided, return_per_unit, profit, decimals: 2, has_equal_stakes: false };
-        let text = result.finding(&[]).unwrap().text;
-        assert!(text.starts_with("Stakes were larger where trades lost: the account lost 52594.00"));
-        assert!(text.contains("+8.12 % of its stake"), "{text}");
     }
 }

@@ -244,7 +244,6 @@ mod tests {
             assert_eq!(unusual_payout(Some(assumed)).is_some(), expected, "{assumed}");
         }
         assert_eq!(unusual_payout(None), None);
-        assert!(unusual_payout(Some(0.8)).unwrap().text.contains("0.8 % is assumed"));
     }
 
     #[test]
@@ -260,33 +259,9 @@ mod tests {
             let found = gaps(missing, touched, asked).map(|finding| finding.severity);
             assert_eq!(found, expected, "{missing} {touched} {asked}");
         }
-    }
-
-    #[test]
-    fn a_trade_without_a_price_is_explained_where_no_candle_is_missing() {
         let text = |missing| gaps(missing, 1, 703).unwrap().text;
-        let reason = "1 of 703 trades (0.1 %) found no price: they would have opened or closed while the market was closed";
-        assert!(text(0).starts_with(reason), "{}", text(0));
-        let expected = "1 candle is missing in hours in which the market was open, and 1 of 703 trades (0.1 %) found no price.";
-        assert!(text(1).ends_with(expected), "{}", text(1));
-    }
-
-    /// A generator of 64 bits (Steele, Lea and Flood, `SplitMix`).
-    struct Random(u64);
-
-    impl Random {
-        fn unit(&mut self) -> f64 {
-            self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-            let mut mixed = self.0;
-            mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-            mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-            ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-        }
-
-        /// About normal, with a variance of 1.
-        fn normal(&mut self) -> f64 {
-            (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
-        }
+        assert!(text(0).starts_with("1 of 703 trades (0.1 %)"), "{}", text(0));
+        assert!(["1 candle", "1 of 703 trades"].iter().all(|part| text(1).contains(part)), "{}", text(1));
     }
 
     fn reversals_of(closes: impl IntoIterator<Item = (i64, f64)>) -> Reversals {
@@ -301,12 +276,20 @@ mod tests {
 
     /// A random walk whose volatility changes, seen at bid or ask at random: half a spread up or down.
     fn reversals(seed: u64, candles: i64, spread: f64) -> Reversals {
-        let mut random = Random(seed);
+        let mut state = seed;
+        // A generator of 64 bits (Steele, Lea and Flood, `SplitMix`).
+        let mut unit = || {
+            state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+            ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+        };
         let (mut mid, mut volatility) = (1_000.0, 1.0_f64);
         reversals_of((0..candles).map(|minute| {
-            volatility = (volatility * (0.1 * random.normal()).exp()).clamp(0.25, 4.0);
-            mid += volatility * random.normal();
-            (minute, mid + if random.unit() < 0.5 { spread } else { -spread } / 2.0)
+            let mut normal = || (0..12).map(|_| unit()).sum::<f64>() - 6.0;
+            volatility = (volatility * (0.1 * normal()).exp()).clamp(0.25, 4.0);
+            mid += volatility * normal();
+            (minute, mid + if unit() < 0.5 { spread } else { -spread } / 2.0)
         }))
     }
 
@@ -327,12 +310,6 @@ mod tests {
         assert_eq!((found.reversed, found.moves), (2, 3));
     }
 
-    #[test]
-    fn revised_data_is_reported_and_steady_data_is_not() {
-        assert!(data_revised(3).is_some_and(|finding| finding.text.starts_with("3 values")));
-        assert_eq!(data_revised(0), None);
-    }
-
     fn stale(stale: u64, candles: u64) -> StaleLonger {
         StaleLonger {
             bot: "a".to_owned(),
@@ -349,8 +326,7 @@ mod tests {
         }
         assert_eq!(stale_longer_candles(&[]), None);
         let text = stale_longer_candles(&[stale(580, 1_000)]).unwrap().text;
-        let expected = "a read an old 1h candle at 58.0 % of its candles, up to 7.0 h after its close. ";
-        assert!(text.starts_with(expected), "{text}");
+        assert!(["1h", "58.0 %", "7.0 h"].iter().all(|part| text.contains(part)), "{text}");
     }
 
     #[test]

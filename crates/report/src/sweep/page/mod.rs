@@ -323,28 +323,17 @@ mod tests {
         let page = page(&rows, ["fast", "slow"]);
         assert_eq!(page.matches("<polyline").count(), 2);
         assert_eq!(page.matches("class=\"cell\"").count(), 2);
-        assert!(page.contains("3 sets, of which 2 count"), "{page}");
-        assert!(page.contains("By all 3 sets: too little is known") && page.contains("not known"), "{page}");
+        assert!(page.contains("3 sets, of which 2 count") && page.contains("By all 3 sets"), "{page}");
         for loading in ["http", "src=", "url(", "import", "@font"] {
             assert!(!page.contains(loading), "{loading}");
         }
     }
 
     #[test]
-    fn names_cannot_bring_in_markup() {
-        let page = page(&[row(0, 0, 1, Some(0.5))], ["<script>alert(1)</script>", "a\"b"]);
-        assert!(!page.contains("<script>alert") && !page.contains("a\"b"), "{page}");
-    }
-
-    #[test]
-    fn a_sweep_of_which_nothing_counts_has_a_page_that_says_so() {
+    fn names_cannot_bring_in_markup_and_a_sweep_of_which_nothing_counts_says_so() {
+        let named = page(&[row(0, 0, 1, Some(0.5))], ["<script>alert(1)</script>", "a\"b"]);
+        assert!(!named.contains("<script>alert") && !named.contains("a\"b"), "{named}");
         assert!(page(&[row(0, 0, 1, None)], ["fast", "slow"]).contains("No set counts"));
-    }
-
-    #[test]
-    fn labels_are_short() {
-        let numbers = [0.0, -0.000_01, 0.123_456, 12.5, 100.0, 12_345.6];
-        assert_eq!(numbers.map(short), ["0", "0", "0.1235", "12.5", "100", "12346"]);
     }
 
     #[test]

