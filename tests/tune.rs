@@ -55,7 +55,7 @@ fn without_a_shown_edge_the_hold_out_stays_locked() {
         let report = tune(&folder, more).json();
         assert_eq!(report["conclusion"], conclusion, "{report:#}");
         assert_eq!(report["walk_forward"]["hold_out"]["openings"], 0);
-        assert!(!folder.path(".candlewick/hold-outs.jsonl").exists());
+        assert!(!folder.path(".state/candlewick/hold-outs.jsonl").exists());
         assert_eq!(report["sweep"].is_null(), rule == FIXED, "nothing to search");
     }
 }

@@ -4,7 +4,9 @@ use crate::candlewick::{BACKTEST, Folder, folder_with_bot};
 use crate::regimes::{FOLLOW, follower};
 use serde_json::{Value, json};
 
-const LEDGER: &str = "candlewick.variants.jsonl";
+const LEDGER: &str = ".state/candlewick/variants.jsonl";
+/// Where earlier versions kept it.
+const EARLIER_LEDGER: &str = "candlewick.variants.jsonl";
 
 fn backtest(folder: &Folder, more: &[&str]) -> Value {
     folder.run(&[&BACKTEST[..], &["--json"], more].concat()).json()
@@ -59,7 +61,7 @@ fn an_edge_that_the_best_of_many_variants_shows_by_luck_is_withheld() {
          \"from\":0,\"to\":9,\"variants\":[{}]}}\n",
         others.join(",")
     );
-    let report = follower("edge:0.58:5m", "").with(LEDGER, &ledger).run(&FOLLOW).json();
+    let report = follower("edge:0.58:5m", "").with(EARLIER_LEDGER, &ledger).run(&FOLLOW).json();
     assert_eq!(report["verdict"], "not_enough_trades");
     assert_eq!(report["variants"]["count"], 200_001);
     assert!(report["edge"]["withheld"][0].as_str().unwrap().contains("200001 variants"), "{report}");

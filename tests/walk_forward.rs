@@ -117,9 +117,9 @@ fn every_set_of_a_walk_counts_once_in_all_later_reports_of_its_strategy() {
     let folder = folder(2);
     // Four periods by four thresholds by two expiries, and the walk.
     assert_eq!(folder.run(&walk(&[])).json()["variants_tried"], 33);
-    let ledger = folder.read("candlewick.variants.jsonl");
+    let ledger = folder.read(".state/candlewick/variants.jsonl");
     assert_eq!(folder.run(&walk(&["--out", "again"])).json()["variants_tried"], 33);
-    assert_eq!(folder.read("candlewick.variants.jsonl"), ledger);
+    assert_eq!(folder.read(".state/candlewick/variants.jsonl"), ledger);
     assert_same(&folder.path("walk-forward"), &folder.path("again"), &FILES);
     // A set of the walk, and one that it did not try.
     for (params, count) in [("period = 5, oversold = 20.0", 33), ("period = 9", 34)] {

@@ -46,6 +46,9 @@ impl Program {
         {
             command.env(name, folder);
         }
+        // The references keep these files in the folder of the case.
+        command.env("CANDLEWICK_VARIANTS__LEDGER", "candlewick.variants.jsonl");
+        command.env("CANDLEWICK_DATA__STATE", ".candlewick");
         command
     }
 }

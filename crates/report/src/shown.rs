@@ -149,12 +149,9 @@ mod tests {
     /// A win of 85 % needs 1 / 1.85 = 54.05 %.
     #[test]
     fn trades_since_are_held_to_their_break_even_and_few_decide_nothing() {
-        for (after, won, lost, expected) in [
-            (43, 347, 302, Some(false)),
-            (43, 360, 289, Some(true)),
-            (10, 0, 29, None),
-            (100, 0, 99, None),
-        ] {
+        for (after, won, lost, expected) in
+            [(43, 347, 302, Some(false)), (43, 360, 289, Some(true)), (10, 0, 29, None), (100, 0, 99, None)]
+        {
             let line = line(after, won, lost);
             assert_eq!(line.is_supported_since, expected, "{after} {won} {lost}");
             assert_eq!(line.finding().is_some(), expected == Some(false), "{after} {won} {lost}");

@@ -123,9 +123,10 @@ pub struct DataSettings {
     /// `$XDG_CACHE_HOME` or in `~/.cache`; empty: none are kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<PathBuf>,
-    /// The folder of what must not be forgotten about this project: which hold-outs were opened, and how long the ledger
-    /// of variants is.
-    pub state: PathBuf,
+    /// Folder of opened hold-outs and of the lengths of variant ledgers. Left out: `candlewick` in `$XDG_STATE_HOME` or in
+    /// `~/.local/state`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<PathBuf>,
     /// Minimum share of the time in which its market trades that a longer candle needs of shorter ones, in percent: one with fewer is not
     /// built. 100 needs all.
     pub longer_share_percent: f64,
@@ -136,13 +137,18 @@ impl Default for DataSettings {
         Self {
             catalog: PathBuf::from("data"),
             cache: None,
-            state: PathBuf::from(".candlewick"),
+            state: None,
             longer_share_percent: LongerRule::USUAL_PERCENT,
         }
     }
 }
 
 impl DataSettings {
+    /// Returns the state folder. One in the working folder, from an earlier version, stays in use.
+    pub fn state_folder(&self) -> PathBuf {
+        self.state.clone().unwrap_or_else(|| earlier_or(".candlewick", state_folder()))
+    }
+
     pub fn file_cache(&self) -> Option<FileCache> {
         self.cache_folder().map(FileCache::new)
     }
@@ -246,25 +252,35 @@ pub fn monitoring_problems(loaded: &Loaded) -> Vec<Problem> {
 }
 
 /// The `[variants]` section.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct VariantSettings {
-    /// The file in which `backtest`, `sweep` and `walk-forward` note every variant that they try, so that reports correct for their
-    /// number; empty: none are counted.
-    pub ledger: PathBuf,
-}
-
-impl Default for VariantSettings {
-    fn default() -> Self {
-        Self { ledger: PathBuf::from("candlewick.variants.jsonl") }
-    }
+    /// File in which `backtest`, `sweep` and `walk-forward` record every variant that they try, so that reports correct for their
+    /// number. Left out: `variants.jsonl` in `candlewick` in `$XDG_STATE_HOME` or in `~/.local/state`; empty: none are counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ledger: Option<PathBuf>,
 }
 
 impl VariantSettings {
-    pub fn ledger(&self, state: &Path) -> Option<VariantLedger> {
-        let is_on = !self.ledger.as_os_str().is_empty();
-        is_on.then(|| VariantLedger::new(&self.ledger).with_receipt_in(state))
+    /// Returns the ledger file, `None` if variants are not counted. One in the working folder, from an earlier version, stays in use.
+    fn path(&self) -> Option<PathBuf> {
+        let of_user = || state_folder().map(|folder| folder.join("variants.jsonl"));
+        let path = self.ledger.clone().unwrap_or_else(|| earlier_or("candlewick.variants.jsonl", of_user()));
+        (!path.as_os_str().is_empty()).then_some(path)
     }
+
+    pub fn ledger(&self, data: &DataSettings) -> Option<VariantLedger> {
+        let path = self.path()?;
+        if let Err(error) = make_folder_of(&path) {
+            tracing::debug!("the state folder cannot be created: {error}");
+        }
+        Some(VariantLedger::new(path).with_receipt_in(&data.state_folder()))
+    }
+}
+
+fn earlier_or(earlier: &str, of_user: Option<PathBuf>) -> PathBuf {
+    let earlier = PathBuf::from(earlier);
+    of_user.filter(|_| !earlier.exists()).unwrap_or(earlier)
 }
 
 #[cfg(test)]

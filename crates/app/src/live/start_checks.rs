@@ -116,7 +116,7 @@ pub fn note_look(
     registry: &Registry,
     (candles, span): (CandleSample, Range<Millis>),
 ) -> Result<()> {
-    let Some(ledger) = loaded.config.variants.ledger(&loaded.config.data.state) else { return Ok(()) };
+    let Some(ledger) = loaded.config.variants.ledger(&loaded.config.data) else { return Ok(()) };
     let settings = session_settings(loaded);
     let tried = Variant::of_bots(&settings, registry, &files_of_bots(&settings.bots)?);
     let note = |tried: Variant| Note { tried, p_value: None, sharpe_of_a_day: None, trades: None };

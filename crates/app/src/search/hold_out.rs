@@ -250,7 +250,7 @@ impl HoldOutRange {
         let bot = prepared.settings.session.bots.first()?;
         let range = layout.hold_out.clone()?;
         Some(Self {
-            lock: HoldOutLock::new(&prepared.loaded.config.data.state),
+            lock: HoldOutLock::new(&prepared.loaded.config.data.state_folder()),
             hypothesis: terms.hypothesis(prepared, bot),
             candles: CandleSample::of(&prepared.candles.series).within(&range),
             ledger: prepared.ledger(),

@@ -77,7 +77,7 @@ impl PreparedSearch<'_> {
 
     pub fn ledger(&self) -> Option<VariantLedger> {
         let config = &self.loaded.config;
-        config.variants.ledger(&config.data.state)
+        config.variants.ledger(&config.data)
     }
 
     /// Returns the look of a run that has not ended.

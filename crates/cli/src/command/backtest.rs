@@ -191,7 +191,7 @@ fn variants_of(
     context: &Context<'_>,
 ) -> Result<Option<VariantCounter>, Failure> {
     let PreparedBacktest { loaded, settings, candles, .. } = prepared;
-    let Some(ledger) = loaded.config.variants.ledger(&loaded.config.data.state) else { return Ok(None) };
+    let Some(ledger) = loaded.config.variants.ledger(&loaded.config.data) else { return Ok(None) };
     let files = files_of_bots(&settings.session.bots)?;
     let look = Look {
         kind: LookKind::Backtest,

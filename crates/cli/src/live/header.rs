@@ -160,11 +160,12 @@ pub(crate) fn candle_words(speed: SandboxSpeed, candles: Range<Millis>, until_en
 }
 
 pub(crate) fn noted_words(variants: &VariantSettings) -> String {
-    let ledger = variants.ledger.display();
-    if variants.ledger.as_os_str().is_empty() {
-        return String::new();
-    }
-    format!("; counted in {ledger} as tried on them, as a backtest is")
+    let place = match &variants.ledger {
+        Some(ledger) if ledger.as_os_str().is_empty() => return String::new(),
+        Some(ledger) => format!(" in {}", ledger.display()),
+        None => String::new(),
+    };
+    format!("; counted{place} as tried on them, as a backtest is")
 }
 
 fn time_words(seconds: f64) -> String {
@@ -363,7 +364,7 @@ mod tests {
             let words = candle_words(speed, week.clone(), until_end);
             assert_eq!(words, format!("2026-01-05T10:30:00Z to 2026-01-12T10:30:00Z{expected}"));
         }
-        let noted = |ledger: &str| noted_words(&VariantSettings { ledger: ledger.into() });
+        let noted = |ledger: &str| noted_words(&VariantSettings { ledger: Some(ledger.into()) });
         assert_eq!(noted("tried.jsonl"), "; counted in tried.jsonl as tried on them, as a backtest is");
         assert_eq!(noted(""), "");
     }

@@ -243,7 +243,8 @@ async fn a_page_that_only_shows_gives_no_order() {
 async fn paths_lead_nowhere_else_and_long_requests_are_refused() {
     let served = Served::start(false).await;
     let cookie = format!("{ORDER}{}", served.signed_in().await);
-    let paths = "/../../etc/passwd /..%2f..%2fetc/passwd /page.js/../../Cargo.toml //etc/passwd /api/../api/x /%00";
+    let paths =
+        "/../../etc/passwd /..%2f..%2fetc/passwd /page.js/../../Cargo.toml //etc/passwd /api/../api/x /%00";
     for path in paths.split(' ') {
         assert_eq!(served.get(path, &cookie).await.status, 404, "{path}");
     }

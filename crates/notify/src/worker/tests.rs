@@ -206,9 +206,13 @@ async fn a_message_that_is_refused_for_good_or_not_answered_holds_up_no_other() 
 async fn a_message_that_is_turned_away_for_an_hour_holds_up_no_other() {
     for (until_s, expected) in [(1_800, (0, 2)), (4_000, (1, 1))] {
         let turned_away = || Answer::Fail(Failure::TurnedAway { reason: "403".to_owned() });
-        let (_receiver, notifier) = Receiver::told_by(PACE, move |now, _| {
-            if now < seconds(until_s) { turned_away() } else { Answer::Take }
-        });
+        let (_receiver, notifier) =
+            Receiver::told_by(
+                PACE,
+                move |now, _| {
+                    if now < seconds(until_s) { turned_away() } else { Answer::Take }
+                },
+            );
         send_each(&notifier, 1..3, seconds(1)).await;
         sleep(seconds(4_500)).await;
         assert_eq!((counts(&notifier).refused, counts(&notifier).sent), expected, "{until_s}");
@@ -218,11 +222,12 @@ async fn a_message_that_is_turned_away_for_an_hour_holds_up_no_other() {
 #[tokio::test(start_paused = true)]
 async fn a_loss_is_told_by_the_next_message_where_the_first_is_refused() {
     let refused = || Answer::Fail(Failure::Refused { reason: "400".to_owned() });
-    let (receiver, notifier) = Receiver::told_by(Pace { queue: 1, ..PACE }, move |_, attempt| match attempt {
-        1 => Answer::TakeAfter(seconds(5)),
-        2 => refused(),
-        _ => Answer::Take,
-    });
+    let (receiver, notifier) =
+        Receiver::told_by(Pace { queue: 1, ..PACE }, move |_, attempt| match attempt {
+            1 => Answer::TakeAfter(seconds(5)),
+            2 => refused(),
+            _ => Answer::Take,
+        });
     send_each(&notifier, 0..4, seconds(1)).await;
     sleep(seconds(10)).await;
     notifier.send(alert(9, Severity::Info));
