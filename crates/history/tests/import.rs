@@ -193,26 +193,6 @@ fn bars_stamped_at_their_close_open_one_interval_earlier() {
     assert_eq!(rows_of(&imported), [(1_704_153_600_000, [1.0, 2.0, 1.0, 2.0, 5.0])]);
 }
 
-#[test]
-fn klines_come_with_a_header_or_without_in_milliseconds_or_microseconds() {
-    let header = "open_time,open,high,low,close,volume,close_time,quote_volume,count,taker_buy_volume,taker_buy_quote_volume,ignore\n";
-    let milliseconds = "1704232800000,1.5,2,1,1.75,9,1704232859999,0,0,0,0,0\n\
-                        1704232860000,1.75,1.75,1.75,1.75,0,1704232919999,0,0,0,0,0\n";
-    let microseconds = "1704232800000000,1.5,2,1,1.75,9,1704232859999999,0,0,0,0,0\n\
-                        1704232860000000,1.75,1.75,1.75,1.75,0,1704232919999999,0,0,0,0,0\n";
-    let expected = [(TEN_PM, [1.5, 2.0, 1.0, 1.75, 9.0]), (TEN_PM + MINUTE, [1.75, 1.75, 1.75, 1.75, 0.0])];
-    for rows in [milliseconds, microseconds] {
-        for content in [rows.to_owned(), header.to_owned() + rows] {
-            let imported = import("BTCUSDT-1m-2024-01.csv", &content, "").unwrap();
-            assert_eq!((imported.format, rows_of(&imported)), (ImportFormat::Binance, expected.to_vec()));
-            // One that the venue had not closed is cut short: its length is not that of the others.
-            let forming = content + "1704232920000,1,1,1,1,1,1704232930000,0,0,0,0,0\n";
-            let problem = import("BTCUSDT-1m-2024-01.csv", forming, "").unwrap_err();
-            assert!(problem.contains("the candle lasts 10001 ms, the first one 60000 ms"), "{problem}");
-        }
-    }
-}
-
 /// `MetaTrader` writes a price with the digits of its pair; other programs write zeros behind any price, or none.
 #[test]
 fn decimals_are_those_that_are_written_where_all_prices_have_as_many() {
@@ -309,7 +289,9 @@ fn minutes(minutes: &[i64]) -> String {
 fn an_interval_that_is_not_clear_is_asked_for() {
     for (name, rows, interval, expected) in [
         ("x.csv", &[0][..], "1m", "one row does not say how long a candle is"),
+        ("x.csv", &[0, 1], "1m", "the rows are apart 1m (1 times)"),
         ("x.csv", &[0, 2, 4, 7], "2m", "the rows are apart 2m (2 times), 3m (1 times)"),
+        ("x.csv", &[0, 1, 2, 12, 22, 32], "10m", "the rows are apart 1m (2 times), 10m (3 times)"),
         ("EURUSD_1m.csv", &[0, 5, 10, 15], "5m", "the file name says 1m, but no two rows are closer than 5m"),
         ("EURUSD_5m.csv", &[0, 1, 2], "1m", "the file name says 5m, but rows are 1m apart"),
     ] {
@@ -317,8 +299,17 @@ fn an_interval_that_is_not_clear_is_asked_for() {
         let option = format!("--interval, such as --interval {interval}");
         assert!(problem.ends_with(&format!("{expected}; settle it with {option}")), "{problem}");
     }
-    let read = import("x.csv", minutes(&[0, 2, 4, 7]), "symbol=EURUSD interval=1m").unwrap();
-    assert_eq!(rows_of(&read).len(), 4);
+    for (name, rows, options, interval) in [
+        ("x.csv", &[0, 2, 4, 7][..], "interval=1m", "1m"),
+        ("x.csv", &[10, 5, 0], "", "5m"),
+        ("x.csv", &[0, 60, 120, 300], "", "1h"),
+        ("EURUSD_1m.csv", &[0, 1, 2, 7], "", "1m"),
+        ("EURUSD_1m.csv", &[0, 9], "", "1m"),
+    ] {
+        let read = import(name, minutes(rows), &format!("symbol=EURUSD {options}")).unwrap();
+        let found = (rows_of(&read).len(), read.candles.interval().to_string());
+        assert_eq!(found, (rows.len(), interval.to_owned()));
+    }
 }
 
 #[test]

@@ -3,16 +3,12 @@
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-/// One change, at a place that is chosen among the bytes that are there.
+/// Bytes that are removed at a place, and those that are written there.
 #[derive(Clone, Debug)]
-pub(crate) enum Edit {
-    Set(Index, u8),
-    Flip(Index, u8),
-    Write(Index, Vec<u8>),
-    Insert(Index, Vec<u8>),
-    Remove(Index, usize),
-    Repeat(Index, usize),
-    Cut(Index),
+pub(crate) struct Edit {
+    place: Index,
+    removed: usize,
+    written: Vec<u8>,
 }
 
 /// Texts with a blank between each two, the mark of UTF-8 and what no text is.
@@ -31,15 +27,14 @@ fn piece() -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn edit() -> impl Strategy<Value = Edit> {
-    prop_oneof![
-        4 => (any::<Index>(), any::<u8>()).prop_map(|(place, byte)| Edit::Set(place, byte)),
-        4 => (any::<Index>(), 0_u8..8).prop_map(|(place, bit)| Edit::Flip(place, bit)),
-        4 => (any::<Index>(), piece()).prop_map(|(place, piece)| Edit::Write(place, piece)),
-        2 => (any::<Index>(), piece()).prop_map(|(place, piece)| Edit::Insert(place, piece)),
-        2 => (any::<Index>(), 1_usize..40).prop_map(|(place, length)| Edit::Remove(place, length)),
-        2 => (any::<Index>(), 1_usize..80).prop_map(|(place, length)| Edit::Repeat(place, length)),
-        1 => any::<Index>().prop_map(Edit::Cut),
-    ]
+    let change = prop_oneof![
+        4 => any::<u8>().prop_map(|byte| (1, vec![byte])),
+        4 => piece().prop_map(|piece| (piece.len(), piece)),
+        2 => piece().prop_map(|piece| (0, piece)),
+        2 => (1_usize..40).prop_map(|length| (length, Vec::new())),
+        1 => Just((usize::MAX, Vec::new())),
+    ];
+    (any::<Index>(), change).prop_map(|(place, (removed, written))| Edit { place, removed, written })
 }
 
 pub(crate) fn edits() -> impl Strategy<Value = Vec<Edit>> {
@@ -48,35 +43,13 @@ pub(crate) fn edits() -> impl Strategy<Value = Vec<Edit>> {
 
 pub(crate) fn edited(content: &[u8], edits: &[Edit]) -> Vec<u8> {
     let mut content = content.to_vec();
-    for edit in edits {
-        let length = content.len();
-        if length == 0 {
+    for Edit { place, removed, written } in edits {
+        if content.is_empty() {
             break;
         }
-        let end = |at: usize, count: usize| (at + count).min(length);
-        match edit {
-            Edit::Set(place, byte) => content[place.index(length)] = *byte,
-            Edit::Flip(place, bit) => content[place.index(length)] ^= 1 << bit,
-            Edit::Write(place, piece) => {
-                let at = place.index(length);
-                let range = at..end(at, piece.len());
-                let fitting = &piece[..range.len()];
-                content[range].copy_from_slice(fitting);
-            }
-            Edit::Insert(place, piece) => {
-                let at = place.index(length);
-                content.splice(at..at, piece.iter().copied());
-            }
-            Edit::Remove(place, count) => {
-                let at = place.index(length);
-                content.drain(at..end(at, *count));
-            }
-            Edit::Repeat(place, count) => {
-                let at = place.index(length);
-                content.extend_from_within(at..end(at, *count));
-            }
-            Edit::Cut(place) => content.truncate(place.index(length)),
-        }
+        let at = place.index(content.len());
+        let end = at.saturating_add(*removed).min(content.len());
+        content.splice(at..end, written.iter().copied());
     }
     content
 }

@@ -13,7 +13,7 @@ use edit::{Edit, edited, edits};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use std::sync::Once;
-use target::{Fixture, Target};
+use target::Target;
 
 const CASES: u32 = 150;
 const TOLD_EVERY: u64 = 10_000;
@@ -40,19 +40,18 @@ fn mute_caught_panics() {
 /// Feeds a decoder: one case of random bytes for each sound file with bytes changed.
 fn feed(target: &Target) {
     mute_caught_panics();
-    let seeds = target.seeds();
     let config = Config { cases: cases(), failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new(config);
-    let input = (prop::sample::select(seeds.clone()), edits(), prop::collection::vec(any::<u8>(), 0..200));
+    let input = (prop::sample::select(target.seeds.clone()), edits(), prop::collection::vec(any::<u8>(), 0..200));
     let executions = std::cell::Cell::new(0_u64);
     let run = |content: &[u8]| {
-        target.run(content);
+        (target.run)(content);
         executions.set(executions.get() + 1);
         if executions.get().is_multiple_of(TOLD_EVERY) {
-            println!("{}: {} executions", target.name(), executions.get());
+            println!("{}: {} executions", target.name, executions.get());
         }
     };
-    for seed in &seeds {
+    for seed in &target.seeds {
         run(seed);
     }
     let fed = runner.run(&input, |(seed, edits, noise): (Vec<u8>, Vec<Edit>, Vec<u8>)| {
@@ -62,8 +61,8 @@ fn feed(target: &Target) {
         run(&[&seed[..seed.len().min(noise.len() / 4)], &noise[..]].concat());
         Ok::<(), TestCaseError>(())
     });
-    fed.unwrap_or_else(|error| panic!("{}: {error}", target.name()));
-    println!("{}: {} executions", target.name(), executions.get());
+    fed.unwrap_or_else(|error| panic!("{}: {error}", target.name));
+    println!("{}: {} executions", target.name, executions.get());
 }
 
 macro_rules! decoders {
@@ -76,25 +75,25 @@ macro_rules! decoders {
 }
 
 decoders! {
-    csv => Target::Csv,
-    binance => Target::Text("binance", &["BTCUSDT-1m-2024-01-02.csv", "BTCUSDT-1m-2025-01-02.csv"]),
-    histdata => Target::Text("histdata", &["DAT_ASCII_EURUSD_M1_2024.csv"]),
-    dukascopy => Target::Text(
+    csv => Target::csv(),
+    binance => Target::text("binance", &["BTCUSDT-1m-2024-01-02.csv", "BTCUSDT-1m-2025-01-02.csv"]),
+    histdata => Target::text("histdata", &["DAT_ASCII_EURUSD_M1_2024.csv"]),
+    dukascopy => Target::text(
         "dukascopy",
         &["EURUSD_Candlestick_1_M_BID_02.01.2024-02.01.2024.csv", "EURUSD_Candlestick_1_M_ASK_local.csv"],
     ),
-    meta_trader_4 => Target::Text("mt4", &["EURUSD1.csv"]),
-    meta_trader_5 => Target::Text("mt5", &["EURUSD_M1_202401030000_202401030004.csv", "EURUSD_D1.csv"]),
-    yahoo => Target::Text("yahoo", &["AAPL.csv"]),
-    table => Target::Text("table", &["EURUSD_semicolons.csv", "EURUSD_pandas.csv"]),
-    json => Target::Text("freqtrade-json", &["ETH_BTC-5m.json"]),
-    feather => Target::Text(
+    meta_trader_4 => Target::text("mt4", &["EURUSD1.csv"]),
+    meta_trader_5 => Target::text("mt5", &["EURUSD_M1_202401030000_202401030004.csv", "EURUSD_D1.csv"]),
+    yahoo => Target::text("yahoo", &["AAPL.csv"]),
+    table => Target::text("table", &["EURUSD_semicolons.csv", "EURUSD_pandas.csv"]),
+    json => Target::text("freqtrade-json", &["ETH_BTC-5m.json"]),
+    feather => Target::text(
         "feather",
         &["ETH_BTC-5m.feather", "ETHBTC_zstd.feather", "ETHBTC_no_zone.feather", "malformed.feather"],
     ),
-    parquet => Target::Parquet,
-    gzip => Target::Packed(&["ETH_BTC-5m.json.gz", "malformed.json.gz"]),
-    zip => Target::Packed(&["DAT_ASCII_EURUSD_M1_2024.zip", "malformed.zip"]),
-    cache => Target::Cache(Fixture::new()),
-    manifest => Target::Manifest(Fixture::new()),
+    parquet => Target::parquet(),
+    gzip => Target::packed(&["ETH_BTC-5m.json.gz", "malformed.json.gz"]),
+    zip => Target::packed(&["DAT_ASCII_EURUSD_M1_2024.zip", "malformed.zip"]),
+    cache => Target::cache(),
+    manifest => Target::manifest(),
 }
