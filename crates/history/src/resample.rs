@@ -74,7 +74,7 @@ mod tests {
     fn intervals_that_do_not_divide_and_series_without_a_complete_candle_are_refused() {
         let series = Series { symbol: "EURUSD".parse().unwrap(), interval: "30s".parse().unwrap() };
         let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
-        let candle = |time| Candle::new(Millis::SECOND * time, series.interval, numbers).unwrap();
+        let candle = |time: i64| Candle::new(Millis::SECOND * time, series.interval, numbers).unwrap();
         let fine = CandleSeries::new(series, vec![candle(90), candle(120)]).unwrap();
         for (interval, expected) in [
             ("45s", "interval: 45s is not a multiple of 30s"),

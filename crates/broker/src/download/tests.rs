@@ -1,10 +1,12 @@
 //! Property tests: the downloaded series is correct for any paging of a server, or an error.
 
+mod server;
+
 use super::{Download, DownloadSettings, Downloaded};
-use crate::testing::{Cut, End, FIRST_MINUTE as FIRST, MINUTES, Order, Server, any_server};
 use crate::{BrokerError, CandleRow, Candles, MarketData, MockMarketData, Reply};
 use candlewick_sdk::{Candle, Interval, Millis, Symbol};
 use proptest::prelude::*;
+use server::{Cut, End, FIRST_MINUTE as FIRST, MINUTES, Order, Server, any_server};
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
