@@ -55,9 +55,7 @@ test_claims!(
 #[ignore = "needs a PostgreSQL server: run .ci/postgres"]
 async fn a_full_disk_loses_nothing() {
     let fixture = postgres().await;
-    let mut store = fixture.open().await.unwrap();
-    store.record(line("1"));
-    store.commit().await.unwrap();
+    let mut store = fixture.written(&["1"]).await;
     fixture
         .run(
             "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -81,9 +79,7 @@ async fn a_full_disk_loses_nothing() {
 #[ignore = "needs a PostgreSQL server: run .ci/postgres"]
 async fn a_user_who_may_only_read_is_told_and_reads() {
     let fixture = postgres().await;
-    let mut store = fixture.open().await.unwrap();
-    store.record(line("1"));
-    store.close().await.unwrap();
+    fixture.written(&["1"]).await.close().await.unwrap();
     let role = format!("reader_{}", std::process::id());
     let make = format!(
         "CREATE ROLE {role} LOGIN PASSWORD 'hunter2'; GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}"

@@ -1,22 +1,10 @@
 //! What was changed by hand is found, and the first entry that is not as it was is named.
 
 use super::fixture::{Fixture, exchange, record_all};
-use candlewick_journal::{ChainHash, JournalError};
+use candlewick_journal::JournalError;
 
 async fn write_six(fixture: &Fixture) {
-    let mut store = fixture.open().await.unwrap();
-    record_all(&mut store, &["1", "2", "3", "4", "5", "6"]);
-    store.commit().await.unwrap();
-    store.close().await.unwrap();
-}
-
-pub(crate) async fn an_untouched_chain_holds(fixture: &Fixture) {
-    let store = fixture.open().await.unwrap();
-    let empty = fixture.reader().await.verify().await.unwrap();
-    assert_eq!((empty.entries, empty.head_hash), (0, ChainHash::GENESIS));
-    store.close().await.unwrap();
-    write_six(fixture).await;
-    assert_eq!(fixture.reader().await.verify().await.unwrap().entries, 6);
+    fixture.written(&["1", "2", "3", "4", "5", "6"]).await.close().await.unwrap();
 }
 
 pub(crate) async fn each_change_by_hand_is_named(fixture: &Fixture) {

@@ -59,6 +59,14 @@ impl Fixture {
         Store::open(&self.url, &holder("first", 1)).await
     }
 
+    /// A store with these lines, committed.
+    pub(crate) async fn written(&self, bodies: &[&str]) -> Store {
+        let mut store = self.open().await.unwrap();
+        record_all(&mut store, bodies);
+        store.commit().await.unwrap();
+        store
+    }
+
     pub(crate) async fn reader(&self) -> Reader {
         Reader::open(&self.url).await.unwrap()
     }

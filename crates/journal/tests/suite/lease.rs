@@ -40,29 +40,6 @@ pub(crate) async fn a_second_holder_is_refused_and_told_who(fixture: &Fixture) {
     first.commit().await.unwrap();
 }
 
-pub(crate) async fn of_many_that_open_at_once_one_succeeds(fixture: &Fixture) {
-    let openings: Vec<_> = (1..=8)
-        .map(|pid| {
-            let url = fixture.url.clone();
-            let opening = async move { Store::open_on_terms(&url, &holder("many", pid), &terms()).await };
-            tokio::spawn(opening)
-        })
-        .collect();
-    // Kept until all have tried.
-    let mut winners = Vec::new();
-    for opening in openings {
-        match opening.await.unwrap() {
-            Ok(store) => winners.push(store),
-            Err(JournalError::HeldBy { .. }) => {}
-            Err(error) => panic!("{error:?}"),
-        }
-    }
-    assert_eq!(winners.len(), 1);
-    winners[0].record(line("1"));
-    winners[0].commit().await.unwrap();
-    assert_eq!(fixture.bodies().await, ["1"]);
-}
-
 pub(crate) async fn a_closed_journal_is_free(fixture: &Fixture) {
     let mut first = open(fixture, "first", 1).await.unwrap();
     first.record(line("1"));

@@ -59,9 +59,7 @@ pub(crate) async fn an_old_journal_can_be_read_as_it_is(fixture: &Fixture) {
 }
 
 pub(crate) async fn a_newer_journal_is_refused(fixture: &Fixture) {
-    let mut store = fixture.open().await.unwrap();
-    store.record(line("1"));
-    store.close().await.unwrap();
+    fixture.written(&["1"]).await.close().await.unwrap();
     fixture
         .run(
             "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
@@ -89,9 +87,4 @@ pub(crate) async fn another_database_is_refused_and_not_touched(fixture: &Fixtur
     fixture.run(&format!("UPDATE _sqlx_migrations SET checksum = {strange}")).await;
     let error = fixture.open().await.map(drop).unwrap_err();
     assert!(matches!(error, JournalError::NotAJournal { .. }), "{error:?}");
-}
-
-pub(crate) async fn nothing_to_read_is_said(fixture: &Fixture) {
-    let error = Reader::open(&fixture.url).await.map(drop).unwrap_err();
-    assert!(matches!(error, JournalError::NotFound { .. }), "{error:?}");
 }

@@ -12,9 +12,7 @@ use std::time::Duration;
 const MAX_QUESTIONS: u32 = 400;
 
 pub(crate) async fn a_failed_commit_is_repeated_whole(fixture: &Fixture) {
-    let mut store = fixture.open().await.unwrap();
-    store.record(line("1"));
-    store.commit().await.unwrap();
+    let mut store = fixture.written(&["1"]).await;
     fixture.run("ALTER TABLE entries RENAME TO gone").await;
     for body in ["2", "3"] {
         store.record(line(body));

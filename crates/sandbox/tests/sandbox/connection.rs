@@ -69,14 +69,6 @@ async fn a_drop_is_a_reset_without_a_single_byte() {
 }
 
 #[tokio::test]
-async fn without_faults_the_same_socket_is_answered() {
-    let sandbox = running("none").await;
-    let answer = String::from_utf8(raw_open(&sandbox).await.unwrap()).unwrap();
-    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
-    sandbox.stop().await;
-}
-
-#[tokio::test]
 async fn stopping_ends_even_a_hanging_request() {
     let (sandbox, _clock) = Premises::with_faults("hang:1:10m").sandbox();
     let (stop, stopped) = oneshot::channel::<()>();

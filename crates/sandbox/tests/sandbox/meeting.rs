@@ -73,17 +73,6 @@ async fn the_client_reads_every_answer_to_the_last_field() {
 }
 
 #[tokio::test]
-async fn the_short_projection_alone_sends_to_the_list() {
-    let (sandbox, clock) = Premises::with(|settings| settings.rich_short = false).running().await;
-    let broker = client(&sandbox, &clock, &sandbox.api_key, |_| ());
-    let opened = open(&broker, "BTCUSDT").await;
-    clock.set(NOON + 70_000);
-    let ended = broker.trade(&opened.id, Detail::Progress).await.unwrap().value;
-    assert_eq!((ended.progress, ended.profit), (Progress::Over(Outcome::Won), Some(Decimal::TEN)));
-    sandbox.stop().await;
-}
-
-#[tokio::test]
 async fn the_other_ways_to_open_are_read_too() {
     let (sandbox, clock) = Premises::default().running().await;
     let short = client(&sandbox, &clock, &sandbox.api_key, |settings| {

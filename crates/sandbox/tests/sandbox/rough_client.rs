@@ -172,4 +172,5 @@ async fn a_method_that_is_not_allowed_is_405_in_shape_and_names_those_that_are()
             assert_eq!(answer.headers["allow"], allowed, "{method} {path}");
         }
     }
+    assert_eq!(venue.get("/token/nothing").await.json(), plain(404, "Not Found"));
 }
