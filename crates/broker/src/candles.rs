@@ -120,7 +120,6 @@ mod tests {
         CandleRow { time: Millis::MINUTE * minute, prices }
     }
 
-    /// Candles as (minute, close) inside the window, and the counts of what was unusable and what was forming.
     fn check(rows: &[CandleRow], now: i64, expected: &[(i64, f64)], (unusable, forming): (usize, usize)) {
         let symbol = Symbol::new("BTCUSDT").unwrap();
         let (start, end) = (Millis::ZERO, Millis::new(600_000));
@@ -166,7 +165,6 @@ mod tests {
             (&[0, 30, 60, 90, 120, 150, 180], Some(30)),
             (&[15, 75, 135], Some(60)),
             (&[0, 60, 61, 120], None),
-            // Candles of 5 min, with a hole.
             (&[0, 300, 600, 900, 1_200, 1_500, 2_100], Some(300)),
             (&[0, 300, 600, 900], None),
             (&[0, 120, 180, 420, 480, 900], None),

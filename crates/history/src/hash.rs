@@ -184,7 +184,6 @@ mod tests {
         CandleSeries::new(series, rows.iter().copied().map(candle).collect::<Vec<_>>()).unwrap()
     }
 
-    /// A candle at 1.5 with volume 2, as the documentation has it.
     fn record(time: i64) -> Vec<u8> {
         let mut bytes = time.to_le_bytes().to_vec();
         for _ in 0..4 {

@@ -38,7 +38,6 @@ fn checked(text: &str, symbol: &str, settings: &CheckSettings) -> Checked {
     checked
 }
 
-/// A finding: its kind, its line or none, its first minute, how many it concerns, and a part of what is said.
 type Row<'a> = (FindingKind, Option<u64>, Option<i64>, u64, &'a str);
 
 fn assert_found(checked: &Checked, expected: &[Row<'_>]) {
@@ -104,7 +103,6 @@ fn each_kind_of_problem_is_reported_with_its_place() {
     let flat: Vec<(usize, &str)> = (5..20).map(|line| (line, "TIME,100,100,100,100,0")).collect();
     check(&flat, &[(Flat, None, Some(3), 15, "15 candles at 100")]);
     check(&flat[1..], &[]);
-    // From line 22 on everything costs a fifth less.
     let less: Vec<(usize, &str)> = (22..42).map(|line| (line, "TIME,80,80.08,79.92,80,1")).collect();
     check(&less, &[(Jump, None, Some(20), 1, "apart by 25.00 %, 125 times")]);
 }
@@ -115,7 +113,6 @@ fn generated(symbol: &str, days: u32) -> CandleSeries {
     generate(&GenerateSettings::of_market(symbol, market, Millis::new(MONDAY), days)).unwrap()
 }
 
-/// The candles whose minute, counted from Monday, a rule keeps.
 fn kept(series: &CandleSeries, keep: impl Fn(i64) -> bool) -> CandleSeries {
     let is_kept = |candle: &&Candle| keep((candle.time().get() - MONDAY) / MINUTE);
     let candles: Vec<Candle> = series.candles().iter().filter(is_kept).copied().collect();
@@ -140,7 +137,6 @@ fn a_weekend_is_no_gap_for_currencies_and_one_for_the_rest() {
     let friday = CheckSettings { holidays: vec!["2026-01-09".parse().unwrap()], ..CheckSettings::default() };
     let expected = check_series(&kept(&euro, |minute| !(5_760..9_960).contains(&minute)), &[], &friday);
     assert_eq!(expected.findings.total(), 0);
-    // Candles of a market that never closes, under the hours of currencies.
     let bitcoin = generated("BTCUSDT", 9);
     let closed = CheckSettings { session: Some(MarketHours::Currencies), ..CheckSettings::default() };
     let found = check_series(&bitcoin, &[], &closed);
@@ -170,7 +166,6 @@ fn a_repair_leaves_out_what_is_certainly_wrong_and_what_it_is_asked_to() {
     let left = checked.check_again(&fixed, &[]).unwrap();
     let kinds: Vec<FindingKind> = left.findings.list().iter().map(|finding| finding.kind).collect();
     assert_eq!(kinds, [FindingKind::Gap, FindingKind::Gap, FindingKind::Spike]);
-    // The repaired candles are a file that reads strictly.
     let mut text = Vec::new();
     write_csv(&candles, &mut text).unwrap();
     let again = read_csv(text.as_slice(), Path::new("x"), candles.series()).unwrap();

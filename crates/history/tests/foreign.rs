@@ -202,7 +202,6 @@ fn scripts() {
     let head = "timestamp,1. open,2. high,3. low,4. close,5. volume";
     let numbered = table(head, 0, |time, _, [o, h, l, c, v]| format!("{time}000,{o},{h},{l},{c},{v}\n"));
     check_euro("EURUSD_1m.csv", &numbered, "");
-    // Columns in another order, between tabs, in nanoseconds.
     let tabs = table("close\tlow\thigh\topen\tts\tvolume", 0, |time, _, [o, h, l, c, v]| {
         format!("{c}\t{l}\t{h}\t{o}\t{time}000000000\t{v}\n")
     });
@@ -264,7 +263,6 @@ fn what_is_no_candle() {
     check_refused("EURUSD.csv", "timestamp,bid,ask\n1704232800000,1.0942,1.0943\n", "", "ticks or trades");
     let minutes = "time,open,high,low,close\n28403880,1.1,1.1,1.1,1.1\n";
     check_refused("EURUSD_1m.csv", minutes, "", "Times are moments since 1970");
-    // One row says its zone, the next does not: the second is no moment.
     let mixed = "time,open,high,low,close\n2024-01-02 22:00:00+00:00,1.1,1.1,1.1,1.1\n\
                  2024-01-02 22:01:00,1.1,1.1,1.1,1.1\n2024-01-02 22:02:00+00:00,1.1,1.1,1.1,1.1\n";
     check_refused("EURUSD_1m.csv", mixed, "interval=1m", "written in another way than the first one");

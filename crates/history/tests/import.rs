@@ -10,7 +10,6 @@ use candlewick_sdk::{Candle, Interval};
 use common::{MINUTE, Row, TEN_PM, gzip, import, rows_of, settings, zip};
 use std::path::PathBuf;
 
-/// Four minutes of which one is missing, with the volumes of a format.
 fn euro(volumes: [f64; 4]) -> [Row; 4] {
     [
         (TEN_PM, [1.0942, 1.09431, 1.09418, 1.09425, volumes[0]]),
@@ -326,7 +325,6 @@ fn moments_are_read_in_seconds_milliseconds_and_microseconds() {
     assert_eq!((milliseconds.len(), in_seconds, milliseconds[0].0), (4, false, TEN_PM));
     assert_eq!(read(1_000, 1), (milliseconds.clone(), false));
     assert_eq!(read(1, 1_000), (milliseconds, true));
-    // Candles of 1970 in milliseconds stay what they are.
     let early = "time,open,high,low,close,volume\n60000,1,1,1,1,0\n120000,1,1,1,1,0\n180000,1,1,1,1,0\n";
     assert_eq!(rows_of(&import("x.csv", early, symbol).unwrap())[0].0, 60_000);
 }

@@ -18,7 +18,6 @@ fn check(name: &str, content: &str, options: &str) -> Result<Checked, String> {
         .map_err(|error| error.to_string())
 }
 
-/// Refused by an import and by a check alike, with such words.
 fn check_refused(name: &str, content: &str, options: &str, expected: &str) {
     let imported = import(name, content, options).map(|imported| imported.candles.candles().len());
     let error = imported.expect_err(&format!("{name} is refused"));
@@ -35,7 +34,6 @@ fn minutes(imported: &Imported) -> Vec<i64> {
     times(imported).into_iter().map(|time| (time - NINE) / MINUTE).collect()
 }
 
-/// A line for each of some times, with a price that tells them apart.
 fn lines(times: impl IntoIterator<Item = i64>, line: impl Fn(i64, &str) -> String) -> String {
     times.into_iter().enumerate().fold(String::new(), |mut text, (index, time)| {
         let price = 1.17 + index as f64 / 1e4;
@@ -69,7 +67,6 @@ fn two_symbols_are_refused_and_only_takes_one() {
     assert_eq!(minutes(&pound), (6..12).collect::<Vec<_>>());
     let nothing = "no row is of NZDUSD; the file holds C:EURUSD (6 rows, the first in line 2)";
     check_refused("2026-01-05.csv", &text, "symbol=NZDUSD only=NZDUSD", nothing);
-    // Two series side by side, of which no row is a double.
     let by_turns: String = (0..6)
         .map(|minute| {
             let time = NINE + minute * MINUTE;
@@ -78,7 +75,6 @@ fn two_symbols_are_refused_and_only_takes_one() {
         .collect();
     let by_turns = format!("symbol,volume,open,high,low,close,timestamp\n{by_turns}");
     check_refused("prices.csv", &by_turns, "symbol=EURUSD interval=1m", "holds 2 symbols");
-    // Days of many shares, as a table of Yahoo has them.
     let days = "Date,Open,High,Low,Close,Volume,Name\n2026-01-05,1,2,1,2,5,AAL\n2026-01-06,1,2,1,2,5,AAL\n2026-01-05,1,2,1,2,5,AAPL\n";
     check_refused("AAL.csv", days, "", "holds 2 symbols: AAL (2 rows, the first in line 2), AAPL (1 rows");
     let bare = ours(every(MINUTE, NINE, 3));
@@ -178,7 +174,6 @@ fn unfinished_candles_are_left_out_and_counted() {
         let imported = import("EURUSD_1m.csv", text, "").unwrap();
         assert_eq!((minutes(&imported), imported.unfinished_rows), (vec![0, 1, 2, 3, 4], 1), "{name}");
     }
-    // The finished candle of the same minute stands behind the unfinished one.
     let next = NINE + MINUTE;
     let rows = format!("{NINE},1,1,1,1,false\n{NINE},1,2,1,2,true\n{next},1,2,1,2,true\n");
     let twice = format!("time,open,high,low,close,complete\n{rows}");
@@ -225,7 +220,6 @@ fn local_times_are_put_in_order_before_their_zone_is_applied() {
     assert_eq!(taken, Ok((expected.clone(), false)));
     let skipped = found(&quarters(paired), &format!("{berlin} clock-change=skip")).unwrap().0;
     assert_eq!(skipped, [&expected[..4], &expected[12..]].concat());
-    // A row of the hour that is there three times.
     let thrice = |mut rows: Vec<(String, usize)>| {
         rows.insert(6, rows[5].clone());
         rows
@@ -279,7 +273,6 @@ fn a_repair_prefers_a_candle_to_its_stub_and_needs_a_choice_for_other_doubles() 
     let found = check("EURUSD_1m.csv", &with(&format!("{stub}\n{whole}")), "").unwrap();
     let finding = &found.findings.list()[0];
     assert_eq!((finding.kind, finding.row), (FindingKind::Duplicate, Some(4)), "the stub, not the candle");
-    // Neither can have been the other one.
     let other = format!("{time},1.18,1.1801,1.1799,1.18,40");
     let conflict = check("EURUSD_1m.csv", &with(&format!("{whole}\n{other}\n{whole}")), "").unwrap();
     let counts = conflict.findings.counts();
@@ -322,7 +315,6 @@ fn candles_of_another_midnight_are_refused_with_what_to_import() {
     let week = "candles of 7d that begin on Monday, 2026-01-05, 00:00 UTC cannot be stored, only candles that begin \
                 each 7d from 1970-01-01 on. Import candles of 1d or less";
     check_refused("x.csv", &ours(weeks), "symbol=BTCUSDT", week);
-    // The first of December, January, February, March and April.
     let months =
         [1_764_547_200_000_i64, 1_767_225_600_000, 1_769_904_000_000, 1_772_323_200_000, 1_775_001_600_000];
     check_refused("BTCUSDT_x.csv", &ours(months), "symbol=BTCUSDT", "calendar months cannot be stored");
@@ -363,7 +355,6 @@ fn suggested_columns_are_right_when_they_are_followed() {
     let polygon = "ticker,volume,open,close,high,low,window_start,transactions\n\
                    EURUSD,5,1.1,1.2,1.3,1.0,1767603600000000000,4\nEURUSD,5,1.1,1.2,1.3,1.0,1767603660000000000,4\n";
     assert_eq!(minutes(&import("EURUSD_1m.csv", polygon, "").unwrap()), [0, 1]);
-    // A clock without zeros in front, and spaces between the columns.
     let clock =
         "<DATE>,<TIME>,<OPEN>,<HIGH>,<LOW>,<CLOSE>\n20260105,95900,1,2,1,2\n20260105,100000,1,2,1,2\n";
     assert_eq!(minutes(&import("EURUSD_1m.csv", clock, "timezone=UTC").unwrap()), [59, 60]);

@@ -26,7 +26,6 @@ fn direction(candle: &Candle) -> i32 {
     i32::from(candle.close() > candle.open()) - i32::from(candle.close() < candle.open())
 }
 
-/// Of the candles that go anywhere, how many go the way of the one before, and how many there are.
 fn repeats(series: &CandleSeries) -> (u64, u64) {
     let moving: Vec<i32> =
         series.candles().iter().map(direction).filter(|direction| *direction != 0).collect();
@@ -34,7 +33,6 @@ fn repeats(series: &CandleSeries) -> (u64, u64) {
     (same as u64, moving.len() as u64 - 1)
 }
 
-/// Whether a count is what a chance makes of so many, within three standard errors.
 fn is_within_three_errors((hits, total): (u64, u64), chance: f64) -> bool {
     let total = total as f64;
     let error = (chance * (1.0 - chance) / total).sqrt();
@@ -67,7 +65,6 @@ fn a_planted_edge_is_there_and_of_the_size_that_was_asked_for() {
     reach.sort_by(f64::total_cmp);
     let median = reach[reach.len() / 2] / (0.000_5 * 5_f64.sqrt());
     assert!((0.6..0.75).contains(&median), "{median}");
-    // Nothing and everything.
     for (chance, hits) in [("0", 0), ("1", 287)] {
         let spans = resample(&minutes(&format!("edge:{chance}"), 1, 1), "5m".parse().unwrap()).unwrap();
         assert_eq!(repeats(&spans), (hits, 287));
@@ -132,7 +129,6 @@ fn every_regime_is_sound_and_the_same_again() {
     let bad = GenerateSettings { regime: Regime::Trend { lean: 2.0 }, ..settings("BTCUSDT", "mixed", 1, 1) };
     let expected = "regime: a lean of 2 is not above 0 and at most 1";
     assert_eq!(generate(&bad).unwrap_err().to_string(), expected);
-    // However wild the market and long the walk, the price stays a price.
     let wild = GenerateSettings { volatility: 0.05, ..settings("BTCUSDT", "edge:0.9:1h", 1, 30) };
     assert_eq!(generate(&wild).unwrap().candles().len(), 30 * 1_440);
 }

@@ -101,7 +101,6 @@ fn prices_are_written_in_whole_ticks_and_volumes_in_whole_numbers() {
     }
 }
 
-/// The correlation of a row of numbers with itself `lag` places later.
 fn autocorrelation(numbers: &[f64], lag: usize) -> f64 {
     let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
     let total: f64 = numbers.iter().map(|x| (x - mean).powi(2)).sum();

@@ -135,7 +135,6 @@ mod tests {
         format!("{{\"data\":[{}],\"total\":{}}}", rows.join(","), rows.len())
     }
 
-    /// What is kept of these answers in turn, and whether each comes back.
     fn kept(answers: &[String]) -> Vec<String> {
         let mut bases = Bases::default();
         let mut kept: Vec<String> = Vec::new();
@@ -145,7 +144,6 @@ mod tests {
             let restored = match base_of(text) {
                 None => text.clone(),
                 Some(0) => restore(text, "").unwrap(),
-                // The one before it has come back as it was.
                 Some(base) => restore(text, &answers[usize::try_from(base).unwrap() - 1]).unwrap(),
             };
             assert_eq!(&restored, answer);

@@ -29,7 +29,6 @@ async fn postgres() -> Fixture {
     database(Box::new(guard)).await
 }
 
-/// A database of one test.
 async fn database(alive: Box<dyn std::any::Any + Send + Sync>) -> Fixture {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let name = format!("candlewick_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
@@ -170,7 +169,6 @@ async fn a_restart_of_the_server_loses_and_repeats_nothing() {
         let command = restart.clone();
         let restarting =
             tokio::task::spawn_blocking(move || Command::new("sh").args(["-c", &command]).status());
-        // The writer is not held up meanwhile.
         while !restarting.is_finished() {
             let _ = committed.try_recv();
             tokio::task::yield_now().await;

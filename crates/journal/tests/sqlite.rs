@@ -49,7 +49,6 @@ async fn open_on(fixture: &Fixture, program: &str, machine: &str) -> Result<Stor
     Store::open_on_terms(&fixture.url, &holder, &terms()).await
 }
 
-/// Lines of a journal whose row was filled with what no column of it should hold.
 #[tokio::test]
 async fn garbage_in_a_row_is_named() {
     for garbage in [
@@ -103,7 +102,6 @@ async fn places_that_cannot_be_written_are_told() {
     }
 }
 
-/// As a user who may write neither the file nor its folder: an administrator may write everywhere.
 #[tokio::test]
 async fn a_read_only_file_is_told_and_can_be_read() {
     let fixture = sqlite().await;
@@ -269,14 +267,12 @@ async fn a_journal_made_anew_is_not_the_one_that_was_verified() {
     write(&["4"]).await;
     let kept = std::fs::read(&file).unwrap();
     let remembered = std::fs::read(&point).unwrap();
-    // An older copy.
     std::fs::write(&file, older).unwrap();
     let error = fixture.reader().await.verify().await.unwrap_err().to_string();
     assert!(
         error.contains("broken at entry 4") && error.contains(&format!("remove {}", point.display())),
         "{error}"
     );
-    // Another journal, whose chain holds.
     std::fs::remove_file(&file).unwrap();
     let mut store = fixture.open().await.unwrap();
     assert!(!point.exists(), "another journal begins, and the former one is nobody's business");

@@ -338,7 +338,6 @@ mod tests {
         assert!(broker.balances().await.is_err());
         let said = broker.token_state().refused().unwrap();
         assert!(said.contains("another user's"), "{said}");
-        // It is not asked again whose that is.
         assert!(broker.balances().await.is_err());
         *file.lock().unwrap() = "tok-789";
         assert!(broker.balances().await.is_ok());
@@ -366,7 +365,6 @@ mod tests {
         for requests in [4, 6] {
             let report = broker.trade("01JT", candlewick_broker::Detail::Progress).await.unwrap().value;
             assert_eq!(report.profit, Some(8.into()));
-            // The token is in order: nothing is suspended.
             assert_eq!(broker.token_state().refused(), None);
             assert_eq!(script.requests().len(), requests);
         }

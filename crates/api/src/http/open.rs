@@ -438,7 +438,6 @@ pub(super) mod tests {
         let soon = broker.clock.now() + Millis::new(100);
         let late = format!("{:?}", broker.open(&order(), soon).await);
         assert!(late.contains("NotSent") && late.contains("max_connections = 2"), "{late}");
-        // What is read has connections of its own.
         assert!(broker.ask_wallets().await.is_ok());
         let fourth = open();
         tokio::task::yield_now().await;

@@ -349,7 +349,6 @@ mod tests {
         check(vec![busy], patient(), Err(limited), 1).await;
         let busy = reply("503 Service Unavailable\r\nRetry-After: 600", "{}");
         check(vec![busy], patient(), Err("retry_after: Some(600s)"), 1).await;
-        // The pause would end after the deadline.
         let settings = Settings { read_deadline_ms: 30_000, retry_pause_ms: 60_000, ..patient() };
         check(vec![Act::Close], settings, Err("Unavailable"), 1).await;
     }
@@ -418,7 +417,6 @@ mod tests {
         let again = format!("{:?}", broker.read_once(Api::Trading, wallets, start).await);
         assert!(again.contains("wants none for another 60 s"), "{again}");
         assert_eq!(script.requests().len(), 1, "both were held back");
-        // An hour was asked for; a minute is the limit.
         tokio::time::sleep(Duration::from_secs(61)).await;
         tokio::time::resume();
         assert!(broker.ask_wallets().await.is_ok());
@@ -438,7 +436,6 @@ mod tests {
         assert_eq!(state.refused(), Some("no [hidden] (GET /token/wallets)".to_owned()));
         assert!(open(&broker, Millis::MAX).await.contains("NotSent"));
         assert_eq!(script.requests().len(), 1);
-        // A new one is used within the same question.
         *file.lock().unwrap() = "tok-456";
         assert!(broker.ask_wallets().await.is_ok());
         assert_eq!(state.refused(), None);
@@ -446,7 +443,6 @@ mod tests {
             script.requests().iter().map(|request| request.head.contains("tok-456")).collect();
         assert_eq!(tokens, [false, false, true]);
         assert_eq!(broker.credentials.hide_in("tok-123 tok-456"), "[hidden] [hidden]");
-        // One that the venue refuses for a while and then accepts again.
         assert!(broker.ask_wallets().await.is_err());
         assert!(state.refused().is_some());
         assert!(broker.ask_wallets().await.is_ok());

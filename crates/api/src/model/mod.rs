@@ -425,7 +425,6 @@ mod tests {
     use candlewick_broker::UnrecognisedData;
     use serde_json::json;
 
-    /// A record, and the names of what in it was not recognised.
     fn noted<R: Record>(json: Value) -> (R, String) {
         let drift = UnrecognisedData::new();
         let record = read_record(json, &drift).unwrap();

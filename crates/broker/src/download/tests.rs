@@ -168,7 +168,6 @@ fn a_server_that_does_not_listen_is_an_error_and_soon() {
             let download = Download::new(market, settings(1_000), vec![minutes(FIRST..FIRST + length)]);
             let outcome = run(all(download));
             if outcome.is_ok() {
-                // Every candle of the range came: that is what was asked for.
                 assert_eq!((first, count, length), (10, 100, 50));
             }
             let problem = outcome.unwrap_err().to_string();

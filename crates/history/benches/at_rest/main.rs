@@ -33,10 +33,8 @@ fn candles() -> CandleSeries {
     CandleSeries::new(made.series(), candles).expect("a part of a series is one")
 }
 
-/// Something to measure: it answers a number that its floor answers too.
 type Work<'a> = (&'a str, Box<dyn Fn() -> f64 + 'a>);
 
-/// Runs both in turn and prints the best of each. What is left out of the time is done by `before`.
 fn compare(ours: &Work<'_>, floor: &Work<'_>, before: &dyn Fn()) {
     assert_eq!((ours.1)().to_bits(), (floor.1)().to_bits(), "{} and {} do not do the same", ours.0, floor.0);
     let mut best = [Duration::MAX; 2];
@@ -71,7 +69,6 @@ fn last_close(series: &CandleSeries) -> f64 {
     series.candles().last().map_or(0.0, Candle::close)
 }
 
-/// The candles as an archive of klines has them, with its further columns.
 fn klines(series: &CandleSeries) -> String {
     let mut text = String::from(
         "open_time,open,high,low,close,volume,close_time,quote_volume,count,taker_buy_volume,taker_buy_quote_volume,ignore\n",
@@ -88,13 +85,11 @@ fn klines(series: &CandleSeries) -> String {
     text
 }
 
-/// What `data import` does before it stores.
 fn imported(path: &Path) -> f64 {
     let read = import_file(path, &ImportSettings::default(), &mut no_progress);
     last_close(&read.expect("it was written above").candles)
 }
 
-/// All that `data import` does, into a catalog of its own.
 fn imported_and_stored(path: &Path, folder: &Path) -> f64 {
     let read = import_file(path, &ImportSettings::default(), &mut no_progress).expect("it was written above");
     let origin =

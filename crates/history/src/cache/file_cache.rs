@@ -158,7 +158,6 @@ mod tests {
             Self { _folder: folder, source, cache }
         }
 
-        /// Returns the first close, and whether the original file was read.
         fn read(&self) -> (f64, bool) {
             let mut is_read = false;
             let series = self.cache.read(&self.source, &mut |_| is_read = true).unwrap();

@@ -214,7 +214,6 @@ mod tests {
         assert!(open(&path, series("A"), Copied::Hash(other.hash())).is_none());
     }
 
-    /// Every single byte of the header, and every wrong length.
     #[test]
     fn a_damaged_file_is_not_opened() {
         let folder = tempfile::tempdir().unwrap();

@@ -96,7 +96,6 @@ fn what_a_repair_took_out_does_not_come_back_and_a_corrected_value_does() {
     assert_eq!(repair(&[(1, 10), (3, 35), (4, 40)]), 2);
     assert_eq!(append(&as_it_came), counts(0, 5, 0));
     assert_eq!(read(&catalog), [(1, 10), (3, 35), (4, 40)]);
-    // A second repair forgets nothing of the first.
     assert_eq!(repair(&[(1, 10), (3, 35)]), 3);
     assert_eq!(append(&as_it_came), counts(0, 5, 0));
     let repaired: Vec<Candle> = catalog.repaired(series()).unwrap().iter().map(|one| one.candle).collect();
@@ -181,7 +180,6 @@ fn writers_do_not_interleave_and_readers_see_whole_states() {
     assert_eq!(read(&catalog), all);
 }
 
-/// Distant candles are in different files. Minutes are few, so that values collide.
 fn few_minutes() -> impl Strategy<Value = i64> {
     prop::sample::select(vec![0, 1, 2, 3, 44_639, 44_640, 50_000, 90_000])
 }
@@ -316,7 +314,6 @@ fn a_failed_append_leaves_no_files_on_a_full_disk() {
         let full = Catalog { folder: folder.path().to_owned(), disk };
         assert!(!append(&full, &both), "{writes} writes");
         assert!(segments(folder.path()).is_empty(), "{writes} writes");
-        // What is in force stays.
         assert!(append(&Catalog::new(folder.path()), &january));
         let before = segments(folder.path());
         let disk = Arc::new(FullDisk { writes: AtomicU32::new(writes.min(1)) });

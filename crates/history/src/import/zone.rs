@@ -312,7 +312,6 @@ mod tests {
         for wrong in ["UTC3", "UTC-", "UTC-x", "UTC-+3", "GMT-99"] {
             assert!(wrong.parse::<Zone>().is_err(), "{wrong}");
         }
-        // New York is four hours behind in summer and five in winter.
         check("America/New_York", "2024-06-03", &["17:00"], strict, Ok(&["21:00"]));
         check("America/New_York", "2024-01-03", &["17:00"], strict, Ok(&["22:00"]));
     }

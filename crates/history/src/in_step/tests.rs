@@ -11,7 +11,6 @@ const DAY: i64 = 86_400;
 /// Open time in seconds, and a close.
 type Closes = Vec<(i64, f64)>;
 
-/// A multiplicative congruential generator: numbers from 0 to 1.
 struct Dice(u64);
 
 impl Dice {
@@ -20,7 +19,6 @@ impl Dice {
         (self.0 >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Roughly normal, of variance one.
     fn step(&mut self) -> f64 {
         (0..12).map(|_| self.roll()).sum::<f64>() - 6.0
     }
@@ -42,7 +40,6 @@ fn walk(interval: &str, candles: i64, seed: u64) -> Closes {
     times.take(candles as usize).map(close).collect()
 }
 
-/// The last close inside each longer candle, written from the definition.
 fn joined(fine: &Closes, interval: &str) -> Closes {
     let length = seconds(interval);
     let last: BTreeMap<i64, f64> =
@@ -79,7 +76,6 @@ fn lag_of(mismatch: Option<SeriesMismatch>) -> Option<i64> {
     }
 }
 
-/// Ways in which two files of one source differ although they are in step.
 fn disturbed(way: &str, closes: &Closes, dice: &mut Dice) -> Closes {
     let rounded = |decimals: i32, price: f64| (price * 10_f64.powi(decimals)).round() / 10_f64.powi(decimals);
     let each = closes.iter().copied();
@@ -104,7 +100,6 @@ const WAYS: [&str; 6] = [
     "only the second half",
     "one in a hundred revised",
 ];
-/// Pairs of intervals, with a number of finer candles that lasts over a weekend.
 const PAIRS: [(&str, &str, i64); 3] = [("5s", "1m", 90_000), ("15s", "5m", 40_000), ("1m", "5m", 10_000)];
 
 #[test]
@@ -145,7 +140,6 @@ fn too_few_common_closes_say_nothing_and_a_still_market_fits() {
 
 #[test]
 fn finds_a_stretch_that_is_out_of_step() {
-    // As a file of local times, of which one part lies in summer time.
     let own = walk("1m", 60_000, 5);
     let longer = joined(&own, "5m");
     let (winter, summer) = own.split_at(54_000);
@@ -161,7 +155,6 @@ fn other_prices_are_named_and_other_markets_refused() {
     let own = walk("5s", 60_000, 6);
     let longer = joined(&own, "1m");
     let mut dice = Dice(7);
-    // A spread that comes and goes, a third of the usual move of a minute.
     let bid: Closes = own.iter().map(|(time, price)| (*time, price - 2e-5 * dice.roll())).collect();
     let found = compare(("5s", &bid), ("1m", &longer)).unwrap();
     assert!(matches!(found.kind, MismatchKind::OtherPrices(_)) && !found.is_fatal(), "{found:?}");

@@ -318,7 +318,6 @@ mod tests {
     use super::*;
     use parquet::data_type::{BoolType, ByteArray, ByteArrayType, FloatType, Int32Type};
 
-    /// The values of a column, each in the row where its level is 1.
     pub(super) enum Column<'a> {
         Int64(&'a [i64]),
         Int32(&'a [i32]),

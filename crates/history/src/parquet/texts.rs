@@ -84,7 +84,6 @@ mod tests {
     /// 2026-01-05 09:00 UTC.
     const NINE: i64 = 1_767_603_600_000;
 
-    /// Minutes with their symbols, of which a missing one is a null, and whether they are finished.
     fn file(symbols: &[Option<&str>], finished: &[bool]) -> Vec<u8> {
         let columns = "optional binary symbol (STRING); required boolean complete;";
         let schema = format!("required int64 time; {NUMBERS} required double volume; {columns}");

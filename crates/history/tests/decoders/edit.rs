@@ -3,7 +3,6 @@
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-/// Bytes that are removed at a place, and those that are written there.
 #[derive(Clone, Debug)]
 pub(crate) struct Edit {
     place: Index,
@@ -11,7 +10,6 @@ pub(crate) struct Edit {
     written: Vec<u8>,
 }
 
-/// Texts with a blank between each two, the mark of UTF-8 and what no text is.
 const WORDS: &[u8] = b"NaN inf -1 0 1e999 99999999999999999999 -9223372036854775808 253402300799999 null , ; \n \
     \xEF\xBB\xBF \xFF [[ \"";
 const NUMBERS: [i64; 8] = [0, -1, 1, i64::MAX, i64::MIN, i32::MAX as i64, i32::MIN as i64, 1 << 40];

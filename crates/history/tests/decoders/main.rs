@@ -37,7 +37,6 @@ fn mute_caught_panics() {
     });
 }
 
-/// Feeds a decoder: one case of random bytes for each sound file with bytes changed.
 fn feed(target: &Target) {
     mute_caught_panics();
     let config = Config { cases: cases(), failure_persistence: None, ..Config::default() };
@@ -57,7 +56,6 @@ fn feed(target: &Target) {
     let fed = runner.run(&input, |(seed, edits, noise): (Vec<u8>, Vec<Edit>, Vec<u8>)| {
         run(&edited(&seed, &edits));
         run(&noise);
-        // Noise behind the bytes by which the format is recognised.
         run(&[&seed[..seed.len().min(noise.len() / 4)], &noise[..]].concat());
         Ok::<(), TestCaseError>(())
     });

@@ -10,7 +10,6 @@ use std::fs::{self, File, FileTimes};
 use std::path::Path;
 use std::time::Duration;
 
-/// A decoder: what it begins with, and how it is fed.
 pub(crate) struct Target {
     pub(crate) name: &'static str,
     pub(crate) seeds: Vec<Vec<u8>>,
@@ -34,7 +33,6 @@ impl Target {
         Self { name, seeds: fixtures.iter().map(|name| fixture(name)).collect(), run: Box::new(run) }
     }
 
-    /// Our CSV: read strictly, and imported.
     pub(crate) fn csv() -> Self {
         Self::new("csv", &["EURUSD_1m.csv", "malformed_csv.csv"], |content| {
             if let Ok(candles) = read_csv(content, Path::new("x.csv"), series()) {
@@ -44,7 +42,6 @@ impl Target {
         })
     }
 
-    /// A format of an import, by its name.
     pub(crate) fn text(format: &'static str, fixtures: &[&str]) -> Self {
         Self::new(format, fixtures, move |content| import(content, Some(format)))
     }
@@ -53,7 +50,6 @@ impl Target {
         Self::new(fixtures[0], fixtures, |content| import(content, None))
     }
 
-    /// Columns: ours read strictly, and imported.
     pub(crate) fn parquet() -> Self {
         let mut target = Self::new("parquet", &["ETH_BTC-5m.parquet", "malformed.parquet"], |content| {
             let bytes = Bytes::copy_from_slice(content);
@@ -69,7 +65,6 @@ impl Target {
         target
     }
 
-    /// The copy of a candle file as it lies in memory.
     pub(crate) fn cache() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("EURUSD_1m.csv");
@@ -115,7 +110,6 @@ impl Target {
     }
 }
 
-/// Candles that were read are sound: they are written as text that reads back as they are.
 fn hold_to_itself(candles: &CandleSeries) {
     let mut text = Vec::new();
     write_csv(candles, &mut text).unwrap();
@@ -123,7 +117,6 @@ fn hold_to_itself(candles: &CandleSeries) {
     assert_eq!(again.candles(), candles.candles());
 }
 
-/// Imports with everything given, and checks with all to be found out.
 fn import(content: &[u8], format: Option<&str>) {
     let wall = format.is_some_and(|format| format.starts_with("mt"));
     let given = ImportSettings {

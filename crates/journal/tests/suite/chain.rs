@@ -109,7 +109,6 @@ pub(crate) async fn each_change_of_an_exchange_is_found(fixture: &Fixture) {
     assert!(matches!(error, JournalError::BrokenChain { seq: 4, .. }), "{error:?}");
 }
 
-/// A reader beside the holder: what is committed after its walk is neither an error nor handed out.
 pub(crate) async fn exchanges_after_the_walk_are_left_out(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
     store.record_exchange(exchange(7, "a"));
@@ -125,7 +124,6 @@ pub(crate) async fn exchanges_after_the_walk_are_left_out(fixture: &Fixture) {
     assert_eq!(reader.exchanges_of(7).await.unwrap(), [exchange(7, "a"), exchange(7, "b")]);
 }
 
-/// Those that an earlier program wrote have no seal, and the program goes on with its own.
 pub(crate) async fn exchanges_without_seals_are_counted(fixture: &Fixture) {
     fixture.open().await.unwrap().close().await.unwrap();
     fixture

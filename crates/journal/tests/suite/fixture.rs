@@ -10,7 +10,6 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 
-/// A database of one test.
 pub(crate) struct Fixture {
     /// Where the journal lies.
     pub(crate) url: JournalUrl,
@@ -22,17 +21,14 @@ pub(crate) struct Fixture {
     pub(crate) bytes: fn(&str) -> String,
     /// On which connection it is removed from a server, and by which statement.
     pub(crate) end: Option<(String, String)>,
-    /// What lives as long as the fixture.
     pub(crate) _alive: Box<dyn std::any::Any + Send + Sync>,
 }
 
 impl Fixture {
-    /// Changes the database behind the journal's back.
     pub(crate) async fn run(&self, statements: &str) {
         run_on(&self.driver_url, statements).await;
     }
 
-    /// A number that a query answers.
     pub(crate) async fn number(&self, query: &'static str) -> i64 {
         let mut connection = AnyConnection::connect(&self.driver_url).await.unwrap();
         let number = sqlx::query_scalar(query).fetch_one(&mut connection).await.unwrap();
@@ -40,7 +36,6 @@ impl Fixture {
         number
     }
 
-    /// The holder's last sign of life becomes so much older.
     pub(crate) async fn age_lease(&self, by: Millis) {
         self.run(&format!("UPDATE lease SET heartbeat = heartbeat - {0}, since = since - {0}", by.get()))
             .await;
@@ -59,7 +54,6 @@ impl Fixture {
         Store::open(&self.url, &holder("first", 1)).await
     }
 
-    /// A store with these lines, committed.
     pub(crate) async fn written(&self, bodies: &[&str]) -> Store {
         let mut store = self.open().await.unwrap();
         record_all(&mut store, bodies);
@@ -71,7 +65,6 @@ impl Fixture {
         Reader::open(&self.url).await.unwrap()
     }
 
-    /// The bodies of all lines but the seals of exchanges, after their chain was verified.
     pub(crate) async fn bodies(&self) -> Vec<String> {
         let mut reader = self.reader().await;
         let verified = reader.verify().await.unwrap();
@@ -101,12 +94,10 @@ pub(crate) async fn run_on(driver_url: &str, statements: &str) {
 /// Dead processes have numbers from here on, for [`terms`].
 pub(crate) const FIRST_DEAD: u32 = 100;
 
-/// A holder on the machine of the tests.
 pub(crate) fn holder(program: &str, pid: u32) -> Holder {
     Holder { program: program.into(), pid, started: None, host: "here".into(), machine: "this".into() }
 }
 
-/// A holder on another machine.
 pub(crate) fn holder_elsewhere(program: &str) -> Holder {
     Holder { host: "there".into(), machine: "that".into(), ..holder(program, 1) }
 }
@@ -139,7 +130,6 @@ pub(crate) fn exchange(intent: u64, request: &str) -> LoggedExchange {
     }
 }
 
-/// The same with an answer that lists so many rows, the newest first.
 pub(crate) fn listing(intent: u64, rows: usize) -> LoggedExchange {
     let listed: Vec<String> =
         (0..rows).rev().map(|row| format!("{{\"id\":\"{row:026}\",\"result\":\"WON\"}}")).collect();
@@ -153,12 +143,10 @@ pub(crate) fn record_all(store: &mut Store, bodies: &[impl AsRef<str>]) {
     }
 }
 
-/// The head that a stored line makes.
 pub(crate) fn head_of(line: &StoredLine) -> Head {
     Head { seq: line.seq, hash: line.hash }
 }
 
-/// Where a call is cut off.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Cut {
     /// As soon as its question number so many has been asked.
@@ -167,7 +155,6 @@ pub(crate) enum Cut {
     Answered(u32),
 }
 
-/// Runs a call until it is cut off, or to its end.
 pub(crate) async fn cut<T>(call: impl Future<Output = T>, cut: Cut) -> Option<T> {
     let mut call = pin!(call);
     let mut polls = 0;
@@ -189,7 +176,6 @@ pub(crate) async fn cut<T>(call: impl Future<Output = T>, cut: Cut) -> Option<T>
     .await
 }
 
-/// How many steps a call takes to its end.
 pub(crate) async fn steps_of<T>(call: impl Future<Output = T>) -> u32 {
     let mut call = pin!(call);
     let mut steps = 0;

@@ -49,7 +49,6 @@ pub(crate) async fn a_closed_journal_is_free(fixture: &Fixture) {
     assert_eq!(second.head().seq, 1, "what was buffered is committed by closing");
 }
 
-/// However long it slept, and however far the clock leapt.
 pub(crate) async fn a_living_holder_here_is_never_robbed(fixture: &Fixture) {
     let mut first = open(fixture, "first", 1).await.unwrap();
     fixture.age_lease(Millis::DAY).await;
@@ -76,7 +75,6 @@ pub(crate) async fn a_holder_that_nobody_can_see_any_more_is_followed(fixture: &
     fixture.age_lease(Millis::from_seconds(29)).await;
     let early = open(fixture, "second", 2).await.map(drop);
     assert!(matches!(early, Err(JournalError::HeldBy { .. })), "{early:?}");
-    // A sign of life, and it begins anew.
     first.heartbeat().await.unwrap();
     fixture.age_lease(Millis::from_seconds(29)).await;
     let early = open(fixture, "second", 2).await.map(drop);
@@ -96,7 +94,6 @@ pub(crate) async fn who_lost_the_lease_writes_nothing(fixture: &Fixture) {
     for _ in 0..3 {
         assert_lost(&mut first, "second").await;
     }
-    // The exchange has its seal by now.
     assert_eq!(first.pending(), 3);
     second.record(line("2"));
     second.commit().await.unwrap();
@@ -107,8 +104,6 @@ pub(crate) async fn who_lost_the_lease_writes_nothing(fixture: &Fixture) {
     second.heartbeat().await.unwrap();
 }
 
-/// The first writes as fast as it can while the second takes over: what the first knows to be durable is there, before
-/// anything of the second, and nothing else is.
 pub(crate) async fn a_takeover_amid_commits_leaves_one_writer(fixture: &Fixture) {
     let mut first = open_as(fixture, &holder_elsewhere("first")).await.unwrap();
     let (begun, mut has_begun) = tokio::sync::mpsc::channel(1);

@@ -11,7 +11,6 @@ pub(crate) mod retrying;
 pub(crate) mod storing;
 pub(crate) mod tables;
 
-/// Tests every claim on a database of its own; an attribute before the fixture is each test's.
 macro_rules! test_claims {
     ($(#[$attribute:meta])? $fixture:path) => {
         test_claims! { ($(#[$attribute])?) $fixture =>

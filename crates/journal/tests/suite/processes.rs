@@ -5,13 +5,10 @@ use candlewick_journal::{Holder, JournalError, JournalUrl, Reader, Store};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 
-/// Tells a started process which journal to open.
 pub(crate) const JOURNAL: &str = "CANDLEWICK_TEST_CHILD_JOURNAL";
 
-/// Tells it to read the journal too.
 pub(crate) const READING: &str = "CANDLEWICK_TEST_CHILD_READS";
 
-/// Starts this program again with nothing to do but open a journal.
 pub(crate) fn command(program: &std::path::Path, url: &str) -> Command {
     let mut command = Command::new(program);
     command.args(["--exact", "child", "--nocapture"]).env(JOURNAL, url);
@@ -19,7 +16,6 @@ pub(crate) fn command(program: &std::path::Path, url: &str) -> Command {
     command
 }
 
-/// What a started process said of its opening.
 pub(crate) fn outcome(child: &mut Child) -> String {
     let said = BufReader::new(child.stdout.take().expect("it was piped"));
     let mut lines = said.lines().map_while(Result::ok);
@@ -33,7 +29,6 @@ fn start(fixture: &Fixture) -> Child {
     command(&program, &fixture.text).spawn().expect("this program can be started again")
 }
 
-/// The part of the started process: opens, writes a line, says how it went, and lives until its input ends.
 pub(crate) fn play_child() {
     let Ok(url) = std::env::var(JOURNAL) else {
         return;

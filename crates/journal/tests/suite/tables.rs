@@ -7,10 +7,8 @@ use candlewick_journal::{
 };
 use candlewick_sdk::Millis;
 
-/// No piece asks more questions than this.
 const MAX_QUESTIONS: u32 = 10_000;
 
-/// Intents of which so many are known, with every column used by some and left open by others.
 struct Known(u64);
 
 impl IntentRows for Known {
@@ -79,7 +77,6 @@ async fn complete(projector: &mut Projector, store: &mut Store, known: &Known) -
     }
 }
 
-/// What the tables are to be: of each intent the row of the last line about it.
 fn expected(head: Head, last: &[(u64, u64)], known: &Known) -> Tables {
     let names = RunNames::default();
     let rows = last.iter().filter_map(|(intent, seq)| known.record(*intent, *seq, &names));
@@ -120,7 +117,6 @@ pub(crate) async fn rows_are_read_back_as_they_were_written(fixture: &Fixture) {
     assert_eq!(fixture.reader().await.tables().await.unwrap(), Some(expected(head, &last, &known)));
 }
 
-/// Of a piece that is cut off at any of its questions there is all or nothing, and the next one goes on.
 pub(crate) async fn rows_that_are_cut_off_are_written_again(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
     record(&mut store, 1..=3).await;
@@ -134,7 +130,6 @@ pub(crate) async fn rows_that_are_cut_off_are_written_again(fixture: &Fixture) {
         let expected = expected(store.head(), &last, &known);
         let found = fixture.reader().await.tables().await.unwrap();
         assert!(found.is_none() || found.as_ref() == Some(&expected), "{polls}: {found:?}");
-        // The same process goes on with it.
         complete(&mut projector, &mut store, &known).await;
         assert_eq!(fixture.reader().await.tables().await.unwrap(), Some(expected), "{polls}");
         if whole.is_some() {
@@ -148,7 +143,6 @@ pub(crate) async fn rows_that_are_cut_off_are_written_again(fixture: &Fixture) {
     assert_eq!(fixture.bodies().await.len(), 3);
 }
 
-/// Who lost the lease writes no row.
 pub(crate) async fn who_lost_the_lease_writes_no_row(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
     record(&mut store, 1..=3).await;

@@ -12,7 +12,6 @@ fn candles_path(more: &str) -> String {
     window(START, NOON) + more
 }
 
-/// The prices and the volume of a candle: open, close, high, low, volume.
 fn assert_candle(candle: &Value, numbers: [f64; 5]) {
     let fields = ["openPrice", "closePrice", "highPrice", "lowPrice", "volume"];
     for (field, number) in fields.into_iter().zip(numbers) {

@@ -135,7 +135,6 @@ async fn an_async_open_is_processing_until_it_arrives() {
     {
         venue.clock.set(NOON + after_ms);
         let seen = venue.get(&path).await.json();
-        // It opens at the end of that second.
         assert_holds(&seen, &json!({ "status": status, "result": result, "openPrice": 0.0 }));
         assert_eq!(venue.full_rows().await[0]["openPriceTime"], json!(0));
     }

@@ -74,7 +74,6 @@ async fn a_body_over_the_limit_is_413_in_shape_and_one_at_the_limit_is_read() {
     assert_eq!(venue.full_rows().await.len(), 2, "nothing else was opened");
 }
 
-/// A body that shows its first part, and then fails or never goes on.
 struct Broken {
     first: Option<&'static [u8]>,
     fails: bool,

@@ -48,7 +48,6 @@ pub(super) fn reply(status: &str, body: &str) -> Act {
     Act::Reply(answer(status, body))
 }
 
-/// Long enough for every answer that comes, however busy the machine is.
 pub(super) fn patient() -> Settings {
     Settings {
         retry_pause_ms: 1,

@@ -31,7 +31,6 @@ pub(super) struct Server {
     pub(super) now: i64,
     /// Lead of the caller's clock in ms.
     pub(super) caller_ahead: i64,
-    /// Whether answers have a date.
     pub(super) is_dated: bool,
     pub(super) cap: usize,
     pub(super) order: Order,
