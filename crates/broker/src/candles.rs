@@ -179,18 +179,4 @@ mod tests {
             assert_eq!(found, expected.map(Millis::from_seconds), "{seconds:?}");
         }
     }
-
-    #[test]
-    fn what_was_not_asked_for_is_set_aside() {
-        let symbol = Symbol::new("BTCUSDT").unwrap();
-        let (start, end) = (Millis::MINUTE * 2, Millis::MINUTE * 4);
-        let query = CandleQuery { symbol, interval: Interval::MINUTE, start, end };
-        let rows: Vec<CandleRow> = (0..7).map(|minute| row(minute, 2.0)).collect();
-        let found = Candles::of_rows(&rows, &query, Millis::MINUTE * 6);
-        let minutes = |candles: &[Candle]| -> Vec<i64> {
-            candles.iter().map(|candle| candle.time().get() / 60_000).collect()
-        };
-        assert_eq!((minutes(&found.candles), minutes(&found.outside)), (vec![2, 3], vec![0, 1, 4, 5]));
-        assert_eq!((found.forming, found.unusable), (1, 0));
-    }
 }

@@ -108,11 +108,6 @@ fn without_one_in(count: i64, minutes: &[i64]) -> Vec<i64> {
 fn a_week_of_winter_has_a_friday_and_no_sunday() {
     let week = open_minutes(at("2026-01-04T00:00"), at("2026-01-12T12:00"));
     assert_eq!(check(&week), ["Mon 01-05", "Tue 01-06", "Wed 01-07", "Thu 01-08", "Fri 01-09"]);
-    let four_hours = reckoned(&week, "4h", 50);
-    let times: Vec<String> =
-        four_hours.iter().map(|row| moment(row.0).format("%a %H:%M").to_string()).collect();
-    assert_eq!(times.first().map(String::as_str), Some("Sun 20:00"));
-    assert!(times.windows(2).any(|pair| pair == ["Fri 20:00", "Sun 20:00"]), "{times:?}");
 }
 
 #[test]

@@ -5,7 +5,6 @@
 mod common;
 
 use candlewick_history::{CheckSettings, Checked, ConflictChoice, FindingKind, Imported, check_bytes};
-use candlewick_sdk::{Candle, Millis};
 use common::{DAY, HOUR, MINUTE, import, settings};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -233,22 +232,6 @@ fn local_times_are_put_in_order_before_their_zone_is_applied() {
             check_refused("x.csv", &rows, &options, "2026-10-25 02:00 on is there twice with other values");
         }
     }
-}
-
-#[test]
-fn newest_first_minutes_lose_nothing_at_the_change_of_the_clock() {
-    let mut rows: Vec<String> = Vec::new();
-    for (hour, count) in [("01", 60), ("02", 60), ("02", 60), ("03", 60)] {
-        rows.extend((0..count).map(|minute| format!("2026-10-25 {hour}:{minute:02}")));
-    }
-    let line = |(index, time): (usize, &String)| format!("{time},{0},{0},{0},{0}\n", index + 1);
-    let lines: Vec<String> = rows.iter().enumerate().map(line).collect();
-    let text: String = lines.iter().rev().map(String::as_str).collect();
-    let text = format!("Time,Open,High,Low,Close\n{text}");
-    let imported = import("BTCUSDT_1m.csv", text, "timezone=Europe/Berlin").unwrap();
-    let found: Vec<f64> = imported.candles.candles().iter().map(Candle::open).collect();
-    assert_eq!(found, (1..=240).map(f64::from).collect::<Vec<_>>());
-    assert_eq!(imported.candles.end() - imported.candles.start(), Millis::HOUR * 4);
 }
 
 #[test]

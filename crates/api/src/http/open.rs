@@ -349,24 +349,6 @@ pub(super) mod tests {
     }
 
     #[tokio::test]
-    async fn a_rejection_is_known_by_its_status_its_code_and_its_words() {
-        let rejected = async |status: &str, body: &str| {
-            let script = Script::start(vec![reply(status, body)]).await;
-            match script.broker(patient()).open(&order(), Millis::MAX).await {
-                OpenOutcome::Rejected(rejection) => rejection.reason,
-                other => panic!("{other:?}"),
-            }
-        };
-        let no_price = r#"{"statusCode": 400, "data": {"message": "whatever", "error": "NO_PRICE"}}"#;
-        assert_eq!(rejected("400 Bad Request", no_price).await, RejectionReason::NoPrice);
-        let words = r#"{"statusCode": 400, "data": {"message": "No price", "error": "Bad Request"}}"#;
-        assert_eq!(rejected("400 Bad Request", words).await, RejectionReason::OutdatedPrice);
-        let unknown = r#"{"statusCode": 400, "data": {"message": "Tuesday", "error": "Bad Request"}}"#;
-        assert_eq!(rejected("400 Bad Request", unknown).await, RejectionReason::Other);
-        assert_eq!(rejected("401 Unauthorized", words).await, RejectionReason::Credentials);
-    }
-
-    #[tokio::test]
     async fn no_open_trusts_a_connection_that_an_earlier_one_left_behind() {
         // The venue promises to keep each connection and closes it: a client that reused one would find it dead,
         // and might send again.
@@ -523,18 +505,6 @@ pub(super) mod tests {
     fn shape_b_sends_three_fields() {
         let body = json!({"symbol": "A&B/\"C\"", "volume": 12.5, "direction": "SELL"});
         check_body(ExpirationType::TimeFixed, Account::Demo, OpenBody::Short, &body);
-    }
-
-    #[test]
-    fn decimals_are_written_as_numbers_with_their_own_digits() {
-        for (text, written) in
-            [("10", "10"), ("10.00", "10"), ("0.10", "0.1"), ("-12.34", "-12.34"), ("0.00000001", "1e-8")]
-        {
-            let mut buffer = Vec::new();
-            let mut serializer = serde_json::Serializer::new(&mut buffer);
-            number(&text.parse().unwrap(), &mut serializer).unwrap();
-            assert_eq!(String::from_utf8(buffer).unwrap(), written);
-        }
     }
 
     #[test]

@@ -302,7 +302,6 @@ mod tests {
     use super::super::script::{Act, Script, patient, reply, unlimited};
     use super::*;
     use crate::{Settings, TimestampFormat};
-    use candlewick_broker::MarketData;
     use candlewick_sdk::Interval;
 
     const WALLETS: &str = r#"[{"id": "w", "type": "DEMO", "balance": 10000}]"#;
@@ -387,15 +386,6 @@ mod tests {
             let expected = Err("longer than broker.response_limit_bytes = 1000");
             check(vec![act], settings.clone(), expected, 1).await;
         }
-    }
-
-    #[tokio::test]
-    async fn a_venue_that_is_not_there_is_unavailable() {
-        let script = Script::start(vec![Act::Close]).await;
-        let broker = script.broker(Settings { price_url: "http://127.0.0.1:1".into(), ..patient() });
-        let pair = "BTCUSDT".parse().unwrap();
-        let answered = broker.price(&pair, AsOf::Latest).await;
-        assert!(matches!(answered, Err(BrokerError::Unavailable { .. })), "{answered:?}");
     }
 
     async fn open(broker: &HttpBroker, latest: Millis) -> String {
@@ -540,16 +530,6 @@ mod tests {
         assert!(got.is_some_and(|record| record.prices.close == 2.0));
         let (_script, broker) = script("NOT OK").await;
         assert!(matches!(broker.ask_price(&pair, AsOf::Latest).await, Err(BrokerError::Malformed { .. })));
-    }
-
-    #[tokio::test]
-    async fn what_is_unknown_is_counted_across_requests() {
-        let (_script, broker) = script(r#"{"id": "01JT", "status": "FROZEN", "withBonus": true}"#).await;
-        broker.ask_trade("01JT").await.unwrap();
-        broker.ask_trade("01JT").await.unwrap();
-        let expected = [("Trade.status=FROZEN", 2), ("Trade.withBonus", 2)];
-        let expected = expected.map(|(name, count)| (name.to_owned(), count)).into();
-        assert_eq!(broker.unrecognised().snapshot(), expected);
     }
 
     #[tokio::test]

@@ -90,15 +90,6 @@ fn imported(path: &Path) -> f64 {
     last_close(&read.expect("it was written above").candles)
 }
 
-fn imported_and_stored(path: &Path, folder: &Path) -> f64 {
-    let read = import_file(path, &ImportSettings::default(), &mut no_progress).expect("it was written above");
-    let origin =
-        Origin { source: "bench".to_owned(), licence: None, fetched_at: Millis::MAX, files: Vec::new() };
-    let catalog = Catalog::new(folder);
-    catalog.append(read.candles.series(), read.candles.candles(), &origin).expect("room on the disk");
-    last_close(&read.candles)
-}
-
 struct Fixture {
     folder: tempfile::TempDir,
     memory: CandleSeries,
@@ -162,19 +153,6 @@ fn main() {
         &nothing,
     );
     compare(&("import CSV of ours", Box::new(|| imported(csv))), &bare_csv, &nothing);
-    let fresh = fixture.folder.path().join("fresh");
-    let forget = || drop(std::fs::remove_dir_all(&fresh));
-    compare(
-        &(
-            "import CSV of ours and store",
-            Box::new(|| {
-                forget();
-                imported_and_stored(csv, &fresh)
-            }),
-        ),
-        &bare_csv,
-        &forget,
-    );
     let archive = fixture.folder.path().join("BTCUSDT-1m-2024.csv");
     std::fs::write(&archive, klines(&fixture.memory)).expect("room on the disk");
     let bare_klines: Work<'_> = ("bare csv loop, klines", Box::new(|| floor::csv(&archive)));

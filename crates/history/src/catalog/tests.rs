@@ -282,7 +282,8 @@ fn check(first: &[Row], second: &[Row]) {
         assert!(!done || left == states[2], "what was answered is there");
         assert!(append(&on(folder.path(), &endless), second));
         assert_eq!(state(folder.path()), states[2], "repeated after a crash at step {steps}");
-        assert!(!files(folder.path()).iter().any(|name| name.ends_with(".partial")), "leftovers are swept away");
+        let is_partial = |name: &String| name.ends_with(".partial");
+        assert!(!files(folder.path()).iter().any(is_partial), "leftovers are swept away");
         if !disk.has_crashed() {
             assert!(steps > 5, "{steps} steps are fewer than the manifest alone takes");
             break;

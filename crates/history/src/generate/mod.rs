@@ -184,22 +184,4 @@ mod tests {
             assert!(error.starts_with(expected), "{error}");
         }
     }
-
-    #[test]
-    fn currencies_rest_from_friday_to_sunday_at_22() {
-        // 2026-01-09 was a Friday, 1970-01-02 as well, 1969-12-28 a Sunday.
-        for (seconds, open) in [
-            (1_767_995_940, true),  // 2026-01-09 21:59
-            (1_767_996_000, false), // 2026-01-09 22:00
-            (1_768_168_740, false), // 2026-01-11 21:59
-            (1_768_168_800, true),  // 2026-01-11 22:00
-            (165_540, true),        // 1970-01-02 21:59
-            (165_600, false),       // 1970-01-02 22:00
-            (-266_460, false),      // 1969-12-28 21:59
-            (-266_400, true),       // 1969-12-28 22:00
-        ] {
-            assert_eq!(is_open(AssetType::Forex, Millis::from_seconds(seconds)), open, "{seconds}");
-            assert!(is_open(AssetType::Otc, Millis::from_seconds(seconds)));
-        }
-    }
 }

@@ -317,16 +317,6 @@ mod tests {
     }
 
     #[test]
-    fn an_hour_that_comes_twice_is_distinguished_by_its_order() {
-        let strict = ClockChange::Strict;
-        let twice = ["00:30", "01:00", "01:30", "01:00", "01:30", "02:00"];
-        // On 2024-11-03 New York goes from four hours behind to five at 2 o'clock.
-        let moments = ["04:30", "05:00", "05:30", "06:00", "06:30", "07:00"];
-        check("America/New_York", "2024-11-03", &twice, strict, Ok(&moments));
-        check("America/New_York", "2024-11-03", &["01:00", "01:00"], strict, Ok(&["05:00", "06:00"]));
-    }
-
-    #[test]
     fn an_hour_that_comes_once_needs_a_decision() {
         let once = ["00:30", "01:00", "01:30", "02:00"];
         let seen = "x.csv: line 3: the clock in America/New_York shows 2024-11-03 01:00:00 twice, and the file holds that hour once; settle it with --clock-change earlier, later or skip";

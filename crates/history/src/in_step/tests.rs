@@ -167,20 +167,6 @@ fn other_prices_are_named_and_other_markets_refused() {
 }
 
 #[test]
-fn says_which_of_the_two_runs_behind() {
-    let own = walk("5s", 20_000, 9);
-    let longer = joined(&own, "1m");
-    for (lag, expected) in [
-        (15, "GBPUSD 5s runs 15 s behind 1m: they fit when shifted by 15 s"),
-        (-60, "GBPUSD 5s runs 1 min ahead of 1m: they fit when shifted by 1 min"),
-        (7_200, "GBPUSD 5s runs 2 h behind 1m: they fit when shifted by 2 h"),
-    ] {
-        let found = compare(("5s", &shifted(&own, lag)), ("1m", &longer)).unwrap();
-        assert_eq!((found.to_string().as_str(), found.is_fatal()), (expected, true));
-    }
-}
-
-#[test]
 fn other_symbols_are_not_compared() {
     let own = walk("5s", 20_000, 10);
     let (fine, coarse) = (series("5s", &shifted(&own, 15)), series("1m", &joined(&own, "1m")));

@@ -41,7 +41,8 @@ fn feed(target: &Target) {
     mute_caught_panics();
     let config = Config { cases: cases(), failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new(config);
-    let input = (prop::sample::select(target.seeds.clone()), edits(), prop::collection::vec(any::<u8>(), 0..200));
+    let noise = prop::collection::vec(any::<u8>(), 0..200);
+    let input = (prop::sample::select(target.seeds.clone()), edits(), noise);
     let executions = std::cell::Cell::new(0_u64);
     let run = |content: &[u8]| {
         (target.run)(content);

@@ -82,13 +82,6 @@ async fn measure(bare: &str, url: &JournalUrl) {
         times.push(begun.elapsed());
     }
     show("commit of one line", times);
-    let mut times = Vec::new();
-    for _ in 0..COMMITS / 4 {
-        let begun = Instant::now();
-        store.heartbeat().await.unwrap();
-        times.push(begun.elapsed());
-    }
-    show("heartbeat", times);
     for (lines, commits) in BATCHES {
         let begun = Instant::now();
         for _ in 0..commits {
