@@ -66,14 +66,6 @@ fn two_symbols_are_refused_and_only_takes_one() {
     assert_eq!(minutes(&pound), (6..12).collect::<Vec<_>>());
     let nothing = "no row is of NZDUSD; the file holds C:EURUSD (6 rows, the first in line 2)";
     check_refused("2026-01-05.csv", &text, "symbol=NZDUSD only=NZDUSD", nothing);
-    let by_turns: String = (0..6)
-        .map(|minute| {
-            let time = NINE + minute * MINUTE;
-            lines([time], row("EURUSD")) + &lines([time], row("GBPUSD"))
-        })
-        .collect();
-    let by_turns = format!("symbol,volume,open,high,low,close,timestamp\n{by_turns}");
-    check_refused("prices.csv", &by_turns, "symbol=EURUSD interval=1m", "holds 2 symbols");
     let days = "Date,Open,High,Low,Close,Volume,Name\n2026-01-05,1,2,1,2,5,AAL\n2026-01-06,1,2,1,2,5,AAL\n2026-01-05,1,2,1,2,5,AAPL\n";
     check_refused("AAL.csv", days, "", "holds 2 symbols: AAL (2 rows, the first in line 2), AAPL (1 rows");
     let bare = ours(every(MINUTE, NINE, 3));

@@ -87,20 +87,6 @@ fn four_to_five_percent_of_minutes_are_ties() {
     }
 }
 
-#[test]
-fn prices_are_written_in_whole_ticks_and_volumes_in_whole_numbers() {
-    for (symbol, decimals) in [("BTCUSDT", 2), ("EURUSD", 5), ("GBPUSD", 5)] {
-        for interval in ["1m", "5s"] {
-            for line in text_of(&format!("{symbol}_{interval}.csv")).lines().skip(1) {
-                let cells: Vec<&str> = line.split(',').collect();
-                let digits = |cell: &str| cell.split_once('.').map_or(0, |(_, digits)| digits.len());
-                assert!(cells[1..5].iter().all(|price| digits(price) <= decimals), "{symbol}: {line}");
-                assert!(cells[5].parse::<u64>().is_ok_and(|volume| volume > 0), "{symbol}: {line}");
-            }
-        }
-    }
-}
-
 fn autocorrelation(numbers: &[f64], lag: usize) -> f64 {
     let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
     let total: f64 = numbers.iter().map(|x| (x - mean).powi(2)).sum();

@@ -377,13 +377,6 @@ pub(super) mod tests {
         let hint = "no TLS answer: is it http://?";
         assert!(matches!(&got, OpenOutcome::NotSent { reason } if reason.ends_with(hint)), "{got:?}");
         assert_eq!(script.requests().len(), 0);
-
-        // The next turn is more than a quarter of an hour away.
-        let limited = script.broker(Settings { requests_per_second: 0.001, ..patient() });
-        limited.open(&order(), Millis::MAX).await;
-        let got = limited.open(&order(), Millis::MAX).await;
-        assert!(matches!(&got, OpenOutcome::NotSent { reason } if reason.contains("rate limit")), "{got:?}");
-        assert_eq!(script.requests().len(), 1);
     }
 
     #[tokio::test]

@@ -76,30 +76,25 @@ fn lag_of(mismatch: Option<SeriesMismatch>) -> Option<i64> {
     }
 }
 
-fn disturbed(way: &str, closes: &Closes, dice: &mut Dice) -> Closes {
-    let rounded = |decimals: i32, price: f64| (price * 10_f64.powi(decimals)).round() / 10_f64.powi(decimals);
-    let each = closes.iter().copied();
-    match way {
-        "as it is" => closes.clone(),
-        "a fifth is missing" => each.filter(|_| dice.roll() > 0.2).collect(),
-        "rounded to 5 decimals" => each.map(|(time, price)| (time, rounded(5, price))).collect(),
-        "rounded to 4 decimals" => each.map(|(time, price)| (time, rounded(4, price))).collect(),
-        "only the second half" => closes[closes.len() / 2..].to_vec(),
-        "one in a hundred revised" => {
-            each.map(|(time, price)| (time, if dice.roll() < 0.01 { price * 1.001 } else { price })).collect()
-        }
-        other => panic!("{other}"),
-    }
+type Way = (&'static str, fn(&Closes, &mut Dice) -> Closes);
+
+const WAYS: [Way; 6] = [
+    ("as it is", |closes, _| closes.clone()),
+    ("a fifth is missing", |closes, dice| closes.iter().copied().filter(|_| dice.roll() > 0.2).collect()),
+    ("rounded to 5 decimals", |closes, _| rounded(5, closes)),
+    ("rounded to 4 decimals", |closes, _| rounded(4, closes)),
+    ("only the second half", |closes, _| closes[closes.len() / 2..].to_vec()),
+    ("one in a hundred revised", |closes, dice| {
+        let revised = |price: f64, dice: &mut Dice| if dice.roll() < 0.01 { price * 1.001 } else { price };
+        closes.iter().map(|(time, price)| (*time, revised(*price, dice))).collect()
+    }),
+];
+
+fn rounded(decimals: i32, closes: &Closes) -> Closes {
+    let unit = 10_f64.powi(decimals);
+    closes.iter().map(|(time, price)| (*time, (price * unit).round() / unit)).collect()
 }
 
-const WAYS: [&str; 6] = [
-    "as it is",
-    "a fifth is missing",
-    "rounded to 5 decimals",
-    "rounded to 4 decimals",
-    "only the second half",
-    "one in a hundred revised",
-];
 const PAIRS: [(&str, &str, i64); 3] = [("5s", "1m", 90_000), ("15s", "5m", 40_000), ("1m", "5m", 10_000)];
 
 #[test]
@@ -109,11 +104,11 @@ fn names_the_lag_of_every_family_and_never_refuses_what_is_in_step() {
         let longer = joined(&own, coarse);
         let (step, length) = (seconds(fine), seconds(coarse));
         let mut dice = Dice(99);
-        for way in WAYS {
+        for (name, way) in WAYS {
             for lag in [0, step, -step, 3 * step, -3 * step, length, -2 * length, 3_600, -5 * 3_600] {
-                let late = shifted(&disturbed(way, &own, &mut dice), lag);
+                let late = shifted(&way(&own, &mut dice), lag);
                 let found = lag_of(compare((fine, &late), (coarse, &longer)));
-                assert_eq!(found, (lag != 0).then_some(lag), "{fine} {coarse} {way} {lag}");
+                assert_eq!(found, (lag != 0).then_some(lag), "{fine} {coarse} {name} {lag}");
             }
         }
     }
@@ -122,7 +117,7 @@ fn names_the_lag_of_every_family_and_never_refuses_what_is_in_step() {
 #[test]
 fn rounding_of_the_coarser_candles_is_in_step() {
     let own = walk("5s", 20_000, 3);
-    let rounded = disturbed("rounded to 4 decimals", &joined(&own, "1m"), &mut Dice(1));
+    let rounded = rounded(4, &joined(&own, "1m"));
     assert_eq!(compare(("5s", &own), ("1m", &rounded)), None);
     assert_eq!(lag_of(compare(("5s", &shifted(&own, 15)), ("1m", &rounded))), Some(15));
 }
