@@ -6,7 +6,7 @@ use super::{Download, DownloadSettings, Downloaded};
 use crate::{BrokerError, CandleRow, Candles, MarketData, MockMarketData, Reply};
 use candlewick_sdk::{Candle, Interval, Millis, Symbol};
 use proptest::prelude::*;
-use server::{Cut, End, FIRST_MINUTE as FIRST, MINUTES, Order, Server, any_server};
+use server::{Cut, FIRST_MINUTE as FIRST, MINUTES, Order, Server, any_server};
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
@@ -86,8 +86,8 @@ fn plain(present: impl Iterator<Item = i64>) -> Server {
         cap: 1_000,
         order: Order::Ascending,
         cut: Cut::Oldest,
-        start: End::Included,
-        end: End::Included,
+        includes_start: true,
+        includes_end: true,
         overlap: 0,
         longest: i64::MAX,
         copies: 1,

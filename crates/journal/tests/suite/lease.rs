@@ -1,6 +1,6 @@
 //! One process holds a journal; only the dead, and the silent elsewhere, are followed, and who was followed writes nothing.
 
-use super::fixture::{FIRST_DEAD, Fixture, holder, holder_elsewhere, line, terms};
+use super::fixture::{Fixture, holder, holder_elsewhere, line, terms};
 use candlewick_journal::{Holder, JournalError, Store};
 use candlewick_sdk::Millis;
 
@@ -59,15 +59,6 @@ pub(crate) async fn a_living_holder_here_is_never_robbed(fixture: &Fixture) {
     first.heartbeat().await.unwrap();
     let lease = fixture.reader().await.holder().await.unwrap().unwrap();
     assert!(lease.silence < Millis::MINUTE, "{lease:?}");
-}
-
-pub(crate) async fn a_dead_holder_is_followed_at_once(fixture: &Fixture) {
-    let mut dead = open(fixture, "dead", FIRST_DEAD).await.unwrap();
-    dead.record(line("1"));
-    dead.commit().await.unwrap();
-    drop(dead);
-    let second = open(fixture, "second", 2).await.unwrap();
-    assert_eq!(second.head().seq, 1);
 }
 
 pub(crate) async fn a_holder_that_nobody_can_see_any_more_is_followed(fixture: &Fixture) {

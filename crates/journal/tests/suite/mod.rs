@@ -36,7 +36,6 @@ macro_rules! test_claims {
             lease::a_second_holder_is_refused_and_told_who,
             lease::a_closed_journal_is_free,
             lease::a_living_holder_here_is_never_robbed,
-            lease::a_dead_holder_is_followed_at_once,
             lease::a_holder_that_nobody_can_see_any_more_is_followed,
             lease::who_lost_the_lease_writes_nothing,
             lease::a_takeover_amid_commits_leaves_one_writer,

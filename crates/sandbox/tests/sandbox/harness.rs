@@ -256,6 +256,22 @@ pub(crate) fn body(symbol: &str, direction: &str) -> Value {
     })
 }
 
+/// The envelope of trade and user endpoints (contract 5, rule 2).
+pub(crate) fn envelope(status: u16, path: &str, message: &str, error: &str) -> Value {
+    serde_json::json!({
+        "statusCode": status,
+        "status": "error",
+        "timestamp": "2023-11-14T22:30:00.000Z",
+        "path": path,
+        "data": { "message": message, "error": error, "statusCode": status },
+    })
+}
+
+/// The object of the wallet endpoint and the symbol price API (contract 5, rule 3).
+pub(crate) fn plain(status: u16, message: &str) -> Value {
+    serde_json::json!({ "statusCode": status, "message": message })
+}
+
 pub(crate) fn request(method: &str, path: &str, headers: &[(&str, &str)], body: &Value) -> Request<Body> {
     let mut request = Request::builder().method(method).uri(path);
     for (name, value) in headers {

@@ -19,12 +19,6 @@ pub(super) enum Cut {
     Any,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
-    Included,
-    LeftOut,
-}
-
 #[derive(Clone, Debug)]
 pub(super) struct Server {
     pub(super) present: Vec<i64>,
@@ -35,8 +29,8 @@ pub(super) struct Server {
     pub(super) cap: usize,
     pub(super) order: Order,
     pub(super) cut: Cut,
-    pub(super) start: End,
-    pub(super) end: End,
+    pub(super) includes_start: bool,
+    pub(super) includes_end: bool,
     /// Minutes before and after the window from which rows are also returned.
     pub(super) overlap: i64,
     /// Maximum length of a window in minutes, of which the end that the limit keeps is read.
@@ -72,8 +66,8 @@ impl Server {
         }
         let is_inside = |minute: &i64| {
             let time = minute * MINUTE;
-            let after_start = time > from || (time == from && self.start == End::Included);
-            let before_end = time < to || (time == to && self.end == End::Included);
+            let after_start = time > from || (time == from && self.includes_start);
+            let before_end = time < to || (time == to && self.includes_end);
             let has_begun = time <= self.now;
             let has_closed = time + MINUTE <= self.now;
             after_start && before_end && has_begun && (has_closed || self.sends_forming)
@@ -142,13 +136,12 @@ pub(super) fn any_server() -> impl Strategy<Value = Server> {
     let now = (FIRST_MINUTE * MINUTE..(FIRST_MINUTE + MINUTES + 20) * MINUTE, 0_i64..=90_000, any::<bool>());
     let order = prop::sample::select(vec![Order::Ascending, Order::Descending, Order::Shuffled]);
     let cut = prop::sample::select(vec![Cut::Oldest, Cut::Newest, Cut::Any]);
-    let end = || prop::sample::select(vec![End::Included, End::LeftOut]);
     let paging = (1_usize..25, order, cut);
-    let ends = (end(), end(), 0_i64..4, 1_usize..3);
+    let ends = (any::<bool>(), any::<bool>(), 0_i64..4, 1_usize..3);
     (present, unsound, now, paging, ends, any::<bool>(), any::<u64>()).prop_map(
         |(present, unsound, now, paging, ends, sends_forming, seed)| {
             let (cap, order, cut) = paging;
-            let (start, end, overlap, copies) = ends;
+            let (includes_start, includes_end, overlap, copies) = ends;
             // A page of rows that were not asked for hides what lies behind it from everybody.
             let cap = cap.max(2 * overlap as usize + 1);
             // Only a date says to a caller whose clock is wrong what time it is.
@@ -162,8 +155,8 @@ pub(super) fn any_server() -> impl Strategy<Value = Server> {
                 cap,
                 order,
                 cut,
-                start,
-                end,
+                includes_start,
+                includes_end,
                 overlap,
                 longest: i64::MAX,
                 copies,
