@@ -1,5 +1,4 @@
-//! Files in the shapes that people have them in: exports of terminals and charting sites, archives of exchanges, answers of
-//! their APIs, spreadsheets. Each is read as three rows worked out by hand, or refused with the option that settles it.
+//! Exports of terminals, sites, APIs and spreadsheets: read as rows worked out by hand, or refused with a fix.
 #![allow(clippy::unwrap_used, reason = "what cannot be read fails its test")]
 
 mod common;

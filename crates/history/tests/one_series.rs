@@ -1,5 +1,4 @@
-//! Files of which not every row is a candle of one series: two symbols, two intervals, a row that is cut off, candles that are
-//! not finished, doubles that differ, candles of another midnight. Rows were worked out by hand.
+//! Files whose rows are not all candles of one series.
 #![allow(clippy::unwrap_used, reason = "what cannot be read fails its test")]
 
 mod common;

@@ -1,7 +1,4 @@
-//! What stored candles cost: 1,000,000 of them read, opened and scanned, each beside a floor that does nothing else.
-//!
-//! Everything is run in turn, so that whatever slows the machine slows both, and the best of each is printed with its
-//! ratio, and the most memory that was held at once. `cargo bench -p candlewick-history --bench at_rest`
+//! Cost of stored candles, each next to a floor: `cargo bench -p candlewick-history --bench at_rest`.
 
 #![allow(clippy::print_stdout, reason = "the table is what this bench is for")]
 

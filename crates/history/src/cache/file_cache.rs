@@ -213,17 +213,6 @@ mod tests {
     }
 
     #[test]
-    fn a_file_under_two_names_of_a_series_has_two_copies() {
-        let fixture = Fixture::new();
-        fixture.read();
-        let series = candlewick_sdk::Series { symbol: "ETHUSDT".parse().unwrap(), ..fixture.source.series };
-        let other = CandleFile { series, ..fixture.source.clone() };
-        let read = fixture.cache.read(&other, &mut |_| {}).unwrap();
-        assert_eq!(read.candles().series(), series);
-        assert_eq!(fs::read_dir(&fixture.cache.folder).unwrap().count(), 2);
-    }
-
-    #[test]
     fn without_a_folder_to_write_to_files_are_read_all_the_same() {
         let fixture = Fixture::new();
         let cache = FileCache::new(fixture.source.path.join("not-a-folder"));

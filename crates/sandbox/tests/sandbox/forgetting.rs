@@ -1,5 +1,4 @@
-//! A venue that remembers few trades, held against one that remembers all: what it remembers is the same, it forgets only what is
-//! over, the first of them first, and what it forgot is as what never was.
+//! A venue that remembers few trades, held against one that remembers all.
 
 use crate::harness::{NOON, Premises, TestVenue, block_on, body};
 use axum::http::StatusCode;

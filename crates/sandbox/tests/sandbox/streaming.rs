@@ -3,7 +3,7 @@
 use crate::harness::{ManualClock, NOON, Premises, START, client};
 use candlewick_api::HttpBroker;
 use candlewick_broker::{AsOf, BrokerError, MarketData, PriceFeed, PriceTick};
-use candlewick_sandbox::{Fault, FaultProfile, RunningSandbox};
+use candlewick_sandbox::{Fault, RunningSandbox};
 use candlewick_sdk::{Millis, Symbol};
 use std::sync::Arc;
 use std::time::Duration;
@@ -85,35 +85,6 @@ async fn prices_that_come_twice_late_or_as_garbage_never_go_back_and_are_never_w
     assert!(met(&sandbox).iter().all(|count| *count > 5), "{:?}", met(&sandbox));
     assert!(ticks > 50, "{ticks} of 200");
     assert!(!broker.unrecognised().snapshot().is_empty(), "garbage is counted");
-}
-
-async fn subscribe_at_last(broker: &HttpBroker, clock: &Arc<ManualClock>, from: i64) -> PriceFeed {
-    for attempt in 0..200 {
-        clock.set(from + attempt * 100);
-        match broker.subscribe(&symbol("BTCUSDT")).await {
-            Ok(feed) => return feed.expect("it streams"),
-            Err(BrokerError::Unavailable { .. }) => pass(Duration::from_secs(1)).await,
-            Err(other) => panic!("{other}"),
-        }
-    }
-    panic!("it does not stream again");
-}
-
-#[tokio::test]
-async fn a_stream_that_is_reset_ends_its_feeds_and_is_resumed() {
-    let (sandbox, clock, broker) = start("none").await;
-    let mut feeds = [subscribe(&broker, "BTCUSDT").await, subscribe(&broker, "ETHUSDT").await];
-    for feed in &mut feeds {
-        assert!(next(feed).await.is_some());
-    }
-    sandbox.switchboard.set("stream-drop:1".parse().unwrap());
-    clock.set(NOON + 1_000);
-    for feed in &mut feeds {
-        assert_eq!(next(feed).await, None, "whoever reads learns of it, and asks");
-    }
-    sandbox.switchboard.set(FaultProfile::none());
-    let mut feed = subscribe_at_last(&broker, &clock, NOON + 2_000).await;
-    assert!(next(&mut feed).await.unwrap().time >= Millis::new(NOON + 1_000));
 }
 
 #[tokio::test]
