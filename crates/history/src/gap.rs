@@ -84,27 +84,6 @@ fn is_chance(run: Range<usize>, total: usize, is_multiple: impl Fn(usize) -> boo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_sdk::{Candle, Interval, Ohlcv, Series, Symbol};
-
-    fn check_gaps(minutes: &[i64], expected: &[(i64, i64, u64)]) {
-        let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
-        let series = Series { symbol: Symbol::new("EURUSD").unwrap(), interval: Interval::MINUTE };
-        let candles: Vec<Candle> = minutes
-            .iter()
-            .map(|minute| Candle::new(Millis::MINUTE * *minute, Interval::MINUTE, numbers).unwrap())
-            .collect();
-        let found = gaps(&CandleSeries::new(series, candles).unwrap());
-        let found: Vec<_> =
-            found.iter().map(|g| (g.start.get() / 60_000, g.end.get() / 60_000, g.missing)).collect();
-        assert_eq!(found, expected);
-    }
-
-    #[test]
-    fn gaps_are_found_with_their_length() {
-        check_gaps(&[5], &[]);
-        check_gaps(&[5, 6, 7], &[]);
-        check_gaps(&[-1, 1, 2, 10], &[(0, 1, 1), (3, 10, 7)]);
-    }
 
     fn thinned(count: i64, missing_percent: u64, seed: u64) -> Vec<Millis> {
         let mut state = seed;

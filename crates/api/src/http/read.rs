@@ -417,10 +417,7 @@ mod tests {
         let refused = reply("401 Unauthorized", r#"{"data": {"message": "no tok-123"}}"#);
         let good = reply("200 OK", WALLETS);
         let script = Script::start(vec![refused.clone(), refused.clone(), good.clone(), refused, good]).await;
-        let file = std::sync::Arc::new(std::sync::Mutex::new("tok-123"));
-        let read = std::sync::Arc::clone(&file);
-        let source = move || crate::Secret::new(*read.lock().unwrap()).ok();
-        let broker = script.broker(patient()).with_token_source(std::sync::Arc::new(source));
+        let (broker, file) = script.broker_with_file("tok-123");
         let state = broker.token_state();
         assert!(broker.ask_wallets().await.is_err());
         assert_eq!(state.refused(), Some("no [hidden] (GET /token/wallets)".to_owned()));

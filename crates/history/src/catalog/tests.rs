@@ -291,13 +291,11 @@ fn check(first: &[Row], second: &[Row]) {
     }
 }
 
-struct FullDisk {
-    writes: AtomicU32,
-}
+struct FullDisk(AtomicU32);
 
 impl Disk for FullDisk {
     fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()> {
-        let room = self.writes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        let room = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
         room.map_err(|_| io::Error::from(io::ErrorKind::StorageFull))?;
         SystemDisk.write(file, bytes)
     }
@@ -311,13 +309,13 @@ fn a_failed_append_leaves_no_files_on_a_full_disk() {
     };
     for writes in 0..3 {
         let folder = tempfile::tempdir().unwrap();
-        let disk = Arc::new(FullDisk { writes: AtomicU32::new(writes) });
+        let disk = Arc::new(FullDisk(AtomicU32::new(writes)));
         let full = Catalog { folder: folder.path().to_owned(), disk };
         assert!(!append(&full, &both), "{writes} writes");
         assert!(segments(folder.path()).is_empty(), "{writes} writes");
         assert!(append(&Catalog::new(folder.path()), &january));
         let before = segments(folder.path());
-        let disk = Arc::new(FullDisk { writes: AtomicU32::new(writes.min(1)) });
+        let disk = Arc::new(FullDisk(AtomicU32::new(writes.min(1))));
         assert!(!append(&Catalog { folder: folder.path().to_owned(), disk }, &both));
         assert_eq!((segments(folder.path()), before.len()), (before, 1), "{writes} writes");
     }

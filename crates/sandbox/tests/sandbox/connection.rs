@@ -75,7 +75,9 @@ async fn stopping_ends_even_a_hanging_request() {
     let mut sandbox = sandbox.bind(async { drop(stopped.await) }).await.unwrap();
     let asking = raw_open(&sandbox);
     let stopping = async {
-        while sandbox_is_idle(&sandbox).await {}
+        while sandbox.switchboard.counts().total() == 0 {
+            tokio::task::yield_now().await;
+        }
         stop.send(()).unwrap();
     };
     let (answer, ()) = tokio::join!(asking, stopping);
@@ -83,11 +85,6 @@ async fn stopping_ends_even_a_hanging_request() {
     sandbox.stopped().await;
     assert!(TcpStream::connect(sandbox.address).await.is_err(), "nobody listens any longer");
     sandbox.stop().await; // once more does no harm
-}
-
-async fn sandbox_is_idle(sandbox: &RunningSandbox) -> bool {
-    tokio::task::yield_now().await;
-    sandbox.switchboard.counts().total() == 0
 }
 
 #[tokio::test]
