@@ -323,7 +323,6 @@ mod tests {
             check(&format!("{CSV_HEADER}\n{time},1,1,1,1,0"), interval, &problem);
         }
     }
-    }
 
     fn series_of(candles: Vec<Candle>) -> CandleSeries {
         let series = Series { symbol: Symbol::new("BTCUSDT").unwrap(), interval: Interval::MINUTE };

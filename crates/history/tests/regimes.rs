@@ -40,7 +40,7 @@ fn is_within_three_errors((hits, total): (u64, u64), chance: f64) -> bool {
 }
 
 #[test]
-fn a_planted_edge_is_there_and_of_the_size_that_was_asked_for() {
+fn a_planted_edge_is_there_of_the_size_that_was_asked_for_and_outlives_weekends() {
     for (seed, chance, span) in [
         (1, 0.5, "5m"),
         (2, 0.53, "5m"),
@@ -69,10 +69,6 @@ fn a_planted_edge_is_there_and_of_the_size_that_was_asked_for() {
         let spans = resample(&minutes(&format!("edge:{chance}"), 1, 1), "5m".parse().unwrap()).unwrap();
         assert_eq!(repeats(&spans), (hits, 287));
     }
-}
-
-#[test]
-fn a_planted_edge_outlives_the_weekends_of_currencies() {
     let made = generate(&settings("EURUSD", "edge:0.6:15m", 1, 60)).unwrap();
     let counted = repeats(&resample(&made, "15m".parse().unwrap()).unwrap());
     assert!(counted.1 > 3_500 && is_within_three_errors(counted, 0.6), "{counted:?}");

@@ -74,19 +74,6 @@ fn the_commands_of_the_readme_make_the_files_again() {
     assert_eq!(made, 6);
 }
 
-#[test]
-fn four_to_five_percent_of_minutes_are_ties() {
-    for symbol in SYMBOLS {
-        let minutes = series_of(symbol, "1m");
-        let ties = minutes.candles().iter().filter(|c| c.open() == c.close()).count();
-        let moves = minutes.candles().windows(2).filter(|pair| pair[0].close() == pair[1].close()).count();
-        for count in [ties, moves] {
-            let share = count as f64 / minutes.candles().len() as f64;
-            assert!((0.04..=0.05).contains(&share), "{symbol}: {share}");
-        }
-    }
-}
-
 fn autocorrelation(numbers: &[f64], lag: usize) -> f64 {
     let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
     let total: f64 = numbers.iter().map(|x| (x - mean).powi(2)).sum();
@@ -95,9 +82,15 @@ fn autocorrelation(numbers: &[f64], lag: usize) -> f64 {
 }
 
 #[test]
-fn volatility_clusters_and_directions_do_not() {
+fn volatility_clusters_directions_do_not_and_four_to_five_percent_of_minutes_are_ties() {
     for symbol in SYMBOLS {
         let minutes = series_of(symbol, "1m");
+        let ties = minutes.candles().iter().filter(|c| c.open() == c.close()).count();
+        let still = minutes.candles().windows(2).filter(|pair| pair[0].close() == pair[1].close()).count();
+        for count in [ties, still] {
+            let share = count as f64 / minutes.candles().len() as f64;
+            assert!((0.04..=0.05).contains(&share), "{symbol}: {share}");
+        }
         let moves: Vec<f64> = minutes.candles().iter().map(|c| c.close() / c.open() - 1.0).collect();
         let sizes: Vec<f64> = moves.iter().map(|size| size.abs()).collect();
         for lag in [1, 5, 15] {

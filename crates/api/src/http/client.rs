@@ -218,10 +218,6 @@ mod tests {
         {
             assert!(!is_plain(&settings(base_url, price_url, Some(proxy))), "{base_url} {price_url} {proxy}");
         }
-    }
-
-    #[test]
-    fn a_proxy_must_be_a_url() {
         let settings = Settings { proxy: Some("not a url".into()), ..Settings::default() };
         assert!(matches!(proxy_address(&settings), Err(BrokerError::Settings { key, .. }) if key == "proxy"));
     }

@@ -85,8 +85,8 @@ const WAYS: [Way; 6] = [
     ("rounded to 4 decimals", |closes, _| rounded(4, closes)),
     ("only the second half", |closes, _| closes[closes.len() / 2..].to_vec()),
     ("one in a hundred revised", |closes, dice| {
-        let revised = |price: f64, dice: &mut Dice| if dice.roll() < 0.01 { price * 1.001 } else { price };
-        closes.iter().map(|(time, price)| (*time, revised(*price, dice))).collect()
+        let each = closes.iter().copied();
+        each.map(|(time, price)| (time, if dice.roll() < 0.01 { price * 1.001 } else { price })).collect()
     }),
 ];
 

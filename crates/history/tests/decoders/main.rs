@@ -3,11 +3,10 @@
 //! `DECODER_CASES` is the number of cases of each kind, for each decoder.
 #![allow(clippy::unwrap_used, reason = "what cannot be made fails its test")]
 
-mod edit;
 mod target;
 
-use edit::{Edit, edited, edits};
 use proptest::prelude::*;
+use proptest::sample::Index;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use std::sync::Once;
 use target::Target;
@@ -17,6 +16,55 @@ const CASES: u32 = 150;
 fn cases() -> u32 {
     let text = std::env::var("DECODER_CASES").ok();
     text.map_or(CASES, |text| text.parse().unwrap_or_else(|_| panic!("DECODER_CASES={text} is no number")))
+}
+
+#[derive(Clone, Debug)]
+struct Edit {
+    place: Index,
+    removed: usize,
+    written: Vec<u8>,
+}
+
+const WORDS: &[u8] = b"NaN inf -1 0 1e999 99999999999999999999 -9223372036854775808 253402300799999 null , ; \n \
+    \xEF\xBB\xBF \xFF [[ \"";
+const NUMBERS: [i64; 8] = [0, -1, 1, i64::MAX, i64::MIN, i32::MAX as i64, i32::MIN as i64, 1 << 40];
+
+fn piece() -> impl Strategy<Value = Vec<u8>> {
+    let words: Vec<&[u8]> = WORDS.split(|byte| *byte == b' ').collect();
+    prop_oneof![
+        prop::sample::select(words).prop_map(<[u8]>::to_vec),
+        prop::sample::select(NUMBERS.to_vec()).prop_map(|number| number.to_le_bytes().to_vec()),
+        prop::sample::select(NUMBERS.to_vec()).prop_map(|number| number.to_le_bytes()[..4].to_vec()),
+        prop::collection::vec(any::<u8>(), 1..8),
+    ]
+}
+
+fn edit() -> impl Strategy<Value = Edit> {
+    let change = prop_oneof![
+        4 => any::<u8>().prop_map(|byte| (1, vec![byte])),
+        4 => piece().prop_map(|piece| (piece.len(), piece)),
+        2 => piece().prop_map(|piece| (0, piece)),
+        2 => (1_usize..40).prop_map(|length| (length, Vec::new())),
+        1 => Just((usize::MAX, Vec::new())),
+    ];
+    (any::<Index>(), change).prop_map(|(place, (removed, written))| Edit { place, removed, written })
+}
+
+fn edits() -> impl Strategy<Value = Vec<Edit>> {
+    prop::collection::vec(edit(), 1..6)
+}
+
+fn edited(content: &[u8], edits: &[Edit]) -> Vec<u8> {
+    let mut content = content.to_vec();
+    for Edit { place, removed, written } in edits {
+        if content.is_empty() {
+            break;
+        }
+        let at = place.index(content.len());
+        let end = at.saturating_add(*removed).min(content.len());
+        content.splice(at..end, written.iter().copied());
+    }
+    content
 }
 
 /// Libraries of columns assert what a broken file contradicts; the decoders catch that, and it need not be printed.

@@ -100,7 +100,7 @@ async fn a_limit_gives_the_newest_complete_record_at_or_before_it() {
 }
 
 #[tokio::test]
-async fn in_a_gap_and_after_the_end_the_last_record_before_it_stands() {
+async fn the_last_record_stands_in_a_gap_and_one_second_candles_are_records() {
     let venue = venue();
     venue.clock.set(START + 42 * 60_000);
     let record = venue.get("/symbol-price/last?pair=EURUSD").await.json();
@@ -108,6 +108,9 @@ async fn in_a_gap_and_after_the_end_the_last_record_before_it_stands() {
     venue.clock.set(START + 500 * 60_000);
     let record = venue.get("/symbol-price/last?pair=EURUSD").await.json();
     assert_eq!(record["time"], json!(START + 120 * 60_000 - 1_000));
+    let path = format!("/symbol-price/last?pair=XRPUSDT&limitTime={}", START + 90_000);
+    let end = 101.5 + 1.0 / 60.0;
+    assert_candle(&venue.get(&path).await.json(), [101.5, end, end + 1.0, 100.5, 1.0]);
 }
 
 #[tokio::test]
@@ -130,14 +133,6 @@ async fn bridged_seconds_join_each_candles_open_to_its_close() {
         assert!(previous.is_none_or(|previous: f64| open.to_bits() == previous.to_bits()), "{record}");
         previous = Some(close);
     }
-}
-
-#[tokio::test]
-async fn seconds_are_the_one_second_candles_where_there_are_any() {
-    let venue = venue();
-    let path = format!("/symbol-price/last?pair=XRPUSDT&limitTime={}", START + 90_000);
-    let end = 101.5 + 1.0 / 60.0;
-    assert_candle(&venue.get(&path).await.json(), [101.5, end, end + 1.0, 100.5, 1.0]);
 }
 
 #[tokio::test]

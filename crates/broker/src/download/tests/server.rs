@@ -20,6 +20,7 @@ pub(super) enum Cut {
 }
 
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "the habits of a server are independent")]
 pub(super) struct Server {
     pub(super) present: Vec<i64>,
     pub(super) now: i64,
