@@ -241,7 +241,6 @@ mod tests {
         }
     }
 
-    /// So do the words that a short credential is made of.
     #[test]
     fn escapes_and_numbers_stay_whole() {
         let (word, number) = ("n4k7wq2zt9xb5v", "482915037716");

@@ -146,24 +146,20 @@ mod tests {
             let wallets: Vec<Value> = types.iter().map(entry).collect();
             report(json!({"id": "01JT", "wallets": wallets, "isDemo": is_demo})).account
         };
-        for (types, expected) in [
-            (&["DEMO"][..], Some(Account::Demo)),
-            (&["REAL"], Some(Account::Real)),
-            (&["REAL", "BONUS"], Some(Account::Real)),
-            (&["DEMO", "REAL"], Some(Account::Real)),
-            (&["GIFT"], None),
-            (&[], None),
-        ] {
-            assert_eq!(paid_by(types, Value::Null), expected, "{types:?}");
-        }
         for (types, is_demo, expected) in [
-            (&["REAL"][..], true, Account::Real),
-            (&["DEMO", "REAL"], true, Account::Real),
-            (&["DEMO"], false, Account::Real),
-            (&["BONUS"], true, Account::Demo),
-            (&["DEMO"], true, Account::Demo),
+            (&["DEMO"][..], Value::Null, Some(Account::Demo)),
+            (&["REAL"], Value::Null, Some(Account::Real)),
+            (&["REAL", "BONUS"], Value::Null, Some(Account::Real)),
+            (&["DEMO", "REAL"], Value::Null, Some(Account::Real)),
+            (&["GIFT"], Value::Null, None),
+            (&[], Value::Null, None),
+            (&["REAL"], json!(true), Some(Account::Real)),
+            (&["DEMO", "REAL"], json!(true), Some(Account::Real)),
+            (&["DEMO"], json!(false), Some(Account::Real)),
+            (&["BONUS"], json!(true), Some(Account::Demo)),
+            (&["DEMO"], json!(true), Some(Account::Demo)),
         ] {
-            assert_eq!(paid_by(types, json!(is_demo)), Some(expected), "{types:?} {is_demo}");
+            assert_eq!(paid_by(types, is_demo.clone()), expected, "{types:?} {is_demo}");
         }
     }
 

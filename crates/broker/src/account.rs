@@ -76,15 +76,3 @@ pub struct Identity {
     /// Reasons why the account may not trade, such as `banned`; empty if none.
     pub restrictions: Vec<String>,
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_balance_is_that_of_its_account_alone() {
-        let balances = Balances { demo: Some(Decimal::TEN), ..Balances::default() };
-        assert_eq!(balances.of(Account::Demo), Some(Decimal::TEN));
-        assert_eq!(balances.of(Account::Real), None);
-    }
-}

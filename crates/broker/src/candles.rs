@@ -120,7 +120,6 @@ mod tests {
         CandleRow { time: Millis::MINUTE * minute, prices }
     }
 
-    /// Candles as (minute, close) inside the window, and the counts of what was unusable and what was forming.
     fn check(rows: &[CandleRow], now: i64, expected: &[(i64, f64)], (unusable, forming): (usize, usize)) {
         let symbol = Symbol::new("BTCUSDT").unwrap();
         let (start, end) = (Millis::ZERO, Millis::new(600_000));
@@ -166,7 +165,6 @@ mod tests {
             (&[0, 30, 60, 90, 120, 150, 180], Some(30)),
             (&[15, 75, 135], Some(60)),
             (&[0, 60, 61, 120], None),
-            // Candles of 5 min, with a hole.
             (&[0, 300, 600, 900, 1_200, 1_500, 2_100], Some(300)),
             (&[0, 300, 600, 900], None),
             (&[0, 120, 180, 420, 480, 900], None),
@@ -180,19 +178,5 @@ mod tests {
             let found = other_interval(&rows(seconds), Interval::MINUTE);
             assert_eq!(found, expected.map(Millis::from_seconds), "{seconds:?}");
         }
-    }
-
-    #[test]
-    fn what_was_not_asked_for_is_set_aside() {
-        let symbol = Symbol::new("BTCUSDT").unwrap();
-        let (start, end) = (Millis::MINUTE * 2, Millis::MINUTE * 4);
-        let query = CandleQuery { symbol, interval: Interval::MINUTE, start, end };
-        let rows: Vec<CandleRow> = (0..7).map(|minute| row(minute, 2.0)).collect();
-        let found = Candles::of_rows(&rows, &query, Millis::MINUTE * 6);
-        let minutes = |candles: &[Candle]| -> Vec<i64> {
-            candles.iter().map(|candle| candle.time().get() / 60_000).collect()
-        };
-        assert_eq!((minutes(&found.candles), minutes(&found.outside)), (vec![2, 3], vec![0, 1, 4, 5]));
-        assert_eq!((found.forming, found.unusable), (1, 0));
     }
 }

@@ -19,8 +19,6 @@ mod price_feed;
 mod recorder;
 mod report;
 mod request;
-#[cfg(any(test, feature = "mock"))]
-pub mod testing;
 
 pub use account::{Account, Balances, Identity, WalletName};
 pub use adapter_state::{TokenState, UnrecognisedData};

@@ -97,7 +97,6 @@ mod tests {
         PriceRecord { time: Millis::SECOND * second, prices, recorded_time: None }
     }
 
-    /// A venue with records of these seconds (and prices), and what time it is there, in ms.
     struct Stage {
         records: Arc<Mutex<Vec<(i64, f64)>>>,
         now: Arc<AtomicI64>,

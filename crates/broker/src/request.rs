@@ -99,15 +99,11 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_priority_ends_with_its_future() {
-        let current = at_priority(Priority::Display, async { current_priority() }).await;
-        assert_eq!((current, current_priority()), (Priority::Display, Priority::Trades));
-    }
-
-    #[tokio::test]
-    async fn an_intent_ends_with_its_future() {
-        assert_eq!(for_intent(7, async { current_intent() }).await, Some(7));
-        assert_eq!(current_intent(), None);
+    async fn a_priority_and_an_intent_end_with_their_future() {
+        let current = async { (current_priority(), current_intent()) };
+        let seen = for_intent(7, at_priority(Priority::Display, current)).await;
+        assert_eq!(seen, (Priority::Display, Some(7)));
+        assert_eq!((current_priority(), current_intent()), (Priority::Trades, None));
     }
 
     fn check(date: i64, sent: i64, received: i64, expected: (i64, i64, i64)) {

@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_lines_are_named_with_what_to_do() {
+    fn broken_files_are_named_with_their_line_and_what_to_do() {
         for (rows, problem) in [
             ("60000,1,1,1,1,0\n120000,1,1,1", ", line 3: 4 columns where 6 belong (time,open,high,low,"),
             ("60000,1,1,1,1,0,7,8\n", ", line 2: 8 columns where 6 belong"),
@@ -300,63 +300,27 @@ mod tests {
             ("60000,NaN,1,1,1,0", ", line 2: open is not a finite number"),
             ("120000,1,1,1,1,0\r\n60000,1,1,1,1,0\r\n", ", line 3: time 60000 comes after 120000"),
             ("60000,1,1,1,1,0\n120000,1,1,1,1,0\n120000,1,1,1,1,0\n", ", line 4: time 120000 is there twice"),
+            ("", ": there are no candles after the header"),
         ] {
             check(&format!("{CSV_HEADER}\n{rows}"), "1m", problem);
         }
-    }
-
-    #[test]
-    fn times_off_the_grid_get_a_hint() {
+        let endless = CSV_HEADER.to_owned() + &"1".repeat(100_000);
+        for (content, expected) in [
+            ("", ": the file is empty"),
+            ("\r\n", ": the file is empty"),
+            ("60000,1,1,1,1,0\n", ", line 1: the header is missing; write \"time,open,high,"),
+            ("Date,Open\n60000,1,1,1,1,0\n", ", line 1: the header is \"Date,Open\"; it must be \"time,"),
+            (&endless, ", line 1: longer than 4096 bytes"),
+        ] {
+            check(content, "1m", expected);
+        }
         for (time, interval, advice) in [
             ("1515560100000", "1h", "it would be aligned to 5m"),
-            ("1515560100000", "1d", "it would be aligned to 5m"),
             ("1640991660123", "1m", "candles of 1m open at multiples of 1m since 1970, in UTC"),
             ("1640991665", "1m", "times are milliseconds since 1970"),
         ] {
             let problem = format!(", line 2: time {time} is not aligned to {interval}; {advice}");
             check(&format!("{CSV_HEADER}\n{time},1,1,1,1,0"), interval, &problem);
-        }
-    }
-
-    #[test]
-    fn files_without_candles_or_header_are_distinguished() {
-        for (content, expected) in [
-            ("", ": the file is empty"),
-            ("\r\n", ": the file is empty"),
-            ("time,open,high,low,close,volume\n", ": there are no candles after the header"),
-            ("60000,1,1,1,1,0\n", ", line 1: the header is missing; write \"time,open,high,"),
-            ("Date,Open\n60000,1,1,1,1,0\n", ", line 1: the header is \"Date,Open\"; it must be \"time,"),
-        ] {
-            check(content, "1m", expected);
-        }
-    }
-
-    #[test]
-    fn a_line_without_end_is_refused_early() {
-        let mut content = CSV_HEADER.as_bytes().to_vec();
-        content.resize(100_000, b'1');
-        check(std::str::from_utf8(&content).unwrap(), "1m", ", line 1: longer than 4096 bytes");
-    }
-
-    #[test]
-    fn a_missing_file_is_named() {
-        let series = Series { symbol: Symbol::new("BTCUSDT").unwrap(), interval: Interval::MINUTE };
-        let error = read_csv_file(Path::new("absent.csv"), series, &mut no_progress).unwrap_err();
-        assert_eq!(error.to_string(), "absent.csv: cannot open the file");
-    }
-
-    proptest! {
-        #[test]
-        fn garbage_never_panics(content in prop::collection::vec(any::<u8>(), 0..400)) {
-            let _ = read(&content, "1m");
-        }
-
-        #[test]
-        fn garbage_that_looks_like_candles_never_panics(
-            rows in "([-+0-9.eE,\"\r\u{feff}éNaif]{0,24}\n){0,6}", interval in "[1-9]{1,2}[smhd]",
-        ) {
-            prop_assume!(interval.parse::<Interval>().is_ok());
-            let _ = read(format!("{CSV_HEADER}\n{rows}").as_bytes(), &interval);
         }
     }
 

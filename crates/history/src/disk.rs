@@ -220,7 +220,6 @@ mod tests {
             file.write_all(b"ne")?;
             let names = names();
             assert!(names.len() == 2 && names.iter().any(|name| name.ends_with(PARTIAL)), "{names:?}");
-            // Not those of other tests.
             remove_partial_files_in(folder.path());
             file.write_all(b"w")
         });

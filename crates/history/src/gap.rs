@@ -84,29 +84,7 @@ fn is_chance(run: Range<usize>, total: usize, is_multiple: impl Fn(usize) -> boo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_sdk::{Candle, Interval, Ohlcv, Series, Symbol};
 
-    fn check_gaps(minutes: &[i64], expected: &[(i64, i64, u64)]) {
-        let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
-        let series = Series { symbol: Symbol::new("EURUSD").unwrap(), interval: Interval::MINUTE };
-        let candles: Vec<Candle> = minutes
-            .iter()
-            .map(|minute| Candle::new(Millis::MINUTE * *minute, Interval::MINUTE, numbers).unwrap())
-            .collect();
-        let found = gaps(&CandleSeries::new(series, candles).unwrap());
-        let found: Vec<_> =
-            found.iter().map(|g| (g.start.get() / 60_000, g.end.get() / 60_000, g.missing)).collect();
-        assert_eq!(found, expected);
-    }
-
-    #[test]
-    fn gaps_are_found_with_their_length() {
-        check_gaps(&[5], &[]);
-        check_gaps(&[5, 6, 7], &[]);
-        check_gaps(&[-1, 1, 2, 10], &[(0, 1, 1), (3, 10, 7)]);
-    }
-
-    /// Minutes without a random share, by a linear congruential generator.
     fn thinned(count: i64, missing_percent: u64, seed: u64) -> Vec<Millis> {
         let mut state = seed;
         let mut draw = || {
@@ -139,7 +117,6 @@ mod tests {
         check(&parts(&[(30, 1), (9, 5), (30, 1)]), "1m", Some((5, 9, 30)));
         check(&parts(&[(100, 60), (50, 1440)]), "1h", Some((1440, 50, 100)));
         check(&parts(&[(100, 60), (1, 720), (50, 1440)]), "1h", Some((1440, 51, 100)));
-        // Days of a market that rests at the weekend, after its hours.
         let weeks: Vec<(i64, i64)> = (0..10).flat_map(|_| [(4, 1440), (1, 3 * 1440)]).collect();
         check(&parts(&[&[(200, 60)], &weeks[..]].concat()), "1h", Some((1440, 50, 200)));
     }
@@ -151,7 +128,6 @@ mod tests {
                 check(&thinned(30_000, missing, seed), "1m", None);
             }
         }
-        // Dense minutes, then an hour of which half is missing, and so on.
         for seed in 0..40 {
             let mut times: Vec<Millis> = (0..5_000).map(|minute| Millis::MINUTE * minute).collect();
             let sparse = thinned(600, 50, seed);
@@ -159,7 +135,6 @@ mod tests {
             times.extend((5_600..10_000).map(|minute| Millis::MINUTE * minute));
             check(&times, "1m", None);
         }
-        // Days of a market that rests at the weekend, hours of one that is open for seven hours.
         let days: Vec<(i64, i64)> = (0..200).flat_map(|_| [(4, 1440), (1, 3 * 1440)]).collect();
         check(&parts(&days), "1d", None);
         let hours: Vec<(i64, i64)> = (0..200).flat_map(|_| [(6, 60), (1, 18 * 60)]).collect();

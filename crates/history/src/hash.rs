@@ -184,7 +184,6 @@ mod tests {
         CandleSeries::new(series, rows.iter().copied().map(candle).collect::<Vec<_>>()).unwrap()
     }
 
-    /// A candle at 1.5 with volume 2, as the documentation has it.
     fn record(time: i64) -> Vec<u8> {
         let mut bytes = time.to_le_bytes().to_vec();
         for _ in 0..4 {
@@ -212,31 +211,8 @@ mod tests {
         let other = series("A", "1m", &rows);
         let pair = [*series_hash(&other).as_bytes(), *hash.as_bytes()].concat();
         assert_eq!(data_hash(&[one, other]), blake3::hash(&pair));
-    }
-
-    #[test]
-    fn order_of_the_series_does_not_matter() {
-        let rows: Vec<_> = (0..10_000).map(|i| (i * 60_000, 1.0, 0.0)).collect();
-        let (a, b, c) = (series("A", "1m", &rows), series("B", "5s", &rows), series("B", "1m", &rows));
-        let hash = data_hash(&[a.clone(), b.clone(), c.clone()]);
-        assert_eq!(data_hash(&[c.clone(), a.clone(), b]), hash);
-        assert_ne!(data_hash(&[c, a]), hash);
-    }
-
-    #[test]
-    fn every_field_counts_and_the_sign_of_no_volume_does_not() {
-        let hash = |symbol, interval, row| data_hash(&[series(symbol, interval, &[row])]);
-        let base = hash("EURUSD", "1m", (120_000, 1.5, 0.0));
-        assert_eq!(hash("EURUSD", "1m", (120_000, 1.5, -0.0)), base);
-        for other in [
-            hash("EURUSE", "1m", (120_000, 1.5, 0.0)),
-            hash("EURUSD", "2m", (120_000, 1.5, 0.0)),
-            hash("EURUSD", "1m", (180_000, 1.5, 0.0)),
-            hash("EURUSD", "1m", (120_000, 1.6, 0.0)),
-            hash("EURUSD", "1m", (120_000, 1.5, 1.0)),
-        ] {
-            assert_ne!(other, base);
-        }
+        let hash = |volume| data_hash(&[series("A", "1m", &[(60_000, 1.5, volume)])]);
+        assert_eq!(hash(0.0), hash(-0.0));
     }
 
     /// 2026-02-28 23:59 UTC.
@@ -258,20 +234,11 @@ mod tests {
         check("1m", -1, "1969-12", -2_678_400_000, 0);
     }
 
-    #[test]
-    fn no_time_is_without_a_block() {
-        for interval in ["1s", "1m", "1h"] {
-            for time in [i64::MIN, i64::MAX - 1, -400_000_000_000_000, 400_000_000_000_000] {
-                let block = Block::at(interval.parse().unwrap(), Millis::new(time));
-                assert!(block.range.contains(&Millis::new(time)), "{interval} {time} {block:?}");
-            }
-        }
-    }
-
     proptest! {
         #[test]
         fn every_time_lies_in_its_block_and_its_neighbours_in_others(
-            time in any::<i64>(), interval in prop::sample::select(vec!["1s", "1m", "1h"]),
+            time in prop_oneof![8 => any::<i64>(), 1 => Just(i64::MIN), 1 => Just(i64::MAX - 1)],
+            interval in prop::sample::select(vec!["1s", "1m", "1h"]),
         ) {
             prop_assume!(time != i64::MAX);
             let interval = interval.parse().unwrap();

@@ -68,40 +68,14 @@ pub fn count_longer(series: &CandleSeries, percent: f64) -> Vec<(Interval, Resam
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_sdk::{Ohlcv, Symbol};
-    use proptest::prelude::*;
-
-    /// Rows of (time in seconds, open, high, low, close, volume).
-    type Row = (i64, f64, f64, f64, f64, f64);
-
-    fn series_of(interval: &str, rows: &[Row]) -> CandleSeries {
-        let series = Series { symbol: Symbol::new("EURUSD").unwrap(), interval: interval.parse().unwrap() };
-        let candle = |&(seconds, open, high, low, close, volume): &Row| {
-            let numbers = Ohlcv { open, high, low, close, volume };
-            Candle::new(Millis::from_seconds(seconds), series.interval, numbers).unwrap()
-        };
-        CandleSeries::new(series, rows.iter().map(candle).collect::<Vec<_>>()).unwrap()
-    }
-
-    fn rows_of(series: &CandleSeries) -> Vec<Row> {
-        let row = |c: &Candle| (c.time().get() / 1_000, c.open(), c.high(), c.low(), c.close(), c.volume());
-        series.candles().iter().map(row).collect()
-    }
-
-    #[test]
-    fn complete_candles_are_joined() {
-        let fine = series_of(
-            "30s",
-            &[(60, 2.0, 3.0, 1.5, 2.5, 1.0), (90, 2.5, 2.75, 1.0, 1.25, 2.0), (120, 9.0, 9.0, 9.0, 9.0, 4.0)],
-        );
-        let joined = resample(&fine, Interval::MINUTE).unwrap();
-        assert_eq!(rows_of(&joined), [(60, 2.0, 3.0, 1.0, 1.25, 3.0)]);
-        assert_eq!(rows_of(&resample(&fine, "30s".parse().unwrap()).unwrap()), rows_of(&fine));
-    }
+    use candlewick_sdk::Ohlcv;
 
     #[test]
     fn intervals_that_do_not_divide_and_series_without_a_complete_candle_are_refused() {
-        let fine = series_of("30s", &[(90, 1.0, 1.0, 1.0, 1.0, 0.0), (120, 1.0, 1.0, 1.0, 1.0, 0.0)]);
+        let series = Series { symbol: "EURUSD".parse().unwrap(), interval: "30s".parse().unwrap() };
+        let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
+        let candle = |time: i64| Candle::new(Millis::SECOND * time, series.interval, numbers).unwrap();
+        let fine = CandleSeries::new(series, vec![candle(90), candle(120)]).unwrap();
         for (interval, expected) in [
             ("45s", "interval: 45s is not a multiple of 30s"),
             ("5s", "interval: 5s is not a multiple of 30s"),
@@ -109,41 +83,6 @@ mod tests {
         ] {
             let error = resample(&fine, interval.parse().unwrap()).unwrap_err();
             assert_eq!(error.to_string(), expected);
-        }
-    }
-
-    proptest! {
-        /// The plain way: look at every long candle in turn and at all the short ones inside it.
-        #[test]
-        fn joining_equals_looking_up_every_candle(
-            present in prop::collection::vec(prop::bool::weighted(0.9), 1..200),
-            steps in prop::collection::vec((1_u32..50, 0_u32..9, 0_u32..9, 0_u32..100), 200),
-            first in 0_i64..30,
-        ) {
-            let fine: Vec<Row> = present
-                .iter()
-                .zip(&steps)
-                .enumerate()
-                .filter(|(_, (present, _))| **present)
-                .map(|(index, (_, &(open, up, down, volume)))| {
-                    let (open, close) = (f64::from(open), f64::from(open + up));
-                    let low = open / f64::from(down + 1);
-                    ((first + index as i64) * 10, open, close + 1.0, low, close, f64::from(volume))
-                })
-                .collect();
-            prop_assume!(!fine.is_empty());
-            let mut expected: Vec<Row> = Vec::new();
-            for minute in 0..50 {
-                let inside: Vec<&Row> = fine.iter().filter(|row| row.0.div_euclid(60) == minute).collect();
-                if inside.len() == 6 {
-                    let high = inside.iter().map(|row| row.2).fold(0.0, f64::max);
-                    let low = inside.iter().map(|row| row.3).fold(f64::MAX, f64::min);
-                    let volume = inside.iter().map(|row| row.5).sum();
-                    expected.push((minute * 60, inside[0].1, high, low, inside[5].4, volume));
-                }
-            }
-            let joined = resample_by(&series_of("10s", &fine), Interval::MINUTE, 100.0);
-            prop_assert_eq!(joined.map(|joined| rows_of(&joined.candles)).unwrap_or_default(), expected);
         }
     }
 }

@@ -1,16 +1,23 @@
-//! Files in the shapes that people have them in: exports of terminals and charting sites, archives of exchanges, answers of
-//! their APIs, spreadsheets. Each is read as three rows worked out by hand, or refused with the cure.
+//! Exports of terminals, sites, APIs and spreadsheets: read as rows worked out by hand, or refused with a fix.
 #![allow(clippy::unwrap_used, reason = "what cannot be read fails its test")]
 
 mod common;
 
-use common::{MINUTE, Row, TEN_PM, gzip, import, rows_of, zip};
+use candlewick_history::{ImportFormat, Imported, TableSettings};
+use common::{DAY, HOUR, MINUTE, Row, TEN_PM, import, rows_of, settings, zip};
+
+/// 2024-01-02 00:00 UTC.
+const SECOND_OF_JANUARY: i64 = TEN_PM - 22 * HOUR;
 
 const ROWS: [Row; 3] = [
     (TEN_PM, [1.0942, 1.09431, 1.09418, 1.09425, 43.0]),
     (TEN_PM + MINUTE, [1.09425, 1.09425, 1.09402, 1.09405, 12.0]),
     (TEN_PM + 2 * MINUTE, [1.09405, 1.09412, 1.09405, 1.0941, 7.0]),
 ];
+
+fn no_volume() -> [Row; 3] {
+    ROWS.map(|(time, [open, high, low, close, _])| (time, [open, high, low, close, 0.0]))
+}
 
 /// The rows, each written by `line`, which is given the time in seconds, the time of day in a zone hours away, and the prices.
 fn lines(hours: i64, line: impl Fn(i64, &str, &[f64; 5]) -> String) -> String {
@@ -20,123 +27,136 @@ fn lines(hours: i64, line: impl Fn(i64, &str, &[f64; 5]) -> String) -> String {
     ROWS.iter().enumerate().map(row).collect()
 }
 
-fn newest_first(text: &str) -> String {
-    text.lines().rev().fold(String::new(), |all, line| all + line + "\n")
+fn table(head: &str, hours: i64, line: impl Fn(i64, &str, &[f64; 5]) -> String) -> String {
+    format!("{head}\n{}", lines(hours, line))
 }
 
 fn utf16(text: &str) -> Vec<u8> {
     [0xFF, 0xFE].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect()
 }
 
-fn check(name: &str, content: impl AsRef<[u8]>, options: &str, volumes: Volumes) {
-    let imported = import(name, content, options).unwrap_or_else(|error| panic!("{error}"));
-    let expected = ROWS.map(|(time, [open, high, low, close, volume])| {
-        (time, [open, high, low, close, if volumes == Volumes::Said { volume } else { 0.0 }])
-    });
-    assert_eq!(rows_of(&imported), expected, "{name}");
-    assert_eq!(imported.candles.interval().to_string(), "1m", "{name}");
+fn read(name: &str, content: impl AsRef<[u8]>, options: &str, series: &str, expected: &[Row]) -> Imported {
+    let imported = import(name, content, options).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let found = (rows_of(&imported), imported.candles.series().to_string());
+    assert_eq!(found, (expected.to_vec(), series.to_owned()), "{name}");
+    imported
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Volumes {
-    Said,
-    Missing,
+fn check(name: &str, content: impl AsRef<[u8]>, options: &str, expected: &[Row]) {
+    read(name, content, options, "EURUSD 1m", expected);
 }
-use Volumes::{Missing, Said};
 
-fn check_refused(name: &str, content: impl AsRef<[u8]>, options: &str, cure: &str) {
+fn check_table(name: &str, content: &str, options: &str, series: &str, expected: &[Row]) {
+    let imported = read(name, content, options, series, expected);
+    assert!(imported.format == ImportFormat::Table && imported.reading.is_some(), "{content}");
+}
+
+fn check_euro(name: &str, content: &str, options: &str) {
+    check_table(name, content, options, "EURUSD 1m", &ROWS);
+}
+
+fn check_refused(name: &str, content: impl AsRef<[u8]>, options: &str, expected: &str) {
     let error = import(name, content, options).map(|_| ()).unwrap_err();
-    assert!(error.contains(cure), "{name}: {error}");
+    assert!(error.contains(expected), "{name}: {error}");
+}
+
+fn refuse_table(content: &str, options: &str, expected: &str) {
+    check_refused("file.csv", content, &format!("symbol=EURUSD interval=1m {options}"), expected);
 }
 
 #[test]
 fn archives_of_exchanges() {
-    let klines = |factor: i64| {
-        lines(0, |time, _, [o, h, l, c, v]| {
-            let (time, end) = (time * factor, (time + 60) * factor - 1);
-            format!("{time},{o},{h},{l},{c},{v},{end},47.1,9,1.5,1.6,0\n")
-        })
-    };
-    check("EURUSDT-1m-2024-01-02.csv", klines(1_000), "", Said);
-    check("EURUSDT-1m-2025-01.csv", klines(1_000_000), "", Said);
-    check("EURUSDT-1m-2024-01.zip", zip(&[("EURUSDT-1m-2024-01.csv", &klines(1_000))]), "", Said);
     let counted = lines(0, |time, _, [o, h, l, c, v]| format!("{time},{o},{h},{l},{c},{v},9\n"));
-    check_refused("XBTUSD_1.csv", &counted, "symbol=XBTUSD", "--columns time,open,high,low,close,volume,-");
-    check("XBTUSD_1.csv", &counted, "symbol=XBTUSD columns=time,open,high,low,close,volume,-", Said);
-    let named = lines(0, |time, _, [o, h, l, c, v]| format!("EURUSD,1,{time},{o},{h},{l},{c},{v},3.2\n"));
-    let named = format!("symbol,interval,start_at,open,high,low,close,volume,turnover\n{named}");
-    check("EURUSD_1m.csv", &named, "", Said);
-    let columns = "columns=-,-,time,open,high,low,close,volume,-";
-    check("EURUSD_1m.csv", &named, columns, Said);
+    check_refused("EURUSD_1.csv", &counted, "symbol=EURUSD", "--columns time,open,high,low,close,volume,-");
+    check("EURUSD_1.csv", &counted, "symbol=EURUSD columns=time,open,high,low,close,volume,-", &ROWS);
+    let head = "symbol,interval,start_at,open,high,low,close,volume,turnover";
+    let named =
+        table(head, 0, |time, _, [o, h, l, c, v]| format!("EURUSD,1,{time},{o},{h},{l},{c},{v},3.2\n"));
+    for columns in ["", "columns=-,-,time,open,high,low,close,volume,-"] {
+        check("EURUSD_1m.csv", &named, columns, &ROWS);
+    }
 }
 
 #[test]
 fn collections_of_sites() {
     // The site's address above the names, two times in each row, the newest first.
     let rows = lines(0, |time, clock, [o, h, l, c, v]| {
-        format!("{time}000,2024-01-02 {clock}:00,EURUSDT,{o},{h},{l},{c},{v},47.5,9\n")
+        format!("{time}000,2024-01-02 {clock}:00,EURUSD,{o},{h},{l},{c},{v},47.5,9\n")
     });
+    let reversed = rows.lines().rev().fold(String::new(), |all, line| all + line + "\n");
     let head =
         "https://www.example.com\nUnix,Date,Symbol,Open,High,Low,Close,Volume EUR,Volume USDT,tradecount\n";
-    let site = format!("{head}{}", newest_first(&rows));
-    check_refused("EURUSDT_1m.csv", &site, "", "settle it with --columns");
-    let columns = "columns=time,-,-,open,high,low,close,volume,-,-";
-    check("EURUSDT_1m.csv", &site, columns, Said);
-    let rows = lines(0, |_, clock, [o, h, l, c, v]| format!("2024-01-02 {clock}:00,{o},{h},{l},{c},{v}\n"));
+    let site = format!("{head}{reversed}");
+    check("EURUSD_1m.csv", &site, "columns=time,-,-,open,high,low,close,volume,-,-", &ROWS);
+    let head = "# exported by a tool\n# zone: UTC\ntime,open,high,low,close,volume";
     let remarks =
-        format!("# exported by a tool\n# zone: UTC\ntime,open,high,low,close,volume\n{rows}\nTotal,,,,,62\n");
-    check("EURUSD_1m.csv", remarks, "timezone=UTC", Said);
-    let rows = lines(0, |_, clock, [o, h, l, c, v]| {
+        table(head, 0, |_, clock, [o, h, l, c, v]| format!("2024-01-02 {clock}:00,{o},{h},{l},{c},{v}\n"));
+    check("EURUSD_1m.csv", remarks + "\nTotal,,,,,62\n", "timezone=UTC", &ROWS);
+    let head = "<TICKER>,<PER>,<DATE>,<TIME>,<OPEN>,<HIGH>,<LOW>,<CLOSE>,<VOL>,<OPENINT>";
+    let tickers = table(head, 0, |_, clock, [o, h, l, c, v]| {
         format!("EURUSD,1,20240102,{}00,{o},{h},{l},{c},{v},0\n", clock.replace(':', ""))
     });
-    let tickers = format!("<TICKER>,<PER>,<DATE>,<TIME>,<OPEN>,<HIGH>,<LOW>,<CLOSE>,<VOL>,<OPENINT>\n{rows}");
-    check("eurusd.txt", tickers, "symbol=EURUSD timezone=UTC", Said);
-    // Minutes in New York's winter all year.
-    let est = lines(-5, |_, clock, [o, h, l, c, _]| {
-        format!("20240102 {}00;{o};{h};{l};{c};0\n", clock.replace(':', ""))
+    check("eurusd.txt", tickers, "symbol=EURUSD timezone=UTC", &ROWS);
+}
+
+#[test]
+fn charting_sites() {
+    let seconds = lines(0, |time, _, [o, h, l, c, v]| format!("{time},{o},{h},{l},{c},{v},1.1\n"));
+    let seconds = format!("time,open,high,low,close,Volume,MA\n{}", seconds.replace("7,1.1", ",NaN"));
+    let mut rows = ROWS;
+    rows[2].1[4] = 0.0;
+    check_table("FX_EURUSD, 1.csv", &seconds, "", "EURUSD 1m", &rows);
+    let reading = import("FX_EURUSD, 1.csv", seconds, "").unwrap().reading.unwrap();
+    let expected = "time \"time\", open \"open\", high \"high\", low \"low\", close \"close\", volume \"Volume\"; left out \"MA\"; \
+                    between commas, decimal points; times in seconds since 1970";
+    assert_eq!(reading, expected);
+    let zone = table("time,open,high,low,close", 1, |_, clock, [o, h, l, c, _]| {
+        format!("2024-01-02T{clock}:00+01:00,{o},{h},{l},{c}\n").replace("23:02:00+01:00", "22:02:00Z")
     });
-    check("DAT_ASCII_EURUSD_M1_202401.csv", est, "", Missing);
+    check_table("FX_EURUSD, 1_a1b2c.csv", &zone, "", "EURUSD 1m", &no_volume());
+    let as_ours = table("time,open,high,low,close,volume", 0, |_, clock, [o, h, l, c, v]| {
+        format!("2024-01-02T{clock}:00Z,{o},{h},{l},{c},{v}\n")
+    });
+    check_euro("EURUSD_1m.csv", &as_ours, "");
+    // A last price instead of a close, the newest first, a volume in thousands, quoted, months first.
+    let quoted = "\u{feff}\"Date\",\"Price\",\"Open\",\"High\",\"Low\",\"Vol.\",\"Change %\"\n\
+                  \"01/13/2024\",\"1,020.50\",\"1,010.25\",\"1,030.00\",\"1,000.00\",\"1.25K\",\"0.9%\"\n\
+                  \"01/12/2024\",\"1,010.25\",\"1,005.00\",\"1,015.00\",\"1,001.00\",\"-\",\"0.5%\"\n";
+    let days = [
+        (SECOND_OF_JANUARY + 10 * DAY, [1005.0, 1015.0, 1001.0, 1010.25, 0.0]),
+        (SECOND_OF_JANUARY + 11 * DAY, [1010.25, 1030.0, 1000.0, 1020.5, 1250.0]),
+    ];
+    check_table("file.csv", quoted, "symbol=GOLD interval=1d", "GOLD 1d", &days);
+    let nasdaq = "Date,Close/Last,Volume,Open,High,Low\n01/13/2024,1020.5,1250,1010.25,1030,1000\n\
+                  01/12/2024,1010.25,0,1005,1015,1001\n";
+    check_table("AAPL.csv", nasdaq, "interval=1d", "AAPL 1d", &days);
 }
 
 #[test]
 fn exports_of_terminals() {
-    let bars = lines(2, |_, clock, [o, h, l, c, v]| {
+    let head = "<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\t<VOL>\t<SPREAD>\r";
+    let bars = table(head, 2, |_, clock, [o, h, l, c, v]| {
         format!("2024.01.03\t{clock}:00\t{o}\t{h}\t{l}\t{c}\t{v}\t0\t5\r\n")
     });
-    let bars =
-        format!("<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\t<VOL>\t<SPREAD>\r\n{bars}");
     let name = "EURUSD_M1_202401030000_202401030002.csv";
-    check_refused(name, &bars, "", "--timezone");
-    check(name, &bars, "timezone=Europe/Athens", Said);
-    // The same as the terminal of another version writes it.
-    check(name, utf16(&bars), "timezone=Europe/Athens", Said);
-    let hst = lines(2, |_, clock, [o, h, l, c, v]| format!("2024.01.03,{clock},{o},{h},{l},{c},{v}\r\n"));
-    check("EURUSD1.csv", hst, "timezone=Europe/Athens", Said);
-    let rows = |hours: i64, day: &str, zone: &str| {
-        lines(hours, |_, clock, [o, h, l, c, v]| format!("{day} {clock}:00.000{zone},{o},{h},{l},{c},{v}\n"))
-    };
-    let gmt = format!("Gmt time,Open,High,Low,Close,Volume\n{}", rows(0, "02.01.2024", ""));
-    check("EURUSD_Candlestick_1_M_BID_02.01.2024-02.01.2024.csv", gmt, "", Said);
-    let local = format!("Local time,Open,High,Low,Close,Volume\n{}", rows(1, "02.01.2024", " GMT+0100"));
-    check("EURUSD_Candlestick_1_M_BID_02.01.2024-02.01.2024.csv", local, "", Said);
+    check(name, utf16(&bars), "timezone=Europe/Athens", &ROWS);
     let last = lines(0, |_, clock, [o, h, l, c, v]| {
         format!("20240102 {}00;{o};{h};{l};{c};{v}\n", clock.replace(':', ""))
     });
-    check("EURUSD.Last.txt", last, "symbol=EURUSD timezone=UTC", Said);
+    check("EURUSD.Last.txt", last, "symbol=EURUSD timezone=UTC", &ROWS);
     // Half a day and its name, months first: which comes first is asked.
-    let us =
-        lines(-12, |_, clock, [o, h, l, c, v]| format!("01/02/2024,{clock}:00 PM,{o},{h},{l},{c},{v}\n"));
-    let us = format!("Date,Time,Open,High,Low,Close,Volume\n{us}");
+    let us = table("Date,Time,Open,High,Low,Close,Volume", -12, |_, clock, [o, h, l, c, v]| {
+        format!("01/02/2024,{clock}:00 PM,{o},{h},{l},{c},{v}\n")
+    });
     check_refused("EURUSD_1m.csv", &us, "timezone=UTC", "--date-order day-first or --date-order month-first");
-    check("EURUSD_1m.csv", &us, "timezone=UTC date-order=month-first", Said);
+    check("EURUSD_1m.csv", &us, "timezone=UTC date-order=month-first", &ROWS);
     // Bids and asks side by side: which of them is asked.
-    let both =
-        lines(0, |_, clock, [o, h, l, c, v]| format!("2024-01-02 {clock}:00,{o},{h},{l},{c},9,9,9,9,{v}\n"));
-    let names = "Time,BidOpen,BidHigh,BidLow,BidClose,AskOpen,AskHigh,AskLow,AskClose,Volume";
-    let both = format!("{names}\n{both}");
+    let head = "Time,BidOpen,BidHigh,BidLow,BidClose,AskOpen,AskHigh,AskLow,AskClose,Volume";
+    let both = table(head, 0, |_, clock, [o, h, l, c, v]| {
+        format!("2024-01-02 {clock}:00,{o},{h},{l},{c},9,9,9,9,{v}\n")
+    });
     check_refused("EURUSD_1m.csv", &both, "timezone=UTC", "--columns");
-    let bids = "timezone=UTC columns=time,open,high,low,close,-,-,-,-,volume";
-    check("EURUSD_1m.csv", &both, bids, Said);
+    check("EURUSD_1m.csv", &both, "timezone=UTC columns=time,open,high,low,close,-,-,-,-,volume", &ROWS);
 }
 
 #[test]
@@ -145,11 +165,10 @@ fn answers_of_apis() {
         let rows = lines(0, |time, _, numbers| line(time, numbers) + "\n");
         format!("[{}]", rows.lines().collect::<Vec<_>>().join(","))
     };
-    check("EURUSD_1m.json", rows(&|t, [o, h, l, c, v]| format!("[{t}000,{o},{h},{l},{c},{v}]")), "", Said);
     let quoted = rows(&|t, [o, h, l, c, v]| {
         format!(r#"[{t}000,"{o}","{h}","{l}","{c}","{v}",{t}999,"47.1",9,"1.5","1.6","0"]"#)
     });
-    check("EURUSD_1m.json", quoted, "", Said);
+    check("EURUSD_1m.json", quoted, "", &ROWS);
     // Low and high before open and close: no candle is like that.
     let other = rows(&|t, [o, h, l, c, v]| format!("[{t},{l},{h},{o},{c},{v}]"));
     check_refused("EURUSD_1m.json", other, "", "do not enclose open");
@@ -157,31 +176,66 @@ fn answers_of_apis() {
         format!(r#"{{"time":{t},"open":{o},"high":{h},"low":{l},"close":{c},"volume":{v}}}"#)
     });
     check_refused("EURUSD_1m.json", &named, "", "jq -r");
-    check_refused("EURUSD_1m.json", format!(r#"{{"ticker":"EURUSD","results":{named}}}"#), "", "jq -r");
-    let nanoseconds = lines(0, |_, clock, [o, h, l, c, v]| {
+    let nanoseconds = table("ts_event,open,high,low,close,volume", 0, |_, clock, [o, h, l, c, v]| {
         format!("2024-01-02T{clock}:00.000000000Z,{o},{h},{l},{c},{v}\n")
     });
-    let nanoseconds = format!("ts_event,open,high,low,close,volume\n{nanoseconds}");
-    check("EURUSD_1m.csv", &nanoseconds, "", Said);
-    check("EURUSD_1m.csv.gz", gzip(&nanoseconds), "interval=1m symbol=EURUSD", Said);
+    check("EURUSD_1m.csv", &nanoseconds, "", &ROWS);
+}
+
+#[test]
+fn scripts() {
+    let head = "Datetime,Open,High,Low,Close,Adj Close,Volume";
+    let pandas = table(head, 0, |_, clock, [o, h, l, c, v]| {
+        format!("2024-01-02 {clock}:00+00:00,{o},{h},{l},{c},{c},{v}\n")
+    });
+    check_euro("EURUSD_1m.csv", &pandas, "");
+    // An index without a name, in New York; and the same as counted from 0 beside the times.
+    let index = table(",open,high,low,close,volume", -5, |_, clock, [o, h, l, c, v]| {
+        format!("2024-01-02 {clock}:00,{o},{h},{l},{c},{v}\n")
+    });
+    check_euro("EURUSD_1m.csv", &index, "timezone=America/New_York");
+    let counted = table(",timestamp,open,high,low,close,volume", 0, |time, _, [o, h, l, c, v]| {
+        format!("{},{time}.0,{o},{h},{l},{c},{v}\n", (time * 1_000 - TEN_PM) / MINUTE)
+    });
+    check_euro("EURUSD_1m.csv", &counted, "");
+    let head = "timestamp,1. open,2. high,3. low,4. close,5. volume";
+    let numbered = table(head, 0, |time, _, [o, h, l, c, v]| format!("{time}000,{o},{h},{l},{c},{v}\n"));
+    check_euro("EURUSD_1m.csv", &numbered, "");
+    let tabs = table("close\tlow\thigh\topen\tts\tvolume", 0, |time, _, [o, h, l, c, v]| {
+        format!("{c}\t{l}\t{h}\t{o}\t{time}000000000\t{v}\n")
+    });
+    check_euro("EURUSD_1m.tsv", &tabs, "symbol=EURUSD interval=1m");
+    let bare = lines(0, |time, _, [o, h, l, c, v]| format!("{time},{o},{h},{l},{c},{v}\n"));
+    refuse_table(&bare, "", "--columns, such as --columns time,open,high,low,close,volume");
+    check_euro("EURUSD_1m.csv", &bare, "columns=time,open,high,low,close,volume");
+    let foreign = "Data;Hora;Abertura;Maxima;Minima;Fechamento;Volume\n31/01/2012;21:00;1,57597;1,57606;1,57576;1,57576;0\n";
+    refuse_table(foreign, "", "--columns, such as --columns date,clock,open,high,low,close,volume");
 }
 
 #[test]
 fn spreadsheets_and_what_is_called_one() {
-    let german = lines(1, |_, clock, [o, h, l, c, v]| {
+    let head = "Datum;Eröffnung;Hoch;Tief;Schluss;Volumen";
+    let german = table(&format!("{head}\r"), 1, |_, clock, [o, h, l, c, v]| {
         let cells = [o, h, l, c, v].map(|number| number.to_string().replace('.', ","));
         format!("02.01.2024 {clock};{}\r\n", cells.join(";"))
     });
-    let german = format!("Datum;Eröffnung;Hoch;Tief;Schluss;Volumen\r\n{german}");
-    let options = "timezone=Europe/Berlin date-order=day-first columns=time,open,high,low,close,volume";
-    check("EURUSD_1m.csv", &german, options, Said);
-    check("EURUSD_1m.csv", format!("\u{feff}{german}"), options, Said);
+    refuse_table(&german, "", "named for open, high, low, close, time among \"Datum\", \"Eröffnung\"");
+    let said = "columns=time,open,high,low,close,volume timezone=Europe/Berlin";
+    refuse_table(&german, said, "can begin with the day or with the month; settle it with --date-order");
+    let said = format!("{said} date-order=day-first");
+    check_euro("EURUSD_1m.csv", &german, &said);
+    check("EURUSD_1m.csv", format!("\u{feff}{german}"), &said, &ROWS);
+    let english = german.replace(head, "Date;Open;High;Low;Close;Volume").replace("02.01.2024", "2024-01-02");
+    check_euro("EURUSD_1m.csv", &english, "timezone=Europe/Berlin");
+    let reading = import("EURUSD_1m.csv", &english, "timezone=UTC").unwrap().reading.unwrap();
+    assert!(reading.ends_with("between semicolons, decimal commas; times without a zone"), "{reading}");
     let one_country: Vec<u8> = german.chars().map(|letter| letter as u8).collect();
     check_refused("EURUSD_1m.csv", one_country, "", "save it as UTF-8");
-    let unicode =
-        lines(0, |_, clock, [o, h, l, c, _]| format!("2024-01-02\t{clock}\t{o}\t{h}\t{l}\t{c}\r\n"));
-    let unicode = utf16(&format!("Date\tTime\tOpen\tHigh\tLow\tClose\r\n{unicode}"));
-    check("EURUSD_1m.txt", &unicode, "timezone=UTC", Missing);
+    let unicode = table("Date\tTime\tOpen\tHigh\tLow\tClose\r", 0, |_, clock, [o, h, l, c, _]| {
+        format!("2024-01-02\t{clock}\t{o}\t{h}\t{l}\t{c}\r\n")
+    });
+    let unicode = utf16(&unicode);
+    check("EURUSD_1m.txt", &unicode, "timezone=UTC", &no_volume());
     check_refused("EURUSD_1m.txt", &unicode[..unicode.len() - 1], "", "cut off");
     let workbook = [("[Content_Types].xml", "<Types/>"), ("xl/workbook.xml", "<workbook/>")];
     check_refused("EURUSD_1m.xlsx", zip(&workbook), "", "save it as CSV");
@@ -190,20 +244,80 @@ fn spreadsheets_and_what_is_called_one() {
     check_refused("EURUSD_1m.xls", page, "", "save it as CSV");
     let serial = "Date,Open,High,Low,Close\n45293.916667,1.1,1.1,1.1,1.1\n";
     check_refused("EURUSD_1m.csv", serial, "", "days counted by a spreadsheet (45293.9)");
+    let two =
+        "Date,Time,Open,High,Low,Close,Volume\n1/13/2024,10:00 PM,1,2,1,2,5\n1/13/2024,10:01 PM,2,2,1,1,5\n";
+    let rows = [
+        (TEN_PM + 11 * DAY, [1.0, 2.0, 1.0, 2.0, 5.0]),
+        (TEN_PM + 11 * DAY + MINUTE, [2.0, 2.0, 1.0, 1.0, 5.0]),
+    ];
+    let utc = two.replace("Date,Time", "number,time (UTC)").replace("1/13/2024,", "1,1/13/2024 ");
+    let bars = two.replace(',', "|");
+    for (content, options) in [(two, "timezone=UTC"), (&bars, "timezone=UTC"), (&utc, "")] {
+        check_table("EURUSD_1m.csv", content, options, "EURUSD 1m", &rows);
+    }
 }
 
 #[test]
 fn what_is_no_candle() {
-    let ticks = "timestamp,bid,ask\n1704232800000,1.0942,1.0943\n";
-    check_refused("EURUSD.csv", ticks, "", "ticks or trades");
-    let ticks = "20240102 170000123,1.0942,1.0943,0\n";
-    check_refused("DAT_ASCII_EURUSD_T_202401.csv", ticks, "", "ticks or trades");
-    let trades = "id,price,qty,quoteQty,time,isBuyerMaker\n1,1.0942,1,1,1704232800000,true\n";
-    check_refused("EURUSD-trades.csv", trades, "", "ticks or trades");
+    check_refused("EURUSD.csv", "timestamp,bid,ask\n1704232800000,1.0942,1.0943\n", "", "ticks or trades");
     let minutes = "time,open,high,low,close\n28403880,1.1,1.1,1.1,1.1\n";
     check_refused("EURUSD_1m.csv", minutes, "", "Times are moments since 1970");
-    // One row says its zone, the next does not: the second is no moment.
     let mixed = "time,open,high,low,close\n2024-01-02 22:00:00+00:00,1.1,1.1,1.1,1.1\n\
                  2024-01-02 22:01:00,1.1,1.1,1.1,1.1\n2024-01-02 22:02:00+00:00,1.1,1.1,1.1,1.1\n";
     check_refused("EURUSD_1m.csv", mixed, "interval=1m", "written in another way than the first one");
+}
+
+#[test]
+fn what_can_be_read_in_two_ways_is_asked() {
+    let words = "its decimals seem to stand behind commas";
+    let rows = "2024-01-02 22:00:00,1,0942,1,0943,1,0941,1,0942,43\n2024-01-02 22:01:00,1,0942,1,0943,1,0941,1,0942,43\n";
+    let commas = format!("Datetime,Open,High,Low,Close,Volume\n{rows}");
+    refuse_table(&commas, "timezone=UTC", &format!("10 columns where 6 belong: {words}"));
+    let dukascopy =
+        "Gmt time,Open,High,Low,Close,Volume\n02.01.2024 22:00:00.000,1,0942,1,0943,1,0941,1,0942,43\n";
+    refuse_table(dukascopy, "", words);
+    let two_times = "unix,date,symbol,open,high,low,close,Volume BTC,Volume USDT\n\
+                     1704232800,2024-01-02 22:00:00,BTC/USDT,1,2,1,2,5,10\n";
+    let cure = "\"unix\" and \"date\" for time; settle it with --columns, such as --columns time,-,-,open,high,low,close,-,-";
+    refuse_table(two_times, "", cure);
+    let (comma, point) = ("decimal=comma symbol=X interval=1m", "decimal=point symbol=X interval=1m");
+    let thousands = "time;open;high;low;close\n1704232800;1,234;1,235;1,233;1,234\n";
+    refuse_table(thousands, "", "1,234 can be a number with decimals or one of thousands; settle it with --");
+    check_table("f.csv", thousands, comma, "X 1m", &[(TEN_PM, [1.234, 1.235, 1.233, 1.234, 0.0])]);
+    check_table("f.csv", thousands, point, "X 1m", &[(TEN_PM, [1234.0, 1235.0, 1233.0, 1234.0, 0.0])]);
+    let grouped = "time;open;high;low;close\n1704232800;18.250;18.310;18.190;18.300\n";
+    refuse_table(grouped, "", "18.250 can be a number with decimals or one of thousands; settle it with --");
+    check_table("f.csv", grouped, comma, "X 1m", &[(TEN_PM, [18_250.0, 18_310.0, 18_190.0, 18_300.0, 0.0])]);
+    // A number of the row is no time, whatever the column of times is called.
+    let counted = |name: &str| {
+        format!(
+            ",{name},open,high,low,close\n0,2024-01-02T22:00:00Z,1,2,1,2\n1,2024-01-02T22:01:00Z,1,2,1,2\n"
+        )
+    };
+    refuse_table(&counted("of_row"), "", "no time in it can be read; the first is \"0\"");
+    let rows = [TEN_PM, TEN_PM + MINUTE].map(|time| (time, [1.0, 2.0, 1.0, 2.0, 0.0]));
+    check_table("EURUSD_1m.csv", &counted("candle_time"), "", "EURUSD 1m", &rows);
+    let two_closes = "time,open,high,low,close,last\n1704232800,1,2,1,2,2\n";
+    refuse_table(two_closes, "", "\"close\" and \"last\" for close");
+    let no_zone = "time,open,high,low,close\n2024-01-02 22:00,1,2,1,2\n";
+    refuse_table(no_zone, "", "does not say the time zone of its times; settle it with --timezone");
+}
+
+#[test]
+fn what_is_wrong_in_a_row_is_named_with_its_line() {
+    let head = "time,open,high,low,close\n1704232800,1,2,1,2\n";
+    for (row, problem) in [
+        ("1704232860,1,2,1\n", "line 3: 4 columns where 5 belong"),
+        ("1704232860,1,2,x,2\n", "line 3: low \"x\" is not a number"),
+        ("2024-01-02 22:01,1,2,1,2\n", "line 3: time \"2024-01-02 22:01\" is written in another way"),
+        ("1704232860,1,1,1,2\n", "line 3: "),
+        ("\n1704232740,1,2,1,2\n", "line 4: time 1704232740000 comes after 1704232800000"),
+    ] {
+        // Another row, so that the file is not one that begins with the newest candle.
+        refuse_table(&format!("{head}{row}1704233000,1,2,1,2\n"), "", problem);
+    }
+    let unsaid = settings("columns=time,open,high,low,close");
+    assert_ne!(unsaid.table, TableSettings::default());
+    refuse_table(head, "format=mt4 decimal=point", "belong to the format table, not to mt4");
+    refuse_table(head, "columns=time,open,high,low,close,volume", "nothing separates the first line");
 }

@@ -10,7 +10,6 @@ use candlewick_sdk::{Candle, Interval};
 use common::{MINUTE, Row, TEN_PM, gzip, import, rows_of, settings, zip};
 use std::path::PathBuf;
 
-/// Four minutes of which one is missing, with the volumes of a format.
 fn euro(volumes: [f64; 4]) -> [Row; 4] {
     [
         (TEN_PM, [1.0942, 1.09431, 1.09418, 1.09425, volumes[0]]),
@@ -196,26 +195,6 @@ fn bars_stamped_at_their_close_open_one_interval_earlier() {
     assert_eq!(rows_of(&imported), [(1_704_153_600_000, [1.0, 2.0, 1.0, 2.0, 5.0])]);
 }
 
-#[test]
-fn klines_come_with_a_header_or_without_in_milliseconds_or_microseconds() {
-    let header = "open_time,open,high,low,close,volume,close_time,quote_volume,count,taker_buy_volume,taker_buy_quote_volume,ignore\n";
-    let milliseconds = "1704232800000,1.5,2,1,1.75,9,1704232859999,0,0,0,0,0\n\
-                        1704232860000,1.75,1.75,1.75,1.75,0,1704232919999,0,0,0,0,0\n";
-    let microseconds = "1704232800000000,1.5,2,1,1.75,9,1704232859999999,0,0,0,0,0\n\
-                        1704232860000000,1.75,1.75,1.75,1.75,0,1704232919999999,0,0,0,0,0\n";
-    let expected = [(TEN_PM, [1.5, 2.0, 1.0, 1.75, 9.0]), (TEN_PM + MINUTE, [1.75, 1.75, 1.75, 1.75, 0.0])];
-    for rows in [milliseconds, microseconds] {
-        for content in [rows.to_owned(), header.to_owned() + rows] {
-            let imported = import("BTCUSDT-1m-2024-01.csv", &content, "").unwrap();
-            assert_eq!((imported.format, rows_of(&imported)), (ImportFormat::Binance, expected.to_vec()));
-            // One that the venue had not closed is cut short: its length is not that of the others.
-            let forming = content + "1704232920000,1,1,1,1,1,1704232930000,0,0,0,0,0\n";
-            let problem = import("BTCUSDT-1m-2024-01.csv", forming, "").unwrap_err();
-            assert!(problem.contains("the candle lasts 10001 ms, the first one 60000 ms"), "{problem}");
-        }
-    }
-}
-
 /// `MetaTrader` writes a price with the digits of its pair; other programs write zeros behind any price, or none.
 #[test]
 fn decimals_are_those_that_are_written_where_all_prices_have_as_many() {
@@ -277,19 +256,12 @@ fn dukascopys_candles_are_read_as_programs_write_them_who_fetch_them() {
 }
 
 #[test]
-fn every_format_is_read_out_of_gzip_and_zip_as_it_is_without() {
+fn files_are_read_out_of_gzip_and_zip_as_they_are_without() {
     for (name, options) in [
         ("EURUSD_1m.csv", ""),
         ("EURUSD_1m.parquet", ""),
-        ("BTCUSDT-1m-2024-01-02.csv", ""),
-        ("BTCUSDT-1m-2025-01-02.csv", ""),
-        ("DAT_ASCII_EURUSD_M1_2024.csv", ""),
-        ("EURUSD_Candlestick_1_M_BID_02.01.2024-02.01.2024.csv", ""),
         ("EURUSD1.csv", ATHENS),
-        ("EURUSD_M1_202401030000_202401030004.csv", ATHENS),
-        ("AAPL.csv", ""),
         ("ETH_BTC-5m.json", ""),
-        ("ETH_BTC-5m.feather", ""),
         ("ETHBTC_no_zone.feather", "timezone=UTC symbol=ETHBTC"),
     ] {
         let (content, plain) = (std::fs::read(fixture(name)).unwrap(), read(name, options).unwrap());
@@ -312,7 +284,9 @@ fn minutes(minutes: &[i64]) -> String {
 fn an_interval_that_is_not_clear_is_asked_for() {
     for (name, rows, interval, expected) in [
         ("x.csv", &[0][..], "1m", "one row does not say how long a candle is"),
+        ("x.csv", &[0, 1], "1m", "the rows are apart 1m (1 times)"),
         ("x.csv", &[0, 2, 4, 7], "2m", "the rows are apart 2m (2 times), 3m (1 times)"),
+        ("x.csv", &[0, 1, 2, 12, 22, 32], "10m", "the rows are apart 1m (2 times), 10m (3 times)"),
         ("EURUSD_1m.csv", &[0, 5, 10, 15], "5m", "the file name says 1m, but no two rows are closer than 5m"),
         ("EURUSD_5m.csv", &[0, 1, 2], "1m", "the file name says 5m, but rows are 1m apart"),
     ] {
@@ -320,8 +294,17 @@ fn an_interval_that_is_not_clear_is_asked_for() {
         let option = format!("--interval, such as --interval {interval}");
         assert!(problem.ends_with(&format!("{expected}; settle it with {option}")), "{problem}");
     }
-    let read = import("x.csv", minutes(&[0, 2, 4, 7]), "symbol=EURUSD interval=1m").unwrap();
-    assert_eq!(rows_of(&read).len(), 4);
+    for (name, rows, options, interval) in [
+        ("x.csv", &[0, 2, 4, 7][..], "interval=1m", "1m"),
+        ("x.csv", &[10, 5, 0], "", "5m"),
+        ("x.csv", &[0, 60, 120, 300], "", "1h"),
+        ("EURUSD_1m.csv", &[0, 1, 2, 7], "", "1m"),
+        ("EURUSD_1m.csv", &[0, 9], "", "1m"),
+    ] {
+        let read = import(name, minutes(rows), &format!("symbol=EURUSD {options}")).unwrap();
+        let found = (rows_of(&read).len(), read.candles.interval().to_string());
+        assert_eq!(found, (rows.len(), interval.to_owned()));
+    }
 }
 
 #[test]
@@ -338,7 +321,6 @@ fn moments_are_read_in_seconds_milliseconds_and_microseconds() {
     assert_eq!((milliseconds.len(), in_seconds, milliseconds[0].0), (4, false, TEN_PM));
     assert_eq!(read(1_000, 1), (milliseconds.clone(), false));
     assert_eq!(read(1, 1_000), (milliseconds, true));
-    // Candles of 1970 in milliseconds stay what they are.
     let early = "time,open,high,low,close,volume\n60000,1,1,1,1,0\n120000,1,1,1,1,0\n180000,1,1,1,1,0\n";
     assert_eq!(rows_of(&import("x.csv", early, symbol).unwrap())[0].0, 60_000);
 }

@@ -31,7 +31,6 @@ fn csv_parquet_catalog_cache_and_csv_again() {
         catalog.append(csv.series(), columns.candles(), &origin).unwrap();
         let first = catalog.read(csv.series()).unwrap();
         assert_eq!(text_of(first.candles()), text, "{name}: catalog");
-        // From here on the candle files are not needed: the cache is read.
         let series_folder = catalog.folder().join(csv.symbol().as_str()).join(csv.interval().to_string());
         for entry in std::fs::read_dir(&series_folder).unwrap().flatten() {
             if entry.path().extension().is_some_and(|ending| ending == "parquet") {

@@ -1,10 +1,8 @@
 //! The candles in `backtest-data/` are what their README says, and look like markets.
 #![allow(clippy::unwrap_used, reason = "a file that cannot be used fails its test")]
 
-use candlewick_history::{
-    CandleFile, GenerateSettings, gaps, generate, known_market, no_progress, write_csv,
-};
-use candlewick_sdk::{Candle, CandleSeries, Millis, Symbol};
+use candlewick_history::{CandleFile, GenerateSettings, generate, known_market, no_progress, write_csv};
+use candlewick_sdk::{CandleSeries, Millis, Symbol};
 use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
@@ -76,78 +74,6 @@ fn the_commands_of_the_readme_make_the_files_again() {
     assert_eq!(made, 6);
 }
 
-#[test]
-fn five_second_candles_join_to_the_minutes_of_whole_days_at_the_end() {
-    for symbol in SYMBOLS {
-        let (minutes, fine) = (series_of(symbol, "1m"), series_of(symbol, "5s"));
-        assert!(fine.start().is_aligned_to(Millis::DAY) && fine.end() == minutes.end());
-        let mut by_minute: HashMap<i64, Vec<&Candle>> = HashMap::new();
-        for candle in fine.candles() {
-            by_minute.entry(candle.time().get() / 60_000).or_default().push(candle);
-        }
-        let covered = minutes.candles().iter().filter(|minute| minute.time() >= fine.start());
-        let mut compared = 0;
-        for minute in covered {
-            let inside = &by_minute[&(minute.time().get() / 60_000)];
-            assert_eq!(inside.len(), 12);
-            let highest = inside.iter().map(|c| c.high()).fold(f64::MIN, f64::max);
-            let lowest = inside.iter().map(|c| c.low()).fold(f64::MAX, f64::min);
-            let volume: f64 = inside.iter().map(|c| c.volume()).sum();
-            let joined = (inside[0].open(), highest, lowest, inside[11].close(), volume);
-            let found = (minute.open(), minute.high(), minute.low(), minute.close(), minute.volume());
-            assert_eq!(found, joined);
-            compared += 1;
-        }
-        assert_eq!(compared, by_minute.len());
-    }
-}
-
-#[test]
-fn four_to_five_percent_of_minutes_are_ties() {
-    for symbol in SYMBOLS {
-        let minutes = series_of(symbol, "1m");
-        let ties = minutes.candles().iter().filter(|c| c.open() == c.close()).count();
-        let moves = minutes.candles().windows(2).filter(|pair| pair[0].close() == pair[1].close()).count();
-        for count in [ties, moves] {
-            let share = count as f64 / minutes.candles().len() as f64;
-            assert!((0.04..=0.05).contains(&share), "{symbol}: {share}");
-        }
-    }
-}
-
-#[test]
-fn prices_are_written_in_whole_ticks_and_volumes_in_whole_numbers() {
-    for (symbol, decimals) in [("BTCUSDT", 2), ("EURUSD", 5), ("GBPUSD", 5)] {
-        for interval in ["1m", "5s"] {
-            for line in text_of(&format!("{symbol}_{interval}.csv")).lines().skip(1) {
-                let cells: Vec<&str> = line.split(',').collect();
-                let digits = |cell: &str| cell.split_once('.').map_or(0, |(_, digits)| digits.len());
-                assert!(cells[1..5].iter().all(|price| digits(price) <= decimals), "{symbol}: {line}");
-                assert!(cells[5].parse::<u64>().is_ok_and(|volume| volume > 0), "{symbol}: {line}");
-            }
-        }
-    }
-}
-
-#[test]
-fn only_weekends_of_currencies_are_missing() {
-    let friday = 1_767_996_000_000; // 2026-01-09 22:00
-    let sunday = 1_768_168_800_000; // 2026-01-11 22:00
-    let week = 604_800_000;
-    let ends = |series: &CandleSeries| -> Vec<(i64, i64)> {
-        gaps(series).iter().map(|gap| (gap.start.get(), gap.end.get())).collect()
-    };
-    for interval in ["1m", "5s"] {
-        assert_eq!(ends(&series_of("BTCUSDT", interval)), []);
-    }
-    for symbol in ["EURUSD", "GBPUSD"] {
-        let weekends = [(friday, sunday), (friday + week, sunday + week)];
-        assert_eq!(ends(&series_of(symbol, "1m")), weekends);
-        assert_eq!(ends(&series_of(symbol, "5s")), weekends[1..]);
-    }
-}
-
-/// The correlation of a row of numbers with itself `lag` places later.
 fn autocorrelation(numbers: &[f64], lag: usize) -> f64 {
     let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
     let total: f64 = numbers.iter().map(|x| (x - mean).powi(2)).sum();
@@ -156,9 +82,15 @@ fn autocorrelation(numbers: &[f64], lag: usize) -> f64 {
 }
 
 #[test]
-fn volatility_clusters_and_directions_do_not() {
+fn volatility_clusters_directions_do_not_and_four_to_five_percent_of_minutes_are_ties() {
     for symbol in SYMBOLS {
         let minutes = series_of(symbol, "1m");
+        let ties = minutes.candles().iter().filter(|c| c.open() == c.close()).count();
+        let still = minutes.candles().windows(2).filter(|pair| pair[0].close() == pair[1].close()).count();
+        for count in [ties, still] {
+            let share = count as f64 / minutes.candles().len() as f64;
+            assert!((0.04..=0.05).contains(&share), "{symbol}: {share}");
+        }
         let moves: Vec<f64> = minutes.candles().iter().map(|c| c.close() / c.open() - 1.0).collect();
         let sizes: Vec<f64> = moves.iter().map(|size| size.abs()).collect();
         for lag in [1, 5, 15] {

@@ -126,17 +126,3 @@ pub(crate) async fn last_exchange(any: &mut AnyConnection, url: &JournalUrl) -> 
     let last: i64 = sqlx::query_scalar(text).fetch_one(any).await.at(url)?;
     Ok(u64::try_from(last).unwrap_or_default())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::insert;
-
-    #[test]
-    fn each_row_has_its_own_places() {
-        assert_eq!(
-            insert(2),
-            "INSERT INTO entries (seq, run, kind, intent, at, received, body, hash) VALUES \
-             ($1, $2, $3, $4, $5, $6, $7, $8), ($9, $10, $11, $12, $13, $14, $15, $16)"
-        );
-    }
-}

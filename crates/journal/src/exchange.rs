@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn every_field_of_an_exchange_and_its_number_count() {
-        let changes: [fn(&mut LoggedExchange); 9] = [
+        let changes: [fn(&mut LoggedExchange); 10] = [
             |exchange| exchange.intent = None,
             |exchange| exchange.sent = Millis::new(2),
             |exchange| exchange.received = None,
@@ -187,6 +187,8 @@ mod tests {
             |exchange| exchange.response = Some("b".into()),
             |exchange| exchange.status = None,
             |exchange| exchange.status = Some(1),
+            // What moves from one text to the next changes the hash.
+            |exchange| (exchange.what, exchange.request) = ("GET /xab".into(), String::new()),
         ];
         let mut hashes = vec![hash_of(1, &exchange()), hash_of(2, &exchange())];
         for change in changes {
@@ -194,11 +196,6 @@ mod tests {
             change(&mut other);
             hashes.push(hash_of(1, &other));
         }
-        // What moves from one text to the next changes the hash.
-        hashes.push(hash_of(
-            1,
-            &LoggedExchange { what: "GET /xab".into(), request: String::new(), ..exchange() },
-        ));
         let count = hashes.len();
         let distinct: std::collections::HashSet<_> = hashes.into_iter().collect();
         assert_eq!(distinct.len(), count);

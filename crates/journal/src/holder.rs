@@ -151,12 +151,10 @@ mod tests {
             // A living process of this machine is never robbed, however long it slept or its clock leapt.
             ("m", 86_400_000, ALIVE, false),
             ("m", 0, DEAD, true),
-            // A process number of another machine means nothing here.
             ("n", 30_000, DEAD, false),
             ("", 30_000, DEAD, false),
             ("n", 30_001, ALIVE, true),
             ("", 30_001, ALIVE, true),
-            // The database's clock was set back.
             ("n", -99_000, ALIVE, false),
         ] {
             let lease = Lease {

@@ -412,14 +412,4 @@ mod tests {
             assert_eq!(query.fetch_one(connection.any()).await.unwrap(), 2, "2 is FULL");
         }
     }
-
-    #[test]
-    fn a_store_may_be_moved_between_threads() {
-        fn is_send<T: Send>(_: &T) {}
-        fn check(store: &mut Store) {
-            is_send(&store.commit());
-            is_send(&store.heartbeat());
-        }
-        let _ = check;
-    }
 }

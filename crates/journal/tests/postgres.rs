@@ -54,8 +54,7 @@ test_claims!(
 #[ignore = "needs a PostgreSQL server: run .ci/postgres"]
 async fn a_full_disk_loses_nothing() {
     let fixture = postgres().await;
-    let mut store = fixture.open().await.unwrap();
-    commit(&mut store, &["1"]).await;
+    let mut store = fixture.written(&["1"]).await;
     fixture
         .run(
             "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -79,7 +78,7 @@ async fn a_full_disk_loses_nothing() {
 #[ignore = "needs a PostgreSQL server: run .ci/postgres"]
 async fn a_user_who_may_only_read_is_told_and_reads() {
     let fixture = postgres().await;
-    fixture.write(&["1"]).await;
+    fixture.written(&["1"]).await.close().await.unwrap();
     let role = format!("reader_{}", std::process::id());
     let make = format!(
         "CREATE ROLE {role} LOGIN PASSWORD 'hunter2'; GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}"
@@ -170,7 +169,6 @@ async fn a_restart_of_the_server_loses_and_repeats_nothing() {
         let command = restart.clone();
         let restarting =
             tokio::task::spawn_blocking(move || Command::new("sh").args(["-c", &command]).status());
-        // The writer is not held up meanwhile.
         while !restarting.is_finished() {
             let _ = committed.try_recv();
             tokio::task::yield_now().await;

@@ -428,31 +428,4 @@ mod tests {
         assert_eq!(one.counts().of(Fault::Errors), count as u64);
         assert_eq!(one.counts().total(), count as u64);
     }
-
-    #[test]
-    fn another_profile_takes_over_at_once() {
-        let switchboard = Switchboard::new(FaultProfile::none(), 1);
-        assert_eq!(switchboard.strike(Fault::Hang), None);
-        switchboard.set("hang:1:2s".parse().unwrap());
-        assert_eq!(switchboard.strike(Fault::Hang), Some(Millis::new(2_000)));
-        switchboard.set("hang:0".parse().unwrap());
-        assert_eq!(switchboard.strike(Fault::Hang), None);
-        assert_eq!(switchboard.counts().of(Fault::Hang), 1);
-    }
-
-    #[test]
-    fn disfigured_states_are_unknown_numbers_stay_and_wallets_get_an_unknown_one() {
-        let mut body = json!({
-            "data": [{ "id": "A", "status": "OPEN", "amount": 10.0, "result": "WON" }],
-            "wallets": [{ "id": "A", "userId": "U", "type": "DEMO", "balance": 7.0 }],
-        });
-        disfigure(&mut body);
-        let (row, wallets) = (&body["data"][0], &body["wallets"]);
-        assert_eq!((&row["status"], &row["result"]), (&json!("UNDER_REVIEW"), &json!("UNDER_REVIEW")));
-        assert_eq!((&row["id"], &row["amount"]), (&json!("A"), &json!(10.0)));
-        assert_eq!(row["withBonus"], json!(false));
-        assert!(body["reviewedBy"].is_object());
-        assert_eq!((&wallets[0]["type"], &wallets[1]["type"]), (&json!("DEMO"), &json!("UNKNOWN_KIND")));
-        assert_eq!(wallets.as_array().map(Vec::len), Some(2));
-    }
 }

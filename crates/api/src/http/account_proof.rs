@@ -187,7 +187,6 @@ mod tests {
         assert!(proof.admit(&order(), sent).is_err(), "it may yet show");
         proof.listed_all(sent + Millis::from_seconds(301));
         assert_eq!(proof.admit(&order(), sent), Ok(()));
-        // One that the venue has acknowledged is waited for.
         proof.accepted(&record("01JT", None, 0, true));
         proof.listed_all(sent + Millis::HOUR);
         assert!(proof.admit(&order(), sent).unwrap_err().contains("trade 01JT"));

@@ -299,10 +299,9 @@ impl HttpBroker {
 
 #[cfg(test)]
 mod tests {
-    use super::super::script::{Script, patient, reply, unlimited};
+    use super::super::script::{Script, reply, unlimited};
     use super::*;
     use candlewick_broker::Broker;
-    use std::sync::Mutex;
 
     fn check(name: &str, value: &str, echoed: &str, shown: &str) {
         let headers = [(name.to_owned(), value.to_owned())].into();
@@ -330,15 +329,11 @@ mod tests {
         let again = refused.clone();
         let acts = vec![user("u1"), refused.clone(), user("u2"), again, refused, user("u1"), wallets];
         let script = Script::start(acts).await;
-        let file = Arc::new(Mutex::new("tok-456"));
-        let read = Arc::clone(&file);
-        let source = move || crate::Secret::new(*read.lock().unwrap()).ok();
-        let broker = script.broker(patient()).with_token_source(Arc::new(source));
+        let (broker, file) = script.broker_with_file("tok-456");
         broker.identity().await.unwrap();
         assert!(broker.balances().await.is_err());
         let said = broker.token_state().refused().unwrap();
         assert!(said.contains("another user's"), "{said}");
-        // It is not asked again whose that is.
         assert!(broker.balances().await.is_err());
         *file.lock().unwrap() = "tok-789";
         assert!(broker.balances().await.is_ok());
@@ -366,7 +361,6 @@ mod tests {
         for requests in [4, 6] {
             let report = broker.trade("01JT", candlewick_broker::Detail::Progress).await.unwrap().value;
             assert_eq!(report.profit, Some(8.into()));
-            // The token is in order: nothing is suspended.
             assert_eq!(broker.token_state().refused(), None);
             assert_eq!(script.requests().len(), requests);
         }

@@ -302,7 +302,6 @@ mod tests {
 
     const READ: Turn = Turn::Read(Priority::Candles);
 
-    /// When each of so many turns comes that are all asked for now, in ms.
     async fn turns(limit: &Arc<RateLimit>, turn: Turn, count: usize) -> Vec<u128> {
         let start = Instant::now();
         let wait = |limit: Arc<RateLimit>| async move {
@@ -321,7 +320,6 @@ mod tests {
     async fn a_burst_passes_and_the_rest_is_spaced() {
         let limit = Arc::new(RateLimit::new(5.0));
         assert_eq!(turns(&limit, READ, 8).await, [0, 0, 0, 0, 0, 200, 400, 600]);
-        // Ten quiet seconds fill the burst and no more.
         tokio::time::sleep(Duration::from_secs(10)).await;
         assert_eq!(turns(&limit, READ, 6).await, [0, 0, 0, 0, 0, 200]);
     }

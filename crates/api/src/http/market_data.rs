@@ -161,30 +161,28 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_price_of_the_venues_future_is_not_there_yet() {
+    async fn a_price_is_the_record_of_its_pair_and_none_of_the_venues_future() {
         let symbol = Symbol::new("BTCUSDT").unwrap();
-        let record = r#"{"time": 1000, "openPrice": "1", "closePrice": "2", "highPrice": "3", "lowPrice": "0.5",
-            "createdAt": "1970-01-01T00:00:02.500Z"}"#;
-        for (body, expected) in [("OK", None), (record, Some((1_000, 2.0, Some(Millis::new(2_500)))))] {
-            let script = Script::of(&[body]).await;
+        let record = |pair: &str| {
+            format!(
+                r#"{{"pair": "{pair}", "time": 1000, "openPrice": "1", "closePrice": "2", "highPrice": "3",
+                "lowPrice": "0.5", "createdAt": "1970-01-01T00:00:02.500Z"}}"#
+            )
+        };
+        let known = Some(Some((1_000, 2.0, Some(Millis::new(2_500)))));
+        for (body, expected) in [
+            ("OK".to_owned(), Some(None)),
+            (record("BTCUSDT"), known),
+            (record("btc/usdt"), known),
+            (record("ETHUSDT"), None),
+        ] {
+            let script = Script::of(&[&body]).await;
             let asked = script.broker(unlimited()).price(&symbol, AsOf::Moment(Millis::new(7))).await;
-            let answer = asked.unwrap().value;
-            let found = answer.record().map(|one| (one.time.get(), one.prices.close, one.recorded_time));
-            assert_eq!(found, expected);
-        }
-    }
-
-    #[tokio::test]
-    async fn the_price_record_of_another_pair_is_no_answer() {
-        for (pair, is_answer) in [("BTCUSDT", true), ("btc/usdt", true), ("ETHUSDT", false)] {
-            let record = format!(
-                r#"{{"pair": "{pair}", "time": 1000, "openPrice": 1, "closePrice": 2, "highPrice": 3, "lowPrice": 1}}"#
-            );
-            let script = Script::of(&[&record]).await;
-            let symbol = Symbol::new("BTCUSDT").unwrap();
-            let answered = script.broker(unlimited()).price(&symbol, AsOf::Moment(Millis::new(7))).await;
-            assert_eq!(answered.is_ok(), is_answer, "{answered:?}");
-            let said = answered.err().map(|error| error.to_string());
+            let found = asked.as_ref().ok().map(|reply| {
+                reply.value.record().map(|one| (one.time.get(), one.prices.close, one.recorded_time))
+            });
+            assert_eq!(found, expected, "{asked:?}");
+            let said = asked.err().map(|error| error.to_string());
             assert!(said.is_none_or(|said| said.contains("record of ETHUSDT, asked for was BTCUSDT")));
         }
     }

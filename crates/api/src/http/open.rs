@@ -349,24 +349,6 @@ pub(super) mod tests {
     }
 
     #[tokio::test]
-    async fn a_rejection_is_known_by_its_status_its_code_and_its_words() {
-        let rejected = async |status: &str, body: &str| {
-            let script = Script::start(vec![reply(status, body)]).await;
-            match script.broker(patient()).open(&order(), Millis::MAX).await {
-                OpenOutcome::Rejected(rejection) => rejection.reason,
-                other => panic!("{other:?}"),
-            }
-        };
-        let no_price = r#"{"statusCode": 400, "data": {"message": "whatever", "error": "NO_PRICE"}}"#;
-        assert_eq!(rejected("400 Bad Request", no_price).await, RejectionReason::NoPrice);
-        let words = r#"{"statusCode": 400, "data": {"message": "No price", "error": "Bad Request"}}"#;
-        assert_eq!(rejected("400 Bad Request", words).await, RejectionReason::OutdatedPrice);
-        let unknown = r#"{"statusCode": 400, "data": {"message": "Tuesday", "error": "Bad Request"}}"#;
-        assert_eq!(rejected("400 Bad Request", unknown).await, RejectionReason::Other);
-        assert_eq!(rejected("401 Unauthorized", words).await, RejectionReason::Credentials);
-    }
-
-    #[tokio::test]
     async fn no_open_trusts_a_connection_that_an_earlier_one_left_behind() {
         // The venue promises to keep each connection and closes it: a client that reused one would find it dead,
         // and might send again.
@@ -395,13 +377,6 @@ pub(super) mod tests {
         let hint = "no TLS answer: is it http://?";
         assert!(matches!(&got, OpenOutcome::NotSent { reason } if reason.ends_with(hint)), "{got:?}");
         assert_eq!(script.requests().len(), 0);
-
-        // The next turn is more than a quarter of an hour away.
-        let limited = script.broker(Settings { requests_per_second: 0.001, ..patient() });
-        limited.open(&order(), Millis::MAX).await;
-        let got = limited.open(&order(), Millis::MAX).await;
-        assert!(matches!(&got, OpenOutcome::NotSent { reason } if reason.contains("rate limit")), "{got:?}");
-        assert_eq!(script.requests().len(), 1);
     }
 
     #[tokio::test]
@@ -438,7 +413,6 @@ pub(super) mod tests {
         let soon = broker.clock.now() + Millis::new(100);
         let late = format!("{:?}", broker.open(&order(), soon).await);
         assert!(late.contains("NotSent") && late.contains("max_connections = 2"), "{late}");
-        // What is read has connections of its own.
         assert!(broker.ask_wallets().await.is_ok());
         let fourth = open();
         tokio::task::yield_now().await;
@@ -524,18 +498,6 @@ pub(super) mod tests {
     fn shape_b_sends_three_fields() {
         let body = json!({"symbol": "A&B/\"C\"", "volume": 12.5, "direction": "SELL"});
         check_body(ExpirationType::TimeFixed, Account::Demo, OpenBody::Short, &body);
-    }
-
-    #[test]
-    fn decimals_are_written_as_numbers_with_their_own_digits() {
-        for (text, written) in
-            [("10", "10"), ("10.00", "10"), ("0.10", "0.1"), ("-12.34", "-12.34"), ("0.00000001", "1e-8")]
-        {
-            let mut buffer = Vec::new();
-            let mut serializer = serde_json::Serializer::new(&mut buffer);
-            number(&text.parse().unwrap(), &mut serializer).unwrap();
-            assert_eq!(String::from_utf8(buffer).unwrap(), written);
-        }
     }
 
     #[test]

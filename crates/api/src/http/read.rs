@@ -302,7 +302,6 @@ mod tests {
     use super::super::script::{Act, Script, patient, reply, unlimited};
     use super::*;
     use crate::{Settings, TimestampFormat};
-    use candlewick_broker::MarketData;
     use candlewick_sdk::Interval;
 
     const WALLETS: &str = r#"[{"id": "w", "type": "DEMO", "balance": 10000}]"#;
@@ -349,7 +348,6 @@ mod tests {
         check(vec![busy], patient(), Err(limited), 1).await;
         let busy = reply("503 Service Unavailable\r\nRetry-After: 600", "{}");
         check(vec![busy], patient(), Err("retry_after: Some(600s)"), 1).await;
-        // The pause would end after the deadline.
         let settings = Settings { read_deadline_ms: 30_000, retry_pause_ms: 60_000, ..patient() };
         check(vec![Act::Close], settings, Err("Unavailable"), 1).await;
     }
@@ -390,15 +388,6 @@ mod tests {
         }
     }
 
-    #[tokio::test]
-    async fn a_venue_that_is_not_there_is_unavailable() {
-        let script = Script::start(vec![Act::Close]).await;
-        let broker = script.broker(Settings { price_url: "http://127.0.0.1:1".into(), ..patient() });
-        let pair = "BTCUSDT".parse().unwrap();
-        let answered = broker.price(&pair, AsOf::Latest).await;
-        assert!(matches!(answered, Err(BrokerError::Unavailable { .. })), "{answered:?}");
-    }
-
     async fn open(broker: &HttpBroker, latest: Millis) -> String {
         let order = crate::http::open::tests::order();
         format!("{:?}", candlewick_broker::Broker::open(broker, &order, latest).await)
@@ -418,7 +407,6 @@ mod tests {
         let again = format!("{:?}", broker.read_once(Api::Trading, wallets, start).await);
         assert!(again.contains("wants none for another 60 s"), "{again}");
         assert_eq!(script.requests().len(), 1, "both were held back");
-        // An hour was asked for; a minute is the limit.
         tokio::time::sleep(Duration::from_secs(61)).await;
         tokio::time::resume();
         assert!(broker.ask_wallets().await.is_ok());
@@ -429,16 +417,12 @@ mod tests {
         let refused = reply("401 Unauthorized", r#"{"data": {"message": "no tok-123"}}"#);
         let good = reply("200 OK", WALLETS);
         let script = Script::start(vec![refused.clone(), refused.clone(), good.clone(), refused, good]).await;
-        let file = std::sync::Arc::new(std::sync::Mutex::new("tok-123"));
-        let read = std::sync::Arc::clone(&file);
-        let source = move || crate::Secret::new(*read.lock().unwrap()).ok();
-        let broker = script.broker(patient()).with_token_source(std::sync::Arc::new(source));
+        let (broker, file) = script.broker_with_file("tok-123");
         let state = broker.token_state();
         assert!(broker.ask_wallets().await.is_err());
         assert_eq!(state.refused(), Some("no [hidden] (GET /token/wallets)".to_owned()));
         assert!(open(&broker, Millis::MAX).await.contains("NotSent"));
         assert_eq!(script.requests().len(), 1);
-        // A new one is used within the same question.
         *file.lock().unwrap() = "tok-456";
         assert!(broker.ask_wallets().await.is_ok());
         assert_eq!(state.refused(), None);
@@ -446,7 +430,6 @@ mod tests {
             script.requests().iter().map(|request| request.head.contains("tok-456")).collect();
         assert_eq!(tokens, [false, false, true]);
         assert_eq!(broker.credentials.hide_in("tok-123 tok-456"), "[hidden] [hidden]");
-        // One that the venue refuses for a while and then accepts again.
         assert!(broker.ask_wallets().await.is_err());
         assert!(state.refused().is_some());
         assert!(broker.ask_wallets().await.is_ok());
@@ -544,16 +527,6 @@ mod tests {
         assert!(got.is_some_and(|record| record.prices.close == 2.0));
         let (_script, broker) = script("NOT OK").await;
         assert!(matches!(broker.ask_price(&pair, AsOf::Latest).await, Err(BrokerError::Malformed { .. })));
-    }
-
-    #[tokio::test]
-    async fn what_is_unknown_is_counted_across_requests() {
-        let (_script, broker) = script(r#"{"id": "01JT", "status": "FROZEN", "withBonus": true}"#).await;
-        broker.ask_trade("01JT").await.unwrap();
-        broker.ask_trade("01JT").await.unwrap();
-        let expected = [("Trade.status=FROZEN", 2), ("Trade.withBonus", 2)];
-        let expected = expected.map(|(name, count)| (name.to_owned(), count)).into();
-        assert_eq!(broker.unrecognised().snapshot(), expected);
     }
 
     #[tokio::test]

@@ -360,7 +360,6 @@ mod tests {
         for (text, key) in [
             (r#"{"balance": 9988, "balance": 123456}"#, "balance"),
             (r#"[{"id": "w"}, {"id": "w", "x": [{"a": 1, "a": 1}]}]"#, "a"),
-            // The same key, written differently.
             (r#"{"amount": 1, "\u0061mount": 2}"#, "amount"),
         ] {
             let error = parse_json(text.as_bytes()).unwrap_err().to_string();

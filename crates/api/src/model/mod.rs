@@ -425,7 +425,6 @@ mod tests {
     use candlewick_broker::UnrecognisedData;
     use serde_json::json;
 
-    /// A record, and the names of what in it was not recognised.
     fn noted<R: Record>(json: Value) -> (R, String) {
         let drift = UnrecognisedData::new();
         let record = read_record(json, &drift).unwrap();
@@ -726,17 +725,10 @@ mod tests {
 
     #[test]
     fn only_the_listed_results_are_outcomes_and_an_unknown_value_keeps_its_text() {
-        for (text, expected) in [
-            ("PENDING", None),
-            ("HOLD", None),
-            ("OPENED", None),
-            ("WON", Some(Outcome::Won)),
-            ("LOST", Some(Outcome::Lost)),
-            ("DRAW", Some(Outcome::Draw)),
-            ("CANCELLED", Some(Outcome::Cancelled)),
-            ("won", None),
-            ("REFUNDED", None),
-        ] {
+        let outcomes = [Outcome::Won, Outcome::Lost, Outcome::Draw, Outcome::Cancelled].map(Some);
+        let listed = ["WON", "LOST", "DRAW", "CANCELLED"].into_iter().zip(outcomes);
+        let others = ["PENDING", "HOLD", "OPENED", "won", "REFUNDED"].map(|text| (text, None));
+        for (text, expected) in listed.chain(others) {
             let result = TradeResult::from_value(&json!(text)).unwrap();
             assert_eq!((result.outcome(), result.to_string().as_str()), (expected, text));
         }

@@ -1,10 +1,12 @@
 //! Property tests: the downloaded series is correct for any paging of a server, or an error.
 
+mod server;
+
 use super::{Download, DownloadSettings, Downloaded};
-use crate::testing::{Cut, End, FIRST_MINUTE as FIRST, MINUTES, Order, Server, any_server};
 use crate::{BrokerError, CandleRow, Candles, MarketData, MockMarketData, Reply};
 use candlewick_sdk::{Candle, Interval, Millis, Symbol};
 use proptest::prelude::*;
+use server::{Cut, FIRST_MINUTE as FIRST, MINUTES, Order, Server, any_server};
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
@@ -84,8 +86,8 @@ fn plain(present: impl Iterator<Item = i64>) -> Server {
         cap: 1_000,
         order: Order::Ascending,
         cut: Cut::Oldest,
-        start: End::Included,
-        end: End::Included,
+        includes_start: true,
+        includes_end: true,
         overlap: 0,
         longest: i64::MAX,
         copies: 1,
@@ -103,25 +105,15 @@ fn check_requests(server: Server, limit: u64, range: Range<i64>, candles_there: 
 }
 
 #[test]
-fn an_ordinary_server_is_asked_once_for_each_full_window() {
+fn an_ordinary_server_is_asked_once_for_each_full_window_and_a_silent_limit_is_found_out_once() {
     check_requests(plain(FIRST..FIRST + 10_000), 1_000, FIRST..FIRST + 10_000, 10_000, 10);
-}
-
-#[test]
-fn a_limit_that_is_lowered_in_silence_is_found_out_once() {
-    // A window takes two answers; from then on windows are as long as answers.
-    let server = |cut| Server { cap: 500, cut, ..plain(FIRST..FIRST + 3_000) };
-    check_requests(server(Cut::Oldest), 1_000, FIRST..FIRST + 3_000, 3_000, 2 + 4);
-    check_requests(server(Cut::Newest), 1_000, FIRST..FIRST + 3_000, 3_000, 2 + 4);
-}
-
-#[test]
-fn a_window_that_is_shortened_in_silence_loses_nothing() {
-    // No answer is full, and yet there is more: 400 of the first window, 400 and 200 of its rest; from then
-    // on windows are as long as answers.
-    let server = |cut| Server { longest: 400, cut, ..plain(FIRST..FIRST + 3_000) };
-    check_requests(server(Cut::Oldest), 1_000, FIRST..FIRST + 3_000, 3_000, 8);
-    check_requests(server(Cut::Newest), 1_000, FIRST..FIRST + 3_000, 3_000, 8);
+    for cut in [Cut::Oldest, Cut::Newest] {
+        // Two answers or three for the first window; from then on windows are as long as answers.
+        for (cap, longest, requests) in [(500, i64::MAX, 2 + 4), (1_000, 400, 8)] {
+            let server = Server { cap, longest, cut, ..plain(FIRST..FIRST + 3_000) };
+            check_requests(server, 1_000, FIRST..FIRST + 3_000, 3_000, requests);
+        }
+    }
 }
 
 #[test]
@@ -166,7 +158,6 @@ fn a_server_that_does_not_listen_is_an_error_and_soon() {
             let download = Download::new(market, settings(1_000), vec![minutes(FIRST..FIRST + length)]);
             let outcome = run(all(download));
             if outcome.is_ok() {
-                // Every candle of the range came: that is what was asked for.
                 assert_eq!((first, count, length), (10, 100, 50));
             }
             let problem = outcome.unwrap_err().to_string();

@@ -118,23 +118,6 @@ mod tests {
     }
 
     #[test]
-    fn ranges_are_asked_for_in_windows_up_to_the_present() {
-        let check = |ranges: &[(i64, i64)], usual, now: Option<i64>, expected: &[(i64, i64)]| {
-            let mut windows = Windows::new(Interval::MINUTE, minutes(ranges), usual);
-            let mut found = Vec::new();
-            while let Some(window) = windows.next(now.map(|now| Millis::MINUTE * now)) {
-                found.push(window);
-                windows.note(1);
-            }
-            assert_eq!(found, minutes(expected));
-        };
-        check(&[(0, 5), (9, 10)], 2, None, &[(0, 2), (2, 4), (4, 5), (9, 10)]);
-        check(&[(0, 5), (9, 10)], 2, Some(3), &[(0, 2), (2, 4)]);
-        check(&[(3, 3), (5, 4)], 2, None, &[]);
-        check(&[(0, 5)], 0, Some(1), &[(0, 1)]);
-    }
-
-    #[test]
     fn a_range_off_the_grid_is_asked_for_by_its_whole_candles() {
         let ranges = vec![Millis::new(60_001)..Millis::new(239_999), Millis::new(1)..Millis::new(119_999)];
         let mut windows = Windows::new(Interval::MINUTE, ranges, 9);
@@ -157,31 +140,5 @@ mod tests {
             let window = windows.next(None).unwrap();
             assert_eq!((window.end - window.start).get(), minutes * 60_000);
         }
-    }
-
-    #[test]
-    fn what_did_not_come_is_named_by_stretches() {
-        let check = |came: &[i64], now: i64, all: &[(i64, i64)], at_ends: &[(i64, i64)]| {
-            let times: Vec<Millis> = came.iter().map(|minute| Millis::MINUTE * *minute).collect();
-            let coverage = Coverage::new(Interval::MINUTE, minutes(&[(10, 20)]).remove(0), &times);
-            let now = Millis::MINUTE * now + Millis::SECOND;
-            let found = (coverage.missing(now), coverage.missing_at_ends(now));
-            assert_eq!(found, (minutes(all), minutes(at_ends)));
-        };
-        check(&[], 30, &[(10, 20)], &[(10, 20)]);
-        check(&[9, 20], 30, &[(10, 20)], &[(10, 20)]);
-        check(&[12, 13, 17], 30, &[(10, 12), (14, 17), (18, 20)], &[(10, 12), (18, 20)]);
-        check(&[10, 19], 30, &[(11, 19)], &[]);
-        check(&[10, 19], 15, &[(11, 15)], &[(11, 15)]);
-        check(&[12], 5, &[], &[]);
-        check(&(10..20).collect::<Vec<_>>(), 30, &[], &[]);
-    }
-
-    #[test]
-    fn a_window_has_two_halves_unless_it_is_one_candle() {
-        let halves =
-            |(start, end)| Coverage::new(Interval::MINUTE, minutes(&[(start, end)]).remove(0), &[]).halves();
-        assert_eq!(halves((10, 15)), minutes(&[(10, 12), (12, 15)]));
-        assert_eq!(halves((10, 11)), []);
     }
 }

@@ -5,7 +5,6 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use std::fs::File;
 use std::path::Path;
 
-/// A loop over the `csv` crate that parses every number and keeps it. Answers the last close.
 pub(crate) fn csv(path: &Path) -> f64 {
     let mut reader = csv::Reader::from_path(path).expect("the file is there");
     let mut record = csv::ByteRecord::new();
@@ -19,7 +18,6 @@ pub(crate) fn csv(path: &Path) -> f64 {
     std::hint::black_box(&rows).last().map_or(0.0, |(_, numbers)| numbers[3])
 }
 
-/// Every value of every column, in columns. Answers the last close.
 pub(crate) fn parquet(path: &Path) -> f64 {
     let file =
         SerializedFileReader::new(File::open(path).expect("the file is there")).expect("it is Parquet");

@@ -1,7 +1,4 @@
-//! What stored candles cost: 1,000,000 of them read, opened and scanned, each beside a floor that does nothing else.
-//!
-//! Everything is run in turn, so that whatever slows the machine slows both, and the best of each is printed with its
-//! ratio, and the most memory that was held at once. `cargo bench -p candlewick-history --bench at_rest`
+//! Cost of stored candles, each next to a floor: `cargo bench -p candlewick-history --bench at_rest`.
 
 #![allow(clippy::print_stdout, reason = "the table is what this bench is for")]
 
@@ -33,10 +30,8 @@ fn candles() -> CandleSeries {
     CandleSeries::new(made.series(), candles).expect("a part of a series is one")
 }
 
-/// Something to measure: it answers a number that its floor answers too.
 type Work<'a> = (&'a str, Box<dyn Fn() -> f64 + 'a>);
 
-/// Runs both in turn and prints the best of each. What is left out of the time is done by `before`.
 fn compare(ours: &Work<'_>, floor: &Work<'_>, before: &dyn Fn()) {
     assert_eq!((ours.1)().to_bits(), (floor.1)().to_bits(), "{} and {} do not do the same", ours.0, floor.0);
     let mut best = [Duration::MAX; 2];
@@ -71,7 +66,6 @@ fn last_close(series: &CandleSeries) -> f64 {
     series.candles().last().map_or(0.0, Candle::close)
 }
 
-/// The candles as an archive of klines has them, with its further columns.
 fn klines(series: &CandleSeries) -> String {
     let mut text = String::from(
         "open_time,open,high,low,close,volume,close_time,quote_volume,count,taker_buy_volume,taker_buy_quote_volume,ignore\n",
@@ -88,20 +82,9 @@ fn klines(series: &CandleSeries) -> String {
     text
 }
 
-/// What `data import` does before it stores.
 fn imported(path: &Path) -> f64 {
     let read = import_file(path, &ImportSettings::default(), &mut no_progress);
     last_close(&read.expect("it was written above").candles)
-}
-
-/// All that `data import` does, into a catalog of its own.
-fn imported_and_stored(path: &Path, folder: &Path) -> f64 {
-    let read = import_file(path, &ImportSettings::default(), &mut no_progress).expect("it was written above");
-    let origin =
-        Origin { source: "bench".to_owned(), licence: None, fetched_at: Millis::MAX, files: Vec::new() };
-    let catalog = Catalog::new(folder);
-    catalog.append(read.candles.series(), read.candles.candles(), &origin).expect("room on the disk");
-    last_close(&read.candles)
 }
 
 struct Fixture {
@@ -167,19 +150,6 @@ fn main() {
         &nothing,
     );
     compare(&("import CSV of ours", Box::new(|| imported(csv))), &bare_csv, &nothing);
-    let fresh = fixture.folder.path().join("fresh");
-    let forget = || drop(std::fs::remove_dir_all(&fresh));
-    compare(
-        &(
-            "import CSV of ours and store",
-            Box::new(|| {
-                forget();
-                imported_and_stored(csv, &fresh)
-            }),
-        ),
-        &bare_csv,
-        &forget,
-    );
     let archive = fixture.folder.path().join("BTCUSDT-1m-2024.csv");
     std::fs::write(&archive, klines(&fixture.memory)).expect("room on the disk");
     let bare_klines: Work<'_> = ("bare csv loop, klines", Box::new(|| floor::csv(&archive)));

@@ -43,7 +43,6 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The most bytes that were held at once during `run`, above those that were held before.
 pub(crate) fn most_held<T>(run: impl FnOnce() -> T) -> usize {
     let before = HELD.load(Ordering::Relaxed);
     MOST.store(before, Ordering::Relaxed);

@@ -185,21 +185,6 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_opened_as_it_was() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("x.candles");
-        let written = some(1_000);
-        write(&SystemDisk, &path, &written, Copied::Hash(written.hash())).unwrap();
-        let opened = open(&path, series("A"), Copied::Hash(written.hash())).unwrap();
-        let bytes =
-            |series: &HashedSeries| bytemuck::cast_slice::<_, u8>(series.candles().candles()).to_vec();
-        assert_eq!(bytes(&opened), bytes(&written), "to the bit");
-        assert_eq!(HashedSeries::new(opened.candles().clone()).hash(), opened.hash());
-        fs::remove_file(&path).unwrap();
-        assert_eq!(bytes(&opened), bytes(&written), "a file that is open may be removed");
-    }
-
-    #[test]
     fn what_is_not_just_what_was_asked_for_is_not_opened() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.candles");
@@ -214,7 +199,6 @@ mod tests {
         assert!(open(&path, series("A"), Copied::Hash(other.hash())).is_none());
     }
 
-    /// Every single byte of the header, and every wrong length.
     #[test]
     fn a_damaged_file_is_not_opened() {
         let folder = tempfile::tempdir().unwrap();

@@ -258,19 +258,6 @@ mod tests {
     use crate::catalog::manifest::is_plain_name;
     use proptest::prelude::*;
 
-    #[test]
-    fn symbols_are_readable_folders() {
-        for (symbol, name) in [
-            ("BTCUSDT", "BTCUSDT"),
-            ("EURUSD.OTC", "EURUSD.OTC"),
-            ("BTC/USDT", "BTC%2FUSDT"),
-            ("..", "%2E."),
-            ("100%", "100%25"),
-        ] {
-            assert_eq!(name_of(symbol.parse().unwrap()), name);
-        }
-    }
-
     proptest! {
         #[test]
         fn every_symbol_comes_back_from_its_folder(text in "\\PC{1,8}") {

@@ -146,7 +146,6 @@ pub(super) fn in_closed_hours(
 mod tests {
     use super::*;
 
-    /// Open stretches and the length of candles, in hours, and how many candles they ask for.
     fn check(open: &[(i64, i64)], hours: i64, count: u64) {
         let open: Vec<_> =
             open.iter().map(|(start, end)| Millis::HOUR * *start..Millis::HOUR * *end).collect();

@@ -248,16 +248,6 @@ mod tests {
     }
 
     #[test]
-    fn nothing_opens_on_a_holiday() {
-        let holiday = [NaiveDate::from_ymd_opt(2026, 1, 6).unwrap()];
-        let within = at("2026-01-05 12:00")..at("2026-01-08 00:00");
-        let found = MarketHours::Always.open(&within, Doubt::Closed, &holiday);
-        let expected =
-            [at("2026-01-05 12:00")..at("2026-01-06 00:00"), at("2026-01-07 00:00")..at("2026-01-08 00:00")];
-        assert_eq!(found, expected);
-    }
-
-    #[test]
     fn a_holiday_of_currencies_is_closed_by_either_calendar_and_surely_by_both() {
         let christmas = [NaiveDate::from_ymd_opt(2017, 12, 25).unwrap()];
         let within = at("2017-12-24 22:00")..at("2017-12-26 06:00");

@@ -180,6 +180,7 @@ mod tests {
             (GenerateSettings { start: MONDAY + Millis::DAY * 5, ..good }, "days: no candle of EURUSD 1m is"),
             (GenerateSettings { tick: 0.0, ..good }, "tick: 0 is not a decimal step from 0.00000001"),
             (GenerateSettings { tick: 1.0 / 3.0, ..good }, "tick: 0.3333333333333333 is not a decimal step"),
+            (GenerateSettings { tick: f64::INFINITY, ..good }, "tick: inf is not a decimal step"),
             (GenerateSettings { start_price: f64::NAN, ..good }, "price: NaN is not within 1000 to"),
             (GenerateSettings { start_price: 0.001, ..good }, "price: 0.001 is not within 1000 to"),
             (GenerateSettings { volatility: 0.5, ..good }, "volatility: 0.5 is not above 0 and at most 0.05"),
@@ -188,61 +189,5 @@ mod tests {
             let error = generate(&bad).unwrap_err().to_string();
             assert!(error.starts_with(expected), "{error}");
         }
-    }
-
-    #[test]
-    fn currencies_rest_from_friday_to_sunday_at_22() {
-        // 2026-01-09 was a Friday, 1970-01-02 as well, 1969-12-28 a Sunday.
-        for (seconds, open) in [
-            (1_767_995_940, true),  // 2026-01-09 21:59
-            (1_767_996_000, false), // 2026-01-09 22:00
-            (1_768_168_740, false), // 2026-01-11 21:59
-            (1_768_168_800, true),  // 2026-01-11 22:00
-            (165_540, true),        // 1970-01-02 21:59
-            (165_600, false),       // 1970-01-02 22:00
-            (-266_460, false),      // 1969-12-28 21:59
-            (-266_400, true),       // 1969-12-28 22:00
-        ] {
-            assert_eq!(is_open(AssetType::Forex, Millis::from_seconds(seconds)), open, "{seconds}");
-            assert!(is_open(AssetType::Otc, Millis::from_seconds(seconds)));
-        }
-    }
-
-    #[test]
-    fn an_average_hour_is_about_1() {
-        for hours in [FOREX_HOURS, ROUND_THE_CLOCK_HOURS] {
-            assert!((hours.iter().sum::<f64>() / 24.0 - 1.0).abs() < 0.1);
-        }
-        assert_eq!(activity(AssetType::Forex, Millis::HOUR * 38), 1.55);
-        assert_eq!(activity(AssetType::Crypto, Millis::HOUR * -1), 1.0);
-    }
-
-    fn dice(seed: u64) -> Dice {
-        Dice::new(Symbol::new("BTCUSDT").unwrap(), seed)
-    }
-
-    #[test]
-    fn normal_numbers_have_mean_0_and_variance_1() {
-        let mut dice = dice(1);
-        let numbers: Vec<f64> = (0..100_000).map(|_| dice.normal()).collect();
-        let mean = numbers.iter().sum::<f64>() / 1e5;
-        let variance = numbers.iter().map(|x| x * x).sum::<f64>() / 1e5;
-        assert!(mean.abs() < 0.01 && (variance - 1.0).abs() < 0.02, "{mean} {variance}");
-    }
-
-    #[test]
-    fn numbers_stay_in_their_range_and_reach_its_ends() {
-        let mut dice = dice(2);
-        let drawn: Vec<u32> = (0..1_000).map(|_| dice.between(3, 5)).collect();
-        assert_eq!((drawn.iter().min(), drawn.iter().max()), (Some(&3), Some(&5)));
-        assert!((0..1_000).map(|_| dice.share()).all(|share| (0.0..1.0).contains(&share)));
-    }
-
-    #[test]
-    fn symbol_and_seed_both_matter() {
-        let first = |symbol: &str, seed| Dice::new(Symbol::new(symbol).unwrap(), seed).share();
-        assert_eq!(first("A", 1), first("A", 1));
-        assert_ne!(first("A", 1), first("A", 2));
-        assert_ne!(first("A", 1), first("B", 1));
     }
 }

@@ -268,7 +268,7 @@ mod tests {
     /// 2026-01-05 09:00 UTC.
     const NINE: i64 = 1_767_603_600_000;
 
-    fn import(symbols: ArrayRef, only: &[&str]) -> Result<(usize, u64), String> {
+    fn import(symbols: ArrayRef) -> Result<(usize, u64), String> {
         let count = symbols.len();
         let times: Vec<i64> = (0..).map(|minute| NINE + minute * 60_000).take(count).collect();
         let mut columns: Vec<(&str, ArrayRef)> =
@@ -289,9 +289,7 @@ mod tests {
         writer.write(&batch.unwrap()).unwrap();
         writer.finish().unwrap();
         drop(writer);
-        let only = only.iter().map(|only| (*only).to_owned()).collect();
-        let settings = ImportSettings { only, ..ImportSettings::default() };
-        let imported = import_bytes(&bytes, Path::new("EURUSD_1m.feather"), &settings);
+        let imported = import_bytes(&bytes, Path::new("EURUSD_1m.feather"), &ImportSettings::default());
         let imported = imported.map_err(|error| error.to_string())?;
         Ok((imported.candles.candles().len(), imported.unfinished_rows))
     }
@@ -304,12 +302,9 @@ mod tests {
             Arc::new(dictionary) as ArrayRef
         };
         for column in [&texts as &dyn Fn(&[&str]) -> ArrayRef, &categories] {
-            assert_eq!(import(column(&["EURUSD", "EURUSD", "EURUSD"]), &[]), Ok((2, 1)));
-            let two = import(column(&["EURUSD", "GBPUSD", "EURUSD"]), &[]).unwrap_err();
+            assert_eq!(import(column(&["EURUSD", "EURUSD", "EURUSD"])), Ok((2, 1)));
+            let two = import(column(&["EURUSD", "GBPUSD", "EURUSD"])).unwrap_err();
             assert!(two.contains("holds 2 symbols: EURUSD (2 rows, the first in row 1)"), "{two}");
-            assert_eq!(import(column(&["EURUSD", "GBPUSD", "EURUSD", "EURUSD"]), &["EURUSD"]), Ok((2, 1)));
-            let other = import(column(&["GBPUSD", "GBPUSD"]), &[]).unwrap_err();
-            assert!(other.contains("says GBPUSD"), "{other}");
         }
     }
 }

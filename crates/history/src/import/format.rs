@@ -219,14 +219,6 @@ mod tests {
     }
 
     #[test]
-    fn names_read_back() {
-        for format in ImportFormat::ALL {
-            assert_eq!(format.to_string().parse(), Ok(format));
-        }
-        assert!("CSV".parse::<ImportFormat>().unwrap_err().to_string().contains("csv, parquet"));
-    }
-
-    #[test]
     fn strangers_get_their_cure_and_candles_none() {
         for (text, expected) in [
             ("<HTML><body>", Some(WEB_PAGE)),

@@ -344,21 +344,6 @@ mod tests {
     }
 
     #[test]
-    fn several_symbols_or_intervals_are_listed_with_their_rows() {
-        let rows: [&[&str]; 3] = [&["C:EURUSD", "1"], &["EUR/USD", "1"], &["GBPUSD", "1"]];
-        let problem = labels(&["<TICKER>", "close"], &[], &rows).0.problem(Unit::Line, None);
-        let Some(Problem::Unclear { seen, .. }) = &problem else { panic!("{problem:?}") };
-        assert!(seen.contains("C:EURUSD (2 rows, the first in line 2), GBPUSD (1 rows,"), "{seen}");
-        let (same, _) = labels(&["symbol", "timeframe"], &[], &[&["BTCUSDT", "1m"], &["BTC-USDT", "M1"]]);
-        assert!(same.problem(Unit::Line, None).is_none());
-        // Row numbers are not intervals.
-        let counted: Vec<String> = (1..40).map(|number| number.to_string()).collect();
-        let rows: Vec<[&str; 1]> = counted.iter().map(|number| [number.as_str()]).collect();
-        let rows: Vec<&[&str]> = rows.iter().map(|row| &row[..]).collect();
-        assert!(labels(&["period"], &[], &rows).0.problem(Unit::Line, None).is_none());
-    }
-
-    #[test]
     fn only_selects_by_symbol_and_by_interval() {
         let rows: [&[&str]; 4] = [&["EURUSD", "1"], &["GBPUSD", "1"], &["EURUSD", "5"], &["GBPUSD", "5"]];
         let names = ["ticker", "per"];
@@ -372,7 +357,11 @@ mod tests {
             assert_eq!(accepted, expected, "{only:?}");
             assert_eq!(labels.excluded_rows, expected.iter().filter(|accepted| !**accepted).count() as u64);
         }
-        // A numeric code is a symbol if no column holds an interval.
+        // Row numbers are not intervals, and a numeric code is a symbol if no column holds an interval.
+        let counted: Vec<String> = (1..40).map(|number| number.to_string()).collect();
+        let counted: Vec<[&str; 1]> = counted.iter().map(|number| [number.as_str()]).collect();
+        let counted: Vec<&[&str]> = counted.iter().map(|row| &row[..]).collect();
+        assert!(labels(&["period"], &[], &counted).0.problem(Unit::Line, None).is_none());
         assert_eq!(labels(&["code"], &["7203"], &[&["7203"], &["9984"]]).1, [true, false]);
     }
 
@@ -382,6 +371,7 @@ mod tests {
             ("GBPUSD", "EURUSD", false),
             ("EUR_USD", "EURUSD", true),
             ("C:EURUSD", "EUR/USD", true),
+            ("eur_usd", "EURUSD", true),
             ("EURUSD=X", "EURUSD", true),
             ("AAPL.US", "AAPL", true),
             ("EURUSD-OTC", "EURUSD", false),
@@ -399,6 +389,7 @@ mod tests {
             ("5", "5m", true),
             ("300", "5m", true),
             ("5 min", "5m", true),
+            ("PT1M", "1m", true),
             ("1h", "5m", false),
             ("5", "1m", false),
             ("D", "1d", true),

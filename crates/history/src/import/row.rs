@@ -298,16 +298,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_knows_its_place_beside_blank_lines() {
-        let mut places = Places::default();
-        for (index, place) in [2, 3, 4, 7, 8, 10].into_iter().enumerate() {
-            places.note(index, place);
-        }
-        assert_eq!((0..6).map(|index| places.of(index)).collect::<Vec<_>>(), [2, 3, 4, 7, 8, 10]);
-        assert_eq!(places.starts.len(), 3);
-    }
-
-    #[test]
     fn a_time_far_from_any_market_is_no_row() {
         let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
         let mut decoded = Decoded::new(Clock::Utc, Unit::Line);

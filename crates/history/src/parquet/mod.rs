@@ -317,9 +317,7 @@ fn put_column<T: DataType, W: Write + Send>(
 mod tests {
     use super::*;
     use parquet::data_type::{BoolType, ByteArray, ByteArrayType, FloatType, Int32Type};
-    use proptest::prelude::*;
 
-    /// The values of a column, each in the row where its level is 1.
     pub(super) enum Column<'a> {
         Int64(&'a [i64]),
         Int32(&'a [i32]),
@@ -442,32 +440,6 @@ mod tests {
         for nonsense in ["", "PAR1", "time,open,high,low,close,volume\n60000,1,1,1,1,0\n"] {
             let message = read(nonsense.as_bytes()).unwrap_err();
             assert!(message.starts_with("x.parquet: this is not a sound Parquet file"), "{message}");
-        }
-    }
-
-    fn sound() -> Vec<u8> {
-        let numbers = Ohlcv { open: 1.0, high: 2.0, low: 0.5, close: 1.5, volume: 3.0 };
-        let candle = |minute| Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap();
-        to_parquet(&(0..50).map(candle).collect::<Vec<_>>(), &[])
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(512))]
-
-        #[test]
-        fn a_damaged_file_never_panics(
-            damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
-            cut in prop::option::of(any::<prop::sample::Index>()),
-        ) {
-            let mut bytes = sound();
-            for (place, value) in damage {
-                let place = place.index(bytes.len());
-                bytes[place] = value;
-            }
-            if let Some(cut) = cut {
-                bytes.truncate(cut.index(bytes.len()));
-            }
-            let _ = read(&bytes);
         }
     }
 }

@@ -3,14 +3,12 @@
 use sqlx::{AnyConnection, Connection};
 use std::time::{Duration, Instant};
 
-/// A table of its own, on a connection of its own.
 pub(crate) struct BareTable {
     connection: AnyConnection,
     rows: i64,
 }
 
 impl BareTable {
-    /// Makes the table; a file of SQLite syncs at every commit, as a journal's does.
     pub(crate) async fn create(url: &str) -> Self {
         sqlx::any::install_default_drivers();
         let mut connection = AnyConnection::connect(url).await.unwrap();
@@ -25,7 +23,6 @@ impl BareTable {
         Self { connection, rows: 0 }
     }
 
-    /// Commits one row, durably.
     pub(crate) async fn commit(&mut self, (at, received): (i64, i64), body: &str) -> Duration {
         self.rows += 1;
         let begun = Instant::now();

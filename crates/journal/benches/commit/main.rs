@@ -18,10 +18,8 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Commits of one kind.
 const COMMITS: usize = 1_000;
 
-/// Lines of one commit, and commits, where lines per second are counted.
 const BATCHES: [(usize, usize); 4] = [(4, 500), (64, 200), (1_000, 30), (20_000, 3)];
 
 fn main() {
@@ -50,7 +48,6 @@ fn main() {
     }
 }
 
-/// What a log of our own would cost instead, before any database imports it: the same row, appended and synced.
 fn append(path: &Path) -> Vec<Duration> {
     let mut log = File::options().create(true).append(true).open(path).unwrap();
     let row = format!("{:?}\n", line());
@@ -85,13 +82,6 @@ async fn measure(bare: &str, url: &JournalUrl) {
         times.push(begun.elapsed());
     }
     show("commit of one line", times);
-    let mut times = Vec::new();
-    for _ in 0..COMMITS / 4 {
-        let begun = Instant::now();
-        store.heartbeat().await.unwrap();
-        times.push(begun.elapsed());
-    }
-    show("heartbeat", times);
     for (lines, commits) in BATCHES {
         let begun = Instant::now();
         for _ in 0..commits {

@@ -1,19 +1,10 @@
 //! What was changed by hand is found, and the first entry that is not as it was is named.
 
-use super::fixture::{Fixture, commit_exchange, exchange, record_all};
-use candlewick_journal::{ChainHash, JournalError};
+use super::fixture::{Fixture, exchange, record_all};
+use candlewick_journal::JournalError;
 
 async fn write_six(fixture: &Fixture) {
-    fixture.write(&["1", "2", "3", "4", "5", "6"]).await;
-}
-
-pub(crate) async fn an_untouched_chain_holds(fixture: &Fixture) {
-    let store = fixture.open().await.unwrap();
-    let empty = fixture.reader().await.verify().await.unwrap();
-    assert_eq!((empty.entries, empty.head_hash), (0, ChainHash::GENESIS));
-    store.close().await.unwrap();
-    write_six(fixture).await;
-    assert_eq!(fixture.reader().await.verify().await.unwrap().entries, 6);
+    fixture.written(&["1", "2", "3", "4", "5", "6"]).await.close().await.unwrap();
 }
 
 pub(crate) async fn each_change_by_hand_is_named(fixture: &Fixture) {
@@ -116,7 +107,6 @@ pub(crate) async fn each_change_of_an_exchange_is_found(fixture: &Fixture) {
     assert_fails!(reader.exchanges_of(2).await, JournalError::BrokenChain { seq: 4, .. });
 }
 
-/// A reader beside the holder: what is committed after its walk is neither an error nor handed out.
 pub(crate) async fn exchanges_after_the_walk_are_left_out(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
     commit_exchange(&mut store, exchange(7, "a")).await;
@@ -130,7 +120,6 @@ pub(crate) async fn exchanges_after_the_walk_are_left_out(fixture: &Fixture) {
     assert_eq!(reader.exchanges_of(7).await.unwrap(), [exchange(7, "a"), exchange(7, "b")]);
 }
 
-/// Those that an earlier program wrote have no seal, and the program goes on with its own.
 pub(crate) async fn exchanges_without_seals_are_counted(fixture: &Fixture) {
     fixture.open().await.unwrap().close().await.unwrap();
     fixture

@@ -34,7 +34,6 @@ impl Fixture {
         number
     }
 
-    /// The holder's last sign of life becomes so much older.
     pub(crate) async fn age_lease(&self, by: Millis) {
         self.run(&format!("UPDATE lease SET heartbeat = heartbeat - {0}, since = since - {0}", by.get()))
             .await;
@@ -53,17 +52,17 @@ impl Fixture {
         Store::open(&self.url, &holder("first", 1)).await
     }
 
-    pub(crate) async fn write(&self, bodies: &[impl AsRef<str>]) {
+    pub(crate) async fn written(&self, bodies: &[&str]) -> Store {
         let mut store = self.open().await.unwrap();
         record_all(&mut store, bodies);
-        store.close().await.unwrap();
+        store.commit().await.unwrap();
+        store
     }
 
     pub(crate) async fn reader(&self) -> Reader {
         Reader::open(&self.url).await.unwrap()
     }
 
-    /// The bodies of all lines but the seals of exchanges, after their chain was verified.
     pub(crate) async fn bodies(&self) -> Vec<String> {
         let mut reader = self.reader().await;
         let verified = reader.verify().await.unwrap();
@@ -156,7 +155,6 @@ pub(crate) fn head_of(line: &StoredLine) -> Head {
     Head { seq: line.seq, hash: line.hash }
 }
 
-/// Where a call is cut off.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Cut {
     /// As soon as its question number so many has been asked.

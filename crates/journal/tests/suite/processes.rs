@@ -29,7 +29,6 @@ fn start(fixture: &Fixture) -> Child {
     command(&program, &fixture.text).spawn().expect("this program can be started again")
 }
 
-/// The part of the started process: opens, writes a line, says how it went, and lives until its input ends.
 pub(crate) fn play_child() {
     let Ok(url) = std::env::var(JOURNAL) else {
         return;

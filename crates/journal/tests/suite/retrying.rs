@@ -10,12 +10,10 @@ use candlewick_sdk::Millis;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// More questions than a call asks.
 const MAX_QUESTIONS: u32 = 400;
 
 pub(crate) async fn a_failed_commit_is_repeated_whole(fixture: &Fixture) {
-    let mut store = fixture.open().await.unwrap();
-    commit(&mut store, &["1"]).await;
+    let mut store = fixture.written(&["1"]).await;
     fixture.run("ALTER TABLE entries RENAME TO gone").await;
     for body in ["2", "3"] {
         store.record(line(body));
@@ -51,7 +49,6 @@ pub(crate) async fn a_commit_of_unknown_outcome_writes_each_line_once(fixture: &
             (0..3).for_each(|_| record(&mut store));
             let done = cut(store.commit(), kind(polls)).await;
             record(&mut store);
-            // Waits for what is left of the commit.
             fixture.run("UPDATE lease SET id = 1").await;
             let last = fixture.number("SELECT COALESCE(MAX(seq), 0) FROM entries").await;
             landed += u32::from(last > store.head().seq.cast_signed());
@@ -104,7 +101,6 @@ pub(crate) async fn an_opening_cut_anywhere_leaves_a_journal_or_nothing(fixture:
     }
 }
 
-/// Asks for one snapshot after another, and remembers what it is told.
 #[derive(Clone, Default)]
 struct Snapshots(Arc<Mutex<Told>>);
 
@@ -137,8 +133,6 @@ impl Follower for Snapshots {
     }
 }
 
-/// A snapshot is cut off at each of its questions in turn: every entry before and after it stands in the journal once, and the
-/// snapshot whole or not at all.
 pub(crate) async fn a_snapshot_that_is_cut_off_costs_no_entry(fixture: &Fixture) {
     let snapshots = Snapshots::default();
     let store = fixture.open().await.unwrap();
@@ -175,7 +169,6 @@ pub(crate) async fn a_snapshot_that_is_cut_off_costs_no_entry(fixture: &Fixture)
     assert!(kept.len() <= failures + 1 && kept.is_sorted_by(|one, other| one != other), "{kept:?}");
 }
 
-/// The database refuses a snapshot and nothing else.
 pub(crate) async fn a_snapshot_that_fails_fails_nothing_else(fixture: &Fixture) {
     let snapshots = Snapshots::default();
     let store = fixture.open().await.unwrap();

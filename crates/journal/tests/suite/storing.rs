@@ -34,23 +34,8 @@ pub(crate) async fn lines_keep_their_order_and_fields(fixture: &Fixture) {
     assert_eq!(reader.verify().await.unwrap().head_hash, store.head().hash);
 }
 
-pub(crate) async fn lines_survive_reopening(fixture: &Fixture) {
-    let mut expected = Vec::new();
-    for opening in 0..3 {
-        let mut store = fixture.open().await.unwrap();
-        assert_eq!(store.head().seq, expected.len() as u64);
-        for number in 0..2 {
-            expected.push(format!("\"{opening} {number}\""));
-            commit(&mut store, &[expected.last().unwrap()]).await;
-        }
-        store.close().await.unwrap();
-        assert_eq!(fixture.bodies().await, expected);
-    }
-}
-
 pub(crate) async fn what_was_not_committed_was_never_there(fixture: &Fixture) {
-    let mut store = fixture.open().await.unwrap();
-    commit(&mut store, &["1"]).await;
+    let mut store = fixture.written(&["1"]).await;
     store.commit().await.unwrap();
     store.record(line("2"));
     drop(store);

@@ -9,7 +9,6 @@ use candlewick_sdk::Millis;
 
 const MAX_QUESTIONS: u32 = 10_000;
 
-/// Intents of which so many are known, with every column used by some and left open by others.
 struct Known(u64);
 
 impl IntentRows for Known {
@@ -114,7 +113,6 @@ pub(crate) async fn rows_are_read_back_as_they_were_written(fixture: &Fixture) {
     assert_eq!(tables(fixture).await, Some(expected(head, &last, &known)));
 }
 
-/// Of a piece that is cut off at any of its questions there is all or nothing, and the next one goes on.
 pub(crate) async fn rows_that_are_cut_off_are_written_again(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
     record(&mut store, 1..=3).await;
@@ -127,7 +125,6 @@ pub(crate) async fn rows_that_are_cut_off_are_written_again(fixture: &Fixture) {
         let expected = expected(store.head(), &[(1, 1), (2, 2), (3, 3)], &known);
         let found = tables(fixture).await;
         assert!(found.is_none() || found.as_ref() == Some(&expected), "{polls}: {found:?}");
-        // The same process goes on with it.
         complete(&mut projector, &mut store, &known).await;
         assert_eq!(tables(fixture).await, Some(expected), "{polls}");
         if whole.is_some() {

@@ -310,7 +310,6 @@ mod tests {
     use tokio::sync::Notify;
     use tokio::time::timeout;
 
-    /// A server with a notice of each POST that has begun: GET is answered at once, POST after its body.
     async fn serve(places: usize) -> (SocketAddr, Arc<Notify>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -348,7 +347,6 @@ mod tests {
         expect(stream, "quick").await;
     }
 
-    /// Whether the server ends the connection without a further byte.
     async fn is_ended(stream: &mut TcpStream) -> bool {
         let read = timeout(HEAD_DEADLINE * 3, stream.read(&mut [0; 1])).await;
         read.is_ok_and(|read| read.is_ok_and(|length| length == 0))

@@ -154,10 +154,4 @@ mod tests {
             assert!(pattern.starts_with(start), "{seconds}: {pattern}");
         }
     }
-
-    #[test]
-    fn dates_are_written_as_http_writes_them() {
-        // The example of the HTTP standard.
-        assert_eq!(http_date(Millis::new(784_111_777_000)), "Sun, 06 Nov 1994 08:49:37 GMT");
-    }
 }

@@ -183,10 +183,6 @@ mod tests {
         for body in ["", "[]", "{", "null"] {
             assert_eq!(read(body.as_bytes()), Err("The body must be a JSON object".into()));
         }
-    }
-
-    #[test]
-    fn errors_of_the_short_body_name_its_own_field() {
         for (volume, message) in [
             (json!("12.34"), "volume must be a number"),
             (Value::Null, "volume must be a number"),

@@ -178,36 +178,6 @@ mod tests {
         table.settle(settled, lateness);
     }
 
-    fn kept(table: &TradeTable) -> Vec<u64> {
-        table.newest_first().map(|trade| trade.order.number).collect()
-    }
-
-    #[test]
-    fn nothing_that_is_open_or_not_seen_to_be_over_is_forgotten() {
-        let mut table = TradeTable::new(1);
-        // The third is listed late, the fourth settled late; the first stays open.
-        for (number, listed_from) in [(1, 0), (2, 0), (3, 500), (4, 0), (5, 0), (6, 0)] {
-            table.insert(trade(number, listed_from));
-        }
-        for (number, settlement) in
-            [(2, (100, 0)), (3, (110, 0)), (4, (120, 300)), (5, (130, 0)), (6, (140, 0))]
-        {
-            settle(&mut table, number, settlement);
-        }
-        for (now, expected, open) in [
-            (99, vec![6, 5, 4, 3, 2, 1], 6),
-            (139, vec![6, 5, 4, 3, 1], 4),
-            (140, vec![6, 4, 3, 1], 3),
-            (419, vec![6, 4, 3, 1], 3),
-            (420, vec![4, 3, 1], 2),
-            (500, vec![3, 1], 1),
-        ] {
-            table.pass_until(Millis::new(now));
-            assert_eq!((kept(&table), table.open()), (expected, open), "{now}");
-        }
-        assert!(table.find("trade 3").is_some() && table.find("trade 2").is_none());
-    }
-
     #[test]
     fn a_table_of_many_trades_holds_no_more_than_the_last_ones() {
         let mut table = TradeTable::new(10);

@@ -12,7 +12,6 @@ fn candles_path(more: &str) -> String {
     window(START, NOON) + more
 }
 
-/// The prices and the volume of a candle: open, close, high, low, volume.
 fn assert_candle(candle: &Value, numbers: [f64; 5]) {
     let fields = ["openPrice", "closePrice", "highPrice", "lowPrice", "volume"];
     for (field, number) in fields.into_iter().zip(numbers) {
@@ -101,7 +100,7 @@ async fn a_limit_gives_the_newest_complete_record_at_or_before_it() {
 }
 
 #[tokio::test]
-async fn in_a_gap_and_after_the_end_the_last_record_before_it_stands() {
+async fn the_last_record_stands_in_a_gap_and_one_second_candles_are_records() {
     let venue = venue();
     venue.clock.set(START + 42 * 60_000);
     let record = venue.get("/symbol-price/last?pair=EURUSD").await.json();
@@ -109,44 +108,31 @@ async fn in_a_gap_and_after_the_end_the_last_record_before_it_stands() {
     venue.clock.set(START + 500 * 60_000);
     let record = venue.get("/symbol-price/last?pair=EURUSD").await.json();
     assert_eq!(record["time"], json!(START + 120 * 60_000 - 1_000));
+    let path = format!("/symbol-price/last?pair=XRPUSDT&limitTime={}", START + 90_000);
+    let end = 101.5 + 1.0 / 60.0;
+    assert_candle(&venue.get(&path).await.json(), [101.5, end, end + 1.0, 100.5, 1.0]);
 }
 
 #[tokio::test]
 async fn bridged_seconds_join_each_candles_open_to_its_close() {
     let venue = venue();
-    let mut previous: Option<f64> = None;
+    let mut previous = None;
     for second in 0..120 {
         let start = START + second * 1_000;
         let record = venue.get(&format!("/symbol-price/last?pair=BTCUSDT&limitTime={start}")).await.json();
         let price = |field: &str| record[field].as_f64().unwrap();
         let minute = (second / 60) as f64;
-        if second % 60 == 0 {
-            assert_close(&record["openPrice"], 100.0 + minute);
+        match second % 60 {
+            0 => assert_close(&record["openPrice"], 100.0 + minute),
+            59 => assert_close(&record["closePrice"], 101.0 + minute),
+            _ => {}
         }
-        if second % 60 == 59 {
-            assert_close(&record["closePrice"], 101.0 + minute);
-        }
-        for field in ["openPrice", "closePrice", "highPrice", "lowPrice"] {
-            assert!((99.0 + minute..=102.0 + minute).contains(&price(field)), "{second}: {record}");
-        }
-        assert!(price("lowPrice") <= price("openPrice").min(price("closePrice")));
-        assert!(price("highPrice") >= price("openPrice").max(price("closePrice")));
-        if let Some(previous) = previous {
-            assert_eq!(price("openPrice").to_bits(), previous.to_bits(), "second {second}");
-        }
-        previous = Some(price("closePrice"));
+        let (open, close) = (price("openPrice"), price("closePrice"));
+        assert!(price("lowPrice") <= open.min(close) && price("highPrice") >= open.max(close), "{record}");
+        assert!(price("lowPrice") >= 99.0 + minute && price("highPrice") <= 102.0 + minute, "{record}");
+        assert!(previous.is_none_or(|previous: f64| open.to_bits() == previous.to_bits()), "{record}");
+        previous = Some(close);
     }
-}
-
-#[tokio::test]
-async fn seconds_are_the_one_second_candles_where_there_are_any() {
-    let venue = venue();
-    let record =
-        venue.get(&format!("/symbol-price/last?pair=XRPUSDT&limitTime={}", START + 90_000)).await.json();
-    assert_close(&record["openPrice"], 101.5);
-    assert_close(&record["closePrice"], 101.5 + 1.0 / 60.0);
-    assert_close(&record["highPrice"], 102.5 + 1.0 / 60.0);
-    assert_close(&record["lowPrice"], 100.5);
 }
 
 #[tokio::test]

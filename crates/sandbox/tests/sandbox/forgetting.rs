@@ -1,5 +1,4 @@
-//! A venue that remembers few trades, held against one that remembers all: what it remembers is the same, it forgets only what is
-//! over, the first of them first, and what it forgot is as what never was.
+//! A venue that remembers few trades, held against one that remembers all.
 
 use crate::harness::{NOON, Premises, TestVenue, block_on, body};
 use axum::http::StatusCode;
@@ -9,10 +8,8 @@ use std::collections::BTreeMap;
 
 const PAIRS: [&str; 3] = ["BTCUSDT", "ETHUSDT", "EURUSD"];
 const DURATIONS: [&str; 3] = ["01:00", "02:00", "05:00"];
-/// Ends are shown late, and trades may be over before they are listed.
 const FAULTS: [&str; 2] = ["none", "late-settlement:0.4:40s,list-lag:0.4:90s"];
 
-/// How long nothing happens, and what is asked for then: pair, direction and duration.
 type Step = (i64, Option<(usize, bool, usize)>);
 
 fn venue_of(keep_trades: u32, faults: &str) -> TestVenue {
@@ -40,8 +37,6 @@ async fn step_both(venues: [&TestVenue; 2], now: i64, order: Option<(usize, bool
     assert_eq!(one.await.text, other.await.text);
 }
 
-/// Holds the rows of the venue that forgets, and what it answers by id, against the other's; `over_since` says at which step the other
-/// showed a trade to be over for the first time.
 async fn compare(
     forgetful: &TestVenue,
     other: &TestVenue,
@@ -102,7 +97,6 @@ proptest! {
 #[test]
 fn a_venue_that_keeps_two_of_forty_forgets_the_others() {
     let mut steps: Vec<Step> = (0..40).map(|step| (20_000, Some((0, step % 3 == 0, 0)))).collect();
-    // The last one is over and shown so.
     steps.push((5 * 60_000, None));
     for faults in FAULTS {
         assert_eq!(block_on(play(2, faults, steps.clone())), 38, "{faults}");

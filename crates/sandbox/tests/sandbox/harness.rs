@@ -16,9 +16,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tower::ServiceExt;
 
-/// The open time of the first candle: a whole hour.
 pub(crate) const START: i64 = 1_699_999_200_000;
-/// When tests begin: thirty candles are closed.
 pub(crate) const NOON: i64 = START + 30 * 60_000;
 
 pub(crate) struct ManualClock {
@@ -204,7 +202,6 @@ pub(crate) fn fields_of(value: &Value) -> Vec<String> {
     value.as_object().unwrap_or_else(|| panic!("not an object: {value}")).keys().cloned().collect()
 }
 
-/// The names of a table in the contract, sorted as `fields_of` sorts.
 pub(crate) fn sorted(names: &str) -> Vec<String> {
     let mut names: Vec<String> = names.split_whitespace().map(str::to_owned).collect();
     names.sort();
@@ -215,7 +212,6 @@ pub(crate) const CREDENTIALS: [(&str, &str); 3] =
     [("api-token", "sandbox-token"), ("api-key", "sandbox-key"), ("x-timestamp", "1700000000000")];
 
 impl TestVenue {
-    /// Sends a request; `None` when the answer breaks off.
     pub(crate) async fn try_send(&self, request: Request<Body>) -> Option<Answered> {
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (status, headers) = (response.status(), response.headers().clone());
@@ -235,7 +231,6 @@ impl TestVenue {
         self.send(request("POST", path, &CREDENTIALS, &body)).await
     }
 
-    /// Opens a trade of 10.00 for a minute and returns the answer's body.
     pub(crate) async fn open(&self, symbol: &str, direction: &str) -> Value {
         let answer = self.post("/token/trades/open", body(symbol, direction)).await;
         assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
@@ -248,7 +243,6 @@ impl TestVenue {
         demo["balance"].as_f64().unwrap()
     }
 
-    /// All rows of the list with the user's full trades, the latest first.
     pub(crate) async fn full_rows(&self) -> Vec<Value> {
         let user = self.get("/token/users/me").await.json()["id"].as_str().unwrap().to_owned();
         let page = self.get(&format!("/token/trades?page=1&pageSize=100&userId={user}")).await.json();
@@ -256,11 +250,26 @@ impl TestVenue {
     }
 }
 
-/// The contract's shape A.
 pub(crate) fn body(symbol: &str, direction: &str) -> Value {
     serde_json::json!({
         "isDemo": true, "closeType": "01:00", "direction": direction, "symbol": symbol, "amount": 10.0,
     })
+}
+
+/// The envelope of trade and user endpoints (contract 5, rule 2).
+pub(crate) fn envelope(status: u16, path: &str, message: &str, error: &str) -> Value {
+    serde_json::json!({
+        "statusCode": status,
+        "status": "error",
+        "timestamp": "2023-11-14T22:30:00.000Z",
+        "path": path,
+        "data": { "message": message, "error": error, "statusCode": status },
+    })
+}
+
+/// The object of the wallet endpoint and the symbol price API (contract 5, rule 3).
+pub(crate) fn plain(status: u16, message: &str) -> Value {
+    serde_json::json!({ "statusCode": status, "message": message })
 }
 
 pub(crate) fn request(method: &str, path: &str, headers: &[(&str, &str)], body: &Value) -> Request<Body> {
@@ -274,14 +283,12 @@ pub(crate) fn request(method: &str, path: &str, headers: &[(&str, &str)], body: 
     request.header("content-type", "application/json").body(Body::from(body.to_string())).unwrap()
 }
 
-/// The fields of the second have the same values in the first.
 pub(crate) fn assert_holds(value: &Value, expected: &Value) {
     for (field, expected) in expected.as_object().unwrap() {
         assert_eq!(value[field], *expected, "{field} of {value}");
     }
 }
 
-/// Compares prices that were worked out by head.
 pub(crate) fn assert_close(left: &Value, right: f64) {
     let value = left.as_f64().unwrap_or_else(|| panic!("not a number: {left}"));
     assert!((value - right).abs() < 1e-9, "{value} is not {right}");

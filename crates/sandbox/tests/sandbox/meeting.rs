@@ -1,7 +1,7 @@
 //! The client of this workspace at the sandbox: what the one writes, the other reads, to the last field.
 
 use crate::harness::{NOON, Premises, START, client};
-use candlewick_api::{HttpBroker, OpenBody};
+use candlewick_api::HttpBroker;
 use candlewick_broker::clock::{Clock, Speed, VirtualClock};
 use candlewick_broker::{
     Account, AsOf, Broker, CandleQuery, Detail, MarketData, OpenOrder, OpenOutcome, PriceAnswer, Progress,
@@ -69,37 +69,6 @@ async fn the_client_reads_every_answer_to_the_last_field() {
     assert_eq!((found.candles.len(), found.unusable, found.forming, found.outside.len()), (31, 0, 1, 0));
 
     assert!(broker.unrecognised().snapshot().is_empty(), "{:?}", broker.unrecognised().snapshot());
-    sandbox.stop().await;
-}
-
-#[tokio::test]
-async fn the_short_projection_alone_sends_to_the_list() {
-    let (sandbox, clock) = Premises::with(|settings| settings.rich_short = false).running().await;
-    let broker = client(&sandbox, &clock, &sandbox.api_key, |_| ());
-    let opened = open(&broker, "BTCUSDT").await;
-    clock.set(NOON + 70_000);
-    let ended = broker.trade(&opened.id, Detail::Progress).await.unwrap().value;
-    assert_eq!((ended.progress, ended.profit), (Progress::Over(Outcome::Won), Some(Decimal::TEN)));
-    sandbox.stop().await;
-}
-
-#[tokio::test]
-async fn the_other_ways_to_open_are_read_too() {
-    let (sandbox, clock) = Premises::default().running().await;
-    let short = client(&sandbox, &clock, &sandbox.api_key, |settings| {
-        settings.open_body = OpenBody::Short;
-        settings.short_close_type = "01:00".parse().ok();
-    });
-    let acknowledged = open(&short, "BTCUSDT").await;
-    assert_eq!((acknowledged.open_time, acknowledged.open_price), (None, None));
-    let late = client(&sandbox, &clock, &sandbox.api_key, |settings| {
-        settings.open_path = "/token/trades/open-async".to_owned();
-    });
-    let processing = open(&late, "BTCUSDT").await;
-    assert_eq!((processing.open_time, processing.open_price), (Some(Millis::new(NOON + 2_999)), None));
-    for broker in [short, late] {
-        assert!(broker.unrecognised().snapshot().is_empty(), "{:?}", broker.unrecognised().snapshot());
-    }
     sandbox.stop().await;
 }
 

@@ -49,8 +49,6 @@ async fn the_document_names_every_endpoint_parameter_and_status() {
     assert!(schemas["FullTrade"]["properties"]["closePriceTime"].is_object());
 }
 
-/// A list's rows are of one kind each, an empty list of neither, and so are the two bodies and the two answers of an
-/// open: a document in which two branches match tells a client nothing.
 #[tokio::test]
 async fn no_body_matches_two_branches_of_the_document() {
     let schemas = schemas_of(&venue()).await;

@@ -1,32 +1,16 @@
 //! Requests that no careful client sends: each is answered, in the shape that its endpoint has for errors (contract 5).
 
-use crate::harness::{CREDENTIALS, body, request, venue};
+use crate::harness::{CREDENTIALS, body, envelope, plain, request, venue};
 use axum::body::{Body, HttpBody};
 use axum::http::Request;
 use http_body::Frame;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::time::Instant;
 
 const OPENS: [&str; 2] = ["/token/trades/open", "/token/trades/open-async"];
-
-/// The envelope of trade and user endpoints (contract 5, rule 2).
-fn envelope(status: u16, path: &str, message: &str, error: &str) -> Value {
-    json!({
-        "statusCode": status,
-        "status": "error",
-        "timestamp": "2023-11-14T22:30:00.000Z",
-        "path": path,
-        "data": { "message": message, "error": error, "statusCode": status },
-    })
-}
-
-/// The object of the wallet endpoint and the symbol price API (contract 5, rule 3).
-fn plain(status: u16, message: &str) -> Value {
-    json!({ "statusCode": status, "message": message })
-}
 
 fn open_of(path: &str, body: Body) -> Request<Body> {
     let mut open = request("POST", path, &CREDENTIALS, &Value::Null);
@@ -74,7 +58,6 @@ async fn a_body_over_the_limit_is_413_in_shape_and_one_at_the_limit_is_read() {
     assert_eq!(venue.full_rows().await.len(), 2, "nothing else was opened");
 }
 
-/// A body that shows its first part, and then fails or never goes on.
 struct Broken {
     first: Option<&'static [u8]>,
     fails: bool,
@@ -172,4 +155,5 @@ async fn a_method_that_is_not_allowed_is_405_in_shape_and_names_those_that_are()
             assert_eq!(answer.headers["allow"], allowed, "{method} {path}");
         }
     }
+    assert_eq!(venue.get("/token/nothing").await.json(), plain(404, "Not Found"));
 }

@@ -85,22 +85,6 @@ async fn a_trade_that_closes_in_a_gap_is_cancelled_and_refunded() {
 }
 
 #[tokio::test]
-async fn rejections_at_the_arrival_carry_its_time() {
-    let venue = venue();
-    venue.clock.set(START + 41 * 60_000);
-    let answer = venue.post("/token/trades/open", body("EURUSD", "BUY")).await;
-    let answered = answer.json();
-    assert_eq!((answer.status.as_u16(), &answered["data"]["message"]), (400, &json!("Outdated price")));
-    assert_eq!(answered["timestamp"], "2023-11-14T22:41:02.000Z");
-    let mut large = body("BTCUSDT", "BUY");
-    large["amount"] = json!(6_000);
-    assert_eq!(venue.post("/token/trades/open", large.clone()).await.status, 200);
-    let answered = venue.post("/token/trades/open", large).await.json();
-    assert_eq!(answered["data"]["message"], "Insufficient balance", "the first has promised its stake");
-    assert_eq!(answered["timestamp"], "2023-11-14T22:41:02.000Z");
-}
-
-#[tokio::test]
 async fn the_balance_in_an_open_is_the_one_before_its_debit() {
     let venue = venue();
     let balance = |trade: &Value| trade["wallets"][0]["balance"].clone();

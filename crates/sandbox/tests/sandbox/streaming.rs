@@ -3,7 +3,7 @@
 use crate::harness::{ManualClock, NOON, Premises, START, client};
 use candlewick_api::HttpBroker;
 use candlewick_broker::{AsOf, BrokerError, MarketData, PriceFeed, PriceTick};
-use candlewick_sandbox::{Fault, FaultProfile, RunningSandbox};
+use candlewick_sandbox::{Fault, RunningSandbox};
 use candlewick_sdk::{Millis, Symbol};
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,14 +32,12 @@ async fn next(feed: &mut PriceFeed) -> Option<PriceTick> {
     tokio::time::timeout(PATIENCE, feed.next()).await.expect("in time").map(|(tick, _)| tick)
 }
 
-/// Moves the timers of this machine, which nobody waits for.
 async fn pass(span: Duration) {
     tokio::time::pause();
     tokio::time::advance(span).await;
     tokio::time::resume();
 }
 
-/// BTCUSDT goes from one minute's price to the next within its records; what is polled of a second is the truth.
 async fn polled(broker: &HttpBroker, name: &str, tick: PriceTick) -> f64 {
     let answer = broker.price(&symbol(name), AsOf::Moment(tick.time)).await.unwrap().value;
     answer.record().unwrap().prices.close
@@ -53,10 +51,8 @@ async fn what_is_pushed_is_what_a_question_for_that_second_answers() {
         clock.set(NOON + second * 1_000);
         for (feed, name) in feeds.iter_mut().zip(["BTCUSDT", "A&B/C D"]) {
             let tick = next(feed).await.unwrap();
-            // The bar of the second that has just ended.
             assert_eq!(tick.time, Millis::new(NOON + second * 1_000 - 1), "{name}");
             assert_eq!(tick.price, polled(&broker, name, tick).await, "{name}");
-            // Minute 30 of a pair that rises by 1.
             assert!((129.0..=133.0).contains(&tick.price), "{name}: {tick:?}");
         }
     }
@@ -91,36 +87,6 @@ async fn prices_that_come_twice_late_or_as_garbage_never_go_back_and_are_never_w
     assert!(!broker.unrecognised().snapshot().is_empty(), "garbage is counted");
 }
 
-/// Subscribes again until it streams, while venue time goes on, and the timers of the client, which pauses between attempts.
-async fn subscribe_at_last(broker: &HttpBroker, clock: &Arc<ManualClock>, from: i64) -> PriceFeed {
-    for attempt in 0..200 {
-        clock.set(from + attempt * 100);
-        match broker.subscribe(&symbol("BTCUSDT")).await {
-            Ok(feed) => return feed.expect("it streams"),
-            Err(BrokerError::Unavailable { .. }) => pass(Duration::from_secs(1)).await,
-            Err(other) => panic!("{other}"),
-        }
-    }
-    panic!("it does not stream again");
-}
-
-#[tokio::test]
-async fn a_stream_that_is_reset_ends_its_feeds_and_is_resumed() {
-    let (sandbox, clock, broker) = start("none").await;
-    let mut feeds = [subscribe(&broker, "BTCUSDT").await, subscribe(&broker, "ETHUSDT").await];
-    for feed in &mut feeds {
-        assert!(next(feed).await.is_some());
-    }
-    sandbox.switchboard.set("stream-drop:1".parse().unwrap());
-    clock.set(NOON + 1_000);
-    for feed in &mut feeds {
-        assert_eq!(next(feed).await, None, "whoever reads learns of it, and asks");
-    }
-    sandbox.switchboard.set(FaultProfile::none());
-    let mut feed = subscribe_at_last(&broker, &clock, NOON + 2_000).await;
-    assert!(next(&mut feed).await.unwrap().time >= Millis::new(NOON + 1_000));
-}
-
 #[tokio::test]
 async fn a_stream_that_stalls_ends_within_seconds_and_before_it_begins_is_an_error() {
     let (sandbox, clock, broker) = start("none").await;
@@ -135,7 +101,6 @@ async fn a_stream_that_stalls_ends_within_seconds_and_before_it_begins_is_an_err
     assert!(matches!(failed, BrokerError::Unavailable { .. }), "{failed}");
 }
 
-/// Whether a feed of which nothing else is due has ended by now.
 async fn has_ended_by_now(feed: &mut PriceFeed) -> bool {
     tokio::select! {
         biased;

@@ -12,7 +12,6 @@ fn second_of(time: &Value, exits: bool) -> i64 {
     time - time.rem_euclid(1_000)
 }
 
-/// Opens trades of every kind at odd moments, and holds both prices of each to the records.
 async fn check(simulation: SimulationSettings) {
     let mut premises = Premises { simulation, ..Premises::default() };
     premises.settings.seed = 5;

@@ -12,7 +12,6 @@ fn in_memory() -> Storage {
     Storage::new(Arc::new(InMemory::new()), Environment::default()).unwrap()
 }
 
-/// A storage in memory and one in a folder, each with the address of a folder in it.
 fn both(folder: &Path) -> [(Storage, ObjectUrl); 2] {
     let there = url(&format!("file://{}", folder.display()));
     [(in_memory(), url("s3://bucket/a")), (Storage::of(&there).unwrap(), there)]

@@ -48,7 +48,6 @@ pub(super) fn reply(status: &str, body: &str) -> Act {
     Act::Reply(answer(status, body))
 }
 
-/// Long enough for every answer that comes, however busy the machine is.
 pub(super) fn patient() -> Settings {
     Settings {
         retry_pause_ms: 1,
@@ -98,6 +97,14 @@ impl Script {
             }
         }
         HttpBroker::new(settings, credentials, Arc::new(SystemClock::new())).unwrap()
+    }
+
+    /// A client whose token is refreshed from what stands in the file.
+    pub(super) fn broker_with_file(&self, first: &'static str) -> (HttpBroker, Arc<Mutex<&'static str>>) {
+        let file = Arc::new(Mutex::new(first));
+        let read = Arc::clone(&file);
+        let source = move || Secret::new(*read.lock().unwrap()).ok();
+        (self.broker(patient()).with_token_source(Arc::new(source)), file)
     }
 
     pub(super) fn address(&self) -> String {

@@ -3,84 +3,53 @@
 use crate::{CandleQuery, CandleRow, Candles, MockMarketData, Reply};
 use candlewick_sdk::{Millis, Ohlcv};
 use proptest::prelude::*;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
-/// Order of the rows of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// Ascending by time.
+pub(super) enum Order {
     Ascending,
-    /// Descending by time.
     Descending,
-    /// Random order.
     Shuffled,
 }
 
-/// Rows that remain when a limit applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut {
-    /// The oldest rows.
+pub(super) enum Cut {
     Oldest,
-    /// The newest rows.
     Newest,
-    /// Random rows, different each time.
     Any,
 }
 
-/// Whether the end of a window belongs to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// The end belongs to the window.
-    Included,
-    /// The end does not belong to the window.
-    LeftOut,
-}
-
-/// A candle server with all its habits. Times are in minutes.
 #[derive(Clone, Debug)]
-pub struct Server {
-    /// Minutes that have a candle.
-    pub present: Vec<i64>,
-    /// Current time in ms.
-    pub now: i64,
+#[allow(clippy::struct_excessive_bools, reason = "the habits of a server are independent")]
+pub(super) struct Server {
+    pub(super) present: Vec<i64>,
+    pub(super) now: i64,
     /// Lead of the caller's clock in ms.
-    pub caller_ahead: i64,
-    /// Whether answers have a date.
-    pub is_dated: bool,
-    /// Maximum number of rows per page.
-    pub cap: usize,
-    /// Order of the rows.
-    pub order: Order,
-    /// Rows that remain when a limit applies.
-    pub cut: Cut,
-    /// Whether a row at the first moment is included.
-    pub start: End,
-    /// Whether a row at the last moment is included.
-    pub end: End,
+    pub(super) caller_ahead: i64,
+    pub(super) is_dated: bool,
+    pub(super) cap: usize,
+    pub(super) order: Order,
+    pub(super) cut: Cut,
+    pub(super) includes_start: bool,
+    pub(super) includes_end: bool,
     /// Minutes before and after the window from which rows are also returned.
-    pub overlap: i64,
+    pub(super) overlap: i64,
     /// Maximum length of a window in minutes, of which the end that the limit keeps is read.
-    pub longest: i64,
-    /// Number of copies of each row.
-    pub copies: usize,
-    /// Whether the candle that is still forming is included.
-    pub sends_forming: bool,
-    /// Minutes whose row is not a valid candle.
-    pub unsound: Vec<i64>,
-    /// Seed of the random choices.
-    pub seed: u64,
+    pub(super) longest: i64,
+    pub(super) copies: usize,
+    pub(super) sends_forming: bool,
+    pub(super) unsound: Vec<i64>,
+    pub(super) seed: u64,
 }
 
 const MINUTE: i64 = 60_000;
 
-/// Start and end of a request.
-pub type Question = (Millis, Millis);
+type Question = (Millis, Millis);
 
 const LIMIT: usize = 1_000;
 
 impl Server {
-    /// Returns the candle of a minute; its close is different while it is forming.
-    pub fn row(&self, minute: i64) -> CandleRow {
+    pub(super) fn row(&self, minute: i64) -> CandleRow {
         let is_forming = (minute + 1) * MINUTE > self.now;
         let high_price = if self.unsound.contains(&minute) { 0.1 } else { 9.0 };
         let close_price = if is_forming { 2.0 } else { 1.0 + (minute % 7) as f64 };
@@ -89,8 +58,7 @@ impl Server {
         CandleRow { time, prices }
     }
 
-    /// Returns the rows for a request, at most `limit`.
-    pub fn answer(&self, (start, end): Question, limit: usize, dice: &mut Dice) -> Vec<CandleRow> {
+    fn answer(&self, (start, end): Question, dice: &mut Dice) -> Vec<CandleRow> {
         let (overlap, longest) = (self.overlap * MINUTE, self.longest.saturating_mul(MINUTE));
         let (mut from, mut to) = (start.get() - overlap, end.get() + overlap);
         match self.cut {
@@ -99,8 +67,8 @@ impl Server {
         }
         let is_inside = |minute: &i64| {
             let time = minute * MINUTE;
-            let after_start = time > from || (time == from && self.start == End::Included);
-            let before_end = time < to || (time == to && self.end == End::Included);
+            let after_start = time > from || (time == from && self.includes_start);
+            let before_end = time < to || (time == to && self.includes_end);
             let has_begun = time <= self.now;
             let has_closed = time + MINUTE <= self.now;
             after_start && before_end && has_begun && (has_closed || self.sends_forming)
@@ -112,7 +80,7 @@ impl Server {
             Cut::Newest => rows.reverse(),
             Cut::Any => dice.shuffle(&mut rows),
         }
-        let kept = rows.into_iter().take(self.cap.min(limit));
+        let kept = rows.into_iter().take(self.cap.min(LIMIT));
         let mut page: Vec<CandleRow> = kept.flat_map(|row| std::iter::repeat_n(row, self.copies)).collect();
         match self.order {
             Order::Ascending => page.sort_by_key(|row| row.time),
@@ -122,15 +90,14 @@ impl Server {
         page
     }
 
-    /// Wraps the server in a market data mock and returns its request log.
-    pub fn market(self) -> (Arc<MockMarketData>, Arc<Mutex<Vec<Question>>>) {
+    pub(super) fn market(self) -> (Arc<MockMarketData>, Arc<Mutex<Vec<Question>>>) {
         let mut mock = MockMarketData::new();
-        let dice = Mutex::new(Dice::new(self.seed));
+        let dice = Mutex::new(Dice(self.seed));
         let questions = Arc::new(Mutex::new(Vec::new()));
         let asked = Arc::clone(&questions);
         mock.expect_candles().returning(move |query| {
-            lock(&asked).push((query.start, query.end));
-            let rows = self.answer(exact(query), LIMIT, &mut lock(&dice));
+            asked.lock().unwrap().push((query.start, query.end));
+            let rows = self.answer(exact(query), &mut dice.lock().unwrap());
             let received = Millis::new(self.now + self.caller_ahead);
             let date = self.is_dated.then_some(Millis::new(self.now).floor_to(Millis::SECOND));
             let value = Candles::of_rows(&rows, query, received);
@@ -140,24 +107,13 @@ impl Server {
     }
 }
 
-/// Returns bounds for which both interpretations of a window's ends give the same candles.
 fn exact(query: &CandleQuery) -> Question {
     (query.start - Millis::new(1), query.end - Millis::new(1))
 }
 
-fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A seeded generator of pseudo-random numbers.
-pub struct Dice(u64);
+struct Dice(u64);
 
 impl Dice {
-    /// Creates a generator from a seed.
-    pub const fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
     fn shuffle<T>(&mut self, items: &mut [T]) {
         for place in (1..items.len()).rev() {
             self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -166,13 +122,10 @@ impl Dice {
     }
 }
 
-/// First minute since the epoch that may have a candle.
-pub const FIRST_MINUTE: i64 = 1_000_000;
-/// Number of minutes from there on that may have a candle.
-pub const MINUTES: i64 = 60;
+pub(super) const FIRST_MINUTE: i64 = 1_000_000;
+pub(super) const MINUTES: i64 = 60;
 
-/// Generates servers with candles in some of the minutes; their present is one of these or later.
-pub fn any_server() -> impl Strategy<Value = Server> {
+pub(super) fn any_server() -> impl Strategy<Value = Server> {
     let minutes = || prop::collection::vec(any::<bool>(), MINUTES as usize);
     let chosen = |chosen: Vec<bool>| {
         let minutes = chosen.into_iter().enumerate().filter(|(_, is_chosen)| *is_chosen);
@@ -184,13 +137,12 @@ pub fn any_server() -> impl Strategy<Value = Server> {
     let now = (FIRST_MINUTE * MINUTE..(FIRST_MINUTE + MINUTES + 20) * MINUTE, 0_i64..=90_000, any::<bool>());
     let order = prop::sample::select(vec![Order::Ascending, Order::Descending, Order::Shuffled]);
     let cut = prop::sample::select(vec![Cut::Oldest, Cut::Newest, Cut::Any]);
-    let end = || prop::sample::select(vec![End::Included, End::LeftOut]);
     let paging = (1_usize..25, order, cut);
-    let ends = (end(), end(), 0_i64..4, 1_usize..3);
+    let ends = (any::<bool>(), any::<bool>(), 0_i64..4, 1_usize..3);
     (present, unsound, now, paging, ends, any::<bool>(), any::<u64>()).prop_map(
         |(present, unsound, now, paging, ends, sends_forming, seed)| {
             let (cap, order, cut) = paging;
-            let (start, end, overlap, copies) = ends;
+            let (includes_start, includes_end, overlap, copies) = ends;
             // A page of rows that were not asked for hides what lies behind it from everybody.
             let cap = cap.max(2 * overlap as usize + 1);
             // Only a date says to a caller whose clock is wrong what time it is.
@@ -204,8 +156,8 @@ pub fn any_server() -> impl Strategy<Value = Server> {
                 cap,
                 order,
                 cut,
-                start,
-                end,
+                includes_start,
+                includes_end,
                 overlap,
                 longest: i64::MAX,
                 copies,
