@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "what cannot be read fails its test")]
 
 use candlewick_history::{
-    Catalog, CheckSettings, Checked, FindingKind, GenerateSettings, HistoryError, ImportSettings, MarketHours,
-    Origin, check_file, check_series, generate, known_market, no_progress, read_csv, write_csv,
+    Catalog, CheckSettings, Checked, FindingKind, GenerateSettings, HistoryError, ImportSettings,
+    MarketHours, Origin, check_file, check_series, generate, known_market, no_progress, read_csv, write_csv,
 };
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Series, Symbol};
 use std::fmt::Write as _;

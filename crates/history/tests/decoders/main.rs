@@ -25,7 +25,8 @@ struct Edit {
     written: Vec<u8>,
 }
 
-const WORDS: &[u8] = b"NaN inf -1 0 1e999 99999999999999999999 -9223372036854775808 253402300799999 null , ; \n \
+const WORDS: &[u8] =
+    b"NaN inf -1 0 1e999 99999999999999999999 -9223372036854775808 253402300799999 null , ; \n \
     \xEF\xBB\xBF \xFF [[ \"";
 const NUMBERS: [i64; 8] = [0, -1, 1, i64::MAX, i64::MIN, i32::MAX as i64, i32::MIN as i64, 1 << 40];
 
