@@ -1,9 +1,7 @@
 //! On a virtual clock, with an order latency of 0: what is of one instant reaches the Session in the order of a backtest.
 
 use super::*;
-use crate::control::{SignalOrder, SignalOutcome};
-use candlewick_engine::{SignalId, SignalSource};
-use candlewick_sdk::Direction;
+use crate::control::SignalOutcome;
 
 fn run(entry_delay_s: i64) -> Bench {
     Bench::start(|parts| {
@@ -13,18 +11,7 @@ fn run(entry_delay_s: i64) -> Bench {
 }
 
 fn from_outside() -> Input {
-    let signal = SignalOrder {
-        bot: Some("bot".to_owned()),
-        symbol: None,
-        direction: Direction::Buy,
-        source: SignalSource::truncated("list"),
-        id: SignalId::truncated("1"),
-        time: None,
-        expires_ms: None,
-        close_type: None,
-        reason: None,
-    };
-    Input::Order(OrderId(1), ControlOrder::Signal(signal))
+    Input::Order(OrderId(1), ControlOrder::Signal(outside::order("1")))
 }
 
 /// A run whose second open, decided in the middle of a candle, leaves at that candle's close; the first never left.
@@ -55,11 +42,8 @@ fn handled(commands: &[Command]) -> Vec<(i64, &'static str)> {
         EventKind::OutsideSignal(_) => "signal",
         _ => "other",
     };
-    let event = |command: &Command| match command {
-        Command::Record(JournalEntry::Event(event)) => Some(((event.at - START).get(), name(&event.kind))),
-        _ => None,
-    };
-    commands.iter().filter_map(event).collect()
+    let entries = entries_of(commands);
+    events_of(&entries).map(|event| ((event.at - START).get(), name(&event.kind))).collect()
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn not_sent() -> OpenOutcome {
 pub(super) fn checking(list_every_s: u32) -> Bench {
     let mut bench = Bench::start(|parts| parts.settings.list_every_s = list_every_s);
     bench.answer(list_of(Vec::new(), bench.now));
-    bench.answer(Answer::BalancesAfterTrades(Err(no_answer())));
+    bench.answer(no_balances_after_trades());
     bench
 }
 
@@ -108,20 +108,11 @@ fn another_amount_that_a_rejected_order_took_is_found_too() {
 
 #[test]
 fn a_rejected_order_of_an_earlier_run_is_searched_for_after_a_restart() {
-    let mut parts = parts();
-    parts.settings.list_every_s = 300;
-    let event = |kind| Recorded::Event(Event { at: START + Millis::new(60_500), received: START, kind });
-    let reason = candlewick_engine::Rejection::Other(candlewick_sdk::Text::truncated("bad request"));
-    let open = Recorded::Open(approved(1));
-    for entry in [open, event(EventKind::Rejected { intent: INTENT, rejection: reason })] {
-        parts.session.recall(&entry);
-        parts.past.book.recall(&entry);
-    }
-    parts.past.began = Some(START);
-    let mut bench = Bench::of(parts);
-    bench.at(400_000).step(Input::Start);
-    bench.answer(candles_of(Vec::new(), bench.now));
-    bench.durable();
+    let rejection = candlewick_engine::Rejection::Other(candlewick_sdk::Text::truncated("bad request"));
+    let kind = EventKind::Rejected { intent: INTENT, rejection };
+    let rejected = Event { at: START + Millis::new(60_500), received: START, kind };
+    let open = JournalEntry::Action(Action::Open(approved(1)));
+    let mut bench = continued(400_000, vec![open, JournalEntry::Event(rejected)]);
     let sent = approved(1).decision_time() + Millis::new(300);
     let trade = TradeReport {
         progress: candlewick_broker::Progress::Over(Outcome::Lost),

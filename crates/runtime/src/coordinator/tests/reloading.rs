@@ -7,10 +7,6 @@ use candlewick_engine::{ReloadNote, ReloadedBy};
 
 const ORDER: ControlOrder = ControlOrder::Reload { by: ReloadedBy::Command };
 
-fn is_refused(commands: &[Command], part: &str) -> bool {
-    matches!(answer_in(commands), Some(ControlAnswer::Refused { problem }) if problem.contains(part))
-}
-
 fn read(bench: &mut Bench, settings: NewSettings) -> Vec<Command> {
     bench.answer(Answer::Settings(Ok(Box::new(settings))))
 }
@@ -28,10 +24,6 @@ fn entries(commands: &[Command]) -> Vec<String> {
         _ => None,
     };
     commands.iter().filter_map(entry).collect()
-}
-
-fn asks(commands: &[Command]) -> bool {
-    commands.iter().any(|command| matches!(command, Command::Ask(Ask::Settings(_))))
 }
 
 fn settings(max_open_trades: u32) -> NewSettings {
@@ -52,10 +44,11 @@ fn bench() -> Bench {
 #[test]
 fn settings_are_read_once_at_a_time_and_their_note_stands_before_the_event() {
     let mut bench = bench();
-    let asked = bench.step(Input::Order(OrderId(1), ORDER));
-    assert!(asks(&asked) && answer_in(&asked).is_none() && entries(&asked).is_empty(), "{asked:?}");
+    let asked = bench.order(ORDER);
+    assert!(asks(&asked, RequestId::Settings) && answer_in(&asked).is_none(), "{asked:?}");
+    assert_eq!(entries(&asked), [""; 0]);
     let second = bench.step(Input::Order(OrderId(2), ORDER));
-    assert!(is_refused(&second, "already"), "{second:?}");
+    assert!(problem_in(&second).is_some_and(|problem| problem.contains("already")), "{second:?}");
     let done = read(&mut bench, settings(1));
     let changes = "[\"risk.max_open_trades 3 -> 1\", \"runtime.stop_patience_s 30 -> 7\"]";
     assert_eq!(entries(&done), [changes, "Reload"], "what cannot change is not taken over");
@@ -80,11 +73,11 @@ fn what_is_wrong_changes_nothing_and_is_answered_in_its_words() {
         (Ok(Box::new(of_session)), "risk.max_trades_per_hour: 0 cannot become 5"),
     ] {
         let mut bench = bench();
-        bench.step(Input::Order(OrderId(1), ORDER));
+        bench.order(ORDER);
         let answered = bench.answer(Answer::Settings(read));
-        assert!(is_refused(&answered, part), "{answered:?}");
+        assert!(problem_in(&answered).is_some_and(|problem| problem.contains(part)), "{answered:?}");
         assert_eq!(entries(&answered), [""; 0]);
-        assert!(asks(&bench.step(Input::Order(OrderId(2), ORDER))), "it can be ordered again");
+        assert!(asks(&bench.order(ORDER), RequestId::Settings), "it can be ordered again");
     }
 }
 

@@ -29,7 +29,7 @@ fn list_as(bench: &mut Bench, is_complete: bool, trades: Vec<TradeReport>) -> Ve
 fn looks_at(bench: &mut Bench, ms: i64, demo: impl Into<Decimal>) -> bool {
     let mut commands = bench.at(ms).step(Input::Time);
     commands.extend(bench.answer(balances_of(demo, bench.now)));
-    commands.iter().any(|command| matches!(command, Command::Ask(Ask::Trades)))
+    asks(&commands, RequestId::Trades)
 }
 
 fn strangers(at: i64) -> TradeReport {
@@ -125,23 +125,13 @@ fn an_open_that_is_not_answered_yet_is_no_strangers_trade() {
 
 #[test]
 fn trades_that_are_open_before_a_run_with_a_doubt_are_told_when_the_doubt_is_over() {
-    let mut parts = parts();
-    parts.settings.list_every_s = 300;
-    let intent = IntentId::new(1);
-    let open = Recorded::Open(approved(1));
-    parts.session.recall(&open);
-    parts.past.book.recall(&open);
-    parts.past.began = Some(START);
-    let mut bench = Bench::of(parts);
-    bench.at(70_000).step(Input::Start);
-    bench.answer(candles_of(Vec::new(), bench.now));
-    bench.durable();
+    let mut bench = continued(70_000, vec![JournalEntry::Action(Action::Open(approved(1)))]);
     assert_eq!(list(&mut bench, vec![open_for_long()]), [""; 0]);
     let new = TradeReport { id: "01JV".to_owned(), ..strangers(80_000) };
     bench.at(90_000).step(Input::Time);
     assert_eq!(list(&mut bench, vec![open_for_long(), new.clone()]).len(), 1, "it was made in this run");
     let mut step = Step { now: bench.now, commands: &mut Vec::new() };
-    bench.coordinator.decide_doubt(intent, None, &mut step).expect("it is in doubt");
+    bench.coordinator.decide_doubt(IntentId::new(1), None, &mut step).expect("it is in doubt");
     bench.step(Input::Time);
     // It may yet turn out to be the trade that was taken as none.
     let late =

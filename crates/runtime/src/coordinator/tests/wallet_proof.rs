@@ -1,5 +1,6 @@
 //! What the wallet proves of an intent in doubt while the venue keeps to itself how another trade ended.
 
+use super::reports::running;
 use super::*;
 use candlewick_broker::Progress;
 use candlewick_engine::IntentState;
@@ -9,7 +10,6 @@ use candlewick_sdk::Outcome;
 /// from 211 s and 221 s on.
 const FIRST: IntentId = IntentId::new(1);
 const SECOND: IntentId = IntentId::new(2);
-const FIRST_CLOSES: i64 = 120_999;
 const SECOND_CLOSES: i64 = 180_999;
 const ENDS: i64 = 500_000;
 
@@ -31,9 +31,7 @@ impl Venue {
     }
 
     fn first(self, ms: i64) -> TradeReport {
-        let closes = Some(START + Millis::new(FIRST_CLOSES));
-        let running =
-            TradeReport { close_time: closes, ..report_of_tests("first", START + Millis::new(60_000)) };
+        let running = TradeReport { id: "first".to_owned(), ..running() };
         if ms < self.told {
             return running;
         }
@@ -52,9 +50,7 @@ impl Venue {
 
     fn answer(self, ask: Ask, ms: i64, now: Millis) -> Answer {
         match ask {
-            Ask::Candles(..) if ms == 0 => candles_of(Vec::new(), now),
-            Ask::Candles(..) if matches!(ms, 60_000 | 120_000) => candles_of(vec![candle(now)], now),
-            Ask::Candles(series, _) => Answer::Candles(series, Err(no_answer())),
+            Ask::Candles(..) => candles_at(&[60_000, 120_000], ms, now),
             Ask::Trade(FIRST, _) => record_of(self.first(ms), now),
             Ask::Trade(intent, _) => Answer::Trade(intent, Err(no_answer())),
             Ask::Trades => list_of(self.rows(ms), now),
