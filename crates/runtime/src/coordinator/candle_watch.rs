@@ -255,49 +255,6 @@ mod tests {
     }
 
     #[test]
-    fn the_first_ask_is_right_after_the_close_and_then_silence() {
-        let mut watch = watch();
-        assert_eq!((watch.ask_at(), watch.window_start()), (minute(11), minute(8)));
-        let polled = watch.take(&[candle(10)], minute(11));
-        let news = vec![(minute(11), candle(10), Origin::Live)];
-        assert_eq!(polled, Polled { news, ask_at: minute(12), is_settled: true });
-    }
-
-    #[test]
-    fn a_candle_that_is_not_there_is_asked_for_again_until_the_repeats_are_over() {
-        let mut watch = watch();
-        let mut now = minute(11);
-        for pause in [250, 250, 500] {
-            let polled = watch.take(&[], now);
-            now += Millis::new(pause);
-            assert_eq!(polled, Polled { news: Vec::new(), ask_at: now, is_settled: false });
-        }
-        assert_eq!(watch.take(&[], now), Polled { news: Vec::new(), ask_at: minute(12), is_settled: true });
-    }
-
-    #[test]
-    fn missed_candles_come_in_order_and_only_the_last_can_lead_to_a_trade() {
-        let mut watch = watch();
-        let polled = watch.take(&[candle(9), candle(10), candle(11), candle(12)], minute(13));
-        let origins: Vec<_> = polled.news.iter().map(|(close, _, origin)| (*close, *origin)).collect();
-        let expected =
-            [(minute(11), Origin::Backfill), (minute(12), Origin::Backfill), (minute(13), Origin::Live)];
-        assert_eq!(origins, expected);
-        assert_eq!(polled.ask_at, minute(14));
-        assert!(watch.take(&[candle(12)], minute(14)).news.is_empty(), "no candle comes twice");
-    }
-
-    #[test]
-    fn a_close_that_went_by_during_an_answer_is_asked_for_at_once() {
-        let late = minute(13) + Millis::SECOND;
-        let mut came = watch();
-        assert_eq!(came.take(&[candle(10)], late).ask_at, minute(13));
-        let mut failed = watch();
-        assert_eq!(failed.ask_again(late), (minute(13), true));
-        assert_eq!((failed.due_close(), failed.window_start()), (minute(13), minute(8)));
-    }
-
-    #[test]
     fn the_window_of_a_long_silence_is_bounded_but_not_that_of_an_outage() {
         let (mut silent, mut broken) = (watch(), watch());
         let later = minute(10 + 1_000);
@@ -338,10 +295,8 @@ mod tests {
         let late = minute(13) + Millis::new(1);
         failing.fail(late);
         empty.take(&[candle(9)], late);
-        assert_eq!(
-            (failing.late_since(), empty.late_since()),
-            (Some((minute(11), true)), Some((minute(11), false)))
-        );
+        let since = |is_failing| Some((minute(11), is_failing));
+        assert_eq!((failing.late_since(), empty.late_since()), (since(true), since(false)));
         // One of the missing candles comes, and another is still missing; then the newest.
         failing.take(&[candle(10)], late);
         assert_eq!(failing.late_since(), None);

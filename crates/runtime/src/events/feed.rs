@@ -231,10 +231,8 @@ mod tests {
         drop(observer);
         let all = async {
             let mut last = Value::Null;
-            assert_eq!(
-                read(follower.next().await),
-                json!({ "event": "dropped", "seq": 1, "at": 0, "count": 5 })
-            );
+            let dropped = json!({ "event": "dropped", "seq": 1, "at": 0, "count": 5 });
+            assert_eq!(read(follower.next().await), dropped);
             loop {
                 match follower.next().await {
                     Some(Followed::Missed(_)) => {}

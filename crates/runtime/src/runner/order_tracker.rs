@@ -74,10 +74,8 @@ mod tests {
 
     fn request(token: Option<&OrderToken>) -> (ControlRequest, oneshot::Receiver<ControlAnswer>) {
         let (answer, answered) = oneshot::channel();
-        (
-            ControlRequest { token: token.cloned(), ..ControlRequest::new(ControlOrder::Resume, answer) },
-            answered,
-        )
+        let request = ControlRequest::new(ControlOrder::Resume, answer);
+        (ControlRequest { token: token.cloned(), ..request }, answered)
     }
 
     fn done() -> ControlAnswer {
@@ -94,10 +92,8 @@ mod tests {
         assert_eq!(tracker.answer(id, &done()).as_ref(), Some(&token));
         assert_eq!((first.try_recv().unwrap(), second.try_recv().unwrap()), (done(), done()));
         let (again, mut third) = request(Some(&token));
-        assert!(
-            matches!(tracker.take(again), Arrival::Answered(known, answer) if known == token && answer == done())
-        );
-        assert_eq!(third.try_recv().unwrap(), done());
+        let Arrival::Answered(known, answer) = tracker.take(again) else { panic!("it is answered") };
+        assert_eq!((known, answer, third.try_recv().unwrap()), (token, done(), done()));
     }
 
     #[test]

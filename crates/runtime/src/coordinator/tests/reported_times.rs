@@ -1,11 +1,12 @@
 //! Times and owners in the venue's records that cannot be our trade's.
 
 use super::refused::checking;
-use super::reports::{Asked, CLOSE, INTENT, OPENED, Seen, in_time, over, play, running, trade, venue};
+use super::reports::{Asked, CLOSE, Change, INTENT, OPENED, Seen, in_time, over, play, running, trade, venue};
 use super::*;
 use crate::coordinator::open_answer::RequestTime;
 use candlewick_broker::Reported;
 use candlewick_engine::IntentState;
+use candlewick_sdk::Direction;
 
 const MINUTES_40: Millis = Millis::from_seconds(2_400);
 const HOUR: Millis = Millis::from_seconds(3_600);
@@ -136,27 +137,14 @@ fn a_run_that_stops_waits_from_our_own_reckoning_of_the_close() {
 /// The order asked for 10.00 of demo money, BUY.
 #[test]
 fn a_list_or_record_that_shows_other_terms_for_our_trade_halts() {
-    let opposite = |report: &mut TradeReport| {
-        let direction = report.direction.as_ref().and_then(Reported::known).copied();
-        report.direction = direction.map(|direction| Reported::Known(direction.opposite()));
-    };
-    let five_minutes = "05:00".parse().expect("a duration");
-    for (change, expected) in [
-        (
-            &(|report: &mut TradeReport| report.account = Some(Account::Real)) as &dyn Fn(&mut TradeReport),
-            "REAL MONEY: 10.00 was staked on the real account: trade #1 (01JT)",
-        ),
-        (
-            &|report: &mut TradeReport| report.other_user = Some("u2".to_owned()),
-            "another user of the venue (u2)",
-        ),
-        (&opposite, "trade #1 (01JT) differs: direction is "),
-        (&|report: &mut TradeReport| report.amount = Some(60.into()), "differs: amount is 60"),
-        (
-            &|report: &mut TradeReport| report.close_type = Some(Reported::Known(five_minutes)),
-            "trade #1 (01JT) differs: close type is 05:00, asked for was 01:00",
-        ),
-    ] {
+    let changes: [(Change, &str); 5] = [
+        (|report| report.account = Some(Account::Real), "REAL MONEY: 10.00 was staked on the real account"),
+        (|report| report.other_user = Some("u2".to_owned()), "another user of the venue (u2)"),
+        (|report| report.direction = Some(Reported::Known(Direction::Sell)), "direction is SELL"),
+        (|report| report.amount = Some(60.into()), "differs: amount is 60"),
+        (|report| report.close_type = Some(Reported::Known("05:00".parse().unwrap())), "close type is 05:00"),
+    ];
+    for (change, expected) in changes {
         for is_listed in [true, false] {
             let (mut listed, mut record) = (running(), running());
             change(if is_listed { &mut listed } else { &mut record });

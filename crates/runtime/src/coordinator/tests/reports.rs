@@ -12,7 +12,7 @@ pub(super) const INTENT: IntentId = IntentId::new(1);
 pub(super) const OPENED: i64 = 60_000;
 pub(super) const CLOSE: Millis = Millis::new(START.get() + 120_999);
 
-type Change = fn(&mut TradeReport);
+pub(super) type Change = fn(&mut TradeReport);
 
 /// What became of one trade.
 #[derive(Debug)]
@@ -127,9 +127,12 @@ pub(super) fn play(bench: &mut Bench, from: i64, answer: impl Fn(Asked, i64, Mil
 
 #[test]
 fn a_trade_that_is_as_it_was_ordered_is_booked_and_halts_nothing() {
-    let seen = trade(&[], &running(), |_| over());
-    assert_eq!((seen.state, seen.halted.as_deref()), (IntentState::Settled, None), "{:?}", seen.warnings);
-    assert_eq!(seen.booked, Some((800, 125_000)));
+    for direction in [over().direction, Some(Reported::Unrecognised("CALL".to_owned()))] {
+        let ended = TradeReport { direction, ..over() };
+        let seen = trade(&[], &running(), |_| ended.clone());
+        assert_eq!((seen.state, seen.booked), (IntentState::Settled, Some((800, 125_000))), "{ended:?}");
+        assert_eq!(seen.halted, None);
+    }
 }
 
 #[test]

@@ -18,6 +18,7 @@ struct Scenario {
     claimed: Claimed,
     in_flight: Vec<Doubt>,
     answered: Vec<Doubt>,
+    refused: Vec<Doubt>,
     wallet: Option<i64>,
     reserved: BTreeMap<IntentId, Millis>,
     has_unknown_pay: bool,
@@ -36,6 +37,7 @@ impl Scenario {
             claimed: Claimed::default(),
             in_flight: Vec::new(),
             answered: Vec::new(),
+            refused: Vec::new(),
             wallet: Some(0),
             reserved: BTreeMap::new(),
             has_unknown_pay: false,
@@ -54,7 +56,7 @@ impl Scenario {
         };
         let reserved = self.reserved.iter().filter(|(_, until)| listing.ended < **until);
         let known = Known {
-            refused: &[],
+            refused: &self.refused,
             claimed: &self.claimed,
             in_flight: &self.in_flight,
             answered: &self.answered,
@@ -72,14 +74,6 @@ impl Scenario {
             }
         }
         resolutions.iter().map(shortened).collect()
-    }
-
-    fn not_opened() -> Self {
-        let mut scenario = Self::new(&[doubt(1)]);
-        scenario.wallet = Some(1_000);
-        scenario.look(261, &[], &[]);
-        scenario.look(271, &[], &["1 is nothing, 321 s"]);
-        scenario
     }
 
     fn take_for_nothing(&mut self, intent: u64) {
@@ -214,39 +208,35 @@ fn a_late_list_is_waited_for() {
 }
 
 #[test]
-fn a_trade_found_within_a_day_is_adopted_late() {
-    let mut scenario = Scenario::not_opened();
-    scenario.look(80_000, &[trade("a", 105)], &[]);
-    scenario.look(80_005, &[trade("a", 105)], &["1 is a after all"]);
-}
-
-#[test]
-fn a_trade_that_first_shows_in_an_incomplete_listing_is_soon_looked_for_again() {
-    let mut scenario = Scenario::not_opened();
-    let second = scenario.resolver.next_look().map_or(0, |at| at.get() / 1_000);
-    let incomplete = TradeListing { is_complete: false, ..listing(second * 1_000, vec![trade("a", 105)]) };
-    assert!(scenario.look_at(&incomplete).is_empty());
-    for expected in [&[][..], &["1 is a after all"]] {
-        let second = scenario.resolver.next_look().map_or(0, |at| at.get() / 1_000);
-        scenario.look(second, &[trade("a", 105)], expected);
+fn a_trade_that_may_be_of_an_intent_in_doubt_or_of_a_rejected_one_is_adopted_by_neither() {
+    // The second intent was rejected at once.
+    let either = "1? a may be of [IntentId(2)]";
+    let at = |id: &str, ms: i64| report(id, Millis::new(ms));
+    let (one, two) = ([at("a", 101_500)], [at("a", 100_500), at("b", 101_500)]);
+    for (rejected_at, trades, expected) in [
+        (101, &one[..], either),
+        // A trade for each of them.
+        (101, &two[..], "a is of [IntentId(2)]"),
+        // The rejected one was of another minute.
+        (40, &one[..], "1 is a"),
+    ] {
+        let mut scenario = Scenario::new(&[doubt(1)]);
+        let sent = Millis::from_seconds(rejected_at);
+        scenario.refused.push(Doubt { sent, ended: sent, ..doubt(2) });
+        let said = [112_000, 120_000].map(|at| scenario.look_at(&listing(at, trades.to_vec()))).concat();
+        assert_eq!(said, [expected], "rejected at {rejected_at} s");
     }
 }
 
 #[test]
 fn a_trade_found_later_or_asked_for_later_is_unexplained() {
-    let mut scenario = Scenario::not_opened();
+    let mut scenario = Scenario::with_stake(&[doubt(1)]);
+    scenario.look(261, &[], &[]);
+    scenario.look(271, &[], &["1 is nothing, 321 s"]);
     scenario.look(300, &[trade("b", 261)], &["whose is b?"]);
     assert!(scenario.resolver.next_look().is_some());
     scenario.look(86_500, &[trade("a", 105), trade("b", 261)], &["whose is a?"]);
     assert_eq!(scenario.resolver.next_look(), None);
-}
-
-#[test]
-fn as_many_twins_as_trades_are_paired_by_time() {
-    let mut scenario = Scenario::new(&[twin(2, 110), twin(1, 100)]);
-    let trades = [trade("b", 101), trade("a", 111)];
-    scenario.look(125, &trades, &[]);
-    scenario.look(130, &trades, &["1 is b", "2 is a"]);
 }
 
 #[test]
@@ -355,28 +345,4 @@ fn what_a_person_takes_for_nothing_may_be_found_too() {
     scenario.take_for_nothing(1);
     scenario.look(115, &[trade("a", 101)], &[]);
     scenario.look(120, &[trade("a", 101)], &["1 is a after all"]);
-}
-
-#[test]
-fn looks_are_asked_for_while_there_is_doubt() {
-    let mut scenario = Scenario::new(&[doubt(1)]);
-    assert_eq!(scenario.resolver.next_look(), Some(Millis::from_seconds(112)));
-    scenario.look(112, &[], &[]);
-    assert_eq!(scenario.resolver.next_look(), Some(Millis::from_seconds(117)));
-    // A candidate is looked at again as soon as that can decide.
-    scenario.look(250, &[trade("a", 101)], &[]);
-    assert_eq!(scenario.resolver.next_look(), Some(Millis::from_seconds(255)));
-    scenario.look(255, &[trade("a", 101)], &["1 is a"]);
-    assert_eq!(scenario.resolver.next_look(), None);
-}
-
-#[test]
-fn the_lag_of_the_list_is_measured_by_doubts_too() {
-    let mut scenario = Scenario::new(&[doubt(1)]);
-    assert_eq!(scenario.resolver.lag.allowance(), Millis::from_seconds(120));
-    scenario.look(250, &[], &[]);
-    scenario.look(255, &[trade("a", 101)], &[]);
-    scenario.look(260, &[trade("a", 101)], &["1 is a"]);
-    // Accepted at 101 s, missing at 250 s.
-    assert_eq!(scenario.resolver.lag.allowance(), Millis::from_seconds(2 * 149));
 }

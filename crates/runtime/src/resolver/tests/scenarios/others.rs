@@ -2,7 +2,7 @@
 
 use super::{Scenario, trade, twin};
 use crate::resolver::testing::{doubt, listing};
-use crate::resolver::{Accepted, Doubt};
+use crate::resolver::Doubt;
 use candlewick_broker::{Progress, Reported, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Direction, Millis, Money, Outcome};
@@ -74,29 +74,23 @@ fn a_stake_that_a_person_took_for_nothing_may_have_left_the_wallet_once_its_trad
 
 #[test]
 fn a_stake_whose_trade_is_listed_has_left_the_wallet_and_may_be_back_once_that_may_be_over() {
-    for (close_time, progress, is_back) in [
+    for (close_s, progress, is_back) in [
         (Some(400), Progress::Running, false),
         (Some(280), Progress::Running, true),
         // It closes after a minute, or was called off before that.
         (None, Progress::Running, true),
         (Some(400), Progress::Over(Outcome::Cancelled), true),
     ] {
-        check_listed(close_time, progress, is_back);
+        let mut sale = twin(2, 110);
+        sale.order.direction = Direction::Sell;
+        let mut scenario = Scenario::with_stake(&[twin(1, 100), sale]);
+        // It may be the sale and does not say all, so it is not adopted.
+        let close_time = close_s.map(Millis::from_seconds);
+        let sold = [TradeReport { expiration_type: None, close_time, progress, ..sold("a", 115) }];
+        scenario.look(271, &sold, &[]);
+        let expected = if is_back { &["2? unclear"][..] } else { &["1 is nothing, 321 s", "2? unclear"] };
+        scenario.look(281, &sold, expected);
     }
-}
-
-fn check_listed(close_s: Option<i64>, progress: Progress, is_back: bool) {
-    let mut sale = twin(2, 110);
-    sale.order.direction = Direction::Sell;
-    let mut scenario = Scenario::with_stake(&[twin(1, 100), sale]);
-    // It may be the sale and does not say all, so it is not adopted.
-    let direction = Some(Reported::Known(Direction::Sell));
-    let close_time = close_s.map(Millis::from_seconds);
-    let sold = TradeReport { direction, expiration_type: None, close_time, progress, ..trade("a", 115) };
-    let sold = [sold];
-    scenario.look(271, &sold, &[]);
-    let expected = if is_back { &["2? unclear"][..] } else { &["1 is nothing, 321 s", "2? unclear"] };
-    scenario.look(281, &sold, expected);
 }
 
 #[test]
@@ -131,11 +125,15 @@ fn a_stake_that_the_wallet_has_shown_to_be_taken_was_taken() {
 }
 
 #[test]
-fn twins_of_one_millisecond_are_paired_by_their_numbers() {
-    let mut scenario = Scenario::new(&[twin(2, 100), twin(1, 100)]);
-    let trades = [trade("b", 102), trade("a", 101)];
-    scenario.look(125, &trades, &[]);
-    scenario.look(130, &trades, &["1 is a", "2 is b"]);
+fn as_many_twins_as_trades_are_paired_by_time_and_number() {
+    for (sent, requested, expected) in
+        [([110, 100], [101, 111], ["1 is b", "2 is a"]), ([100, 100], [102, 101], ["1 is a", "2 is b"])]
+    {
+        let mut scenario = Scenario::new(&[twin(2, sent[0]), twin(1, sent[1])]);
+        let trades = [trade("b", requested[0]), trade("a", requested[1])];
+        scenario.look(125, &trades, &[]);
+        scenario.look(130, &trades, &expected);
+    }
 }
 
 #[test]
@@ -152,8 +150,8 @@ fn what_an_earlier_run_took_as_not_opened_is_looked_for_once_and_found_late() {
 #[test]
 fn the_venue_may_have_taken_what_list_and_record_say_it_made_of_the_request() {
     let mut scenario = Scenario::new(&[doubt(1)]);
-    let broken = TradeListing { is_complete: false, ..listing(120_000, vec![sold("a", 102)]) };
-    assert!(scenario.look_at(&broken).is_empty());
+    let broken = TradeListing { is_complete: false, ..listing(381_000, vec![sold("a", 102)]) };
+    assert_eq!(scenario.look_at(&broken), ["1? list a"], "a list that is never whole names it");
     let may_be = |number: u64, report: &TradeReport| {
         scenario.resolver.may_have_taken(IntentId::new(number), report, Millis::ZERO)
     };
@@ -171,14 +169,6 @@ fn what_the_list_did_not_say_in_full_may_be_another_bet_by_its_record_and_what_i
     scenario.look(115, &[half, trade("whole", 103)], &[]);
     let may_be = |id: &str| scenario.resolver.may_have_taken(IntentId::new(1), &sold(id, 102), Millis::ZERO);
     assert_eq!([may_be("half"), may_be("whole")], [true, false]);
-}
-
-#[test]
-fn a_trade_that_was_answered_and_is_not_listed_measures_the_lists_lag() {
-    let mut scenario = Scenario::new(&[]);
-    let accepted = Accepted { id: "a", at: Millis::from_seconds(100), is_settled: true };
-    scenario.resolver.lag.take(&listing(300_000, Vec::new()), [accepted]);
-    assert_eq!(scenario.resolver.lag.allowance(), Millis::from_seconds(400));
 }
 
 #[test]
@@ -296,11 +286,4 @@ fn what_the_venue_may_have_taken_is_for_a_person_where_others_may_have_asked_for
     flying.in_flight.push(Doubt { ended: Millis::MAX, ..twin(2, 101) });
     flying.wallet = Some(1_000);
     flying.look(262, &[sold("a", 102)], &[]);
-}
-
-#[test]
-fn a_list_that_is_never_whole_names_what_the_venue_may_have_taken() {
-    let mut scenario = Scenario::new(&[doubt(1)]);
-    let broken = TradeListing { is_complete: false, ..listing(381_000, vec![sold("a", 102)]) };
-    assert_eq!(scenario.look_at(&broken), ["1? list a"]);
 }
