@@ -158,7 +158,6 @@ mod tests {
         check(Err(BrokerError::Unavailable { text: text() }), Some("did not answer")).await;
     }
 
-    /// Answers after minutes that there is no trade.
     struct Slow;
 
     #[async_trait::async_trait]

@@ -206,7 +206,6 @@ mod tests {
     use tokio::sync::oneshot;
     use tokio::task::JoinHandle;
 
-    /// A server with a run that obeys everything, and counts.
     struct Stage {
         paths: ControlPaths,
         _folder: TempDir,
@@ -398,7 +397,6 @@ mod tests {
         assert!(matches!(refusal(&path).await, Some(ControlError::PathTooLong { .. })));
         let missing = refusal(&folder.path().join("no/run.sock")).await;
         assert!(matches!(missing, Some(ControlError::SocketNotMade { .. })), "{missing:?}");
-        // The longest is taken.
         let rest = LONGEST_PATH - folder.path().as_os_str().len() - 1;
         let path = folder.path().join("x".repeat(rest));
         assert!(SocketFile::make(&path).await.is_ok());

@@ -399,7 +399,6 @@ mod tests {
         assert_eq!(words[0], "5 came: 1 duplicate, 4 malformed");
         let expected = "what was no signal (stdin): 3 times: not a JSON object; once: no bot trades EURUSD";
         assert!(words[1].starts_with(expected) && !words[1].contains('\u{1b}'), "{words:?}");
-        // A flood of different ones takes no more room than these.
         (0..1_000).for_each(|number| stdin.add_reasons([(format!("x{number}"), 1)].into()));
         assert_eq!(stdin.reasons.len(), 16);
         assert!(tally(stdin).words()[1].ends_with("; once: x1; once: x10; and 11 other reasons"));

@@ -297,7 +297,6 @@ mod tests {
         empty.take(&[candle(9)], late);
         let since = |is_failing| Some((minute(11), is_failing));
         assert_eq!((failing.late_since(), empty.late_since()), (since(true), since(false)));
-        // One of the missing candles comes, and another is still missing; then the newest.
         failing.take(&[candle(10)], late);
         assert_eq!(failing.late_since(), None);
         empty.take(&[candle(10), candle(12)], late);
@@ -321,26 +320,15 @@ mod tests {
     fn a_weekend_makes_no_series_late_unless_requests_fail() {
         // Saturday 1970-01-03 12:00 UTC.
         let noon = Millis::HOUR * 60;
-        let closed = || CandleWatch::new(Interval::MINUTE, noon, noon, Millis::ZERO, 3);
-        let mut watch = closed();
+        let mut watch = CandleWatch::new(Interval::MINUTE, noon, noon, Millis::ZERO, 3);
         for now in (1..=60).map(|count| noon + minute(count)) {
             watch.take(&[], now);
             assert_eq!(watch.late_since(), None);
         }
-        // The price API fails: late two intervals after its last answer.
         watch.fail(noon + minute(62));
         assert_eq!(watch.late_since(), None);
         watch.fail(noon + minute(63));
         assert_eq!(watch.late_since(), Some((noon + minute(1), true)));
-        // A market that has had a candle today does not close at weekends.
-        let mut open = closed();
-        open.take(&[candle(noon.get() / 60_000)], noon + minute(1));
-        for now in 2..=4 {
-            open.take(&[], noon + minute(now));
-            assert_eq!(open.late_since(), None);
-        }
-        open.take(&[], noon + minute(5));
-        assert_eq!(open.late_since(), Some((noon + minute(2), false)));
     }
 
     #[test]

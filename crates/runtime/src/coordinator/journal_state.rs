@@ -288,7 +288,6 @@ mod tests {
         assert_eq!(state.take_held(second).map(|held| held.intent()), Some(second));
         assert_eq!(state.take_held(second).map(|held| held.intent()), None);
         assert_eq!(state.waiting_intents().map(IntentId::number).collect::<Vec<_>>(), [3, 1]);
-        // Without a journal none of it is sent.
         let unsent = state.take_waiting();
         assert_eq!(unsent.iter().map(|open| open.intent().number()).collect::<Vec<_>>(), [1, 3]);
         assert!(!state.has_waiting());

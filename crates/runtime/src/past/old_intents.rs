@@ -262,7 +262,6 @@ mod tests {
             .unwrap()
     }
 
-    /// Fifty of the last day, numbered from 1,000: those that are shown.
     fn shown() -> Vec<KeptIntent> {
         (1_000..1_050).map(|number| intent(number, 9, true)).collect()
     }

@@ -271,10 +271,8 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    /// How long a piece takes.
     const PIECE: Duration = Duration::from_millis(10);
 
-    /// Tables that are so many pieces behind.
     struct Behind {
         pieces: u32,
         kept: Arc<AtomicU32>,

@@ -9,7 +9,6 @@ fn minor(units: i64) -> Money {
     Money::from_minor(units)
 }
 
-/// A wallet that is read, in seconds and minor units.
 #[derive(Default)]
 struct Bench {
     audit: WalletAudit,
@@ -32,7 +31,6 @@ const READ: Reading<'static> = Reading {
 };
 
 impl Bench {
-    /// A wallet that agreed with a ledger of so much at 0 s.
     fn begun(free: i64) -> Self {
         let mut bench = Self::default();
         bench.ledger(0, free);
@@ -40,7 +38,6 @@ impl Bench {
         bench
     }
 
-    /// The ledger holds so much from then on.
     fn ledger(&mut self, second: i64, free: i64) {
         self.audit.watch(minor(free), Millis::from_seconds(second));
     }
@@ -94,7 +91,6 @@ fn a_movement_without_trades_is_booked_by_the_second_reading() {
         (180, 550, differs(-500)),
         (191, 550, from_outside(-500)),
         (240, 550, Agrees),
-        // A wrong reading.
         (300, -9_999, differs(-10_549)),
         (311, 550, Agrees),
         // Two wrong readings that do not agree.
@@ -235,7 +231,6 @@ fn a_late_payment_ends_the_shortage_and_is_lag_from_then_on() {
     let mut bench = Bench::begun(1_000);
     bench.ledger(30, 1_018);
     bench.check(&[
-        // Within the lag.
         (35, 1_000, Agrees),
         (60, 1_000, differs(0)),
         (71, 1_000, by_trades(-18)),
@@ -345,7 +340,6 @@ fn other_wallets_are_not_those_of_the_first_reading() {
     ] {
         assert!(matches!(audit.check_names(&other), NameCheck::Other { .. }), "{other:?}");
     }
-    // The journal of the next run remembers them.
     let kept = serde_json::to_string(&audit).unwrap();
     let mut next: WalletAudit = serde_json::from_str(&kept).unwrap();
     assert_eq!(next.check_names(std::slice::from_ref(&first)), NameCheck::Known);

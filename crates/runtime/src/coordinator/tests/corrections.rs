@@ -9,7 +9,6 @@ use candlewick_sdk::{Outcome, Payout};
 /// How old a list has to be to prove that a trade is not there, unless it is said.
 const LAG: u32 = 120_000;
 
-/// What the venue says of the trade, which its list may not have.
 fn seen(
     list_lag_ms: u32,
     opened: TradeReport,

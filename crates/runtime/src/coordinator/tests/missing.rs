@@ -15,7 +15,6 @@ fn bench(missing_trade_s: u32) -> Bench {
     })
 }
 
-/// What the venue has of the trade after its close.
 #[derive(Clone, Copy)]
 struct Venue {
     has_by_id: fn(i64) -> bool,
@@ -35,13 +34,10 @@ fn answer(venue: Venue) -> impl Fn(Asked, i64, Millis) -> Answer {
         }
         Asked::Trade if (venue.has_by_id)(ms) => record_of(running(), now),
         Asked::Trade => Answer::Trade(INTENT, Err(BrokerError::NotFound { text: "none".to_owned() })),
-        Asked::List => Answer::Trades(TradeListing {
-            began: now,
-            ended: now,
-            is_complete: venue.is_whole,
-            trades: if (venue.is_listed)(ms) { vec![running()] } else { Vec::new() },
-            ended_early: None,
-        }),
+        Asked::List => {
+            let trades = if (venue.is_listed)(ms) { vec![running()] } else { Vec::new() };
+            listing_of(trades, now, venue.is_whole)
+        }
     }
 }
 
@@ -170,7 +166,6 @@ fn check_comes_back(bench: &mut Bench) {
     assert!(asks(&bench.step(Input::Time), RequestId::Trades));
     bench.answer(record_of(over(), bench.now));
     list(bench);
-    // 8.00 instead of -10.00.
     assert_eq!(bench.free(), free + 1_800);
     assert!(!bench.coordinator.session.book().is_settled_by_person(INTENT));
 }

@@ -118,7 +118,11 @@ fn record_of(report: TradeReport, now: Millis) -> Answer {
 }
 
 fn list_of(trades: Vec<TradeReport>, now: Millis) -> Answer {
-    Answer::Trades(TradeListing { began: now, ended: now, is_complete: true, trades, ended_early: None })
+    listing_of(trades, now, true)
+}
+
+fn listing_of(trades: Vec<TradeReport>, now: Millis, is_complete: bool) -> Answer {
+    Answer::Trades(TradeListing { began: now, ended: now, is_complete, trades, ended_early: None })
 }
 
 fn candles_of(candles: Vec<Candle>, now: Millis) -> Answer {
@@ -198,7 +202,6 @@ impl Bench {
         bench
     }
 
-    /// A run whose only open has been sent.
     fn sent() -> Self {
         let mut bench = Self::start(|_| {});
         bench.signal();
@@ -297,7 +300,6 @@ impl Bench {
         self.close()
     }
 
-    /// Ends the batch at this moment; returns whether that requests `id`.
     fn asks_at(&mut self, ms: i64, id: RequestId) -> bool {
         asks(&self.at(ms).step(Input::Time), id)
     }
@@ -307,7 +309,6 @@ fn asks(commands: &[Command], id: RequestId) -> bool {
     commands.iter().any(|command| matches!(command, Command::Ask(ask) if ask.id() == id))
 }
 
-/// Number of commands whose debug text contains `text`.
 fn mentions(commands: &[Command], text: &str) -> usize {
     commands.iter().filter(|command| format!("{command:?}").contains(text)).count()
 }
@@ -441,7 +442,6 @@ fn a_journal_with_a_hole_ends_the_run_and_one_without_room_does_not() {
 fn an_answer_that_nobody_waits_for_is_left_out() {
     let mut bench = Bench::start(|_| {});
     bench.signal();
-    // It was not even sent.
     bench.answer(open_of(TradeReport::new("01JT"), START));
     assert_eq!(bench.coordinator.under_way().last_close, None);
     bench.durable();
@@ -455,7 +455,6 @@ fn an_open_without_an_answer_is_in_doubt_and_never_sent_again() {
     let commands = bench.at(60_500).answer(lost_open(IntentId::new(1)));
     assert!(words(&commands).contains(&"record in doubt 1".to_owned()));
     bench.durable();
-    // The list is looked at soon, and the balances after it.
     assert!(bench.asks_at(62_500, RequestId::Trades));
     let listing = TradeListing { is_complete: true, ..TradeListing::default() };
     assert!(asks(&bench.answer(Answer::Trades(listing)), RequestId::BalancesAfterTrades));
@@ -493,19 +492,6 @@ fn nothing_happens_on_a_virtual_clock_while_the_journal_is_written() {
     assert_eq!(words(&bench.at(60_000).durable()), ["send 1"]);
 }
 
-#[test]
-fn a_run_ends_with_what_is_known_and_with_its_journal_closed() {
-    let mut bench = Bench::sent();
-    bench.at(61_000).step(Input::Stop(crate::Stop::Interrupted));
-    let commands = bench.step(Input::Stop(crate::Stop::Interrupted));
-    assert!(words(&commands).contains(&"finish".to_owned()), "a second signal ends it at once");
-    bench.on(Input::Durable(Ok(())));
-    let commands = bench.step(Input::Finish(crate::Stop::Interrupted));
-    assert_eq!(words(&commands), ["record in doubt 1", "make durable"], "nobody waits for its answer");
-    assert!(bench.durable().iter().any(|command| matches!(command, Command::CloseJournal)));
-    assert_eq!(words(&bench.step(Input::JournalClosed(Ok(())))), ["end well"]);
-}
-
 /// The candle of a minute comes, from a venue whose clock is so far ahead.
 fn dated_close(bench: &mut Bench, minute: i64, ahead: i64) -> Vec<Command> {
     let now = bench.at(minute * 60_000).now;
@@ -525,7 +511,6 @@ fn an_answer_is_read_by_the_time_after_the_clock_has_caught_up() {
     bench.now += Millis::new(600_000);
     let commands = bench.step(Input::ClockMoved(Millis::new(600_000)));
     assert!(alarms(&commands).iter().any(|text| text.contains("stood still")), "{commands:?}");
-    // What has closed meanwhile is asked for at once.
     assert!(asks(&commands, RequestId::Candles(SeriesId::FIRST)), "{commands:?}");
 }
 
@@ -534,13 +519,11 @@ fn a_clock_that_caught_up_before_any_answer_is_no_leap_of_the_venues() {
     let mut bench = Bench::start(|_| {});
     let answer = |bench: &mut Bench, minute: i64| alarms(&dated_close(bench, minute, 0));
     assert_eq!([answer(&mut bench, 1), answer(&mut bench, 2)], [[""; 0]; 2]);
-    // The process notices by itself that it was away for ten minutes.
     bench.now += Millis::new(600_000);
     assert_eq!(alarms(&bench.step(Input::ClockMoved(Millis::new(600_000)))).len(), 1);
     assert_eq!([answer(&mut bench, 13), answer(&mut bench, 14)], [[""; 0]; 2]);
 }
 
-/// Texts for the operator, each with whether it is an alarm.
 fn texts(commands: &[Command]) -> impl Iterator<Item = (bool, String)> {
     commands.iter().filter_map(|command| match command {
         Command::Notify(crate::Notice::Warning(text)) => Some((false, text.clone())),
@@ -608,17 +591,6 @@ fn strategies_see_the_same_prices_from_a_stream_as_from_questions() {
     assert_eq!(asked, grid_prices(&ticks, Streams::Yes));
     let expected = (1..).zip([3.0, 6.5, 7.0, 7.0, 7.0, 7.0, 9.0, 9.0]);
     assert_eq!(asked, expected.map(|(place, price)| (place * 5_000, price)).collect::<Vec<_>>());
-}
-
-#[test]
-fn prices_are_asked_for_again_when_a_stream_ends() {
-    let symbol = order_of_tests().symbol;
-    let mut bench = Bench::start(|parts| parts.priced = vec![symbol]);
-    bench.step(Input::Answer(Answer::Subscription(SymbolId::FIRST, Ok(Streams::Yes))));
-    let price = RequestId::Price(SymbolId::FIRST);
-    assert!(!bench.asks_at(5_000, price));
-    assert!(!asks(&bench.at(5_500).step(Input::FeedEnded(SymbolId::FIRST)), price));
-    assert!(bench.asks_at(10_000, price));
 }
 
 #[test]

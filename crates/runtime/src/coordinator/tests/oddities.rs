@@ -57,7 +57,6 @@ fn the_answer_that_is_another_trade_proves_nothing_of_the_clock() {
     assert_eq!(differences_told(of_amount(50, running())), 0);
 }
 
-/// 10.00 were ordered; the answer says 50.00, and record and list say 10.00.
 #[test]
 fn an_amount_that_only_the_answer_states_halts_and_the_record_counts() {
     let seen = trade(&[], &of_amount(50, running()), in_time);

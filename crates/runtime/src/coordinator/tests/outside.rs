@@ -128,7 +128,6 @@ fn what_is_no_signal_is_an_alarm_and_never_a_trade() {
     assert_eq!(told, 1, "at most one a minute");
 }
 
-/// What a door was handed that is no signal: for one reason.
 fn problem_of(source: SignalSource, (malformed, turned_away): (u64, u64)) -> ControlOrder {
     let reasons = [("no".to_owned(), malformed)].into();
     let [first, last] = ["no", "nor this"].map(str::to_owned);
@@ -156,7 +155,6 @@ fn what_came_is_counted_by_its_door() {
     assert_eq!(tally.malformed, [("webhook".to_owned(), 3)].into());
 }
 
-/// A flood at one door hides nothing of another.
 #[test]
 fn each_door_has_an_alarm_a_minute_of_its_own() {
     let mut bench = run();

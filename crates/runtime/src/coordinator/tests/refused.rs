@@ -39,7 +39,6 @@ fn run(outcome: &OpenOutcome, listed: &[TradeReport]) -> (Seen, Vec<i64>) {
     (seen, asked.into_inner())
 }
 
-/// 10.00 at stake from the first list on; 8.00 won.
 #[test]
 fn a_rejected_order_whose_trade_is_listed_is_adopted_counted_and_halts() {
     for outcome in [rejected(), not_sent()] {
@@ -61,7 +60,6 @@ fn an_honest_rejection_costs_three_checks_of_the_list() {
     assert_eq!(asked, [65, 90, 180]);
 }
 
-/// Of another minute, account, user or hand, it is not the order's.
 #[test]
 fn a_trade_that_is_not_the_rejected_orders_is_not_adopted() {
     let at = |ms: i64| report_of_tests("01JT", START + Millis::new(ms));
@@ -98,7 +96,6 @@ fn real_money_that_a_rejected_order_took_halts_by_that_name() {
     assert_eq!(seen.state, IntentState::Rejected, "the demo ledger does not pay for it");
 }
 
-/// What the venue took instead of the order is adopted once nothing better can show: 50.00, lost.
 #[test]
 fn another_amount_that_a_rejected_order_took_is_found_too() {
     let (seen, _) = run(&rejected(), &[of_amount(50, running())]);

@@ -57,7 +57,6 @@ fn settings_are_read_once_at_a_time_and_their_note_stands_before_the_event() {
     // The next change is compared with what is in force.
     bench.step(Input::Order(OrderId(3), ORDER));
     assert_eq!(entries(&read(&mut bench, settings(1))), ["[]", "Reload"]);
-    // What has changed and is not taken is said with the rest.
     bench.step(Input::Order(OrderId(4), ORDER));
     let kept = vec!["up.toml has changed".to_owned()];
     let told = read(&mut bench, NewSettings { kept, ..settings(1) });

@@ -24,7 +24,6 @@ pub(super) fn earlier(report: TradeReport, by: Millis) -> TradeReport {
     }
 }
 
-/// A run whose order is answered with this trade, by a venue whose clock is known or not, and that lists these trades.
 fn run(bench: &mut Bench, (opened, is_dated): (&TradeReport, bool), listed: &[TradeReport]) -> Seen {
     play(bench, OPENED, |ask, _, now| match ask {
         Asked::Open => {
@@ -134,7 +133,6 @@ fn a_run_that_stops_waits_from_our_own_reckoning_of_the_close() {
     assert_eq!(bench.coordinator.under_way().last_close, running().close_time);
 }
 
-/// The order asked for 10.00 of demo money, BUY.
 #[test]
 fn a_list_or_record_that_shows_other_terms_for_our_trade_halts() {
     let changes: [(Change, &str); 5] = [

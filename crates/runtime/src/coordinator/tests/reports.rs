@@ -14,7 +14,6 @@ pub(super) const CLOSE: Millis = Millis::new(START.get() + 120_999);
 
 pub(super) type Change = fn(&mut TradeReport);
 
-/// What became of one trade.
 #[derive(Debug)]
 pub(super) struct Seen {
     pub(super) state: IntentState,
@@ -248,7 +247,6 @@ fn a_profit_that_no_trade_can_have_halts_the_run() {
         let ended = TradeReport { progress, profit: stated, ..running() };
         let seen = trade(&[], &running(), |_| ended.clone());
         assert_eq!(seen.halted.is_none(), is_possible, "{outcome:?} {profit}: {seen:?}");
-        // The wallet follows the venue's figure.
         assert_eq!(seen.booked, Some((profit * 100, 125_000)));
     }
 }
@@ -347,7 +345,6 @@ fn is_taken(decided: Result<(), String>) -> bool {
 fn a_second_trade_is_adopted_by_no_intent_in_this_run_or_the_next() {
     let second = TradeReport { id: "01JU".to_owned(), ..running() };
     let (mut bench, seen) = with_another(SecondTradeRule::Alarm, &second);
-    // It is over and booked by now.
     assert!(is_taken(adopt(&mut bench, "01JU")) && adopt(&mut bench, "01JV").is_ok());
     let mut parts = parts_after(seen.entries.clone());
     events_of(&seen.entries).for_each(|event| parts.past.take_event(event));
@@ -400,7 +397,6 @@ fn of_many_second_trades_all_are_at_stake_and_some_are_named() {
         let commands = look_at(&mut bench, (0..30).map(second).collect(), 100);
         (commands, bench.free())
     };
-    // 30 of 10.00 each have left the wallet, and are lost in the end.
     let (commands, at_stake) = look(&Progress::Running);
     assert_eq!(free - at_stake, 30_000);
     // To the operator and to the journal.

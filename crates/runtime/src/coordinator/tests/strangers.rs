@@ -3,7 +3,6 @@
 use super::*;
 use candlewick_sdk::Payout;
 
-/// A run that reads its wallet and has asked for its first list.
 fn begun() -> Bench {
     Bench::start(|parts| {
         parts.settings.wallet_every_s = 10;
@@ -16,9 +15,7 @@ fn list(bench: &mut Bench, trades: Vec<TradeReport>) -> Vec<String> {
 }
 
 fn list_as(bench: &mut Bench, is_complete: bool, trades: Vec<TradeReport>) -> Vec<String> {
-    let now = bench.now;
-    let listing = TradeListing { began: now, ended: now, is_complete, trades, ended_early: None };
-    let commands = bench.look_with(Answer::Trades(listing));
+    let commands = bench.look_with(listing_of(trades, bench.now, is_complete));
     let warning = |command: &Command| match command {
         Command::Notify(crate::Notice::Warning(text)) => Some(text.clone()),
         _ => None,
@@ -41,7 +38,6 @@ fn strangers(at: i64) -> TradeReport {
     }
 }
 
-/// Our trade of one minute is opened; 80 % is its payout.
 fn open_ours(bench: &mut Bench) -> TradeReport {
     bench.signal();
     bench.at(60_100).durable();

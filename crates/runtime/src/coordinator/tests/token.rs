@@ -15,7 +15,6 @@ fn a_refused_token_stops_opens_at_once_is_said_once_and_shown() {
     let commands = bench.at(60_100).step(refused());
     assert_eq!(words(&commands)[0], "record Suspend");
     assert!(matches!(&warnings(&commands)[..], [one] if one.contains("Invalid token")), "{commands:?}");
-    // Not even what was approved before is sent.
     let words = words(&bench.durable());
     assert!(words.contains(&"record not sent 1".to_owned()), "{words:?}");
     let RunState { phase, reason, .. } = bench.state();
@@ -74,7 +73,6 @@ fn what_money_hangs_on_is_asked_first_and_what_is_shown_last() {
     ] {
         assert_eq!(priority(&bench, ask), expected);
     }
-    // A doubt makes the list matter.
     bench.signal();
     bench.durable();
     bench.answer(lost_open(IntentId::new(1)));

@@ -99,7 +99,6 @@ fn the_price_api_alone_fails_while_the_trading_api_answers() {
     let mut bench = watched();
     user(&mut bench, 0, &[]);
     let mut news = Vec::new();
-    // Each close is asked for, and each answer is an error; trading answers come all the while.
     for second in (60..=300).step_by(5) {
         bench.at(second * 1_000);
         news.extend(told(bench.step(Input::Time)).into_iter().map(|text| (second, text)));
@@ -112,7 +111,6 @@ fn the_price_api_alone_fails_while_the_trading_api_answers() {
     let state = bench.state();
     assert_eq!(state.venue_problems(), ["the price API does not answer", late]);
     assert_eq!((state.is_silent(VenueApi::Prices), state.is_silent(VenueApi::Trading)), (true, false));
-    // It comes back.
     bench.at(305_000).step(Input::Time);
     let mended = told(bench.answer(candles_of(vec![candle(START + Millis::MINUTE * 5)], bench.now)));
     assert_eq!(mended, ["Prices silent: false".to_owned(), format!("{late}: false")]);
@@ -190,6 +188,7 @@ fn prices_that_should_stream_and_do_not_are_shown_with_since_when_and_why() {
     assert_eq!(stream(&mut bench), None, "nobody knows whether the venue streams");
     bench.step(answer(Ok(Streams::Yes)));
     assert_eq!(stream(&mut bench), stands(1, None));
+    assert!(!bench.asks_at(5_000, RequestId::Price(SymbolId::FIRST)));
     let trouble =
         |why: &str| vec![format!("prices of 1 of 1 symbol do not stream and are asked for: {symbol}: {why}")];
     let (warnings, troubles) = seen(bench.at(5_500), Input::FeedEnded(SymbolId::FIRST));
@@ -203,6 +202,7 @@ fn prices_that_should_stream_and_do_not_are_shown_with_since_when_and_why() {
     assert_eq!(warnings, [""; 0], "said once");
     assert_eq!(stream(&mut bench), stands(0, since), "counted from the first");
     assert!(troubles[0].ends_with("no answer in time"), "{troubles:?}");
+    assert!(bench.asks_at(10_000, RequestId::Price(SymbolId::FIRST)));
     bench.at(12_500).step(Input::Time);
     let (warnings, troubles) = seen(&mut bench, answer(Ok(Streams::Yes)));
     assert_eq!((warnings.len(), troubles.len()), (1, 0));

@@ -83,7 +83,6 @@ fn a_movement_beyond_a_share_of_the_equity_halts_and_is_booked_by_a_resume_only(
 fn one_reading_that_is_nonsense_halts_nothing_and_ends_no_run() {
     let mut bench = begun();
     assert_eq!(read(&mut bench, 10, demo(-7, "w1")).0, [difference(-100_007)]);
-    // The drawdown refuses, and the run goes on.
     bench.signal();
     bench.at(60_100).step(Input::Durable(Ok(())));
     assert!(!bench.coordinator.ending.is_stopping());
@@ -119,7 +118,6 @@ fn what_a_bonus_wallet_paid_is_noted_for_the_next_run() {
     let noted = r#"{"bonus_wallets":{"holds":4600,"paid":400}}"#;
     assert!(entries.iter().any(|one| matches!(one, JournalEntry::Note(_, body) if body == noted)));
     assert_eq!(bench.coordinator.session.ledger().difference(), Money::ZERO);
-    // The next run has the same ledger and wallet.
     let mut past = Past::default();
     past.take_note(noted, bench.now);
     assert_eq!(past.wallet.bonus, bench.coordinator.audits.wallet.bonus);

@@ -180,8 +180,6 @@ impl Run {
     }
 
     /// Reads the list like an adapter.
-    ///
-    /// It is complete if its length says so, or, without a stated length, if no row was repeated.
     fn read_list(&mut self, began: Millis) -> (TradeListing, Millis) {
         let mut trades = BTreeMap::new();
         let (mut now, mut has_end, mut has_repeats) = (began, false, false);

@@ -137,9 +137,6 @@ fn check_invariants(all: &[Requested], run: &Run) -> Result<(), TestCaseError> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// With twins, similar foreign trades, failing pages and repeated rows, no trade is assigned twice.
-    ///
-    /// No opened trade counts as not opened, and each doubt ends or is escalated.
     #[test]
     fn whatever_the_venue_does_no_doubt_ends_wrongly(
         all in prop::collection::vec(
@@ -163,7 +160,6 @@ proptest! {
         prop_assert!(!run.resolutions.iter().any(|(_, resolution)| is_report(resolution)));
     }
 
-    /// If all requests differ, every doubt ends correctly without the operator.
     #[test]
     fn what_can_be_told_apart_is_resolved_rightly(
         all in distinct(&[Owner::Doubted, Owner::Answered, Owner::RealMoney]),

@@ -9,8 +9,6 @@ use candlewick_engine::IntentId;
 use candlewick_sdk::{Millis, Money};
 use std::collections::BTreeMap;
 
-/// Scenario around the default doubt.
-///
 /// The order is sent at 100 s and the request ends at 110 s. The deadline is 140.999 s + 120 s, and
 /// the operator is asked 120 s later.
 struct Scenario {
@@ -133,17 +131,6 @@ fn twin(number: u64, sent_s: i64) -> Doubt {
 }
 
 #[test]
-fn the_only_candidate_is_adopted_when_it_is_seen_again() {
-    let mut scenario = Scenario::new(&[doubt(1)]);
-    scenario.look(112, &[], &[]);
-    scenario.silent(&[115, 119], &[trade("a", 101)]);
-    scenario.look(120, &[trade("a", 101)], &["1 is a"]);
-    // It is not given again, even before it is claimed.
-    scenario.look(130, &[trade("a", 101)], &[]);
-    assert_eq!(scenario.resolver.next_look(), None);
-}
-
-#[test]
 fn a_second_candidate_is_for_a_person_and_asked_for_once() {
     let mut scenario = Scenario::new(&[doubt(1)]);
     scenario.look(115, &[trade("a", 101)], &[]);
@@ -154,14 +141,6 @@ fn a_second_candidate_is_for_a_person_and_asked_for_once() {
     scenario.claimed.insert("b".to_owned());
     scenario.look(135, &[trade("a", 101), trade("b", 102)], &[]);
     scenario.look(140, &[trade("a", 101), trade("b", 102)], &["1 is a"]);
-}
-
-#[test]
-fn no_trade_after_the_deadline_and_an_explained_wallet_is_nothing() {
-    let mut scenario = Scenario::with_stake(&[doubt(1)]);
-    scenario.silent(&[200, 260, 261, 270], &[]);
-    scenario.look(271, &[], &["1 is nothing, 321 s"]);
-    scenario.look(290, &[], &[]);
 }
 
 #[test]
@@ -178,7 +157,6 @@ fn a_wallet_that_says_otherwise_keeps_the_doubt() {
 }
 
 /// By the rules a trade of 10.00 returns nothing, 10.00 or the payout of a win.
-///
 /// A faulty venue returns 20.00, as if neither stake had been taken.
 #[test]
 fn a_wallet_proves_nothing_while_another_trade_may_have_been_paid_in_any_way() {
@@ -266,7 +244,6 @@ fn a_trade_that_may_be_in_flight_is_neither_adopted_nor_unexplained() {
     let mut scenario = Scenario::new(&[doubt(1)]);
     scenario.in_flight = vec![Doubt { ended: Millis::MAX, ..twin(2, 120) }];
     scenario.silent(&[122, 127], &[trade("a", 121)]);
-    // Its answer came.
     scenario.in_flight.clear();
     scenario.claimed.insert("a".to_owned());
     scenario.look(130, &[trade("a", 121)], &[]);
@@ -278,7 +255,6 @@ fn an_unclear_trade_is_never_adopted_and_never_taken_for_nothing() {
     let unclear = TradeReport { direction: Some(Reported::Unrecognised("CALL".into())), ..trade("a", 101) };
     scenario.silent(&[115, 125], std::slice::from_ref(&unclear));
     scenario.look(271, std::slice::from_ref(&unclear), &["1? unclear"]);
-    // Its details came.
     scenario.look(281, &[trade("a", 101)], &["1 is a"]);
 }
 
@@ -337,12 +313,4 @@ fn a_person_may_decide_what_is_in_doubt_and_nothing_else() {
     assert_eq!(resolver.assign(id(1), "a", claimed), Ok(()));
     assert_eq!(resolver.assign(id(2), "a", claimed), Err(Undecidable::TradeTaken));
     assert_eq!(resolver.assign(id(2), "b", claimed), Ok(()));
-}
-
-#[test]
-fn what_a_person_takes_for_nothing_may_be_found_too() {
-    let mut scenario = Scenario::new(&[doubt(1)]);
-    scenario.take_for_nothing(1);
-    scenario.look(115, &[trade("a", 101)], &[]);
-    scenario.look(120, &[trade("a", 101)], &["1 is a after all"]);
 }

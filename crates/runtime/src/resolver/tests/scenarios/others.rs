@@ -220,11 +220,9 @@ fn sold(id: &str, second: i64) -> TradeReport {
 #[test]
 fn what_the_venue_took_instead_is_adopted_when_nothing_else_can_be_meant() {
     let mut scenario = Scenario::new(&[doubt(1)]);
-    // The wallet shows its stake as well as ours would be shown.
     scenario.silent(&[115, 120, 262, 271], &[sold("a", 102)]);
     scenario.look(272, &[sold("a", 102)], &["1 is a"]);
     assert_eq!(scenario.resolver.next_look(), None);
-    // It was there all the time: the list does not lag.
     assert_eq!(scenario.resolver.lag.allowance(), Millis::from_seconds(120));
 }
 
