@@ -398,6 +398,13 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_difference_is_described_with_its_side() {
+        let describe = |offset| describe_skew(Millis::new(offset), Some(Millis::new(2_000)));
+        assert!(describe(-994).contains("1.0 s behind") && describe(1_500).contains("1.5 s ahead"));
+        assert!(describe(0).contains("agrees"));
+    }
+
     fn check_agreement(bounds: &[(i64, i64)], expected: Option<(i64, Option<i64>, usize)>) {
         let skews = bounds.iter().map(|(low, high)| says(ClockSource::Date, *low, *high).bounds);
         let found = agree(skews).map(|found| (found.low.get(), found.high.map(Millis::get), found.agreeing));

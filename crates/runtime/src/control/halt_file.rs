@@ -259,11 +259,4 @@ mod tests {
         stop.send(()).unwrap();
         watcher.await.unwrap();
     }
-
-    #[test]
-    fn both_lie_beside_the_journal_under_its_whole_name() {
-        let paths = ControlPaths::beside(Path::new("runs/demo.db"));
-        assert_eq!(paths.socket, Path::new("runs/demo.db.sock"));
-        assert_eq!(paths.halt_file.path(), Path::new("runs/demo.db.HALT"));
-    }
 }

@@ -64,23 +64,6 @@ fn settings_are_read_once_at_a_time_and_their_note_stands_before_the_event() {
 }
 
 #[test]
-fn what_is_wrong_changes_nothing_and_is_answered_in_its_words() {
-    let wrong = RiskSettings { max_trades_per_hour: 5, ..RiskSettings::default() };
-    let of_session = NewSettings { risk: wrong, runtime: RuntimeSettings::default(), kept: Vec::new() };
-    for (read, part) in [
-        (Err("risk.max_open: there is no such key".to_owned()), "risk.max_open: there is no such key"),
-        (Ok(Box::new(of_session)), "risk.max_trades_per_hour: 0 cannot become 5"),
-    ] {
-        let mut bench = bench();
-        bench.order(ORDER);
-        let answered = bench.answer(Answer::Settings(read));
-        assert!(problem_in(&answered).is_some_and(|problem| problem.contains(part)), "{answered:?}");
-        assert_eq!(entries(&answered), [""; 0]);
-        assert!(asks(&bench.order(ORDER), RequestId::Settings), "it can be ordered again");
-    }
-}
-
-#[test]
 fn a_run_that_ends_reads_nothing_and_takes_nothing() {
     let mut bench = bench();
     bench.step(Input::Order(OrderId(1), ORDER));

@@ -234,23 +234,6 @@ fn the_record_of_another_trade_is_not_booked_and_asked_for_again() {
     }
 }
 
-#[test]
-fn a_profit_that_no_trade_can_have_halts_the_run() {
-    for (outcome, profit, is_possible) in [
-        (Outcome::Won, 20, true),
-        (Outcome::Won, 21, false),
-        (Outcome::Lost, -10, true),
-        (Outcome::Lost, -11, false),
-        (Outcome::Lost, 5, false),
-    ] {
-        let (progress, stated) = (Progress::Over(outcome), Some(Decimal::from(profit)));
-        let ended = TradeReport { progress, profit: stated, ..running() };
-        let seen = trade(&[], &running(), |_| ended.clone());
-        assert_eq!(seen.halted.is_none(), is_possible, "{outcome:?} {profit}: {seen:?}");
-        assert_eq!(seen.booked, Some((profit * 100, 125_000)));
-    }
-}
-
 /// A run whose open was not answered, and what its list shows from then on.
 fn unanswered(listed: &TradeReport) -> Seen {
     play(&mut Bench::start(|_| {}), OPENED, |ask, ms, now| match ask {

@@ -134,16 +134,6 @@ fn open(bench: &mut Bench, funding: Funding) -> Vec<Command> {
 }
 
 #[test]
-fn a_stake_that_the_wallets_say_is_larger_is_at_risk_and_halts() {
-    let mut bench = Bench::start(|_| {});
-    open(&mut bench, Funding { paid: Some(Decimal::from(60)), ..Funding::default() });
-    bench.at(63_000).step(Input::Time);
-    let expected = "trade #1 has a stake of 10.00, but its wallets paid 60.00: the larger counts";
-    assert_eq!(bench.halted(), Some(expected));
-    assert_eq!(bench.coordinator.session.ledger().open_stakes(), Money::from_minor(6_000));
-}
-
-#[test]
 fn a_deposit_that_halts_does_not_make_up_for_a_shortage_before_it() {
     let mut bench = begun();
     open(&mut bench, Funding::default());
@@ -192,22 +182,28 @@ fn an_order_that_was_not_opened_explains_no_surplus_once_its_stake_is_released()
 }
 
 #[test]
-fn fees_and_commissions_halt_and_a_bonus_is_told() {
+fn charges_and_a_larger_stake_halt_and_a_bonus_is_told() {
     let half = Decimal::new(5, 1);
-    for (funding, text, is_halted) in [
-        (Funding { fee: half, ..Funding::default() }, "trade #1 has a fee of 0.50", true),
-        (Funding { commission: half, ..Funding::default() }, "trade #1 has a commission of 0.50", true),
+    let larger = "trade #1 has a stake of 10.00, but its wallets paid 60.00: the larger counts";
+    for (funding, text, is_halted, stake) in [
+        (Funding { fee: half, ..Funding::default() }, "has a fee of 0.50", true, 1_000),
+        (Funding { commission: half, ..Funding::default() }, "has a commission of 0.50", true, 1_000),
+        (Funding { paid: Some(60.into()), ..Funding::default() }, larger, true, 6_000),
         (
             Funding { paid: Some(Decimal::TEN), bonus: Decimal::from(4), ..Funding::default() },
             "trade #1: a bonus wallet paid 4.00 of its stake",
             false,
+            1_000,
         ),
     ] {
         let mut bench = Bench::start(|_| {});
-        let said = warnings(&open(&mut bench, funding));
+        let mut commands = open(&mut bench, funding);
+        commands.extend(bench.at(63_000).step(Input::Time));
+        let said = warnings(&commands);
         assert!(said.iter().any(|said| said.contains(text)), "{said:?}");
-        assert_eq!(bench.halted().is_some_and(|halted| halted.starts_with(text)), is_halted);
-        assert_eq!(bench.halted().is_some(), is_halted);
+        let halts = bench.halted().is_some_and(|why| why.contains(text));
+        assert_eq!((bench.halted().is_some(), halts), (is_halted, is_halted), "{text}");
+        assert_eq!(bench.coordinator.session.ledger().open_stakes().minor(), stake, "{text}");
     }
 }
 

@@ -133,14 +133,17 @@ fn twin(number: u64, sent_s: i64) -> Doubt {
 #[test]
 fn a_second_candidate_is_for_a_person_and_asked_for_once() {
     let mut scenario = Scenario::new(&[doubt(1)]);
-    scenario.look(115, &[trade("a", 101)], &[]);
-    scenario.look(120, &[trade("a", 101), trade("b", 102)], &[]);
-    scenario.look(125, &[trade("a", 101), trade("b", 102)], &["1? too many"]);
-    scenario.look(130, &[trade("a", 101), trade("b", 102)], &[]);
+    let both = [trade("a", 101), trade("b", 102)];
+    scenario.look(115, &both[..1], &[]);
+    scenario.look(120, &both, &[]);
+    assert!(scenario.resolver.is_searching());
+    scenario.look(125, &both, &["1? too many"]);
+    assert!(!scenario.resolver.is_searching());
+    scenario.look(130, &both, &[]);
     // One of them turns out to be another's: the doubt is resolved after all.
     scenario.claimed.insert("b".to_owned());
-    scenario.look(135, &[trade("a", 101), trade("b", 102)], &[]);
-    scenario.look(140, &[trade("a", 101), trade("b", 102)], &["1 is a"]);
+    scenario.look(135, &both, &[]);
+    scenario.look(140, &both, &["1 is a"]);
 }
 
 #[test]

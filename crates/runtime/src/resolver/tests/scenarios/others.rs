@@ -202,17 +202,6 @@ fn beside_a_doubt_lies_what_is_on_its_symbol_and_of_the_time_in_which_its_trade_
     assert!(!Scenario::new(&[]).resolver.has_beside([own, own], (Millis::ZERO, Millis::MAX)));
 }
 
-#[test]
-fn a_doubt_is_searched_until_a_person_is_asked() {
-    assert!(!Scenario::new(&[]).resolver.is_searching());
-    let mut scenario = Scenario::new(&[doubt(1)]);
-    assert!(scenario.resolver.is_searching());
-    scenario.look(115, &[trade("a", 101), trade("b", 102)], &[]);
-    assert!(scenario.resolver.is_searching());
-    scenario.look(120, &[trade("a", 101), trade("b", 102)], &["1? too many"]);
-    assert!(!scenario.resolver.is_searching());
-}
-
 fn sold(id: &str, second: i64) -> TradeReport {
     TradeReport { direction: Some(Reported::Known(Direction::Sell)), ..trade(id, second) }
 }
@@ -240,12 +229,13 @@ fn what_was_asked_for_goes_before_what_the_venue_may_have_taken() {
 #[test]
 fn what_the_venue_may_have_taken_is_for_a_person_where_others_may_have_asked_for_it() {
     let mut two = Scenario::new(&[doubt(1)]);
-    two.look(262, &[sold("a", 102), sold("b", 103)], &[]);
-    two.look(272, &[sold("a", 102), sold("b", 103)], &["1? others a b"]);
-    two.look(452, &[sold("a", 102), sold("b", 103)], &[]);
+    let both = [sold("a", 102), sold("b", 103)];
+    for (second, expected) in [(262, &[][..]), (272, &["1? others a b"]), (452, &[])] {
+        two.look(second, &both, expected);
+    }
     // What the person takes for nothing is nobody's.
     two.take_for_nothing(1);
-    two.look(632, &[sold("a", 102), sold("b", 103)], &["whose is a?", "whose is b?"]);
+    two.look(632, &both, &["whose is a?", "whose is b?"]);
 
     // A program that is known trades again.
     let mut known = Scenario::new(&[doubt(1)]);
