@@ -318,15 +318,11 @@ mod tests {
     }
 
     #[test]
-    fn the_stake_must_be_in_the_wallet_to_the_cent() {
+    fn a_stake_must_be_in_the_wallet_to_the_cent_and_others_explain_it_only_where_nothing_else_does() {
         check(51_000, 1_000, 0, &[], true);
         check(50_000, 1_000, 0, &[], false);
         check(51_001, 1_000, 0, &[], false);
         check(50_999, 1_000, 0, &[], false);
-    }
-
-    #[test]
-    fn what_others_hold_explains_the_wallet_only_where_nothing_else_does() {
         // Another was not opened either, and that is known.
         check(53_000, 1_000, 2_000, &[], true);
         check(51_000, 1_000, 1_000, &[], false);

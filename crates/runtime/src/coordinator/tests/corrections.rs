@@ -1,5 +1,3 @@
-//! Results and payouts that the venue changes: confirmed, corrected, or a halt.
-
 use super::reports::{Asked, INTENT, OPENED, Seen, in_time, over, play, running, venue};
 use super::*;
 use candlewick_broker::Progress;
@@ -15,10 +13,11 @@ fn seen(
     record: impl Fn(i64) -> TradeReport,
     listed: impl Fn(i64) -> Option<TradeReport>,
 ) -> Seen {
-    let mut parts = parts();
-    (parts.settings.list_every_s, parts.settings.list_lag_ms) = (60, list_lag_ms);
+    let mut bench = Bench::new(|parts| {
+        (parts.settings.list_every_s, parts.settings.list_lag_ms) = (60, list_lag_ms);
+    });
     let listed = |ms: i64| Some(listed(ms).filter(|_| ms > OPENED).into_iter().collect());
-    play(&mut Bench::of(parts), 0, venue(opened, record, listed))
+    play(&mut bench, 0, venue(opened, record, listed))
 }
 
 fn ended(outcome: Outcome, cents: i64) -> TradeReport {
@@ -73,10 +72,9 @@ fn a_contradiction_that_cannot_be_decided_halts_and_stays_booked() {
 #[test]
 fn a_profit_that_only_the_list_has_and_the_payout_does_not_give_halts_and_is_not_booked() {
     let agreed = || paying(running(), 80);
-    let mut parts = parts();
-    parts.settings.list_every_s = 60;
+    let mut bench = Bench::new(|parts| parts.settings.list_every_s = 60);
     let not_found = || BrokerError::NotFound { text: "no such trade".to_owned() };
-    let seen = play(&mut Bench::of(parts), 0, |ask, ms, now| match ask {
+    let seen = play(&mut bench, 0, |ask, ms, now| match ask {
         Asked::Open => open_of(agreed(), now),
         Asked::Trade if ms < 121_000 => record_of(agreed(), now),
         Asked::Trade if ms < 140_000 => record_of(over(), now),

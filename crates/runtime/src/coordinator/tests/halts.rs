@@ -1,5 +1,3 @@
-//! Time and reason of a halt outlive its run, and rules that stop a bot are reported.
-
 use super::*;
 use crate::Notice;
 use crate::control::Phase as RunPhase;
@@ -87,9 +85,7 @@ fn a_journal_of_an_earlier_program_that_noted_the_reason_after_the_event_is_read
 #[test]
 fn a_rule_that_stops_every_bot_is_reported_once_and_shown_in_the_state() {
     let risk = RiskSettings { daily_loss_limit: Decimal::from(5), ..RiskSettings::default() };
-    let mut parts = parts();
-    parts.session = session(risk);
-    let mut bench = Bench::of(parts);
+    let mut bench = Bench::new(|parts| parts.session = session(risk));
     let inputs = [Input::Start, Input::Answer(candles_of(Vec::new(), START)), Input::Durable(Ok(()))];
     let blocked = inputs.into_iter().flat_map(|input| bench.step(input)).filter_map(|command| match command {
         Command::Notify(Notice::Blocked(all)) => Some(all),

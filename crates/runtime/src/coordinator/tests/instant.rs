@@ -47,15 +47,11 @@ fn handled(commands: &[Command]) -> Vec<(i64, &'static str)> {
 }
 
 #[test]
-fn candles_wait_for_the_answer_to_an_open_that_left_at_their_close() {
+fn candles_wait_for_the_answer_to_an_open_that_left_at_their_close_unless_it_never_comes() {
     let mut bench = left_at_a_close();
     assert_eq!(handled(&bench.close()), []);
     let answer = taken(&bench, 2);
     assert_eq!(handled(&bench.step(answer)), [(120_000, "opened"), (120_000, "candle")]);
-}
-
-#[test]
-fn candles_do_not_wait_for_an_answer_that_never_comes() {
     let mut bench = left_at_a_close();
     bench.close();
     assert_eq!(handled(&bench.at(179_000).step(Input::Time)), [(120_000, "candle")]);

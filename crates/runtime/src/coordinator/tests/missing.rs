@@ -1,5 +1,3 @@
-//! A trade that the venue accepted and no longer has: the run halts, and a person says how it ended.
-
 use super::reports::{Asked, INTENT, OPENED, Seen, over, play, running};
 use super::*;
 use crate::control::Resolution;

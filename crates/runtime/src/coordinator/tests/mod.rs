@@ -161,19 +161,10 @@ struct Bench {
 }
 
 fn parts() -> CoordinatorParts {
+    let (none, defaults) = (serde_json::json!({}), RuntimeSettings::default());
     CoordinatorParts {
-        settings: RuntimeSettings {
-            watch_prices: false,
-            wallet_every_s: 0,
-            list_every_s: 0,
-            ..RuntimeSettings::default()
-        },
-        header: Header {
-            format: Header::FORMAT,
-            settings: serde_json::json!({}),
-            strategies: Vec::new(),
-            data_hash: None,
-        },
+        settings: RuntimeSettings { watch_prices: false, wallet_every_s: 0, list_every_s: 0, ..defaults },
+        header: Header { format: Header::FORMAT, settings: none, strategies: Vec::new(), data_hash: None },
         account: Account::Demo,
         session: session(RiskSettings::default()),
         priced: Vec::new(),
@@ -189,11 +180,15 @@ impl Bench {
         Self { coordinator: Coordinator::new(parts, START), now: START, commands: Vec::new() }
     }
 
-    /// A run that begins at `START` and has its strategies warm.
-    fn start(change: impl FnOnce(&mut CoordinatorParts)) -> Self {
+    fn new(change: impl FnOnce(&mut CoordinatorParts)) -> Self {
         let mut parts = parts();
         change(&mut parts);
-        let mut bench = Self::of(parts);
+        Self::of(parts)
+    }
+
+    /// A run that begins at `START` and has its strategies warm.
+    fn start(change: impl FnOnce(&mut CoordinatorParts)) -> Self {
+        let mut bench = Self::new(change);
         bench.on(Input::Start);
         bench.on(Input::Answer(candles_of(Vec::new(), START)));
         bench.on(Input::Time);
@@ -549,24 +544,22 @@ fn grid_prices(ticks: &[(i64, f64)], streams: Streams) -> Vec<(i64, f64)> {
         parts.settings.price_every_ms = 5_000;
     });
     bench.step(Input::Answer(Answer::Subscription(SymbolId::FIRST, Ok(streams))));
-    let mut seen = Vec::new();
+    let (mut seen, moment) = (Vec::new(), |ms: i64| START + Millis::new(ms));
     for ms in (0..=41_000).step_by(100) {
         let mut commands = bench.at(ms).step(Input::Time);
-        let now = bench.now;
-        for (at, price) in ticks.iter().filter(|(at, _)| *at == ms && streams == Streams::Yes) {
-            let tick = PriceTick { time: START + Millis::new(*at), price: *price };
+        for &(at, price) in ticks.iter().filter(|(at, _)| *at == ms && streams == Streams::Yes) {
+            let tick = PriceTick { time: moment(at), price };
             commands.extend(bench.step(Input::Tick(SymbolId::FIRST, tick)));
         }
         let mut place = 0;
         while place < commands.len() {
             if let Command::Ask(Ask::Price(id, _, at)) = commands[place] {
                 assert_eq!(streams, Streams::No, "prices that stream are not asked for");
-                let newest = ticks.iter().rfind(|(time, _)| START + Millis::new(*time) <= at);
+                let newest = ticks.iter().rfind(|(time, _)| moment(*time) <= at);
                 let answer = newest.map(|&(time, price)| {
                     let prices = Ohlcv { open: price, high: price, low: price, close: price, volume: 0.0 };
-                    let time = START + Millis::new(time);
-                    let record = PriceRecord { time, prices, recorded_time: None };
-                    Reply::at(PriceAnswer::Record(record), now)
+                    let record = PriceRecord { time: moment(time), prices, recorded_time: None };
+                    Reply::at(PriceAnswer::Record(record), bench.now)
                 });
                 let none = BrokerError::NotFound { text: "no price yet".to_owned() };
                 commands.extend(bench.answer(Answer::Price(id, at, answer.ok_or(none))));
@@ -603,36 +596,4 @@ fn a_start_requests_the_candle_before_it_and_fails_without_an_answer() {
     };
     assert_eq!(asked.iter().find_map(window), Some((START - Millis::MINUTE, START)));
     assert_eq!(words(&bench.answer(no_candles())), ["end badly"]);
-}
-
-#[test]
-fn a_settlement_is_never_handled_before_the_adoption_of_its_trade() {
-    let mut bench = Bench::in_doubt();
-    let over = TradeReport {
-        progress: candlewick_broker::Progress::Over(candlewick_sdk::Outcome::Lost),
-        close_time: Some(START + Millis::new(120_999)),
-        ..report_of_tests("01JT", START + Millis::new(60_400))
-    };
-    let (mut handled, mut last_listing) = (Vec::new(), None);
-    bench.drive(61_000..190_000, |command, ms, now| {
-        match command {
-            Command::Ask(Ask::Candles(..)) if ms < 180_000 => return Some(no_candles()),
-            // The list that brings the adoption comes when the candles of its instant have been asked for.
-            Command::Ask(Ask::Candles(..)) => return last_listing.take(),
-            Command::Ask(Ask::Trades) if ms < 160_000 => return Some(list_of(Vec::new(), now)),
-            Command::Ask(Ask::Trades) if ms < 165_000 => return Some(list_of(vec![over.clone()], now)),
-            Command::Ask(Ask::Trades) => last_listing = Some(list_of(vec![over.clone()], now)),
-            Command::Ask(Ask::BalancesAfterTrades) => return Some(no_balances_after_trades()),
-            Command::Ask(Ask::Trade(..)) => return Some(record_of(over.clone(), now)),
-            Command::Record(JournalEntry::Event(event)) => match event.kind {
-                EventKind::Adopted(_) => handled.push((ms, "adopted")),
-                EventKind::Settled(_) => handled.push((ms, "settled")),
-                _ => {}
-            },
-            _ => {}
-        }
-        None
-    });
-    // When the hold of the candles is over.
-    assert_eq!(handled, [(181_000, "adopted"), (181_000, "settled")]);
 }

@@ -1,5 +1,3 @@
-//! What cannot be halts a run once, and again only where nobody has resumed from it.
-
 use super::reported_times::earlier;
 use super::reports::{OPENED, in_time, of_amount, play, running, trade, venue};
 use super::*;

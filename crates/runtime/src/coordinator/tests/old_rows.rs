@@ -1,5 +1,3 @@
-//! Intents that are over are forgotten, and none of which anything may yet come.
-
 use super::reports::INTENT;
 use super::*;
 use candlewick_engine::{Rejection, SecondTrade, Settled, VenueId};

@@ -1,5 +1,3 @@
-//! Signals from outside: what a run answers, counts and sends.
-
 use super::*;
 use crate::control::{SignalOrder, SignalOutcome, SignalTally, SourceTally};
 use candlewick_engine::{SignalId, SignalSource};
@@ -63,13 +61,10 @@ fn a_signal_is_a_trade_once_its_intent_is_durable_and_a_second_of_its_name_is_no
 #[test]
 fn a_late_signal_is_refused_by_the_rule_and_one_that_expires_on_its_way_is_not_sent() {
     let mut bench = run();
-    let given = START + Millis::new(70_000);
-    let late = SignalOrder { time: Some(given), ..order("1") };
-    let (answer, _) = give(bench.at(75_001), late.clone());
-    assert_eq!(answer, refused("LateSignal"));
-    let of_before = SignalOrder { time: Some(given - Millis::from_seconds(80_000)), ..order("2") };
-    let (answer, _) = give(bench.at(75_001), of_before);
-    assert_eq!(answer, refused("LateSignal"));
+    for (id, given_s) in [("1", 70), ("2", 70 - 80_000)] {
+        let late = SignalOrder { time: Some(START + Millis::from_seconds(given_s)), ..order(id) };
+        assert_eq!(give(bench.at(75_001), late).0, refused("LateSignal"));
+    }
     bench.durable();
     bench.durable();
     let expiring = SignalOrder { expires_ms: Some(100), ..order("3") };
@@ -171,17 +166,6 @@ fn each_door_has_an_alarm_a_minute_of_its_own() {
 }
 
 #[test]
-fn what_a_door_has_to_say_is_noted_in_the_journal_and_is_no_alarm() {
-    let mut bench = run();
-    let source = SignalSource::truncated("list");
-    let note = ControlOrder::SignalNote { source, text: "read again".to_owned(), mended: Vec::new() };
-    let commands = bench.order(note);
-    let note = JournalEntry::Note(bench.now, r#"{"note":"signals (list): read again"}"#.to_owned());
-    assert!(entries_of(&commands).contains(&note), "{commands:?}");
-    assert_eq!(alarms(&commands), [""; 0]);
-}
-
-#[test]
 fn what_is_mended_is_told_as_that_and_what_came_since_as_it_was() {
     let mut bench = run();
     let [list, stdin] = ["list", "stdin"].map(SignalSource::truncated);
@@ -190,7 +174,9 @@ fn what_is_mended_is_told_as_that_and_what_came_since_as_it_was() {
         let (text, mended) = ("read again".to_owned(), vec!["older".to_owned(), mended.to_owned()]);
         ControlOrder::SignalNote { source: list, text, mended }
     };
-    bench.order(mend("another"));
+    let commands = bench.order(mend("another"));
+    let note = JournalEntry::Note(bench.now, r#"{"note":"signals (list): read again"}"#.to_owned());
+    assert!(entries_of(&commands).contains(&note) && alarms(&commands).is_empty(), "{commands:?}");
     assert_eq!(tally(&bench).by_source["list"].problem.as_deref(), Some("nor this"));
     bench.order(problem_of(stdin, (1, 0)));
     let commands = bench.order(mend("nor this"));

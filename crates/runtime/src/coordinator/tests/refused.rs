@@ -1,5 +1,3 @@
-//! Orders that the venue rejects or does not get, and takes all the same.
-
 use super::reports::{Asked, INTENT, OPENED, Seen, of_amount, of_symbol, over, play, running};
 use super::*;
 use candlewick_broker::{Rejection, RejectionReason};
@@ -88,19 +86,17 @@ fn no_trade_is_of_an_order_that_the_run_kept_back() {
 }
 
 #[test]
-fn real_money_that_a_rejected_order_took_halts_by_that_name() {
+fn what_a_rejected_order_took_instead_halts_by_its_name() {
     let real = TradeReport { account: Some(Account::Real), ..running() };
-    let (seen, _) = run(&rejected(), &[real]);
-    let halted = seen.halted.expect("it is halted");
-    assert!(halted.starts_with("REAL MONEY: 10.00 was staked on the real account"), "{halted}");
-    assert_eq!(seen.state, IntentState::Rejected, "the demo ledger does not pay for it");
-}
-
-#[test]
-fn another_amount_that_a_rejected_order_took_is_found_too() {
-    let (seen, _) = run(&rejected(), &[of_amount(50, running())]);
-    assert!(seen.halted.is_some_and(|halted| halted.contains("but not all terms of trade #1")));
-    assert_ne!(seen.state, IntentState::Rejected);
+    for (took, part, is_rejected) in [
+        // The demo ledger does not pay for it.
+        (real, "REAL MONEY: 10.00 was staked on the real account", true),
+        (of_amount(50, running()), "but not all terms of trade #1", false),
+    ] {
+        let (seen, _) = run(&rejected(), &[took]);
+        assert!(seen.halted.as_ref().is_some_and(|halted| halted.contains(part)), "{:?}", seen.halted);
+        assert_eq!(seen.state == IntentState::Rejected, is_rejected, "{part}");
+    }
 }
 
 #[test]

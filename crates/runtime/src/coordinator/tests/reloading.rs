@@ -1,5 +1,3 @@
-//! Settings that are read again: asked for, taken as a whole or not at all, and journalled before the event.
-
 use super::*;
 use crate::Stop;
 use crate::reload::NewSettings;

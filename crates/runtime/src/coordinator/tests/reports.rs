@@ -302,9 +302,9 @@ fn what_would_halt_a_run_that_is_halted_is_said_once() {
 
 /// A run with one trade, and a listing that shows this one besides; when the other is over, it is lost.
 fn with_another(rule: SecondTradeRule, other: &TradeReport) -> (Bench, Seen) {
-    let mut parts = parts();
-    (parts.settings.list_every_s, parts.settings.second_trade) = (30, rule);
-    let mut bench = Bench::of(parts);
+    let mut bench = Bench::new(|parts| {
+        (parts.settings.list_every_s, parts.settings.second_trade) = (30, rule);
+    });
     let listed = |ms: i64| {
         let progress = if ms < 121_000 { Progress::Running } else { Progress::Over(Outcome::Lost) };
         let other = TradeReport { progress, ..other.clone() };

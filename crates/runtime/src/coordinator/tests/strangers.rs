@@ -1,5 +1,3 @@
-//! Other programs on the same wallet.
-
 use super::*;
 use candlewick_sdk::Payout;
 

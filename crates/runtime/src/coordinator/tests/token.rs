@@ -1,5 +1,3 @@
-//! A token that the venue refuses, and accepts again.
-
 use super::*;
 use crate::control::Phase;
 use candlewick_broker::Priority;

@@ -1,5 +1,3 @@
-//! What stands between a run and its venue: said at once, and shown for as long as it does.
-
 use super::*;
 use crate::Notice;
 use crate::control::{MarketState, Phase, SlowestCandle, StreamState, VenueApi};
@@ -23,9 +21,7 @@ fn asked_user(bench: &mut Bench, ms: i64, restrictions: &[&str]) -> Input {
 }
 
 fn watched() -> Bench {
-    let mut parts = parts();
-    parts.settings.wallet_every_s = 10_000;
-    let mut bench = Bench::of(parts);
+    let mut bench = Bench::new(|parts| parts.settings.wallet_every_s = 10_000);
     bench.on(Input::Start);
     bench.on(Input::Answer(candles_of(Vec::new(), START)));
     bench
@@ -159,7 +155,7 @@ fn a_process_that_did_not_run_says_for_how_long_and_how_many_candles_closed() {
 }
 
 #[test]
-fn a_refusal_by_the_venue_pauses_the_symbol_and_a_restricted_account_is_looked_up() {
+fn an_account_that_a_rejection_calls_restricted_is_looked_up() {
     let mut bench = watched();
     user(&mut bench, 0, &[]);
     bench.on(Input::Durable(Ok(())));
@@ -169,13 +165,6 @@ fn a_refusal_by_the_venue_pauses_the_symbol_and_a_restricted_account_is_looked_u
     let rejection = candlewick_broker::Rejection { reason, text: "User banned".to_owned(), venue_time: None };
     let answer = Answer::Open(IntentId::new(1), OpenOutcome::Rejected(rejection));
     assert!(asks(&bench.at(60_500).answer(answer), RequestId::User));
-    bench.at(120_000).step(Input::Time);
-    let entries = entries_of(&bench.close());
-    let is_refused = |entry: &JournalEntry| {
-        let JournalEntry::Action(Action::Refuse(refused)) = entry else { return false };
-        refused.rule == candlewick_engine::Rule::RefusedByVenue
-    };
-    assert!(entries.iter().any(is_refused), "{entries:?}");
 }
 
 #[test]

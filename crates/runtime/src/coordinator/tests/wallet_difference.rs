@@ -1,5 +1,3 @@
-//! A wallet that holds another amount than the trades explain, and records that contradict themselves.
-
 use super::reports::{honest, play};
 use super::*;
 use candlewick_broker::{Funding, WalletName};
@@ -267,9 +265,7 @@ fn a_wallet_that_is_gone_at_the_end_is_a_trouble_of_the_run() {
 fn a_wallet_that_cannot_be_read_after_the_last_trades_is_a_trouble_of_the_run() {
     let unread = "the demo wallet could not be read after the last trades: what it holds is not known";
     for (back_at, expected) in [(i64::MAX, Some(unread)), (304, None)] {
-        let mut parts = parts();
-        parts.settings.wallet_every_s = 10;
-        let mut bench = Bench::of(parts);
+        let mut bench = Bench::new(|parts| parts.settings.wallet_every_s = 10);
         play(&mut bench, 0, honest());
         bench.at(300_000).step(Input::Stop(crate::Stop::TimeUp));
         let read = |second| if second < back_at { Err(no_answer()) } else { Ok(demo(100_800, "w1")) };

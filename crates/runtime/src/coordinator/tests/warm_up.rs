@@ -1,5 +1,3 @@
-//! How many past candles a start shows a strategy that asks for longer ones.
-
 use super::*;
 use crate::coordinator::warm_up::WarmUp;
 use std::ops::Range;

@@ -1,5 +1,3 @@
-//! Step-by-step scenarios of doubts being resolved.
-
 mod others;
 
 use super::testing::{doubt, listing, report};

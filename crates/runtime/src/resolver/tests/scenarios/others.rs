@@ -1,5 +1,3 @@
-//! Scenarios with several intents, with questions to the operator, and with trades that depart from the order.
-
 use super::{Scenario, trade, twin};
 use crate::resolver::testing::{doubt, listing};
 use crate::resolver::Doubt;
