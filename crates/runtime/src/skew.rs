@@ -354,7 +354,6 @@ mod tests {
             let (mut watch, change) = watched(&[calm, calm, calm, calm, leapt]);
             let certain = if leap > 0 { leap - 100 } else { leap + 900 };
             assert_eq!(change, Change { offset: Some(Millis::new(-certain)), leapt: None });
-            // One that was wrong is taken back by the next.
             assert_eq!(watch.take(calm, Millis::from_seconds(5)).offset, Some(Millis::ZERO));
             let (mut watch, _) = watched(&[calm, calm, calm, calm, leapt]);
             let change = watch.take(leapt, Millis::from_seconds(5));

@@ -125,7 +125,6 @@ mod tests {
         assert_eq!(take(&[candle(2, 3.0), candle(3, 4.0)]), (1, 0));
         assert_eq!(take(&[candle(2, 3.5), candle(3, 4.0)]), (2, 1));
         assert_eq!(take(&[candle(2, 3.5)]), (1, 0));
-        // One that was never seen and is older than all is no news.
         assert_eq!(take(&[candle(0, 1.0)]), (0, 0));
     }
 }

@@ -173,12 +173,9 @@ mod tests {
         }
     }
 
-    fn listing(began: Millis, trades: Vec<TradeReport>) -> TradeListing {
-        TradeListing { began, ended: began, is_complete: true, trades, ended_early: None }
-    }
-
     fn words(results: &mut ListedResults, at: Millis, trades: Vec<TradeReport>) -> Vec<Word> {
-        let found = results.words(&listing(at, trades), (LAG, MoneyScale::default(), at));
+        let listing = crate::resolver::testing::listing(at.get(), trades);
+        let found = results.words(&listing, (LAG, MoneyScale::default(), at));
         found.into_iter().map(|(.., word)| word).collect()
     }
 

@@ -155,7 +155,6 @@ mod tests {
         OrderedTerms { asked: order_of_tests(), counted: order_of_tests() }
     }
 
-    /// The report with a change: its findings, and how it is another trade than the ordered one.
     fn check(change: impl Fn(&mut TradeReport), expected: &[&str], other: Option<&str>) {
         let mut report = report();
         change(&mut report);

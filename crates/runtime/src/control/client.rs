@@ -220,10 +220,7 @@ mod tests {
         check_lines(b"a\n\nb", &["a", "", "b"]).await;
         let longest = "x".repeat(MAX_BYTES);
         check_lines(format!("{longest}\n").as_bytes(), &[&longest]).await;
-    }
-
-    #[tokio::test]
-    async fn a_message_beyond_the_bound_is_not_read_to_its_end() {
+        // A longer one is not read to its end.
         let long = "x".repeat(MAX_BYTES * 3);
         let mut reader = long.as_bytes();
         assert!(matches!(read_line(&mut reader, PATIENCE).await, Err(NoLine::TooLong)));

@@ -438,10 +438,7 @@ mod tests {
         let unknown = "no bot trades \"EURJPY\": the bots trade BTCUSDT, EURUSD, EURUSD-OTC";
         check(None, Some("EURJPY"), Err(unknown));
         check(None, Some("EUR/USD"), Err("several bots trade \"EURUSD\": name one of eur, eur2"));
-    }
-
-    #[test]
-    fn what_may_be_two_symbols_is_neither_and_one_that_is_written_out_is_itself() {
+        // What may be two symbols is neither, and one that is written out is itself.
         let two = bots(&[("a", "EUR/USD"), ("b", "EURUSD")]);
         assert_eq!(two.find(None, Some("EURUSD")), Ok(1));
         assert_eq!(two.symbol_of("eur-usd"), None);

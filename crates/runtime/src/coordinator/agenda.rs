@@ -195,20 +195,6 @@ mod tests {
         assert_eq!(order, (1..=8).map(doubt).collect::<Vec<_>>());
     }
 
-    #[test]
-    fn what_followed_from_an_instant_at_once_comes_when_the_instant_is_over() {
-        let doubt = |number| EventKind::InDoubt { intent: IntentId::new(number) };
-        let mut queue = EventQueue::new(Millis::ZERO);
-        let (at, next) = (Millis::MINUTE, Millis::MINUTE + Millis::new(1));
-        queue.add(at, Place::Consequence(IntentId::new(1)), doubt(1));
-        assert_eq!((queue.pop_ready(at), queue.wakes_at(at)), (None, Some(next)));
-        // A signal of the instant that was on its way.
-        queue.add(at, Place::Signal, doubt(2));
-        assert_eq!(queue.after_answer(IntentId::new(1)), Some(next));
-        assert_eq!((queue.pop_ready(at), queue.pop_ready(at)), (Some((at, doubt(2))), None));
-        assert_eq!(queue.pop_ready(next), Some((at, doubt(1))));
-    }
-
     const CANDLES: Job = Job::Candles(SeriesId::FIRST);
     const TRADE: Job = Job::Trade(IntentId::new(1));
 

@@ -383,7 +383,6 @@ mod tests {
             (CandleClose, 299, 600),
             (CandleClose, 300, 900),
             (NextCandle, 10, 600),
-            // Its open, as the venue reports it, is the begin of that candle.
             (NextCandle, 300, 900),
         ] {
             let expiry = Expiry { close_type: "05:00".parse().unwrap(), expiration_type };

@@ -398,10 +398,7 @@ mod tests {
         ] {
             assert_eq!(TradingWeek::Unknown.may_be_closed(moment), expected, "{moment}");
         }
-    }
-
-    #[test]
-    fn a_candle_of_a_weekend_shows_a_market_that_never_closes() {
+        // Unless the market had a candle then.
         for (close, expected) in [
             // In winter forex closes at 22:00, and in summer it opens at 21:00.
             (at(4, 22, 0), TradingWeek::Unknown),

@@ -418,14 +418,6 @@ mod tests {
     }
 
     #[test]
-    fn a_price_after_the_moment_is_not_its_own() {
-        let mut stream = PriceStream::default();
-        stream.await_grid(Millis::new(1_000));
-        stream.take(tick(1_500, 3.0));
-        assert_eq!(stream.settle(false), Some((Millis::new(1_000), None)));
-    }
-
-    #[test]
     fn a_flood_between_two_moments_is_bounded() {
         let mut stream = PriceStream::default();
         for number in 0..5_000 {

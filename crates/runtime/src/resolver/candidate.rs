@@ -134,7 +134,6 @@ mod tests {
         );
         check(|_, report| report.account = Some(Account::Real), Match::Different);
         check(|_, report| report.from_token = Some(false), Match::Different);
-        // The same number, written with other decimals.
         check(|_, report| report.amount = Some(Decimal::new(10_000, 3)), Match::Same);
     }
 
@@ -176,10 +175,7 @@ mod tests {
             };
             check(bare, expected);
         }
-    }
-
-    #[test]
-    fn an_expiration_that_is_not_stated_is_time_fixed() {
+        // An expiration that is not stated is TIME_FIXED.
         let types = [ExpirationType::Unstated, ExpirationType::TimeFixed];
         for (wanted, requested) in types.into_iter().flat_map(|wanted| types.map(|other| (wanted, other))) {
             let state = |doubt: &mut Doubt, report: &mut TradeReport| {

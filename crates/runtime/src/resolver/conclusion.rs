@@ -335,10 +335,7 @@ mod tests {
         check(52_000, 1_000, 0, &[1_000], true);
         // 30.00 is 10.00 and 20.00, or the other 30.00.
         check(53_000, 1_000, 0, &[2_000, 3_000], false);
-    }
-
-    #[test]
-    fn too_many_unknown_stakes_prove_nothing() {
+        // Too many prove nothing.
         let distinct: Vec<i64> = (0..13).map(|power| 1 << power).collect();
         check(50_000 + (1 << 20), 1 << 20, 0, &distinct[..12], true);
         check(50_000 + (1 << 20), 1 << 20, 0, &distinct, false);

@@ -228,11 +228,9 @@ mod tests {
         let doubt = testing::doubt(1);
         let (uncertainty, until) = (Millis::new(300), Millis::new(199_000));
         assert_eq!(doubt.window(uncertainty, until), Window { from: Millis::new(98_700), until });
-        // By our own clock, half a minute after its end.
         let span = Window { from: Millis::new(98_700), until: Millis::new(140_300) };
         assert_eq!(doubt.span(uncertainty), span);
         assert_eq!(doubt.reserved_until(LAG), Millis::new(321_000));
-        // With the candle after the next one.
         let latest = latest_close(Millis::from_seconds(110), "05:00".parse().unwrap());
         assert_eq!(latest, Millis::from_seconds(110 + 30 + 600));
         let in_flight = Doubt { ended: Millis::MAX, ..doubt };

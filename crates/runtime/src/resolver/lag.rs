@@ -108,7 +108,6 @@ mod tests {
         check([60_001, 5], 120_002);
         // What never shows is no lag that has to be waited for.
         check([600_000], 240_000);
-        // Listed before it was accepted, or lost: no lag.
         check([-5, 600_001], 120_000);
     }
 

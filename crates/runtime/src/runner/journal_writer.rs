@@ -320,7 +320,6 @@ mod tests {
         writer.keep_snapshot(false).await;
         drop(tokio::time::timeout(Duration::from_secs(2), writer.returned()).await);
         assert_eq!(kept.load(Ordering::Relaxed), 40);
-        // Where time stands still meanwhile, a piece a turn.
         let (mut writer, kept) = behind(40);
         writer.keep_snapshot(true).await;
         assert_eq!(kept.load(Ordering::Relaxed), 1);

@@ -93,7 +93,6 @@ fn a_movement_without_trades_is_booked_by_the_second_reading() {
         (240, 550, Agrees),
         (300, -9_999, differs(-10_549)),
         (311, 550, Agrees),
-        // Two wrong readings that do not agree.
         (360, -9_999, differs(-10_549)),
         (371, -7_777, differs(-8_327)),
         (382, 550, Agrees),
@@ -290,7 +289,6 @@ fn paid_by_bonus() -> Bench {
 #[test]
 fn what_a_bonus_wallet_paid_of_a_stake_is_no_surplus() {
     let mut bench = paid_by_bonus();
-    // The next is won: both get their parts of 18.50.
     bench.ledger(150, 99_850);
     bench.bonus = Some(minor(4_600 + 340));
     bench.check(&[(180, 99_400 + 510, Agrees)]);
@@ -317,7 +315,6 @@ fn the_last_reading_needs_no_second_one() {
     let mut bench = Bench::begun(1_000);
     bench.ledger(5, 1_018);
     bench.is_last = true;
-    // At first it may be lag.
     bench.check(&[(14, 1_000, Agrees), (16, 1_000, by_trades(-18))]);
 }
 
@@ -360,7 +357,6 @@ fn stakes_of_one_amount_are_postponed_each() {
     assert_eq!(audit.changes_since(Millis::from_seconds(80)).collect::<Vec<_>>(), [stake, stake]);
 }
 
-/// By hand: 20 are staked and returned, so that a wallet which shows neither agrees. A win or a loss leaves no such doubt.
 #[test]
 fn stake_that_is_returned_may_hide_behind_the_lag() {
     for (balances, second, expected) in [

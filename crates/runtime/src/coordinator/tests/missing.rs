@@ -87,7 +87,6 @@ fn a_trade_that_no_whole_list_can_show_is_said_after_the_same_time_and_settled_b
     assert_eq!((seen.state, seen.booked), (IntentState::Open, None));
     assert_eq!(bench.coordinator.missing_trades().len(), 1, "its status says so");
     assert!(is_done(&resolve(&mut bench, Outcome::Lost)));
-    // One that is listed, or known by its id, is not missing, however little the rest of the list says.
     for venue in [Venue { is_listed: |_| true, ..GONE }, Venue { has_by_id: |_| true, ..GONE }] {
         let (_, seen) = self::seen(Venue { is_whole: false, ..venue });
         assert_eq!(seen.halted, None);

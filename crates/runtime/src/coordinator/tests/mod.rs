@@ -256,14 +256,14 @@ impl Bench {
 
     /// The list is asked for and comes, and the balances after it do not.
     fn look(&mut self, trades: Vec<TradeReport>) -> Vec<Command> {
-        self.look_with(list_of(trades, self.now))
+        self.look_with(list_of(trades, self.now), no_balances_after_trades())
     }
 
-    fn look_with(&mut self, listing: Answer) -> Vec<Command> {
+    fn look_with(&mut self, listing: Answer, balances: Answer) -> Vec<Command> {
         self.coordinator.agenda.add(self.now, Job::Trades);
         self.step(Input::Time);
         self.answer(listing);
-        self.answer(no_balances_after_trades())
+        self.answer(balances)
     }
 
     /// Goes on by half seconds; what is commanded may be answered at once.

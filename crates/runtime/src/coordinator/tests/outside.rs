@@ -75,7 +75,6 @@ fn a_late_signal_is_refused_by_the_rule_and_one_that_expires_on_its_way_is_not_s
     assert!(!after.contains(&"send 2".to_owned()), "{after:?}");
 }
 
-/// A bot's delay is no lateness of its signal: `expires_ms` counts from when the request may leave.
 #[test]
 fn an_expiring_signal_of_a_delayed_bot_leaves_after_the_delay_and_no_later_than_it_expires() {
     // Given at 80 s, for 10 s later, with 2 s to leave.

@@ -74,7 +74,6 @@ fn a_trade_that_is_not_the_rejected_orders_is_not_adopted() {
     }
 }
 
-/// Its intent was durable half a minute late: another program asked for the same trade.
 #[test]
 fn no_trade_is_of_an_order_that_the_run_kept_back() {
     let mut bench = checking(300);

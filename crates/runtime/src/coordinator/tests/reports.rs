@@ -168,7 +168,6 @@ fn lost(amount: i64) -> TradeReport {
 fn what_the_venue_took_is_at_stake_and_lost_whatever_was_asked_for() {
     let seen = trade(&[], &of_amount(50, running()), |_| lost(50));
     assert_eq!((seen.money, seen.booked), ((5_000, 95_000), Some((-5_000, 125_000))), "{seen:?}");
-    // Only a later record says so: running, or over.
     let opened = TradeReport { amount: None, close_time: None, ..running() };
     for before in [of_amount(50, running()), TradeReport { amount: None, ..running() }] {
         let record = |ms: i64| if ms < 121_000 { before.clone() } else { lost(50) };
@@ -234,7 +233,6 @@ fn the_record_of_another_trade_is_not_booked_and_asked_for_again() {
     }
 }
 
-/// A run whose open was not answered, and what its list shows from then on.
 fn unanswered(listed: &TradeReport) -> Seen {
     play(&mut Bench::start(|_| {}), OPENED, |ask, ms, now| match ask {
         Asked::Open => lost_open(INTENT),
@@ -257,8 +255,7 @@ fn a_trade_of_real_money_that_a_lost_demo_order_may_have_made_is_named_and_halts
     bench.at(70_000).order(ControlOrder::Resolve { intent: INTENT, resolution, reason });
     let row = bench.coordinator.session.row(INTENT).map(|row| row.state);
     assert_eq!((row, bench.halted()), (Some(IntentState::NotOpened), None));
-    let late = TradeListing { is_complete: true, trades: vec![real.clone()], ..TradeListing::default() };
-    bench.look_with(Answer::Trades(late));
+    bench.look(vec![real.clone()]);
     assert!(bench.halted().is_some_and(|halted| halted.starts_with(part)), "{:?}", bench.halted());
     // Made by hand, long before, or of another pair, it is a person's own.
     for change in [
@@ -349,11 +346,8 @@ fn a_second_trade_that_was_over_when_first_seen_is_adopted_by_no_intent() {
 
 /// The list is read, and then the wallet, which holds so much in minor units.
 fn look_at(bench: &mut Bench, trades: Vec<TradeReport>, free: i64) -> Vec<Command> {
-    let now = bench.now;
-    bench.coordinator.agenda.add(now, Job::Trades);
-    bench.step(Input::Time);
-    bench.answer(list_of(trades, now));
-    bench.answer(Answer::BalancesAfterTrades(Ok(Reply::at(demo_of(Decimal::new(free, 2)), now))))
+    let balances = Reply::at(demo_of(Decimal::new(free, 2)), bench.now);
+    bench.look_with(list_of(trades, bench.now), Answer::BalancesAfterTrades(Ok(balances)))
 }
 
 #[test]

@@ -13,7 +13,8 @@ fn list(bench: &mut Bench, trades: Vec<TradeReport>) -> Vec<String> {
 }
 
 fn list_as(bench: &mut Bench, is_complete: bool, trades: Vec<TradeReport>) -> Vec<String> {
-    let commands = bench.look_with(listing_of(trades, bench.now, is_complete));
+    let listing = listing_of(trades, bench.now, is_complete);
+    let commands = bench.look_with(listing, no_balances_after_trades());
     let warning = |command: &Command| match command {
         Command::Notify(crate::Notice::Warning(text)) => Some(text.clone()),
         _ => None,
@@ -127,7 +128,6 @@ fn trades_that_are_open_before_a_run_with_a_doubt_are_told_when_the_doubt_is_ove
     let mut step = Step { now: bench.now, commands: &mut Vec::new() };
     bench.coordinator.decide_doubt(IntentId::new(1), None, &mut step).expect("it is in doubt");
     bench.step(Input::Time);
-    // It may yet turn out to be the trade that was taken as none.
     let late =
         TradeReport { close_time: new.close_time, ..report_of_tests("01JT", START + Millis::new(60_400)) };
     let listed = vec![open_for_long(), new, late];

@@ -16,7 +16,6 @@ fn a_refused_token_stops_opens_at_once_is_said_once_and_shown() {
     let words = words(&bench.durable());
     assert!(words.contains(&"record not sent 1".to_owned()), "{words:?}");
     let RunState { phase, reason, .. } = bench.state();
-    // Nobody has to resume: the file is read again.
     let reason = reason.unwrap_or_default();
     assert!(phase == Phase::Suspended && reason.contains("Invalid token"), "{phase:?} {reason}");
     assert!(reason.contains("broker.api_token_file, which is read again by itself"), "{reason}");

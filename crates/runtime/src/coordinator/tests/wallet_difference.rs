@@ -97,7 +97,6 @@ fn other_wallets_halt_and_are_not_compared_until_a_resume() {
     assert!(halted.starts_with("the venue shows other demo wallets: w2 where there was w1"), "{halted}");
     assert_eq!(read(&mut bench, 21, demo(100_500, "w2")), (vec![], vec![]));
     assert_eq!(bench.free(), 100_000);
-    // The old one again is compared again; the other one once it is accepted.
     assert_eq!(read(&mut bench, 31, demo(100_000, "w1")), (vec![], vec![]));
     read(&mut bench, 41, demo(100_500, "w2"));
     bench.order(ControlOrder::Resume);

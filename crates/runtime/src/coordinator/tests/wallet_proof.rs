@@ -13,7 +13,6 @@ const SECOND: IntentId = IntentId::new(2);
 const SECOND_CLOSES: i64 = 180_999;
 const ENDS: i64 = 500_000;
 
-/// What the venue does, in ms after the start of the run and in minor units.
 #[derive(Clone, Copy)]
 struct Venue {
     told: i64,

@@ -2,7 +2,6 @@ use super::*;
 use crate::coordinator::warm_up::WarmUp;
 use std::ops::Range;
 
-/// Wants to see three candles of 5m, which 19 of 1m in a row hold wherever they begin.
 struct Longer([Interval; 1]);
 
 impl Strategy for Longer {

@@ -106,7 +106,6 @@ fn check_invariants(all: &[Requested], run: &Run) -> Result<(), TestCaseError> {
                 *outcomes.entry(*intent).or_default() += 1;
                 let place = intent.number() as usize - 1;
                 prop_assert!(all[place].accepted.is_none(), "{intent} was opened");
-                // What is asked after it is not opened is another question.
                 asked.remove(intent);
             }
             Resolution::AskPerson { intent, why } => {

@@ -138,7 +138,6 @@ fn a_second_candidate_is_for_a_person_and_asked_for_once() {
     scenario.look(125, &both, &["1? too many"]);
     assert!(!scenario.resolver.is_searching());
     scenario.look(130, &both, &[]);
-    // One of them turns out to be another's: the doubt is resolved after all.
     scenario.claimed.insert("b".to_owned());
     scenario.look(135, &both, &[]);
     scenario.look(140, &both, &["1 is a"]);
@@ -182,7 +181,6 @@ fn a_late_list_is_waited_for() {
     scenario.look(261, &[], &[]);
     scenario.look(265, &[trade("a", 105)], &[]);
     scenario.look(270, &[trade("a", 105)], &["1 is a"]);
-    // Missing at 261 s, it had lagged for 156 s at least.
     assert_eq!(scenario.resolver.lag.allowance(), Millis::from_seconds(312));
 }
 
@@ -194,7 +192,6 @@ fn a_trade_that_may_be_of_an_intent_in_doubt_or_of_a_rejected_one_is_adopted_by_
     let (one, two) = ([at("a", 101_500)], [at("a", 100_500), at("b", 101_500)]);
     for (rejected_at, trades, expected) in [
         (101, &one[..], either),
-        // A trade for each of them.
         (101, &two[..], "a is of [IntentId(2)]"),
         // The rejected one was of another minute.
         (40, &one[..], "1 is a"),
@@ -270,7 +267,6 @@ fn incomplete_listings_decide_nothing_and_in_the_end_a_person_is_asked() {
     assert!(scenario.look_at(&incomplete(125, vec![trade("a", 101)])).is_empty());
     assert!(scenario.look_at(&incomplete(380, Vec::new())).is_empty());
     assert_eq!(scenario.look_at(&incomplete(381, Vec::new())), ["1? list a"]);
-    // What may be meant and shows only now is said too, each trade once.
     assert_eq!(scenario.look_at(&incomplete(390, vec![trade("b", 102)])), ["1? list a b"]);
     assert!(scenario.look_at(&incomplete(395, vec![trade("b", 102)])).is_empty());
     assert!(scenario.look_at(&incomplete(391, Vec::new())).is_empty());

@@ -26,48 +26,38 @@ fn a_stake_that_may_be_another_requests_proves_nothing() {
     let mut flying = Scenario::with_stake(&[doubt(1)]);
     flying.in_flight.push(Doubt { ended: Millis::MAX, ..twin(2, 260) });
     flying.silent(&[261, 271], &[]);
-    // It was opened, and the stake that is left is ours.
     flying.in_flight.clear();
     flying.look(275, &[], &["1 is nothing, 321 s"]);
 }
 
 #[test]
-fn a_stake_that_a_person_took_for_nothing_is_in_the_wallet_until_it_is_given_back() {
-    let decided = |wallet: i64, is_reserved: bool, expected: &[&str]| {
-        let mut scenario = Scenario::new(&[twin(1, 100), twin(2, 110)]);
+fn a_stake_that_a_person_took_for_nothing_is_in_the_wallet_until_it_is_given_back_or_listed() {
+    let closes = |second| TradeReport { close_time: Some(Millis::from_seconds(second)), ..trade("a", 101) };
+    let (late, nothing) = ("1 is a after all", "2 is nothing, 321 s");
+    for (stake, wallet, is_reserved, listed, expected) in [
+        (10, 2_000, true, None, vec![nothing]),
+        (10, 1_000, true, None, vec![]),
+        // The ledger has it back already.
+        (10, 1_000, false, None, vec![nothing]),
+        (10, 2_000, false, None, vec![]),
+        // 10.00 of it are the first one's, so that the second one's 20.00 are not there.
+        (20, 2_000, true, None, vec![]),
+        (20, 2_000, true, Some(closes(300)), vec![late, nothing]),
+        // It may be over, and paid.
+        (20, 2_000, true, Some(closes(280)), vec![late]),
+    ] {
+        let mut other = twin(2, 110);
+        (other.order.amount, other.stake) = (stake.into(), Money::from_minor(stake * 100));
+        let mut scenario = Scenario::new(&[twin(1, 100), other]);
         scenario.take_for_nothing(1);
         if is_reserved {
             scenario.reserved.insert(IntentId::new(1), Millis::HOUR);
         }
         scenario.wallet = Some(wallet);
-        scenario.look(271, &[], &[]);
-        scenario.look(281, &[], expected);
-    };
-    decided(2_000, true, &["2 is nothing, 321 s"]);
-    decided(1_000, true, &[]);
-    // The ledger has it back already.
-    decided(1_000, false, &["2 is nothing, 321 s"]);
-    decided(2_000, false, &[]);
-}
-
-#[test]
-fn a_stake_that_a_person_took_for_nothing_may_have_left_the_wallet_once_its_trade_is_listed() {
-    let check = |listed: &[TradeReport], expected: &[&str]| {
-        let mut double = twin(2, 110);
-        (double.order.amount, double.stake) = (20.into(), Money::from_minor(2_000));
-        let mut scenario = Scenario::new(&[twin(1, 100), double]);
-        scenario.take_for_nothing(1);
-        scenario.reserved.insert(IntentId::new(1), Millis::HOUR);
-        scenario.wallet = Some(2_000);
-        scenario.look(271, listed, &[]);
-        scenario.look(281, listed, expected);
-    };
-    // 10.00 of it are the first one's, so that the second one's 20.00 are not there.
-    check(&[], &[]);
-    let closes = |second| TradeReport { close_time: Some(Millis::from_seconds(second)), ..trade("a", 101) };
-    check(&[closes(300)], &["1 is a after all", "2 is nothing, 321 s"]);
-    // It may be over, and paid.
-    check(&[closes(280)], &["1 is a after all"]);
+        let listed = Vec::from_iter(listed);
+        scenario.look(271, &listed, &[]);
+        scenario.look(281, &listed, &expected);
+    }
 }
 
 #[test]
@@ -75,7 +65,6 @@ fn a_stake_whose_trade_is_listed_has_left_the_wallet_and_may_be_back_once_that_m
     for (close_s, progress, is_back) in [
         (Some(400), Progress::Running, false),
         (Some(280), Progress::Running, true),
-        // It closes after a minute, or was called off before that.
         (None, Progress::Running, true),
         (Some(400), Progress::Over(Outcome::Cancelled), true),
     ] {
@@ -107,7 +96,6 @@ fn a_stake_that_the_wallet_has_shown_to_be_taken_was_taken() {
         (0, true, "1? taken"),
         (999, true, "1? taken"),
         (1_000, true, "1 is nothing, 321 s"),
-        // It may lag, or cannot be.
         (0, false, "1 is nothing, 321 s"),
         (-1, true, "1 is nothing, 321 s"),
     ] {
@@ -174,7 +162,6 @@ fn requests_matter_from_a_minute_before_the_first_that_is_in_doubt() {
     let since = |doubts: &[Doubt]| Scenario::new(doubts).resolver.looks_since();
     assert_eq!(since(&[]), None);
     assert_eq!(since(&[twin(1, 300), twin(2, 200)]), Some(Millis::from_seconds(140)));
-    // What is taken as not opened is in doubt no more.
     let mut scenario = Scenario::new(&[twin(1, 300), twin(2, 200)]);
     scenario.take_for_nothing(2);
     assert_eq!(scenario.resolver.looks_since(), Some(Millis::from_seconds(240)));
@@ -217,7 +204,6 @@ fn what_the_venue_took_instead_is_adopted_when_nothing_else_can_be_meant() {
 fn what_was_asked_for_goes_before_what_the_venue_may_have_taken() {
     let mut scenario = Scenario::new(&[doubt(1)]);
     scenario.look(262, &[sold("a", 102)], &[]);
-    // It is listed late: what differs is a stranger's then.
     let both = [sold("a", 102), trade("b", 103)];
     scenario.look(271, &both, &[]);
     scenario.look(276, &both, &["1 is b"]);
