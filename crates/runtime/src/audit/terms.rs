@@ -177,10 +177,6 @@ mod tests {
         let later =
             |report: &mut TradeReport| report.close_time = report.close_time.map(|at| at + Millis::SECOND);
         check(later, &["it lasts"], None);
-    }
-
-    #[test]
-    fn another_account_symbol_direction_amount_or_expiry_is_another_trade() {
         let next_candle = |report: &mut TradeReport| {
             report.expiration_type = Some(Reported::Known(ExpirationType::NextCandle));
         };

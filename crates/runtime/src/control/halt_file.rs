@@ -190,6 +190,12 @@ mod tests {
         assert!(!file.is_there());
         let missing = HaltFile::new(folder.path().join("no/folder.HALT"));
         assert!(missing.raise("news").is_err());
+        // A folder or an empty file halts as well.
+        fs::create_dir(file.path()).unwrap();
+        assert!(file.is_there() && file.reason().ends_with("it is not read"));
+        fs::remove_dir(file.path()).unwrap();
+        fs::write(file.path(), "").unwrap();
+        assert!(file.is_there() && file.reason().ends_with("is there"));
     }
 
     #[cfg(unix)]
@@ -218,16 +224,6 @@ mod tests {
         assert!(open_plain(file.path()).is_ok(), "opening waits for nobody");
         assert!(file.raise("news").is_err());
         assert_eq!(file.remove().unwrap(), Removed::Now);
-    }
-
-    #[test]
-    fn an_empty_file_or_a_folder_halts_as_well() {
-        let (_folder, file) = halt_file();
-        fs::create_dir(file.path()).unwrap();
-        assert!(file.is_there() && file.reason().ends_with("it is not read"));
-        fs::remove_dir(file.path()).unwrap();
-        fs::write(file.path(), "").unwrap();
-        assert!(file.is_there() && file.reason().ends_with("is there"));
     }
 
     #[tokio::test(start_paused = true)]

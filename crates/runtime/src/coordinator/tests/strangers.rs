@@ -98,6 +98,7 @@ fn a_difference_that_lasts_is_looked_at_once_and_again_when_it_is_another() {
         if looks_at(&mut bench, second * 1_000, Decimal::new(minor, 2)) {
             looks.push(second);
             assert_eq!(list_as(&mut bench, is_whole, vec![ours.clone()]), [""; 0]);
+            assert!(!bench.coordinator.troubles(bench.now).join("; ").contains("another program"));
         }
     }
     // A list that was not whole; a whole one, and the deposit is booked; one cent more; a shortage; the cent again.
@@ -133,15 +134,6 @@ fn trades_that_are_open_before_a_run_with_a_doubt_are_told_when_the_doubt_is_ove
     let listed = vec![open_for_long(), new, late];
     assert_eq!(list(&mut bench, listed.clone()), [TOLD_AS_OPEN]);
     assert_eq!(list(&mut bench, listed), [""; 0], "once");
-}
-
-#[test]
-fn a_deposit_asks_for_the_list_and_is_no_strangers_trade() {
-    let mut bench = begun();
-    list(&mut bench, Vec::new());
-    assert!(looks_at(&mut bench, 10_000, 1_050));
-    assert_eq!(list(&mut bench, Vec::new()), [""; 0]);
-    assert_eq!(bench.coordinator.troubles(bench.now), [""; 0]);
 }
 
 #[test]

@@ -90,8 +90,7 @@ impl Venue {
     }
 }
 
-/// A LOST that earns gives 20.00 back, be it the first or the second: the wallet is as if the first had been called off, and no stake had
-/// been taken for the second.
+/// A LOST that earns gives 20.00 back: the wallet is as if no stake had been taken for the second.
 #[test]
 fn what_the_venue_pays_against_its_rules_passes_for_no_stake_that_was_never_taken() {
     for back in [[2_000, 0], [0, 2_000]] {

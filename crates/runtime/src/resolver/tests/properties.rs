@@ -61,13 +61,10 @@ fn adopted(run: &Run) -> Vec<(IntentId, String)> {
 }
 
 fn found_of(run: &Run, place: usize) -> Vec<&'static str> {
+    let own = |id: &str, word| Some(if id == name(place) { word } else { "another's" });
     let word = |(_, resolution): &(Millis, Resolution)| match resolution {
-        Resolution::Adopt { intent: of, report } if *of == intent(place) => {
-            Some(if report.id == name(place) { "adopted" } else { "another's" })
-        }
-        Resolution::AdoptLate { intent: of, report } if *of == intent(place) => {
-            Some(if report.id == name(place) { "late" } else { "another's" })
-        }
+        Resolution::Adopt { intent: of, report } if *of == intent(place) => own(&report.id, "adopted"),
+        Resolution::AdoptLate { intent: of, report } if *of == intent(place) => own(&report.id, "late"),
         Resolution::NotOpened { intent: of, .. } if *of == intent(place) => Some("nothing"),
         Resolution::AskPerson { intent: of, .. } if *of == intent(place) => Some("asked"),
         _ => None,
