@@ -46,7 +46,7 @@ fn what_a_person_has_resumed_from_halts_no_run_again() {
 #[test]
 fn the_answer_that_is_another_trade_proves_nothing_of_the_clock() {
     let differences_told = |opened: TradeReport| {
-        let seen = trade(&[], &earlier(opened, Millis::from_seconds(40)), |_| running());
+        let seen = trade(&earlier(opened, Millis::from_seconds(40)), |_| running());
         events_of(&seen.entries).filter(|event| matches!(event.kind, EventKind::Skew { .. })).count()
     };
     assert_eq!(differences_told(running()), 1, "our trade was taken at the venue's time");
@@ -55,7 +55,7 @@ fn the_answer_that_is_another_trade_proves_nothing_of_the_clock() {
 
 #[test]
 fn an_amount_that_only_the_answer_states_halts_and_the_record_counts() {
-    let seen = trade(&[], &of_amount(50, running()), in_time);
+    let seen = trade(&of_amount(50, running()), in_time);
     let halted = "trade #1 (01JT) differs: amount is 50, asked for was 10";
     assert_eq!(seen.halted.as_deref(), Some(halted));
     let changed = "trade #1 (01JT) differs: amount is 10, but was 50 before; asked for was 10";

@@ -102,7 +102,7 @@ fn a_close_time_an_hour_late_delays_nothing() {
     let late =
         |report: TradeReport| TradeReport { close_time: report.close_time.map(|at| at + HOUR), ..report };
     for opened in [late(running()), TradeReport { open_time: None, ..late(running()) }] {
-        let seen = trade(&[], &opened, |ms| late(in_time(ms)));
+        let seen = trade(&opened, |ms| late(in_time(ms)));
         assert!(matches!(seen.booked, Some((800, at)) if at <= 125_500), "{:?}", seen.booked);
         assert_eq!(seen.warnings_about("later than its expiry allows"), 1, "{:?}", seen.warnings);
     }
@@ -161,7 +161,7 @@ fn a_price_record_from_the_future_or_half_a_day_old_is_not_used_and_said_once() 
 fn a_time_that_a_trade_cannot_have_is_reckoned_by_our_own_clock() {
     for close in [Millis::new(CLOSE.get() * 1_000), CLOSE + Millis::DAY * 365, Millis::MAX, Millis::new(-5)] {
         let report = |report: TradeReport| TradeReport { close_time: Some(close), ..report };
-        let seen = trade(&[], &report(running()), |ms| report(in_time(ms)));
+        let seen = trade(&report(running()), |ms| report(in_time(ms)));
         assert_eq!(seen.state, IntentState::Settled, "{close}: {seen:?}");
         assert!(seen.booked.is_some_and(|(_, at)| at <= 160_000), "{close}: {seen:?}");
         assert_eq!(seen.warnings_about("which is not believed"), 1, "said once: {:?}", seen.warnings);

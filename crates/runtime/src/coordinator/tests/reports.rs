@@ -46,12 +46,8 @@ pub(super) fn over() -> TradeReport {
 }
 
 /// A run of five minutes with one open, answered with this report; the trade's records are these at each moment.
-pub(super) fn trade(claimed: &[&str], opened: &TradeReport, record: impl Fn(i64) -> TradeReport) -> Seen {
-    let mut bench = Bench::start(|_| {});
-    for id in claimed {
-        bench.coordinator.doubts.claim(id);
-    }
-    play(&mut bench, OPENED, venue(opened.clone(), record, |_| None))
+pub(super) fn trade(opened: &TradeReport, record: impl Fn(i64) -> TradeReport) -> Seen {
+    play(&mut Bench::start(|_| {}), OPENED, venue(opened.clone(), record, |_| None))
 }
 
 /// What the venue says of the trade: in answer to its open, in its record, and in its list, of which nothing may be known.
@@ -128,7 +124,7 @@ pub(super) fn play(bench: &mut Bench, from: i64, answer: impl Fn(Asked, i64, Mil
 fn a_trade_that_is_as_it_was_ordered_is_booked_and_halts_nothing() {
     for direction in [over().direction, Some(Reported::Unrecognised("CALL".to_owned()))] {
         let ended = TradeReport { direction, ..over() };
-        let seen = trade(&[], &running(), |_| ended.clone());
+        let seen = trade(&running(), |_| ended.clone());
         assert_eq!((seen.state, seen.booked), (IntentState::Settled, Some((800, 125_000))), "{ended:?}");
         assert_eq!(seen.halted, None);
     }
@@ -136,7 +132,9 @@ fn a_trade_that_is_as_it_was_ordered_is_booked_and_halts_nothing() {
 
 #[test]
 fn a_trade_that_is_another_intents_leaves_the_open_in_doubt() {
-    let seen = trade(&["01JT"], &running(), |_| over());
+    let mut bench = Bench::start(|_| {});
+    bench.coordinator.doubts.claim("01JT");
+    let seen = play(&mut bench, OPENED, honest());
     assert_eq!((seen.state, seen.booked, seen.asked.len()), (IntentState::InDoubt, None, 0), "{seen:?}");
     assert_eq!(seen.warnings_about("trade 01JT, which is another order's"), 1, "{:?}", seen.warnings);
 }
@@ -153,7 +151,7 @@ fn a_trade_of_other_money_halts_the_run_and_is_settled_all_the_same() {
         let (mut opened, mut ended) = (running(), over());
         change(&mut opened);
         change(&mut ended);
-        let seen = trade(&[], &opened, |_| ended.clone());
+        let seen = trade(&opened, |_| ended.clone());
         assert!(seen.halted.as_deref().is_some_and(|why| why.contains(expected)), "{seen:?}");
         assert_eq!((seen.state, seen.booked), (IntentState::Settled, Some((800, 125_000))), "{expected}");
         assert_eq!(seen.warnings_about("halted: "), 1, "said once: {:?}", seen.warnings);
@@ -166,20 +164,20 @@ fn lost(amount: i64) -> TradeReport {
 
 #[test]
 fn what_the_venue_took_is_at_stake_and_lost_whatever_was_asked_for() {
-    let seen = trade(&[], &of_amount(50, running()), |_| lost(50));
+    let seen = trade(&of_amount(50, running()), |_| lost(50));
     assert_eq!((seen.money, seen.booked), ((5_000, 95_000), Some((-5_000, 125_000))), "{seen:?}");
     let opened = TradeReport { amount: None, close_time: None, ..running() };
     for before in [of_amount(50, running()), TradeReport { amount: None, ..running() }] {
         let record = |ms: i64| if ms < 121_000 { before.clone() } else { lost(50) };
-        let seen = trade(&[], &opened, record);
+        let seen = trade(&opened, record);
         assert_eq!((seen.money, seen.profit()), ((5_000, 95_000), Some(-5_000)), "{seen:?}");
         assert!(seen.halted.as_deref().is_some_and(|why| why.contains("amount is 50")), "{seen:?}");
     }
     // The noise of a float is no other amount, and an amount that cannot be one leaves what was asked for at stake.
     let noisy = TradeReport { amount: Some(Decimal::new(10_000_000_000_000_002, 15)), ..running() };
-    let seen = trade(&[], &noisy, |_| lost(10));
+    let seen = trade(&noisy, |_| lost(10));
     assert_eq!((seen.money, seen.halted), ((1_000, 99_000), None));
-    let seen = trade(&[], &of_amount(-5, running()), |_| lost(10));
+    let seen = trade(&of_amount(-5, running()), |_| lost(10));
     assert_eq!((seen.money, seen.halted.is_some()), ((1_000, 99_000), true));
 }
 
@@ -189,7 +187,7 @@ fn a_payout_that_none_can_be_halts_the_run_and_is_not_believed() {
         let payout = Payout::from_percent(percent.into()).ok();
         let opened = TradeReport { payout, ..running() };
         // 200 % of 10.00; where no payout is known, any profit of a win is possible.
-        let seen = trade(&[], &opened, |_| TradeReport { profit: Some(Decimal::from(20)), ..over() });
+        let seen = trade(&opened, |_| TradeReport { profit: Some(Decimal::from(20)), ..over() });
         assert_eq!(seen.halted.is_none(), is_believed, "{seen:?}");
         let row_payout = events_of(&seen.entries).find_map(|event| match event.kind {
             EventKind::Opened(opened) => Some(opened.payout),
@@ -204,7 +202,7 @@ fn a_trade_on_another_symbol_is_known_after_a_restart_and_settles() {
     // One that fits, one longer than a journal keeps, and one that no symbol can be.
     for symbol in ["ETHUSDT", "A-PAIR-WITH-A-NAME-OF-MORE-THAN-31-LETTERS", "ETH\u{202e}USDT"] {
         let other = |report: TradeReport| of_symbol(symbol, report);
-        let first = trade(&[], &other(running()), |_| other(running()));
+        let first = trade(&other(running()), |_| other(running()));
         assert_eq!(first.state, IntentState::Open);
         let mut bench = Bench::of(parts_after(first.entries));
         let seen = play(&mut bench, 0, venue(running(), |ms| other(in_time(ms)), |_| None));
@@ -225,7 +223,7 @@ fn the_record_of_another_trade_is_not_booked_and_asked_for_again() {
             change(&mut record);
             if ms < 130_000 { record } else { over() }
         };
-        let seen = trade(&[], &running(), record);
+        let seen = trade(&running(), record);
         assert_eq!((seen.state, seen.asked.len()), (IntentState::Settled, 4), "{expected}: {seen:?}");
         assert_eq!(seen.profit(), Some(800), "{expected}");
         assert_eq!(seen.warnings_about(expected), 1, "said once: {:?}", seen.warnings);
@@ -255,7 +253,8 @@ fn a_trade_of_real_money_that_a_lost_demo_order_may_have_made_is_named_and_halts
     bench.at(70_000).order(ControlOrder::Resolve { intent: INTENT, resolution, reason });
     let row = bench.coordinator.session.row(INTENT).map(|row| row.state);
     assert_eq!((row, bench.halted()), (Some(IntentState::NotOpened), None));
-    bench.look(vec![real.clone()]);
+    let late = TradeListing { is_complete: true, trades: vec![real.clone()], ..TradeListing::default() };
+    bench.look_with(Answer::Trades(late), no_balances_after_trades());
     assert!(bench.halted().is_some_and(|halted| halted.starts_with(part)), "{:?}", bench.halted());
     // Made by hand, long before, or of another pair, it is a person's own.
     for change in [
@@ -291,7 +290,7 @@ fn what_would_halt_a_run_that_is_halted_is_said_once() {
         ),
     ];
     for (record, said) in records {
-        let seen = trade(&[], &of_amount(50, running()), record);
+        let seen = trade(&of_amount(50, running()), record);
         assert!(seen.halted.as_ref().is_some_and(|why| why.contains("amount is 50")), "{:?}", seen.warnings);
         assert_eq!(seen.warnings_about(said), 1, "{:?}", seen.warnings);
     }

@@ -34,8 +34,8 @@ fn requested(owners: &[Owner]) -> impl Strategy<Value = Requested> + use<> {
                 Owner::Stranger | Owner::Hand | Owner::RealMoney => 0,
             };
             let accepted = accepted.map(|(part, lag)| ((part * longest as f64) as i64, lag));
-            let is_departure = false;
-            Requested { owner, is_departure, stake: stake * 1_000, direction, sent, takes, accepted }
+            let stake = stake * 1_000;
+            Requested { owner, is_departure: false, stake, direction, sent, takes, accepted }
         },
     )
 }
