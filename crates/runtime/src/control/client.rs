@@ -189,7 +189,7 @@ mod tests {
             writer.write_all(answer).await.unwrap();
         };
         let ((), answer) = tokio::join!(run, send_order(&path, &ControlOrder::Status, None));
-        let Err(ControlError::NoAnswer { problem, .. }) = answer else { panic!("{answer:?}") };
+        let Err(ControlError::NoAnswer { problem, .. }) = &answer else { panic!("{answer:?}") };
         assert!(problem.contains(part), "{problem}");
     }
 

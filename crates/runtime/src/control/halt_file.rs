@@ -245,7 +245,7 @@ mod tests {
             let in_time = tokio::time::timeout(PACE * 4, orders.recv()).await;
             let ControlRequest { order, answer, .. } = in_time.expect("an appearance orders a halt").unwrap();
             answer.send(halted()).unwrap();
-            let ControlOrder::Halt { reason: given } = order else { panic!("{order:?}") };
+            let ControlOrder::Halt { reason: given } = &order else { panic!("{order:?}") };
             assert!(given.ends_with(reason), "{given}");
             file.remove().unwrap();
             // Two paces, so that the watcher has seen that it is gone.

@@ -327,7 +327,7 @@ mod tests {
         let stage = Stage::set().await;
         stage.paths.halt_file.raise("news").unwrap();
         let refused = stage.send(&ControlOrder::Resume).await.unwrap();
-        let ControlAnswer::Refused { problem } = refused else { panic!("{refused:?}") };
+        let ControlAnswer::Refused { problem } = &refused else { panic!("{refused:?}") };
         assert!(problem.contains("run.db.HALT"), "{problem}");
         stage.paths.halt_file.remove().unwrap();
         assert_eq!(stage.send(&ControlOrder::Resume).await.unwrap(), state(1));
