@@ -116,53 +116,48 @@ mod tests {
 
     const SENT: Millis = Millis::from_seconds(1_000);
 
-    async fn check(answer: Result<TradeReport, BrokerError>, expected: Result<&str, &str>) {
+    /// `refusal` is a part of its text.
+    async fn check(answer: Result<TradeReport, BrokerError>, refusal: Option<&str>) {
         let mut broker = MockBroker::new();
         broker
             .expect_trade()
             .withf(|_, detail| *detail == Detail::Everything)
             .returning(move |_, _| answer.clone().map(|report| Reply::at(report, Millis::ZERO)));
-        let confirmed =
-            verify_adoption(&broker, (&order_of_tests(), SENT, SENT), "01JT", MoneyScale::new(2).unwrap())
-                .await;
-        match (confirmed.map(|report| report.id).map_err(|error| error.to_string()), expected) {
-            (Ok(id), Ok(expected)) => assert_eq!(id, expected),
-            (Err(text), Err(part)) => assert!(text.contains(part), "{text}"),
+        let (order, scale) = (order_of_tests(), MoneyScale::new(2).unwrap());
+        match (verify_adoption(&broker, (&order, SENT, SENT), "01JT", scale).await, refusal) {
+            (Ok(report), None) => assert_eq!(report.id, "01JT"),
+            (Err(error), Some(part)) => assert!(error.to_string().contains(part), "{error}"),
             (found, _) => panic!("{found:?}"),
         }
-    }
-
-    fn report(id: &str, direction: Option<Direction>) -> TradeReport {
-        TradeReport { direction: direction.map(Reported::Known), ..TradeReport::new(id) }
     }
 
     #[tokio::test]
     async fn a_trade_that_does_not_exist_or_is_another_is_not_adopted() {
         let text = || "01JT".to_owned();
-        let wanted = order_of_tests().direction;
-        check(Ok(report("01JT", Some(wanted))), Ok("01JT")).await;
-        check(Ok(report("01JT", None)), Ok("01JT")).await;
-        check(Ok(report("01JT", Some(wanted.opposite()))), Err("and asked for was BUY 10 BTCUSDT")).await;
-        check(Ok(report("01JU", Some(wanted))), Err("trade 01JT is trade 01JU, BUY ? ?")).await;
+        let direction = |direction| Some(Reported::Known(direction));
+        let bare = || TradeReport::new("01JT");
+        check(Ok(TradeReport { direction: direction(Direction::Buy), ..bare() }), None).await;
+        check(Ok(bare()), None).await;
+        let other = Some("and asked for was BUY 10 BTCUSDT");
+        check(Ok(TradeReport { direction: direction(Direction::Sell), ..bare() }), other).await;
+        check(Ok(TradeReport::new("01JU")), Some("trade 01JT is trade 01JU")).await;
         // Computed with floats, it is that amount all the same, however long ago.
-        let noisy = |text: &str| TradeReport {
-            amount: Some(text.parse().unwrap()),
-            ..report_of_tests("01JT", SENT + Millis::HOUR)
+        let later = SENT + Millis::HOUR;
+        let amount = |amount: &str, at| TradeReport {
+            amount: Some(amount.parse().unwrap()),
+            ..report_of_tests("01JT", at)
         };
-        check(Ok(noisy("10.000000000000001")), Ok("01JT")).await;
-        check(Ok(noisy("10.01")), Err("and asked for was BUY 10 BTCUSDT")).await;
+        check(Ok(amount("10.000000000000001", later)), None).await;
+        check(Ok(amount("10.01", later)), other).await;
         // What the venue may have taken of that request instead is, if it was asked for just then.
-        let other = |at| TradeReport { amount: Some(50.into()), ..report_of_tests("01JT", at) };
-        check(Ok(other(SENT)), Ok("01JT")).await;
-        check(Ok(other(SENT + Millis::HOUR)), Err("and asked for was BUY 10 BTCUSDT")).await;
-        let real = TradeReport { account: Some(Account::Real), ..other(SENT) };
-        check(Ok(real), Err("on the real account, and asked for was BUY 10 BTCUSDT")).await;
-        check(Err(BrokerError::NotFound { text: text() }), Err("the venue has no trade 01JT")).await;
-        check(Err(BrokerError::Unavailable { text: text() }), Err("did not answer \"what is trade 01JT\""))
-            .await;
+        check(Ok(amount("50", SENT)), None).await;
+        check(Ok(amount("50", later)), other).await;
+        let real = TradeReport { account: Some(Account::Real), ..amount("50", SENT) };
+        check(Ok(real), Some("on the real account, and asked for was BUY 10 BTCUSDT")).await;
+        check(Err(BrokerError::NotFound { text: text() }), Some("the venue has no trade 01JT")).await;
+        check(Err(BrokerError::Unavailable { text: text() }), Some("did not answer")).await;
     }
 
-    /// Answers after minutes that there is no trade.
     struct Slow;
 
     #[async_trait::async_trait]

@@ -211,24 +211,16 @@ fn seconds(span: Millis) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_engine::StakeSettings;
-    use candlewick_sdk::Interval;
-    use candlewick_sdk::rust_decimal::Decimal;
 
     fn bots(count: usize) -> Vec<BotSettings> {
-        let bot = |number: usize| BotSettings {
-            name: format!("bot-{number}"),
-            symbol: Symbol::new(&format!("S{number}")).unwrap(),
-            entry_delay_s: 0,
-            venue: std::collections::BTreeMap::new(),
-            interval: Interval::MINUTE,
-            strategy: "any".to_owned(),
-            close_type: "01:00".parse().unwrap(),
-            expiration_type: ExpirationType::TimeFixed,
-            params: serde_json::json!({}),
-            stake: StakeSettings::Fixed { amount: Decimal::TEN },
+        let bot = |number: usize| {
+            let (name, symbol) = (format!("bot-{number}"), format!("S{number}"));
+            serde_json::json!({
+                "name": name, "symbol": symbol, "interval": "1m", "strategy": "any", "close_type": "01:00",
+                "expiration_type": "TIME_FIXED",
+            })
         };
-        (0..count).map(bot).collect()
+        (0..count).map(|number| serde_json::from_value(bot(number)).unwrap()).collect()
     }
 
     fn unlimited() -> RiskSettings {

@@ -297,20 +297,14 @@ mod tests {
         let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
         let candle = Candle::new(Millis::ZERO, Interval::MINUTE, numbers).unwrap();
         let candle = EventKind::Candle { series: SeriesId::FIRST, candle, origin: Origin::Live };
-        for kind in [candle, EventKind::NotSent { intent: IntentId::new(1) }] {
+        let handled = [candle, EventKind::NotSent { intent: IntentId::new(1) }].map(|kind| {
             let event = Event { at: Millis::ZERO, received: Millis::ZERO, kind };
-            watcher.send(&Notice::Handled {
-                event,
-                actions: Vec::new(),
-                funds: Funds::default(),
-                intent: None,
-                before: None,
-            });
-        }
-        let Some(Received { notice: Notice::Handled { event, .. }, .. }) = notices.try_next() else {
-            panic!("an intent is shown")
-        };
-        assert!(matches!(event.kind, EventKind::NotSent { .. }));
+            let (actions, funds) = (Vec::new(), Funds::default());
+            Notice::Handled { event, actions, funds, intent: None, before: None }
+        });
+        handled.iter().for_each(|notice| watcher.send(notice));
+        let [_, notice] = handled;
+        assert_eq!(notices.try_next(), Some(Received { notice, missed: 0 }));
         assert_eq!(notices.try_next(), None);
     }
 }

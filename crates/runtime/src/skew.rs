@@ -297,9 +297,8 @@ mod tests {
 
     #[test]
     fn an_answer_that_came_before_its_question_proves_nothing() {
-        let mut watch = SkewWatch::default();
-        watch.take(says(ClockSource::Date, -100, 100), Millis::ZERO);
-        let change = watch.take(says(ClockSource::Date, 500, -500), Millis::SECOND);
+        let (watch, change) =
+            watched(&[says(ClockSource::Date, -100, 100), says(ClockSource::Date, 500, -500)]);
         assert_eq!(change, Change::default());
         let estimate = watch.estimate().unwrap();
         assert_eq!((estimate.low.get(), estimate.high.map(Millis::get)), (-100, Some(100)));
@@ -309,7 +308,6 @@ mod tests {
         ClockSample { source, bounds: Skew { low: Millis::new(low), high: Millis::new(high) } }
     }
 
-    /// A watch that has taken these, a second apart, and the last change.
     fn watched(samples: &[ClockSample]) -> (SkewWatch, Change) {
         let mut watch = SkewWatch::default();
         let mut change = Change::default();
@@ -350,20 +348,19 @@ mod tests {
 
     #[test]
     fn a_leap_of_either_clock_is_heeded_at_once_and_believed_at_the_second_answer() {
-        for (after, leap) in [(60_000, 60_000), (-60_000, -60_000)] {
+        for leap in [60_000, -60_000] {
             let calm = says(ClockSource::Date, -100, 900);
-            let leapt = says(ClockSource::Date, after - 100, after + 900);
+            let leapt = says(ClockSource::Date, leap - 100, leap + 900);
             let (mut watch, change) = watched(&[calm, calm, calm, calm, leapt]);
-            let certain = if leap > 0 { after - 100 } else { after + 900 };
+            let certain = if leap > 0 { leap - 100 } else { leap + 900 };
             assert_eq!(change, Change { offset: Some(Millis::new(-certain)), leapt: None });
-            // One that was wrong is taken back by the next.
             assert_eq!(watch.take(calm, Millis::from_seconds(5)).offset, Some(Millis::ZERO));
             let (mut watch, _) = watched(&[calm, calm, calm, calm, leapt]);
             let change = watch.take(leapt, Millis::from_seconds(5));
             assert_eq!(change, Change { offset: None, leapt: Some(Millis::new(leap)) });
             if leap > 0 {
                 // Our clock had stood still and catches up.
-                let change = watch.our_clock_moved(Millis::new(after), Millis::from_seconds(6 + 60));
+                let change = watch.our_clock_moved(Millis::new(leap), Millis::from_seconds(6 + 60));
                 assert_eq!(change, Change { offset: Some(Millis::ZERO), leapt: None });
             }
         }
@@ -401,24 +398,15 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_is_described_with_its_side_and_the_limit() {
-        let limit = Some(Millis::new(2_000));
-        for (offset, limit, expected) in [
-            (-994, limit, "this machine is 1.0 s behind the venue; nothing opens above 2.0 s"),
-            (1_500, None, "this machine is 1.5 s ahead of the venue"),
-            (0, limit, "this machine agrees with the venue's clock again"),
-        ] {
-            assert_eq!(describe_skew(Millis::new(offset), limit), expected);
-        }
+    fn a_difference_is_described_with_its_side() {
+        let describe = |offset| describe_skew(Millis::new(offset), Some(Millis::new(2_000)));
+        assert!(describe(-994).contains("1.0 s behind") && describe(1_500).contains("1.5 s ahead"));
+        assert!(describe(0).contains("agrees"));
     }
 
     fn check_agreement(bounds: &[(i64, i64)], expected: Option<(i64, Option<i64>, usize)>) {
-        let skews: Vec<Skew> = bounds
-            .iter()
-            .map(|(low, high)| Skew { low: Millis::new(*low), high: Millis::new(*high) })
-            .collect();
-        let found = agree(skews.iter().copied())
-            .map(|found| (found.low.get(), found.high.map(Millis::get), found.agreeing));
+        let skews = bounds.iter().map(|(low, high)| says(ClockSource::Date, *low, *high).bounds);
+        let found = agree(skews).map(|found| (found.low.get(), found.high.map(Millis::get), found.agreeing));
         assert_eq!(found, expected, "{bounds:?}");
     }
 
@@ -462,12 +450,11 @@ mod tests {
     fn leaps_in_quick_succession_are_counted_and_reported_together() {
         let mut log = LeapLog::default();
         let mut leap = |second: i64, by: i64| log.describe(Millis::new(by), Millis::from_seconds(second));
-        let first = "the venue's clock leapt by 1373 ms against this machine's";
-        assert_eq!(leap(0, 1_373).as_deref(), Some(first));
-        assert_eq!(leap(5, -2_000), None);
-        assert_eq!(leap(599, 900), None);
-        let expected = format!("{first}; 2 more leaps since the last report, up to 2000 ms");
-        assert_eq!(leap(600, 1_373), Some(expected));
-        assert_eq!(leap(1_200, 1_373).as_deref(), Some(first));
+        let first = leap(0, 1_373);
+        assert!(first.as_ref().is_some_and(|text| text.contains("1373 ms")), "{first:?}");
+        assert_eq!([leap(5, -2_000), leap(599, 900)], [None, None]);
+        let others = leap(600, 1_373);
+        assert!(others.is_some_and(|text| text.contains("2 more leaps") && text.ends_with("2000 ms")));
+        assert_eq!(leap(1_200, 1_373), first);
     }
 }

@@ -95,19 +95,18 @@ mod tests {
 
     #[test]
     fn a_price_lies_within_the_candle_of_its_moment() {
-        let series = Series { symbol: "BTCUSDT".parse().unwrap(), interval: Interval::MINUTE };
-        let numbers = Ohlcv { open: 100.0, high: 102.0, low: 99.0, close: 101.0, volume: 0.0 };
-        let candle = Candle::new(Millis::MINUTE, Interval::MINUTE, numbers).unwrap();
         let mut audit = PriceAudit::default();
         // Before it; at its low; above its high; below its low; in a second that ends after it.
-        for (time, price) in
-            [(59_000, 500.0), (60_000, 99.0), (61_000, 102.1), (90_000, 98.9), (119_500, 7.0)]
-        {
-            audit.polled(series.symbol, Millis::new(time), price);
+        for (time, price) in [(59_000, 500.0), (60_000, 1.0), (61_000, 9.1), (90_000, 0.9), (119_500, 7.0)] {
+            audit.polled(series().symbol, Millis::new(time), price);
         }
-        let (checked, findings) = audit.check(series, &candle);
+        let (checked, findings) = audit.check(series(), &candle(1, 5.0));
         assert_eq!((checked, findings.len()), (3, 2), "{findings:?}");
-        assert!(findings[0].text.contains("102.1") && findings[1].text.contains("98.9"));
+        assert!(findings[0].text.contains("9.1") && findings[1].text.contains("0.9"));
+    }
+
+    fn series() -> Series {
+        Series { symbol: "BTCUSDT".parse().unwrap(), interval: Interval::MINUTE }
     }
 
     fn candle(minute: i64, close: f64) -> Candle {
@@ -117,17 +116,15 @@ mod tests {
 
     #[test]
     fn a_candle_that_changes_is_told_once_for_each_change() {
-        let series = Series { symbol: "BTCUSDT".parse().unwrap(), interval: Interval::MINUTE };
         let mut audit = RevisionAudit::default();
         let mut take = |candles: &[Candle]| {
-            let (seen, findings) = audit.take(series, candles);
+            let (seen, findings) = audit.take(series(), candles);
             (seen, findings.len())
         };
         assert_eq!(take(&[candle(1, 2.0), candle(2, 3.0)]), (0, 0));
         assert_eq!(take(&[candle(2, 3.0), candle(3, 4.0)]), (1, 0));
         assert_eq!(take(&[candle(2, 3.5), candle(3, 4.0)]), (2, 1));
         assert_eq!(take(&[candle(2, 3.5)]), (1, 0));
-        // One that was never seen and is older than all is no news.
         assert_eq!(take(&[candle(0, 1.0)]), (0, 0));
     }
 }

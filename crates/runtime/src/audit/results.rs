@@ -173,12 +173,9 @@ mod tests {
         }
     }
 
-    fn listing(began: Millis, trades: Vec<TradeReport>) -> TradeListing {
-        TradeListing { began, ended: began, is_complete: true, trades, ended_early: None }
-    }
-
     fn words(results: &mut ListedResults, at: Millis, trades: Vec<TradeReport>) -> Vec<Word> {
-        let found = results.words(&listing(at, trades), (LAG, MoneyScale::default(), at));
+        let listing = crate::resolver::testing::listing(at.get(), trades);
+        let found = results.words(&listing, (LAG, MoneyScale::default(), at));
         found.into_iter().map(|(.., word)| word).collect()
     }
 
@@ -192,6 +189,7 @@ mod tests {
         let reverted = |report: TradeReport| TradeReport { is_reverted: true, ..report };
         let ended = |outcome, minor| Word::Ended(outcome, Some(Money::from_minor(minor)));
         let late = LAG + Millis::new(1);
+        let unrecognised = Progress::Unrecognised("REVERSED".to_owned());
         for (reports, at, expected) in [
             (vec![over(Outcome::Won, Some(800))], late, Some(Word::Agrees)),
             (vec![over(Outcome::Won, None)], late, Some(Word::Agrees)),
@@ -201,10 +199,7 @@ mod tests {
             (vec![TradeReport::new("01JT")], late, Some(Word::Running)),
             (vec![TradeReport::new("01JT")], LAG, Some(Word::Silent)),
             (
-                vec![TradeReport {
-                    progress: Progress::Unrecognised("REVERSED".to_owned()),
-                    ..TradeReport::new("01JT")
-                }],
+                vec![TradeReport { progress: unrecognised, ..TradeReport::new("01JT") }],
                 late,
                 Some(Word::Unknown),
             ),
@@ -230,10 +225,8 @@ mod tests {
         }
         assert_eq!((results.booked.len(), results.order.len()), (MAX_RESULTS, MAX_RESULTS));
         let mut found = |number: usize| {
-            let lost = TradeReport {
-                progress: Progress::Over(Outcome::Lost),
-                ..TradeReport::new(format!("trade-{number}"))
-            };
+            let (progress, id) = (Progress::Over(Outcome::Lost), format!("trade-{number}"));
+            let lost = TradeReport { progress, ..TradeReport::new(id) };
             words(&mut results, Millis::ZERO, vec![lost]).len()
         };
         assert_eq!([2, MAX_RESULTS / 2, MAX_RESULTS + 9].map(&mut found), [0, 1, 1]);

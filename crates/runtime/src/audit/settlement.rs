@@ -215,14 +215,10 @@ mod tests {
     #[test]
     fn result_follows_from_prices() {
         assert_eq!(problems(|_| {}), [""; 0]);
-        assert_eq!(
-            problems(|one| one.direction = Direction::Sell),
-            ["trade #3 was reported WON, but a SELL that rose from 100 to 100.5 loses"]
-        );
-        assert_eq!(
-            problems(|one| (one.outcome, one.profit) = (Outcome::Draw, Money::ZERO)),
-            ["trade #3 was reported DRAW, but a BUY that rose from 100 to 100.5 wins"]
-        );
+        let sold = problems(|one| one.direction = Direction::Sell);
+        assert_eq!(sold, ["trade #3 was reported WON, but a SELL that rose from 100 to 100.5 loses"]);
+        let draw = problems(|one| (one.outcome, one.profit) = (Outcome::Draw, Money::ZERO));
+        assert_eq!(draw, ["trade #3 was reported DRAW, but a BUY that rose from 100 to 100.5 wins"]);
         let lost_at_par = |one: &mut Settlement| {
             (one.outcome, one.profit) = (Outcome::Lost, Money::from_minor(-1_025));
             one.close = Some((Millis::new(66_000), 100.0));
@@ -266,10 +262,7 @@ mod tests {
         };
         assert_eq!(check(Some(record(5_000, 99.9, 100.0)), Some(record(65_000, 100.5, 100.6))), (2, 0));
         assert_eq!(check(Some(record(5_000, 100.1, 100.2)), None), (1, 1));
-        assert_eq!(
-            check(Some(record(0, 1.0, 2.0)), Some(PriceAnswer::NotYet)),
-            (0, 0),
-            "an old record says nothing"
-        );
+        let old = check(Some(record(0, 1.0, 2.0)), Some(PriceAnswer::NotYet));
+        assert_eq!(old, (0, 0), "an old record says nothing");
     }
 }

@@ -143,27 +143,18 @@ impl PayoutAudit {
 mod tests {
     use super::*;
     use crate::audit::Weight;
-    use crate::resolver::order_of_tests;
+    use crate::resolver::{order_of_tests, report_of_tests};
+    use candlewick_sdk::Direction;
 
     fn report() -> TradeReport {
-        let order = order_of_tests();
-        TradeReport {
-            symbol: Some(order.symbol.to_string()),
-            direction: Some(Reported::Known(order.direction)),
-            amount: Some(order.amount),
-            close_type: Some(Reported::Known(order.close_type)),
-            open_time: Some(Millis::new(1_999)),
-            close_time: Some(Millis::new(1_999) + order.close_type.duration()),
-            account: Some(Account::Demo),
-            ..TradeReport::default()
-        }
+        let close_time = Some(Millis::new(1_999) + Millis::MINUTE);
+        TradeReport { close_time, expiration_type: None, ..report_of_tests("01JT", Millis::new(1_000)) }
     }
 
     fn as_ordered() -> OrderedTerms {
         OrderedTerms { asked: order_of_tests(), counted: order_of_tests() }
     }
 
-    /// The report with a change: its findings, and how it is another trade than the ordered one.
     fn check(change: impl Fn(&mut TradeReport), expected: &[&str], other: Option<&str>) {
         let mut report = report();
         change(&mut report);
@@ -186,43 +177,26 @@ mod tests {
         let later =
             |report: &mut TradeReport| report.close_time = report.close_time.map(|at| at + Millis::SECOND);
         check(later, &["it lasts"], None);
-    }
-
-    #[test]
-    fn another_account_symbol_direction_amount_or_expiry_is_another_trade() {
-        let five_minutes = "05:00".parse().unwrap();
-        let opposite = order_of_tests().direction.opposite();
-        for (change, part) in [
-            (&|report: &mut TradeReport| report.symbol = Some("XRPUSDT".to_owned()), "symbol is XRPUSDT"),
-            (&|report: &mut TradeReport| report.amount = Some("11".parse().unwrap()), "amount is 11"),
+        let next_candle = |report: &mut TradeReport| {
+            report.expiration_type = Some(Reported::Known(ExpirationType::NextCandle));
+        };
+        let changes: [(fn(&mut TradeReport), &str); 7] = [
+            (|report| report.symbol = Some("XRPUSDT".to_owned()), "symbol is XRPUSDT"),
+            (|report| report.amount = Some(11.into()), "amount is 11"),
+            (|report| report.account = Some(Account::Real), "REAL MONEY: 10.00 was staked on the real"),
+            (|report| report.other_user = Some("u2".to_owned()), "another user of the venue (u2)"),
+            (|report| report.direction = Some(Reported::Known(Direction::Sell)), "direction is SELL"),
             (
-                &|report: &mut TradeReport| report.account = Some(Account::Real),
-                "REAL MONEY: 10.00 was staked on the real account",
-            ),
-            (
-                &|report: &mut TradeReport| report.other_user = Some("u2".to_owned()),
-                "another user of the venue (u2)",
-            ),
-            (&|report: &mut TradeReport| report.direction = Some(Reported::Known(opposite)), "direction is "),
-            (
-                &|report: &mut TradeReport| report.close_type = Some(Reported::Known(five_minutes)),
+                |report| report.close_type = Some(Reported::Known("05:00".parse().unwrap())),
                 "close type is 05:00, asked for was 01:00",
             ),
-            (
-                &|report: &mut TradeReport| {
-                    report.expiration_type = Some(Reported::Known(ExpirationType::NextCandle));
-                },
-                "expiration type is NEXT_CANDLE",
-            ),
-        ] as [(&dyn Fn(&mut TradeReport), &str); 7]
-        {
+            (next_candle, "expiration type is NEXT_CANDLE"),
+        ];
+        for (change, part) in changes {
             check(change, &[part], Some(part));
         }
         // Nobody knows what an unknown word means.
-        let unknown = |report: &mut TradeReport| {
-            report.direction = Some(Reported::Unrecognised("CALL".to_owned()));
-        };
-        check(unknown, &[], None);
+        check(|report| report.direction = Some(Reported::Unrecognised("CALL".to_owned())), &[], None);
     }
 
     #[test]
@@ -234,7 +208,7 @@ mod tests {
             check_terms(IntentId::new(7), &ordered, &report).0
         };
         assert_eq!(found(50), Terms::AsOrdered);
-        let reason = "trade #7 () differs: amount is 10, but was 50 before; asked for was 10".to_owned();
+        let reason = "trade #7 (01JT) differs: amount is 10, but was 50 before; asked for was 10".to_owned();
         assert_eq!(found(10), Terms::Other { reason });
     }
 
@@ -249,9 +223,8 @@ mod tests {
         let cut = audit.take(symbol, payout(80)).unwrap();
         assert!(cut.text.contains("55.56 %") && cut.text.contains("54.05 %"), "{}", cut.text);
         assert_eq!(cut.weight, Weight::Alarm);
-        assert!(
-            audit.take(symbol, payout(57)).unwrap().text.starts_with("BTCUSDT pays 57 % instead of 80 %")
-        );
+        let deeper = audit.take(symbol, payout(57)).unwrap();
+        assert!(deeper.text.starts_with("BTCUSDT pays 57 % instead of 80 %"), "{}", deeper.text);
         audit.take(symbol, payout(80));
         assert_eq!(audit.take(symbol, payout(90)).map(|rise| rise.weight), Some(Weight::Note));
     }

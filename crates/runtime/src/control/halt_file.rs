@@ -171,10 +171,15 @@ mod tests {
         ControlAnswer::Done { state: Box::new(state) }
     }
 
+    fn halt_file() -> (tempfile::TempDir, HaltFile) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = HaltFile::new(folder.path().join("HALT"));
+        (folder, file)
+    }
+
     #[test]
     fn it_is_made_once_and_its_removal_is_told() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = HaltFile::new(folder.path().join("run.db.HALT"));
+        let (folder, file) = halt_file();
         assert!(!file.is_there());
         assert_eq!(file.remove().unwrap(), Removed::Before);
         assert_eq!(file.raise("news").unwrap(), Raised::Now);
@@ -185,13 +190,18 @@ mod tests {
         assert!(!file.is_there());
         let missing = HaltFile::new(folder.path().join("no/folder.HALT"));
         assert!(missing.raise("news").is_err());
+        // A folder or an empty file halts as well.
+        fs::create_dir(file.path()).unwrap();
+        assert!(file.is_there() && file.reason().ends_with("it is not read"));
+        fs::remove_dir(file.path()).unwrap();
+        fs::write(file.path(), "").unwrap();
+        assert!(file.is_there() && file.reason().ends_with("is there"));
     }
 
     #[cfg(unix)]
     #[test]
     fn a_link_halts_and_is_neither_read_nor_followed() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = HaltFile::new(folder.path().join("HALT"));
+        let (folder, file) = halt_file();
         let secret = folder.path().join("secret");
         fs::write(&secret, "the words of another file").unwrap();
         for target in [secret, folder.path().join("nothing")] {
@@ -206,8 +216,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_pipe_halts_and_is_waited_for_by_nobody() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = HaltFile::new(folder.path().join("HALT"));
+        let (_folder, file) = halt_file();
         // A pipe that nobody writes to: to open it would wait for ever.
         let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
         rustix::fs::mknodat(rustix::fs::CWD, file.path(), rustix::fs::FileType::Fifo, mode, 0).unwrap();
@@ -217,21 +226,9 @@ mod tests {
         assert_eq!(file.remove().unwrap(), Removed::Now);
     }
 
-    #[test]
-    fn an_empty_file_or_a_folder_halts_as_well() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = HaltFile::new(folder.path().join("HALT"));
-        fs::create_dir(file.path()).unwrap();
-        assert!(file.is_there() && file.reason().ends_with("it is not read"));
-        fs::remove_dir(file.path()).unwrap();
-        fs::write(file.path(), "").unwrap();
-        assert!(file.is_there() && file.reason().ends_with("is there"));
-    }
-
     #[tokio::test(start_paused = true)]
     async fn each_appearance_orders_one_halt_and_a_removal_orders_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = HaltFile::new(folder.path().join("HALT"));
+        let (_folder, file) = halt_file();
         file.raise("first").unwrap();
         let (sender, mut orders) = mpsc::channel(1);
         let (stop, stopped) = oneshot::channel::<()>();
@@ -242,32 +239,20 @@ mod tests {
             };
             watched.watch(sender, stopped).await;
         });
-        let mut given = Vec::new();
         // The first order goes unanswered, so it is given again.
         drop(orders.recv().await.unwrap());
         for reason in ["first", "second"] {
             let in_time = tokio::time::timeout(PACE * 4, orders.recv()).await;
             let ControlRequest { order, answer, .. } = in_time.expect("an appearance orders a halt").unwrap();
             answer.send(halted()).unwrap();
-            assert!(
-                matches!(&order, ControlOrder::Halt { reason: given } if given.ends_with(reason)),
-                "{order:?}"
-            );
-            given.push(order);
+            let ControlOrder::Halt { reason: given } = &order else { panic!("{order:?}") };
+            assert!(given.ends_with(reason), "{given}");
             file.remove().unwrap();
             // Two paces, so that the watcher has seen that it is gone.
             tokio::time::timeout(PACE * 2, orders.recv()).await.expect_err("a removal orders nothing");
             file.raise("second").unwrap();
         }
-        assert_eq!(given.len(), 2);
         stop.send(()).unwrap();
         watcher.await.unwrap();
-    }
-
-    #[test]
-    fn both_lie_beside_the_journal_under_its_whole_name() {
-        let paths = ControlPaths::beside(Path::new("runs/demo.db"));
-        assert_eq!(paths.socket, Path::new("runs/demo.db.sock"));
-        assert_eq!(paths.halt_file.path(), Path::new("runs/demo.db.HALT"));
     }
 }

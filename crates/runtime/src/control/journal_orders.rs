@@ -138,7 +138,6 @@ mod tests {
         assert_eq!((handed_over(), handed_over()), (Some(halt.clone()), None));
         let answer = Reader::open(&url).await.unwrap().answer_to(&stale).await.unwrap();
         assert!(answer.is_some_and(|answer| answer.contains("before this run began")));
-        // What comes while it runs is obeyed.
         let fresh = give(ControlOrder::Resume).await;
         in_journal.look(&sender).await;
         assert_eq!((handed_over(), handed_over()), (Some(halt), Some(fresh)));

@@ -159,25 +159,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_job_is_on_the_agenda_once_at_its_earlier_moment() {
-        let mut agenda = Agenda::default();
-        for at in [20, 10, 30] {
-            agenda.add(Millis::new(at), Job::Trades);
-        }
-        assert_eq!(agenda.pop_due(Millis::MAX), Some((Millis::new(10), Job::Trades)));
-        assert_eq!(agenda.next_at(), None);
-    }
-
-    #[test]
     fn jobs_come_by_moment_and_only_when_due() {
         let mut agenda = Agenda::default();
         let (early, late) = (Millis::new(10), Millis::new(20));
         agenda.add(late, Job::Balances);
-        agenda.add(early, Job::Candles(SeriesId::FIRST));
-        agenda.add(early, Job::Trade(IntentId::new(1)));
+        // Each once, at its earlier moment.
+        for at in [late, early, late] {
+            agenda.add(at, CANDLES);
+            agenda.add(at, TRADE);
+        }
         assert_eq!(agenda.pop_due(Millis::new(9)), None);
-        assert_eq!(agenda.pop_due(early), Some((early, Job::Trade(IntentId::new(1)))));
-        assert_eq!(agenda.pop_due(early), Some((early, Job::Candles(SeriesId::FIRST))));
+        assert_eq!(agenda.pop_due(early), Some((early, TRADE)));
+        assert_eq!(agenda.pop_due(early), Some((early, CANDLES)));
         assert_eq!((agenda.pop_due(early), agenda.next_at()), (None, Some(late)));
         assert_eq!(agenda.pop_due(late), Some((late, Job::Balances)));
         assert_eq!(agenda.next_at(), None);
@@ -202,20 +195,6 @@ mod tests {
         assert_eq!(order, (1..=8).map(doubt).collect::<Vec<_>>());
     }
 
-    #[test]
-    fn what_followed_from_an_instant_at_once_comes_when_the_instant_is_over() {
-        let doubt = |number| EventKind::InDoubt { intent: IntentId::new(number) };
-        let mut queue = EventQueue::new(Millis::ZERO);
-        let (at, next) = (Millis::MINUTE, Millis::MINUTE + Millis::new(1));
-        queue.add(at, Place::Consequence(IntentId::new(1)), doubt(1));
-        assert_eq!((queue.pop_ready(at), queue.wakes_at(at)), (None, Some(next)));
-        // A signal of the instant that was on its way.
-        queue.add(at, Place::Signal, doubt(2));
-        assert_eq!(queue.after_answer(IntentId::new(1)), Some(next));
-        assert_eq!((queue.pop_ready(at), queue.pop_ready(at)), (Some((at, doubt(2))), None));
-        assert_eq!(queue.pop_ready(next), Some((at, doubt(1))));
-    }
-
     const CANDLES: Job = Job::Candles(SeriesId::FIRST);
     const TRADE: Job = Job::Trade(IntentId::new(1));
 
@@ -230,33 +209,9 @@ mod tests {
         gate.settle_job(CANDLES);
         assert_eq!(gate.opens_at(at, at + Millis::new(999)), Some(at + Millis::SECOND));
         assert_eq!(gate.opens_at(at, at + Millis::SECOND), None, "the hold is over");
-    }
-
-    #[test]
-    fn an_older_wait_does_not_shorten_the_hold_of_an_instant() {
-        let (at, half) = (Millis::MINUTE, Millis::new(500));
-        let mut gate = Gate::new(Millis::SECOND);
-        gate.await_job(at - half, at - half, TRADE);
-        gate.await_job(at, at, CANDLES);
-        assert_eq!(gate.opens_at(at - half, at), Some(at + half));
-        assert_eq!(gate.opens_at(at, at + half), Some(at + Millis::SECOND));
-    }
-
-    #[test]
-    fn the_hold_is_counted_from_the_first_question() {
-        let (at, later) = (Millis::MINUTE, Millis::MINUTE + Millis::new(300));
-        let mut gate = Gate::new(Millis::SECOND);
+        // It is counted from the first question.
+        let (mut gate, later) = (Gate::new(Millis::SECOND), at + Millis::new(300));
         gate.await_job(at, later, CANDLES);
         assert_eq!(gate.opens_at(at, later), Some(later + Millis::SECOND));
-    }
-
-    #[test]
-    fn without_a_hold_answers_are_awaited_while_the_clock_stands() {
-        let at = Millis::MINUTE;
-        let mut gate = Gate::new(Millis::ZERO);
-        gate.await_job(at, at, CANDLES);
-        assert_eq!(gate.opens_at(at, at), Some(at + Millis::new(1)));
-        gate.settle_job(CANDLES);
-        assert_eq!(gate.opens_at(at, at), None);
     }
 }

@@ -416,10 +416,8 @@ mod tests {
             (RejectionReason::Other, refused(RefusalReason::Other)),
         ] {
             let text = "no price, no balance".to_owned();
-            assert_eq!(
-                rejection_of(&candlewick_broker::Rejection { reason, text, venue_time: None }),
-                expected
-            );
+            let rejection = candlewick_broker::Rejection { reason, text, venue_time: None };
+            assert_eq!(rejection_of(&rejection), expected);
         }
     }
 }

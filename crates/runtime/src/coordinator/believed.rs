@@ -383,7 +383,6 @@ mod tests {
             (CandleClose, 299, 600),
             (CandleClose, 300, 900),
             (NextCandle, 10, 600),
-            // Its open, as the venue reports it, is the begin of that candle.
             (NextCandle, 300, 900),
         ] {
             let expiry = Expiry { close_type: "05:00".parse().unwrap(), expiration_type };
@@ -399,42 +398,17 @@ mod tests {
             (None, None, None, "10"),
             (Some("10.0000000001"), None, None, "10.0000000001"),
             (Some("0"), None, None, "10"),
-            (
-                Some("60"),
-                None,
-                Some("has a stake of 10.00, but its wallets paid 60.00: the larger counts"),
-                "60",
-            ),
-            (
-                Some("4"),
-                None,
-                Some("has a stake of 10.00, but its wallets paid 4.00: the larger counts"),
-                "10",
-            ),
-            (
-                Some("10"),
-                Some("60"),
-                Some("has a stake of 10.00, but the percentages of its wallets come to 60.00"),
-                "10",
-            ),
+            (Some("60"), None, Some("paid 60.00"), "60"),
+            (Some("4"), None, Some("paid 4.00"), "10"),
+            (Some("10"), Some("60"), Some("the percentages of its wallets come to 60.00"), "10"),
         ] {
-            let funding = Funding {
-                paid: paid.map(decimal),
-                by_percent: by_percent.map(decimal),
-                ..Funding::default()
-            };
+            let (paid, by_percent) = (paid.map(decimal), by_percent.map(decimal));
+            let funding = Funding { paid, by_percent, ..Funding::default() };
             let report = TradeReport { amount: Some(Decimal::TEN), funding, ..TradeReport::new("01JT") };
             let found = contradiction(&report, MoneyScale::default());
-            assert_eq!(found.as_deref(), expected, "{paid:?} {by_percent:?}");
+            let has = |part: &str| found.as_ref().is_some_and(|text| text.contains(part));
+            assert!(expected.map_or(found.is_none(), has), "{found:?} {paid:?} {by_percent:?}");
             assert_eq!(reported_stake(&report), Some(decimal(stake)));
         }
-    }
-
-    #[test]
-    fn a_charge_is_named_with_its_amount() {
-        let scale = MoneyScale::default();
-        assert_eq!(charge("fee", Decimal::ZERO, scale), None);
-        let named = charge("fee", Decimal::new(5, 1), scale);
-        assert!(named.is_some_and(|text| text.starts_with("has a fee of 0.50, ")));
     }
 }

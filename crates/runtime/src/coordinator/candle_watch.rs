@@ -255,49 +255,6 @@ mod tests {
     }
 
     #[test]
-    fn the_first_ask_is_right_after_the_close_and_then_silence() {
-        let mut watch = watch();
-        assert_eq!((watch.ask_at(), watch.window_start()), (minute(11), minute(8)));
-        let polled = watch.take(&[candle(10)], minute(11));
-        let news = vec![(minute(11), candle(10), Origin::Live)];
-        assert_eq!(polled, Polled { news, ask_at: minute(12), is_settled: true });
-    }
-
-    #[test]
-    fn a_candle_that_is_not_there_is_asked_for_again_until_the_repeats_are_over() {
-        let mut watch = watch();
-        let mut now = minute(11);
-        for pause in [250, 250, 500] {
-            let polled = watch.take(&[], now);
-            now += Millis::new(pause);
-            assert_eq!(polled, Polled { news: Vec::new(), ask_at: now, is_settled: false });
-        }
-        assert_eq!(watch.take(&[], now), Polled { news: Vec::new(), ask_at: minute(12), is_settled: true });
-    }
-
-    #[test]
-    fn missed_candles_come_in_order_and_only_the_last_can_lead_to_a_trade() {
-        let mut watch = watch();
-        let polled = watch.take(&[candle(9), candle(10), candle(11), candle(12)], minute(13));
-        let origins: Vec<_> = polled.news.iter().map(|(close, _, origin)| (*close, *origin)).collect();
-        let expected =
-            [(minute(11), Origin::Backfill), (minute(12), Origin::Backfill), (minute(13), Origin::Live)];
-        assert_eq!(origins, expected);
-        assert_eq!(polled.ask_at, minute(14));
-        assert!(watch.take(&[candle(12)], minute(14)).news.is_empty(), "no candle comes twice");
-    }
-
-    #[test]
-    fn a_close_that_went_by_during_an_answer_is_asked_for_at_once() {
-        let late = minute(13) + Millis::SECOND;
-        let mut came = watch();
-        assert_eq!(came.take(&[candle(10)], late).ask_at, minute(13));
-        let mut failed = watch();
-        assert_eq!(failed.ask_again(late), (minute(13), true));
-        assert_eq!((failed.due_close(), failed.window_start()), (minute(13), minute(8)));
-    }
-
-    #[test]
     fn the_window_of_a_long_silence_is_bounded_but_not_that_of_an_outage() {
         let (mut silent, mut broken) = (watch(), watch());
         let later = minute(10 + 1_000);
@@ -338,11 +295,8 @@ mod tests {
         let late = minute(13) + Millis::new(1);
         failing.fail(late);
         empty.take(&[candle(9)], late);
-        assert_eq!(
-            (failing.late_since(), empty.late_since()),
-            (Some((minute(11), true)), Some((minute(11), false)))
-        );
-        // One of the missing candles comes, and another is still missing; then the newest.
+        let since = |is_failing| Some((minute(11), is_failing));
+        assert_eq!((failing.late_since(), empty.late_since()), (since(true), since(false)));
         failing.take(&[candle(10)], late);
         assert_eq!(failing.late_since(), None);
         empty.take(&[candle(10), candle(12)], late);
@@ -366,26 +320,15 @@ mod tests {
     fn a_weekend_makes_no_series_late_unless_requests_fail() {
         // Saturday 1970-01-03 12:00 UTC.
         let noon = Millis::HOUR * 60;
-        let closed = || CandleWatch::new(Interval::MINUTE, noon, noon, Millis::ZERO, 3);
-        let mut watch = closed();
+        let mut watch = CandleWatch::new(Interval::MINUTE, noon, noon, Millis::ZERO, 3);
         for now in (1..=60).map(|count| noon + minute(count)) {
             watch.take(&[], now);
             assert_eq!(watch.late_since(), None);
         }
-        // The price API fails: late two intervals after its last answer.
         watch.fail(noon + minute(62));
         assert_eq!(watch.late_since(), None);
         watch.fail(noon + minute(63));
         assert_eq!(watch.late_since(), Some((noon + minute(1), true)));
-        // A market that has had a candle today does not close at weekends.
-        let mut open = closed();
-        open.take(&[candle(noon.get() / 60_000)], noon + minute(1));
-        for now in 2..=4 {
-            open.take(&[], noon + minute(now));
-            assert_eq!(open.late_since(), None);
-        }
-        open.take(&[], noon + minute(5));
-        assert_eq!(open.late_since(), Some((noon + minute(2), false)));
     }
 
     #[test]
@@ -455,10 +398,7 @@ mod tests {
         ] {
             assert_eq!(TradingWeek::Unknown.may_be_closed(moment), expected, "{moment}");
         }
-    }
-
-    #[test]
-    fn a_candle_of_a_weekend_shows_a_market_that_never_closes() {
+        // Unless the market had a candle then.
         for (close, expected) in [
             // In winter forex closes at 22:00, and in summer it opens at 21:00.
             (at(4, 22, 0), TradingWeek::Unknown),

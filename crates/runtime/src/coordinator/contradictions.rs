@@ -330,7 +330,6 @@ mod tests {
     const LOST: Word = Word::Ended(Outcome::Lost, Some(Money::from_minor(-1_000)));
     const WON: Word = Word::Ended(Outcome::Won, Some(Money::from_minor(800)));
 
-    /// A reading of the list or of the record at this second.
     enum Reading {
         List(i64, Word),
         Record(Option<Word>),

@@ -377,35 +377,6 @@ mod tests {
         Ending::new(&settings, None)
     }
 
-    /// Stopped so at 100 s, with a trade that closes at `close` s: when patience ends.
-    fn check(why: Stop, close: Option<i64>, expected: i64) {
-        let mut ending = ending();
-        let at = Millis::from_seconds;
-        assert_eq!(ending.stop(why, at(100)), Meaning::Stops);
-        let under_way = UnderWay { last_close: close.map(at), ..QUIET };
-        assert_eq!(ending.patience_ends(under_way), Some(at(expected)), "{why:?} {close:?}");
-        let is_over = |second| ending.ended(under_way, at(second)).is_some();
-        assert_eq!((is_over(expected - 1), is_over(expected)), (close.is_none(), true));
-    }
-
-    #[test]
-    fn patience_ends_after_the_last_close_or_earlier_after_a_signal() {
-        check(Stop::TimeUp, None, 130);
-        check(Stop::TimeUp, Some(150), 180);
-        check(Stop::TimeUp, Some(600), 630);
-        check(Stop::Interrupted, Some(600), 190);
-        check(Stop::Terminated, Some(110), 140);
-    }
-
-    #[test]
-    fn an_open_on_its_way_is_waited_for() {
-        let mut ending = ending();
-        ending.stop(Stop::Interrupted, Millis::ZERO);
-        let under_way = UnderWay { is_opening: true, ..QUIET };
-        assert_eq!(ending.ended(under_way, Millis::DAY), None);
-        assert_eq!(ending.ended(QUIET, Millis::ZERO), Some(Stop::Interrupted));
-    }
-
     #[test]
     fn a_doubt_is_waited_for_within_the_patience() {
         let mut ending = ending();
@@ -425,14 +396,5 @@ mod tests {
         assert!(!ending.is_interrupted());
         assert_eq!(ending.stop(Stop::Interrupted, Millis::SECOND), Meaning::Hastens);
         assert!(ending.is_interrupted());
-    }
-
-    #[test]
-    fn the_last_instant_belongs_to_the_run() {
-        let until = Some(Millis::MINUTE);
-        let ending = Ending::new(&RuntimeSettings::default(), until);
-        assert_eq!(ending.due(Millis::MINUTE, |_| true), None);
-        assert_eq!(ending.due(Millis::MINUTE, |_| false), Some(Stop::DataEnds(Millis::MINUTE)));
-        assert_eq!(ending.due(Millis::MINUTE - Millis::new(1), |_| false), None);
     }
 }

@@ -238,10 +238,6 @@ mod tests {
     use super::*;
     use crate::coordinator::tests::approved;
 
-    fn busy() -> JournalError {
-        JournalError::DiskFull { url: "memory".to_owned(), source: "no room".into() }
-    }
-
     fn save(state: &mut JournalState, urgency: Urgency) -> (bool, usize) {
         let mut commands = Vec::new();
         let mut step = Step { now: Millis::ZERO, commands: &mut commands };
@@ -259,22 +255,8 @@ mod tests {
         let Released::Durable { opens, .. } = state.on_durable(Ok(())) else { panic!("it is durable") };
         assert_eq!(opens.iter().map(|open| open.intent().number()).collect::<Vec<_>>(), [1]);
         assert_eq!(state.waiting_intents().map(IntentId::number).collect::<Vec<_>>(), [2]);
-    }
-
-    #[test]
-    fn nothing_leaves_by_a_journal_that_fails_or_has_a_hole() {
-        for has_hole in [false, true] {
-            let mut state = JournalState::new(false);
-            state.outbox.push(approved(1));
-            assert_eq!(save(&mut state, Urgency::WhenWorthwhile), (true, 1));
-            if has_hole {
-                state.is_corrupted = true;
-            }
-            let answer = if has_hole { Ok(()) } else { Err(busy()) };
-            assert!(matches!(state.on_durable(answer), Released::Failed(_)));
-            assert_eq!(state.is_final(&busy()), has_hole);
-            assert_eq!(state.take_waiting().len(), 1);
-        }
+        state.is_corrupted = true;
+        assert_eq!(save(&mut state, Urgency::Now), (false, 0));
     }
 
     #[test]
@@ -288,16 +270,8 @@ mod tests {
         assert_eq!(state.take_held(second).map(|held| held.intent()), Some(second));
         assert_eq!(state.take_held(second).map(|held| held.intent()), None);
         assert_eq!(state.waiting_intents().map(IntentId::number).collect::<Vec<_>>(), [3, 1]);
-        // Without a journal none of it is sent.
         let unsent = state.take_waiting();
         assert_eq!(unsent.iter().map(|open| open.intent().number()).collect::<Vec<_>>(), [1, 3]);
         assert!(!state.has_waiting());
-    }
-
-    #[test]
-    fn a_journal_that_has_a_hole_is_not_asked_again() {
-        let mut state = JournalState::new(false);
-        state.is_corrupted = true;
-        assert_eq!(save(&mut state, Urgency::Now), (false, 0));
     }
 }

@@ -413,17 +413,8 @@ mod tests {
         assert_eq!(stream.settle(false), Some((Millis::new(1_000), Some(tick(1_000, 2.5)))));
         stream.await_grid(Millis::new(2_000));
         assert_eq!(stream.settle(true), Some((Millis::new(2_000), Some(tick(1_001, 3.0)))));
-        // A quiet market keeps its price.
         stream.await_grid(Millis::new(3_000));
         assert_eq!(stream.settle(true), Some((Millis::new(3_000), Some(tick(1_001, 3.0)))));
-    }
-
-    #[test]
-    fn a_price_after_the_moment_is_not_its_own() {
-        let mut stream = PriceStream::default();
-        stream.await_grid(Millis::new(1_000));
-        stream.take(tick(1_500, 3.0));
-        assert_eq!(stream.settle(false), Some((Millis::new(1_000), None)));
     }
 
     #[test]

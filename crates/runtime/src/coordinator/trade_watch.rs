@@ -357,77 +357,12 @@ mod tests {
     use candlewick_broker::Progress;
     use candlewick_sdk::rust_decimal::Decimal;
 
-    const INTENT: IntentId = IntentId::new(1);
-
-    fn watch() -> TradeWatch {
-        TradeWatch::new(Millis::from_seconds(4))
-    }
-
-    /// A trade of 30 seconds, begun at 0.
-    fn begin(watch: &mut TradeWatch, close_time: Option<Millis>) -> Millis {
-        let trade = OpenTrade {
-            venue_id: "01JT".to_owned(),
-            stake: Money::ZERO,
-            assumed_close: Millis::from_seconds(30),
-            open_time: None,
-            close_time,
-            symbol: Some(VenueSymbol::truncated("BTCUSDT")),
-            direction: Some(Direction::Buy),
-            payout: None,
-            watch: Watching::default(),
-        };
-        watch.begin(INTENT, trade, Millis::ZERO)
-    }
-
-    #[test]
-    fn a_trade_is_first_asked_for_after_its_close_and_the_settle_delay() {
-        let mut watch = watch();
-        let first = begin(&mut watch, Some(Millis::MINUTE));
-        assert_eq!(first, Millis::new(64_000));
-        let again: Vec<_> = (0..8).filter_map(|_| watch.ask_again(INTENT, first)).collect();
-        let pauses: Vec<_> = again.iter().map(|at| (*at - first).get()).collect();
-        assert_eq!(pauses, [1_000, 3_000, 3_000, 5_000, 10_000, 30_000, 30_000, 30_000]);
-    }
-
-    #[test]
-    fn a_record_of_another_trade_is_not_believed_and_reported_once() {
-        let report = |id: &str| TradeReport::new(id);
-        let symbol = |text: &str| TradeReport { symbol: Some(text.to_owned()), ..report("01JT") };
-        let direction = |known: Reported<Direction>| TradeReport { direction: Some(known), ..report("01JT") };
-        for (record, expected) in [
-            (report("01JT"), None),
-            (symbol("BTCUSDT"), None),
-            (direction(Reported::Known(Direction::Buy)), None),
-            (direction(Reported::Unrecognised("CALL".to_owned())), None),
-            (report("01JU"), Some("it is named 01JU")),
-            (symbol("ETHUSDT"), Some("its symbol is ETHUSDT")),
-            (direction(Reported::Known(Direction::Sell)), Some("its direction is SELL")),
-        ] {
-            let mut watch = watch();
-            begin(&mut watch, Some(Millis::MINUTE));
-            let first = watch.mistaken(INTENT, &record, Millis::MINUTE);
-            assert_eq!(first.as_ref().and_then(|mistaken| mistaken.news.as_deref()), expected, "{record:?}");
-            let again = watch.mistaken(INTENT, &record, Millis::MINUTE);
-            assert_eq!(again.map(|mistaken| mistaken.news), expected.map(|_| None), "said once");
-        }
-    }
-
-    #[test]
-    fn a_trade_without_times_is_asked_for_its_details_first() {
-        let mut watch = watch();
-        let first = begin(&mut watch, None);
-        assert_eq!((first, watch.last_close()), (Millis::SECOND, Some(Millis::new(30_000))));
-        assert_eq!(watch.detail(INTENT, Some(Millis::MINUTE), first), Some(Millis::new(64_000)));
-        assert_eq!(watch.last_close(), Some(Millis::MINUTE));
-    }
-
     fn check(report: &TradeReport, expected: Option<(Outcome, i64)>) {
         let mut watch = TradeWatch::new(Millis::ZERO);
         let intent = IntentId::new(1);
-        let stake = Money::from_minor(1_000);
         let trade = OpenTrade {
             venue_id: "01JT".to_owned(),
-            stake,
+            stake: Money::from_minor(1_000),
             assumed_close: Millis::MINUTE,
             open_time: None,
             close_time: None,
@@ -451,18 +386,8 @@ mod tests {
         check(&TradeReport { profit: Some(Decimal::new(799, 2)), ..won.clone() }, Some((Outcome::Won, 799)));
         let payout = Payout::from_percent(80.into()).ok();
         check(&TradeReport { payout, ..won }, Some((Outcome::Won, 800)));
+        check(&over(Outcome::Won), None);
         check(&over(Outcome::Lost), Some((Outcome::Lost, -1_000)));
         check(&over(Outcome::Cancelled), Some((Outcome::Cancelled, 0)));
-    }
-
-    #[test]
-    fn what_is_not_known_is_no_outcome() {
-        for progress in
-            [Progress::Running, Progress::OverUnreported, Progress::Unrecognised("REVERTED".to_owned())]
-        {
-            check(&TradeReport { progress, profit: Some(Decimal::ONE), ..TradeReport::new("01JT") }, None);
-        }
-        // A win of which neither profit nor payout is known.
-        check(&over(Outcome::Won), None);
     }
 }

@@ -326,27 +326,13 @@ mod tests {
     #[test]
     fn a_trade_is_told_as_settled_once_and_a_doubt_ends_with_it() {
         let (names, row) = run();
-        let settled = Settled {
-            intent: IntentId::new(1),
-            outcome: Outcome::Lost,
-            profit: Money::from_minor(-1_000),
-            open_time: None,
-            open_price: None,
-            close_time: None,
-            close_price: None,
-            payout: None,
-        };
-        let by_person = EventKind::SettledByPerson {
-            intent: settled.intent,
-            outcome: settled.outcome,
-            profit: settled.profit,
-        };
-        let told = |kind, before| {
+        let (intent, outcome, profit) = (IntentId::new(1), Outcome::Lost, Money::from_minor(-1_000));
+        let settled = Settled::by_person(intent, outcome, profit);
+        let by_person = EventKind::SettledByPerson { intent, outcome, profit };
+        let told = |kind, state| {
             let event = Event { at: Millis::ZERO, received: Millis::ZERO, kind };
             let (funds, actions, intent) = (Funds::default(), Vec::new(), Some(row));
-            let mut before_event = row;
-            before_event.state = before;
-            let before = Some(before_event);
+            let before = Some(IntentRow { state, ..row });
             let notice = Notice::Handled { event, actions, funds, intent, before };
             let mut events = Vec::new();
             names.events(notice, Millis::ZERO, |_, event| {

@@ -341,15 +341,9 @@ mod tests {
             json!({"alarm": "halted: trade c is to pay 900 %"}),
             json!({"alarm": "trade d cannot have the time 1"}),
         ];
-        let stored = notes.map(|note| note.to_string());
         let mut past = Past::default();
-        for note in &stored {
-            past.take_note(note, Millis::ZERO);
-        }
-        assert_eq!(
-            (past.unexplained, past.second_trades),
-            (vec!["a".into(), "b".into()], vec!["a".to_owned()])
-        );
+        notes.iter().for_each(|note| past.take_note(&note.to_string(), Millis::ZERO));
+        assert_eq!([past.unexplained.concat(), past.second_trades.concat()], ["ab", "a"]);
         let said = ["halted: trade c is to pay 900 %", "trade d cannot have the time 1"].map(str::to_owned);
         assert_eq!(past.alarms, BTreeSet::from(said));
     }

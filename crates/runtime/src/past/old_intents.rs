@@ -262,7 +262,6 @@ mod tests {
             .unwrap()
     }
 
-    /// Fifty of the last day, numbered from 1,000: those that are shown.
     fn shown() -> Vec<KeptIntent> {
         (1_000..1_050).map(|number| intent(number, 9, true)).collect()
     }
@@ -339,7 +338,6 @@ mod tests {
     fn an_intent_that_is_left_out_is_not_taken_as_it_stood_in_earlier_parts() {
         let mut filter = OldFilter::new(LEAVING, AT, &shown());
         assert_eq!(numbers(&filter.take(90, vec![intent(3, 2, true), intent(9, 9, true)])), [9]);
-        // The third was in doubt for two parts, and nothing else of it counts.
         assert_eq!(numbers(&filter.take(80, vec![intent(2, 2, true), intent(3, 2, false)])), [0; 0]);
         assert_eq!(numbers(&filter.take(70, vec![intent(1, 1, true), intent(3, 2, false)])), [0; 0]);
         assert_eq!(filter.finish().count, 3);

@@ -134,39 +134,27 @@ mod tests {
         );
         check(|_, report| report.account = Some(Account::Real), Match::Different);
         check(|_, report| report.from_token = Some(false), Match::Different);
-        // The same number, written with other decimals.
         check(|_, report| report.amount = Some(Decimal::new(10_000, 3)), Match::Same);
     }
 
     #[test]
     fn a_departure_is_asked_for_just_then_on_the_same_pair_and_account() {
-        let check = |change: &dyn Fn(&mut TradeReport), expected: bool| {
-            let mut report = testing::report("r", Millis::new(130_000));
-            change(&mut report);
-            assert_eq!(is_departure(&testing::doubt(1), &report, Millis::SECOND), expected, "{report:?}");
-        };
-        check(&|_| {}, false);
-        let sell = |report: &mut TradeReport| report.direction = Some(Reported::Known(Direction::Sell));
-        check(&sell, true);
-        check(&|report| report.amount = Some(Decimal::from(50)), true);
-        check(&|report| report.close_type = Some(Reported::Known("02:00".parse().unwrap())), true);
-        for also in [
-            &|report: &mut TradeReport| report.symbol = Some("ETHUSDT".into()),
-            &|report: &mut TradeReport| report.symbol = None,
-            &|report: &mut TradeReport| report.account = Some(Account::Real),
-            &|report: &mut TradeReport| report.from_token = Some(false),
+        let same = || testing::report("r", Millis::new(130_000));
+        let sold = || TradeReport { direction: Some(Reported::Known(Direction::Sell)), ..same() };
+        for (report, expected) in [
+            (same(), false),
+            (sold(), true),
+            (TradeReport { amount: Some(Decimal::from(50)), ..same() }, true),
+            (TradeReport { close_type: Some(Reported::Known("02:00".parse().unwrap())), ..same() }, true),
+            (TradeReport { symbol: Some("ETHUSDT".into()), ..sold() }, false),
+            (TradeReport { symbol: None, ..sold() }, false),
+            (TradeReport { account: Some(Account::Real), ..sold() }, false),
+            (TradeReport { from_token: Some(false), ..sold() }, false),
             // Sent at 100 s and ended at 110 s; it arrives within 30 s.
-            &|report: &mut TradeReport| report.request_time = Some(Millis::new(97_999)),
-            &|report: &mut TradeReport| report.request_time = Some(Millis::new(141_001)),
-        ] as [&dyn Fn(&mut TradeReport); 6]
-        {
-            check(
-                &|report| {
-                    sell(report);
-                    also(report);
-                },
-                false,
-            );
+            (TradeReport { request_time: Some(Millis::new(97_999)), ..sold() }, false),
+            (TradeReport { request_time: Some(Millis::new(141_001)), ..sold() }, false),
+        ] {
+            assert_eq!(is_departure(&testing::doubt(1), &report, Millis::SECOND), expected, "{report:?}");
         }
     }
 
@@ -181,29 +169,20 @@ mod tests {
         check(|_, report| report.account = None, Match::Unclear);
         check(|_, report| report.from_token = None, Match::Same);
         // A venue's list may leave out direction and duration.
-        let bare = |report: &mut TradeReport| (report.direction, report.close_type) = (None, None);
-        check(|_, report| bare(report), Match::Unclear);
-        check(
-            |_, report| {
-                bare(report);
-                report.amount = Some(Decimal::ONE);
-            },
-            Match::Different,
-        );
-    }
-
-    #[test]
-    fn an_expiration_that_is_not_stated_is_time_fixed() {
+        for (amount, expected) in [(Decimal::TEN, Match::Unclear), (Decimal::ONE, Match::Different)] {
+            let bare = |_: &mut Doubt, report: &mut TradeReport| {
+                (report.direction, report.close_type, report.amount) = (None, None, Some(amount));
+            };
+            check(bare, expected);
+        }
+        // An expiration that is not stated is TIME_FIXED.
         let types = [ExpirationType::Unstated, ExpirationType::TimeFixed];
-        for (wanted, requested) in types.iter().flat_map(|wanted| types.map(|requested| (*wanted, requested)))
-        {
-            check(
-                |doubt, report| {
-                    doubt.order.expiration_type = wanted;
-                    report.expiration_type = Some(Reported::Known(requested));
-                },
-                Match::Same,
-            );
+        for (wanted, requested) in types.into_iter().flat_map(|wanted| types.map(|other| (wanted, other))) {
+            let state = |doubt: &mut Doubt, report: &mut TradeReport| {
+                doubt.order.expiration_type = wanted;
+                report.expiration_type = Some(Reported::Known(requested));
+            };
+            check(state, Match::Same);
         }
         check(|doubt, _| doubt.order.expiration_type = ExpirationType::CandleClose, Match::Different);
     }
@@ -211,12 +190,10 @@ mod tests {
     #[test]
     fn the_request_must_have_arrived_within_the_window() {
         let at = |request: Option<i64>, created: Option<i64>, open: Option<i64>, expected| {
+            let [request_time, created_time, open_time] =
+                [request, created, open].map(|time| time.map(Millis::new));
             check(
-                |_, report| {
-                    report.request_time = request.map(Millis::new);
-                    report.created_time = created.map(Millis::new);
-                    report.open_time = open.map(Millis::new);
-                },
+                |_, report| *report = TradeReport { request_time, created_time, open_time, ..report.clone() },
                 expected,
             );
         };
@@ -240,15 +217,13 @@ mod tests {
     #[test]
     fn the_open_of_a_next_candle_comes_up_to_a_candle_after_its_request() {
         for (open, expected) in [(261_000, Match::Same), (261_001, Match::Different)] {
-            check(
-                |doubt, report| {
-                    doubt.order.expiration_type = ExpirationType::NextCandle;
-                    report.expiration_type = Some(Reported::Known(ExpirationType::NextCandle));
-                    (report.request_time, report.created_time) = (None, None);
-                    report.open_time = Some(Millis::new(open));
-                },
-                expected,
-            );
+            let change = |doubt: &mut Doubt, report: &mut TradeReport| {
+                doubt.order.expiration_type = ExpirationType::NextCandle;
+                report.expiration_type = Some(Reported::Known(ExpirationType::NextCandle));
+                (report.request_time, report.created_time) = (None, None);
+                report.open_time = Some(Millis::new(open));
+            };
+            check(change, expected);
         }
     }
 }

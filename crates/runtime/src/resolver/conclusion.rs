@@ -287,60 +287,7 @@ pub(crate) fn sums_of_choices<'a>(choices: impl Iterator<Item = &'a [Money]>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resolver::{Claimed, LagMeter, Resolution, testing};
-    use candlewick_broker::Account;
-
-    /// What two lists with these rows say of intent 1, which was sent at 100 s and is in doubt, while intent 2 was sent at
-    /// this second and rejected at once.
-    fn resolve(rejected_at: i64, rows: &[(&str, i64)]) -> Vec<Resolution> {
-        let lag = LagMeter::new(Millis::from_seconds(120));
-        let mut resolver = Resolver::new(Account::Demo, Millis::ZERO, lag);
-        resolver.begin(testing::doubt(1), Millis::from_seconds(110));
-        let sent = Millis::from_seconds(rejected_at);
-        let refused = [Doubt { sent, ended: sent, ..testing::doubt(2) }];
-        let known = Known {
-            claimed: &Claimed::default(),
-            in_flight: &[],
-            answered: &[],
-            refused: &refused,
-            reserved: &BTreeSet::new(),
-            has_unknown_pay: false,
-            has_stood: false,
-            wallet: None,
-            uncertainty: Millis::SECOND,
-        };
-        let mut resolutions = Vec::new();
-        for at in [112_000, 120_000] {
-            let trades = rows.iter().map(|(id, ms)| testing::report(id, Millis::new(*ms))).collect();
-            let listing = testing::listing(at, trades);
-            resolver.begin_look(Millis::new(at));
-            resolutions.extend(resolver.take_listing(&listing, &known, Millis::new(at)));
-        }
-        resolutions
-    }
-
-    fn describe(resolutions: &[Resolution]) -> Vec<String> {
-        let describe = |resolution: &Resolution| match resolution {
-            Resolution::Adopt { intent, report } => format!("{intent} is {}", report.id),
-            Resolution::Reinstate { intents, report } => format!("{} is of {intents:?}", report.id),
-            Resolution::AskPerson { intent, why: Why::MayBeRefused { venue_ids, intents } } => {
-                format!("{intent} or {intents:?} is {venue_ids:?}")
-            }
-            other => format!("{other:?}"),
-        };
-        resolutions.iter().map(describe).collect()
-    }
-
-    #[test]
-    fn a_trade_that_may_be_of_an_intent_in_doubt_or_of_a_rejected_one_is_adopted_by_neither() {
-        let second = IntentId::new(2);
-        assert_eq!(describe(&resolve(101, &[("a", 101_500)])), [format!("1 or {:?} is [\"a\"]", [second])]);
-        // A trade for each of them.
-        let found = describe(&resolve(101, &[("a", 100_500), ("b", 101_500)]));
-        assert_eq!(found, [format!("a is of {:?}", [second])]);
-        // The rejected one was of another minute.
-        assert_eq!(describe(&resolve(40, &[("a", 101_500)])), ["1 is a"]);
-    }
+    use crate::resolver::testing;
 
     #[test]
     fn a_rejected_intents_trade_is_of_the_time_between_its_sending_and_its_answer() {
@@ -371,15 +318,11 @@ mod tests {
     }
 
     #[test]
-    fn the_stake_must_be_in_the_wallet_to_the_cent() {
+    fn a_stake_must_be_in_the_wallet_to_the_cent_and_others_explain_it_only_where_nothing_else_does() {
         check(51_000, 1_000, 0, &[], true);
         check(50_000, 1_000, 0, &[], false);
         check(51_001, 1_000, 0, &[], false);
         check(50_999, 1_000, 0, &[], false);
-    }
-
-    #[test]
-    fn what_others_hold_explains_the_wallet_only_where_nothing_else_does() {
         // Another was not opened either, and that is known.
         check(53_000, 1_000, 2_000, &[], true);
         check(51_000, 1_000, 1_000, &[], false);
@@ -392,10 +335,7 @@ mod tests {
         check(52_000, 1_000, 0, &[1_000], true);
         // 30.00 is 10.00 and 20.00, or the other 30.00.
         check(53_000, 1_000, 0, &[2_000, 3_000], false);
-    }
-
-    #[test]
-    fn too_many_unknown_stakes_prove_nothing() {
+        // Too many prove nothing.
         let distinct: Vec<i64> = (0..13).map(|power| 1 << power).collect();
         check(50_000 + (1 << 20), 1 << 20, 0, &distinct[..12], true);
         check(50_000 + (1 << 20), 1 << 20, 0, &distinct, false);

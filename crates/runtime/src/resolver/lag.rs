@@ -80,61 +80,50 @@ mod tests {
         Accepted { id, at: Millis::new(at), is_settled: false }
     }
 
-    #[test]
-    fn a_settled_trade_that_does_not_show_is_a_lag() {
+    /// Allowances after looks at these moments, each with the ids in the list.
+    fn allowances<const N: usize>(looks: [(i64, &[&str]); N], accepted: &[Accepted<'_>]) -> [i64; N] {
         let mut meter = LagMeter::new(Millis::from_seconds(120));
-        meter.take(&testing::listing(400_000, Vec::new()), [Accepted { is_settled: true, ..open("a", 0) }]);
-        assert_eq!(meter.allowance(), Millis::from_seconds(800));
+        looks.map(|(at, ids)| {
+            let trades = ids.iter().map(|id| testing::report(id, Millis::ZERO)).collect();
+            meter.take(&testing::listing(at, trades), accepted.iter().copied());
+            meter.allowance().get()
+        })
     }
 
-    fn check(missing_for: &[i64], expected: i64) {
-        let mut meter = LagMeter::new(Millis::from_seconds(120));
-        for lag in missing_for {
-            let listing = testing::listing(1_000 + lag, vec![testing::report("listed", Millis::ZERO)]);
-            meter.take(&listing, [open("listed", 0), open("missing", 1_000)]);
-        }
-        assert_eq!(meter.allowance(), Millis::new(expected), "{missing_for:?}");
+    #[test]
+    fn a_settled_trade_that_does_not_show_is_a_lag() {
+        let settled = Accepted { is_settled: true, ..open("a", 0) };
+        assert_eq!(allowances([(400_000, &[])], &[settled]), [800_000]);
+        // An incomplete list shows no lag.
+        let mut meter = LagMeter::new(Millis::ZERO);
+        let listing = TradeListing { is_complete: false, ..testing::listing(9_000, Vec::new()) };
+        meter.take(&listing, [settled]);
+        assert_eq!(meter.allowance(), Millis::ZERO);
+    }
+
+    fn check<const N: usize>(missing_for: [i64; N], expected: i64) {
+        let looks = missing_for.map(|lag| (1_000 + lag, &["listed"][..]));
+        let found = allowances(looks, &[open("listed", 0), open("missing", 1_000)]);
+        assert_eq!(found.last(), Some(&expected), "{missing_for:?}");
     }
 
     #[test]
     fn the_allowance_is_the_setting_or_twice_the_longest_lag() {
-        check(&[], 120_000);
-        check(&[60_000], 120_000);
-        check(&[60_001, 5], 120_002);
+        check([60_000], 120_000);
+        check([60_001, 5], 120_002);
         // What never shows is no lag that has to be waited for.
-        check(&[600_000], 240_000);
-        // Listed before it was accepted, or lost: no lag.
-        check(&[-5, 600_001], 120_000);
+        check([600_000], 240_000);
+        check([-5, 600_001], 120_000);
     }
 
     #[test]
     fn a_trade_that_shows_at_last_proves_how_long_it_was_missing() {
-        let mut meter = LagMeter::new(Millis::from_seconds(120));
-        let mut look = |at: i64, trades: &[&str]| {
-            let trades = trades.iter().map(|id| testing::report(id, Millis::ZERO)).collect();
-            meter.take(&testing::listing(at, trades), [open("late", 0), open("none", 0)]);
-            meter.allowance().get()
-        };
-        assert_eq!(look(200_000, &[]), 240_000);
-        assert_eq!(look(300_000, &[]), 240_000);
-        assert_eq!(look(310_000, &["late"]), 600_000);
-        assert_eq!(look(590_000, &["late"]), 600_000);
-    }
-
-    #[test]
-    fn how_long_a_trade_was_missing_is_counted_from_its_acceptance() {
-        let mut meter = LagMeter::new(Millis::from_seconds(120));
-        for trades in [Vec::new(), vec![testing::report("late", Millis::ZERO)]] {
-            meter.take(&testing::listing(200_000, trades), [open("late", 10_000)]);
-        }
-        assert_eq!(meter.allowance(), Millis::from_seconds(380));
-    }
-
-    #[test]
-    fn an_incomplete_listing_shows_no_lag() {
-        let mut meter = LagMeter::new(Millis::ZERO);
-        let listing = TradeListing { is_complete: false, ..testing::listing(9_000, Vec::new()) };
-        meter.take(&listing, [open("missing", 0)]);
-        assert_eq!(meter.allowance(), Millis::ZERO);
+        let late = &["late"][..];
+        let looks = [(200_000, &[][..]), (300_000, &[][..]), (310_000, late), (590_000, late)];
+        let found = allowances(looks, &[open("late", 0), open("none", 0)]);
+        assert_eq!(found, [240_000, 240_000, 600_000, 600_000]);
+        // Counted from its acceptance.
+        let found = allowances([(200_000, &[]), (200_000, late)], &[open("late", 10_000)]);
+        assert_eq!(found[1], 380_000);
     }
 }

@@ -271,10 +271,8 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    /// How long a piece takes.
     const PIECE: Duration = Duration::from_millis(10);
 
-    /// Tables that are so many pieces behind.
     struct Behind {
         pieces: u32,
         kept: Arc<AtomicU32>,
@@ -322,7 +320,6 @@ mod tests {
         writer.keep_snapshot(false).await;
         drop(tokio::time::timeout(Duration::from_secs(2), writer.returned()).await);
         assert_eq!(kept.load(Ordering::Relaxed), 40);
-        // Where time stands still meanwhile, a piece a turn.
         let (mut writer, kept) = behind(40);
         writer.keep_snapshot(true).await;
         assert_eq!(kept.load(Ordering::Relaxed), 1);

@@ -443,11 +443,7 @@ mod tests {
         };
         let found = [5, 12, 13, 0, 3_600, 12].map(&mut seen_after);
         assert_eq!(found, [None, None, Some(13), None, Some(3_600), None]);
-    }
-
-    /// Who sleeps for less than is noticed still holds its journal.
-    #[test]
-    fn an_absence_is_noticed_before_another_may_take_the_journal() {
+        // Whoever sleeps for less than is noticed still holds its journal.
         let lease = Duration::from_millis(LeaseTerms::default().duration.get().unsigned_abs());
         assert!(RENEWAL + MAX_ABSENCE < lease);
     }

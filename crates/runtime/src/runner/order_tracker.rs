@@ -74,10 +74,8 @@ mod tests {
 
     fn request(token: Option<&OrderToken>) -> (ControlRequest, oneshot::Receiver<ControlAnswer>) {
         let (answer, answered) = oneshot::channel();
-        (
-            ControlRequest { token: token.cloned(), ..ControlRequest::new(ControlOrder::Resume, answer) },
-            answered,
-        )
+        let request = ControlRequest::new(ControlOrder::Resume, answer);
+        (ControlRequest { token: token.cloned(), ..request }, answered)
     }
 
     fn done() -> ControlAnswer {
@@ -94,17 +92,10 @@ mod tests {
         assert_eq!(tracker.answer(id, &done()).as_ref(), Some(&token));
         assert_eq!((first.try_recv().unwrap(), second.try_recv().unwrap()), (done(), done()));
         let (again, mut third) = request(Some(&token));
-        assert!(
-            matches!(tracker.take(again), Arrival::Answered(known, answer) if known == token && answer == done())
-        );
-        assert_eq!(third.try_recv().unwrap(), done());
-    }
-
-    #[test]
-    fn orders_without_a_mark_and_orders_of_another_mark_are_others() {
-        let mut tracker = OrderTracker::default();
-        let tokens = [None, None, Some(OrderToken::random().unwrap()), Some(OrderToken::random().unwrap())];
-        for token in &tokens {
+        let Arrival::Answered(known, answer) = tracker.take(again) else { panic!("it is answered") };
+        assert_eq!((known, answer, third.try_recv().unwrap()), (token, done(), done()));
+        // Orders without a mark and of another mark are others.
+        for token in [None, None, OrderToken::random().ok()] {
             assert!(matches!(tracker.take(request(token.as_ref()).0), Arrival::New(..)));
         }
     }

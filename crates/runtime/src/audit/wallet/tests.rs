@@ -9,16 +9,28 @@ fn minor(units: i64) -> Money {
     Money::from_minor(units)
 }
 
-/// A wallet that is read, in seconds and minor units.
 #[derive(Default)]
 struct Bench {
     audit: WalletAudit,
     under_way: UnderWayMoney,
     bonus: Option<Money>,
+    is_last: bool,
 }
 
+const NOTHING: UnderWayMoney =
+    UnderWayMoney { amounts: Vec::new(), unknown: Money::ZERO, is_settling: false };
+const READ: Reading<'static> = Reading {
+    wallet: Money::ZERO,
+    bonus: None,
+    free: Money::ZERO,
+    under_way: &NOTHING,
+    sent: Millis::ZERO,
+    lag: LAG,
+    patience: Millis::from_seconds(300),
+    is_last: false,
+};
+
 impl Bench {
-    /// A wallet that agreed with a ledger of so much at 0 s.
     fn begun(free: i64) -> Self {
         let mut bench = Self::default();
         bench.ledger(0, free);
@@ -26,23 +38,16 @@ impl Bench {
         bench
     }
 
-    /// The ledger holds so much from then on.
     fn ledger(&mut self, second: i64, free: i64) {
         self.audit.watch(minor(free), Millis::from_seconds(second));
     }
 
     fn read(&mut self, second: i64, wallet: i64) -> WalletReading {
         let free = self.audit.ledger.map(|(free, _)| free).unwrap_or_default();
-        let reading = Reading {
-            wallet: minor(wallet),
-            bonus: self.bonus,
-            free,
-            under_way: &self.under_way,
-            sent: Millis::from_seconds(second),
-            lag: LAG,
-            patience: Millis::from_seconds(300),
-            is_last: false,
-        };
+        let sent = Millis::from_seconds(second);
+        let (under_way, is_last) = (&self.under_way, self.is_last);
+        let (wallet, bonus) = (minor(wallet), self.bonus);
+        let reading = Reading { wallet, bonus, free, under_way, sent, is_last, ..READ };
         let result = self.audit.read(&reading);
         match result {
             Confirmed { step, may_be_of_trades: true } => self.audit.keep(step),
@@ -76,10 +81,8 @@ const fn from_outside(units: i64) -> WalletReading {
 
 #[test]
 fn a_movement_without_trades_is_booked_by_the_second_reading() {
-    let mut bench = Bench::default();
-    bench.ledger(0, 1_000);
+    let mut bench = Bench::begun(1_000);
     bench.check(&[
-        (0, 1_000, Agrees),
         // A surplus is not certain before that, a withdrawal counts at once.
         (60, 1_050, differs(0)),
         (69, 1_050, differs(0)),
@@ -88,10 +91,8 @@ fn a_movement_without_trades_is_booked_by_the_second_reading() {
         (180, 550, differs(-500)),
         (191, 550, from_outside(-500)),
         (240, 550, Agrees),
-        // A wrong reading.
         (300, -9_999, differs(-10_549)),
         (311, 550, Agrees),
-        // Two wrong readings that do not agree.
         (360, -9_999, differs(-10_549)),
         (371, -7_777, differs(-8_327)),
         (382, 550, Agrees),
@@ -102,10 +103,8 @@ fn a_movement_without_trades_is_booked_by_the_second_reading() {
 #[test]
 fn wins_that_are_not_paid_are_a_shortage_while_the_bot_trades_every_few_seconds() {
     // 10.00 are staked every 5 s, and 18.50 come back after 3 s by the ledger only.
-    let mut bench = Bench::default();
-    bench.ledger(0, 100_000);
+    let mut bench = Bench::begun(100_000);
     let mut confirmed = Vec::new();
-    assert_eq!(bench.read(0, 100_000), Agrees);
     for trade in 0..60 {
         let (second, free) = (trade * 5, 100_000 + trade * 850);
         bench.ledger(second, free - 1_000);
@@ -118,8 +117,7 @@ fn wins_that_are_not_paid_are_a_shortage_while_the_bot_trades_every_few_seconds(
         }
     }
     // Two wins at most are younger than the lag.
-    let least: Vec<bool> = confirmed.iter().map(|short| *short >= 1_850).collect();
-    assert!(confirmed.len() >= 6 && least.iter().all(|is_short| *is_short), "{confirmed:?}");
+    assert!(confirmed.len() >= 6 && confirmed.iter().all(|short| *short >= 1_850), "{confirmed:?}");
     assert!(bench.audit.confirmed <= minor(-(60 - 2 - 4) * 1_850), "{:?}", bench.audit.confirmed);
     // All of it once nothing can be lag, and it stays a shortage for good.
     for second in [330, 341] {
@@ -232,7 +230,6 @@ fn a_late_payment_ends_the_shortage_and_is_lag_from_then_on() {
     let mut bench = Bench::begun(1_000);
     bench.ledger(30, 1_018);
     bench.check(&[
-        // Within the lag.
         (35, 1_000, Agrees),
         (60, 1_000, differs(0)),
         (71, 1_000, by_trades(-18)),
@@ -278,16 +275,20 @@ fn what_trades_under_way_return_is_no_surplus() {
     bench.check(&[(360, 106_849, Agrees), (420, 106_850, differs(-1)), (480, 98_000, differs(-1))]);
 }
 
-#[test]
-fn what_a_bonus_wallet_paid_of_a_stake_is_no_surplus() {
+/// 4.00 of a stake of 10.00 are paid by a bonus wallet that held 50.00.
+fn paid_by_bonus() -> Bench {
     let mut bench = Bench { bonus: Some(minor(5_000)), ..Bench::default() };
     bench.ledger(0, 100_000);
     bench.check(&[(0, 100_000, Agrees)]);
-    // 4.00 of 10.00 are paid by the bonus wallet, and the trade is lost.
     bench.ledger(30, 99_000);
     bench.bonus = Some(minor(4_600));
     bench.check(&[(60, 99_400, Agrees), (120, 99_400, Agrees)]);
-    // The next is won: both get their parts of 18.50.
+    bench
+}
+
+#[test]
+fn what_a_bonus_wallet_paid_of_a_stake_is_no_surplus() {
+    let mut bench = paid_by_bonus();
     bench.ledger(150, 99_850);
     bench.bonus = Some(minor(4_600 + 340));
     bench.check(&[(180, 99_400 + 510, Agrees)]);
@@ -298,55 +299,30 @@ fn what_a_bonus_wallet_paid_of_a_stake_is_no_surplus() {
 
 #[test]
 fn what_a_bonus_wallet_paid_is_known_after_a_restart() {
-    let mut bench = Bench { bonus: Some(minor(5_000)), ..Bench::default() };
-    bench.ledger(0, 100_000);
-    bench.check(&[(0, 100_000, Agrees)]);
-    bench.ledger(30, 99_000);
-    bench.bonus = Some(minor(4_600));
-    bench.check(&[(60, 99_400, Agrees)]);
-    // The next run starts from the snapshot; meanwhile the bonus wallet got its 4.00 back with the trade.
-    let snapshot = serde_json::to_string(&bench.audit).unwrap();
-    let mut next = Bench { audit: serde_json::from_str(&snapshot).unwrap(), ..Bench::default() };
-    next.ledger(400, 99_000);
-    next.bonus = Some(minor(4_600));
-    next.check(&[(400, 99_400, Agrees), (460, 99_400, Agrees)]);
-    let mut later = Bench { audit: serde_json::from_str(&snapshot).unwrap(), ..Bench::default() };
-    later.ledger(400, 100_000);
-    later.bonus = Some(minor(5_000));
-    later.check(&[(400, 100_000, Agrees)]);
-    assert_eq!(later.audit.bonus.paid, Money::ZERO);
+    let snapshot = serde_json::to_string(&paid_by_bonus().audit).unwrap();
+    // Meanwhile the bonus wallet may have got its 4.00 back with the trade.
+    for (free, holds, wallet, paid) in [(99_000, 4_600, 99_400, 400), (100_000, 5_000, 100_000, 0)] {
+        let audit = serde_json::from_str(&snapshot).unwrap();
+        let mut next = Bench { audit, bonus: Some(minor(holds)), ..Bench::default() };
+        next.ledger(400, free);
+        next.check(&[(400, wallet, Agrees), (460, wallet, Agrees)]);
+        assert_eq!(next.audit.bonus.paid, minor(paid));
+    }
 }
 
 #[test]
 fn the_last_reading_needs_no_second_one() {
-    let mut bench = Bench::default();
-    bench.ledger(0, 1_000);
-    assert_eq!(bench.read(0, 1_000), Agrees);
+    let mut bench = Bench::begun(1_000);
     bench.ledger(5, 1_018);
-    let read = |bench: &mut Bench, second| {
-        let reading = Reading {
-            wallet: minor(1_000),
-            bonus: None,
-            free: minor(1_018),
-            under_way: &UnderWayMoney::default(),
-            sent: Millis::from_seconds(second),
-            lag: LAG,
-            patience: Millis::from_seconds(300),
-            is_last: true,
-        };
-        bench.audit.read(&reading)
-    };
-    assert_eq!(read(&mut bench, 14), Agrees, "it may be lag");
-    assert_eq!(read(&mut bench, 16), by_trades(-18));
+    bench.is_last = true;
+    bench.check(&[(14, 1_000, Agrees), (16, 1_000, by_trades(-18))]);
 }
 
 #[test]
 fn other_wallets_are_not_those_of_the_first_reading() {
-    let wallet = |id: &str, user: Option<&str>, currency: Option<&str>| candlewick_broker::WalletName {
-        id: id.to_owned(),
-        user: user.map(str::to_owned),
-        currency: currency.map(str::to_owned),
-        ..candlewick_broker::WalletName::default()
+    let wallet = |id: &str, user: Option<&str>, currency: Option<&str>| {
+        let (user, currency) = (user.map(str::to_owned), currency.map(str::to_owned));
+        WalletName { id: id.to_owned(), user, currency, ..WalletName::default() }
     };
     let mut audit = WalletAudit::default();
     assert_eq!(audit.check_names(&[]), NameCheck::Known);
@@ -361,7 +337,6 @@ fn other_wallets_are_not_those_of_the_first_reading() {
     ] {
         assert!(matches!(audit.check_names(&other), NameCheck::Other { .. }), "{other:?}");
     }
-    // The journal of the next run remembers them.
     let kept = serde_json::to_string(&audit).unwrap();
     let mut next: WalletAudit = serde_json::from_str(&kept).unwrap();
     assert_eq!(next.check_names(std::slice::from_ref(&first)), NameCheck::Known);
@@ -372,9 +347,9 @@ fn other_wallets_are_not_those_of_the_first_reading() {
 #[test]
 fn stakes_of_one_amount_are_postponed_each() {
     let mut audit = WalletAudit::default();
-    let stake = Money::from_minor(-2_000);
+    let stake = minor(-2_000);
     for (free, second) in [(100_000, 0), (98_000, 10), (96_000, 20)] {
-        audit.watch(Money::from_minor(free), Millis::from_seconds(second));
+        audit.watch(minor(free), Millis::from_seconds(second));
     }
     let now = Millis::from_seconds(90);
     audit.postpone(stake, now);
@@ -382,7 +357,6 @@ fn stakes_of_one_amount_are_postponed_each() {
     assert_eq!(audit.changes_since(Millis::from_seconds(80)).collect::<Vec<_>>(), [stake, stake]);
 }
 
-/// By hand: 20 are staked and returned, so that a wallet which shows neither agrees. A win or a loss leaves no such doubt.
 #[test]
 fn stake_that_is_returned_may_hide_behind_the_lag() {
     for (balances, second, expected) in [
@@ -397,18 +371,8 @@ fn stake_that_is_returned_may_hide_behind_the_lag() {
         for (second, free) in (0..).zip(balances) {
             audit.watch(minor(*free), Millis::from_seconds(second));
         }
-        let under_way = UnderWayMoney::default();
-        let sent = Millis::from_seconds(second);
-        let reading = Reading {
-            wallet: minor(0),
-            bonus: None,
-            free: minor(0),
-            under_way: &under_way,
-            sent,
-            lag: LAG + Millis::SECOND,
-            patience: LAG,
-            is_last: false,
-        };
+        let (sent, lag) = (Millis::from_seconds(second), LAG + Millis::SECOND);
+        let reading = Reading { sent, lag, ..READ };
         assert_eq!(audit.may_hide_changes(&reading), expected, "{balances:?} at {second} s");
     }
 }

@@ -1,5 +1,3 @@
-//! Time and reason of a halt outlive its run, and rules that stop a bot are reported.
-
 use super::*;
 use crate::Notice;
 use crate::control::Phase as RunPhase;
@@ -30,18 +28,22 @@ fn halt(reason: &str, ms: i64) -> Halt {
 #[test]
 fn the_next_run_knows_when_and_why_an_operator_halted() {
     let mut bench = Bench::start(|_| {});
+    let mut journal = entries_of(&halt_by_order(&mut bench, "first"));
+    bench.at(5_000);
+    journal.extend(entries_of(&halt_by_order(&mut bench, "still first")));
+    journal.extend(entries_of(&bench.order(ControlOrder::Resume)));
     bench.at(NEWS);
-    let journal = entries_of(&halt_by_order(&mut bench, "news at noon"));
-    let mut next = Bench::start(|parts| parts.past = past_of(&journal));
-    let state = next.state();
-    assert_eq!((state.phase, state.reason.as_deref()), (RunPhase::Halted, Some("news at noon")));
-    assert_eq!(state.halt, Some(halt("news at noon", NEWS)));
-    // A second order says why it goes on.
-    bench.at(NEWS + 5_000);
-    let journal = [journal, entries_of(&halt_by_order(&mut bench, "still news"))].concat();
-    assert_eq!(past_of(&journal).halt(), Some(halt("still news", NEWS + 5_000)));
-    let resumed = [journal, entries_of(&bench.order(ControlOrder::Resume))].concat();
-    assert_eq!(past_of(&resumed).halt(), None);
+    journal.extend(entries_of(&halt_by_order(&mut bench, "second")));
+    let (first, still) = (halt("first", 0), halt("still first", 5_000));
+    let second = Some(halt("second", NEWS));
+    // A crash between the two entries of a halt never leaves another reason.
+    let mut known: Vec<Option<Halt>> =
+        (0..=journal.len()).map(|end| past_of(&journal[..end]).halt()).collect();
+    known.dedup();
+    assert_eq!(known, [None, Some(first), Some(still), None, second.clone()]);
+    let state = Bench::start(|parts| parts.past = past_of(&journal)).state();
+    assert_eq!((state.phase, state.reason.as_deref()), (RunPhase::Halted, Some("second")));
+    assert_eq!(state.halt, second);
 }
 
 #[test]
@@ -71,19 +73,6 @@ fn reports_a_halt_while_the_run_stops() {
 }
 
 #[test]
-fn a_crash_between_the_two_entries_of_a_halt_never_leaves_another_reason() {
-    let mut bench = Bench::start(|_| {});
-    let mut journal = entries_of(&halt_by_order(&mut bench, "first"));
-    journal.extend(entries_of(&bench.order(ControlOrder::Resume)));
-    bench.at(NEWS);
-    journal.extend(entries_of(&halt_by_order(&mut bench, "second")));
-    let mut known: Vec<Option<Halt>> =
-        (0..=journal.len()).map(|end| past_of(&journal[..end]).halt()).collect();
-    known.dedup();
-    assert_eq!(known, [None, Some(halt("first", 0)), None, Some(halt("second", NEWS))]);
-}
-
-#[test]
 fn a_journal_of_an_earlier_program_that_noted_the_reason_after_the_event_is_read() {
     let control = EventKind::Control { control: Control::Halt };
     let event = Event { at: START, received: START, kind: control };
@@ -96,9 +85,7 @@ fn a_journal_of_an_earlier_program_that_noted_the_reason_after_the_event_is_read
 #[test]
 fn a_rule_that_stops_every_bot_is_reported_once_and_shown_in_the_state() {
     let risk = RiskSettings { daily_loss_limit: Decimal::from(5), ..RiskSettings::default() };
-    let mut parts = parts();
-    parts.session = session(risk);
-    let mut bench = Bench::of(parts);
+    let mut bench = Bench::new(|parts| parts.session = session(risk));
     let inputs = [Input::Start, Input::Answer(candles_of(Vec::new(), START)), Input::Durable(Ok(()))];
     let blocked =
         inputs.into_iter().flat_map(|input| bench.step(input)).filter_map(|command| match command {
@@ -107,10 +94,7 @@ fn a_rule_that_stops_every_bot_is_reported_once_and_shown_in_the_state() {
         });
     let blocked: Vec<_> = blocked.collect();
     let state = bench.state();
-    // 5.00 may be lost and 10.00 are staked; it is 22:40 UTC.
-    let text =
-        "the next stake of 10.00 does not fit the daily loss limit any more (5.00 left) until 00:00 UTC";
-    assert!(state.all_blocked);
-    assert_eq!(state.blocked.iter().map(|one| one.text.as_str()).collect::<Vec<_>>(), [text]);
-    assert_eq!(blocked, [state.blocked]);
+    // 5.00 may be lost and 10.00 are staked.
+    assert!(state.all_blocked && state.blocked[0].text.contains("(5.00 left)"), "{:?}", state.blocked);
+    assert_eq!((state.blocked.len(), blocked), (1, vec![state.blocked]));
 }

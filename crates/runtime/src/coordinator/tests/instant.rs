@@ -1,9 +1,7 @@
 //! On a virtual clock, with an order latency of 0: what is of one instant reaches the Session in the order of a backtest.
 
 use super::*;
-use crate::control::{SignalOrder, SignalOutcome};
-use candlewick_engine::{SignalId, SignalSource};
-use candlewick_sdk::Direction;
+use crate::control::SignalOutcome;
 
 fn run(entry_delay_s: i64) -> Bench {
     Bench::start(|parts| {
@@ -13,18 +11,7 @@ fn run(entry_delay_s: i64) -> Bench {
 }
 
 fn from_outside() -> Input {
-    let signal = SignalOrder {
-        bot: Some("bot".to_owned()),
-        symbol: None,
-        direction: Direction::Buy,
-        source: SignalSource::truncated("list"),
-        id: SignalId::truncated("1"),
-        time: None,
-        expires_ms: None,
-        close_type: None,
-        reason: None,
-    };
-    Input::Order(OrderId(1), ControlOrder::Signal(signal))
+    Input::Order(OrderId(1), ControlOrder::Signal(outside::order("1")))
 }
 
 /// A run whose second open, decided in the middle of a candle, leaves at that candle's close; the first never left.
@@ -55,23 +42,16 @@ fn handled(commands: &[Command]) -> Vec<(i64, &'static str)> {
         EventKind::OutsideSignal(_) => "signal",
         _ => "other",
     };
-    let event = |command: &Command| match command {
-        Command::Record(JournalEntry::Event(event)) => Some(((event.at - START).get(), name(&event.kind))),
-        _ => None,
-    };
-    commands.iter().filter_map(event).collect()
+    let entries = entries_of(commands);
+    events_of(&entries).map(|event| ((event.at - START).get(), name(&event.kind))).collect()
 }
 
 #[test]
-fn candles_wait_for_the_answer_to_an_open_that_left_at_their_close() {
+fn candles_wait_for_the_answer_to_an_open_that_left_at_their_close_unless_it_never_comes() {
     let mut bench = left_at_a_close();
     assert_eq!(handled(&bench.close()), []);
     let answer = taken(&bench, 2);
     assert_eq!(handled(&bench.step(answer)), [(120_000, "opened"), (120_000, "candle")]);
-}
-
-#[test]
-fn candles_do_not_wait_for_an_answer_that_never_comes() {
     let mut bench = left_at_a_close();
     bench.close();
     assert_eq!(handled(&bench.at(179_000).step(Input::Time)), [(120_000, "candle")]);

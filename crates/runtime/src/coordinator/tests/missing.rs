@@ -1,5 +1,3 @@
-//! A trade that the venue accepted and no longer has: the run halts, and a person says how it ended.
-
 use super::reports::{Asked, INTENT, OPENED, Seen, over, play, running};
 use super::*;
 use crate::control::Resolution;
@@ -9,14 +7,12 @@ use candlewick_sdk::{Outcome, Payout};
 /// When the list is whole again and has all that is over by then, in ms after the start.
 const LAG_MS: u32 = 5_000;
 
-fn bench() -> Bench {
+fn bench(missing_trade_s: u32) -> Bench {
     Bench::start(|parts| {
-        parts.settings.list_lag_ms = LAG_MS;
-        parts.settings.missing_trade_s = 60;
+        (parts.settings.list_lag_ms, parts.settings.missing_trade_s) = (LAG_MS, missing_trade_s);
     })
 }
 
-/// What the venue has of the trade after its close.
 #[derive(Clone, Copy)]
 struct Venue {
     has_by_id: fn(i64) -> bool,
@@ -36,55 +32,50 @@ fn answer(venue: Venue) -> impl Fn(Asked, i64, Millis) -> Answer {
         }
         Asked::Trade if (venue.has_by_id)(ms) => record_of(running(), now),
         Asked::Trade => Answer::Trade(INTENT, Err(BrokerError::NotFound { text: "none".to_owned() })),
-        Asked::List => Answer::Trades(TradeListing {
-            began: now,
-            ended: now,
-            is_complete: venue.is_whole,
-            trades: if (venue.is_listed)(ms) { vec![running()] } else { Vec::new() },
-            ended_early: None,
-        }),
+        Asked::List => {
+            let trades = if (venue.is_listed)(ms) { vec![running()] } else { Vec::new() };
+            listing_of(trades, now, venue.is_whole)
+        }
     }
 }
 
 fn seen(venue: Venue) -> (Bench, Seen) {
-    let mut bench = bench();
+    let mut bench = bench(60);
     let seen = play(&mut bench, OPENED, answer(venue));
     (bench, seen)
 }
 
-fn resolve(bench: &mut Bench, outcome: Outcome) -> (Vec<Command>, ControlAnswer) {
+fn resolve(bench: &mut Bench, outcome: Outcome) -> Vec<Command> {
     let (resolution, reason) = (Resolution::Settled(outcome), "the statement says so".to_owned());
-    let commands = bench.order(ControlOrder::Resolve { intent: INTENT, resolution, reason });
-    let answer = answer_in(&commands).expect("it is answered").clone();
-    (commands, answer)
+    bench.order(ControlOrder::Resolve { intent: INTENT, resolution, reason })
+}
+
+fn is_done(commands: &[Command]) -> bool {
+    matches!(answer_in(commands), Some(ControlAnswer::Done { .. }))
 }
 
 #[test]
 fn a_trade_that_the_venue_has_lost_by_id_and_list_halts_the_run_once() {
     let (bench, seen) = seen(GONE);
-    let halted = seen.halted.expect("it halts");
+    let halted = seen.halted.clone().expect("it halts");
     assert!(halted.starts_with("the venue has had no trade #1 (01JT) for 82 s,"), "{halted}");
     assert!(halted.ends_with("`candlewick resolve 1 --settled OUTCOME`"), "{halted}");
     assert_eq!((seen.state, seen.booked), (IntentState::Open, None), "nobody guesses how it ended");
-    let said = |text: &String| text.contains("has had no trade #1");
-    assert_eq!(seen.warnings.iter().filter(|text| said(text)).count(), 1, "{:?}", seen.warnings);
+    assert_eq!(seen.warnings_about("has had no trade #1"), 1, "{:?}", seen.warnings);
     assert_eq!(bench.coordinator.missing_trades().len(), 1, "its status says so");
 }
 
 #[test]
 fn a_trade_that_is_seen_by_either_way_or_may_be_is_not_gone() {
-    for (what, venue) in [
-        ("the id knows it", Venue { has_by_id: |_| true, ..GONE }),
-        ("the list has it", Venue { is_listed: |_| true, ..GONE }),
-        ("the id knows it now and then", Venue { has_by_id: |ms| ms / 40_000 % 2 == 0, ..GONE }),
-        ("the list has it now and then", Venue { is_listed: |ms| ms / 40_000 % 2 == 0, ..GONE }),
+    for (what, is_always, venue) in [
+        ("the id knows it", true, Venue { has_by_id: |_| true, ..GONE }),
+        ("the list has it", true, Venue { is_listed: |_| true, ..GONE }),
+        ("the id knows it now and then", false, Venue { has_by_id: |ms| ms / 40_000 % 2 == 0, ..GONE }),
+        ("the list has it now and then", false, Venue { is_listed: |ms| ms / 40_000 % 2 == 0, ..GONE }),
     ] {
         let (mut bench, seen) = seen(venue);
         assert_eq!((seen.halted, seen.state), (None, IntentState::Open), "{what}");
-        if what != "the id knows it now and then" && what != "the list has it now and then" {
-            let (_, answer) = resolve(&mut bench, Outcome::Lost);
-            assert!(matches!(answer, ControlAnswer::Refused { .. }), "{what}: {answer:?}");
-        }
+        assert!(!is_always || problem_in(&resolve(&mut bench, Outcome::Lost)).is_some(), "{what}");
     }
 }
 
@@ -95,8 +86,7 @@ fn a_trade_that_no_whole_list_can_show_is_said_after_the_same_time_and_settled_b
     assert!(halted.contains("not by its id, and its list could not be read as a whole"), "{halted}");
     assert_eq!((seen.state, seen.booked), (IntentState::Open, None));
     assert_eq!(bench.coordinator.missing_trades().len(), 1, "its status says so");
-    assert!(matches!(resolve(&mut bench, Outcome::Lost).1, ControlAnswer::Done { .. }));
-    // One that is listed, or known by its id, is not missing, however little the rest of the list says.
+    assert!(is_done(&resolve(&mut bench, Outcome::Lost)));
     for venue in [Venue { is_listed: |_| true, ..GONE }, Venue { has_by_id: |_| true, ..GONE }] {
         let (_, seen) = self::seen(Venue { is_whole: false, ..venue });
         assert_eq!(seen.halted, None);
@@ -112,8 +102,8 @@ fn a_person_says_how_a_missing_trade_ended_and_it_is_booked_as_that_once() {
         (Outcome::Cancelled, 100_000),
     ] {
         let (mut bench, _) = seen(GONE);
-        let (commands, answer) = resolve(&mut bench, outcome);
-        assert!(matches!(answer, ControlAnswer::Done { .. }), "{answer:?}");
+        let commands = resolve(&mut bench, outcome);
+        assert!(is_done(&commands), "{commands:?}");
         let told = format!("the operator settled trade #1 as {outcome}: the statement says so");
         assert!(alarms(&commands).contains(&told), "{commands:?}");
         let session = &bench.coordinator.session;
@@ -121,37 +111,32 @@ fn a_person_says_how_a_missing_trade_ended_and_it_is_booked_as_that_once() {
         assert_eq!((row.state, row.outcome), (IntentState::Settled, Some(outcome)));
         assert!(session.book().is_settled_by_person(INTENT));
         assert_eq!((bench.free(), session.ledger().open_stakes().minor()), (free, 0));
-        let (_, again) = resolve(&mut bench, Outcome::Won);
-        assert!(matches!(again, ControlAnswer::Refused { .. }), "{again:?}");
+        assert!(problem_in(&resolve(&mut bench, Outcome::Won)).is_some(), "{outcome}");
     }
 }
 
 #[test]
 fn a_person_may_say_it_only_when_the_venue_was_silent_for_as_long_as_is_waited() {
-    let mut bench = Bench::start(|parts| {
-        parts.settings.list_lag_ms = LAG_MS;
-        parts.settings.missing_trade_s = 600;
-    });
+    let mut bench = bench(600);
     let seen = play(&mut bench, OPENED, answer(GONE));
     assert_eq!(seen.halted, None);
-    let (_, answer) = resolve(&mut bench, Outcome::Lost);
-    let is_early = |problem: &str| problem.contains("in whole lists for 600 s since its close");
-    assert!(matches!(&answer, ControlAnswer::Refused { problem } if is_early(problem)), "{answer:?}");
+    let early = resolve(&mut bench, Outcome::Lost);
+    let part = "in whole lists for 600 s since its close";
+    assert!(problem_in(&early).is_some_and(|problem| problem.contains(part)), "{early:?}");
 }
 
 #[test]
 fn a_win_of_unknown_payout_is_not_booked_by_a_guess() {
     let (mut bench, _) = seen(Venue { payout: -1, ..GONE });
-    let (_, answer) = resolve(&mut bench, Outcome::Won);
-    let is_unknown = |problem: &str| problem.contains("pays is not known");
-    assert!(matches!(&answer, ControlAnswer::Refused { problem } if is_unknown(problem)), "{answer:?}");
-    assert!(matches!(resolve(&mut bench, Outcome::Lost).1, ControlAnswer::Done { .. }));
+    let won = resolve(&mut bench, Outcome::Won);
+    assert!(problem_in(&won).is_some_and(|problem| problem.contains("pays is not known")), "{won:?}");
+    assert!(is_done(&resolve(&mut bench, Outcome::Lost)));
 }
 
 #[test]
 fn a_trade_that_comes_back_is_not_booked_twice_and_corrects_the_operators_word() {
     let (mut bench, first) = seen(GONE);
-    let (commands, _) = resolve(&mut bench, Outcome::Lost);
+    let commands = resolve(&mut bench, Outcome::Lost);
     bench.coordinator.agenda.add(bench.now, Job::Trades);
     check_comes_back(&mut bench);
     let parts = parts_after([first.entries, entries_of(&commands)].concat());
@@ -167,24 +152,17 @@ fn check_comes_back(bench: &mut Bench) {
     let free = bench.free();
     let list = |bench: &mut Bench| {
         bench.answer(list_of(vec![over()], bench.now));
-        bench.answer(Answer::BalancesAfterTrades(Err(no_answer())))
+        bench.answer(no_balances_after_trades())
     };
-    let asks_list = |commands: &[Command]| {
-        assert!(commands.iter().any(|one| matches!(one, Command::Ask(Ask::Trades))), "{commands:?}");
-    };
-    asks_list(&bench.step(Input::Time));
-    let commands = list(bench);
-    let said = commands.iter().any(|command| {
-        matches!(command, Command::Notify(crate::Notice::Warning(text))
-            if text.contains("booked as LOST with -10.00 on the operator's word, and the venue's list now says WON with +8.00"))
-    });
-    assert!(said, "{commands:?}");
+    assert!(asks(&bench.step(Input::Time), RequestId::Trades));
+    let said = warnings(&list(bench));
+    let part = "booked as LOST with -10.00 on the operator's word, and the venue's list now says WON";
+    assert!(said.iter().any(|text| text.contains(part)), "{said:?}");
     assert_eq!(bench.free(), free, "not booked twice");
     bench.now += Millis::from_seconds(5);
-    asks_list(&bench.step(Input::Time));
+    assert!(asks(&bench.step(Input::Time), RequestId::Trades));
     bench.answer(record_of(over(), bench.now));
     list(bench);
-    // 8.00 instead of -10.00.
     assert_eq!(bench.free(), free + 1_800);
     assert!(!bench.coordinator.session.book().is_settled_by_person(INTENT));
 }

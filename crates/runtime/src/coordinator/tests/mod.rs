@@ -27,11 +27,10 @@ use candlewick_broker::{
     TradeListing, TradeReport,
 };
 use candlewick_engine::{
-    Action, Approved, BotSettings, Event, Origin, Recorded, RiskSettings, SeriesId, SessionSettings,
-    StakeSettings, SymbolId,
+    Action, Approved, Event, Origin, Recorded, RiskSettings, SeriesId, SessionSettings, SymbolId,
 };
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Candle, ExpirationType, Interval, MoneyScale, Ohlcv, Price, Signal, Strategy};
+use candlewick_sdk::{Candle, Interval, MoneyScale, Ohlcv, Price, Signal, Strategy};
 
 const START: Millis = Millis::new(600_000_000);
 
@@ -48,28 +47,17 @@ impl Strategy for Buys {
 }
 
 fn session(risk: RiskSettings) -> Session {
-    session_of(risk, Box::new(Buys))
+    delayed_session(risk, Box::new(Buys), 0)
 }
 
-fn session_of(risk: RiskSettings, strategy: Box<dyn Strategy>) -> Session {
-    delayed_session(risk, strategy, 0)
-}
-
+/// One bot that stakes 10.00 of 1,000.00 on BTCUSDT for a minute.
 fn delayed_session(risk: RiskSettings, strategy: Box<dyn Strategy>, entry_delay_s: i64) -> Session {
-    let order = order_of_tests();
-    let bot = BotSettings {
-        name: "bot".to_owned(),
-        symbol: order.symbol,
-        entry_delay_s,
-        venue: std::collections::BTreeMap::new(),
-        interval: Interval::MINUTE,
-        strategy: "buys".to_owned(),
-        close_type: order.close_type,
-        expiration_type: ExpirationType::TimeFixed,
-        params: serde_json::json!({}),
-        stake: StakeSettings::Fixed { amount: Decimal::TEN },
-    };
-    let (money_scale, balance, bots) = (MoneyScale::default(), Decimal::from(1_000), vec![bot]);
+    let bot = serde_json::json!({
+        "name": "bot", "symbol": "BTCUSDT", "interval": "1m", "strategy": "buys", "close_type": "01:00",
+        "expiration_type": "TIME_FIXED", "entry_delay_s": entry_delay_s,
+    });
+    let bots = vec![serde_json::from_value(bot).expect("a sound bot")];
+    let (money_scale, balance) = (MoneyScale::default(), Decimal::from(1_000));
     let settings = SessionSettings { money_scale, balance, risk, bots, longer_share_percent: None };
     Session::new(&settings, vec![strategy]).expect("sound settings")
 }
@@ -130,11 +118,32 @@ fn record_of(report: TradeReport, now: Millis) -> Answer {
 }
 
 fn list_of(trades: Vec<TradeReport>, now: Millis) -> Answer {
-    Answer::Trades(TradeListing { began: now, ended: now, is_complete: true, trades, ended_early: None })
+    listing_of(trades, now, true)
+}
+
+fn listing_of(trades: Vec<TradeReport>, now: Millis, is_complete: bool) -> Answer {
+    Answer::Trades(TradeListing { began: now, ended: now, is_complete, trades, ended_early: None })
 }
 
 fn candles_of(candles: Vec<Candle>, now: Millis) -> Answer {
     Answer::Candles(SeriesId::FIRST, Ok(Reply::at(Candles { candles, ..Candles::default() }, now)))
+}
+
+fn no_candles() -> Answer {
+    Answer::Candles(SeriesId::FIRST, Err(no_answer()))
+}
+
+/// An empty past at the start, a candle at each of `closes`, no answer otherwise.
+fn candles_at(closes: &[i64], ms: i64, now: Millis) -> Answer {
+    match ms {
+        0 => candles_of(Vec::new(), now),
+        _ if closes.contains(&ms) => candles_of(vec![candle(now)], now),
+        _ => no_candles(),
+    }
+}
+
+fn no_balances_after_trades() -> Answer {
+    Answer::BalancesAfterTrades(Err(no_answer()))
 }
 
 fn demo_of(demo: impl Into<Decimal>) -> Balances {
@@ -152,19 +161,10 @@ struct Bench {
 }
 
 fn parts() -> CoordinatorParts {
+    let (none, defaults) = (serde_json::json!({}), RuntimeSettings::default());
     CoordinatorParts {
-        settings: RuntimeSettings {
-            watch_prices: false,
-            wallet_every_s: 0,
-            list_every_s: 0,
-            ..RuntimeSettings::default()
-        },
-        header: Header {
-            format: Header::FORMAT,
-            settings: serde_json::json!({}),
-            strategies: Vec::new(),
-            data_hash: None,
-        },
+        settings: RuntimeSettings { watch_prices: false, wallet_every_s: 0, list_every_s: 0, ..defaults },
+        header: Header { format: Header::FORMAT, settings: none, strategies: Vec::new(), data_hash: None },
         account: Account::Demo,
         session: session(RiskSettings::default()),
         priced: Vec::new(),
@@ -180,11 +180,15 @@ impl Bench {
         Self { coordinator: Coordinator::new(parts, START), now: START, commands: Vec::new() }
     }
 
-    /// A run that begins at `START` and has its strategies warm.
-    fn start(change: impl FnOnce(&mut CoordinatorParts)) -> Self {
+    fn new(change: impl FnOnce(&mut CoordinatorParts)) -> Self {
         let mut parts = parts();
         change(&mut parts);
-        let mut bench = Self::of(parts);
+        Self::of(parts)
+    }
+
+    /// A run that begins at `START` and has its strategies warm.
+    fn start(change: impl FnOnce(&mut CoordinatorParts)) -> Self {
+        let mut bench = Self::new(change);
         bench.on(Input::Start);
         bench.on(Input::Answer(candles_of(Vec::new(), START)));
         bench.on(Input::Time);
@@ -193,10 +197,15 @@ impl Bench {
         bench
     }
 
-    fn in_doubt() -> Self {
+    fn sent() -> Self {
         let mut bench = Self::start(|_| {});
         bench.signal();
         bench.durable();
+        bench
+    }
+
+    fn in_doubt() -> Self {
+        let mut bench = Self::sent();
         bench.at(60_500).answer(lost_open(IntentId::new(1)));
         bench.durable();
         bench
@@ -247,14 +256,14 @@ impl Bench {
 
     /// The list is asked for and comes, and the balances after it do not.
     fn look(&mut self, trades: Vec<TradeReport>) -> Vec<Command> {
-        self.look_with(list_of(trades, self.now))
+        self.look_with(list_of(trades, self.now), no_balances_after_trades())
     }
 
-    fn look_with(&mut self, listing: Answer) -> Vec<Command> {
+    fn look_with(&mut self, listing: Answer, balances: Answer) -> Vec<Command> {
         self.coordinator.agenda.add(self.now, Job::Trades);
         self.step(Input::Time);
         self.answer(listing);
-        self.answer(Answer::BalancesAfterTrades(Err(no_answer())))
+        self.answer(balances)
     }
 
     /// Goes on by half seconds; what is commanded may be answered at once.
@@ -282,9 +291,21 @@ impl Bench {
     /// The candle that closes with the first minute is asked for and comes: the bot signals.
     fn signal(&mut self) -> Vec<Command> {
         let asked = self.at(60_000).step(Input::Time);
-        assert!(asked.iter().any(|command| matches!(command, Command::Ask(Ask::Candles(..)))), "{asked:?}");
+        assert!(asks(&asked, RequestId::Candles(SeriesId::FIRST)), "{asked:?}");
         self.close()
     }
+
+    fn asks_at(&mut self, ms: i64, id: RequestId) -> bool {
+        asks(&self.at(ms).step(Input::Time), id)
+    }
+}
+
+fn asks(commands: &[Command], id: RequestId) -> bool {
+    commands.iter().any(|command| matches!(command, Command::Ask(ask) if ask.id() == id))
+}
+
+fn mentions(commands: &[Command], text: &str) -> usize {
+    commands.iter().filter(|command| format!("{command:?}").contains(text)).count()
 }
 
 fn answer_in(commands: &[Command]) -> Option<&ControlAnswer> {
@@ -294,12 +315,26 @@ fn answer_in(commands: &[Command]) -> Option<&ControlAnswer> {
     })
 }
 
+fn problem_in(commands: &[Command]) -> Option<&str> {
+    match answer_in(commands)? {
+        ControlAnswer::Refused { problem } => Some(problem),
+        _ => None,
+    }
+}
+
 fn entries_of(commands: &[Command]) -> Vec<JournalEntry> {
     let entry = |command: &Command| match command {
         Command::Record(entry) => Some(entry.clone()),
         _ => None,
     };
     commands.iter().filter_map(entry).collect()
+}
+
+fn events_of(entries: &[JournalEntry]) -> impl Iterator<Item = &Event> {
+    entries.iter().filter_map(|entry| match entry {
+        JournalEntry::Event(event) => Some(event),
+        _ => None,
+    })
 }
 
 fn parts_after(entries: Vec<JournalEntry>) -> CoordinatorParts {
@@ -314,6 +349,17 @@ fn parts_after(entries: Vec<JournalEntry>) -> CoordinatorParts {
         parts.past.book.recall(&recorded);
     }
     parts
+}
+
+/// A run that begins at `ms`, checks the list and continues a journal with these entries.
+fn continued(ms: i64, entries: Vec<JournalEntry>) -> Bench {
+    let mut parts = parts_after(entries);
+    (parts.settings.list_every_s, parts.past.began) = (300, Some(START));
+    let mut bench = Bench::of(parts);
+    bench.at(ms).step(Input::Start);
+    bench.answer(candles_of(Vec::new(), bench.now));
+    bench.durable();
+    bench
 }
 
 fn words(commands: &[Command]) -> Vec<String> {
@@ -344,21 +390,20 @@ fn full() -> JournalError {
 fn an_open_is_sent_when_its_intent_is_durable_and_not_before() {
     let mut bench = Bench::start(|_| {});
     assert_eq!(words(&bench.signal()), ["record open 1", "make durable"]);
-    let commands = bench.at(60_100).durable();
+    // The last moment by the rule, 5 s after the decision.
+    let commands = bench.at(65_000).durable();
     assert_eq!(words(&commands), ["send 1"]);
-    // The moment by which it has to leave is the rule's: 5 s after the decision.
-    let leaves = START + Millis::new(65_000);
+    let leaves = bench.now;
     assert!(commands.iter().any(|one| matches!(one, Command::Send(open) if open.leave_by() == leaves)));
-    assert_eq!(words(&bench.at(60_200).durable()), [""; 0], "never a second time");
+    assert_eq!(words(&bench.durable()), [""; 0], "never a second time");
 }
 
 #[test]
 fn an_open_that_may_not_leave_any_more_is_not_sent() {
-    // Its moment has passed; the run was halted; the journal could not be written; it had refused an entry.
-    let halt = || Input::Order(OrderId(1), ControlOrder::Halt { reason: "news".to_owned() });
+    let halt = Input::Order(OrderId(1), ControlOrder::Halt { reason: "news".to_owned() });
     for (ms, before, durable) in [
         (65_001, None, Ok(())),
-        (60_100, Some(halt()), Ok(())),
+        (60_100, Some(halt), Ok(())),
         (60_100, None, Err(full())),
         (60_100, Some(Input::EntryRefused), Ok(())),
         (60_100, Some(Input::Stop(crate::Stop::TimeUp)), Ok(())),
@@ -374,9 +419,6 @@ fn an_open_that_may_not_leave_any_more_is_not_sent() {
         let is_sent = words.contains(&"send 1".to_owned());
         assert!(!is_sent && words.contains(&"record not sent 1".to_owned()), "{words:?}");
     }
-    let mut bench = Bench::start(|_| {});
-    bench.signal();
-    assert_eq!(words(&bench.at(65_000).durable()), ["send 1"], "just in time");
 }
 
 #[test]
@@ -395,7 +437,6 @@ fn a_journal_with_a_hole_ends_the_run_and_one_without_room_does_not() {
 fn an_answer_that_nobody_waits_for_is_left_out() {
     let mut bench = Bench::start(|_| {});
     bench.signal();
-    // It was not even sent.
     bench.answer(open_of(TradeReport::new("01JT"), START));
     assert_eq!(bench.coordinator.under_way().last_close, None);
     bench.durable();
@@ -405,19 +446,12 @@ fn an_answer_that_nobody_waits_for_is_left_out() {
 
 #[test]
 fn an_open_without_an_answer_is_in_doubt_and_never_sent_again() {
-    let mut bench = Bench::start(|_| {});
-    bench.signal();
-    bench.durable();
+    let mut bench = Bench::sent();
     let commands = bench.at(60_500).answer(lost_open(IntentId::new(1)));
     assert!(words(&commands).contains(&"record in doubt 1".to_owned()));
     bench.durable();
-    // The list is looked at soon, and the balances after it.
-    let commands = bench.at(62_500).step(Input::Time);
-    assert!(commands.iter().any(|command| matches!(command, Command::Ask(Ask::Trades))), "{commands:?}");
-    let listing = TradeListing { is_complete: true, ..TradeListing::default() };
-    let commands = bench.answer(Answer::Trades(listing));
-    let asks_balances = |command: &Command| matches!(command, Command::Ask(Ask::BalancesAfterTrades));
-    assert!(commands.iter().any(asks_balances), "{commands:?}");
+    assert!(bench.asks_at(62_500, RequestId::Trades));
+    assert!(asks(&bench.answer(list_of(Vec::new(), bench.now)), RequestId::BalancesAfterTrades));
     for second in 63..600 {
         let commands = bench.at(second * 1_000).durable();
         assert!(!commands.iter().any(|command| matches!(command, Command::Send(_))), "after {second} s");
@@ -436,12 +470,12 @@ fn a_list_of_endless_oddities_is_a_few_notes_and_a_count() {
         ..TradeReport::new(format!("01J{number}"))
     };
     let mut commands = bench.answer(list_of((0..1_000).map(row).collect(), at));
-    commands.extend(bench.answer(Answer::BalancesAfterTrades(Err(no_answer()))));
-    let records = commands.iter().filter(|command| matches!(command, Command::Record(_))).count();
+    commands.extend(bench.answer(no_balances_after_trades()));
+    let records = entries_of(&commands).len();
     assert!((40..100).contains(&records), "{records}");
-    let says = |text: &str| commands.iter().filter(|command| format!("{command:?}").contains(text)).count();
-    assert_eq!(says("980 more trades are listed with times"), 2, "to people and to the journal");
-    assert_eq!(says("980 more trades in the venue's list are explained by no intent"), 2);
+    // To the operator and to the journal.
+    assert_eq!(mentions(&commands, "980 more trades are listed with times"), 2);
+    assert_eq!(mentions(&commands, "980 more trades in the venue's list are explained by no intent"), 2);
 }
 
 #[test]
@@ -452,30 +486,13 @@ fn nothing_happens_on_a_virtual_clock_while_the_journal_is_written() {
     assert_eq!(words(&bench.at(60_000).durable()), ["send 1"]);
 }
 
-#[test]
-fn a_run_ends_with_what_is_known_and_with_its_journal_closed() {
-    let mut bench = Bench::start(|_| {});
-    bench.signal();
-    bench.durable();
-    bench.at(61_000).step(Input::Stop(crate::Stop::Interrupted));
-    let commands = bench.step(Input::Stop(crate::Stop::Interrupted));
-    assert!(words(&commands).contains(&"finish".to_owned()), "a second signal ends it at once");
-    bench.on(Input::Durable(Ok(())));
-    let commands = bench.step(Input::Finish(crate::Stop::Interrupted));
-    assert_eq!(words(&commands), ["record in doubt 1", "make durable"], "nobody waits for its answer");
-    assert!(bench.durable().iter().any(|command| matches!(command, Command::CloseJournal)));
-    assert_eq!(words(&bench.step(Input::JournalClosed(Ok(())))), ["end well"]);
-}
-
 /// The candle of a minute comes, from a venue whose clock is so far ahead.
 fn dated_close(bench: &mut Bench, minute: i64, ahead: i64) -> Vec<Command> {
     let now = bench.at(minute * 60_000).now;
     bench.step(Input::Time);
-    let reply = Reply {
-        date: Some((now + Millis::new(ahead)).floor_to(Millis::SECOND)),
-        ..Reply::at(Candles { candles: vec![candle(now)], ..Candles::default() }, now)
-    };
-    bench.answer(Answer::Candles(SeriesId::FIRST, Ok(reply)))
+    let date = Some((now + Millis::new(ahead)).floor_to(Millis::SECOND));
+    let reply = Reply::at(Candles { candles: vec![candle(now)], ..Candles::default() }, now);
+    bench.answer(Answer::Candles(SeriesId::FIRST, Ok(Reply { date, ..reply })))
 }
 
 #[test]
@@ -488,9 +505,7 @@ fn an_answer_is_read_by_the_time_after_the_clock_has_caught_up() {
     bench.now += Millis::new(600_000);
     let commands = bench.step(Input::ClockMoved(Millis::new(600_000)));
     assert!(alarms(&commands).iter().any(|text| text.contains("stood still")), "{commands:?}");
-    // What has closed meanwhile is asked for at once.
-    let asks = |command: &Command| matches!(command, Command::Ask(Ask::Candles(..)));
-    assert!(commands.iter().any(asks), "{commands:?}");
+    assert!(asks(&commands, RequestId::Candles(SeriesId::FIRST)), "{commands:?}");
 }
 
 #[test]
@@ -498,32 +513,26 @@ fn a_clock_that_caught_up_before_any_answer_is_no_leap_of_the_venues() {
     let mut bench = Bench::start(|_| {});
     let answer = |bench: &mut Bench, minute: i64| alarms(&dated_close(bench, minute, 0));
     assert_eq!([answer(&mut bench, 1), answer(&mut bench, 2)], [[""; 0]; 2]);
-    // The process notices by itself that it was away for ten minutes.
     bench.now += Millis::new(600_000);
-    let commands = bench.step(Input::ClockMoved(Millis::new(600_000)));
-    let said = "the machine stood still for 600000 ms; the run goes on at the present";
-    assert_eq!(alarms(&commands), [said]);
+    assert_eq!(alarms(&bench.step(Input::ClockMoved(Millis::new(600_000)))).len(), 1);
     assert_eq!([answer(&mut bench, 13), answer(&mut bench, 14)], [[""; 0]; 2]);
 }
 
-fn warnings(commands: &[Command]) -> Vec<String> {
-    let text = |command: &Command| match command {
-        Command::Notify(
-            crate::Notice::Warning(text) | crate::Notice::Alarm(text) | crate::Notice::Logged { text, .. },
-        ) => Some(text.clone()),
+fn texts(commands: &[Command]) -> impl Iterator<Item = (bool, String)> {
+    commands.iter().filter_map(|command| match command {
+        Command::Notify(crate::Notice::Warning(text)) => Some((false, text.clone())),
+        Command::Notify(crate::Notice::Alarm(text)) => Some((true, text.clone())),
+        Command::Notify(crate::Notice::Logged { text, is_alarm }) => Some((*is_alarm, text.clone())),
         _ => None,
-    };
-    commands.iter().filter_map(text).collect()
+    })
+}
+
+fn warnings(commands: &[Command]) -> Vec<String> {
+    texts(commands).map(|(_, text)| text).collect()
 }
 
 fn alarms(commands: &[Command]) -> Vec<String> {
-    let text = |command: &Command| match command {
-        Command::Notify(crate::Notice::Alarm(text) | crate::Notice::Logged { text, is_alarm: true }) => {
-            Some(text.clone())
-        }
-        _ => None,
-    };
-    commands.iter().filter_map(text).collect()
+    texts(commands).filter(|(is_alarm, _)| *is_alarm).map(|(_, text)| text).collect()
 }
 
 /// The prices that strategies see, as (moment of the grid, price), when the market's prices are these ticks.
@@ -534,39 +543,32 @@ fn grid_prices(ticks: &[(i64, f64)], streams: Streams) -> Vec<(i64, f64)> {
         parts.settings.price_every_ms = 5_000;
     });
     bench.step(Input::Answer(Answer::Subscription(SymbolId::FIRST, Ok(streams))));
-    let mut seen = Vec::new();
+    let (mut seen, moment) = (Vec::new(), |ms: i64| START + Millis::new(ms));
     for ms in (0..=41_000).step_by(100) {
         let mut commands = bench.at(ms).step(Input::Time);
-        let now = bench.now;
-        for (at, price) in ticks.iter().filter(|(at, _)| *at == ms && streams == Streams::Yes) {
-            let tick = PriceTick { time: START + Millis::new(*at), price: *price };
+        for &(at, price) in ticks.iter().filter(|(at, _)| *at == ms && streams == Streams::Yes) {
+            let tick = PriceTick { time: moment(at), price };
             commands.extend(bench.step(Input::Tick(SymbolId::FIRST, tick)));
         }
         let mut place = 0;
         while place < commands.len() {
             if let Command::Ask(Ask::Price(id, _, at)) = commands[place] {
                 assert_eq!(streams, Streams::No, "prices that stream are not asked for");
-                let newest = ticks.iter().rfind(|(time, _)| START + Millis::new(*time) <= at);
-                let answer = newest.map(|(time, price)| {
-                    let prices =
-                        Ohlcv { open: *price, high: *price, low: *price, close: *price, volume: 0.0 };
-                    let time = START + Millis::new(*time);
-                    let record = PriceRecord { time, prices, recorded_time: None };
-                    Reply::at(PriceAnswer::Record(record), now)
+                let newest = ticks.iter().rfind(|(time, _)| moment(*time) <= at);
+                let answer = newest.map(|&(time, price)| {
+                    let prices = Ohlcv { open: price, high: price, low: price, close: price, volume: 0.0 };
+                    let record = PriceRecord { time: moment(time), prices, recorded_time: None };
+                    Reply::at(PriceAnswer::Record(record), bench.now)
                 });
                 let none = BrokerError::NotFound { text: "no price yet".to_owned() };
                 commands.extend(bench.answer(Answer::Price(id, at, answer.ok_or(none))));
             }
             place += 1;
         }
-        let price = |command: &Command| match command {
-            Command::Record(JournalEntry::Event(Event {
-                kind: EventKind::Price { price: Price { time, value }, .. },
-                ..
-            })) => Some(((*time - START).get(), *value)),
+        seen.extend(events_of(&entries_of(&commands)).filter_map(|event| match event.kind {
+            EventKind::Price { price: Price { time, value }, .. } => Some(((time - START).get(), value)),
             _ => None,
-        };
-        seen.extend(commands.iter().filter_map(price));
+        }));
     }
     seen
 }
@@ -584,80 +586,13 @@ fn strategies_see_the_same_prices_from_a_stream_as_from_questions() {
 }
 
 #[test]
-fn prices_are_asked_for_again_when_a_stream_ends() {
-    let symbol = order_of_tests().symbol;
-    let mut bench = Bench::start(|parts| parts.priced = vec![symbol]);
-    bench.step(Input::Answer(Answer::Subscription(SymbolId::FIRST, Ok(Streams::Yes))));
-    let asks =
-        |commands: &[Command]| commands.iter().any(|command| matches!(command, Command::Ask(Ask::Price(..))));
-    assert!(!asks(&bench.at(5_000).step(Input::Time)));
-    assert!(!asks(&bench.at(5_500).step(Input::FeedEnded(SymbolId::FIRST))));
-    assert!(asks(&bench.at(10_000).step(Input::Time)));
-}
-
-#[test]
-fn the_past_of_a_series_is_asked_for_in_growing_windows() {
+fn a_start_requests_the_candle_before_it_and_fails_without_an_answer() {
     let mut bench = Bench::of(parts());
-    let asked = |commands: &[Command]| {
-        commands.iter().find_map(|command| match command {
-            Command::Ask(Ask::Candles(_, CandleQuery { start, end, .. })) => Some((*start, *end)),
-            _ => None,
-        })
+    let asked = bench.step(Input::Start);
+    let window = |command: &Command| match command {
+        Command::Ask(Ask::Candles(_, CandleQuery { start, end, .. })) => Some((*start, *end)),
+        _ => None,
     };
-    assert_eq!(asked(&bench.step(Input::Start)), Some((START - Millis::MINUTE, START)));
-    let commands = bench.answer(Answer::Candles(SeriesId::FIRST, Err(no_answer())));
-    assert_eq!(words(&commands), ["end badly"], "a start that is not answered fails");
-}
-
-/// A trade that was over when it was adopted is asked for at once; its adoption may still wait for the candles of its instant.
-#[test]
-fn a_settlement_is_never_handled_before_the_adoption_of_its_trade() {
-    let mut bench = Bench::in_doubt();
-    let over = TradeReport {
-        progress: candlewick_broker::Progress::Over(candlewick_sdk::Outcome::Lost),
-        close_time: Some(START + Millis::new(120_999)),
-        ..report_of_tests("01JT", START + Millis::new(60_400))
-    };
-    let (mut handled, mut last_listing) = (Vec::new(), None);
-    for ms in (61_000..190_000).step_by(500) {
-        let mut inputs = vec![Input::Time, Input::Durable(Ok(()))];
-        // The list that brings the adoption comes when the candles of its instant have been asked for.
-        if ms == 180_000 {
-            inputs.insert(0, Input::Answer(last_listing.take().expect("the list was asked for")));
-        }
-        while let Some(input) = inputs.pop() {
-            let now = bench.at(ms).now;
-            for command in bench.step(input) {
-                let answer = match command {
-                    Command::Ask(Ask::Candles(series, _)) if ms < 180_000 => {
-                        Answer::Candles(series, Err(no_answer()))
-                    }
-                    // The list shows the trade from 160 s on.
-                    Command::Ask(Ask::Trades) => {
-                        let shown = if ms < 160_000 { Vec::new() } else { vec![over.clone()] };
-                        let listing = list_of(shown, now);
-                        if ms >= 165_000 {
-                            last_listing = Some(listing);
-                            continue;
-                        }
-                        listing
-                    }
-                    Command::Ask(Ask::BalancesAfterTrades) => Answer::BalancesAfterTrades(Err(no_answer())),
-                    Command::Ask(Ask::Trade(..)) => record_of(over.clone(), now),
-                    Command::Record(JournalEntry::Event(event)) => {
-                        match event.kind {
-                            EventKind::Adopted(_) => handled.push((ms, "adopted")),
-                            EventKind::Settled(_) => handled.push((ms, "settled")),
-                            _ => {}
-                        }
-                        continue;
-                    }
-                    _ => continue,
-                };
-                inputs.push(Input::Answer(answer));
-            }
-        }
-    }
-    // When the hold of the candles is over.
-    assert_eq!(handled, [(181_000, "adopted"), (181_000, "settled")]);
+    assert_eq!(asked.iter().find_map(window), Some((START - Millis::MINUTE, START)));
+    assert_eq!(words(&bench.answer(no_candles())), ["end badly"]);
 }

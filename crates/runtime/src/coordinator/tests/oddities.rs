@@ -1,22 +1,19 @@
-//! What cannot be halts a run once, and again only where nobody has resumed from it.
-
+use super::reported_times::earlier;
 use super::reports::{OPENED, in_time, of_amount, play, running, trade, venue};
 use super::*;
 use crate::past::HALTED;
+use candlewick_engine::VenueId;
 use candlewick_sdk::Payout;
 
 #[test]
 fn what_a_person_has_resumed_from_halts_no_run_again() {
     let absurd = || TradeReport { payout: Payout::from_percent(900.into()).ok(), ..running() };
     let always = |report: TradeReport| venue(report.clone(), move |_| report.clone(), |_| None);
-    // Until the trade has been asked for once more.
     let read_again = |bench: &mut Bench| {
-        let begun = bench.now;
         loop {
             bench.now += Millis::new(500);
-            assert!(bench.now - begun < Millis::HOUR, "it is not asked for");
-            let asked = |command: &Command| matches!(command, Command::Ask(Ask::Trade(..)));
-            if bench.step(Input::Time).iter().any(asked) {
+            assert!(bench.now < START + Millis::DAY, "it is not asked for");
+            if asks(&bench.step(Input::Time), RequestId::Trade(IntentId::new(1))) {
                 bench.answer(record_of(absurd(), bench.now));
                 return bench.halted().map(str::to_owned);
             }
@@ -49,38 +46,24 @@ fn what_a_person_has_resumed_from_halts_no_run_again() {
 #[test]
 fn the_answer_that_is_another_trade_proves_nothing_of_the_clock() {
     let differences_told = |opened: TradeReport| {
-        let earlier = |time: Option<Millis>| time.map(|at| at - Millis::from_seconds(40));
-        let opened = TradeReport {
-            request_time: Some(START + Millis::new(OPENED - 40_000)),
-            created_time: earlier(opened.created_time),
-            open_time: earlier(opened.open_time),
-            close_time: earlier(opened.close_time),
-            ..opened
-        };
-        let seen = trade(&[], &opened, |_| running());
-        let is_one = |entry: &&JournalEntry| {
-            matches!(entry, JournalEntry::Event(Event { kind: EventKind::Skew { .. }, .. }))
-        };
-        seen.entries.iter().filter(is_one).count()
+        let seen = trade(&earlier(opened, Millis::from_seconds(40)), |_| running());
+        events_of(&seen.entries).filter(|event| matches!(event.kind, EventKind::Skew { .. })).count()
     };
     assert_eq!(differences_told(running()), 1, "our trade was taken at the venue's time");
     assert_eq!(differences_told(of_amount(50, running())), 0);
 }
 
-/// 10.00 were ordered; the answer says 50.00, and record and list say 10.00.
 #[test]
 fn an_amount_that_only_the_answer_states_halts_and_the_record_counts() {
-    let seen = trade(&[], &of_amount(50, running()), in_time);
+    let seen = trade(&of_amount(50, running()), in_time);
     let halted = "trade #1 (01JT) differs: amount is 50, asked for was 10";
     assert_eq!(seen.halted.as_deref(), Some(halted));
     let changed = "trade #1 (01JT) differs: amount is 10, but was 50 before; asked for was 10";
     assert_eq!(seen.warnings_about(changed), 1, "{:?}", seen.warnings);
     assert_eq!((seen.profit(), seen.money), (Some(800), (5_000, 100_800)));
-    let ids = seen.entries.iter().filter_map(|entry| match entry {
-        JournalEntry::Event(Event { kind: EventKind::Opened(opened), .. }) => {
-            Some(opened.venue_id.map(|id| id.as_str().to_owned()))
-        }
+    let ids = events_of(&seen.entries).filter_map(|event| match event.kind {
+        EventKind::Opened(opened) => Some(opened.venue_id),
         _ => None,
     });
-    assert_eq!(ids.collect::<Vec<_>>(), vec![Some("01JT".to_owned()); 2]);
+    assert_eq!(ids.collect::<Vec<_>>(), [VenueId::new("01JT"); 2]);
 }

@@ -1,11 +1,7 @@
-//! Intents that are over are forgotten, and none of which anything may yet come.
-
 use super::reports::INTENT;
 use super::*;
-use candlewick_engine::{Opened, Rejection, SecondTrade, Settled, VenueId};
+use candlewick_engine::{Rejection, SecondTrade, Settled, VenueId};
 use candlewick_sdk::{Money, Outcome};
-
-const TRADES: i64 = 60;
 
 fn at(seconds: i64) -> Millis {
     START + Millis::from_seconds(seconds)
@@ -15,12 +11,11 @@ fn id(intent: u64) -> VenueId {
     VenueId::truncated(&format!("trade-{intent}"))
 }
 
-/// A run with sixty intents, one a minute from 60 s on. Each trade is won after half a minute, but for those of these intents: rejected,
-/// open.
-fn bench(remember_s: u32, rejected: &[u64], open: &[u64]) -> Bench {
-    bench_of(TRADES, remember_s, rejected, open)
+fn bench(remember_s: u32) -> Bench {
+    bench_of(60, remember_s, &[], &[])
 }
 
+/// A run with an intent a minute from 60 s on. Each trade is won after half a minute, except those of rejected and open intents.
 fn bench_of(trades: i64, remember_s: u32, rejected: &[u64], open: &[u64]) -> Bench {
     let mut bench = Bench::start(|parts| {
         parts.settings.remember_s = remember_s;
@@ -41,15 +36,7 @@ fn bench_of(trades: i64, remember_s: u32, rejected: &[u64], open: &[u64]) -> Ben
             continue;
         }
         bench.coordinator.doubts.claim(id(number).as_str());
-        let opened = Opened {
-            intent,
-            venue_id: Some(id(number)),
-            open_time: None,
-            open_price: None,
-            close_time: None,
-            payout: None,
-            taken: None,
-        };
+        let opened = bench.coordinator.opened(intent, &TradeReport::new(id(number).as_str()));
         bench.hand(decided, EventKind::Opened(opened));
         if !open.contains(&number) {
             let (outcome, profit) = (Outcome::Won, Money::from_minor(800));
@@ -79,20 +66,22 @@ impl Bench {
     fn list(&mut self, now: Millis, is_complete: bool, trades: Vec<TradeReport>) {
         self.now = now;
         self.coordinator.requests.begin(RequestId::Trades);
-        let listing = TradeListing { began: now, ended: now, is_complete, trades, ended_early: None };
-        self.on(Input::Answer(Answer::Trades(listing)));
-        self.on(Input::Answer(Answer::BalancesAfterTrades(Err(no_answer()))));
+        self.on(Input::Answer(listing_of(trades, now, is_complete)));
+        self.on(Input::Answer(no_balances_after_trades()));
     }
 }
 
 #[test]
 fn what_is_over_for_an_hour_is_forgotten_but_for_the_fifty_trades_that_settled_last() {
     // The fifth trade settled at 330 s, the sixth at 390 s.
-    let hour = 3_600;
-    for (looked, expected) in [(330, 4), (331, 5), (390, 5), (391, 6), (630, 9), (631, 10), (9_999, 10)] {
-        let mut bench = bench(hour, &[], &[]);
-        let forgotten = bench.forgotten(at(looked + i64::from(hour)));
-        assert_eq!(forgotten, (1..=expected).collect::<Vec<u64>>(), "looked at {looked} s and an hour");
+    let hour = [330, 331, 390, 391, 630, 631, 9_999].map(|looked| (3_600, looked + 3_600));
+    // It is twelve minutes at least, and 0 is the whole run. The third trade settled at 210 s.
+    let others = [(1, 931), (1, 930), (721, 931), (0, 1_000_000)];
+    let expected = [4, 5, 5, 6, 9, 10, 10, 3, 2, 2, 0];
+    for ((remember_s, looked), expected) in hour.into_iter().chain(others).zip(expected) {
+        let mut bench = bench(remember_s);
+        let forgotten = bench.forgotten(at(looked));
+        assert_eq!(forgotten, (1..=expected).collect::<Vec<u64>>(), "{remember_s} s, looked at {looked} s");
         let counted = bench.coordinator.session.forgotten;
         assert_eq!((counted.all, counted.own), (expected, expected));
         let kept = 60 - expected as usize;
@@ -103,23 +92,13 @@ fn what_is_over_for_an_hour_is_forgotten_but_for_the_fifty_trades_that_settled_l
 #[test]
 fn nothing_is_forgotten_that_is_open_or_has_a_second_trade_or_is_the_last() {
     // Two that were rejected are none of the fifty, however late.
-    let mut bench = bench(3_600, &[58, 60], &[2, 5]);
+    let mut bench = bench_of(60, 3_600, &[58, 60], &[2, 5]);
     let second = SecondTrade { intent: IntentId::new(4), venue_id: id(100), stake: Money::from_minor(1_000) };
     bench.hand(at(3_700), EventKind::SecondTrade(second));
     // Of the 56 that settled the first six are not shown.
     assert_eq!(bench.forgotten(at(100_000)), [1, 3, 6, 7, 8, 58]);
-    // What is forgotten is an intent's all the same.
     assert!(bench.coordinator.doubts.is_claimed(id(3).as_str()));
     assert!(!bench.coordinator.doubts.is_claimed(id(101).as_str()));
-}
-
-#[test]
-fn however_little_is_to_be_remembered_it_is_twelve_minutes_and_nothing_is_the_whole_run() {
-    // The third trade settled at 210 s.
-    for (remember_s, looked, expected) in [(1, 931, 3), (1, 930, 2), (721, 931, 2), (0, 1_000_000, 0)] {
-        let forgotten = bench(remember_s, &[], &[]).forgotten(at(looked));
-        assert_eq!(forgotten, (1..=expected).collect::<Vec<u64>>(), "{remember_s} s, looked at {looked} s");
-    }
 }
 
 /// A request whose answer was lost with its process is looked for for a day: nothing that is traded meanwhile waits for that.
@@ -145,21 +124,8 @@ fn a_doubt_of_which_nothing_comes_keeps_what_lies_beside_it_and_no_later_trade()
 }
 
 #[test]
-fn of_the_time_of_a_doubt_nothing_is_forgotten() {
-    // Requests left at 3,000 s and at 960 s; 720 s before, trades 1 to 37 and 1 to 3 were over. The last fifty stay in any case.
-    for (doubtful, expected) in [(Some(50), 1..=10), (Some(16), 1..=3), (None, 1..=10)] {
-        let mut bench = bench(1, &[], &[]);
-        if let Some(doubtful) = doubtful.map(IntentId::new) {
-            let terms = bench.coordinator.session.terms(doubtful).unwrap();
-            bench.coordinator.doubts.begin(&bench.coordinator.session, &terms, at(3_700));
-        }
-        assert_eq!(bench.forgotten(at(100_000)), expected.collect::<Vec<u64>>(), "{doubtful:?}");
-    }
-}
-
-#[test]
 fn only_a_whole_list_lets_a_run_forget() {
-    let mut bench = bench(3_600, &[], &[]);
+    let mut bench = bench(3_600);
     bench.list(at(100_000), false, Vec::new());
     assert_eq!(bench.known().len(), 60);
     bench.list(at(100_001), true, Vec::new());
@@ -168,7 +134,7 @@ fn only_a_whole_list_lets_a_run_forget() {
 
 #[test]
 fn a_second_trade_that_is_listed_as_late_as_it_may_be_is_known_as_one() {
-    let mut bench = bench(1, &[], &[]);
+    let mut bench = bench(1);
     // The list keeps the second trade of the first intent back for ten minutes; that intent was over at 90 s.
     let own = report_of_tests("trade-1", at(60));
     bench.list(at(662), true, vec![own.clone()]);
@@ -181,15 +147,13 @@ fn a_second_trade_that_is_listed_as_late_as_it_may_be_is_known_as_one() {
 
 #[test]
 fn listed_trades_of_forgotten_intents_are_no_strangers() {
-    let mut bench = bench(3_600, &[], &[]);
+    let mut bench = bench(3_600);
     let trades: Vec<TradeReport> =
         (1..=60).map(|intent| report_of_tests(id(intent).as_str(), at(60 * intent as i64))).collect();
     bench.list(at(100_000), true, trades.clone());
     assert_eq!(bench.known().len(), 50);
     bench.commands.clear();
     bench.list(at(100_300), true, trades);
-    let warned =
-        bench.commands.iter().any(|command| matches!(command, Command::Notify(crate::Notice::Warning(_))));
-    assert!(!warned, "{:?}", bench.commands);
+    assert_eq!(warnings(&bench.commands), [""; 0]);
     assert_eq!(bench.halted(), None);
 }

@@ -1,5 +1,3 @@
-//! Orders that the venue rejects or does not get, and takes all the same.
-
 use super::reports::{Asked, INTENT, OPENED, Seen, of_amount, of_symbol, over, play, running};
 use super::*;
 use candlewick_broker::{Rejection, RejectionReason};
@@ -20,7 +18,7 @@ fn not_sent() -> OpenOutcome {
 pub(super) fn checking(list_every_s: u32) -> Bench {
     let mut bench = Bench::start(|parts| parts.settings.list_every_s = list_every_s);
     bench.answer(list_of(Vec::new(), bench.now));
-    bench.answer(Answer::BalancesAfterTrades(Err(no_answer())));
+    bench.answer(no_balances_after_trades());
     bench
 }
 
@@ -39,7 +37,6 @@ fn run(outcome: &OpenOutcome, listed: &[TradeReport]) -> (Seen, Vec<i64>) {
     (seen, asked.into_inner())
 }
 
-/// 10.00 at stake from the first list on; 8.00 won.
 #[test]
 fn a_rejected_order_whose_trade_is_listed_is_adopted_counted_and_halts() {
     for outcome in [rejected(), not_sent()] {
@@ -61,7 +58,6 @@ fn an_honest_rejection_costs_three_checks_of_the_list() {
     assert_eq!(asked, [65, 90, 180]);
 }
 
-/// Of another minute, account, user or hand, it is not the order's.
 #[test]
 fn a_trade_that_is_not_the_rejected_orders_is_not_adopted() {
     let at = |ms: i64| report_of_tests("01JT", START + Millis::new(ms));
@@ -78,7 +74,6 @@ fn a_trade_that_is_not_the_rejected_orders_is_not_adopted() {
     }
 }
 
-/// Its intent was durable half a minute late: another program asked for the same trade.
 #[test]
 fn no_trade_is_of_an_order_that_the_run_kept_back() {
     let mut bench = checking(300);
@@ -90,38 +85,26 @@ fn no_trade_is_of_an_order_that_the_run_kept_back() {
 }
 
 #[test]
-fn real_money_that_a_rejected_order_took_halts_by_that_name() {
+fn what_a_rejected_order_took_instead_halts_by_its_name() {
     let real = TradeReport { account: Some(Account::Real), ..running() };
-    let (seen, _) = run(&rejected(), &[real]);
-    let halted = seen.halted.expect("it is halted");
-    assert!(halted.starts_with("REAL MONEY: 10.00 was staked on the real account"), "{halted}");
-    assert_eq!(seen.state, IntentState::Rejected, "the demo ledger does not pay for it");
-}
-
-/// What the venue took instead of the order is adopted once nothing better can show: 50.00, lost.
-#[test]
-fn another_amount_that_a_rejected_order_took_is_found_too() {
-    let (seen, _) = run(&rejected(), &[of_amount(50, running())]);
-    assert!(seen.halted.is_some_and(|halted| halted.contains("but not all terms of trade #1")));
-    assert_ne!(seen.state, IntentState::Rejected);
+    for (took, part, is_rejected) in [
+        // The demo ledger does not pay for it.
+        (real, "REAL MONEY: 10.00 was staked on the real account", true),
+        (of_amount(50, running()), "but not all terms of trade #1", false),
+    ] {
+        let (seen, _) = run(&rejected(), &[took]);
+        assert!(seen.halted.as_ref().is_some_and(|halted| halted.contains(part)), "{:?}", seen.halted);
+        assert_eq!(seen.state == IntentState::Rejected, is_rejected, "{part}");
+    }
 }
 
 #[test]
 fn a_rejected_order_of_an_earlier_run_is_searched_for_after_a_restart() {
-    let mut parts = parts();
-    parts.settings.list_every_s = 300;
-    let event = |kind| Recorded::Event(Event { at: START + Millis::new(60_500), received: START, kind });
-    let reason = candlewick_engine::Rejection::Other(candlewick_sdk::Text::truncated("bad request"));
-    let open = Recorded::Open(approved(1));
-    for entry in [open, event(EventKind::Rejected { intent: INTENT, rejection: reason })] {
-        parts.session.recall(&entry);
-        parts.past.book.recall(&entry);
-    }
-    parts.past.began = Some(START);
-    let mut bench = Bench::of(parts);
-    bench.at(400_000).step(Input::Start);
-    bench.answer(candles_of(Vec::new(), bench.now));
-    bench.durable();
+    let rejection = candlewick_engine::Rejection::Other(candlewick_sdk::Text::truncated("bad request"));
+    let kind = EventKind::Rejected { intent: INTENT, rejection };
+    let rejected = Event { at: START + Millis::new(60_500), received: START, kind };
+    let open = JournalEntry::Action(Action::Open(approved(1)));
+    let mut bench = continued(400_000, vec![open, JournalEntry::Event(rejected)]);
     let sent = approved(1).decision_time() + Millis::new(300);
     let trade = TradeReport {
         progress: candlewick_broker::Progress::Over(Outcome::Lost),

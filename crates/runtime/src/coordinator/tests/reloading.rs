@@ -1,15 +1,9 @@
-//! Settings that are read again: asked for, taken as a whole or not at all, and journalled before the event.
-
 use super::*;
 use crate::Stop;
 use crate::reload::NewSettings;
 use candlewick_engine::{ReloadNote, ReloadedBy};
 
 const ORDER: ControlOrder = ControlOrder::Reload { by: ReloadedBy::Command };
-
-fn is_refused(commands: &[Command], part: &str) -> bool {
-    matches!(answer_in(commands), Some(ControlAnswer::Refused { problem }) if problem.contains(part))
-}
 
 fn read(bench: &mut Bench, settings: NewSettings) -> Vec<Command> {
     bench.answer(Answer::Settings(Ok(Box::new(settings))))
@@ -30,10 +24,6 @@ fn entries(commands: &[Command]) -> Vec<String> {
     commands.iter().filter_map(entry).collect()
 }
 
-fn asks(commands: &[Command]) -> bool {
-    commands.iter().any(|command| matches!(command, Command::Ask(Ask::Settings(_))))
-}
-
 fn settings(max_open_trades: u32) -> NewSettings {
     NewSettings {
         risk: RiskSettings { max_open_trades, ..RiskSettings::default() },
@@ -52,10 +42,11 @@ fn bench() -> Bench {
 #[test]
 fn settings_are_read_once_at_a_time_and_their_note_stands_before_the_event() {
     let mut bench = bench();
-    let asked = bench.step(Input::Order(OrderId(1), ORDER));
-    assert!(asks(&asked) && answer_in(&asked).is_none() && entries(&asked).is_empty(), "{asked:?}");
+    let asked = bench.order(ORDER);
+    assert!(asks(&asked, RequestId::Settings) && answer_in(&asked).is_none(), "{asked:?}");
+    assert_eq!(entries(&asked), [""; 0]);
     let second = bench.step(Input::Order(OrderId(2), ORDER));
-    assert!(is_refused(&second, "already"), "{second:?}");
+    assert!(problem_in(&second).is_some_and(|problem| problem.contains("already")), "{second:?}");
     let done = read(&mut bench, settings(1));
     let changes = "[\"risk.max_open_trades 3 -> 1\", \"runtime.stop_patience_s 30 -> 7\"]";
     assert_eq!(entries(&done), [changes, "Reload"], "what cannot change is not taken over");
@@ -64,28 +55,10 @@ fn settings_are_read_once_at_a_time_and_their_note_stands_before_the_event() {
     // The next change is compared with what is in force.
     bench.step(Input::Order(OrderId(3), ORDER));
     assert_eq!(entries(&read(&mut bench, settings(1))), ["[]", "Reload"]);
-    // What has changed and is not taken is said with the rest.
     bench.step(Input::Order(OrderId(4), ORDER));
     let kept = vec!["up.toml has changed".to_owned()];
     let told = read(&mut bench, NewSettings { kept, ..settings(1) });
     assert_eq!(entries(&told), ["[\"up.toml has changed\"]", "Reload"]);
-}
-
-#[test]
-fn what_is_wrong_changes_nothing_and_is_answered_in_its_words() {
-    let wrong = RiskSettings { max_trades_per_hour: 5, ..RiskSettings::default() };
-    let of_session = NewSettings { risk: wrong, runtime: RuntimeSettings::default(), kept: Vec::new() };
-    for (read, part) in [
-        (Err("risk.max_open: there is no such key".to_owned()), "risk.max_open: there is no such key"),
-        (Ok(Box::new(of_session)), "risk.max_trades_per_hour: 0 cannot become 5"),
-    ] {
-        let mut bench = bench();
-        bench.step(Input::Order(OrderId(1), ORDER));
-        let answered = bench.answer(Answer::Settings(read));
-        assert!(is_refused(&answered, part), "{answered:?}");
-        assert_eq!(entries(&answered), [""; 0]);
-        assert!(asks(&bench.step(Input::Order(OrderId(2), ORDER))), "it can be ordered again");
-    }
 }
 
 #[test]

@@ -1,9 +1,6 @@
-//! Other programs on the same wallet.
-
 use super::*;
 use candlewick_sdk::Payout;
 
-/// A run that reads its wallet and has asked for its first list.
 fn begun() -> Bench {
     Bench::start(|parts| {
         parts.settings.wallet_every_s = 10;
@@ -16,9 +13,8 @@ fn list(bench: &mut Bench, trades: Vec<TradeReport>) -> Vec<String> {
 }
 
 fn list_as(bench: &mut Bench, is_complete: bool, trades: Vec<TradeReport>) -> Vec<String> {
-    let now = bench.now;
-    let listing = TradeListing { began: now, ended: now, is_complete, trades, ended_early: None };
-    let commands = bench.look_with(Answer::Trades(listing));
+    let listing = listing_of(trades, bench.now, is_complete);
+    let commands = bench.look_with(listing, no_balances_after_trades());
     let warning = |command: &Command| match command {
         Command::Notify(crate::Notice::Warning(text)) => Some(text.clone()),
         _ => None,
@@ -29,7 +25,7 @@ fn list_as(bench: &mut Bench, is_complete: bool, trades: Vec<TradeReport>) -> Ve
 fn looks_at(bench: &mut Bench, ms: i64, demo: impl Into<Decimal>) -> bool {
     let mut commands = bench.at(ms).step(Input::Time);
     commands.extend(bench.answer(balances_of(demo, bench.now)));
-    commands.iter().any(|command| matches!(command, Command::Ask(Ask::Trades)))
+    asks(&commands, RequestId::Trades)
 }
 
 fn strangers(at: i64) -> TradeReport {
@@ -41,7 +37,6 @@ fn strangers(at: i64) -> TradeReport {
     }
 }
 
-/// Our trade of one minute is opened; 80 % is its payout.
 fn open_ours(bench: &mut Bench) -> TradeReport {
     bench.signal();
     bench.at(60_100).durable();
@@ -103,6 +98,7 @@ fn a_difference_that_lasts_is_looked_at_once_and_again_when_it_is_another() {
         if looks_at(&mut bench, second * 1_000, Decimal::new(minor, 2)) {
             looks.push(second);
             assert_eq!(list_as(&mut bench, is_whole, vec![ours.clone()]), [""; 0]);
+            assert!(!bench.coordinator.troubles(bench.now).join("; ").contains("another program"));
         }
     }
     // A list that was not whole; a whole one, and the deposit is booked; one cent more; a shortage; the cent again.
@@ -125,39 +121,19 @@ fn an_open_that_is_not_answered_yet_is_no_strangers_trade() {
 
 #[test]
 fn trades_that_are_open_before_a_run_with_a_doubt_are_told_when_the_doubt_is_over() {
-    let mut parts = parts();
-    parts.settings.list_every_s = 300;
-    let intent = IntentId::new(1);
-    let open = Recorded::Open(approved(1));
-    parts.session.recall(&open);
-    parts.past.book.recall(&open);
-    parts.past.began = Some(START);
-    let mut bench = Bench::of(parts);
-    bench.at(70_000).step(Input::Start);
-    bench.answer(candles_of(Vec::new(), bench.now));
-    bench.durable();
+    let mut bench = continued(70_000, vec![JournalEntry::Action(Action::Open(approved(1)))]);
     assert_eq!(list(&mut bench, vec![open_for_long()]), [""; 0]);
     let new = TradeReport { id: "01JV".to_owned(), ..strangers(80_000) };
     bench.at(90_000).step(Input::Time);
     assert_eq!(list(&mut bench, vec![open_for_long(), new.clone()]).len(), 1, "it was made in this run");
     let mut step = Step { now: bench.now, commands: &mut Vec::new() };
-    bench.coordinator.decide_doubt(intent, None, &mut step).expect("it is in doubt");
+    bench.coordinator.decide_doubt(IntentId::new(1), None, &mut step).expect("it is in doubt");
     bench.step(Input::Time);
-    // It may yet turn out to be the trade that was taken as none.
     let late =
         TradeReport { close_time: new.close_time, ..report_of_tests("01JT", START + Millis::new(60_400)) };
     let listed = vec![open_for_long(), new, late];
     assert_eq!(list(&mut bench, listed.clone()), [TOLD_AS_OPEN]);
     assert_eq!(list(&mut bench, listed), [""; 0], "once");
-}
-
-#[test]
-fn a_deposit_asks_for_the_list_and_is_no_strangers_trade() {
-    let mut bench = begun();
-    list(&mut bench, Vec::new());
-    assert!(looks_at(&mut bench, 10_000, 1_050));
-    assert_eq!(list(&mut bench, Vec::new()), [""; 0]);
-    assert_eq!(bench.coordinator.troubles(bench.now), [""; 0]);
 }
 
 #[test]

@@ -1,16 +1,9 @@
-//! A token that the venue refuses, and accepts again.
-
 use super::*;
 use crate::control::Phase;
 use candlewick_broker::Priority;
 
 fn refused() -> Input {
     Input::Token(Some("Invalid token".to_owned()))
-}
-
-fn asks_balances(bench: &mut Bench, ms: i64) -> bool {
-    let commands = bench.at(ms).step(Input::Time);
-    commands.iter().any(|command| matches!(command, Command::Ask(Ask::Balances)))
 }
 
 #[test]
@@ -20,18 +13,16 @@ fn a_refused_token_stops_opens_at_once_is_said_once_and_shown() {
     let commands = bench.at(60_100).step(refused());
     assert_eq!(words(&commands)[0], "record Suspend");
     assert!(matches!(&warnings(&commands)[..], [one] if one.contains("Invalid token")), "{commands:?}");
-    // Not even what was approved before is sent.
     let words = words(&bench.durable());
     assert!(words.contains(&"record not sent 1".to_owned()), "{words:?}");
     let RunState { phase, reason, .. } = bench.state();
-    // Nobody has to resume: the file is read again.
     let reason = reason.unwrap_or_default();
     assert!(phase == Phase::Suspended && reason.contains("Invalid token"), "{phase:?} {reason}");
     assert!(reason.contains("broker.api_token_file, which is read again by itself"), "{reason}");
     // It is asked for again soon, although nobody wants the balances, and what follows is not said again.
-    assert!(!asks_balances(&mut bench, 70_000));
+    assert!(!bench.asks_at(70_000, RequestId::Balances));
     for ms in [70_100, 80_100] {
-        assert!(asks_balances(&mut bench, ms), "{ms}");
+        assert!(bench.asks_at(ms, RequestId::Balances), "{ms}");
         let error = BrokerError::Credentials { text: "Invalid token".to_owned() };
         bench.on(refused());
         assert_eq!(warnings(&bench.answer(Answer::Balances(Err(error)))), [""; 0]);
@@ -42,12 +33,12 @@ fn a_refused_token_stops_opens_at_once_is_said_once_and_shown() {
 fn an_accepted_token_ends_it_unless_opens_stand_still_for_another_reason() {
     let mut bench = Bench::start(|_| {});
     bench.step(refused());
-    assert!(asks_balances(&mut bench, 10_000));
+    assert!(bench.asks_at(10_000, RequestId::Balances));
     bench.on(Input::Token(None));
     assert!(words(&bench.answer(balances_of(1_000, bench.now))).contains(&"record Continue".to_owned()));
     let RunState { phase, reason, .. } = bench.state();
     assert_eq!((phase, reason), (Phase::Trading, None));
-    assert!(!asks_balances(&mut bench, 20_000), "nobody else asks for them");
+    assert!(!bench.asks_at(20_000, RequestId::Balances), "nobody else asks for them");
 
     // The disk is full as well: each ends for itself.
     bench.step(refused());
@@ -68,15 +59,17 @@ fn what_money_hangs_on_is_asked_first_and_what_is_shown_last() {
     let symbol = order_of_tests().symbol;
     let price = |id| Ask::Price(id, symbol, START);
     let window = CandleQuery { symbol, interval: Interval::MINUTE, start: START, end: START };
-    let trade = || Ask::Trade(IntentId::new(1), "01JT".to_owned());
-    assert_eq!(priority(&bench, trade()), Priority::Trades);
-    assert_eq!(priority(&bench, Ask::Candles(SeriesId::FIRST, window)), Priority::Candles);
-    assert_eq!(priority(&bench, price(SymbolId::FIRST)), Priority::Prices);
-    assert_eq!(priority(&bench, price(SymbolId::new(1).unwrap())), Priority::Display);
-    for ask in [Ask::Balances, Ask::Trades, Ask::SettlementPrice(symbol, START)] {
-        assert_eq!(priority(&bench, ask), Priority::Display);
+    for (ask, expected) in [
+        (Ask::Trade(IntentId::new(1), "01JT".to_owned()), Priority::Trades),
+        (Ask::Candles(SeriesId::FIRST, window), Priority::Candles),
+        (price(SymbolId::FIRST), Priority::Prices),
+        (price(SymbolId::new(1).unwrap()), Priority::Display),
+        (Ask::Balances, Priority::Display),
+        (Ask::Trades, Priority::Display),
+        (Ask::SettlementPrice(symbol, START), Priority::Display),
+    ] {
+        assert_eq!(priority(&bench, ask), expected);
     }
-    // A doubt makes the list matter.
     bench.signal();
     bench.durable();
     bench.answer(lost_open(IntentId::new(1)));

@@ -1,11 +1,9 @@
 //! Money of others on the account, beside a list and a wallet that lag behind our own trade.
 
+use super::reports::{OPENED, over, running};
 use super::*;
-use candlewick_broker::Progress;
-use candlewick_sdk::Outcome;
 
-/// When our trade opened and closed, in ms after the start of the run.
-const OPENED: i64 = 60_000;
+/// Close of our trade, in ms after the start of the run.
 const CLOSED: i64 = 120_999;
 /// From when on the list shows our trade: a listing at 120 s lacks it, so the list may lag by two minutes from then on.
 const LISTED: i64 = 121_000;
@@ -24,21 +22,11 @@ fn shown(ms: i64) -> i64 {
 }
 
 fn answer(ask: Ask, ms: i64, now: Millis) -> Answer {
-    let trade = TradeReport {
-        close_time: Some(START + Millis::new(CLOSED)),
-        ..report_of_tests("01JT", START + Millis::new(OPENED))
-    };
     match ask {
-        // No past, then one candle, and with it one signal.
-        Ask::Candles(..) if ms == 0 => candles_of(Vec::new(), now),
-        Ask::Candles(..) if ms == OPENED => candles_of(vec![candle(now)], now),
-        Ask::Candles(series, _) => Answer::Candles(series, Err(no_answer())),
-        Ask::Trade(..) => {
-            let progress = Progress::Over(Outcome::Won);
-            record_of(TradeReport { progress, profit: Some(Decimal::from(8)), ..trade }, now)
-        }
-        Ask::Trades => list_of(if ms < LISTED { Vec::new() } else { vec![trade] }, now),
-        Ask::BalancesAfterTrades => Answer::BalancesAfterTrades(Err(no_answer())),
+        Ask::Candles(..) => candles_at(&[OPENED], ms, now),
+        Ask::Trade(..) => record_of(over(), now),
+        Ask::Trades => list_of(if ms < LISTED { Vec::new() } else { vec![running()] }, now),
+        Ask::BalancesAfterTrades => no_balances_after_trades(),
         Ask::Balances => balances_of(Decimal::new(shown(ms), 2), now),
         Ask::User => Answer::User(Err(no_answer())),
         other => panic!("nobody asks {other:?}"),

@@ -1,5 +1,6 @@
 //! What the wallet proves of an intent in doubt while the venue keeps to itself how another trade ended.
 
+use super::reports::running;
 use super::*;
 use candlewick_broker::Progress;
 use candlewick_engine::IntentState;
@@ -9,11 +10,9 @@ use candlewick_sdk::Outcome;
 /// from 211 s and 221 s on.
 const FIRST: IntentId = IntentId::new(1);
 const SECOND: IntentId = IntentId::new(2);
-const FIRST_CLOSES: i64 = 120_999;
 const SECOND_CLOSES: i64 = 180_999;
 const ENDS: i64 = 500_000;
 
-/// What the venue does, in ms after the start of the run and in minor units.
 #[derive(Clone, Copy)]
 struct Venue {
     told: i64,
@@ -31,9 +30,7 @@ impl Venue {
     }
 
     fn first(self, ms: i64) -> TradeReport {
-        let closes = Some(START + Millis::new(FIRST_CLOSES));
-        let running =
-            TradeReport { close_time: closes, ..report_of_tests("first", START + Millis::new(60_000)) };
+        let running = TradeReport { id: "first".to_owned(), ..running() };
         if ms < self.told {
             return running;
         }
@@ -52,9 +49,7 @@ impl Venue {
 
     fn answer(self, ask: Ask, ms: i64, now: Millis) -> Answer {
         match ask {
-            Ask::Candles(..) if ms == 0 => candles_of(Vec::new(), now),
-            Ask::Candles(..) if matches!(ms, 60_000 | 120_000) => candles_of(vec![candle(now)], now),
-            Ask::Candles(series, _) => Answer::Candles(series, Err(no_answer())),
+            Ask::Candles(..) => candles_at(&[60_000, 120_000], ms, now),
             Ask::Trade(FIRST, _) => record_of(self.first(ms), now),
             Ask::Trade(intent, _) => Answer::Trade(intent, Err(no_answer())),
             Ask::Trades => list_of(self.rows(ms), now),
@@ -95,8 +90,7 @@ impl Venue {
     }
 }
 
-/// A LOST that earns gives 20.00 back, be it the first or the second: the wallet is as if the first had been called off, and no stake had
-/// been taken for the second.
+/// A LOST that earns gives 20.00 back: the wallet is as if no stake had been taken for the second.
 #[test]
 fn what_the_venue_pays_against_its_rules_passes_for_no_stake_that_was_never_taken() {
     for back in [[2_000, 0], [0, 2_000]] {

@@ -1,10 +1,7 @@
-//! How many past candles a start shows a strategy that asks for longer ones.
-
 use super::*;
 use crate::coordinator::warm_up::WarmUp;
 use std::ops::Range;
 
-/// Wants to see three candles of 5m, which 19 of 1m in a row hold wherever they begin.
 struct Longer([Interval; 1]);
 
 impl Strategy for Longer {
@@ -30,7 +27,7 @@ fn before(minutes: Range<i64>, is_missing: impl Fn(i64) -> bool) -> Candles {
 
 /// How many candles are shown after how many answers, each of a window three times as long as the one before.
 fn shown(is_missing: impl Fn(i64) -> bool) -> (usize, usize) {
-    let session = session_of(RiskSettings::default(), Box::new(Longer(["5m".parse().unwrap()])));
+    let session = delayed_session(RiskSettings::default(), Box::new(Longer(["5m".parse().unwrap()])), 0);
     let mut warm_up = WarmUp::new(&session, &RuntimeSettings::default(), START);
     let mut window = 19;
     for answers in 1..10 {

@@ -136,19 +136,16 @@ impl Run {
         self.resolver.begin_look(began);
         let (listing, now) = self.read_list(began);
         self.take_answers(now);
-        let in_flight = self.requested.iter().enumerate().filter(|(_, requested)| {
-            let ends = requested.sent + requested.takes;
-            requested.is_ours() && requested.sent <= now.get() && ends > now.get()
-        });
-        let in_flight = in_flight
-            .map(|(place, requested)| Doubt { ended: Millis::MAX, ..requested.doubt(place) })
-            .collect::<Vec<_>>();
-        let answered = self.requested.iter().enumerate().filter(|(place, requested)| {
-            let is_found = || self.resolutions.iter().any(|(_, found)| is_adoption_of(found, *place));
-            let has_come = requested.sent + requested.takes <= now.get();
-            has_come && (requested.owner == Owner::Answered || is_found())
-        });
-        let answered: Vec<Doubt> = answered.map(|(place, requested)| requested.doubt(place)).collect();
+        let (mut in_flight, mut answered) = (Vec::new(), Vec::new());
+        for (place, requested) in self.requested.iter().enumerate() {
+            let (doubt, is_over) = (requested.doubt(place), requested.sent + requested.takes <= now.get());
+            let is_found = || self.resolutions.iter().any(|(_, found)| is_adoption_of(found, place));
+            if is_over && (requested.owner == Owner::Answered || is_found()) {
+                answered.push(doubt);
+            } else if !is_over && requested.is_ours() && requested.sent <= now.get() {
+                in_flight.push(Doubt { ended: Millis::MAX, ..doubt });
+            }
+        }
         let reserved = self.released.iter().filter(|(_, until)| now < **until).map(|(intent, _)| *intent);
         let known = Known {
             refused: &[],
@@ -179,9 +176,6 @@ impl Run {
         now
     }
 
-    /// Reads the list like an adapter.
-    ///
-    /// It is complete if its length says so, or, without a stated length, if no row was repeated.
     fn read_list(&mut self, began: Millis) -> (TradeListing, Millis) {
         let mut trades = BTreeMap::new();
         let (mut now, mut has_end, mut has_repeats) = (began, false, false);
@@ -224,9 +218,8 @@ impl Run {
         for (place, requested) in self.requested.iter().enumerate() {
             let stake = Money::from_minor(requested.stake);
             let intent = IntentId::new(place as u64 + 1);
-            let taken = requested
-                .accepted
-                .map(|(arrived_after, _)| requested.sent + arrived_after + self.habits.wallet_lag);
+            let shown_after = requested.sent + self.habits.wallet_lag;
+            let taken = requested.accepted.map(|(arrived_after, _)| shown_after + arrived_after);
             if requested.owner != Owner::RealMoney && taken.is_some_and(|taken| taken <= now.get()) {
                 balance -= Money::from_minor(requested.taken());
             }

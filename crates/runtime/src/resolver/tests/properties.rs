@@ -1,5 +1,3 @@
-//! Property tests of the resolver: invariants for any requests and any list.
-
 use super::model::{Habits, Owner, Requested, Run, name};
 use crate::resolver::{Resolution, Why};
 use candlewick_engine::IntentId;
@@ -36,8 +34,8 @@ fn requested(owners: &[Owner]) -> impl Strategy<Value = Requested> + use<> {
                 Owner::Stranger | Owner::Hand | Owner::RealMoney => 0,
             };
             let accepted = accepted.map(|(part, lag)| ((part * longest as f64) as i64, lag));
-            let is_departure = false;
-            Requested { owner, is_departure, stake: stake * 1_000, direction, sent, takes, accepted }
+            let stake = stake * 1_000;
+            Requested { owner, is_departure: false, stake, direction, sent, takes, accepted }
         },
     )
 }
@@ -63,13 +61,10 @@ fn adopted(run: &Run) -> Vec<(IntentId, String)> {
 }
 
 fn found_of(run: &Run, place: usize) -> Vec<&'static str> {
+    let own = |id: &str, word| Some(if id == name(place) { word } else { "another's" });
     let word = |(_, resolution): &(Millis, Resolution)| match resolution {
-        Resolution::Adopt { intent: of, report } if *of == intent(place) => {
-            Some(if report.id == name(place) { "adopted" } else { "another's" })
-        }
-        Resolution::AdoptLate { intent: of, report } if *of == intent(place) => {
-            Some(if report.id == name(place) { "late" } else { "another's" })
-        }
+        Resolution::Adopt { intent: of, report } if *of == intent(place) => own(&report.id, "adopted"),
+        Resolution::AdoptLate { intent: of, report } if *of == intent(place) => own(&report.id, "late"),
         Resolution::NotOpened { intent: of, .. } if *of == intent(place) => Some("nothing"),
         Resolution::AskPerson { intent: of, .. } if *of == intent(place) => Some("asked"),
         _ => None,
@@ -108,7 +103,6 @@ fn check_invariants(all: &[Requested], run: &Run) -> Result<(), TestCaseError> {
                 *outcomes.entry(*intent).or_default() += 1;
                 let place = intent.number() as usize - 1;
                 prop_assert!(all[place].accepted.is_none(), "{intent} was opened");
-                // What is asked after it is not opened is another question.
                 asked.remove(intent);
             }
             Resolution::AskPerson { intent, why } => {
@@ -126,9 +120,7 @@ fn check_invariants(all: &[Requested], run: &Run) -> Result<(), TestCaseError> {
     let doubted = all.iter().enumerate().filter(|(_, requested)| requested.owner == Owner::Doubted);
     for (place, _) in doubted {
         let ended = outcomes.get(&intent(place)).copied().unwrap_or_default();
-        let is_asked = run.resolutions.iter().any(|(_, resolution)| {
-            matches!(resolution, Resolution::AskPerson { intent: asked, .. } if *asked == intent(place))
-        });
+        let is_asked = asked.contains_key(&intent(place));
         prop_assert!(ended == 1 || (ended == 0 && is_asked), "intent {} ended {ended} times", place + 1);
     }
     Ok(())
@@ -137,9 +129,6 @@ fn check_invariants(all: &[Requested], run: &Run) -> Result<(), TestCaseError> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// With twins, similar foreign trades, failing pages and repeated rows, no trade is assigned twice.
-    ///
-    /// No opened trade counts as not opened, and each doubt ends or is escalated.
     #[test]
     fn whatever_the_venue_does_no_doubt_ends_wrongly(
         all in prop::collection::vec(
@@ -163,7 +152,6 @@ proptest! {
         prop_assert!(!run.resolutions.iter().any(|(_, resolution)| is_report(resolution)));
     }
 
-    /// If all requests differ, every doubt ends correctly without the operator.
     #[test]
     fn what_can_be_told_apart_is_resolved_rightly(
         all in distinct(&[Owner::Doubted, Owner::Answered, Owner::RealMoney]),

@@ -1,5 +1,3 @@
-//! Step-by-step scenarios of doubts being resolved.
-
 mod others;
 
 use super::testing::{doubt, listing, report};
@@ -9,8 +7,6 @@ use candlewick_engine::IntentId;
 use candlewick_sdk::{Millis, Money};
 use std::collections::BTreeMap;
 
-/// Scenario around the default doubt.
-///
 /// The order is sent at 100 s and the request ends at 110 s. The deadline is 140.999 s + 120 s, and
 /// the operator is asked 120 s later.
 struct Scenario {
@@ -18,6 +14,7 @@ struct Scenario {
     claimed: Claimed,
     in_flight: Vec<Doubt>,
     answered: Vec<Doubt>,
+    refused: Vec<Doubt>,
     wallet: Option<i64>,
     reserved: BTreeMap<IntentId, Millis>,
     has_unknown_pay: bool,
@@ -36,6 +33,7 @@ impl Scenario {
             claimed: Claimed::default(),
             in_flight: Vec::new(),
             answered: Vec::new(),
+            refused: Vec::new(),
             wallet: Some(0),
             reserved: BTreeMap::new(),
             has_unknown_pay: false,
@@ -54,7 +52,7 @@ impl Scenario {
         };
         let reserved = self.reserved.iter().filter(|(_, until)| listing.ended < **until);
         let known = Known {
-            refused: &[],
+            refused: &self.refused,
             claimed: &self.claimed,
             in_flight: &self.in_flight,
             answered: &self.answered,
@@ -72,14 +70,6 @@ impl Scenario {
             }
         }
         resolutions.iter().map(shortened).collect()
-    }
-
-    fn not_opened() -> Self {
-        let mut scenario = Self::new(&[doubt(1)]);
-        scenario.wallet = Some(1_000);
-        scenario.look(261, &[], &[]);
-        scenario.look(271, &[], &["1 is nothing, 321 s"]);
-        scenario
     }
 
     fn take_for_nothing(&mut self, intent: u64) {
@@ -139,35 +129,18 @@ fn twin(number: u64, sent_s: i64) -> Doubt {
 }
 
 #[test]
-fn the_only_candidate_is_adopted_when_it_is_seen_again() {
-    let mut scenario = Scenario::new(&[doubt(1)]);
-    scenario.look(112, &[], &[]);
-    scenario.silent(&[115, 119], &[trade("a", 101)]);
-    scenario.look(120, &[trade("a", 101)], &["1 is a"]);
-    // It is not given again, even before it is claimed.
-    scenario.look(130, &[trade("a", 101)], &[]);
-    assert_eq!(scenario.resolver.next_look(), None);
-}
-
-#[test]
 fn a_second_candidate_is_for_a_person_and_asked_for_once() {
     let mut scenario = Scenario::new(&[doubt(1)]);
-    scenario.look(115, &[trade("a", 101)], &[]);
-    scenario.look(120, &[trade("a", 101), trade("b", 102)], &[]);
-    scenario.look(125, &[trade("a", 101), trade("b", 102)], &["1? too many"]);
-    scenario.look(130, &[trade("a", 101), trade("b", 102)], &[]);
-    // One of them turns out to be another's: the doubt is resolved after all.
+    let both = [trade("a", 101), trade("b", 102)];
+    scenario.look(115, &both[..1], &[]);
+    scenario.look(120, &both, &[]);
+    assert!(scenario.resolver.is_searching());
+    scenario.look(125, &both, &["1? too many"]);
+    assert!(!scenario.resolver.is_searching());
+    scenario.look(130, &both, &[]);
     scenario.claimed.insert("b".to_owned());
-    scenario.look(135, &[trade("a", 101), trade("b", 102)], &[]);
-    scenario.look(140, &[trade("a", 101), trade("b", 102)], &["1 is a"]);
-}
-
-#[test]
-fn no_trade_after_the_deadline_and_an_explained_wallet_is_nothing() {
-    let mut scenario = Scenario::with_stake(&[doubt(1)]);
-    scenario.silent(&[200, 260, 261, 270], &[]);
-    scenario.look(271, &[], &["1 is nothing, 321 s"]);
-    scenario.look(290, &[], &[]);
+    scenario.look(135, &both, &[]);
+    scenario.look(140, &both, &["1 is a"]);
 }
 
 #[test]
@@ -184,7 +157,6 @@ fn a_wallet_that_says_otherwise_keeps_the_doubt() {
 }
 
 /// By the rules a trade of 10.00 returns nothing, 10.00 or the payout of a win.
-///
 /// A faulty venue returns 20.00, as if neither stake had been taken.
 #[test]
 fn a_wallet_proves_nothing_while_another_trade_may_have_been_paid_in_any_way() {
@@ -209,44 +181,38 @@ fn a_late_list_is_waited_for() {
     scenario.look(261, &[], &[]);
     scenario.look(265, &[trade("a", 105)], &[]);
     scenario.look(270, &[trade("a", 105)], &["1 is a"]);
-    // Missing at 261 s, it had lagged for 156 s at least.
     assert_eq!(scenario.resolver.lag.allowance(), Millis::from_seconds(312));
 }
 
 #[test]
-fn a_trade_found_within_a_day_is_adopted_late() {
-    let mut scenario = Scenario::not_opened();
-    scenario.look(80_000, &[trade("a", 105)], &[]);
-    scenario.look(80_005, &[trade("a", 105)], &["1 is a after all"]);
-}
-
-#[test]
-fn a_trade_that_first_shows_in_an_incomplete_listing_is_soon_looked_for_again() {
-    let mut scenario = Scenario::not_opened();
-    let second = scenario.resolver.next_look().map_or(0, |at| at.get() / 1_000);
-    let incomplete = TradeListing { is_complete: false, ..listing(second * 1_000, vec![trade("a", 105)]) };
-    assert!(scenario.look_at(&incomplete).is_empty());
-    for expected in [&[][..], &["1 is a after all"]] {
-        let second = scenario.resolver.next_look().map_or(0, |at| at.get() / 1_000);
-        scenario.look(second, &[trade("a", 105)], expected);
+fn a_trade_that_may_be_of_an_intent_in_doubt_or_of_a_rejected_one_is_adopted_by_neither() {
+    // The second intent was rejected at once.
+    let either = "1? a may be of [IntentId(2)]";
+    let at = |id: &str, ms: i64| report(id, Millis::new(ms));
+    let (one, two) = ([at("a", 101_500)], [at("a", 100_500), at("b", 101_500)]);
+    for (rejected_at, trades, expected) in [
+        (101, &one[..], either),
+        (101, &two[..], "a is of [IntentId(2)]"),
+        // The rejected one was of another minute.
+        (40, &one[..], "1 is a"),
+    ] {
+        let mut scenario = Scenario::new(&[doubt(1)]);
+        let sent = Millis::from_seconds(rejected_at);
+        scenario.refused.push(Doubt { sent, ended: sent, ..doubt(2) });
+        let said = [112_000, 120_000].map(|at| scenario.look_at(&listing(at, trades.to_vec()))).concat();
+        assert_eq!(said, [expected], "rejected at {rejected_at} s");
     }
 }
 
 #[test]
 fn a_trade_found_later_or_asked_for_later_is_unexplained() {
-    let mut scenario = Scenario::not_opened();
+    let mut scenario = Scenario::with_stake(&[doubt(1)]);
+    scenario.look(261, &[], &[]);
+    scenario.look(271, &[], &["1 is nothing, 321 s"]);
     scenario.look(300, &[trade("b", 261)], &["whose is b?"]);
     assert!(scenario.resolver.next_look().is_some());
     scenario.look(86_500, &[trade("a", 105), trade("b", 261)], &["whose is a?"]);
     assert_eq!(scenario.resolver.next_look(), None);
-}
-
-#[test]
-fn as_many_twins_as_trades_are_paired_by_time() {
-    let mut scenario = Scenario::new(&[twin(2, 110), twin(1, 100)]);
-    let trades = [trade("b", 101), trade("a", 111)];
-    scenario.look(125, &trades, &[]);
-    scenario.look(130, &trades, &["1 is b", "2 is a"]);
 }
 
 #[test]
@@ -276,7 +242,6 @@ fn a_trade_that_may_be_in_flight_is_neither_adopted_nor_unexplained() {
     let mut scenario = Scenario::new(&[doubt(1)]);
     scenario.in_flight = vec![Doubt { ended: Millis::MAX, ..twin(2, 120) }];
     scenario.silent(&[122, 127], &[trade("a", 121)]);
-    // Its answer came.
     scenario.in_flight.clear();
     scenario.claimed.insert("a".to_owned());
     scenario.look(130, &[trade("a", 121)], &[]);
@@ -288,7 +253,6 @@ fn an_unclear_trade_is_never_adopted_and_never_taken_for_nothing() {
     let unclear = TradeReport { direction: Some(Reported::Unrecognised("CALL".into())), ..trade("a", 101) };
     scenario.silent(&[115, 125], std::slice::from_ref(&unclear));
     scenario.look(271, std::slice::from_ref(&unclear), &["1? unclear"]);
-    // Its details came.
     scenario.look(281, &[trade("a", 101)], &["1 is a"]);
 }
 
@@ -303,7 +267,6 @@ fn incomplete_listings_decide_nothing_and_in_the_end_a_person_is_asked() {
     assert!(scenario.look_at(&incomplete(125, vec![trade("a", 101)])).is_empty());
     assert!(scenario.look_at(&incomplete(380, Vec::new())).is_empty());
     assert_eq!(scenario.look_at(&incomplete(381, Vec::new())), ["1? list a"]);
-    // What may be meant and shows only now is said too, each trade once.
     assert_eq!(scenario.look_at(&incomplete(390, vec![trade("b", 102)])), ["1? list a b"]);
     assert!(scenario.look_at(&incomplete(395, vec![trade("b", 102)])).is_empty());
     assert!(scenario.look_at(&incomplete(391, Vec::new())).is_empty());
@@ -347,36 +310,4 @@ fn a_person_may_decide_what_is_in_doubt_and_nothing_else() {
     assert_eq!(resolver.assign(id(1), "a", claimed), Ok(()));
     assert_eq!(resolver.assign(id(2), "a", claimed), Err(Undecidable::TradeTaken));
     assert_eq!(resolver.assign(id(2), "b", claimed), Ok(()));
-}
-
-#[test]
-fn what_a_person_takes_for_nothing_may_be_found_too() {
-    let mut scenario = Scenario::new(&[doubt(1)]);
-    scenario.take_for_nothing(1);
-    scenario.look(115, &[trade("a", 101)], &[]);
-    scenario.look(120, &[trade("a", 101)], &["1 is a after all"]);
-}
-
-#[test]
-fn looks_are_asked_for_while_there_is_doubt() {
-    let mut scenario = Scenario::new(&[doubt(1)]);
-    assert_eq!(scenario.resolver.next_look(), Some(Millis::from_seconds(112)));
-    scenario.look(112, &[], &[]);
-    assert_eq!(scenario.resolver.next_look(), Some(Millis::from_seconds(117)));
-    // A candidate is looked at again as soon as that can decide.
-    scenario.look(250, &[trade("a", 101)], &[]);
-    assert_eq!(scenario.resolver.next_look(), Some(Millis::from_seconds(255)));
-    scenario.look(255, &[trade("a", 101)], &["1 is a"]);
-    assert_eq!(scenario.resolver.next_look(), None);
-}
-
-#[test]
-fn the_lag_of_the_list_is_measured_by_doubts_too() {
-    let mut scenario = Scenario::new(&[doubt(1)]);
-    assert_eq!(scenario.resolver.lag.allowance(), Millis::from_seconds(120));
-    scenario.look(250, &[], &[]);
-    scenario.look(255, &[trade("a", 101)], &[]);
-    scenario.look(260, &[trade("a", 101)], &["1 is a"]);
-    // Accepted at 101 s, missing at 250 s.
-    assert_eq!(scenario.resolver.lag.allowance(), Millis::from_seconds(2 * 149));
 }

@@ -1,5 +1,3 @@
-//! Doubts, reports and listings for tests.
-
 use crate::resolver::Doubt;
 use candlewick_broker::{Account, OpenOrder, Reported, TradeListing, TradeReport};
 use candlewick_engine::IntentId;

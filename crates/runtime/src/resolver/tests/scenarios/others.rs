@@ -1,8 +1,6 @@
-//! Scenarios with several intents, with questions to the operator, and with trades that depart from the order.
-
 use super::{Scenario, trade, twin};
 use crate::resolver::testing::{doubt, listing};
-use crate::resolver::{Accepted, Doubt};
+use crate::resolver::Doubt;
 use candlewick_broker::{Progress, Reported, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Direction, Millis, Money, Outcome};
@@ -28,75 +26,58 @@ fn a_stake_that_may_be_another_requests_proves_nothing() {
     let mut flying = Scenario::with_stake(&[doubt(1)]);
     flying.in_flight.push(Doubt { ended: Millis::MAX, ..twin(2, 260) });
     flying.silent(&[261, 271], &[]);
-    // It was opened, and the stake that is left is ours.
     flying.in_flight.clear();
     flying.look(275, &[], &["1 is nothing, 321 s"]);
 }
 
 #[test]
-fn a_stake_that_a_person_took_for_nothing_is_in_the_wallet_until_it_is_given_back() {
-    let decided = |wallet: i64, is_reserved: bool, expected: &[&str]| {
-        let mut scenario = Scenario::new(&[twin(1, 100), twin(2, 110)]);
+fn a_stake_that_a_person_took_for_nothing_is_in_the_wallet_until_it_is_given_back_or_listed() {
+    let closes = |second| TradeReport { close_time: Some(Millis::from_seconds(second)), ..trade("a", 101) };
+    let (late, nothing) = ("1 is a after all", "2 is nothing, 321 s");
+    for (stake, wallet, is_reserved, listed, expected) in [
+        (10, 2_000, true, None, vec![nothing]),
+        (10, 1_000, true, None, vec![]),
+        // The ledger has it back already.
+        (10, 1_000, false, None, vec![nothing]),
+        (10, 2_000, false, None, vec![]),
+        // 10.00 of it are the first one's, so that the second one's 20.00 are not there.
+        (20, 2_000, true, None, vec![]),
+        (20, 2_000, true, Some(closes(300)), vec![late, nothing]),
+        // It may be over, and paid.
+        (20, 2_000, true, Some(closes(280)), vec![late]),
+    ] {
+        let mut other = twin(2, 110);
+        (other.order.amount, other.stake) = (stake.into(), Money::from_minor(stake * 100));
+        let mut scenario = Scenario::new(&[twin(1, 100), other]);
         scenario.take_for_nothing(1);
         if is_reserved {
             scenario.reserved.insert(IntentId::new(1), Millis::HOUR);
         }
         scenario.wallet = Some(wallet);
-        scenario.look(271, &[], &[]);
-        scenario.look(281, &[], expected);
-    };
-    decided(2_000, true, &["2 is nothing, 321 s"]);
-    decided(1_000, true, &[]);
-    // The ledger has it back already.
-    decided(1_000, false, &["2 is nothing, 321 s"]);
-    decided(2_000, false, &[]);
-}
-
-#[test]
-fn a_stake_that_a_person_took_for_nothing_may_have_left_the_wallet_once_its_trade_is_listed() {
-    let check = |listed: &[TradeReport], expected: &[&str]| {
-        let mut double = twin(2, 110);
-        (double.order.amount, double.stake) = (20.into(), Money::from_minor(2_000));
-        let mut scenario = Scenario::new(&[twin(1, 100), double]);
-        scenario.take_for_nothing(1);
-        scenario.reserved.insert(IntentId::new(1), Millis::HOUR);
-        scenario.wallet = Some(2_000);
-        scenario.look(271, listed, &[]);
-        scenario.look(281, listed, expected);
-    };
-    // 10.00 of it are the first one's, so that the second one's 20.00 are not there.
-    check(&[], &[]);
-    let closes = |second| TradeReport { close_time: Some(Millis::from_seconds(second)), ..trade("a", 101) };
-    check(&[closes(300)], &["1 is a after all", "2 is nothing, 321 s"]);
-    // It may be over, and paid.
-    check(&[closes(280)], &["1 is a after all"]);
+        let listed = Vec::from_iter(listed);
+        scenario.look(271, &listed, &[]);
+        scenario.look(281, &listed, &expected);
+    }
 }
 
 #[test]
 fn a_stake_whose_trade_is_listed_has_left_the_wallet_and_may_be_back_once_that_may_be_over() {
-    for (close_time, progress, is_back) in [
+    for (close_s, progress, is_back) in [
         (Some(400), Progress::Running, false),
         (Some(280), Progress::Running, true),
-        // It closes after a minute, or was called off before that.
         (None, Progress::Running, true),
         (Some(400), Progress::Over(Outcome::Cancelled), true),
     ] {
-        check_listed(close_time, progress, is_back);
+        let mut sale = twin(2, 110);
+        sale.order.direction = Direction::Sell;
+        let mut scenario = Scenario::with_stake(&[twin(1, 100), sale]);
+        // It may be the sale and does not say all, so it is not adopted.
+        let close_time = close_s.map(Millis::from_seconds);
+        let sold = [TradeReport { expiration_type: None, close_time, progress, ..sold("a", 115) }];
+        scenario.look(271, &sold, &[]);
+        let expected = if is_back { &["2? unclear"][..] } else { &["1 is nothing, 321 s", "2? unclear"] };
+        scenario.look(281, &sold, expected);
     }
-}
-
-fn check_listed(close_s: Option<i64>, progress: Progress, is_back: bool) {
-    let mut sale = twin(2, 110);
-    sale.order.direction = Direction::Sell;
-    let mut scenario = Scenario::with_stake(&[twin(1, 100), sale]);
-    // It may be the sale and does not say all, so it is not adopted.
-    let direction = Some(Reported::Known(Direction::Sell));
-    let close_time = close_s.map(Millis::from_seconds);
-    let sold = TradeReport { direction, expiration_type: None, close_time, progress, ..trade("a", 115) };
-    let sold = [sold];
-    scenario.look(271, &sold, &[]);
-    let expected = if is_back { &["2? unclear"][..] } else { &["1 is nothing, 321 s", "2? unclear"] };
-    scenario.look(281, &sold, expected);
 }
 
 #[test]
@@ -115,7 +96,6 @@ fn a_stake_that_the_wallet_has_shown_to_be_taken_was_taken() {
         (0, true, "1? taken"),
         (999, true, "1? taken"),
         (1_000, true, "1 is nothing, 321 s"),
-        // It may lag, or cannot be.
         (0, false, "1 is nothing, 321 s"),
         (-1, true, "1 is nothing, 321 s"),
     ] {
@@ -131,11 +111,15 @@ fn a_stake_that_the_wallet_has_shown_to_be_taken_was_taken() {
 }
 
 #[test]
-fn twins_of_one_millisecond_are_paired_by_their_numbers() {
-    let mut scenario = Scenario::new(&[twin(2, 100), twin(1, 100)]);
-    let trades = [trade("b", 102), trade("a", 101)];
-    scenario.look(125, &trades, &[]);
-    scenario.look(130, &trades, &["1 is a", "2 is b"]);
+fn as_many_twins_as_trades_are_paired_by_time_and_number() {
+    for (sent, requested, expected) in
+        [([110, 100], [101, 111], ["1 is b", "2 is a"]), ([100, 100], [102, 101], ["1 is a", "2 is b"])]
+    {
+        let mut scenario = Scenario::new(&[twin(2, sent[0]), twin(1, sent[1])]);
+        let trades = [trade("b", requested[0]), trade("a", requested[1])];
+        scenario.look(125, &trades, &[]);
+        scenario.look(130, &trades, &expected);
+    }
 }
 
 #[test]
@@ -152,8 +136,8 @@ fn what_an_earlier_run_took_as_not_opened_is_looked_for_once_and_found_late() {
 #[test]
 fn the_venue_may_have_taken_what_list_and_record_say_it_made_of_the_request() {
     let mut scenario = Scenario::new(&[doubt(1)]);
-    let broken = TradeListing { is_complete: false, ..listing(120_000, vec![sold("a", 102)]) };
-    assert!(scenario.look_at(&broken).is_empty());
+    let broken = TradeListing { is_complete: false, ..listing(381_000, vec![sold("a", 102)]) };
+    assert_eq!(scenario.look_at(&broken), ["1? list a"], "a list that is never whole names it");
     let may_be = |number: u64, report: &TradeReport| {
         scenario.resolver.may_have_taken(IntentId::new(number), report, Millis::ZERO)
     };
@@ -174,19 +158,10 @@ fn what_the_list_did_not_say_in_full_may_be_another_bet_by_its_record_and_what_i
 }
 
 #[test]
-fn a_trade_that_was_answered_and_is_not_listed_measures_the_lists_lag() {
-    let mut scenario = Scenario::new(&[]);
-    let accepted = Accepted { id: "a", at: Millis::from_seconds(100), is_settled: true };
-    scenario.resolver.lag.take(&listing(300_000, Vec::new()), [accepted]);
-    assert_eq!(scenario.resolver.lag.allowance(), Millis::from_seconds(400));
-}
-
-#[test]
 fn requests_matter_from_a_minute_before_the_first_that_is_in_doubt() {
     let since = |doubts: &[Doubt]| Scenario::new(doubts).resolver.looks_since();
     assert_eq!(since(&[]), None);
     assert_eq!(since(&[twin(1, 300), twin(2, 200)]), Some(Millis::from_seconds(140)));
-    // What is taken as not opened is in doubt no more.
     let mut scenario = Scenario::new(&[twin(1, 300), twin(2, 200)]);
     scenario.take_for_nothing(2);
     assert_eq!(scenario.resolver.looks_since(), Some(Millis::from_seconds(240)));
@@ -212,17 +187,6 @@ fn beside_a_doubt_lies_what_is_on_its_symbol_and_of_the_time_in_which_its_trade_
     assert!(!Scenario::new(&[]).resolver.has_beside([own, own], (Millis::ZERO, Millis::MAX)));
 }
 
-#[test]
-fn a_doubt_is_searched_until_a_person_is_asked() {
-    assert!(!Scenario::new(&[]).resolver.is_searching());
-    let mut scenario = Scenario::new(&[doubt(1)]);
-    assert!(scenario.resolver.is_searching());
-    scenario.look(115, &[trade("a", 101), trade("b", 102)], &[]);
-    assert!(scenario.resolver.is_searching());
-    scenario.look(120, &[trade("a", 101), trade("b", 102)], &["1? too many"]);
-    assert!(!scenario.resolver.is_searching());
-}
-
 fn sold(id: &str, second: i64) -> TradeReport {
     TradeReport { direction: Some(Reported::Known(Direction::Sell)), ..trade(id, second) }
 }
@@ -230,11 +194,9 @@ fn sold(id: &str, second: i64) -> TradeReport {
 #[test]
 fn what_the_venue_took_instead_is_adopted_when_nothing_else_can_be_meant() {
     let mut scenario = Scenario::new(&[doubt(1)]);
-    // The wallet shows its stake as well as ours would be shown.
     scenario.silent(&[115, 120, 262, 271], &[sold("a", 102)]);
     scenario.look(272, &[sold("a", 102)], &["1 is a"]);
     assert_eq!(scenario.resolver.next_look(), None);
-    // It was there all the time: the list does not lag.
     assert_eq!(scenario.resolver.lag.allowance(), Millis::from_seconds(120));
 }
 
@@ -242,7 +204,6 @@ fn what_the_venue_took_instead_is_adopted_when_nothing_else_can_be_meant() {
 fn what_was_asked_for_goes_before_what_the_venue_may_have_taken() {
     let mut scenario = Scenario::new(&[doubt(1)]);
     scenario.look(262, &[sold("a", 102)], &[]);
-    // It is listed late: what differs is a stranger's then.
     let both = [sold("a", 102), trade("b", 103)];
     scenario.look(271, &both, &[]);
     scenario.look(276, &both, &["1 is b"]);
@@ -252,12 +213,13 @@ fn what_was_asked_for_goes_before_what_the_venue_may_have_taken() {
 #[test]
 fn what_the_venue_may_have_taken_is_for_a_person_where_others_may_have_asked_for_it() {
     let mut two = Scenario::new(&[doubt(1)]);
-    two.look(262, &[sold("a", 102), sold("b", 103)], &[]);
-    two.look(272, &[sold("a", 102), sold("b", 103)], &["1? others a b"]);
-    two.look(452, &[sold("a", 102), sold("b", 103)], &[]);
+    let both = [sold("a", 102), sold("b", 103)];
+    for (second, expected) in [(262, &[][..]), (272, &["1? others a b"]), (452, &[])] {
+        two.look(second, &both, expected);
+    }
     // What the person takes for nothing is nobody's.
     two.take_for_nothing(1);
-    two.look(632, &[sold("a", 102), sold("b", 103)], &["whose is a?", "whose is b?"]);
+    two.look(632, &both, &["whose is a?", "whose is b?"]);
 
     // A program that is known trades again.
     let mut known = Scenario::new(&[doubt(1)]);
@@ -296,11 +258,4 @@ fn what_the_venue_may_have_taken_is_for_a_person_where_others_may_have_asked_for
     flying.in_flight.push(Doubt { ended: Millis::MAX, ..twin(2, 101) });
     flying.wallet = Some(1_000);
     flying.look(262, &[sold("a", 102)], &[]);
-}
-
-#[test]
-fn a_list_that_is_never_whole_names_what_the_venue_may_have_taken() {
-    let mut scenario = Scenario::new(&[doubt(1)]);
-    let broken = TradeListing { is_complete: false, ..listing(381_000, vec![sold("a", 102)]) };
-    assert_eq!(scenario.look_at(&broken), ["1? list a"]);
 }
