@@ -188,7 +188,11 @@ fn files_say_what_they_are_and_hold_no_stubs() {
     // Put together here, so that this file does not hold them.
     let stubs = [["todo!", "("], ["unimplemented!", "("], ["#[ignore", "]"]].map(|parts| parts.concat());
     for (file, text) in sources() {
-        assert!(text.starts_with("//! "), "{} does not begin with a heading", file.display());
+        assert!(
+            is_test(&file) || text.starts_with("//! "),
+            "{} does not begin with a heading",
+            file.display()
+        );
         let names: Vec<_> = file.iter().map(|part| part.to_string_lossy().replace(".rs", "")).collect();
         assert!(!names.iter().any(|name| vague.contains(&name.as_str())), "{}", file.display());
         for word in &stubs {

@@ -1,10 +1,10 @@
 //! Exports of terminals, sites, APIs and spreadsheets: read as rows worked out by hand, or refused with a fix.
 #![allow(clippy::unwrap_used, reason = "what cannot be read fails its test")]
 
-mod common;
+mod fixture;
 
 use candlewick_history::{ImportFormat, Imported, TableSettings};
-use common::{DAY, HOUR, MINUTE, Row, TEN_PM, import, rows_of, settings, zip};
+use fixture::{DAY, HOUR, MINUTE, Row, TEN_PM, import, rows_of, settings, zip};
 
 /// 2024-01-02 00:00 UTC.
 const SECOND_OF_JANUARY: i64 = TEN_PM - 22 * HOUR;

@@ -1,13 +1,13 @@
 //! Files as people have them, held to rows that were worked out by hand, and what is said of broken ones.
 #![allow(clippy::unwrap_used, reason = "what cannot be read fails its test")]
 
-mod common;
+mod fixture;
 
 use candlewick_history::{
     ClockChange, DetectedFrom, ImportFormat, ImportSettings, Imported, import_file, no_progress,
 };
 use candlewick_sdk::{Candle, Interval};
-use common::{MINUTE, Row, TEN_PM, gzip, import, rows_of, settings, zip};
+use fixture::{MINUTE, Row, TEN_PM, gzip, import, rows_of, settings, zip};
 use std::path::PathBuf;
 
 fn euro(volumes: [f64; 4]) -> [Row; 4] {

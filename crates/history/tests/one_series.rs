@@ -1,10 +1,10 @@
 //! Files whose rows are not all candles of one series.
 #![allow(clippy::unwrap_used, reason = "what cannot be read fails its test")]
 
-mod common;
+mod fixture;
 
 use candlewick_history::{CheckSettings, Checked, ConflictChoice, FindingKind, Imported, check_bytes};
-use common::{DAY, HOUR, MINUTE, import, settings};
+use fixture::{DAY, HOUR, MINUTE, import, settings};
 use std::fmt::Write as _;
 use std::path::Path;
 

@@ -167,9 +167,7 @@ async fn run_watched(
     let settings = SessionSettings { balance, ..session_settings(loaded) };
     let settings = without_unused_share(settings, &bots.strategies, None);
     let streams = loaded.config.broker.client.stream && !clock.is_lock_step();
-    for note in idle_blackouts(loaded, clock.now()) {
-        tracing::warn!("{note}");
-    }
+    warn_about_blackouts(loaded, clock.now());
     let (session, journal) = or_give_back(new_session(&settings, bots.strategies), journal).await?;
     tell_budget((&settings, &bots.wants_prices, streams), requests_per_second, &mut runtime);
     let journal_url = journal.url();
@@ -223,6 +221,12 @@ async fn run_watched(
     let ended = venue_clock.now();
     let last_event = published.end(finished.as_ref().ok(), ended).await;
     Ok(Outcome { finished: finished?, settings, trading, start_balance, span: began..ended, last_event })
+}
+
+fn warn_about_blackouts(loaded: &Loaded, now: Millis) {
+    for warning in idle_blackouts(loaded, now) {
+        tracing::warn!("{warning}");
+    }
 }
 
 async fn prepare(

@@ -1,5 +1,7 @@
 use super::refused::checking;
-use super::reports::{Asked, CLOSE, Change, INTENT, OPENED, Seen, in_time, over, play, running, trade, venue};
+use super::reports::{
+    Asked, CLOSE, Change, INTENT, OPENED, Seen, in_time, over, play, running, trade, venue,
+};
 use super::*;
 use crate::coordinator::open_answer::RequestTime;
 use candlewick_broker::Reported;

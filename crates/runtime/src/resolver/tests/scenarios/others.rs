@@ -1,6 +1,6 @@
 use super::{Scenario, trade, twin};
-use crate::resolver::testing::{doubt, listing};
 use crate::resolver::Doubt;
+use crate::resolver::testing::{doubt, listing};
 use candlewick_broker::{Progress, Reported, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Direction, Millis, Money, Outcome};
