@@ -2,15 +2,7 @@
 //! that step; and where money differs it has halted, for that reason.
 
 use crate::lies::{WRONG_PROFIT, direction_of};
-use crate::money_lies::{MoneyLie, MoneyLies};
-use crate::truth::Trade;
-use crate::watcher::Watcher;
-use crate::world::World;
-use candlewick_broker::{Balances, OpenOrder, OpenOutcome, Reported, TradeListing, TradeReport};
-use candlewick_engine::{IntentId, IntentRow, IntentState, TradeBook};
-use candlewick_runtime::Answer;
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Millis, Money, MoneyScale, Outcome};
+use crate::prelude::*;
 
 const FUTURE: Millis = Millis::from_seconds(6 * 3_600);
 const PAST: Millis = Millis::from_seconds(72 * 3_600);

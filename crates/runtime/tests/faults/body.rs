@@ -1,14 +1,10 @@
 //! What is read from requests, and how records are written, by the names of the contract and independently of the
 //! client that reads them.
 
+use crate::prelude::*;
 use crate::records::{Page as TradePage, UNKNOWN_RESULT};
-use candlewick_broker::{
-    Account, Balances, CandleRow, OpenOrder, PriceRecord, Progress, Reported, TradeReport, WalletName,
-};
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{ExpirationType, Interval, Millis, Outcome, Symbol};
-use reqwest::{StatusCode, Url};
-use serde_json::{Number, Value, json};
+use reqwest::Url;
+use serde_json::{Number, Value};
 use std::fmt::Display;
 use std::str::FromStr;
 

@@ -1,19 +1,8 @@
 //! Bots whose trades are asked for some seconds after their decisions, in some schedules; beside them ladders that go on with the
 //! next candle, and stops of a session. What they may stake and lose is counted anew, from the events alone.
 
-use crate::dice::{Dice, mix};
-use crate::plan::Plan;
-use crate::process::End;
-use crate::watcher::is_unfinished;
-use crate::world::World;
-use candlewick_engine::{
-    Approved, BotLimitSettings, BotSettings, Control, EventKind, IfRefused, IntentId, LadderEntry,
-    OrderTerms, Settled, StakeSettings, TradeBook,
-};
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
-use candlewick_sdk::{Millis, Outcome};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::prelude::*;
+use candlewick_engine::{BotLimitSettings, IfRefused, LadderEntry};
 
 const DELAYED_ONE_IN: u64 = 4;
 const LEVELS: usize = 3;

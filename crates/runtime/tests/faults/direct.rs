@@ -2,31 +2,20 @@
 //! true time; each is an input, and what the coordinator commands is carried out here. It may end between any two commands.
 
 use crate::alarms::{self, Alarms};
-use crate::dice::mix;
-use crate::fuse::{Crash, Fuse};
 use crate::lies;
-use crate::memory_journal::{CrashingJournal, Durability, Unfinished};
-use crate::money_lies::MoneyLie;
-use crate::network::{ModelNetwork, QUEUED};
-use crate::process::{End, Ended, Look, People, header, new_session, session_settings};
+use crate::memory_journal::{Durability, Unfinished};
+use crate::network::QUEUED;
+use crate::prelude::*;
+use crate::process::{Look, People, header, new_session, session_settings};
 use crate::questions::{Asking, Came, Progressed};
 use crate::records;
 use crate::recovery::recover;
 use crate::stream::{self, Brought, Flow};
-use crate::time::OffClock;
-use crate::truth::RequestState;
-use crate::watcher::{Seen, Watcher};
-use crate::world::World;
-use candlewick_broker::clock::Clock;
-use candlewick_broker::{Account, OpenOutcome, Rejection, RejectionReason, Reply};
-use candlewick_engine::{Entry, Recorder, SymbolId};
-use candlewick_journal::{Journal, JournalError};
-use candlewick_runtime::{
-    Answer, Command, Coordinator, CoordinatorParts, DurableOpen, Input, JournalEntry, OrderId, Past, Streams,
-};
-use candlewick_sdk::Millis;
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex};
+use candlewick_broker::{Rejection, RejectionReason};
+use candlewick_engine::{Entry, Recorder};
+use candlewick_journal::Journal;
+use candlewick_runtime::{Command, Coordinator, CoordinatorParts, DurableOpen, Input, JournalEntry, OrderId};
+use std::collections::VecDeque;
 
 const RENEWAL: Millis = Millis::from_seconds(5);
 const JOURNAL_DEADLINE: Millis = Millis::from_seconds(10);

@@ -1,10 +1,8 @@
 //! The end of a process at any await or journal write.
 
-use crate::watcher::Watcher;
+use crate::prelude::*;
 use candlewick_runtime::Notices;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::task::{Context, Poll};
 
 const MAX_POLLS: u64 = 2_000_000;

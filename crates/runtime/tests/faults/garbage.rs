@@ -1,12 +1,10 @@
 //! Answers that are none: what stands between the venue and its client, and what the venue says when it is not well.
 
 use crate::body::Page;
-use crate::dice::Dice;
 use crate::network::Answered;
+use crate::prelude::*;
 use candlewick_api::{Body, NoAnswer, RawAnswer};
-use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
-use serde_json::json;
 
 const PROXY_PAGE: &str = "<html><body>one moment please</body></html>";
 

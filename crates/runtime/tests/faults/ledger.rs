@@ -1,17 +1,8 @@
 //! The ledger against what the venue took, once all is quiet: to the cent, or the lie about that very trade was said.
 
-use crate::lies::{Lie, Term};
+use crate::lies::Term;
 use crate::money_checks::{booked_profit, has_halted_about};
-use crate::money_lies::MoneyLies;
-use crate::plan::BALANCE;
-use crate::truth::{Trade, Truth};
-use crate::watcher::{READ_AT_MOST, is_unfinished};
-use crate::world::World;
-use candlewick_broker::Account;
-use candlewick_engine::{IntentRow, IntentState, Session, TradeBook};
-use candlewick_journal::StoredLine;
-use candlewick_sdk::Millis;
-use std::collections::BTreeSet;
+use crate::prelude::*;
 
 pub(crate) fn reckon(world: &World, session: &Session, (book, truth): (&TradeBook, &Truth)) {
     let lines = world.disk().lines.clone();

@@ -26,13 +26,8 @@
 //! `alarms.rs` holds every answer that a process has taken, and survived, against this: what is unlike the order or cannot
 //! be is said by then, and where money differs the run is halted, for that reason. `schedule.rs` reckons at the end.
 
-use crate::dice::mix;
-use crate::money_lies::{self, MoneyLie, MoneyLies};
-use crate::truth::{Trade, Truth};
-use crate::world::World;
-use candlewick_broker::{Account, Balances, OpenOrder, Progress, Reported, TradeReport};
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Direction, Millis, Outcome};
+use crate::money_lies;
+use crate::prelude::*;
 
 const OTHER_SYMBOL: &str = "XRPUSDT";
 const OTHER_DURATION: &str = "02:00";

@@ -1,11 +1,9 @@
 //! No limit is exceeded: every approved trade is counted anew, from the rows of all intents.
 
 use crate::delays::delay_of;
-use crate::watcher::is_unfinished;
-use crate::world::{Departure, World};
-use candlewick_engine::{Approved, IntentRow, IntentState, OrderTerms, TradeBook};
+use crate::prelude::*;
+use crate::world::Departure;
 use candlewick_runtime::Funds;
-use candlewick_sdk::{ExpirationType, Millis, Money, MoneyScale, Outcome};
 
 pub(crate) fn check_open(world: &World, approved: &Approved, (book, funds): (&TradeBook, Funds)) {
     note_departure(world, approved);

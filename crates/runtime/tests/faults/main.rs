@@ -35,6 +35,7 @@ mod memory_journal;
 mod money_checks;
 mod network;
 mod others;
+mod prelude;
 mod questions;
 mod records;
 mod recovery;
@@ -48,7 +49,7 @@ mod remembering;
 mod schedule;
 
 use crate::many::ManySchedules;
-use crate::world::Logging;
+use crate::prelude::*;
 use std::process::Command;
 
 const SCHEDULES: u64 = 300;

@@ -1,14 +1,10 @@
 //! Many schedules on all cores.
 
-use crate::lies::Lies;
+use crate::prelude::*;
 use crate::schedule::{Counts, Played, play};
-use crate::world::Logging;
 use candlewick_broker::clock::Stopwatch;
 use std::fmt::Write as _;
 use std::ops::Range;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::Duration;
 
 const ENOUGH: u64 = 5;
 

@@ -1,15 +1,9 @@
 //! A journal in memory of which only the durable part outlives a crash.
 
-use crate::fuse::Fuse;
-use crate::world::World;
-use async_trait::async_trait;
-use candlewick_engine::{Action, Entry, EventKind, IntentId, Recorder, VenueId};
-use candlewick_journal::{ChainHash, Journal, JournalError, Line, LineKind, StoredLine};
-use candlewick_sdk::Millis;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::prelude::*;
+use candlewick_engine::{Entry, Recorder};
+use candlewick_journal::Journal;
 use std::io;
-use std::sync::Arc;
-use std::time::Duration;
 
 #[derive(Default)]
 pub(crate) struct Disk {

@@ -1,14 +1,7 @@
 //! Checks of lies about money (`money_lies.rs`), against the venue's truth.
 
-use crate::lies::Lie;
-use crate::money_lies::{FirstWord, MoneyLie, MoneyLies, bookable, is_by_status, is_marked};
-use crate::truth::{Trade, Truth};
-use crate::watcher::is_unfinished;
-use crate::world::World;
-use candlewick_engine::{Approved, Control, EventKind, IntentRow, IntentState, Ledger, TradeBook};
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
-use candlewick_sdk::{Millis, Money, Outcome, Payout};
+use crate::money_lies::{FirstWord, bookable, is_by_status, is_marked};
+use crate::prelude::*;
 
 /// Time that a run has to notice a loss, unless it halts.
 const NOTICED_AFTER: Millis = Millis::from_seconds(600);

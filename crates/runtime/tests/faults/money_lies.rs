@@ -24,14 +24,8 @@
 //!
 //! `money_checks.rs` holds runs and ledgers to this.
 
-use crate::dice::mix;
-use crate::plan::{Habits, Plan, Withholding};
-use crate::truth::{Revision, Trade};
-use candlewick_broker::{Account, Balances, OpenOrder, Progress, Reported, TradeReport};
-use candlewick_engine::RiskSettings;
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
-use candlewick_sdk::{ExpirationType, Millis, Outcome};
+use crate::prelude::*;
+use crate::truth::Revision;
 
 const ONE_IN: u64 = 3;
 pub(crate) const OLD: Millis = Millis::from_seconds(2_400);

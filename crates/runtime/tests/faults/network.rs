@@ -2,26 +2,16 @@
 //! carries bytes: what leaves, and what an answer means, is decided by the program's own client.
 
 use crate::body;
-use crate::dice::Dice;
 use crate::garbage;
-use crate::lies::{self, Lie};
-use crate::money_lies::MoneyLie;
+use crate::lies;
 use crate::others::{self, Reach};
-use crate::plan::{Habits, Withholding};
+use crate::prelude::*;
 use crate::records;
-use crate::time::OffClock;
-use crate::truth::{Request, RequestState, Sender};
-use crate::world::World;
-use async_trait::async_trait;
 use candlewick_api::{Body, NoAnswer, Purpose, RawAnswer, Transport};
-use candlewick_broker::clock::Clock;
-use candlewick_broker::{OpenOrder, PriceAnswer, current_intent};
-use candlewick_sdk::Millis;
+use candlewick_broker::current_intent;
 use reqwest::header::{DATE, HeaderMap};
-use reqwest::{Method, StatusCode, Url};
-use serde_json::json;
-use std::sync::Arc;
-use std::time::{Duration, UNIX_EPOCH};
+use reqwest::{Method, Url};
+use std::time::UNIX_EPOCH;
 
 pub(crate) const USER: &str = "user-1";
 pub(crate) const WITHHELD_MS: i64 = 120_000;

@@ -1,12 +1,8 @@
 //! Other trades on the account that are as much like ours as the rules of opening can still distinguish, so that a rule
 //! which is left out shows: an intent claims a trade that it did not ask for.
 
-use crate::plan::Habits;
-use crate::truth::{Request, Sender, Twin};
-use crate::world::World;
-use candlewick_broker::{Account, OpenOrder};
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{ExpirationType, Millis};
+use crate::prelude::*;
+use crate::truth::Twin;
 
 const OTHER_SYMBOL: &str = "SOLUSDT";
 const OTHER_DURATION: &str = "00:15";

@@ -1,13 +1,9 @@
 //! What a schedule is made of, drawn from its seed before it begins.
 
 use crate::delays::with_delays;
-use crate::dice::{Dice, mix};
-use crate::lies::Lies;
 use crate::money_lies::with_money_lies;
-use candlewick_engine::{BotSettings, RiskSettings, StakeSettings};
+use crate::prelude::*;
 use candlewick_runtime::RuntimeSettings;
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{ExpirationType, Millis, Symbol};
 
 const NOON: Millis = Millis::new(1_767_614_400_000);
 const SYMBOLS: [&str; 3] = ["BTCUSDT", "ETHUSDT", "EURUSD"];

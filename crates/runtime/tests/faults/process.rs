@@ -1,25 +1,18 @@
 //! One process of the program: recovery from the disk, a run, its end by crash or by order.
 
-use crate::dice::mix;
-use crate::fuse::{Crash, Fuse, Mortal};
-use crate::lies::{self, Lie};
-use crate::memory_journal::CrashingJournal;
-use crate::network::{ModelNetwork, USER};
+use crate::fuse::Mortal;
+use crate::lies;
+use crate::network::USER;
 use crate::others;
-use crate::plan::BALANCE;
+use crate::prelude::*;
 use crate::recovery::recover;
-use crate::time::{Jump, OffClock};
-use crate::watcher::{Seen, Watcher};
-use crate::world::World;
+use crate::time::Jump;
 use candlewick_api::{Credentials, HttpBroker, Secret, Settings};
 use candlewick_broker::Account as Kind;
-use candlewick_broker::clock::Clock;
-use candlewick_engine::{Header, Session, SessionSettings};
+use candlewick_engine::{Header, SessionSettings};
 use candlewick_runtime::control::{ControlOrder, ControlRequest, Resolution};
-use candlewick_runtime::{Account, Interest, Parts, Runner, RuntimeError, Stop, Watcher as Channel};
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Candle, Direction, Millis, MoneyScale, Price, Signal, Strategy};
-use std::sync::{Arc, Mutex};
+use candlewick_runtime::{Account, Interest, Parts, Runner, Watcher as Channel};
+use candlewick_sdk::{Candle, Price, Signal, Strategy};
 use tokio::sync::{mpsc, oneshot};
 
 /// How far off a clock may be before trades cannot be distinguished by their times any more, with some room.

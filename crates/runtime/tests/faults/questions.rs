@@ -1,17 +1,13 @@
 //! Questions of a coordinator at the model venue, step by step: what an adapter promises of their answers, whatever happens
 //! on the way.
 
-use crate::lies::{self, Lie};
+use crate::lies;
 use crate::network::SLOWEST_MS;
 use crate::plan::Length;
+use crate::prelude::*;
 use crate::records;
-use crate::world::World;
-use candlewick_broker::{
-    BrokerError, CandleRow, Candles, PriceAnswer, Progress, Reply, TradeListing, TradeReport,
-};
-use candlewick_runtime::{Answer, Ask};
-use candlewick_sdk::Millis;
-use std::collections::BTreeMap;
+use candlewick_broker::Candles;
+use candlewick_runtime::Ask;
 
 const PAGE: u64 = 100;
 

@@ -1,17 +1,12 @@
 //! What the venue's answers look like: rows in no certain order, twice, cut short, and behind the truth.
 
-use crate::dice::{Dice, mix};
-use crate::lies::{self, Lie, Place};
-use crate::money_lies::{self, MoneyLie};
+use crate::lies::{self, Place};
+use crate::money_lies;
 use crate::network::USER;
-use crate::plan::{Habits, Length, Order};
-use crate::truth::{Trade, price};
-use crate::world::World;
-use candlewick_broker::{
-    Account, Balances, CandleRow, PriceAnswer, PriceRecord, Progress, Reported, TradeReport, WalletName,
-};
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{ExpirationType, Interval, Millis, Ohlcv, Outcome, Payout, Symbol};
+use crate::plan::{Length, Order};
+use crate::prelude::*;
+use crate::truth::price;
+use candlewick_sdk::Ohlcv;
 
 pub(crate) const UNKNOWN_RESULT: &str = "REVERTED";
 /// How long a result may be reported in words that nobody knows.

@@ -1,12 +1,9 @@
 //! A start from what was durable, by way of snapshots that were kept at places of its seed's choice.
 
-use crate::dice::mix;
+use crate::prelude::*;
 use crate::process::session_settings;
-use crate::world::World;
-use candlewick_engine::Session;
-use candlewick_journal::{ChainHash, Follower as _, Line, LineKind, StoredLine};
-use candlewick_runtime::{JournalFold, Past, RuntimeError};
-use candlewick_sdk::Millis;
+use candlewick_journal::Follower as _;
+use candlewick_runtime::JournalFold;
 
 /// Lets a new Session go on from the disk. Two snapshots lie somewhere between its first line and its last, and the fold goes on
 /// from what is read back of them.

@@ -1,9 +1,7 @@
 //! Pauses after refusals by the venue, counted from the events only (`domain 4`, `RefusedByVenue`).
 
-use crate::world::World;
-use candlewick_engine::{Approved, Control, Event, EventKind, RefusalReason, Rejection, SymbolId, TradeBook};
-use candlewick_sdk::Millis;
-use std::collections::BTreeMap;
+use crate::prelude::*;
+use candlewick_engine::{RefusalReason, Rejection};
 
 const FIRST_PAUSE: Millis = Millis::MINUTE;
 const MAX_PAUSE: Millis = Millis::HOUR;

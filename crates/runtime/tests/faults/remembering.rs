@@ -1,9 +1,7 @@
 //! Schedules of runs that forget what is over as soon as they may, against the same of runs that forget nothing.
 
-use crate::plan::Plan;
+use crate::prelude::*;
 use crate::schedule::{layer_of, play_plan};
-use crate::world::Logging;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 const TWINS: u64 = 60;
 

@@ -1,23 +1,14 @@
 //! One schedule: processes after one another until everything is quiet, then the reckoning.
 
 use crate::delays::end_of_run;
-use crate::dice::Dice;
 use crate::direct;
-use crate::fuse::Crash;
 use crate::ledger;
-use crate::lies::Lie;
 use crate::money_checks::{self, Covered, is_misbooked};
-use crate::plan::Plan;
-use crate::process::{End, Ended, MAX_OFF_MS, WAITED_FOR, live, new_session};
+use crate::prelude::*;
+use crate::process::{MAX_OFF_MS, WAITED_FOR, live, new_session};
 use crate::recovery::recover;
-use crate::truth::{Accounts, Truth};
-use crate::watcher::{is_unfinished, result_of};
-use crate::world::{Layer, Logging, World};
-use candlewick_engine::{IntentRow, IntentState, Session, VenueId};
-use candlewick_runtime::{Past, RuntimeError, Stop};
-use candlewick_sdk::Millis;
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use crate::watcher::result_of;
+use crate::world::Layer;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Played {

@@ -1,15 +1,10 @@
 //! Prices that come by themselves, in some schedules: missing, late, twice, in another order, from the future, none at all; streams
 //! that stall, end and begin again. Candles are asked for all the while, and none may be missed or come twice for it.
 
-use crate::dice::{Dice, mix};
-use crate::plan::Plan;
+use crate::prelude::*;
 use crate::truth::price;
-use crate::world::World;
-use candlewick_broker::{BrokerError, PriceTick};
-use candlewick_engine::{EventKind, SeriesId, SymbolId};
-use candlewick_runtime::Streams;
-use candlewick_sdk::{Millis, Symbol};
-use std::collections::BTreeMap;
+use candlewick_broker::PriceTick;
+use candlewick_engine::SeriesId;
 
 const STREAMING_ONE_IN: u64 = 4;
 

@@ -1,12 +1,8 @@
 //! Two times: the venue's, which is true, and that of a run's clock, which may differ from it and jumps, between runs and within
 //! them.
 
-use async_trait::async_trait;
-use candlewick_broker::clock::{Clock, Hold};
-use candlewick_sdk::Millis;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
-use std::time::Duration;
+use crate::prelude::*;
+use candlewick_broker::clock::Hold;
 use tokio::time::Instant;
 
 #[derive(Clone)]

@@ -1,12 +1,7 @@
 //! Requests and trades as the venue has them, and the rules by which trades end.
 
-use crate::dice::mix;
-use crate::lies::Lie;
-use crate::truth::Accounts;
-use candlewick_broker::{Account, OpenOrder};
-use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
-use candlewick_sdk::rust_decimal::{Decimal, RoundingStrategy};
-use candlewick_sdk::{Direction, ExpirationType, Millis, Outcome, Symbol};
+use crate::prelude::*;
+use candlewick_sdk::rust_decimal::RoundingStrategy;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sender {

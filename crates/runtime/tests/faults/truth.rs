@@ -1,16 +1,9 @@
 //! What really happened at the venue: accepted trades, their ends, the wallet. Nothing here fails or lags.
 
-use crate::dice::{Dice, mix};
-use crate::lies::{Lie, Lies};
-use crate::money_lies::{self, MoneyLie};
-use crate::plan::{BALANCE, Habits, Plan, Withholding};
+use crate::money_lies;
+use crate::prelude::*;
 pub(crate) use crate::trade::{Request, Revision, Sender, Trade, Twin, price};
 use crate::trade::{end_of, moments, to_minor};
-use crate::world::World;
-use candlewick_broker::{Account, OpenOrder};
-use candlewick_sdk::Millis;
-use candlewick_sdk::rust_decimal::Decimal;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// Trades are named by this and their number, from 1.
 const ID_PREFIX: &str = "trade-";

@@ -2,25 +2,16 @@
 
 use crate::alarms::WHILE_HALTED;
 use crate::delays::Tally;
-use crate::lies::{Lie, MISSING};
+use crate::lies::MISSING;
 use crate::limits;
 use crate::money_checks::{
     Covered, check_day_loss, check_settled_in_time, is_bookable, is_misbooked, large_deposit,
 };
-use crate::money_lies::{MoneyLie, MoneyLies};
 use crate::network::WITHHELD_MS;
-use crate::plan::Withholding;
+use crate::prelude::*;
 use crate::refusals::Refusals;
-use crate::truth::{Accounts, Trade, Truth};
-use crate::world::World;
-use candlewick_broker::Account;
-use candlewick_engine::{
-    Action, Control, Event, EventKind, IntentId, IntentRow, IntentState, Ledger, Opened, Settled, TradeBook,
-};
-use candlewick_runtime::{Notice, Past};
-use candlewick_sdk::{Millis, Money, Outcome, Symbol};
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex};
+use candlewick_engine::Opened;
+use candlewick_runtime::Notice;
 
 const DOUBT_SLACK: Millis = Millis::from_seconds(240);
 

@@ -1,15 +1,9 @@
 //! What outlives every process of a schedule: the venue, the disk, true time, and what was found broken.
 
-use crate::dice::Dice;
 use crate::memory_journal::Disk;
-use crate::plan::{Plan, Withholding};
+use crate::prelude::*;
 use crate::time::TrueTime;
-use crate::truth::Truth;
-use crate::watcher::READ_AT_MOST;
-use candlewick_sdk::Millis;
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::MutexGuard;
 
 /// How far a clock may be off before trades can no longer be distinguished by their times (the rules of opening).
 const CLOCK_UNCERTAINTY: Millis = Millis::from_seconds(2);

@@ -1,11 +1,8 @@
 //! What the venue says, held against what was asked, recorded and computed.
 
-use crate::script::OpenScript;
-use crate::stage::{MINUTE, Ran, Stage, btc};
+use crate::prelude::*;
 use candlewick_broker::Account;
-use candlewick_engine::EventKind;
 use candlewick_runtime::Audit;
-use candlewick_sdk::{Millis, Outcome};
 
 const OPEN: i64 = MINUTE + 999;
 const CLOSE: i64 = OPEN + MINUTE;

@@ -1,8 +1,6 @@
 //! When candles are asked for, and when they are handled.
 
-use crate::script::{Ask, Trouble, Which, not_sent, unavailable};
-use crate::stage::{MINUTE, Ran, Stage, btc};
-use candlewick_engine::{Origin, Rule};
+use crate::prelude::*;
 
 #[tokio::test(start_paused = true)]
 async fn a_candle_is_asked_for_at_its_close_and_then_there_is_silence() {

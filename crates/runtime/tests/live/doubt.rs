@@ -1,12 +1,11 @@
 //! Opens that are rejected, never sent, or whose outcome is unknown.
 
-use crate::script::{Ask, OpenScript, Trouble, Which, end, not_sent, running, unavailable, unknown};
-use crate::stage::{MINUTE, Stage, btc, eth};
-use candlewick_broker::{OpenOutcome, RejectionReason, Reported};
-use candlewick_engine::{EventKind, IntentId, IntentState, Rejection, Rule, VenueId};
-use candlewick_runtime::control::{ControlAnswer, ControlOrder, Resolution};
-use candlewick_sdk::{Direction, Outcome};
-use std::time::Duration;
+use crate::prelude::*;
+use crate::script::{end, unknown};
+use candlewick_broker::{RejectionReason, Reported};
+use candlewick_engine::{IntentId, Rejection};
+use candlewick_runtime::control::Resolution;
+use candlewick_sdk::Direction;
 
 fn rejected(reason: RejectionReason) -> OpenOutcome {
     let text = "no".to_owned();

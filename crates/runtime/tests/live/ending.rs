@@ -1,10 +1,6 @@
 //! How a run ends.
 
-use crate::script::{Ask, OpenScript, Which, not_sent, running};
-use crate::stage::{MINUTE, Ran, Stage, btc, eth};
-use candlewick_engine::{IntentState, Rule};
-use candlewick_runtime::Stop;
-use candlewick_sdk::Outcome;
+use crate::prelude::*;
 
 const CLOSE: i64 = 2 * MINUTE + 999;
 const FIRST_POLL: i64 = CLOSE + 4_000;

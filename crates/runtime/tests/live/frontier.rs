@@ -1,25 +1,18 @@
 //! How many symbols can be traded at a limit of requests a second: found by trading more and more of them, and held to what
 //! [`Demand`] says before a run.
 
+use crate::prelude::*;
 use crate::stage::{bot_of, parts, symbol};
-use async_trait::async_trait;
 use candlewick_api::{
     Body, Credentials, HttpBroker, NoAnswer, Purpose, RawAnswer, Secret, Settings, Transport,
 };
-use candlewick_broker::clock::{Clock, Hold, SystemClock};
-use candlewick_broker::{
-    AsOf, BrokerError, CandleQuery, Candles, MarketData, PriceAnswer, PriceFeed, PriceTick, Reply,
-};
-use candlewick_engine::{Action, BotSettings, EventKind, RiskSettings};
-use candlewick_runtime::{Demand, Interest, Notice, Runner, RuntimeSettings, Stop, Watcher};
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Candle, Millis, Signal, Strategy, Symbol};
+use candlewick_broker::clock::Hold;
+use candlewick_broker::{PriceFeed, PriceTick};
+use candlewick_runtime::Demand;
 use reqwest::header::HeaderMap;
 use reqwest::{Request, StatusCode};
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
 use tokio::sync::mpsc;
 
 /// How many closes a run sees.

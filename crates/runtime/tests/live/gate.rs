@@ -1,7 +1,6 @@
 //! Candles of one instant wait for each other, within bounds.
 
-use crate::script::{OpenScript, Trouble, Which, unavailable};
-use crate::stage::{MINUTE, Stage, btc, eth};
+use crate::prelude::*;
 
 /// ETHUSDT is the first series, BTCUSDT the second. Told of minute 1: place of the series and delay.
 async fn check(change: impl FnOnce(Stage) -> Stage, expected: &[(usize, i64)]) {

@@ -1,12 +1,9 @@
 //! A journal that keeps its lines in memory, knows which of them are durable, and fails when it is set to.
 
-use async_trait::async_trait;
-use candlewick_engine::{Action, Approved, Control, Entry, Event, EventKind, Recorder};
+use crate::prelude::*;
+use candlewick_engine::{Approved, Control, Entry, Recorder};
 use candlewick_journal::{Journal, JournalError};
-use candlewick_sdk::Millis;
 use std::io;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 /// When a journal fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

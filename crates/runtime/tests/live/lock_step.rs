@@ -1,13 +1,7 @@
 //! Lock-step: venue time stands while anything is unanswered, and facts are handled at exactly their moments.
 
-use crate::script::{Ask, OpenScript, Which, not_sent};
-use crate::stage::{MINUTE, Stage, btc, eth};
-use candlewick_broker::{OpenOutcome, Rejection, RejectionReason};
-use candlewick_engine::{EventKind, Rule};
-use candlewick_runtime::Stop;
-use candlewick_sdk::{Millis, Outcome};
-use std::sync::Arc;
-use std::time::Duration;
+use crate::prelude::*;
+use candlewick_broker::{Rejection, RejectionReason};
 
 /// Venue time does not pass while a question is unanswered, so real slowness must not show: see the venue's own
 /// check.

@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "a step of a test that fails is a test that fails")]
 
 mod journal;
+mod prelude;
 mod script;
 mod stage;
 mod venue;

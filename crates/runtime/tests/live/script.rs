@@ -1,9 +1,9 @@
 //! What the venue will do, written down before the run.
 
-use candlewick_broker::{BrokerError, OpenOutcome, Progress, Reply, TradeReport};
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Millis, Outcome, Payout, Symbol};
-use std::collections::{BTreeMap, VecDeque};
+use crate::prelude::*;
+use candlewick_broker::Progress;
+use candlewick_sdk::Payout;
+use std::collections::VecDeque;
 
 /// A kind of question.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,25 +1,16 @@
 //! A run on the stage: bots that signal when scripted, a scripted venue, a watched run.
 
 use crate::journal::{Failing, MemoryJournal};
-use crate::script::{Ask, OpenScript, Script, Spell, Trouble, Which};
+use crate::prelude::*;
+use crate::script::Spell;
 use crate::venue::{ScriptedVenue, USER};
-use candlewick_broker::clock::{Clock, Speed, SystemClock, VirtualClock};
-use candlewick_broker::{Account as Kind, Broker, MarketData, OpenOutcome};
-use candlewick_engine::{
-    Action, BotSettings, Event, EventKind, Header, IntentState, Origin, RiskSettings, Rule, Session,
-    SessionSettings, StakeSettings,
-};
+use candlewick_broker::Account as Kind;
+use candlewick_broker::clock::{Speed, VirtualClock};
+use candlewick_engine::{Header, Session, SessionSettings, StakeSettings};
 use candlewick_journal::NullJournal;
-use candlewick_runtime::control::{ControlAnswer, ControlOrder, ControlRequest};
-use candlewick_runtime::{
-    Account, Finished, Interest, Notice, Parts, Past, Runner, RuntimeError, RuntimeSettings, Stop, Watcher,
-};
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{
-    Candle, ExpirationType, Interval, Millis, MoneyScale, Outcome, Signal, Strategy, Symbol,
-};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use candlewick_runtime::control::ControlRequest;
+use candlewick_runtime::{Account, Finished, Parts, Past};
+use candlewick_sdk::{ExpirationType, Interval, MoneyScale};
 
 pub(crate) const MINUTE: i64 = 60_000;
 

@@ -1,13 +1,9 @@
 //! What a run survives, and what it does not.
 
 use crate::journal::Failing;
-use crate::script::{Ask, Trouble, Which};
-use crate::stage::{MINUTE, Stage, btc, eth, symbol};
-use candlewick_broker::BrokerError;
+use crate::prelude::*;
+use crate::stage::symbol;
 use candlewick_engine::IntentState::{NotSent, Settled};
-use candlewick_runtime::{RuntimeError, Stop};
-use candlewick_sdk::Outcome;
-use std::time::Duration;
 
 /// Runs until this moment; its closes are those of minutes 1 to `last`.
 async fn run_of_closes(stage: Stage, ms: i64, last: i64) -> crate::stage::Ran {

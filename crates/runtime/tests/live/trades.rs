@@ -1,10 +1,7 @@
 //! A trade from its intent to its settlement.
 
-use crate::script::{Ask, OpenScript, Trouble, Which, running, unavailable};
-use crate::stage::{MINUTE, Ran, Stage, btc};
-use candlewick_broker::{Progress, TradeReport};
-use candlewick_engine::{EventKind, IntentState, VenueId};
-use candlewick_sdk::Outcome;
+use crate::prelude::*;
+use candlewick_broker::Progress;
 
 /// The trade of these tests: decided at the close of minute 1, closed a minute and a second later.
 const CLOSE: i64 = 2 * MINUTE + 999;

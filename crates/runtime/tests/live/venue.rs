@@ -1,18 +1,11 @@
 //! A venue that does what its script says, and calls a breach whatever a sound client never does.
 
 use crate::journal::MemoryJournal;
-use crate::script::{Ask, OpenScript, Script, Trouble, since};
-use async_trait::async_trait;
-use candlewick_broker::clock::Clock;
-use candlewick_broker::{
-    Account, AsOf, Balances, Broker, BrokerError, CandleQuery, CandleRow, Candles, Detail, Identity,
-    MarketData, OpenOrder, OpenOutcome, PriceAnswer, PriceRecord, Reply, TradeListing, TradeReport,
-};
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Millis, Ohlcv, Symbol};
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
+use crate::prelude::*;
+use crate::script::since;
+use candlewick_broker::{Account, Balances, CandleRow, Detail, Identity, OpenOrder, PriceRecord, TradeListing};
+use candlewick_sdk::Ohlcv;
+use std::sync::MutexGuard;
 
 pub(crate) const USER: &str = "user-1";
 const MAX_ASKS: usize = 5_000;

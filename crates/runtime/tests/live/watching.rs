@@ -1,9 +1,6 @@
 //! Wallets, prices and clocks.
 
-use crate::script::{Ask, Trouble, Which, not_sent, unavailable};
-use crate::stage::{MINUTE, Stage, btc};
-use candlewick_engine::{EventKind, Rule};
-use candlewick_sdk::Millis;
+use crate::prelude::*;
 
 #[tokio::test(start_paused = true)]
 async fn wallets_are_read_at_their_pace_and_told() {

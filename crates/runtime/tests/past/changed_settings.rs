@@ -1,11 +1,8 @@
 //! Starts whose bots are others than those of the run before: from its last snapshot on, and to what the whole journal comes to.
 
-use crate::snapshots::{EVERY, Folder, settings, state_under};
-use candlewick_engine::{BotSettings, SessionSettings, StakeSettings};
+use crate::prelude::*;
+use crate::snapshots::state_under;
 use candlewick_journal::Journal as _;
-use candlewick_runtime::{JournalFold, TablesCheck, WholeReading};
-use candlewick_sdk::Millis;
-use candlewick_sdk::rust_decimal::Decimal;
 
 /// Bots by name, symbol and first stake; those whose name begins with an "l" have ladders.
 fn of(bots: &[(&str, &str, i64)]) -> SessionSettings {

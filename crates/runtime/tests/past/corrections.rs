@@ -1,9 +1,6 @@
 //! Corrected results in a journal: starts from a snapshot, from the first line, and the tables agree on them.
 
-use crate::snapshots::{Folder, settings, state};
-use candlewick_engine::IntentId;
-use candlewick_runtime::{JournalFold, TablesCheck};
-use candlewick_sdk::Outcome;
+use crate::prelude::*;
 
 fn outcome(fold: &JournalFold, intent: u64) -> Option<Outcome> {
     fold.past().book().row(IntentId::new(intent)).and_then(|row| row.outcome)

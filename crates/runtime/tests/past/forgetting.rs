@@ -1,11 +1,10 @@
 //! A fold that forgets what parts of snapshots and tables hold, or does not even read it, against one that knows all: both have the same
 //! snapshots kept.
 
-use crate::snapshots::{EVERY, Folder, PART, settings, state};
+use crate::prelude::*;
+use crate::snapshots::PART;
 use candlewick_engine::EdgeRow;
-use candlewick_journal::{Follower as _, is_snapshot};
-use candlewick_runtime::{JournalFold, TablesCheck};
-use candlewick_sdk::Millis;
+use candlewick_journal::Follower as _;
 use chacha20::ChaCha8Rng;
 use rand::{RngExt as _, SeedableRng as _};
 use std::collections::BTreeSet;

@@ -1,11 +1,10 @@
 //! A run is killed by SIGKILL at each line of its snapshots in turn, parts and whole ones, right before it is written and right after it is
 //! durable: the next start finds what the lines come to, and goes on.
 
-use crate::snapshots::{Folder, state};
+use crate::prelude::*;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
-use std::time::Duration;
 
 const FOLDER: &str = "SNAPSHOTS_FOLDER";
 const SIGKILL: i32 = 9;

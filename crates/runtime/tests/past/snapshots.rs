@@ -1,24 +1,13 @@
 //! Runs on a journal in a file that keep snapshots: what the next start reads, and what becomes of a snapshot that is not one.
 
-use candlewick_engine::{
-    Action, BotSettings, Control, Entry, Event, EventKind, Header, IntentId, IntentState, Opened, OrderTerms,
-    Origin, Recorder as _, Rejection, SeriesId, Session, SessionSettings, Settled, StakeSettings, VenueId,
-};
-use candlewick_journal::{
-    ChainHash, Holder, Journal as _, JournalError, JournalUrl, LeaseTerms, Line, LineKind, Reader, RunJournal,
-    Store, StoredLine, is_snapshot,
-};
-use candlewick_runtime::{
-    JournalCheck, JournalFold, Past, RuntimeError, SnapshotCheck, WholeReading, check_journal,
-};
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{
-    Candle, ExpirationType, Interval, Millis, Money, MoneyScale, Ohlcv, Outcome, Payout, Signal, Strategy,
-};
+use crate::prelude::*;
+use candlewick_engine::{Control, Header, IntentState, OrderTerms, Recorder as _, Settled};
+use candlewick_journal::{ChainHash, Journal as _, JournalError, Line, LineKind, StoredLine};
+use candlewick_runtime::{JournalCheck, Past, SnapshotCheck};
+use candlewick_sdk::{ExpirationType, MoneyScale, Payout};
 use sqlx::Connection as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
 pub(crate) const EVERY: u32 = 40;
 const TRADES_OF_A_RUN: i64 = 30;

@@ -1,25 +1,17 @@
 //! The tables of a journal, projected in any pieces, against the same made in one go, the fold of `journal verify`, and a list of what the
 //! test itself let become of each intent.
 
+use crate::prelude::*;
 use crate::snapshots::{bot, change, header, opened, settings_of, settled};
-use candlewick_engine::{
-    Action, Entry, Event, EventKind, IntentId, Opened, Origin, Recorder as _, Rejection, SecondTrade,
-    SeriesId, Session, SessionSettings, StakeSettings, Taken, VenueId,
-};
-use candlewick_journal::{
-    Holder, Journal as _, JournalUrl, LeaseTerms, Projector, Reader, RunJournal, Store, Tables,
-};
-use candlewick_runtime::{
-    JournalFold, Projection, RuntimeError, TablesCheck, check_journal, project_journal,
-};
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Candle, Direction, Interval, Millis, Money, Ohlcv, Outcome, Signal, Strategy};
+use candlewick_engine::{Recorder as _, SecondTrade, Taken};
+use candlewick_journal::{Journal as _, Projector, Tables};
+use candlewick_runtime::{Projection, project_journal};
+use candlewick_sdk::Direction;
 use chacha20::ChaCha8Rng;
 use rand::{RngExt as _, SeedableRng as _};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 const SEEDS: u64 = 12;
 const HOURS_OF_A_RUN: i64 = 30;
