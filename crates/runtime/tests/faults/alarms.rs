@@ -9,11 +9,8 @@ const PAST: Millis = Millis::from_seconds(72 * 3_600);
 const LIST_LAGS: Millis = Millis::from_seconds(605);
 const CLOCK_OFF: Millis = Millis::from_seconds(240);
 const LOOKED_FOR: Millis = Millis::from_seconds(23 * 3_600);
-/// Tolerance for the times of an answer to an open, beside the error of the clock.
 const TOLERANCE: Millis = Millis::from_seconds(90);
-/// Tolerance where the program may take a request time that stands still for the clock of the venue.
 const SLACK_OF_FROZEN: Millis = Millis::from_seconds(300);
-/// What a win may pay at most, in percent.
 const MAX_PAYOUT: f64 = 200.0;
 const MAX_STAKES: i64 = 2;
 
@@ -80,7 +77,6 @@ impl Alarms {
     }
 }
 
-/// Holds a process to what it owed, unless it, or one before it, has said so already.
 pub(crate) fn check(world: &World, due: &[Due], is_halted: bool) {
     for Due { names, words, is_halting } in due {
         let is_about = |text: &str| names.iter().any(|name| text.contains(name));
@@ -93,12 +89,6 @@ pub(crate) fn check(world: &World, due: &[Due], is_halted: bool) {
             world.note_said(&format!("{WHILE_HALTED}{}", names.join(" ")));
         }
         world.require(!is_halting || is_halted, || format!("not halted by {words:?} of {names:?}"));
-    }
-}
-
-impl Watcher {
-    pub(crate) fn due(&self, world: &World, alarms: &mut Alarms, answer: &Answer, now: Millis) -> Vec<Due> {
-        alarms.due(world, answer, (self.book(), now))
     }
 }
 

@@ -2,78 +2,36 @@
 //! client that reads them.
 
 use crate::prelude::*;
-use crate::records::{Page as TradePage, UNKNOWN_RESULT};
+use crate::records::{Page, UNKNOWN_RESULT};
+use candlewick_api::{Body, RawAnswer};
 use reqwest::Url;
+use reqwest::header::HeaderMap;
 use serde_json::{Number, Value};
 use std::fmt::Display;
 use std::str::FromStr;
 
-pub(crate) struct Page {
-    pub(crate) status: StatusCode,
-    pub(crate) body: Vec<u8>,
+pub(crate) fn whole(status: StatusCode, body: &str) -> RawAnswer {
+    RawAnswer { status, headers: HeaderMap::new(), body: Body::Whole(body.as_bytes().to_vec()) }
 }
 
-impl Page {
-    pub(crate) fn ok(json: &Value) -> Self {
-        Self { status: StatusCode::OK, body: json.to_string().into_bytes() }
-    }
-
-    pub(crate) fn text(body: &str) -> Self {
-        Self { status: StatusCode::OK, body: body.as_bytes().to_vec() }
-    }
-
-    pub(crate) fn failed(status: StatusCode, message: &str) -> Self {
-        let body = json!({ "statusCode": status.as_u16(), "message": message });
-        Self { status, body: body.to_string().into_bytes() }
-    }
+pub(crate) fn ok(json: &Value) -> RawAnswer {
+    whole(StatusCode::OK, &json.to_string())
 }
 
-pub(crate) struct TradeQuery {
-    pub(crate) page: u64,
-    pub(crate) page_size: u64,
-    pub(crate) user_id: Option<String>,
+pub(crate) fn failed(status: StatusCode, message: &str) -> RawAnswer {
+    whole(status, &json!({ "statusCode": status.as_u16(), "message": message }).to_string())
 }
 
-pub(crate) struct CandleQuery {
-    pub(crate) symbol: Symbol,
-    pub(crate) interval: Interval,
-    pub(crate) start: Millis,
-    pub(crate) end: Millis,
-}
-
-pub(crate) struct PriceQuery {
-    pub(crate) symbol: Symbol,
-    pub(crate) at: Millis,
-}
-
-fn word(url: &Url, name: &str) -> Option<String> {
+pub(crate) fn word(url: &Url, name: &str) -> Option<String> {
     url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
 }
 
-fn parsed<T: FromStr<Err: std::fmt::Debug>>(url: &Url, name: &str) -> T {
+pub(crate) fn parsed<T: FromStr<Err: std::fmt::Debug>>(url: &Url, name: &str) -> T {
     word(url, name).unwrap_or_else(|| panic!("{url} lacks {name}")).parse().unwrap()
 }
 
-fn moment(url: &Url, name: &str) -> Millis {
+pub(crate) fn moment(url: &Url, name: &str) -> Millis {
     Millis::new(parsed(url, name))
-}
-
-pub(crate) fn read_trade_query(url: &Url) -> TradeQuery {
-    TradeQuery { page: parsed(url, "page"), page_size: parsed(url, "pageSize"), user_id: word(url, "userId") }
-}
-
-pub(crate) fn read_price_query(url: &Url) -> PriceQuery {
-    PriceQuery { symbol: parsed(url, "pair"), at: moment(url, "limitTime") }
-}
-
-pub(crate) fn read_candle_query(url: &Url) -> CandleQuery {
-    let _: (String, u64, u64) = (parsed(url, "type"), parsed(url, "skip"), parsed(url, "limit"));
-    CandleQuery {
-        symbol: parsed(url, "pair"),
-        interval: parsed(url, "interval"),
-        start: moment(url, "startTime"),
-        end: moment(url, "endTime"),
-    }
 }
 
 pub(crate) fn read_order(body: &[u8]) -> OpenOrder {
@@ -152,7 +110,6 @@ pub(crate) fn trade(report: &TradeReport) -> Value {
     record
 }
 
-/// The short projection, which never says how a trade ended.
 pub(crate) fn short(report: &TradeReport) -> Value {
     json!({ "id": report.id, "status": words(&report.progress).0, "symbol": report.symbol })
 }
@@ -192,7 +149,7 @@ pub(crate) fn candles(rows: &[CandleRow]) -> Value {
     rows.iter().rev().map(row).collect()
 }
 
-pub(crate) fn page(page: &TradePage) -> Value {
+pub(crate) fn page(page: &Page) -> Value {
     let unreadable = [json!(null), json!({ "status": "OPEN" }), json!({ "id": "" }), json!("trade-0001")];
     let mut data: Vec<Value> = page.rows.iter().map(trade).collect();
     let place = data.len() % unreadable.len();

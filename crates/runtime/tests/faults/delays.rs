@@ -6,11 +6,10 @@ use candlewick_engine::{BotLimitSettings, IfRefused, LadderEntry};
 
 const DELAYED_ONE_IN: u64 = 4;
 const LEVELS: usize = 3;
-/// What a session may lose or win, in whole units; 0 turns the limit off.
 const SESSION: [i64; 4] = [0, 0, 20, 60];
 
 /// Whether bots have delays. Drawn beside the other dice, so that schedules without stay as they are.
-const fn is_on(seed: u64) -> bool {
+fn is_on(seed: u64) -> bool {
     mix([seed, 3_001, 1]).is_multiple_of(DELAYED_ONE_IN)
 }
 
@@ -66,8 +65,6 @@ pub(crate) struct Tally {
     /// On which level each bot's ladder stands, the first being 0. None where earlier runs may have given one up, which no settlement says:
     /// the next stake or the next win tells it.
     levels: Vec<Option<usize>>,
-    /// Last approved trade of each bot whose ladder may be given up. If another of its trades does not win, the ladder may have
-    /// been given up in between.
     last: Vec<Option<IntentId>>,
     may_give_up: Vec<bool>,
     /// What each bot has won and lost since the run began, or a person resumed it; in minor units.
@@ -75,9 +72,7 @@ pub(crate) struct Tally {
     results: Vec<Vec<(IntentId, Outcome)>>,
     /// Profits of the trades that settled in this session, in minor units.
     session: BTreeMap<IntentId, i64>,
-    /// Second trades that were found after their intents had settled: they count for the run, and for no bot.
     late_seconds: BTreeSet<String>,
-    /// Profit of those that settled in this session, in minor units.
     late_profit: i64,
 }
 
@@ -172,7 +167,6 @@ impl Tally {
         }
     }
 
-    /// Replaces a result. The ladder is where it would be if the right one had come first.
     fn correct(&mut self, bot: usize, intent: IntentId, outcome: Outcome) {
         for result in self.results[bot].iter_mut().filter(|(known, _)| *known == intent) {
             result.1 = outcome;
@@ -193,8 +187,6 @@ impl Tally {
         self.levels[bot] = self.levels[bot].map(|level| next_level(level, outcome)).or(won);
     }
 
-    /// A trade that was just approved, and is in the book already, is on its level and within the session. A ladder that may be given up is on
-    /// its level or on the first.
     pub(crate) fn check(&mut self, world: &World, approved: &Approved, book: &TradeBook) {
         let bot = approved.bot().index();
         let settings = &world.plan.bots[bot];

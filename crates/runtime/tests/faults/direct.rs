@@ -3,14 +3,15 @@
 
 use crate::alarms::{self, Alarms};
 use crate::lies;
-use crate::memory_journal::{Durability, Unfinished};
+use crate::memory_journal::Durability;
 use crate::network::QUEUED;
 use crate::prelude::*;
-use crate::process::{Look, People, header, new_session, session_settings};
-use crate::questions::{Asking, Came, Progressed};
+use crate::process::{Look, People, header, session_settings};
+use crate::questions::{Asking, Progressed};
 use crate::records;
-use crate::recovery::recover;
+use crate::recovery::{Folded, recover};
 use crate::stream::{self, Brought, Flow};
+use crate::world::MAX_QUESTIONS;
 use candlewick_broker::{Rejection, RejectionReason};
 use candlewick_engine::{Entry, Recorder};
 use candlewick_journal::Journal;
@@ -25,7 +26,7 @@ enum Happening {
     Post(Box<DurableOpen>),
     Arrived(Box<Flight>),
     Answer(Box<Answer>),
-    Written(Option<Unfinished>, Purpose),
+    Written(Durability, Purpose),
     Renewal,
     Look,
     Stream(SymbolId, u64),
@@ -41,7 +42,6 @@ struct Flight {
     open: DurableOpen,
     ticket: u64,
     is_unanswered: bool,
-    /// How long its answer takes; longer than the client waits when it is lost.
     answer: Millis,
     patience: Millis,
 }
@@ -60,7 +60,6 @@ struct Process<'a> {
     happenings: BTreeMap<(Millis, u64), Happening>,
     count: u64,
     wake_at: Millis,
-    /// Kept from one input to the next.
     commands: Vec<Command>,
     inputs: VecDeque<Input>,
     orders: u64,
@@ -71,9 +70,8 @@ struct Process<'a> {
 }
 
 pub(crate) fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended {
-    let mut session = new_session(world);
-    let past = match recover(world, &mut session) {
-        Ok(past) => past,
+    let Folded { session, past } = match recover(world) {
+        Ok(folded) => folded,
         Err(error) => return Ended::Failed(error),
     };
     let fuse = Fuse::new(if let End::Crash(crash) = end { crash } else { Crash::Never });
@@ -102,7 +100,7 @@ pub(crate) fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended {
         fuse,
         watcher,
         alarms: Alarms::default(),
-        seen: Arc::clone(&seen),
+        seen,
         journal,
         waiting: None,
         happenings: BTreeMap::new(),
@@ -116,23 +114,20 @@ pub(crate) fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended {
         flow,
         streams: BTreeMap::new(),
     };
-    process.run(end, &seen)
+    process.run(end)
 }
 
 impl Drop for Process<'_> {
     fn drop(&mut self) {
+        let by = self.world.time.now() + QUEUED;
         for (ticket, survives) in &self.flights {
-            if *survives {
-                self.world.truth().hasten(*ticket, self.world.time.now() + QUEUED);
-            } else {
-                self.world.truth().lose(*ticket);
-            }
+            self.world.truth().abandon(*ticket, *survives, by);
         }
     }
 }
 
 impl Process<'_> {
-    fn run(&mut self, end: End, seen: &Mutex<Seen>) -> Ended {
+    fn run(&mut self, end: End) -> Ended {
         let mut people = People::new(self.world);
         self.happen_after(Millis::ZERO, Happening::Look);
         self.happen_after(RENEWAL, Happening::Renewal);
@@ -150,21 +145,20 @@ impl Process<'_> {
             let wake =
                 if self.wake_at == Millis::MAX { Millis::MAX } else { self.wake_at - self.clock.offset() };
             match self.happenings.first_key_value().map(|((at, _), _)| *at) {
-                Some(at) if at <= wake => self.take_due(at, (end, &mut people, seen)),
+                Some(at) if at <= wake => self.take_due(at, end, &mut people),
                 _ if wake == Millis::MAX => return Ended::Never,
                 _ => self.world.time.move_to(wake),
             }
         }
     }
 
-    fn take_due(&mut self, at: Millis, (end, people, seen): (End, &mut People, &Mutex<Seen>)) {
+    fn take_due(&mut self, at: Millis, end: End, people: &mut People) {
         self.world.time.move_to(at);
         while let Some(first) = self.happenings.first_entry() {
             if first.key().0 > at || self.ended.is_some() {
                 return;
             }
             let happening = first.remove();
-            // A run that is being closed only waits for its journal.
             if self.coordinator.is_closing() && !matches!(happening, Happening::Written(..)) {
                 continue;
             }
@@ -173,14 +167,14 @@ impl Process<'_> {
                 Happening::Post(open) => self.post(*open),
                 Happening::Arrived(flight) => self.arrive(*flight),
                 Happening::Answer(answer) => self.feed(Input::Answer(*answer)),
-                Happening::Written(unfinished, purpose) => self.on_written(unfinished, purpose),
+                Happening::Written(durability, purpose) => self.on_written(durability, purpose),
                 Happening::Stream(symbol, number) => self.bring(symbol, number),
                 Happening::Renewal => {
                     self.happen_after(RENEWAL, Happening::Renewal);
                     self.feed(Input::RenewJournal);
                 }
                 Happening::Look => {
-                    let look = people.look((self.world.as_ref(), self.clock.as_ref()), end, seen);
+                    let look = people.look((self.world.as_ref(), self.clock.as_ref()), end, &self.seen);
                     self.on_look(look);
                 }
             }
@@ -211,8 +205,8 @@ impl Process<'_> {
 
     fn feed(&mut self, input: Input) {
         let due = match &input {
-            Input::Answer(answer) if self.world.is_lying() => {
-                self.watcher.due(self.world, &mut self.alarms, answer, self.clock.now())
+            Input::Answer(answer) if self.world.plan.lies.has_any() => {
+                self.alarms.due(self.world, answer, (&self.watcher.book, self.clock.now()))
             }
             _ => Vec::new(),
         };
@@ -244,7 +238,7 @@ impl Process<'_> {
     fn carry_out(&mut self, command: Command) {
         match command {
             Command::Ask(ask) => {
-                if !self.world.count_question() {
+                if self.world.count("questions", 1) > MAX_QUESTIONS {
                     return self.world.require(false, || "questions without end".to_owned());
                 }
                 let (asking, span) = Asking::begin(self.world, ask, self.clock.now());
@@ -263,8 +257,8 @@ impl Process<'_> {
             Command::WakeAt(at) => self.wake_at = at,
             Command::Finish(why) => self.inputs.push_back(Input::Finish(why)),
             Command::End(result) => {
-                let ended = (*result).map(|finished| self.world.note_forgotten(finished.forgotten));
-                self.ended = Some(ended.map_or_else(Ended::Failed, |()| Ended::Finished));
+                let ended = (*result).map(|run| self.world.count("intents forgotten", run.forgotten));
+                self.ended = Some(ended.map_or_else(Ended::Failed, |_| Ended::Finished));
             }
         }
     }
@@ -291,7 +285,7 @@ impl Process<'_> {
     fn go_on(&mut self, asking: Box<Asking>) {
         match asking.go_on(self.world, self.clock.now()) {
             Progressed::Asking(asking, span) => self.happen_after(span, Happening::Question(asking)),
-            Progressed::Came(Came { answer }) => {
+            Progressed::Came(answer) => {
                 if let Answer::Subscription(symbol, Ok(Streams::Yes)) = &answer {
                     self.count += 1;
                     self.streams.insert(*symbol, self.count);
@@ -314,19 +308,16 @@ impl Process<'_> {
     fn post(&mut self, open: DurableOpen) {
         let intent = open.intent();
         let outcome = |outcome| Happening::Answer(Box::new(Answer::Open(intent, outcome)));
-        let unknown = || OpenOutcome::Unknown { reason: "as it happens".to_owned() };
         let is_late = self.clock.now() > open.leave_by() && self.world.plan.habits.requests_per_second > 0.0;
         if is_late {
-            let reason = "it waited for its turn for too long".to_owned();
-            return self.happen_after(Millis::ZERO, outcome(OpenOutcome::NotSent { reason }));
+            return self.happen_after(Millis::ZERO, outcome(not_sent("it waited for its turn for too long")));
         }
         let number = self.network.check_post(Some(intent.number()), open.order());
         let way = self.network.way_of(open.order());
         self.world.log(|| format!("posted {number:?} {way:?}"));
         let patience = Millis::new(self.world.plan.habits.patience_ms);
         if way.is_unsent {
-            let reason = "as it happens".to_owned();
-            return self.happen_after(Millis::new(1), outcome(OpenOutcome::NotSent { reason }));
+            return self.happen_after(Millis::new(1), outcome(not_sent("as it happens")));
         }
         if way.is_lost {
             crate::others::join(self.world, number, open.order(), crate::others::Reach::Lost);
@@ -339,7 +330,6 @@ impl Process<'_> {
         self.flights.insert(ticket, way.survives);
         let (is_unanswered, answer) = (way.is_unanswered, way.answer);
         if way.underway >= patience {
-            // Its client has gone by then, and it arrives all the same.
             self.flights.insert(ticket, true);
             return self.happen_after(patience, outcome(unknown()));
         }
@@ -351,63 +341,67 @@ impl Process<'_> {
     fn arrive(&mut self, flight: Flight) {
         let Flight { open, ticket, is_unanswered, answer, patience } = flight;
         self.flights.remove(&ticket);
-        let unknown = || OpenOutcome::Unknown { reason: "as it happens".to_owned() };
-        let state = self.world.truth().state_of(ticket);
+        let state = self.world.truth().states[&ticket];
         let outcome = match state {
             RequestState::Underway => unknown(),
             _ if is_unanswered || answer > patience => unknown(),
-            RequestState::Accepted(place) if self.denial_of(place).is_some() => match self.denial_of(place) {
-                Some(MoneyLie::UnsentTaken) => OpenOutcome::NotSent { reason: "as it happens".to_owned() },
-                _ => rejected(ticket),
-            },
-            RequestState::Accepted(place) => {
-                let report = Box::new(crate::records::opened(self.world, place));
-                let now = self.clock.now();
-                OpenOutcome::Opened(Reply::at(report, now))
-            }
             RequestState::Rejected => rejected(ticket),
+            RequestState::Accepted(place) => {
+                let denial = lies::denial_of(&self.world.truth().trades[place]);
+                match denial {
+                    Some(MoneyLie::UnsentTaken) => not_sent("as it happens"),
+                    Some(_) => rejected(ticket),
+                    None => {
+                        let report = Box::new(records::opened(self.world, place));
+                        OpenOutcome::Opened(Reply::at(report, self.clock.now()))
+                    }
+                }
+            }
         };
         let answer = answer.min(patience);
         self.happen_after(answer, Happening::Answer(Box::new(Answer::Open(open.intent(), outcome))));
     }
 
-    fn denial_of(&self, place: usize) -> Option<MoneyLie> {
-        lies::denial_of(&self.world.truth().trades[place])
-    }
-
     fn make_durable(&mut self, purpose: Purpose) {
         self.waiting.get_or_insert_default();
-        match self.journal.begin_durable() {
-            Durability::Done => self.happen_after(Millis::ZERO, Happening::Written(None, purpose)),
-            Durability::After(span, unfinished) if span < JOURNAL_DEADLINE => {
-                self.happen_after(span, Happening::Written(Some(unfinished), purpose));
+        let begun = self.journal.begin_durable();
+        let (span, durability) = match begun {
+            Durability::Never => {
+                self.ended = Some(Ended::Crashed);
+                return;
             }
-            Durability::After(..) => self.return_journal(JOURNAL_DEADLINE, purpose, unavailable()),
-            Durability::Failed(error) => self.return_journal(Millis::ZERO, purpose, error),
-            // The process has ended with it.
-            Durability::Never => self.ended = Some(Ended::Crashed),
-        }
+            Durability::After(span, _) if span < JOURNAL_DEADLINE => (span, begun),
+            Durability::After(..) => (JOURNAL_DEADLINE, Durability::Failed(unavailable())),
+            Durability::Done | Durability::Failed(_) => (Millis::ZERO, begun),
+        };
+        self.happen_after(span, Happening::Written(durability, purpose));
     }
 
-    fn return_journal(&mut self, after: Millis, purpose: Purpose, error: JournalError) {
-        self.journal.fail_next(error);
-        self.happen_after(after, Happening::Written(None, purpose));
-    }
-
-    fn on_written(&mut self, unfinished: Option<Unfinished>, purpose: Purpose) {
-        if unfinished.is_some_and(|unfinished| !self.journal.end_durable(&unfinished)) {
-            self.ended = Some(Ended::Crashed);
-            return;
-        }
+    fn on_written(&mut self, durability: Durability, purpose: Purpose) {
+        let result = match durability {
+            Durability::After(_, is_last) if !self.journal.end_durable(is_last) => {
+                self.ended = Some(Ended::Crashed);
+                return;
+            }
+            Durability::Failed(error) => Err(error),
+            _ => Ok(()),
+        };
         for entry in self.waiting.take().unwrap_or_default() {
             write(&mut self.journal, entry);
         }
-        let result = self.journal.take_failure().map_or(Ok(()), Err);
         self.feed(match purpose {
             Purpose::Save => Input::Durable(result),
             Purpose::Close => Input::JournalClosed(result),
         });
     }
+}
+
+fn unknown() -> OpenOutcome {
+    OpenOutcome::Unknown { reason: "as it happens".to_owned() }
+}
+
+fn not_sent(reason: &str) -> OpenOutcome {
+    OpenOutcome::NotSent { reason: reason.to_owned() }
 }
 
 fn rejected(ticket: u64) -> OpenOutcome {

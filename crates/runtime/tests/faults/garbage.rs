@@ -1,10 +1,9 @@
 //! Answers that are none: what stands between the venue and its client, and what the venue says when it is not well.
 
-use crate::body::Page;
-use crate::network::Answered;
+use crate::body::whole;
 use crate::prelude::*;
 use candlewick_api::{Body, NoAnswer, RawAnswer};
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
+use reqwest::header::{HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
 
 const PROXY_PAGE: &str = "<html><body>one moment please</body></html>";
 
@@ -22,37 +21,39 @@ const NO_TRADES: [&str; 8] = [
     r#"{"statusCode": 400, "message": "no"}"#,
 ];
 
-fn page(status: u16, body: &str) -> Page {
-    Page { status: StatusCode::from_u16(status).unwrap(), body: body.as_bytes().to_vec() }
+fn page(status: u16, body: &str) -> RawAnswer {
+    whole(StatusCode::from_u16(status).unwrap(), body)
 }
 
-fn somehow(status: u16, body: Body) -> Answered {
-    let status = StatusCode::from_u16(status).unwrap();
-    Answered::Somehow(RawAnswer { status, headers: HeaderMap::new(), body })
-}
-
-fn with_header(status: u16, name: HeaderName, value: &'static str) -> Answered {
+fn with_header(status: u16, name: HeaderName, value: &'static str) -> RawAnswer {
     let headers = [(name, HeaderValue::from_static(value))].into_iter().collect();
-    let status = StatusCode::from_u16(status).unwrap();
-    Answered::Somehow(RawAnswer { status, headers, body: Body::Whole(Vec::new()) })
+    RawAnswer { headers, ..page(status, "") }
 }
 
-pub(crate) fn of_open(dice: &mut Dice) -> Result<Answered, NoAnswer> {
+fn cut(why: &str) -> RawAnswer {
+    RawAnswer { body: Body::Cut(why.to_owned()), ..page(200, "") }
+}
+
+fn too_long(body: &str) -> RawAnswer {
+    RawAnswer { body: Body::TooLong(body.as_bytes().to_vec()), ..page(200, "") }
+}
+
+pub(crate) fn of_open(dice: &mut Dice) -> Result<RawAnswer, NoAnswer> {
     Ok(match dice.between(0, 6) {
         0 => return Err(NoAnswer::Lost("connection reset".to_owned())),
-        1 => somehow(200, Body::Cut("the connection ended".to_owned())),
-        2 => somehow(200, Body::TooLong(br#"{"id": "trade-0001", "status": "OPEN"}"#.to_vec())),
+        1 => cut("the connection ended"),
+        2 => too_long(r#"{"id": "trade-0001", "status": "OPEN"}"#),
         3 => with_header(307, LOCATION, "/token/trades/open"),
-        4 => Answered::Soundly(page(dice.pick(&SAYING_NOTHING), PROXY_PAGE)),
+        4 => page(dice.pick(&SAYING_NOTHING), PROXY_PAGE),
         5 => {
             let message = json!({ "statusCode": 500, "data": { "message": "Internal server error" } });
-            Answered::Soundly(page(dice.pick(&SAYING_NOTHING), &message.to_string()))
+            page(dice.pick(&SAYING_NOTHING), &message.to_string())
         }
-        _ => Answered::Soundly(page(200, dice.pick(&NO_TRADES))),
+        _ => page(200, dice.pick(&NO_TRADES)),
     })
 }
 
-pub(crate) fn rejection(dice: &mut Dice) -> Page {
+pub(crate) fn rejection(dice: &mut Dice) -> RawAnswer {
     let status = dice.pick(&REJECTIONS);
     let body = match dice.between(0, 3) {
         0 => json!({ "statusCode": status, "data": { "message": "Outdated price", "error": "NO_PRICE" } })
@@ -64,15 +65,15 @@ pub(crate) fn rejection(dice: &mut Dice) -> Page {
     page(status, &body)
 }
 
-pub(crate) fn of_question(dice: &mut Dice) -> Result<Answered, NoAnswer> {
+pub(crate) fn of_question(dice: &mut Dice) -> Result<RawAnswer, NoAnswer> {
     Ok(match dice.between(0, 7) {
         0 => return Err(NoAnswer::Lost("connection reset".to_owned())),
         1 => return Err(NoAnswer::NotConnected("connection refused".to_owned())),
-        2 => somehow(200, Body::Cut("the connection ended".to_owned())),
-        3 => somehow(200, Body::TooLong(b"[".to_vec())),
+        2 => cut("the connection ended"),
+        3 => too_long("["),
         4 => with_header(429, RETRY_AFTER, "3"),
         5 => with_header(503, RETRY_AFTER, "1"),
-        6 => Answered::Soundly(page(dice.pick(&[401, 403, 500, 502]), PROXY_PAGE)),
-        _ => Answered::Soundly(page(200, dice.pick(&["", PROXY_PAGE, r#"{"message": "no"}"#, "[7, null"]))),
+        6 => page(dice.pick(&[401, 403, 500, 502]), PROXY_PAGE),
+        _ => page(200, dice.pick(&["", PROXY_PAGE, r#"{"message": "no"}"#, "[7, null"])),
     })
 }

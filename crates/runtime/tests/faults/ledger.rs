@@ -20,7 +20,6 @@ pub(crate) fn reckon(world: &World, session: &Session, (book, truth): (&TradeBoo
     let (free, open) = (session.ledger().free().minor(), session.ledger().open_stakes().minor());
     world.require(free == expected, || format!("the ledger says {free}, the venue's trades {expected}"));
     world.require(open == staked, || format!("{open} are still at stake, of {staked}"));
-    // What is open here and over there is so by a lie, which was said.
     for row in unfinished {
         let number = row.approved.intent().number();
         // One that a list shows too little of stays in doubt, and a person was told its name.
@@ -34,7 +33,6 @@ pub(crate) fn reckon(world: &World, session: &Session, (book, truth): (&TradeBoo
         let id = book.venue_id(row).map(|id| id.to_string()).unwrap_or_default();
         check_said(world, (row.approved.intent().number(), &id), truth);
     }
-    // An order on another account is nobody's in this ledger.
     for trade in truth.trades.iter().filter(|trade| trade.lie == Some(Lie::Takes(Term::Account))) {
         let is_reported = is_said(world, trade) || world.is_far_off();
         world.require(is_reported, || format!("{} was staked on another account without a report", trade.id));
@@ -50,9 +48,7 @@ fn check_deposits(
     (book, truth): (&TradeBook, &Truth),
     (booked, lines, seconds_open): ([i64; 2], &[StoredLine], i64),
 ) {
-    // A false balance may be booked by a run that is halted because of it.
     let is_rebased = world.plan.lies.money().is_some_and(MoneyLies::is_rebased);
-    // So may be what the wallet shows of a result that stays as it was booked.
     let is_kept =
         |trade: &Trade| trade.lie.and_then(Lie::of_money).is_some() && has_halted_about(world, trade);
     let has_kept = truth.trades.iter().any(is_kept);
@@ -135,12 +131,10 @@ fn is_said(world: &World, trade: &Trade) -> bool {
     })
 }
 
-/// The sum of all that was booked as money that no trade explains, in minor units.
 fn deposits(lines: &[StoredLine]) -> i64 {
     total(lines.iter(), "deposit", "amount")
 }
 
-/// The sum of the differences of the wallet that a resume has booked, in minor units.
 fn accepted(lines: &[StoredLine]) -> i64 {
     let (mut difference, mut sum) = (0, 0);
     for stored in lines {

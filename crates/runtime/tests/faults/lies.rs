@@ -34,11 +34,8 @@ const OTHER_DURATION: &str = "02:00";
 const UNKNOWN_ID: &str = "trade-9999";
 const MISTAKEN_FOR: Millis = Millis::from_seconds(60);
 const AHEAD: Millis = Millis::from_seconds(1_800);
-/// What a win pays that pays too much, in percent.
 const TOO_MUCH: i64 = 900;
-/// What no win pays, in percent.
 const IMPOSSIBLE_PAYOUT: Decimal = Decimal::from_parts(80, 0, 0, true, 0);
-/// Of the trades about which the venue lies where lies halt, one in so many is opened twice.
 const OPENS_TWICE_ONE_IN: u64 = 12;
 const REOPENS_AFTER: Millis = Millis::from_seconds(700);
 
@@ -94,7 +91,6 @@ pub(crate) enum Lie {
     AnswersAnothersId,
     AnswersStrangersId,
     AnswersUnknownId,
-    /// Only the answer: requested half an hour ahead.
     AnswersAhead,
     HasTime(Moment, BadTime),
     PaysTooMuch,
@@ -167,7 +163,6 @@ const HALTING: [Lie; 20] = [
 pub(crate) struct Lies {
     seed: u64,
     share: u64,
-    /// Readings of the wallet in a thousand.
     wallet: u64,
     pub(crate) is_halting: bool,
     money: Option<MoneyLies>,
@@ -193,7 +188,6 @@ impl Lies {
         }
     }
 
-    /// Returns the schedule's lies about money, `None` if it has none.
     pub(crate) const fn money(&self) -> Option<&MoneyLies> {
         self.money.as_ref()
     }
@@ -315,7 +309,6 @@ impl Lie {
         }
     }
 
-    /// What a win pays, in percent.
     pub(crate) const fn paid(self, percent: i64) -> i64 {
         if let Self::PaysTooMuch = self { TOO_MUCH } else { percent }
     }
@@ -340,7 +333,6 @@ impl Lie {
         taken
     }
 
-    /// How its trade ends instead, with what profit in minor units.
     pub(crate) fn ended(self, (outcome, profit): (Outcome, i64), stake: i64) -> (Outcome, i64) {
         match self {
             EndsWith(Impossible::WinThatCosts) => (Outcome::Won, -stake),
@@ -462,7 +454,6 @@ pub(crate) fn second_row(trade: &Trade, row: &TradeReport) -> Option<TradeReport
     })
 }
 
-/// The answer to an accepted open: of another trade, where that is the lie and there is one.
 pub(crate) fn answer(
     world: &World,
     truth: &Truth,
@@ -470,15 +461,13 @@ pub(crate) fn answer(
     record_of: impl Fn(&Trade) -> TradeReport,
 ) -> TradeReport {
     if trade.lie == Some(Lie::AnswersAhead) {
-        // It passes for the venue's clock, and trades cannot be distinguished by their times any more.
-        world.note_ahead(AHEAD);
+        world.notes.most_ahead.fetch_max(AHEAD.get(), Relaxed);
     }
     let honest = record_of(trade);
     let is_alone = world.disk().unclear.keys().all(|intent| Some(*intent) == trade.intent);
     let other = match trade.lie {
         Some(Lie::AnswersAnothersId) => {
             let disk = world.disk();
-            // One that is surely known as another intent's.
             let is_known = |other: &&Trade| {
                 let known = other
                     .intent
@@ -493,7 +482,7 @@ pub(crate) fn answer(
         }
         Some(Lie::AnswersUnknownId) => return TradeReport { id: UNKNOWN_ID.to_owned(), ..honest },
         Some(Lie::OfMoney(MoneyLie::AnswersOldTrade)) => {
-            return truth.old_trade_like(trade).map_or(honest, record_of);
+            return truth.old_trade_like(world.plan.epoch, trade).map_or(honest, record_of);
         }
         Some(Lie::OfMoney(lie)) => {
             let mut report = honest;

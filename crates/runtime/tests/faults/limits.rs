@@ -21,7 +21,8 @@ fn note_departure(world: &World, approved: &Approved) {
         0 => Millis::MAX,
         most => from + half_interval.min(Millis::new(i64::from(most))),
     };
-    world.note_departure(approved.intent().number(), Departure { from, by, has_run_ended: false });
+    let departure = Departure { from, by, has_run_ended: false };
+    world.notes.departures.lock().unwrap().insert(approved.intent().number(), departure);
 }
 
 fn within(limit: u32, count: usize) -> bool {
@@ -88,7 +89,6 @@ fn check_cooldown(world: &World, approved: &Approved, book: &TradeBook) {
     world.require(rested, || format!("intent {} came too soon after a loss", approved.intent()));
 }
 
-/// What is open counts as lost.
 fn check_drawdown(world: &World, funds: Funds) {
     let percent = world.plan.risk.max_drawdown_percent;
     let (peak, free) = (funds.peak.minor(), funds.free.minor());
@@ -110,7 +110,6 @@ fn check_day(world: &World, approved: &Approved, book: &TradeBook) {
     let limit = MoneyScale::default().rounded(risk.daily_loss_limit).unwrap();
     let settled_today = |row: &&IntentRow| row.settled_at.is_some_and(|at| day(at) == today);
     let profit: i64 = book.rows().iter().filter(settled_today).map(|row| row.profit.minor()).sum();
-    // What a second trade of a request brings is the account's as well.
     let disk = world.disk();
     let of_today = disk.lines.iter().filter(|stored| day(stored.line.at) == today);
     let profit = profit + crate::ledger::second_trade_profits(of_today);

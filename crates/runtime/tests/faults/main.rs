@@ -12,18 +12,15 @@
 #![allow(clippy::struct_excessive_bools, reason = "a plan is a list of what may happen")]
 #![allow(clippy::unwrap_used, reason = "a step of a test that fails is a test that fails")]
 
-// What a schedule is.
 mod delays;
 mod dice;
 mod plan;
 mod time;
-// What outlives a process.
 mod lies;
 mod money_lies;
 mod trade;
 mod truth;
 mod world;
-// What a process meets.
 mod alarms;
 mod body;
 mod direct;
@@ -42,7 +39,6 @@ mod recovery;
 mod refusals;
 mod stream;
 mod watcher;
-// How it goes on.
 mod many;
 mod process;
 mod remembering;
@@ -73,8 +69,6 @@ fn no_schedule_breaks_an_invariant() {
     assert!(played.failed.is_empty(), "{}", played.failures());
 }
 
-/// Schedules beyond the first, of all kinds: what a seed means changes with the machine, so they guard no rule by name. Most
-/// of what was broken once stands as scenarios beside the coordinator, the resolver and the audits.
 #[test]
 fn schedules_of_chosen_seeds_hold() {
     for seed in [7_597, 31_781, 33_954, 34_871, 46_898, 101_604, 164_983, 172_874] {

@@ -1,7 +1,8 @@
 //! Many schedules on all cores.
 
 use crate::prelude::*;
-use crate::schedule::{Counts, Played, play};
+use crate::schedule::{Played, play};
+use crate::world::Counts;
 use candlewick_broker::clock::Stopwatch;
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -21,19 +22,19 @@ impl ManySchedules {
         let gathered = Mutex::new((Counts::default(), Vec::new()));
         let enough = crate::number("CANDLEWICK_FAULT_ENOUGH").unwrap_or(ENOUGH) as usize;
         let work = || {
-            let mut counts = Counts::default();
-            loop {
-                let seed = next.fetch_add(1, Relaxed);
-                if seed >= seeds.end || gathered.lock().unwrap().1.len() >= enough {
+            while let Some(seed) = Some(next.fetch_add(1, Relaxed)).filter(|seed| *seed < seeds.end) {
+                if gathered.lock().unwrap().1.len() >= enough {
                     break;
                 }
                 let played = play_caught(seed, logging);
-                counts.add(played.counts);
+                let (counts, failed): &mut (Counts, Vec<Played>) = &mut gathered.lock().unwrap();
+                for (what, count) in &played.counts {
+                    *counts.entry(*what).or_default() += count;
+                }
                 if !played.broken.is_empty() {
-                    gathered.lock().unwrap().1.push(played);
+                    failed.push(played);
                 }
             }
-            gathered.lock().unwrap().0.add(counts);
         };
         std::thread::scope(|scope| {
             let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -47,32 +48,8 @@ impl ManySchedules {
     }
 
     pub(crate) fn summary(&self) -> String {
-        let Counts {
-            schedules,
-            runs,
-            crashes,
-            held,
-            intents,
-            trades,
-            lies,
-            halts,
-            questions,
-            virtual_ms,
-            excused,
-            far_off,
-            kept_back,
-            slow_lists,
-            forgotten,
-        } = self.counts;
-        let seconds = self.elapsed.as_secs_f64();
-        format!(
-            "{schedules} schedules in {seconds:.1} s ({:.0} a second): {runs} runs, {crashes} crashes, {held} intents held at one, {intents} intents, \
-             {trades} trades, {lies} of them lied about, {halts} halts, {questions} questions, {} hours of venue time; clocks further off than the rules allow for \
-             in {far_off}, excused from there {excused}; given up while they were kept back too long, and found later {kept_back}; \
-             waited for more than an hour for the list in {slow_lists}; forgotten as over {forgotten}",
-            schedules as f64 / seconds,
-            virtual_ms / 3_600_000
-        )
+        let counts: Vec<String> = self.counts.iter().map(|(what, count)| format!("{count} {what}")).collect();
+        format!("in {:.1} s: {}", self.elapsed.as_secs_f64(), counts.join(", "))
     }
 
     pub(crate) fn failures(&self) -> String {
@@ -99,6 +76,6 @@ fn play_caught(seed: u64, logging: Logging) -> Played {
         let text = cause.downcast_ref::<String>().cloned();
         let text = text.or_else(|| cause.downcast_ref::<&str>().map(ToString::to_string));
         let broken = vec![format!("it panicked: {}", text.unwrap_or_default())];
-        Played { seed, broken, counts: Counts { schedules: 1, ..Counts::default() }, ..Played::default() }
+        Played { seed, broken, ..Played::default() }
     })
 }

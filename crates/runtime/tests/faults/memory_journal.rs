@@ -14,17 +14,15 @@ pub(crate) struct Disk {
     pub(crate) unclear: BTreeMap<u64, Option<Millis>>,
     pub(crate) answered: BTreeMap<u64, String>,
     pub(crate) settled: BTreeSet<u64>,
-    /// Trades that count as second ones of requests.
     pub(crate) seconds: BTreeSet<String>,
 }
 
 impl Disk {
     pub(crate) fn is_halted(&self) -> bool {
-        let controls =
-            self.lines.iter().rev().filter(|stored| stored.line.body.contains("\"event\":\"control\""));
-        let mut decisive = controls
-            .filter(|stored| ["\"halt\"", "\"resume\""].iter().any(|word| stored.line.body.contains(word)));
-        decisive.next().is_some_and(|stored| stored.line.body.contains("\"halt\""))
+        let mut bodies = self.lines.iter().rev().map(|stored| stored.line.body.as_str());
+        let decides = |body: &str| body.contains("\"halt\"") || body.contains("\"resume\"");
+        let last = bodies.find(|body| body.contains("\"event\":\"control\"") && decides(body));
+        last.is_some_and(|body| body.contains("\"halt\""))
     }
 }
 
@@ -45,13 +43,12 @@ pub(crate) struct CrashingJournal {
     statuses: Vec<(u64, Status)>,
     taken: usize,
     moment: (Millis, Millis),
-    failure: Option<JournalError>,
 }
 
 impl CrashingJournal {
     pub(crate) fn new(world: Arc<World>, fuse: Arc<Fuse>, run: u64, now: Millis) -> Self {
         let (pending, statuses) = (Vec::new(), Vec::new());
-        Self { world, fuse, run, pending, statuses, taken: 0, moment: (now, now), failure: None }
+        Self { world, fuse, run, pending, statuses, taken: 0, moment: (now, now) }
     }
 
     fn add(&mut self, kind: LineKind, intent: Option<u64>, body: String) {
@@ -139,13 +136,10 @@ fn status_of(event: &EventKind) -> Option<(u64, Status)> {
 
 pub(crate) enum Durability {
     Done,
-    After(Millis, Unfinished),
+    /// How long it takes, and whether the process has ended by then.
+    After(Millis, bool),
     Failed(JournalError),
     Never,
-}
-
-pub(crate) struct Unfinished {
-    is_last: bool,
 }
 
 impl CrashingJournal {
@@ -154,44 +148,40 @@ impl CrashingJournal {
             return Durability::Never;
         }
         let plan = &self.world.plan;
-        let (from, until) = plan.habits.journal_outage;
-        let elapsed = self.world.time.elapsed();
-        if from <= elapsed && elapsed < until {
+        if self.world.is_within(plan.habits.journal_outage) {
             let (url, source) = ("memory".to_owned(), "no room".into());
             return Durability::Failed(JournalError::DiskFull { url, source });
         }
-        let (is_slow, is_early) = {
+        let (slow_ms, is_early) = {
             let mut dice = self.world.dice();
-            let is_slow = dice.per_mille(plan.habits.slow_writes).then(|| dice.skewed(1, 15_000));
-            (is_slow, dice.one_in(2))
+            let slow_ms = dice.per_mille(plan.habits.slow_writes).then(|| dice.skewed(1, 15_000));
+            (slow_ms, dice.one_in(2))
         };
         let is_last = self.fuse.burn_by_writing();
         if is_last && !is_early {
             return Durability::Never;
         }
-        if let Some(span) = is_slow {
-            // What waits may be on the disk long before that is known.
-            if is_early {
-                self.write();
-            }
-            return Durability::After(Millis::new(span), Unfinished { is_last });
+        // What waits may be on the disk long before that is known.
+        if slow_ms.is_none() || is_early {
+            self.write();
         }
+        match slow_ms {
+            Some(span) => Durability::After(Millis::new(span), is_last),
+            None if is_last => Durability::Never,
+            None => Durability::Done,
+        }
+    }
+
+    pub(crate) fn end_durable(&mut self, is_last: bool) -> bool {
         self.write();
-        if is_last { Durability::Never } else { Durability::Done }
+        !is_last
     }
 
-    pub(crate) fn fail_next(&mut self, error: JournalError) {
-        self.failure = Some(error);
-    }
-
-    pub(crate) fn take_failure(&mut self) -> Option<JournalError> {
-        self.failure.take()
-    }
-
-    /// Ends a write that took long; false when the process has ended by then.
-    pub(crate) fn end_durable(&mut self, unfinished: &Unfinished) -> bool {
-        self.write();
-        !unfinished.is_last
+    fn add_note(&mut self, at: Millis, intent: Option<u64>, body: String) {
+        self.fuse.burn_by_writing();
+        self.moment = (at, at);
+        self.taken += 1;
+        self.add(LineKind::Note, intent, body);
     }
 }
 
@@ -201,9 +191,9 @@ impl Journal for CrashingJournal {
         match self.begin_durable() {
             Durability::Done => return Ok(()),
             Durability::Failed(error) => return Err(error),
-            Durability::After(span, unfinished) => {
+            Durability::After(span, is_last) => {
                 tokio::time::sleep(Duration::from_millis(span.get() as u64)).await;
-                if self.end_durable(&unfinished) {
+                if self.end_durable(is_last) {
                     return Ok(());
                 }
             }
@@ -217,16 +207,10 @@ impl Journal for CrashingJournal {
     }
 
     fn note(&mut self, at: Millis, body: String) {
-        self.fuse.burn_by_writing();
-        self.moment = (at, at);
-        self.taken += 1;
-        self.add(LineKind::Note, None, body);
+        self.add_note(at, None, body);
     }
 
     fn note_about(&mut self, at: Millis, intent: IntentId, body: String) {
-        self.fuse.burn_by_writing();
-        self.moment = (at, at);
-        self.taken += 1;
-        self.add(LineKind::Note, Some(intent.number()), body);
+        self.add_note(at, Some(intent.number()), body);
     }
 }

@@ -3,13 +3,11 @@
 use crate::money_lies::{FirstWord, bookable, is_by_status, is_marked};
 use crate::prelude::*;
 
-/// Time that a run has to notice a loss, unless it halts.
 const NOTICED_AFTER: Millis = Millis::from_seconds(600);
 const SETTLED_AFTER: Millis = Millis::from_seconds(1_200);
 
 const LISTED_WITHIN: Millis = Millis::from_seconds(60);
 
-/// A movement of the wallet that only a false balance can be, in minor units.
 const LARGE: i64 = 50_000;
 
 pub(crate) fn has_halted_about(world: &World, trade: &Trade) -> bool {
@@ -29,8 +27,6 @@ pub(crate) fn names(text: &str, intent: u64, id: &str) -> bool {
     has_number("intent ") || has_number("#") || text.contains(id)
 }
 
-/// Holds a trade that was just approved to the loss limit of the day, by the wallet: a loss that the venue shows for long
-/// enough counts, whatever its records say.
 pub(crate) fn check_day_loss(world: &World, approved: &Approved, began: Millis) {
     let (now, plan) = (world.time.now(), &world.plan);
     let limit = to_minor(plan.risk.daily_loss_limit);
@@ -51,9 +47,10 @@ pub(crate) fn check_day_loss(world: &World, approved: &Approved, began: Millis) 
 
 /// Returns the smallest loss, or the largest win, that a run may count for a trade, in minor units.
 fn least_loss(world: &World, trade: &Trade, noticed: Millis) -> i64 {
-    let shown_from = trade.settles_at.max(world.unclear_until());
+    let shown_from = trade.settles_at.max(Millis::new(world.notes.unclear_until.load(Relaxed)));
     // Nobody can know what is missing from a false balance; what was noticed before it stays lost.
-    let is_shown = shown_from <= noticed && trade.settles_at + NOTICED_AFTER <= world.false_wallet_since();
+    let is_in_time = |since: &Millis| trade.settles_at + NOTICED_AFTER <= *since;
+    let is_shown = shown_from <= noticed && world.notes.false_wallet_since.get().is_none_or(is_in_time);
     let hidden = if is_shown { trade.withheld.0 + trade.withheld.1 } else { 0 };
     let former = trade.former.map(|(_, profit)| profit);
     let bookable = trade.lie.and_then(Lie::of_money).and_then(|lie| bookable(lie, trade));
@@ -95,7 +92,6 @@ pub(crate) fn large_deposit(world: &World, amount: Money) -> Option<Money> {
     (has_lies && amount.minor().abs() > LARGE).then_some(amount)
 }
 
-/// Returns what a trade that was booked otherwise than it ended has in the ledger, in minor units.
 pub(crate) fn booked_profit(world: &World, row: &IntentRow, trade: &Trade) -> i64 {
     let is_of_money = trade.lie.and_then(Lie::of_money).is_some();
     let is_excused = is_of_money && trade.profit != row.profit.minor() && has_halted_about(world, trade);
@@ -141,7 +137,7 @@ pub(crate) fn reckon(world: &World, (book, truth): (&TradeBook, &Truth)) {
         });
         check_reported(world, row, (lie, trade));
     }
-    let has_shown = |lies: &MoneyLies| lies.has_shown_false_wallet(truth.readings());
+    let has_shown = |lies: &MoneyLies| lies.has_shown_false_wallet(truth.readings);
     let has_halted = world.halts() > 0 || !world.plan.lies.money().is_some_and(has_shown);
     world.require(has_halted, || "the wallet was false, and no run halted".to_owned());
     let hidden = truth.hidden();
@@ -149,7 +145,6 @@ pub(crate) fn reckon(world: &World, (book, truth): (&TradeBook, &Truth)) {
     world.require(is_said, || format!("the wallet lacks {} without a report", -hidden));
 }
 
-/// Wallet balance that ledger and reported difference imply, in minor units.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Covered {
     free: i64,
@@ -191,7 +186,6 @@ fn is_heard_well(world: &World) -> bool {
     habits.failing + habits.lost + habits.unanswered + habits.unreadable + habits.slow == 0 && !has_outage
 }
 
-/// Checks what must have been said of a lie about a settled trade.
 fn check_reported(world: &World, row: &IntentRow, (lie, trade): (MoneyLie, &Trade)) {
     let has_halted = || has_halted_about(world, trade);
     let has_said = |words: &str| {

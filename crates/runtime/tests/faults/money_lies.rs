@@ -33,20 +33,14 @@ const FIRST_WORD: Millis = Millis::from_seconds(90);
 const REVISED_AFTER: Millis = Millis::from_seconds(200);
 const RERUN: Millis = Millis::from_seconds(60);
 const LATE: Millis = Millis::HOUR;
-/// Payout after a cut, in percent.
 const CUT_PAYOUT: i64 = 60;
-/// Fee that no record states, in minor units.
 const FEE: i64 = 100;
 const TIMES: i64 = 6;
-/// Part of a win that is cut after it was reported, in minor units.
 const CUT: i64 = 100;
 const SPELL: u64 = 40;
-/// False balance, in minor units.
 const REBASED: i64 = 12_345_600;
-/// One price record in so many is of another time, where any is.
 const STALE_ONE_IN: u64 = 10;
 pub(crate) const STALE_FACTOR: f64 = 5.0;
-/// Shortest trading time: hidden losses must be able to exceed a limit.
 const TRADING: Millis = Millis::from_seconds(2_400);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,7 +150,6 @@ impl MoneyLies {
         self.kinds[word as usize % 2]
     }
 
-    /// Returns whether so many readings include false ones that a run must have noticed.
     pub(crate) const fn has_shown_false_wallet(&self, readings: u64) -> bool {
         self.wallet.is_some() && readings > SPELL * 2
     }
@@ -248,7 +241,6 @@ impl MoneyLie {
         if self == StakesMore { amount * Decimal::from(TIMES) } else { amount }
     }
 
-    /// Returns how a trade ends, with the profit in minor units.
     pub(crate) fn ended(self, (outcome, profit): (Outcome, i64), stake: i64) -> (Outcome, i64) {
         match (self, outcome) {
             (CutsPayout, Outcome::Won) => (outcome, stake * CUT_PAYOUT / 100),
@@ -314,7 +306,6 @@ pub(crate) fn is_by_status(trade: &Trade) -> bool {
 
 pub(crate) fn bookable(lie: MoneyLie, trade: &Trade) -> Option<(Outcome, i64)> {
     match lie {
-        // The list has the trade and its result.
         FirstSays(FirstWord::Cancelled) if is_by_status(trade) && trade.listed_from <= trade.told_at => None,
         FirstSays(word) => first_word(word, trade),
         ReportsGross if trade.outcome == Outcome::Won => Some((Outcome::Won, trade.profit + trade.stake)),

@@ -6,7 +6,6 @@ use crate::truth::Twin;
 
 const OTHER_SYMBOL: &str = "SOLUSDT";
 const OTHER_DURATION: &str = "00:15";
-/// What other programs stake that follow nobody.
 const STRANGE_AMOUNT: Decimal = Decimal::from_parts(3, 0, 0, false, 0);
 const CLEAR_BEFORE_S: i64 = 25;
 const CLEAR_AFTER: Millis = Millis::from_seconds(5);
@@ -114,7 +113,7 @@ pub(crate) fn follow(world: &World) {
         let Some(order) = world.truth().order_of(*intent) else { continue };
         let is_over = reserved.is_some_and(|until| now > until - order.close_type.duration() * 2);
         let is_alone = unclear.iter().all(|(other, reserved)| other == intent || is_clear(reserved));
-        if is_over && is_alone && world.truth().follow(*intent) {
+        if is_over && is_alone && world.truth().followed.insert(*intent) {
             world.log(|| format!("somebody else asks for what intent {intent} did"));
             send(world, Request::new(Sender::Program, order));
         }

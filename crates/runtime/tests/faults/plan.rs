@@ -15,11 +15,9 @@ const TOLD_LATE: [Millis; 6] = [
     Millis::from_seconds(30),
     Millis::from_seconds(90),
 ];
-/// Of the schedules whose list keeps trades back, one in so many is of a venue that gives stakes back, for so long at least.
 const REFUNDING_ONE_IN: u64 = 4;
 const REFUNDING_FOR: Millis = Millis::from_seconds(600);
 const MANY_TRADES_FOR: Millis = Millis::from_seconds(3_600);
-/// What the wallet holds at first, in minor units.
 pub(crate) const BALANCE: i64 = 100_000;
 
 pub(crate) struct Plan {
@@ -65,7 +63,6 @@ pub(crate) enum Withholding {
 pub(crate) struct Habits {
     pub(crate) patience_ms: i64,
     pub(crate) lost: i64,
-    /// Answers to accepted opens that never reach the client: resets, 5xx, garbage.
     pub(crate) unanswered: i64,
     pub(crate) late: i64,
     pub(crate) is_slow_to_open: bool,
@@ -89,10 +86,8 @@ pub(crate) struct Habits {
     pub(crate) only_acknowledges: bool,
     pub(crate) has_dates: bool,
     pub(crate) has_strangers: bool,
-    /// How many opens whose answer gets lost have others beside them that look alike.
     pub(crate) company: i64,
     pub(crate) withholding: Withholding,
-    /// Whether the clocks of some runs are off by more than the rules of opening allow for.
     pub(crate) has_wild_clocks: bool,
     pub(crate) cuts_payouts: bool,
     pub(crate) list_outage: (Millis, Millis),
@@ -100,7 +95,6 @@ pub(crate) struct Habits {
     pub(crate) slow_writes: i64,
     pub(crate) read_attempts: u32,
     pub(crate) requests_per_second: f64,
-    /// Price records that are none, or of another moment.
     pub(crate) odd_prices: i64,
     pub(crate) clock_jumps: i64,
 }
@@ -152,8 +146,6 @@ impl Plan {
         self
     }
 
-    /// The same for long enough that what was over at its beginning is old at its end, with many trades, and with runs that remember an
-    /// intent that is over for so long.
     pub(crate) fn with_many_trades(self, remember_s: u32) -> Self {
         let risk = RiskSettings {
             max_trades_per_day: 0,

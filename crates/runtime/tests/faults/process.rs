@@ -5,7 +5,7 @@ use crate::lies;
 use crate::network::USER;
 use crate::others;
 use crate::prelude::*;
-use crate::recovery::recover;
+use crate::recovery::{Folded, recover};
 use crate::time::Jump;
 use candlewick_api::{Credentials, HttpBroker, Secret, Settings};
 use candlewick_broker::Account as Kind;
@@ -62,7 +62,6 @@ impl Strategy for Random {
         is_given.then(|| Signal::new(direction, "as it happens"))
     }
 
-    /// Seldom, as there are more prices than candles.
     fn on_price(&mut self, price: &Price) -> Option<Signal> {
         let word = mix([self.seed, self.bot + 1_000, price.time.get() as u64]);
         let direction = if word & 1 == 0 { Direction::Buy } else { Direction::Sell };
@@ -95,9 +94,8 @@ pub(crate) fn new_session(world: &World) -> Session {
 }
 
 pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended {
-    let mut session = new_session(world);
-    let past = match recover(world, &mut session) {
-        Ok(past) => past,
+    let Folded { session, past } = match recover(world) {
+        Ok(folded) => folded,
         Err(error) => return Ended::Failed(error),
     };
     let fuse = Fuse::new(if let End::Crash(crash) = end { crash } else { Crash::Never });
@@ -140,7 +138,7 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended 
         ended = mortal => match ended {
             None => Ended::Crashed,
             Some(Ok(finished)) => {
-                world.note_forgotten(finished.forgotten);
+                world.count("intents forgotten", finished.forgotten);
                 Ended::Finished
             }
             Some(Err(error)) => Ended::Failed(error),
@@ -176,7 +174,6 @@ fn client(world: &Arc<World>, clock: &Arc<OffClock>) -> HttpBroker {
     HttpBroker::over(Arc::new(network), settings, credentials, Arc::clone(clock) as Arc<dyn Clock>).unwrap()
 }
 
-/// Now and then a run's clock jumps: by little, or by a lot where clocks are wild.
 fn jump(world: &World, clock: &OffClock) {
     let habits = &world.plan.habits;
     let (is_jumping, is_wild, is_sleep, share) = {
@@ -188,7 +185,6 @@ fn jump(world: &World, clock: &OffClock) {
     }
     let most = if is_wild && habits.has_wild_clocks { 300_000 } else { MAX_OFF_MS };
     let jump = if is_sleep {
-        // Never further behind than that.
         let room = clock.offset() + Millis::new(most);
         Jump::Sleep(Millis::new(room.get().max(0) * share.abs() / 1_000))
     } else {
@@ -231,7 +227,6 @@ impl People {
             End::Killed(span) if now >= began + span => return Look::at_its_end(Ended::Crashed),
             End::Stopped(span, why) => (Some(why), began + span),
             End::Quiet if is_quiet(world, seen) => (Some(Stop::TimeUp), now),
-            // What a lie keeps open is not waited for for ever.
             End::Quiet if world.plan.lies.is_halting => {
                 let over = world.plan.epoch + world.plan.trading + WAITED_FOR;
                 (Some(Stop::TimeUp), over.max(began + WAITED_FOR))
@@ -247,12 +242,11 @@ impl People {
             world.log(|| format!("what is missing to quiet: {}", missing(world, seen)));
             return Look::at_its_end(Ended::Never);
         }
-        // A fuse that has not burnt by then is too long: the plug is pulled.
         if matches!(end, End::Crash(_)) && world.time.elapsed() > plan_end {
             return Look::at_its_end(Ended::Crashed);
         }
         if now >= began + patience {
-            world.note_slow_list();
+            world.notes.counts.lock().unwrap().insert("waited for the list", 1);
         }
         let mut orders = end_doubts(world, seen);
         orders.extend(settle_missing(world, seen));

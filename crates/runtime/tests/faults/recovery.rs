@@ -1,13 +1,17 @@
 //! A start from what was durable, by way of snapshots that were kept at places of its seed's choice.
 
 use crate::prelude::*;
-use crate::process::session_settings;
+use crate::process::{new_session, session_settings};
 use candlewick_journal::Follower as _;
 use candlewick_runtime::JournalFold;
 
-/// Lets a new Session go on from the disk. Two snapshots lie somewhere between its first line and its last, and the fold goes on
-/// from what is read back of them.
-pub(crate) fn recover(world: &World, session: &mut Session) -> Result<Past, RuntimeError> {
+pub(crate) struct Folded {
+    pub(crate) session: Session,
+    pub(crate) past: Past,
+}
+
+pub(crate) fn recover(world: &World) -> Result<Folded, RuntimeError> {
+    let mut session = new_session(world);
     let settings = session_settings(world);
     let disk = world.disk();
     let count = disk.lines.len();
@@ -32,11 +36,11 @@ pub(crate) fn recover(world: &World, session: &mut Session) -> Result<Past, Runt
     }
     disk.lines[from..].iter().try_for_each(|stored| fold.fold(stored.seq, &stored.line))?;
     if fold.lacks_settlement() {
-        // As a start does: the snapshot is of no use.
         fold = JournalFold::new(&settings, 1)?;
         disk.lines.iter().try_for_each(|stored| fold.fold(stored.seq, &stored.line))?;
     }
-    fold.hand_over(session)
+    let past = fold.hand_over(&mut session)?;
+    Ok(Folded { session, past })
 }
 
 fn piece_of(body: String, seq: u64) -> StoredLine {

@@ -5,10 +5,10 @@ use crate::direct;
 use crate::ledger;
 use crate::money_checks::{self, Covered, is_misbooked};
 use crate::prelude::*;
-use crate::process::{MAX_OFF_MS, WAITED_FOR, live, new_session};
-use crate::recovery::recover;
+use crate::process::{MAX_OFF_MS, WAITED_FOR, live};
+use crate::recovery::{Folded, recover};
 use crate::watcher::result_of;
-use crate::world::Layer;
+use crate::world::{Counts, Layer};
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Played {
@@ -19,51 +19,8 @@ pub(crate) struct Played {
     pub(crate) counts: Counts,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counts {
-    pub(crate) schedules: u64,
-    pub(crate) runs: u64,
-    pub(crate) crashes: u64,
-    pub(crate) held: u64,
-    pub(crate) intents: u64,
-    pub(crate) trades: u64,
-    pub(crate) lies: u64,
-    pub(crate) halts: u64,
-    pub(crate) questions: u64,
-    pub(crate) virtual_ms: i64,
-    pub(crate) excused: u64,
-    pub(crate) far_off: u64,
-    /// Intents that were given up although their trades were only kept back for longer than they may be, and that were
-    /// found later.
-    pub(crate) kept_back: u64,
-    /// Schedules in which a trade was settled or reported long after all else was over, as the list showed it only by chance.
-    pub(crate) slow_lists: u64,
-    pub(crate) forgotten: u64,
-}
-
-impl Counts {
-    pub(crate) fn add(&mut self, other: Self) {
-        self.schedules += other.schedules;
-        self.runs += other.runs;
-        self.crashes += other.crashes;
-        self.held += other.held;
-        self.intents += other.intents;
-        self.trades += other.trades;
-        self.lies += other.lies;
-        self.halts += other.halts;
-        self.questions += other.questions;
-        self.virtual_ms += other.virtual_ms;
-        self.excused += other.excused;
-        self.far_off += other.far_off;
-        self.kept_back += other.kept_back;
-        self.slow_lists += other.slow_lists;
-        self.forgotten += other.forgotten;
-    }
-}
-
 const BYTES_ONE_IN: u64 = 25;
 
-/// Of what the schedule of a seed is played, unless it is said.
 pub(crate) fn layer_of(seed: u64) -> Layer {
     match std::env::var("CANDLEWICK_FAULT_LAYER").as_deref() {
         Ok("bytes") => Layer::Bytes,
@@ -75,51 +32,40 @@ pub(crate) fn layer_of(seed: u64) -> Layer {
 }
 
 pub(crate) fn play(seed: u64, logging: Logging) -> Played {
-    play_on(seed, layer_of(seed), logging)
+    play_plan(Plan::of(seed), layer_of(seed), logging)
 }
 
-pub(crate) fn play_on(seed: u64, layer: Layer, logging: Logging) -> Played {
-    play_plan(Plan::of(seed), layer, logging)
-}
-
-pub(crate) fn play_plan((plan, dice): (Plan, Dice), layer: Layer, logging: Logging) -> Played {
-    let seed = plan.seed;
-    let mut counts = Counts { schedules: 1, ..Counts::default() };
-    let world = match layer {
-        Layer::Coordinator => {
-            let world = begin((plan, dice), layer, logging);
-            let mut runs = Runs::of(&world);
-            loop {
-                let Next { end, offset, pause } = runs.next(&world, &mut counts);
-                let ended = direct::live(&world, end, offset);
-                if let Goes::Over(folded) = goes_on(&world, end, &ended, &mut counts) {
-                    finish(&world, folded, &mut counts);
-                    break;
-                }
-                world.time.move_to(world.time.now() + pause);
+pub(crate) fn play_plan(planned: (Plan, Dice), layer: Layer, logging: Logging) -> Played {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    let runtime = builder.enable_time().start_paused(true).build().unwrap();
+    let world = runtime.block_on(async {
+        let world = begin(planned, layer, logging);
+        let mut before_quiet = world.dice().between(0, 4);
+        loop {
+            let (end, offset, pause) = draw(&world, before_quiet > 0);
+            before_quiet -= 1;
+            world.count("runs", 1);
+            world.note_offset(offset);
+            world.log(|| format!("a run begins, {offset} ms off, to end by {end:?}"));
+            let ended = match layer {
+                Layer::Coordinator => direct::live(&world, end, offset),
+                Layer::Bytes => live(&world, end, offset).await,
+            };
+            if let Goes::Over(folded) = goes_on(&world, end, &ended) {
+                finish(&world, folded);
+                return world;
             }
-            world
+            let next = world.time.now() + pause;
+            match layer {
+                Layer::Coordinator => world.time.move_to(next),
+                Layer::Bytes => world.time.sleep_until(next).await,
+            }
         }
-        Layer::Bytes => {
-            let mut builder = tokio::runtime::Builder::new_current_thread();
-            builder.enable_time().start_paused(true).build().unwrap().block_on(async {
-                let world = begin((plan, dice), layer, logging);
-                let mut runs = Runs::of(&world);
-                loop {
-                    let Next { end, offset, pause } = runs.next(&world, &mut counts);
-                    let ended = live(&world, end, offset).await;
-                    if let Goes::Over(folded) = goes_on(&world, end, &ended, &mut counts) {
-                        finish(&world, folded, &mut counts);
-                        break;
-                    }
-                    world.time.sleep_until(world.time.now() + pause).await;
-                }
-                world
-            })
-        }
-    };
+    });
     let hash = world.disk().lines.last().map(|last| last.hash.to_string()).unwrap_or_default();
-    Played { seed, broken: world.broken(), hash, log: world.lines_of_log(), counts }
+    let log = world.notes.log.lock().unwrap().clone();
+    let counts = world.notes.counts.lock().unwrap().clone();
+    Played { seed: world.plan.seed, broken: world.broken(), hash, log, counts }
 }
 
 fn begin(planned: (Plan, Dice), layer: Layer, logging: Logging) -> Arc<World> {
@@ -131,79 +77,44 @@ fn begin(planned: (Plan, Dice), layer: Layer, logging: Logging) -> Arc<World> {
     world
 }
 
-struct Folded {
-    session: Session,
-    past: Past,
-}
-
-impl Folded {
-    fn of(world: &World) -> Result<Self, RuntimeError> {
-        let mut session = new_session(world);
-        let past = recover(world, &mut session)?;
-        Ok(Self { session, past })
-    }
-}
-
 enum Goes {
     On,
-    /// None does; the journal as it was folded to find that out.
     Over(Option<Box<Folded>>),
 }
 
-fn finish(world: &Arc<World>, folded: Option<Box<Folded>>, counts: &mut Counts) {
+fn finish(world: &World, folded: Option<Box<Folded>>) {
     for trade in &world.truth().trades {
         world.log(|| format!("{} of intent {:?} had the lie {:?}", trade.id, trade.intent, trade.lie));
     }
     reckon(world, folded);
-    counts.intents = world.disk().intents.len() as u64;
-    counts.trades = world.truth().trades.len() as u64;
-    counts.lies = world.truth().trades.iter().filter(|trade| trade.lie.is_some()).count() as u64;
-    counts.halts = world.halts();
-    counts.questions = world.questions();
-    counts.virtual_ms = world.time.elapsed().get();
-    counts.excused = u64::from(world.is_excused());
-    counts.far_off = u64::from(world.is_far_off());
-    counts.kept_back = world.kept_back();
-    counts.slow_lists = u64::from(world.is_list_slow());
-    counts.forgotten = world.forgotten();
-}
-
-struct Runs {
-    before_quiet: i64,
-}
-
-struct Next {
-    end: End,
-    offset: Millis,
-    pause: Millis,
-}
-
-impl Runs {
-    fn of(world: &World) -> Self {
-        Self { before_quiet: world.dice().between(0, 4) }
-    }
-
-    fn next(&mut self, world: &World, counts: &mut Counts) -> Next {
-        let (end, offset, pause) = draw(world, self.before_quiet > 0);
-        self.before_quiet -= 1;
-        counts.runs += 1;
-        world.note_offset(offset);
-        world.log(|| format!("a run begins, {offset} ms off, to end by {end:?}"));
-        Next { end, offset, pause }
+    let count = world.truth().trades.len();
+    let lies = world.truth().trades.iter().filter(|trade| trade.lie.is_some()).count();
+    for (what, count) in [
+        ("schedules", 1),
+        ("intents forgotten", 0),
+        ("intents", world.disk().intents.len() as u64),
+        ("trades", count as u64),
+        ("trades lied about", lies as u64),
+        ("halts", world.halts()),
+        ("ms of venue time", world.time.elapsed().get() as u64),
+        ("excused", u64::from(world.is_excused())),
+        ("clocks far off", u64::from(world.is_far_off())),
+    ] {
+        world.count(what, count);
     }
 }
 
-fn goes_on(world: &World, end: End, ended: &Ended, counts: &mut Counts) -> Goes {
+fn goes_on(world: &World, end: End, ended: &Ended) -> Goes {
     world.log(|| format!("it has {ended:?}"));
-    let held = world.end_run();
+    let (held, runs) = (world.end_run(), world.count("runs", 0));
     match ended {
         Ended::Crashed => {
-            counts.crashes += 1;
-            counts.held += held;
+            world.count("crashes", 1);
+            world.count("intents held at a crash", held);
         }
         // What ends while the journal cannot be kept leaves the rest to the next run.
-        Ended::Finished if end == End::Quiet => match Folded::of(world) {
-            Ok(folded) if folded.knows_all(world) || counts.runs > 100 || folded.is_left_open(world) => {
+        Ended::Finished if end == End::Quiet => match recover(world) {
+            Ok(folded) if folded.knows_all(world) || runs > 100 || folded.is_left_open(world) => {
                 return Goes::Over(Some(Box::new(folded)));
             }
             Err(_) => return Goes::Over(None),
@@ -215,7 +126,7 @@ fn goes_on(world: &World, end: End, ended: &Ended, counts: &mut Counts) -> Goes 
             RuntimeError::Venue { .. }
             | RuntimeError::UnknownSeries { .. }
             | RuntimeError::UnsupportedInterval { .. },
-        ) if counts.runs < 100 => {}
+        ) if runs < 100 => {}
         Ended::Failed(error) => {
             world.require(false, || format!("a run failed: {error}"));
             return Goes::Over(None);
@@ -255,10 +166,7 @@ impl Folded {
         };
         is_over && truth.unaccounted(world, &accounts).is_empty() && is_right()
     }
-}
 
-impl Folded {
-    /// Whether a result is booked that is not the trade's, and nobody was told: the next run compares it with the list.
     fn has_misbooked(&self, world: &World, truth: &Truth) -> bool {
         self.past.book().rows().iter().filter_map(result_of).any(|(intent, booked)| {
             truth.of_intent(intent).is_some_and(|trade| is_misbooked(world, trade, booked))
@@ -292,7 +200,7 @@ fn reckon(world: &World, folded: Option<Box<Folded>>) {
     if !world.broken().is_empty() || world.is_excused() {
         return;
     }
-    let Folded { session, past } = match folded.map_or_else(|| Folded::of(world), |folded| Ok(*folded)) {
+    let Folded { session, past } = match folded.map_or_else(|| recover(world), |folded| Ok(*folded)) {
         Ok(folded) => folded,
         Err(error) => return world.require(false, || format!("the journal cannot be folded: {error}")),
     };
@@ -323,7 +231,6 @@ fn reckon(world: &World, folded: Option<Box<Folded>>) {
             (None, []) => true,
             (None, [row]) => is_answered_with(row) || trade.is_taken_for_ours,
             (Some(_), []) if may_be_unexplained => {
-                // An alarm names it, or the run halted by what its answer said.
                 let is_named =
                     past.unexplained().contains(&trade.id) || world.has_said(|text| text.contains(&trade.id));
                 let has_halted = trade.lie == Some(Lie::AnswersStrangersId) && world.halts() > 0;

@@ -9,7 +9,7 @@ use candlewick_engine::SeriesId;
 const STREAMING_ONE_IN: u64 = 4;
 
 /// Whether strategies want prices, and how badly they stream. Drawn beside the other dice, so that schedules without stay as they are.
-pub(crate) const fn is_on(seed: u64) -> bool {
+fn is_on(seed: u64) -> bool {
     mix([seed, 2_003, 1]).is_multiple_of(STREAMING_ONE_IN)
 }
 
@@ -40,7 +40,6 @@ pub(crate) fn subscribed(world: &World, symbol: Symbol) -> Result<Streams, Broke
 
 pub(crate) struct Flow {
     dice: Dice,
-    /// How often, in a thousand times, something happens to a price.
     odd: i64,
 }
 
@@ -110,7 +109,6 @@ impl Handed {
                 });
             }
             EventKind::Price { price, .. } => {
-                // What is asked for may be a record of something else.
                 let most = if world.plan.habits.odd_prices > 0 { f64::MAX } else { 106.0 };
                 let is_price = price.value > 0.0 && price.value <= most;
                 world.require(is_price, || format!("{price:?} is no price"));

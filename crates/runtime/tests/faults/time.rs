@@ -19,7 +19,6 @@ enum Source {
 
 pub(crate) struct OffClock {
     time: TrueTime,
-    /// Ours minus the venue's, in ms.
     offset: AtomicI64,
     /// What it would be had the machine never slept, in ms.
     awake: AtomicI64,
@@ -28,7 +27,6 @@ pub(crate) struct OffClock {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Jump {
     Sleep(Millis),
-    /// One of the two clocks is set, so that they differ by this.
     Set(Millis),
 }
 

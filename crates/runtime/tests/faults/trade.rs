@@ -14,13 +14,10 @@ pub(crate) enum Sender {
 #[derive(Clone, Debug)]
 pub(crate) struct Trade {
     pub(crate) id: String,
-    /// The intent whose request it came from; none of a stranger's.
     pub(crate) intent: Option<u64>,
-    /// The intent of whose one request the venue made it as well, by a lie.
     pub(crate) second_of: Option<u64>,
     pub(crate) order: OpenOrder,
     pub(crate) lie: Option<Lie>,
-    /// In minor units.
     pub(crate) stake: i64,
     pub(crate) payout: Decimal,
     pub(crate) request_time: Millis,
@@ -29,7 +26,6 @@ pub(crate) struct Trade {
     pub(crate) open_price: f64,
     pub(crate) close_price: f64,
     pub(crate) outcome: Outcome,
-    /// In minor units.
     pub(crate) profit: i64,
     pub(crate) revision: Option<Revision>,
     pub(crate) former: Option<(Outcome, i64)>,
@@ -38,6 +34,8 @@ pub(crate) struct Trade {
     pub(crate) settles_at: Millis,
     pub(crate) told_at: Millis,
     pub(crate) listed_from: Millis,
+    /// From when on the wallet shows what the trade did, unless it lags besides.
+    pub(crate) wallet_from: Millis,
     pub(crate) is_by_token: bool,
     pub(crate) is_shown: bool,
     pub(crate) is_settled: bool,
@@ -48,7 +46,6 @@ pub(crate) struct Trade {
 pub(crate) struct Revision {
     pub(crate) at: Millis,
     pub(crate) outcome: Outcome,
-    /// In minor units.
     pub(crate) profit: i64,
 }
 
@@ -77,7 +74,6 @@ impl Trade {
         self.is_taken_for_ours && order.symbol == asked.symbol && order.account == asked.account
     }
 
-    /// Whether nobody can have asked for it but another program, while ours was in use.
     pub(crate) fn is_alarming(&self, since: Millis) -> bool {
         let is_theirs = self.intent.is_none() && self.is_by_token && self.order.account == Account::Demo;
         is_theirs && !self.is_shown && self.request_time >= since
@@ -121,7 +117,6 @@ impl Request {
     }
 }
 
-/// When a trade opens and closes (`observed: expiry`).
 pub(crate) fn moments(order: &OpenOrder, at: Millis) -> (Millis, Millis) {
     let duration = order.close_type.duration();
     let open = at.floor_to(Millis::SECOND) + Millis::new(999);

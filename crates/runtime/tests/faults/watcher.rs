@@ -15,7 +15,6 @@ use candlewick_runtime::Notice;
 
 const DOUBT_SLACK: Millis = Millis::from_seconds(240);
 
-/// What is never said where the venue does not lie.
 const FALSE_WITHOUT_LIES: [&str; 8] = [
     "halted: ",
     "which is not believed",
@@ -31,7 +30,6 @@ const DIFFERENCE: &str = "than the trades explain";
 
 const SECOND_TRADE: &str = "was ordered once, and the venue has a second one, ";
 
-/// What is said of trades that no intent explains, after their number, where they are too many to be named.
 const MORE_TRADES: &str = " more trades in the venue's list are explained by no intent";
 
 const REINSTATED: [&str; 2] = ["it counts again", "they count again"];
@@ -47,7 +45,6 @@ pub(crate) struct Seen {
     pub(crate) asked: BTreeSet<u64>,
     pub(crate) missing: BTreeSet<u64>,
     pub(crate) settled: BTreeSet<u64>,
-    /// Booked results of settled intents, with the profit in minor units.
     booked: BTreeMap<u64, (Outcome, i64)>,
     pub(crate) reported: BTreeSet<String>,
     pub(crate) unnamed: usize,
@@ -56,7 +53,6 @@ pub(crate) struct Seen {
     pub(crate) open_stakes: i64,
     pub(crate) covered: Covered,
     pub(crate) is_halted: bool,
-    /// A movement that only a false balance can be: the run halts next.
     large_deposit: Option<Money>,
     second_due: Option<SecondDue>,
 }
@@ -80,7 +76,6 @@ impl Seen {
             booked: past.book().rows().iter().filter_map(result_of).collect(),
             open: of_state(IntentState::Open).collect(),
             reported: past.unexplained().iter().cloned().collect(),
-            // Nothing is known before the first event.
             unfinished: 1,
             covered: Covered::new(ledger),
             is_halted: world.disk().is_halted(),
@@ -107,17 +102,13 @@ pub(crate) struct Watcher {
     world: Arc<World>,
     began: Millis,
     seen: Arc<Mutex<Seen>>,
-    book: TradeBook,
+    pub(crate) book: TradeBook,
     handed: crate::stream::Handed,
     tally: Tally,
     refusals: Refusals,
 }
 
 impl Watcher {
-    pub(crate) const fn book(&self) -> &TradeBook {
-        &self.book
-    }
-
     pub(crate) fn new(world: &Arc<World>, past: &Past, seen: Arc<Mutex<Seen>>) -> Self {
         let mut book = TradeBook::default();
         book.append(past.book());
@@ -156,7 +147,7 @@ impl Watcher {
                 seen.open_stakes = funds.open_stakes.minor();
                 seen.covered.take(&event.kind, funds.free, self.world.time.now());
                 if self.book.rows().iter().any(|row| row.state == IntentState::InDoubt) {
-                    self.world.note_unclear(self.world.time.now());
+                    self.world.notes.unclear_until.fetch_max(self.world.time.now().get(), Relaxed);
                 }
             }
             Notice::Warning(text) | Notice::Alarm(text) | Notice::Logged { text, .. } => {
@@ -183,7 +174,6 @@ impl Watcher {
             self.check_no_second(id);
             seen.reported.insert(id.to_owned());
         }
-        // What is open before a run begins and is said to be another's is none of ours.
         if let Some(rest) =
             text.strip_prefix("trade ").filter(|_| text.contains("this journal does not know it"))
         {
@@ -205,19 +195,16 @@ impl Watcher {
         // What the venue says of a settlement is consistent, unless prices are odd.
         let is_wronged =
             ["; stake ", ", but a ", "the price record of"].iter().any(|words| text.contains(words));
-        let is_lying = self.world.is_lying();
+        let is_lying = self.world.plan.lies.has_any();
         let is_odd = self.world.plan.habits.odd_prices > 0 || is_lying;
         self.world.require(!is_wronged || is_odd, || format!("a false alarm: {text}"));
-        // Somebody's trade that is like ours in every respect may be a second one of our request.
         let is_of_twins = text.contains("was ordered once");
-        // And one that is not may pass for what the venue took.
         let halting = text.strip_prefix("halted: ").and_then(|rest| rest.split_once("trade "));
         let named = halting.and_then(|(_, rest)| venue_id_of(rest));
         let is_strangers = named.is_some_and(|id| self.is_strangers(id));
         // While this machine's clock jumps, or is far off, nobody can know how old an answer is.
         let is_of_clock = text.contains("which is not believed")
             && (self.world.plan.habits.clock_jumps > 0 || self.world.is_far_off());
-        // One that is like a request that was refused may be its trade.
         let is_contested = REINSTATED.iter().any(|words| text.contains(words))
             && named.is_some_and(|id| self.has_strangers_beside(id));
         let is_excused = is_of_twins || is_strangers || is_of_clock || is_contested;
@@ -241,7 +228,6 @@ impl Watcher {
     }
 }
 
-/// Returns the venue's id of a trade from the words after "trade ": `01J ...` or `#1 (01J) ...`.
 fn venue_id_of(words: &str) -> Option<&str> {
     let id = if words.starts_with('#') { words.split_once(' ')?.1.strip_prefix('(')? } else { words };
     id.split([' ', ')']).next()
@@ -288,7 +274,7 @@ impl Watcher {
                 self.check_claim(opened);
             }
             EventKind::NotOpened { intent, reserved_until } => {
-                self.world.note_unclear(*reserved_until);
+                self.world.notes.unclear_until.fetch_max(reserved_until.get(), Relaxed);
                 Self::end_doubt(*intent, seen);
                 self.check_absent(*intent, seen);
             }
@@ -435,7 +421,6 @@ impl Watcher {
             });
         };
         if trade.lie.is_some_and(Lie::is_lost_with_its_answer) {
-            // Nobody can know it again.
             return;
         }
         // What an answered request may have made as well was counted as its second trade.
@@ -455,15 +440,16 @@ impl Watcher {
             other.intent.is_some()
                 && other.order.account == Account::Demo
                 && (is_settled || is_reckoned || !other.is_settled)
-                && truth.staked_from(other) < shown_until
+                && other.request_time.max(other.wallet_from) < shown_until
         };
         let mut others = truth.trades.iter().filter(|other| other.id != trade.id);
-        let is_clear = is_staked && truth.staked_from(trade) < shown_until && others.all(is_known);
+        let is_shown = trade.request_time.max(trade.wallet_from) < shown_until;
+        let is_clear = is_staked && is_shown && others.all(is_known);
         // The last whole list was read before it showed.
         let is_unlisted = trade.listed_from > world.time.now() - READ_AT_MOST;
         let is_kept_back = is_late && is_unlisted && !is_clear;
         if is_kept_back {
-            world.note_kept_back();
+            world.count("kept back and given up", 1);
         }
         world.require(world.is_far_off() || is_kept_back, || {
             format!("intent {intent} was given up, and is {trade:?}")
