@@ -92,7 +92,7 @@ pub(crate) fn check(world: &World, due: &[Due], is_halted: bool) {
     }
 }
 
-fn about(intent: IntentId) -> Vec<String> {
+pub(crate) fn about(intent: IntentId) -> Vec<String> {
     let kinds = ["intent ", "trade #"];
     kinds.iter().flat_map(|kind| [format!("{kind}{intent} "), format!("{kind}{intent}:")]).collect()
 }
@@ -117,8 +117,8 @@ fn of_terms(intent: IntentId, asked: &OpenOrder, report: &TradeReport) -> Vec<Du
 
 fn is_of_another_time(world: &World, report: &TradeReport, now: Millis) -> bool {
     // A request time that stands still may have passed for the venue's clock.
-    let is_frozen = |lies: &MoneyLies| lies.has_kind(MoneyLie::RepeatsRequestTime);
-    let slack = if world.plan.lies.money().is_some_and(is_frozen) { SLACK_OF_FROZEN } else { Millis::ZERO };
+    let is_frozen = |lies: MoneyLies| lies.has_kind(MoneyLie::RepeatsRequestTime);
+    let slack = if world.plan.lies.money.is_some_and(is_frozen) { SLACK_OF_FROZEN } else { Millis::ZERO };
     let tolerance = TOLERANCE + slack + world.most_shown_off() * 3;
     let times = [report.request_time, report.created_time, report.open_time];
     times.into_iter().flatten().any(|at| at.abs_diff(now) > tolerance)

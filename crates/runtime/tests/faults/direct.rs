@@ -86,7 +86,7 @@ pub(crate) fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended {
         priced: stream::priced(&world.plan),
         is_simulated: false,
         until: None,
-        balances: world.plan.lies.money().map(|_| Reply::at(records::balances(world), clock.now())),
+        balances: world.plan.lies.money.map(|_| Reply::at(records::balances(world), clock.now())),
         past: Past::default(),
     };
     let flow = Flow::new(world.plan.seed, past.runs);

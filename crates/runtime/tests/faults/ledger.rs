@@ -1,5 +1,6 @@
 //! The ledger against what the venue took, once all is quiet: to the cent, or the lie about that very trade was said.
 
+use crate::alarms;
 use crate::lies::Term;
 use crate::money_checks::{booked_profit, has_halted_about};
 use crate::prelude::*;
@@ -48,9 +49,9 @@ fn check_deposits(
     (book, truth): (&TradeBook, &Truth),
     (booked, lines, seconds_open): ([i64; 2], &[StoredLine], i64),
 ) {
-    let is_rebased = world.plan.lies.money().is_some_and(MoneyLies::is_rebased);
+    let is_rebased = world.plan.lies.money.is_some_and(MoneyLies::is_rebased);
     let is_kept =
-        |trade: &Trade| trade.lie.and_then(Lie::of_money).is_some() && has_halted_about(world, trade);
+        |trade: &Trade| trade.money_lie().is_some() && has_halted_about(world, trade);
     let has_kept = truth.trades.iter().any(is_kept);
     if world.is_far_off() || has_kept || (is_rebased && world.halts() > 0) {
         return;
@@ -82,10 +83,9 @@ fn check_deposits(
         beside.extend(beside.clone().into_iter().map(|sum| sum + returned));
     }
     // A wallet that follows a list which lags for longer than it may lacks what trades of ours did.
-    let habits = &world.plan.habits;
-    if let Some(last) = last.filter(|_| habits.list_lag_ms > i64::from(world.plan.settings.list_lag_ms)) {
+    if let Some(last) = last.filter(|_| world.plan.lists_late()) {
         let at = lines[last].line.received;
-        let shown = at - Millis::new(habits.wallet_lag_ms) - READ_AT_MOST;
+        let shown = at - Millis::new(world.plan.habits.wallet_lag_ms) - READ_AT_MOST;
         for by in truth.not_shown(shown, |trade| is_claimed(trade) && trade.request_time <= at) {
             beside.extend(beside.clone().into_iter().map(|sum| sum - by));
         }
@@ -118,13 +118,8 @@ fn check_said(world: &World, (intent, claimed): (u64, &str), truth: &Truth) {
 
 fn is_said(world: &World, trade: &Trade) -> bool {
     let (Some(lie), Some(intent)) = (trade.lie, trade.intent) else { return false };
-    let names = [
-        format!("intent {intent} "),
-        format!("intent {intent}:"),
-        format!("trade #{intent} "),
-        format!("trade #{intent}:"),
-        format!("{} ", trade.id),
-    ];
+    let mut names = alarms::about(IntentId::new(intent));
+    names.push(format!("{} ", trade.id));
     world.has_said(|text| {
         let is_named = names.iter().any(|name| text.contains(name)) || text.ends_with(&trade.id);
         is_named && lie.words().iter().any(|words| text.contains(words))

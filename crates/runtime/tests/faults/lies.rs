@@ -111,52 +111,31 @@ pub(crate) enum Lie {
 use BadTime::{Endless, Microseconds, Negative, YearsAhead};
 use Lie::{Answers, EndsWith, HasTime, RecordOfAnother, Takes};
 
-const SETTLING: [Lie; 22] = [
-    Lie::AnswersAhead,
-    Answers(Term::Expiry),
-    Lie::AnswersAnothersId,
-    Lie::AnswersAnothersId,
-    HasTime(Moment::Open, Microseconds),
-    HasTime(Moment::Open, Endless),
-    HasTime(Moment::Open, Negative),
-    HasTime(Moment::Close, Microseconds),
-    HasTime(Moment::Close, YearsAhead),
-    HasTime(Moment::Close, Endless),
-    HasTime(Moment::Close, Negative),
-    HasTime(Moment::Request, Endless),
-    HasTime(Moment::Request, Negative),
-    Lie::EndsBeside,
-    RecordOfAnother(Another::Id),
-    RecordOfAnother(Another::Symbol),
-    RecordOfAnother(Another::Direction),
-    Lie::NotFoundById,
-    Lie::ListedOtherwise,
-    Lie::ListedProfit,
-    Lie::ListedTwice,
-    Lie::Reopens,
+const SETTLING: [[Lie; 2]; 11] = [
+    [Lie::AnswersAhead, Answers(Term::Expiry)],
+    [Lie::AnswersAnothersId, Lie::AnswersAnothersId],
+    [HasTime(Moment::Open, Microseconds), HasTime(Moment::Open, Endless)],
+    [HasTime(Moment::Open, Negative), HasTime(Moment::Close, Microseconds)],
+    [HasTime(Moment::Close, YearsAhead), HasTime(Moment::Close, Endless)],
+    [HasTime(Moment::Close, Negative), HasTime(Moment::Request, Endless)],
+    [HasTime(Moment::Request, Negative), Lie::EndsBeside],
+    [RecordOfAnother(Another::Id), RecordOfAnother(Another::Symbol)],
+    [RecordOfAnother(Another::Direction), Lie::NotFoundById],
+    [Lie::ListedOtherwise, Lie::ListedProfit],
+    [Lie::ListedTwice, Lie::Reopens],
 ];
 
-const HALTING: [Lie; 20] = [
-    Takes(Term::Expiry),
-    Lie::PaysTooMuch,
-    Lie::HasPayout,
-    Lie::Vanishes,
-    Lie::Vanishes,
-    Takes(Term::Amount),
-    Takes(Term::Symbol),
-    Takes(Term::Direction),
-    Takes(Term::Account),
-    Answers(Term::Amount),
-    Answers(Term::Symbol),
-    Answers(Term::Direction),
-    Answers(Term::Account),
-    Lie::AnswersStrangersId,
-    Lie::AnswersUnknownId,
-    EndsWith(Impossible::WinThatCosts),
-    EndsWith(Impossible::WinOfThousands),
-    EndsWith(Impossible::LossThatEarns),
-    EndsWith(Impossible::LossOfMore),
-    EndsWith(Impossible::DrawThatEarns),
+const HALTING: [[Lie; 2]; 10] = [
+    [Takes(Term::Expiry), Lie::PaysTooMuch],
+    [Lie::HasPayout, Lie::Vanishes],
+    [Lie::Vanishes, Takes(Term::Amount)],
+    [Takes(Term::Symbol), Takes(Term::Direction)],
+    [Takes(Term::Account), Answers(Term::Amount)],
+    [Answers(Term::Symbol), Answers(Term::Direction)],
+    [Answers(Term::Account), Lie::AnswersStrangersId],
+    [Lie::AnswersUnknownId, EndsWith(Impossible::WinThatCosts)],
+    [EndsWith(Impossible::WinOfThousands), EndsWith(Impossible::LossThatEarns)],
+    [EndsWith(Impossible::LossOfMore), EndsWith(Impossible::DrawThatEarns)],
 ];
 
 #[derive(Clone, Copy, Debug)]
@@ -165,7 +144,7 @@ pub(crate) struct Lies {
     share: u64,
     wallet: u64,
     pub(crate) is_halting: bool,
-    money: Option<MoneyLies>,
+    pub(crate) money: Option<MoneyLies>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,10 +167,6 @@ impl Lies {
         }
     }
 
-    pub(crate) const fn money(&self) -> Option<&MoneyLies> {
-        self.money.as_ref()
-    }
-
     pub(crate) const fn has_any(&self) -> bool {
         self.share > 0
     }
@@ -208,11 +183,9 @@ impl Lies {
             return Some(Lie::OpensTwice);
         }
         let place = (word >> 16) as usize;
-        let lie = if self.is_halting && (word >> 12).is_multiple_of(2) {
-            HALTING[place % HALTING.len()]
-        } else {
-            SETTLING[place % SETTLING.len()]
-        };
+        let is_halting = self.is_halting && (word >> 12).is_multiple_of(2);
+        let lies = if is_halting { HALTING.as_flattened() } else { SETTLING.as_flattened() };
+        let lie = lies[place % lies.len()];
         // Where the list alone says how a trade ended, that is its end.
         (!is_short_by_id || !lie.is_of_the_list()).then_some(lie)
     }
@@ -400,22 +373,17 @@ pub(crate) fn shown(trade: &Trade, mut report: TradeReport, place: Place, now: M
 }
 
 pub(crate) fn denial_of(trade: &Trade) -> Option<MoneyLie> {
-    trade.lie.and_then(Lie::of_money).filter(|lie| lie.is_denied())
+    trade.money_lie().filter(|lie| lie.is_denied())
 }
 
 pub(crate) fn is_mistaken(trade: &Trade, now: Millis) -> bool {
     matches!(trade.lie, Some(RecordOfAnother(_))) && now < trade.told_at + MISTAKEN_FOR
 }
 
-pub(crate) fn is_known(world: &World, trade: &Trade) -> bool {
-    let disk = world.disk();
-    trade.intent.is_some_and(|intent| disk.answered.get(&intent).is_some_and(|id| *id == trade.id))
-}
-
 pub(crate) fn has_vanished(world: &World, trade: &Trade) -> bool {
     let is_open = |intent: u64| {
         let disk = world.disk();
-        disk.answered.get(&intent).is_some_and(|id| *id == trade.id) && !disk.settled.contains(&intent)
+        disk.knows(trade) && !disk.settled.contains(&intent)
     };
     trade.lie == Some(Lie::Vanishes)
         && world.time.now() >= trade.close_time
@@ -468,12 +436,7 @@ pub(crate) fn answer(
     let other = match trade.lie {
         Some(Lie::AnswersAnothersId) => {
             let disk = world.disk();
-            let is_known = |other: &&Trade| {
-                let known = other
-                    .intent
-                    .is_some_and(|number| disk.answered.get(&number).is_some_and(|id| *id == other.id));
-                known && other.intent != trade.intent
-            };
+            let is_known = |other: &&Trade| disk.knows(other) && other.intent != trade.intent;
             truth.trades.iter().rev().find(is_known).cloned()
         }
         // Where an intent is looked for, strangers' trades may be its candidates.

@@ -18,6 +18,10 @@ pub(crate) struct Disk {
 }
 
 impl Disk {
+    pub(crate) fn knows(&self, trade: &Trade) -> bool {
+        trade.intent.is_some_and(|intent| self.answered.get(&intent).is_some_and(|id| *id == trade.id))
+    }
+
     pub(crate) fn is_halted(&self) -> bool {
         let mut bodies = self.lines.iter().rev().map(|stored| stored.line.body.as_str());
         let decides = |body: &str| body.contains("\"halt\"") || body.contains("\"resume\"");

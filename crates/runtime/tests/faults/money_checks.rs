@@ -32,7 +32,7 @@ pub(crate) fn check_day_loss(world: &World, approved: &Approved, began: Millis) 
     let limit = to_minor(plan.risk.daily_loss_limit);
     let has_outage = plan.habits.list_outage != (Millis::ZERO, Millis::ZERO);
     let is_one_day = plan.epoch.floor_to(Millis::DAY) == now.floor_to(Millis::DAY);
-    let is_checked = limit > 0 && plan.lies.money().is_some() && !has_outage && is_one_day;
+    let is_checked = limit > 0 && plan.lies.money.is_some() && !has_outage && is_one_day;
     if !is_checked || world.is_far_off() || now - began < NOTICED_AFTER {
         return;
     }
@@ -53,7 +53,7 @@ fn least_loss(world: &World, trade: &Trade, noticed: Millis) -> i64 {
     let is_shown = shown_from <= noticed && world.notes.false_wallet_since.get().is_none_or(is_in_time);
     let hidden = if is_shown { trade.withheld.0 + trade.withheld.1 } else { 0 };
     let former = trade.former.map(|(_, profit)| profit);
-    let bookable = trade.lie.and_then(Lie::of_money).and_then(|lie| bookable(lie, trade));
+    let bookable = trade.money_lie().and_then(|lie| bookable(lie, trade));
     let results = [Some(trade.profit), former, bookable.map(|(_, profit)| profit)];
     let most = results.into_iter().flatten().max().unwrap_or_default();
     let last_told = trade.revision.map_or(trade.told_at, |revision| revision.at.max(trade.told_at));
@@ -65,7 +65,7 @@ pub(crate) fn is_bookable(world: &World, trade: &Trade, booked: (Outcome, i64)) 
     let is_by_list =
         matches!(trade.lie, Some(Lie::ListedOtherwise | Lie::ListedTwice)) && is_by_status(trade);
     let is_listed = is_by_list && trade.outcome == Outcome::Cancelled && booked == (Outcome::Draw, 0);
-    let lie = trade.lie.and_then(Lie::of_money);
+    let lie = trade.money_lie();
     let is_said = lie.and_then(|lie| bookable(lie, trade)) == Some(booked);
     // The list has the result, and is waited for. If it cannot be read, the result is corrected later.
     let has_waited = world.time.now() - trade.told_at >= LISTED_WITHIN;
@@ -81,25 +81,25 @@ pub(crate) fn check_settled_in_time(world: &World, trade: &Trade, began: Millis)
     let habits = &world.plan.habits;
     let has_outage = [habits.list_outage, habits.journal_outage].iter().any(|(from, until)| from != until);
     let waited = world.time.now() - trade.told_at.max(began);
-    let is_late = trade.lie.and_then(Lie::of_money) == Some(MoneyLie::ClosesLate) && waited > SETTLED_AFTER;
+    let is_late = trade.money_lie() == Some(MoneyLie::ClosesLate) && waited > SETTLED_AFTER;
     world.require(!is_late || has_outage, || {
         format!("{} settled {} ms after its result was known", trade.id, waited.get())
     });
 }
 
 pub(crate) fn large_deposit(world: &World, amount: Money) -> Option<Money> {
-    let has_lies = world.plan.lies.money().is_some();
+    let has_lies = world.plan.lies.money.is_some();
     (has_lies && amount.minor().abs() > LARGE).then_some(amount)
 }
 
 pub(crate) fn booked_profit(world: &World, row: &IntentRow, trade: &Trade) -> i64 {
-    let is_of_money = trade.lie.and_then(Lie::of_money).is_some();
+    let is_of_money = trade.money_lie().is_some();
     let is_excused = is_of_money && trade.profit != row.profit.minor() && has_halted_about(world, trade);
     if is_excused { row.profit.minor() } else { trade.profit }
 }
 
 pub(crate) fn is_misbooked(world: &World, trade: &Trade, booked: (Outcome, i64)) -> bool {
-    let Some(lie) = trade.lie.and_then(Lie::of_money) else { return false };
+    let Some(lie) = trade.money_lie() else { return false };
     let is_doubtful = lie == MoneyLie::MarksReverted && is_marked(trade, world.time.now());
     let is_other = booked != (trade.outcome, trade.profit);
     (is_other || is_doubtful) && !has_halted_about(world, trade)
@@ -119,13 +119,13 @@ pub(crate) fn reckon_wallet(world: &World, ledger: &Ledger, (book, truth): (&Tra
 }
 
 pub(crate) fn reckon(world: &World, (book, truth): (&TradeBook, &Truth)) {
-    if world.plan.lies.money().is_none() {
+    if world.plan.lies.money.is_none() {
         return;
     }
     for row in book.rows().iter().filter(|row| row.state == IntentState::Settled) {
         let intent = row.approved.intent().number();
         let Some(trade) = truth.of_intent(intent) else { continue };
-        let Some(lie) = trade.lie.and_then(Lie::of_money) else { continue };
+        let Some(lie) = trade.money_lie() else { continue };
         let booked = row.outcome.map(|outcome| (outcome, row.profit.minor()));
         let is_wrong = booked.is_some_and(|booked| is_misbooked(world, trade, booked));
         world.require(!is_wrong, || {
@@ -137,8 +137,8 @@ pub(crate) fn reckon(world: &World, (book, truth): (&TradeBook, &Truth)) {
         });
         check_reported(world, row, (lie, trade));
     }
-    let has_shown = |lies: &MoneyLies| lies.has_shown_false_wallet(truth.readings);
-    let has_halted = world.halts() > 0 || !world.plan.lies.money().is_some_and(has_shown);
+    let has_shown = |lies: MoneyLies| lies.has_shown_false_wallet(truth.readings);
+    let has_halted = world.halts() > 0 || !world.plan.lies.money.is_some_and(has_shown);
     world.require(has_halted, || "the wallet was false, and no run halted".to_owned());
     let hidden = truth.hidden();
     let is_said = hidden == 0 || world.has_said(|text| text.contains("wallet"));
@@ -173,7 +173,7 @@ impl Covered {
     }
 
     pub(crate) fn agrees(self, world: &World, truth: &Truth) -> bool {
-        let has_false_wallet = world.plan.lies.money().is_some_and(MoneyLies::has_false_wallet);
+        let has_false_wallet = world.plan.lies.money.is_some_and(MoneyLies::has_false_wallet);
         has_false_wallet || self.free + self.difference == truth.balance()
     }
 }

@@ -154,7 +154,7 @@ impl MoneyLies {
         self.wallet.is_some() && readings > SPELL * 2
     }
 
-    pub(crate) const fn has_false_wallet(&self) -> bool {
+    pub(crate) const fn has_false_wallet(self) -> bool {
         self.wallet.is_some()
     }
 
@@ -162,7 +162,7 @@ impl MoneyLies {
         self.kinds.contains(&kind)
     }
 
-    pub(crate) fn is_rebased(&self) -> bool {
+    pub(crate) fn is_rebased(self) -> bool {
         matches!(self.wallet, Some(FalseWallet::Rebased | FalseWallet::Swapped))
     }
 
@@ -196,17 +196,13 @@ impl MoneyLies {
 /// Adapts the plan of a schedule with lies about money: no strangers and sound clocks, so that every difference is a lie; a
 /// loss limit, and time to exceed it.
 pub(crate) fn with_money_lies(plan: Plan) -> Plan {
-    if plan.lies.money().is_none() {
+    if plan.lies.money.is_none() {
         return plan;
     }
     let Plan { risk, settings, habits, trading, seed, .. } = plan;
     let limit = [30, 60, 100][(mix([seed, 4_001, 5]) >> 8) as usize % 3];
-    let risk = RiskSettings {
-        max_trades_per_day: 0,
-        max_trades_per_hour: 0,
-        daily_loss_limit: Decimal::from(limit),
-        ..risk
-    };
+    let daily_loss_limit = Decimal::from(limit);
+    let risk = RiskSettings { max_trades_per_day: 0, max_trades_per_hour: 0, daily_loss_limit, ..risk };
     let habits = Habits {
         has_strangers: false,
         company: 0,
@@ -221,16 +217,12 @@ pub(crate) fn with_money_lies(plan: Plan) -> Plan {
 }
 
 impl MoneyLie {
-    pub(crate) fn is_tellable(
-        self,
-        order: &OpenOrder,
-        (is_short_by_id, only_acknowledges): (bool, bool),
-    ) -> bool {
+    pub(crate) fn is_tellable(self, order: &OpenOrder, habits: &Habits) -> bool {
         match self {
             // Only the list states results, or a difference between the two would be a matter of luck.
-            FirstSays(_) | ListedReal | ListedOpposite | RecordedReal => !is_short_by_id,
+            FirstSays(_) | ListedReal | ListedOpposite | RecordedReal => !habits.is_short_by_id,
             // A bare identifier has no terms and no times.
-            AnswersOldTrade | AnswersOldTimes | RepeatsRequestTime => !only_acknowledges,
+            AnswersOldTrade | AnswersOldTimes | RepeatsRequestTime => !habits.only_acknowledges,
             // The close of a candle is the venue's to say.
             ClosesLate => order.expiration_type != ExpirationType::CandleClose,
             _ => true,
@@ -316,12 +308,8 @@ pub(crate) fn bookable(lie: MoneyLie, trade: &Trade) -> Option<(Outcome, i64)> {
 pub(crate) fn change_answer(lie: MoneyLie, report: &mut TradeReport, before: Option<Millis>) {
     match lie {
         AnswersOldTimes => {
-            for time in [
-                &mut report.request_time,
-                &mut report.created_time,
-                &mut report.open_time,
-                &mut report.close_time,
-            ] {
+            let (created, closed) = (&mut report.created_time, &mut report.close_time);
+            for time in [&mut report.request_time, created, &mut report.open_time, closed] {
                 *time = time.map(|right| right - OLD);
             }
         }
@@ -359,21 +347,20 @@ pub(crate) fn is_marked(trade: &Trade, now: Millis) -> bool {
 }
 
 pub(crate) fn change_own_record(lie: MoneyLie, trade: &Trade, report: &mut TradeReport, now: Millis) {
-    match lie {
-        FirstSays(word) if report.progress.outcome().is_some() && now < trade.told_at + FIRST_WORD => {
-            let Some((outcome, profit)) = first_word(word, trade) else { return };
-            report.progress = Progress::Over(outcome);
-            report.profit = (outcome != Outcome::Cancelled).then(|| Decimal::new(profit, 2));
-            report.is_by_status = outcome == Outcome::Cancelled && is_by_status(trade);
-        }
-        _ => {}
+    let is_first = report.progress.outcome().is_some() && now < trade.told_at + FIRST_WORD;
+    let FirstSays(word) = lie else { return };
+    if let Some((outcome, profit)) = first_word(word, trade).filter(|_| is_first) {
+        report.progress = Progress::Over(outcome);
+        report.profit = (outcome != Outcome::Cancelled).then(|| Decimal::new(profit, 2));
+        report.is_by_status = outcome == Outcome::Cancelled && is_by_status(trade);
     }
 }
 
-pub(crate) fn change_known(lie: MoneyLie, trade: &Trade, report: &mut TradeReport, is_row: bool) {
+pub(crate) fn change_known(lie: MoneyLie, trade: &Trade, report: &mut TradeReport, is_row: bool) -> bool {
     match (lie, is_row) {
         (RecordedReal, false) | (ListedReal, true) => report.account = Some(Account::Real),
         (ListedOpposite, true) => report.direction = Some(Reported::Known(trade.order.direction.opposite())),
-        _ => {}
+        _ => return false,
     }
+    true
 }

@@ -7,14 +7,7 @@ use candlewick_runtime::RuntimeSettings;
 
 const NOON: Millis = Millis::new(1_767_614_400_000);
 const SYMBOLS: [&str; 3] = ["BTCUSDT", "ETHUSDT", "EURUSD"];
-const TOLD_LATE: [Millis; 6] = [
-    Millis::ZERO,
-    Millis::ZERO,
-    Millis::ZERO,
-    Millis::ZERO,
-    Millis::from_seconds(30),
-    Millis::from_seconds(90),
-];
+const TOLD_LATE_S: [i64; 6] = [0, 0, 0, 0, 30, 90];
 const REFUNDING_ONE_IN: u64 = 4;
 const REFUNDING_FOR: Millis = Millis::from_seconds(600);
 const MANY_TRADES_FOR: Millis = Millis::from_seconds(3_600);
@@ -115,6 +108,7 @@ impl Plan {
             settle_after_ms: dice.pick(&[0, 1_000, 4_000]),
             ..RuntimeSettings::default()
         };
+        let told_late_s = TOLD_LATE_S[(mix([seed, 1_789, 2]) >> 8) as usize % TOLD_LATE_S.len()];
         let plan = Self {
             seed,
             epoch,
@@ -125,19 +119,20 @@ impl Plan {
             habits: habits(&mut dice, i64::from(list_lag_s) * 1_000, trading),
             settings,
             lies: Lies::of(seed),
-            told_late: TOLD_LATE[(mix([seed, 1_789, 2]) >> 8) as usize % TOLD_LATE.len()],
+            told_late: Millis::from_seconds(told_late_s),
             called_off_one_in: 40,
         };
         let is_refunding = mix([seed, 1_789, 3]).is_multiple_of(REFUNDING_ONE_IN);
-        let plan = match plan.habits.withholding {
-            Withholding::List if is_refunding => plan.with_refunds(),
-            _ => plan,
-        };
+        let keeps_back = plan.habits.withholding == Withholding::List;
+        let plan = if keeps_back && is_refunding { plan.with_refunds() } else { plan };
         (with_delays(with_money_lies(plan.with_wallet_lag())), dice)
     }
-}
 
-impl Plan {
+    /// Whether the list keeps trades back for longer than it may.
+    pub(crate) fn lists_late(&self) -> bool {
+        self.habits.list_lag_ms > i64::from(self.settings.list_lag_ms)
+    }
+
     fn with_wallet_lag(mut self) -> Self {
         let follows = self.habits.withholding == Withholding::Both;
         let list_lag_ms = if follows { self.settings.list_lag_ms } else { 0 };
@@ -147,14 +142,7 @@ impl Plan {
     }
 
     pub(crate) fn with_many_trades(self, remember_s: u32) -> Self {
-        let risk = RiskSettings {
-            max_trades_per_day: 0,
-            max_trades_per_hour: 0,
-            daily_loss_limit: Decimal::ZERO,
-            max_drawdown_percent: 0.0,
-            ..self.risk
-        };
-        let settings = RuntimeSettings { remember_s, ..self.settings };
+        let (risk, settings) = (unlimited(self.risk), RuntimeSettings { remember_s, ..self.settings });
         Self { trading: MANY_TRADES_FOR, signals: 900, risk, settings, ..self }
     }
 
@@ -169,25 +157,23 @@ impl Plan {
             bot.symbol = Symbol::new(SYMBOLS[number]).unwrap();
             bot.stake = first.stake.clone();
         }
-        let risk = RiskSettings {
-            max_open_trades: 0,
-            max_open_trades_per_symbol: 1,
-            max_trades_per_day: 0,
-            max_trades_per_hour: 0,
-            daily_loss_limit: Decimal::ZERO,
-            max_drawdown_percent: 0.0,
-            ..risk
-        };
+        let risk = RiskSettings { max_open_trades: 0, max_open_trades_per_symbol: 1, ..unlimited(risk) };
         Self {
             bots,
             risk,
             habits: Habits { unanswered: 300, ..habits },
             trading: self.trading.max(REFUNDING_FOR),
-            told_late: TOLD_LATE[TOLD_LATE.len() - 1],
+            told_late: Millis::from_seconds(90),
             called_off_one_in: 3,
             ..self
         }
     }
+}
+
+fn unlimited(risk: RiskSettings) -> RiskSettings {
+    let (daily_loss_limit, max_drawdown_percent) = (Decimal::ZERO, 0.0);
+    let (max_trades_per_day, max_trades_per_hour) = (0, 0);
+    RiskSettings { max_trades_per_day, max_trades_per_hour, daily_loss_limit, max_drawdown_percent, ..risk }
 }
 
 fn bots(dice: &mut Dice) -> Vec<BotSettings> {

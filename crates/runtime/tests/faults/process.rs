@@ -56,17 +56,21 @@ impl Strategy for Random {
     }
 
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        let word = mix([self.seed, self.bot, candle.time().get() as u64]);
-        let direction = if word & 1 == 0 { Direction::Buy } else { Direction::Sell };
-        let is_given = candle.time() < self.until && (word >> 1) % 1_000 < self.often;
-        is_given.then(|| Signal::new(direction, "as it happens"))
+        self.signal(self.bot, candle.time(), 1_000)
     }
 
     fn on_price(&mut self, price: &Price) -> Option<Signal> {
-        let word = mix([self.seed, self.bot + 1_000, price.time.get() as u64]);
+        self.signal(self.bot + 1_000, price.time, 20_000)
+    }
+}
+
+impl Random {
+    fn signal(&self, key: u64, time: Millis, out_of: u64) -> Option<Signal> {
+        let word = mix([self.seed, key, time.get() as u64]);
         let direction = if word & 1 == 0 { Direction::Buy } else { Direction::Sell };
-        let is_given = price.time < self.until && (word >> 1) % 20_000 < self.often;
-        is_given.then(|| Signal::new(direction, "at this price"))
+        let is_given = time < self.until && (word >> 1) % out_of < self.often;
+        let reason = if out_of == 1_000 { "as it happens" } else { "at this price" };
+        is_given.then(|| Signal::new(direction, reason))
     }
 }
 

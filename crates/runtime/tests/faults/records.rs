@@ -112,22 +112,18 @@ pub(crate) fn row_of_list(world: &World, trade: &Trade) -> TradeReport {
             _ => row.direction = Some(Reported::Unrecognised("CALL".to_owned())),
         }
     }
-    if let Some(lie) = trade.lie.and_then(Lie::of_money).filter(|_| lies::is_known(world, trade)) {
-        money_lies::change_known(lie, trade, &mut row, true);
-        if matches!(lie, MoneyLie::ListedReal | MoneyLie::ListedOpposite) {
-            world.note_false_record(&trade.id);
-        }
-    }
-    row
+    with_known_lie(world, trade, row, true)
 }
 
 pub(crate) fn alone(world: &World, trade: &Trade, now: Millis) -> TradeReport {
-    let mut report = lies::shown(trade, full(&world.plan.habits, trade, now), Place::ById, now);
-    if let Some(lie) = trade.lie.and_then(Lie::of_money).filter(|_| lies::is_known(world, trade)) {
-        money_lies::change_known(lie, trade, &mut report, false);
-        if lie == MoneyLie::RecordedReal {
-            world.note_false_record(&trade.id);
-        }
+    let report = lies::shown(trade, full(&world.plan.habits, trade, now), Place::ById, now);
+    with_known_lie(world, trade, report, false)
+}
+
+fn with_known_lie(world: &World, trade: &Trade, mut report: TradeReport, is_row: bool) -> TradeReport {
+    let lie = trade.money_lie().filter(|_| world.disk().knows(trade));
+    if lie.is_some_and(|lie| money_lies::change_known(lie, trade, &mut report, is_row)) {
+        world.note_false_record(&trade.id);
     }
     report
 }
@@ -162,7 +158,7 @@ pub(crate) fn last_price(world: &World, symbol: Symbol, at: Millis) -> Option<Pr
         };
         Some(PriceAnswer::Record(PriceRecord { time, prices, recorded_time: None }))
     };
-    if let Some(offset) = world.plan.lies.money().and_then(|lies| lies.price_offset(second)) {
+    if let Some(offset) = world.plan.lies.money.and_then(|lies| lies.price_offset(second)) {
         return record(second + offset, money_lies::STALE_FACTOR);
     }
     if !is_odd {

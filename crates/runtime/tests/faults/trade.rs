@@ -79,6 +79,10 @@ impl Trade {
         is_theirs && !self.is_shown && self.request_time >= since
     }
 
+    pub(crate) fn money_lie(&self) -> Option<MoneyLie> {
+        self.lie.and_then(Lie::of_money)
+    }
+
     pub(crate) fn is_of_real_money(&self) -> bool {
         self.lie.is_some_and(Lie::is_unlike_asked) && self.order.account == Account::Real
     }

@@ -162,7 +162,7 @@ impl Watcher {
         self.world.log(|| text.to_owned());
         self.world.note_said(text);
         // Nobody is halted twice: whoever resumes was told of it.
-        let is_money = self.world.plan.lies.money().is_some() && !text.ends_with("both are read again");
+        let is_money = self.world.plan.lies.money.is_some() && !text.ends_with("both are read again");
         let is_halting = is_money || [" differs: ", " is to pay "].iter().any(|words| text.contains(words));
         if seen.is_halted && is_halting {
             self.world.note_said(&format!("{WHILE_HALTED}{text}"));
@@ -294,8 +294,8 @@ impl Watcher {
 
     fn check_offset(&self, offset: Millis) {
         // A request time that stands still may pass for the venue's clock while nothing else is known of that.
-        let is_frozen = |lies: &MoneyLies| lies.has_kind(MoneyLie::RepeatsRequestTime);
-        if self.world.plan.lies.money().is_some_and(is_frozen) {
+        let is_frozen = |lies: MoneyLies| lies.has_kind(MoneyLie::RepeatsRequestTime);
+        if self.world.plan.lies.money.is_some_and(is_frozen) {
             return;
         }
         let most = self.world.most_shown_off();
@@ -389,8 +389,7 @@ impl Watcher {
     /// Whether another program's trade may pass for what the venue took of a request of ours: it is of that pair and unlike what
     /// was asked for, and no trade of ours is there that could be known again.
     fn is_taken_for_ours(&self, intent: u64, id: &str, truth: &Truth) -> bool {
-        let (habits, settings) = (&self.world.plan.habits, &self.world.plan.settings);
-        let is_late = habits.list_lag_ms > i64::from(settings.list_lag_ms);
+        let is_late = self.world.plan.lists_late();
         let is_absent =
             truth.of_intent(intent).is_none_or(|ours| is_late || ours.lie.is_some_and(Lie::is_unlike_asked));
         let Some(other) = truth.find(id).filter(|other| is_absent && other.is_by_token) else { return false };
@@ -427,8 +426,7 @@ impl Watcher {
         if seen.reported.contains(&trade.id) {
             return;
         }
-        let is_late = habits.list_lag_ms > i64::from(world.plan.settings.list_lag_ms)
-            || habits.withholding == Withholding::List;
+        let is_late = world.plan.lists_late() || habits.withholding == Withholding::List;
         let is_staked = !trade.is_settled || trade.outcome == Outcome::Lost;
         let shown_until = world.time.now() - Millis::new(habits.wallet_lag_ms) - WALLET_READ_AT_MOST;
         let is_known = |other: &Trade| {
@@ -463,10 +461,8 @@ impl Watcher {
         let is_hidden = trade.as_ref().and_then(|trade| trade.lie).is_some_and(Lie::may_be_unexplained);
         let owner = trade.as_ref().and_then(|trade| trade.intent);
         // It came later than a list may lag, and another's had passed for it.
-        let habits = &world.plan.habits;
-        let is_late = habits.list_lag_ms > i64::from(world.plan.settings.list_lag_ms);
         let has_passed = |ours: &Trade| world.truth().trades.iter().any(|other| other.passes_for(ours));
-        let is_hidden = is_hidden || (is_late && trade.as_ref().is_some_and(has_passed));
+        let is_hidden = is_hidden || (world.plan.lists_late() && trade.as_ref().is_some_and(has_passed));
         world.require(owner.is_none() || is_hidden || world.is_far_off(), || {
             format!("{id} of intent {owner:?} was reported as explained by none")
         });
