@@ -1,6 +1,7 @@
 //! Bots whose trades are asked for some seconds after their decisions, in some schedules; beside them ladders that go on with the
 //! next candle, and stops of a session. What they may stake and lose is counted anew, from the events alone.
 
+use crate::memory_journal::events;
 use crate::prelude::*;
 use candlewick_engine::{BotLimitSettings, IfRefused, LadderEntry};
 
@@ -91,31 +92,10 @@ impl Tally {
             late_seconds: BTreeSet::new(),
             late_profit: 0,
         };
-        for stored in &world.disk().lines {
-            if !["\"settled", "\"correction\"", "\"second_trade\""]
-                .iter()
-                .any(|name| stored.line.body.contains(name))
-            {
-                continue;
-            }
-            let event: serde_json::Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
-            let kind = event["event"].as_str().unwrap_or_default();
-            if kind == "second_trade" {
-                let intent = IntentId::new(event["intent"].as_u64().unwrap());
-                tally.find_second(book, intent, event["venue_id"].as_str().unwrap());
-            }
-            if !["settled", "settled_by_person", "correction"].contains(&kind) {
-                continue;
-            }
-            let outcome = serde_json::from_value(event["outcome"].clone()).unwrap();
-            let intent = IntentId::new(event["intent"].as_u64().unwrap());
-            let bot = bot_of(book, intent);
-            if kind == "correction" {
-                tally.correct(bot, intent, outcome);
-            } else {
-                tally.climb(bot, intent, outcome);
-            }
+        for kind in events(world.disk().lines.iter(), &["\"settled", "\"correction\"", "\"second_trade\""]) {
+            tally.take(&kind, book);
         }
+        tally.begin_session();
         for (level, may_give_up) in tally.levels.iter_mut().zip(&tally.may_give_up) {
             if *may_give_up {
                 *level = None;
@@ -152,13 +132,15 @@ impl Tally {
                     self.profits[bot_of(book, *intent)] += profit.minor();
                 }
             }
-            EventKind::Control { control: Control::Resume } => {
-                self.profits.fill(0);
-                self.late_profit = 0;
-                self.session.clear();
-            }
+            EventKind::Control { control: Control::Resume } => self.begin_session(),
             _ => {}
         }
+    }
+
+    fn begin_session(&mut self) {
+        self.profits.fill(0);
+        self.late_profit = 0;
+        self.session.clear();
     }
 
     fn find_second(&mut self, book: &TradeBook, intent: IntentId, venue_id: &str) {

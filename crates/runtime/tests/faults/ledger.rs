@@ -2,12 +2,13 @@
 
 use crate::alarms;
 use crate::lies::Term;
+use crate::memory_journal::events;
 use crate::money_checks::{booked_profit, has_halted_about};
 use crate::prelude::*;
 
 pub(crate) fn reckon(world: &World, session: &Session, (book, truth): (&TradeBook, &Truth)) {
     let lines = world.disk().lines.clone();
-    let (booked, brought) = (deposits(&lines) + accepted(&lines), second_trade_profits(lines.iter()));
+    let (booked, brought) = (booked(&lines), second_trade_profits(lines.iter()));
     let seconds_open: i64 = session.second_trades().iter().map(|trade| trade.stake.minor()).sum();
     let of_venue = |row: &IntentRow| {
         let trade = book.venue_id(row).and_then(|id| truth.find(id.as_str()));
@@ -126,34 +127,23 @@ fn is_said(world: &World, trade: &Trade) -> bool {
     })
 }
 
-fn deposits(lines: &[StoredLine]) -> i64 {
-    total(lines.iter(), "deposit", "amount")
-}
-
-fn accepted(lines: &[StoredLine]) -> i64 {
+fn booked(lines: &[StoredLine]) -> i64 {
     let (mut difference, mut sum) = (0, 0);
-    for stored in lines {
-        let body: serde_json::Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
-        if body["event"] == "wallet_difference" {
-            difference = body["amount"].as_i64().unwrap_or_default();
-        } else if body["event"] == "control" && body["control"] == "resume" {
-            sum += std::mem::take(&mut difference);
+    for kind in events(lines.iter(), &["\"deposit\"", "\"wallet_difference\"", "\"resume\""]) {
+        match kind {
+            EventKind::Deposit { amount } => sum += amount.minor(),
+            EventKind::WalletDifference { amount } => difference = amount.minor(),
+            EventKind::Control { control: Control::Resume } => sum += std::mem::take(&mut difference),
+            _ => {}
         }
     }
     sum
 }
 
 pub(crate) fn second_trade_profits<'a>(lines: impl Iterator<Item = &'a StoredLine>) -> i64 {
-    total(lines, "second_trade_settled", "profit")
-}
-
-fn total<'a>(lines: impl Iterator<Item = &'a StoredLine>, event: &str, field: &str) -> i64 {
-    let amount = |stored: &StoredLine| {
-        if !stored.line.body.contains(&format!("\"{event}\"")) {
-            return None;
-        }
-        let body: serde_json::Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
-        (body["event"] == event).then(|| body[field].as_i64().unwrap_or_default())
+    let profit = |kind: EventKind| match kind {
+        EventKind::SecondTradeSettled { profit, .. } => profit.minor(),
+        _ => 0,
     };
-    lines.filter_map(amount).sum()
+    events(lines, &["\"second_trade_settled\""]).map(profit).sum()
 }

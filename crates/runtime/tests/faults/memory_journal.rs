@@ -30,6 +30,15 @@ impl Disk {
     }
 }
 
+/// The events of lines, of those only in which one of the names stands.
+pub(crate) fn events<'a>(
+    lines: impl Iterator<Item = &'a StoredLine>,
+    names: &[&str],
+) -> impl Iterator<Item = EventKind> {
+    let is_meant = move |stored: &&StoredLine| names.iter().any(|name| stored.line.body.contains(name));
+    lines.filter(is_meant).filter_map(|stored| serde_json::from_str(&stored.line.body).ok())
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Status {
     Begun,

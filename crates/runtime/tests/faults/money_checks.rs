@@ -1,5 +1,6 @@
 //! Checks of lies about money (`money_lies.rs`), against the venue's truth.
 
+use crate::memory_journal::events;
 use crate::money_lies::{FirstWord, bookable, is_by_status, is_marked};
 use crate::prelude::*;
 
@@ -226,23 +227,21 @@ fn check_reported(world: &World, row: &IntentRow, (lie, trade): (MoneyLie, &Trad
 }
 
 fn knows_payout(world: &World, row: &IntentRow, trade: &Trade) -> bool {
-    let (intent, agreed) = (row.approved.intent().number(), Payout::from_percent(trade.payout).ok());
-    let is_it = |body: &str| {
-        let event: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
-        let is_open = ["opened", "adopted"].iter().any(|kind| event["event"] == **kind);
-        let payout = serde_json::from_value(event["payout"].clone()).ok();
-        is_open && event["intent"] == intent && payout.is_some() && payout == agreed
+    let (intent, agreed) = (row.approved.intent(), Payout::from_percent(trade.payout).ok());
+    let is_it = |kind: EventKind| match kind {
+        EventKind::Opened(opened) | EventKind::Adopted(opened) => {
+            opened.intent == intent && opened.payout.is_some() && opened.payout == agreed
+        }
+        _ => false,
     };
-    world.disk().lines.iter().any(|stored| is_it(&stored.line.body))
+    events(world.disk().lines.iter(), &["\"opened\"", "\"adopted\""]).any(is_it)
 }
 
 fn is_denied(world: &World, row: &IntentRow) -> bool {
-    let intent = row.approved.intent().number();
-    let is_it = |body: &str| {
-        let event: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
-        ["rejected", "not_sent"].iter().any(|kind| event["event"] == **kind) && event["intent"] == intent
-    };
-    world.disk().lines.iter().any(|stored| is_it(&stored.line.body))
+    let is_it = |kind: EventKind| kind.intent() == Some(row.approved.intent());
+    let is_denial =
+        |kind: &EventKind| matches!(kind, EventKind::Rejected { .. } | EventKind::NotSent { .. });
+    events(world.disk().lines.iter(), &["\"rejected\"", "\"not_sent\""]).filter(is_denial).any(is_it)
 }
 
 fn to_minor(amount: Decimal) -> i64 {
