@@ -14,7 +14,7 @@ const TRADES_OF_A_RUN: i64 = 30;
 /// Intents of a part of a snapshot: fewer than usual, so that there are parts.
 pub(crate) const PART: u64 = 7;
 
-struct Always;
+struct Always(Signal);
 
 impl Strategy for Always {
     fn warmup(&self) -> usize {
@@ -22,7 +22,7 @@ impl Strategy for Always {
     }
 
     fn on_candle(&mut self, _candle: &Candle) -> Option<Signal> {
-        Some(Signal::buy("always").with("nothing", f64::NAN).with("half", 0.5))
+        Some(self.0.clone())
     }
 }
 
@@ -71,17 +71,15 @@ pub(crate) fn header(settings: &SessionSettings) -> Header {
     }
 }
 
-pub(crate) async fn change(file: &Path, statement: &'static str) {
-    let address = format!("sqlite://{}", file.display());
-    let mut connection = sqlx::SqliteConnection::connect(&address).await.unwrap();
-    sqlx::query(statement).execute(&mut connection).await.unwrap();
-    connection.close().await.unwrap();
-}
-
 fn other_settings() -> SessionSettings {
     let mut settings = settings();
     settings.risk.cooldown_after_losses += 1;
     settings
+}
+
+pub(crate) fn new_session(settings: &SessionSettings, signal: &Signal) -> Session {
+    let strategies = settings.bots.iter().map(|_| Box::new(Always(signal.clone())) as Box<dyn Strategy>);
+    Session::new(settings, strategies.collect()).unwrap()
 }
 
 pub(crate) struct Folder {
@@ -151,7 +149,20 @@ impl Folder {
     }
 
     pub(crate) async fn change(&self, statement: &'static str) {
-        change(&self.path("journal.db"), statement).await;
+        let address = format!("sqlite://{}", self.path("journal.db").display());
+        let mut connection = sqlx::SqliteConnection::connect(&address).await.unwrap();
+        sqlx::query(statement).execute(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
+    }
+
+    /// Whoever held it before is dead, or gave it back.
+    pub(crate) async fn store(&self) -> Store {
+        let terms = LeaseTerms { duration: Millis::MINUTE, is_alive: |_| false };
+        Store::open_on_terms(&self.url, &Holder::of_this_process("test"), &terms).await.unwrap()
+    }
+
+    pub(crate) async fn lines(&self) -> Vec<StoredLine> {
+        self.reader().await.lines(1, 1_000_000).await.unwrap()
     }
 
     /// Every snapshot is sound, and every one could be checked.
@@ -163,10 +174,14 @@ impl Folder {
     }
 
     /// The same journal with other text in some of its entries, chained anew; with what was verified remembered, or not.
-    pub(crate) async fn rewritten(&self, is_verified: bool, change: impl Fn(&StoredLine) -> String) -> Self {
+    pub(crate) async fn rewritten(
+        &self,
+        is_verified: bool,
+        mut change: impl FnMut(&StoredLine) -> String,
+    ) -> Self {
         let other = Self::new();
-        let mut store = Store::open(&other.url, &Holder::of_this_process("test")).await.unwrap();
-        for stored in self.reader().await.lines(1, 1_000_000).await.unwrap() {
+        let mut store = other.store().await;
+        for stored in self.lines().await {
             let body = change(&stored);
             store.record(Line { body, ..stored.line });
         }
@@ -179,13 +194,13 @@ impl Folder {
     }
 
     pub(crate) async fn snapshots(&self) -> (usize, u64) {
-        let lines = self.reader().await.lines(1, 1_000_000).await.unwrap();
+        let lines = self.lines().await;
         let bodies = || lines.iter().map(|stored| stored.line.body.as_str());
         let whole = bodies().filter(|body| body.starts_with("{\"snapshot\":")).count();
-        (bodies().filter(|body| candlewick_journal::is_snapshot(body)).count(), whole as u64)
+        (bodies().filter(|body| is_snapshot(body)).count(), whole as u64)
     }
 
-    /// A run of some trades, of which the last one stays open. One that is killed leaves what was durable.
+    /// One that is killed leaves what was durable.
     pub(crate) async fn run(&self, is_killed: bool) {
         self.run_under(is_killed, &settings()).await;
     }
@@ -194,13 +209,9 @@ impl Folder {
         &self,
         settings: &SessionSettings,
     ) -> (Session, Past, Millis, RunJournal) {
-        // Whoever held it before is dead, or gave it back.
-        let terms = LeaseTerms { duration: Millis::MINUTE, is_alive: |_| false };
-        let holder = Holder::of_this_process("test");
-        let store = Store::open_on_terms(&self.url, &holder, &terms).await.unwrap();
-        let fold = self.read_under(settings).await.unwrap();
-        let strategies = settings.bots.iter().map(|_| Box::new(Always) as Box<dyn Strategy>).collect();
-        let mut session = Session::new(settings, strategies).unwrap();
+        let (store, fold) = (self.store().await, self.read_under(settings).await.unwrap());
+        let signal = Signal::buy("always").with("nothing", f64::NAN).with("half", 0.5);
+        let mut session = new_session(settings, &signal);
         let past = fold.hand_over(&mut session).unwrap();
         let now = Millis::DAY * i64::try_from(past.runs + 1).unwrap();
         let (pace, looks) = (self.pace, AtomicU32::new(0));
@@ -233,19 +244,13 @@ impl Folder {
                     hand(&mut session, &mut journal, at, kind);
                 }
             }
-            let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0 / 3.0 + 1.0, volume: 0.0 };
-            let numbers = Ohlcv { high: 2.0, ..numbers };
-            let candle = Candle::new(at - Millis::MINUTE, Interval::MINUTE, numbers).unwrap();
-            let mut opened = Vec::new();
-            for series in (0..session.series().len()).filter_map(SeriesId::new) {
-                let kind = EventKind::Candle { series, candle, origin: Origin::Live };
-                for action in hand(&mut session, &mut journal, at, kind) {
-                    if let Action::Open(approved) = action {
-                        opened.push(*approved.terms());
-                    }
-                }
-            }
-            for terms in opened {
+            let series = (0..session.series().len()).filter_map(SeriesId::new);
+            let actions = series.flat_map(|series| hand(&mut session, &mut journal, at, candle(series, at)));
+            let terms_of = |action: Action| match action {
+                Action::Open(approved) => Some(*approved.terms()),
+                _ => None,
+            };
+            for terms in actions.filter_map(terms_of).collect::<Vec<_>>() {
                 let intent = terms.intent();
                 let mut life = life(intent, minute, self.ends_in_doubt);
                 if minute % 10 == 2 && minute < 20 {
@@ -277,6 +282,12 @@ impl Folder {
     }
 }
 
+pub(crate) fn candle(series: SeriesId, close: Millis) -> EventKind {
+    let numbers = Ohlcv { open: 1.0, high: 2.0, low: 1.0, close: 1.0 / 3.0 + 1.0, volume: 0.0 };
+    let candle = Candle::new(close - Millis::MINUTE, Interval::MINUTE, numbers).unwrap();
+    EventKind::Candle { series, candle, origin: Origin::Live }
+}
+
 pub(crate) fn opened(intent: IntentId) -> Opened {
     Opened {
         intent,
@@ -306,7 +317,12 @@ fn life(intent: IntentId, minute: i64, ends_in_doubt: bool) -> Vec<EventKind> {
     }
 }
 
-fn hand(session: &mut Session, journal: &mut RunJournal, at: Millis, kind: EventKind) -> Vec<Action> {
+pub(crate) fn hand(
+    session: &mut Session,
+    journal: &mut RunJournal,
+    at: Millis,
+    kind: EventKind,
+) -> Vec<Action> {
     let event = Event { at, received: at, kind };
     let mut actions = Vec::new();
     session.handle_recorded(&event, &mut actions);
@@ -420,26 +436,21 @@ async fn a_changed_snapshot_is_found_by_whoever_reads_it() {
 async fn a_snapshot_that_the_entries_before_it_do_not_come_to_is_named() {
     let folder = Folder::new();
     folder.run(false).await;
-    let lines = folder.reader().await.lines(1, 1_000_000).await.unwrap();
     for (from, to) in [("\"peak\":", "\"peak\":1"), ("\"sent\":", "\"sent\":1"), ("trade-1\"", "trade-9\"")] {
-        let forged = Folder::new();
-        let mut store = Store::open(&forged.url, &Holder::of_this_process("test")).await.unwrap();
         // A part that lies is named by the first whole snapshot that goes on from it.
         let (mut is_forged, mut seq) = (false, 0);
-        for stored in &lines {
-            let mut line = stored.line.clone();
-            let is_snapshot = line.kind == LineKind::Note && candlewick_journal::is_snapshot(&line.body);
-            if is_snapshot && !is_forged && line.body.contains(from) {
-                line.body = line.body.replacen(from, to, 1);
-                is_forged = true;
-            }
-            if is_forged && seq == 0 && line.body.starts_with("{\"snapshot\":") {
+        let forge = |stored: &StoredLine| {
+            let body = &stored.line.body;
+            let is_next = stored.line.kind == LineKind::Note && is_snapshot(body) && body.contains(from);
+            let is_first = is_next && !is_forged;
+            is_forged |= is_first;
+            if is_forged && seq == 0 && body.starts_with("{\"snapshot\":") {
                 seq = stored.seq;
             }
-            store.record(line);
-        }
+            if is_first { body.replacen(from, to, 1) } else { body.clone() }
+        };
+        let forged = folder.rewritten(false, forge).await;
         assert!(seq > 0, "{from}");
-        store.close().await.unwrap();
         match check_journal(&mut forged.reader().await).await {
             Err(RuntimeError::WrongSnapshot { seq: found }) => assert_eq!(found, seq, "{to}"),
             other => panic!("{to}: {other:?}"),
@@ -448,7 +459,7 @@ async fn a_snapshot_that_the_entries_before_it_do_not_come_to_is_named() {
 }
 
 #[tokio::test]
-async fn a_snapshot_of_another_format_is_left_alone_with_a_word() {
+async fn a_snapshot_of_another_format_or_of_other_settings_is_left_alone_with_a_word() {
     let folder = Folder::new();
     folder.run(false).await;
     let (own, new) =
@@ -459,37 +470,30 @@ async fn a_snapshot_of_another_format_is_left_alone_with_a_word() {
     assert_eq!(state(&fold), state(&folder.read().await.unwrap()));
     // Nothing is wrong with it: this program cannot tell, and says that.
     let check = check_journal(&mut newer.reader().await).await.unwrap();
-    let (why, count) = check.snapshots.not_checked.first_key_value().unwrap();
-    assert_eq!((check.snapshots.sound, *count), (0, folder.snapshots().await.1));
-    assert!(why.contains("format 7"), "{why}");
-}
-
-/// Another version of the program may depend on other settings, and hash them otherwise.
-#[tokio::test]
-async fn a_snapshot_under_settings_of_another_program_is_not_called_wrong() {
-    let folder = Folder::new();
-    folder.run(false).await;
+    check_not_checked(&folder, &check, "format 7").await;
+    // Another version of the program may depend on other settings, and hash them otherwise.
     let own = format!("\"settings\":\"{}\"", settings().fingerprint().unwrap());
     let another = own.replace(|digit: char| digit.is_ascii_digit(), "0");
     let other = folder.rewritten(false, |stored| stored.line.body.replace(&own, &another)).await;
     let check = check_journal(&mut other.reader().await).await.unwrap();
-    assert_eq!(check.snapshots.sound, 0);
-    let (why, count) = check.snapshots.not_checked.first_key_value().unwrap();
-    assert_eq!(*count, folder.snapshots().await.1);
-    assert!(why.contains("another version"), "{why}");
+    check_not_checked(&folder, &check, "another version").await;
 }
 
-/// An earlier version hashed all that is said of the bots.
+async fn check_not_checked(folder: &Folder, check: &JournalCheck, reason: &str) {
+    let (why, count) = check.snapshots.not_checked.first_key_value().unwrap();
+    assert_eq!((check.snapshots.sound, *count), (0, folder.snapshots().await.1));
+    assert!(why.contains(reason), "{why}");
+}
+
 #[tokio::test]
 async fn a_snapshot_of_an_earlier_version_is_gone_on_from_and_checked() {
-    let (folder, other) = (Folder::new(), Folder::new());
+    let folder = Folder::new();
     for is_killed in [false, true] {
         folder.run(is_killed).await;
     }
     let (own, earlier) = (settings().fingerprint().unwrap(), settings().earlier_fingerprint().unwrap());
-    let mut store = Store::open(&other.url, &Holder::of_this_process("test")).await.unwrap();
     let (mut last, mut changed) = (ChainHash::GENESIS, Vec::<(String, String)>::new());
-    for stored in folder.reader().await.lines(1, 1_000_000).await.unwrap() {
+    let other = folder.rewritten(true, |stored| {
         let mut line = stored.line.clone();
         line.body = line.body.replace(&own, &earlier);
         // A part is named by its hash.
@@ -500,11 +504,9 @@ async fn a_snapshot_of_an_earlier_version_is_gone_on_from_and_checked() {
         if is_snapshot(&line.body) {
             changed.push((stored.hash.to_string(), last.to_string()));
         }
-        store.record(line);
-    }
-    store.commit().await.unwrap();
-    store.keep_point(Duration::ZERO);
-    store.close().await.unwrap();
+        line.body
+    });
+    let other = other.await;
     let (expected, found) = (folder.read().await.unwrap(), other.read().await.unwrap());
     assert!(found.notice().is_none() && found.read_lines() < 100, "{}", found.read_lines());
     assert_eq!(state(&found), state(&expected));
@@ -513,7 +515,6 @@ async fn a_snapshot_of_an_earlier_version_is_gone_on_from_and_checked() {
     other.check().await;
 }
 
-/// Two runs under different settings write snapshots of their own into one journal: one walk checks them all.
 #[tokio::test]
 async fn snapshots_of_different_settings_are_checked_in_one_walk() {
     let folder = Folder::new();
