@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-/// Times of one kind.
 #[derive(Default)]
 pub(crate) struct Times(Vec<Duration>);
 

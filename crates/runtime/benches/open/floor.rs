@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 
 const BODY: &str = r#"{"isDemo":true,"closeType":"01:00","direction":"BUY","symbol":"BTCUSDT","amount":10}"#;
 
-/// Everything bare.
 #[derive(Default)]
 pub(crate) struct Floor {
     pub(crate) back_to_back: Posts,
@@ -22,7 +21,6 @@ pub(crate) struct Floor {
     pub(crate) commit: Times,
 }
 
-/// Bare requests of one kind.
 #[derive(Default)]
 pub(crate) struct Posts {
     pub(crate) first_byte: Times,

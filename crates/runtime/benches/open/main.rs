@@ -25,12 +25,10 @@ use tokio::runtime::{Builder, Runtime};
 
 const OPENS: usize = 500;
 const MINUTE: Duration = Duration::from_millis(40);
-/// Bare requests that follow each other at once.
 const BACK_TO_BACK: usize = 5_000;
 /// So many go before those that count: they connect, and prepare statements.
 const WARM_UP: usize = 5;
 
-/// When things happen.
 #[derive(Clone, Copy)]
 struct Pace {
     began: Instant,

@@ -17,7 +17,6 @@ use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::mpsc;
 
-/// `runtime.snapshot_every` as it is by default.
 const EVERY: u64 = 100_000;
 
 /// How long after a signal each stage was reached.
@@ -39,7 +38,6 @@ impl HttpObserver for ToJournal {
     }
 }
 
-/// What is kept beside the entries of the journal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Beside {
     Nothing,

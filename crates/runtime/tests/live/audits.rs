@@ -8,7 +8,6 @@ const OPEN: i64 = MINUTE + 999;
 const CLOSE: i64 = OPEN + MINUTE;
 const ID: &str = "01JT0000000000000000000001";
 
-/// One trade that is won with this profit, its script changed, its wallet as given.
 async fn stage(
     (close, profit): (i64, i64),
     change: impl Fn(&mut OpenScript),
@@ -47,7 +46,6 @@ fn findings(ran: &Ran) -> Vec<(Audit, u64)> {
     audits.map(|(audit, tally)| (*audit, tally.findings)).filter(|(_, findings)| *findings > 0).collect()
 }
 
-/// The wallet follows the trade: the stake of 10.00 leaves, 18.00 return.
 const FOLLOWS: [(i64, i64); 3] = [(-MINUTE, 1_000), (OPEN, 990), (CLOSE, 1_008)];
 
 #[tokio::test(start_paused = true)]
@@ -93,7 +91,6 @@ async fn money_that_no_trade_explains_is_booked_once_when_the_wallet_is_quiet() 
     assert_eq!(deposited(&ran), [5_000]);
     assert_eq!(findings(&ran), [(Audit::Wallet, 1)]);
     assert_eq!(ran.finished().free.minor(), 105_800);
-    // A wallet that lags by a minute is no movement, and named while it lags.
     let late = [(-MINUTE, 1_000), (OPEN + MINUTE, 990), (CLOSE + MINUTE, 1_008)];
     let ran = run(CLOSE, 8, &late).await;
     assert_eq!(deposited(&ran), [0; 0]);

@@ -72,7 +72,6 @@ async fn after_an_outage_the_missed_candles_come_in_order_and_only_the_newest_ca
 
 #[tokio::test(start_paused = true)]
 async fn a_candle_that_never_comes_does_not_make_the_questions_grow() {
-    // A weekend: nothing is published for ten hours. The fake counts what one answer would have to hold.
     let mut stage = Stage::paused().await.bot(btc(), &[]);
     stage.settings.quick_repeats = 0;
     for minute in 1..=600 {

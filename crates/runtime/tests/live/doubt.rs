@@ -22,7 +22,6 @@ fn adopt(id: &str) -> ControlOrder {
     ControlOrder::Resolve { intent: IntentId::new(1), resolution, reason: "seen".to_owned() }
 }
 
-/// An open fails so; then the state of its intent, the open stakes, and what refuses the next signal.
 async fn check(outcome: OpenOutcome, state: IntentState, open_stakes: i64, refusal: Option<Rule>) {
     let stage = Stage::paused().await.bot(btc(), &[MINUTE, 2 * MINUTE]).failed_open(outcome.clone());
     let ran = stage.failed_open(rejected(RejectionReason::Other)).run_for(2 * MINUTE + 30_000).await;
@@ -48,7 +47,6 @@ async fn an_open_that_breaks_or_is_never_answered_is_in_doubt_and_not_forgotten(
         let stage = Stage::paused().await.bot(btc(), &[MINUTE, 3 * MINUTE]);
         let stage = stage.failed_open(rejected(RejectionReason::Other));
         let stage = stage.spell(Which::Opens(btc()), (0, 2 * MINUTE), trouble);
-        // The end waits for a doubt, and within its patience nothing is known of this one.
         let ran = stage.run_for(3 * MINUTE + 1_000).await;
         assert_eq!(ran.states()[0], IntentState::InDoubt);
         assert_eq!(ran.refused(), [(3 * MINUTE, Rule::InDoubt)]);

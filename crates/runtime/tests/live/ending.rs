@@ -5,7 +5,6 @@ use crate::prelude::*;
 const CLOSE: i64 = 2 * MINUTE + 999;
 const FIRST_POLL: i64 = CLOSE + 4_000;
 
-/// A run with one trade, decided at the close of minute 1, whose outcome get-by-id has from `known` on.
 async fn stage_with_trade(known: Option<i64>) -> Stage {
     let stage = Stage::paused().await.bot(btc(), &[MINUTE, 2 * MINUTE]);
     let mut script = OpenScript::accepted("trade-1", stage.at(MINUTE + 999), stage.at(CLOSE));
@@ -19,7 +18,6 @@ fn check(ran: &Ran, stop: Stop, ended: i64, settled: usize) {
     assert_eq!((ran.stop(), ran.ended, ran.settled().len()), (stop, ended, settled));
     let expected = if settled > 0 { (100_800, 0) } else { (99_000, 1_000) };
     assert_eq!((ran.finished().free.minor(), ran.finished().open_stakes.minor()), expected);
-    // What has no known end is named.
     let unfinished: Vec<_> = ran.finished().unfinished.iter().map(|one| one.stake.minor()).collect();
     assert_eq!(unfinished, vec![1_000; 1 - settled]);
 }
@@ -38,7 +36,6 @@ async fn a_run_with_nothing_open_ends_at_once() {
     assert_eq!((ran.stop(), ran.ended), (Stop::TimeUp, 90_000));
 }
 
-/// What stops the run, a second after each other; then when it ends, and how many trades are settled.
 async fn check_patience(known: Option<i64>, patience: u32, stops: &[Stop], ended: i64, settled: usize) {
     let mut stage = stage_with_trade(known).await;
     stage.settings.interrupt_patience_s = patience;
@@ -62,7 +59,6 @@ async fn a_second_interrupt_ends_the_run_at_once() {
     use Stop::{Interrupted, Terminated, TimeUp};
     check_patience(Some(CLOSE), 90, &[Interrupted; 2], 91_000, 0).await;
     check_patience(Some(CLOSE), 90, &[Terminated; 2], 91_000, 0).await;
-    // The first one after another reason to stop shortens the patience, and no more.
     check_patience(Some(CLOSE), 90, &[TimeUp, Interrupted], FIRST_POLL, 1).await;
     check_patience(None, 5, &[TimeUp, Interrupted], 96_000, 0).await;
 }

@@ -15,13 +15,10 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use tokio::sync::mpsc;
 
-/// How many closes a run sees.
 const CLOSES: usize = 3;
-/// How long after its close a candle is there, and how long a request takes.
 const LAG: Millis = Millis::new(300);
 const ROUND_TRIP: Duration = Duration::from_millis(100);
 
-/// How a strategy comes by prices: not at all, by questions, or by themselves every second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Prices {
     Unwanted,
@@ -29,7 +26,6 @@ enum Prices {
     Streamed,
 }
 
-/// The client, whose venue also pushes prices.
 struct Streaming {
     client: Arc<HttpBroker>,
     clock: SystemClock,
@@ -74,10 +70,8 @@ impl Strategy for Buys {
     }
 }
 
-/// A venue that has every candle and takes every trade; each ends where it began.
 struct Venue {
     clock: SystemClock,
-    /// Trades by id, with their close.
     trades: Mutex<HashMap<String, (Value, Millis)>>,
 }
 
@@ -172,7 +166,6 @@ fn demand(symbols: usize, prices: Prices) -> Demand {
     demand.with_stream(prices == Prices::Streamed)
 }
 
-/// Trades so many symbols at this limit; answers how many signals became trades, and how many did not.
 async fn trade(symbols: usize, per_second: f64, prices: Prices) -> (usize, usize) {
     let clock = SystemClock::new();
     let start = clock.now().floor_to(Millis::MINUTE) + Millis::MINUTE;
@@ -244,7 +237,6 @@ async fn beyond_it_as_many_signals_are_traded_as_there_is_time_for() {
     assert!(opened >= full && opened + lost == 20 * CLOSES, "{opened} opened, {lost} lost");
 }
 
-/// What money hangs on goes first: candles and opens before prices.
 #[tokio::test(start_paused = true)]
 async fn no_way_of_having_prices_keeps_a_candle_or_an_open_back() {
     let [none, polled, streamed] =

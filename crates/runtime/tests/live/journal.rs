@@ -5,10 +5,8 @@ use candlewick_engine::{Approved, Control, Entry, Recorder};
 use candlewick_journal::{Journal, JournalError};
 use std::io;
 
-/// When a journal fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Failing {
-    /// Never.
     #[default]
     Never,
     AfterEntries(usize),
@@ -18,11 +16,9 @@ pub(crate) enum Failing {
     Snapshots,
 }
 
-/// What is shared between the journal, the venue that checks it, and the test that reads it.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
     pub(crate) lines: Vec<String>,
-    /// What is neither event nor action.
     pub(crate) notes: Vec<String>,
     pub(crate) durable: usize,
     /// Intents with the number of lines up to theirs, whose request the venue has not seen.
@@ -33,7 +29,6 @@ pub(crate) struct Record {
     pub(crate) delay: Duration,
 }
 
-/// A journal in memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MemoryJournal(pub(crate) Arc<Mutex<Record>>);
 

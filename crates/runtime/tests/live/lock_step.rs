@@ -3,8 +3,6 @@
 use crate::prelude::*;
 use candlewick_broker::{Rejection, RejectionReason};
 
-/// Venue time does not pass while a question is unanswered, so real slowness must not show: see the venue's own
-/// check.
 fn slow_everywhere(stage: Stage) -> Stage {
     let always = (0, 99 * MINUTE);
     let stage = stage.slow(Which::Candles(btc()), always, 1_500).slow(Which::Opens(btc()), always, 900);

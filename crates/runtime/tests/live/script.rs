@@ -5,7 +5,6 @@ use candlewick_broker::Progress;
 use candlewick_sdk::Payout;
 use std::collections::VecDeque;
 
-/// A kind of question.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Ask {
     Candles(Symbol),
@@ -16,7 +15,6 @@ pub(crate) enum Ask {
     Open(Symbol),
 }
 
-/// Which questions something happens to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Which {
     All,
@@ -42,7 +40,6 @@ impl Which {
     }
 }
 
-/// What happens to a question.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Trouble {
     Slow(Millis),
@@ -51,7 +48,6 @@ pub(crate) enum Trouble {
     Panic,
 }
 
-/// Trouble of some questions asked from a moment on and before another.
 #[derive(Clone, Debug)]
 pub(crate) struct Spell {
     pub(crate) which: Which,
@@ -60,7 +56,6 @@ pub(crate) struct Spell {
     pub(crate) trouble: Trouble,
 }
 
-/// What comes of the next open.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenScript {
     pub(crate) answer: Result<TradeReport, OpenOutcome>,
@@ -68,11 +63,9 @@ pub(crate) struct OpenScript {
     pub(crate) listed: Vec<(Millis, TradeReport)>,
 }
 
-/// All of it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Script {
     pub(crate) spells: Vec<Spell>,
-    /// How long after its close a candle is there; at once unless said otherwise.
     pub(crate) lags: BTreeMap<(Symbol, Millis), Millis>,
     pub(crate) opens: VecDeque<OpenScript>,
     pub(crate) balances: Vec<(Millis, i64)>,
@@ -90,7 +83,6 @@ impl Script {
     }
 }
 
-/// The last entry of a list by moments that is not later than `now`.
 pub(crate) fn since<T: Clone>(list: &[(Millis, T)], now: Millis) -> Option<T> {
     list.iter().rev().find(|(from, _)| *from <= now).map(|(_, value)| value.clone())
 }

@@ -14,10 +14,8 @@ use candlewick_sdk::{ExpirationType, Interval, MoneyScale};
 
 pub(crate) const MINUTE: i64 = 60_000;
 
-/// More notices than any scripted run has.
 const MAX_NOTICES: usize = 50_000;
 
-/// Longer than any scripted run: what has not ended by then never will.
 const NEVER: Duration = Duration::from_hours(48);
 
 pub(crate) fn symbol(name: &str) -> Symbol {
@@ -114,7 +112,6 @@ pub(crate) struct Ran {
     pub(crate) warnings: Vec<String>,
     pub(crate) notes: Vec<String>,
     pub(crate) stoppings: Vec<(Stop, usize)>,
-    /// What is said of how the run stands: phases, the venue's silence, evidence.
     pub(crate) standings: Vec<Notice>,
     pub(crate) lines: Vec<String>,
     pub(crate) answers: Vec<ControlAnswer>,
@@ -166,7 +163,6 @@ impl Stage {
         self.start + Millis::new(ms)
     }
 
-    /// A bot that buys at the closes so many milliseconds after the start, for a minute, with a stake of 10.
     pub(crate) fn bot(mut self, symbol: Symbol, closes: &[i64]) -> Self {
         self.signals.push(closes.iter().map(|ms| self.at(*ms)).collect());
         self.bots.push(bot_of(self.bots.len(), symbol));
@@ -187,13 +183,11 @@ impl Stage {
         self.open(OpenScript::failed(outcome))
     }
 
-    /// The next open makes a trade from one moment to another, which is over then.
     pub(crate) fn trade(self, id: &str, open: i64, close: i64, outcome: Outcome, profit: i64) -> Self {
         let (open, close) = (self.at(open), self.at(close));
         self.open(OpenScript::accepted(id, open, close).ending(close, outcome, profit))
     }
 
-    /// It is won, and began 999 ms after this minute.
     pub(crate) fn won(self, id: &str, minute: i64) -> Self {
         self.trade(id, minute * MINUTE + 999, (minute + 1) * MINUTE + 999, Outcome::Won, 8)
     }
@@ -203,7 +197,6 @@ impl Stage {
         self
     }
 
-    /// Has the trades of all bots so far asked for so many seconds after their decisions.
     pub(crate) fn entering_after(mut self, seconds: i64) -> Self {
         self.bots.iter_mut().for_each(|bot| bot.entry_delay_s = seconds);
         self
@@ -228,7 +221,6 @@ impl Stage {
         self
     }
 
-    /// These questions have trouble from a moment on and before another.
     pub(crate) fn spell(mut self, which: Which, (from, to): (i64, i64), trouble: Trouble) -> Self {
         self.script.spells.push(Spell { which, from: self.at(from), to: self.at(to), trouble });
         self
@@ -247,7 +239,6 @@ impl Stage {
         self
     }
 
-    /// Runs it to its end. No breach may have happened.
     pub(crate) async fn run(self) -> Ran {
         let journal = MemoryJournal::default();
         {
@@ -353,7 +344,6 @@ impl Ran {
         self.warnings.iter().any(|warning| warning.contains(text))
     }
 
-    /// When such a question was asked, after the run's own start.
     pub(crate) fn asked(&self, ask: &Ask) -> Vec<i64> {
         let asked = self.asks.iter().filter(|(_, asked)| asked == ask);
         asked.map(|(at, _)| self.ms(*at)).filter(|ms| *ms > 0).collect()
@@ -385,7 +375,6 @@ impl Ran {
         self.handled.iter().filter_map(picked).collect()
     }
 
-    /// Settlements: when handled, intent, outcome, profit in minor units.
     pub(crate) fn settled(&self) -> Vec<(i64, u64, Outcome, i64)> {
         let settled = self.picked(|kind| match kind {
             EventKind::Settled(settled) => {

@@ -5,7 +5,6 @@ use crate::prelude::*;
 use crate::stage::symbol;
 use candlewick_engine::IntentState::{NotSent, Settled};
 
-/// Runs until this moment; its closes are those of minutes 1 to `last`.
 async fn run_of_closes(stage: Stage, ms: i64, last: i64) -> crate::stage::Ran {
     let ran = stage.run_for(ms).await;
     let closes: Vec<i64> = ran.closes().iter().map(|(close, _)| close / MINUTE).collect();
@@ -37,7 +36,6 @@ async fn a_journal_without_room_suspends_opens_and_the_run_goes_on() {
     assert!(ran.warned("nothing is opened until it can"), "{:?}", ran.warnings);
 }
 
-/// Every open of this run finds the journal at a snapshot that has no end.
 #[tokio::test(start_paused = true)]
 async fn a_snapshot_without_end_keeps_no_trade_from_being_opened() {
     let stage = Stage::paused().await.bot(btc(), &[MINUTE, 3 * MINUTE]).won("trade-1", 1).won("trade-2", 3);
@@ -66,7 +64,6 @@ async fn a_journal_that_does_not_answer_neither_stops_the_candles_nor_the_end() 
 
 #[tokio::test(start_paused = true)]
 async fn a_trade_is_tracked_on_time_while_the_journal_does_not_answer() {
-    // From the answer on, at every second of the journal's rhythm of ten seconds' waiting and five of peace.
     for late in 0..15 {
         let close = 2 * MINUTE + 999 + late * 1_000;
         let stage = Stage::paused().await.bot(btc(), &[MINUTE]);

@@ -89,7 +89,6 @@ async fn a_trade_that_does_not_answer_is_asked_for_again() {
     assert_eq!(ran.settled(), [(FIRST_POLL + 4_000, 1, Outcome::Draw, 0)]);
 }
 
-/// Times at which more of an accepted trade became known.
 fn opened(ran: &Ran) -> Vec<(i64, bool, bool)> {
     let handled = ran.picked(|kind| match kind {
         EventKind::Opened(opened) => Some((opened.open_price.is_some(), opened.close_time.is_some())),

@@ -25,14 +25,12 @@ struct State {
     asks: Vec<(Millis, Ask)>,
     waiting: Vec<Ask>,
     breaches: Vec<String>,
-    /// Open time of the newest closed candle that was answered.
     newest: BTreeMap<Symbol, Millis>,
     opens: usize,
     trades: Vec<OpenScript>,
     ended: Vec<String>,
 }
 
-/// Takes a question off the list of those that wait, also when its client gives up.
 struct Waiting<'a>(&'a ScriptedVenue, Ask);
 
 impl Drop for Waiting<'_> {
@@ -78,7 +76,6 @@ impl ScriptedVenue {
         }
     }
 
-    /// Notes a question, lets its trouble happen, and sees that a clock in lock-step stands meanwhile.
     async fn take(&self, ask: Ask) -> Result<(), BrokerError> {
         let now = self.clock.now();
         let count = {
@@ -172,7 +169,6 @@ impl Broker for ScriptedVenue {
         if let Err(error) = asked {
             return TradeListing { began, ended, ended_early: Some(error), ..TradeListing::default() };
         }
-        // The list is of all trades, also of those that are over.
         let scripts = self.state().trades.clone();
         let trades = scripts.iter().filter_map(|trade| since(&trade.listed, ended)).collect();
         TradeListing { began, ended, is_complete: true, trades, ended_early: None }

@@ -24,10 +24,8 @@ fn of(bots: &[(&str, &str, i64)]) -> SessionSettings {
 async fn check(remember: Option<Millis>) {
     let all = [
         of(&[("ladder", "BTCUSDT", 10)]),
-        // One more behind it, and then in front of it: numbers of bots and symbols change.
         of(&[("ladder", "BTCUSDT", 10), ("one", "ETHUSDT", 10)]),
         of(&[("two", "XRPUSDT", 10), ("ladder", "BTCUSDT", 10), ("one", "ETHUSDT", 10)]),
-        // Other amounts.
         of(&[("two", "XRPUSDT", 7), ("ladder", "BTCUSDT", 20), ("one", "ETHUSDT", 10)]),
         // It is gone while a trade of it is in doubt, and another trades its symbol.
         of(&[("one", "BTCUSDT", 10), ("two", "XRPUSDT", 7)]),
@@ -56,7 +54,6 @@ async fn check(remember: Option<Millis>) {
         // What a killed run wrote nobody has verified.
         let most = if matches!(number, 3 | 5) { 600 } else { 150 };
         assert!(read < most && lines > read + 100, "start {number} read {read} of {lines} entries");
-        // The run before is killed, and so not suspended.
         folder.ends_in_doubt = number == 3;
         folder.run_under(number % 2 == 0, own).await;
     }
@@ -64,7 +61,6 @@ async fn check(remember: Option<Millis>) {
         let last = folder.read_under(&all[6]).await.unwrap();
         assert!(last.past().left_in_journal() > 100, "{}", last.past().left_in_journal());
     }
-    // What each run wrote is what the whole journal comes to under its settings, parts that others continue among it.
     let check = folder.check().await;
     let (pieces, whole) = folder.snapshots().await;
     assert!(pieces as u64 > whole + 7, "{pieces} pieces, {whole} whole");
@@ -130,7 +126,6 @@ async fn settings_that_are_changed_and_changed_back_leave_a_sound_journal() {
     folder.check().await;
 }
 
-/// A start that ends before its header, as one that is refused, leaves nothing that no header explains.
 #[tokio::test]
 async fn a_start_that_is_given_up_keeps_no_snapshot() {
     let all = [10, 11, 12].map(|amount| of(&[("one", "ETHUSDT", amount)]));
@@ -147,14 +142,12 @@ async fn a_start_that_is_given_up_keeps_no_snapshot() {
     assert_eq!(found.notice(), None);
     assert_eq!(state_under(&found, &all[2]), state_under(&whole, &all[2]));
     assert!(found.read_lines() < whole.read_lines(), "it began at a snapshot");
-    // The next run keeps its own, and they are explained.
     folder.run_under(false, &all[2]).await;
     assert!(folder.snapshots().await.1 > kept.1);
     assert_eq!(folder.read_under(&all[0]).await.unwrap().notice(), None);
     folder.check().await;
 }
 
-/// What is told before the whole journal is read, whatever comes of that.
 async fn why_whole(folder: &Folder, own: &SessionSettings) -> String {
     let (mut reader, mut told) = (folder.reader().await, Vec::new());
     let mut watch = |reading: WholeReading<'_>| told.extend(reading.why.map(str::to_owned));

@@ -44,7 +44,6 @@ async fn a_result_of_before_the_snapshot_is_corrected_by_a_start_that_reads_all(
     assert_eq!(state(&fold), state(&folder.read_whole().await));
     assert_ne!(state(&fold).0, before.0);
     assert_eq!(outcome(&fold, 2), Some(Outcome::Draw));
-    // The next run keeps snapshots again.
     folder.run(false).await;
     let fold = JournalFold::read(&mut folder.reader().await, &settings(), 0).await.unwrap();
     assert_eq!((fold.notice(), outcome(&fold, 2)), (None, Some(Outcome::Draw)));

@@ -78,7 +78,6 @@ async fn a_fold_that_forgets_keeps_the_snapshots_of_one_that_remembers() {
     assert!(held.0 * 2 < held.1, "{} rows of {}", held.0, held.1);
 }
 
-/// Thirty trades a day, in its first half hour; the last is over an hour before the sixth run ends.
 #[tokio::test]
 async fn a_start_leaves_what_is_over_for_a_day_in_the_journal() {
     let mut folder = settled_on(6).await;
@@ -144,7 +143,6 @@ async fn a_run_whose_start_left_old_intents_in_the_journal_goes_on_as_any() {
     assert_eq!(intents, 270);
 }
 
-/// What the tables do not have is made of what a start reads.
 #[tokio::test]
 async fn without_tables_a_start_reads_every_intent() {
     let mut folder = settled_on(4).await;

@@ -50,7 +50,6 @@ async fn killed_at_each_line_of_its_snapshots_a_run_is_gone_on_from() {
         let is_short = from_snapshot.read_lines() < whole.read_lines();
         assert!(is_short || whole_ones < 2, "{point}");
         short += u32::from(is_short);
-        // It goes on as one that ended cleanly.
         folder.run(false).await;
         folder.check().await;
         assert_eq!(state(&folder.read().await.unwrap()), state(&folder.read_whole().await), "{point}");

@@ -52,7 +52,6 @@ pub(crate) fn bot(name: &str, symbol: &str, stake: StakeSettings) -> BotSettings
     }
 }
 
-/// Nothing that happened before keeps these bots from trading.
 pub(crate) fn settings_of(balance: i64, bots: Vec<BotSettings>) -> SessionSettings {
     let mut risk = candlewick_engine::RiskSettings::default();
     (risk.max_drawdown_percent, risk.daily_loss_limit, risk.max_loss_streak) = (0.0, Decimal::ZERO, 0);
@@ -91,7 +90,6 @@ pub(crate) struct Folder {
     /// For how long a run that is over is remembered by the next start, which leaves older ones in the journal; none for ever.
     pub(crate) remember: Option<Millis>,
     pub(crate) part: u64,
-    /// Runs and minutes at which a settled intent turns out to be drawn.
     pub(crate) corrections: Vec<(u64, i64, u64)>,
     _removed: Option<tempfile::TempDir>,
 }
@@ -165,7 +163,6 @@ impl Folder {
         self.reader().await.lines(1, 1_000_000).await.unwrap()
     }
 
-    /// Every snapshot is sound, and every one could be checked.
     pub(crate) async fn check(&self) -> JournalCheck {
         let checked = check_journal(&mut self.reader().await).await.unwrap();
         let SnapshotCheck { sound, not_checked } = &checked.snapshots;
@@ -200,7 +197,6 @@ impl Folder {
         (bodies().filter(|body| is_snapshot(body)).count(), whole as u64)
     }
 
-    /// One that is killed leaves what was durable.
     pub(crate) async fn run(&self, is_killed: bool) {
         self.run_under(is_killed, &settings()).await;
     }
@@ -383,14 +379,12 @@ async fn a_start_reads_the_whole_where_a_snapshot_is_of_no_use_and_says_why() {
     let fold = JournalFold::read(&mut folder.reader().await, &other, 0).await.unwrap();
     let notice = fold.notice().unwrap();
     assert!(notice.contains("written under other settings"), "{notice}");
-    // Whoever waits is told why before the first entry is read, and how far it is, to the last one.
     let (mut told, total) = (Vec::new(), folder.reader().await.head().await.unwrap().seq);
     let mut reader = folder.reader().await;
     let mut watch = |reading: WholeReading<'_>| told.push((reading.why.map(str::to_owned), reading.done));
     JournalFold::read_watched(&mut reader, &other, 0, None, &mut watch).await.unwrap();
     let (first, last) = (told.first().unwrap(), told.last().unwrap());
     assert_eq!((first, last), (&(Some(notice.clone()), 0), &(Some(notice.clone()), total)));
-    // The same bots go on from the snapshot, and nobody is told anything.
     let mut count = 0;
     let mut watch = |_: WholeReading<'_>| count += 1;
     JournalFold::read_watched(&mut reader, &settings(), 0, None, &mut watch).await.unwrap();
@@ -431,7 +425,6 @@ async fn a_changed_snapshot_is_found_by_whoever_reads_it() {
     }
 }
 
-/// A chain can be made anew by whoever may write the file; a snapshot that lies is found by making it again.
 #[tokio::test]
 async fn a_snapshot_that_the_entries_before_it_do_not_come_to_is_named() {
     let folder = Folder::new();
@@ -468,7 +461,6 @@ async fn a_snapshot_of_another_format_or_of_other_settings_is_left_alone_with_a_
     let fold = newer.read().await.unwrap();
     assert!(fold.notice().unwrap().contains("format 7"), "{:?}", fold.notice());
     assert_eq!(state(&fold), state(&folder.read().await.unwrap()));
-    // Nothing is wrong with it: this program cannot tell, and says that.
     let check = check_journal(&mut newer.reader().await).await.unwrap();
     check_not_checked(&folder, &check, "format 7").await;
     // Another version of the program may depend on other settings, and hash them otherwise.

@@ -30,7 +30,6 @@ fn settings(is_swapped: bool) -> SessionSettings {
     settings
 }
 
-/// What the test knows of an intent.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Known {
     run: u64,
@@ -59,7 +58,6 @@ impl Script {
         Self { folder: Folder::new(), random, known: BTreeMap::new(), runs: 0 }
     }
 
-    /// A run that may be killed, with snapshots and rows at moments of chance.
     async fn run(&mut self) {
         self.runs += 1;
         let settings = settings(self.random.random_bool(0.5));
@@ -73,7 +71,6 @@ impl Script {
         let clock = Arc::clone(&elapsed);
         let clock = move || Duration::from_secs(clock.load(Ordering::Relaxed));
         let journal = RunJournal::new(store, past.runs + 1, began, clock);
-        // So that a run forgets what parts and tables hold.
         let mut journal = journal.followed_by(Box::new(fold.with_parts_of(5)));
         let header = header(&settings);
         journal.record(Entry::Header(&header)).unwrap();
@@ -145,7 +142,6 @@ impl Script {
         }
     }
 
-    /// Most doubts end, and some of what is open, of this run and of earlier ones.
     fn settle_some(&mut self, session: &mut Session, journal: &mut RunJournal, at: Millis) {
         let doubts = self.known.iter_mut().filter(|(_, known)| known.state == "in_doubt");
         for (number, known) in doubts {
@@ -200,7 +196,6 @@ impl Script {
         }
     }
 
-    /// A few pieces of what the tables do not have, by a process that ends then.
     async fn project_some(&mut self) {
         let pieces = self.random.random_range(0..3);
         let mut store = self.folder.store().await;
