@@ -67,7 +67,7 @@ async fn a_doubt_does_not_stop_the_other_symbols() {
 #[tokio::test(start_paused = true)]
 async fn a_stake_that_left_the_wallet_is_not_that_of_an_intent_that_still_waits_for_the_journal() {
     let mut stage = in_doubt(&[MINUTE]).await.bot(eth(), &[6 * MINUTE]).failed_open(not_sent());
-    (stage.settings.list_every_s, stage.journal_delay) = (1, Duration::from_secs(4));
+    (stage.settings.list_every_s, stage.record.delay) = (1, Duration::from_secs(4));
     // The list keeps the trade back, but the wallet shows that its stake is gone.
     let ran = stage.balances(&[(MINUTE, 990)]).run_for(7 * MINUTE).await;
     assert_eq!(ran.states()[0], IntentState::InDoubt, "{:?}", ran.warnings);

@@ -28,10 +28,7 @@ async fn a_stopping_run_opens_no_more_and_tracks_what_is_open_to_its_settlement(
     check(&ran, Stop::TimeUp, FIRST_POLL, 1);
     assert_eq!(ran.refused(), [(2 * MINUTE, Rule::Halted)]);
     assert_eq!(ran.stoppings, [(Stop::TimeUp, 1)]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_run_with_nothing_open_ends_at_once() {
+    // With nothing open it ends at once.
     let ran = Stage::paused().await.bot(btc(), &[]).run_for(90_000).await;
     assert_eq!((ran.stop(), ran.ended), (Stop::TimeUp, 90_000));
 }
@@ -64,12 +61,17 @@ async fn a_second_interrupt_ends_the_run_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_open_on_its_way_is_in_doubt_when_the_run_ends_at_once() {
-    let stage = stage_with_trade(Some(CLOSE)).await.hang(Which::Opens(btc()), (0, 2 * MINUTE));
-    let stage = stage.stop(MINUTE + 1_000, Stop::Interrupted).stop(MINUTE + 2_000, Stop::Interrupted);
-    let ran = stage.run().await;
-    check(&ran, Stop::Interrupted, MINUTE + 2_000, 0);
-    assert_eq!(ran.states(), [IntentState::InDoubt]);
+async fn an_open_on_its_way_is_waited_for_beyond_patience_and_in_doubt_when_the_run_ends() {
+    use Stop::{Interrupted, TimeUp};
+    for (stops, ended) in [(vec![TimeUp], 2 * MINUTE), (vec![Interrupted; 2], MINUTE + 2_000)] {
+        let mut stage = stage_with_trade(None).await.hang(Which::Opens(btc()), (0, 2 * MINUTE));
+        for (why, ms) in stops.iter().zip([1_000, 2_000]) {
+            stage = stage.stop(MINUTE + ms, *why);
+        }
+        let ran = stage.run().await;
+        check(&ran, stops[0], ended, 0);
+        assert_eq!(ran.states(), [IntentState::InDoubt]);
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -118,22 +120,11 @@ async fn the_last_instant_of_the_data_belongs_to_the_run() {
     assert_eq!((ran.stop(), ran.ended), (Stop::DataEnds(end), 3 * MINUTE + 700));
     assert_eq!(ran.opens(), [(3 * MINUTE, 1)], "it may even open");
     assert_eq!(ran.asked(&Ask::Candles(btc())), [MINUTE, 2 * MINUTE, 3 * MINUTE]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_last_candle_is_told_in_its_turn_although_another_never_comes() {
+    // The last candle is told in its turn although another never comes.
     let stage = Stage::paused().await.bot(eth(), &[]).bot(btc(), &[3 * MINUTE]).until(3 * MINUTE);
     let ran = stage.failed_open(not_sent()).lag(eth(), 3 * MINUTE, 60 * MINUTE).run().await;
     assert_eq!((ran.opens(), ran.refused()), (vec![(3 * MINUTE, 1)], vec![]));
     assert_eq!(ran.ended, 3 * MINUTE + 1_000);
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_open_on_its_way_is_waited_for_beyond_patience() {
-    let stage = stage_with_trade(None).await.hang(Which::Opens(btc()), (0, 2 * MINUTE));
-    let ran = stage.run_for(MINUTE + 1_000).await;
-    check(&ran, Stop::TimeUp, 2 * MINUTE, 0);
-    assert_eq!(ran.states(), [IntentState::InDoubt]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,7 +2,7 @@
 //! [`Demand`] says before a run.
 
 use crate::prelude::*;
-use crate::stage::{bot_of, parts, symbol};
+use crate::stage::{Signaller, bot_of, parts, symbol};
 use candlewick_api::{
     Body, Credentials, HttpBroker, NoAnswer, Purpose, RawAnswer, Secret, Settings, Transport,
 };
@@ -55,18 +55,6 @@ impl MarketData for Streaming {
             }
         });
         Ok(Some(feed))
-    }
-}
-
-struct Buys;
-
-impl Strategy for Buys {
-    fn warmup(&self) -> usize {
-        0
-    }
-
-    fn on_candle(&mut self, _candle: &Candle) -> Option<Signal> {
-        Some(Signal::buy("every candle"))
     }
 }
 
@@ -175,7 +163,8 @@ async fn trade(symbols: usize, per_second: f64, prices: Prices) -> (usize, usize
     let credentials = Credentials { api_token: secret("t"), api_key: secret("k") };
     let venue = Arc::new(Venue { clock: clock.clone(), trades: Mutex::default() });
     let client = Arc::new(HttpBroker::over(venue, settings, credentials, Arc::new(clock.clone())).unwrap());
-    let strategies = (0..symbols).map(|_| Box::new(Buys) as Box<dyn Strategy>).collect();
+    let closes: Vec<_> = (1..=CLOSES as i64).map(|close| start + Millis::MINUTE * close).collect();
+    let strategies = (0..symbols).map(|_| Box::new(Signaller(closes.clone())) as Box<dyn Strategy>).collect();
     let (watcher, mut notices) = Watcher::channel(100_000, Interest::Everything);
     let at = (&client, Arc::new(clock.clone()) as Arc<dyn Clock>);
     let mut parts = parts(at, ("u", 1_000_000), (risk(), bots(symbols)), strategies, vec![watcher]);
@@ -230,20 +219,12 @@ async fn the_warning_begins_where_signals_begin_to_be_lost() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn beyond_it_as_many_signals_are_traded_as_there_is_time_for() {
+async fn beyond_it_as_much_is_traded_as_there_is_time_for_and_no_prices_keep_an_open_back() {
+    let none = frontier(5.0, Prices::Unwanted).await;
     let (opened, lost) = trade(20, 5.0, Prices::Unwanted).await;
-    let full = frontier(5.0, Prices::Unwanted).await * CLOSES;
-    println!("{opened} of {} signals are traded", 20 * CLOSES);
-    assert!(opened >= full && opened + lost == 20 * CLOSES, "{opened} opened, {lost} lost");
-}
-
-#[tokio::test(start_paused = true)]
-async fn no_way_of_having_prices_keeps_a_candle_or_an_open_back() {
-    let [none, polled, streamed] =
-        [Prices::Unwanted, Prices::Polled, Prices::Streamed].map(|prices| frontier(5.0, prices));
-    let (none, polled, streamed) = (none.await, polled.await, streamed.await);
-    println!("5 requests a second: {none} symbols without prices, {polled} polled, {streamed} streamed");
-    assert_eq!([polled, streamed], [none; 2]);
+    assert!(opened >= none * CLOSES && opened + lost == 20 * CLOSES, "{opened} opened, {lost} lost");
+    assert_eq!(frontier(5.0, Prices::Polled).await, none);
+    assert_eq!(frontier(5.0, Prices::Streamed).await, none);
     let needed = |prices| demand(none, prices).needed(5.0);
     assert!(needed(Prices::Streamed) < needed(Prices::Polled), "what streams needs no request");
 }

@@ -11,7 +11,6 @@ pub(crate) enum Failing {
     Never,
     AfterEntries(usize),
     Durability,
-    Silence,
     SilenceAfterEntries(usize),
     Snapshots,
 }
@@ -24,7 +23,6 @@ pub(crate) struct Record {
     /// Intents with the number of lines up to theirs, whose request the venue has not seen.
     pub(crate) unsent: Vec<(usize, Approved)>,
     pub(crate) is_halted: bool,
-    pub(crate) has_failed: bool,
     pub(crate) failing: Failing,
     pub(crate) delay: Duration,
 }
@@ -36,7 +34,6 @@ impl Recorder for MemoryJournal {
     fn record(&mut self, entry: Entry<'_>) -> io::Result<()> {
         let mut record = self.0.lock().unwrap();
         if matches!(record.failing, Failing::AfterEntries(most) if record.lines.len() >= most) {
-            record.has_failed = true;
             return Err(io::Error::other("no room"));
         }
         record.lines.push(serde_json::to_string(&entry)?);
@@ -57,24 +54,18 @@ impl Recorder for MemoryJournal {
 #[async_trait]
 impl Journal for MemoryJournal {
     async fn make_durable(&mut self) -> Result<(), JournalError> {
-        let (delay, lines) = {
+        let (delay, lines, failing) = {
             let record = self.0.lock().unwrap();
-            (record.delay, record.lines.len())
+            (record.delay, record.lines.len(), record.failing)
         };
-        let is_silent = match self.0.lock().unwrap().failing {
-            Failing::Silence => true,
-            Failing::SilenceAfterEntries(most) => lines > most,
-            Failing::Never | Failing::AfterEntries(_) | Failing::Durability | Failing::Snapshots => false,
-        };
-        if is_silent {
+        if matches!(failing, Failing::SilenceAfterEntries(most) if lines > most) {
             return std::future::pending().await;
         }
         if delay > Duration::ZERO {
             tokio::time::sleep(delay).await;
         }
         let mut record = self.0.lock().unwrap();
-        if record.failing == Failing::Durability {
-            record.has_failed = true;
+        if failing == Failing::Durability {
             return Err(JournalError::DiskFull { url: "memory".to_owned(), source: "no room".into() });
         }
         record.durable = lines;

@@ -4,6 +4,7 @@ use crate::prelude::*;
 use candlewick_broker::Progress;
 use candlewick_sdk::Payout;
 use std::collections::VecDeque;
+use std::ops::Range;
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Ask {
@@ -49,14 +50,6 @@ pub(crate) enum Trouble {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Spell {
-    pub(crate) which: Which,
-    pub(crate) from: Millis,
-    pub(crate) to: Millis,
-    pub(crate) trouble: Trouble,
-}
-
-#[derive(Clone, Debug)]
 pub(crate) struct OpenScript {
     pub(crate) answer: Result<TradeReport, OpenOutcome>,
     pub(crate) by_id: Vec<(Millis, TradeReport)>,
@@ -65,7 +58,7 @@ pub(crate) struct OpenScript {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Script {
-    pub(crate) spells: Vec<Spell>,
+    pub(crate) spells: Vec<(Which, Range<Millis>, Trouble)>,
     pub(crate) lags: BTreeMap<(Symbol, Millis), Millis>,
     pub(crate) opens: VecDeque<OpenScript>,
     pub(crate) balances: Vec<(Millis, i64)>,
@@ -78,8 +71,9 @@ pub(crate) struct Script {
 
 impl Script {
     pub(crate) fn trouble(&self, ask: &Ask, now: Millis) -> Option<Trouble> {
-        let spell = |spell: &&Spell| spell.which.takes(ask) && spell.from <= now && now < spell.to;
-        self.spells.iter().find(spell).map(|spell| spell.trouble.clone())
+        let mut spells = self.spells.iter();
+        let spell = spells.find(|(which, span, _)| which.takes(ask) && span.contains(&now));
+        spell.map(|(.., trouble)| trouble.clone())
     }
 }
 

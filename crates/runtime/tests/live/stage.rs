@@ -1,8 +1,7 @@
 //! A run on the stage: bots that signal when scripted, a scripted venue, a watched run.
 
-use crate::journal::{Failing, MemoryJournal};
+use crate::journal::{MemoryJournal, Record};
 use crate::prelude::*;
-use crate::script::Spell;
 use crate::venue::{ScriptedVenue, USER};
 use candlewick_broker::Account as Kind;
 use candlewick_broker::clock::{Speed, VirtualClock};
@@ -11,6 +10,7 @@ use candlewick_journal::NullJournal;
 use candlewick_runtime::control::ControlRequest;
 use candlewick_runtime::{Account, Finished, Parts, Past};
 use candlewick_sdk::{ExpirationType, Interval, MoneyScale};
+use tokio::sync::{mpsc, oneshot};
 
 pub(crate) const MINUTE: i64 = 60_000;
 
@@ -30,7 +30,7 @@ pub(crate) fn eth() -> Symbol {
     symbol("ETHUSDT")
 }
 
-struct Signaller(Vec<Millis>);
+pub(crate) struct Signaller(pub(crate) Vec<Millis>);
 
 impl Strategy for Signaller {
     fn warmup(&self) -> usize {
@@ -81,7 +81,7 @@ pub(crate) fn parts<V: MarketData + Broker + 'static>(
         past: Past::default(),
         unrecognised: Arc::default(),
         token: Arc::default(),
-        exchanges: tokio::sync::mpsc::channel(1).1,
+        exchanges: mpsc::channel(1).1,
         watchers,
         until: None,
     }
@@ -95,14 +95,13 @@ pub(crate) struct Stage {
     pub(crate) settings: RuntimeSettings,
     pub(crate) risk: RiskSettings,
     pub(crate) keeps_journal: bool,
-    pub(crate) failing: Failing,
-    pub(crate) journal_delay: Duration,
+    pub(crate) record: Record,
     pub(crate) wants_prices: bool,
-    until: Option<i64>,
+    until: Option<Millis>,
     bots: Vec<BotSettings>,
-    signals: Vec<Vec<Millis>>,
-    stops: Vec<(i64, Stop)>,
-    orders: Vec<(i64, ControlOrder)>,
+    strategies: Vec<Box<dyn Strategy>>,
+    stops: Vec<(Millis, Stop)>,
+    orders: Vec<(Millis, ControlOrder)>,
 }
 
 pub(crate) struct Ran {
@@ -110,10 +109,9 @@ pub(crate) struct Ran {
     pub(crate) ended: i64,
     pub(crate) handled: Vec<(Event, Vec<Action>)>,
     pub(crate) warnings: Vec<String>,
-    pub(crate) notes: Vec<String>,
     pub(crate) stoppings: Vec<(Stop, usize)>,
     pub(crate) standings: Vec<Notice>,
-    pub(crate) lines: Vec<String>,
+    pub(crate) record: Record,
     pub(crate) answers: Vec<ControlAnswer>,
     asks: Vec<(Millis, Ask)>,
     start: Millis,
@@ -130,30 +128,25 @@ impl Stage {
     pub(crate) fn lock_step() -> Self {
         let start = Millis::DAY * 20_000;
         let mut stage = Self::on(Arc::new(VirtualClock::new(start, Speed::Max)), start);
-        stage.settings.hold_ms = 0;
-        stage.settings.quick_repeats = 0;
+        (stage.settings.hold_ms, stage.settings.quick_repeats) = (0, 0);
         stage
     }
 
     fn on(clock: Arc<dyn Clock>, start: Millis) -> Self {
+        let mut settings = RuntimeSettings { watch_prices: false, ..RuntimeSettings::default() };
+        (settings.list_every_s, settings.wallet_every_s) = (0, 0);
         Self {
             clock,
             start,
             script: Script::default(),
-            settings: RuntimeSettings {
-                list_every_s: 0,
-                watch_prices: false,
-                wallet_every_s: 0,
-                ..RuntimeSettings::default()
-            },
+            settings,
             risk: RiskSettings::default(),
             keeps_journal: true,
-            failing: Failing::Never,
-            journal_delay: Duration::ZERO,
+            record: Record::default(),
             wants_prices: false,
             until: None,
             bots: Vec::new(),
-            signals: Vec::new(),
+            strategies: Vec::new(),
             stops: Vec::new(),
             orders: Vec::new(),
         }
@@ -164,7 +157,8 @@ impl Stage {
     }
 
     pub(crate) fn bot(mut self, symbol: Symbol, closes: &[i64]) -> Self {
-        self.signals.push(closes.iter().map(|ms| self.at(*ms)).collect());
+        let closes = closes.iter().map(|ms| self.at(*ms)).collect();
+        self.strategies.push(Box::new(Signaller(closes)));
         self.bots.push(bot_of(self.bots.len(), symbol));
         self
     }
@@ -207,22 +201,22 @@ impl Stage {
     }
 
     pub(crate) fn stop(mut self, ms: i64, why: Stop) -> Self {
-        self.stops.push((ms, why));
+        self.stops.push((self.at(ms), why));
         self
     }
 
     pub(crate) fn order(mut self, ms: i64, order: ControlOrder) -> Self {
-        self.orders.push((ms, order));
+        self.orders.push((self.at(ms), order));
         self
     }
 
     pub(crate) fn until(mut self, ms: i64) -> Self {
-        self.until = Some(ms);
+        self.until = Some(self.at(ms));
         self
     }
 
     pub(crate) fn spell(mut self, which: Which, (from, to): (i64, i64), trouble: Trouble) -> Self {
-        self.script.spells.push(Spell { which, from: self.at(from), to: self.at(to), trouble });
+        self.script.spells.push((which, self.at(from)..self.at(to), trouble));
         self
     }
 
@@ -240,18 +234,12 @@ impl Stage {
     }
 
     pub(crate) async fn run(self) -> Ran {
-        let journal = MemoryJournal::default();
-        {
-            let mut record = journal.0.lock().unwrap();
-            (record.failing, record.delay) = (self.failing, self.journal_delay);
-        }
+        let journal = MemoryJournal(Arc::new(Mutex::new(self.record)));
         let kept = self.keeps_journal.then(|| journal.clone());
-        let clock = Arc::clone(&self.clock);
-        let venue = Arc::new(ScriptedVenue::new(Arc::clone(&clock), kept, self.start, self.script.clone()));
-        let (start, until) = (self.start, self.until.map(|ms| self.at(ms)));
-        let (sender, stop) = tokio::sync::mpsc::channel(4);
-        let stops: Vec<_> = self.stops.iter().map(|(ms, why)| (self.at(*ms), *why)).collect();
-        let stopping_clock = Arc::clone(&clock);
+        let (clock, start) = (self.clock, self.start);
+        let venue = Arc::new(ScriptedVenue::new(Arc::clone(&clock), kept, start, self.script));
+        let (sender, stop) = mpsc::channel(4);
+        let (stops, stopping_clock) = (self.stops, Arc::clone(&clock));
         let stopper = tokio::spawn(async move {
             for (at, why) in stops {
                 let _hold = stopping_clock.sleep_until(at).await;
@@ -259,15 +247,14 @@ impl Stage {
             }
             std::future::pending::<()>().await;
         });
-        let (orderer, orders) = tokio::sync::mpsc::channel(4);
-        let given: Vec<_> = self.orders.iter().map(|(ms, order)| (self.at(*ms), order.clone())).collect();
-        let ordering_clock = Arc::clone(&clock);
+        let (orderer, orders) = mpsc::channel(4);
+        let (given, ordering_clock) = (self.orders, Arc::clone(&clock));
         let answers = Arc::new(Mutex::new(Vec::new()));
         let given_answers = Arc::clone(&answers);
         let person = tokio::spawn(async move {
             for (at, order) in given {
                 let _hold = ordering_clock.sleep_until(at).await;
-                let (answer, answered) = tokio::sync::oneshot::channel();
+                let (answer, answered) = oneshot::channel();
                 let _ = orderer.send(ControlRequest::new(order, answer)).await;
                 let answer = answered.await;
                 given_answers.lock().unwrap().extend(answer);
@@ -276,11 +263,9 @@ impl Stage {
         let (watcher, mut notices) = Watcher::channel(MAX_NOTICES, Interest::Everything);
         // A second one never reads: nothing may wait for it.
         let (stuck, _unread) = Watcher::channel(1, Interest::Everything);
-        let signaller = |closes| Box::new(Signaller(closes)) as Box<dyn Strategy>;
-        let strategies = self.signals.into_iter().map(signaller).collect();
-        let at = (&venue, Arc::clone(&clock));
-        let mut parts = parts(at, (USER, 1_000), (self.risk, self.bots), strategies, vec![watcher, stuck]);
-        (parts.settings, parts.until) = (self.settings, until);
+        let (at, watchers) = ((&venue, Arc::clone(&clock)), vec![watcher, stuck]);
+        let mut parts = parts(at, (USER, 1_000), (self.risk, self.bots), self.strategies, watchers);
+        (parts.settings, parts.until) = (self.settings, self.until);
         parts.wants_prices.fill(self.wants_prices);
         if self.keeps_journal {
             parts.journal = Box::new(journal.clone());
@@ -303,10 +288,6 @@ impl Stage {
                 standing => standings.push(standing),
             }
         }
-        let (lines, notes) = {
-            let record = journal.0.lock().unwrap();
-            (record.lines.clone(), record.notes.clone())
-        };
         Ran {
             result: result.expect("every run ends"),
             ended: (clock.now() - start).get(),
@@ -315,8 +296,7 @@ impl Stage {
             stoppings,
             standings,
             answers: std::mem::take(&mut *answers.lock().unwrap()),
-            lines,
-            notes,
+            record: std::mem::take(&mut *journal.0.lock().unwrap()),
             asks: venue.asks(),
             start,
         }

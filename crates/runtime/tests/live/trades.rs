@@ -39,8 +39,8 @@ async fn an_intent_is_opened_once_and_its_trade_asked_for_after_its_close() {
     let prices = (row.open_price, row.close_price);
     assert_eq!((row.state, prices), (IntentState::Settled, (Some(100.0), Some(101.0))));
     assert_eq!(finished.book.venue_id(&row), VenueId::new(ID));
-    let intent = ran.lines.iter().position(|line| line.contains("\"action\":\"open\"")).unwrap();
-    assert!(ran.lines[intent - 1].contains("\"event\":\"candle\""), "an action follows its event");
+    let intent = ran.record.lines.iter().position(|line| line.contains("\"action\":\"open\"")).unwrap();
+    assert!(ran.record.lines[intent - 1].contains("\"event\":\"candle\""), "an action follows its event");
 }
 
 #[tokio::test(start_paused = true)]
@@ -145,7 +145,7 @@ async fn a_slow_open_is_tracked_from_its_answer_on() {
 
 async fn delayed(journal_ms: u64, stop: i64) -> Ran {
     let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]).entering_after(20);
-    stage.journal_delay = std::time::Duration::from_millis(journal_ms);
+    stage.record.delay = std::time::Duration::from_millis(journal_ms);
     stage.trade(ID, MINUTE + 20_999, 2 * MINUTE + 20_999, Outcome::Won, 8).run_for(stop).await
 }
 
@@ -165,5 +165,5 @@ async fn a_run_that_stops_before_the_delay_is_over_does_not_send_the_open() {
     assert_eq!(ran.asked_open(btc()), [0; 0]);
     assert_eq!(ran.states(), [IntentState::NotSent]);
     let noted = r#"{"intent":1,"not_sent":"the run was about to end"}"#.to_owned();
-    assert!(ran.notes.contains(&noted), "{:?}", ran.notes);
+    assert!(ran.record.notes.contains(&noted), "{:?}", ran.record.notes);
 }
