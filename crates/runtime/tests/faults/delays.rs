@@ -177,15 +177,8 @@ impl Tally {
             let level = (0..LEVELS).find(|level| staked == minor(amount) << level);
             let is_given_up = if_refused == IfRefused::Reset && level == Some(0);
             let expected = self.levels[bot];
-            world.require(
-                level.is_some() && (is_given_up || expected.is_none() || level == expected),
-                || {
-                    format!(
-                        "intent {} stakes {staked}, and its ladder is on level {expected:?}",
-                        approved.intent()
-                    )
-                },
-            );
+            let is_right = level.is_some() && (is_given_up || expected.is_none() || level == expected);
+            world.require(is_right, || format!("{} stakes {staked}, not {expected:?}", approved.intent()));
             self.levels[bot] = level;
             self.last[bot] = Some(approved.intent());
         }
@@ -203,13 +196,10 @@ impl Tally {
             (of_bot, self.profits[bot], open(Some(bot))),
         ];
         for (limits, profit, at_stake) in counted {
-            let Some((loss, target)) = limits.map(|(loss, target)| (minor(loss), minor(target))) else {
-                continue;
-            };
+            let (loss, target) = limits.map_or((0, 0), |(loss, target)| (minor(loss), minor(target)));
             let is_within = loss == 0 || profit - at_stake >= -loss;
-            world.require(is_within && (target == 0 || profit < target), || {
-                format!("intent {}: {profit} in the session and {at_stake} at stake", approved.intent())
-            });
+            let is_open = is_within && (target == 0 || profit < target);
+            world.require(is_open, || format!("{profit} so far, {at_stake} at stake: {approved:?}"));
         }
     }
 }

@@ -99,22 +99,16 @@ fn check_deposits(
     let mut sums = booked.iter().flat_map(|booked| so_far.iter().map(move |sum| sum + booked));
     let is_one = |sum: i64| [&unclaimed, &strange, &unbooked].iter().any(|sums| sums.contains(&sum));
     let is_shown = |sum: i64| beside.iter().any(|beside| is_one(sum - beside));
-    world.require(sums.any(is_shown), || {
-        let [booked, with_difference] = booked;
-        format!(
-            "{booked} were booked as a deposit, {with_difference} with the difference, by strangers {}",
-            truth.by_strangers
-        )
-    });
+    let by_strangers = truth.by_strangers;
+    world.require(sums.any(is_shown), || format!("{booked:?} booked, by strangers {by_strangers}"));
 }
 
 /// What was booked of a trade that is not what was ordered, or ended as none can, was said, whatever way it was heard of.
 fn check_said(world: &World, (intent, claimed): (u64, &str), truth: &Truth) {
     let Some(trade) = truth.of_intent(intent).filter(|trade| trade.id == claimed) else { return };
     let is_heard = trade.lie.is_some_and(|lie| lie.is_heard(trade.outcome));
-    world.require(!is_heard || is_said(world, trade), || {
-        format!("nobody said {:?} of {}", trade.lie, trade.id)
-    });
+    let is_right = !is_heard || is_said(world, trade);
+    world.require(is_right, || format!("nobody said {:?} of {}", trade.lie, trade.id));
 }
 
 fn is_said(world: &World, trade: &Trade) -> bool {

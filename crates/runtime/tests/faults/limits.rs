@@ -36,14 +36,12 @@ const fn counts(row: &IntentRow) -> bool {
 fn check_number(world: &World, approved: &Approved, book: &TradeBook) {
     let risk = &world.plan.risk;
     let unfinished = book.rows().iter().filter(|row| is_unfinished(row));
-    world.require(within(risk.max_open_trades, unfinished.clone().count()), || {
-        "too many trades open".to_owned()
-    });
+    let count = unfinished.clone().count();
+    world.require(within(risk.max_open_trades, count), || format!("{count} trades open"));
     let here = unfinished.filter(|row| row.approved.symbol() == approved.symbol());
     let here: Vec<_> = here.map(|row| row.state).collect();
-    world.require(within(risk.max_open_trades_per_symbol, here.len()), || {
-        format!("too many trades open on a symbol: {here:?}")
-    });
+    let is_within = within(risk.max_open_trades_per_symbol, here.len());
+    world.require(is_within, || format!("too many trades open on a symbol: {here:?}"));
     let unclear = here.iter().filter(|state| **state != IntentState::Open).count();
     world.require(unclear <= 1, || format!("opened on a symbol in doubt: {here:?}"));
     let since = approved.decision_time() - Millis::HOUR;
@@ -60,13 +58,10 @@ fn check_company(world: &World, approved: &Approved, book: &TradeBook) {
     });
     for row in others {
         let is_opposite = row.approved.direction() != approved.direction();
-        world.require(risk.allow_opposite || !is_opposite, || {
-            format!("intents {} and {} are opposite", row.approved.intent(), approved.intent())
-        });
+        let intents = (row.approved.intent(), approved.intent());
+        world.require(risk.allow_opposite || !is_opposite, || format!("{intents:?} are opposite"));
         let is_same = !is_opposite && nominal_close(world, &row.approved) == nominal_close(world, approved);
-        world.require(risk.allow_duplicate || !is_same, || {
-            format!("intent {} is intent {} once more", approved.intent(), row.approved.intent())
-        });
+        world.require(risk.allow_duplicate || !is_same, || format!("{intents:?} are the same"));
     }
 }
 
@@ -115,7 +110,6 @@ fn check_day(world: &World, approved: &Approved, book: &TradeBook) {
     let profit = profit + crate::ledger::second_trade_profits(of_today);
     let unfinished = book.rows().iter().filter(|row| is_unfinished(row));
     let stakes: i64 = unfinished.map(|row| row.approved.stake().minor()).sum();
-    world.require(limit == Money::ZERO || profit - stakes >= -limit.minor(), || {
-        format!("{profit} today and {stakes} at stake are beyond the day's limit")
-    });
+    let is_within = limit == Money::ZERO || profit - stakes >= -limit.minor();
+    world.require(is_within, || format!("{profit} today, {stakes} at stake, the limit is {limit:?}"));
 }

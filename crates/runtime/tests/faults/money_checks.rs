@@ -41,9 +41,7 @@ pub(crate) fn check_day_loss(world: &World, approved: &Approved, began: Millis) 
     let ours = truth.trades.iter().filter(|trade| trade.intent.is_some());
     let brought: i64 = ours.map(|trade| least_loss(world, trade, now - NOTICED_AFTER)).sum();
     let stake = approved.stake().minor();
-    world.require(brought - stake >= -limit, || {
-        format!("intent {}: the wallet lost {} today, the limit is {limit}", approved.intent(), -brought)
-    });
+    world.require(brought - stake >= -limit, || format!("{brought} in the wallet today, then {approved:?}"));
 }
 
 /// Returns the smallest loss, or the largest win, that a run may count for a trade, in minor units.
@@ -83,9 +81,7 @@ pub(crate) fn check_settled_in_time(world: &World, trade: &Trade, began: Millis)
     let has_outage = [habits.list_outage, habits.journal_outage].iter().any(|(from, until)| from != until);
     let waited = world.time.now() - trade.told_at.max(began);
     let is_late = trade.money_lie() == Some(MoneyLie::ClosesLate) && waited > SETTLED_AFTER;
-    world.require(!is_late || has_outage, || {
-        format!("{} settled {} ms after its result was known", trade.id, waited.get())
-    });
+    world.require(!is_late || has_outage, || format!("{} settled {waited} ms late", trade.id));
 }
 
 pub(crate) fn large_deposit(world: &World, amount: Money) -> Option<Money> {
@@ -110,13 +106,8 @@ pub(crate) fn reckon_wallet(world: &World, ledger: &Ledger, (book, truth): (&Tra
     // The wallet may have got back what is still open here.
     let is_open = book.rows().iter().any(is_unfinished);
     let agrees = is_open || Covered::new(ledger).agrees(world, truth);
-    world.require(agrees, || {
-        let (free, difference) = (ledger.free().minor(), ledger.difference().minor());
-        format!(
-            "the wallet holds {}, the ledger has {free} and a difference of {difference}",
-            truth.balance()
-        )
-    });
+    let held = truth.balance();
+    world.require(agrees, || format!("the wallet holds {held}, the ledger has {:?}", Covered::new(ledger)));
 }
 
 pub(crate) fn reckon(world: &World, (book, truth): (&TradeBook, &Truth)) {
@@ -129,13 +120,7 @@ pub(crate) fn reckon(world: &World, (book, truth): (&TradeBook, &Truth)) {
         let Some(lie) = trade.money_lie() else { continue };
         let booked = row.outcome.map(|outcome| (outcome, row.profit.minor()));
         let is_wrong = booked.is_some_and(|booked| is_misbooked(world, trade, booked));
-        world.require(!is_wrong, || {
-            let ended = (trade.outcome, trade.profit);
-            format!(
-                "intent {intent} is booked as {booked:?}, {} ended {ended:?} ({lie:?}), no halt",
-                trade.id
-            )
-        });
+        world.require(!is_wrong, || format!("{trade:?} is booked as {booked:?} without a halt"));
         check_reported(world, row, (lie, trade));
     }
     let has_shown = |lies: MoneyLies| lies.has_shown_false_wallet(truth.readings);
@@ -201,16 +186,12 @@ fn check_reported(world: &World, row: &IntentRow, (lie, trade): (MoneyLie, &Trad
         MoneyLie::CutsPayout if knows_payout(world, row, trade) => {
             let booked = row.payout.map(Payout::to_percent);
             let is_kept = booked.is_none_or(|booked| Decimal::from_f64_retain(booked) == Some(trade.payout));
-            world.require(is_kept, || {
-                format!("{} opened at {} %, booked at {booked:?}", trade.id, trade.payout)
-            });
+            world.require(is_kept, || format!("{trade:?} is booked at {booked:?} %"));
             !is_won || has_halted()
         }
         MoneyLie::StakesMore if matches!(trade.outcome, Outcome::Won | Outcome::Lost) => {
             let counted = row.approved.stake().minor();
-            world.require(counted == trade.stake, || {
-                format!("{} stakes {}, and {counted} counts", trade.id, trade.stake)
-            });
+            world.require(counted == trade.stake, || format!("{counted} counts of {trade:?}"));
             has_halted()
         }
         MoneyLie::NamesFee => has_halted(),

@@ -202,9 +202,7 @@ impl ModelNetwork {
         let is_early = self.clock.now() < departure.from && self.world.plan.habits.clock_jumps == 0;
         self.world.require(!is_early, || format!("intent {number} was sent before its delay was over"));
         let late = self.clock.now() - departure.by;
-        self.world.require(late <= Millis::ZERO, || {
-            format!("intent {number} was sent {late} ms too late for its signal")
-        });
+        self.world.require(late <= Millis::ZERO, || format!("intent {number} was sent {late} ms too late"));
         intent
     }
 

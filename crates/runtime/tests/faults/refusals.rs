@@ -46,10 +46,8 @@ impl Refusals {
             let is_meant = symbol.is_none_or(|symbol| symbol == approved.symbol());
             let doubled = FIRST_PAUSE * (1 << (count.max(&1) - 1).min(6));
             let is_over = approved.decision_time() >= *last + doubled.min(MAX_PAUSE);
-            world.require(!is_meant || is_over, || {
-                let waited = (approved.decision_time() - *last).get();
-                format!("intent {} came {waited} ms after refusal {count}: {reason}", approved.intent())
-            });
+            let decided = approved.decision_time();
+            world.require(!is_meant || is_over, || format!("{decided} follows {reason} {count} of {last}"));
         }
     }
 }

@@ -257,11 +257,8 @@ fn reckon(world: &World, folded: Option<Box<Folded>>) {
     money_checks::reckon_wallet(world, session.ledger(), (past.book(), &truth));
     money_checks::reckon(world, (past.book(), &truth));
     for trade in truth.trades.iter().filter(|trade| trade.is_alarming(since)) {
-        let is_claimed =
-            |row: &IntentRow| past.book().venue_id(row).is_some_and(|id| id.as_str() == trade.id);
-        let is_reported = past.unexplained().contains(&trade.id);
-        world.require(is_reported || past.book().rows().iter().any(is_claimed), || {
-            format!("{} of a stranger was not reported", trade.id)
-        });
+        let is_it = |row: &IntentRow| past.book().venue_id(row).is_some_and(|id| id.as_str() == trade.id);
+        let is_known = past.unexplained().contains(&trade.id) || past.book().rows().iter().any(is_it);
+        world.require(is_known, || format!("{} of a stranger was not reported", trade.id));
     }
 }

@@ -104,9 +104,8 @@ impl Handed {
                 let habits = &world.plan.habits;
                 let is_whole = habits.gaps == 0 && !habits.has_wild_clocks && habits.clock_jumps == 0;
                 let next = length.map(|length| last + length);
-                world.require(!is_whole || next.is_none_or(|next| next == candle.time()), || {
-                    format!("{series:?}: candle {next:?} is missed, {} came", candle.time())
-                });
+                let is_next = !is_whole || next.is_none_or(|next| next == candle.time());
+                world.require(is_next, || format!("{series:?}: {candle:?} came, not {next:?}"));
             }
             EventKind::Price { price, .. } => {
                 let most = if world.plan.habits.odd_prices > 0 { f64::MAX } else { 106.0 };

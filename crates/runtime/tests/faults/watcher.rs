@@ -249,9 +249,7 @@ impl Watcher {
     fn check_event(&self, event: &Event, seen: &mut Seen) {
         if let Some(amount) = seen.large_deposit.take() {
             let is_halt = matches!(event.kind, EventKind::Control { control: Control::Halt });
-            self.world.require(seen.is_halted || is_halt, || {
-                format!("{} was booked as moved, and the run went on", amount.minor())
-            });
+            self.world.require(seen.is_halted || is_halt, || format!("booked {amount:?} and went on"));
         }
         match &event.kind {
             EventKind::Control { control: Control::Halt } => seen.is_halted = true,
@@ -301,9 +299,8 @@ impl Watcher {
         let most = self.world.most_shown_off();
         // What an answer said before the clock stood still is taken for said after it, where they do not contradict each other.
         let most = if self.world.plan.habits.clock_jumps > 0 { most * 3 } else { most };
-        self.world.require(offset.abs_diff(Millis::ZERO) <= most, || {
-            format!("the clock is said to be {offset} ms off, and was at most {most} ms")
-        });
+        let is_right = offset.abs_diff(Millis::ZERO) <= most;
+        self.world.require(is_right, || format!("the clock is called {offset} ms off, of {most} ms"));
     }
 
     fn check_second(&self, event: &Event, seen: &mut Seen) {
@@ -372,9 +369,7 @@ impl Watcher {
         {
             return self.world.excuse();
         }
-        self.world.require(owner == Some(Some(intent)), || {
-            format!("intent {intent} claims {id}, which is that of {owner:?}")
-        });
+        self.world.require(owner == Some(Some(intent)), || format!("{intent} claims {id} of {owner:?}"));
     }
 
     fn has_strangers_beside(&self, id: &str) -> bool {
@@ -415,9 +410,8 @@ impl Watcher {
         let habits = &world.plan.habits;
         let Some(trade) = truth.of_intent(intent.number()) else {
             let is_underway = truth.is_underway(intent.number());
-            return world.require(!is_underway || world.is_far_off(), || {
-                format!("intent {intent} was given up while underway")
-            });
+            let is_right = !is_underway || world.is_far_off();
+            return world.require(is_right, || format!("intent {intent} was given up while underway"));
         };
         if trade.lie.is_some_and(Lie::is_lost_with_its_answer) {
             return;
@@ -449,9 +443,7 @@ impl Watcher {
         if is_kept_back {
             world.count("kept back and given up", 1);
         }
-        world.require(world.is_far_off() || is_kept_back, || {
-            format!("intent {intent} was given up, and is {trade:?}")
-        });
+        world.require(world.is_far_off() || is_kept_back, || format!("{intent} was given up: {trade:?}"));
     }
 
     /// Only a trade that no intent asked for is explained by none.
@@ -463,9 +455,8 @@ impl Watcher {
         // It came later than a list may lag, and another's had passed for it.
         let has_passed = |ours: &Trade| world.truth().trades.iter().any(|other| other.passes_for(ours));
         let is_hidden = is_hidden || (world.plan.lists_late() && trade.as_ref().is_some_and(has_passed));
-        world.require(owner.is_none() || is_hidden || world.is_far_off(), || {
-            format!("{id} of intent {owner:?} was reported as explained by none")
-        });
+        let is_right = owner.is_none() || is_hidden || world.is_far_off();
+        world.require(is_right, || format!("{id} of intent {owner:?} was reported as explained by none"));
     }
 
     fn check_settled(&self, intent: IntentId, booked: (Outcome, i64)) {
@@ -479,9 +470,8 @@ impl Watcher {
         }
         let real = trade.map(|trade| (trade.outcome, trade.profit));
         let is_bookable = trade.is_some_and(|trade| is_bookable(&self.world, trade, booked));
-        self.world.require(real == Some(booked) || is_bookable, || {
-            format!("intent {intent} ended {booked:?}, {id} {real:?}")
-        });
+        let is_right = real == Some(booked) || is_bookable;
+        self.world.require(is_right, || format!("intent {intent} ended {booked:?}, {id} {real:?}"));
     }
 
     fn check_doubts(&self, seen: &Seen) {
@@ -499,8 +489,6 @@ impl Watcher {
         // for a lag of the list, which is waited for twice over.
         let patience = Millis::new(30_000 + 2 * lag) + DOUBT_SLACK + self.world.most_off() * 6;
         let waited = self.world.time.now() - *since;
-        self.world.require(waited <= patience, || {
-            format!("intent {number} is in doubt for {} ms, and nobody was asked", waited.get())
-        });
+        self.world.require(waited <= patience, || format!("intent {number} is in doubt for {waited} ms"));
     }
 }
