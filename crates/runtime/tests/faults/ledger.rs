@@ -51,8 +51,7 @@ fn check_deposits(
     (booked, lines, seconds_open): ([i64; 2], &[StoredLine], i64),
 ) {
     let is_rebased = world.plan.lies.money.is_some_and(MoneyLies::is_rebased);
-    let is_kept =
-        |trade: &Trade| trade.money_lie().is_some() && has_halted_about(world, trade);
+    let is_kept = |trade: &Trade| trade.money_lie().is_some() && has_halted_about(world, trade);
     let has_kept = truth.trades.iter().any(is_kept);
     if world.is_far_off() || has_kept || (is_rebased && world.halts() > 0) {
         return;

@@ -2,6 +2,7 @@
 
 use crate::delays::delay_of;
 use crate::prelude::*;
+use crate::trade::candle_close;
 use crate::world::Departure;
 use candlewick_runtime::Funds;
 
@@ -68,12 +69,8 @@ fn check_company(world: &World, approved: &Approved, book: &TradeBook) {
 fn nominal_close(world: &World, approved: &OrderTerms) -> Millis {
     let (at, expiry) = (approved.decision_time() + delay_of(world, approved), approved.expiry());
     let duration = expiry.close_type.duration();
-    if expiry.expiration_type != ExpirationType::CandleClose {
-        return at + duration;
-    }
-    let close = at.floor_to(duration) + duration;
-    let cutoff = if duration >= Millis::MINUTE { Millis::from_seconds(30) } else { Millis::ZERO };
-    if close - at <= cutoff { close + duration } else { close }
+    let is_of_candle = expiry.expiration_type == ExpirationType::CandleClose;
+    if is_of_candle { candle_close(at, duration) } else { at + duration }
 }
 
 fn check_cooldown(world: &World, approved: &Approved, book: &TradeBook) {

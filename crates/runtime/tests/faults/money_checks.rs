@@ -220,8 +220,7 @@ fn knows_payout(world: &World, row: &IntentRow, trade: &Trade) -> bool {
 
 fn is_denied(world: &World, row: &IntentRow) -> bool {
     let is_it = |kind: EventKind| kind.intent() == Some(row.approved.intent());
-    let is_denial =
-        |kind: &EventKind| matches!(kind, EventKind::Rejected { .. } | EventKind::NotSent { .. });
+    let is_denial = |kind: &EventKind| matches!(kind, EventKind::Rejected { .. } | EventKind::NotSent { .. });
     events(world.disk().lines.iter(), &["\"rejected\"", "\"not_sent\""]).filter(is_denial).any(is_it)
 }
 

@@ -70,8 +70,7 @@ pub(crate) struct Twin {
 impl Trade {
     /// Whether this trade of another program has passed for one of ours, which is of its pair and account then.
     pub(crate) fn passes_for(&self, ours: &Self) -> bool {
-        let (order, asked) = (&self.order, &ours.order);
-        self.is_taken_for_ours && order.symbol == asked.symbol && order.account == asked.account
+        self.is_taken_for_ours && is_of_pair(&self.order, &ours.order)
     }
 
     pub(crate) fn is_alarming(&self, since: Millis) -> bool {
@@ -107,6 +106,17 @@ impl Trade {
     }
 }
 
+pub(crate) fn is_of_pair(order: &OpenOrder, asked: &OpenOrder) -> bool {
+    order.symbol == asked.symbol && order.account == asked.account
+}
+
+/// The close of the candle that is open at a moment, or of the next one where that is too near.
+pub(crate) fn candle_close(at: Millis, duration: Millis) -> Millis {
+    let close = at.floor_to(duration) + duration;
+    let cutoff = if duration >= Millis::MINUTE { Millis::from_seconds(30) } else { Millis::ZERO };
+    if close - at <= cutoff { close + duration } else { close }
+}
+
 impl Request {
     pub(crate) const fn new(sender: Sender, order: OpenOrder) -> Self {
         let (stamped_ago, listed_from) = (Millis::ZERO, Millis::ZERO);
@@ -125,11 +135,7 @@ pub(crate) fn moments(order: &OpenOrder, at: Millis) -> (Millis, Millis) {
     let duration = order.close_type.duration();
     let open = at.floor_to(Millis::SECOND) + Millis::new(999);
     let close = match order.expiration_type {
-        ExpirationType::CandleClose => {
-            let close = open.floor_to(duration) + duration;
-            let cutoff = if duration >= Millis::MINUTE { Millis::from_seconds(30) } else { Millis::ZERO };
-            if close - open <= cutoff { close + duration } else { close }
-        }
+        ExpirationType::CandleClose => candle_close(open, duration),
         ExpirationType::Unstated | ExpirationType::TimeFixed | ExpirationType::NextCandle => open + duration,
     };
     (open, close)

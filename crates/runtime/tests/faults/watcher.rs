@@ -10,6 +10,7 @@ use crate::money_checks::{
 use crate::network::WITHHELD_MS;
 use crate::prelude::*;
 use crate::refusals::Refusals;
+use crate::trade::is_of_pair;
 use candlewick_engine::Opened;
 use candlewick_runtime::Notice;
 
@@ -27,11 +28,8 @@ const FALSE_WITHOUT_LIES: [&str; 8] = [
 ];
 
 const DIFFERENCE: &str = "than the trades explain";
-
 const SECOND_TRADE: &str = "was ordered once, and the venue has a second one, ";
-
 const MORE_TRADES: &str = " more trades in the venue's list are explained by no intent";
-
 const REINSTATED: [&str; 2] = ["it counts again", "they count again"];
 
 pub(crate) const READ_AT_MOST: Millis = Millis::from_seconds(60);
@@ -159,25 +157,23 @@ impl Watcher {
     }
 
     fn take_warning(&self, text: &str, seen: &mut Seen) {
-        self.world.log(|| text.to_owned());
-        self.world.note_said(text);
+        let world = &self.world;
+        world.log(|| text.to_owned());
+        world.note_said(text);
+        let has = |words: &[&str]| words.iter().any(|words| text.contains(words));
         // Nobody is halted twice: whoever resumes was told of it.
-        let is_money = self.world.plan.lies.money.is_some() && !text.ends_with("both are read again");
-        let is_halting = is_money || [" differs: ", " is to pay "].iter().any(|words| text.contains(words));
-        if seen.is_halted && is_halting {
-            self.world.note_said(&format!("{WHILE_HALTED}{text}"));
+        let is_money = world.plan.lies.money.is_some() && !text.ends_with("both are read again");
+        if seen.is_halted && (is_money || has(&[" differs: ", " is to pay "])) {
+            world.note_said(&format!("{WHILE_HALTED}{text}"));
         }
-        let is_told = text.contains("is explained by no intent: ");
-        if let Some(rest) = text.strip_prefix("trade ").filter(|_| is_told) {
-            let id = rest.split(' ').next().unwrap();
+        let id = text.strip_prefix("trade ").and_then(|rest| rest.split(' ').next());
+        if let Some(id) = id.filter(|_| has(&["is explained by no intent: "])) {
             self.check_strange(id);
             self.check_no_second(id);
             seen.reported.insert(id.to_owned());
         }
-        if let Some(rest) =
-            text.strip_prefix("trade ").filter(|_| text.contains("this journal does not know it"))
-        {
-            self.check_strange(rest.split(' ').next().unwrap());
+        if let Some(id) = id.filter(|_| has(&["this journal does not know it"])) {
+            self.check_strange(id);
         }
         if let Some((more, _)) = text.split_once(MORE_TRADES) {
             seen.unnamed += more.parse::<usize>().unwrap();
@@ -185,39 +181,32 @@ impl Watcher {
         let is_named = !text.starts_with("halted: ");
         if let Some((_, id)) = text.split_once(SECOND_TRADE).filter(|_| is_named) {
             self.check_strange(id);
-            seen.second_due = self.world.truth().find(id).map(|trade| SecondDue::AtStake {
-                id: id.to_owned(),
-                stake: trade.stake,
-                is_over: trade.is_settled,
+            seen.second_due = world.truth().find(id).map(|trade| {
+                let (id, stake, is_over) = (id.to_owned(), trade.stake, trade.is_settled);
+                SecondDue::AtStake { id, stake, is_over }
             });
             seen.reported.insert(id.to_owned());
         }
         // What the venue says of a settlement is consistent, unless prices are odd.
-        let is_wronged =
-            ["; stake ", ", but a ", "the price record of"].iter().any(|words| text.contains(words));
-        let is_lying = self.world.plan.lies.has_any();
-        let is_odd = self.world.plan.habits.odd_prices > 0 || is_lying;
-        self.world.require(!is_wronged || is_odd, || format!("a false alarm: {text}"));
-        let is_of_twins = text.contains("was ordered once");
+        let is_lying = world.plan.lies.has_any();
+        let is_odd = world.plan.habits.odd_prices > 0 || is_lying;
+        let is_wronged = !is_odd && has(&["; stake ", ", but a ", "the price record of"]);
         let halting = text.strip_prefix("halted: ").and_then(|rest| rest.split_once("trade "));
         let named = halting.and_then(|(_, rest)| venue_id_of(rest));
         let is_strangers = named.is_some_and(|id| self.is_strangers(id));
         // While this machine's clock jumps, or is far off, nobody can know how old an answer is.
-        let is_of_clock = text.contains("which is not believed")
-            && (self.world.plan.habits.clock_jumps > 0 || self.world.is_far_off());
-        let is_contested = REINSTATED.iter().any(|words| text.contains(words))
-            && named.is_some_and(|id| self.has_strangers_beside(id));
-        let is_excused = is_of_twins || is_strangers || is_of_clock || is_contested;
-        let is_of_lies = !is_excused && FALSE_WITHOUT_LIES.iter().any(|words| text.contains(words));
-        self.world.require(!is_of_lies || is_lying, || format!("a false alarm: {text}"));
-        let is_off = text.contains(DIFFERENCE);
-        let may_be_off = self.world.may_be_off();
-        self.world.require(!is_off || may_be_off, || format!("a false alarm: {text}"));
+        let is_clock_off = world.plan.habits.clock_jumps > 0 || world.is_far_off();
+        let is_of_clock = is_clock_off && has(&["which is not believed"]);
+        let is_contested = has(&REINSTATED) && named.is_some_and(|id| self.has_strangers_beside(id));
+        let is_excused = has(&["was ordered once"]) || is_strangers || is_of_clock || is_contested;
+        let is_of_lies = !is_lying && !is_excused && has(&FALSE_WITHOUT_LIES);
+        let is_off = has(&[DIFFERENCE]) && !world.may_be_off();
+        world.require(!is_wronged && !is_of_lies && !is_off, || format!("a false alarm: {text}"));
         let named = text.split_once(MISSING).and_then(|(_, rest)| rest.strip_prefix(" #"));
         if let Some(number) = named.and_then(|rest| rest.split(' ').next()?.parse().ok()) {
             // The note of a halt comes before the event that halts.
             let is_halting = seen.is_halted || text.starts_with("halted: ");
-            self.world.require(is_halting, || format!("not halted: {text}"));
+            world.require(is_halting, || format!("not halted: {text}"));
             seen.missing.insert(number);
         }
         let asked = text.strip_prefix("trade #").filter(|_| text.contains("stays in doubt"));
@@ -324,8 +313,7 @@ impl Watcher {
         let intent = self.world.truth().find(id).and_then(|trade| trade.second_of).map(IntentId::new);
         let is_known = |intent| self.book.row(intent).is_some_and(|row| self.book.venue_id(row).is_some());
         let is_second = intent.is_some_and(is_known) && !self.world.is_far_off();
-        self.world
-            .require(!is_second, || format!("{id}, a second trade of {intent:?}, is told as a stranger's"));
+        self.world.require(!is_second, || format!("{id}, a second one of {intent:?}, is a stranger's"));
     }
 
     fn end_doubt(intent: IntentId, seen: &mut Seen) {
@@ -337,39 +325,33 @@ impl Watcher {
     /// distinguished: then nothing is promised any more.
     fn check_claim(&self, opened: &Opened) {
         let Some(id) = opened.venue_id else { return };
-        let mut truth = self.world.truth();
-        let owner = truth.find(id.as_str()).map(|trade| trade.intent);
-        let intent = opened.intent.number();
+        let (mut truth, intent) = (self.world.truth(), opened.intent.number());
+        let claimed = truth.find(id.as_str()).cloned();
+        let owner = claimed.as_ref().map(|trade| trade.intent);
         let lie = truth.of_intent(intent).and_then(|trade| trade.lie);
         match (lie, owner) {
             (Some(Lie::AnswersStrangersId), Some(None)) | (Some(Lie::AnswersUnknownId), None) => return,
             _ => {}
         }
-        // A trade whose own intent was told another name is anybody's who asked for one of its pair and account.
-        let asked = truth.order_of(intent);
-        let is_anybodys = truth.find(id.as_str()).is_some_and(|trade| {
-            let is_of_pair = asked.as_ref().is_some_and(|asked| {
-                asked.symbol == trade.order.symbol && asked.account == trade.order.account
-            });
-            is_of_pair && matches!(trade.lie, Some(Lie::AnswersStrangersId | Lie::AnswersUnknownId))
-        });
         if owner == Some(None) && self.is_taken_for_ours(intent, id.as_str(), &truth) {
-            truth.take_for_ours(id.as_str());
-            return;
+            return truth.take_for_ours(id.as_str());
         }
-        // So is a second trade of a request, for another intent that asked for the same just then.
-        let is_second = truth
-            .find(id.as_str())
-            .is_some_and(|trade| trade.second_of.is_some() && asked.as_ref() == Some(&trade.order));
-        // And another program's trade, for an intent that was refused and is in doubt again, beside others of its pair.
-        let is_contested = self.has_reinstated()
-            && truth.find(id.as_str()).is_some_and(|trade| has_strangers_on(&truth, trade.order.symbol));
-        if (self.world.is_far_off() || is_anybodys || is_second || is_contested)
-            && owner != Some(Some(intent))
-        {
+        let asked = truth.order_of(intent);
+        let is_excused = |trade: &Trade| {
+            // A trade whose own intent was told another name is anybody's who asked for one of its pair and account.
+            let is_anybodys = matches!(trade.lie, Some(Lie::AnswersStrangersId | Lie::AnswersUnknownId))
+                && asked.as_ref().is_some_and(|asked| is_of_pair(asked, &trade.order));
+            // So is a second trade of a request, for another intent that asked for the same just then.
+            let is_second = trade.second_of.is_some() && asked.as_ref() == Some(&trade.order);
+            // And another program's trade, for an intent that was refused and is in doubt again, beside others of its pair.
+            let is_contested = self.has_reinstated() && has_strangers_on(&truth, trade.order.symbol);
+            is_anybodys || is_second || is_contested
+        };
+        let is_right = owner == Some(Some(intent));
+        if !is_right && (self.world.is_far_off() || claimed.as_ref().is_some_and(is_excused)) {
             return self.world.excuse();
         }
-        self.world.require(owner == Some(Some(intent)), || format!("{intent} claims {id} of {owner:?}"));
+        self.world.require(is_right, || format!("{intent} claims {id} of {owner:?}"));
     }
 
     fn has_strangers_beside(&self, id: &str) -> bool {
@@ -389,10 +371,8 @@ impl Watcher {
             truth.of_intent(intent).is_none_or(|ours| is_late || ours.lie.is_some_and(Lie::is_unlike_asked));
         let Some(other) = truth.find(id).filter(|other| is_absent && other.is_by_token) else { return false };
         // Where the process ended before its request left, nobody can know that it did not.
-        truth.order_of(intent).is_none_or(|asked| {
-            let is_of_pair = asked.symbol == other.order.symbol && asked.account == other.order.account;
-            is_of_pair && asked != other.order
-        })
+        let asked = truth.order_of(intent);
+        asked.is_none_or(|asked| is_of_pair(&asked, &other.order) && asked != other.order)
     }
 
     fn has_reinstated(&self) -> bool {
