@@ -17,6 +17,7 @@ use candlewick_engine::{Entry, Recorder};
 use candlewick_journal::Journal;
 use candlewick_runtime::{Command, Coordinator, CoordinatorParts, DurableOpen, Input, JournalEntry, OrderId};
 use std::collections::VecDeque;
+use std::ops::ControlFlow;
 
 const RENEWAL: Millis = Millis::from_seconds(5);
 const JOURNAL_DEADLINE: Millis = Millis::from_seconds(10);
@@ -174,8 +175,10 @@ impl Process<'_> {
                     self.feed(Input::RenewJournal);
                 }
                 Happening::Look => {
-                    let look = people.look((self.world.as_ref(), self.clock.as_ref()), end, &self.seen);
-                    self.on_look(look);
+                    match people.look((self.world.as_ref(), self.clock.as_ref()), end, &self.seen) {
+                        ControlFlow::Continue(look) => self.on_look(look),
+                        ControlFlow::Break(ended) => self.ended = Some(ended),
+                    }
                 }
             }
         }
@@ -187,10 +190,6 @@ impl Process<'_> {
     }
 
     fn on_look(&mut self, look: Look) {
-        if look.ended.is_some() {
-            self.ended = look.ended;
-            return;
-        }
         self.happen_after(look.next - self.world.time.now(), Happening::Look);
         if let Some(why) = look.stop {
             self.feed(Input::Stop(why));

@@ -41,7 +41,6 @@ mod stream;
 mod watcher;
 mod many;
 mod process;
-mod remembering;
 mod schedule;
 
 use crate::many::ManySchedules;

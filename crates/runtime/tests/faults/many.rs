@@ -1,13 +1,14 @@
 //! Many schedules on all cores.
 
 use crate::prelude::*;
-use crate::schedule::{Played, play};
+use crate::schedule::{Played, layer_of, play, play_plan};
 use crate::world::Counts;
 use candlewick_broker::clock::Stopwatch;
 use std::fmt::Write as _;
 use std::ops::Range;
 
 const ENOUGH: u64 = 5;
+const TWINS: u64 = 60;
 
 pub(crate) struct ManySchedules {
     pub(crate) failed: Vec<Played>,
@@ -18,28 +19,19 @@ pub(crate) struct ManySchedules {
 impl ManySchedules {
     pub(crate) fn play(seeds: Range<u64>, logging: Logging) -> Self {
         let watch = Stopwatch::start();
-        let next = AtomicU64::new(seeds.start);
         let gathered = Mutex::new((Counts::default(), Vec::new()));
         let enough = crate::number("CANDLEWICK_FAULT_ENOUGH").unwrap_or(ENOUGH) as usize;
-        let work = || {
-            while let Some(seed) = Some(next.fetch_add(1, Relaxed)).filter(|seed| *seed < seeds.end) {
-                if gathered.lock().unwrap().1.len() >= enough {
-                    break;
-                }
-                let played = play_caught(seed, logging);
-                let (counts, failed): &mut (Counts, Vec<Played>) = &mut gathered.lock().unwrap();
-                for (what, count) in &played.counts {
-                    *counts.entry(*what).or_default() += count;
-                }
-                if !played.broken.is_empty() {
-                    failed.push(played);
-                }
+        play_each(seeds, |seed| {
+            if gathered.lock().unwrap().1.len() >= enough {
+                return;
             }
-        };
-        std::thread::scope(|scope| {
-            let cores = std::thread::available_parallelism().map_or(1, usize::from);
-            for _ in 0..cores {
-                scope.spawn(work);
+            let played = play_caught(seed, logging);
+            let (counts, failed): &mut (Counts, Vec<Played>) = &mut gathered.lock().unwrap();
+            for (what, count) in &played.counts {
+                *counts.entry(*what).or_default() += count;
+            }
+            if !played.broken.is_empty() {
+                failed.push(played);
             }
         });
         let (counts, mut failed) = gathered.into_inner().unwrap();
@@ -78,4 +70,37 @@ fn play_caught(seed: u64, logging: Logging) -> Played {
         let broken = vec![format!("it panicked: {}", text.unwrap_or_default())];
         Played { seed, broken, ..Played::default() }
     })
+}
+
+fn play_each(seeds: Range<u64>, play: impl Fn(u64) + Sync) {
+    let next = AtomicU64::new(seeds.start);
+    let work = || {
+        while let Some(seed) = Some(next.fetch_add(1, Relaxed)).filter(|seed| *seed < seeds.end) {
+            play(seed);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+    });
+}
+
+#[test]
+fn a_run_that_forgets_decides_as_one_that_forgets_nothing() {
+    let twins = crate::number("CANDLEWICK_FAULT_TWINS").unwrap_or(TWINS);
+    let (forgotten, end) = (AtomicU64::new(0), twins + 1);
+    play_each(1..end, |seed| {
+        let [few, all] = [1, 0].map(|remember_s| {
+            let (plan, dice) = Plan::of(seed);
+            play_plan((plan.with_many_trades(remember_s), dice), layer_of(seed), Logging::Nothing)
+        });
+        let of = |played: &Played, what: &str| played.counts[what];
+        assert_eq!((&few.broken, of(&all, "intents forgotten")), (&all.broken, 0), "seed {seed}");
+        assert_eq!((&few.hash, of(&few, "intents")), (&all.hash, of(&all, "intents")), "seed {seed}");
+        forgotten.fetch_add(of(&few, "intents forgotten"), Relaxed);
+    });
+    let forgotten = forgotten.into_inner();
+    println!("{twins} schedules, {forgotten} intents forgotten");
+    assert!(forgotten > twins, "only {forgotten} intents were forgotten");
 }

@@ -22,6 +22,29 @@ impl Disk {
         trade.intent.is_some_and(|intent| self.answered.get(&intent).is_some_and(|id| *id == trade.id))
     }
 
+    fn learn(&mut self, event: &EventKind) {
+        match event {
+            EventKind::Reinstated(terms) => {
+                self.unclear.insert(terms.intent().number(), None);
+            }
+            EventKind::NotOpened { intent, reserved_until } => {
+                self.unclear.insert(intent.number(), Some(*reserved_until));
+            }
+            EventKind::Rejected { intent, .. } | EventKind::NotSent { intent } => {
+                self.unclear.remove(&intent.number());
+            }
+            EventKind::Opened(opened) | EventKind::Adopted(opened) => {
+                let intent = opened.intent.number();
+                self.answered.extend(opened.venue_id.map(|id| (intent, id.as_str().to_owned())));
+                self.unclear.remove(&intent);
+            }
+            EventKind::Settled(settled) => {
+                self.settled.insert(settled.intent.number());
+            }
+            _ => {}
+        }
+    }
+
     pub(crate) fn is_halted(&self) -> bool {
         let mut bodies = self.lines.iter().rev().map(|stored| stored.line.body.as_str());
         let decides = |body: &str| body.contains("\"halt\"") || body.contains("\"resume\"");
@@ -39,29 +62,20 @@ pub(crate) fn events<'a>(
     lines.filter(is_meant).filter_map(|stored| serde_json::from_str(&stored.line.body).ok())
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Status {
-    Begun,
-    NotOpened { reserved_until: Millis },
-    Opened(VenueId),
-    Settled,
-    Known,
-}
-
 pub(crate) struct CrashingJournal {
     world: Arc<World>,
     fuse: Arc<Fuse>,
     run: u64,
     pending: Vec<Line>,
-    statuses: Vec<(u64, Status)>,
+    events: Vec<EventKind>,
     taken: usize,
     moment: (Millis, Millis),
 }
 
 impl CrashingJournal {
     pub(crate) fn new(world: Arc<World>, fuse: Arc<Fuse>, run: u64, now: Millis) -> Self {
-        let (pending, statuses) = (Vec::new(), Vec::new());
-        Self { world, fuse, run, pending, statuses, taken: 0, moment: (now, now) }
+        let (pending, events) = (Vec::new(), Vec::new());
+        Self { world, fuse, run, pending, events, taken: 0, moment: (now, now) }
     }
 
     fn add(&mut self, kind: LineKind, intent: Option<u64>, body: String) {
@@ -74,26 +88,18 @@ impl CrashingJournal {
         for line in self.pending.drain(..) {
             let (seq, before) =
                 disk.lines.last().map_or((0, ChainHash::GENESIS), |last| (last.seq, last.hash));
-            disk.intents.extend(line.intent.filter(|_| line.kind == LineKind::Action));
-            if line.kind == LineKind::Note {
-                disk.seconds.extend(second_trade_of(&line.body));
+            match (line.kind, line.intent) {
+                (LineKind::Action, Some(intent)) => {
+                    disk.intents.insert(intent);
+                    disk.unclear.insert(intent, None);
+                }
+                (LineKind::Note, _) => disk.seconds.extend(second_trade_of(&line.body)),
+                _ => {}
             }
             disk.lines.push(StoredLine { seq: seq + 1, hash: before.of_next(seq + 1, &line), line });
         }
-        for (intent, status) in self.statuses.drain(..) {
-            match status {
-                Status::Begun => disk.unclear.insert(intent, None),
-                Status::NotOpened { reserved_until } => disk.unclear.insert(intent, Some(reserved_until)),
-                Status::Opened(id) => {
-                    disk.answered.insert(intent, id.as_str().to_owned());
-                    disk.unclear.remove(&intent)
-                }
-                Status::Settled => {
-                    disk.settled.insert(intent);
-                    None
-                }
-                Status::Known => disk.unclear.remove(&intent),
-            };
+        for event in self.events.drain(..) {
+            disk.learn(&event);
         }
         self.taken = 0;
     }
@@ -107,8 +113,8 @@ impl Recorder for CrashingJournal {
             Entry::Header(_) => self.add(LineKind::Run, None, serde_json::to_string(&entry)?),
             Entry::Event(event) => {
                 self.moment = (event.at, event.received);
-                self.statuses.extend(status_of(&event.kind));
                 if !matches!(event.kind, EventKind::Candle { .. }) {
+                    self.events.push(event.kind);
                     self.add(LineKind::Event, None, serde_json::to_string(&entry)?);
                 }
             }
@@ -117,7 +123,6 @@ impl Recorder for CrashingJournal {
                     Action::Open(approved) => Some(approved.intent().number()),
                     Action::Refuse(_) | Action::DayOpened { .. } | Action::Verdict(_) => None,
                 };
-                self.statuses.extend(intent.map(|number| (number, Status::Begun)));
                 self.add(LineKind::Action, intent, serde_json::to_string(&entry)?);
             }
         }
@@ -129,22 +134,6 @@ fn second_trade_of(note: &str) -> Option<String> {
     let note: serde_json::Value = serde_json::from_str(note).ok()?;
     note["second_of"].as_u64()?;
     Some(note["unexplained"].as_str()?.to_owned())
-}
-
-fn status_of(event: &EventKind) -> Option<(u64, Status)> {
-    let (intent, status) = match event {
-        EventKind::NotOpened { intent, reserved_until } => {
-            (*intent, Status::NotOpened { reserved_until: *reserved_until })
-        }
-        EventKind::Adopted(opened) | EventKind::Opened(opened) => {
-            (opened.intent, opened.venue_id.map_or(Status::Known, Status::Opened))
-        }
-        EventKind::Reinstated(terms) => (terms.intent(), Status::Begun),
-        EventKind::Settled(settled) => (settled.intent, Status::Settled),
-        EventKind::Rejected { intent, .. } | EventKind::NotSent { intent } => (*intent, Status::Known),
-        _ => return None,
-    };
-    Some((intent.number(), status))
 }
 
 pub(crate) enum Durability {

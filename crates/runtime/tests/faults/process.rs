@@ -13,6 +13,7 @@ use candlewick_engine::{Header, SessionSettings};
 use candlewick_runtime::control::{ControlOrder, ControlRequest, Resolution};
 use candlewick_runtime::{Account, Interest, Parts, Runner, Watcher as Channel};
 use candlewick_sdk::{Candle, Price, Signal, Strategy};
+use std::ops::ControlFlow;
 use tokio::sync::{mpsc, oneshot};
 
 /// How far off a clock may be before trades cannot be distinguished by their times any more, with some room.
@@ -205,16 +206,9 @@ pub(crate) struct People {
 }
 
 pub(crate) struct Look {
-    pub(crate) ended: Option<Ended>,
     pub(crate) stop: Option<Stop>,
     pub(crate) orders: Vec<ControlOrder>,
     pub(crate) next: Millis,
-}
-
-impl Look {
-    fn at_its_end(ended: Ended) -> Self {
-        Self { ended: Some(ended), stop: None, orders: Vec::new(), next: Millis::MAX }
-    }
 }
 
 impl People {
@@ -222,13 +216,18 @@ impl People {
         Self { began: world.time.now(), has_stopped: false }
     }
 
-    pub(crate) fn look(&mut self, (world, clock): (&World, &OffClock), end: End, seen: &Mutex<Seen>) -> Look {
+    pub(crate) fn look(
+        &mut self,
+        (world, clock): (&World, &OffClock),
+        end: End,
+        seen: &Mutex<Seen>,
+    ) -> ControlFlow<Ended, Look> {
         let (began, now) = (self.began, world.time.now());
         // Trades that come later than any rule allows for are looked for slowly, and only for a day.
         let patience = world.plan.trading + Millis::from_seconds(3_600);
         let plan_end = world.plan.trading + Millis::MINUTE;
         let (why, at) = match end {
-            End::Killed(span) if now >= began + span => return Look::at_its_end(Ended::Crashed),
+            End::Killed(span) if now >= began + span => return ControlFlow::Break(Ended::Crashed),
             End::Stopped(span, why) => (Some(why), began + span),
             End::Quiet if is_quiet(world, seen) => (Some(Stop::TimeUp), now),
             End::Quiet if world.plan.lies.is_halting => {
@@ -244,10 +243,10 @@ impl People {
         let is_over = seen.lock().unwrap().is_over();
         if now >= began + patience + if is_over { LIST_PATIENCE } else { Millis::ZERO } {
             world.log(|| format!("what is missing to quiet: {}", missing(world, seen)));
-            return Look::at_its_end(Ended::Never);
+            return ControlFlow::Break(Ended::Never);
         }
         if matches!(end, End::Crash(_)) && world.time.elapsed() > plan_end {
-            return Look::at_its_end(Ended::Crashed);
+            return ControlFlow::Break(Ended::Crashed);
         }
         if now >= began + patience {
             world.notes.counts.lock().unwrap().insert("waited for the list", 1);
@@ -261,7 +260,7 @@ impl People {
         others::trade_besides(world);
         others::follow(world);
         let next = if now < at { at.min(now + LOOKS_EVERY) } else { now + LOOKS_EVERY };
-        Look { ended: None, stop, orders, next }
+        ControlFlow::Continue(Look { stop, orders, next })
     }
 }
 
@@ -273,10 +272,10 @@ async fn attend(
 ) -> Ended {
     let mut people = People::new(world);
     loop {
-        let look = people.look((world, clock), end, seen);
-        if let Some(ended) = look.ended {
-            return ended;
-        }
+        let look = match people.look((world, clock), end, seen) {
+            ControlFlow::Continue(look) => look,
+            ControlFlow::Break(ended) => return ended,
+        };
         if let Some(why) = look.stop {
             let _ = stop.try_send(why);
         }
