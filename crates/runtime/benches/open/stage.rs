@@ -1,5 +1,4 @@
-//! What stands around the measured run: a clock that runs fast, a venue that only its opens leave the process for, and a
-//! strategy that signals at every candle and notes when.
+//! A clock that runs fast, a venue that only its opens leave the process for, and a strategy that notes its signals.
 
 use async_trait::async_trait;
 use candlewick_api::HttpBroker;

@@ -1,5 +1,4 @@
-//! Nothing is silent: whatever a process has taken that is unlike what was ordered, or cannot be, it has said by the end of
-//! that step; and where money differs it has halted, for that reason.
+//! Nothing is silent: a step that took what is unlike the order, or cannot be, has said so, and halted if money differs.
 
 use crate::lies::{WRONG_PROFIT, direction_of};
 use crate::prelude::*;

@@ -1,5 +1,4 @@
-//! What is read from requests, and how records are written, by the names of the contract and independently of the
-//! client that reads them.
+//! Requests and records by the names of the contract, independently of the client that reads them.
 
 use crate::prelude::*;
 use crate::records::{Page, UNKNOWN_RESULT};

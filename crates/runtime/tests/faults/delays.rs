@@ -1,5 +1,4 @@
-//! Bots whose trades are asked for some seconds after their decisions, in some schedules; beside them ladders that go on with the
-//! next candle, and stops of a session. What they may stake and lose is counted anew, from the events alone.
+//! Entry delays, ladders and stops of a session in some schedules, and a tally of them from the events alone.
 
 use crate::memory_journal::events;
 use crate::prelude::*;

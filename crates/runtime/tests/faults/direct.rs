@@ -1,5 +1,4 @@
-//! One process played on its coordinator alone: no task, no socket, no runtime. Happenings are taken one after the other by
-//! true time; each is an input, and what the coordinator commands is carried out here. It may end between any two commands.
+//! One process on its coordinator alone: inputs one after the other by true time, and its commands carried out.
 
 use crate::alarms::{self, Alarms};
 use crate::lies;
@@ -79,6 +78,9 @@ pub(crate) fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended {
     let clock = Arc::new(OffClock::new(world.time.clone(), offset));
     let seen = Arc::new(Mutex::new(Seen::new(&past, session.ledger(), world)));
     let settings = session_settings(world);
+    let flow = Flow::new(world.plan.seed, past.runs);
+    let journal = CrashingJournal::new(Arc::clone(world), Arc::clone(&fuse), past.runs + 1, clock.now());
+    let watcher = Watcher::new(world, &past, Arc::clone(&seen));
     let parts = CoordinatorParts {
         settings: world.plan.settings.clone(),
         header: header(&settings),
@@ -88,15 +90,12 @@ pub(crate) fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended {
         is_simulated: false,
         until: None,
         balances: world.plan.lies.money.map(|_| Reply::at(records::balances(world), clock.now())),
-        past: Past::default(),
+        past,
     };
-    let flow = Flow::new(world.plan.seed, past.runs);
-    let journal = CrashingJournal::new(Arc::clone(world), Arc::clone(&fuse), past.runs + 1, clock.now());
-    let watcher = Watcher::new(world, &past, Arc::clone(&seen));
     let mut process = Process {
         world,
         network: ModelNetwork { world: Arc::clone(world), clock: Arc::clone(&clock) },
-        coordinator: Coordinator::new(CoordinatorParts { past, ..parts }, clock.now()),
+        coordinator: Coordinator::new(parts, clock.now()),
         clock,
         fuse,
         watcher,

@@ -1,30 +1,6 @@
-//! A venue that lies: what it takes or says of a trade that is not what was asked for, or cannot be. Half of the schedules
-//! have no lies; a quarter have only those after which the ledger has to be right all the same. A trade has one lie at
-//! most, and its seed alone decides which.
-//!
-//! | Lie | What is true | What has to follow |
-//! |---|---|---|
-//! | `Takes(term)` | the other trade: the venue takes it, and says so in the answer, by its id and in the list | the term is named in an alarm, or the trade is where nobody can know it again; where money differs the run halts; what is booked is the venue's figure |
-//! | `Answers(term)` | what was ordered: only the answer to the open says another term | the same |
-//! | `AnswersAnothersId` | the order; the answer has the id, or all, of a trade that another intent owns | the intent is in doubt until the list shows its trade; nothing is booked twice |
-//! | `AnswersStrangersId` | the order; the answer has the id, or all, of a trade that nobody here asked for | halted as soon as a record shows another term; our own trade is reported as explained by no intent |
-//! | `AnswersUnknownId` | the order; the answer has an id that no trade has | the trade stays open and is asked for; our own is reported |
-//! | `AnswersAhead` | the order; only the answer says that it was asked for in half an hour | the intent is in doubt until the list shows its trade |
-//! | `OpensTwice` | two trades of one request, with the money of both | the second is told as that, counts as at stake, and halts |
-//! | `PaysTooMuch` | the payout, and the wallet follows it | halted, and booked as the venue says |
-//! | `HasPayout` | the payout; every record has one that none can be | halted, and booked as the venue says |
-//! | `HasTime(moment, _)` | the order, at its times; every record has a time that cannot be | the time is not believed, and said; everything else as if it were missing |
-//! | `EndsWith(_)` | the figure: nobody can end so, and the wallet follows it | booked as the venue says, and halted |
-//! | `EndsBeside` | the figure, which is one minor unit beside the payout; the wallet follows it | booked as the venue says, with an alarm |
-//! | `RecordOfAnother(_)` | the order; for a minute the record by its id is of another trade | not booked, said, asked for again |
-//! | `NotFoundById` | the order; only the list knows it | found in the list |
-//! | `Vanishes` | the order, and the wallet follows it; from its close on neither the id nor the list knows it | halted or said after its patience, and settled by a person |
-//! | `ListedOtherwise`, `ListedProfit`, `ListedTwice` | the record by its id; the list says another end, or both | booked by the record, with an alarm, and halted after a second reading |
-//! | `Reopens` | the end that was said first; later the list says that it runs | booked once, with an alarm, and halted after a second reading |
-//! | balances below zero, missing, with noise | the balance without it | an alarm, never a booking |
-//!
-//! `alarms.rs` holds every answer that a process has taken, and survived, against this: what is unlike the order or cannot
-//! be is said by then, and where money differs the run is halted, for that reason. `schedule.rs` reckons at the end.
+//! A venue that lies. Half of the schedules have no lies; a quarter have only those after which the ledger has to be right
+//! all the same. A trade has one lie at most, and its seed alone decides which. `alarms.rs` holds every answer that a process
+//! has taken against this, and `schedule.rs` reckons at the end. Balances may be missing, below zero or noisy as well.
 
 use crate::money_lies;
 use crate::prelude::*;
@@ -86,19 +62,26 @@ pub(crate) enum Another {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lie {
+    /// The venue takes another trade than was ordered, and says so everywhere.
     Takes(Term),
+    /// Only the answer to the open says another term.
     Answers(Term),
+    /// Only the answer has the id, or all, of another trade.
     AnswersAnothersId,
     AnswersStrangersId,
     AnswersUnknownId,
+    /// Only the answer: requested half an hour ahead.
     AnswersAhead,
     HasTime(Moment, BadTime),
     PaysTooMuch,
     HasPayout,
     EndsWith(Impossible),
+    /// One minor unit beside the payout.
     EndsBeside,
+    /// For a minute the record by its id is of another trade.
     RecordOfAnother(Another),
     NotFoundById,
+    /// From its close on neither the id nor the list knows it.
     Vanishes,
     ListedOtherwise,
     ListedProfit,

@@ -1,28 +1,6 @@
-//! Lies about money: a venue whose records contradict each other, or its own wallet. One schedule in three has two kinds of
-//! them, and no other lies. A trade has at most one lie.
-//!
-//! | Lie | Truth | Required |
-//! |---|---|---|
-//! | `RefusesTaken`, `UnsentTaken` | the order was taken; the answer is a refusal, or no connection | the trade is adopted from the list, and the run halts |
-//! | `AnswersOldTrade` | the order; the answer is a trade of 40 minutes before the schedule on the same terms, unknown to every intent | the intent is in doubt and adopts its own trade; the old trade is never claimed |
-//! | `AnswersOldTimes` | the order; only the times of the answer are 40 minutes old | the intent is in doubt and adopts its trade |
-//! | `RepeatsRequestTime` | the order; the answer repeats the request time of an earlier trade | the same where the difference exceeds the tolerance |
-//! | `FirstSays(_)` | the result; for 90 s the trade's own record says another | corrected, or halted |
-//! | `Reverts` | the first result until it is cancelled minutes later; the wallet follows | corrected, or halted |
-//! | `MarksReverted` | the result; minutes later every record is marked as reverted and keeps it | halted |
-//! | `Reruns` | the first result until the trade runs again and ends otherwise; the wallet follows | corrected, or halted |
-//! | `ReportsGross` | a net profit; every record has profit and stake | halted |
-//! | `CutsPayout` | a win at the smaller payout that the last records state | halted; the payout of the open is kept |
-//! | `KeepsWin`, `ChargesFee`, `KeepsStake` | the result; the wallet lacks a win, a fee or the stake of a cancelled trade | named, and counted against the loss limits |
-//! | `StakesMore` | six times the amount is staked, as the wallets of every record say; their `amount` is the ordered one | the larger counts, and the run halts |
-//! | `NamesFee` | every record states a fee, and the wallet lacks it | halted |
-//! | `ClosesLate` | the order at its times; every record closes an hour later | settled at the real close |
-//! | `ListedReal`, `RecordedReal` | the order; once it is known, the list, or its own record, has real money | halted |
-//! | `ListedOpposite` | the order; once it is known, the list has the other direction | named |
-//! | price records: an hour ahead, a day old | the price of the second | not shown to a strategy |
-//! | wallet: rebased, types swapped, other user, currency or id | the wallet | halted, and nothing is booked without a halt |
-//!
-//! `money_checks.rs` holds runs and ledgers to this.
+//! A venue whose records contradict each other, or its own wallet: corrected, named or halted. One schedule in three has two
+//! kinds of these lies, and no others. `money_checks.rs` holds runs and ledgers to this. Price records may be of another time, and
+//! wallets rebased, swapped, or of another user, currency or id: halted, and nothing is booked without a halt.
 
 use crate::prelude::*;
 use crate::truth::Revision;
@@ -52,21 +30,27 @@ pub(crate) enum FirstWord {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MoneyLie {
+    /// The order was taken; the answer is a refusal, or no connection.
     RefusesTaken,
     UnsentTaken,
+    /// The answer is a trade of 40 minutes before, or has its times.
     AnswersOldTrade,
     AnswersOldTimes,
     RepeatsRequestTime,
+    /// For 90 s the own record of the trade says another result.
     FirstSays(FirstWord),
     Reverts,
     MarksReverted,
     Reruns,
     ReportsGross,
     CutsPayout,
+    /// The wallet lacks a win, a fee or the stake of a cancelled trade.
     KeepsWin,
     ChargesFee,
     KeepsStake,
+    /// Every record closes an hour later.
     ClosesLate,
+    /// Once the order is known, the list, or its own record, is another.
     ListedReal,
     ListedOpposite,
     RecordedReal,

@@ -1,5 +1,4 @@
-//! The way to the venue as one process meets it: the truth behind a network that loses, delays, repeats and garbles. It
-//! carries bytes: what leaves, and what an answer means, is decided by the program's own client.
+//! The way to the venue: the truth behind a network that loses, delays and garbles the bytes of the program's client.
 
 use crate::body::{self, moment, parsed};
 use crate::garbage;

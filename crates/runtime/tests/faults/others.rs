@@ -1,5 +1,4 @@
-//! Other trades on the account that are as much like ours as the rules of opening can still distinguish, so that a rule
-//! which is left out shows: an intent claims a trade that it did not ask for.
+//! Other trades on the account, as much like ours as the rules of opening can still distinguish.
 
 use crate::prelude::*;
 use crate::truth::Twin;

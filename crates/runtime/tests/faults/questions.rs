@@ -1,5 +1,4 @@
-//! Questions of a coordinator at the model venue, step by step: what an adapter promises of their answers, whatever happens
-//! on the way.
+//! Questions of a coordinator at the model venue, step by step, as an adapter promises to answer them.
 
 use crate::lies;
 use crate::network::SLOWEST_MS;

@@ -1,5 +1,4 @@
-//! Prices that come by themselves, in some schedules: missing, late, twice, in another order, from the future, none at all; streams
-//! that stall, end and begin again. Candles are asked for all the while, and none may be missed or come twice for it.
+//! Prices that stream badly in some schedules, beside candles of which none may be missed or come twice.
 
 use crate::prelude::*;
 use crate::truth::price;

@@ -58,10 +58,7 @@ pub(crate) struct Notes {
 
 impl World {
     pub(crate) fn of((plan, dice): (Plan, Dice), layer: Layer, logging: Logging) -> Arc<Self> {
-        let time = match layer {
-            Layer::Coordinator => TrueTime::moved(plan.epoch),
-            Layer::Bytes => TrueTime::paused(plan.epoch),
-        };
+        let time = TrueTime::new(plan.epoch, layer == Layer::Bytes);
         let (dice, truth, disk) = (Mutex::new(dice), Mutex::default(), Mutex::default());
         let (notes, is_logging) = (Notes::default(), logging == Logging::All);
         Arc::new(Self { plan, time, dice, truth, disk, notes, is_logging })

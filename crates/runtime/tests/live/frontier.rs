@@ -1,5 +1,4 @@
-//! How many symbols can be traded at a limit of requests a second: found by trading more and more of them, and held to what
-//! [`Demand`] says before a run.
+//! How many symbols can be traded at a limit of requests a second, against what [`Demand`] says before a run.
 
 use crate::prelude::*;
 use crate::stage::{Signaller, bot_of, parts, symbol};

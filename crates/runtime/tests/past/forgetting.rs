@@ -1,5 +1,4 @@
-//! A fold that forgets what parts of snapshots and tables hold, or does not even read it, against one that knows all: both have the same
-//! snapshots kept.
+//! A fold that forgets what snapshots and tables hold, against one that knows all.
 
 use crate::prelude::*;
 use crate::snapshots::PART;

@@ -1,5 +1,4 @@
-//! A run is killed by SIGKILL at each line of its snapshots in turn, parts and whole ones, right before it is written and right after it is
-//! durable: the next start finds what the lines come to, and goes on.
+//! A run is killed right before and after each line of its snapshots: the next start finds what the lines come to.
 
 use crate::prelude::*;
 use std::os::unix::process::ExitStatusExt as _;

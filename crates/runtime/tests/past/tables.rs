@@ -1,5 +1,4 @@
-//! The tables of a journal, projected in any pieces, against the same made in one go, the fold of `journal verify`, and a list of what the
-//! test itself let become of each intent.
+//! The tables of a journal, projected in any pieces, against those made in one go, and what the test let happen.
 
 use crate::prelude::*;
 use crate::snapshots::{bot, candle, hand, header, new_session, opened, settings_of, settled};
