@@ -26,7 +26,6 @@ use tokio::runtime::{Builder, Runtime};
 const OPENS: usize = 500;
 const MINUTE: Duration = Duration::from_millis(40);
 const BACK_TO_BACK: usize = 5_000;
-/// So many go before those that count: they connect, and prepare statements.
 const WARM_UP: usize = 5;
 
 #[derive(Clone, Copy)]

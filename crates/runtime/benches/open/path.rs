@@ -19,7 +19,6 @@ use tokio::sync::mpsc;
 
 const EVERY: u64 = 100_000;
 
-/// How long after a signal each stage was reached.
 #[derive(Default)]
 pub(crate) struct Opens {
     pub(crate) handed: Times,

@@ -14,8 +14,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) type Moments = Arc<Mutex<Vec<Instant>>>;
 
-/// A clock that is not made by the program, so that the run waits for nothing that a live one does not wait for, but runs
-/// so fast that a minute's candle closes within a moment.
+/// A clock that is not virtual to the program, but runs so fast that a minute passes within a moment.
 pub(crate) struct FastClock {
     pub(crate) began: Instant,
     pub(crate) start: Millis,

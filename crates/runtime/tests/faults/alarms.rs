@@ -153,7 +153,6 @@ fn of_record(
         return due;
     }
     let terms = of_terms(intent, &asked, report);
-    // Another pair or direction is another trade, unless that was said of it when it opened.
     let another: Vec<_> =
         terms.iter().flat_map(|due| &due.words).copied().filter(|words| ANOTHER.contains(words)).collect();
     let is_another = !another.is_empty();
@@ -197,8 +196,7 @@ fn of_list(world: &World, listing: &TradeListing, (book, now): (&TradeBook, Mill
     due
 }
 
-/// Real money that the venue took for an order of play money is in no ledger here. Whose answer was lost hears of it from the
-/// list, unless his clock was far off.
+/// Whose answer was lost hears of real money that the venue took from the list, unless his clock was far off.
 fn of_real_money(world: &World, listing: &TradeListing, (book, now): (&TradeBook, Millis)) -> Vec<Due> {
     let truth = world.truth();
     let is_looked_for = |row: &IntentRow| match row.state {

@@ -62,15 +62,12 @@ pub(crate) fn delay_of(world: &World, approved: &OrderTerms) -> Millis {
 }
 
 pub(crate) struct Tally {
-    /// On which level each bot's ladder stands, the first being 0. None where earlier runs may have given one up, which no settlement says:
-    /// the next stake or the next win tells it.
     levels: Vec<Option<usize>>,
     last: Vec<Option<IntentId>>,
     may_give_up: Vec<bool>,
     /// What each bot has won and lost since the run began, or a person resumed it; in minor units.
     profits: Vec<i64>,
     results: Vec<Vec<(IntentId, Outcome)>>,
-    /// Profits of the trades that settled in this session, in minor units.
     session: BTreeMap<IntentId, i64>,
     late_seconds: BTreeSet<String>,
     late_profit: i64,
@@ -115,7 +112,6 @@ impl Tally {
             EventKind::Correction { intent, outcome, profit } => {
                 let bot = bot_of(book, *intent);
                 self.correct(bot, *intent, *outcome);
-                // A trade of an earlier session stays one.
                 if let Some(known) = self.session.get_mut(intent) {
                     self.profits[bot] += profit.minor() - *known;
                     *known = profit.minor();

@@ -24,7 +24,6 @@ pub(crate) fn reckon(world: &World, session: &Session, (book, truth): (&TradeBoo
     world.require(open == staked, || format!("{open} are still at stake, of {staked}"));
     for row in unfinished {
         let number = row.approved.intent().number();
-        // One that a list shows too little of stays in doubt, and a person was told its name.
         let is_asked = |trade: &Trade| {
             world.has_said(|text| text.contains("stays in doubt") && text.contains(&trade.id))
         };
@@ -44,7 +43,6 @@ pub(crate) fn reckon(world: &World, session: &Session, (book, truth): (&TradeBoo
     check_deposits(world, (book, truth), ([booked, booked + difference], &lines, seconds_open));
 }
 
-/// What came or went without an intent is what the wallet once showed of trades that are none's.
 fn check_deposits(
     world: &World,
     (book, truth): (&TradeBook, &Truth),
@@ -69,7 +67,6 @@ fn check_deposits(
         trade.intent.is_none() && later.iter().any(|stored| stored.line.body.contains(&name))
     };
     let unbooked = truth.shown_by(|trade| !is_claimed(trade) || is_claimed_later(trade));
-    // What real money brought is no part of the wallet.
     let real = truth.trades.iter().filter(|trade| is_claimed(trade) && trade.order.account == Account::Real);
     let mut beside = BTreeSet::from([0]);
     for trade in real {
@@ -102,7 +99,6 @@ fn check_deposits(
     world.require(sums.any(is_shown), || format!("{booked:?} booked, by strangers {by_strangers}"));
 }
 
-/// What was booked of a trade that is not what was ordered, or ended as none can, was said, whatever way it was heard of.
 fn check_said(world: &World, (intent, claimed): (u64, &str), truth: &Truth) {
     let Some(trade) = truth.of_intent(intent).filter(|trade| trade.id == claimed) else { return };
     let is_heard = trade.lie.is_some_and(|lie| lie.is_heard(trade.outcome));

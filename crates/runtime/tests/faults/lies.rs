@@ -70,7 +70,6 @@ pub(crate) enum Lie {
     AnswersAnothersId,
     AnswersStrangersId,
     AnswersUnknownId,
-    /// Only the answer: requested half an hour ahead.
     AnswersAhead,
     HasTime(Moment, BadTime),
     PaysTooMuch,
@@ -203,7 +202,6 @@ impl Lie {
         matches!(self, Self::Takes(_))
     }
 
-    /// Whether nobody whose answer got lost can know the trade again: another pair, or another account.
     pub(crate) const fn is_lost_with_its_answer(self) -> bool {
         matches!(self, Self::Takes(Term::Symbol | Term::Account))
     }
@@ -229,8 +227,7 @@ impl Lie {
         )
     }
 
-    /// Whether nobody can book its trade who has not heard of it. One that was called off moves no money, and its end is all that
-    /// a short record says.
+    /// Whether nobody can book its trade who has not heard of it. One that was called off moves no money.
     pub(crate) fn is_heard(self, outcome: Outcome) -> bool {
         match self {
             Self::Takes(Term::Amount | Term::Symbol | Term::Account)
@@ -384,7 +381,6 @@ fn answer_otherwise(term: Term, trade: &Trade, report: &mut TradeReport) {
     }
 }
 
-/// Another end than it had. A draw and a trade that was called off bring the same: only the outcome shows the difference.
 fn contradict(report: &mut TradeReport, trade: &Trade) {
     let Progress::Over(outcome) = report.progress else { return };
     let (other, profit) = match outcome {
@@ -422,7 +418,6 @@ pub(crate) fn answer(
             let is_known = |other: &&Trade| disk.knows(other) && other.intent != trade.intent;
             truth.trades.iter().rev().find(is_known).cloned()
         }
-        // Where an intent is looked for, strangers' trades may be its candidates.
         Some(Lie::AnswersStrangersId) if is_alone => {
             truth.trades.iter().rev().find(|other| is_stranger(trade, other)).cloned()
         }
@@ -446,7 +441,6 @@ pub(crate) fn answer(
     }
 }
 
-/// Nobody's here, and unlike ours by more than its time.
 fn is_stranger(ours: &Trade, other: &Trade) -> bool {
     let (asked, order) = (&ours.order, &other.order);
     let is_unlike =

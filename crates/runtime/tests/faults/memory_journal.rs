@@ -53,7 +53,6 @@ impl Disk {
     }
 }
 
-/// The events of lines, of those only in which one of the names stands.
 pub(crate) fn events<'a>(
     lines: impl Iterator<Item = &'a StoredLine>,
     names: &[&str],
@@ -138,7 +137,6 @@ fn second_trade_of(note: &str) -> Option<String> {
 
 pub(crate) enum Durability {
     Done,
-    /// How long it takes, and whether the process has ended by then.
     After(Millis, bool),
     Failed(JournalError),
     Never,

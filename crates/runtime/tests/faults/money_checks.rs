@@ -44,7 +44,6 @@ pub(crate) fn check_day_loss(world: &World, approved: &Approved, began: Millis) 
     world.require(brought - stake >= -limit, || format!("{brought} in the wallet today, then {approved:?}"));
 }
 
-/// Returns the smallest loss, or the largest win, that a run may count for a trade, in minor units.
 fn least_loss(world: &World, trade: &Trade, noticed: Millis) -> i64 {
     let shown_from = trade.settles_at.max(Millis::new(world.notes.unclear_until.load(Relaxed)));
     // Nobody can know what is missing from a false balance; what was noticed before it stays lost.
@@ -103,7 +102,6 @@ pub(crate) fn is_misbooked(world: &World, trade: &Trade, booked: (Outcome, i64))
 }
 
 pub(crate) fn reckon_wallet(world: &World, ledger: &Ledger, (book, truth): (&TradeBook, &Truth)) {
-    // The wallet may have got back what is still open here.
     let is_open = book.rows().iter().any(is_unfinished);
     let agrees = is_open || Covered::new(ledger).agrees(world, truth);
     let held = truth.balance();
@@ -201,7 +199,6 @@ fn check_reported(world: &World, row: &IntentRow, (lie, trade): (MoneyLie, &Trad
         MoneyLie::ListedOpposite => !world.has_shown_false_record(&trade.id) || has_said("direction"),
         _ => true,
     };
-    // A false record may be lost on its way, and not be requested again.
     let may_be_lost = matches!(lie, MoneyLie::RecordedReal | MoneyLie::ListedReal | MoneyLie::ListedOpposite);
     let is_reported = is_reported || (may_be_lost && !is_heard_well(world));
     world.require(is_reported, || format!("{} had the lie {lie:?} without a report", trade.id));

@@ -48,7 +48,6 @@ pub(crate) enum MoneyLie {
     KeepsWin,
     ChargesFee,
     KeepsStake,
-    /// Every record closes an hour later.
     ClosesLate,
     /// Once the order is known, the list, or its own record, is another.
     ListedReal,
@@ -177,8 +176,7 @@ impl MoneyLies {
     }
 }
 
-/// Adapts the plan of a schedule with lies about money: no strangers and sound clocks, so that every difference is a lie; a
-/// loss limit, and time to exceed it.
+/// No strangers and sound clocks, so that every difference is a lie; a loss limit, and time to exceed it.
 pub(crate) fn with_money_lies(plan: Plan) -> Plan {
     if plan.lies.money.is_none() {
         return plan;
@@ -205,9 +203,7 @@ impl MoneyLie {
         match self {
             // Only the list states results, or a difference between the two would be a matter of luck.
             FirstSays(_) | ListedReal | ListedOpposite | RecordedReal => !habits.is_short_by_id,
-            // A bare identifier has no terms and no times.
             AnswersOldTrade | AnswersOldTimes | RepeatsRequestTime => !habits.only_acknowledges,
-            // The close of a candle is the venue's to say.
             ClosesLate => order.expiration_type != ExpirationType::CandleClose,
             _ => true,
         }
@@ -226,7 +222,6 @@ impl MoneyLie {
         }
     }
 
-    /// Returns what the wallet lacks from the open on, and from the settlement on, in minor units.
     pub(crate) fn withheld(self, (outcome, profit): (Outcome, i64), stake: i64) -> (i64, i64) {
         match self {
             ChargesFee | NamesFee => (FEE, 0),

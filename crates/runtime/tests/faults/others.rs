@@ -20,9 +20,7 @@ enum Difference {
     Account,
     Hand,
     Earlier,
-    /// None: ours is there too, and is listed seconds after it.
     Twin,
-    /// None: ours is not there, and two of them are.
     Two,
 }
 
@@ -49,7 +47,6 @@ pub(crate) enum Reach {
 }
 
 /// Somebody else trades while the answer to an open of ours gets lost; answers whose trade is to follow ours at once.
-/// What differs from ours by nothing but its time needs clocks that are right.
 pub(crate) fn join(world: &World, intent: Option<u64>, order: &OpenOrder, reach: Reach) -> Option<Twin> {
     let habits = &world.plan.habits;
     let (difference, is_joined) = {
@@ -60,8 +57,7 @@ pub(crate) fn join(world: &World, intent: Option<u64>, order: &OpenOrder, reach:
         return None;
     }
     let mut request = Request::new(Sender::Program, order.clone());
-    // What differs from ours only by its time lies in the window of no other intent that is looked for: two intents and two
-    // trades would be a pair each.
+    // What differs from ours only by its time lies in the window of no other intent that is looked for.
     let is_alone = world.disk().unclear.keys().all(|other| Some(*other) == intent);
     match difference {
         Difference::Symbol => request.order.symbol = OTHER_SYMBOL.parse().unwrap(),
@@ -95,8 +91,7 @@ pub(crate) fn join(world: &World, intent: Option<u64>, order: &OpenOrder, reach:
     None
 }
 
-/// When no bot signals any more: another program asks for what an intent asked for that was taken as not opened, once
-/// its own trade would be there.
+/// When no bot signals any more: another program asks for what an intent asked for that was taken as not opened.
 pub(crate) fn follow(world: &World) {
     let Habits { company, has_wild_clocks, .. } = world.plan.habits;
     if has_wild_clocks || world.time.elapsed() < world.plan.trading + Millis::MINUTE {

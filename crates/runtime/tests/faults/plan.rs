@@ -43,7 +43,6 @@ pub(crate) enum Order {
     Restless,
 }
 
-/// What keeps trades back whose answer got lost: as long as it may, and longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Withholding {
     Nothing,
@@ -74,7 +73,6 @@ pub(crate) struct Habits {
     pub(crate) repeated: i64,
     pub(crate) gaps: i64,
     pub(crate) has_unknown_words: bool,
-    /// Whether get-by-id never says how a trade ended.
     pub(crate) is_short_by_id: bool,
     pub(crate) only_acknowledges: bool,
     pub(crate) has_dates: bool,
@@ -96,7 +94,6 @@ impl Plan {
     pub(crate) fn of(seed: u64) -> (Self, Dice) {
         let mut dice = Dice::new(seed);
         let trading = Millis::from_seconds(dice.skewed(60, 1_800));
-        // Some days end within the schedule.
         let to_midnight = Millis::HOUR * 12 - Millis::from_seconds(dice.between(0, 600));
         let epoch = if dice.one_in(8) { NOON + to_midnight } else { NOON };
         let list_lag_s = dice.pick(&[10, 10, 30, 30, 120]);
@@ -128,7 +125,6 @@ impl Plan {
         (with_delays(with_money_lies(plan.with_wallet_lag())), dice)
     }
 
-    /// Whether the list keeps trades back for longer than it may.
     pub(crate) fn lists_late(&self) -> bool {
         self.habits.list_lag_ms > i64::from(self.settings.list_lag_ms)
     }
@@ -146,8 +142,7 @@ impl Plan {
         Self { trading: MANY_TRADES_FOR, signals: 900, risk, settings, ..self }
     }
 
-    /// A stake that comes back may pass for one that never left: while a list keeps a trade back, others of the same stake are
-    /// called off on other symbols, and that is said late.
+    /// A stake that comes back may pass for one that never left, while a list keeps its trade back.
     fn with_refunds(self) -> Self {
         let Self { mut bots, risk, habits, .. } = self;
         let first = bots[0].clone();
@@ -226,8 +221,7 @@ fn habits(dice: &mut Dice, list_lag_ms: i64, trading: Millis) -> Habits {
         (from, from + Millis::from_seconds(dice.between(5, seconds)))
     };
     let (list_outage, journal_outage) = (outage(12, 900), outage(8, 120));
-    // A list that keeps trades back for longer than it may must not make trades forgotten either: where nobody else
-    // trades, the wallet knows of them.
+    // A list that keeps trades back for longer than it may must not make trades forgotten either.
     let lag_most = if dice.one_in(16) { list_lag_ms * 3 } else { list_lag_ms };
     let withholding = match dice.between(1, 8) {
         1 => Withholding::Both,

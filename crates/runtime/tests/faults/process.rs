@@ -24,8 +24,7 @@ const LOOKS_EVERY: Millis = Millis::from_seconds(7);
 
 pub(crate) const WAITED_FOR: Millis = Millis::from_seconds(2_400);
 
-/// For how much longer a trade is waited for that only the list can show: one of many pages that fail or are shuffled while
-/// they are read, every few minutes, shows all of them only by chance.
+/// For how much longer a trade is waited for that only a list of pages that fail or are shuffled can show.
 const LIST_PATIENCE: Millis = Millis::from_seconds(6 * 3_600);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -223,7 +222,6 @@ impl People {
         seen: &Mutex<Seen>,
     ) -> ControlFlow<Ended, Look> {
         let (began, now) = (self.began, world.time.now());
-        // Trades that come later than any rule allows for are looked for slowly, and only for a day.
         let patience = world.plan.trading + Millis::from_seconds(3_600);
         let plan_end = world.plan.trading + Millis::MINUTE;
         let (why, at) = match end {
@@ -301,7 +299,6 @@ fn is_quiet(world: &World, seen: &Mutex<Seen>) -> bool {
     let seen = seen.lock().unwrap();
     let truth = world.truth();
     let has_traded = world.time.elapsed() > world.plan.trading;
-    // What was counted and not named is named by the next run.
     let is_accounted_for = || {
         let missing = truth.unaccounted(world, &seen.accounts());
         missing.len() <= seen.unnamed && missing.iter().all(|trade| trade.intent.is_none())
@@ -318,7 +315,6 @@ fn end_doubts(world: &World, seen: &Mutex<Seen>) -> Vec<ControlOrder> {
         (seen.asked.clone(), seen.reported.clone())
     };
     for number in asked {
-        // It is taken as not opened already, and somebody is asked whether that is so.
         let is_given_up = world.disk().unclear.get(&number).is_some_and(Option::is_some);
         let seconds = world.disk().seconds.clone();
         let mut truth = world.truth();
@@ -329,12 +325,10 @@ fn end_doubts(world: &World, seen: &Mutex<Seen>) -> Vec<ControlOrder> {
             seconds.contains(&trade.id) || (is_unlike && reported.contains(&trade.id))
         });
         let resolution = match truth.of_intent(number) {
-            // Somebody sees a trade that cannot be that of a request of ours.
             Some(trade) if trade.lie.is_some_and(Lie::is_lost_with_its_answer) && is_given_up => continue,
             Some(trade) if trade.lie.is_some_and(Lie::is_lost_with_its_answer) => Resolution::NotOpened,
             // Nobody confirms a record that is not the trade that the venue's pages show.
             Some(trade) if lies::is_mistaken(trade, world.time.now()) => continue,
-            // It is accounted for already, and cannot be adopted.
             Some(_) if is_given_up && is_counted => continue,
             Some(_) if is_counted => Resolution::NotOpened,
             Some(trade) => Resolution::Adopt(candlewick_engine::VenueId::truncated(&trade.id)),

@@ -172,7 +172,6 @@ impl Said {
     }
 }
 
-/// What is known of a trade by its identifier. Where the venue says little of a trade alone, its adapter looks into the list.
 fn said_of(world: &World, id: &str, is_all: bool) -> Said {
     let truth = world.truth();
     let Some(trade) = truth.find(id).filter(|trade| !lies::has_vanished(world, trade)) else {

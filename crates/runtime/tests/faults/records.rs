@@ -202,7 +202,6 @@ fn full(habits: &Habits, trade: &Trade, now: Millis) -> TradeReport {
     }
     report.progress = Progress::Over(trade.outcome);
     report.is_by_status = trade.outcome == Outcome::Cancelled && money_lies::is_by_status(trade);
-    // The venue does not say what a trade that was called off brought.
     report.profit = (trade.outcome != Outcome::Cancelled).then(|| Decimal::new(trade.profit, 2));
     report.close_price = Some(trade.close_price);
     report
@@ -227,7 +226,6 @@ pub(crate) fn candles(
     let window = opens.take_while(|open| *open <= end.min(now));
     let row = |open: Millis| {
         let price = price(seed, symbol, open);
-        // All prices that there are lie in it.
         let prices = Ohlcv { open: price, high: 106.0, low: 99.0, close: price + 1.0, volume: 1.0 };
         CandleRow { time: open, prices }
     };

@@ -18,7 +18,6 @@ pub(crate) fn recover(world: &World) -> Result<Folded, RuntimeError> {
     let place = |which: u64| mix([world.plan.seed, count as u64, which]) as usize % (count + 1);
     let mut places = [place(1), place(2)];
     places.sort_unstable();
-    // Few intents to a part, so that there are parts.
     let part = 1 + place(3) as u64 % 4;
     let mut fold = JournalFold::new(&settings, 1)?.with_parts_of(part);
     let (mut kept, mut from) = (Vec::new(), 0);

@@ -25,7 +25,6 @@ impl Refusals {
                 let Some(row) = book.row(*intent) else { return };
                 let symbol = (!OF_ACCOUNT.contains(reason)).then_some(row.approved.symbol());
                 let (count, last) = self.entries.entry((symbol, *reason)).or_insert((0, Millis::ZERO));
-                // Orders that were in flight together count once.
                 *count += u32::from(row.approved.decision_time() >= *last);
                 *last = event.at.max(*last);
             }

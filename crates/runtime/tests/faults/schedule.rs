@@ -238,7 +238,6 @@ fn reckon(world: &World, folded: Option<Box<Folded>>) {
             }
             (Some(_), []) => {
                 let is_reported = past.unexplained().contains(&trade.id);
-                // Another's may have passed for it while the list kept it back for longer than it may.
                 let has_passed = || truth.trades.iter().any(|other| other.passes_for(trade));
                 let is_late = world.plan.lists_late() && has_passed();
                 (world.is_far_off() && (is_reported || trade.request_time < since)) || is_late

@@ -91,7 +91,6 @@ pub(crate) struct Handed {
 }
 
 impl Handed {
-    /// No candle is missed, none comes twice, and a price is one.
     pub(crate) fn check(&mut self, world: &World, kind: &EventKind) {
         match kind {
             EventKind::Candle { series, candle, .. } => {

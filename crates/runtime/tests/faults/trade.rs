@@ -68,7 +68,6 @@ pub(crate) struct Twin {
 }
 
 impl Trade {
-    /// Whether this trade of another program has passed for one of ours, which is of its pair and account then.
     pub(crate) fn passes_for(&self, ours: &Self) -> bool {
         self.is_taken_for_ours && is_of_pair(&self.order, &ours.order)
     }
@@ -110,7 +109,6 @@ pub(crate) fn is_of_pair(order: &OpenOrder, asked: &OpenOrder) -> bool {
     order.symbol == asked.symbol && order.account == asked.account
 }
 
-/// The close of the candle that is open at a moment, or of the next one where that is too near.
 pub(crate) fn candle_close(at: Millis, duration: Millis) -> Millis {
     let close = at.floor_to(duration) + duration;
     let cutoff = if duration >= Millis::MINUTE { Millis::from_seconds(30) } else { Millis::ZERO };

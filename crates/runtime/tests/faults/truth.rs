@@ -44,7 +44,6 @@ pub(crate) struct Truth {
     arrivals: BTreeMap<(Millis, u64), Arrival>,
     pub(crate) states: BTreeMap<u64, RequestState>,
     tickets: u64,
-    /// What the wallet has more than at first, in minor units.
     moved: i64,
     changes: Vec<Change>,
     pub(crate) by_strangers: i64,
@@ -281,7 +280,6 @@ impl Truth {
         BALANCE + shown.map(|change| change.by).sum::<i64>()
     }
 
-    /// A person who was asked about an intent sees what there is on its symbol.
     pub(crate) fn show(&mut self, intent: u64) {
         let Some(order) = self.posted.get(&intent) else { return };
         for trade in self.trades.iter_mut().filter(|trade| trade.order.symbol == order.symbol) {
@@ -316,7 +314,6 @@ impl Truth {
             let known = trade.intent.and_then(|intent| disk.answered.get(&intent));
             known.is_some_and(|id| self.find(id).is_some_and(|other| other.is_taken_for_ours))
         };
-        // By a clock that was far off nobody can know whose it was.
         let is_named = |trade: &Trade| {
             let is_told = || world.has_said(|text| text.contains(&format!("trade {} ", trade.id)));
             trade.is_of_real_money() && (world.is_far_off() || is_told())

@@ -187,7 +187,6 @@ impl Watcher {
             });
             seen.reported.insert(id.to_owned());
         }
-        // What the venue says of a settlement is consistent, unless prices are odd.
         let is_lying = world.plan.lies.has_any();
         let is_odd = world.plan.habits.odd_prices > 0 || is_lying;
         let is_wronged = !is_odd && has(&["; stake ", ", but a ", "the price record of"]);
@@ -321,8 +320,7 @@ impl Watcher {
         seen.asked.remove(&intent.number());
     }
 
-    /// A trade is the intent's own. By a clock that is off by more than the rules allow for, trades of one kind cannot be
-    /// distinguished: then nothing is promised any more.
+    /// A trade is the intent's own. By a clock that is far off, trades of one kind cannot be distinguished.
     fn check_claim(&self, opened: &Opened) {
         let Some(id) = opened.venue_id else { return };
         let (mut truth, intent) = (self.world.truth(), opened.intent.number());
@@ -363,8 +361,7 @@ impl Watcher {
         self.world.truth().find(id).is_some_and(|trade| trade.intent.is_none())
     }
 
-    /// Whether another program's trade may pass for what the venue took of a request of ours: it is of that pair and unlike what
-    /// was asked for, and no trade of ours is there that could be known again.
+    /// Whether another program's trade of that pair may pass for what the venue took of a request of ours.
     fn is_taken_for_ours(&self, intent: u64, id: &str, truth: &Truth) -> bool {
         let is_late = self.world.plan.lists_late();
         let is_absent =
@@ -382,9 +379,7 @@ impl Watcher {
         is_recorded || self.world.has_said(|text| text.contains("it counts again"))
     }
 
-    /// What is taken as not opened has no trade, and will have none. A list that keeps a trade back for longer than it
-    /// may proves nothing, but then the wallet shows its stake, if it does not follow the list and nothing else hides that.
-    /// Where all do, the trade is counted, and has to be found later.
+    /// What is taken as not opened has no trade, and will have none, unless a late list and the wallet hide it.
     fn check_absent(&self, intent: IntentId, seen: &Seen) {
         let (world, truth) = (&self.world, self.world.truth());
         let habits = &world.plan.habits;
@@ -396,7 +391,6 @@ impl Watcher {
         if trade.lie.is_some_and(Lie::is_lost_with_its_answer) {
             return;
         }
-        // What an answered request may have made as well was counted as its second trade.
         if seen.reported.contains(&trade.id) {
             return;
         }
@@ -408,7 +402,6 @@ impl Watcher {
             // What counts as open may be over, and its money back: by its payout it is known how much that is.
             let is_reckoned =
                 other.lie.is_none() && other.intent.is_some_and(|number| seen.open.contains(&number));
-            // Real money left no wallet that is looked at.
             other.intent.is_some()
                 && other.order.account == Account::Demo
                 && (is_settled || is_reckoned || !other.is_settled)
@@ -417,7 +410,6 @@ impl Watcher {
         let mut others = truth.trades.iter().filter(|other| other.id != trade.id);
         let is_shown = trade.request_time.max(trade.wallet_from) < shown_until;
         let is_clear = is_staked && is_shown && others.all(is_known);
-        // The last whole list was read before it showed.
         let is_unlisted = trade.listed_from > world.time.now() - READ_AT_MOST;
         let is_kept_back = is_late && is_unlisted && !is_clear;
         if is_kept_back {
@@ -426,13 +418,11 @@ impl Watcher {
         world.require(world.is_far_off() || is_kept_back, || format!("{intent} was given up: {trade:?}"));
     }
 
-    /// Only a trade that no intent asked for is explained by none.
     fn check_strange(&self, id: &str) {
         let world = &self.world;
         let trade = world.truth().find(id).cloned();
         let is_hidden = trade.as_ref().and_then(|trade| trade.lie).is_some_and(Lie::may_be_unexplained);
         let owner = trade.as_ref().and_then(|trade| trade.intent);
-        // It came later than a list may lag, and another's had passed for it.
         let has_passed = |ours: &Trade| world.truth().trades.iter().any(|other| other.passes_for(ours));
         let is_hidden = is_hidden || (world.plan.lists_late() && trade.as_ref().is_some_and(has_passed));
         let is_right = owner.is_none() || is_hidden || world.is_far_off();
@@ -465,8 +455,7 @@ impl Watcher {
         let lag = promised.max((plan.habits.list_lag_ms + withheld_ms) * 2);
         // What is in no list passes for a lag of the list, as long as was allowed for.
         let lag = if plan.lies.is_halting { lag.max(2 * promised) } else { lag };
-        // A clock that was set back comes to the moments of an earlier run only later; one that was set forward passes
-        // for a lag of the list, which is waited for twice over.
+        // A clock that was set back comes to moments later; one that was set forward passes for a lag of the list.
         let patience = Millis::new(30_000 + 2 * lag) + DOUBT_SLACK + self.world.most_off() * 6;
         let waited = self.world.time.now() - *since;
         self.world.require(waited <= patience, || format!("intent {number} is in doubt for {waited} ms"));

@@ -32,7 +32,6 @@ async fn a_candle_that_is_not_there_is_asked_for_quickly_until_it_is() {
     check_repeats(1, (0, 10), &[0, 250], &live(250)).await;
     check_repeats(600, (0, 10), &[0, 250, 500, 1_000], &live(1_000)).await;
     check_repeats(600, (300, 10), &[300, 550, 800], &live(800)).await;
-    // Beyond the repeats it comes with the next one, too late to be traded on.
     check_repeats(600, (0, 2), &[0, 250, 500], &[(MINUTE, Origin::Backfill)]).await;
 }
 
@@ -61,7 +60,6 @@ async fn after_an_outage_the_missed_candles_come_in_order_and_only_the_newest_ca
         [2, 3, 4, 5].map(|minute| (minute * MINUTE, 5 * MINUTE, if minute == 5 { Live } else { Backfill }));
     assert_eq!(later(&ran), expected);
     assert_eq!(ran.opens(), [(5 * MINUTE, 0)]);
-    // A question that hangs is given up after a minute; what has closed meanwhile is asked for at once.
     let stage = Stage::paused().await.bot(btc(), &[]);
     let stage = stage.hang(Which::Candles(btc()), (2 * MINUTE, 2 * MINUTE + 1));
     let ran = stage.run_for(4 * MINUTE + 30_000).await;

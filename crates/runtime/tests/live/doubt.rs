@@ -12,7 +12,6 @@ fn rejected(reason: RejectionReason) -> OpenOutcome {
     OpenOutcome::Rejected(candlewick_broker::Rejection { reason, text, venue_time: None })
 }
 
-/// A run whose first open, for BTCUSDT at the close of minute 1, is in doubt.
 async fn in_doubt(closes: &[i64]) -> Stage {
     Stage::paused().await.bot(btc(), closes).failed_open(unknown())
 }
@@ -68,7 +67,6 @@ async fn a_doubt_does_not_stop_the_other_symbols() {
 async fn a_stake_that_left_the_wallet_is_not_that_of_an_intent_that_still_waits_for_the_journal() {
     let mut stage = in_doubt(&[MINUTE]).await.bot(eth(), &[6 * MINUTE]).failed_open(not_sent());
     (stage.settings.list_every_s, stage.record.delay) = (1, Duration::from_secs(4));
-    // The list keeps the trade back, but the wallet shows that its stake is gone.
     let ran = stage.balances(&[(MINUTE, 990)]).run_for(7 * MINUTE).await;
     assert_eq!(ran.states()[0], IntentState::InDoubt, "{:?}", ran.warnings);
 }
@@ -180,7 +178,6 @@ async fn a_trade_that_is_over_when_it_is_adopted_settles_after_its_adoption() {
     let mut ours = running("ours", stage.at(MINUTE + 999), stage.at(2 * MINUTE + 999));
     end(&mut ours, Outcome::Won, 8);
     stage.script.named = [("ours".to_owned(), Some(ours))].into();
-    // Events of this moment wait for a candle that is late, and both are among them.
     let stage = stage.lag(eth(), 3 * MINUTE, 700).order(3 * MINUTE + 100, adopt("ours"));
     let ran = stage.run_for(4 * MINUTE).await;
     let row = ran.finished().book.rows()[0];

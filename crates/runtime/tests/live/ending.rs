@@ -100,7 +100,6 @@ async fn an_acknowledged_trade_is_tracked_to_its_close_once_that_is_known() {
 
 #[tokio::test(start_paused = true)]
 async fn a_settlement_that_waits_for_its_turn_when_the_run_ends_is_told() {
-    // The trade answers while a candle of the instant is awaited, and nothing else keeps the run.
     let stage = Stage::paused().await.bot(btc(), &[MINUTE]).bot(eth(), &[]);
     let stage = stage.trade("trade-1", MINUTE + 999, 3 * MINUTE - 3_700, Outcome::Won, 8);
     let stage = stage.with(|stage| stage.settings.settle_after_ms = 3_900);

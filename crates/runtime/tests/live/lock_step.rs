@@ -84,7 +84,6 @@ async fn a_trade_open_at_the_end_of_the_data_is_tracked_to_its_settlement() {
 async fn an_order_to_stop_does_not_let_go_of_the_clock() {
     let stage = Stage::lock_step().bot(btc(), &[MINUTE, 2 * MINUTE]);
     let stage = stage.trade("btc-1", 60_999, 180_999, Outcome::Won, 8);
-    // The clock jumps on to the next close as the order comes.
     let ran = slow_everywhere(stage).run_for(90_000).await;
     assert_eq!(ran.refused(), [(2 * MINUTE, Rule::Halted)]);
     assert_eq!((ran.ended, ran.settled().len()), (184_999, 1));

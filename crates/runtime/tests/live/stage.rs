@@ -329,7 +329,6 @@ impl Ran {
         asked.map(|(at, _)| self.ms(*at)).filter(|ms| *ms > 0).collect()
     }
 
-    /// Candles handled after the start: place of the series, close, received, origin.
     pub(crate) fn candles(&self) -> Vec<(usize, i64, i64, Origin)> {
         let candle = |(event, _): &(Event, Vec<Action>)| match event.kind {
             EventKind::Candle { series, origin, .. } if event.received > self.start => {

@@ -3,7 +3,6 @@
 use crate::prelude::*;
 use candlewick_broker::Progress;
 
-/// The trade of these tests: decided at the close of minute 1, closed a minute and a second later.
 const CLOSE: i64 = 2 * MINUTE + 999;
 const FIRST_POLL: i64 = CLOSE + 4_000;
 const ID: &str = "01JT0000000000000000000001";
@@ -115,7 +114,6 @@ async fn an_acknowledgement_is_followed_by_its_details_and_its_settlement() {
 #[tokio::test(start_paused = true)]
 async fn details_are_told_once_and_not_with_every_answer() {
     let ran = trade(|stage| {
-        // The reply lacks the price, and so does the venue until the end.
         let mut script = accepted(stage);
         script.answer.as_mut().unwrap().open_price = None;
         script.by_id[0].1.open_price = None;

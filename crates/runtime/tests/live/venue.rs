@@ -14,7 +14,6 @@ pub(crate) struct ScriptedVenue {
     clock: Arc<dyn Clock>,
     /// Where intents have to be durable before their request; none when the run keeps no journal.
     journal: Option<MemoryJournal>,
-    /// When the run begins: the windows of the warm-up may overlap.
     start: Millis,
     script: Script,
     state: Mutex<State>,

@@ -51,7 +51,6 @@ async fn check(remember: Option<Millis>) {
             assert_eq!((row.approved, row.state), (same.approved, same.state), "start {number}");
         }
         let (read, lines) = (found.read_lines(), whole.read_lines());
-        // What a killed run wrote nobody has verified.
         let most = if matches!(number, 3 | 5) { 600 } else { 150 };
         assert!(read < most && lines > read + 100, "start {number} read {read} of {lines} entries");
         folder.ends_in_doubt = number == 3;
@@ -117,7 +116,6 @@ async fn settings_that_are_changed_and_changed_back_leave_a_sound_journal() {
     let written = parts(&folder).await;
     assert!(written > 1, "{written} parts");
     assert_eq!(format(&folder).await, (4, false));
-    // It writes no part: numbers are others in its wholes alone.
     folder.part = 1_000;
     folder.run_under(false, &two).await;
     assert_eq!((format(&folder).await, parts(&folder).await), ((5, true), written));

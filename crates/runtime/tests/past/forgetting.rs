@@ -47,7 +47,6 @@ async fn a_fold_that_forgets_keeps_the_snapshots_of_one_that_remembers() {
                     break;
                 }
                 pieces += 1;
-                // The tables may be complete at any moment, also while a piece is on its way.
                 if random.random_bool(0.3) {
                     few.rows_complete();
                 }
@@ -107,7 +106,6 @@ async fn readings_of_rows_and_of_trades_have_those_that_are_left_in_the_journal(
     assert_eq!((few.book().rows().len(), few.left_in_journal()), (50, 130));
     let read: Vec<_> = few.old_rows().chain(few.book().rows()).collect();
     assert_eq!(serde_json::json!(read), serde_json::json!(all.book().rows()));
-    // What figures take of every row.
     let few = JournalFold::read_trades(&mut folder.reader().await, &settings()).await.unwrap();
     assert_eq!((rows(&few), few.past().left_in_journal(), few.past().old_rows().count()), (50, 130, 0));
     assert_eq!(few.past().old_bots().iter().map(|(run, _)| *run).collect::<BTreeSet<_>>(), (1..=5).collect());
@@ -167,7 +165,6 @@ async fn a_request_that_was_not_opened_keeps_no_later_intent_from_being_left() {
     }
     folder.remember = Some(Millis::HOUR);
     let few = folder.read().await.unwrap();
-    // The fifty that settled last stay, and the one that is no trade.
     assert_eq!((few.past().left_in_journal(), rows(&few)), (129, 51));
     folder.run(true).await;
     folder.remember = None;

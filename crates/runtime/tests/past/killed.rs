@@ -45,7 +45,6 @@ async fn killed_at_each_line_of_its_snapshots_a_run_is_gone_on_from() {
         let (whole, from_snapshot) = (folder.read_whole().await, folder.read().await.unwrap());
         assert_eq!(state(&from_snapshot), state(&whole), "{point}");
         assert_eq!(from_snapshot.notice(), None, "{point}");
-        // The last one is believed once what comes after it was verified.
         let is_short = from_snapshot.read_lines() < whole.read_lines();
         assert!(is_short || whole_ones < 2, "{point}");
         short += u32::from(is_short);

@@ -153,7 +153,6 @@ impl Folder {
         connection.close().await.unwrap();
     }
 
-    /// Whoever held it before is dead, or gave it back.
     pub(crate) async fn store(&self) -> Store {
         let terms = LeaseTerms { duration: Millis::MINUTE, is_alive: |_| false };
         Store::open_on_terms(&self.url, &Holder::of_this_process("test"), &terms).await.unwrap()
@@ -223,7 +222,6 @@ impl Folder {
         journal.record(Entry::Header(&header)).unwrap();
         session.begin_run(&header);
         if !self.ends_in_doubt {
-            // The run before was suspended when it ended.
             hand(&mut session, &mut journal, now, EventKind::Control { control: Control::Continue });
             for row in past.book().rows().iter().filter(|row| row.state == IntentState::InDoubt) {
                 let intent = row.approved.intent();
@@ -389,12 +387,10 @@ async fn a_start_reads_the_whole_where_a_snapshot_is_of_no_use_and_says_why() {
     let mut watch = |_: WholeReading<'_>| count += 1;
     JournalFold::read_watched(&mut reader, &settings(), 0, None, &mut watch).await.unwrap();
     assert_eq!(count, 0);
-    // A limit that decides what is opened next changes nothing of what was.
     let mut other = settings();
     other.risk.max_open_trades += 1;
     let fold = JournalFold::read(&mut folder.reader().await, &other, 0).await.unwrap();
     assert_eq!((fold.notice(), fold.read_lines() < 100), (None, true));
-    // What another strategy, or another setting of it, makes of the verdict the header of its run says.
     let mut other = settings();
     (other.bots[0].strategy, other.bots[0].params) =
         ("another".to_owned(), serde_json::json!({ "period": 7 }));
@@ -502,7 +498,6 @@ async fn a_snapshot_of_an_earlier_version_is_gone_on_from_and_checked() {
     let (expected, found) = (folder.read().await.unwrap(), other.read().await.unwrap());
     assert!(found.notice().is_none() && found.read_lines() < 100, "{}", found.read_lines());
     assert_eq!(state(&found), state(&expected));
-    // A run goes on from it, and writes its own.
     other.run(false).await;
     other.check().await;
 }

@@ -209,7 +209,6 @@ impl Script {
     }
 
     async fn project(&self, projection: Projection) -> Tables {
-        // Whoever held it was killed.
         drop(self.folder.store().await.close().await);
         let holder = Holder::of_this_process("test");
         let projected = project_journal(&self.folder.url, &holder, projection).await.unwrap();
