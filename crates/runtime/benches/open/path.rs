@@ -52,16 +52,13 @@ pub(crate) async fn run(far_end: &FarEnd, (file, beside): (&Path, Beside), pace:
     let unrecognised = client.unrecognised();
     let venue = Arc::new(BenchVenue { clock: Arc::clone(&clock), client, handed: Arc::clone(&handed) });
     let settings = session_settings();
+    let balance = settings.balance;
     let fold = (beside == Beside::Tables).then(|| JournalFold::new(&settings, EVERY).unwrap());
     let until = start + Millis::MINUTE * ((pace.count + WARM_UP) as i64);
+    let mut runtime = RuntimeSettings { watch_prices: false, hold_ms: 0, ..RuntimeSettings::default() };
+    (runtime.wallet_every_s, runtime.list_every_s) = (0, 0);
     let runner = Runner::new(Parts {
-        settings: RuntimeSettings {
-            watch_prices: false,
-            hold_ms: 0,
-            wallet_every_s: 0,
-            list_every_s: 0,
-            ..RuntimeSettings::default()
-        },
+        settings: runtime,
         header: Header {
             format: 1,
             settings: serde_json::json!({ "session": settings }),
@@ -71,12 +68,7 @@ pub(crate) async fn run(far_end: &FarEnd, (file, beside): (&Path, Beside), pace:
         market: Arc::clone(&venue) as _,
         broker: venue,
         clock,
-        account: Account {
-            user: "user".to_owned(),
-            kind: Kind::Demo,
-            balance: settings.balance,
-            balances: None,
-        },
+        account: Account { user: "user".to_owned(), kind: Kind::Demo, balance, balances: None },
         session: Session::new(&settings, vec![Box::new(Signaller(Arc::clone(&signalled)))]).unwrap(),
         bots: settings.bots,
         wants_prices: vec![false],
@@ -94,12 +86,8 @@ pub(crate) async fn run(far_end: &FarEnd, (file, beside): (&Path, Beside), pace:
 }
 
 fn client_of(far_end: &FarEnd, clock: Arc<dyn Clock>) -> HttpBroker {
-    let settings = Settings {
-        base_url: far_end.address.clone(),
-        price_url: far_end.address.clone(),
-        requests_per_second: 0.0,
-        ..Settings::default()
-    };
+    let (base_url, price_url) = (far_end.address.clone(), far_end.address.clone());
+    let settings = Settings { base_url, price_url, requests_per_second: 0.0, ..Settings::default() };
     let secret = |text| Some(Secret::new(text).unwrap());
     let credentials = Credentials { api_token: secret("token"), api_key: secret("key") };
     HttpBroker::new(settings, credentials, clock).unwrap()
@@ -150,11 +138,6 @@ fn session_settings() -> SessionSettings {
         params: serde_json::json!({}),
         stake: StakeSettings::Fixed { amount: Decimal::TEN },
     };
-    SessionSettings {
-        money_scale: MoneyScale::default(),
-        balance: Decimal::from(10_000),
-        risk,
-        bots: vec![bot],
-        longer_share_percent: None,
-    }
+    let (money_scale, balance, bots) = (MoneyScale::default(), Decimal::from(10_000), vec![bot]);
+    SessionSettings { money_scale, balance, risk, bots, longer_share_percent: None }
 }

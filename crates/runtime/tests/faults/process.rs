@@ -75,26 +75,17 @@ impl Random {
 }
 
 pub(crate) fn session_settings(world: &World) -> SessionSettings {
-    SessionSettings {
-        money_scale: MoneyScale::default(),
-        balance: Decimal::new(BALANCE, 2),
-        risk: world.plan.risk.clone(),
-        bots: world.plan.bots.clone(),
-        longer_share_percent: None,
-    }
+    let (money_scale, balance) = (MoneyScale::default(), Decimal::new(BALANCE, 2));
+    let (risk, bots) = (world.plan.risk.clone(), world.plan.bots.clone());
+    SessionSettings { money_scale, balance, risk, bots, longer_share_percent: None }
 }
 
 pub(crate) fn new_session(world: &World) -> Session {
     let plan = &world.plan;
-    let strategy = |bot: usize| {
-        Box::new(Random {
-            seed: plan.seed,
-            bot: bot as u64,
-            often: plan.signals as u64,
-            until: plan.epoch + plan.trading,
-        }) as Box<dyn Strategy>
-    };
-    Session::new(&session_settings(world), (0..plan.bots.len()).map(strategy).collect()).unwrap()
+    let (seed, often, until) = (plan.seed, plan.signals as u64, plan.epoch + plan.trading);
+    let strategy = |bot| Box::new(Random { seed, bot, often, until }) as Box<dyn Strategy>;
+    let strategies = (0..plan.bots.len() as u64).map(strategy).collect();
+    Session::new(&session_settings(world), strategies).unwrap()
 }
 
 pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended {
@@ -106,6 +97,7 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended 
     let clock = Arc::new(OffClock::new(world.time.clone(), offset));
     let seen = Arc::new(Mutex::new(Seen::new(&past, session.ledger(), world)));
     let settings = session_settings(world);
+    let balance = settings.balance;
     let journal = CrashingJournal::new(Arc::clone(world), Arc::clone(&fuse), past.runs + 1, clock.now());
     let venue = Arc::new(client(world, &clock));
     let (channel, notices) = Channel::channel(MAX_NOTICES, Interest::Everything);
@@ -118,12 +110,7 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended 
         market: Arc::clone(&venue) as _,
         broker: venue,
         clock: Arc::clone(&clock) as Arc<dyn Clock>,
-        account: Account {
-            user: USER.to_owned(),
-            kind: Kind::Demo,
-            balance: settings.balance,
-            balances: None,
-        },
+        account: Account { user: USER.to_owned(), kind: Kind::Demo, balance, balances: None },
         session,
         wants_prices: vec![false; settings.bots.len()],
         bots: settings.bots,
@@ -154,12 +141,8 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended 
 }
 
 pub(crate) fn header(settings: &SessionSettings) -> Header {
-    Header {
-        format: 1,
-        settings: serde_json::json!({ "session": settings }),
-        strategies: Vec::new(),
-        data_hash: None,
-    }
+    let settings = json!({ "session": settings });
+    Header { format: 1, settings, strategies: Vec::new(), data_hash: None }
 }
 
 fn client(world: &Arc<World>, clock: &Arc<OffClock>) -> HttpBroker {
@@ -331,16 +314,19 @@ fn end_doubts(world: &World, seen: &Mutex<Seen>) -> Vec<ControlOrder> {
             Some(trade) if lies::is_mistaken(trade, world.time.now()) => continue,
             Some(_) if is_given_up && is_counted => continue,
             Some(_) if is_counted => Resolution::NotOpened,
-            Some(trade) => Resolution::Adopt(candlewick_engine::VenueId::truncated(&trade.id)),
+            Some(trade) => Resolution::Adopt(VenueId::truncated(&trade.id)),
             None if is_given_up || truth.is_underway(number) => continue,
             None => Resolution::NotOpened,
         };
-        let intent = candlewick_engine::IntentId::new(number);
-        let order = ControlOrder::Resolve { intent, resolution, reason: "seen".to_owned() };
+        let order = resolve(number, resolution);
         world.log(|| format!("a person orders {order:?}"));
         orders.push(order);
     }
     orders
+}
+
+fn resolve(number: u64, resolution: Resolution) -> ControlOrder {
+    ControlOrder::Resolve { intent: IntentId::new(number), resolution, reason: "seen".to_owned() }
 }
 
 fn settle_missing(world: &World, seen: &Mutex<Seen>) -> Vec<ControlOrder> {
@@ -350,10 +336,5 @@ fn settle_missing(world: &World, seen: &Mutex<Seen>) -> Vec<ControlOrder> {
         let trade = truth.of_intent(number)?;
         (trade.lie == Some(Lie::Vanishes) && trade.is_settled).then_some((number, trade.outcome))
     });
-    let order = |(number, outcome)| ControlOrder::Resolve {
-        intent: candlewick_engine::IntentId::new(number),
-        resolution: Resolution::Settled(outcome),
-        reason: "seen".to_owned(),
-    };
-    over.map(order).collect()
+    over.map(|(number, outcome)| resolve(number, Resolution::Settled(outcome))).collect()
 }

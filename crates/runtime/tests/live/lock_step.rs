@@ -2,6 +2,7 @@
 
 use crate::prelude::*;
 use candlewick_broker::{Rejection, RejectionReason};
+use candlewick_engine::IntentId;
 
 fn slow_everywhere(stage: Stage) -> Stage {
     let always = (0, 99 * MINUTE);
@@ -22,11 +23,9 @@ async fn answers_are_told_when_the_venue_had_them_and_settlements_when_they_are_
         let stage = stage.open(ending("btc-1").arriving(arrival)).open(ending("eth-1").arriving(arrival));
         let stage = if is_slow { slow_everywhere(stage) } else { stage };
         let ran = stage.until(4 * MINUTE).run().await;
-        let opened = ran.picked(|kind| match kind {
-            EventKind::Opened(opened) => Some(opened.intent.number()),
-            _ => None,
-        });
-        assert_eq!(opened, [(62_000, 62_000, 1), (62_000, 62_000, 2)]);
+        let is_opened = |kind: &EventKind| matches!(kind, EventKind::Opened(_)).then(|| kind.intent());
+        let opened = ran.picked(is_opened);
+        assert_eq!(opened, [1, 2].map(|intent| (62_000, 62_000, Some(IntentId::new(intent)))));
         let known = 122_999 + 4_000;
         assert_eq!(ran.settled(), [(known, 1, Outcome::Won, 800), (known, 2, Outcome::Won, 800)]);
         assert_eq!(ran.refused(), [(2 * MINUTE, Rule::MaxOpenTradesPerSymbol)]);

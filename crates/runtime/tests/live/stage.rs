@@ -237,7 +237,9 @@ impl Stage {
         let journal = MemoryJournal(Arc::new(Mutex::new(self.record)));
         let kept = self.keeps_journal.then(|| journal.clone());
         let (clock, start) = (self.clock, self.start);
-        let venue = Arc::new(ScriptedVenue::new(Arc::clone(&clock), kept, start, self.script));
+        let (script, state) = (self.script, Mutex::default());
+        let venue = ScriptedVenue { clock: Arc::clone(&clock), journal: kept, start, script, state };
+        let venue = Arc::new(venue);
         let (sender, stop) = mpsc::channel(4);
         let (stops, stopping_clock) = (self.stops, Arc::clone(&clock));
         let stopper = tokio::spawn(async move {
@@ -274,7 +276,8 @@ impl Stage {
         let result = tokio::time::timeout(NEVER, run).await;
         stopper.abort();
         person.abort();
-        assert_eq!(venue.breaches(), Vec::<String>::new());
+        let state = std::mem::take(&mut *venue.state.lock().unwrap());
+        assert_eq!(state.breaches, [""; 0]);
         let (mut handled, mut warnings, mut stoppings, mut standings) = (vec![], vec![], vec![], vec![]);
         while let Some(received) = notices.try_next() {
             assert_eq!(received.missed, 0, "a test watches everything");
@@ -297,7 +300,7 @@ impl Stage {
             standings,
             answers: std::mem::take(&mut *answers.lock().unwrap()),
             record: std::mem::take(&mut *journal.0.lock().unwrap()),
-            asks: venue.asks(),
+            asks: state.asks,
             start,
         }
     }

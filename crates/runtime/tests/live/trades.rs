@@ -40,18 +40,11 @@ async fn an_intent_is_opened_once_and_its_trade_asked_for_after_its_close() {
     assert_eq!(finished.book.venue_id(&row), VenueId::new(ID));
     let intent = ran.record.lines.iter().position(|line| line.contains("\"action\":\"open\"")).unwrap();
     assert!(ran.record.lines[intent - 1].contains("\"event\":\"candle\""), "an action follows its event");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_watcher_that_never_reads_holds_nothing_up_and_is_counted() {
-    let ran = trade(won).await;
-    assert_eq!(ran.settled(), WON);
-    // The other watcher read everything, the begin among it; of those, the one that never reads has room for one.
+    // One watcher read everything, the begin among it; the one that never reads has room for one.
     let given = 1 + ran.handled.len() + ran.warnings.len() + ran.stoppings.len() + ran.standings.len();
     assert_eq!(ran.finished().dropped_notices, given as u64 - 1);
 }
 
-/// What is said of the trade from a moment on, until it says that the trade is won; when it is asked, and the outcome.
 async fn check_not_final(change: impl Fn(&mut TradeReport), end_after: i64, polls: &[i64]) {
     let ran = trade(|stage| {
         let script = accepted(stage).then(stage.at(CLOSE), &change);
@@ -131,10 +124,7 @@ async fn the_venues_time_of_an_answer_counts() {
         assert_eq!(opened(&ran), [(arrival, true, true)]);
         assert_eq!(ran.settled(), WON);
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_slow_open_is_tracked_from_its_answer_on() {
+    // A slow open is tracked from its answer on.
     let stage = Stage::paused().await.bot(btc(), &[MINUTE]).won(ID, 1);
     let ran = stage.slow(Which::Opens(btc()), (0, 2 * MINUTE), 50_000).run_for(3 * MINUTE).await;
     assert_eq!(opened(&ran), [(MINUTE + 50_000, true, true)]);
@@ -155,10 +145,7 @@ async fn an_open_with_an_entry_delay_leaves_when_that_is_over() {
         assert_eq!(ran.asked_open(btc()), [MINUTE + 20_000], "{journal_ms} ms to write");
         assert_eq!(ran.states(), [IntentState::Settled]);
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_run_that_stops_before_the_delay_is_over_does_not_send_the_open() {
+    // A run that stops before does not send it.
     let ran = delayed(0, MINUTE + 10_000).await;
     assert_eq!(ran.asked_open(btc()), [0; 0]);
     assert_eq!(ran.states(), [IntentState::NotSent]);

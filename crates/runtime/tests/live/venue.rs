@@ -11,19 +11,19 @@ pub(crate) const USER: &str = "user-1";
 const MAX_ASKS: usize = 5_000;
 
 pub(crate) struct ScriptedVenue {
-    clock: Arc<dyn Clock>,
+    pub(crate) clock: Arc<dyn Clock>,
     /// Where intents have to be durable before their request; none when the run keeps no journal.
-    journal: Option<MemoryJournal>,
-    start: Millis,
-    script: Script,
-    state: Mutex<State>,
+    pub(crate) journal: Option<MemoryJournal>,
+    pub(crate) start: Millis,
+    pub(crate) script: Script,
+    pub(crate) state: Mutex<State>,
 }
 
 #[derive(Default)]
-struct State {
-    asks: Vec<(Millis, Ask)>,
+pub(crate) struct State {
+    pub(crate) asks: Vec<(Millis, Ask)>,
     waiting: Vec<Ask>,
-    breaches: Vec<String>,
+    pub(crate) breaches: Vec<String>,
     newest: BTreeMap<Symbol, Millis>,
     opens: usize,
     trades: Vec<OpenScript>,
@@ -47,23 +47,6 @@ fn row(open: Millis) -> CandleRow {
 }
 
 impl ScriptedVenue {
-    pub(crate) fn new(
-        clock: Arc<dyn Clock>,
-        journal: Option<MemoryJournal>,
-        start: Millis,
-        script: Script,
-    ) -> Self {
-        Self { clock, journal, start, script, state: Mutex::default() }
-    }
-
-    pub(crate) fn asks(&self) -> Vec<(Millis, Ask)> {
-        self.state().asks.clone()
-    }
-
-    pub(crate) fn breaches(&self) -> Vec<String> {
-        self.state().breaches.clone()
-    }
-
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap()
     }
