@@ -1,6 +1,6 @@
 //! Nothing is silent: a step that took what is unlike the order, or cannot be, has said so, and halted if money differs.
 
-use crate::lies::{WRONG_PROFIT, direction_of};
+use crate::lies::WRONG_PROFIT;
 use crate::prelude::*;
 
 const FUTURE: Millis = Millis::from_seconds(6 * 3_600);
@@ -105,11 +105,12 @@ pub(crate) fn about(intent: IntentId) -> Vec<String> {
 
 fn of_terms(intent: IntentId, asked: &OpenOrder, report: &TradeReport) -> Vec<Due> {
     let is_other = |differs: Option<bool>| differs == Some(true);
+    let direction = report.direction.as_ref().and_then(Reported::known);
     let duration = report.close_type.as_ref().and_then(Reported::known);
     [
         (is_other(report.amount.map(|amount| amount != asked.amount)), "amount is"),
         (is_other(report.symbol.as_ref().map(|symbol| symbol != asked.symbol.as_str())), "symbol is"),
-        (is_other(direction_of(report).map(|direction| direction != asked.direction)), "direction is"),
+        (is_other(direction.map(|direction| *direction != asked.direction)), "direction is"),
         (is_other(report.account.map(|account| account != asked.account)), "was staked on the"),
         (report.impossible_payout.is_some(), "is to pay"),
         (report.payout.is_some_and(|payout| payout.to_percent() > MAX_PAYOUT), "is to pay"),

@@ -2,6 +2,7 @@
 
 use crate::memory_journal::events;
 use crate::prelude::*;
+use crate::trade::to_minor;
 use candlewick_engine::{BotLimitSettings, IfRefused, LadderEntry};
 
 const DELAYED_ONE_IN: u64 = 4;
@@ -61,13 +62,20 @@ pub(crate) fn delay_of(world: &World, approved: &OrderTerms) -> Millis {
     Millis::from_seconds(world.plan.bots[approved.bot().index()].entry_delay_s)
 }
 
+#[derive(Default)]
+struct Ladder {
+    level: Option<usize>,
+    /// Where it may be given up, no settlement says so: the next stake or the next win tells its level.
+    may_give_up: bool,
+    last: Option<IntentId>,
+    /// What its bot has won and lost since the run began, or a person resumed it; in minor units.
+    profit: i64,
+    results: Vec<(IntentId, Outcome)>,
+}
+
+#[derive(Default)]
 pub(crate) struct Tally {
-    levels: Vec<Option<usize>>,
-    last: Vec<Option<IntentId>>,
-    may_give_up: Vec<bool>,
-    /// What each bot has won and lost since the run began, or a person resumed it; in minor units.
-    profits: Vec<i64>,
-    results: Vec<Vec<(IntentId, Outcome)>>,
+    ladders: Vec<Ladder>,
     session: BTreeMap<IntentId, i64>,
     late_seconds: BTreeSet<String>,
     late_profit: i64,
@@ -75,27 +83,17 @@ pub(crate) struct Tally {
 
 impl Tally {
     pub(crate) fn of(world: &World, book: &TradeBook) -> Self {
-        let count = world.plan.bots.len();
-        let is_reset = |bot: &BotSettings| bot.stake.if_refused() == IfRefused::Reset;
-        let may_give_up = world.plan.bots.iter().map(is_reset).collect();
-        let mut tally = Self {
-            levels: vec![Some(0); count],
-            last: vec![None; count],
-            may_give_up,
-            profits: vec![0; count],
-            results: vec![Vec::new(); count],
-            session: BTreeMap::new(),
-            late_seconds: BTreeSet::new(),
-            late_profit: 0,
-        };
+        let mut tally = Self::default();
+        for bot in &world.plan.bots {
+            let may_give_up = bot.stake.if_refused() == IfRefused::Reset;
+            tally.ladders.push(Ladder { level: Some(0), may_give_up, ..Ladder::default() });
+        }
         for kind in events(world.disk().lines.iter(), &["\"settled", "\"correction\"", "\"second_trade\""]) {
             tally.take(&kind, book);
         }
         tally.begin_session();
-        for (level, may_give_up) in tally.levels.iter_mut().zip(&tally.may_give_up) {
-            if *may_give_up {
-                *level = None;
-            }
+        for ladder in tally.ladders.iter_mut().filter(|ladder| ladder.may_give_up) {
+            ladder.level = None;
         }
         tally
     }
@@ -106,14 +104,14 @@ impl Tally {
             | EventKind::SettledByPerson { intent, outcome, profit } => {
                 let bot = bot_of(book, *intent);
                 self.climb(bot, *intent, *outcome);
-                self.profits[bot] += profit.minor();
+                self.ladders[bot].profit += profit.minor();
                 self.session.insert(*intent, profit.minor());
             }
             EventKind::Correction { intent, outcome, profit } => {
                 let bot = bot_of(book, *intent);
                 self.correct(bot, *intent, *outcome);
                 if let Some(known) = self.session.get_mut(intent) {
-                    self.profits[bot] += profit.minor() - *known;
+                    self.ladders[bot].profit += profit.minor() - *known;
                     *known = profit.minor();
                 }
             }
@@ -124,7 +122,7 @@ impl Tally {
                 if self.late_seconds.contains(venue_id.as_str()) {
                     self.late_profit += profit.minor();
                 } else {
-                    self.profits[bot_of(book, *intent)] += profit.minor();
+                    self.ladders[bot_of(book, *intent)].profit += profit.minor();
                 }
             }
             EventKind::Control { control: Control::Resume } => self.begin_session(),
@@ -133,35 +131,36 @@ impl Tally {
     }
 
     fn begin_session(&mut self) {
-        self.profits.fill(0);
+        self.ladders.iter_mut().for_each(|ladder| ladder.profit = 0);
         self.late_profit = 0;
         self.session.clear();
     }
 
     fn find_second(&mut self, book: &TradeBook, intent: IntentId, venue_id: &str) {
-        if self.results[bot_of(book, intent)].iter().any(|(known, _)| *known == intent) {
+        if self.ladders[bot_of(book, intent)].results.iter().any(|(known, _)| *known == intent) {
             self.late_seconds.insert(venue_id.to_owned());
         }
     }
 
     fn correct(&mut self, bot: usize, intent: IntentId, outcome: Outcome) {
-        for result in self.results[bot].iter_mut().filter(|(known, _)| *known == intent) {
+        let ladder = &mut self.ladders[bot];
+        for result in ladder.results.iter_mut().filter(|(known, _)| *known == intent) {
             result.1 = outcome;
         }
-        let results = self.results[bot].iter();
-        let level = results.fold(0, |level, (_, outcome)| next_level(level, *outcome));
+        let level = ladder.results.iter().fold(0, |level, (_, outcome)| next_level(level, *outcome));
         // A ladder that may be given up was perhaps given up in between.
-        self.levels[bot] = (!self.may_give_up[bot]).then_some(level);
+        ladder.level = (!ladder.may_give_up).then_some(level);
     }
 
     fn climb(&mut self, bot: usize, intent: IntentId, outcome: Outcome) {
-        self.results[bot].push((intent, outcome));
+        let ladder = &mut self.ladders[bot];
+        ladder.results.push((intent, outcome));
         // A draw re-enters as well, and that order may be refused.
-        if outcome != Outcome::Won && self.may_give_up[bot] && self.last[bot] != Some(intent) {
-            self.levels[bot] = None;
+        if outcome != Outcome::Won && ladder.may_give_up && ladder.last != Some(intent) {
+            ladder.level = None;
         }
         let won = (outcome == Outcome::Won).then_some(0);
-        self.levels[bot] = self.levels[bot].map(|level| next_level(level, outcome)).or(won);
+        ladder.level = ladder.level.map(|level| next_level(level, outcome)).or(won);
     }
 
     pub(crate) fn check(&mut self, world: &World, approved: &Approved, book: &TradeBook) {
@@ -169,29 +168,26 @@ impl Tally {
         let settings = &world.plan.bots[bot];
         if let StakeSettings::Martingale { amount, if_refused, .. } = settings.stake {
             let staked = approved.stake().minor();
-            let level = (0..LEVELS).find(|level| staked == minor(amount) << level);
+            let level = (0..LEVELS).find(|level| staked == to_minor(amount) << level);
             let is_given_up = if_refused == IfRefused::Reset && level == Some(0);
-            let expected = self.levels[bot];
+            let expected = self.ladders[bot].level;
             let is_right = level.is_some() && (is_given_up || expected.is_none() || level == expected);
             world.require(is_right, || format!("{} stakes {staked}, not {expected:?}", approved.intent()));
-            self.levels[bot] = level;
-            self.last[bot] = Some(approved.intent());
+            (self.ladders[bot].level, self.ladders[bot].last) = (level, Some(approved.intent()));
         }
         let open = |of: Option<usize>| -> i64 {
             let rows = book.rows().iter().filter(|row| is_unfinished(row));
             let rows = rows.filter(|row| of.is_none_or(|bot| row.approved.bot().index() == bot));
             rows.map(|row| row.approved.stake().minor()).sum()
         };
-        let session = &world.plan.risk.session;
-        let of_run = (session.loss_limit, session.profit_target);
-        let own = world.plan.risk.bots.get(&settings.name);
-        let of_bot = own.map(|own| (own.session_loss_limit, own.session_profit_target));
-        let counted = [
-            (Some(of_run), self.profits.iter().sum::<i64>() + self.late_profit, open(None)),
-            (of_bot, self.profits[bot], open(Some(bot))),
-        ];
-        for (limits, profit, at_stake) in counted {
-            let (loss, target) = limits.map_or((0, 0), |(loss, target)| (minor(loss), minor(target)));
+        let risk = &world.plan.risk;
+        let own = risk.bots.get(&settings.name).cloned().unwrap_or_default();
+        let all = self.ladders.iter().map(|ladder| ladder.profit).sum::<i64>() + self.late_profit;
+        for (loss, target, profit, at_stake) in [
+            (risk.session.loss_limit, risk.session.profit_target, all, open(None)),
+            (own.session_loss_limit, own.session_profit_target, self.ladders[bot].profit, open(Some(bot))),
+        ] {
+            let (loss, target) = (to_minor(loss), to_minor(target));
             let is_within = loss == 0 || profit - at_stake >= -loss;
             let is_open = is_within && (target == 0 || profit < target);
             world.require(is_open, || format!("{profit} so far, {at_stake} at stake: {approved:?}"));
@@ -209,8 +205,4 @@ const fn next_level(level: usize, outcome: Outcome) -> usize {
 
 fn bot_of(book: &TradeBook, intent: IntentId) -> usize {
     book.row(intent).unwrap().approved.bot().index()
-}
-
-fn minor(amount: Decimal) -> i64 {
-    (amount * Decimal::ONE_HUNDRED).to_i64().unwrap()
 }

@@ -19,7 +19,7 @@ pub(crate) struct Fuse {
     crash: Crash,
     writes: AtomicU64,
     polls: AtomicU64,
-    is_burnt: AtomicBool,
+    pub(crate) is_burnt: AtomicBool,
 }
 
 impl Fuse {
@@ -33,10 +33,6 @@ impl Fuse {
         if self.crash == Crash::AtWrite(writes) {
             self.is_burnt.store(true, Relaxed);
         }
-        self.is_burnt.load(Relaxed)
-    }
-
-    pub(crate) fn is_burnt(&self) -> bool {
         self.is_burnt.load(Relaxed)
     }
 

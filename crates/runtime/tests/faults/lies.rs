@@ -447,7 +447,3 @@ fn is_stranger(ours: &Trade, other: &Trade) -> bool {
         asked.symbol != order.symbol || asked.direction != order.direction || asked.amount != order.amount;
     other.intent.is_none() && order.account == Account::Demo && is_unlike
 }
-
-pub(crate) fn direction_of(report: &TradeReport) -> Option<Direction> {
-    report.direction.as_ref().and_then(Reported::known).copied()
-}

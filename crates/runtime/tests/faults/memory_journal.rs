@@ -144,7 +144,7 @@ pub(crate) enum Durability {
 
 impl CrashingJournal {
     pub(crate) fn begin_durable(&mut self) -> Durability {
-        if self.fuse.is_burnt() {
+        if self.fuse.is_burnt.load(Relaxed) {
             return Durability::Never;
         }
         let plan = &self.world.plan;

@@ -3,6 +3,7 @@
 use crate::memory_journal::events;
 use crate::money_lies::{FirstWord, bookable, is_by_status, is_marked};
 use crate::prelude::*;
+use crate::trade::to_minor;
 
 const NOTICED_AFTER: Millis = Millis::from_seconds(600);
 const SETTLED_AFTER: Millis = Millis::from_seconds(1_200);
@@ -99,6 +100,16 @@ pub(crate) fn is_misbooked(world: &World, trade: &Trade, booked: (Outcome, i64))
     let is_doubtful = lie == MoneyLie::MarksReverted && is_marked(trade, world.time.now());
     let is_other = booked != (trade.outcome, trade.profit);
     (is_other || is_doubtful) && !has_halted_about(world, trade)
+}
+
+pub(crate) fn has_misbooked(
+    world: &World,
+    truth: &Truth,
+    mut booked: impl Iterator<Item = (u64, (Outcome, i64))>,
+) -> bool {
+    booked.any(|(intent, booked)| {
+        truth.of_intent(intent).is_some_and(|trade| is_misbooked(world, trade, booked))
+    })
 }
 
 pub(crate) fn reckon_wallet(world: &World, ledger: &Ledger, (book, truth): (&TradeBook, &Truth)) {
@@ -219,8 +230,4 @@ fn is_denied(world: &World, row: &IntentRow) -> bool {
     let is_it = |kind: EventKind| kind.intent() == Some(row.approved.intent());
     let is_denial = |kind: &EventKind| matches!(kind, EventKind::Rejected { .. } | EventKind::NotSent { .. });
     events(world.disk().lines.iter(), &["\"rejected\"", "\"not_sent\""]).filter(is_denial).any(is_it)
-}
-
-fn to_minor(amount: Decimal) -> i64 {
-    (amount * Decimal::ONE_HUNDRED).to_i64().unwrap_or(0)
 }

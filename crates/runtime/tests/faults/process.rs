@@ -2,6 +2,7 @@
 
 use crate::fuse::Mortal;
 use crate::lies;
+use crate::money_checks::has_misbooked;
 use crate::network::USER;
 use crate::others;
 use crate::prelude::*;
@@ -271,11 +272,8 @@ fn missing(world: &World, seen: &Mutex<Seen>) -> String {
     let (seen, truth) = (seen.lock().unwrap(), world.truth());
     let missing = truth.unaccounted(world, &seen.accounts());
     let missing: Vec<_> = missing.iter().map(|trade| trade.id.as_str()).collect();
-    let (unfinished, staked) = (seen.unfinished, seen.open_stakes);
-    format!(
-        "{unfinished} unfinished, {staked} at stake, not accounted for {missing:?}, quiet venue {}",
-        truth.is_quiet()
-    )
+    let (unfinished, staked, is_quiet) = (seen.unfinished, seen.open_stakes, truth.is_quiet());
+    format!("{unfinished} unfinished, {staked} at stake, missing {missing:?}, quiet venue {is_quiet}")
 }
 
 fn is_quiet(world: &World, seen: &Mutex<Seen>) -> bool {
@@ -286,7 +284,8 @@ fn is_quiet(world: &World, seen: &Mutex<Seen>) -> bool {
         let missing = truth.unaccounted(world, &seen.accounts());
         missing.len() <= seen.unnamed && missing.iter().all(|trade| trade.intent.is_none())
     };
-    let is_right = || !seen.has_misbooked(world, &truth);
+    let booked = seen.booked.iter().map(|(intent, booked)| (*intent, *booked));
+    let is_right = || !has_misbooked(world, &truth, booked);
     let is_compared = || seen.covered.is_confirmed(world, &truth);
     has_traded && truth.is_quiet() && seen.is_over() && is_accounted_for() && is_right() && is_compared()
 }

@@ -3,7 +3,7 @@
 use crate::delays::end_of_run;
 use crate::direct;
 use crate::ledger;
-use crate::money_checks::{self, Covered, is_misbooked};
+use crate::money_checks::{self, Covered};
 use crate::prelude::*;
 use crate::process::{MAX_OFF_MS, WAITED_FOR, live};
 use crate::recovery::{Folded, recover};
@@ -161,16 +161,10 @@ impl Folded {
         let is_over = !rows.iter().any(is_unfinished) && !self.session.ledger().open_stakes().is_positive();
         let accounts = Accounts { settled: &settled, open: &open, reported: &reported };
         let truth = world.truth();
-        let is_right = || {
-            !self.has_misbooked(world, &truth) && Covered::new(self.session.ledger()).agrees(world, &truth)
-        };
-        is_over && truth.unaccounted(world, &accounts).is_empty() && is_right()
-    }
-
-    fn has_misbooked(&self, world: &World, truth: &Truth) -> bool {
-        self.past.book().rows().iter().filter_map(result_of).any(|(intent, booked)| {
-            truth.of_intent(intent).is_some_and(|trade| is_misbooked(world, trade, booked))
-        })
+        let booked = rows.iter().filter_map(result_of);
+        let is_right = || !money_checks::has_misbooked(world, &truth, booked);
+        let agrees = || Covered::new(self.session.ledger()).agrees(world, &truth);
+        is_over && truth.unaccounted(world, &accounts).is_empty() && is_right() && agrees()
     }
 }
 

@@ -4,9 +4,7 @@ use crate::alarms::WHILE_HALTED;
 use crate::delays::Tally;
 use crate::lies::MISSING;
 use crate::limits;
-use crate::money_checks::{
-    Covered, check_day_loss, check_settled_in_time, is_bookable, is_misbooked, large_deposit,
-};
+use crate::money_checks::{Covered, check_day_loss, check_settled_in_time, is_bookable, large_deposit};
 use crate::network::WITHHELD_MS;
 use crate::prelude::*;
 use crate::refusals::Refusals;
@@ -43,7 +41,7 @@ pub(crate) struct Seen {
     pub(crate) asked: BTreeSet<u64>,
     pub(crate) missing: BTreeSet<u64>,
     pub(crate) settled: BTreeSet<u64>,
-    booked: BTreeMap<u64, (Outcome, i64)>,
+    pub(crate) booked: BTreeMap<u64, (Outcome, i64)>,
     pub(crate) reported: BTreeSet<String>,
     pub(crate) unnamed: usize,
     pub(crate) open: BTreeSet<u64>,
@@ -83,12 +81,6 @@ impl Seen {
 
     pub(crate) const fn accounts(&self) -> Accounts<'_> {
         Accounts { settled: &self.settled, open: &self.open, reported: &self.reported }
-    }
-
-    pub(crate) fn has_misbooked(&self, world: &World, truth: &Truth) -> bool {
-        self.booked.iter().any(|(intent, booked)| {
-            truth.of_intent(*intent).is_some_and(|trade| is_misbooked(world, trade, *booked))
-        })
     }
 
     pub(crate) const fn is_over(&self) -> bool {
