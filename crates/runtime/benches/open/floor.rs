@@ -38,7 +38,8 @@ impl Floor {
 
     /// Between every two opens of a run does one of each, with equal pauses, so that whatever slows one down slows down all.
     pub(crate) async fn accompany(&mut self, server: &Server, file: &Path, pace: Pace) {
-        let (kept, fresh) = (base().build().unwrap(), fresh_client());
+        let fresh = base().retry(retry::never()).http1_only().pool_max_idle_per_host(0);
+        let (kept, fresh) = (base().build().unwrap(), fresh.build().unwrap());
         let mut table = BareTable::create(&format!("sqlite:{}?mode=rwc", file.display())).await;
         for number in 0..pace.count + WARM_UP {
             let is_warm = number >= WARM_UP;
@@ -52,10 +53,6 @@ impl Floor {
             post(server, &fresh, is_warm.then_some(&mut self.fresh)).await;
         }
     }
-}
-
-fn fresh_client() -> Client {
-    base().retry(retry::never()).http1_only().pool_max_idle_per_host(0).build().unwrap()
 }
 
 fn base() -> ClientBuilder {

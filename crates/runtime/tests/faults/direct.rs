@@ -26,16 +26,10 @@ enum Happening {
     Post(Box<DurableOpen>),
     Arrived(Box<Flight>),
     Answer(Box<Answer>),
-    Written(Durability, Purpose),
+    Written(Durability, bool),
     Renewal,
     Look,
     Stream(SymbolId, u64),
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Purpose {
-    Save,
-    Close,
 }
 
 struct Flight {
@@ -167,7 +161,7 @@ impl Process<'_> {
                 Happening::Post(open) => self.post(*open),
                 Happening::Arrived(flight) => self.arrive(*flight),
                 Happening::Answer(answer) => self.feed(Input::Answer(*answer)),
-                Happening::Written(durability, purpose) => self.on_written(durability, purpose),
+                Happening::Written(durability, is_closing) => self.on_written(durability, is_closing),
                 Happening::Stream(symbol, number) => self.bring(symbol, number),
                 Happening::Renewal => {
                     self.happen_after(RENEWAL, Happening::Renewal);
@@ -247,8 +241,8 @@ impl Process<'_> {
                 Some(waiting) => waiting.push(entry),
                 None => write(&mut self.journal, entry),
             },
-            Command::MakeDurable => self.make_durable(Purpose::Save),
-            Command::CloseJournal => self.make_durable(Purpose::Close),
+            Command::MakeDurable => self.make_durable(false),
+            Command::CloseJournal => self.make_durable(true),
             Command::Notify(notice) => self.watcher.take(notice),
             Command::AnswerOrder(_, answer) => self.world.log(|| format!("a person is answered {answer:?}")),
             Command::CatchUpClock => self.inputs.push_back(Input::ClockMoved(self.clock.catch_up())),
@@ -318,7 +312,7 @@ impl Process<'_> {
             return self.happen_after(Millis::new(1), outcome(not_sent("as it happens")));
         }
         if way.is_lost {
-            crate::others::join(self.world, number, open.order(), crate::others::Reach::Lost);
+            crate::others::join(self.world, number, open.order(), true);
             return self.happen_after(patience, outcome(unknown()));
         }
         let request = self.network.request(number, open.order(), &way, patience);
@@ -360,7 +354,7 @@ impl Process<'_> {
         self.happen_after(answer, Happening::Answer(Box::new(Answer::Open(open.intent(), outcome))));
     }
 
-    fn make_durable(&mut self, purpose: Purpose) {
+    fn make_durable(&mut self, is_closing: bool) {
         self.waiting.get_or_insert_default();
         let begun = self.journal.begin_durable();
         let (span, durability) = match begun {
@@ -372,10 +366,10 @@ impl Process<'_> {
             Durability::After(..) => (JOURNAL_DEADLINE, Durability::Failed(unavailable())),
             Durability::Done | Durability::Failed(_) => (Millis::ZERO, begun),
         };
-        self.happen_after(span, Happening::Written(durability, purpose));
+        self.happen_after(span, Happening::Written(durability, is_closing));
     }
 
-    fn on_written(&mut self, durability: Durability, purpose: Purpose) {
+    fn on_written(&mut self, durability: Durability, is_closing: bool) {
         let result = match durability {
             Durability::After(_, is_last) if !self.journal.end_durable(is_last) => {
                 self.ended = Some(Ended::Crashed);
@@ -387,10 +381,7 @@ impl Process<'_> {
         for entry in self.waiting.take().unwrap_or_default() {
             write(&mut self.journal, entry);
         }
-        self.feed(match purpose {
-            Purpose::Save => Input::Durable(result),
-            Purpose::Close => Input::JournalClosed(result),
-        });
+        self.feed(if is_closing { Input::JournalClosed(result) } else { Input::Durable(result) });
     }
 }
 

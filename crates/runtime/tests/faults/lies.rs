@@ -169,7 +169,9 @@ impl Lies {
         let lies = if is_halting { HALTING.as_flattened() } else { SETTLING.as_flattened() };
         let lie = lies[place % lies.len()];
         // Where the list alone says how a trade ended, that is its end.
-        (!is_short_by_id || !lie.is_of_the_list()).then_some(lie)
+        let is_of_list =
+            matches!(lie, Lie::ListedOtherwise | Lie::ListedProfit | Lie::ListedTwice | Lie::Reopens);
+        (!is_short_by_id || !is_of_list).then_some(lie)
     }
 
     pub(crate) fn shown(&self, reading: u64, balances: Balances) -> Balances {
@@ -190,10 +192,6 @@ impl Lies {
 }
 
 impl Lie {
-    const fn is_of_the_list(self) -> bool {
-        matches!(self, Self::ListedOtherwise | Self::ListedProfit | Self::ListedTwice | Self::Reopens)
-    }
-
     pub(crate) const fn of_money(self) -> Option<MoneyLie> {
         if let Self::OfMoney(lie) = self { Some(lie) } else { None }
     }
@@ -423,11 +421,14 @@ pub(crate) fn answer(
         }
         Some(Lie::AnswersUnknownId) => return TradeReport { id: UNKNOWN_ID.to_owned(), ..honest },
         Some(Lie::OfMoney(MoneyLie::AnswersOldTrade)) => {
-            return truth.old_trade_like(world.plan.epoch, trade).map_or(honest, record_of);
+            let is_old = |other: &&Trade| other.request_time < world.plan.epoch && other.order == trade.order;
+            return truth.trades.iter().rev().find(is_old).map_or(honest, record_of);
         }
         Some(Lie::OfMoney(lie)) => {
             let mut report = honest;
-            money_lies::change_answer(lie, &mut report, truth.request_before(trade));
+            let ours = truth.trades.iter().filter(|other| other.intent.is_some() && other.id != trade.id);
+            let before = ours.map(|other| other.request_time).filter(|at| *at <= trade.request_time).max();
+            money_lies::change_answer(lie, &mut report, before);
             return report;
         }
         _ => None,

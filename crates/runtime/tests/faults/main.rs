@@ -44,7 +44,6 @@ mod process;
 mod schedule;
 
 use crate::many::ManySchedules;
-use crate::prelude::*;
 use std::process::Command;
 
 const SCHEDULES: u64 = 300;
@@ -57,13 +56,13 @@ fn number(name: &str) -> Option<u64> {
 
 #[test]
 fn no_schedule_breaks_an_invariant() {
-    let (seeds, logging) = if let Some(seed) = number("CANDLEWICK_FAULT_SEED") {
-        (seed..seed + 1, Logging::All)
+    let (seeds, is_logging) = if let Some(seed) = number("CANDLEWICK_FAULT_SEED") {
+        (seed..seed + 1, true)
     } else {
         let first = number("CANDLEWICK_FAULT_FIRST").unwrap_or(1);
-        (first..first + number("CANDLEWICK_FAULT_SCHEDULES").unwrap_or(SCHEDULES), Logging::Nothing)
+        (first..first + number("CANDLEWICK_FAULT_SCHEDULES").unwrap_or(SCHEDULES), false)
     };
-    let played = ManySchedules::play(seeds, logging);
+    let played = ManySchedules::play(seeds, is_logging);
     println!("{}", played.summary());
     assert!(played.failed.is_empty(), "{}", played.failures());
 }
@@ -71,7 +70,7 @@ fn no_schedule_breaks_an_invariant() {
 #[test]
 fn schedules_of_chosen_seeds_hold() {
     for seed in [7_597, 31_781, 33_954, 34_871, 46_898, 101_604, 164_983, 172_874] {
-        let played = schedule::play(seed, Logging::Nothing);
+        let played = schedule::play(seed, false);
         assert_eq!(played.broken, [""; 0], "seed {seed}");
     }
 }
@@ -79,7 +78,7 @@ fn schedules_of_chosen_seeds_hold() {
 #[test]
 fn the_hashes_of_a_process() {
     for seed in 1..=COMPARED {
-        println!("journal {seed} {}", schedule::play(seed, Logging::Nothing).hash);
+        println!("journal {seed} {}", schedule::play(seed, false).hash);
     }
 }
 

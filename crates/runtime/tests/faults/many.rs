@@ -1,7 +1,7 @@
 //! Many schedules on all cores.
 
 use crate::prelude::*;
-use crate::schedule::{Played, layer_of, play, play_plan};
+use crate::schedule::{Played, play, play_plan};
 use crate::world::Counts;
 use candlewick_broker::clock::Stopwatch;
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ pub(crate) struct ManySchedules {
 }
 
 impl ManySchedules {
-    pub(crate) fn play(seeds: Range<u64>, logging: Logging) -> Self {
+    pub(crate) fn play(seeds: Range<u64>, is_logging: bool) -> Self {
         let watch = Stopwatch::start();
         let gathered = Mutex::new((Counts::default(), Vec::new()));
         let enough = crate::number("CANDLEWICK_FAULT_ENOUGH").unwrap_or(ENOUGH) as usize;
@@ -25,7 +25,7 @@ impl ManySchedules {
             if gathered.lock().unwrap().1.len() >= enough {
                 return;
             }
-            let played = play_caught(seed, logging);
+            let played = play_caught(seed, is_logging);
             let (counts, failed): &mut (Counts, Vec<Played>) = &mut gathered.lock().unwrap();
             for (what, count) in &played.counts {
                 *counts.entry(*what).or_default() += count;
@@ -63,8 +63,8 @@ impl ManySchedules {
     }
 }
 
-fn play_caught(seed: u64, logging: Logging) -> Played {
-    std::panic::catch_unwind(|| play(seed, logging)).unwrap_or_else(|cause| {
+fn play_caught(seed: u64, is_logging: bool) -> Played {
+    std::panic::catch_unwind(|| play(seed, is_logging)).unwrap_or_else(|cause| {
         let text = cause.downcast_ref::<String>().cloned();
         let text = text.or_else(|| cause.downcast_ref::<&str>().map(ToString::to_string));
         let broken = vec![format!("it panicked: {}", text.unwrap_or_default())];
@@ -93,7 +93,7 @@ fn a_run_that_forgets_decides_as_one_that_forgets_nothing() {
     play_each(1..end, |seed| {
         let [few, all] = [1, 0].map(|remember_s| {
             let (plan, dice) = Plan::of(seed);
-            play_plan((plan.with_many_trades(remember_s), dice), layer_of(seed), Logging::Nothing)
+            play_plan((plan.with_many_trades(remember_s), dice), false)
         });
         let of = |played: &Played, what: &str| played.counts[what];
         assert_eq!((&few.broken, of(&all, "intents forgotten")), (&all.broken, 0), "seed {seed}");

@@ -3,7 +3,7 @@
 use crate::body::{self, moment, parsed};
 use crate::garbage;
 use crate::lies;
-use crate::others::{self, Reach};
+use crate::others;
 use crate::prelude::*;
 use crate::records;
 use crate::world::MAX_QUESTIONS;
@@ -182,7 +182,7 @@ impl ModelNetwork {
             _ => now + way.underway + Millis::new(dice.between(0, habits.list_lag_ms)),
         };
         drop(dice);
-        let twin = if is_doubtful { others::join(&self.world, intent, order, Reach::Underway) } else { None };
+        let twin = if is_doubtful { others::join(&self.world, intent, order, false) } else { None };
         let is_alone = self.world.disk().unclear.keys().all(|other| Some(*other) == intent);
         let is_clear = !is_doubtful && is_alone;
         Request { listed_from, twin, is_clear, ..Request::new(sender, order.clone()) }
@@ -215,7 +215,8 @@ impl ModelNetwork {
 
     pub(crate) fn way_of(&self, order: &OpenOrder) -> Way {
         let just_now = self.world.time.now() - Millis::from_seconds(3);
-        let is_repeated = self.world.truth().has_since(order, just_now);
+        let is_like = |trade: &Trade| trade.request_time >= just_now && trade.order == *order;
+        let is_repeated = self.world.truth().trades.iter().rev().any(is_like);
         let mut way = Way::draw(&self.world.plan.habits, &mut self.world.dice());
         // Of two that could be taken for each other the second gets lost more often than not.
         way.is_lost |= is_repeated && self.world.dice().one_in(2);
@@ -232,7 +233,7 @@ impl ModelNetwork {
             return Err(NoAnswer::NotConnected("as it happens".to_owned()));
         }
         if way.is_lost {
-            others::join(&self.world, intent, order, Reach::Lost);
+            others::join(&self.world, intent, order, true);
             self.pass(patience).await;
             return lost();
         }

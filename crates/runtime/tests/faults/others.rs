@@ -40,14 +40,8 @@ const DIFFERENCES: [Difference; 13] = [
     Difference::Two,
 ];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reach {
-    Lost,
-    Underway,
-}
-
 /// Somebody else trades while the answer to an open of ours gets lost; answers whose trade is to follow ours at once.
-pub(crate) fn join(world: &World, intent: Option<u64>, order: &OpenOrder, reach: Reach) -> Option<Twin> {
+pub(crate) fn join(world: &World, intent: Option<u64>, order: &OpenOrder, is_lost: bool) -> Option<Twin> {
     let habits = &world.plan.habits;
     let (difference, is_joined) = {
         let mut dice = world.dice();
@@ -70,12 +64,12 @@ pub(crate) fn join(world: &World, intent: Option<u64>, order: &OpenOrder, reach:
         Difference::Earlier if is_alone => {
             request.stamped_ago = Millis::from_seconds(world.dice().between(CLEAR_BEFORE_S, 60));
         }
-        Difference::Twin if reach == Reach::Underway && is_alone => {
+        Difference::Twin if !is_lost && is_alone => {
             let mut dice = world.dice();
             let mut draw = |most| Millis::new(dice.between(1, most));
             return Some(Twin { after: draw(1_000), listed_before: draw(4_000) });
         }
-        Difference::Two if reach == Reach::Lost => send(world, request.clone()),
+        Difference::Two if is_lost => send(world, request.clone()),
         Difference::Earlier | Difference::Twin | Difference::Two => return None,
     }
     // Unlike ours, and by chance the very order of another intent that may still have a trade: that would be nobody's to tell.

@@ -11,7 +11,7 @@ pub(crate) use crate::process::{End, Ended};
 pub(crate) use crate::time::OffClock;
 pub(crate) use crate::truth::{Accounts, Request, RequestState, Sender, Trade, Truth};
 pub(crate) use crate::watcher::{READ_AT_MOST, Seen, Watcher, is_unfinished};
-pub(crate) use crate::world::{Logging, World};
+pub(crate) use crate::world::World;
 pub(crate) use async_trait::async_trait;
 pub(crate) use candlewick_broker::clock::Clock;
 pub(crate) use candlewick_broker::{

@@ -123,7 +123,8 @@ pub(crate) fn alone(world: &World, trade: &Trade, now: Millis) -> TradeReport {
 fn with_known_lie(world: &World, trade: &Trade, mut report: TradeReport, is_row: bool) -> TradeReport {
     let lie = trade.money_lie().filter(|_| world.disk().knows(trade));
     if lie.is_some_and(|lie| money_lies::change_known(lie, trade, &mut report, is_row)) {
-        world.note_false_record(&trade.id);
+        let mut records = world.notes.false_records.lock().unwrap();
+        records.entry(trade.id.clone()).or_insert(world.time.now());
     }
     report
 }

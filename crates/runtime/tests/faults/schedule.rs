@@ -21,7 +21,7 @@ pub(crate) struct Played {
 
 const BYTES_ONE_IN: u64 = 25;
 
-pub(crate) fn layer_of(seed: u64) -> Layer {
+fn layer_of(seed: u64) -> Layer {
     match std::env::var("CANDLEWICK_FAULT_LAYER").as_deref() {
         Ok("bytes") => Layer::Bytes,
         Ok("coordinator") => Layer::Coordinator,
@@ -31,15 +31,18 @@ pub(crate) fn layer_of(seed: u64) -> Layer {
     }
 }
 
-pub(crate) fn play(seed: u64, logging: Logging) -> Played {
-    play_plan(Plan::of(seed), layer_of(seed), logging)
+pub(crate) fn play(seed: u64, is_logging: bool) -> Played {
+    play_plan(Plan::of(seed), is_logging)
 }
 
-pub(crate) fn play_plan(planned: (Plan, Dice), layer: Layer, logging: Logging) -> Played {
+pub(crate) fn play_plan(planned: (Plan, Dice), is_logging: bool) -> Played {
+    let layer = layer_of(planned.0.seed);
     let mut builder = tokio::runtime::Builder::new_current_thread();
     let runtime = builder.enable_time().start_paused(true).build().unwrap();
     let world = runtime.block_on(async {
-        let world = begin(planned, layer, logging);
+        let world = World::of(planned, layer, is_logging);
+        let Plan { habits, settings, risk, lies, .. } = &world.plan;
+        world.log(|| format!("{habits:?}\n{settings:?}\n{risk:?}\n{lies:?}"));
         let mut before_quiet = world.dice().between(0, 4);
         loop {
             let (end, offset, pause) = draw(&world, before_quiet > 0);
@@ -66,15 +69,6 @@ pub(crate) fn play_plan(planned: (Plan, Dice), layer: Layer, logging: Logging) -
     let log = world.notes.log.lock().unwrap().clone();
     let counts = world.notes.counts.lock().unwrap().clone();
     Played { seed: world.plan.seed, broken: world.broken(), hash, log, counts }
-}
-
-fn begin(planned: (Plan, Dice), layer: Layer, logging: Logging) -> Arc<World> {
-    let world = World::of(planned, layer, logging);
-    world.log(|| {
-        let plan = &world.plan;
-        format!("{:?}\n{:?}\n{:?}\n{:?}", plan.habits, plan.settings, plan.risk, plan.lies)
-    });
-    world
 }
 
 enum Goes {

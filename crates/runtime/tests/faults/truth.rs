@@ -56,10 +56,6 @@ impl Truth {
         self.posted.get(&intent).cloned()
     }
 
-    pub(crate) fn has_since(&self, order: &OpenOrder, since: Millis) -> bool {
-        self.trades.iter().rev().any(|trade| trade.request_time >= since && trade.order == *order)
-    }
-
     pub(crate) fn send(&mut self, at: Millis, request: Request, habits: &Habits, dice: &mut Dice) -> u64 {
         let cut = if habits.cuts_payouts { dice.pick(&[0, 0, 5, 22]) } else { 0 };
         let arrival = Arrival {
@@ -198,16 +194,6 @@ impl Truth {
             ..last.clone()
         };
         self.trades.push(old);
-    }
-
-    pub(crate) fn old_trade_like(&self, epoch: Millis, trade: &Trade) -> Option<&Trade> {
-        let is_old = |other: &&Trade| other.request_time < epoch && other.order == trade.order;
-        self.trades.iter().rev().find(is_old)
-    }
-
-    pub(crate) fn request_before(&self, trade: &Trade) -> Option<Millis> {
-        let ours = self.trades.iter().filter(|other| other.intent.is_some() && other.id != trade.id);
-        ours.map(|other| other.request_time).filter(|at| *at <= trade.request_time).max()
     }
 
     fn revise(&mut self, place: usize) {

@@ -184,11 +184,13 @@ impl Watcher {
         let is_wronged = !is_odd && has(&["; stake ", ", but a ", "the price record of"]);
         let halting = text.strip_prefix("halted: ").and_then(|rest| rest.split_once("trade "));
         let named = halting.and_then(|(_, rest)| venue_id_of(rest));
-        let is_strangers = named.is_some_and(|id| self.is_strangers(id));
+        let named = named.and_then(|id| world.truth().find(id).cloned());
+        let is_strangers = named.as_ref().is_some_and(|trade| trade.intent.is_none());
         // While this machine's clock jumps, or is far off, nobody can know how old an answer is.
         let is_clock_off = world.plan.habits.clock_jumps > 0 || world.is_far_off();
         let is_of_clock = is_clock_off && has(&["which is not believed"]);
-        let is_contested = has(&REINSTATED) && named.is_some_and(|id| self.has_strangers_beside(id));
+        let is_beside = |trade: Trade| has_strangers_on(&world.truth(), trade.order.symbol);
+        let is_contested = has(&REINSTATED) && named.is_some_and(is_beside);
         let is_excused = has(&["was ordered once"]) || is_strangers || is_of_clock || is_contested;
         let is_of_lies = !is_lying && !is_excused && has(&FALSE_WITHOUT_LIES);
         let is_off = has(&[DIFFERENCE]) && !world.may_be_off();
@@ -339,18 +341,10 @@ impl Watcher {
         };
         let is_right = owner == Some(Some(intent));
         if !is_right && (self.world.is_far_off() || claimed.as_ref().is_some_and(is_excused)) {
-            return self.world.excuse();
+            self.world.log(|| "excused from here on".to_owned());
+            return self.world.notes.is_excused.store(true, Relaxed);
         }
         self.world.require(is_right, || format!("{intent} claims {id} of {owner:?}"));
-    }
-
-    fn has_strangers_beside(&self, id: &str) -> bool {
-        let truth = self.world.truth();
-        truth.find(id).is_some_and(|trade| has_strangers_on(&truth, trade.order.symbol))
-    }
-
-    fn is_strangers(&self, id: &str) -> bool {
-        self.world.truth().find(id).is_some_and(|trade| trade.intent.is_none())
     }
 
     /// Whether another program's trade of that pair may pass for what the venue took of a request of ours.

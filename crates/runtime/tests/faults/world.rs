@@ -17,12 +17,6 @@ pub(crate) enum Layer {
     Bytes,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Logging {
-    Nothing,
-    All,
-}
-
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Departure {
     pub(crate) from: Millis,
@@ -48,19 +42,19 @@ pub(crate) struct Notes {
     /// Until when an intent was in doubt, or its stake was reserved, in ms: the wallet hides what it lacks behind that.
     pub(crate) unclear_until: AtomicI64,
     pub(crate) false_wallet_since: OnceLock<Millis>,
-    false_records: Mutex<BTreeMap<String, Millis>>,
+    pub(crate) false_records: Mutex<BTreeMap<String, Millis>>,
     pub(crate) most_off: AtomicI64,
     pub(crate) most_ahead: AtomicI64,
     broken: Mutex<Vec<String>>,
-    is_excused: AtomicBool,
+    pub(crate) is_excused: AtomicBool,
     pub(crate) log: Mutex<Vec<String>>,
 }
 
 impl World {
-    pub(crate) fn of((plan, dice): (Plan, Dice), layer: Layer, logging: Logging) -> Arc<Self> {
+    pub(crate) fn of((plan, dice): (Plan, Dice), layer: Layer, is_logging: bool) -> Arc<Self> {
         let time = TrueTime::new(plan.epoch, layer == Layer::Bytes);
         let (dice, truth, disk) = (Mutex::new(dice), Mutex::default(), Mutex::default());
-        let (notes, is_logging) = (Notes::default(), logging == Logging::All);
+        let notes = Notes::default();
         Arc::new(Self { plan, time, dice, truth, disk, notes, is_logging })
     }
 
@@ -131,11 +125,6 @@ impl World {
         self.notes.said.lock().unwrap().iter().filter(|text| text.starts_with("halted: ")).count() as u64
     }
 
-    pub(crate) fn note_false_record(&self, id: &str) {
-        let mut records = self.notes.false_records.lock().unwrap();
-        records.entry(id.to_owned()).or_insert_with(|| self.time.now());
-    }
-
     pub(crate) fn has_shown_false_record(&self, id: &str) -> bool {
         let first = self.notes.false_records.lock().unwrap().get(id).copied();
         first.is_some_and(|at| self.time.now() - at > READ_AT_MOST)
@@ -151,11 +140,6 @@ impl World {
             departure.has_run_ended = true;
         }
         held
-    }
-
-    pub(crate) fn excuse(&self) {
-        self.log(|| "excused from here on".to_owned());
-        self.notes.is_excused.store(true, Relaxed);
     }
 
     pub(crate) fn is_excused(&self) -> bool {

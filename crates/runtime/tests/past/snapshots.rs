@@ -372,8 +372,7 @@ async fn a_start_reads_the_whole_where_a_snapshot_is_of_no_use_and_says_why() {
     let folder = Folder::new();
     folder.run(false).await;
     let expected = state(&folder.read_whole().await);
-    let mut other = settings();
-    other.risk.cooldown_after_losses += 1;
+    let other = other_settings();
     let fold = JournalFold::read(&mut folder.reader().await, &other, 0).await.unwrap();
     let notice = fold.notice().unwrap();
     assert!(notice.contains("written under other settings"), "{notice}");
