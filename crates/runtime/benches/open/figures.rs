@@ -3,17 +3,9 @@
 use std::time::Duration;
 
 #[derive(Default)]
-pub(crate) struct Times(Vec<Duration>);
+pub(crate) struct Times(pub(crate) Vec<Duration>);
 
 impl Times {
-    pub(crate) fn push(&mut self, time: Duration) {
-        self.0.push(time);
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
-    }
-
     pub(crate) fn at(&self, share: f64) -> f64 {
         let mut times = self.0.clone();
         times.sort_unstable();
@@ -23,11 +15,5 @@ impl Times {
 
     pub(crate) fn median(&self) -> f64 {
         self.at(0.5)
-    }
-}
-
-impl Extend<Duration> for Times {
-    fn extend<I: IntoIterator<Item = Duration>>(&mut self, times: I) {
-        self.0.extend(times);
     }
 }

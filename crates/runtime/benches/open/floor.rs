@@ -48,7 +48,7 @@ impl Floor {
             post(server, &kept, is_warm.then_some(&mut self.kept)).await;
             tokio::time::sleep_until((candle + pace.minute / 2).into()).await;
             let time = table.commit((1_700_000_000_000, 1_700_000_000_005), BODY).await;
-            self.commit.extend(is_warm.then_some(time));
+            self.commit.0.extend(is_warm.then_some(time));
             tokio::time::sleep_until((candle + pace.minute * 3 / 4).into()).await;
             post(server, &fresh, is_warm.then_some(&mut self.fresh)).await;
         }
@@ -69,7 +69,7 @@ async fn post(server: &Server, client: &Client, into: Option<&mut Posts>) {
     let arrivals = server.take_arrivals();
     assert_eq!((arrivals.len(), answer.is_empty()), (1, false));
     if let Some(posts) = into {
-        posts.first_byte.push(arrivals[0] - begun);
-        posts.answer.push(ended);
+        posts.first_byte.0.push(arrivals[0] - begun);
+        posts.answer.0.push(ended);
     }
 }

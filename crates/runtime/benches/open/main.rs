@@ -43,7 +43,7 @@ fn main() {
         let runtime = runtime.unwrap();
         for (beside, kept) in [("", Beside::Nothing), (", with tables kept beside", Beside::Tables)] {
             let (floor, opens) = measure(&runtime, kept);
-            println!("{name}{beside}: {} opens of {} signals", opens.first_byte.len(), opens.signals);
+            println!("{name}{beside}: {} opens of {} signals", opens.first_byte.0.len(), opens.signals);
             print(&floor, &opens);
         }
     }

@@ -113,8 +113,8 @@ impl Opens {
             *moment - signalled[place - 1]
         };
         self.signals += signalled.len() - WARM_UP;
-        self.handed.extend(handed.lock().unwrap().iter().skip(WARM_UP).map(after_signal));
-        self.first_byte.extend(arrivals.iter().skip(WARM_UP).map(after_signal));
+        self.handed.0.extend(handed.lock().unwrap().iter().skip(WARM_UP).map(after_signal));
+        self.first_byte.0.extend(arrivals.iter().skip(WARM_UP).map(after_signal));
     }
 }
 

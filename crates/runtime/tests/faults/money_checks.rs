@@ -175,12 +175,6 @@ impl Covered {
 
 const CONFIRMED_AFTER: Millis = Millis::from_seconds(60);
 
-fn is_heard_well(world: &World) -> bool {
-    let habits = &world.plan.habits;
-    let has_outage = [habits.list_outage, habits.journal_outage].iter().any(|(from, until)| from != until);
-    habits.failing + habits.lost + habits.unanswered + habits.unreadable + habits.slow == 0 && !has_outage
-}
-
 fn check_reported(world: &World, row: &IntentRow, (lie, trade): (MoneyLie, &Trade)) {
     let has_halted = || has_halted_about(world, trade);
     let has_said = |words: &str| {
@@ -211,7 +205,11 @@ fn check_reported(world: &World, row: &IntentRow, (lie, trade): (MoneyLie, &Trad
         _ => true,
     };
     let may_be_lost = matches!(lie, MoneyLie::RecordedReal | MoneyLie::ListedReal | MoneyLie::ListedOpposite);
-    let is_reported = is_reported || (may_be_lost && !is_heard_well(world));
+    let habits = &world.plan.habits;
+    let has_outage = [habits.list_outage, habits.journal_outage].iter().any(|(from, until)| from != until);
+    let is_heard_ill =
+        habits.failing + habits.lost + habits.unanswered + habits.unreadable + habits.slow > 0 || has_outage;
+    let is_reported = is_reported || (may_be_lost && is_heard_ill);
     world.require(is_reported, || format!("{} had the lie {lie:?} without a report", trade.id));
 }
 

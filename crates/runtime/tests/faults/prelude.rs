@@ -1,13 +1,12 @@
 //! Names that most modules use.
 
 pub(crate) use crate::dice::{Dice, mix};
-pub(crate) use crate::fuse::{Crash, Fuse};
 pub(crate) use crate::lies::{Lie, Lies};
 pub(crate) use crate::memory_journal::CrashingJournal;
 pub(crate) use crate::money_lies::{MoneyLie, MoneyLies};
 pub(crate) use crate::network::ModelNetwork;
 pub(crate) use crate::plan::{BALANCE, Habits, Plan, Withholding};
-pub(crate) use crate::process::{End, Ended};
+pub(crate) use crate::process::{Crash, End, Ended, Fuse};
 pub(crate) use crate::time::OffClock;
 pub(crate) use crate::truth::{Accounts, Request, RequestState, Sender, Trade, Truth};
 pub(crate) use crate::watcher::{READ_AT_MOST, Seen, Watcher, is_unfinished};

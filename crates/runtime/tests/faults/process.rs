@@ -1,20 +1,21 @@
 //! One process of the program: recovery from the disk, a run, its end by crash or by order.
 
-use crate::fuse::Mortal;
 use crate::lies;
 use crate::money_checks::has_misbooked;
 use crate::network::USER;
 use crate::others;
 use crate::prelude::*;
-use crate::recovery::{Folded, recover};
 use crate::time::Jump;
 use candlewick_api::{Credentials, HttpBroker, Secret, Settings};
 use candlewick_broker::Account as Kind;
 use candlewick_engine::{Header, SessionSettings};
+use candlewick_journal::Follower as _;
 use candlewick_runtime::control::{ControlOrder, ControlRequest, Resolution};
-use candlewick_runtime::{Account, Interest, Parts, Runner, Watcher as Channel};
+use candlewick_runtime::{Account, Interest, JournalFold, Notices, Parts, Runner, Watcher as Channel};
 use candlewick_sdk::{Candle, Price, Signal, Strategy};
 use std::ops::ControlFlow;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use tokio::sync::{mpsc, oneshot};
 
 /// How far off a clock may be before trades cannot be distinguished by their times any more, with some room.
@@ -336,4 +337,109 @@ fn settle_missing(world: &World, seen: &Mutex<Seen>) -> Vec<ControlOrder> {
         (trade.lie == Some(Lie::Vanishes) && trade.is_settled).then_some((number, trade.outcome))
     });
     over.map(|(number, outcome)| resolve(number, Resolution::Settled(outcome))).collect()
+}
+
+const MAX_POLLS: u64 = 2_000_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Crash {
+    Never,
+    AtWrite(u64),
+    AtStep(u64),
+}
+
+#[derive(Debug)]
+pub(crate) struct Fuse {
+    crash: Crash,
+    writes: AtomicU64,
+    polls: AtomicU64,
+    pub(crate) is_burnt: AtomicBool,
+}
+
+impl Fuse {
+    pub(crate) fn new(crash: Crash) -> Arc<Self> {
+        let (writes, polls) = (AtomicU64::new(0), AtomicU64::new(0));
+        Arc::new(Self { crash, writes, polls, is_burnt: AtomicBool::new(false) })
+    }
+
+    pub(crate) fn burn_by_writing(&self) -> bool {
+        let writes = self.writes.fetch_add(1, Relaxed) + 1;
+        if self.crash == Crash::AtWrite(writes) {
+            self.is_burnt.store(true, Relaxed);
+        }
+        self.is_burnt.load(Relaxed)
+    }
+
+    pub(crate) fn is_spinning(&self) -> bool {
+        self.polls.load(Relaxed) > MAX_POLLS
+    }
+
+    pub(crate) fn burn(&self) -> bool {
+        let polls = self.polls.fetch_add(1, Relaxed) + 1;
+        if self.crash == Crash::AtStep(polls) || polls > MAX_POLLS {
+            self.is_burnt.store(true, Relaxed);
+        }
+        self.is_burnt.load(Relaxed)
+    }
+}
+
+pub(crate) struct Mortal<T> {
+    pub(crate) life: Pin<Box<dyn Future<Output = T>>>,
+    pub(crate) fuse: Arc<Fuse>,
+    pub(crate) watched: (Watcher, Notices),
+}
+
+impl<T> Future for Mortal<T> {
+    type Output = Option<T>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {
+        if self.fuse.burn() {
+            return Poll::Ready(None);
+        }
+        let lived = self.life.as_mut().poll(context);
+        let (watcher, notices) = &mut self.watched;
+        while let Some(received) = notices.try_next() {
+            watcher.take(received.notice);
+        }
+        if self.fuse.is_burnt.load(Relaxed) { Poll::Ready(None) } else { lived.map(Some) }
+    }
+}
+
+pub(crate) struct Folded {
+    pub(crate) session: Session,
+    pub(crate) past: Past,
+}
+
+pub(crate) fn recover(world: &World) -> Result<Folded, RuntimeError> {
+    let mut session = new_session(world);
+    let settings = session_settings(world);
+    let disk = world.disk();
+    let count = disk.lines.len();
+    let place = |which: u64| mix([world.plan.seed, count as u64, which]) as usize % (count + 1);
+    let mut places = [place(1), place(2)];
+    places.sort_unstable();
+    let part = 1 + place(3) as u64 % 4;
+    let mut fold = JournalFold::new(&settings, 1)?.with_parts_of(part);
+    let (mut kept, mut from) = (Vec::new(), 0);
+    for to in places {
+        disk.lines[from..to].iter().try_for_each(|stored| fold.fold(stored.seq, &stored.line))?;
+        from = to;
+        while let Some(body) = fold.next_piece(true) {
+            let (at, seq) = (Millis::ZERO, kept.len() as u64 + 1);
+            let line = Line { run: 1, kind: LineKind::Note, intent: None, at, received: at, body };
+            let piece = StoredLine { seq, hash: ChainHash::GENESIS.of_next(seq, &line), line };
+            fold.recorded(piece.head());
+            kept.insert(0, piece);
+        }
+        if !kept.is_empty() {
+            fold = JournalFold::of_snapshot(&settings, 1, &kept).unwrap().with_parts_of(part);
+        }
+    }
+    disk.lines[from..].iter().try_for_each(|stored| fold.fold(stored.seq, &stored.line))?;
+    if fold.lacks_settlement() {
+        fold = JournalFold::new(&settings, 1)?;
+        disk.lines.iter().try_for_each(|stored| fold.fold(stored.seq, &stored.line))?;
+    }
+    let past = fold.hand_over(&mut session)?;
+    Ok(Folded { session, past })
 }

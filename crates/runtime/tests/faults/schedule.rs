@@ -5,8 +5,7 @@ use crate::direct;
 use crate::ledger;
 use crate::money_checks::{self, Covered};
 use crate::prelude::*;
-use crate::process::{MAX_OFF_MS, WAITED_FOR, live};
-use crate::recovery::{Folded, recover};
+use crate::process::{Folded, MAX_OFF_MS, WAITED_FOR, live, recover};
 use crate::watcher::result_of;
 use crate::world::{Counts, Layer};
 

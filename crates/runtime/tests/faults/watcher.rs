@@ -3,11 +3,10 @@
 use crate::alarms::WHILE_HALTED;
 use crate::delays::Tally;
 use crate::lies::MISSING;
-use crate::limits;
+use crate::limits::{self, Refusals};
 use crate::money_checks::{Covered, check_day_loss, check_settled_in_time, is_bookable, large_deposit};
 use crate::network::WITHHELD_MS;
 use crate::prelude::*;
-use crate::refusals::Refusals;
 use crate::trade::is_of_pair;
 use candlewick_engine::Opened;
 use candlewick_runtime::Notice;
