@@ -3,7 +3,6 @@
 #[path = "../../../journal/benches/commit/bare.rs"]
 mod bare;
 
-use crate::figures::Times;
 use crate::server::Server;
 use crate::{Pace, WARM_UP};
 use bare::BareTable;
@@ -71,5 +70,21 @@ async fn post(server: &Server, client: &Client, into: Option<&mut Posts>) {
     if let Some(posts) = into {
         posts.first_byte.0.push(arrivals[0] - begun);
         posts.answer.0.push(ended);
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Times(pub(crate) Vec<Duration>);
+
+impl Times {
+    pub(crate) fn at(&self, share: f64) -> f64 {
+        let mut times = self.0.clone();
+        times.sort_unstable();
+        let place = (times.len().saturating_sub(1) as f64 * share) as usize;
+        times.get(place).map_or(f64::NAN, |time| time.as_secs_f64() * 1e6)
+    }
+
+    pub(crate) fn median(&self) -> f64 {
+        self.at(0.5)
     }
 }

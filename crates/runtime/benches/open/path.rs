@@ -1,6 +1,6 @@
 //! The way of an open through the program: candle, signal, risk, durable intent, client, network.
 
-use crate::figures::Times;
+use crate::floor::Times;
 use crate::server::Server as FarEnd;
 use crate::stage::{BenchVenue, FastClock, Moments, Signaller};
 use crate::{Pace, WARM_UP};
@@ -37,13 +37,7 @@ impl HttpObserver for ToJournal {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Beside {
-    Nothing,
-    Tables,
-}
-
-pub(crate) async fn run(far_end: &FarEnd, (file, beside): (&Path, Beside), pace: Pace, into: &mut Opens) {
+pub(crate) async fn run(far_end: &FarEnd, (file, has_tables): (&Path, bool), pace: Pace, into: &mut Opens) {
     let start = Millis::DAY * 20_000;
     let (signalled, handed) = (Moments::default(), Moments::default());
     let clock: Arc<dyn Clock> = Arc::new(FastClock { began: pace.began, start, minute: pace.minute });
@@ -53,7 +47,7 @@ pub(crate) async fn run(far_end: &FarEnd, (file, beside): (&Path, Beside), pace:
     let venue = Arc::new(BenchVenue { clock: Arc::clone(&clock), client, handed: Arc::clone(&handed) });
     let settings = session_settings();
     let balance = settings.balance;
-    let fold = (beside == Beside::Tables).then(|| JournalFold::new(&settings, EVERY).unwrap());
+    let fold = has_tables.then(|| JournalFold::new(&settings, EVERY).unwrap());
     let until = start + Millis::MINUTE * ((pace.count + WARM_UP) as i64);
     let mut runtime = RuntimeSettings { watch_prices: false, hold_ms: 0, ..RuntimeSettings::default() };
     (runtime.wallet_every_s, runtime.list_every_s) = (0, 0);

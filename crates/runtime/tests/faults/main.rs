@@ -24,7 +24,6 @@ mod world;
 mod alarms;
 mod body;
 mod direct;
-mod garbage;
 mod ledger;
 mod limits;
 mod memory_journal;

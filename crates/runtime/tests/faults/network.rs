@@ -1,7 +1,6 @@
 //! The way to the venue: the truth behind a network that loses, delays and garbles the bytes of the program's client.
 
 use crate::body::{self, moment, parsed};
-use crate::garbage;
 use crate::lies;
 use crate::others;
 use crate::prelude::*;
@@ -96,7 +95,7 @@ impl ModelNetwork {
         };
         self.pass(there.min(patience)).await;
         let answered =
-            if is_failing { garbage::of_question(&mut self.world.dice()) } else { Ok(self.answer(url)) };
+            if is_failing { body::of_question(&mut self.world.dice()) } else { Ok(self.answer(url)) };
         let answered = answered.map(|answer| self.dated(answer));
         self.pass(back.min(patience - there)).await;
         if there + back > patience {
@@ -250,13 +249,13 @@ impl ModelNetwork {
         let state = self.world.truth().states[&ticket];
         let answered = match state {
             RequestState::Underway => return lost(),
-            _ if way.is_unanswered => garbage::of_open(&mut self.world.dice()),
-            RequestState::Rejected => Ok(garbage::rejection(&mut self.world.dice())),
+            _ if way.is_unanswered => body::of_open(&mut self.world.dice()),
+            RequestState::Rejected => Ok(body::rejection(&mut self.world.dice())),
             RequestState::Accepted(place) => {
                 let denial = lies::denial_of(&self.world.truth().trades[place]);
                 match denial {
                     Some(MoneyLie::UnsentTaken) => Err(NoAnswer::NotConnected("as it happens".to_owned())),
-                    Some(_) => Ok(garbage::rejection(&mut self.world.dice())),
+                    Some(_) => Ok(body::rejection(&mut self.world.dice())),
                     None => Ok(body::ok(&self.reply(place))),
                 }
             }

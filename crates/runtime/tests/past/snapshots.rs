@@ -450,8 +450,7 @@ async fn a_snapshot_that_the_entries_before_it_do_not_come_to_is_named() {
 async fn a_snapshot_of_another_format_or_of_other_settings_is_left_alone_with_a_word() {
     let folder = Folder::new();
     folder.run(false).await;
-    let (own, new) =
-        ("{\"snapshot\":{\"format\":4,", "{\"snapshot\":{\"form\":\"new\",\"format\":7,");
+    let (own, new) = ("{\"snapshot\":{\"format\":4,", "{\"snapshot\":{\"form\":\"new\",\"format\":7,");
     let newer = folder.rewritten(true, |stored| stored.line.body.replace(own, new)).await;
     let fold = newer.read().await.unwrap();
     assert!(fold.notice().unwrap().contains("format 7"), "{:?}", fold.notice());
