@@ -8,7 +8,7 @@ use crate::prelude::*;
 use crate::process::{Folded, Look, People, header, recover, session_settings};
 use crate::questions::{Asking, Progressed};
 use crate::records;
-use crate::stream::{self, Brought, Flow};
+use crate::stream::{self, Flow};
 use crate::world::MAX_QUESTIONS;
 use candlewick_broker::{Rejection, RejectionReason};
 use candlewick_engine::{Entry, Recorder};
@@ -259,17 +259,13 @@ impl Process<'_> {
             return;
         }
         let Some(name) = stream::name_of(&self.world.plan, symbol) else { return };
-        match self.flow.next(self.world, name) {
-            Brought::Prices(ticks, pause) => {
-                self.happen_after(pause, Happening::Stream(symbol, number));
-                for tick in ticks {
-                    self.feed(Input::Tick(symbol, tick));
-                }
-            }
-            Brought::End => {
-                self.streams.remove(&symbol);
-                self.feed(Input::FeedEnded(symbol));
-            }
+        let Some((ticks, pause)) = self.flow.next(self.world, name) else {
+            self.streams.remove(&symbol);
+            return self.feed(Input::FeedEnded(symbol));
+        };
+        self.happen_after(pause, Happening::Stream(symbol, number));
+        for tick in ticks {
+            self.feed(Input::Tick(symbol, tick));
         }
     }
 

@@ -32,7 +32,10 @@ pub(crate) fn reckon(world: &World, session: &Session, (book, truth): (&TradeBoo
     }
     for row in book.rows().iter().filter(|row| row.state == IntentState::Settled) {
         let id = book.venue_id(row).map(|id| id.to_string()).unwrap_or_default();
-        check_said(world, (row.approved.intent().number(), &id), truth);
+        let trade = truth.of_intent(row.approved.intent().number()).filter(|trade| trade.id == id);
+        let heard = trade.filter(|trade| trade.lie.is_some_and(|lie| lie.is_heard(trade.outcome)));
+        let is_right = heard.is_none_or(|trade| is_said(world, trade));
+        world.require(is_right, || format!("nobody said the lie of {heard:?}"));
     }
     for trade in truth.trades.iter().filter(|trade| trade.lie == Some(Lie::Takes(Term::Account))) {
         let is_reported = is_said(world, trade) || world.is_far_off();
@@ -97,13 +100,6 @@ fn check_deposits(
     let is_shown = |sum: i64| beside.iter().any(|beside| is_one(sum - beside));
     let by_strangers = truth.by_strangers;
     world.require(sums.any(is_shown), || format!("{booked:?} booked, by strangers {by_strangers}"));
-}
-
-fn check_said(world: &World, (intent, claimed): (u64, &str), truth: &Truth) {
-    let Some(trade) = truth.of_intent(intent).filter(|trade| trade.id == claimed) else { return };
-    let is_heard = trade.lie.is_some_and(|lie| lie.is_heard(trade.outcome));
-    let is_right = !is_heard || is_said(world, trade);
-    world.require(is_right, || format!("nobody said {:?} of {}", trade.lie, trade.id));
 }
 
 fn is_said(world: &World, trade: &Trade) -> bool {

@@ -1,13 +1,11 @@
 //! The fault machine: random schedules of everything that can go wrong around a run, each from one seed.
 //!
-//! A schedule is a venue with its own truth, a network that loses, delays and garbles bytes, the program's own client
-//! that makes sense of them, prices that stream badly, a clock that is off and jumps, and processes that end at any await or journal write and
-//! start again from what was durable. After every step and at the end, when all is quiet, the invariants must hold: one
-//! intent, at most one request, neither before its delay is over nor later than its signal allows; no trade forgotten or claimed by another's
-//! intent; no limit exceeded; every profit the venue's; doubts end in time; the ledger is the wallet.
+//! A schedule is a venue with its own truth, a network that loses, delays and garbles bytes, bad prices and clocks, and
+//! processes that end at any await or journal write. After every step and at the end the invariants must hold: one intent, at
+//! most one request; no trade forgotten or claimed by another's intent; no limit exceeded; the ledger is the wallet.
 //!
 //! `CANDLEWICK_FAULT_SCHEDULES` is the number of schedules, `CANDLEWICK_FAULT_FIRST` the seed of the first,
-//! `CANDLEWICK_FAULT_ENOUGH` the number of failures that end the test, `CANDLEWICK_FAULT_SEED` the one seed to replay. `cargo faults` runs a million.
+//! `CANDLEWICK_FAULT_ENOUGH` the number of failures that end the test, `CANDLEWICK_FAULT_SEED` the one seed to replay.
 
 #![allow(clippy::struct_excessive_bools, reason = "a plan is a list of what may happen")]
 #![allow(clippy::unwrap_used, reason = "a step of a test that fails is a test that fails")]

@@ -112,14 +112,11 @@ pub(crate) fn has_misbooked(
     })
 }
 
-pub(crate) fn reckon_wallet(world: &World, ledger: &Ledger, (book, truth): (&TradeBook, &Truth)) {
+pub(crate) fn reckon(world: &World, ledger: &Ledger, (book, truth): (&TradeBook, &Truth)) {
     let is_open = book.rows().iter().any(is_unfinished);
     let agrees = is_open || Covered::new(ledger).agrees(world, truth);
     let held = truth.balance();
     world.require(agrees, || format!("the wallet holds {held}, the ledger has {:?}", Covered::new(ledger)));
-}
-
-pub(crate) fn reckon(world: &World, (book, truth): (&TradeBook, &Truth)) {
     if world.plan.lies.money.is_none() {
         return;
     }

@@ -106,7 +106,7 @@ impl Plan {
             ..RuntimeSettings::default()
         };
         let told_late_s = TOLD_LATE_S[(mix([seed, 1_789, 2]) >> 8) as usize % TOLD_LATE_S.len()];
-        let plan = Self {
+        let mut plan = Self {
             seed,
             epoch,
             trading,
@@ -121,20 +121,15 @@ impl Plan {
         };
         let is_refunding = mix([seed, 1_789, 3]).is_multiple_of(REFUNDING_ONE_IN);
         let keeps_back = plan.habits.withholding == Withholding::List;
+        let follows = plan.habits.withholding == Withholding::Both;
+        let wallet_lag_ms = u32::try_from(plan.habits.wallet_lag_ms).unwrap_or_default();
+        plan.settings.wallet_lag_ms += wallet_lag_ms + if follows { plan.settings.list_lag_ms } else { 0 };
         let plan = if keeps_back && is_refunding { plan.with_refunds() } else { plan };
-        (with_delays(with_money_lies(plan.with_wallet_lag())), dice)
+        (with_delays(with_money_lies(plan)), dice)
     }
 
     pub(crate) fn lists_late(&self) -> bool {
         self.habits.list_lag_ms > i64::from(self.settings.list_lag_ms)
-    }
-
-    fn with_wallet_lag(mut self) -> Self {
-        let follows = self.habits.withholding == Withholding::Both;
-        let list_lag_ms = if follows { self.settings.list_lag_ms } else { 0 };
-        let lag_ms = u32::try_from(self.habits.wallet_lag_ms).unwrap_or_default() + list_lag_ms;
-        self.settings.wallet_lag_ms += lag_ms;
-        self
     }
 
     pub(crate) fn with_many_trades(self, remember_s: u32) -> Self {

@@ -5,7 +5,6 @@ use crate::money_checks::has_misbooked;
 use crate::network::USER;
 use crate::others;
 use crate::prelude::*;
-use crate::time::Jump;
 use candlewick_api::{Credentials, HttpBroker, Secret, Settings};
 use candlewick_broker::Account as Kind;
 use candlewick_engine::{Header, SessionSettings};
@@ -173,15 +172,14 @@ fn jump(world: &World, clock: &OffClock) {
         return;
     }
     let most = if is_wild && habits.has_wild_clocks { 300_000 } else { MAX_OFF_MS };
-    let jump = if is_sleep {
+    if is_sleep {
         let room = clock.offset() + Millis::new(most);
-        Jump::Sleep(Millis::new(room.get().max(0) * share.abs() / 1_000))
+        clock.sleep(Millis::new(room.get().max(0) * share.abs() / 1_000));
     } else {
-        Jump::Set(Millis::new(most * share / 1_000))
-    };
-    clock.jump(jump);
+        clock.set(Millis::new(most * share / 1_000));
+    }
     world.note_offset(clock.offset());
-    world.log(|| format!("the clock jumps: {jump:?}, and is {} ms off", clock.offset()));
+    world.log(|| format!("the clock jumps, and is {} ms off", clock.offset()));
 }
 
 pub(crate) struct People {

@@ -240,8 +240,7 @@ fn reckon(world: &World, folded: Option<Box<Folded>>) {
     claims.retain(|_, rows| !rows.iter().all(is_made_up));
     world.require(claims.is_empty(), || format!("trades that do not exist are claimed: {claims:?}"));
     ledger::reckon(world, &session, (past.book(), &truth));
-    money_checks::reckon_wallet(world, session.ledger(), (past.book(), &truth));
-    money_checks::reckon(world, (past.book(), &truth));
+    money_checks::reckon(world, session.ledger(), (past.book(), &truth));
     for trade in truth.trades.iter().filter(|trade| trade.is_alarming(since)) {
         let is_it = |row: &IntentRow| past.book().venue_id(row).is_some_and(|id| id.as_str() == trade.id);
         let is_known = past.unexplained().contains(&trade.id) || past.book().rows().iter().any(is_it);

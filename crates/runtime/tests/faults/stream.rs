@@ -42,11 +42,6 @@ pub(crate) struct Flow {
     odd: i64,
 }
 
-pub(crate) enum Brought {
-    Prices(Vec<PriceTick>, Millis),
-    End,
-}
-
 impl Flow {
     pub(crate) fn new(seed: u64, run: u64) -> Self {
         let mut dice = Dice::new(mix([seed, 2_003, run]));
@@ -54,7 +49,8 @@ impl Flow {
         Self { dice, odd }
     }
 
-    pub(crate) fn next(&mut self, world: &World, symbol: Symbol) -> Brought {
+    /// The next prices and the pause after them; none where the stream ends.
+    pub(crate) fn next(&mut self, world: &World, symbol: Symbol) -> Option<(Vec<PriceTick>, Millis)> {
         let dice = &mut self.dice;
         let now = world.time.now();
         let second = now.floor_to(Millis::SECOND);
@@ -62,25 +58,25 @@ impl Flow {
             |at: Millis| PriceTick { time: at - Millis::new(1), price: price(world.plan.seed, symbol, at) };
         let pause = Millis::new(dice.between(900, 1_100));
         if !dice.per_mille(self.odd) {
-            return Brought::Prices(vec![tick(second)], pause);
+            return Some((vec![tick(second)], pause));
         }
         let back = Millis::from_seconds(dice.between(1, 90));
         match dice.between(0, 8) {
-            0 => Brought::Prices(Vec::new(), pause),
-            1 => Brought::Prices(vec![tick(second); 3], pause),
-            2 => Brought::Prices(vec![tick(second), tick(second - Millis::SECOND)], pause),
-            3 => Brought::Prices(vec![tick(second - back)], pause),
-            4 => Brought::Prices(vec![PriceTick { time: now + back * 40, ..tick(second) }], pause),
+            0 => Some((Vec::new(), pause)),
+            1 => Some((vec![tick(second); 3], pause)),
+            2 => Some((vec![tick(second), tick(second - Millis::SECOND)], pause)),
+            3 => Some((vec![tick(second - back)], pause)),
+            4 => Some((vec![PriceTick { time: now + back * 40, ..tick(second) }], pause)),
             5 => {
                 let price = dice.pick(&[f64::NAN, f64::INFINITY, 0.0, -1.0]);
-                Brought::Prices(vec![PriceTick { price, ..tick(second) }], pause)
+                Some((vec![PriceTick { price, ..tick(second) }], pause))
             }
             6 => {
                 let time = Millis::new(dice.pick(&[i64::MIN, i64::MAX, 0, -1]));
-                Brought::Prices(vec![PriceTick { time, ..tick(second) }], pause)
+                Some((vec![PriceTick { time, ..tick(second) }], pause))
             }
-            7 => Brought::Prices(Vec::new(), Millis::from_seconds(dice.between(2, 40))),
-            _ => Brought::End,
+            7 => Some((Vec::new(), Millis::from_seconds(dice.between(2, 40)))),
+            _ => None,
         }
     }
 }

@@ -19,12 +19,6 @@ pub(crate) struct OffClock {
     awake: AtomicI64,
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Jump {
-    Sleep(Millis),
-    Set(Millis),
-}
-
 impl TrueTime {
     pub(crate) fn new(epoch: Millis, is_paused: bool) -> Self {
         Self { epoch, began: is_paused.then(Instant::now), moved: Arc::default() }
@@ -63,16 +57,13 @@ impl OffClock {
         Millis::new(self.offset.load(Relaxed))
     }
 
-    pub(crate) fn jump(&self, jump: Jump) {
-        match jump {
-            Jump::Sleep(span) => {
-                self.offset.fetch_sub(span.get(), Relaxed);
-            }
-            Jump::Set(offset) => {
-                self.offset.store(offset.get(), Relaxed);
-                self.awake.store(offset.get(), Relaxed);
-            }
-        }
+    pub(crate) fn sleep(&self, span: Millis) {
+        self.offset.fetch_sub(span.get(), Relaxed);
+    }
+
+    pub(crate) fn set(&self, offset: Millis) {
+        self.offset.store(offset.get(), Relaxed);
+        self.awake.store(offset.get(), Relaxed);
     }
 }
 

@@ -160,7 +160,10 @@ impl Watcher {
         let id = text.strip_prefix("trade ").and_then(|rest| rest.split(' ').next());
         if let Some(id) = id.filter(|_| has(&["is explained by no intent: "])) {
             self.check_strange(id);
-            self.check_no_second(id);
+            let second_of = world.truth().find(id).and_then(|trade| trade.second_of).map(IntentId::new);
+            let is_known = |intent| self.book.row(intent).is_some_and(|row| self.book.venue_id(row).is_some());
+            let is_second = second_of.is_some_and(is_known) && !world.is_far_off();
+            world.require(!is_second, || format!("{id}, a second one of {second_of:?}, is a stranger's"));
             seen.reported.insert(id.to_owned());
         }
         if let Some(id) = id.filter(|_| has(&["this journal does not know it"])) {
@@ -299,13 +302,6 @@ impl Watcher {
             (Some(SecondDue::AtStake { is_over: true, .. } | SecondDue::Halt), _) if is_halted => {}
             (Some(due), _) => self.world.require(false, || format!("{due:?} did not follow")),
         }
-    }
-
-    fn check_no_second(&self, id: &str) {
-        let intent = self.world.truth().find(id).and_then(|trade| trade.second_of).map(IntentId::new);
-        let is_known = |intent| self.book.row(intent).is_some_and(|row| self.book.venue_id(row).is_some());
-        let is_second = intent.is_some_and(is_known) && !self.world.is_far_off();
-        self.world.require(!is_second, || format!("{id}, a second one of {intent:?}, is a stranger's"));
     }
 
     fn end_doubt(intent: IntentId, seen: &mut Seen) {
