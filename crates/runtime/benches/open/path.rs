@@ -99,7 +99,6 @@ async fn open_journal(file: &Path, now: Millis, fold: Option<JournalFold>) -> Bo
 }
 
 impl Opens {
-    /// Each moment belongs to the last signal before it: one that was refused has none.
     fn take(&mut self, signalled: &Moments, handed: &Moments, arrivals: &[Instant]) {
         let signalled = signalled.lock().unwrap();
         let after_signal = |moment: &Instant| {

@@ -24,7 +24,6 @@ impl Server {
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let (stream, noted) = (stream.unwrap(), Arc::clone(&noted));
-                // A client that goes away in the middle of a request ends its connection, not the server.
                 std::thread::spawn(move || drop(serve(stream, &noted)));
             }
         });

@@ -60,7 +60,6 @@ impl Strategy for Signaller {
     }
 }
 
-/// Answers everything in memory but opens, which go out through the client of the program.
 pub(crate) struct BenchVenue {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) client: HttpBroker,

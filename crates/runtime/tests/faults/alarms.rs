@@ -53,7 +53,6 @@ impl Alarms {
                 let owner = book.rows().iter().find(is_it).map(|row| row.approved.intent());
                 let of_another = owner.is_some_and(|owner| owner != *intent);
                 let in_doubt = format!("trade #{intent} is in doubt");
-                // A known second trade of a request is that request's, too.
                 let second = format!("the venue has a second one, {id}");
                 if of_another || world.has_said(|text| text.ends_with(&second)) {
                     return vec![Due::new(vec![in_doubt], &["which is another order's"], false)];
@@ -163,7 +162,6 @@ fn of_record(
     let Some(outcome) = report.progress.outcome().filter(|_| !is_another) else { return due };
     due.extend(terms);
     if let (Some(profit), Some(trade)) = (report.profit, truth.find(id.as_str())) {
-        // A payout that the venue cut before it stated one is the agreed one.
         let payout = tracked.and_then(|row| row.payout).or(report.payout);
         let payout =
             payout.map_or(trade.payout, |payout| Decimal::from_f64_retain(payout.to_percent()).unwrap());

@@ -68,7 +68,6 @@ fn words(progress: &Progress) -> (&'static str, Option<&'static str>) {
     }
 }
 
-/// A trade's record; what it leaves out is null, or as the venue writes what is not known yet: 0.
 pub(crate) fn trade(report: &TradeReport) -> Value {
     let moment = |at: Option<Millis>| at.map(Millis::get);
     let (status, result) = words(&report.progress);

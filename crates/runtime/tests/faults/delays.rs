@@ -22,7 +22,6 @@ pub(crate) fn with_delays(mut plan: Plan) -> Plan {
     let shared = dice.one_in(2).then(|| dice.between(1, 4));
     for (number, bot) in plan.bots.iter_mut().enumerate() {
         let longest = bot.interval.length().get() / 1_000 - 1;
-        // Mostly nearly a candle, so that much ends while an open waits.
         let own = longest - dice.skewed(0, longest - i64::from(number == 0));
         bot.entry_delay_s = shared.unwrap_or(own);
         if let StakeSettings::Fixed { amount } = bot.stake
@@ -68,7 +67,6 @@ struct Ladder {
     /// Where it may be given up, no settlement says so: the next stake or the next win tells its level.
     may_give_up: bool,
     last: Option<IntentId>,
-    /// What its bot has won and lost since the run began, or a person resumed it; in minor units.
     profit: i64,
     results: Vec<(IntentId, Outcome)>,
 }
@@ -155,7 +153,6 @@ impl Tally {
     fn climb(&mut self, bot: usize, intent: IntentId, outcome: Outcome) {
         let ladder = &mut self.ladders[bot];
         ladder.results.push((intent, outcome));
-        // A draw re-enters as well, and that order may be refused.
         if outcome != Outcome::Won && ladder.may_give_up && ladder.last != Some(intent) {
             ladder.level = None;
         }

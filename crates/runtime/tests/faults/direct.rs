@@ -134,7 +134,6 @@ impl Process<'_> {
                 self.world.require(false, || "a run goes round in circles".to_owned());
                 return Ended::Crashed;
             }
-            // By the true time: the run's own clock may differ, and may have jumped.
             let wake =
                 if self.wake_at == Millis::MAX { Millis::MAX } else { self.wake_at - self.clock.offset() };
             match self.happenings.first_key_value().map(|((at, _), _)| *at) {
@@ -358,7 +357,10 @@ impl Process<'_> {
                 return;
             }
             Durability::After(span, _) if span < JOURNAL_DEADLINE => (span, begun),
-            Durability::After(..) => (JOURNAL_DEADLINE, Durability::Failed(unavailable())),
+            Durability::After(..) => {
+                let (url, source) = ("memory".to_owned(), "it does not answer".into());
+                (JOURNAL_DEADLINE, Durability::Failed(JournalError::Unavailable { url, source }))
+            }
             Durability::Done | Durability::Failed(_) => (Millis::ZERO, begun),
         };
         self.happen_after(span, Happening::Written(durability, is_closing));
@@ -401,10 +403,6 @@ fn rejected(ticket: u64) -> OpenOutcome {
         text: "no".to_owned(),
         venue_time: None,
     })
-}
-
-fn unavailable() -> JournalError {
-    JournalError::Unavailable { url: "memory".to_owned(), source: "it does not answer".into() }
 }
 
 fn write(journal: &mut CrashingJournal, entry: JournalEntry) {

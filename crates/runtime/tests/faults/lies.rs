@@ -75,7 +75,6 @@ pub(crate) enum Lie {
     PaysTooMuch,
     HasPayout,
     EndsWith(Impossible),
-    /// One minor unit beside the payout.
     EndsBeside,
     /// For a minute the record by its id is of another trade.
     RecordOfAnother(Another),

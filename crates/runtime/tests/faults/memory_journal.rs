@@ -161,7 +161,6 @@ impl CrashingJournal {
         if is_last && !is_early {
             return Durability::Never;
         }
-        // What waits may be on the disk long before that is known.
         if slow_ms.is_none() || is_early {
             self.write();
         }

@@ -217,7 +217,6 @@ impl ModelNetwork {
         let is_like = |trade: &Trade| trade.request_time >= just_now && trade.order == *order;
         let is_repeated = self.world.truth().trades.iter().rev().any(is_like);
         let mut way = Way::draw(&self.world.plan.habits, &mut self.world.dice());
-        // Of two that could be taken for each other the second gets lost more often than not.
         way.is_lost |= is_repeated && self.world.dice().one_in(2);
         way
     }

@@ -51,7 +51,6 @@ pub(crate) fn join(world: &World, intent: Option<u64>, order: &OpenOrder, is_los
         return None;
     }
     let mut request = Request::new(Sender::Program, order.clone());
-    // What differs from ours only by its time lies in the window of no other intent that is looked for.
     let is_alone = world.disk().unclear.keys().all(|other| Some(*other) == intent);
     match difference {
         Difference::Symbol => request.order.symbol = OTHER_SYMBOL.parse().unwrap(),

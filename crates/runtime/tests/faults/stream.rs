@@ -49,7 +49,6 @@ impl Flow {
         Self { dice, odd }
     }
 
-    /// The next prices and the pause after them; none where the stream ends.
     pub(crate) fn next(&mut self, world: &World, symbol: Symbol) -> Option<(Vec<PriceTick>, Millis)> {
         let dice = &mut self.dice;
         let now = world.time.now();

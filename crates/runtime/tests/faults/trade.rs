@@ -54,7 +54,6 @@ pub(crate) struct Request {
     pub(crate) sender: Sender,
     pub(crate) order: OpenOrder,
     pub(crate) stamped_ago: Millis,
-    /// From when on its trade is listed, unless that is before its arrival.
     pub(crate) listed_from: Millis,
     pub(crate) twin: Option<Twin>,
     /// Whether a second trade of it could be known as such: its answer arrives, and nobody looks for another trade.
@@ -122,10 +121,7 @@ impl Request {
     }
 
     pub(crate) const fn intent(&self) -> Option<u64> {
-        match self.sender {
-            Sender::Intent(number) => Some(number),
-            Sender::Program | Sender::Person | Sender::Venue(_) => None,
-        }
+        if let Sender::Intent(number) = self.sender { Some(number) } else { None }
     }
 }
 
@@ -164,7 +160,6 @@ pub(crate) fn end_of(
     (outcome, profit)
 }
 
-/// Five prices, so that draws happen.
 pub(crate) fn price(seed: u64, symbol: Symbol, at: Millis) -> f64 {
     let key = symbol.as_str().bytes().fold(0, |key, byte| key * 31 + u64::from(byte));
     100.0 + (mix([seed, key, at.floor_to(Millis::SECOND).get() as u64]) % 5) as f64

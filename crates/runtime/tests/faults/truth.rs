@@ -295,7 +295,6 @@ impl Truth {
     pub(crate) fn unaccounted(&self, world: &World, accounts: &Accounts<'_>) -> Vec<&Trade> {
         let since = world.journal_began();
         let disk = world.disk();
-        // Another program's trade is the intent's, as the program knows it.
         let is_passed_for = |trade: &Trade| {
             let known = trade.intent.and_then(|intent| disk.answered.get(&intent));
             known.is_some_and(|id| self.find(id).is_some_and(|other| other.is_taken_for_ours))

@@ -161,7 +161,7 @@ impl Watcher {
         if let Some(id) = id.filter(|_| has(&["is explained by no intent: "])) {
             self.check_strange(id);
             let second_of = world.truth().find(id).and_then(|trade| trade.second_of).map(IntentId::new);
-            let is_known = |intent| self.book.row(intent).is_some_and(|row| self.book.venue_id(row).is_some());
+            let is_known = |of| self.book.row(of).is_some_and(|row| self.book.venue_id(row).is_some());
             let is_second = second_of.is_some_and(is_known) && !world.is_far_off();
             world.require(!is_second, || format!("{id}, a second one of {second_of:?}, is a stranger's"));
             seen.reported.insert(id.to_owned());
@@ -199,7 +199,6 @@ impl Watcher {
         world.require(!is_wronged && !is_of_lies && !is_off, || format!("a false alarm: {text}"));
         let named = text.split_once(MISSING).and_then(|(_, rest)| rest.strip_prefix(" #"));
         if let Some(number) = named.and_then(|rest| rest.split(' ').next()?.parse().ok()) {
-            // The note of a halt comes before the event that halts.
             let is_halting = seen.is_halted || text.starts_with("halted: ");
             world.require(is_halting, || format!("not halted: {text}"));
             seen.missing.insert(number);
@@ -354,7 +353,6 @@ impl Watcher {
     }
 
     fn has_reinstated(&self) -> bool {
-        // While the journal cannot be written, only the alarm is known.
         let is_recorded =
             self.world.disk().lines.iter().any(|stored| stored.line.body.contains("\"reinstated\""));
         is_recorded || self.world.has_said(|text| text.contains("it counts again"))

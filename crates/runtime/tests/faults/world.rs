@@ -103,7 +103,6 @@ impl World {
         self.most_off() > CLOCK_UNCERTAINTY
     }
 
-    /// Whether the wallet may hold another amount than our trades explain.
     pub(crate) fn may_be_off(&self) -> bool {
         let habits = &self.plan.habits;
         let follows = habits.withholding == Withholding::Both;

@@ -50,7 +50,6 @@ fn later(ran: &Ran) -> Vec<(i64, i64, Origin)> {
 #[tokio::test(start_paused = true)]
 async fn after_an_outage_the_missed_candles_come_in_order_and_only_the_newest_can_open() {
     use Origin::{Backfill, Live};
-    // The line is back between two closes: all comes at the next close.
     let stage = Stage::paused().await.bot(btc(), &[2, 3, 4, 5, 6].map(|minute| minute * MINUTE));
     let stage = stage.failed_open(not_sent()).with(|stage| stage.risk.max_trades_per_day = 0);
     let outage = (2 * MINUTE, 4 * MINUTE + 50_000);

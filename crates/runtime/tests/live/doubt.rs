@@ -114,7 +114,6 @@ async fn a_person_adopts_only_a_trade_that_the_venue_has_and_that_is_what_was_as
     other.direction = Some(Reported::Known(Direction::Sell));
     let named = [("missing", None), ("other", Some(other)), ("ours", Some(ours))];
     stage.script.named = named.map(|(id, report)| (id.to_owned(), report)).into();
-    // What the venue does not say at that moment is its fault, and not the person's.
     let stage = stage.spell(Which::Trades, (78_900, 79_400), Trouble::Fail(unavailable()));
     let mut stage = stage.order(79_000, adopt("ours"));
     for (ms, id) in [(80_000, "missing"), (81_000, "other"), (82_000, "ours"), (83_000, "ours")] {

@@ -1,6 +1,7 @@
 //! How a run ends.
 
 use crate::prelude::*;
+use candlewick_runtime::Stop::{Interrupted, Terminated, TimeUp};
 
 const CLOSE: i64 = 2 * MINUTE + 999;
 const FIRST_POLL: i64 = CLOSE + 4_000;
@@ -43,17 +44,11 @@ async fn check_patience(known: Option<i64>, patience: u32, stops: &[Stop], ended
 }
 
 #[tokio::test(start_paused = true)]
-async fn patience_ends_thirty_seconds_after_the_close_or_ninety_after_an_interrupt() {
-    use Stop::{Interrupted, Terminated, TimeUp};
+async fn patience_ends_thirty_seconds_after_the_close_ninety_after_an_interrupt_or_by_a_second_one() {
     check_patience(None, 90, &[TimeUp], CLOSE + 30_000, 0).await;
     check_patience(None, 90, &[Interrupted], CLOSE + 30_000, 0).await;
     check_patience(None, 5, &[Interrupted], 95_000, 0).await;
     check_patience(None, 5, &[Terminated], 95_000, 0).await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_second_interrupt_ends_the_run_at_once() {
-    use Stop::{Interrupted, Terminated, TimeUp};
     check_patience(Some(CLOSE), 90, &[Interrupted; 2], 91_000, 0).await;
     check_patience(Some(CLOSE), 90, &[Terminated; 2], 91_000, 0).await;
     check_patience(Some(CLOSE), 90, &[TimeUp, Interrupted], FIRST_POLL, 1).await;
@@ -62,7 +57,6 @@ async fn a_second_interrupt_ends_the_run_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn an_open_on_its_way_is_waited_for_beyond_patience_and_in_doubt_when_the_run_ends() {
-    use Stop::{Interrupted, TimeUp};
     for (stops, ended) in [(vec![TimeUp], 2 * MINUTE), (vec![Interrupted; 2], MINUTE + 2_000)] {
         let mut stage = stage_with_trade(None).await.hang(Which::Opens(btc()), (0, 2 * MINUTE));
         for (why, ms) in stops.iter().zip([1_000, 2_000]) {

@@ -45,7 +45,6 @@ async fn a_rejection_takes_effect_when_the_request_arrived() {
     let rejected = OpenOutcome::Rejected(rejection);
     let ran = stage.failed_open(rejected.clone()).failed_open(rejected).until(3 * MINUTE).run().await;
     let rejected = ran.picked(|kind| matches!(kind, EventKind::Rejected { .. }).then_some(()));
-    // The second rejection claims an old moment: it is handled late.
     assert_eq!(rejected, [(62_000, 62_000, ()), (62_000, 120_000, ())]);
 }
 

@@ -65,7 +65,6 @@ async fn a_clock_that_certainly_differs_is_told_and_refuses_until_it_agrees() {
     check_skew(&[(0, 0)], &[], &[], &[]).await;
     check_skew(&[(1, 900)], &[], &[], &[]).await;
     check_skew(&[(1, 2_000)], &[], &[(MINUTE, -2_000)], &[]).await;
-    // One answer may be wrong; by the second the clocks agree again.
     let healed = [(1, 3_000), (2 * MINUTE + 1, 0)];
     check_skew(&healed, &[], &[(MINUTE, -3_000), (4 * MINUTE, 0)], &[1, 2, 3]).await;
     let leapt = [(1, 0), (2 * MINUTE + 1, -60_000)];

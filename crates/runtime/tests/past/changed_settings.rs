@@ -146,13 +146,6 @@ async fn a_start_that_is_given_up_keeps_no_snapshot() {
     folder.check().await;
 }
 
-async fn why_whole(folder: &Folder, own: &SessionSettings) -> String {
-    let (mut reader, mut told) = (folder.reader().await, Vec::new());
-    let mut watch = |reading: WholeReading<'_>| told.extend(reading.why.map(str::to_owned));
-    drop(JournalFold::read_watched(&mut reader, own, 0, None, &mut watch).await);
-    told.swap_remove(0)
-}
-
 #[tokio::test]
 async fn why_the_settings_of_a_snapshot_are_not_known_is_told() {
     let [before, own] = [10, 11].map(|amount| of(&[("one", "ETHUSDT", amount)]));
@@ -161,7 +154,10 @@ async fn why_the_settings_of_a_snapshot_are_not_known_is_told() {
     let read = folder.read_under(&own).await.unwrap();
     assert_eq!(read.notice(), None, "as it is they are");
     let expect = async |folder: &Folder, expected: &str| {
-        let why = why_whole(folder, &own).await;
+        let (mut reader, mut told) = (folder.reader().await, Vec::new());
+        let mut watch = |reading: WholeReading<'_>| told.extend(reading.why.map(str::to_owned));
+        drop(JournalFold::read_watched(&mut reader, &own, 0, None, &mut watch).await);
+        let why = told.swap_remove(0);
         let expected =
             format!("the whole journal is read: it was written under other settings, and {expected}");
         assert!(why.ends_with(&expected), "{why}");

@@ -395,7 +395,6 @@ async fn a_start_reads_the_whole_where_a_snapshot_is_of_no_use_and_says_why() {
         ("another".to_owned(), serde_json::json!({ "period": 7 }));
     let fold = JournalFold::read(&mut folder.reader().await, &other, 0).await.unwrap();
     assert_eq!((fold.notice(), fold.read_lines() < 100, state(&fold)), (None, true, expected.clone()));
-    // What was verified before is not known: nothing is believed that is not read.
     std::fs::remove_file(folder.path("journal.db.verified")).unwrap();
     let fold = folder.read().await.unwrap();
     assert_eq!((fold.notice(), state(&fold)), (None, expected));
@@ -457,7 +456,6 @@ async fn a_snapshot_of_another_format_or_of_other_settings_is_left_alone_with_a_
     assert_eq!(state(&fold), state(&folder.read().await.unwrap()));
     let check = check_journal(&mut newer.reader().await).await.unwrap();
     check_not_checked(&folder, &check, "format 7").await;
-    // Another version of the program may depend on other settings, and hash them otherwise.
     let own = format!("\"settings\":\"{}\"", settings().fingerprint().unwrap());
     let another = own.replace(|digit: char| digit.is_ascii_digit(), "0");
     let other = folder.rewritten(false, |stored| stored.line.body.replace(&own, &another)).await;
@@ -482,7 +480,6 @@ async fn a_snapshot_of_an_earlier_version_is_gone_on_from_and_checked() {
     let other = folder.rewritten(true, |stored| {
         let mut line = stored.line.clone();
         line.body = line.body.replace(&own, &earlier);
-        // A part is named by its hash.
         for (before, after) in &changed {
             line.body = line.body.replace(before, after);
         }

@@ -179,7 +179,6 @@ impl Script {
         }
     }
 
-    /// The venue has a second trade of a request, also of one that was over long ago: that is an entry about it.
     fn find_second(&mut self, session: &mut Session, journal: &mut RunJournal, at: Millis) {
         let last = self.known.len() as u64;
         if last == 0 || self.random.random_bool(0.8) {
