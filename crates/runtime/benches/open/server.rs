@@ -5,7 +5,6 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-/// Rejects every order, so that no trade has to be tracked beside what is measured.
 const ANSWER: &[u8] = b"HTTP/1.1 422 Unprocessable Entity\r\ncontent-type: application/json\r\n\
                         content-length: 22\r\n\r\n{\"message\":\"rejected\"}";
 

@@ -87,7 +87,6 @@ pub(crate) fn check(world: &World, due: &[Due], is_halted: bool) {
         let is_about = |text: &str| names.iter().any(|name| text.contains(name));
         let is_said = world.has_said(|text| is_about(text) && words.iter().any(|words| text.contains(words)));
         world.require(is_said, || format!("nobody said {words:?} of {names:?}"));
-        // A person may have let it go on since.
         let is_known = |text: &str| text.starts_with("halted: ") || text.starts_with(WHILE_HALTED);
         let is_halted = is_halted || world.has_said(|text| is_known(text) && is_about(text));
         if *is_halting && is_halted {

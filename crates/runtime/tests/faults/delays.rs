@@ -146,7 +146,6 @@ impl Tally {
             result.1 = outcome;
         }
         let level = ladder.results.iter().fold(0, |level, (_, outcome)| next_level(level, *outcome));
-        // A ladder that may be given up was perhaps given up in between.
         ladder.level = (!ladder.may_give_up).then_some(level);
     }
 

@@ -60,7 +60,6 @@ fn least_loss(world: &World, trade: &Trade, noticed: Millis) -> i64 {
 }
 
 pub(crate) fn is_bookable(world: &World, trade: &Trade, booked: (Outcome, i64)) -> bool {
-    // A list outweighs a cancellation that has a status only.
     let is_by_list =
         matches!(trade.lie, Some(Lie::ListedOtherwise | Lie::ListedTwice)) && is_by_status(trade);
     let is_listed = is_by_list && trade.outcome == Outcome::Cancelled && booked == (Outcome::Draw, 0);

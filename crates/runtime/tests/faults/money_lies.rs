@@ -201,7 +201,6 @@ pub(crate) fn with_money_lies(plan: Plan) -> Plan {
 impl MoneyLie {
     pub(crate) fn is_tellable(self, order: &OpenOrder, habits: &Habits) -> bool {
         match self {
-            // Only the list states results, or a difference between the two would be a matter of luck.
             FirstSays(_) | ListedReal | ListedOpposite | RecordedReal => !habits.is_short_by_id,
             AnswersOldTrade | AnswersOldTimes | RepeatsRequestTime => !habits.only_acknowledges,
             ClosesLate => order.expiration_type != ExpirationType::CandleClose,

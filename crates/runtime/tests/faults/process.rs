@@ -308,7 +308,6 @@ fn end_doubts(world: &World, seen: &Mutex<Seen>) -> Vec<ControlOrder> {
         let resolution = match truth.of_intent(number) {
             Some(trade) if trade.lie.is_some_and(Lie::is_lost_with_its_answer) && is_given_up => continue,
             Some(trade) if trade.lie.is_some_and(Lie::is_lost_with_its_answer) => Resolution::NotOpened,
-            // Nobody confirms a record that is not the trade that the venue's pages show.
             Some(trade) if lies::is_mistaken(trade, world.time.now()) => continue,
             Some(_) if is_given_up && is_counted => continue,
             Some(_) if is_counted => Resolution::NotOpened,

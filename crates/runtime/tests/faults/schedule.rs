@@ -105,7 +105,6 @@ fn goes_on(world: &World, end: End, ended: &Ended) -> Goes {
             world.count("crashes", 1);
             world.count("intents held at a crash", held);
         }
-        // What ends while the journal cannot be kept leaves the rest to the next run.
         Ended::Finished if end == End::Quiet => match recover(world) {
             Ok(folded) if folded.knows_all(world) || runs > 100 || folded.is_left_open(world) => {
                 return Goes::Over(Some(Box::new(folded)));

@@ -29,7 +29,6 @@ pub(crate) struct Trade {
     pub(crate) profit: i64,
     pub(crate) revision: Option<Revision>,
     pub(crate) former: Option<(Outcome, i64)>,
-    /// What the wallet lacks by a lie, since the open and since the settlement, in minor units.
     pub(crate) withheld: (i64, i64),
     pub(crate) settles_at: Millis,
     pub(crate) told_at: Millis,

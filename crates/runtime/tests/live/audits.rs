@@ -60,7 +60,6 @@ async fn a_trade_as_it_should_be_is_audited_and_nothing_is_found() {
 
 #[tokio::test(start_paused = true)]
 async fn a_trade_that_differs_from_its_intent_its_payout_or_its_account_is_found() {
-    // Six seconds too long, in the answer to its open and in its last report.
     let ran = run(CLOSE + 6_000, 8, &FOLLOWS).await;
     assert_eq!(findings(&ran), [(Audit::Terms, 2)]);
     let ran = run(CLOSE, 9, &[FOLLOWS[0], FOLLOWS[1], (CLOSE, 1_009)]).await;

@@ -53,7 +53,6 @@ async fn the_instant_of_a_settlement_and_a_candle_is_told_in_the_order_of_the_ru
     let mut stage = Stage::lock_step().bot(btc(), &[MINUTE, 3 * MINUTE]);
     stage.wants_prices = true;
     let stage = stage.trade("btc-1", 62_999, 3 * MINUTE - 4_000, Outcome::Won, 8).failed_open(not_sent());
-    // The trade answers last, and is handled first: its symbol is free again for the candle's signal.
     let ran = stage.slow(Which::Trades, (0, 9 * MINUTE), 5_000).until(3 * MINUTE).run().await;
     let at_three = ran.picked(|kind| match kind {
         EventKind::Settled(_) => Some("settled"),

@@ -65,7 +65,6 @@ pub(crate) struct Script {
     /// How far the venue's `Date` is ahead from each moment on; answers before the first have none.
     pub(crate) ahead: Vec<(Millis, Millis)>,
     pub(crate) broken: Vec<(Symbol, Millis)>,
-    /// What is said of identifiers that a person may name; none is a venue without such a trade.
     pub(crate) named: BTreeMap<String, Option<TradeReport>>,
 }
 

@@ -16,7 +16,6 @@ async fn check_sound(folder: &Folder) {
 async fn a_start_from_a_snapshot_has_the_results_that_were_corrected_before_it() {
     let mut folder = Folder::new();
     folder.ends_in_doubt = false;
-    // The second intent lies in a part of the snapshot by then, and the 18th was settled just before.
     folder.corrections = vec![(1, 20, 2), (1, 20, 18), (2, 15, 33)];
     for _ in 0..3 {
         folder.run(false).await;

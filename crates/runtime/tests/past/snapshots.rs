@@ -133,7 +133,6 @@ impl Folder {
         Box::pin(JournalFold::read_watched(&mut reader, settings, every, remember, &mut |_| {})).await
     }
 
-    /// The same without what was verified before: from the first line on.
     pub(crate) async fn read_whole(&self) -> JournalFold {
         self.read_whole_under(&settings()).await
     }
@@ -231,7 +230,6 @@ impl Folder {
         let mut rejected: Option<OrderTerms> = None;
         for minute in 0..TRADES_OF_A_RUN {
             let at = now + Millis::MINUTE * minute;
-            // More than a part later the venue lists the trade of an order that it has rejected.
             if let Some(terms) = rejected.take_if(|_| minute % 10 == 0) {
                 let found = life(terms.intent(), 8, false);
                 for kind in std::iter::once(EventKind::Reinstated(terms)).chain(found) {
