@@ -3,7 +3,6 @@
 #[path = "../../../journal/benches/commit/bare.rs"]
 mod bare;
 
-use crate::figures::Times;
 use crate::server::Server;
 use crate::{Pace, WARM_UP};
 use bare::BareTable;
@@ -13,7 +12,6 @@ use std::time::{Duration, Instant};
 
 const BODY: &str = r#"{"isDemo":true,"closeType":"01:00","direction":"BUY","symbol":"BTCUSDT","amount":10}"#;
 
-/// Everything bare.
 #[derive(Default)]
 pub(crate) struct Floor {
     pub(crate) back_to_back: Posts,
@@ -22,7 +20,6 @@ pub(crate) struct Floor {
     pub(crate) commit: Times,
 }
 
-/// Bare requests of one kind.
 #[derive(Default)]
 pub(crate) struct Posts {
     pub(crate) first_byte: Times,
@@ -40,7 +37,8 @@ impl Floor {
 
     /// Between every two opens of a run does one of each, with equal pauses, so that whatever slows one down slows down all.
     pub(crate) async fn accompany(&mut self, server: &Server, file: &Path, pace: Pace) {
-        let (kept, fresh) = (base().build().unwrap(), fresh_client());
+        let fresh = base().retry(retry::never()).http1_only().pool_max_idle_per_host(0);
+        let (kept, fresh) = (base().build().unwrap(), fresh.build().unwrap());
         let mut table = BareTable::create(&format!("sqlite:{}?mode=rwc", file.display())).await;
         for number in 0..pace.count + WARM_UP {
             let is_warm = number >= WARM_UP;
@@ -49,15 +47,11 @@ impl Floor {
             post(server, &kept, is_warm.then_some(&mut self.kept)).await;
             tokio::time::sleep_until((candle + pace.minute / 2).into()).await;
             let time = table.commit((1_700_000_000_000, 1_700_000_000_005), BODY).await;
-            self.commit.extend(is_warm.then_some(time));
+            self.commit.0.extend(is_warm.then_some(time));
             tokio::time::sleep_until((candle + pace.minute * 3 / 4).into()).await;
             post(server, &fresh, is_warm.then_some(&mut self.fresh)).await;
         }
     }
-}
-
-fn fresh_client() -> Client {
-    base().retry(retry::never()).http1_only().pool_max_idle_per_host(0).build().unwrap()
 }
 
 fn base() -> ClientBuilder {
@@ -74,7 +68,23 @@ async fn post(server: &Server, client: &Client, into: Option<&mut Posts>) {
     let arrivals = server.take_arrivals();
     assert_eq!((arrivals.len(), answer.is_empty()), (1, false));
     if let Some(posts) = into {
-        posts.first_byte.push(arrivals[0] - begun);
-        posts.answer.push(ended);
+        posts.first_byte.0.push(arrivals[0] - begun);
+        posts.answer.0.push(ended);
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Times(pub(crate) Vec<Duration>);
+
+impl Times {
+    pub(crate) fn at(&self, share: f64) -> f64 {
+        let mut times = self.0.clone();
+        times.sort_unstable();
+        let place = (times.len().saturating_sub(1) as f64 * share) as usize;
+        times.get(place).map_or(f64::NAN, |time| time.as_secs_f64() * 1e6)
+    }
+
+    pub(crate) fn median(&self) -> f64 {
+        self.at(0.5)
     }
 }

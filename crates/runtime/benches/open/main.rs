@@ -10,27 +10,22 @@
 #![allow(clippy::disallowed_methods, reason = "a bench reads a stopwatch")]
 #![allow(clippy::print_stdout, reason = "figures are printed")]
 
-mod figures;
 mod floor;
 mod path;
 mod server;
 mod stage;
 
-use figures::Times;
-use floor::Floor;
-use path::{Beside, Opens};
+use floor::{Floor, Times};
+use path::Opens;
 use server::Server;
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 
 const OPENS: usize = 500;
 const MINUTE: Duration = Duration::from_millis(40);
-/// Bare requests that follow each other at once.
 const BACK_TO_BACK: usize = 5_000;
-/// So many go before those that count: they connect, and prepare statements.
 const WARM_UP: usize = 5;
 
-/// When things happen.
 #[derive(Clone, Copy)]
 struct Pace {
     began: Instant,
@@ -44,15 +39,15 @@ fn main() {
         ("two worker threads", Builder::new_multi_thread().worker_threads(2).enable_all().build()),
     ] {
         let runtime = runtime.unwrap();
-        for (beside, kept) in [("", Beside::Nothing), (", with tables kept beside", Beside::Tables)] {
+        for (beside, kept) in [("", false), (", with tables kept beside", true)] {
             let (floor, opens) = measure(&runtime, kept);
-            println!("{name}{beside}: {} opens of {} signals", opens.first_byte.len(), opens.signals);
+            println!("{name}{beside}: {} opens of {} signals", opens.first_byte.0.len(), opens.signals);
             print(&floor, &opens);
         }
     }
 }
 
-fn measure(runtime: &Runtime, beside: Beside) -> (Floor, Opens) {
+fn measure(runtime: &Runtime, has_tables: bool) -> (Floor, Opens) {
     let (mut floor, mut opens) = (Floor::default(), Opens::default());
     // The bare requests have a far end of their own, which counts no open.
     let (server, bare_server) = (Server::start(), Server::start());
@@ -61,7 +56,7 @@ fn measure(runtime: &Runtime, beside: Beside) -> (Floor, Opens) {
     runtime.block_on(async {
         floor.post_back_to_back(&bare_server, BACK_TO_BACK).await;
         let pace = Pace { began: Instant::now(), minute: MINUTE, count: OPENS };
-        let run = path::run(&server, (&journal, beside), pace, &mut opens);
+        let run = path::run(&server, (&journal, has_tables), pace, &mut opens);
         tokio::join!(run, floor.accompany(&bare_server, &bare, pace));
     });
     (floor, opens)

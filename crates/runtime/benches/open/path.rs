@@ -1,6 +1,6 @@
 //! The way of an open through the program: candle, signal, risk, durable intent, client, network.
 
-use crate::figures::Times;
+use crate::floor::Times;
 use crate::server::Server as FarEnd;
 use crate::stage::{BenchVenue, FastClock, Moments, Signaller};
 use crate::{Pace, WARM_UP};
@@ -17,10 +17,8 @@ use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::mpsc;
 
-/// `runtime.snapshot_every` as it is by default.
 const EVERY: u64 = 100_000;
 
-/// How long after a signal each stage was reached.
 #[derive(Default)]
 pub(crate) struct Opens {
     pub(crate) handed: Times,
@@ -39,14 +37,7 @@ impl HttpObserver for ToJournal {
     }
 }
 
-/// What is kept beside the entries of the journal.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Beside {
-    Nothing,
-    Tables,
-}
-
-pub(crate) async fn run(far_end: &FarEnd, (file, beside): (&Path, Beside), pace: Pace, into: &mut Opens) {
+pub(crate) async fn run(far_end: &FarEnd, (file, has_tables): (&Path, bool), pace: Pace, into: &mut Opens) {
     let start = Millis::DAY * 20_000;
     let (signalled, handed) = (Moments::default(), Moments::default());
     let clock: Arc<dyn Clock> = Arc::new(FastClock { began: pace.began, start, minute: pace.minute });
@@ -55,16 +46,13 @@ pub(crate) async fn run(far_end: &FarEnd, (file, beside): (&Path, Beside), pace:
     let unrecognised = client.unrecognised();
     let venue = Arc::new(BenchVenue { clock: Arc::clone(&clock), client, handed: Arc::clone(&handed) });
     let settings = session_settings();
-    let fold = (beside == Beside::Tables).then(|| JournalFold::new(&settings, EVERY).unwrap());
+    let balance = settings.balance;
+    let fold = has_tables.then(|| JournalFold::new(&settings, EVERY).unwrap());
     let until = start + Millis::MINUTE * ((pace.count + WARM_UP) as i64);
+    let mut runtime = RuntimeSettings { watch_prices: false, hold_ms: 0, ..RuntimeSettings::default() };
+    (runtime.wallet_every_s, runtime.list_every_s) = (0, 0);
     let runner = Runner::new(Parts {
-        settings: RuntimeSettings {
-            watch_prices: false,
-            hold_ms: 0,
-            wallet_every_s: 0,
-            list_every_s: 0,
-            ..RuntimeSettings::default()
-        },
+        settings: runtime,
         header: Header {
             format: 1,
             settings: serde_json::json!({ "session": settings }),
@@ -74,12 +62,7 @@ pub(crate) async fn run(far_end: &FarEnd, (file, beside): (&Path, Beside), pace:
         market: Arc::clone(&venue) as _,
         broker: venue,
         clock,
-        account: Account {
-            user: "user".to_owned(),
-            kind: Kind::Demo,
-            balance: settings.balance,
-            balances: None,
-        },
+        account: Account { user: "user".to_owned(), kind: Kind::Demo, balance, balances: None },
         session: Session::new(&settings, vec![Box::new(Signaller(Arc::clone(&signalled)))]).unwrap(),
         bots: settings.bots,
         wants_prices: vec![false],
@@ -97,12 +80,8 @@ pub(crate) async fn run(far_end: &FarEnd, (file, beside): (&Path, Beside), pace:
 }
 
 fn client_of(far_end: &FarEnd, clock: Arc<dyn Clock>) -> HttpBroker {
-    let settings = Settings {
-        base_url: far_end.address.clone(),
-        price_url: far_end.address.clone(),
-        requests_per_second: 0.0,
-        ..Settings::default()
-    };
+    let (base_url, price_url) = (far_end.address.clone(), far_end.address.clone());
+    let settings = Settings { base_url, price_url, requests_per_second: 0.0, ..Settings::default() };
     let secret = |text| Some(Secret::new(text).unwrap());
     let credentials = Credentials { api_token: secret("token"), api_key: secret("key") };
     HttpBroker::new(settings, credentials, clock).unwrap()
@@ -120,7 +99,6 @@ async fn open_journal(file: &Path, now: Millis, fold: Option<JournalFold>) -> Bo
 }
 
 impl Opens {
-    /// Each moment belongs to the last signal before it: one that was refused has none.
     fn take(&mut self, signalled: &Moments, handed: &Moments, arrivals: &[Instant]) {
         let signalled = signalled.lock().unwrap();
         let after_signal = |moment: &Instant| {
@@ -128,8 +106,8 @@ impl Opens {
             *moment - signalled[place - 1]
         };
         self.signals += signalled.len() - WARM_UP;
-        self.handed.extend(handed.lock().unwrap().iter().skip(WARM_UP).map(after_signal));
-        self.first_byte.extend(arrivals.iter().skip(WARM_UP).map(after_signal));
+        self.handed.0.extend(handed.lock().unwrap().iter().skip(WARM_UP).map(after_signal));
+        self.first_byte.0.extend(arrivals.iter().skip(WARM_UP).map(after_signal));
     }
 }
 
@@ -153,11 +131,6 @@ fn session_settings() -> SessionSettings {
         params: serde_json::json!({}),
         stake: StakeSettings::Fixed { amount: Decimal::TEN },
     };
-    SessionSettings {
-        money_scale: MoneyScale::default(),
-        balance: Decimal::from(10_000),
-        risk,
-        bots: vec![bot],
-        longer_share_percent: None,
-    }
+    let (money_scale, balance, bots) = (MoneyScale::default(), Decimal::from(10_000), vec![bot]);
+    SessionSettings { money_scale, balance, risk, bots, longer_share_percent: None }
 }

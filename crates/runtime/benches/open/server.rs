@@ -5,7 +5,6 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-/// Rejects every order, so that no trade has to be tracked beside what is measured.
 const ANSWER: &[u8] = b"HTTP/1.1 422 Unprocessable Entity\r\ncontent-type: application/json\r\n\
                         content-length: 22\r\n\r\n{\"message\":\"rejected\"}";
 
@@ -24,7 +23,6 @@ impl Server {
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let (stream, noted) = (stream.unwrap(), Arc::clone(&noted));
-                // A client that goes away in the middle of a request ends its connection, not the server.
                 std::thread::spawn(move || drop(serve(stream, &noted)));
             }
         });

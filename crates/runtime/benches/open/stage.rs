@@ -1,5 +1,4 @@
-//! What stands around the measured run: a clock that runs fast, a venue that only its opens leave the process for, and a
-//! strategy that signals at every candle and notes when.
+//! A clock that runs fast, a venue that only its opens leave the process for, and a strategy that notes its signals.
 
 use async_trait::async_trait;
 use candlewick_api::HttpBroker;
@@ -15,8 +14,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) type Moments = Arc<Mutex<Vec<Instant>>>;
 
-/// A clock that is not made by the program, so that the run waits for nothing that a live one does not wait for, but runs
-/// so fast that a minute's candle closes within a moment.
+/// A clock that is not virtual to the program, but runs so fast that a minute passes within a moment.
 pub(crate) struct FastClock {
     pub(crate) began: Instant,
     pub(crate) start: Millis,
@@ -62,7 +60,6 @@ impl Strategy for Signaller {
     }
 }
 
-/// Answers everything in memory but opens, which go out through the client of the program.
 pub(crate) struct BenchVenue {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) client: HttpBroker,

@@ -1,27 +1,15 @@
-//! Nothing is silent: whatever a process has taken that is unlike what was ordered, or cannot be, it has said by the end of
-//! that step; and where money differs it has halted, for that reason.
+//! Nothing is silent: a step that took what is unlike the order, or cannot be, has said so, and halted if money differs.
 
-use crate::lies::{WRONG_PROFIT, direction_of};
-use crate::money_lies::{MoneyLie, MoneyLies};
-use crate::truth::Trade;
-use crate::watcher::Watcher;
-use crate::world::World;
-use candlewick_broker::{Balances, OpenOrder, OpenOutcome, Reported, TradeListing, TradeReport};
-use candlewick_engine::{IntentId, IntentRow, IntentState, TradeBook};
-use candlewick_runtime::Answer;
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Millis, Money, MoneyScale, Outcome};
+use crate::lies::WRONG_PROFIT;
+use crate::prelude::*;
 
 const FUTURE: Millis = Millis::from_seconds(6 * 3_600);
 const PAST: Millis = Millis::from_seconds(72 * 3_600);
 const LIST_LAGS: Millis = Millis::from_seconds(605);
 const CLOCK_OFF: Millis = Millis::from_seconds(240);
 const LOOKED_FOR: Millis = Millis::from_seconds(23 * 3_600);
-/// Tolerance for the times of an answer to an open, beside the error of the clock.
 const TOLERANCE: Millis = Millis::from_seconds(90);
-/// Tolerance where the program may take a request time that stands still for the clock of the venue.
 const SLACK_OF_FROZEN: Millis = Millis::from_seconds(300);
-/// What a win may pay at most, in percent.
 const MAX_PAYOUT: f64 = 200.0;
 const MAX_STAKES: i64 = 2;
 
@@ -33,6 +21,16 @@ pub(crate) struct Due {
     names: Vec<String>,
     words: Vec<&'static str>,
     is_halting: bool,
+}
+
+impl Due {
+    fn new(names: Vec<String>, words: &[&'static str], is_halting: bool) -> Self {
+        Self { names, words: words.to_vec(), is_halting }
+    }
+
+    fn of_trade(id: &str, words: &'static str, is_halting: bool) -> Self {
+        Self::new(vec![format!("trade {id} ")], &[words], is_halting)
+    }
 }
 
 #[derive(Default)]
@@ -50,23 +48,19 @@ impl Alarms {
         match answer {
             Answer::Open(intent, OpenOutcome::Opened(reply)) => {
                 let Some(asked) = world.truth().order_of(intent.number()) else { return Vec::new() };
-                let row =
-                    |row: &&IntentRow| book.venue_id(row).is_some_and(|id| id.as_str() == reply.value.id);
-                let of_another =
-                    book.rows().iter().find(row).is_some_and(|row| row.approved.intent() != *intent);
-                // A known second trade of a request is that request's, too.
-                let second = format!("the venue has a second one, {}", reply.value.id);
+                let id = &reply.value.id;
+                let is_it = |row: &&IntentRow| book.venue_id(row).is_some_and(|known| known.as_str() == id);
+                let owner = book.rows().iter().find(is_it).map(|row| row.approved.intent());
+                let of_another = owner.is_some_and(|owner| owner != *intent);
+                let in_doubt = format!("trade #{intent} is in doubt");
+                let second = format!("the venue has a second one, {id}");
                 if of_another || world.has_said(|text| text.ends_with(&second)) {
-                    let names = vec![format!("trade #{intent} is in doubt")];
-                    return vec![Due { names, words: vec!["which is another order's"], is_halting: false }];
+                    return vec![Due::new(vec![in_doubt], &["which is another order's"], false)];
                 }
                 if is_of_another_time(world, &reply.value, now) {
-                    let names = vec![
-                        format!("trade #{intent} is in doubt"),
-                        format!("trade #{intent} ({}) repeats", reply.value.id),
-                    ];
-                    let words = vec!["which is not believed", "requestTime stands still"];
-                    return vec![Due { names, words, is_halting: false }];
+                    let names = vec![in_doubt, format!("trade #{intent} ({id}) repeats")];
+                    let words = ["which is not believed", "requestTime stands still"];
+                    return vec![Due::new(names, &words, false)];
                 }
                 let mut due = of_terms(*intent, &asked, &reply.value);
                 due.extend(of_times(&reply.value, now));
@@ -88,13 +82,11 @@ impl Alarms {
     }
 }
 
-/// Holds a process to what it owed, unless it, or one before it, has said so already.
 pub(crate) fn check(world: &World, due: &[Due], is_halted: bool) {
     for Due { names, words, is_halting } in due {
         let is_about = |text: &str| names.iter().any(|name| text.contains(name));
         let is_said = world.has_said(|text| is_about(text) && words.iter().any(|words| text.contains(words)));
         world.require(is_said, || format!("nobody said {words:?} of {names:?}"));
-        // A person may have let it go on since.
         let is_known = |text: &str| text.starts_with("halted: ") || text.starts_with(WHILE_HALTED);
         let is_halted = is_halted || world.has_said(|text| is_known(text) && is_about(text));
         if *is_halting && is_halted {
@@ -104,39 +96,34 @@ pub(crate) fn check(world: &World, due: &[Due], is_halted: bool) {
     }
 }
 
-impl Watcher {
-    pub(crate) fn due(&self, world: &World, alarms: &mut Alarms, answer: &Answer, now: Millis) -> Vec<Due> {
-        alarms.due(world, answer, (self.book(), now))
-    }
-}
-
-fn about(intent: IntentId) -> Vec<String> {
+pub(crate) fn about(intent: IntentId) -> Vec<String> {
     let kinds = ["intent ", "trade #"];
     kinds.iter().flat_map(|kind| [format!("{kind}{intent} "), format!("{kind}{intent}:")]).collect()
 }
 
 fn of_terms(intent: IntentId, asked: &OpenOrder, report: &TradeReport) -> Vec<Due> {
     let is_other = |differs: Option<bool>| differs == Some(true);
+    let direction = report.direction.as_ref().and_then(Reported::known);
     let duration = report.close_type.as_ref().and_then(Reported::known);
     [
-        (is_other(report.amount.map(|amount| amount != asked.amount)), "amount is", true),
-        (is_other(report.symbol.as_ref().map(|symbol| symbol != asked.symbol.as_str())), "symbol is", true),
-        (is_other(direction_of(report).map(|direction| direction != asked.direction)), "direction is", true),
-        (is_other(report.account.map(|account| account != asked.account)), "was staked on the", true),
-        (report.impossible_payout.is_some(), "is to pay", true),
-        (report.payout.is_some_and(|payout| payout.to_percent() > MAX_PAYOUT), "is to pay", true),
-        (is_other(duration.map(|duration| *duration != asked.close_type)), "close type is", true),
+        (is_other(report.amount.map(|amount| amount != asked.amount)), "amount is"),
+        (is_other(report.symbol.as_ref().map(|symbol| symbol != asked.symbol.as_str())), "symbol is"),
+        (is_other(direction.map(|direction| *direction != asked.direction)), "direction is"),
+        (is_other(report.account.map(|account| account != asked.account)), "was staked on the"),
+        (report.impossible_payout.is_some(), "is to pay"),
+        (report.payout.is_some_and(|payout| payout.to_percent() > MAX_PAYOUT), "is to pay"),
+        (is_other(duration.map(|duration| *duration != asked.close_type)), "close type is"),
     ]
     .into_iter()
     .filter(|(is_other, ..)| *is_other)
-    .map(|(_, words, is_halting)| Due { names: about(intent), words: vec![words], is_halting })
+    .map(|(_, words)| Due::new(about(intent), &[words], true))
     .collect()
 }
 
 fn is_of_another_time(world: &World, report: &TradeReport, now: Millis) -> bool {
     // A request time that stands still may have passed for the venue's clock.
-    let is_frozen = |lies: &MoneyLies| lies.has_kind(MoneyLie::RepeatsRequestTime);
-    let slack = if world.plan.lies.money().is_some_and(is_frozen) { SLACK_OF_FROZEN } else { Millis::ZERO };
+    let is_frozen = |lies: MoneyLies| lies.has_kind(MoneyLie::RepeatsRequestTime);
+    let slack = if world.plan.lies.money.is_some_and(is_frozen) { SLACK_OF_FROZEN } else { Millis::ZERO };
     let tolerance = TOLERANCE + slack + world.most_shown_off() * 3;
     let times = [report.request_time, report.created_time, report.open_time];
     times.into_iter().flatten().any(|at| at.abs_diff(now) > tolerance)
@@ -145,9 +132,8 @@ fn is_of_another_time(world: &World, report: &TradeReport, now: Millis) -> bool 
 fn of_times(report: &TradeReport, now: Millis) -> Vec<Due> {
     let times = [report.open_time, report.close_time];
     let is_bad = times.into_iter().flatten().any(|at| at > now + FUTURE || at < now - PAST);
-    let names = vec![format!("trade {} ", report.id)];
-    let due = Due { names, words: vec!["which is not believed"], is_halting: false };
-    is_bad.then_some(due).into_iter().collect()
+    let due = || Due::of_trade(&report.id, "which is not believed", false);
+    is_bad.then(due).into_iter().collect()
 }
 
 fn of_record(
@@ -162,21 +148,19 @@ fn of_record(
     let (Some(asked), Some(id)) = (truth.order_of(intent.number()), id) else { return Vec::new() };
     let mut due = of_times(report, now);
     if report.id != id.as_str() {
-        due.push(Due { names: about(intent), words: vec!["is of another trade"], is_halting: false });
+        due.push(Due::new(about(intent), &["is of another trade"], false));
         return due;
     }
     let terms = of_terms(intent, &asked, report);
-    // Another pair or direction is another trade, unless that was said of it when it opened.
     let another: Vec<_> =
         terms.iter().flat_map(|due| &due.words).copied().filter(|words| ANOTHER.contains(words)).collect();
     let is_another = !another.is_empty();
     if is_another {
-        due.push(Due { names: about(intent), words: another, is_halting: false });
+        due.push(Due::new(about(intent), &another, false));
     }
     let Some(outcome) = report.progress.outcome().filter(|_| !is_another) else { return due };
     due.extend(terms);
     if let (Some(profit), Some(trade)) = (report.profit, truth.find(id.as_str())) {
-        // A payout that the venue cut before it stated one is the agreed one.
         let payout = tracked.and_then(|row| row.payout).or(report.payout);
         let payout =
             payout.map_or(trade.payout, |payout| Decimal::from_f64_retain(payout.to_percent()).unwrap());
@@ -196,14 +180,11 @@ fn of_end(
         Outcome::Lost => (-trade.stake..=0).contains(&profit),
         Outcome::Draw | Outcome::Cancelled => profit == 0,
     };
-    let expected = MoneyScale::default()
-        .rounded(trade.order.amount * payout / Decimal::ONE_HUNDRED)
-        .map_or(i64::MAX, Money::minor);
+    let expected = trade.order.amount * payout / Decimal::ONE_HUNDRED;
+    let expected = MoneyScale::default().rounded(expected).map_or(i64::MAX, Money::minor);
     let is_beside = outcome == Outcome::Won && is_possible && profit != expected;
-    let due =
-        |words: &[&'static str], is_halting| Due { names: about(intent), words: words.to_vec(), is_halting };
-    let impossible = (!is_possible).then(|| due(&WRONG_PROFIT, true));
-    let beside = is_beside.then(|| due(&[" give "], (profit - expected).abs() > 1));
+    let impossible = (!is_possible).then(|| Due::new(about(intent), &WRONG_PROFIT, true));
+    let beside = is_beside.then(|| Due::new(about(intent), &[" give "], (profit - expected).abs() > 1));
     impossible.into_iter().chain(beside).collect()
 }
 
@@ -213,8 +194,7 @@ fn of_list(world: &World, listing: &TradeListing, (book, now): (&TradeBook, Mill
     due
 }
 
-/// Real money that the venue took for an order of play money is in no ledger here. Whose answer was lost hears of it from the
-/// list, unless his clock was far off.
+/// Whose answer was lost hears of real money that the venue took from the list, unless his clock was far off.
 fn of_real_money(world: &World, listing: &TradeListing, (book, now): (&TradeBook, Millis)) -> Vec<Due> {
     let truth = world.truth();
     let is_looked_for = |row: &IntentRow| match row.state {
@@ -228,31 +208,17 @@ fn of_real_money(world: &World, listing: &TradeListing, (book, now): (&TradeBook
         intent.and_then(|intent| book.row(intent)).is_some_and(is_looked_for)
     };
     let listed = listing.trades.iter().filter(|_| !world.is_far_off()).filter(is_due);
-    let due = |report: &TradeReport| Due {
-        names: vec![format!("trade {} ", report.id)],
-        words: vec!["it is in no ledger here"],
-        is_halting: true,
-    };
-    listed.map(due).collect()
+    listed.map(|report| Due::of_trade(&report.id, "it is in no ledger here", true)).collect()
 }
 
 fn of_listing(listing: &TradeListing, book: &TradeBook) -> Vec<Due> {
-    let mut due: Vec<Due> = listing
-        .trades
-        .iter()
-        .filter_map(|report| {
-            let times = [report.request_time, report.open_time, report.close_time];
-            let is_bad = times
-                .into_iter()
-                .flatten()
-                .any(|at| at > listing.ended + Millis::DAY * 3 || at < Millis::ZERO);
-            is_bad.then(|| Due {
-                names: vec![format!("trade {} ", report.id)],
-                words: vec!["which is not believed"],
-                is_halting: false,
-            })
-        })
-        .collect();
+    let is_bad = |report: &&TradeReport| {
+        let mut times = [report.request_time, report.open_time, report.close_time].into_iter().flatten();
+        times.any(|at| at > listing.ended + Millis::DAY * 3 || at < Millis::ZERO)
+    };
+    let bad = listing.trades.iter().filter(is_bad);
+    let mut due: Vec<Due> =
+        bad.map(|report| Due::of_trade(&report.id, "which is not believed", false)).collect();
     for row in book.rows() {
         let (Some(outcome), Some(at), Some(id)) = (row.outcome, row.settled_at, book.venue_id(row)) else {
             continue;
@@ -263,14 +229,10 @@ fn of_listing(listing: &TradeListing, book: &TradeBook) -> Vec<Due> {
                 let profit = report.profit.and_then(|profit| MoneyScale::default().rounded(profit).ok());
                 listed != outcome || profit.is_some_and(|profit| profit != row.profit)
             }
-            None => {
-                report.progress == candlewick_broker::Progress::Running
-                    && listing.began - at > LIST_LAGS + CLOCK_OFF
-            }
+            None => report.progress == Progress::Running && listing.began - at > LIST_LAGS + CLOCK_OFF,
         };
         if differs {
-            let names = about(row.approved.intent());
-            due.push(Due { names, words: vec!["was booked as"], is_halting: false });
+            due.push(Due::new(about(row.approved.intent()), &["was booked as"], false));
         }
     }
     due
@@ -282,5 +244,5 @@ fn of_balances(balances: &Balances) -> Vec<Due> {
         Some(demo) if demo < Decimal::ZERO => "the demo wallet holds -",
         Some(_) => return Vec::new(),
     };
-    vec![Due { names: vec!["demo wallet".to_owned()], words: vec![words], is_halting: false }]
+    vec![Due::new(vec!["demo wallet".to_owned()], &[words], false)]
 }

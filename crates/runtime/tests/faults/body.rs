@@ -1,83 +1,36 @@
-//! What is read from requests, and how records are written, by the names of the contract and independently of the
-//! client that reads them.
+//! Requests and records by the names of the contract, independently of the client that reads them.
 
-use crate::records::{Page as TradePage, UNKNOWN_RESULT};
-use candlewick_broker::{
-    Account, Balances, CandleRow, OpenOrder, PriceRecord, Progress, Reported, TradeReport, WalletName,
-};
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{ExpirationType, Interval, Millis, Outcome, Symbol};
-use reqwest::{StatusCode, Url};
-use serde_json::{Number, Value, json};
+use crate::prelude::*;
+use crate::records::{Page, UNKNOWN_RESULT};
+use candlewick_api::{Body, NoAnswer, RawAnswer};
+use reqwest::Url;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
+use serde_json::{Number, Value};
 use std::fmt::Display;
 use std::str::FromStr;
 
-pub(crate) struct Page {
-    pub(crate) status: StatusCode,
-    pub(crate) body: Vec<u8>,
+pub(crate) fn whole(status: StatusCode, body: &str) -> RawAnswer {
+    RawAnswer { status, headers: HeaderMap::new(), body: Body::Whole(body.as_bytes().to_vec()) }
 }
 
-impl Page {
-    pub(crate) fn ok(json: &Value) -> Self {
-        Self { status: StatusCode::OK, body: json.to_string().into_bytes() }
-    }
-
-    pub(crate) fn text(body: &str) -> Self {
-        Self { status: StatusCode::OK, body: body.as_bytes().to_vec() }
-    }
-
-    pub(crate) fn failed(status: StatusCode, message: &str) -> Self {
-        let body = json!({ "statusCode": status.as_u16(), "message": message });
-        Self { status, body: body.to_string().into_bytes() }
-    }
+pub(crate) fn ok(json: &Value) -> RawAnswer {
+    whole(StatusCode::OK, &json.to_string())
 }
 
-pub(crate) struct TradeQuery {
-    pub(crate) page: u64,
-    pub(crate) page_size: u64,
-    pub(crate) user_id: Option<String>,
+pub(crate) fn failed(status: StatusCode, message: &str) -> RawAnswer {
+    whole(status, &json!({ "statusCode": status.as_u16(), "message": message }).to_string())
 }
 
-pub(crate) struct CandleQuery {
-    pub(crate) symbol: Symbol,
-    pub(crate) interval: Interval,
-    pub(crate) start: Millis,
-    pub(crate) end: Millis,
-}
-
-pub(crate) struct PriceQuery {
-    pub(crate) symbol: Symbol,
-    pub(crate) at: Millis,
-}
-
-fn word(url: &Url, name: &str) -> Option<String> {
+pub(crate) fn word(url: &Url, name: &str) -> Option<String> {
     url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
 }
 
-fn parsed<T: FromStr<Err: std::fmt::Debug>>(url: &Url, name: &str) -> T {
+pub(crate) fn parsed<T: FromStr<Err: std::fmt::Debug>>(url: &Url, name: &str) -> T {
     word(url, name).unwrap_or_else(|| panic!("{url} lacks {name}")).parse().unwrap()
 }
 
-fn moment(url: &Url, name: &str) -> Millis {
+pub(crate) fn moment(url: &Url, name: &str) -> Millis {
     Millis::new(parsed(url, name))
-}
-
-pub(crate) fn read_trade_query(url: &Url) -> TradeQuery {
-    TradeQuery { page: parsed(url, "page"), page_size: parsed(url, "pageSize"), user_id: word(url, "userId") }
-}
-
-pub(crate) fn read_price_query(url: &Url) -> PriceQuery {
-    PriceQuery { symbol: parsed(url, "pair"), at: moment(url, "limitTime") }
-}
-
-pub(crate) fn read_candle_query(url: &Url) -> CandleQuery {
-    let _: (String, u64, u64) = (parsed(url, "type"), parsed(url, "skip"), parsed(url, "limit"));
-    CandleQuery {
-        symbol: parsed(url, "pair"),
-        interval: parsed(url, "interval"),
-        start: moment(url, "startTime"),
-        end: moment(url, "endTime"),
-    }
 }
 
 pub(crate) fn read_order(body: &[u8]) -> OpenOrder {
@@ -115,7 +68,6 @@ fn words(progress: &Progress) -> (&'static str, Option<&'static str>) {
     }
 }
 
-/// A trade's record; what it leaves out is null, or as the venue writes what is not known yet: 0.
 pub(crate) fn trade(report: &TradeReport) -> Value {
     let moment = |at: Option<Millis>| at.map(Millis::get);
     let (status, result) = words(&report.progress);
@@ -156,7 +108,6 @@ pub(crate) fn trade(report: &TradeReport) -> Value {
     record
 }
 
-/// The short projection, which never says how a trade ended.
 pub(crate) fn short(report: &TradeReport) -> Value {
     json!({ "id": report.id, "status": words(&report.progress).0, "symbol": report.symbol })
 }
@@ -196,7 +147,7 @@ pub(crate) fn candles(rows: &[CandleRow]) -> Value {
     rows.iter().rev().map(row).collect()
 }
 
-pub(crate) fn page(page: &TradePage) -> Value {
+pub(crate) fn page(page: &Page) -> Value {
     let unreadable = [json!(null), json!({ "status": "OPEN" }), json!({ "id": "" }), json!("trade-0001")];
     let mut data: Vec<Value> = page.rows.iter().map(trade).collect();
     let place = data.len() % unreadable.len();
@@ -211,5 +162,78 @@ pub(crate) fn page(page: &TradePage) -> Value {
         "total": page.total,
         "count": page.count,
         "data": data,
+    })
+}
+
+const PROXY_PAGE: &str = "<html><body>one moment please</body></html>";
+
+/// Statuses with which a venue says that there is no trade (the rules of opening).
+const REJECTIONS: [u16; 5] = [400, 401, 403, 404, 422];
+const SAYING_NOTHING: [u16; 13] = [201, 202, 204, 302, 307, 402, 408, 409, 429, 500, 502, 503, 504];
+const NO_TRADES: [&str; 8] = [
+    "",
+    "OK",
+    PROXY_PAGE,
+    r#"{"id": "trade-00"#,
+    r#"{"status": "OPEN", "result": "PENDING"}"#,
+    r#"{"id": "", "status": "OPEN"}"#,
+    r#"[{"id": "trade-9999"}]"#,
+    r#"{"statusCode": 400, "message": "no"}"#,
+];
+
+fn answer(status: u16, body: &str) -> RawAnswer {
+    whole(StatusCode::from_u16(status).unwrap(), body)
+}
+
+fn with_header(status: u16, name: HeaderName, value: &'static str) -> RawAnswer {
+    let headers = [(name, HeaderValue::from_static(value))].into_iter().collect();
+    RawAnswer { headers, ..answer(status, "") }
+}
+
+fn cut(why: &str) -> RawAnswer {
+    RawAnswer { body: Body::Cut(why.to_owned()), ..answer(200, "") }
+}
+
+fn too_long(body: &str) -> RawAnswer {
+    RawAnswer { body: Body::TooLong(body.as_bytes().to_vec()), ..answer(200, "") }
+}
+
+pub(crate) fn of_open(dice: &mut Dice) -> Result<RawAnswer, NoAnswer> {
+    Ok(match dice.between(0, 6) {
+        0 => return Err(NoAnswer::Lost("connection reset".to_owned())),
+        1 => cut("the connection ended"),
+        2 => too_long(r#"{"id": "trade-0001", "status": "OPEN"}"#),
+        3 => with_header(307, LOCATION, "/token/trades/open"),
+        4 => answer(dice.pick(&SAYING_NOTHING), PROXY_PAGE),
+        5 => {
+            let message = json!({ "statusCode": 500, "data": { "message": "Internal server error" } });
+            answer(dice.pick(&SAYING_NOTHING), &message.to_string())
+        }
+        _ => answer(200, dice.pick(&NO_TRADES)),
+    })
+}
+
+pub(crate) fn rejection(dice: &mut Dice) -> RawAnswer {
+    let status = dice.pick(&REJECTIONS);
+    let body = match dice.between(0, 3) {
+        0 => json!({ "statusCode": status, "data": { "message": "Outdated price", "error": "NO_PRICE" } })
+            .to_string(),
+        1 => json!({ "statusCode": status, "message": ["Outdated price"] }).to_string(),
+        2 => PROXY_PAGE.to_owned(),
+        _ => String::new(),
+    };
+    answer(status, &body)
+}
+
+pub(crate) fn of_question(dice: &mut Dice) -> Result<RawAnswer, NoAnswer> {
+    Ok(match dice.between(0, 7) {
+        0 => return Err(NoAnswer::Lost("connection reset".to_owned())),
+        1 => return Err(NoAnswer::NotConnected("connection refused".to_owned())),
+        2 => cut("the connection ended"),
+        3 => too_long("["),
+        4 => with_header(429, RETRY_AFTER, "3"),
+        5 => with_header(503, RETRY_AFTER, "1"),
+        6 => answer(dice.pick(&[401, 403, 500, 502]), PROXY_PAGE),
+        _ => answer(200, dice.pick(&["", PROXY_PAGE, r#"{"message": "no"}"#, "[7, null"])),
     })
 }

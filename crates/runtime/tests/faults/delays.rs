@@ -1,27 +1,16 @@
-//! Bots whose trades are asked for some seconds after their decisions, in some schedules; beside them ladders that go on with the
-//! next candle, and stops of a session. What they may stake and lose is counted anew, from the events alone.
+//! Entry delays, ladders and stops of a session in some schedules, and a tally of them from the events alone.
 
-use crate::dice::{Dice, mix};
-use crate::plan::Plan;
-use crate::process::End;
-use crate::watcher::is_unfinished;
-use crate::world::World;
-use candlewick_engine::{
-    Approved, BotLimitSettings, BotSettings, Control, EventKind, IfRefused, IntentId, LadderEntry,
-    OrderTerms, Settled, StakeSettings, TradeBook,
-};
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
-use candlewick_sdk::{Millis, Outcome};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::memory_journal::events;
+use crate::prelude::*;
+use crate::trade::to_minor;
+use candlewick_engine::{BotLimitSettings, IfRefused, LadderEntry};
 
 const DELAYED_ONE_IN: u64 = 4;
 const LEVELS: usize = 3;
-/// What a session may lose or win, in whole units; 0 turns the limit off.
 const SESSION: [i64; 4] = [0, 0, 20, 60];
 
 /// Whether bots have delays. Drawn beside the other dice, so that schedules without stay as they are.
-const fn is_on(seed: u64) -> bool {
+fn is_on(seed: u64) -> bool {
     mix([seed, 3_001, 1]).is_multiple_of(DELAYED_ONE_IN)
 }
 
@@ -33,7 +22,6 @@ pub(crate) fn with_delays(mut plan: Plan) -> Plan {
     let shared = dice.one_in(2).then(|| dice.between(1, 4));
     for (number, bot) in plan.bots.iter_mut().enumerate() {
         let longest = bot.interval.length().get() / 1_000 - 1;
-        // Mostly nearly a candle, so that much ends while an open waits.
         let own = longest - dice.skewed(0, longest - i64::from(number == 0));
         bot.entry_delay_s = shared.unwrap_or(own);
         if let StakeSettings::Fixed { amount } = bot.stake
@@ -73,69 +61,37 @@ pub(crate) fn delay_of(world: &World, approved: &OrderTerms) -> Millis {
     Millis::from_seconds(world.plan.bots[approved.bot().index()].entry_delay_s)
 }
 
+#[derive(Default)]
+struct Ladder {
+    level: Option<usize>,
+    /// Where it may be given up, no settlement says so: the next stake or the next win tells its level.
+    may_give_up: bool,
+    last: Option<IntentId>,
+    profit: i64,
+    results: Vec<(IntentId, Outcome)>,
+}
+
+#[derive(Default)]
 pub(crate) struct Tally {
-    /// On which level each bot's ladder stands, the first being 0. None where earlier runs may have given one up, which no settlement says:
-    /// the next stake or the next win tells it.
-    levels: Vec<Option<usize>>,
-    /// Last approved trade of each bot whose ladder may be given up. If another of its trades does not win, the ladder may have
-    /// been given up in between.
-    last: Vec<Option<IntentId>>,
-    may_give_up: Vec<bool>,
-    /// What each bot has won and lost since the run began, or a person resumed it; in minor units.
-    profits: Vec<i64>,
-    results: Vec<Vec<(IntentId, Outcome)>>,
-    /// Profits of the trades that settled in this session, in minor units.
+    ladders: Vec<Ladder>,
     session: BTreeMap<IntentId, i64>,
-    /// Second trades that were found after their intents had settled: they count for the run, and for no bot.
     late_seconds: BTreeSet<String>,
-    /// Profit of those that settled in this session, in minor units.
     late_profit: i64,
 }
 
 impl Tally {
     pub(crate) fn of(world: &World, book: &TradeBook) -> Self {
-        let count = world.plan.bots.len();
-        let is_reset = |bot: &BotSettings| bot.stake.if_refused() == IfRefused::Reset;
-        let may_give_up = world.plan.bots.iter().map(is_reset).collect();
-        let mut tally = Self {
-            levels: vec![Some(0); count],
-            last: vec![None; count],
-            may_give_up,
-            profits: vec![0; count],
-            results: vec![Vec::new(); count],
-            session: BTreeMap::new(),
-            late_seconds: BTreeSet::new(),
-            late_profit: 0,
-        };
-        for stored in &world.disk().lines {
-            if !["\"settled", "\"correction\"", "\"second_trade\""]
-                .iter()
-                .any(|name| stored.line.body.contains(name))
-            {
-                continue;
-            }
-            let event: serde_json::Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
-            let kind = event["event"].as_str().unwrap_or_default();
-            if kind == "second_trade" {
-                let intent = IntentId::new(event["intent"].as_u64().unwrap());
-                tally.find_second(book, intent, event["venue_id"].as_str().unwrap());
-            }
-            if !["settled", "settled_by_person", "correction"].contains(&kind) {
-                continue;
-            }
-            let outcome = serde_json::from_value(event["outcome"].clone()).unwrap();
-            let intent = IntentId::new(event["intent"].as_u64().unwrap());
-            let bot = bot_of(book, intent);
-            if kind == "correction" {
-                tally.correct(bot, intent, outcome);
-            } else {
-                tally.climb(bot, intent, outcome);
-            }
+        let mut tally = Self::default();
+        for bot in &world.plan.bots {
+            let may_give_up = bot.stake.if_refused() == IfRefused::Reset;
+            tally.ladders.push(Ladder { level: Some(0), may_give_up, ..Ladder::default() });
         }
-        for (level, may_give_up) in tally.levels.iter_mut().zip(&tally.may_give_up) {
-            if *may_give_up {
-                *level = None;
-            }
+        for kind in events(world.disk().lines.iter(), &["\"settled", "\"correction\"", "\"second_trade\""]) {
+            tally.take(&kind, book);
+        }
+        tally.begin_session();
+        for ladder in tally.ladders.iter_mut().filter(|ladder| ladder.may_give_up) {
+            ladder.level = None;
         }
         tally
     }
@@ -146,15 +102,14 @@ impl Tally {
             | EventKind::SettledByPerson { intent, outcome, profit } => {
                 let bot = bot_of(book, *intent);
                 self.climb(bot, *intent, *outcome);
-                self.profits[bot] += profit.minor();
+                self.ladders[bot].profit += profit.minor();
                 self.session.insert(*intent, profit.minor());
             }
             EventKind::Correction { intent, outcome, profit } => {
                 let bot = bot_of(book, *intent);
                 self.correct(bot, *intent, *outcome);
-                // A trade of an earlier session stays one.
                 if let Some(known) = self.session.get_mut(intent) {
-                    self.profits[bot] += profit.minor() - *known;
+                    self.ladders[bot].profit += profit.minor() - *known;
                     *known = profit.minor();
                 }
             }
@@ -165,88 +120,73 @@ impl Tally {
                 if self.late_seconds.contains(venue_id.as_str()) {
                     self.late_profit += profit.minor();
                 } else {
-                    self.profits[bot_of(book, *intent)] += profit.minor();
+                    self.ladders[bot_of(book, *intent)].profit += profit.minor();
                 }
             }
-            EventKind::Control { control: Control::Resume } => {
-                self.profits.fill(0);
-                self.late_profit = 0;
-                self.session.clear();
-            }
+            EventKind::Control { control: Control::Resume } => self.begin_session(),
             _ => {}
         }
     }
 
+    fn begin_session(&mut self) {
+        self.ladders.iter_mut().for_each(|ladder| ladder.profit = 0);
+        self.late_profit = 0;
+        self.session.clear();
+    }
+
     fn find_second(&mut self, book: &TradeBook, intent: IntentId, venue_id: &str) {
-        if self.results[bot_of(book, intent)].iter().any(|(known, _)| *known == intent) {
+        if self.ladders[bot_of(book, intent)].results.iter().any(|(known, _)| *known == intent) {
             self.late_seconds.insert(venue_id.to_owned());
         }
     }
 
-    /// Replaces a result. The ladder is where it would be if the right one had come first.
     fn correct(&mut self, bot: usize, intent: IntentId, outcome: Outcome) {
-        for result in self.results[bot].iter_mut().filter(|(known, _)| *known == intent) {
+        let ladder = &mut self.ladders[bot];
+        for result in ladder.results.iter_mut().filter(|(known, _)| *known == intent) {
             result.1 = outcome;
         }
-        let results = self.results[bot].iter();
-        let level = results.fold(0, |level, (_, outcome)| next_level(level, *outcome));
-        // A ladder that may be given up was perhaps given up in between.
-        self.levels[bot] = (!self.may_give_up[bot]).then_some(level);
+        let level = ladder.results.iter().fold(0, |level, (_, outcome)| next_level(level, *outcome));
+        ladder.level = (!ladder.may_give_up).then_some(level);
     }
 
     fn climb(&mut self, bot: usize, intent: IntentId, outcome: Outcome) {
-        self.results[bot].push((intent, outcome));
-        // A draw re-enters as well, and that order may be refused.
-        if outcome != Outcome::Won && self.may_give_up[bot] && self.last[bot] != Some(intent) {
-            self.levels[bot] = None;
+        let ladder = &mut self.ladders[bot];
+        ladder.results.push((intent, outcome));
+        if outcome != Outcome::Won && ladder.may_give_up && ladder.last != Some(intent) {
+            ladder.level = None;
         }
         let won = (outcome == Outcome::Won).then_some(0);
-        self.levels[bot] = self.levels[bot].map(|level| next_level(level, outcome)).or(won);
+        ladder.level = ladder.level.map(|level| next_level(level, outcome)).or(won);
     }
 
-    /// A trade that was just approved, and is in the book already, is on its level and within the session. A ladder that may be given up is on
-    /// its level or on the first.
     pub(crate) fn check(&mut self, world: &World, approved: &Approved, book: &TradeBook) {
         let bot = approved.bot().index();
         let settings = &world.plan.bots[bot];
         if let StakeSettings::Martingale { amount, if_refused, .. } = settings.stake {
             let staked = approved.stake().minor();
-            let level = (0..LEVELS).find(|level| staked == minor(amount) << level);
+            let level = (0..LEVELS).find(|level| staked == to_minor(amount) << level);
             let is_given_up = if_refused == IfRefused::Reset && level == Some(0);
-            let expected = self.levels[bot];
-            world.require(
-                level.is_some() && (is_given_up || expected.is_none() || level == expected),
-                || {
-                    format!(
-                        "intent {} stakes {staked}, and its ladder is on level {expected:?}",
-                        approved.intent()
-                    )
-                },
-            );
-            self.levels[bot] = level;
-            self.last[bot] = Some(approved.intent());
+            let expected = self.ladders[bot].level;
+            let is_right = level.is_some() && (is_given_up || expected.is_none() || level == expected);
+            world.require(is_right, || format!("{} stakes {staked}, not {expected:?}", approved.intent()));
+            (self.ladders[bot].level, self.ladders[bot].last) = (level, Some(approved.intent()));
         }
         let open = |of: Option<usize>| -> i64 {
             let rows = book.rows().iter().filter(|row| is_unfinished(row));
             let rows = rows.filter(|row| of.is_none_or(|bot| row.approved.bot().index() == bot));
             rows.map(|row| row.approved.stake().minor()).sum()
         };
-        let session = &world.plan.risk.session;
-        let of_run = (session.loss_limit, session.profit_target);
-        let own = world.plan.risk.bots.get(&settings.name);
-        let of_bot = own.map(|own| (own.session_loss_limit, own.session_profit_target));
-        let counted = [
-            (Some(of_run), self.profits.iter().sum::<i64>() + self.late_profit, open(None)),
-            (of_bot, self.profits[bot], open(Some(bot))),
-        ];
-        for (limits, profit, at_stake) in counted {
-            let Some((loss, target)) = limits.map(|(loss, target)| (minor(loss), minor(target))) else {
-                continue;
-            };
+        let risk = &world.plan.risk;
+        let own = risk.bots.get(&settings.name).cloned().unwrap_or_default();
+        let all = self.ladders.iter().map(|ladder| ladder.profit).sum::<i64>() + self.late_profit;
+        for (loss, target, profit, at_stake) in [
+            (risk.session.loss_limit, risk.session.profit_target, all, open(None)),
+            (own.session_loss_limit, own.session_profit_target, self.ladders[bot].profit, open(Some(bot))),
+        ] {
+            let (loss, target) = (to_minor(loss), to_minor(target));
             let is_within = loss == 0 || profit - at_stake >= -loss;
-            world.require(is_within && (target == 0 || profit < target), || {
-                format!("intent {}: {profit} in the session and {at_stake} at stake", approved.intent())
-            });
+            let is_open = is_within && (target == 0 || profit < target);
+            world.require(is_open, || format!("{profit} so far, {at_stake} at stake: {approved:?}"));
         }
     }
 }
@@ -261,8 +201,4 @@ const fn next_level(level: usize, outcome: Outcome) -> usize {
 
 fn bot_of(book: &TradeBook, intent: IntentId) -> usize {
     book.row(intent).unwrap().approved.bot().index()
-}
-
-fn minor(amount: Decimal) -> i64 {
-    (amount * Decimal::ONE_HUNDRED).to_i64().unwrap()
 }

@@ -15,7 +15,6 @@ impl Dice {
         low + (self.0.next_u64() % span) as i64
     }
 
-    /// Whether something happens that happens so often in a thousand times.
     pub(crate) fn per_mille(&mut self, often: i64) -> bool {
         self.between(0, 999) < often
     }
@@ -35,15 +34,10 @@ impl Dice {
     }
 }
 
-pub(crate) const fn mix(keys: [u64; 3]) -> u64 {
-    let mut hash = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut place = 0;
-    while place < keys.len() {
-        hash = (hash ^ keys[place]).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        hash ^= hash >> 29;
-        hash = hash.wrapping_mul(0x94d0_49bb_1331_11eb);
-        hash ^= hash >> 32;
-        place += 1;
-    }
-    hash
+pub(crate) fn mix(keys: [u64; 3]) -> u64 {
+    keys.into_iter().fold(0x9e37_79b9_7f4a_7c15, |hash: u64, key| {
+        let hash = (hash ^ key).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let hash = (hash ^ (hash >> 29)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        hash ^ (hash >> 32)
+    })
 }

@@ -1,32 +1,21 @@
-//! One process played on its coordinator alone: no task, no socket, no runtime. Happenings are taken one after the other by
-//! true time; each is an input, and what the coordinator commands is carried out here. It may end between any two commands.
+//! One process on its coordinator alone: inputs one after the other by true time, and its commands carried out.
 
 use crate::alarms::{self, Alarms};
-use crate::dice::mix;
-use crate::fuse::{Crash, Fuse};
 use crate::lies;
-use crate::memory_journal::{CrashingJournal, Durability, Unfinished};
-use crate::money_lies::MoneyLie;
-use crate::network::{ModelNetwork, QUEUED};
-use crate::process::{End, Ended, Look, People, header, new_session, session_settings};
-use crate::questions::{Asking, Came, Progressed};
+use crate::memory_journal::Durability;
+use crate::network::QUEUED;
+use crate::prelude::*;
+use crate::process::{Folded, Look, People, header, recover, session_settings};
+use crate::questions::{Asking, Progressed};
 use crate::records;
-use crate::recovery::recover;
-use crate::stream::{self, Brought, Flow};
-use crate::time::OffClock;
-use crate::truth::RequestState;
-use crate::watcher::{Seen, Watcher};
-use crate::world::World;
-use candlewick_broker::clock::Clock;
-use candlewick_broker::{Account, OpenOutcome, Rejection, RejectionReason, Reply};
-use candlewick_engine::{Entry, Recorder, SymbolId};
-use candlewick_journal::{Journal, JournalError};
-use candlewick_runtime::{
-    Answer, Command, Coordinator, CoordinatorParts, DurableOpen, Input, JournalEntry, OrderId, Past, Streams,
-};
-use candlewick_sdk::Millis;
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex};
+use crate::stream::{self, Flow};
+use crate::world::MAX_QUESTIONS;
+use candlewick_broker::{Rejection, RejectionReason};
+use candlewick_engine::{Entry, Recorder};
+use candlewick_journal::Journal;
+use candlewick_runtime::{Command, Coordinator, CoordinatorParts, DurableOpen, Input, JournalEntry, OrderId};
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
 
 const RENEWAL: Millis = Millis::from_seconds(5);
 const JOURNAL_DEADLINE: Millis = Millis::from_seconds(10);
@@ -36,23 +25,16 @@ enum Happening {
     Post(Box<DurableOpen>),
     Arrived(Box<Flight>),
     Answer(Box<Answer>),
-    Written(Option<Unfinished>, Purpose),
+    Written(Durability, bool),
     Renewal,
     Look,
     Stream(SymbolId, u64),
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Purpose {
-    Save,
-    Close,
 }
 
 struct Flight {
     open: DurableOpen,
     ticket: u64,
     is_unanswered: bool,
-    /// How long its answer takes; longer than the client waits when it is lost.
     answer: Millis,
     patience: Millis,
 }
@@ -71,7 +53,6 @@ struct Process<'a> {
     happenings: BTreeMap<(Millis, u64), Happening>,
     count: u64,
     wake_at: Millis,
-    /// Kept from one input to the next.
     commands: Vec<Command>,
     inputs: VecDeque<Input>,
     orders: u64,
@@ -82,15 +63,17 @@ struct Process<'a> {
 }
 
 pub(crate) fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended {
-    let mut session = new_session(world);
-    let past = match recover(world, &mut session) {
-        Ok(past) => past,
+    let Folded { session, past } = match recover(world) {
+        Ok(folded) => folded,
         Err(error) => return Ended::Failed(error),
     };
     let fuse = Fuse::new(if let End::Crash(crash) = end { crash } else { Crash::Never });
     let clock = Arc::new(OffClock::new(world.time.clone(), offset));
     let seen = Arc::new(Mutex::new(Seen::new(&past, session.ledger(), world)));
     let settings = session_settings(world);
+    let flow = Flow::new(world.plan.seed, past.runs);
+    let journal = CrashingJournal::new(Arc::clone(world), Arc::clone(&fuse), past.runs + 1, clock.now());
+    let watcher = Watcher::new(world, &past, Arc::clone(&seen));
     let parts = CoordinatorParts {
         settings: world.plan.settings.clone(),
         header: header(&settings),
@@ -99,21 +82,18 @@ pub(crate) fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended {
         priced: stream::priced(&world.plan),
         is_simulated: false,
         until: None,
-        balances: world.plan.lies.money().map(|_| Reply::at(records::balances(world), clock.now())),
-        past: Past::default(),
+        balances: world.plan.lies.money.map(|_| Reply::at(records::balances(world), clock.now())),
+        past,
     };
-    let flow = Flow::new(world.plan.seed, past.runs);
-    let journal = CrashingJournal::new(Arc::clone(world), Arc::clone(&fuse), past.runs + 1, clock.now());
-    let watcher = Watcher::new(world, &past, Arc::clone(&seen));
     let mut process = Process {
         world,
         network: ModelNetwork { world: Arc::clone(world), clock: Arc::clone(&clock) },
-        coordinator: Coordinator::new(CoordinatorParts { past, ..parts }, clock.now()),
+        coordinator: Coordinator::new(parts, clock.now()),
         clock,
         fuse,
         watcher,
         alarms: Alarms::default(),
-        seen: Arc::clone(&seen),
+        seen,
         journal,
         waiting: None,
         happenings: BTreeMap::new(),
@@ -127,23 +107,20 @@ pub(crate) fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended {
         flow,
         streams: BTreeMap::new(),
     };
-    process.run(end, &seen)
+    process.run(end)
 }
 
 impl Drop for Process<'_> {
     fn drop(&mut self) {
+        let by = self.world.time.now() + QUEUED;
         for (ticket, survives) in &self.flights {
-            if *survives {
-                self.world.truth().hasten(*ticket, self.world.time.now() + QUEUED);
-            } else {
-                self.world.truth().lose(*ticket);
-            }
+            self.world.truth().abandon(*ticket, *survives, by);
         }
     }
 }
 
 impl Process<'_> {
-    fn run(&mut self, end: End, seen: &Mutex<Seen>) -> Ended {
+    fn run(&mut self, end: End) -> Ended {
         let mut people = People::new(self.world);
         self.happen_after(Millis::ZERO, Happening::Look);
         self.happen_after(RENEWAL, Happening::Renewal);
@@ -157,25 +134,23 @@ impl Process<'_> {
                 self.world.require(false, || "a run goes round in circles".to_owned());
                 return Ended::Crashed;
             }
-            // By the true time: the run's own clock may differ, and may have jumped.
             let wake =
                 if self.wake_at == Millis::MAX { Millis::MAX } else { self.wake_at - self.clock.offset() };
             match self.happenings.first_key_value().map(|((at, _), _)| *at) {
-                Some(at) if at <= wake => self.take_due(at, (end, &mut people, seen)),
+                Some(at) if at <= wake => self.take_due(at, end, &mut people),
                 _ if wake == Millis::MAX => return Ended::Never,
                 _ => self.world.time.move_to(wake),
             }
         }
     }
 
-    fn take_due(&mut self, at: Millis, (end, people, seen): (End, &mut People, &Mutex<Seen>)) {
+    fn take_due(&mut self, at: Millis, end: End, people: &mut People) {
         self.world.time.move_to(at);
         while let Some(first) = self.happenings.first_entry() {
             if first.key().0 > at || self.ended.is_some() {
                 return;
             }
             let happening = first.remove();
-            // A run that is being closed only waits for its journal.
             if self.coordinator.is_closing() && !matches!(happening, Happening::Written(..)) {
                 continue;
             }
@@ -184,15 +159,17 @@ impl Process<'_> {
                 Happening::Post(open) => self.post(*open),
                 Happening::Arrived(flight) => self.arrive(*flight),
                 Happening::Answer(answer) => self.feed(Input::Answer(*answer)),
-                Happening::Written(unfinished, purpose) => self.on_written(unfinished, purpose),
+                Happening::Written(durability, is_closing) => self.on_written(durability, is_closing),
                 Happening::Stream(symbol, number) => self.bring(symbol, number),
                 Happening::Renewal => {
                     self.happen_after(RENEWAL, Happening::Renewal);
                     self.feed(Input::RenewJournal);
                 }
                 Happening::Look => {
-                    let look = people.look((self.world.as_ref(), self.clock.as_ref()), end, seen);
-                    self.on_look(look);
+                    match people.look((self.world.as_ref(), self.clock.as_ref()), end, &self.seen) {
+                        ControlFlow::Continue(look) => self.on_look(look),
+                        ControlFlow::Break(ended) => self.ended = Some(ended),
+                    }
                 }
             }
         }
@@ -204,10 +181,6 @@ impl Process<'_> {
     }
 
     fn on_look(&mut self, look: Look) {
-        if look.ended.is_some() {
-            self.ended = look.ended;
-            return;
-        }
         self.happen_after(look.next - self.world.time.now(), Happening::Look);
         if let Some(why) = look.stop {
             self.feed(Input::Stop(why));
@@ -222,8 +195,8 @@ impl Process<'_> {
 
     fn feed(&mut self, input: Input) {
         let due = match &input {
-            Input::Answer(answer) if self.world.is_lying() => {
-                self.watcher.due(self.world, &mut self.alarms, answer, self.clock.now())
+            Input::Answer(answer) if self.world.plan.lies.has_any() => {
+                self.alarms.due(self.world, answer, (&self.watcher.book, self.clock.now()))
             }
             _ => Vec::new(),
         };
@@ -255,7 +228,7 @@ impl Process<'_> {
     fn carry_out(&mut self, command: Command) {
         match command {
             Command::Ask(ask) => {
-                if !self.world.count_question() {
+                if self.world.count("questions", 1) > MAX_QUESTIONS {
                     return self.world.require(false, || "questions without end".to_owned());
                 }
                 let (asking, span) = Asking::begin(self.world, ask, self.clock.now());
@@ -266,16 +239,16 @@ impl Process<'_> {
                 Some(waiting) => waiting.push(entry),
                 None => write(&mut self.journal, entry),
             },
-            Command::MakeDurable => self.make_durable(Purpose::Save),
-            Command::CloseJournal => self.make_durable(Purpose::Close),
+            Command::MakeDurable => self.make_durable(false),
+            Command::CloseJournal => self.make_durable(true),
             Command::Notify(notice) => self.watcher.take(notice),
             Command::AnswerOrder(_, answer) => self.world.log(|| format!("a person is answered {answer:?}")),
             Command::CatchUpClock => self.inputs.push_back(Input::ClockMoved(self.clock.catch_up())),
             Command::WakeAt(at) => self.wake_at = at,
             Command::Finish(why) => self.inputs.push_back(Input::Finish(why)),
             Command::End(result) => {
-                let ended = (*result).map(|finished| self.world.note_forgotten(finished.forgotten));
-                self.ended = Some(ended.map_or_else(Ended::Failed, |()| Ended::Finished));
+                let ended = (*result).map(|run| self.world.count("intents forgotten", run.forgotten));
+                self.ended = Some(ended.map_or_else(Ended::Failed, |_| Ended::Finished));
             }
         }
     }
@@ -285,24 +258,20 @@ impl Process<'_> {
             return;
         }
         let Some(name) = stream::name_of(&self.world.plan, symbol) else { return };
-        match self.flow.next(self.world, name) {
-            Brought::Prices(ticks, pause) => {
-                self.happen_after(pause, Happening::Stream(symbol, number));
-                for tick in ticks {
-                    self.feed(Input::Tick(symbol, tick));
-                }
-            }
-            Brought::End => {
-                self.streams.remove(&symbol);
-                self.feed(Input::FeedEnded(symbol));
-            }
+        let Some((ticks, pause)) = self.flow.next(self.world, name) else {
+            self.streams.remove(&symbol);
+            return self.feed(Input::FeedEnded(symbol));
+        };
+        self.happen_after(pause, Happening::Stream(symbol, number));
+        for tick in ticks {
+            self.feed(Input::Tick(symbol, tick));
         }
     }
 
     fn go_on(&mut self, asking: Box<Asking>) {
         match asking.go_on(self.world, self.clock.now()) {
             Progressed::Asking(asking, span) => self.happen_after(span, Happening::Question(asking)),
-            Progressed::Came(Came { answer }) => {
+            Progressed::Came(answer) => {
                 if let Answer::Subscription(symbol, Ok(Streams::Yes)) = &answer {
                     self.count += 1;
                     self.streams.insert(*symbol, self.count);
@@ -325,22 +294,19 @@ impl Process<'_> {
     fn post(&mut self, open: DurableOpen) {
         let intent = open.intent();
         let outcome = |outcome| Happening::Answer(Box::new(Answer::Open(intent, outcome)));
-        let unknown = || OpenOutcome::Unknown { reason: "as it happens".to_owned() };
         let is_late = self.clock.now() > open.leave_by() && self.world.plan.habits.requests_per_second > 0.0;
         if is_late {
-            let reason = "it waited for its turn for too long".to_owned();
-            return self.happen_after(Millis::ZERO, outcome(OpenOutcome::NotSent { reason }));
+            return self.happen_after(Millis::ZERO, outcome(not_sent("it waited for its turn for too long")));
         }
         let number = self.network.check_post(Some(intent.number()), open.order());
         let way = self.network.way_of(open.order());
         self.world.log(|| format!("posted {number:?} {way:?}"));
         let patience = Millis::new(self.world.plan.habits.patience_ms);
         if way.is_unsent {
-            let reason = "as it happens".to_owned();
-            return self.happen_after(Millis::new(1), outcome(OpenOutcome::NotSent { reason }));
+            return self.happen_after(Millis::new(1), outcome(not_sent("as it happens")));
         }
         if way.is_lost {
-            crate::others::join(self.world, number, open.order(), crate::others::Reach::Lost);
+            crate::others::join(self.world, number, open.order(), true);
             return self.happen_after(patience, outcome(unknown()));
         }
         let request = self.network.request(number, open.order(), &way, patience);
@@ -350,7 +316,6 @@ impl Process<'_> {
         self.flights.insert(ticket, way.survives);
         let (is_unanswered, answer) = (way.is_unanswered, way.answer);
         if way.underway >= patience {
-            // Its client has gone by then, and it arrives all the same.
             self.flights.insert(ticket, true);
             return self.happen_after(patience, outcome(unknown()));
         }
@@ -362,63 +327,67 @@ impl Process<'_> {
     fn arrive(&mut self, flight: Flight) {
         let Flight { open, ticket, is_unanswered, answer, patience } = flight;
         self.flights.remove(&ticket);
-        let unknown = || OpenOutcome::Unknown { reason: "as it happens".to_owned() };
-        let state = self.world.truth().state_of(ticket);
+        let state = self.world.truth().states[&ticket];
         let outcome = match state {
             RequestState::Underway => unknown(),
             _ if is_unanswered || answer > patience => unknown(),
-            RequestState::Accepted(place) if self.denial_of(place).is_some() => match self.denial_of(place) {
-                Some(MoneyLie::UnsentTaken) => OpenOutcome::NotSent { reason: "as it happens".to_owned() },
-                _ => rejected(ticket),
-            },
-            RequestState::Accepted(place) => {
-                let report = Box::new(crate::records::opened(self.world, place));
-                let now = self.clock.now();
-                OpenOutcome::Opened(Reply::at(report, now))
-            }
             RequestState::Rejected => rejected(ticket),
+            RequestState::Accepted(place) => {
+                let denial = lies::denial_of(&self.world.truth().trades[place]);
+                match denial {
+                    Some(MoneyLie::UnsentTaken) => not_sent("as it happens"),
+                    Some(_) => rejected(ticket),
+                    None => {
+                        let report = Box::new(records::opened(self.world, place));
+                        OpenOutcome::Opened(Reply::at(report, self.clock.now()))
+                    }
+                }
+            }
         };
         let answer = answer.min(patience);
         self.happen_after(answer, Happening::Answer(Box::new(Answer::Open(open.intent(), outcome))));
     }
 
-    fn denial_of(&self, place: usize) -> Option<MoneyLie> {
-        lies::denial_of(&self.world.truth().trades[place])
-    }
-
-    fn make_durable(&mut self, purpose: Purpose) {
+    fn make_durable(&mut self, is_closing: bool) {
         self.waiting.get_or_insert_default();
-        match self.journal.begin_durable() {
-            Durability::Done => self.happen_after(Millis::ZERO, Happening::Written(None, purpose)),
-            Durability::After(span, unfinished) if span < JOURNAL_DEADLINE => {
-                self.happen_after(span, Happening::Written(Some(unfinished), purpose));
+        let begun = self.journal.begin_durable();
+        let (span, durability) = match begun {
+            Durability::Never => {
+                self.ended = Some(Ended::Crashed);
+                return;
             }
-            Durability::After(..) => self.return_journal(JOURNAL_DEADLINE, purpose, unavailable()),
-            Durability::Failed(error) => self.return_journal(Millis::ZERO, purpose, error),
-            // The process has ended with it.
-            Durability::Never => self.ended = Some(Ended::Crashed),
-        }
+            Durability::After(span, _) if span < JOURNAL_DEADLINE => (span, begun),
+            Durability::After(..) => {
+                let (url, source) = ("memory".to_owned(), "it does not answer".into());
+                (JOURNAL_DEADLINE, Durability::Failed(JournalError::Unavailable { url, source }))
+            }
+            Durability::Done | Durability::Failed(_) => (Millis::ZERO, begun),
+        };
+        self.happen_after(span, Happening::Written(durability, is_closing));
     }
 
-    fn return_journal(&mut self, after: Millis, purpose: Purpose, error: JournalError) {
-        self.journal.fail_next(error);
-        self.happen_after(after, Happening::Written(None, purpose));
-    }
-
-    fn on_written(&mut self, unfinished: Option<Unfinished>, purpose: Purpose) {
-        if unfinished.is_some_and(|unfinished| !self.journal.end_durable(&unfinished)) {
-            self.ended = Some(Ended::Crashed);
-            return;
-        }
+    fn on_written(&mut self, durability: Durability, is_closing: bool) {
+        let result = match durability {
+            Durability::After(_, is_last) if !self.journal.end_durable(is_last) => {
+                self.ended = Some(Ended::Crashed);
+                return;
+            }
+            Durability::Failed(error) => Err(error),
+            _ => Ok(()),
+        };
         for entry in self.waiting.take().unwrap_or_default() {
             write(&mut self.journal, entry);
         }
-        let result = self.journal.take_failure().map_or(Ok(()), Err);
-        self.feed(match purpose {
-            Purpose::Save => Input::Durable(result),
-            Purpose::Close => Input::JournalClosed(result),
-        });
+        self.feed(if is_closing { Input::JournalClosed(result) } else { Input::Durable(result) });
     }
+}
+
+fn unknown() -> OpenOutcome {
+    OpenOutcome::Unknown { reason: "as it happens".to_owned() }
+}
+
+fn not_sent(reason: &str) -> OpenOutcome {
+    OpenOutcome::NotSent { reason: reason.to_owned() }
 }
 
 fn rejected(ticket: u64) -> OpenOutcome {
@@ -434,10 +403,6 @@ fn rejected(ticket: u64) -> OpenOutcome {
         text: "no".to_owned(),
         venue_time: None,
     })
-}
-
-fn unavailable() -> JournalError {
-    JournalError::Unavailable { url: "memory".to_owned(), source: "it does not answer".into() }
 }
 
 fn write(journal: &mut CrashingJournal, entry: JournalEntry) {

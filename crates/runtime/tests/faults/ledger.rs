@@ -1,21 +1,14 @@
 //! The ledger against what the venue took, once all is quiet: to the cent, or the lie about that very trade was said.
 
-use crate::lies::{Lie, Term};
+use crate::alarms;
+use crate::lies::Term;
+use crate::memory_journal::events;
 use crate::money_checks::{booked_profit, has_halted_about};
-use crate::money_lies::MoneyLies;
-use crate::plan::BALANCE;
-use crate::truth::{Trade, Truth};
-use crate::watcher::{READ_AT_MOST, is_unfinished};
-use crate::world::World;
-use candlewick_broker::Account;
-use candlewick_engine::{IntentRow, IntentState, Session, TradeBook};
-use candlewick_journal::StoredLine;
-use candlewick_sdk::Millis;
-use std::collections::BTreeSet;
+use crate::prelude::*;
 
 pub(crate) fn reckon(world: &World, session: &Session, (book, truth): (&TradeBook, &Truth)) {
     let lines = world.disk().lines.clone();
-    let (booked, brought) = (deposits(&lines) + accepted(&lines), second_trade_profits(lines.iter()));
+    let (booked, brought) = (booked(&lines), second_trade_profits(lines.iter()));
     let seconds_open: i64 = session.second_trades().iter().map(|trade| trade.stake.minor()).sum();
     let of_venue = |row: &IntentRow| {
         let trade = book.venue_id(row).and_then(|id| truth.find(id.as_str()));
@@ -29,10 +22,8 @@ pub(crate) fn reckon(world: &World, session: &Session, (book, truth): (&TradeBoo
     let (free, open) = (session.ledger().free().minor(), session.ledger().open_stakes().minor());
     world.require(free == expected, || format!("the ledger says {free}, the venue's trades {expected}"));
     world.require(open == staked, || format!("{open} are still at stake, of {staked}"));
-    // What is open here and over there is so by a lie, which was said.
     for row in unfinished {
         let number = row.approved.intent().number();
-        // One that a list shows too little of stays in doubt, and a person was told its name.
         let is_asked = |trade: &Trade| {
             world.has_said(|text| text.contains("stays in doubt") && text.contains(&trade.id))
         };
@@ -41,9 +32,11 @@ pub(crate) fn reckon(world: &World, session: &Session, (book, truth): (&TradeBoo
     }
     for row in book.rows().iter().filter(|row| row.state == IntentState::Settled) {
         let id = book.venue_id(row).map(|id| id.to_string()).unwrap_or_default();
-        check_said(world, (row.approved.intent().number(), &id), truth);
+        let trade = truth.of_intent(row.approved.intent().number()).filter(|trade| trade.id == id);
+        let heard = trade.filter(|trade| trade.lie.is_some_and(|lie| lie.is_heard(trade.outcome)));
+        let is_right = heard.is_none_or(|trade| is_said(world, trade));
+        world.require(is_right, || format!("nobody said the lie of {heard:?}"));
     }
-    // An order on another account is nobody's in this ledger.
     for trade in truth.trades.iter().filter(|trade| trade.lie == Some(Lie::Takes(Term::Account))) {
         let is_reported = is_said(world, trade) || world.is_far_off();
         world.require(is_reported, || format!("{} was staked on another account without a report", trade.id));
@@ -53,17 +46,13 @@ pub(crate) fn reckon(world: &World, session: &Session, (book, truth): (&TradeBoo
     check_deposits(world, (book, truth), ([booked, booked + difference], &lines, seconds_open));
 }
 
-/// What came or went without an intent is what the wallet once showed of trades that are none's.
 fn check_deposits(
     world: &World,
     (book, truth): (&TradeBook, &Truth),
     (booked, lines, seconds_open): ([i64; 2], &[StoredLine], i64),
 ) {
-    // A false balance may be booked by a run that is halted because of it.
-    let is_rebased = world.plan.lies.money().is_some_and(MoneyLies::is_rebased);
-    // So may be what the wallet shows of a result that stays as it was booked.
-    let is_kept =
-        |trade: &Trade| trade.lie.and_then(Lie::of_money).is_some() && has_halted_about(world, trade);
+    let is_rebased = world.plan.lies.money.is_some_and(MoneyLies::is_rebased);
+    let is_kept = |trade: &Trade| trade.money_lie().is_some() && has_halted_about(world, trade);
     let has_kept = truth.trades.iter().any(is_kept);
     if world.is_far_off() || has_kept || (is_rebased && world.halts() > 0) {
         return;
@@ -81,7 +70,6 @@ fn check_deposits(
         trade.intent.is_none() && later.iter().any(|stored| stored.line.body.contains(&name))
     };
     let unbooked = truth.shown_by(|trade| !is_claimed(trade) || is_claimed_later(trade));
-    // What real money brought is no part of the wallet.
     let real = truth.trades.iter().filter(|trade| is_claimed(trade) && trade.order.account == Account::Real);
     let mut beside = BTreeSet::from([0]);
     for trade in real {
@@ -95,10 +83,9 @@ fn check_deposits(
         beside.extend(beside.clone().into_iter().map(|sum| sum + returned));
     }
     // A wallet that follows a list which lags for longer than it may lacks what trades of ours did.
-    let habits = &world.plan.habits;
-    if let Some(last) = last.filter(|_| habits.list_lag_ms > i64::from(world.plan.settings.list_lag_ms)) {
+    if let Some(last) = last.filter(|_| world.plan.lists_late()) {
         let at = lines[last].line.received;
-        let shown = at - Millis::new(habits.wallet_lag_ms) - READ_AT_MOST;
+        let shown = at - Millis::new(world.plan.habits.wallet_lag_ms) - READ_AT_MOST;
         for by in truth.not_shown(shown, |trade| is_claimed(trade) && trade.request_time <= at) {
             beside.extend(beside.clone().into_iter().map(|sum| sum - by));
         }
@@ -111,69 +98,37 @@ fn check_deposits(
     let mut sums = booked.iter().flat_map(|booked| so_far.iter().map(move |sum| sum + booked));
     let is_one = |sum: i64| [&unclaimed, &strange, &unbooked].iter().any(|sums| sums.contains(&sum));
     let is_shown = |sum: i64| beside.iter().any(|beside| is_one(sum - beside));
-    world.require(sums.any(is_shown), || {
-        let [booked, with_difference] = booked;
-        format!(
-            "{booked} were booked as a deposit, {with_difference} with the difference, by strangers {}",
-            truth.by_strangers
-        )
-    });
-}
-
-/// What was booked of a trade that is not what was ordered, or ended as none can, was said, whatever way it was heard of.
-fn check_said(world: &World, (intent, claimed): (u64, &str), truth: &Truth) {
-    let Some(trade) = truth.of_intent(intent).filter(|trade| trade.id == claimed) else { return };
-    let is_heard = trade.lie.is_some_and(|lie| lie.is_heard(trade.outcome));
-    world.require(!is_heard || is_said(world, trade), || {
-        format!("nobody said {:?} of {}", trade.lie, trade.id)
-    });
+    let by_strangers = truth.by_strangers;
+    world.require(sums.any(is_shown), || format!("{booked:?} booked, by strangers {by_strangers}"));
 }
 
 fn is_said(world: &World, trade: &Trade) -> bool {
     let (Some(lie), Some(intent)) = (trade.lie, trade.intent) else { return false };
-    let names = [
-        format!("intent {intent} "),
-        format!("intent {intent}:"),
-        format!("trade #{intent} "),
-        format!("trade #{intent}:"),
-        format!("{} ", trade.id),
-    ];
+    let mut names = alarms::about(IntentId::new(intent));
+    names.push(format!("{} ", trade.id));
     world.has_said(|text| {
         let is_named = names.iter().any(|name| text.contains(name)) || text.ends_with(&trade.id);
         is_named && lie.words().iter().any(|words| text.contains(words))
     })
 }
 
-/// The sum of all that was booked as money that no trade explains, in minor units.
-fn deposits(lines: &[StoredLine]) -> i64 {
-    total(lines.iter(), "deposit", "amount")
-}
-
-/// The sum of the differences of the wallet that a resume has booked, in minor units.
-fn accepted(lines: &[StoredLine]) -> i64 {
+fn booked(lines: &[StoredLine]) -> i64 {
     let (mut difference, mut sum) = (0, 0);
-    for stored in lines {
-        let body: serde_json::Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
-        if body["event"] == "wallet_difference" {
-            difference = body["amount"].as_i64().unwrap_or_default();
-        } else if body["event"] == "control" && body["control"] == "resume" {
-            sum += std::mem::take(&mut difference);
+    for kind in events(lines.iter(), &["\"deposit\"", "\"wallet_difference\"", "\"resume\""]) {
+        match kind {
+            EventKind::Deposit { amount } => sum += amount.minor(),
+            EventKind::WalletDifference { amount } => difference = amount.minor(),
+            EventKind::Control { control: Control::Resume } => sum += std::mem::take(&mut difference),
+            _ => {}
         }
     }
     sum
 }
 
 pub(crate) fn second_trade_profits<'a>(lines: impl Iterator<Item = &'a StoredLine>) -> i64 {
-    total(lines, "second_trade_settled", "profit")
-}
-
-fn total<'a>(lines: impl Iterator<Item = &'a StoredLine>, event: &str, field: &str) -> i64 {
-    let amount = |stored: &StoredLine| {
-        if !stored.line.body.contains(&format!("\"{event}\"")) {
-            return None;
-        }
-        let body: serde_json::Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
-        (body["event"] == event).then(|| body[field].as_i64().unwrap_or_default())
+    let profit = |kind: EventKind| match kind {
+        EventKind::SecondTradeSettled { profit, .. } => profit.minor(),
+        _ => 0,
     };
-    lines.filter_map(amount).sum()
+    events(lines, &["\"second_trade_settled\""]).map(profit).sum()
 }

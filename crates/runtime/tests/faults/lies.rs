@@ -1,49 +1,17 @@
-//! A venue that lies: what it takes or says of a trade that is not what was asked for, or cannot be. Half of the schedules
-//! have no lies; a quarter have only those after which the ledger has to be right all the same. A trade has one lie at
-//! most, and its seed alone decides which.
-//!
-//! | Lie | What is true | What has to follow |
-//! |---|---|---|
-//! | `Takes(term)` | the other trade: the venue takes it, and says so in the answer, by its id and in the list | the term is named in an alarm, or the trade is where nobody can know it again; where money differs the run halts; what is booked is the venue's figure |
-//! | `Answers(term)` | what was ordered: only the answer to the open says another term | the same |
-//! | `AnswersAnothersId` | the order; the answer has the id, or all, of a trade that another intent owns | the intent is in doubt until the list shows its trade; nothing is booked twice |
-//! | `AnswersStrangersId` | the order; the answer has the id, or all, of a trade that nobody here asked for | halted as soon as a record shows another term; our own trade is reported as explained by no intent |
-//! | `AnswersUnknownId` | the order; the answer has an id that no trade has | the trade stays open and is asked for; our own is reported |
-//! | `AnswersAhead` | the order; only the answer says that it was asked for in half an hour | the intent is in doubt until the list shows its trade |
-//! | `OpensTwice` | two trades of one request, with the money of both | the second is told as that, counts as at stake, and halts |
-//! | `PaysTooMuch` | the payout, and the wallet follows it | halted, and booked as the venue says |
-//! | `HasPayout` | the payout; every record has one that none can be | halted, and booked as the venue says |
-//! | `HasTime(moment, _)` | the order, at its times; every record has a time that cannot be | the time is not believed, and said; everything else as if it were missing |
-//! | `EndsWith(_)` | the figure: nobody can end so, and the wallet follows it | booked as the venue says, and halted |
-//! | `EndsBeside` | the figure, which is one minor unit beside the payout; the wallet follows it | booked as the venue says, with an alarm |
-//! | `RecordOfAnother(_)` | the order; for a minute the record by its id is of another trade | not booked, said, asked for again |
-//! | `NotFoundById` | the order; only the list knows it | found in the list |
-//! | `Vanishes` | the order, and the wallet follows it; from its close on neither the id nor the list knows it | halted or said after its patience, and settled by a person |
-//! | `ListedOtherwise`, `ListedProfit`, `ListedTwice` | the record by its id; the list says another end, or both | booked by the record, with an alarm, and halted after a second reading |
-//! | `Reopens` | the end that was said first; later the list says that it runs | booked once, with an alarm, and halted after a second reading |
-//! | balances below zero, missing, with noise | the balance without it | an alarm, never a booking |
-//!
-//! `alarms.rs` holds every answer that a process has taken, and survived, against this: what is unlike the order or cannot
-//! be is said by then, and where money differs the run is halted, for that reason. `schedule.rs` reckons at the end.
+//! A venue that lies. Half of the schedules have no lies; a quarter have only those after which the ledger has to be right
+//! all the same. A trade has one lie at most, and its seed alone decides which. `alarms.rs` holds every answer that a process
+//! has taken against this, and `schedule.rs` reckons at the end. Balances may be missing, below zero or noisy as well.
 
-use crate::dice::mix;
-use crate::money_lies::{self, MoneyLie, MoneyLies};
-use crate::truth::{Trade, Truth};
-use crate::world::World;
-use candlewick_broker::{Account, Balances, OpenOrder, Progress, Reported, TradeReport};
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Direction, Millis, Outcome};
+use crate::money_lies;
+use crate::prelude::*;
 
 const OTHER_SYMBOL: &str = "XRPUSDT";
 const OTHER_DURATION: &str = "02:00";
 const UNKNOWN_ID: &str = "trade-9999";
 const MISTAKEN_FOR: Millis = Millis::from_seconds(60);
 const AHEAD: Millis = Millis::from_seconds(1_800);
-/// What a win pays that pays too much, in percent.
 const TOO_MUCH: i64 = 900;
-/// What no win pays, in percent.
 const IMPOSSIBLE_PAYOUT: Decimal = Decimal::from_parts(80, 0, 0, true, 0);
-/// Of the trades about which the venue lies where lies halt, one in so many is opened twice.
 const OPENS_TWICE_ONE_IN: u64 = 12;
 const REOPENS_AFTER: Millis = Millis::from_seconds(700);
 
@@ -94,20 +62,24 @@ pub(crate) enum Another {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lie {
+    /// The venue takes another trade than was ordered, and says so everywhere.
     Takes(Term),
+    /// Only the answer to the open says another term.
     Answers(Term),
+    /// Only the answer has the id, or all, of another trade.
     AnswersAnothersId,
     AnswersStrangersId,
     AnswersUnknownId,
-    /// Only the answer: requested half an hour ahead.
     AnswersAhead,
     HasTime(Moment, BadTime),
     PaysTooMuch,
     HasPayout,
     EndsWith(Impossible),
     EndsBeside,
+    /// For a minute the record by its id is of another trade.
     RecordOfAnother(Another),
     NotFoundById,
+    /// From its close on neither the id nor the list knows it.
     Vanishes,
     ListedOtherwise,
     ListedProfit,
@@ -120,62 +92,40 @@ pub(crate) enum Lie {
 use BadTime::{Endless, Microseconds, Negative, YearsAhead};
 use Lie::{Answers, EndsWith, HasTime, RecordOfAnother, Takes};
 
-const SETTLING: [Lie; 22] = [
-    Lie::AnswersAhead,
-    Answers(Term::Expiry),
-    Lie::AnswersAnothersId,
-    Lie::AnswersAnothersId,
-    HasTime(Moment::Open, Microseconds),
-    HasTime(Moment::Open, Endless),
-    HasTime(Moment::Open, Negative),
-    HasTime(Moment::Close, Microseconds),
-    HasTime(Moment::Close, YearsAhead),
-    HasTime(Moment::Close, Endless),
-    HasTime(Moment::Close, Negative),
-    HasTime(Moment::Request, Endless),
-    HasTime(Moment::Request, Negative),
-    Lie::EndsBeside,
-    RecordOfAnother(Another::Id),
-    RecordOfAnother(Another::Symbol),
-    RecordOfAnother(Another::Direction),
-    Lie::NotFoundById,
-    Lie::ListedOtherwise,
-    Lie::ListedProfit,
-    Lie::ListedTwice,
-    Lie::Reopens,
+const SETTLING: [[Lie; 2]; 11] = [
+    [Lie::AnswersAhead, Answers(Term::Expiry)],
+    [Lie::AnswersAnothersId, Lie::AnswersAnothersId],
+    [HasTime(Moment::Open, Microseconds), HasTime(Moment::Open, Endless)],
+    [HasTime(Moment::Open, Negative), HasTime(Moment::Close, Microseconds)],
+    [HasTime(Moment::Close, YearsAhead), HasTime(Moment::Close, Endless)],
+    [HasTime(Moment::Close, Negative), HasTime(Moment::Request, Endless)],
+    [HasTime(Moment::Request, Negative), Lie::EndsBeside],
+    [RecordOfAnother(Another::Id), RecordOfAnother(Another::Symbol)],
+    [RecordOfAnother(Another::Direction), Lie::NotFoundById],
+    [Lie::ListedOtherwise, Lie::ListedProfit],
+    [Lie::ListedTwice, Lie::Reopens],
 ];
 
-const HALTING: [Lie; 20] = [
-    Takes(Term::Expiry),
-    Lie::PaysTooMuch,
-    Lie::HasPayout,
-    Lie::Vanishes,
-    Lie::Vanishes,
-    Takes(Term::Amount),
-    Takes(Term::Symbol),
-    Takes(Term::Direction),
-    Takes(Term::Account),
-    Answers(Term::Amount),
-    Answers(Term::Symbol),
-    Answers(Term::Direction),
-    Answers(Term::Account),
-    Lie::AnswersStrangersId,
-    Lie::AnswersUnknownId,
-    EndsWith(Impossible::WinThatCosts),
-    EndsWith(Impossible::WinOfThousands),
-    EndsWith(Impossible::LossThatEarns),
-    EndsWith(Impossible::LossOfMore),
-    EndsWith(Impossible::DrawThatEarns),
+const HALTING: [[Lie; 2]; 10] = [
+    [Takes(Term::Expiry), Lie::PaysTooMuch],
+    [Lie::HasPayout, Lie::Vanishes],
+    [Lie::Vanishes, Takes(Term::Amount)],
+    [Takes(Term::Symbol), Takes(Term::Direction)],
+    [Takes(Term::Account), Answers(Term::Amount)],
+    [Answers(Term::Symbol), Answers(Term::Direction)],
+    [Answers(Term::Account), Lie::AnswersStrangersId],
+    [Lie::AnswersUnknownId, EndsWith(Impossible::WinThatCosts)],
+    [EndsWith(Impossible::WinOfThousands), EndsWith(Impossible::LossThatEarns)],
+    [EndsWith(Impossible::LossOfMore), EndsWith(Impossible::DrawThatEarns)],
 ];
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lies {
     seed: u64,
     share: u64,
-    /// Readings of the wallet in a thousand.
     wallet: u64,
     pub(crate) is_halting: bool,
-    money: Option<MoneyLies>,
+    pub(crate) money: Option<MoneyLies>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,11 +148,6 @@ impl Lies {
         }
     }
 
-    /// Returns the schedule's lies about money, `None` if it has none.
-    pub(crate) const fn money(&self) -> Option<&MoneyLies> {
-        self.money.as_ref()
-    }
-
     pub(crate) const fn has_any(&self) -> bool {
         self.share > 0
     }
@@ -219,13 +164,13 @@ impl Lies {
             return Some(Lie::OpensTwice);
         }
         let place = (word >> 16) as usize;
-        let lie = if self.is_halting && (word >> 12).is_multiple_of(2) {
-            HALTING[place % HALTING.len()]
-        } else {
-            SETTLING[place % SETTLING.len()]
-        };
+        let is_halting = self.is_halting && (word >> 12).is_multiple_of(2);
+        let lies = if is_halting { HALTING.as_flattened() } else { SETTLING.as_flattened() };
+        let lie = lies[place % lies.len()];
         // Where the list alone says how a trade ended, that is its end.
-        (!is_short_by_id || !lie.is_of_the_list()).then_some(lie)
+        let is_of_list =
+            matches!(lie, Lie::ListedOtherwise | Lie::ListedProfit | Lie::ListedTwice | Lie::Reopens);
+        (!is_short_by_id || !is_of_list).then_some(lie)
     }
 
     pub(crate) fn shown(&self, reading: u64, balances: Balances) -> Balances {
@@ -246,10 +191,6 @@ impl Lies {
 }
 
 impl Lie {
-    const fn is_of_the_list(self) -> bool {
-        matches!(self, Self::ListedOtherwise | Self::ListedProfit | Self::ListedTwice | Self::Reopens)
-    }
-
     pub(crate) const fn of_money(self) -> Option<MoneyLie> {
         if let Self::OfMoney(lie) = self { Some(lie) } else { None }
     }
@@ -258,7 +199,6 @@ impl Lie {
         matches!(self, Self::Takes(_))
     }
 
-    /// Whether nobody whose answer got lost can know the trade again: another pair, or another account.
     pub(crate) const fn is_lost_with_its_answer(self) -> bool {
         matches!(self, Self::Takes(Term::Symbol | Term::Account))
     }
@@ -284,8 +224,7 @@ impl Lie {
         )
     }
 
-    /// Whether nobody can book its trade who has not heard of it. One that was called off moves no money, and its end is all that
-    /// a short record says.
+    /// Whether nobody can book its trade who has not heard of it. One that was called off moves no money.
     pub(crate) fn is_heard(self, outcome: Outcome) -> bool {
         match self {
             Self::Takes(Term::Amount | Term::Symbol | Term::Account)
@@ -320,7 +259,6 @@ impl Lie {
         }
     }
 
-    /// What a win pays, in percent.
     pub(crate) const fn paid(self, percent: i64) -> i64 {
         if let Self::PaysTooMuch = self { TOO_MUCH } else { percent }
     }
@@ -345,7 +283,6 @@ impl Lie {
         taken
     }
 
-    /// How its trade ends instead, with what profit in minor units.
     pub(crate) fn ended(self, (outcome, profit): (Outcome, i64), stake: i64) -> (Outcome, i64) {
         match self {
             EndsWith(Impossible::WinThatCosts) => (Outcome::Won, -stake),
@@ -413,22 +350,17 @@ pub(crate) fn shown(trade: &Trade, mut report: TradeReport, place: Place, now: M
 }
 
 pub(crate) fn denial_of(trade: &Trade) -> Option<MoneyLie> {
-    trade.lie.and_then(Lie::of_money).filter(|lie| lie.is_denied())
+    trade.money_lie().filter(|lie| lie.is_denied())
 }
 
 pub(crate) fn is_mistaken(trade: &Trade, now: Millis) -> bool {
     matches!(trade.lie, Some(RecordOfAnother(_))) && now < trade.told_at + MISTAKEN_FOR
 }
 
-pub(crate) fn is_known(world: &World, trade: &Trade) -> bool {
-    let disk = world.disk();
-    trade.intent.is_some_and(|intent| disk.answered.get(&intent).is_some_and(|id| *id == trade.id))
-}
-
 pub(crate) fn has_vanished(world: &World, trade: &Trade) -> bool {
     let is_open = |intent: u64| {
         let disk = world.disk();
-        disk.answered.get(&intent).is_some_and(|id| *id == trade.id) && !disk.settled.contains(&intent)
+        disk.knows(trade) && !disk.settled.contains(&intent)
     };
     trade.lie == Some(Lie::Vanishes)
         && world.time.now() >= trade.close_time
@@ -446,7 +378,6 @@ fn answer_otherwise(term: Term, trade: &Trade, report: &mut TradeReport) {
     }
 }
 
-/// Another end than it had. A draw and a trade that was called off bring the same: only the outcome shows the difference.
 fn contradict(report: &mut TradeReport, trade: &Trade) {
     let Progress::Over(outcome) = report.progress else { return };
     let (other, profit) = match outcome {
@@ -467,7 +398,6 @@ pub(crate) fn second_row(trade: &Trade, row: &TradeReport) -> Option<TradeReport
     })
 }
 
-/// The answer to an accepted open: of another trade, where that is the lie and there is one.
 pub(crate) fn answer(
     world: &World,
     truth: &Truth,
@@ -475,34 +405,29 @@ pub(crate) fn answer(
     record_of: impl Fn(&Trade) -> TradeReport,
 ) -> TradeReport {
     if trade.lie == Some(Lie::AnswersAhead) {
-        // It passes for the venue's clock, and trades cannot be distinguished by their times any more.
-        world.note_ahead(AHEAD);
+        world.notes.most_ahead.fetch_max(AHEAD.get(), Relaxed);
     }
     let honest = record_of(trade);
     let is_alone = world.disk().unclear.keys().all(|intent| Some(*intent) == trade.intent);
     let other = match trade.lie {
         Some(Lie::AnswersAnothersId) => {
             let disk = world.disk();
-            // One that is surely known as another intent's.
-            let is_known = |other: &&Trade| {
-                let known = other
-                    .intent
-                    .is_some_and(|number| disk.answered.get(&number).is_some_and(|id| *id == other.id));
-                known && other.intent != trade.intent
-            };
+            let is_known = |other: &&Trade| disk.knows(other) && other.intent != trade.intent;
             truth.trades.iter().rev().find(is_known).cloned()
         }
-        // Where an intent is looked for, strangers' trades may be its candidates.
         Some(Lie::AnswersStrangersId) if is_alone => {
             truth.trades.iter().rev().find(|other| is_stranger(trade, other)).cloned()
         }
         Some(Lie::AnswersUnknownId) => return TradeReport { id: UNKNOWN_ID.to_owned(), ..honest },
         Some(Lie::OfMoney(MoneyLie::AnswersOldTrade)) => {
-            return truth.old_trade_like(trade).map_or(honest, record_of);
+            let is_old = |other: &&Trade| other.request_time < world.plan.epoch && other.order == trade.order;
+            return truth.trades.iter().rev().find(is_old).map_or(honest, record_of);
         }
         Some(Lie::OfMoney(lie)) => {
             let mut report = honest;
-            money_lies::change_answer(lie, &mut report, truth.request_before(trade));
+            let ours = truth.trades.iter().filter(|other| other.intent.is_some() && other.id != trade.id);
+            let before = ours.map(|other| other.request_time).filter(|at| *at <= trade.request_time).max();
+            money_lies::change_answer(lie, &mut report, before);
             return report;
         }
         _ => None,
@@ -516,14 +441,9 @@ pub(crate) fn answer(
     }
 }
 
-/// Nobody's here, and unlike ours by more than its time.
 fn is_stranger(ours: &Trade, other: &Trade) -> bool {
     let (asked, order) = (&ours.order, &other.order);
     let is_unlike =
         asked.symbol != order.symbol || asked.direction != order.direction || asked.amount != order.amount;
     other.intent.is_none() && order.account == Account::Demo && is_unlike
-}
-
-pub(crate) fn direction_of(report: &TradeReport) -> Option<Direction> {
-    report.direction.as_ref().and_then(Reported::known).copied()
 }

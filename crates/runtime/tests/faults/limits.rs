@@ -1,11 +1,11 @@
 //! No limit is exceeded: every approved trade is counted anew, from the rows of all intents.
 
 use crate::delays::delay_of;
-use crate::watcher::is_unfinished;
-use crate::world::{Departure, World};
-use candlewick_engine::{Approved, IntentRow, IntentState, OrderTerms, TradeBook};
+use crate::prelude::*;
+use crate::trade::candle_close;
+use crate::world::Departure;
+use candlewick_engine::{RefusalReason, Rejection};
 use candlewick_runtime::Funds;
-use candlewick_sdk::{ExpirationType, Millis, Money, MoneyScale, Outcome};
 
 pub(crate) fn check_open(world: &World, approved: &Approved, (book, funds): (&TradeBook, Funds)) {
     note_departure(world, approved);
@@ -23,7 +23,8 @@ fn note_departure(world: &World, approved: &Approved) {
         0 => Millis::MAX,
         most => from + half_interval.min(Millis::new(i64::from(most))),
     };
-    world.note_departure(approved.intent().number(), Departure { from, by, has_run_ended: false });
+    let departure = Departure { from, by, has_run_ended: false };
+    world.notes.departures.lock().unwrap().insert(approved.intent().number(), departure);
 }
 
 fn within(limit: u32, count: usize) -> bool {
@@ -37,14 +38,12 @@ const fn counts(row: &IntentRow) -> bool {
 fn check_number(world: &World, approved: &Approved, book: &TradeBook) {
     let risk = &world.plan.risk;
     let unfinished = book.rows().iter().filter(|row| is_unfinished(row));
-    world.require(within(risk.max_open_trades, unfinished.clone().count()), || {
-        "too many trades open".to_owned()
-    });
+    let count = unfinished.clone().count();
+    world.require(within(risk.max_open_trades, count), || format!("{count} trades open"));
     let here = unfinished.filter(|row| row.approved.symbol() == approved.symbol());
     let here: Vec<_> = here.map(|row| row.state).collect();
-    world.require(within(risk.max_open_trades_per_symbol, here.len()), || {
-        format!("too many trades open on a symbol: {here:?}")
-    });
+    let is_within = within(risk.max_open_trades_per_symbol, here.len());
+    world.require(is_within, || format!("too many trades open on a symbol: {here:?}"));
     let unclear = here.iter().filter(|state| **state != IntentState::Open).count();
     world.require(unclear <= 1, || format!("opened on a symbol in doubt: {here:?}"));
     let since = approved.decision_time() - Millis::HOUR;
@@ -61,25 +60,18 @@ fn check_company(world: &World, approved: &Approved, book: &TradeBook) {
     });
     for row in others {
         let is_opposite = row.approved.direction() != approved.direction();
-        world.require(risk.allow_opposite || !is_opposite, || {
-            format!("intents {} and {} are opposite", row.approved.intent(), approved.intent())
-        });
+        let intents = (row.approved.intent(), approved.intent());
+        world.require(risk.allow_opposite || !is_opposite, || format!("{intents:?} are opposite"));
         let is_same = !is_opposite && nominal_close(world, &row.approved) == nominal_close(world, approved);
-        world.require(risk.allow_duplicate || !is_same, || {
-            format!("intent {} is intent {} once more", approved.intent(), row.approved.intent())
-        });
+        world.require(risk.allow_duplicate || !is_same, || format!("{intents:?} are the same"));
     }
 }
 
 fn nominal_close(world: &World, approved: &OrderTerms) -> Millis {
     let (at, expiry) = (approved.decision_time() + delay_of(world, approved), approved.expiry());
     let duration = expiry.close_type.duration();
-    if expiry.expiration_type != ExpirationType::CandleClose {
-        return at + duration;
-    }
-    let close = at.floor_to(duration) + duration;
-    let cutoff = if duration >= Millis::MINUTE { Millis::from_seconds(30) } else { Millis::ZERO };
-    if close - at <= cutoff { close + duration } else { close }
+    let is_of_candle = expiry.expiration_type == ExpirationType::CandleClose;
+    if is_of_candle { candle_close(at, duration) } else { at + duration }
 }
 
 fn check_cooldown(world: &World, approved: &Approved, book: &TradeBook) {
@@ -90,7 +82,6 @@ fn check_cooldown(world: &World, approved: &Approved, book: &TradeBook) {
     world.require(rested, || format!("intent {} came too soon after a loss", approved.intent()));
 }
 
-/// What is open counts as lost.
 fn check_drawdown(world: &World, funds: Funds) {
     let percent = world.plan.risk.max_drawdown_percent;
     let (peak, free) = (funds.peak.minor(), funds.free.minor());
@@ -112,13 +103,59 @@ fn check_day(world: &World, approved: &Approved, book: &TradeBook) {
     let limit = MoneyScale::default().rounded(risk.daily_loss_limit).unwrap();
     let settled_today = |row: &&IntentRow| row.settled_at.is_some_and(|at| day(at) == today);
     let profit: i64 = book.rows().iter().filter(settled_today).map(|row| row.profit.minor()).sum();
-    // What a second trade of a request brings is the account's as well.
     let disk = world.disk();
     let of_today = disk.lines.iter().filter(|stored| day(stored.line.at) == today);
     let profit = profit + crate::ledger::second_trade_profits(of_today);
     let unfinished = book.rows().iter().filter(|row| is_unfinished(row));
     let stakes: i64 = unfinished.map(|row| row.approved.stake().minor()).sum();
-    world.require(limit == Money::ZERO || profit - stakes >= -limit.minor(), || {
-        format!("{profit} today and {stakes} at stake are beyond the day's limit")
-    });
+    let is_within = limit == Money::ZERO || profit - stakes >= -limit.minor();
+    world.require(is_within, || format!("{profit} today, {stakes} at stake, the limit is {limit:?}"));
+}
+
+const FIRST_PAUSE: Millis = Millis::MINUTE;
+const MAX_PAUSE: Millis = Millis::HOUR;
+const OF_ACCOUNT: [RefusalReason; 5] = [
+    RefusalReason::TradesPerMinute,
+    RefusalReason::TradesPerDay,
+    RefusalReason::PendingLimit,
+    RefusalReason::InsufficientBalance,
+    RefusalReason::AccountRestricted,
+];
+
+#[derive(Default)]
+pub(crate) struct Refusals {
+    entries: BTreeMap<(Option<SymbolId>, RefusalReason), (u32, Millis)>,
+}
+
+impl Refusals {
+    pub(crate) fn take(&mut self, event: &Event, book: &TradeBook) {
+        match &event.kind {
+            EventKind::Rejected { intent, rejection: Rejection::Refused { reason, .. } } => {
+                let Some(row) = book.row(*intent) else { return };
+                let symbol = (!OF_ACCOUNT.contains(reason)).then_some(row.approved.symbol());
+                let (count, last) = self.entries.entry((symbol, *reason)).or_insert((0, Millis::ZERO));
+                *count += u32::from(row.approved.decision_time() >= *last);
+                *last = event.at.max(*last);
+            }
+            EventKind::Opened(opened) | EventKind::Adopted(opened) => {
+                let Some(row) = book.row(opened.intent) else { return };
+                let (symbol, decided) = (row.approved.symbol(), row.approved.decision_time());
+                self.entries.retain(|(refused, _), (_, last)| {
+                    *last > decided || refused.is_some_and(|refused| refused != symbol)
+                });
+            }
+            EventKind::Control { control: Control::Resume } => self.entries.clear(),
+            _ => {}
+        }
+    }
+
+    pub(crate) fn check(&self, world: &World, approved: &Approved) {
+        for ((symbol, reason), (count, last)) in &self.entries {
+            let is_meant = symbol.is_none_or(|symbol| symbol == approved.symbol());
+            let doubled = FIRST_PAUSE * (1 << (count.max(&1) - 1).min(6));
+            let is_over = approved.decision_time() >= *last + doubled.min(MAX_PAUSE);
+            let decided = approved.decision_time();
+            world.require(!is_meant || is_over, || format!("{decided} follows {reason} {count} of {last}"));
+        }
+    }
 }

@@ -1,54 +1,43 @@
 //! The fault machine: random schedules of everything that can go wrong around a run, each from one seed.
 //!
-//! A schedule is a venue with its own truth, a network that loses, delays and garbles bytes, the program's own client
-//! that makes sense of them, prices that stream badly, a clock that is off and jumps, and processes that end at any await or journal write and
-//! start again from what was durable. After every step and at the end, when all is quiet, the invariants must hold: one
-//! intent, at most one request, neither before its delay is over nor later than its signal allows; no trade forgotten or claimed by another's
-//! intent; no limit exceeded; every profit the venue's; doubts end in time; the ledger is the wallet.
+//! A schedule is a venue with its own truth, a network that loses, delays and garbles bytes, bad prices and clocks, and
+//! processes that end at any await or journal write. After every step and at the end the invariants must hold: one intent, at
+//! most one request; no trade forgotten or claimed by another's intent; no limit exceeded; the ledger is the wallet.
 //!
 //! `CANDLEWICK_FAULT_SCHEDULES` is the number of schedules, `CANDLEWICK_FAULT_FIRST` the seed of the first,
-//! `CANDLEWICK_FAULT_ENOUGH` the number of failures that end the test, `CANDLEWICK_FAULT_SEED` the one seed to replay. `cargo faults` runs a million.
+//! `CANDLEWICK_FAULT_ENOUGH` the number of failures that end the test, `CANDLEWICK_FAULT_SEED` the one seed to replay.
 
 #![allow(clippy::struct_excessive_bools, reason = "a plan is a list of what may happen")]
 #![allow(clippy::unwrap_used, reason = "a step of a test that fails is a test that fails")]
 
-// What a schedule is.
 mod delays;
 mod dice;
 mod plan;
 mod time;
-// What outlives a process.
 mod lies;
 mod money_lies;
 mod trade;
 mod truth;
 mod world;
-// What a process meets.
 mod alarms;
 mod body;
 mod direct;
-mod fuse;
-mod garbage;
 mod ledger;
 mod limits;
 mod memory_journal;
 mod money_checks;
 mod network;
 mod others;
+mod prelude;
 mod questions;
 mod records;
-mod recovery;
-mod refusals;
 mod stream;
 mod watcher;
-// How it goes on.
 mod many;
 mod process;
-mod remembering;
 mod schedule;
 
 use crate::many::ManySchedules;
-use crate::world::Logging;
 use std::process::Command;
 
 const SCHEDULES: u64 = 300;
@@ -61,23 +50,21 @@ fn number(name: &str) -> Option<u64> {
 
 #[test]
 fn no_schedule_breaks_an_invariant() {
-    let (seeds, logging) = if let Some(seed) = number("CANDLEWICK_FAULT_SEED") {
-        (seed..seed + 1, Logging::All)
+    let (seeds, is_logging) = if let Some(seed) = number("CANDLEWICK_FAULT_SEED") {
+        (seed..seed + 1, true)
     } else {
         let first = number("CANDLEWICK_FAULT_FIRST").unwrap_or(1);
-        (first..first + number("CANDLEWICK_FAULT_SCHEDULES").unwrap_or(SCHEDULES), Logging::Nothing)
+        (first..first + number("CANDLEWICK_FAULT_SCHEDULES").unwrap_or(SCHEDULES), false)
     };
-    let played = ManySchedules::play(seeds, logging);
+    let played = ManySchedules::play(seeds, is_logging);
     println!("{}", played.summary());
     assert!(played.failed.is_empty(), "{}", played.failures());
 }
 
-/// Schedules beyond the first, of all kinds: what a seed means changes with the machine, so they guard no rule by name. Most
-/// of what was broken once stands as scenarios beside the coordinator, the resolver and the audits.
 #[test]
 fn schedules_of_chosen_seeds_hold() {
     for seed in [7_597, 31_781, 33_954, 34_871, 46_898, 101_604, 164_983, 172_874] {
-        let played = schedule::play(seed, Logging::Nothing);
+        let played = schedule::play(seed, false);
         assert_eq!(played.broken, [""; 0], "seed {seed}");
     }
 }
@@ -85,7 +72,7 @@ fn schedules_of_chosen_seeds_hold() {
 #[test]
 fn the_hashes_of_a_process() {
     for seed in 1..=COMPARED {
-        println!("journal {seed} {}", schedule::play(seed, Logging::Nothing).hash);
+        println!("journal {seed} {}", schedule::play(seed, false).hash);
     }
 }
 

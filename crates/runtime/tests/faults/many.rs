@@ -1,16 +1,14 @@
 //! Many schedules on all cores.
 
-use crate::lies::Lies;
-use crate::schedule::{Counts, Played, play};
-use crate::world::Logging;
+use crate::prelude::*;
+use crate::schedule::{Played, play, play_plan};
+use crate::world::Counts;
 use candlewick_broker::clock::Stopwatch;
 use std::fmt::Write as _;
 use std::ops::Range;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::Duration;
 
 const ENOUGH: u64 = 5;
+const TWINS: u64 = 60;
 
 pub(crate) struct ManySchedules {
     pub(crate) failed: Vec<Played>,
@@ -19,30 +17,21 @@ pub(crate) struct ManySchedules {
 }
 
 impl ManySchedules {
-    pub(crate) fn play(seeds: Range<u64>, logging: Logging) -> Self {
+    pub(crate) fn play(seeds: Range<u64>, is_logging: bool) -> Self {
         let watch = Stopwatch::start();
-        let next = AtomicU64::new(seeds.start);
         let gathered = Mutex::new((Counts::default(), Vec::new()));
         let enough = crate::number("CANDLEWICK_FAULT_ENOUGH").unwrap_or(ENOUGH) as usize;
-        let work = || {
-            let mut counts = Counts::default();
-            loop {
-                let seed = next.fetch_add(1, Relaxed);
-                if seed >= seeds.end || gathered.lock().unwrap().1.len() >= enough {
-                    break;
-                }
-                let played = play_caught(seed, logging);
-                counts.add(played.counts);
-                if !played.broken.is_empty() {
-                    gathered.lock().unwrap().1.push(played);
-                }
+        play_each(seeds, |seed| {
+            if gathered.lock().unwrap().1.len() >= enough {
+                return;
             }
-            gathered.lock().unwrap().0.add(counts);
-        };
-        std::thread::scope(|scope| {
-            let cores = std::thread::available_parallelism().map_or(1, usize::from);
-            for _ in 0..cores {
-                scope.spawn(work);
+            let played = play_caught(seed, is_logging);
+            let (counts, failed): &mut (Counts, Vec<Played>) = &mut gathered.lock().unwrap();
+            for (what, count) in &played.counts {
+                *counts.entry(*what).or_default() += count;
+            }
+            if !played.broken.is_empty() {
+                failed.push(played);
             }
         });
         let (counts, mut failed) = gathered.into_inner().unwrap();
@@ -51,32 +40,8 @@ impl ManySchedules {
     }
 
     pub(crate) fn summary(&self) -> String {
-        let Counts {
-            schedules,
-            runs,
-            crashes,
-            held,
-            intents,
-            trades,
-            lies,
-            halts,
-            questions,
-            virtual_ms,
-            excused,
-            far_off,
-            kept_back,
-            slow_lists,
-            forgotten,
-        } = self.counts;
-        let seconds = self.elapsed.as_secs_f64();
-        format!(
-            "{schedules} schedules in {seconds:.1} s ({:.0} a second): {runs} runs, {crashes} crashes, {held} intents held at one, {intents} intents, \
-             {trades} trades, {lies} of them lied about, {halts} halts, {questions} questions, {} hours of venue time; clocks further off than the rules allow for \
-             in {far_off}, excused from there {excused}; given up while they were kept back too long, and found later {kept_back}; \
-             waited for more than an hour for the list in {slow_lists}; forgotten as over {forgotten}",
-            schedules as f64 / seconds,
-            virtual_ms / 3_600_000
-        )
+        let counts: Vec<String> = self.counts.iter().map(|(what, count)| format!("{count} {what}")).collect();
+        format!("in {:.1} s: {}", self.elapsed.as_secs_f64(), counts.join(", "))
     }
 
     pub(crate) fn failures(&self) -> String {
@@ -98,11 +63,44 @@ impl ManySchedules {
     }
 }
 
-fn play_caught(seed: u64, logging: Logging) -> Played {
-    std::panic::catch_unwind(|| play(seed, logging)).unwrap_or_else(|cause| {
+fn play_caught(seed: u64, is_logging: bool) -> Played {
+    std::panic::catch_unwind(|| play(seed, is_logging)).unwrap_or_else(|cause| {
         let text = cause.downcast_ref::<String>().cloned();
         let text = text.or_else(|| cause.downcast_ref::<&str>().map(ToString::to_string));
         let broken = vec![format!("it panicked: {}", text.unwrap_or_default())];
-        Played { seed, broken, counts: Counts { schedules: 1, ..Counts::default() }, ..Played::default() }
+        Played { seed, broken, ..Played::default() }
     })
+}
+
+fn play_each(seeds: Range<u64>, play: impl Fn(u64) + Sync) {
+    let next = AtomicU64::new(seeds.start);
+    let work = || {
+        while let Some(seed) = Some(next.fetch_add(1, Relaxed)).filter(|seed| *seed < seeds.end) {
+            play(seed);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+    });
+}
+
+#[test]
+fn a_run_that_forgets_decides_as_one_that_forgets_nothing() {
+    let twins = crate::number("CANDLEWICK_FAULT_TWINS").unwrap_or(TWINS);
+    let (forgotten, end) = (AtomicU64::new(0), twins + 1);
+    play_each(1..end, |seed| {
+        let [few, all] = [1, 0].map(|remember_s| {
+            let (plan, dice) = Plan::of(seed);
+            play_plan((plan.with_many_trades(remember_s), dice), false)
+        });
+        let of = |played: &Played, what: &str| played.counts[what];
+        assert_eq!((&few.broken, of(&all, "intents forgotten")), (&all.broken, 0), "seed {seed}");
+        assert_eq!((&few.hash, of(&few, "intents")), (&all.hash, of(&all, "intents")), "seed {seed}");
+        forgotten.fetch_add(of(&few, "intents forgotten"), Relaxed);
+    });
+    let forgotten = forgotten.into_inner();
+    println!("{twins} schedules, {forgotten} intents forgotten");
+    assert!(forgotten > twins, "only {forgotten} intents were forgotten");
 }

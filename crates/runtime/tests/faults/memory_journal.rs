@@ -1,15 +1,9 @@
 //! A journal in memory of which only the durable part outlives a crash.
 
-use crate::fuse::Fuse;
-use crate::world::World;
-use async_trait::async_trait;
-use candlewick_engine::{Action, Entry, EventKind, IntentId, Recorder, VenueId};
-use candlewick_journal::{ChainHash, Journal, JournalError, Line, LineKind, StoredLine};
-use candlewick_sdk::Millis;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::prelude::*;
+use candlewick_engine::{Entry, Recorder};
+use candlewick_journal::Journal;
 use std::io;
-use std::sync::Arc;
-use std::time::Duration;
 
 #[derive(Default)]
 pub(crate) struct Disk {
@@ -20,27 +14,51 @@ pub(crate) struct Disk {
     pub(crate) unclear: BTreeMap<u64, Option<Millis>>,
     pub(crate) answered: BTreeMap<u64, String>,
     pub(crate) settled: BTreeSet<u64>,
-    /// Trades that count as second ones of requests.
     pub(crate) seconds: BTreeSet<String>,
 }
 
 impl Disk {
+    pub(crate) fn knows(&self, trade: &Trade) -> bool {
+        trade.intent.is_some_and(|intent| self.answered.get(&intent).is_some_and(|id| *id == trade.id))
+    }
+
+    fn learn(&mut self, event: &EventKind) {
+        match event {
+            EventKind::Reinstated(terms) => {
+                self.unclear.insert(terms.intent().number(), None);
+            }
+            EventKind::NotOpened { intent, reserved_until } => {
+                self.unclear.insert(intent.number(), Some(*reserved_until));
+            }
+            EventKind::Rejected { intent, .. } | EventKind::NotSent { intent } => {
+                self.unclear.remove(&intent.number());
+            }
+            EventKind::Opened(opened) | EventKind::Adopted(opened) => {
+                let intent = opened.intent.number();
+                self.answered.extend(opened.venue_id.map(|id| (intent, id.as_str().to_owned())));
+                self.unclear.remove(&intent);
+            }
+            EventKind::Settled(settled) => {
+                self.settled.insert(settled.intent.number());
+            }
+            _ => {}
+        }
+    }
+
     pub(crate) fn is_halted(&self) -> bool {
-        let controls =
-            self.lines.iter().rev().filter(|stored| stored.line.body.contains("\"event\":\"control\""));
-        let mut decisive = controls
-            .filter(|stored| ["\"halt\"", "\"resume\""].iter().any(|word| stored.line.body.contains(word)));
-        decisive.next().is_some_and(|stored| stored.line.body.contains("\"halt\""))
+        let mut bodies = self.lines.iter().rev().map(|stored| stored.line.body.as_str());
+        let decides = |body: &str| body.contains("\"halt\"") || body.contains("\"resume\"");
+        let last = bodies.find(|body| body.contains("\"event\":\"control\"") && decides(body));
+        last.is_some_and(|body| body.contains("\"halt\""))
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Status {
-    Begun,
-    NotOpened { reserved_until: Millis },
-    Opened(VenueId),
-    Settled,
-    Known,
+pub(crate) fn events<'a>(
+    lines: impl Iterator<Item = &'a StoredLine>,
+    names: &[&str],
+) -> impl Iterator<Item = EventKind> {
+    let is_meant = move |stored: &&StoredLine| names.iter().any(|name| stored.line.body.contains(name));
+    lines.filter(is_meant).filter_map(|stored| serde_json::from_str(&stored.line.body).ok())
 }
 
 pub(crate) struct CrashingJournal {
@@ -48,16 +66,15 @@ pub(crate) struct CrashingJournal {
     fuse: Arc<Fuse>,
     run: u64,
     pending: Vec<Line>,
-    statuses: Vec<(u64, Status)>,
+    events: Vec<EventKind>,
     taken: usize,
     moment: (Millis, Millis),
-    failure: Option<JournalError>,
 }
 
 impl CrashingJournal {
     pub(crate) fn new(world: Arc<World>, fuse: Arc<Fuse>, run: u64, now: Millis) -> Self {
-        let (pending, statuses) = (Vec::new(), Vec::new());
-        Self { world, fuse, run, pending, statuses, taken: 0, moment: (now, now), failure: None }
+        let (pending, events) = (Vec::new(), Vec::new());
+        Self { world, fuse, run, pending, events, taken: 0, moment: (now, now) }
     }
 
     fn add(&mut self, kind: LineKind, intent: Option<u64>, body: String) {
@@ -70,26 +87,18 @@ impl CrashingJournal {
         for line in self.pending.drain(..) {
             let (seq, before) =
                 disk.lines.last().map_or((0, ChainHash::GENESIS), |last| (last.seq, last.hash));
-            disk.intents.extend(line.intent.filter(|_| line.kind == LineKind::Action));
-            if line.kind == LineKind::Note {
-                disk.seconds.extend(second_trade_of(&line.body));
+            match (line.kind, line.intent) {
+                (LineKind::Action, Some(intent)) => {
+                    disk.intents.insert(intent);
+                    disk.unclear.insert(intent, None);
+                }
+                (LineKind::Note, _) => disk.seconds.extend(second_trade_of(&line.body)),
+                _ => {}
             }
             disk.lines.push(StoredLine { seq: seq + 1, hash: before.of_next(seq + 1, &line), line });
         }
-        for (intent, status) in self.statuses.drain(..) {
-            match status {
-                Status::Begun => disk.unclear.insert(intent, None),
-                Status::NotOpened { reserved_until } => disk.unclear.insert(intent, Some(reserved_until)),
-                Status::Opened(id) => {
-                    disk.answered.insert(intent, id.as_str().to_owned());
-                    disk.unclear.remove(&intent)
-                }
-                Status::Settled => {
-                    disk.settled.insert(intent);
-                    None
-                }
-                Status::Known => disk.unclear.remove(&intent),
-            };
+        for event in self.events.drain(..) {
+            disk.learn(&event);
         }
         self.taken = 0;
     }
@@ -103,8 +112,8 @@ impl Recorder for CrashingJournal {
             Entry::Header(_) => self.add(LineKind::Run, None, serde_json::to_string(&entry)?),
             Entry::Event(event) => {
                 self.moment = (event.at, event.received);
-                self.statuses.extend(status_of(&event.kind));
                 if !matches!(event.kind, EventKind::Candle { .. }) {
+                    self.events.push(event.kind);
                     self.add(LineKind::Event, None, serde_json::to_string(&entry)?);
                 }
             }
@@ -113,7 +122,6 @@ impl Recorder for CrashingJournal {
                     Action::Open(approved) => Some(approved.intent().number()),
                     Action::Refuse(_) | Action::DayOpened { .. } | Action::Verdict(_) => None,
                 };
-                self.statuses.extend(intent.map(|number| (number, Status::Begun)));
                 self.add(LineKind::Action, intent, serde_json::to_string(&entry)?);
             }
         }
@@ -127,77 +135,52 @@ fn second_trade_of(note: &str) -> Option<String> {
     Some(note["unexplained"].as_str()?.to_owned())
 }
 
-fn status_of(event: &EventKind) -> Option<(u64, Status)> {
-    let (intent, status) = match event {
-        EventKind::NotOpened { intent, reserved_until } => {
-            (*intent, Status::NotOpened { reserved_until: *reserved_until })
-        }
-        EventKind::Adopted(opened) | EventKind::Opened(opened) => {
-            (opened.intent, opened.venue_id.map_or(Status::Known, Status::Opened))
-        }
-        EventKind::Reinstated(terms) => (terms.intent(), Status::Begun),
-        EventKind::Settled(settled) => (settled.intent, Status::Settled),
-        EventKind::Rejected { intent, .. } | EventKind::NotSent { intent } => (*intent, Status::Known),
-        _ => return None,
-    };
-    Some((intent.number(), status))
-}
-
 pub(crate) enum Durability {
     Done,
-    After(Millis, Unfinished),
+    After(Millis, bool),
     Failed(JournalError),
     Never,
 }
 
-pub(crate) struct Unfinished {
-    is_last: bool,
-}
-
 impl CrashingJournal {
     pub(crate) fn begin_durable(&mut self) -> Durability {
-        if self.fuse.is_burnt() {
+        if self.fuse.is_burnt.load(Relaxed) {
             return Durability::Never;
         }
         let plan = &self.world.plan;
-        let (from, until) = plan.habits.journal_outage;
-        let elapsed = self.world.time.elapsed();
-        if from <= elapsed && elapsed < until {
+        if self.world.is_within(plan.habits.journal_outage) {
             let (url, source) = ("memory".to_owned(), "no room".into());
             return Durability::Failed(JournalError::DiskFull { url, source });
         }
-        let (is_slow, is_early) = {
+        let (slow_ms, is_early) = {
             let mut dice = self.world.dice();
-            let is_slow = dice.per_mille(plan.habits.slow_writes).then(|| dice.skewed(1, 15_000));
-            (is_slow, dice.one_in(2))
+            let slow_ms = dice.per_mille(plan.habits.slow_writes).then(|| dice.skewed(1, 15_000));
+            (slow_ms, dice.one_in(2))
         };
         let is_last = self.fuse.burn_by_writing();
         if is_last && !is_early {
             return Durability::Never;
         }
-        if let Some(span) = is_slow {
-            // What waits may be on the disk long before that is known.
-            if is_early {
-                self.write();
-            }
-            return Durability::After(Millis::new(span), Unfinished { is_last });
+        if slow_ms.is_none() || is_early {
+            self.write();
         }
+        match slow_ms {
+            Some(span) => Durability::After(Millis::new(span), is_last),
+            None if is_last => Durability::Never,
+            None => Durability::Done,
+        }
+    }
+
+    pub(crate) fn end_durable(&mut self, is_last: bool) -> bool {
         self.write();
-        if is_last { Durability::Never } else { Durability::Done }
+        !is_last
     }
 
-    pub(crate) fn fail_next(&mut self, error: JournalError) {
-        self.failure = Some(error);
-    }
-
-    pub(crate) fn take_failure(&mut self) -> Option<JournalError> {
-        self.failure.take()
-    }
-
-    /// Ends a write that took long; false when the process has ended by then.
-    pub(crate) fn end_durable(&mut self, unfinished: &Unfinished) -> bool {
-        self.write();
-        !unfinished.is_last
+    fn add_note(&mut self, at: Millis, intent: Option<u64>, body: String) {
+        self.fuse.burn_by_writing();
+        self.moment = (at, at);
+        self.taken += 1;
+        self.add(LineKind::Note, intent, body);
     }
 }
 
@@ -207,9 +190,9 @@ impl Journal for CrashingJournal {
         match self.begin_durable() {
             Durability::Done => return Ok(()),
             Durability::Failed(error) => return Err(error),
-            Durability::After(span, unfinished) => {
+            Durability::After(span, is_last) => {
                 tokio::time::sleep(Duration::from_millis(span.get() as u64)).await;
-                if self.end_durable(&unfinished) {
+                if self.end_durable(is_last) {
                     return Ok(());
                 }
             }
@@ -223,16 +206,10 @@ impl Journal for CrashingJournal {
     }
 
     fn note(&mut self, at: Millis, body: String) {
-        self.fuse.burn_by_writing();
-        self.moment = (at, at);
-        self.taken += 1;
-        self.add(LineKind::Note, None, body);
+        self.add_note(at, None, body);
     }
 
     fn note_about(&mut self, at: Millis, intent: IntentId, body: String) {
-        self.fuse.burn_by_writing();
-        self.moment = (at, at);
-        self.taken += 1;
-        self.add(LineKind::Note, Some(intent.number()), body);
+        self.add_note(at, Some(intent.number()), body);
     }
 }

@@ -1,22 +1,15 @@
 //! Checks of lies about money (`money_lies.rs`), against the venue's truth.
 
-use crate::lies::Lie;
-use crate::money_lies::{FirstWord, MoneyLie, MoneyLies, bookable, is_by_status, is_marked};
-use crate::truth::{Trade, Truth};
-use crate::watcher::is_unfinished;
-use crate::world::World;
-use candlewick_engine::{Approved, Control, EventKind, IntentRow, IntentState, Ledger, TradeBook};
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
-use candlewick_sdk::{Millis, Money, Outcome, Payout};
+use crate::memory_journal::events;
+use crate::money_lies::{FirstWord, bookable, is_by_status, is_marked};
+use crate::prelude::*;
+use crate::trade::to_minor;
 
-/// Time that a run has to notice a loss, unless it halts.
 const NOTICED_AFTER: Millis = Millis::from_seconds(600);
 const SETTLED_AFTER: Millis = Millis::from_seconds(1_200);
 
 const LISTED_WITHIN: Millis = Millis::from_seconds(60);
 
-/// A movement of the wallet that only a false balance can be, in minor units.
 const LARGE: i64 = 50_000;
 
 pub(crate) fn has_halted_about(world: &World, trade: &Trade) -> bool {
@@ -36,14 +29,12 @@ pub(crate) fn names(text: &str, intent: u64, id: &str) -> bool {
     has_number("intent ") || has_number("#") || text.contains(id)
 }
 
-/// Holds a trade that was just approved to the loss limit of the day, by the wallet: a loss that the venue shows for long
-/// enough counts, whatever its records say.
 pub(crate) fn check_day_loss(world: &World, approved: &Approved, began: Millis) {
     let (now, plan) = (world.time.now(), &world.plan);
     let limit = to_minor(plan.risk.daily_loss_limit);
     let has_outage = plan.habits.list_outage != (Millis::ZERO, Millis::ZERO);
     let is_one_day = plan.epoch.floor_to(Millis::DAY) == now.floor_to(Millis::DAY);
-    let is_checked = limit > 0 && plan.lies.money().is_some() && !has_outage && is_one_day;
+    let is_checked = limit > 0 && plan.lies.money.is_some() && !has_outage && is_one_day;
     if !is_checked || world.is_far_off() || now - began < NOTICED_AFTER {
         return;
     }
@@ -51,19 +42,17 @@ pub(crate) fn check_day_loss(world: &World, approved: &Approved, began: Millis) 
     let ours = truth.trades.iter().filter(|trade| trade.intent.is_some());
     let brought: i64 = ours.map(|trade| least_loss(world, trade, now - NOTICED_AFTER)).sum();
     let stake = approved.stake().minor();
-    world.require(brought - stake >= -limit, || {
-        format!("intent {}: the wallet lost {} today, the limit is {limit}", approved.intent(), -brought)
-    });
+    world.require(brought - stake >= -limit, || format!("{brought} in the wallet today, then {approved:?}"));
 }
 
-/// Returns the smallest loss, or the largest win, that a run may count for a trade, in minor units.
 fn least_loss(world: &World, trade: &Trade, noticed: Millis) -> i64 {
-    let shown_from = trade.settles_at.max(world.unclear_until());
+    let shown_from = trade.settles_at.max(Millis::new(world.notes.unclear_until.load(Relaxed)));
     // Nobody can know what is missing from a false balance; what was noticed before it stays lost.
-    let is_shown = shown_from <= noticed && trade.settles_at + NOTICED_AFTER <= world.false_wallet_since();
+    let is_in_time = |since: &Millis| trade.settles_at + NOTICED_AFTER <= *since;
+    let is_shown = shown_from <= noticed && world.notes.false_wallet_since.get().is_none_or(is_in_time);
     let hidden = if is_shown { trade.withheld.0 + trade.withheld.1 } else { 0 };
     let former = trade.former.map(|(_, profit)| profit);
-    let bookable = trade.lie.and_then(Lie::of_money).and_then(|lie| bookable(lie, trade));
+    let bookable = trade.money_lie().and_then(|lie| bookable(lie, trade));
     let results = [Some(trade.profit), former, bookable.map(|(_, profit)| profit)];
     let most = results.into_iter().flatten().max().unwrap_or_default();
     let last_told = trade.revision.map_or(trade.told_at, |revision| revision.at.max(trade.told_at));
@@ -71,11 +60,10 @@ fn least_loss(world: &World, trade: &Trade, noticed: Millis) -> i64 {
 }
 
 pub(crate) fn is_bookable(world: &World, trade: &Trade, booked: (Outcome, i64)) -> bool {
-    // A list outweighs a cancellation that has a status only.
     let is_by_list =
         matches!(trade.lie, Some(Lie::ListedOtherwise | Lie::ListedTwice)) && is_by_status(trade);
     let is_listed = is_by_list && trade.outcome == Outcome::Cancelled && booked == (Outcome::Draw, 0);
-    let lie = trade.lie.and_then(Lie::of_money);
+    let lie = trade.money_lie();
     let is_said = lie.and_then(|lie| bookable(lie, trade)) == Some(booked);
     // The list has the result, and is waited for. If it cannot be read, the result is corrected later.
     let has_waited = world.time.now() - trade.told_at >= LISTED_WITHIN;
@@ -91,72 +79,63 @@ pub(crate) fn check_settled_in_time(world: &World, trade: &Trade, began: Millis)
     let habits = &world.plan.habits;
     let has_outage = [habits.list_outage, habits.journal_outage].iter().any(|(from, until)| from != until);
     let waited = world.time.now() - trade.told_at.max(began);
-    let is_late = trade.lie.and_then(Lie::of_money) == Some(MoneyLie::ClosesLate) && waited > SETTLED_AFTER;
-    world.require(!is_late || has_outage, || {
-        format!("{} settled {} ms after its result was known", trade.id, waited.get())
-    });
+    let is_late = trade.money_lie() == Some(MoneyLie::ClosesLate) && waited > SETTLED_AFTER;
+    world.require(!is_late || has_outage, || format!("{} settled {waited} ms late", trade.id));
 }
 
 pub(crate) fn large_deposit(world: &World, amount: Money) -> Option<Money> {
-    let has_lies = world.plan.lies.money().is_some();
+    let has_lies = world.plan.lies.money.is_some();
     (has_lies && amount.minor().abs() > LARGE).then_some(amount)
 }
 
-/// Returns what a trade that was booked otherwise than it ended has in the ledger, in minor units.
 pub(crate) fn booked_profit(world: &World, row: &IntentRow, trade: &Trade) -> i64 {
-    let is_of_money = trade.lie.and_then(Lie::of_money).is_some();
+    let is_of_money = trade.money_lie().is_some();
     let is_excused = is_of_money && trade.profit != row.profit.minor() && has_halted_about(world, trade);
     if is_excused { row.profit.minor() } else { trade.profit }
 }
 
 pub(crate) fn is_misbooked(world: &World, trade: &Trade, booked: (Outcome, i64)) -> bool {
-    let Some(lie) = trade.lie.and_then(Lie::of_money) else { return false };
+    let Some(lie) = trade.money_lie() else { return false };
     let is_doubtful = lie == MoneyLie::MarksReverted && is_marked(trade, world.time.now());
     let is_other = booked != (trade.outcome, trade.profit);
     (is_other || is_doubtful) && !has_halted_about(world, trade)
 }
 
-pub(crate) fn reckon_wallet(world: &World, ledger: &Ledger, (book, truth): (&TradeBook, &Truth)) {
-    // The wallet may have got back what is still open here.
-    let is_open = book.rows().iter().any(is_unfinished);
-    let agrees = is_open || Covered::new(ledger).agrees(world, truth);
-    world.require(agrees, || {
-        let (free, difference) = (ledger.free().minor(), ledger.difference().minor());
-        format!(
-            "the wallet holds {}, the ledger has {free} and a difference of {difference}",
-            truth.balance()
-        )
-    });
+pub(crate) fn has_misbooked(
+    world: &World,
+    truth: &Truth,
+    mut booked: impl Iterator<Item = (u64, (Outcome, i64))>,
+) -> bool {
+    booked.any(|(intent, booked)| {
+        truth.of_intent(intent).is_some_and(|trade| is_misbooked(world, trade, booked))
+    })
 }
 
-pub(crate) fn reckon(world: &World, (book, truth): (&TradeBook, &Truth)) {
-    if world.plan.lies.money().is_none() {
+pub(crate) fn reckon(world: &World, ledger: &Ledger, (book, truth): (&TradeBook, &Truth)) {
+    let is_open = book.rows().iter().any(is_unfinished);
+    let agrees = is_open || Covered::new(ledger).agrees(world, truth);
+    let held = truth.balance();
+    world.require(agrees, || format!("the wallet holds {held}, the ledger has {:?}", Covered::new(ledger)));
+    if world.plan.lies.money.is_none() {
         return;
     }
     for row in book.rows().iter().filter(|row| row.state == IntentState::Settled) {
         let intent = row.approved.intent().number();
         let Some(trade) = truth.of_intent(intent) else { continue };
-        let Some(lie) = trade.lie.and_then(Lie::of_money) else { continue };
+        let Some(lie) = trade.money_lie() else { continue };
         let booked = row.outcome.map(|outcome| (outcome, row.profit.minor()));
         let is_wrong = booked.is_some_and(|booked| is_misbooked(world, trade, booked));
-        world.require(!is_wrong, || {
-            let ended = (trade.outcome, trade.profit);
-            format!(
-                "intent {intent} is booked as {booked:?}, {} ended {ended:?} ({lie:?}), no halt",
-                trade.id
-            )
-        });
+        world.require(!is_wrong, || format!("{trade:?} is booked as {booked:?} without a halt"));
         check_reported(world, row, (lie, trade));
     }
-    let has_shown = |lies: &MoneyLies| lies.has_shown_false_wallet(truth.readings());
-    let has_halted = world.halts() > 0 || !world.plan.lies.money().is_some_and(has_shown);
+    let has_shown = |lies: MoneyLies| lies.has_shown_false_wallet(truth.readings);
+    let has_halted = world.halts() > 0 || !world.plan.lies.money.is_some_and(has_shown);
     world.require(has_halted, || "the wallet was false, and no run halted".to_owned());
     let hidden = truth.hidden();
     let is_said = hidden == 0 || world.has_said(|text| text.contains("wallet"));
     world.require(is_said, || format!("the wallet lacks {} without a report", -hidden));
 }
 
-/// Wallet balance that ledger and reported difference imply, in minor units.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Covered {
     free: i64,
@@ -185,20 +164,13 @@ impl Covered {
     }
 
     pub(crate) fn agrees(self, world: &World, truth: &Truth) -> bool {
-        let has_false_wallet = world.plan.lies.money().is_some_and(MoneyLies::has_false_wallet);
+        let has_false_wallet = world.plan.lies.money.is_some_and(MoneyLies::has_false_wallet);
         has_false_wallet || self.free + self.difference == truth.balance()
     }
 }
 
 const CONFIRMED_AFTER: Millis = Millis::from_seconds(60);
 
-fn is_heard_well(world: &World) -> bool {
-    let habits = &world.plan.habits;
-    let has_outage = [habits.list_outage, habits.journal_outage].iter().any(|(from, until)| from != until);
-    habits.failing + habits.lost + habits.unanswered + habits.unreadable + habits.slow == 0 && !has_outage
-}
-
-/// Checks what must have been said of a lie about a settled trade.
 fn check_reported(world: &World, row: &IntentRow, (lie, trade): (MoneyLie, &Trade)) {
     let has_halted = || has_halted_about(world, trade);
     let has_said = |words: &str| {
@@ -213,16 +185,12 @@ fn check_reported(world: &World, row: &IntentRow, (lie, trade): (MoneyLie, &Trad
         MoneyLie::CutsPayout if knows_payout(world, row, trade) => {
             let booked = row.payout.map(Payout::to_percent);
             let is_kept = booked.is_none_or(|booked| Decimal::from_f64_retain(booked) == Some(trade.payout));
-            world.require(is_kept, || {
-                format!("{} opened at {} %, booked at {booked:?}", trade.id, trade.payout)
-            });
+            world.require(is_kept, || format!("{trade:?} is booked at {booked:?} %"));
             !is_won || has_halted()
         }
         MoneyLie::StakesMore if matches!(trade.outcome, Outcome::Won | Outcome::Lost) => {
             let counted = row.approved.stake().minor();
-            world.require(counted == trade.stake, || {
-                format!("{} stakes {}, and {counted} counts", trade.id, trade.stake)
-            });
+            world.require(counted == trade.stake, || format!("{counted} counts of {trade:?}"));
             has_halted()
         }
         MoneyLie::NamesFee => has_halted(),
@@ -232,32 +200,28 @@ fn check_reported(world: &World, row: &IntentRow, (lie, trade): (MoneyLie, &Trad
         MoneyLie::ListedOpposite => !world.has_shown_false_record(&trade.id) || has_said("direction"),
         _ => true,
     };
-    // A false record may be lost on its way, and not be requested again.
     let may_be_lost = matches!(lie, MoneyLie::RecordedReal | MoneyLie::ListedReal | MoneyLie::ListedOpposite);
-    let is_reported = is_reported || (may_be_lost && !is_heard_well(world));
+    let habits = &world.plan.habits;
+    let has_outage = [habits.list_outage, habits.journal_outage].iter().any(|(from, until)| from != until);
+    let is_heard_ill =
+        habits.failing + habits.lost + habits.unanswered + habits.unreadable + habits.slow > 0 || has_outage;
+    let is_reported = is_reported || (may_be_lost && is_heard_ill);
     world.require(is_reported, || format!("{} had the lie {lie:?} without a report", trade.id));
 }
 
 fn knows_payout(world: &World, row: &IntentRow, trade: &Trade) -> bool {
-    let (intent, agreed) = (row.approved.intent().number(), Payout::from_percent(trade.payout).ok());
-    let is_it = |body: &str| {
-        let event: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
-        let is_open = ["opened", "adopted"].iter().any(|kind| event["event"] == **kind);
-        let payout = serde_json::from_value(event["payout"].clone()).ok();
-        is_open && event["intent"] == intent && payout.is_some() && payout == agreed
+    let (intent, agreed) = (row.approved.intent(), Payout::from_percent(trade.payout).ok());
+    let is_it = |kind: EventKind| match kind {
+        EventKind::Opened(opened) | EventKind::Adopted(opened) => {
+            opened.intent == intent && opened.payout.is_some() && opened.payout == agreed
+        }
+        _ => false,
     };
-    world.disk().lines.iter().any(|stored| is_it(&stored.line.body))
+    events(world.disk().lines.iter(), &["\"opened\"", "\"adopted\""]).any(is_it)
 }
 
 fn is_denied(world: &World, row: &IntentRow) -> bool {
-    let intent = row.approved.intent().number();
-    let is_it = |body: &str| {
-        let event: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
-        ["rejected", "not_sent"].iter().any(|kind| event["event"] == **kind) && event["intent"] == intent
-    };
-    world.disk().lines.iter().any(|stored| is_it(&stored.line.body))
-}
-
-fn to_minor(amount: Decimal) -> i64 {
-    (amount * Decimal::ONE_HUNDRED).to_i64().unwrap_or(0)
+    let is_it = |kind: EventKind| kind.intent() == Some(row.approved.intent());
+    let is_denial = |kind: &EventKind| matches!(kind, EventKind::Rejected { .. } | EventKind::NotSent { .. });
+    events(world.disk().lines.iter(), &["\"rejected\"", "\"not_sent\""]).filter(is_denial).any(is_it)
 }

@@ -1,37 +1,9 @@
-//! Lies about money: a venue whose records contradict each other, or its own wallet. One schedule in three has two kinds of
-//! them, and no other lies. A trade has at most one lie.
-//!
-//! | Lie | Truth | Required |
-//! |---|---|---|
-//! | `RefusesTaken`, `UnsentTaken` | the order was taken; the answer is a refusal, or no connection | the trade is adopted from the list, and the run halts |
-//! | `AnswersOldTrade` | the order; the answer is a trade of 40 minutes before the schedule on the same terms, unknown to every intent | the intent is in doubt and adopts its own trade; the old trade is never claimed |
-//! | `AnswersOldTimes` | the order; only the times of the answer are 40 minutes old | the intent is in doubt and adopts its trade |
-//! | `RepeatsRequestTime` | the order; the answer repeats the request time of an earlier trade | the same where the difference exceeds the tolerance |
-//! | `FirstSays(_)` | the result; for 90 s the trade's own record says another | corrected, or halted |
-//! | `Reverts` | the first result until it is cancelled minutes later; the wallet follows | corrected, or halted |
-//! | `MarksReverted` | the result; minutes later every record is marked as reverted and keeps it | halted |
-//! | `Reruns` | the first result until the trade runs again and ends otherwise; the wallet follows | corrected, or halted |
-//! | `ReportsGross` | a net profit; every record has profit and stake | halted |
-//! | `CutsPayout` | a win at the smaller payout that the last records state | halted; the payout of the open is kept |
-//! | `KeepsWin`, `ChargesFee`, `KeepsStake` | the result; the wallet lacks a win, a fee or the stake of a cancelled trade | named, and counted against the loss limits |
-//! | `StakesMore` | six times the amount is staked, as the wallets of every record say; their `amount` is the ordered one | the larger counts, and the run halts |
-//! | `NamesFee` | every record states a fee, and the wallet lacks it | halted |
-//! | `ClosesLate` | the order at its times; every record closes an hour later | settled at the real close |
-//! | `ListedReal`, `RecordedReal` | the order; once it is known, the list, or its own record, has real money | halted |
-//! | `ListedOpposite` | the order; once it is known, the list has the other direction | named |
-//! | price records: an hour ahead, a day old | the price of the second | not shown to a strategy |
-//! | wallet: rebased, types swapped, other user, currency or id | the wallet | halted, and nothing is booked without a halt |
-//!
-//! `money_checks.rs` holds runs and ledgers to this.
+//! A venue whose records contradict each other, or its own wallet: corrected, named or halted. One schedule in three has two
+//! kinds of these lies, and no others. `money_checks.rs` holds runs and ledgers to this. Price records may be of another time, and
+//! wallets rebased, swapped, or of another user, currency or id: halted, and nothing is booked without a halt.
 
-use crate::dice::mix;
-use crate::plan::{Habits, Plan, Withholding};
-use crate::truth::{Revision, Trade};
-use candlewick_broker::{Account, Balances, OpenOrder, Progress, Reported, TradeReport};
-use candlewick_engine::RiskSettings;
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
-use candlewick_sdk::{ExpirationType, Millis, Outcome};
+use crate::prelude::*;
+use crate::truth::Revision;
 
 const ONE_IN: u64 = 3;
 pub(crate) const OLD: Millis = Millis::from_seconds(2_400);
@@ -39,20 +11,14 @@ const FIRST_WORD: Millis = Millis::from_seconds(90);
 const REVISED_AFTER: Millis = Millis::from_seconds(200);
 const RERUN: Millis = Millis::from_seconds(60);
 const LATE: Millis = Millis::HOUR;
-/// Payout after a cut, in percent.
 const CUT_PAYOUT: i64 = 60;
-/// Fee that no record states, in minor units.
 const FEE: i64 = 100;
 const TIMES: i64 = 6;
-/// Part of a win that is cut after it was reported, in minor units.
 const CUT: i64 = 100;
 const SPELL: u64 = 40;
-/// False balance, in minor units.
 const REBASED: i64 = 12_345_600;
-/// One price record in so many is of another time, where any is.
 const STALE_ONE_IN: u64 = 10;
 pub(crate) const STALE_FACTOR: f64 = 5.0;
-/// Shortest trading time: hidden losses must be able to exceed a limit.
 const TRADING: Millis = Millis::from_seconds(2_400);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,21 +30,26 @@ pub(crate) enum FirstWord {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MoneyLie {
+    /// The order was taken; the answer is a refusal, or no connection.
     RefusesTaken,
     UnsentTaken,
+    /// The answer is a trade of 40 minutes before, or has its times.
     AnswersOldTrade,
     AnswersOldTimes,
     RepeatsRequestTime,
+    /// For 90 s the own record of the trade says another result.
     FirstSays(FirstWord),
     Reverts,
     MarksReverted,
     Reruns,
     ReportsGross,
     CutsPayout,
+    /// The wallet lacks a win, a fee or the stake of a cancelled trade.
     KeepsWin,
     ChargesFee,
     KeepsStake,
     ClosesLate,
+    /// Once the order is known, the list, or its own record, is another.
     ListedReal,
     ListedOpposite,
     RecordedReal,
@@ -162,12 +133,11 @@ impl MoneyLies {
         self.kinds[word as usize % 2]
     }
 
-    /// Returns whether so many readings include false ones that a run must have noticed.
     pub(crate) const fn has_shown_false_wallet(&self, readings: u64) -> bool {
         self.wallet.is_some() && readings > SPELL * 2
     }
 
-    pub(crate) const fn has_false_wallet(&self) -> bool {
+    pub(crate) const fn has_false_wallet(self) -> bool {
         self.wallet.is_some()
     }
 
@@ -175,7 +145,7 @@ impl MoneyLies {
         self.kinds.contains(&kind)
     }
 
-    pub(crate) fn is_rebased(&self) -> bool {
+    pub(crate) fn is_rebased(self) -> bool {
         matches!(self.wallet, Some(FalseWallet::Rebased | FalseWallet::Swapped))
     }
 
@@ -206,20 +176,15 @@ impl MoneyLies {
     }
 }
 
-/// Adapts the plan of a schedule with lies about money: no strangers and sound clocks, so that every difference is a lie; a
-/// loss limit, and time to exceed it.
+/// No strangers and sound clocks, so that every difference is a lie; a loss limit, and time to exceed it.
 pub(crate) fn with_money_lies(plan: Plan) -> Plan {
-    if plan.lies.money().is_none() {
+    if plan.lies.money.is_none() {
         return plan;
     }
     let Plan { risk, settings, habits, trading, seed, .. } = plan;
     let limit = [30, 60, 100][(mix([seed, 4_001, 5]) >> 8) as usize % 3];
-    let risk = RiskSettings {
-        max_trades_per_day: 0,
-        max_trades_per_hour: 0,
-        daily_loss_limit: Decimal::from(limit),
-        ..risk
-    };
+    let daily_loss_limit = Decimal::from(limit);
+    let risk = RiskSettings { max_trades_per_day: 0, max_trades_per_hour: 0, daily_loss_limit, ..risk };
     let habits = Habits {
         has_strangers: false,
         company: 0,
@@ -234,17 +199,10 @@ pub(crate) fn with_money_lies(plan: Plan) -> Plan {
 }
 
 impl MoneyLie {
-    pub(crate) fn is_tellable(
-        self,
-        order: &OpenOrder,
-        (is_short_by_id, only_acknowledges): (bool, bool),
-    ) -> bool {
+    pub(crate) fn is_tellable(self, order: &OpenOrder, habits: &Habits) -> bool {
         match self {
-            // Only the list states results, or a difference between the two would be a matter of luck.
-            FirstSays(_) | ListedReal | ListedOpposite | RecordedReal => !is_short_by_id,
-            // A bare identifier has no terms and no times.
-            AnswersOldTrade | AnswersOldTimes | RepeatsRequestTime => !only_acknowledges,
-            // The close of a candle is the venue's to say.
+            FirstSays(_) | ListedReal | ListedOpposite | RecordedReal => !habits.is_short_by_id,
+            AnswersOldTrade | AnswersOldTimes | RepeatsRequestTime => !habits.only_acknowledges,
             ClosesLate => order.expiration_type != ExpirationType::CandleClose,
             _ => true,
         }
@@ -254,7 +212,6 @@ impl MoneyLie {
         if self == StakesMore { amount * Decimal::from(TIMES) } else { amount }
     }
 
-    /// Returns how a trade ends, with the profit in minor units.
     pub(crate) fn ended(self, (outcome, profit): (Outcome, i64), stake: i64) -> (Outcome, i64) {
         match (self, outcome) {
             (CutsPayout, Outcome::Won) => (outcome, stake * CUT_PAYOUT / 100),
@@ -264,7 +221,6 @@ impl MoneyLie {
         }
     }
 
-    /// Returns what the wallet lacks from the open on, and from the settlement on, in minor units.
     pub(crate) fn withheld(self, (outcome, profit): (Outcome, i64), stake: i64) -> (i64, i64) {
         match self {
             ChargesFee | NamesFee => (FEE, 0),
@@ -320,7 +276,6 @@ pub(crate) fn is_by_status(trade: &Trade) -> bool {
 
 pub(crate) fn bookable(lie: MoneyLie, trade: &Trade) -> Option<(Outcome, i64)> {
     match lie {
-        // The list has the trade and its result.
         FirstSays(FirstWord::Cancelled) if is_by_status(trade) && trade.listed_from <= trade.told_at => None,
         FirstSays(word) => first_word(word, trade),
         ReportsGross if trade.outcome == Outcome::Won => Some((Outcome::Won, trade.profit + trade.stake)),
@@ -331,12 +286,8 @@ pub(crate) fn bookable(lie: MoneyLie, trade: &Trade) -> Option<(Outcome, i64)> {
 pub(crate) fn change_answer(lie: MoneyLie, report: &mut TradeReport, before: Option<Millis>) {
     match lie {
         AnswersOldTimes => {
-            for time in [
-                &mut report.request_time,
-                &mut report.created_time,
-                &mut report.open_time,
-                &mut report.close_time,
-            ] {
+            let (created, closed) = (&mut report.created_time, &mut report.close_time);
+            for time in [&mut report.request_time, created, &mut report.open_time, closed] {
                 *time = time.map(|right| right - OLD);
             }
         }
@@ -374,21 +325,20 @@ pub(crate) fn is_marked(trade: &Trade, now: Millis) -> bool {
 }
 
 pub(crate) fn change_own_record(lie: MoneyLie, trade: &Trade, report: &mut TradeReport, now: Millis) {
-    match lie {
-        FirstSays(word) if report.progress.outcome().is_some() && now < trade.told_at + FIRST_WORD => {
-            let Some((outcome, profit)) = first_word(word, trade) else { return };
-            report.progress = Progress::Over(outcome);
-            report.profit = (outcome != Outcome::Cancelled).then(|| Decimal::new(profit, 2));
-            report.is_by_status = outcome == Outcome::Cancelled && is_by_status(trade);
-        }
-        _ => {}
+    let is_first = report.progress.outcome().is_some() && now < trade.told_at + FIRST_WORD;
+    let FirstSays(word) = lie else { return };
+    if let Some((outcome, profit)) = first_word(word, trade).filter(|_| is_first) {
+        report.progress = Progress::Over(outcome);
+        report.profit = (outcome != Outcome::Cancelled).then(|| Decimal::new(profit, 2));
+        report.is_by_status = outcome == Outcome::Cancelled && is_by_status(trade);
     }
 }
 
-pub(crate) fn change_known(lie: MoneyLie, trade: &Trade, report: &mut TradeReport, is_row: bool) {
+pub(crate) fn change_known(lie: MoneyLie, trade: &Trade, report: &mut TradeReport, is_row: bool) -> bool {
     match (lie, is_row) {
         (RecordedReal, false) | (ListedReal, true) => report.account = Some(Account::Real),
         (ListedOpposite, true) => report.direction = Some(Reported::Known(trade.order.direction.opposite())),
-        _ => {}
+        _ => return false,
     }
+    true
 }

@@ -1,27 +1,16 @@
-//! The way to the venue as one process meets it: the truth behind a network that loses, delays, repeats and garbles. It
-//! carries bytes: what leaves, and what an answer means, is decided by the program's own client.
+//! The way to the venue: the truth behind a network that loses, delays and garbles the bytes of the program's client.
 
-use crate::body;
-use crate::dice::Dice;
-use crate::garbage;
-use crate::lies::{self, Lie};
-use crate::money_lies::MoneyLie;
-use crate::others::{self, Reach};
-use crate::plan::{Habits, Withholding};
+use crate::body::{self, moment, parsed};
+use crate::lies;
+use crate::others;
+use crate::prelude::*;
 use crate::records;
-use crate::time::OffClock;
-use crate::truth::{Request, RequestState, Sender};
-use crate::world::World;
-use async_trait::async_trait;
-use candlewick_api::{Body, NoAnswer, Purpose, RawAnswer, Transport};
-use candlewick_broker::clock::Clock;
-use candlewick_broker::{OpenOrder, PriceAnswer, current_intent};
-use candlewick_sdk::Millis;
-use reqwest::header::{DATE, HeaderMap};
-use reqwest::{Method, StatusCode, Url};
-use serde_json::json;
-use std::sync::Arc;
-use std::time::{Duration, UNIX_EPOCH};
+use crate::world::MAX_QUESTIONS;
+use candlewick_api::{NoAnswer, Purpose, RawAnswer, Transport};
+use candlewick_broker::current_intent;
+use reqwest::header::DATE;
+use reqwest::{Method, Url};
+use std::time::UNIX_EPOCH;
 
 pub(crate) const USER: &str = "user-1";
 pub(crate) const WITHHELD_MS: i64 = 120_000;
@@ -53,14 +42,9 @@ pub(crate) struct Way {
 
 impl Drop for Flight {
     fn drop(&mut self) {
-        if self.is_answered {
-            return;
-        }
-        if self.survives {
+        if !self.is_answered {
             let by = self.world.time.now() + QUEUED;
-            self.world.truth().hasten(self.ticket, by);
-        } else {
-            self.world.truth().lose(self.ticket);
+            self.world.truth().abandon(self.ticket, self.survives, by);
         }
     }
 }
@@ -85,10 +69,6 @@ impl Way {
         }
     }
 
-    fn ends_after(&self, patience: Millis) -> Millis {
-        if self.is_lost { patience } else { patience.min(self.underway + self.answer) }
-    }
-
     fn is_doubtful(&self, patience: Millis) -> bool {
         self.is_lost || self.is_unanswered || self.underway + self.answer > patience
     }
@@ -102,7 +82,7 @@ impl ModelNetwork {
     }
 
     async fn ask(&self, url: &Url, patience: Millis) -> Result<RawAnswer, NoAnswer> {
-        if !self.world.count_question() {
+        if self.world.count("questions", 1) > MAX_QUESTIONS {
             self.world.require(false, || "questions without end".to_owned());
             return std::future::pending().await;
         }
@@ -114,12 +94,9 @@ impl ModelNetwork {
             (there, back, dice.per_mille(habits.failing))
         };
         self.pass(there.min(patience)).await;
-        let answered = if is_failing {
-            garbage::of_question(&mut self.world.dice())
-        } else {
-            Ok(Answered::Soundly(self.answer(url)))
-        };
-        let answered = answered.map(|answered| self.carried(answered));
+        let answered =
+            if is_failing { body::of_question(&mut self.world.dice()) } else { Ok(self.answer(url)) };
+        let answered = answered.map(|answer| self.dated(answer));
         self.pass(back.min(patience - there)).await;
         if there + back > patience {
             return Err(NoAnswer::Lost("no answer in time".to_owned()));
@@ -127,22 +104,20 @@ impl ModelNetwork {
         answered
     }
 
-    fn answer(&self, url: &Url) -> body::Page {
+    fn answer(&self, url: &Url) -> RawAnswer {
         let world = &self.world;
         let segments: Vec<&str> = url.path_segments().into_iter().flatten().collect();
         match segments.as_slice() {
-            ["token", "wallets"] => body::Page::ok(&body::wallets(&records::balances(world))),
-            ["token", "users", "me"] => body::Page::ok(&json!({ "id": USER })),
+            ["token", "wallets"] => body::ok(&body::wallets(&records::balances(world))),
+            ["token", "users", "me"] => body::ok(&json!({ "id": USER })),
             ["token", "trades"] => {
-                let query = body::read_trade_query(url);
-                let is_own = query.user_id.as_deref() == Some(USER);
+                let is_own = body::word(url, "userId").as_deref() == Some(USER);
                 world.require(is_own, || "the list asked for without its user".to_owned());
-                let (from, until) = world.plan.habits.list_outage;
-                let elapsed = world.time.elapsed();
-                if from <= elapsed && elapsed < until {
-                    return body::Page::failed(StatusCode::BAD_GATEWAY, "the list is down");
+                if world.is_within(world.plan.habits.list_outage) {
+                    return body::failed(StatusCode::BAD_GATEWAY, "the list is down");
                 }
-                body::Page::ok(&body::page(&records::page(world, query.page, query.page_size)))
+                let page = records::page(world, parsed(url, "page"), parsed(url, "pageSize"));
+                body::ok(&body::page(&page))
             }
             ["token", "trades", id] => {
                 let truth = world.truth();
@@ -152,46 +127,38 @@ impl ModelNetwork {
                     {
                         let report = records::alone(world, trade, world.time.now());
                         let is_short = world.plan.habits.is_short_by_id;
-                        body::Page::ok(&if is_short { body::short(&report) } else { body::trade(&report) })
+                        body::ok(&if is_short { body::short(&report) } else { body::trade(&report) })
                     }
-                    _ => body::Page::failed(StatusCode::NOT_FOUND, "no such trade"),
+                    _ => body::failed(StatusCode::NOT_FOUND, "no such trade"),
                 }
             }
             ["symbol-price", "last"] => {
-                let body::PriceQuery { symbol, at } = body::read_price_query(url);
-                match records::last_price(world, symbol, at) {
-                    Some(PriceAnswer::Record(record)) => body::Page::ok(&body::price(symbol, &record)),
-                    Some(PriceAnswer::NotYet) => body::Page::text("OK"),
-                    None => body::Page::ok(&json!({ "time": "soon", "closePrice": "NaN" })),
+                let symbol = parsed(url, "pair");
+                match records::last_price(world, symbol, moment(url, "limitTime")) {
+                    Some(PriceAnswer::Record(record)) => body::ok(&body::price(symbol, &record)),
+                    Some(PriceAnswer::NotYet) => body::whole(StatusCode::OK, "OK"),
+                    None => body::ok(&json!({ "time": "soon", "closePrice": "NaN" })),
                 }
             }
             ["aggregated-prices", "prices"] => {
-                let query = body::read_candle_query(url);
-                let rows = records::candles(world, query.symbol, query.interval, (query.start, query.end));
-                body::Page::ok(&body::candles(&rows))
+                let _: (String, u64, u64) = (parsed(url, "type"), parsed(url, "skip"), parsed(url, "limit"));
+                let window = (moment(url, "startTime"), moment(url, "endTime"));
+                let rows = records::candles(world, parsed(url, "pair"), parsed(url, "interval"), window);
+                body::ok(&body::candles(&rows))
             }
             _ => {
                 world.require(false, || format!("a question that nobody has: {url}"));
-                body::Page::failed(StatusCode::NOT_FOUND, "no such page")
+                body::failed(StatusCode::NOT_FOUND, "no such page")
             }
         }
     }
 
-    fn carried(&self, answered: Answered) -> RawAnswer {
-        let mut headers = HeaderMap::new();
+    fn dated(&self, mut answer: RawAnswer) -> RawAnswer {
         if self.world.plan.habits.has_dates {
             let now = Duration::from_millis(self.world.time.now().get() as u64);
-            headers.insert(DATE, httpdate::fmt_http_date(UNIX_EPOCH + now).parse().unwrap());
+            answer.headers.insert(DATE, httpdate::fmt_http_date(UNIX_EPOCH + now).parse().unwrap());
         }
-        match answered {
-            Answered::Soundly(page) => {
-                RawAnswer { status: page.status, headers, body: Body::Whole(page.body) }
-            }
-            Answered::Somehow(garbled) => {
-                headers.extend(garbled.headers);
-                RawAnswer { headers, ..garbled }
-            }
-        }
+        answer
     }
 
     pub(crate) fn request(
@@ -206,36 +173,34 @@ impl ModelNetwork {
         let is_doubtful = way.is_doubtful(patience);
         let mut dice = self.world.dice();
         let promised_ms = 30_000 + i64::from(self.world.plan.settings.list_lag_ms);
-        let allowed = now + way.ends_after(patience) + Millis::new(promised_ms);
+        let ends_after = if way.is_lost { patience } else { patience.min(way.underway + way.answer) };
+        let allowed = now + ends_after + Millis::new(promised_ms);
         let listed_from = match habits.withholding {
             Withholding::Both if is_doubtful => allowed + Millis::new(dice.between(-4_000, 6_000)),
             Withholding::List if is_doubtful => allowed + Millis::new(dice.between(0, WITHHELD_MS)),
             _ => now + way.underway + Millis::new(dice.between(0, habits.list_lag_ms)),
         };
         drop(dice);
-        let twin = if is_doubtful { others::join(&self.world, intent, order, Reach::Underway) } else { None };
+        let twin = if is_doubtful { others::join(&self.world, intent, order, false) } else { None };
         let is_alone = self.world.disk().unclear.keys().all(|other| Some(*other) == intent);
         let is_clear = !is_doubtful && is_alone;
         Request { listed_from, twin, is_clear, ..Request::new(sender, order.clone()) }
     }
 
-    /// One intent, one request; it was durable before, its delay is over, its signal is not too old, and its run goes on.
     pub(crate) fn check_post(&self, intent: Option<u64>, order: &OpenOrder) -> Option<u64> {
         self.world.require(intent.is_some(), || "an open that no intent asked for".to_owned());
         let number = intent?;
-        let is_first = self.world.truth().post(number, order);
+        let is_first = self.world.truth().posted.insert(number, order.clone()).is_none();
         self.world.require(is_first, || format!("intent {number} was sent twice"));
         let is_durable = self.world.disk().intents.contains(&number);
         self.world.require(is_durable, || format!("intent {number} was sent before it was durable"));
-        let departure = self.world.departure(number);
+        let departure = self.world.notes.departures.lock().unwrap()[&number];
         self.world.require(!departure.has_run_ended, || format!("intent {number} was sent by a later run"));
         // A clock that was set back meanwhile makes any moment an early one.
         let is_early = self.clock.now() < departure.from && self.world.plan.habits.clock_jumps == 0;
         self.world.require(!is_early, || format!("intent {number} was sent before its delay was over"));
         let late = self.clock.now() - departure.by;
-        self.world.require(late <= Millis::ZERO, || {
-            format!("intent {number} was sent {late} ms too late for its signal")
-        });
+        self.world.require(late <= Millis::ZERO, || format!("intent {number} was sent {late} ms too late"));
         intent
     }
 
@@ -249,9 +214,9 @@ impl ModelNetwork {
 
     pub(crate) fn way_of(&self, order: &OpenOrder) -> Way {
         let just_now = self.world.time.now() - Millis::from_seconds(3);
-        let is_repeated = self.world.truth().has_since(order, just_now);
+        let is_like = |trade: &Trade| trade.request_time >= just_now && trade.order == *order;
+        let is_repeated = self.world.truth().trades.iter().rev().any(is_like);
         let mut way = Way::draw(&self.world.plan.habits, &mut self.world.dice());
-        // Of two that could be taken for each other the second gets lost more often than not.
         way.is_lost |= is_repeated && self.world.dice().one_in(2);
         way
     }
@@ -266,7 +231,7 @@ impl ModelNetwork {
             return Err(NoAnswer::NotConnected("as it happens".to_owned()));
         }
         if way.is_lost {
-            others::join(&self.world, intent, order, Reach::Lost);
+            others::join(&self.world, intent, order, true);
             self.pass(patience).await;
             return lost();
         }
@@ -280,31 +245,25 @@ impl ModelNetwork {
             flight.is_answered = true;
             return lost();
         }
-        let state = self.world.truth().state_of(ticket);
+        let state = self.world.truth().states[&ticket];
         let answered = match state {
             RequestState::Underway => return lost(),
-            _ if way.is_unanswered => garbage::of_open(&mut self.world.dice()),
+            _ if way.is_unanswered => body::of_open(&mut self.world.dice()),
+            RequestState::Rejected => Ok(body::rejection(&mut self.world.dice())),
             RequestState::Accepted(place) => {
                 let denial = lies::denial_of(&self.world.truth().trades[place]);
                 match denial {
                     Some(MoneyLie::UnsentTaken) => Err(NoAnswer::NotConnected("as it happens".to_owned())),
-                    Some(_) => Ok(Answered::Soundly(garbage::rejection(&mut self.world.dice()))),
-                    None => Ok(Answered::Soundly(body::Page::ok(&self.reply(place)))),
+                    Some(_) => Ok(body::rejection(&mut self.world.dice())),
+                    None => Ok(body::ok(&self.reply(place))),
                 }
             }
-            RequestState::Rejected => Ok(Answered::Soundly(garbage::rejection(&mut self.world.dice()))),
         };
-        let answered = answered.map(|answered| self.carried(answered));
+        let answered = answered.map(|answer| self.dated(answer));
         self.pass(way.answer.min(patience - way.underway)).await;
         flight.is_answered = true;
         if way.underway + way.answer > patience { lost() } else { answered }
     }
-}
-
-pub(crate) enum Answered {
-    /// As the contract says.
-    Soundly(body::Page),
-    Somehow(RawAnswer),
 }
 
 #[async_trait]

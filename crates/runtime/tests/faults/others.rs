@@ -1,16 +1,10 @@
-//! Other trades on the account that are as much like ours as the rules of opening can still distinguish, so that a rule
-//! which is left out shows: an intent claims a trade that it did not ask for.
+//! Other trades on the account, as much like ours as the rules of opening can still distinguish.
 
-use crate::plan::Habits;
-use crate::truth::{Request, Sender, Twin};
-use crate::world::World;
-use candlewick_broker::{Account, OpenOrder};
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{ExpirationType, Millis};
+use crate::prelude::*;
+use crate::truth::Twin;
 
 const OTHER_SYMBOL: &str = "SOLUSDT";
 const OTHER_DURATION: &str = "00:15";
-/// What other programs stake that follow nobody.
 const STRANGE_AMOUNT: Decimal = Decimal::from_parts(3, 0, 0, false, 0);
 const CLEAR_BEFORE_S: i64 = 25;
 const CLEAR_AFTER: Millis = Millis::from_seconds(5);
@@ -26,9 +20,7 @@ enum Difference {
     Account,
     Hand,
     Earlier,
-    /// None: ours is there too, and is listed seconds after it.
     Twin,
-    /// None: ours is not there, and two of them are.
     Two,
 }
 
@@ -48,15 +40,8 @@ const DIFFERENCES: [Difference; 13] = [
     Difference::Two,
 ];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reach {
-    Lost,
-    Underway,
-}
-
 /// Somebody else trades while the answer to an open of ours gets lost; answers whose trade is to follow ours at once.
-/// What differs from ours by nothing but its time needs clocks that are right.
-pub(crate) fn join(world: &World, intent: Option<u64>, order: &OpenOrder, reach: Reach) -> Option<Twin> {
+pub(crate) fn join(world: &World, intent: Option<u64>, order: &OpenOrder, is_lost: bool) -> Option<Twin> {
     let habits = &world.plan.habits;
     let (difference, is_joined) = {
         let mut dice = world.dice();
@@ -66,8 +51,6 @@ pub(crate) fn join(world: &World, intent: Option<u64>, order: &OpenOrder, reach:
         return None;
     }
     let mut request = Request::new(Sender::Program, order.clone());
-    // What differs from ours only by its time lies in the window of no other intent that is looked for: two intents and two
-    // trades would be a pair each.
     let is_alone = world.disk().unclear.keys().all(|other| Some(*other) == intent);
     match difference {
         Difference::Symbol => request.order.symbol = OTHER_SYMBOL.parse().unwrap(),
@@ -80,12 +63,12 @@ pub(crate) fn join(world: &World, intent: Option<u64>, order: &OpenOrder, reach:
         Difference::Earlier if is_alone => {
             request.stamped_ago = Millis::from_seconds(world.dice().between(CLEAR_BEFORE_S, 60));
         }
-        Difference::Twin if reach == Reach::Underway && is_alone => {
+        Difference::Twin if !is_lost && is_alone => {
             let mut dice = world.dice();
             let mut draw = |most| Millis::new(dice.between(1, most));
             return Some(Twin { after: draw(1_000), listed_before: draw(4_000) });
         }
-        Difference::Two if reach == Reach::Lost => send(world, request.clone()),
+        Difference::Two if is_lost => send(world, request.clone()),
         Difference::Earlier | Difference::Twin | Difference::Two => return None,
     }
     // Unlike ours, and by chance the very order of another intent that may still have a trade: that would be nobody's to tell.
@@ -101,8 +84,7 @@ pub(crate) fn join(world: &World, intent: Option<u64>, order: &OpenOrder, reach:
     None
 }
 
-/// When no bot signals any more: another program asks for what an intent asked for that was taken as not opened, once
-/// its own trade would be there.
+/// When no bot signals any more: another program asks for what an intent asked for that was taken as not opened.
 pub(crate) fn follow(world: &World) {
     let Habits { company, has_wild_clocks, .. } = world.plan.habits;
     if has_wild_clocks || world.time.elapsed() < world.plan.trading + Millis::MINUTE {
@@ -118,7 +100,7 @@ pub(crate) fn follow(world: &World) {
         let Some(order) = world.truth().order_of(*intent) else { continue };
         let is_over = reserved.is_some_and(|until| now > until - order.close_type.duration() * 2);
         let is_alone = unclear.iter().all(|(other, reserved)| other == intent || is_clear(reserved));
-        if is_over && is_alone && world.truth().follow(*intent) {
+        if is_over && is_alone && world.truth().followed.insert(*intent) {
             world.log(|| format!("somebody else asks for what intent {intent} did"));
             send(world, Request::new(Sender::Program, order));
         }

@@ -1,29 +1,16 @@
 //! What a schedule is made of, drawn from its seed before it begins.
 
 use crate::delays::with_delays;
-use crate::dice::{Dice, mix};
-use crate::lies::Lies;
 use crate::money_lies::with_money_lies;
-use candlewick_engine::{BotSettings, RiskSettings, StakeSettings};
+use crate::prelude::*;
 use candlewick_runtime::RuntimeSettings;
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{ExpirationType, Millis, Symbol};
 
 const NOON: Millis = Millis::new(1_767_614_400_000);
 const SYMBOLS: [&str; 3] = ["BTCUSDT", "ETHUSDT", "EURUSD"];
-const TOLD_LATE: [Millis; 6] = [
-    Millis::ZERO,
-    Millis::ZERO,
-    Millis::ZERO,
-    Millis::ZERO,
-    Millis::from_seconds(30),
-    Millis::from_seconds(90),
-];
-/// Of the schedules whose list keeps trades back, one in so many is of a venue that gives stakes back, for so long at least.
+const TOLD_LATE_S: [i64; 6] = [0, 0, 0, 0, 30, 90];
 const REFUNDING_ONE_IN: u64 = 4;
 const REFUNDING_FOR: Millis = Millis::from_seconds(600);
 const MANY_TRADES_FOR: Millis = Millis::from_seconds(3_600);
-/// What the wallet holds at first, in minor units.
 pub(crate) const BALANCE: i64 = 100_000;
 
 pub(crate) struct Plan {
@@ -56,7 +43,6 @@ pub(crate) enum Order {
     Restless,
 }
 
-/// What keeps trades back whose answer got lost: as long as it may, and longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Withholding {
     Nothing,
@@ -69,7 +55,6 @@ pub(crate) enum Withholding {
 pub(crate) struct Habits {
     pub(crate) patience_ms: i64,
     pub(crate) lost: i64,
-    /// Answers to accepted opens that never reach the client: resets, 5xx, garbage.
     pub(crate) unanswered: i64,
     pub(crate) late: i64,
     pub(crate) is_slow_to_open: bool,
@@ -88,15 +73,12 @@ pub(crate) struct Habits {
     pub(crate) repeated: i64,
     pub(crate) gaps: i64,
     pub(crate) has_unknown_words: bool,
-    /// Whether get-by-id never says how a trade ended.
     pub(crate) is_short_by_id: bool,
     pub(crate) only_acknowledges: bool,
     pub(crate) has_dates: bool,
     pub(crate) has_strangers: bool,
-    /// How many opens whose answer gets lost have others beside them that look alike.
     pub(crate) company: i64,
     pub(crate) withholding: Withholding,
-    /// Whether the clocks of some runs are off by more than the rules of opening allow for.
     pub(crate) has_wild_clocks: bool,
     pub(crate) cuts_payouts: bool,
     pub(crate) list_outage: (Millis, Millis),
@@ -104,7 +86,6 @@ pub(crate) struct Habits {
     pub(crate) slow_writes: i64,
     pub(crate) read_attempts: u32,
     pub(crate) requests_per_second: f64,
-    /// Price records that are none, or of another moment.
     pub(crate) odd_prices: i64,
     pub(crate) clock_jumps: i64,
 }
@@ -113,7 +94,6 @@ impl Plan {
     pub(crate) fn of(seed: u64) -> (Self, Dice) {
         let mut dice = Dice::new(seed);
         let trading = Millis::from_seconds(dice.skewed(60, 1_800));
-        // Some days end within the schedule.
         let to_midnight = Millis::HOUR * 12 - Millis::from_seconds(dice.between(0, 600));
         let epoch = if dice.one_in(8) { NOON + to_midnight } else { NOON };
         let list_lag_s = dice.pick(&[10, 10, 30, 30, 120]);
@@ -125,7 +105,8 @@ impl Plan {
             settle_after_ms: dice.pick(&[0, 1_000, 4_000]),
             ..RuntimeSettings::default()
         };
-        let plan = Self {
+        let told_late_s = TOLD_LATE_S[(mix([seed, 1_789, 2]) >> 8) as usize % TOLD_LATE_S.len()];
+        let mut plan = Self {
             seed,
             epoch,
             trading,
@@ -135,43 +116,28 @@ impl Plan {
             habits: habits(&mut dice, i64::from(list_lag_s) * 1_000, trading),
             settings,
             lies: Lies::of(seed),
-            told_late: TOLD_LATE[(mix([seed, 1_789, 2]) >> 8) as usize % TOLD_LATE.len()],
+            told_late: Millis::from_seconds(told_late_s),
             called_off_one_in: 40,
         };
         let is_refunding = mix([seed, 1_789, 3]).is_multiple_of(REFUNDING_ONE_IN);
-        let plan = match plan.habits.withholding {
-            Withholding::List if is_refunding => plan.with_refunds(),
-            _ => plan,
-        };
-        (with_delays(with_money_lies(plan.with_wallet_lag())), dice)
-    }
-}
-
-impl Plan {
-    fn with_wallet_lag(mut self) -> Self {
-        let follows = self.habits.withholding == Withholding::Both;
-        let list_lag_ms = if follows { self.settings.list_lag_ms } else { 0 };
-        let lag_ms = u32::try_from(self.habits.wallet_lag_ms).unwrap_or_default() + list_lag_ms;
-        self.settings.wallet_lag_ms += lag_ms;
-        self
+        let keeps_back = plan.habits.withholding == Withholding::List;
+        let follows = plan.habits.withholding == Withholding::Both;
+        let wallet_lag_ms = u32::try_from(plan.habits.wallet_lag_ms).unwrap_or_default();
+        plan.settings.wallet_lag_ms += wallet_lag_ms + if follows { plan.settings.list_lag_ms } else { 0 };
+        let plan = if keeps_back && is_refunding { plan.with_refunds() } else { plan };
+        (with_delays(with_money_lies(plan)), dice)
     }
 
-    /// The same for long enough that what was over at its beginning is old at its end, with many trades, and with runs that remember an
-    /// intent that is over for so long.
+    pub(crate) fn lists_late(&self) -> bool {
+        self.habits.list_lag_ms > i64::from(self.settings.list_lag_ms)
+    }
+
     pub(crate) fn with_many_trades(self, remember_s: u32) -> Self {
-        let risk = RiskSettings {
-            max_trades_per_day: 0,
-            max_trades_per_hour: 0,
-            daily_loss_limit: Decimal::ZERO,
-            max_drawdown_percent: 0.0,
-            ..self.risk
-        };
-        let settings = RuntimeSettings { remember_s, ..self.settings };
+        let (risk, settings) = (unlimited(self.risk), RuntimeSettings { remember_s, ..self.settings });
         Self { trading: MANY_TRADES_FOR, signals: 900, risk, settings, ..self }
     }
 
-    /// A stake that comes back may pass for one that never left: while a list keeps a trade back, others of the same stake are
-    /// called off on other symbols, and that is said late.
+    /// A stake that comes back may pass for one that never left, while a list keeps its trade back.
     fn with_refunds(self) -> Self {
         let Self { mut bots, risk, habits, .. } = self;
         let first = bots[0].clone();
@@ -181,25 +147,23 @@ impl Plan {
             bot.symbol = Symbol::new(SYMBOLS[number]).unwrap();
             bot.stake = first.stake.clone();
         }
-        let risk = RiskSettings {
-            max_open_trades: 0,
-            max_open_trades_per_symbol: 1,
-            max_trades_per_day: 0,
-            max_trades_per_hour: 0,
-            daily_loss_limit: Decimal::ZERO,
-            max_drawdown_percent: 0.0,
-            ..risk
-        };
+        let risk = RiskSettings { max_open_trades: 0, max_open_trades_per_symbol: 1, ..unlimited(risk) };
         Self {
             bots,
             risk,
             habits: Habits { unanswered: 300, ..habits },
             trading: self.trading.max(REFUNDING_FOR),
-            told_late: TOLD_LATE[TOLD_LATE.len() - 1],
+            told_late: Millis::from_seconds(90),
             called_off_one_in: 3,
             ..self
         }
     }
+}
+
+fn unlimited(risk: RiskSettings) -> RiskSettings {
+    let (daily_loss_limit, max_drawdown_percent) = (Decimal::ZERO, 0.0);
+    let (max_trades_per_day, max_trades_per_hour) = (0, 0);
+    RiskSettings { max_trades_per_day, max_trades_per_hour, daily_loss_limit, max_drawdown_percent, ..risk }
 }
 
 fn bots(dice: &mut Dice) -> Vec<BotSettings> {
@@ -252,8 +216,7 @@ fn habits(dice: &mut Dice, list_lag_ms: i64, trading: Millis) -> Habits {
         (from, from + Millis::from_seconds(dice.between(5, seconds)))
     };
     let (list_outage, journal_outage) = (outage(12, 900), outage(8, 120));
-    // A list that keeps trades back for longer than it may must not make trades forgotten either: where nobody else
-    // trades, the wallet knows of them.
+    // A list that keeps trades back for longer than it may must not make trades forgotten either.
     let lag_most = if dice.one_in(16) { list_lag_ms * 3 } else { list_lag_ms };
     let withholding = match dice.between(1, 8) {
         1 => Withholding::Both,

@@ -1,25 +1,20 @@
 //! One process of the program: recovery from the disk, a run, its end by crash or by order.
 
-use crate::dice::mix;
-use crate::fuse::{Crash, Fuse, Mortal};
-use crate::lies::{self, Lie};
-use crate::memory_journal::CrashingJournal;
-use crate::network::{ModelNetwork, USER};
+use crate::lies;
+use crate::money_checks::has_misbooked;
+use crate::network::USER;
 use crate::others;
-use crate::plan::BALANCE;
-use crate::recovery::recover;
-use crate::time::{Jump, OffClock};
-use crate::watcher::{Seen, Watcher};
-use crate::world::World;
+use crate::prelude::*;
 use candlewick_api::{Credentials, HttpBroker, Secret, Settings};
 use candlewick_broker::Account as Kind;
-use candlewick_broker::clock::Clock;
-use candlewick_engine::{Header, Session, SessionSettings};
+use candlewick_engine::{Header, SessionSettings};
+use candlewick_journal::Follower as _;
 use candlewick_runtime::control::{ControlOrder, ControlRequest, Resolution};
-use candlewick_runtime::{Account, Interest, Parts, Runner, RuntimeError, Stop, Watcher as Channel};
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Candle, Direction, Millis, MoneyScale, Price, Signal, Strategy};
-use std::sync::{Arc, Mutex};
+use candlewick_runtime::{Account, Interest, JournalFold, Notices, Parts, Runner, Watcher as Channel};
+use candlewick_sdk::{Candle, Price, Signal, Strategy};
+use std::ops::ControlFlow;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use tokio::sync::{mpsc, oneshot};
 
 /// How far off a clock may be before trades cannot be distinguished by their times any more, with some room.
@@ -30,8 +25,7 @@ const LOOKS_EVERY: Millis = Millis::from_seconds(7);
 
 pub(crate) const WAITED_FOR: Millis = Millis::from_seconds(2_400);
 
-/// For how much longer a trade is waited for that only the list can show: one of many pages that fail or are shuffled while
-/// they are read, every few minutes, shows all of them only by chance.
+/// For how much longer a trade is waited for that only a list of pages that fail or are shuffled can show.
 const LIST_PATIENCE: Millis = Millis::from_seconds(6 * 3_600);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,54 +57,48 @@ impl Strategy for Random {
     }
 
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        let word = mix([self.seed, self.bot, candle.time().get() as u64]);
-        let direction = if word & 1 == 0 { Direction::Buy } else { Direction::Sell };
-        let is_given = candle.time() < self.until && (word >> 1) % 1_000 < self.often;
-        is_given.then(|| Signal::new(direction, "as it happens"))
+        self.signal(self.bot, candle.time(), 1_000)
     }
 
-    /// Seldom, as there are more prices than candles.
     fn on_price(&mut self, price: &Price) -> Option<Signal> {
-        let word = mix([self.seed, self.bot + 1_000, price.time.get() as u64]);
+        self.signal(self.bot + 1_000, price.time, 20_000)
+    }
+}
+
+impl Random {
+    fn signal(&self, key: u64, time: Millis, out_of: u64) -> Option<Signal> {
+        let word = mix([self.seed, key, time.get() as u64]);
         let direction = if word & 1 == 0 { Direction::Buy } else { Direction::Sell };
-        let is_given = price.time < self.until && (word >> 1) % 20_000 < self.often;
-        is_given.then(|| Signal::new(direction, "at this price"))
+        let is_given = time < self.until && (word >> 1) % out_of < self.often;
+        let reason = if out_of == 1_000 { "as it happens" } else { "at this price" };
+        is_given.then(|| Signal::new(direction, reason))
     }
 }
 
 pub(crate) fn session_settings(world: &World) -> SessionSettings {
-    SessionSettings {
-        money_scale: MoneyScale::default(),
-        balance: Decimal::new(BALANCE, 2),
-        risk: world.plan.risk.clone(),
-        bots: world.plan.bots.clone(),
-        longer_share_percent: None,
-    }
+    let (money_scale, balance) = (MoneyScale::default(), Decimal::new(BALANCE, 2));
+    let (risk, bots) = (world.plan.risk.clone(), world.plan.bots.clone());
+    SessionSettings { money_scale, balance, risk, bots, longer_share_percent: None }
 }
 
 pub(crate) fn new_session(world: &World) -> Session {
     let plan = &world.plan;
-    let strategy = |bot: usize| {
-        Box::new(Random {
-            seed: plan.seed,
-            bot: bot as u64,
-            often: plan.signals as u64,
-            until: plan.epoch + plan.trading,
-        }) as Box<dyn Strategy>
-    };
-    Session::new(&session_settings(world), (0..plan.bots.len()).map(strategy).collect()).unwrap()
+    let (seed, often, until) = (plan.seed, plan.signals as u64, plan.epoch + plan.trading);
+    let strategy = |bot| Box::new(Random { seed, bot, often, until }) as Box<dyn Strategy>;
+    let strategies = (0..plan.bots.len() as u64).map(strategy).collect();
+    Session::new(&session_settings(world), strategies).unwrap()
 }
 
 pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended {
-    let mut session = new_session(world);
-    let past = match recover(world, &mut session) {
-        Ok(past) => past,
+    let Folded { session, past } = match recover(world) {
+        Ok(folded) => folded,
         Err(error) => return Ended::Failed(error),
     };
     let fuse = Fuse::new(if let End::Crash(crash) = end { crash } else { Crash::Never });
     let clock = Arc::new(OffClock::new(world.time.clone(), offset));
     let seen = Arc::new(Mutex::new(Seen::new(&past, session.ledger(), world)));
     let settings = session_settings(world);
+    let balance = settings.balance;
     let journal = CrashingJournal::new(Arc::clone(world), Arc::clone(&fuse), past.runs + 1, clock.now());
     let venue = Arc::new(client(world, &clock));
     let (channel, notices) = Channel::channel(MAX_NOTICES, Interest::Everything);
@@ -123,12 +111,7 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended 
         market: Arc::clone(&venue) as _,
         broker: venue,
         clock: Arc::clone(&clock) as Arc<dyn Clock>,
-        account: Account {
-            user: USER.to_owned(),
-            kind: Kind::Demo,
-            balance: settings.balance,
-            balances: None,
-        },
+        account: Account { user: USER.to_owned(), kind: Kind::Demo, balance, balances: None },
         session,
         wants_prices: vec![false; settings.bots.len()],
         bots: settings.bots,
@@ -147,7 +130,7 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended 
         ended = mortal => match ended {
             None => Ended::Crashed,
             Some(Ok(finished)) => {
-                world.note_forgotten(finished.forgotten);
+                world.count("intents forgotten", finished.forgotten);
                 Ended::Finished
             }
             Some(Err(error)) => Ended::Failed(error),
@@ -159,12 +142,8 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended 
 }
 
 pub(crate) fn header(settings: &SessionSettings) -> Header {
-    Header {
-        format: 1,
-        settings: serde_json::json!({ "session": settings }),
-        strategies: Vec::new(),
-        data_hash: None,
-    }
+    let settings = json!({ "session": settings });
+    Header { format: 1, settings, strategies: Vec::new(), data_hash: None }
 }
 
 fn client(world: &Arc<World>, clock: &Arc<OffClock>) -> HttpBroker {
@@ -183,7 +162,6 @@ fn client(world: &Arc<World>, clock: &Arc<OffClock>) -> HttpBroker {
     HttpBroker::over(Arc::new(network), settings, credentials, Arc::clone(clock) as Arc<dyn Clock>).unwrap()
 }
 
-/// Now and then a run's clock jumps: by little, or by a lot where clocks are wild.
 fn jump(world: &World, clock: &OffClock) {
     let habits = &world.plan.habits;
     let (is_jumping, is_wild, is_sleep, share) = {
@@ -194,16 +172,14 @@ fn jump(world: &World, clock: &OffClock) {
         return;
     }
     let most = if is_wild && habits.has_wild_clocks { 300_000 } else { MAX_OFF_MS };
-    let jump = if is_sleep {
-        // Never further behind than that.
+    if is_sleep {
         let room = clock.offset() + Millis::new(most);
-        Jump::Sleep(Millis::new(room.get().max(0) * share.abs() / 1_000))
+        clock.sleep(Millis::new(room.get().max(0) * share.abs() / 1_000));
     } else {
-        Jump::Set(Millis::new(most * share / 1_000))
-    };
-    clock.jump(jump);
+        clock.set(Millis::new(most * share / 1_000));
+    }
     world.note_offset(clock.offset());
-    world.log(|| format!("the clock jumps: {jump:?}, and is {} ms off", clock.offset()));
+    world.log(|| format!("the clock jumps, and is {} ms off", clock.offset()));
 }
 
 pub(crate) struct People {
@@ -212,16 +188,9 @@ pub(crate) struct People {
 }
 
 pub(crate) struct Look {
-    pub(crate) ended: Option<Ended>,
     pub(crate) stop: Option<Stop>,
     pub(crate) orders: Vec<ControlOrder>,
     pub(crate) next: Millis,
-}
-
-impl Look {
-    fn at_its_end(ended: Ended) -> Self {
-        Self { ended: Some(ended), stop: None, orders: Vec::new(), next: Millis::MAX }
-    }
 }
 
 impl People {
@@ -229,16 +198,19 @@ impl People {
         Self { began: world.time.now(), has_stopped: false }
     }
 
-    pub(crate) fn look(&mut self, (world, clock): (&World, &OffClock), end: End, seen: &Mutex<Seen>) -> Look {
+    pub(crate) fn look(
+        &mut self,
+        (world, clock): (&World, &OffClock),
+        end: End,
+        seen: &Mutex<Seen>,
+    ) -> ControlFlow<Ended, Look> {
         let (began, now) = (self.began, world.time.now());
-        // Trades that come later than any rule allows for are looked for slowly, and only for a day.
         let patience = world.plan.trading + Millis::from_seconds(3_600);
         let plan_end = world.plan.trading + Millis::MINUTE;
         let (why, at) = match end {
-            End::Killed(span) if now >= began + span => return Look::at_its_end(Ended::Crashed),
+            End::Killed(span) if now >= began + span => return ControlFlow::Break(Ended::Crashed),
             End::Stopped(span, why) => (Some(why), began + span),
             End::Quiet if is_quiet(world, seen) => (Some(Stop::TimeUp), now),
-            // What a lie keeps open is not waited for for ever.
             End::Quiet if world.plan.lies.is_halting => {
                 let over = world.plan.epoch + world.plan.trading + WAITED_FOR;
                 (Some(Stop::TimeUp), over.max(began + WAITED_FOR))
@@ -252,14 +224,13 @@ impl People {
         let is_over = seen.lock().unwrap().is_over();
         if now >= began + patience + if is_over { LIST_PATIENCE } else { Millis::ZERO } {
             world.log(|| format!("what is missing to quiet: {}", missing(world, seen)));
-            return Look::at_its_end(Ended::Never);
+            return ControlFlow::Break(Ended::Never);
         }
-        // A fuse that has not burnt by then is too long: the plug is pulled.
         if matches!(end, End::Crash(_)) && world.time.elapsed() > plan_end {
-            return Look::at_its_end(Ended::Crashed);
+            return ControlFlow::Break(Ended::Crashed);
         }
         if now >= began + patience {
-            world.note_slow_list();
+            world.notes.counts.lock().unwrap().insert("waited for the list", 1);
         }
         let mut orders = end_doubts(world, seen);
         orders.extend(settle_missing(world, seen));
@@ -270,7 +241,7 @@ impl People {
         others::trade_besides(world);
         others::follow(world);
         let next = if now < at { at.min(now + LOOKS_EVERY) } else { now + LOOKS_EVERY };
-        Look { ended: None, stop, orders, next }
+        ControlFlow::Continue(Look { stop, orders, next })
     }
 }
 
@@ -282,10 +253,10 @@ async fn attend(
 ) -> Ended {
     let mut people = People::new(world);
     loop {
-        let look = people.look((world, clock), end, seen);
-        if let Some(ended) = look.ended {
-            return ended;
-        }
+        let look = match people.look((world, clock), end, seen) {
+            ControlFlow::Continue(look) => look,
+            ControlFlow::Break(ended) => return ended,
+        };
         if let Some(why) = look.stop {
             let _ = stop.try_send(why);
         }
@@ -300,23 +271,20 @@ fn missing(world: &World, seen: &Mutex<Seen>) -> String {
     let (seen, truth) = (seen.lock().unwrap(), world.truth());
     let missing = truth.unaccounted(world, &seen.accounts());
     let missing: Vec<_> = missing.iter().map(|trade| trade.id.as_str()).collect();
-    let (unfinished, staked) = (seen.unfinished, seen.open_stakes);
-    format!(
-        "{unfinished} unfinished, {staked} at stake, not accounted for {missing:?}, quiet venue {}",
-        truth.is_quiet()
-    )
+    let (unfinished, staked, is_quiet) = (seen.unfinished, seen.open_stakes, truth.is_quiet());
+    format!("{unfinished} unfinished, {staked} at stake, missing {missing:?}, quiet venue {is_quiet}")
 }
 
 fn is_quiet(world: &World, seen: &Mutex<Seen>) -> bool {
     let seen = seen.lock().unwrap();
     let truth = world.truth();
     let has_traded = world.time.elapsed() > world.plan.trading;
-    // What was counted and not named is named by the next run.
     let is_accounted_for = || {
         let missing = truth.unaccounted(world, &seen.accounts());
         missing.len() <= seen.unnamed && missing.iter().all(|trade| trade.intent.is_none())
     };
-    let is_right = || !seen.has_misbooked(world, &truth);
+    let booked = seen.booked.iter().map(|(intent, booked)| (*intent, *booked));
+    let is_right = || !has_misbooked(world, &truth, booked);
     let is_compared = || seen.covered.is_confirmed(world, &truth);
     has_traded && truth.is_quiet() && seen.is_over() && is_accounted_for() && is_right() && is_compared()
 }
@@ -328,7 +296,6 @@ fn end_doubts(world: &World, seen: &Mutex<Seen>) -> Vec<ControlOrder> {
         (seen.asked.clone(), seen.reported.clone())
     };
     for number in asked {
-        // It is taken as not opened already, and somebody is asked whether that is so.
         let is_given_up = world.disk().unclear.get(&number).is_some_and(Option::is_some);
         let seconds = world.disk().seconds.clone();
         let mut truth = world.truth();
@@ -339,24 +306,24 @@ fn end_doubts(world: &World, seen: &Mutex<Seen>) -> Vec<ControlOrder> {
             seconds.contains(&trade.id) || (is_unlike && reported.contains(&trade.id))
         });
         let resolution = match truth.of_intent(number) {
-            // Somebody sees a trade that cannot be that of a request of ours.
             Some(trade) if trade.lie.is_some_and(Lie::is_lost_with_its_answer) && is_given_up => continue,
             Some(trade) if trade.lie.is_some_and(Lie::is_lost_with_its_answer) => Resolution::NotOpened,
-            // Nobody confirms a record that is not the trade that the venue's pages show.
             Some(trade) if lies::is_mistaken(trade, world.time.now()) => continue,
-            // It is accounted for already, and cannot be adopted.
             Some(_) if is_given_up && is_counted => continue,
             Some(_) if is_counted => Resolution::NotOpened,
-            Some(trade) => Resolution::Adopt(candlewick_engine::VenueId::truncated(&trade.id)),
+            Some(trade) => Resolution::Adopt(VenueId::truncated(&trade.id)),
             None if is_given_up || truth.is_underway(number) => continue,
             None => Resolution::NotOpened,
         };
-        let intent = candlewick_engine::IntentId::new(number);
-        let order = ControlOrder::Resolve { intent, resolution, reason: "seen".to_owned() };
+        let order = resolve(number, resolution);
         world.log(|| format!("a person orders {order:?}"));
         orders.push(order);
     }
     orders
+}
+
+fn resolve(number: u64, resolution: Resolution) -> ControlOrder {
+    ControlOrder::Resolve { intent: IntentId::new(number), resolution, reason: "seen".to_owned() }
 }
 
 fn settle_missing(world: &World, seen: &Mutex<Seen>) -> Vec<ControlOrder> {
@@ -366,10 +333,110 @@ fn settle_missing(world: &World, seen: &Mutex<Seen>) -> Vec<ControlOrder> {
         let trade = truth.of_intent(number)?;
         (trade.lie == Some(Lie::Vanishes) && trade.is_settled).then_some((number, trade.outcome))
     });
-    let order = |(number, outcome)| ControlOrder::Resolve {
-        intent: candlewick_engine::IntentId::new(number),
-        resolution: Resolution::Settled(outcome),
-        reason: "seen".to_owned(),
-    };
-    over.map(order).collect()
+    over.map(|(number, outcome)| resolve(number, Resolution::Settled(outcome))).collect()
+}
+
+const MAX_POLLS: u64 = 2_000_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Crash {
+    Never,
+    AtWrite(u64),
+    AtStep(u64),
+}
+
+#[derive(Debug)]
+pub(crate) struct Fuse {
+    crash: Crash,
+    writes: AtomicU64,
+    polls: AtomicU64,
+    pub(crate) is_burnt: AtomicBool,
+}
+
+impl Fuse {
+    pub(crate) fn new(crash: Crash) -> Arc<Self> {
+        let (writes, polls) = (AtomicU64::new(0), AtomicU64::new(0));
+        Arc::new(Self { crash, writes, polls, is_burnt: AtomicBool::new(false) })
+    }
+
+    pub(crate) fn burn_by_writing(&self) -> bool {
+        let writes = self.writes.fetch_add(1, Relaxed) + 1;
+        if self.crash == Crash::AtWrite(writes) {
+            self.is_burnt.store(true, Relaxed);
+        }
+        self.is_burnt.load(Relaxed)
+    }
+
+    pub(crate) fn is_spinning(&self) -> bool {
+        self.polls.load(Relaxed) > MAX_POLLS
+    }
+
+    pub(crate) fn burn(&self) -> bool {
+        let polls = self.polls.fetch_add(1, Relaxed) + 1;
+        if self.crash == Crash::AtStep(polls) || polls > MAX_POLLS {
+            self.is_burnt.store(true, Relaxed);
+        }
+        self.is_burnt.load(Relaxed)
+    }
+}
+
+pub(crate) struct Mortal<T> {
+    pub(crate) life: Pin<Box<dyn Future<Output = T>>>,
+    pub(crate) fuse: Arc<Fuse>,
+    pub(crate) watched: (Watcher, Notices),
+}
+
+impl<T> Future for Mortal<T> {
+    type Output = Option<T>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {
+        if self.fuse.burn() {
+            return Poll::Ready(None);
+        }
+        let lived = self.life.as_mut().poll(context);
+        let (watcher, notices) = &mut self.watched;
+        while let Some(received) = notices.try_next() {
+            watcher.take(received.notice);
+        }
+        if self.fuse.is_burnt.load(Relaxed) { Poll::Ready(None) } else { lived.map(Some) }
+    }
+}
+
+pub(crate) struct Folded {
+    pub(crate) session: Session,
+    pub(crate) past: Past,
+}
+
+pub(crate) fn recover(world: &World) -> Result<Folded, RuntimeError> {
+    let mut session = new_session(world);
+    let settings = session_settings(world);
+    let disk = world.disk();
+    let count = disk.lines.len();
+    let place = |which: u64| mix([world.plan.seed, count as u64, which]) as usize % (count + 1);
+    let mut places = [place(1), place(2)];
+    places.sort_unstable();
+    let part = 1 + place(3) as u64 % 4;
+    let mut fold = JournalFold::new(&settings, 1)?.with_parts_of(part);
+    let (mut kept, mut from) = (Vec::new(), 0);
+    for to in places {
+        disk.lines[from..to].iter().try_for_each(|stored| fold.fold(stored.seq, &stored.line))?;
+        from = to;
+        while let Some(body) = fold.next_piece(true) {
+            let (at, seq) = (Millis::ZERO, kept.len() as u64 + 1);
+            let line = Line { run: 1, kind: LineKind::Note, intent: None, at, received: at, body };
+            let piece = StoredLine { seq, hash: ChainHash::GENESIS.of_next(seq, &line), line };
+            fold.recorded(piece.head());
+            kept.insert(0, piece);
+        }
+        if !kept.is_empty() {
+            fold = JournalFold::of_snapshot(&settings, 1, &kept).unwrap().with_parts_of(part);
+        }
+    }
+    disk.lines[from..].iter().try_for_each(|stored| fold.fold(stored.seq, &stored.line))?;
+    if fold.lacks_settlement() {
+        fold = JournalFold::new(&settings, 1)?;
+        disk.lines.iter().try_for_each(|stored| fold.fold(stored.seq, &stored.line))?;
+    }
+    let past = fold.hand_over(&mut session)?;
+    Ok(Folded { session, past })
 }

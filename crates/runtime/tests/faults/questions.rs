@@ -1,24 +1,19 @@
-//! Questions of a coordinator at the model venue, step by step: what an adapter promises of their answers, whatever happens
-//! on the way.
+//! Questions of a coordinator at the model venue, step by step, as an adapter promises to answer them.
 
-use crate::lies::{self, Lie};
+use crate::lies;
 use crate::network::SLOWEST_MS;
 use crate::plan::Length;
+use crate::prelude::*;
 use crate::records;
-use crate::world::World;
-use candlewick_broker::{
-    BrokerError, CandleRow, Candles, PriceAnswer, Progress, Reply, TradeListing, TradeReport,
-};
-use candlewick_runtime::{Answer, Ask};
-use candlewick_sdk::Millis;
-use std::collections::BTreeMap;
+use crate::stream::subscribed;
+use candlewick_broker::Candles;
+use candlewick_runtime::Ask;
 
 const PAGE: u64 = 100;
 
 pub(crate) struct Asking {
     ask: Ask,
     sent: Millis,
-    /// How long its answer takes to come back; none when nothing comes in time.
     back: Option<Millis>,
     is_failing: bool,
     said: Option<(Said, Millis)>,
@@ -38,18 +33,14 @@ enum Said {
     Candles(Vec<CandleRow>),
     Price(PriceAnswer),
     Trade(Box<TradeReport>),
-    Balances(candlewick_broker::Balances),
+    Balances(Balances),
     Page,
     LastPage(bool),
 }
 
 pub(crate) enum Progressed {
     Asking(Box<Asking>, Millis),
-    Came(Came),
-}
-
-pub(crate) struct Came {
-    pub(crate) answer: Answer,
+    Came(Answer),
 }
 
 impl Asking {
@@ -65,7 +56,6 @@ impl Asking {
         let mut dice = world.dice();
         let most = if dice.per_mille(habits.slow) { SLOWEST_MS } else { 80 };
         let (there, back) = (Millis::new(dice.skewed(1, most)), Millis::new(dice.skewed(1, most)));
-        // An adapter repeats a question that fails.
         self.is_failing = (0..habits.read_attempts).all(|_| dice.per_mille(habits.failing));
         let patience = Millis::new(habits.patience_ms);
         self.back = (there + back <= patience).then_some(back);
@@ -92,13 +82,10 @@ impl Asking {
                 let window = (query.start, query.end);
                 Said::Candles(records::candles(world, query.symbol, query.interval, window))
             }
-            Ask::Price(_, symbol, at) | Ask::SettlementPrice(symbol, at) => records::last_price(
-                world, *symbol, *at,
-            )
-            .map_or_else(
-                || Said::Failed(BrokerError::Malformed { problem: "no time".into(), head: "soon".into() }),
-                Said::Price,
-            ),
+            Ask::Price(_, symbol, at) | Ask::SettlementPrice(symbol, at) => {
+                let price = records::last_price(world, *symbol, *at);
+                price.map_or_else(|| Said::Failed(malformed("no time", "soon")), Said::Price)
+            }
             Ask::Trade(_, id) => said_of(world, id, false),
             Ask::NamedTrade(_, _, id) => said_of(world, id, true),
             Ask::Balances | Ask::BalancesAfterTrades => Said::Balances(records::balances(world)),
@@ -110,9 +97,7 @@ impl Asking {
     }
 
     fn read_page(&mut self, world: &World) -> Said {
-        let (from, until) = world.plan.habits.list_outage;
-        let elapsed = world.time.elapsed();
-        if from <= elapsed && elapsed < until {
+        if world.is_within(world.plan.habits.list_outage) {
             return Said::Failed(unavailable("the list is down"));
         }
         let page = records::page(world, self.listing.page, PAGE);
@@ -134,78 +119,59 @@ impl Asking {
     }
 
     fn come(mut self, world: &World, said: Said, (at, now): (Millis, Millis)) -> Progressed {
-        let date = world.plan.habits.has_dates.then(|| at.floor_to(Millis::SECOND));
-        let sent = self.sent;
-        macro_rules! reply {
-            ($value:expr) => {
-                Ok(Reply { value: $value, date, sent, received: now })
-            };
-        }
         if let Said::Page = said {
             let there = self.draw(world);
             return Progressed::Asking(Box::new(self), there);
         }
-        let failed = if let Said::Failed(error) = &said { Some(error.clone()) } else { None };
-        let answer = match &self.ask {
-            Ask::Candles(series, query) => Answer::Candles(
-                *series,
-                match said {
-                    Said::Candles(rows) => reply!(Candles::of_rows(&rows, query, now)),
-                    _ => failed.map_or_else(other_answer, Err),
-                },
-            ),
-            Ask::Price(symbol, _, moment) => Answer::Price(
-                *symbol,
-                *moment,
-                match said {
-                    Said::Price(price) => reply!(price),
-                    _ => failed.map_or_else(other_answer, Err),
-                },
-            ),
-            Ask::SettlementPrice(..) => Answer::SettlementPrice(match said {
-                Said::Price(price) => reply!(price),
-                _ => failed.map_or_else(other_answer, Err),
-            }),
-            Ask::Trade(intent, _) => Answer::Trade(
-                *intent,
-                match said {
-                    Said::Trade(report) => reply!(*report).map(Box::new),
-                    _ => failed.map_or_else(other_answer, Err),
-                },
-            ),
-            Ask::NamedTrade(order, ..) => Answer::NamedTrade(
-                *order,
-                match said {
-                    Said::Trade(report) => reply!(*report).map(Box::new),
-                    _ => failed.map_or_else(other_answer, Err),
-                },
-            ),
-            Ask::Balances => Answer::Balances(match said {
-                Said::Balances(balances) => reply!(balances),
-                _ => failed.map_or_else(other_answer, Err),
-            }),
-            Ask::User => Answer::User(failed.map_or_else(other_answer, Err)),
-            Ask::BalancesAfterTrades => Answer::BalancesAfterTrades(match said {
-                Said::Balances(balances) => reply!(balances),
-                _ => failed.map_or_else(other_answer, Err),
-            }),
-            Ask::Trades => Answer::Trades(TradeListing {
-                began: sent,
+        let date = world.plan.habits.has_dates.then(|| at.floor_to(Millis::SECOND));
+        let reply = Reply { value: (), date, sent: self.sent, received: now };
+        Progressed::Came(match (self.ask, said) {
+            (Ask::Candles(series, query), Said::Candles(rows)) => {
+                Answer::Candles(series, Ok(reply.map(|()| Candles::of_rows(&rows, &query, now))))
+            }
+            (Ask::Candles(series, _), said) => Answer::Candles(series, Err(said.error())),
+            (Ask::Price(symbol, _, at), Said::Price(price)) => {
+                Answer::Price(symbol, at, Ok(reply.map(|()| price)))
+            }
+            (Ask::Price(symbol, _, at), said) => Answer::Price(symbol, at, Err(said.error())),
+            (Ask::SettlementPrice(..), Said::Price(price)) => {
+                Answer::SettlementPrice(Ok(reply.map(|()| price)))
+            }
+            (Ask::SettlementPrice(..), said) => Answer::SettlementPrice(Err(said.error())),
+            (Ask::Trade(intent, _), Said::Trade(report)) => {
+                Answer::Trade(intent, Ok(Box::new(reply.map(|()| *report))))
+            }
+            (Ask::Trade(intent, _), said) => Answer::Trade(intent, Err(said.error())),
+            (Ask::NamedTrade(order, ..), Said::Trade(report)) => {
+                Answer::NamedTrade(order, Ok(Box::new(reply.map(|()| *report))))
+            }
+            (Ask::NamedTrade(order, ..), said) => Answer::NamedTrade(order, Err(said.error())),
+            (Ask::Balances, Said::Balances(shown)) => Answer::Balances(Ok(reply.map(|()| shown))),
+            (Ask::Balances, said) => Answer::Balances(Err(said.error())),
+            (Ask::BalancesAfterTrades, Said::Balances(shown)) => {
+                Answer::BalancesAfterTrades(Ok(reply.map(|()| shown)))
+            }
+            (Ask::BalancesAfterTrades, said) => Answer::BalancesAfterTrades(Err(said.error())),
+            (Ask::User, said) => Answer::User(Err(said.error())),
+            (Ask::Trades, said) => Answer::Trades(TradeListing {
+                began: self.sent,
                 ended: now,
                 is_complete: matches!(said, Said::LastPage(true)),
-                trades: std::mem::take(&mut self.listing.trades).into_values().collect(),
-                ended_early: failed,
+                trades: self.listing.trades.into_values().collect(),
+                ended_early: if let Said::Failed(error) = said { Some(error) } else { None },
             }),
-            Ask::Subscription(symbol, name) => {
-                Answer::Subscription(*symbol, crate::stream::subscribed(world, *name))
-            }
-            Ask::Settings(_) => Answer::Settings(Err("nobody reads settings again".to_owned())),
-        };
-        Progressed::Came(Came { answer })
+            (Ask::Subscription(symbol, name), _) => Answer::Subscription(symbol, subscribed(world, name)),
+            (Ask::Settings(_), _) => Answer::Settings(Err("nobody reads settings again".to_owned())),
+        })
     }
 }
 
-/// What is known of a trade by its identifier. Where the venue says little of a trade alone, its adapter looks into the list.
+impl Said {
+    fn error(self) -> BrokerError {
+        if let Self::Failed(error) = self { error } else { unavailable("another answer") }
+    }
+}
+
 fn said_of(world: &World, id: &str, is_all: bool) -> Said {
     let truth = world.truth();
     let Some(trade) = truth.find(id).filter(|trade| !lies::has_vanished(world, trade)) else {
@@ -213,7 +179,6 @@ fn said_of(world: &World, id: &str, is_all: bool) -> Said {
     };
     let now = world.time.now();
     if trade.lie == Some(Lie::NotFoundById) {
-        // Its adapter looks for it in the list.
         return if trade.listed_from <= now {
             Said::Trade(Box::new(records::row_of_list(world, trade)))
         } else {
@@ -229,19 +194,19 @@ fn said_of(world: &World, id: &str, is_all: bool) -> Said {
     Said::Trade(Box::new(TradeReport { progress, symbol: report.symbol, ..TradeReport::new(report.id) }))
 }
 
-fn other_answer<T>() -> Result<T, BrokerError> {
-    Err(unavailable("another answer"))
-}
-
 fn failure(world: &World) -> BrokerError {
     match world.dice().between(0, 3) {
         0 => unavailable("connection reset"),
         1 => BrokerError::RateLimited { text: "slower".to_owned(), retry_after: None },
-        2 => BrokerError::Malformed { problem: "no JSON".to_owned(), head: "<html>".to_owned() },
+        2 => malformed("no JSON", "<html>"),
         _ => BrokerError::Credentials { text: "not now".to_owned() },
     }
 }
 
 fn unavailable(text: &str) -> BrokerError {
     BrokerError::Unavailable { text: text.to_owned() }
+}
+
+fn malformed(problem: &str, head: &str) -> BrokerError {
+    BrokerError::Malformed { problem: problem.to_owned(), head: head.to_owned() }
 }

@@ -1,27 +1,22 @@
 //! What the venue's answers look like: rows in no certain order, twice, cut short, and behind the truth.
 
-use crate::dice::{Dice, mix};
-use crate::lies::{self, Lie, Place};
-use crate::money_lies::{self, MoneyLie};
+use crate::lies::{self, Place};
+use crate::money_lies;
 use crate::network::USER;
-use crate::plan::{Habits, Length, Order};
-use crate::truth::{Trade, price};
-use crate::world::World;
-use candlewick_broker::{
-    Account, Balances, CandleRow, PriceAnswer, PriceRecord, Progress, Reported, TradeReport, WalletName,
-};
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{ExpirationType, Interval, Millis, Ohlcv, Outcome, Payout, Symbol};
+use crate::plan::{Length, Order};
+use crate::prelude::*;
+use crate::truth::price;
+use candlewick_sdk::Ohlcv;
 
 pub(crate) const UNKNOWN_RESULT: &str = "REVERTED";
-/// How long a result may be reported in words that nobody knows.
 const UNKNOWN_FOR: Millis = Millis::from_seconds(5);
 
 pub(crate) fn balances(world: &World) -> Balances {
     let seen = world.time.now() - Millis::new(world.plan.habits.wallet_lag_ms);
     let mut truth = world.truth();
     let demo = Decimal::new(truth.balance_at(seen), 2);
-    let reading = truth.next_reading();
+    truth.readings += 1;
+    let reading = truth.readings;
     let name = |id: &str, account, type_name: &str| WalletName {
         id: id.to_owned(),
         user: Some(USER.to_owned()),
@@ -37,7 +32,7 @@ pub(crate) fn balances(world: &World) -> Balances {
     };
     let shown = world.plan.lies.shown(reading, balances.clone());
     if shown != balances {
-        world.note_false_wallet();
+        let _ = world.notes.false_wallet_since.set(world.time.now());
     }
     shown
 }
@@ -75,34 +70,21 @@ pub(crate) fn page(world: &World, number: u64, most: u64) -> Page {
     let total = listed.len() as u64;
     let last = total.div_ceil(size).max(1);
     let skipped = (number.saturating_sub(1) * size) as usize;
-    let rows = listed.into_iter().skip(skipped).take(size as usize);
-    let rows: Vec<&Trade> = rows.collect();
+    let rows: Vec<&Trade> = listed.into_iter().skip(skipped).take(size as usize).collect();
     let mut data: Vec<TradeReport> = rows.iter().map(|trade| row_of_list(world, trade)).collect();
     let count = data.len() as u64;
     let second: Vec<_> =
         rows.iter().zip(&data).filter_map(|(trade, row)| lies::second_row(trade, row)).collect();
     data.extend(second);
     let unreadable = spoil(habits, &mut dice, &mut data);
-    Page {
-        number,
-        size,
-        last,
-        total: match habits.length {
-            Length::Total => Some(total),
-            Length::Count => Some(count),
-            Length::Unstated => None,
-        },
-        count: match habits.length {
-            Length::Total => Some(count),
-            Length::Count => Some(total),
-            Length::Unstated => None,
-        },
-        rows: data,
-        unreadable,
-    }
+    let (total, count) = match habits.length {
+        Length::Total => (Some(total), Some(count)),
+        Length::Count => (Some(count), Some(total)),
+        Length::Unstated => (None, None),
+    };
+    Page { number, size, last, total, count, rows: data, unreadable }
 }
 
-/// A row comes twice in the place of none, or cannot be read.
 fn spoil(habits: &Habits, dice: &mut Dice, data: &mut Vec<TradeReport>) -> usize {
     if data.is_empty() {
         return 0;
@@ -130,23 +112,19 @@ pub(crate) fn row_of_list(world: &World, trade: &Trade) -> TradeReport {
             _ => row.direction = Some(Reported::Unrecognised("CALL".to_owned())),
         }
     }
-    // A sparse row tells the lie all the same.
-    if let Some(lie) = trade.lie.and_then(Lie::of_money).filter(|_| lies::is_known(world, trade)) {
-        money_lies::change_known(lie, trade, &mut row, true);
-        if matches!(lie, MoneyLie::ListedReal | MoneyLie::ListedOpposite) {
-            world.note_false_record(&trade.id);
-        }
-    }
-    row
+    with_known_lie(world, trade, row, true)
 }
 
 pub(crate) fn alone(world: &World, trade: &Trade, now: Millis) -> TradeReport {
-    let mut report = lies::shown(trade, full(&world.plan.habits, trade, now), Place::ById, now);
-    if let Some(lie) = trade.lie.and_then(Lie::of_money).filter(|_| lies::is_known(world, trade)) {
-        money_lies::change_known(lie, trade, &mut report, false);
-        if lie == MoneyLie::RecordedReal {
-            world.note_false_record(&trade.id);
-        }
+    let report = lies::shown(trade, full(&world.plan.habits, trade, now), Place::ById, now);
+    with_known_lie(world, trade, report, false)
+}
+
+fn with_known_lie(world: &World, trade: &Trade, mut report: TradeReport, is_row: bool) -> TradeReport {
+    let lie = trade.money_lie().filter(|_| world.disk().knows(trade));
+    if lie.is_some_and(|lie| money_lies::change_known(lie, trade, &mut report, is_row)) {
+        let mut records = world.notes.false_records.lock().unwrap();
+        records.entry(trade.id.clone()).or_insert(world.time.now());
     }
     report
 }
@@ -163,7 +141,6 @@ pub(crate) fn opened(world: &World, place: usize) -> TradeReport {
     lies::answer(world, &truth, &truth.trades[place], record)
 }
 
-/// The price of a second, or what is none: a second later than asked for, another price, one that cannot be read.
 pub(crate) fn last_price(world: &World, symbol: Symbol, at: Millis) -> Option<PriceAnswer> {
     if at > world.time.now() {
         return Some(PriceAnswer::NotYet);
@@ -171,7 +148,6 @@ pub(crate) fn last_price(world: &World, symbol: Symbol, at: Millis) -> Option<Pr
     let mut dice = world.dice();
     let is_odd = dice.per_mille(world.plan.habits.odd_prices);
     let second = at.floor_to(Millis::SECOND);
-    // A bar of one second, from the price at its beginning to the one at its end.
     let [open, close] = [second, second + Millis::SECOND].map(|at| price(world.plan.seed, symbol, at));
     let record = |time: Millis, factor: f64| {
         let prices = Ohlcv {
@@ -183,7 +159,7 @@ pub(crate) fn last_price(world: &World, symbol: Symbol, at: Millis) -> Option<Pr
         };
         Some(PriceAnswer::Record(PriceRecord { time, prices, recorded_time: None }))
     };
-    if let Some(offset) = world.plan.lies.money().and_then(|lies| lies.price_offset(second)) {
+    if let Some(offset) = world.plan.lies.money.and_then(|lies| lies.price_offset(second)) {
         return record(second + offset, money_lies::STALE_FACTOR);
     }
     if !is_odd {
@@ -227,13 +203,11 @@ fn full(habits: &Habits, trade: &Trade, now: Millis) -> TradeReport {
     }
     report.progress = Progress::Over(trade.outcome);
     report.is_by_status = trade.outcome == Outcome::Cancelled && money_lies::is_by_status(trade);
-    // The venue does not say what a trade that was called off brought.
     report.profit = (trade.outcome != Outcome::Cancelled).then(|| Decimal::new(trade.profit, 2));
     report.close_price = Some(trade.close_price);
     report
 }
 
-/// Candles of a window by time, the forming one among them, each a little after its close or never.
 pub(crate) fn candles(
     world: &World,
     symbol: Symbol,
@@ -253,7 +227,6 @@ pub(crate) fn candles(
     let window = opens.take_while(|open| *open <= end.min(now));
     let row = |open: Millis| {
         let price = price(seed, symbol, open);
-        // All prices that there are lie in it.
         let prices = Ohlcv { open: price, high: 106.0, low: 99.0, close: price + 1.0, volume: 1.0 };
         CandleRow { time: open, prices }
     };

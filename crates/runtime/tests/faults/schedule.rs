@@ -1,23 +1,13 @@
 //! One schedule: processes after one another until everything is quiet, then the reckoning.
 
 use crate::delays::end_of_run;
-use crate::dice::Dice;
 use crate::direct;
-use crate::fuse::Crash;
 use crate::ledger;
-use crate::lies::Lie;
-use crate::money_checks::{self, Covered, is_misbooked};
-use crate::plan::Plan;
-use crate::process::{End, Ended, MAX_OFF_MS, WAITED_FOR, live, new_session};
-use crate::recovery::recover;
-use crate::truth::{Accounts, Truth};
-use crate::watcher::{is_unfinished, result_of};
-use crate::world::{Layer, Logging, World};
-use candlewick_engine::{IntentRow, IntentState, Session, VenueId};
-use candlewick_runtime::{Past, RuntimeError, Stop};
-use candlewick_sdk::Millis;
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use crate::money_checks::{self, Covered};
+use crate::prelude::*;
+use crate::process::{Folded, MAX_OFF_MS, WAITED_FOR, live, recover};
+use crate::watcher::result_of;
+use crate::world::{Counts, Layer};
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Played {
@@ -28,52 +18,9 @@ pub(crate) struct Played {
     pub(crate) counts: Counts,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counts {
-    pub(crate) schedules: u64,
-    pub(crate) runs: u64,
-    pub(crate) crashes: u64,
-    pub(crate) held: u64,
-    pub(crate) intents: u64,
-    pub(crate) trades: u64,
-    pub(crate) lies: u64,
-    pub(crate) halts: u64,
-    pub(crate) questions: u64,
-    pub(crate) virtual_ms: i64,
-    pub(crate) excused: u64,
-    pub(crate) far_off: u64,
-    /// Intents that were given up although their trades were only kept back for longer than they may be, and that were
-    /// found later.
-    pub(crate) kept_back: u64,
-    /// Schedules in which a trade was settled or reported long after all else was over, as the list showed it only by chance.
-    pub(crate) slow_lists: u64,
-    pub(crate) forgotten: u64,
-}
-
-impl Counts {
-    pub(crate) fn add(&mut self, other: Self) {
-        self.schedules += other.schedules;
-        self.runs += other.runs;
-        self.crashes += other.crashes;
-        self.held += other.held;
-        self.intents += other.intents;
-        self.trades += other.trades;
-        self.lies += other.lies;
-        self.halts += other.halts;
-        self.questions += other.questions;
-        self.virtual_ms += other.virtual_ms;
-        self.excused += other.excused;
-        self.far_off += other.far_off;
-        self.kept_back += other.kept_back;
-        self.slow_lists += other.slow_lists;
-        self.forgotten += other.forgotten;
-    }
-}
-
 const BYTES_ONE_IN: u64 = 25;
 
-/// Of what the schedule of a seed is played, unless it is said.
-pub(crate) fn layer_of(seed: u64) -> Layer {
+fn layer_of(seed: u64) -> Layer {
     match std::env::var("CANDLEWICK_FAULT_LAYER").as_deref() {
         Ok("bytes") => Layer::Bytes,
         Ok("coordinator") => Layer::Coordinator,
@@ -83,136 +30,83 @@ pub(crate) fn layer_of(seed: u64) -> Layer {
     }
 }
 
-pub(crate) fn play(seed: u64, logging: Logging) -> Played {
-    play_on(seed, layer_of(seed), logging)
+pub(crate) fn play(seed: u64, is_logging: bool) -> Played {
+    play_plan(Plan::of(seed), is_logging)
 }
 
-pub(crate) fn play_on(seed: u64, layer: Layer, logging: Logging) -> Played {
-    play_plan(Plan::of(seed), layer, logging)
-}
-
-pub(crate) fn play_plan((plan, dice): (Plan, Dice), layer: Layer, logging: Logging) -> Played {
-    let seed = plan.seed;
-    let mut counts = Counts { schedules: 1, ..Counts::default() };
-    let world = match layer {
-        Layer::Coordinator => {
-            let world = begin((plan, dice), layer, logging);
-            let mut runs = Runs::of(&world);
-            loop {
-                let Next { end, offset, pause } = runs.next(&world, &mut counts);
-                let ended = direct::live(&world, end, offset);
-                if let Goes::Over(folded) = goes_on(&world, end, &ended, &mut counts) {
-                    finish(&world, folded, &mut counts);
-                    break;
-                }
-                world.time.move_to(world.time.now() + pause);
+pub(crate) fn play_plan(planned: (Plan, Dice), is_logging: bool) -> Played {
+    let layer = layer_of(planned.0.seed);
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    let runtime = builder.enable_time().start_paused(true).build().unwrap();
+    let world = runtime.block_on(async {
+        let world = World::of(planned, layer, is_logging);
+        let Plan { habits, settings, risk, lies, .. } = &world.plan;
+        world.log(|| format!("{habits:?}\n{settings:?}\n{risk:?}\n{lies:?}"));
+        let mut before_quiet = world.dice().between(0, 4);
+        loop {
+            let (end, offset, pause) = draw(&world, before_quiet > 0);
+            before_quiet -= 1;
+            world.count("runs", 1);
+            world.note_offset(offset);
+            world.log(|| format!("a run begins, {offset} ms off, to end by {end:?}"));
+            let ended = match layer {
+                Layer::Coordinator => direct::live(&world, end, offset),
+                Layer::Bytes => live(&world, end, offset).await,
+            };
+            if let Goes::Over(folded) = goes_on(&world, end, &ended) {
+                finish(&world, folded);
+                return world;
             }
-            world
+            let next = world.time.now() + pause;
+            match layer {
+                Layer::Coordinator => world.time.move_to(next),
+                Layer::Bytes => world.time.sleep_until(next).await,
+            }
         }
-        Layer::Bytes => {
-            let mut builder = tokio::runtime::Builder::new_current_thread();
-            builder.enable_time().start_paused(true).build().unwrap().block_on(async {
-                let world = begin((plan, dice), layer, logging);
-                let mut runs = Runs::of(&world);
-                loop {
-                    let Next { end, offset, pause } = runs.next(&world, &mut counts);
-                    let ended = live(&world, end, offset).await;
-                    if let Goes::Over(folded) = goes_on(&world, end, &ended, &mut counts) {
-                        finish(&world, folded, &mut counts);
-                        break;
-                    }
-                    world.time.sleep_until(world.time.now() + pause).await;
-                }
-                world
-            })
-        }
-    };
-    let hash = world.disk().lines.last().map(|last| last.hash.to_string()).unwrap_or_default();
-    Played { seed, broken: world.broken(), hash, log: world.lines_of_log(), counts }
-}
-
-fn begin(planned: (Plan, Dice), layer: Layer, logging: Logging) -> Arc<World> {
-    let world = World::of(planned, layer, logging);
-    world.log(|| {
-        let plan = &world.plan;
-        format!("{:?}\n{:?}\n{:?}\n{:?}", plan.habits, plan.settings, plan.risk, plan.lies)
     });
-    world
-}
-
-struct Folded {
-    session: Session,
-    past: Past,
-}
-
-impl Folded {
-    fn of(world: &World) -> Result<Self, RuntimeError> {
-        let mut session = new_session(world);
-        let past = recover(world, &mut session)?;
-        Ok(Self { session, past })
-    }
+    let hash = world.disk().lines.last().map(|last| last.hash.to_string()).unwrap_or_default();
+    let log = world.notes.log.lock().unwrap().clone();
+    let counts = world.notes.counts.lock().unwrap().clone();
+    Played { seed: world.plan.seed, broken: world.broken(), hash, log, counts }
 }
 
 enum Goes {
     On,
-    /// None does; the journal as it was folded to find that out.
     Over(Option<Box<Folded>>),
 }
 
-fn finish(world: &Arc<World>, folded: Option<Box<Folded>>, counts: &mut Counts) {
+fn finish(world: &World, folded: Option<Box<Folded>>) {
     for trade in &world.truth().trades {
         world.log(|| format!("{} of intent {:?} had the lie {:?}", trade.id, trade.intent, trade.lie));
     }
     reckon(world, folded);
-    counts.intents = world.disk().intents.len() as u64;
-    counts.trades = world.truth().trades.len() as u64;
-    counts.lies = world.truth().trades.iter().filter(|trade| trade.lie.is_some()).count() as u64;
-    counts.halts = world.halts();
-    counts.questions = world.questions();
-    counts.virtual_ms = world.time.elapsed().get();
-    counts.excused = u64::from(world.is_excused());
-    counts.far_off = u64::from(world.is_far_off());
-    counts.kept_back = world.kept_back();
-    counts.slow_lists = u64::from(world.is_list_slow());
-    counts.forgotten = world.forgotten();
-}
-
-struct Runs {
-    before_quiet: i64,
-}
-
-struct Next {
-    end: End,
-    offset: Millis,
-    pause: Millis,
-}
-
-impl Runs {
-    fn of(world: &World) -> Self {
-        Self { before_quiet: world.dice().between(0, 4) }
-    }
-
-    fn next(&mut self, world: &World, counts: &mut Counts) -> Next {
-        let (end, offset, pause) = draw(world, self.before_quiet > 0);
-        self.before_quiet -= 1;
-        counts.runs += 1;
-        world.note_offset(offset);
-        world.log(|| format!("a run begins, {offset} ms off, to end by {end:?}"));
-        Next { end, offset, pause }
+    let count = world.truth().trades.len();
+    let lies = world.truth().trades.iter().filter(|trade| trade.lie.is_some()).count();
+    for (what, count) in [
+        ("schedules", 1),
+        ("intents forgotten", 0),
+        ("intents", world.disk().intents.len() as u64),
+        ("trades", count as u64),
+        ("trades lied about", lies as u64),
+        ("halts", world.halts()),
+        ("ms of venue time", world.time.elapsed().get() as u64),
+        ("excused", u64::from(world.is_excused())),
+        ("clocks far off", u64::from(world.is_far_off())),
+    ] {
+        world.count(what, count);
     }
 }
 
-fn goes_on(world: &World, end: End, ended: &Ended, counts: &mut Counts) -> Goes {
+fn goes_on(world: &World, end: End, ended: &Ended) -> Goes {
     world.log(|| format!("it has {ended:?}"));
-    let held = world.end_run();
+    let (held, runs) = (world.end_run(), world.count("runs", 0));
     match ended {
         Ended::Crashed => {
-            counts.crashes += 1;
-            counts.held += held;
+            world.count("crashes", 1);
+            world.count("intents held at a crash", held);
         }
-        // What ends while the journal cannot be kept leaves the rest to the next run.
-        Ended::Finished if end == End::Quiet => match Folded::of(world) {
-            Ok(folded) if folded.knows_all(world) || counts.runs > 100 || folded.is_left_open(world) => {
+        Ended::Finished if end == End::Quiet => match recover(world) {
+            Ok(folded) if folded.knows_all(world) || runs > 100 || folded.is_left_open(world) => {
                 return Goes::Over(Some(Box::new(folded)));
             }
             Err(_) => return Goes::Over(None),
@@ -224,7 +118,7 @@ fn goes_on(world: &World, end: End, ended: &Ended, counts: &mut Counts) -> Goes 
             RuntimeError::Venue { .. }
             | RuntimeError::UnknownSeries { .. }
             | RuntimeError::UnsupportedInterval { .. },
-        ) if counts.runs < 100 => {}
+        ) if runs < 100 => {}
         Ended::Failed(error) => {
             world.require(false, || format!("a run failed: {error}"));
             return Goes::Over(None);
@@ -259,19 +153,10 @@ impl Folded {
         let is_over = !rows.iter().any(is_unfinished) && !self.session.ledger().open_stakes().is_positive();
         let accounts = Accounts { settled: &settled, open: &open, reported: &reported };
         let truth = world.truth();
-        let is_right = || {
-            !self.has_misbooked(world, &truth) && Covered::new(self.session.ledger()).agrees(world, &truth)
-        };
-        is_over && truth.unaccounted(world, &accounts).is_empty() && is_right()
-    }
-}
-
-impl Folded {
-    /// Whether a result is booked that is not the trade's, and nobody was told: the next run compares it with the list.
-    fn has_misbooked(&self, world: &World, truth: &Truth) -> bool {
-        self.past.book().rows().iter().filter_map(result_of).any(|(intent, booked)| {
-            truth.of_intent(intent).is_some_and(|trade| is_misbooked(world, trade, booked))
-        })
+        let booked = rows.iter().filter_map(result_of);
+        let is_right = || !money_checks::has_misbooked(world, &truth, booked);
+        let agrees = || Covered::new(self.session.ledger()).agrees(world, &truth);
+        is_over && truth.unaccounted(world, &accounts).is_empty() && is_right() && agrees()
     }
 }
 
@@ -301,7 +186,7 @@ fn reckon(world: &World, folded: Option<Box<Folded>>) {
     if !world.broken().is_empty() || world.is_excused() {
         return;
     }
-    let Folded { session, past } = match folded.map_or_else(|| Folded::of(world), |folded| Ok(*folded)) {
+    let Folded { session, past } = match folded.map_or_else(|| recover(world), |folded| Ok(*folded)) {
         Ok(folded) => folded,
         Err(error) => return world.require(false, || format!("the journal cannot be folded: {error}")),
     };
@@ -332,7 +217,6 @@ fn reckon(world: &World, folded: Option<Box<Folded>>) {
             (None, []) => true,
             (None, [row]) => is_answered_with(row) || trade.is_taken_for_ours,
             (Some(_), []) if may_be_unexplained => {
-                // An alarm names it, or the run halted by what its answer said.
                 let is_named =
                     past.unexplained().contains(&trade.id) || world.has_said(|text| text.contains(&trade.id));
                 let has_halted = trade.lie == Some(Lie::AnswersStrangersId) && world.halts() > 0;
@@ -340,9 +224,8 @@ fn reckon(world: &World, folded: Option<Box<Folded>>) {
             }
             (Some(_), []) => {
                 let is_reported = past.unexplained().contains(&trade.id);
-                // Another's may have passed for it while the list kept it back for longer than it may.
-                let is_late = world.plan.habits.list_lag_ms > i64::from(world.plan.settings.list_lag_ms)
-                    && truth.trades.iter().any(|other| other.passes_for(trade));
+                let has_passed = || truth.trades.iter().any(|other| other.passes_for(trade));
+                let is_late = world.plan.lists_late() && has_passed();
                 (world.is_far_off() && (is_reported || trade.request_time < since)) || is_late
             }
             _ => false,
@@ -356,14 +239,10 @@ fn reckon(world: &World, folded: Option<Box<Folded>>) {
     claims.retain(|_, rows| !rows.iter().all(is_made_up));
     world.require(claims.is_empty(), || format!("trades that do not exist are claimed: {claims:?}"));
     ledger::reckon(world, &session, (past.book(), &truth));
-    money_checks::reckon_wallet(world, session.ledger(), (past.book(), &truth));
-    money_checks::reckon(world, (past.book(), &truth));
+    money_checks::reckon(world, session.ledger(), (past.book(), &truth));
     for trade in truth.trades.iter().filter(|trade| trade.is_alarming(since)) {
-        let is_claimed =
-            |row: &IntentRow| past.book().venue_id(row).is_some_and(|id| id.as_str() == trade.id);
-        let is_reported = past.unexplained().contains(&trade.id);
-        world.require(is_reported || past.book().rows().iter().any(is_claimed), || {
-            format!("{} of a stranger was not reported", trade.id)
-        });
+        let is_it = |row: &IntentRow| past.book().venue_id(row).is_some_and(|id| id.as_str() == trade.id);
+        let is_known = past.unexplained().contains(&trade.id) || past.book().rows().iter().any(is_it);
+        world.require(is_known, || format!("{} of a stranger was not reported", trade.id));
     }
 }

@@ -1,20 +1,14 @@
-//! Prices that come by themselves, in some schedules: missing, late, twice, in another order, from the future, none at all; streams
-//! that stall, end and begin again. Candles are asked for all the while, and none may be missed or come twice for it.
+//! Prices that stream badly in some schedules, beside candles of which none may be missed or come twice.
 
-use crate::dice::{Dice, mix};
-use crate::plan::Plan;
+use crate::prelude::*;
 use crate::truth::price;
-use crate::world::World;
-use candlewick_broker::{BrokerError, PriceTick};
-use candlewick_engine::{EventKind, SeriesId, SymbolId};
-use candlewick_runtime::Streams;
-use candlewick_sdk::{Millis, Symbol};
-use std::collections::BTreeMap;
+use candlewick_broker::PriceTick;
+use candlewick_engine::SeriesId;
 
 const STREAMING_ONE_IN: u64 = 4;
 
 /// Whether strategies want prices, and how badly they stream. Drawn beside the other dice, so that schedules without stay as they are.
-pub(crate) const fn is_on(seed: u64) -> bool {
+fn is_on(seed: u64) -> bool {
     mix([seed, 2_003, 1]).is_multiple_of(STREAMING_ONE_IN)
 }
 
@@ -45,13 +39,7 @@ pub(crate) fn subscribed(world: &World, symbol: Symbol) -> Result<Streams, Broke
 
 pub(crate) struct Flow {
     dice: Dice,
-    /// How often, in a thousand times, something happens to a price.
     odd: i64,
-}
-
-pub(crate) enum Brought {
-    Prices(Vec<PriceTick>, Millis),
-    End,
 }
 
 impl Flow {
@@ -61,7 +49,7 @@ impl Flow {
         Self { dice, odd }
     }
 
-    pub(crate) fn next(&mut self, world: &World, symbol: Symbol) -> Brought {
+    pub(crate) fn next(&mut self, world: &World, symbol: Symbol) -> Option<(Vec<PriceTick>, Millis)> {
         let dice = &mut self.dice;
         let now = world.time.now();
         let second = now.floor_to(Millis::SECOND);
@@ -69,25 +57,25 @@ impl Flow {
             |at: Millis| PriceTick { time: at - Millis::new(1), price: price(world.plan.seed, symbol, at) };
         let pause = Millis::new(dice.between(900, 1_100));
         if !dice.per_mille(self.odd) {
-            return Brought::Prices(vec![tick(second)], pause);
+            return Some((vec![tick(second)], pause));
         }
         let back = Millis::from_seconds(dice.between(1, 90));
         match dice.between(0, 8) {
-            0 => Brought::Prices(Vec::new(), pause),
-            1 => Brought::Prices(vec![tick(second); 3], pause),
-            2 => Brought::Prices(vec![tick(second), tick(second - Millis::SECOND)], pause),
-            3 => Brought::Prices(vec![tick(second - back)], pause),
-            4 => Brought::Prices(vec![PriceTick { time: now + back * 40, ..tick(second) }], pause),
+            0 => Some((Vec::new(), pause)),
+            1 => Some((vec![tick(second); 3], pause)),
+            2 => Some((vec![tick(second), tick(second - Millis::SECOND)], pause)),
+            3 => Some((vec![tick(second - back)], pause)),
+            4 => Some((vec![PriceTick { time: now + back * 40, ..tick(second) }], pause)),
             5 => {
                 let price = dice.pick(&[f64::NAN, f64::INFINITY, 0.0, -1.0]);
-                Brought::Prices(vec![PriceTick { price, ..tick(second) }], pause)
+                Some((vec![PriceTick { price, ..tick(second) }], pause))
             }
             6 => {
                 let time = Millis::new(dice.pick(&[i64::MIN, i64::MAX, 0, -1]));
-                Brought::Prices(vec![PriceTick { time, ..tick(second) }], pause)
+                Some((vec![PriceTick { time, ..tick(second) }], pause))
             }
-            7 => Brought::Prices(Vec::new(), Millis::from_seconds(dice.between(2, 40))),
-            _ => Brought::End,
+            7 => Some((Vec::new(), Millis::from_seconds(dice.between(2, 40)))),
+            _ => None,
         }
     }
 }
@@ -98,7 +86,6 @@ pub(crate) struct Handed {
 }
 
 impl Handed {
-    /// No candle is missed, none comes twice, and a price is one.
     pub(crate) fn check(&mut self, world: &World, kind: &EventKind) {
         match kind {
             EventKind::Candle { series, candle, .. } => {
@@ -110,12 +97,10 @@ impl Handed {
                 let habits = &world.plan.habits;
                 let is_whole = habits.gaps == 0 && !habits.has_wild_clocks && habits.clock_jumps == 0;
                 let next = length.map(|length| last + length);
-                world.require(!is_whole || next.is_none_or(|next| next == candle.time()), || {
-                    format!("{series:?}: candle {next:?} is missed, {} came", candle.time())
-                });
+                let is_next = !is_whole || next.is_none_or(|next| next == candle.time());
+                world.require(is_next, || format!("{series:?}: {candle:?} came, not {next:?}"));
             }
             EventKind::Price { price, .. } => {
-                // What is asked for may be a record of something else.
                 let most = if world.plan.habits.odd_prices > 0 { f64::MAX } else { 106.0 };
                 let is_price = price.value > 0.0 && price.value <= most;
                 world.require(is_price, || format!("{price:?} is no price"));

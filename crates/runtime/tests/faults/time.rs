@@ -1,65 +1,37 @@
-//! Two times: the venue's, which is true, and that of a run's clock, which may differ from it and jumps, between runs and within
-//! them.
+//! The venue's time, which is true, and that of a run's clock, which may differ from it and jumps.
 
-use async_trait::async_trait;
-use candlewick_broker::clock::{Clock, Hold};
-use candlewick_sdk::Millis;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
-use std::time::Duration;
+use crate::prelude::*;
+use candlewick_broker::clock::Hold;
 use tokio::time::Instant;
 
 #[derive(Clone)]
 pub(crate) struct TrueTime {
     epoch: Millis,
-    source: Source,
-}
-
-#[derive(Clone)]
-enum Source {
-    Paused(Instant),
-    Moved(Arc<AtomicI64>),
+    /// Of a runtime whose time is paused; without one, time is moved.
+    began: Option<Instant>,
+    moved: Arc<AtomicI64>,
 }
 
 pub(crate) struct OffClock {
     time: TrueTime,
-    /// Ours minus the venue's, in ms.
     offset: AtomicI64,
     /// What it would be had the machine never slept, in ms.
     awake: AtomicI64,
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Jump {
-    Sleep(Millis),
-    /// One of the two clocks is set, so that they differ by this.
-    Set(Millis),
-}
-
 impl TrueTime {
-    pub(crate) fn paused(epoch: Millis) -> Self {
-        Self { epoch, source: Source::Paused(Instant::now()) }
-    }
-
-    pub(crate) fn moved(epoch: Millis) -> Self {
-        Self { epoch, source: Source::Moved(Arc::default()) }
+    pub(crate) fn new(epoch: Millis, is_paused: bool) -> Self {
+        Self { epoch, began: is_paused.then(Instant::now), moved: Arc::default() }
     }
 
     pub(crate) fn now(&self) -> Millis {
-        self.epoch
-            + match &self.source {
-                Source::Paused(began) => Millis::new(began.elapsed().as_millis() as i64),
-                Source::Moved(since) => Millis::new(since.load(Relaxed)),
-            }
+        let elapsed = self.began.map(|began| began.elapsed().as_millis() as i64);
+        self.epoch + Millis::new(elapsed.unwrap_or_else(|| self.moved.load(Relaxed)))
     }
 
     pub(crate) fn move_to(&self, at: Millis) {
-        match &self.source {
-            Source::Moved(since) => {
-                since.fetch_max((at - self.epoch).get(), Relaxed);
-            }
-            Source::Paused(_) => panic!("a runtime moves its own time"),
-        }
+        assert!(self.began.is_none(), "a runtime moves its own time");
+        self.moved.fetch_max((at - self.epoch).get(), Relaxed);
     }
 
     pub(crate) fn elapsed(&self) -> Millis {
@@ -67,7 +39,7 @@ impl TrueTime {
     }
 
     pub(crate) async fn sleep_until(&self, at: Millis) {
-        let Source::Paused(began) = &self.source else { panic!("nobody sleeps where time is moved") };
+        let began = self.began.expect("nobody sleeps where time is moved");
         let wait = u64::try_from((at - self.epoch).get()).unwrap_or(0);
         match began.checked_add(Duration::from_millis(wait)) {
             Some(deadline) => tokio::time::sleep_until(deadline).await,
@@ -85,16 +57,13 @@ impl OffClock {
         Millis::new(self.offset.load(Relaxed))
     }
 
-    pub(crate) fn jump(&self, jump: Jump) {
-        match jump {
-            Jump::Sleep(span) => {
-                self.offset.fetch_sub(span.get(), Relaxed);
-            }
-            Jump::Set(offset) => {
-                self.offset.store(offset.get(), Relaxed);
-                self.awake.store(offset.get(), Relaxed);
-            }
-        }
+    pub(crate) fn sleep(&self, span: Millis) {
+        self.offset.fetch_sub(span.get(), Relaxed);
+    }
+
+    pub(crate) fn set(&self, offset: Millis) {
+        self.offset.store(offset.get(), Relaxed);
+        self.awake.store(offset.get(), Relaxed);
     }
 }
 

@@ -1,12 +1,7 @@
 //! Requests and trades as the venue has them, and the rules by which trades end.
 
-use crate::dice::mix;
-use crate::lies::Lie;
-use crate::truth::Accounts;
-use candlewick_broker::{Account, OpenOrder};
-use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
-use candlewick_sdk::rust_decimal::{Decimal, RoundingStrategy};
-use candlewick_sdk::{Direction, ExpirationType, Millis, Outcome, Symbol};
+use crate::prelude::*;
+use candlewick_sdk::rust_decimal::RoundingStrategy;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sender {
@@ -19,13 +14,10 @@ pub(crate) enum Sender {
 #[derive(Clone, Debug)]
 pub(crate) struct Trade {
     pub(crate) id: String,
-    /// The intent whose request it came from; none of a stranger's.
     pub(crate) intent: Option<u64>,
-    /// The intent of whose one request the venue made it as well, by a lie.
     pub(crate) second_of: Option<u64>,
     pub(crate) order: OpenOrder,
     pub(crate) lie: Option<Lie>,
-    /// In minor units.
     pub(crate) stake: i64,
     pub(crate) payout: Decimal,
     pub(crate) request_time: Millis,
@@ -34,15 +26,15 @@ pub(crate) struct Trade {
     pub(crate) open_price: f64,
     pub(crate) close_price: f64,
     pub(crate) outcome: Outcome,
-    /// In minor units.
     pub(crate) profit: i64,
     pub(crate) revision: Option<Revision>,
     pub(crate) former: Option<(Outcome, i64)>,
-    /// What the wallet lacks by a lie, since the open and since the settlement, in minor units.
     pub(crate) withheld: (i64, i64),
     pub(crate) settles_at: Millis,
     pub(crate) told_at: Millis,
     pub(crate) listed_from: Millis,
+    /// From when on the wallet shows what the trade did, unless it lags besides.
+    pub(crate) wallet_from: Millis,
     pub(crate) is_by_token: bool,
     pub(crate) is_shown: bool,
     pub(crate) is_settled: bool,
@@ -53,7 +45,6 @@ pub(crate) struct Trade {
 pub(crate) struct Revision {
     pub(crate) at: Millis,
     pub(crate) outcome: Outcome,
-    /// In minor units.
     pub(crate) profit: i64,
 }
 
@@ -62,7 +53,6 @@ pub(crate) struct Request {
     pub(crate) sender: Sender,
     pub(crate) order: OpenOrder,
     pub(crate) stamped_ago: Millis,
-    /// From when on its trade is listed, unless that is before its arrival.
     pub(crate) listed_from: Millis,
     pub(crate) twin: Option<Twin>,
     /// Whether a second trade of it could be known as such: its answer arrives, and nobody looks for another trade.
@@ -76,16 +66,17 @@ pub(crate) struct Twin {
 }
 
 impl Trade {
-    /// Whether this trade of another program has passed for one of ours, which is of its pair and account then.
     pub(crate) fn passes_for(&self, ours: &Self) -> bool {
-        let (order, asked) = (&self.order, &ours.order);
-        self.is_taken_for_ours && order.symbol == asked.symbol && order.account == asked.account
+        self.is_taken_for_ours && is_of_pair(&self.order, &ours.order)
     }
 
-    /// Whether nobody can have asked for it but another program, while ours was in use.
     pub(crate) fn is_alarming(&self, since: Millis) -> bool {
         let is_theirs = self.intent.is_none() && self.is_by_token && self.order.account == Account::Demo;
         is_theirs && !self.is_shown && self.request_time >= since
+    }
+
+    pub(crate) fn money_lie(&self) -> Option<MoneyLie> {
+        self.lie.and_then(Lie::of_money)
     }
 
     pub(crate) fn is_of_real_money(&self) -> bool {
@@ -112,6 +103,16 @@ impl Trade {
     }
 }
 
+pub(crate) fn is_of_pair(order: &OpenOrder, asked: &OpenOrder) -> bool {
+    order.symbol == asked.symbol && order.account == asked.account
+}
+
+pub(crate) fn candle_close(at: Millis, duration: Millis) -> Millis {
+    let close = at.floor_to(duration) + duration;
+    let cutoff = if duration >= Millis::MINUTE { Millis::from_seconds(30) } else { Millis::ZERO };
+    if close - at <= cutoff { close + duration } else { close }
+}
+
 impl Request {
     pub(crate) const fn new(sender: Sender, order: OpenOrder) -> Self {
         let (stamped_ago, listed_from) = (Millis::ZERO, Millis::ZERO);
@@ -119,23 +120,15 @@ impl Request {
     }
 
     pub(crate) const fn intent(&self) -> Option<u64> {
-        match self.sender {
-            Sender::Intent(number) => Some(number),
-            Sender::Program | Sender::Person | Sender::Venue(_) => None,
-        }
+        if let Sender::Intent(number) = self.sender { Some(number) } else { None }
     }
 }
 
-/// When a trade opens and closes (`observed: expiry`).
 pub(crate) fn moments(order: &OpenOrder, at: Millis) -> (Millis, Millis) {
     let duration = order.close_type.duration();
     let open = at.floor_to(Millis::SECOND) + Millis::new(999);
     let close = match order.expiration_type {
-        ExpirationType::CandleClose => {
-            let close = open.floor_to(duration) + duration;
-            let cutoff = if duration >= Millis::MINUTE { Millis::from_seconds(30) } else { Millis::ZERO };
-            if close - open <= cutoff { close + duration } else { close }
-        }
+        ExpirationType::CandleClose => candle_close(open, duration),
         ExpirationType::Unstated | ExpirationType::TimeFixed | ExpirationType::NextCandle => open + duration,
     };
     (open, close)
@@ -166,7 +159,6 @@ pub(crate) fn end_of(
     (outcome, profit)
 }
 
-/// Five prices, so that draws happen.
 pub(crate) fn price(seed: u64, symbol: Symbol, at: Millis) -> f64 {
     let key = symbol.as_str().bytes().fold(0, |key, byte| key * 31 + u64::from(byte));
     100.0 + (mix([seed, key, at.floor_to(Millis::SECOND).get() as u64]) % 5) as f64

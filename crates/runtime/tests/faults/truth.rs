@@ -1,23 +1,14 @@
 //! What really happened at the venue: accepted trades, their ends, the wallet. Nothing here fails or lags.
 
-use crate::dice::{Dice, mix};
-use crate::lies::{Lie, Lies};
-use crate::money_lies::{self, MoneyLie};
-use crate::plan::{BALANCE, Habits, Plan, Withholding};
+use crate::money_lies;
+use crate::prelude::*;
 pub(crate) use crate::trade::{Request, Revision, Sender, Trade, Twin, price};
 use crate::trade::{end_of, moments, to_minor};
-use crate::world::World;
-use candlewick_broker::{Account, OpenOrder};
-use candlewick_sdk::Millis;
-use candlewick_sdk::rust_decimal::Decimal;
-use std::collections::{BTreeMap, BTreeSet};
 
-/// Trades are named by this and their number, from 1.
 const ID_PREFIX: &str = "trade-";
 
 struct Change {
     shown_from: Millis,
-    /// In minor units.
     by: i64,
     trade: usize,
     is_hidden: bool,
@@ -30,7 +21,7 @@ struct Arrival {
     settles_late: Millis,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum RequestState {
     Underway,
     Rejected,
@@ -43,74 +34,26 @@ pub(crate) struct Accounts<'a> {
     pub(crate) reported: &'a BTreeSet<String>,
 }
 
+#[derive(Default)]
 pub(crate) struct Truth {
-    seed: u64,
-    epoch: Millis,
-    lies: Lies,
-    is_short_by_id: bool,
-    only_acknowledges: bool,
-    told_late: Millis,
-    called_off_one_in: u64,
-    readings: u64,
+    pub(crate) readings: u64,
     pub(crate) trades: Vec<Trade>,
     unsettled: BTreeSet<(Millis, usize)>,
     revisions: BTreeSet<(Millis, usize)>,
     by_intent: BTreeMap<u64, usize>,
     arrivals: BTreeMap<(Millis, u64), Arrival>,
-    states: BTreeMap<u64, RequestState>,
+    pub(crate) states: BTreeMap<u64, RequestState>,
     tickets: u64,
-    /// What is in the wallet, in minor units.
-    balance: i64,
+    moved: i64,
     changes: Vec<Change>,
-    is_wallet_listed: bool,
     pub(crate) by_strangers: i64,
-    posted: BTreeMap<u64, OpenOrder>,
-    followed: BTreeSet<u64>,
+    pub(crate) posted: BTreeMap<u64, OpenOrder>,
+    pub(crate) followed: BTreeSet<u64>,
 }
 
 impl Truth {
-    pub(crate) fn new(plan: &Plan) -> Self {
-        Self {
-            seed: plan.seed,
-            epoch: plan.epoch,
-            lies: plan.lies,
-            is_short_by_id: plan.habits.is_short_by_id,
-            only_acknowledges: plan.habits.only_acknowledges,
-            told_late: plan.told_late,
-            called_off_one_in: plan.called_off_one_in,
-            readings: 0,
-            trades: Vec::new(),
-            unsettled: BTreeSet::new(),
-            revisions: BTreeSet::new(),
-            by_intent: BTreeMap::new(),
-            arrivals: BTreeMap::new(),
-            states: BTreeMap::new(),
-            tickets: 0,
-            balance: BALANCE,
-            changes: Vec::new(),
-            is_wallet_listed: plan.habits.withholding == Withholding::Both,
-            by_strangers: 0,
-            posted: BTreeMap::new(),
-            followed: BTreeSet::new(),
-        }
-    }
-
-    /// Notes that an intent's request leaves; false when it has left before.
-    pub(crate) fn post(&mut self, intent: u64, order: &OpenOrder) -> bool {
-        self.posted.insert(intent, order.clone()).is_none()
-    }
-
-    /// What an intent's request asked for; none when it never left.
     pub(crate) fn order_of(&self, intent: u64) -> Option<OpenOrder> {
         self.posted.get(&intent).cloned()
-    }
-
-    pub(crate) fn has_since(&self, order: &OpenOrder, since: Millis) -> bool {
-        self.trades.iter().rev().any(|trade| trade.request_time >= since && trade.order == *order)
-    }
-
-    pub(crate) fn follow(&mut self, intent: u64) -> bool {
-        self.followed.insert(intent)
     }
 
     pub(crate) fn send(&mut self, at: Millis, request: Request, habits: &Habits, dice: &mut Dice) -> u64 {
@@ -127,81 +70,72 @@ impl Truth {
         self.tickets
     }
 
-    /// The process ended while a request was on its way: it never arrives.
-    pub(crate) fn lose(&mut self, ticket: u64) {
-        self.arrivals.retain(|(_, number), _| *number != ticket);
-    }
-
-    pub(crate) fn hasten(&mut self, ticket: u64, by: Millis) {
-        let late = self.arrivals.keys().find(|(at, number)| *number == ticket && *at > by).copied();
-        if let Some(arrival) = late.and_then(|late| self.arrivals.remove(&late)) {
+    /// The process ended while a request was on its way: it arrives by that moment, or never.
+    pub(crate) fn abandon(&mut self, ticket: u64, survives: bool, by: Millis) {
+        let is_it = |(at, number): &&(Millis, u64)| *number == ticket && (!survives || *at > by);
+        let late = self.arrivals.keys().find(is_it).copied();
+        if let Some(arrival) = late.and_then(|late| self.arrivals.remove(&late)).filter(|_| survives) {
             self.arrivals.insert((by, ticket), arrival);
         }
     }
 
-    pub(crate) fn state_of(&self, ticket: u64) -> RequestState {
-        self.states[&ticket].clone()
-    }
-
-    pub(crate) fn advance(&mut self, now: Millis) {
+    pub(crate) fn advance(&mut self, plan: &Plan, now: Millis) {
         loop {
-            let due = self.revisions.first().copied().filter(|(at, _)| *at <= now);
-            if let Some((at, place)) = due {
+            if let Some((at, place)) = self.revisions.first().copied().filter(|(at, _)| *at <= now) {
                 self.revisions.remove(&(at, place));
                 self.revise(place);
             }
             let arrival = self.arrivals.first_key_value().map(|((at, _), _)| *at);
             let end = self.unsettled.first().copied();
-            match (arrival, end) {
-                (Some(at), end) if at <= now && end.is_none_or(|(settles, _)| at < settles) => self.arrive(),
-                (_, Some((at, place))) if at <= now => self.settle(place),
+            let is_first = |at: Millis| at <= now && end.is_none_or(|(settles, _)| at < settles);
+            match end {
+                _ if arrival.is_some_and(is_first) => self.arrive(plan),
+                Some((at, place)) if at <= now => self.settle(place),
                 _ => return,
             }
         }
     }
 
-    fn arrive(&mut self) {
+    fn arrive(&mut self, plan: &Plan) {
         let Some(((at, ticket), arrival)) = self.arrivals.pop_first() else { return };
         let Arrival { request, payout, is_rejected, settles_late } = arrival;
         let intent = request.intent();
         let is_alone = intent.is_some() && request.twin.is_none();
-        let lie = Some(()).filter(|()| is_alone).and_then(|()| self.lies.about(ticket, self.is_short_by_id));
+        let lie = plan.lies.about(ticket, plan.habits.is_short_by_id).filter(|_| is_alone);
         let lie = lie.filter(|lie| *lie != Lie::OpensTwice || request.is_clear);
-        let is_short = (self.is_short_by_id, self.only_acknowledges);
-        let is_tellable = |lie: &MoneyLie| lie.is_tellable(&request.order, is_short);
-        let lie = lie.filter(|lie| lie.of_money().as_ref().is_none_or(is_tellable));
+        let is_tellable = |lie: MoneyLie| lie.is_tellable(&request.order, &plan.habits);
+        let lie = lie.filter(|lie| lie.of_money().is_none_or(is_tellable));
         let order = lie.map_or_else(|| request.order.clone(), |lie| lie.taken(&request.order));
         let stake = to_minor(order.amount);
-        if intent.is_some() && (is_rejected || self.balance < stake) {
+        if intent.is_some() && (is_rejected || self.balance() < stake) {
             self.states.insert(ticket, RequestState::Rejected);
             return;
         }
         self.states.insert(ticket, RequestState::Accepted(self.trades.len()));
         let listed_from = request.listed_from.max(at);
-        if let Some(twin) = request.twin {
-            let listed_from = listed_from - twin.listed_before;
-            let request = Request { listed_from, ..Request::new(Sender::Program, request.order.clone()) };
+        let mut send_another = |after: Millis, listed_from, sender| {
+            let request = Request { listed_from, ..Request::new(sender, request.order.clone()) };
             self.tickets += 1;
             let arrival = Arrival { request, payout, is_rejected: false, settles_late };
-            self.arrivals.insert((at + twin.after, self.tickets), arrival);
+            self.arrivals.insert((at + after, self.tickets), arrival);
+        };
+        if let Some(twin) = request.twin {
+            send_another(twin.after, listed_from - twin.listed_before, Sender::Program);
         }
         if let (Some(Lie::OpensTwice), Some(intent)) = (lie, intent) {
-            let request =
-                Request { listed_from, ..Request::new(Sender::Venue(intent), request.order.clone()) };
-            self.tickets += 1;
-            let arrival = Arrival { request, payout, is_rejected: false, settles_late };
-            self.arrivals.insert((at + Millis::new(1), self.tickets), arrival);
+            send_another(Millis::new(1), listed_from, Sender::Venue(intent));
         }
         let payout = Decimal::from(lie.map_or(payout, |lie| lie.paid(payout)));
         let (open_time, close_time) = moments(&order, at);
-        let prices = [open_time, close_time].map(|moment| price(self.seed, order.symbol, moment));
-        let is_called_off = mix([self.seed, ticket, 7]).is_multiple_of(self.called_off_one_in);
+        let prices = [open_time, close_time].map(|moment| price(plan.seed, order.symbol, moment));
+        let is_called_off = mix([plan.seed, ticket, 7]).is_multiple_of(plan.called_off_one_in);
         let end = end_of(&order, payout, prices, is_called_off);
         let (outcome, profit) = lie.map_or(end, |lie| lie.ended(end, stake));
-        let told_at = close_time + settles_late + self.told_late;
+        let told_at = close_time + settles_late + plan.told_late;
         let of_money = lie.and_then(Lie::of_money);
         let revision = of_money.and_then(|lie| lie.revision(outcome, (stake, payout), told_at));
         let withheld = of_money.map(|lie| lie.withheld((outcome, profit), stake)).unwrap_or_default();
+        let follows_list = plan.habits.withholding == Withholding::Both;
         let trade = Trade {
             id: format!("{ID_PREFIX}{:04}", self.trades.len() + 1),
             intent,
@@ -222,6 +156,7 @@ impl Truth {
             settles_at: close_time + settles_late,
             told_at,
             listed_from,
+            wallet_from: if follows_list { listed_from } else { Millis::ZERO },
             is_by_token: request.sender != Sender::Person,
             is_shown: false,
             is_settled: false,
@@ -236,13 +171,13 @@ impl Truth {
         }
         self.trades.push(trade);
         if of_money == Some(MoneyLie::AnswersOldTrade) {
-            self.add_old_trade();
+            self.add_old_trade(plan.epoch);
         }
     }
 
-    fn add_old_trade(&mut self) {
+    fn add_old_trade(&mut self, epoch: Millis) {
         let Some(last) = self.trades.last() else { return };
-        let since = last.request_time - (self.epoch - money_lies::OLD);
+        let since = last.request_time - (epoch - money_lies::OLD);
         let old = Trade {
             id: format!("{ID_PREFIX}{:04}", self.trades.len() + 1),
             intent: None,
@@ -259,16 +194,6 @@ impl Truth {
             ..last.clone()
         };
         self.trades.push(old);
-    }
-
-    pub(crate) fn old_trade_like(&self, trade: &Trade) -> Option<&Trade> {
-        let is_old = |other: &&Trade| other.request_time < self.epoch && other.order == trade.order;
-        self.trades.iter().rev().find(is_old)
-    }
-
-    pub(crate) fn request_before(&self, trade: &Trade) -> Option<Millis> {
-        let ours = self.trades.iter().filter(|other| other.intent.is_some() && other.id != trade.id);
-        ours.map(|other| other.request_time).filter(|at| *at <= trade.request_time).max()
     }
 
     fn revise(&mut self, place: usize) {
@@ -293,13 +218,12 @@ impl Truth {
 
     fn withhold(&mut self, at: Millis, amount: i64, (trade, place): (&Trade, usize)) {
         if amount != 0 {
-            self.balance -= amount;
-            let shown_from = self.shown_from(at, trade);
+            self.moved -= amount;
+            let shown_from = at.max(trade.wallet_from);
             self.changes.push(Change { shown_from, by: -amount, trade: place, is_hidden: true });
         }
     }
 
-    /// Returns the sum of the movements that no record explains, in minor units.
     pub(crate) fn hidden(&self) -> i64 {
         self.changes.iter().filter(|change| change.is_hidden).map(|change| change.by).sum()
     }
@@ -308,30 +232,17 @@ impl Truth {
         if trade.order.account == Account::Real {
             return;
         }
-        let shown_from = self.shown_from(at, trade);
+        let shown_from = at.max(trade.wallet_from);
         if trade.intent.is_none() {
             self.by_strangers += by;
         }
-        self.balance += by;
+        self.moved += by;
         self.changes.push(Change { shown_from, by, trade: place, is_hidden: false });
     }
 
-    /// From when on the wallet shows what a trade did at a moment, unless it lags besides.
-    fn shown_from(&self, at: Millis, trade: &Trade) -> Millis {
-        if self.is_wallet_listed { at.max(trade.listed_from) } else { at }
-    }
-
-    /// From when on the wallet lacks a trade's stake, unless it lags besides.
-    pub(crate) fn staked_from(&self, trade: &Trade) -> Millis {
-        self.shown_from(trade.request_time, trade)
-    }
-
     pub(crate) fn shown_by(&self, is_one: impl Fn(&Trade) -> bool) -> BTreeSet<i64> {
-        let mut changes: Vec<_> = self
-            .changes
-            .iter()
-            .filter(|change| change.is_hidden || is_one(&self.trades[change.trade]))
-            .collect();
+        let is_meant = |change: &&Change| change.is_hidden || is_one(&self.trades[change.trade]);
+        let mut changes: Vec<_> = self.changes.iter().filter(is_meant).collect();
         changes.sort_by_key(|change| change.shown_from);
         let mut shown = 0;
         let sums = changes.iter().map(|change| {
@@ -341,24 +252,13 @@ impl Truth {
         sums.chain([0]).collect()
     }
 
-    /// What some trades did that the wallet showed only after a moment.
     pub(crate) fn not_shown(&self, at: Millis, is_one: impl Fn(&Trade) -> bool) -> Vec<i64> {
         let changes = self.changes.iter().filter(|change| change.shown_from > at && !change.is_hidden);
         changes.filter(|change| is_one(&self.trades[change.trade])).map(|change| change.by).collect()
     }
 
-    pub(crate) const fn next_reading(&mut self) -> u64 {
-        self.readings += 1;
-        self.readings
-    }
-
-    /// Returns what is in the wallet, in minor units.
     pub(crate) const fn balance(&self) -> i64 {
-        self.balance
-    }
-
-    pub(crate) const fn readings(&self) -> u64 {
-        self.readings
+        BALANCE + self.moved
     }
 
     pub(crate) fn balance_at(&self, at: Millis) -> i64 {
@@ -366,7 +266,6 @@ impl Truth {
         BALANCE + shown.map(|change| change.by).sum::<i64>()
     }
 
-    /// A person who was asked about an intent sees what there is on its symbol.
     pub(crate) fn show(&mut self, intent: u64) {
         let Some(order) = self.posted.get(&intent) else { return };
         for trade in self.trades.iter_mut().filter(|trade| trade.order.symbol == order.symbol) {
@@ -396,12 +295,10 @@ impl Truth {
     pub(crate) fn unaccounted(&self, world: &World, accounts: &Accounts<'_>) -> Vec<&Trade> {
         let since = world.journal_began();
         let disk = world.disk();
-        // Another program's trade is the intent's, as the program knows it.
         let is_passed_for = |trade: &Trade| {
             let known = trade.intent.and_then(|intent| disk.answered.get(&intent));
             known.is_some_and(|id| self.find(id).is_some_and(|other| other.is_taken_for_ours))
         };
-        // By a clock that was far off nobody can know whose it was.
         let is_named = |trade: &Trade| {
             let is_told = || world.has_said(|text| text.contains(&format!("trade {} ", trade.id)));
             trade.is_of_real_money() && (world.is_far_off() || is_told())

@@ -2,29 +2,17 @@
 
 use crate::alarms::WHILE_HALTED;
 use crate::delays::Tally;
-use crate::lies::{Lie, MISSING};
-use crate::limits;
-use crate::money_checks::{
-    Covered, check_day_loss, check_settled_in_time, is_bookable, is_misbooked, large_deposit,
-};
-use crate::money_lies::{MoneyLie, MoneyLies};
+use crate::lies::MISSING;
+use crate::limits::{self, Refusals};
+use crate::money_checks::{Covered, check_day_loss, check_settled_in_time, is_bookable, large_deposit};
 use crate::network::WITHHELD_MS;
-use crate::plan::Withholding;
-use crate::refusals::Refusals;
-use crate::truth::{Accounts, Trade, Truth};
-use crate::world::World;
-use candlewick_broker::Account;
-use candlewick_engine::{
-    Action, Control, Event, EventKind, IntentId, IntentRow, IntentState, Ledger, Opened, Settled, TradeBook,
-};
-use candlewick_runtime::{Notice, Past};
-use candlewick_sdk::{Millis, Money, Outcome, Symbol};
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex};
+use crate::prelude::*;
+use crate::trade::is_of_pair;
+use candlewick_engine::Opened;
+use candlewick_runtime::Notice;
 
 const DOUBT_SLACK: Millis = Millis::from_seconds(240);
 
-/// What is never said where the venue does not lie.
 const FALSE_WITHOUT_LIES: [&str; 8] = [
     "halted: ",
     "which is not believed",
@@ -37,12 +25,8 @@ const FALSE_WITHOUT_LIES: [&str; 8] = [
 ];
 
 const DIFFERENCE: &str = "than the trades explain";
-
 const SECOND_TRADE: &str = "was ordered once, and the venue has a second one, ";
-
-/// What is said of trades that no intent explains, after their number, where they are too many to be named.
 const MORE_TRADES: &str = " more trades in the venue's list are explained by no intent";
-
 const REINSTATED: [&str; 2] = ["it counts again", "they count again"];
 
 pub(crate) const READ_AT_MOST: Millis = Millis::from_seconds(60);
@@ -56,8 +40,7 @@ pub(crate) struct Seen {
     pub(crate) asked: BTreeSet<u64>,
     pub(crate) missing: BTreeSet<u64>,
     pub(crate) settled: BTreeSet<u64>,
-    /// Booked results of settled intents, with the profit in minor units.
-    booked: BTreeMap<u64, (Outcome, i64)>,
+    pub(crate) booked: BTreeMap<u64, (Outcome, i64)>,
     pub(crate) reported: BTreeSet<String>,
     pub(crate) unnamed: usize,
     pub(crate) open: BTreeSet<u64>,
@@ -65,7 +48,6 @@ pub(crate) struct Seen {
     pub(crate) open_stakes: i64,
     pub(crate) covered: Covered,
     pub(crate) is_halted: bool,
-    /// A movement that only a false balance can be: the run halts next.
     large_deposit: Option<Money>,
     second_due: Option<SecondDue>,
 }
@@ -89,7 +71,6 @@ impl Seen {
             booked: past.book().rows().iter().filter_map(result_of).collect(),
             open: of_state(IntentState::Open).collect(),
             reported: past.unexplained().iter().cloned().collect(),
-            // Nothing is known before the first event.
             unfinished: 1,
             covered: Covered::new(ledger),
             is_halted: world.disk().is_halted(),
@@ -101,12 +82,6 @@ impl Seen {
         Accounts { settled: &self.settled, open: &self.open, reported: &self.reported }
     }
 
-    pub(crate) fn has_misbooked(&self, world: &World, truth: &Truth) -> bool {
-        self.booked.iter().any(|(intent, booked)| {
-            truth.of_intent(*intent).is_some_and(|trade| is_misbooked(world, trade, *booked))
-        })
-    }
-
     pub(crate) const fn is_over(&self) -> bool {
         self.unfinished == 0 && self.open_stakes == 0
     }
@@ -116,17 +91,13 @@ pub(crate) struct Watcher {
     world: Arc<World>,
     began: Millis,
     seen: Arc<Mutex<Seen>>,
-    book: TradeBook,
+    pub(crate) book: TradeBook,
     handed: crate::stream::Handed,
     tally: Tally,
     refusals: Refusals,
 }
 
 impl Watcher {
-    pub(crate) const fn book(&self) -> &TradeBook {
-        &self.book
-    }
-
     pub(crate) fn new(world: &Arc<World>, past: &Past, seen: Arc<Mutex<Seen>>) -> Self {
         let mut book = TradeBook::default();
         book.append(past.book());
@@ -165,7 +136,7 @@ impl Watcher {
                 seen.open_stakes = funds.open_stakes.minor();
                 seen.covered.take(&event.kind, funds.free, self.world.time.now());
                 if self.book.rows().iter().any(|row| row.state == IntentState::InDoubt) {
-                    self.world.note_unclear(self.world.time.now());
+                    self.world.notes.unclear_until.fetch_max(self.world.time.now().get(), Relaxed);
                 }
             }
             Notice::Warning(text) | Notice::Alarm(text) | Notice::Logged { text, .. } => {
@@ -177,26 +148,26 @@ impl Watcher {
     }
 
     fn take_warning(&self, text: &str, seen: &mut Seen) {
-        self.world.log(|| text.to_owned());
-        self.world.note_said(text);
+        let world = &self.world;
+        world.log(|| text.to_owned());
+        world.note_said(text);
+        let has = |words: &[&str]| words.iter().any(|words| text.contains(words));
         // Nobody is halted twice: whoever resumes was told of it.
-        let is_money = self.world.plan.lies.money().is_some() && !text.ends_with("both are read again");
-        let is_halting = is_money || [" differs: ", " is to pay "].iter().any(|words| text.contains(words));
-        if seen.is_halted && is_halting {
-            self.world.note_said(&format!("{WHILE_HALTED}{text}"));
+        let is_money = world.plan.lies.money.is_some() && !text.ends_with("both are read again");
+        if seen.is_halted && (is_money || has(&[" differs: ", " is to pay "])) {
+            world.note_said(&format!("{WHILE_HALTED}{text}"));
         }
-        let is_told = text.contains("is explained by no intent: ");
-        if let Some(rest) = text.strip_prefix("trade ").filter(|_| is_told) {
-            let id = rest.split(' ').next().unwrap();
+        let id = text.strip_prefix("trade ").and_then(|rest| rest.split(' ').next());
+        if let Some(id) = id.filter(|_| has(&["is explained by no intent: "])) {
             self.check_strange(id);
-            self.check_no_second(id);
+            let second_of = world.truth().find(id).and_then(|trade| trade.second_of).map(IntentId::new);
+            let is_known = |of| self.book.row(of).is_some_and(|row| self.book.venue_id(row).is_some());
+            let is_second = second_of.is_some_and(is_known) && !world.is_far_off();
+            world.require(!is_second, || format!("{id}, a second one of {second_of:?}, is a stranger's"));
             seen.reported.insert(id.to_owned());
         }
-        // What is open before a run begins and is said to be another's is none of ours.
-        if let Some(rest) =
-            text.strip_prefix("trade ").filter(|_| text.contains("this journal does not know it"))
-        {
-            self.check_strange(rest.split(' ').next().unwrap());
+        if let Some(id) = id.filter(|_| has(&["this journal does not know it"])) {
+            self.check_strange(id);
         }
         if let Some((more, _)) = text.split_once(MORE_TRADES) {
             seen.unnamed += more.parse::<usize>().unwrap();
@@ -204,42 +175,32 @@ impl Watcher {
         let is_named = !text.starts_with("halted: ");
         if let Some((_, id)) = text.split_once(SECOND_TRADE).filter(|_| is_named) {
             self.check_strange(id);
-            seen.second_due = self.world.truth().find(id).map(|trade| SecondDue::AtStake {
-                id: id.to_owned(),
-                stake: trade.stake,
-                is_over: trade.is_settled,
+            seen.second_due = world.truth().find(id).map(|trade| {
+                let (id, stake, is_over) = (id.to_owned(), trade.stake, trade.is_settled);
+                SecondDue::AtStake { id, stake, is_over }
             });
             seen.reported.insert(id.to_owned());
         }
-        // What the venue says of a settlement is consistent, unless prices are odd.
-        let is_wronged =
-            ["; stake ", ", but a ", "the price record of"].iter().any(|words| text.contains(words));
-        let is_lying = self.world.is_lying();
-        let is_odd = self.world.plan.habits.odd_prices > 0 || is_lying;
-        self.world.require(!is_wronged || is_odd, || format!("a false alarm: {text}"));
-        // Somebody's trade that is like ours in every respect may be a second one of our request.
-        let is_of_twins = text.contains("was ordered once");
-        // And one that is not may pass for what the venue took.
+        let is_lying = world.plan.lies.has_any();
+        let is_odd = world.plan.habits.odd_prices > 0 || is_lying;
+        let is_wronged = !is_odd && has(&["; stake ", ", but a ", "the price record of"]);
         let halting = text.strip_prefix("halted: ").and_then(|rest| rest.split_once("trade "));
         let named = halting.and_then(|(_, rest)| venue_id_of(rest));
-        let is_strangers = named.is_some_and(|id| self.is_strangers(id));
+        let named = named.and_then(|id| world.truth().find(id).cloned());
+        let is_strangers = named.as_ref().is_some_and(|trade| trade.intent.is_none());
         // While this machine's clock jumps, or is far off, nobody can know how old an answer is.
-        let is_of_clock = text.contains("which is not believed")
-            && (self.world.plan.habits.clock_jumps > 0 || self.world.is_far_off());
-        // One that is like a request that was refused may be its trade.
-        let is_contested = REINSTATED.iter().any(|words| text.contains(words))
-            && named.is_some_and(|id| self.has_strangers_beside(id));
-        let is_excused = is_of_twins || is_strangers || is_of_clock || is_contested;
-        let is_of_lies = !is_excused && FALSE_WITHOUT_LIES.iter().any(|words| text.contains(words));
-        self.world.require(!is_of_lies || is_lying, || format!("a false alarm: {text}"));
-        let is_off = text.contains(DIFFERENCE);
-        let may_be_off = self.world.may_be_off();
-        self.world.require(!is_off || may_be_off, || format!("a false alarm: {text}"));
+        let is_clock_off = world.plan.habits.clock_jumps > 0 || world.is_far_off();
+        let is_of_clock = is_clock_off && has(&["which is not believed"]);
+        let is_beside = |trade: Trade| has_strangers_on(&world.truth(), trade.order.symbol);
+        let is_contested = has(&REINSTATED) && named.is_some_and(is_beside);
+        let is_excused = has(&["was ordered once"]) || is_strangers || is_of_clock || is_contested;
+        let is_of_lies = !is_lying && !is_excused && has(&FALSE_WITHOUT_LIES);
+        let is_off = has(&[DIFFERENCE]) && !world.may_be_off();
+        world.require(!is_wronged && !is_of_lies && !is_off, || format!("a false alarm: {text}"));
         let named = text.split_once(MISSING).and_then(|(_, rest)| rest.strip_prefix(" #"));
         if let Some(number) = named.and_then(|rest| rest.split(' ').next()?.parse().ok()) {
-            // The note of a halt comes before the event that halts.
             let is_halting = seen.is_halted || text.starts_with("halted: ");
-            self.world.require(is_halting, || format!("not halted: {text}"));
+            world.require(is_halting, || format!("not halted: {text}"));
             seen.missing.insert(number);
         }
         let asked = text.strip_prefix("trade #").filter(|_| text.contains("stays in doubt"));
@@ -250,7 +211,6 @@ impl Watcher {
     }
 }
 
-/// Returns the venue's id of a trade from the words after "trade ": `01J ...` or `#1 (01J) ...`.
 fn venue_id_of(words: &str) -> Option<&str> {
     let id = if words.starts_with('#') { words.split_once(' ')?.1.strip_prefix('(')? } else { words };
     id.split([' ', ')']).next()
@@ -272,9 +232,7 @@ impl Watcher {
     fn check_event(&self, event: &Event, seen: &mut Seen) {
         if let Some(amount) = seen.large_deposit.take() {
             let is_halt = matches!(event.kind, EventKind::Control { control: Control::Halt });
-            self.world.require(seen.is_halted || is_halt, || {
-                format!("{} was booked as moved, and the run went on", amount.minor())
-            });
+            self.world.require(seen.is_halted || is_halt, || format!("booked {amount:?} and went on"));
         }
         match &event.kind {
             EventKind::Control { control: Control::Halt } => seen.is_halted = true,
@@ -297,7 +255,7 @@ impl Watcher {
                 self.check_claim(opened);
             }
             EventKind::NotOpened { intent, reserved_until } => {
-                self.world.note_unclear(*reserved_until);
+                self.world.notes.unclear_until.fetch_max(reserved_until.get(), Relaxed);
                 Self::end_doubt(*intent, seen);
                 self.check_absent(*intent, seen);
             }
@@ -317,16 +275,15 @@ impl Watcher {
 
     fn check_offset(&self, offset: Millis) {
         // A request time that stands still may pass for the venue's clock while nothing else is known of that.
-        let is_frozen = |lies: &MoneyLies| lies.has_kind(MoneyLie::RepeatsRequestTime);
-        if self.world.plan.lies.money().is_some_and(is_frozen) {
+        let is_frozen = |lies: MoneyLies| lies.has_kind(MoneyLie::RepeatsRequestTime);
+        if self.world.plan.lies.money.is_some_and(is_frozen) {
             return;
         }
         let most = self.world.most_shown_off();
         // What an answer said before the clock stood still is taken for said after it, where they do not contradict each other.
         let most = if self.world.plan.habits.clock_jumps > 0 { most * 3 } else { most };
-        self.world.require(offset.abs_diff(Millis::ZERO) <= most, || {
-            format!("the clock is said to be {offset} ms off, and was at most {most} ms")
-        });
+        let is_right = offset.abs_diff(Millis::ZERO) <= most;
+        self.world.require(is_right, || format!("the clock is called {offset} ms off, of {most} ms"));
     }
 
     fn check_second(&self, event: &Event, seen: &mut Seen) {
@@ -346,113 +303,77 @@ impl Watcher {
         }
     }
 
-    fn check_no_second(&self, id: &str) {
-        let intent = self.world.truth().find(id).and_then(|trade| trade.second_of).map(IntentId::new);
-        let is_known = |intent| self.book.row(intent).is_some_and(|row| self.book.venue_id(row).is_some());
-        let is_second = intent.is_some_and(is_known) && !self.world.is_far_off();
-        self.world
-            .require(!is_second, || format!("{id}, a second trade of {intent:?}, is told as a stranger's"));
-    }
-
     fn end_doubt(intent: IntentId, seen: &mut Seen) {
         seen.doubts.remove(&intent.number());
         seen.asked.remove(&intent.number());
     }
 
-    /// A trade is the intent's own. By a clock that is off by more than the rules allow for, trades of one kind cannot be
-    /// distinguished: then nothing is promised any more.
+    /// A trade is the intent's own. By a clock that is far off, trades of one kind cannot be distinguished.
     fn check_claim(&self, opened: &Opened) {
         let Some(id) = opened.venue_id else { return };
-        let mut truth = self.world.truth();
-        let owner = truth.find(id.as_str()).map(|trade| trade.intent);
-        let intent = opened.intent.number();
+        let (mut truth, intent) = (self.world.truth(), opened.intent.number());
+        let claimed = truth.find(id.as_str()).cloned();
+        let owner = claimed.as_ref().map(|trade| trade.intent);
         let lie = truth.of_intent(intent).and_then(|trade| trade.lie);
         match (lie, owner) {
             (Some(Lie::AnswersStrangersId), Some(None)) | (Some(Lie::AnswersUnknownId), None) => return,
             _ => {}
         }
-        // A trade whose own intent was told another name is anybody's who asked for one of its pair and account.
-        let asked = truth.order_of(intent);
-        let is_anybodys = truth.find(id.as_str()).is_some_and(|trade| {
-            let is_of_pair = asked.as_ref().is_some_and(|asked| {
-                asked.symbol == trade.order.symbol && asked.account == trade.order.account
-            });
-            is_of_pair && matches!(trade.lie, Some(Lie::AnswersStrangersId | Lie::AnswersUnknownId))
-        });
         if owner == Some(None) && self.is_taken_for_ours(intent, id.as_str(), &truth) {
-            truth.take_for_ours(id.as_str());
-            return;
+            return truth.take_for_ours(id.as_str());
         }
-        // So is a second trade of a request, for another intent that asked for the same just then.
-        let is_second = truth
-            .find(id.as_str())
-            .is_some_and(|trade| trade.second_of.is_some() && asked.as_ref() == Some(&trade.order));
-        // And another program's trade, for an intent that was refused and is in doubt again, beside others of its pair.
-        let is_contested = self.has_reinstated()
-            && truth.find(id.as_str()).is_some_and(|trade| has_strangers_on(&truth, trade.order.symbol));
-        if (self.world.is_far_off() || is_anybodys || is_second || is_contested)
-            && owner != Some(Some(intent))
-        {
-            return self.world.excuse();
+        let asked = truth.order_of(intent);
+        let is_excused = |trade: &Trade| {
+            // A trade whose own intent was told another name is anybody's who asked for one of its pair and account.
+            let is_anybodys = matches!(trade.lie, Some(Lie::AnswersStrangersId | Lie::AnswersUnknownId))
+                && asked.as_ref().is_some_and(|asked| is_of_pair(asked, &trade.order));
+            // So is a second trade of a request, for another intent that asked for the same just then.
+            let is_second = trade.second_of.is_some() && asked.as_ref() == Some(&trade.order);
+            // And another program's trade, for an intent that was refused and is in doubt again, beside others of its pair.
+            let is_contested = self.has_reinstated() && has_strangers_on(&truth, trade.order.symbol);
+            is_anybodys || is_second || is_contested
+        };
+        let is_right = owner == Some(Some(intent));
+        if !is_right && (self.world.is_far_off() || claimed.as_ref().is_some_and(is_excused)) {
+            self.world.log(|| "excused from here on".to_owned());
+            return self.world.notes.is_excused.store(true, Relaxed);
         }
-        self.world.require(owner == Some(Some(intent)), || {
-            format!("intent {intent} claims {id}, which is that of {owner:?}")
-        });
+        self.world.require(is_right, || format!("{intent} claims {id} of {owner:?}"));
     }
 
-    fn has_strangers_beside(&self, id: &str) -> bool {
-        let truth = self.world.truth();
-        truth.find(id).is_some_and(|trade| has_strangers_on(&truth, trade.order.symbol))
-    }
-
-    fn is_strangers(&self, id: &str) -> bool {
-        self.world.truth().find(id).is_some_and(|trade| trade.intent.is_none())
-    }
-
-    /// Whether another program's trade may pass for what the venue took of a request of ours: it is of that pair and unlike what
-    /// was asked for, and no trade of ours is there that could be known again.
+    /// Whether another program's trade of that pair may pass for what the venue took of a request of ours.
     fn is_taken_for_ours(&self, intent: u64, id: &str, truth: &Truth) -> bool {
-        let (habits, settings) = (&self.world.plan.habits, &self.world.plan.settings);
-        let is_late = habits.list_lag_ms > i64::from(settings.list_lag_ms);
+        let is_late = self.world.plan.lists_late();
         let is_absent =
             truth.of_intent(intent).is_none_or(|ours| is_late || ours.lie.is_some_and(Lie::is_unlike_asked));
         let Some(other) = truth.find(id).filter(|other| is_absent && other.is_by_token) else { return false };
         // Where the process ended before its request left, nobody can know that it did not.
-        truth.order_of(intent).is_none_or(|asked| {
-            let is_of_pair = asked.symbol == other.order.symbol && asked.account == other.order.account;
-            is_of_pair && asked != other.order
-        })
+        let asked = truth.order_of(intent);
+        asked.is_none_or(|asked| is_of_pair(&asked, &other.order) && asked != other.order)
     }
 
     fn has_reinstated(&self) -> bool {
-        // While the journal cannot be written, only the alarm is known.
         let is_recorded =
             self.world.disk().lines.iter().any(|stored| stored.line.body.contains("\"reinstated\""));
         is_recorded || self.world.has_said(|text| text.contains("it counts again"))
     }
 
-    /// What is taken as not opened has no trade, and will have none. A list that keeps a trade back for longer than it
-    /// may proves nothing, but then the wallet shows its stake, if it does not follow the list and nothing else hides that.
-    /// Where all do, the trade is counted, and has to be found later.
+    /// What is taken as not opened has no trade, and will have none, unless a late list and the wallet hide it.
     fn check_absent(&self, intent: IntentId, seen: &Seen) {
         let (world, truth) = (&self.world, self.world.truth());
         let habits = &world.plan.habits;
         let Some(trade) = truth.of_intent(intent.number()) else {
             let is_underway = truth.is_underway(intent.number());
-            return world.require(!is_underway || world.is_far_off(), || {
-                format!("intent {intent} was given up while underway")
-            });
+            let is_right = !is_underway || world.is_far_off();
+            return world.require(is_right, || format!("intent {intent} was given up while underway"));
         };
         if trade.lie.is_some_and(Lie::is_lost_with_its_answer) {
-            // Nobody can know it again.
             return;
         }
-        // What an answered request may have made as well was counted as its second trade.
         if seen.reported.contains(&trade.id) {
             return;
         }
-        let is_late = habits.list_lag_ms > i64::from(world.plan.settings.list_lag_ms)
-            || habits.withholding == Withholding::List;
+        let is_late = world.plan.lists_late() || habits.withholding == Withholding::List;
         let is_staked = !trade.is_settled || trade.outcome == Outcome::Lost;
         let shown_until = world.time.now() - Millis::new(habits.wallet_lag_ms) - WALLET_READ_AT_MOST;
         let is_known = |other: &Trade| {
@@ -460,39 +381,31 @@ impl Watcher {
             // What counts as open may be over, and its money back: by its payout it is known how much that is.
             let is_reckoned =
                 other.lie.is_none() && other.intent.is_some_and(|number| seen.open.contains(&number));
-            // Real money left no wallet that is looked at.
             other.intent.is_some()
                 && other.order.account == Account::Demo
                 && (is_settled || is_reckoned || !other.is_settled)
-                && truth.staked_from(other) < shown_until
+                && other.request_time.max(other.wallet_from) < shown_until
         };
         let mut others = truth.trades.iter().filter(|other| other.id != trade.id);
-        let is_clear = is_staked && truth.staked_from(trade) < shown_until && others.all(is_known);
-        // The last whole list was read before it showed.
+        let is_shown = trade.request_time.max(trade.wallet_from) < shown_until;
+        let is_clear = is_staked && is_shown && others.all(is_known);
         let is_unlisted = trade.listed_from > world.time.now() - READ_AT_MOST;
         let is_kept_back = is_late && is_unlisted && !is_clear;
         if is_kept_back {
-            world.note_kept_back();
+            world.count("kept back and given up", 1);
         }
-        world.require(world.is_far_off() || is_kept_back, || {
-            format!("intent {intent} was given up, and is {trade:?}")
-        });
+        world.require(world.is_far_off() || is_kept_back, || format!("{intent} was given up: {trade:?}"));
     }
 
-    /// Only a trade that no intent asked for is explained by none.
     fn check_strange(&self, id: &str) {
         let world = &self.world;
         let trade = world.truth().find(id).cloned();
         let is_hidden = trade.as_ref().and_then(|trade| trade.lie).is_some_and(Lie::may_be_unexplained);
         let owner = trade.as_ref().and_then(|trade| trade.intent);
-        // It came later than a list may lag, and another's had passed for it.
-        let habits = &world.plan.habits;
-        let is_late = habits.list_lag_ms > i64::from(world.plan.settings.list_lag_ms);
         let has_passed = |ours: &Trade| world.truth().trades.iter().any(|other| other.passes_for(ours));
-        let is_hidden = is_hidden || (is_late && trade.as_ref().is_some_and(has_passed));
-        world.require(owner.is_none() || is_hidden || world.is_far_off(), || {
-            format!("{id} of intent {owner:?} was reported as explained by none")
-        });
+        let is_hidden = is_hidden || (world.plan.lists_late() && trade.as_ref().is_some_and(has_passed));
+        let is_right = owner.is_none() || is_hidden || world.is_far_off();
+        world.require(is_right, || format!("{id} of intent {owner:?} was reported as explained by none"));
     }
 
     fn check_settled(&self, intent: IntentId, booked: (Outcome, i64)) {
@@ -506,9 +419,8 @@ impl Watcher {
         }
         let real = trade.map(|trade| (trade.outcome, trade.profit));
         let is_bookable = trade.is_some_and(|trade| is_bookable(&self.world, trade, booked));
-        self.world.require(real == Some(booked) || is_bookable, || {
-            format!("intent {intent} ended {booked:?}, {id} {real:?}")
-        });
+        let is_right = real == Some(booked) || is_bookable;
+        self.world.require(is_right, || format!("intent {intent} ended {booked:?}, {id} {real:?}"));
     }
 
     fn check_doubts(&self, seen: &Seen) {
@@ -522,12 +434,9 @@ impl Watcher {
         let lag = promised.max((plan.habits.list_lag_ms + withheld_ms) * 2);
         // What is in no list passes for a lag of the list, as long as was allowed for.
         let lag = if plan.lies.is_halting { lag.max(2 * promised) } else { lag };
-        // A clock that was set back comes to the moments of an earlier run only later; one that was set forward passes
-        // for a lag of the list, which is waited for twice over.
+        // A clock that was set back comes to moments later; one that was set forward passes for a lag of the list.
         let patience = Millis::new(30_000 + 2 * lag) + DOUBT_SLACK + self.world.most_off() * 6;
         let waited = self.world.time.now() - *since;
-        self.world.require(waited <= patience, || {
-            format!("intent {number} is in doubt for {} ms, and nobody was asked", waited.get())
-        });
+        self.world.require(waited <= patience, || format!("intent {number} is in doubt for {waited} ms"));
     }
 }

@@ -1,8 +1,6 @@
 //! When candles are asked for, and when they are handled.
 
-use crate::script::{Ask, Trouble, Which, not_sent, unavailable};
-use crate::stage::{MINUTE, Ran, Stage, btc};
-use candlewick_engine::{Origin, Rule};
+use crate::prelude::*;
 
 #[tokio::test(start_paused = true)]
 async fn a_candle_is_asked_for_at_its_close_and_then_there_is_silence() {
@@ -34,7 +32,6 @@ async fn a_candle_that_is_not_there_is_asked_for_quickly_until_it_is() {
     check_repeats(1, (0, 10), &[0, 250], &live(250)).await;
     check_repeats(600, (0, 10), &[0, 250, 500, 1_000], &live(1_000)).await;
     check_repeats(600, (300, 10), &[300, 550, 800], &live(800)).await;
-    // Beyond the repeats it comes with the next one, too late to be traded on.
     check_repeats(600, (0, 2), &[0, 250, 500], &[(MINUTE, Origin::Backfill)]).await;
 }
 
@@ -53,7 +50,6 @@ fn later(ran: &Ran) -> Vec<(i64, i64, Origin)> {
 #[tokio::test(start_paused = true)]
 async fn after_an_outage_the_missed_candles_come_in_order_and_only_the_newest_can_open() {
     use Origin::{Backfill, Live};
-    // The line is back between two closes: all comes at the next close.
     let stage = Stage::paused().await.bot(btc(), &[2, 3, 4, 5, 6].map(|minute| minute * MINUTE));
     let stage = stage.failed_open(not_sent()).with(|stage| stage.risk.max_trades_per_day = 0);
     let outage = (2 * MINUTE, 4 * MINUTE + 50_000);
@@ -63,7 +59,6 @@ async fn after_an_outage_the_missed_candles_come_in_order_and_only_the_newest_ca
         [2, 3, 4, 5].map(|minute| (minute * MINUTE, 5 * MINUTE, if minute == 5 { Live } else { Backfill }));
     assert_eq!(later(&ran), expected);
     assert_eq!(ran.opens(), [(5 * MINUTE, 0)]);
-    // A question that hangs is given up after a minute; what has closed meanwhile is asked for at once.
     let stage = Stage::paused().await.bot(btc(), &[]);
     let stage = stage.hang(Which::Candles(btc()), (2 * MINUTE, 2 * MINUTE + 1));
     let ran = stage.run_for(4 * MINUTE + 30_000).await;
@@ -74,7 +69,6 @@ async fn after_an_outage_the_missed_candles_come_in_order_and_only_the_newest_ca
 
 #[tokio::test(start_paused = true)]
 async fn a_candle_that_never_comes_does_not_make_the_questions_grow() {
-    // A weekend: nothing is published for ten hours. The fake counts what one answer would have to hold.
     let mut stage = Stage::paused().await.bot(btc(), &[]);
     stage.settings.quick_repeats = 0;
     for minute in 1..=600 {

@@ -1,19 +1,17 @@
 //! Opens that are rejected, never sent, or whose outcome is unknown.
 
-use crate::script::{Ask, OpenScript, Trouble, Which, end, not_sent, running, unavailable, unknown};
-use crate::stage::{MINUTE, Stage, btc, eth};
-use candlewick_broker::{OpenOutcome, RejectionReason, Reported};
-use candlewick_engine::{EventKind, IntentId, IntentState, Rejection, Rule, VenueId};
-use candlewick_runtime::control::{ControlAnswer, ControlOrder, Resolution};
-use candlewick_sdk::{Direction, Outcome};
-use std::time::Duration;
+use crate::prelude::*;
+use crate::script::{end, unknown};
+use candlewick_broker::{RejectionReason, Reported};
+use candlewick_engine::{IntentId, Rejection};
+use candlewick_runtime::control::Resolution;
+use candlewick_sdk::Direction;
 
 fn rejected(reason: RejectionReason) -> OpenOutcome {
     let text = "no".to_owned();
     OpenOutcome::Rejected(candlewick_broker::Rejection { reason, text, venue_time: None })
 }
 
-/// A run whose first open, for BTCUSDT at the close of minute 1, is in doubt.
 async fn in_doubt(closes: &[i64]) -> Stage {
     Stage::paused().await.bot(btc(), closes).failed_open(unknown())
 }
@@ -23,7 +21,6 @@ fn adopt(id: &str) -> ControlOrder {
     ControlOrder::Resolve { intent: IntentId::new(1), resolution, reason: "seen".to_owned() }
 }
 
-/// An open fails so; then the state of its intent, the open stakes, and what refuses the next signal.
 async fn check(outcome: OpenOutcome, state: IntentState, open_stakes: i64, refusal: Option<Rule>) {
     let stage = Stage::paused().await.bot(btc(), &[MINUTE, 2 * MINUTE]).failed_open(outcome.clone());
     let ran = stage.failed_open(rejected(RejectionReason::Other)).run_for(2 * MINUTE + 30_000).await;
@@ -49,7 +46,6 @@ async fn an_open_that_breaks_or_is_never_answered_is_in_doubt_and_not_forgotten(
         let stage = Stage::paused().await.bot(btc(), &[MINUTE, 3 * MINUTE]);
         let stage = stage.failed_open(rejected(RejectionReason::Other));
         let stage = stage.spell(Which::Opens(btc()), (0, 2 * MINUTE), trouble);
-        // The end waits for a doubt, and within its patience nothing is known of this one.
         let ran = stage.run_for(3 * MINUTE + 1_000).await;
         assert_eq!(ran.states()[0], IntentState::InDoubt);
         assert_eq!(ran.refused(), [(3 * MINUTE, Rule::InDoubt)]);
@@ -70,8 +66,7 @@ async fn a_doubt_does_not_stop_the_other_symbols() {
 #[tokio::test(start_paused = true)]
 async fn a_stake_that_left_the_wallet_is_not_that_of_an_intent_that_still_waits_for_the_journal() {
     let mut stage = in_doubt(&[MINUTE]).await.bot(eth(), &[6 * MINUTE]).failed_open(not_sent());
-    (stage.settings.list_every_s, stage.journal_delay) = (1, Duration::from_secs(4));
-    // The list keeps the trade back, but the wallet shows that its stake is gone.
+    (stage.settings.list_every_s, stage.record.delay) = (1, Duration::from_secs(4));
     let ran = stage.balances(&[(MINUTE, 990)]).run_for(7 * MINUTE).await;
     assert_eq!(ran.states()[0], IntentState::InDoubt, "{:?}", ran.warnings);
 }
@@ -119,7 +114,6 @@ async fn a_person_adopts_only_a_trade_that_the_venue_has_and_that_is_what_was_as
     other.direction = Some(Reported::Known(Direction::Sell));
     let named = [("missing", None), ("other", Some(other)), ("ours", Some(ours))];
     stage.script.named = named.map(|(id, report)| (id.to_owned(), report)).into();
-    // What the venue does not say at that moment is its fault, and not the person's.
     let stage = stage.spell(Which::Trades, (78_900, 79_400), Trouble::Fail(unavailable()));
     let mut stage = stage.order(79_000, adopt("ours"));
     for (ms, id) in [(80_000, "missing"), (81_000, "other"), (82_000, "ours"), (83_000, "ours")] {
@@ -183,7 +177,6 @@ async fn a_trade_that_is_over_when_it_is_adopted_settles_after_its_adoption() {
     let mut ours = running("ours", stage.at(MINUTE + 999), stage.at(2 * MINUTE + 999));
     end(&mut ours, Outcome::Won, 8);
     stage.script.named = [("ours".to_owned(), Some(ours))].into();
-    // Events of this moment wait for a candle that is late, and both are among them.
     let stage = stage.lag(eth(), 3 * MINUTE, 700).order(3 * MINUTE + 100, adopt("ours"));
     let ran = stage.run_for(4 * MINUTE).await;
     let row = ran.finished().book.rows()[0];

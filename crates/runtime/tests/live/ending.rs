@@ -1,15 +1,11 @@
 //! How a run ends.
 
-use crate::script::{Ask, OpenScript, Which, not_sent, running};
-use crate::stage::{MINUTE, Ran, Stage, btc, eth};
-use candlewick_engine::{IntentState, Rule};
-use candlewick_runtime::Stop;
-use candlewick_sdk::Outcome;
+use crate::prelude::*;
+use candlewick_runtime::Stop::{Interrupted, Terminated, TimeUp};
 
 const CLOSE: i64 = 2 * MINUTE + 999;
 const FIRST_POLL: i64 = CLOSE + 4_000;
 
-/// A run with one trade, decided at the close of minute 1, whose outcome get-by-id has from `known` on.
 async fn stage_with_trade(known: Option<i64>) -> Stage {
     let stage = Stage::paused().await.bot(btc(), &[MINUTE, 2 * MINUTE]);
     let mut script = OpenScript::accepted("trade-1", stage.at(MINUTE + 999), stage.at(CLOSE));
@@ -23,7 +19,6 @@ fn check(ran: &Ran, stop: Stop, ended: i64, settled: usize) {
     assert_eq!((ran.stop(), ran.ended, ran.settled().len()), (stop, ended, settled));
     let expected = if settled > 0 { (100_800, 0) } else { (99_000, 1_000) };
     assert_eq!((ran.finished().free.minor(), ran.finished().open_stakes.minor()), expected);
-    // What has no known end is named.
     let unfinished: Vec<_> = ran.finished().unfinished.iter().map(|one| one.stake.minor()).collect();
     assert_eq!(unfinished, vec![1_000; 1 - settled]);
 }
@@ -34,15 +29,11 @@ async fn a_stopping_run_opens_no_more_and_tracks_what_is_open_to_its_settlement(
     check(&ran, Stop::TimeUp, FIRST_POLL, 1);
     assert_eq!(ran.refused(), [(2 * MINUTE, Rule::Halted)]);
     assert_eq!(ran.stoppings, [(Stop::TimeUp, 1)]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_run_with_nothing_open_ends_at_once() {
+    // With nothing open it ends at once.
     let ran = Stage::paused().await.bot(btc(), &[]).run_for(90_000).await;
     assert_eq!((ran.stop(), ran.ended), (Stop::TimeUp, 90_000));
 }
 
-/// What stops the run, a second after each other; then when it ends, and how many trades are settled.
 async fn check_patience(known: Option<i64>, patience: u32, stops: &[Stop], ended: i64, settled: usize) {
     let mut stage = stage_with_trade(known).await;
     stage.settings.interrupt_patience_s = patience;
@@ -53,31 +44,28 @@ async fn check_patience(known: Option<i64>, patience: u32, stops: &[Stop], ended
 }
 
 #[tokio::test(start_paused = true)]
-async fn patience_ends_thirty_seconds_after_the_close_or_ninety_after_an_interrupt() {
-    use Stop::{Interrupted, Terminated, TimeUp};
+async fn patience_ends_thirty_seconds_after_the_close_ninety_after_an_interrupt_or_by_a_second_one() {
     check_patience(None, 90, &[TimeUp], CLOSE + 30_000, 0).await;
     check_patience(None, 90, &[Interrupted], CLOSE + 30_000, 0).await;
     check_patience(None, 5, &[Interrupted], 95_000, 0).await;
     check_patience(None, 5, &[Terminated], 95_000, 0).await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_second_interrupt_ends_the_run_at_once() {
-    use Stop::{Interrupted, Terminated, TimeUp};
     check_patience(Some(CLOSE), 90, &[Interrupted; 2], 91_000, 0).await;
     check_patience(Some(CLOSE), 90, &[Terminated; 2], 91_000, 0).await;
-    // The first one after another reason to stop shortens the patience, and no more.
     check_patience(Some(CLOSE), 90, &[TimeUp, Interrupted], FIRST_POLL, 1).await;
     check_patience(None, 5, &[TimeUp, Interrupted], 96_000, 0).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_open_on_its_way_is_in_doubt_when_the_run_ends_at_once() {
-    let stage = stage_with_trade(Some(CLOSE)).await.hang(Which::Opens(btc()), (0, 2 * MINUTE));
-    let stage = stage.stop(MINUTE + 1_000, Stop::Interrupted).stop(MINUTE + 2_000, Stop::Interrupted);
-    let ran = stage.run().await;
-    check(&ran, Stop::Interrupted, MINUTE + 2_000, 0);
-    assert_eq!(ran.states(), [IntentState::InDoubt]);
+async fn an_open_on_its_way_is_waited_for_beyond_patience_and_in_doubt_when_the_run_ends() {
+    for (stops, ended) in [(vec![TimeUp], 2 * MINUTE), (vec![Interrupted; 2], MINUTE + 2_000)] {
+        let mut stage = stage_with_trade(None).await.hang(Which::Opens(btc()), (0, 2 * MINUTE));
+        for (why, ms) in stops.iter().zip([1_000, 2_000]) {
+            stage = stage.stop(MINUTE + ms, *why);
+        }
+        let ran = stage.run().await;
+        check(&ran, stops[0], ended, 0);
+        assert_eq!(ran.states(), [IntentState::InDoubt]);
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -106,7 +94,6 @@ async fn an_acknowledged_trade_is_tracked_to_its_close_once_that_is_known() {
 
 #[tokio::test(start_paused = true)]
 async fn a_settlement_that_waits_for_its_turn_when_the_run_ends_is_told() {
-    // The trade answers while a candle of the instant is awaited, and nothing else keeps the run.
     let stage = Stage::paused().await.bot(btc(), &[MINUTE]).bot(eth(), &[]);
     let stage = stage.trade("trade-1", MINUTE + 999, 3 * MINUTE - 3_700, Outcome::Won, 8);
     let stage = stage.with(|stage| stage.settings.settle_after_ms = 3_900);
@@ -126,22 +113,11 @@ async fn the_last_instant_of_the_data_belongs_to_the_run() {
     assert_eq!((ran.stop(), ran.ended), (Stop::DataEnds(end), 3 * MINUTE + 700));
     assert_eq!(ran.opens(), [(3 * MINUTE, 1)], "it may even open");
     assert_eq!(ran.asked(&Ask::Candles(btc())), [MINUTE, 2 * MINUTE, 3 * MINUTE]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_last_candle_is_told_in_its_turn_although_another_never_comes() {
+    // The last candle is told in its turn although another never comes.
     let stage = Stage::paused().await.bot(eth(), &[]).bot(btc(), &[3 * MINUTE]).until(3 * MINUTE);
     let ran = stage.failed_open(not_sent()).lag(eth(), 3 * MINUTE, 60 * MINUTE).run().await;
     assert_eq!((ran.opens(), ran.refused()), (vec![(3 * MINUTE, 1)], vec![]));
     assert_eq!(ran.ended, 3 * MINUTE + 1_000);
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_open_on_its_way_is_waited_for_beyond_patience() {
-    let stage = stage_with_trade(None).await.hang(Which::Opens(btc()), (0, 2 * MINUTE));
-    let ran = stage.run_for(MINUTE + 1_000).await;
-    check(&ran, Stop::TimeUp, 2 * MINUTE, 0);
-    assert_eq!(ran.states(), [IntentState::InDoubt]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,34 +1,23 @@
-//! How many symbols can be traded at a limit of requests a second: found by trading more and more of them, and held to what
-//! [`Demand`] says before a run.
+//! How many symbols can be traded at a limit of requests a second, against what [`Demand`] says before a run.
 
-use crate::stage::{bot_of, parts, symbol};
-use async_trait::async_trait;
+use crate::prelude::*;
+use crate::stage::{Signaller, bot_of, parts, symbol};
 use candlewick_api::{
     Body, Credentials, HttpBroker, NoAnswer, Purpose, RawAnswer, Secret, Settings, Transport,
 };
-use candlewick_broker::clock::{Clock, Hold, SystemClock};
-use candlewick_broker::{
-    AsOf, BrokerError, CandleQuery, Candles, MarketData, PriceAnswer, PriceFeed, PriceTick, Reply,
-};
-use candlewick_engine::{Action, BotSettings, EventKind, RiskSettings};
-use candlewick_runtime::{Demand, Interest, Notice, Runner, RuntimeSettings, Stop, Watcher};
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Candle, Millis, Signal, Strategy, Symbol};
+use candlewick_broker::clock::Hold;
+use candlewick_broker::{PriceFeed, PriceTick};
+use candlewick_runtime::Demand;
 use reqwest::header::HeaderMap;
 use reqwest::{Request, StatusCode};
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// How many closes a run sees.
 const CLOSES: usize = 3;
-/// How long after its close a candle is there, and how long a request takes.
 const LAG: Millis = Millis::new(300);
 const ROUND_TRIP: Duration = Duration::from_millis(100);
 
-/// How a strategy comes by prices: not at all, by questions, or by themselves every second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Prices {
     Unwanted,
@@ -36,7 +25,6 @@ enum Prices {
     Streamed,
 }
 
-/// The client, whose venue also pushes prices.
 struct Streaming {
     client: Arc<HttpBroker>,
     clock: SystemClock,
@@ -69,22 +57,8 @@ impl MarketData for Streaming {
     }
 }
 
-struct Buys;
-
-impl Strategy for Buys {
-    fn warmup(&self) -> usize {
-        0
-    }
-
-    fn on_candle(&mut self, _candle: &Candle) -> Option<Signal> {
-        Some(Signal::buy("every candle"))
-    }
-}
-
-/// A venue that has every candle and takes every trade; each ends where it began.
 struct Venue {
     clock: SystemClock,
-    /// Trades by id, with their close.
     trades: Mutex<HashMap<String, (Value, Millis)>>,
 }
 
@@ -179,7 +153,6 @@ fn demand(symbols: usize, prices: Prices) -> Demand {
     demand.with_stream(prices == Prices::Streamed)
 }
 
-/// Trades so many symbols at this limit; answers how many signals became trades, and how many did not.
 async fn trade(symbols: usize, per_second: f64, prices: Prices) -> (usize, usize) {
     let clock = SystemClock::new();
     let start = clock.now().floor_to(Millis::MINUTE) + Millis::MINUTE;
@@ -189,7 +162,8 @@ async fn trade(symbols: usize, per_second: f64, prices: Prices) -> (usize, usize
     let credentials = Credentials { api_token: secret("t"), api_key: secret("k") };
     let venue = Arc::new(Venue { clock: clock.clone(), trades: Mutex::default() });
     let client = Arc::new(HttpBroker::over(venue, settings, credentials, Arc::new(clock.clone())).unwrap());
-    let strategies = (0..symbols).map(|_| Box::new(Buys) as Box<dyn Strategy>).collect();
+    let closes: Vec<_> = (1..=CLOSES as i64).map(|close| start + Millis::MINUTE * close).collect();
+    let strategies = (0..symbols).map(|_| Box::new(Signaller(closes.clone())) as Box<dyn Strategy>).collect();
     let (watcher, mut notices) = Watcher::channel(100_000, Interest::Everything);
     let at = (&client, Arc::new(clock.clone()) as Arc<dyn Clock>);
     let mut parts = parts(at, ("u", 1_000_000), (risk(), bots(symbols)), strategies, vec![watcher]);
@@ -244,21 +218,12 @@ async fn the_warning_begins_where_signals_begin_to_be_lost() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn beyond_it_as_many_signals_are_traded_as_there_is_time_for() {
+async fn beyond_it_as_much_is_traded_as_there_is_time_for_and_no_prices_keep_an_open_back() {
+    let none = frontier(5.0, Prices::Unwanted).await;
     let (opened, lost) = trade(20, 5.0, Prices::Unwanted).await;
-    let full = frontier(5.0, Prices::Unwanted).await * CLOSES;
-    println!("{opened} of {} signals are traded", 20 * CLOSES);
-    assert!(opened >= full && opened + lost == 20 * CLOSES, "{opened} opened, {lost} lost");
-}
-
-/// What money hangs on goes first: candles and opens before prices.
-#[tokio::test(start_paused = true)]
-async fn no_way_of_having_prices_keeps_a_candle_or_an_open_back() {
-    let [none, polled, streamed] =
-        [Prices::Unwanted, Prices::Polled, Prices::Streamed].map(|prices| frontier(5.0, prices));
-    let (none, polled, streamed) = (none.await, polled.await, streamed.await);
-    println!("5 requests a second: {none} symbols without prices, {polled} polled, {streamed} streamed");
-    assert_eq!([polled, streamed], [none; 2]);
+    assert!(opened >= none * CLOSES && opened + lost == 20 * CLOSES, "{opened} opened, {lost} lost");
+    assert_eq!(frontier(5.0, Prices::Polled).await, none);
+    assert_eq!(frontier(5.0, Prices::Streamed).await, none);
     let needed = |prices| demand(none, prices).needed(5.0);
     assert!(needed(Prices::Streamed) < needed(Prices::Polled), "what streams needs no request");
 }

@@ -1,7 +1,6 @@
 //! Candles of one instant wait for each other, within bounds.
 
-use crate::script::{OpenScript, Trouble, Which, unavailable};
-use crate::stage::{MINUTE, Stage, btc, eth};
+use crate::prelude::*;
 
 /// ETHUSDT is the first series, BTCUSDT the second. Told of minute 1: place of the series and delay.
 async fn check(change: impl FnOnce(Stage) -> Stage, expected: &[(usize, i64)]) {
@@ -19,10 +18,8 @@ async fn candles_of_one_instant_are_told_in_order_whatever_the_order_of_the_answ
     check(|stage| stage, &[(0, 0), (1, 0)]).await;
     check(slow(eth(), 400), &[(0, 400), (1, 400)]).await;
     check(slow(btc(), 400), &[(0, 400), (1, 400)]).await;
-    // Also when they are first asked for some time after the close.
     let later = |stage: Stage| slow(eth(), 400)(stage.with(|stage| stage.settings.first_ask_ms = 300));
     check(later, &[(0, 700), (1, 700)]).await;
-    // And while a candle has to be asked for again.
     check(|stage| stage.lag(eth(), MINUTE, 400), &[(0, 500), (1, 500)]).await;
 }
 

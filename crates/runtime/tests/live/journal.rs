@@ -1,42 +1,32 @@
 //! A journal that keeps its lines in memory, knows which of them are durable, and fails when it is set to.
 
-use async_trait::async_trait;
-use candlewick_engine::{Action, Approved, Control, Entry, Event, EventKind, Recorder};
+use crate::prelude::*;
+use candlewick_engine::{Approved, Control, Entry, Recorder};
 use candlewick_journal::{Journal, JournalError};
-use candlewick_sdk::Millis;
 use std::io;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-/// When a journal fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Failing {
-    /// Never.
     #[default]
     Never,
     AfterEntries(usize),
     Durability,
-    Silence,
     SilenceAfterEntries(usize),
     Snapshots,
 }
 
-/// What is shared between the journal, the venue that checks it, and the test that reads it.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
     pub(crate) lines: Vec<String>,
-    /// What is neither event nor action.
     pub(crate) notes: Vec<String>,
     pub(crate) durable: usize,
     /// Intents with the number of lines up to theirs, whose request the venue has not seen.
     pub(crate) unsent: Vec<(usize, Approved)>,
     pub(crate) is_halted: bool,
-    pub(crate) has_failed: bool,
     pub(crate) failing: Failing,
     pub(crate) delay: Duration,
 }
 
-/// A journal in memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MemoryJournal(pub(crate) Arc<Mutex<Record>>);
 
@@ -44,7 +34,6 @@ impl Recorder for MemoryJournal {
     fn record(&mut self, entry: Entry<'_>) -> io::Result<()> {
         let mut record = self.0.lock().unwrap();
         if matches!(record.failing, Failing::AfterEntries(most) if record.lines.len() >= most) {
-            record.has_failed = true;
             return Err(io::Error::other("no room"));
         }
         record.lines.push(serde_json::to_string(&entry)?);
@@ -65,24 +54,18 @@ impl Recorder for MemoryJournal {
 #[async_trait]
 impl Journal for MemoryJournal {
     async fn make_durable(&mut self) -> Result<(), JournalError> {
-        let (delay, lines) = {
+        let (delay, lines, failing) = {
             let record = self.0.lock().unwrap();
-            (record.delay, record.lines.len())
+            (record.delay, record.lines.len(), record.failing)
         };
-        let is_silent = match self.0.lock().unwrap().failing {
-            Failing::Silence => true,
-            Failing::SilenceAfterEntries(most) => lines > most,
-            Failing::Never | Failing::AfterEntries(_) | Failing::Durability | Failing::Snapshots => false,
-        };
-        if is_silent {
+        if matches!(failing, Failing::SilenceAfterEntries(most) if lines > most) {
             return std::future::pending().await;
         }
         if delay > Duration::ZERO {
             tokio::time::sleep(delay).await;
         }
         let mut record = self.0.lock().unwrap();
-        if record.failing == Failing::Durability {
-            record.has_failed = true;
+        if failing == Failing::Durability {
             return Err(JournalError::DiskFull { url: "memory".to_owned(), source: "no room".into() });
         }
         record.durable = lines;

@@ -1,11 +1,11 @@
 //! What the venue will do, written down before the run.
 
-use candlewick_broker::{BrokerError, OpenOutcome, Progress, Reply, TradeReport};
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Millis, Outcome, Payout, Symbol};
-use std::collections::{BTreeMap, VecDeque};
+use crate::prelude::*;
+use candlewick_broker::Progress;
+use candlewick_sdk::Payout;
+use std::collections::VecDeque;
+use std::ops::Range;
 
-/// A kind of question.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Ask {
     Candles(Symbol),
@@ -16,7 +16,6 @@ pub(crate) enum Ask {
     Open(Symbol),
 }
 
-/// Which questions something happens to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Which {
     All,
@@ -42,7 +41,6 @@ impl Which {
     }
 }
 
-/// What happens to a question.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Trouble {
     Slow(Millis),
@@ -51,16 +49,6 @@ pub(crate) enum Trouble {
     Panic,
 }
 
-/// Trouble of some questions asked from a moment on and before another.
-#[derive(Clone, Debug)]
-pub(crate) struct Spell {
-    pub(crate) which: Which,
-    pub(crate) from: Millis,
-    pub(crate) to: Millis,
-    pub(crate) trouble: Trouble,
-}
-
-/// What comes of the next open.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenScript {
     pub(crate) answer: Result<TradeReport, OpenOutcome>,
@@ -68,29 +56,26 @@ pub(crate) struct OpenScript {
     pub(crate) listed: Vec<(Millis, TradeReport)>,
 }
 
-/// All of it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Script {
-    pub(crate) spells: Vec<Spell>,
-    /// How long after its close a candle is there; at once unless said otherwise.
+    pub(crate) spells: Vec<(Which, Range<Millis>, Trouble)>,
     pub(crate) lags: BTreeMap<(Symbol, Millis), Millis>,
     pub(crate) opens: VecDeque<OpenScript>,
     pub(crate) balances: Vec<(Millis, i64)>,
     /// How far the venue's `Date` is ahead from each moment on; answers before the first have none.
     pub(crate) ahead: Vec<(Millis, Millis)>,
     pub(crate) broken: Vec<(Symbol, Millis)>,
-    /// What is said of identifiers that a person may name; none is a venue without such a trade.
     pub(crate) named: BTreeMap<String, Option<TradeReport>>,
 }
 
 impl Script {
     pub(crate) fn trouble(&self, ask: &Ask, now: Millis) -> Option<Trouble> {
-        let spell = |spell: &&Spell| spell.which.takes(ask) && spell.from <= now && now < spell.to;
-        self.spells.iter().find(spell).map(|spell| spell.trouble.clone())
+        let mut spells = self.spells.iter();
+        let spell = spells.find(|(which, span, _)| which.takes(ask) && span.contains(&now));
+        spell.map(|(.., trouble)| trouble.clone())
     }
 }
 
-/// The last entry of a list by moments that is not later than `now`.
 pub(crate) fn since<T: Clone>(list: &[(Millis, T)], now: Millis) -> Option<T> {
     list.iter().rev().find(|(from, _)| *from <= now).map(|(_, value)| value.clone())
 }

@@ -1,32 +1,21 @@
 //! A run on the stage: bots that signal when scripted, a scripted venue, a watched run.
 
-use crate::journal::{Failing, MemoryJournal};
-use crate::script::{Ask, OpenScript, Script, Spell, Trouble, Which};
+use crate::journal::{MemoryJournal, Record};
+use crate::prelude::*;
 use crate::venue::{ScriptedVenue, USER};
-use candlewick_broker::clock::{Clock, Speed, SystemClock, VirtualClock};
-use candlewick_broker::{Account as Kind, Broker, MarketData, OpenOutcome};
-use candlewick_engine::{
-    Action, BotSettings, Event, EventKind, Header, IntentState, Origin, RiskSettings, Rule, Session,
-    SessionSettings, StakeSettings,
-};
+use candlewick_broker::Account as Kind;
+use candlewick_broker::clock::{Speed, VirtualClock};
+use candlewick_engine::{Header, Session, SessionSettings, StakeSettings};
 use candlewick_journal::NullJournal;
-use candlewick_runtime::control::{ControlAnswer, ControlOrder, ControlRequest};
-use candlewick_runtime::{
-    Account, Finished, Interest, Notice, Parts, Past, Runner, RuntimeError, RuntimeSettings, Stop, Watcher,
-};
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{
-    Candle, ExpirationType, Interval, Millis, MoneyScale, Outcome, Signal, Strategy, Symbol,
-};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use candlewick_runtime::control::ControlRequest;
+use candlewick_runtime::{Account, Finished, Parts, Past};
+use candlewick_sdk::{ExpirationType, Interval, MoneyScale};
+use tokio::sync::{mpsc, oneshot};
 
 pub(crate) const MINUTE: i64 = 60_000;
 
-/// More notices than any scripted run has.
 const MAX_NOTICES: usize = 50_000;
 
-/// Longer than any scripted run: what has not ended by then never will.
 const NEVER: Duration = Duration::from_hours(48);
 
 pub(crate) fn symbol(name: &str) -> Symbol {
@@ -41,7 +30,7 @@ pub(crate) fn eth() -> Symbol {
     symbol("ETHUSDT")
 }
 
-struct Signaller(Vec<Millis>);
+pub(crate) struct Signaller(pub(crate) Vec<Millis>);
 
 impl Strategy for Signaller {
     fn warmup(&self) -> usize {
@@ -92,7 +81,7 @@ pub(crate) fn parts<V: MarketData + Broker + 'static>(
         past: Past::default(),
         unrecognised: Arc::default(),
         token: Arc::default(),
-        exchanges: tokio::sync::mpsc::channel(1).1,
+        exchanges: mpsc::channel(1).1,
         watchers,
         until: None,
     }
@@ -106,14 +95,13 @@ pub(crate) struct Stage {
     pub(crate) settings: RuntimeSettings,
     pub(crate) risk: RiskSettings,
     pub(crate) keeps_journal: bool,
-    pub(crate) failing: Failing,
-    pub(crate) journal_delay: Duration,
+    pub(crate) record: Record,
     pub(crate) wants_prices: bool,
-    until: Option<i64>,
+    until: Option<Millis>,
     bots: Vec<BotSettings>,
-    signals: Vec<Vec<Millis>>,
-    stops: Vec<(i64, Stop)>,
-    orders: Vec<(i64, ControlOrder)>,
+    strategies: Vec<Box<dyn Strategy>>,
+    stops: Vec<(Millis, Stop)>,
+    orders: Vec<(Millis, ControlOrder)>,
 }
 
 pub(crate) struct Ran {
@@ -121,11 +109,9 @@ pub(crate) struct Ran {
     pub(crate) ended: i64,
     pub(crate) handled: Vec<(Event, Vec<Action>)>,
     pub(crate) warnings: Vec<String>,
-    pub(crate) notes: Vec<String>,
     pub(crate) stoppings: Vec<(Stop, usize)>,
-    /// What is said of how the run stands: phases, the venue's silence, evidence.
     pub(crate) standings: Vec<Notice>,
-    pub(crate) lines: Vec<String>,
+    pub(crate) record: Record,
     pub(crate) answers: Vec<ControlAnswer>,
     asks: Vec<(Millis, Ask)>,
     start: Millis,
@@ -142,30 +128,25 @@ impl Stage {
     pub(crate) fn lock_step() -> Self {
         let start = Millis::DAY * 20_000;
         let mut stage = Self::on(Arc::new(VirtualClock::new(start, Speed::Max)), start);
-        stage.settings.hold_ms = 0;
-        stage.settings.quick_repeats = 0;
+        (stage.settings.hold_ms, stage.settings.quick_repeats) = (0, 0);
         stage
     }
 
     fn on(clock: Arc<dyn Clock>, start: Millis) -> Self {
+        let mut settings = RuntimeSettings { watch_prices: false, ..RuntimeSettings::default() };
+        (settings.list_every_s, settings.wallet_every_s) = (0, 0);
         Self {
             clock,
             start,
             script: Script::default(),
-            settings: RuntimeSettings {
-                list_every_s: 0,
-                watch_prices: false,
-                wallet_every_s: 0,
-                ..RuntimeSettings::default()
-            },
+            settings,
             risk: RiskSettings::default(),
             keeps_journal: true,
-            failing: Failing::Never,
-            journal_delay: Duration::ZERO,
+            record: Record::default(),
             wants_prices: false,
             until: None,
             bots: Vec::new(),
-            signals: Vec::new(),
+            strategies: Vec::new(),
             stops: Vec::new(),
             orders: Vec::new(),
         }
@@ -175,9 +156,9 @@ impl Stage {
         self.start + Millis::new(ms)
     }
 
-    /// A bot that buys at the closes so many milliseconds after the start, for a minute, with a stake of 10.
     pub(crate) fn bot(mut self, symbol: Symbol, closes: &[i64]) -> Self {
-        self.signals.push(closes.iter().map(|ms| self.at(*ms)).collect());
+        let closes = closes.iter().map(|ms| self.at(*ms)).collect();
+        self.strategies.push(Box::new(Signaller(closes)));
         self.bots.push(bot_of(self.bots.len(), symbol));
         self
     }
@@ -196,13 +177,11 @@ impl Stage {
         self.open(OpenScript::failed(outcome))
     }
 
-    /// The next open makes a trade from one moment to another, which is over then.
     pub(crate) fn trade(self, id: &str, open: i64, close: i64, outcome: Outcome, profit: i64) -> Self {
         let (open, close) = (self.at(open), self.at(close));
         self.open(OpenScript::accepted(id, open, close).ending(close, outcome, profit))
     }
 
-    /// It is won, and began 999 ms after this minute.
     pub(crate) fn won(self, id: &str, minute: i64) -> Self {
         self.trade(id, minute * MINUTE + 999, (minute + 1) * MINUTE + 999, Outcome::Won, 8)
     }
@@ -212,7 +191,6 @@ impl Stage {
         self
     }
 
-    /// Has the trades of all bots so far asked for so many seconds after their decisions.
     pub(crate) fn entering_after(mut self, seconds: i64) -> Self {
         self.bots.iter_mut().for_each(|bot| bot.entry_delay_s = seconds);
         self
@@ -223,23 +201,22 @@ impl Stage {
     }
 
     pub(crate) fn stop(mut self, ms: i64, why: Stop) -> Self {
-        self.stops.push((ms, why));
+        self.stops.push((self.at(ms), why));
         self
     }
 
     pub(crate) fn order(mut self, ms: i64, order: ControlOrder) -> Self {
-        self.orders.push((ms, order));
+        self.orders.push((self.at(ms), order));
         self
     }
 
     pub(crate) fn until(mut self, ms: i64) -> Self {
-        self.until = Some(ms);
+        self.until = Some(self.at(ms));
         self
     }
 
-    /// These questions have trouble from a moment on and before another.
     pub(crate) fn spell(mut self, which: Which, (from, to): (i64, i64), trouble: Trouble) -> Self {
-        self.script.spells.push(Spell { which, from: self.at(from), to: self.at(to), trouble });
+        self.script.spells.push((which, self.at(from)..self.at(to), trouble));
         self
     }
 
@@ -256,20 +233,15 @@ impl Stage {
         self
     }
 
-    /// Runs it to its end. No breach may have happened.
     pub(crate) async fn run(self) -> Ran {
-        let journal = MemoryJournal::default();
-        {
-            let mut record = journal.0.lock().unwrap();
-            (record.failing, record.delay) = (self.failing, self.journal_delay);
-        }
+        let journal = MemoryJournal(Arc::new(Mutex::new(self.record)));
         let kept = self.keeps_journal.then(|| journal.clone());
-        let clock = Arc::clone(&self.clock);
-        let venue = Arc::new(ScriptedVenue::new(Arc::clone(&clock), kept, self.start, self.script.clone()));
-        let (start, until) = (self.start, self.until.map(|ms| self.at(ms)));
-        let (sender, stop) = tokio::sync::mpsc::channel(4);
-        let stops: Vec<_> = self.stops.iter().map(|(ms, why)| (self.at(*ms), *why)).collect();
-        let stopping_clock = Arc::clone(&clock);
+        let (clock, start) = (self.clock, self.start);
+        let (script, state) = (self.script, Mutex::default());
+        let venue = ScriptedVenue { clock: Arc::clone(&clock), journal: kept, start, script, state };
+        let venue = Arc::new(venue);
+        let (sender, stop) = mpsc::channel(4);
+        let (stops, stopping_clock) = (self.stops, Arc::clone(&clock));
         let stopper = tokio::spawn(async move {
             for (at, why) in stops {
                 let _hold = stopping_clock.sleep_until(at).await;
@@ -277,15 +249,14 @@ impl Stage {
             }
             std::future::pending::<()>().await;
         });
-        let (orderer, orders) = tokio::sync::mpsc::channel(4);
-        let given: Vec<_> = self.orders.iter().map(|(ms, order)| (self.at(*ms), order.clone())).collect();
-        let ordering_clock = Arc::clone(&clock);
+        let (orderer, orders) = mpsc::channel(4);
+        let (given, ordering_clock) = (self.orders, Arc::clone(&clock));
         let answers = Arc::new(Mutex::new(Vec::new()));
         let given_answers = Arc::clone(&answers);
         let person = tokio::spawn(async move {
             for (at, order) in given {
                 let _hold = ordering_clock.sleep_until(at).await;
-                let (answer, answered) = tokio::sync::oneshot::channel();
+                let (answer, answered) = oneshot::channel();
                 let _ = orderer.send(ControlRequest::new(order, answer)).await;
                 let answer = answered.await;
                 given_answers.lock().unwrap().extend(answer);
@@ -294,11 +265,9 @@ impl Stage {
         let (watcher, mut notices) = Watcher::channel(MAX_NOTICES, Interest::Everything);
         // A second one never reads: nothing may wait for it.
         let (stuck, _unread) = Watcher::channel(1, Interest::Everything);
-        let signaller = |closes| Box::new(Signaller(closes)) as Box<dyn Strategy>;
-        let strategies = self.signals.into_iter().map(signaller).collect();
-        let at = (&venue, Arc::clone(&clock));
-        let mut parts = parts(at, (USER, 1_000), (self.risk, self.bots), strategies, vec![watcher, stuck]);
-        (parts.settings, parts.until) = (self.settings, until);
+        let (at, watchers) = ((&venue, Arc::clone(&clock)), vec![watcher, stuck]);
+        let mut parts = parts(at, (USER, 1_000), (self.risk, self.bots), self.strategies, watchers);
+        (parts.settings, parts.until) = (self.settings, self.until);
         parts.wants_prices.fill(self.wants_prices);
         if self.keeps_journal {
             parts.journal = Box::new(journal.clone());
@@ -307,7 +276,8 @@ impl Stage {
         let result = tokio::time::timeout(NEVER, run).await;
         stopper.abort();
         person.abort();
-        assert_eq!(venue.breaches(), Vec::<String>::new());
+        let state = std::mem::take(&mut *venue.state.lock().unwrap());
+        assert_eq!(state.breaches, [""; 0]);
         let (mut handled, mut warnings, mut stoppings, mut standings) = (vec![], vec![], vec![], vec![]);
         while let Some(received) = notices.try_next() {
             assert_eq!(received.missed, 0, "a test watches everything");
@@ -321,10 +291,6 @@ impl Stage {
                 standing => standings.push(standing),
             }
         }
-        let (lines, notes) = {
-            let record = journal.0.lock().unwrap();
-            (record.lines.clone(), record.notes.clone())
-        };
         Ran {
             result: result.expect("every run ends"),
             ended: (clock.now() - start).get(),
@@ -333,9 +299,8 @@ impl Stage {
             stoppings,
             standings,
             answers: std::mem::take(&mut *answers.lock().unwrap()),
-            lines,
-            notes,
-            asks: venue.asks(),
+            record: std::mem::take(&mut *journal.0.lock().unwrap()),
+            asks: state.asks,
             start,
         }
     }
@@ -362,13 +327,11 @@ impl Ran {
         self.warnings.iter().any(|warning| warning.contains(text))
     }
 
-    /// When such a question was asked, after the run's own start.
     pub(crate) fn asked(&self, ask: &Ask) -> Vec<i64> {
         let asked = self.asks.iter().filter(|(_, asked)| asked == ask);
         asked.map(|(at, _)| self.ms(*at)).filter(|ms| *ms > 0).collect()
     }
 
-    /// Candles handled after the start: place of the series, close, received, origin.
     pub(crate) fn candles(&self) -> Vec<(usize, i64, i64, Origin)> {
         let candle = |(event, _): &(Event, Vec<Action>)| match event.kind {
             EventKind::Candle { series, origin, .. } if event.received > self.start => {
@@ -394,7 +357,6 @@ impl Ran {
         self.handled.iter().filter_map(picked).collect()
     }
 
-    /// Settlements: when handled, intent, outcome, profit in minor units.
     pub(crate) fn settled(&self) -> Vec<(i64, u64, Outcome, i64)> {
         let settled = self.picked(|kind| match kind {
             EventKind::Settled(settled) => {

@@ -1,15 +1,10 @@
 //! What a run survives, and what it does not.
 
 use crate::journal::Failing;
-use crate::script::{Ask, Trouble, Which};
-use crate::stage::{MINUTE, Stage, btc, eth, symbol};
-use candlewick_broker::BrokerError;
+use crate::prelude::*;
+use crate::stage::symbol;
 use candlewick_engine::IntentState::{NotSent, Settled};
-use candlewick_runtime::{RuntimeError, Stop};
-use candlewick_sdk::Outcome;
-use std::time::Duration;
 
-/// Runs until this moment; its closes are those of minutes 1 to `last`.
 async fn run_of_closes(stage: Stage, ms: i64, last: i64) -> crate::stage::Ran {
     let ran = stage.run_for(ms).await;
     let closes: Vec<i64> = ran.closes().iter().map(|(close, _)| close / MINUTE).collect();
@@ -22,8 +17,8 @@ async fn a_journal_that_fails_ends_the_run_and_nothing_is_opened_after() {
     // Entries are header, balance and day, then the candle of minute 1, its intent, the other candle, the answer.
     for (entries, opens) in [(0, 0), (3, 0), (4, 0), (5, 0), (6, 1)] {
         let stage = Stage::paused().await.bot(btc(), &[MINUTE, 2 * MINUTE]).bot(eth(), &[2 * MINUTE]);
-        let stage = stage.won("trade-1", 1).with(|stage| stage.failing = Failing::AfterEntries(entries));
-        let ran = stage.run_for(3 * MINUTE).await;
+        let stage = stage.with(|stage| stage.record.failing = Failing::AfterEntries(entries));
+        let ran = stage.won("trade-1", 1).run_for(3 * MINUTE).await;
         assert!(matches!(ran.result, Err(RuntimeError::Journal(_))), "{entries}");
         assert_eq!(ran.asked_open(btc()).len() + ran.asked_open(eth()).len(), opens, "{entries}");
     }
@@ -32,7 +27,7 @@ async fn a_journal_that_fails_ends_the_run_and_nothing_is_opened_after() {
 #[tokio::test(start_paused = true)]
 async fn a_journal_without_room_suspends_opens_and_the_run_goes_on() {
     let stage = Stage::paused().await.bot(btc(), &[MINUTE, 2 * MINUTE]);
-    let ran = stage.with(|stage| stage.failing = Failing::Durability).run_for(3 * MINUTE).await;
+    let ran = stage.with(|stage| stage.record.failing = Failing::Durability).run_for(3 * MINUTE).await;
     assert_eq!(ran.stop(), Stop::TimeUp);
     assert_eq!(ran.asked_open(btc()), [0; 0], "nothing leaves that is not durable");
     let refused = ran.finished().book.refused();
@@ -41,11 +36,10 @@ async fn a_journal_without_room_suspends_opens_and_the_run_goes_on() {
     assert!(ran.warned("nothing is opened until it can"), "{:?}", ran.warnings);
 }
 
-/// Every open of this run finds the journal at a snapshot that has no end.
 #[tokio::test(start_paused = true)]
 async fn a_snapshot_without_end_keeps_no_trade_from_being_opened() {
     let stage = Stage::paused().await.bot(btc(), &[MINUTE, 3 * MINUTE]).won("trade-1", 1).won("trade-2", 3);
-    let ran = stage.with(|stage| stage.failing = Failing::Snapshots).run_for(6 * MINUTE).await;
+    let ran = stage.with(|stage| stage.record.failing = Failing::Snapshots).run_for(6 * MINUTE).await;
     assert_eq!((ran.stop(), ran.asked_open(btc()).len()), (Stop::TimeUp, 2));
     assert!(ran.finished().book.refused().is_empty(), "{:?}", ran.finished().book.refused());
     assert!(ran.states().iter().all(|state| *state == Settled));
@@ -53,7 +47,8 @@ async fn a_snapshot_without_end_keeps_no_trade_from_being_opened() {
 
 #[tokio::test(start_paused = true)]
 async fn a_journal_that_does_not_answer_neither_stops_the_candles_nor_the_end() {
-    let mut stage = Stage::paused().await.with(|stage| stage.failing = Failing::Silence);
+    let mut stage = Stage::paused().await;
+    stage.record.failing = Failing::SilenceAfterEntries(0);
     for name in ["A", "B", "C", "D", "E"] {
         stage = stage.bot(symbol(name), &[2 * MINUTE]);
     }
@@ -71,12 +66,11 @@ async fn a_journal_that_does_not_answer_neither_stops_the_candles_nor_the_end() 
 
 #[tokio::test(start_paused = true)]
 async fn a_trade_is_tracked_on_time_while_the_journal_does_not_answer() {
-    // From the answer on, at every second of the journal's rhythm of ten seconds' waiting and five of peace.
     for late in 0..15 {
         let close = 2 * MINUTE + 999 + late * 1_000;
         let stage = Stage::paused().await.bot(btc(), &[MINUTE]);
         let stage = stage.trade("trade-1", MINUTE + 999, close, Outcome::Won, 8);
-        let stage = stage.with(|stage| stage.failing = Failing::SilenceAfterEntries(5));
+        let stage = stage.with(|stage| stage.record.failing = Failing::SilenceAfterEntries(5));
         let asked_at = close + i64::from(stage.settings.settle_after_ms);
         let ran = stage.run_for(4 * MINUTE).await;
         assert_eq!(ran.opens(), [(MINUTE, 0)]);
@@ -96,11 +90,11 @@ async fn an_open_that_waits_for_the_journal_until_the_end_or_too_long_for_its_si
         (5_001, 4 * MINUTE, NotSent, true),
     ] {
         let stage = Stage::paused().await.bot(btc(), &[MINUTE]).won("trade-1", 1);
-        let stage = stage.with(|stage| stage.journal_delay = Duration::from_millis(slow_ms));
+        let stage = stage.with(|stage| stage.record.delay = Duration::from_millis(slow_ms));
         let ran = stage.run_for(stop).await;
         assert_eq!(ran.asked_open(btc()).len(), usize::from(expected == Settled), "{slow_ms} ms to write");
         assert_eq!(ran.states(), [expected]);
-        assert_eq!(ran.notes.contains(&late), is_late, "{:?}", ran.notes);
+        assert_eq!(ran.record.notes.contains(&late), is_late, "{:?}", ran.record.notes);
     }
 }
 

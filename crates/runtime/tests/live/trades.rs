@@ -1,12 +1,8 @@
 //! A trade from its intent to its settlement.
 
-use crate::script::{Ask, OpenScript, Trouble, Which, running, unavailable};
-use crate::stage::{MINUTE, Ran, Stage, btc};
-use candlewick_broker::{Progress, TradeReport};
-use candlewick_engine::{EventKind, IntentState, VenueId};
-use candlewick_sdk::Outcome;
+use crate::prelude::*;
+use candlewick_broker::Progress;
 
-/// The trade of these tests: decided at the close of minute 1, closed a minute and a second later.
 const CLOSE: i64 = 2 * MINUTE + 999;
 const FIRST_POLL: i64 = CLOSE + 4_000;
 const ID: &str = "01JT0000000000000000000001";
@@ -42,20 +38,13 @@ async fn an_intent_is_opened_once_and_its_trade_asked_for_after_its_close() {
     let prices = (row.open_price, row.close_price);
     assert_eq!((row.state, prices), (IntentState::Settled, (Some(100.0), Some(101.0))));
     assert_eq!(finished.book.venue_id(&row), VenueId::new(ID));
-    let intent = ran.lines.iter().position(|line| line.contains("\"action\":\"open\"")).unwrap();
-    assert!(ran.lines[intent - 1].contains("\"event\":\"candle\""), "an action follows its event");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_watcher_that_never_reads_holds_nothing_up_and_is_counted() {
-    let ran = trade(won).await;
-    assert_eq!(ran.settled(), WON);
-    // The other watcher read everything, the begin among it; of those, the one that never reads has room for one.
+    let intent = ran.record.lines.iter().position(|line| line.contains("\"action\":\"open\"")).unwrap();
+    assert!(ran.record.lines[intent - 1].contains("\"event\":\"candle\""), "an action follows its event");
+    // One watcher read everything, the begin among it; the one that never reads has room for one.
     let given = 1 + ran.handled.len() + ran.warnings.len() + ran.stoppings.len() + ran.standings.len();
     assert_eq!(ran.finished().dropped_notices, given as u64 - 1);
 }
 
-/// What is said of the trade from a moment on, until it says that the trade is won; when it is asked, and the outcome.
 async fn check_not_final(change: impl Fn(&mut TradeReport), end_after: i64, polls: &[i64]) {
     let ran = trade(|stage| {
         let script = accepted(stage).then(stage.at(CLOSE), &change);
@@ -92,7 +81,6 @@ async fn a_trade_that_does_not_answer_is_asked_for_again() {
     assert_eq!(ran.settled(), [(FIRST_POLL + 4_000, 1, Outcome::Draw, 0)]);
 }
 
-/// Times at which more of an accepted trade became known.
 fn opened(ran: &Ran) -> Vec<(i64, bool, bool)> {
     let handled = ran.picked(|kind| match kind {
         EventKind::Opened(opened) => Some((opened.open_price.is_some(), opened.close_time.is_some())),
@@ -119,7 +107,6 @@ async fn an_acknowledgement_is_followed_by_its_details_and_its_settlement() {
 #[tokio::test(start_paused = true)]
 async fn details_are_told_once_and_not_with_every_answer() {
     let ran = trade(|stage| {
-        // The reply lacks the price, and so does the venue until the end.
         let mut script = accepted(stage);
         script.answer.as_mut().unwrap().open_price = None;
         script.by_id[0].1.open_price = None;
@@ -137,10 +124,7 @@ async fn the_venues_time_of_an_answer_counts() {
         assert_eq!(opened(&ran), [(arrival, true, true)]);
         assert_eq!(ran.settled(), WON);
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_slow_open_is_tracked_from_its_answer_on() {
+    // A slow open is tracked from its answer on.
     let stage = Stage::paused().await.bot(btc(), &[MINUTE]).won(ID, 1);
     let ran = stage.slow(Which::Opens(btc()), (0, 2 * MINUTE), 50_000).run_for(3 * MINUTE).await;
     assert_eq!(opened(&ran), [(MINUTE + 50_000, true, true)]);
@@ -149,7 +133,7 @@ async fn a_slow_open_is_tracked_from_its_answer_on() {
 
 async fn delayed(journal_ms: u64, stop: i64) -> Ran {
     let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]).entering_after(20);
-    stage.journal_delay = std::time::Duration::from_millis(journal_ms);
+    stage.record.delay = std::time::Duration::from_millis(journal_ms);
     stage.trade(ID, MINUTE + 20_999, 2 * MINUTE + 20_999, Outcome::Won, 8).run_for(stop).await
 }
 
@@ -161,13 +145,10 @@ async fn an_open_with_an_entry_delay_leaves_when_that_is_over() {
         assert_eq!(ran.asked_open(btc()), [MINUTE + 20_000], "{journal_ms} ms to write");
         assert_eq!(ran.states(), [IntentState::Settled]);
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_run_that_stops_before_the_delay_is_over_does_not_send_the_open() {
+    // A run that stops before does not send it.
     let ran = delayed(0, MINUTE + 10_000).await;
     assert_eq!(ran.asked_open(btc()), [0; 0]);
     assert_eq!(ran.states(), [IntentState::NotSent]);
     let noted = r#"{"intent":1,"not_sent":"the run was about to end"}"#.to_owned();
-    assert!(ran.notes.contains(&noted), "{:?}", ran.notes);
+    assert!(ran.record.notes.contains(&noted), "{:?}", ran.record.notes);
 }

@@ -1,45 +1,35 @@
 //! A venue that does what its script says, and calls a breach whatever a sound client never does.
 
 use crate::journal::MemoryJournal;
-use crate::script::{Ask, OpenScript, Script, Trouble, since};
-use async_trait::async_trait;
-use candlewick_broker::clock::Clock;
-use candlewick_broker::{
-    Account, AsOf, Balances, Broker, BrokerError, CandleQuery, CandleRow, Candles, Detail, Identity,
-    MarketData, OpenOrder, OpenOutcome, PriceAnswer, PriceRecord, Reply, TradeListing, TradeReport,
-};
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Millis, Ohlcv, Symbol};
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
+use crate::prelude::*;
+use crate::script::since;
+use candlewick_broker::{Account, Balances, CandleRow, Detail, Identity, OpenOrder, PriceRecord, TradeListing};
+use candlewick_sdk::Ohlcv;
+use std::sync::MutexGuard;
 
 pub(crate) const USER: &str = "user-1";
 const MAX_ASKS: usize = 5_000;
 
 pub(crate) struct ScriptedVenue {
-    clock: Arc<dyn Clock>,
+    pub(crate) clock: Arc<dyn Clock>,
     /// Where intents have to be durable before their request; none when the run keeps no journal.
-    journal: Option<MemoryJournal>,
-    /// When the run begins: the windows of the warm-up may overlap.
-    start: Millis,
-    script: Script,
-    state: Mutex<State>,
+    pub(crate) journal: Option<MemoryJournal>,
+    pub(crate) start: Millis,
+    pub(crate) script: Script,
+    pub(crate) state: Mutex<State>,
 }
 
 #[derive(Default)]
-struct State {
-    asks: Vec<(Millis, Ask)>,
+pub(crate) struct State {
+    pub(crate) asks: Vec<(Millis, Ask)>,
     waiting: Vec<Ask>,
-    breaches: Vec<String>,
-    /// Open time of the newest closed candle that was answered.
+    pub(crate) breaches: Vec<String>,
     newest: BTreeMap<Symbol, Millis>,
     opens: usize,
     trades: Vec<OpenScript>,
     ended: Vec<String>,
 }
 
-/// Takes a question off the list of those that wait, also when its client gives up.
 struct Waiting<'a>(&'a ScriptedVenue, Ask);
 
 impl Drop for Waiting<'_> {
@@ -57,23 +47,6 @@ fn row(open: Millis) -> CandleRow {
 }
 
 impl ScriptedVenue {
-    pub(crate) fn new(
-        clock: Arc<dyn Clock>,
-        journal: Option<MemoryJournal>,
-        start: Millis,
-        script: Script,
-    ) -> Self {
-        Self { clock, journal, start, script, state: Mutex::default() }
-    }
-
-    pub(crate) fn asks(&self) -> Vec<(Millis, Ask)> {
-        self.state().asks.clone()
-    }
-
-    pub(crate) fn breaches(&self) -> Vec<String> {
-        self.state().breaches.clone()
-    }
-
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap()
     }
@@ -85,7 +58,6 @@ impl ScriptedVenue {
         }
     }
 
-    /// Notes a question, lets its trouble happen, and sees that a clock in lock-step stands meanwhile.
     async fn take(&self, ask: Ask) -> Result<(), BrokerError> {
         let now = self.clock.now();
         let count = {
@@ -179,7 +151,6 @@ impl Broker for ScriptedVenue {
         if let Err(error) = asked {
             return TradeListing { began, ended, ended_early: Some(error), ..TradeListing::default() };
         }
-        // The list is of all trades, also of those that are over.
         let scripts = self.state().trades.clone();
         let trades = scripts.iter().filter_map(|trade| since(&trade.listed, ended)).collect();
         TradeListing { began, ended, is_complete: true, trades, ended_early: None }

@@ -1,11 +1,8 @@
 //! Starts whose bots are others than those of the run before: from its last snapshot on, and to what the whole journal comes to.
 
-use crate::snapshots::{EVERY, Folder, settings, state_under};
-use candlewick_engine::{BotSettings, SessionSettings, StakeSettings};
+use crate::prelude::*;
+use crate::snapshots::state_under;
 use candlewick_journal::Journal as _;
-use candlewick_runtime::{JournalFold, TablesCheck, WholeReading};
-use candlewick_sdk::Millis;
-use candlewick_sdk::rust_decimal::Decimal;
 
 /// Bots by name, symbol and first stake; those whose name begins with an "l" have ladders.
 fn of(bots: &[(&str, &str, i64)]) -> SessionSettings {
@@ -27,10 +24,8 @@ fn of(bots: &[(&str, &str, i64)]) -> SessionSettings {
 async fn check(remember: Option<Millis>) {
     let all = [
         of(&[("ladder", "BTCUSDT", 10)]),
-        // One more behind it, and then in front of it: numbers of bots and symbols change.
         of(&[("ladder", "BTCUSDT", 10), ("one", "ETHUSDT", 10)]),
         of(&[("two", "XRPUSDT", 10), ("ladder", "BTCUSDT", 10), ("one", "ETHUSDT", 10)]),
-        // Other amounts.
         of(&[("two", "XRPUSDT", 7), ("ladder", "BTCUSDT", 20), ("one", "ETHUSDT", 10)]),
         // It is gone while a trade of it is in doubt, and another trades its symbol.
         of(&[("one", "BTCUSDT", 10), ("two", "XRPUSDT", 7)]),
@@ -56,10 +51,8 @@ async fn check(remember: Option<Millis>) {
             assert_eq!((row.approved, row.state), (same.approved, same.state), "start {number}");
         }
         let (read, lines) = (found.read_lines(), whole.read_lines());
-        // What a killed run wrote nobody has verified.
         let most = if matches!(number, 3 | 5) { 600 } else { 150 };
         assert!(read < most && lines > read + 100, "start {number} read {read} of {lines} entries");
-        // The run before is killed, and so not suspended.
         folder.ends_in_doubt = number == 3;
         folder.run_under(number % 2 == 0, own).await;
     }
@@ -67,7 +60,6 @@ async fn check(remember: Option<Millis>) {
         let last = folder.read_under(&all[6]).await.unwrap();
         assert!(last.past().left_in_journal() > 100, "{}", last.past().left_in_journal());
     }
-    // What each run wrote is what the whole journal comes to under its settings, parts that others continue among it.
     let check = folder.check().await;
     let (pieces, whole) = folder.snapshots().await;
     assert!(pieces as u64 > whole + 7, "{pieces} pieces, {whole} whole");
@@ -76,12 +68,9 @@ async fn check(remember: Option<Millis>) {
 
 #[tokio::test]
 async fn a_start_of_other_bots_reads_from_the_last_snapshot_on_and_comes_to_the_same() {
-    Box::pin(check(None)).await;
-}
-
-#[tokio::test]
-async fn a_start_of_other_bots_that_leaves_old_intents_in_the_journal_comes_to_the_same() {
-    Box::pin(check(Some(Millis::HOUR))).await;
+    for remember in [None, Some(Millis::HOUR)] {
+        Box::pin(check(remember)).await;
+    }
 }
 
 #[tokio::test]
@@ -113,7 +102,7 @@ async fn settings_that_are_changed_and_changed_back_leave_a_sound_journal() {
     let mut folder = Folder::new();
     folder.ends_in_doubt = false;
     let format = async |folder: &Folder| {
-        let lines = folder.reader().await.lines(1, 1_000_000).await.unwrap();
+        let lines = folder.lines().await;
         let whole = lines.iter().rfind(|stored| stored.line.body.starts_with("{\"snapshot\":")).unwrap();
         let whole: serde_json::Value = serde_json::from_str(&whole.line.body).unwrap();
         let names = whole.pointer("/snapshot/gain/names_before").is_some();
@@ -127,7 +116,6 @@ async fn settings_that_are_changed_and_changed_back_leave_a_sound_journal() {
     let written = parts(&folder).await;
     assert!(written > 1, "{written} parts");
     assert_eq!(format(&folder).await, (4, false));
-    // It writes no part: numbers are others in its wholes alone.
     folder.part = 1_000;
     folder.run_under(false, &two).await;
     assert_eq!((format(&folder).await, parts(&folder).await), ((5, true), written));
@@ -136,7 +124,6 @@ async fn settings_that_are_changed_and_changed_back_leave_a_sound_journal() {
     folder.check().await;
 }
 
-/// A start that ends before its header, as one that is refused, leaves nothing that no header explains.
 #[tokio::test]
 async fn a_start_that_is_given_up_keeps_no_snapshot() {
     let all = [10, 11, 12].map(|amount| of(&[("one", "ETHUSDT", amount)]));
@@ -153,19 +140,10 @@ async fn a_start_that_is_given_up_keeps_no_snapshot() {
     assert_eq!(found.notice(), None);
     assert_eq!(state_under(&found, &all[2]), state_under(&whole, &all[2]));
     assert!(found.read_lines() < whole.read_lines(), "it began at a snapshot");
-    // The next run keeps its own, and they are explained.
     folder.run_under(false, &all[2]).await;
     assert!(folder.snapshots().await.1 > kept.1);
     assert_eq!(folder.read_under(&all[0]).await.unwrap().notice(), None);
     folder.check().await;
-}
-
-/// What is told before the whole journal is read, whatever comes of that.
-async fn why_whole(folder: &Folder, own: &SessionSettings) -> String {
-    let (mut reader, mut told) = (folder.reader().await, Vec::new());
-    let mut watch = |reading: WholeReading<'_>| told.extend(reading.why.map(str::to_owned));
-    drop(JournalFold::read_watched(&mut reader, own, 0, None, &mut watch).await);
-    told.swap_remove(0)
 }
 
 #[tokio::test]
@@ -176,7 +154,10 @@ async fn why_the_settings_of_a_snapshot_are_not_known_is_told() {
     let read = folder.read_under(&own).await.unwrap();
     assert_eq!(read.notice(), None, "as it is they are");
     let expect = async |folder: &Folder, expected: &str| {
-        let why = why_whole(folder, &own).await;
+        let (mut reader, mut told) = (folder.reader().await, Vec::new());
+        let mut watch = |reading: WholeReading<'_>| told.extend(reading.why.map(str::to_owned));
+        drop(JournalFold::read_watched(&mut reader, &own, 0, None, &mut watch).await);
+        let why = told.swap_remove(0);
         let expected =
             format!("the whole journal is read: it was written under other settings, and {expected}");
         assert!(why.ends_with(&expected), "{why}");

@@ -1,9 +1,6 @@
 //! Corrected results in a journal: starts from a snapshot, from the first line, and the tables agree on them.
 
-use crate::snapshots::{Folder, settings, state};
-use candlewick_engine::IntentId;
-use candlewick_runtime::{JournalFold, TablesCheck};
-use candlewick_sdk::Outcome;
+use crate::prelude::*;
 
 fn outcome(fold: &JournalFold, intent: u64) -> Option<Outcome> {
     fold.past().book().row(IntentId::new(intent)).and_then(|row| row.outcome)
@@ -19,7 +16,6 @@ async fn check_sound(folder: &Folder) {
 async fn a_start_from_a_snapshot_has_the_results_that_were_corrected_before_it() {
     let mut folder = Folder::new();
     folder.ends_in_doubt = false;
-    // The second intent lies in a part of the snapshot by then, and the 18th was settled just before.
     folder.corrections = vec![(1, 20, 2), (1, 20, 18), (2, 15, 33)];
     for _ in 0..3 {
         folder.run(false).await;
@@ -47,7 +43,6 @@ async fn a_result_of_before_the_snapshot_is_corrected_by_a_start_that_reads_all(
     assert_eq!(state(&fold), state(&folder.read_whole().await));
     assert_ne!(state(&fold).0, before.0);
     assert_eq!(outcome(&fold, 2), Some(Outcome::Draw));
-    // The next run keeps snapshots again.
     folder.run(false).await;
     let fold = JournalFold::read(&mut folder.reader().await, &settings(), 0).await.unwrap();
     assert_eq!((fold.notice(), outcome(&fold, 2)), (None, Some(Outcome::Draw)));

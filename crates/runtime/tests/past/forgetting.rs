@@ -1,11 +1,9 @@
-//! A fold that forgets what parts of snapshots and tables hold, or does not even read it, against one that knows all: both have the same
-//! snapshots kept.
+//! A fold that forgets what snapshots and tables hold, against one that knows all.
 
-use crate::snapshots::{EVERY, Folder, PART, settings, state};
+use crate::prelude::*;
+use crate::snapshots::PART;
 use candlewick_engine::EdgeRow;
-use candlewick_journal::{Follower as _, is_snapshot};
-use candlewick_runtime::{JournalFold, TablesCheck};
-use candlewick_sdk::Millis;
+use candlewick_journal::Follower as _;
 use chacha20::ChaCha8Rng;
 use rand::{RngExt as _, SeedableRng as _};
 use std::collections::BTreeSet;
@@ -16,10 +14,13 @@ fn rows(fold: &JournalFold) -> usize {
     fold.past().book().rows().len()
 }
 
-/// Of runs that trade, each for half an hour, and leave no doubt behind.
-fn settled() -> Folder {
+/// Of runs that trade, each for half an hour of its day, and leave no doubt behind.
+async fn settled_on(days: usize) -> Folder {
     let mut folder = Folder::new();
     folder.ends_in_doubt = false;
+    for _ in 0..days {
+        folder.run(false).await;
+    }
     folder
 }
 
@@ -29,7 +30,7 @@ async fn a_fold_that_forgets_keeps_the_snapshots_of_one_that_remembers() {
     for is_killed in [false, true, false, false] {
         folder.run(is_killed).await;
     }
-    let lines = folder.reader().await.lines(1, 1_000_000).await.unwrap();
+    let lines = folder.lines().await;
     let own = || lines.iter().filter(|stored| !is_snapshot(&stored.line.body));
     let (mut pieces, mut lost, mut held) = (0, 0, (0, 0));
     for seed in 0..SEEDS {
@@ -46,7 +47,6 @@ async fn a_fold_that_forgets_keeps_the_snapshots_of_one_that_remembers() {
                     break;
                 }
                 pieces += 1;
-                // The tables may be complete at any moment, also while a piece is on its way.
                 if random.random_bool(0.3) {
                     few.rows_complete();
                 }
@@ -76,13 +76,9 @@ async fn a_fold_that_forgets_keeps_the_snapshots_of_one_that_remembers() {
     assert!(held.0 * 2 < held.1, "{} rows of {}", held.0, held.1);
 }
 
-/// Thirty trades a day, in its first half hour; the last is over an hour before the sixth run ends.
 #[tokio::test]
 async fn a_start_leaves_what_is_over_for_a_day_in_the_journal() {
-    let mut folder = settled();
-    for _ in 0..6 {
-        folder.run(false).await;
-    }
+    let mut folder = settled_on(6).await;
     let all = folder.read().await.unwrap();
     folder.remember = Some(Millis::HOUR);
     let few = folder.read().await.unwrap();
@@ -101,35 +97,20 @@ async fn a_start_leaves_what_is_over_for_a_day_in_the_journal() {
     assert_eq!(few.past().told(), all.past().told());
 }
 
-/// For a check of ladders: every row, of old ones nothing else.
 #[tokio::test]
-async fn a_reading_of_rows_has_those_that_are_left_in_the_journal() {
-    let folder = settled();
-    for _ in 0..6 {
-        folder.run(false).await;
-    }
-    let all = folder.read().await.unwrap();
+async fn readings_of_rows_and_of_trades_have_those_that_are_left_in_the_journal() {
+    let folder = settled_on(6).await;
+    let whole = folder.read().await.unwrap();
     let few = JournalFold::read_rows(&mut folder.reader().await, &settings()).await.unwrap();
-    let (all, few) = (all.past(), few.past());
-    let (rows, old) = (few.book().rows(), few.old_rows());
-    assert_eq!((rows.len(), few.left_in_journal()), (50, 130));
-    let read: Vec<_> = old.chain(rows).collect();
+    let (all, few) = (whole.past(), few.past());
+    assert_eq!((few.book().rows().len(), few.left_in_journal()), (50, 130));
+    let read: Vec<_> = few.old_rows().chain(few.book().rows()).collect();
     assert_eq!(serde_json::json!(read), serde_json::json!(all.book().rows()));
-}
-
-/// For `status` and the page: what figures take of every row.
-#[tokio::test]
-async fn a_reading_of_trades_has_what_figures_take_of_those_in_the_journal() {
-    let folder = settled();
-    for _ in 0..6 {
-        folder.run(false).await;
-    }
-    let all = folder.read().await.unwrap();
     let few = JournalFold::read_trades(&mut folder.reader().await, &settings()).await.unwrap();
     assert_eq!((rows(&few), few.past().left_in_journal(), few.past().old_rows().count()), (50, 130, 0));
     assert_eq!(few.past().old_bots().iter().map(|(run, _)| *run).collect::<BTreeSet<_>>(), (1..=5).collect());
     let (_, mut few, _) = few.into_parts();
-    let (book, old) = (all.past().book(), few.take_old_trades());
+    let (book, old) = (all.book(), few.take_old_trades());
     assert_eq!(old.len(), 130);
     for (old, row) in old.iter().zip(book.rows()) {
         let id = book.venue_id(row).unwrap();
@@ -145,10 +126,7 @@ async fn a_reading_of_trades_has_what_figures_take_of_those_in_the_journal() {
 
 #[tokio::test]
 async fn a_run_whose_start_left_old_intents_in_the_journal_goes_on_as_any() {
-    let mut folder = settled();
-    for _ in 0..5 {
-        folder.run(false).await;
-    }
+    let mut folder = settled_on(5).await;
     folder.remember = Some(Millis::HOUR);
     for is_killed in [true, false, true, false] {
         assert!(rows(&folder.read().await.unwrap()) < 90);
@@ -162,13 +140,9 @@ async fn a_run_whose_start_left_old_intents_in_the_journal_goes_on_as_any() {
     assert_eq!(intents, 270);
 }
 
-/// What the tables do not have is made of what a start reads.
 #[tokio::test]
 async fn without_tables_a_start_reads_every_intent() {
-    let mut folder = settled();
-    for _ in 0..4 {
-        folder.run(false).await;
-    }
+    let mut folder = settled_on(4).await;
     folder.remember = Some(Millis::HOUR);
     let left = async |folder: &Folder| folder.read().await.unwrap().past().left_in_journal();
     assert_eq!(left(&folder).await, 70);
@@ -191,7 +165,6 @@ async fn a_request_that_was_not_opened_keeps_no_later_intent_from_being_left() {
     }
     folder.remember = Some(Millis::HOUR);
     let few = folder.read().await.unwrap();
-    // The fifty that settled last stay, and the one that is no trade.
     assert_eq!((few.past().left_in_journal(), rows(&few)), (129, 51));
     folder.run(true).await;
     folder.remember = None;

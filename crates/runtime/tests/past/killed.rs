@@ -1,11 +1,9 @@
-//! A run is killed by SIGKILL at each line of its snapshots in turn, parts and whole ones, right before it is written and right after it is
-//! durable: the next start finds what the lines come to, and goes on.
+//! A run is killed right before and after each line of its snapshots: the next start finds what the lines come to.
 
-use crate::snapshots::{Folder, state};
+use crate::prelude::*;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
-use std::time::Duration;
 
 const FOLDER: &str = "SNAPSHOTS_FOLDER";
 const SIGKILL: i32 = 9;
@@ -47,11 +45,9 @@ async fn killed_at_each_line_of_its_snapshots_a_run_is_gone_on_from() {
         let (whole, from_snapshot) = (folder.read_whole().await, folder.read().await.unwrap());
         assert_eq!(state(&from_snapshot), state(&whole), "{point}");
         assert_eq!(from_snapshot.notice(), None, "{point}");
-        // The last one is believed once what comes after it was verified.
         let is_short = from_snapshot.read_lines() < whole.read_lines();
         assert!(is_short || whole_ones < 2, "{point}");
         short += u32::from(is_short);
-        // It goes on as one that ended cleanly.
         folder.run(false).await;
         folder.check().await;
         assert_eq!(state(&folder.read().await.unwrap()), state(&folder.read_whole().await), "{point}");

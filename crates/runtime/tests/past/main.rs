@@ -7,5 +7,6 @@ mod corrections;
 mod forgetting;
 #[cfg(all(unix, debug_assertions))]
 mod killed;
+mod prelude;
 mod snapshots;
 mod tables;

@@ -1,40 +1,19 @@
-//! The tables of a journal, projected in any pieces, against the same made in one go, the fold of `journal verify`, and a list of what the
-//! test itself let become of each intent.
+//! The tables of a journal, projected in any pieces, against those made in one go, and what the test let happen.
 
-use crate::snapshots::{bot, change, header, opened, settings_of, settled};
-use candlewick_engine::{
-    Action, Entry, Event, EventKind, IntentId, Opened, Origin, Recorder as _, Rejection, SecondTrade,
-    SeriesId, Session, SessionSettings, StakeSettings, Taken, VenueId,
-};
-use candlewick_journal::{
-    Holder, Journal as _, JournalUrl, LeaseTerms, Projector, Reader, RunJournal, Store, Tables,
-};
-use candlewick_runtime::{
-    JournalFold, Projection, RuntimeError, TablesCheck, check_journal, project_journal,
-};
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Candle, Direction, Interval, Millis, Money, Ohlcv, Outcome, Signal, Strategy};
+use crate::prelude::*;
+use crate::snapshots::{bot, candle, hand, header, new_session, opened, settings_of, settled};
+use candlewick_engine::{Recorder as _, SecondTrade, Taken};
+use candlewick_journal::{Journal as _, Projector, Tables};
+use candlewick_runtime::{JournalCheck, Projection, project_journal};
+use candlewick_sdk::Direction;
 use chacha20::ChaCha8Rng;
 use rand::{RngExt as _, SeedableRng as _};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 const SEEDS: u64 = 12;
 const HOURS_OF_A_RUN: i64 = 30;
-
-struct Always;
-
-impl Strategy for Always {
-    fn warmup(&self) -> usize {
-        0
-    }
-
-    fn on_candle(&mut self, _candle: &Candle) -> Option<Signal> {
-        Some(Signal::buy("a \0 reason").with("half", 0.5))
-    }
-}
 
 /// Bots on two pairs; their order differs from run to run, and so does what an entry calls the first.
 fn settings(is_swapped: bool) -> SessionSettings {
@@ -50,8 +29,7 @@ fn settings(is_swapped: bool) -> SessionSettings {
     settings
 }
 
-/// What the test knows of an intent.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Known {
     run: u64,
     bot: String,
@@ -67,8 +45,7 @@ struct Known {
 }
 
 struct Script {
-    folder: tempfile::TempDir,
-    url: JournalUrl,
+    folder: Folder,
     random: ChaCha8Rng,
     known: BTreeMap<u64, Known>,
     runs: u64,
@@ -76,38 +53,23 @@ struct Script {
 
 impl Script {
     fn new(seed: u64) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let url = JournalUrl::from_path(&folder.path().join("journal.db"));
         let random = ChaCha8Rng::seed_from_u64(seed);
-        Self { folder, url, random, known: BTreeMap::new(), runs: 0 }
+        Self { folder: Folder::new(), random, known: BTreeMap::new(), runs: 0 }
     }
 
-    async fn store(&self) -> Store {
-        let terms = LeaseTerms { duration: Millis::MINUTE, is_alive: |_| false };
-        Store::open_on_terms(&self.url, &Holder::of_this_process("test"), &terms).await.unwrap()
-    }
-
-    async fn reader(&self) -> Reader {
-        Reader::open(&self.url).await.unwrap()
-    }
-
-    /// A run that may be killed, with snapshots and rows at moments of chance.
     async fn run(&mut self) {
         self.runs += 1;
         let settings = settings(self.random.random_bool(0.5));
         let every = if self.random.random_bool(0.3) { 0 } else { 40 };
-        let store = self.store().await;
-        let fold = JournalFold::read(&mut self.reader().await, &settings, every).await.unwrap();
-        let strategies: Vec<Box<dyn Strategy>> = vec![Box::new(Always), Box::new(Always)];
-        let mut session = Session::new(&settings, strategies).unwrap();
+        let store = self.folder.store().await;
+        let fold = JournalFold::read(&mut self.folder.reader().await, &settings, every).await.unwrap();
+        let mut session = new_session(&settings, &Signal::buy("a \0 reason").with("half", 0.5));
         let past = fold.hand_over(&mut session).unwrap();
         let began = Millis::DAY * i64::try_from(self.runs * 10).unwrap();
         let elapsed = Arc::new(AtomicU64::new(0));
         let clock = Arc::clone(&elapsed);
-        let journal = RunJournal::new(store, past.runs + 1, began, move || {
-            Duration::from_secs(clock.load(Ordering::Relaxed))
-        });
-        // So that a run forgets what parts and tables hold.
+        let clock = move || Duration::from_secs(clock.load(Ordering::Relaxed));
+        let journal = RunJournal::new(store, past.runs + 1, began, clock);
         let mut journal = journal.followed_by(Box::new(fold.with_parts_of(5)));
         let header = header(&settings);
         journal.record(Entry::Header(&header)).unwrap();
@@ -136,11 +98,7 @@ impl Script {
         settings: &SessionSettings,
         (at, place): (Millis, usize),
     ) {
-        let numbers = Ohlcv { open: 1.0, high: 2.0, low: 1.0, close: 1.5, volume: 0.0 };
-        let candle = Candle::new(at - Millis::MINUTE, Interval::MINUTE, numbers).unwrap();
-        let series: SeriesId = serde_json::from_value(place.into()).unwrap();
-        let kind = EventKind::Candle { series, candle, origin: Origin::Live };
-        for action in hand(session, journal, at, kind) {
+        for action in hand(session, journal, at, candle(SeriesId::new(place).unwrap(), at)) {
             let Action::Open(approved) = action else { continue };
             let bot = &settings.bots[place];
             let known = Known {
@@ -149,12 +107,8 @@ impl Script {
                 symbol: bot.symbol.to_string(),
                 direction: "BUY",
                 state: "in_doubt",
-                result: None,
                 stake: 1_000,
-                profit: None,
-                settled: None,
-                close_price: None,
-                by_person: false,
+                ..Known::default()
             };
             self.known.insert(approved.intent().number(), known);
             self.answer((session, journal), approved.intent(), at + Millis::SECOND);
@@ -163,45 +117,30 @@ impl Script {
 
     fn answer(&mut self, (session, journal): (&mut Session, &mut RunJournal), intent: IntentId, at: Millis) {
         let known = self.known.get_mut(&intent.number()).unwrap();
-        let kinds = match self.random.random_range(0..8) {
-            0 => {
-                known.state = "rejected";
-                vec![EventKind::Rejected { intent, rejection: Rejection::NoPrice }]
-            }
-            1 => {
-                known.state = "not_sent";
-                vec![EventKind::NotSent { intent }]
-            }
-            2 => vec![EventKind::InDoubt { intent }],
+        let (doubt, open) = (EventKind::InDoubt { intent }, opened(intent));
+        let (state, kinds) = match self.random.random_range(0..8) {
+            0 => ("rejected", vec![EventKind::Rejected { intent, rejection: Rejection::NoPrice }]),
+            1 => ("not_sent", vec![EventKind::NotSent { intent }]),
+            2 => ("in_doubt", vec![doubt]),
             3 => {
-                known.state = "not_opened";
-                vec![
-                    EventKind::InDoubt { intent },
-                    EventKind::NotOpened { intent, reserved_until: at + Millis::HOUR },
-                ]
+                let reserved_until = at + Millis::HOUR;
+                ("not_opened", vec![doubt, EventKind::NotOpened { intent, reserved_until }])
             }
             4 => {
-                (known.state, known.direction, known.stake) = ("open", "SELL", 777);
-                "SOLUSDT".clone_into(&mut known.symbol);
+                (known.symbol, known.direction, known.stake) = ("SOLUSDT".to_owned(), "SELL", 777);
                 let symbol = Some(candlewick_sdk::Text::truncated("SOLUSDT"));
                 let taken = Taken { symbol, direction: Direction::Sell, stake: Money::from_minor(777) };
-                vec![EventKind::Opened(Opened { taken: Some(taken), ..opened(intent) })]
+                ("open", vec![EventKind::Opened(Opened { taken: Some(taken), ..open })])
             }
-            5 => {
-                known.state = "open";
-                vec![EventKind::InDoubt { intent }, EventKind::Adopted(opened(intent))]
-            }
-            _ => {
-                known.state = "open";
-                vec![EventKind::Opened(opened(intent))]
-            }
+            5 => ("open", vec![doubt, EventKind::Adopted(open)]),
+            _ => ("open", vec![EventKind::Opened(open)]),
         };
+        known.state = state;
         for kind in kinds {
             hand(session, journal, at, kind);
         }
     }
 
-    /// Most doubts end, and some of what is open, of this run and of earlier ones.
     fn settle_some(&mut self, session: &mut Session, journal: &mut RunJournal, at: Millis) {
         let doubts = self.known.iter_mut().filter(|(_, known)| known.state == "in_doubt");
         for (number, known) in doubts {
@@ -240,7 +179,6 @@ impl Script {
         }
     }
 
-    /// The venue has a second trade of a request, also of one that was over long ago: that is an entry about it.
     fn find_second(&mut self, session: &mut Session, journal: &mut RunJournal, at: Millis) {
         let last = self.known.len() as u64;
         if last == 0 || self.random.random_bool(0.8) {
@@ -256,12 +194,11 @@ impl Script {
         }
     }
 
-    /// A few pieces of what the tables do not have, by a process that ends then.
     async fn project_some(&mut self) {
         let pieces = self.random.random_range(0..3);
-        let mut store = self.store().await;
-        let (_, past, _) =
-            JournalFold::read(&mut self.reader().await, &settings(false), 0).await.unwrap().into_parts();
+        let mut store = self.folder.store().await;
+        let fold = JournalFold::read(&mut self.folder.reader().await, &settings(false), 0).await.unwrap();
+        let (_, past, _) = fold.into_parts();
         let is_anew = self.random.random_bool(0.2);
         let head = store.head();
         let mut projector = if is_anew { Projector::anew(head) } else { Projector::after(head) };
@@ -271,26 +208,18 @@ impl Script {
     }
 
     async fn project(&self, projection: Projection) -> Tables {
-        // Whoever held it was killed.
-        drop(self.store().await.close().await);
+        drop(self.folder.store().await.close().await);
         let holder = Holder::of_this_process("test");
-        let projected = project_journal(&self.url, &holder, projection).await.unwrap();
-        let tables = self.reader().await.tables().await.unwrap().unwrap();
+        let projected = project_journal(&self.folder.url, &holder, projection).await.unwrap();
+        let tables = self.folder.reader().await.tables().await.unwrap().unwrap();
         assert_eq!((projected.up_to, projected.intents), (tables.up_to, tables.intents.len() as u64));
-        assert_eq!(tables.up_to, self.reader().await.head().await.unwrap());
+        assert_eq!(tables.up_to, self.folder.reader().await.head().await.unwrap());
         tables
     }
-}
 
-fn hand(session: &mut Session, journal: &mut RunJournal, at: Millis, kind: EventKind) -> Vec<Action> {
-    let event = Event { at, received: at, kind };
-    let mut actions = Vec::new();
-    session.handle(&event, &mut actions);
-    journal.record(Entry::Event(&event)).unwrap();
-    for action in &actions {
-        journal.record(Entry::Action(action)).unwrap();
+    async fn checked(&self) -> Result<JournalCheck, RuntimeError> {
+        check_journal(&mut self.folder.reader().await).await
     }
-    actions
 }
 
 fn known_of(tables: &Tables) -> BTreeMap<u64, Known> {
@@ -335,12 +264,12 @@ async fn tables_made_in_any_pieces_are_those_made_in_one_go_and_what_became_of_e
             if script.random.random_bool(0.6) {
                 script.project_some().await;
             }
-            let check = check_journal(&mut script.reader().await).await.unwrap();
-            let head = script.reader().await.head().await.unwrap();
+            let check = script.checked().await.unwrap();
+            let head = script.folder.reader().await.head().await.unwrap();
             assert!(!matches!(check.tables, TablesCheck::Sound { seq, .. } if seq > head.seq), "seed {seed}");
         }
         let in_pieces = script.project(Projection::CatchUp).await;
-        let check = check_journal(&mut script.reader().await).await.unwrap();
+        let check = script.checked().await.unwrap();
         let (seq, intents) = (in_pieces.up_to.seq, in_pieces.intents.len() as u64);
         assert_eq!(check.tables, TablesCheck::Sound { seq, intents }, "seed {seed}");
         let in_one = script.project(Projection::Anew).await;
@@ -377,12 +306,12 @@ async fn a_row_that_was_changed_by_hand_is_named_and_made_again() {
         let mut script = Script::new(7);
         script.run().await;
         let sound = script.project(Projection::CatchUp).await;
-        change(&script.folder.path().join("journal.db"), statement).await;
-        match check_journal(&mut script.reader().await).await {
+        script.folder.change(statement).await;
+        match script.checked().await {
             Err(RuntimeError::WrongRow { row }) => assert!(row.contains(named), "{statement}: {row}"),
             other => panic!("{statement}: {other:?}"),
         }
         assert_eq!(script.project(Projection::Anew).await, sound, "{statement}");
-        check_journal(&mut script.reader().await).await.unwrap();
+        script.checked().await.unwrap();
     }
 }

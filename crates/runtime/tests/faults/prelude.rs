@@ -1,0 +1,36 @@
+//! Names that most modules use.
+
+pub(crate) use crate::dice::{Dice, mix};
+pub(crate) use crate::lies::{Lie, Lies};
+pub(crate) use crate::memory_journal::CrashingJournal;
+pub(crate) use crate::money_lies::{MoneyLie, MoneyLies};
+pub(crate) use crate::network::ModelNetwork;
+pub(crate) use crate::plan::{BALANCE, Habits, Plan, Withholding};
+pub(crate) use crate::process::{Crash, End, Ended, Fuse};
+pub(crate) use crate::time::OffClock;
+pub(crate) use crate::truth::{Accounts, Request, RequestState, Sender, Trade, Truth};
+pub(crate) use crate::watcher::{READ_AT_MOST, Seen, Watcher, is_unfinished};
+pub(crate) use crate::world::World;
+pub(crate) use async_trait::async_trait;
+pub(crate) use candlewick_broker::clock::Clock;
+pub(crate) use candlewick_broker::{
+    Account, Balances, BrokerError, CandleRow, OpenOrder, OpenOutcome, PriceAnswer, PriceRecord, Progress,
+    Reply, Reported, TradeListing, TradeReport, WalletName,
+};
+pub(crate) use candlewick_engine::{
+    Action, Approved, BotSettings, Control, Event, EventKind, IntentId, IntentRow, IntentState, Ledger,
+    OrderTerms, RiskSettings, Session, Settled, StakeSettings, SymbolId, TradeBook, VenueId,
+};
+pub(crate) use candlewick_journal::{ChainHash, JournalError, Line, LineKind, StoredLine};
+pub(crate) use candlewick_runtime::{Answer, Past, RuntimeError, Stop, Streams};
+pub(crate) use candlewick_sdk::rust_decimal::Decimal;
+pub(crate) use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
+pub(crate) use candlewick_sdk::{
+    Direction, ExpirationType, Interval, Millis, Money, MoneyScale, Outcome, Payout, Symbol,
+};
+pub(crate) use reqwest::StatusCode;
+pub(crate) use serde_json::json;
+pub(crate) use std::collections::{BTreeMap, BTreeSet};
+pub(crate) use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed};
+pub(crate) use std::sync::{Arc, Mutex};
+pub(crate) use std::time::Duration;
