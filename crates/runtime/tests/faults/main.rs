@@ -10,32 +10,32 @@
 #![allow(clippy::struct_excessive_bools, reason = "a plan is a list of what may happen")]
 #![allow(clippy::unwrap_used, reason = "a step of a test that fails is a test that fails")]
 
-mod delays;
-mod dice;
-mod plan;
-mod time;
-mod lies;
-mod money_lies;
-mod trade;
-mod truth;
-mod world;
 mod alarms;
 mod body;
+mod delays;
+mod dice;
 mod direct;
 mod ledger;
+mod lies;
 mod limits;
+mod many;
 mod memory_journal;
 mod money_checks;
+mod money_lies;
 mod network;
 mod others;
+mod plan;
 mod prelude;
+mod process;
 mod questions;
 mod records;
-mod stream;
-mod watcher;
-mod many;
-mod process;
 mod schedule;
+mod stream;
+mod time;
+mod trade;
+mod truth;
+mod watcher;
+mod world;
 
 use crate::many::ManySchedules;
 use std::process::Command;

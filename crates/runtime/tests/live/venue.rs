@@ -3,7 +3,9 @@
 use crate::journal::MemoryJournal;
 use crate::prelude::*;
 use crate::script::since;
-use candlewick_broker::{Account, Balances, CandleRow, Detail, Identity, OpenOrder, PriceRecord, TradeListing};
+use candlewick_broker::{
+    Account, Balances, CandleRow, Detail, Identity, OpenOrder, PriceRecord, TradeListing,
+};
 use candlewick_sdk::Ohlcv;
 use std::sync::MutexGuard;
 
