@@ -11,7 +11,7 @@ mod suite;
 use candlewick_journal::{Holder, JournalError, JournalUrl, Reader, Store};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
-use suite::fixture::{Fixture, commit, line, run_on};
+use suite::fixture::{Fixture, line, run_on};
 use tokio::sync::{OwnedRwLockReadGuard, RwLock};
 use url::Url;
 

@@ -12,7 +12,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use suite::fixture::{Fixture, commit, commit_exchange, exchange, holder, line, record_all, terms};
+use suite::fixture::{Fixture, commit, exchange, holder, line, record_all, terms};
 
 fn sqlite() -> Ready<Fixture> {
     sqlx::any::install_default_drivers();
@@ -187,7 +187,7 @@ async fn a_journal_is_its_owners_alone_and_one_that_is_not_is_named() {
         assert_eq!(mode_of(&path), 0o600, "{}", path.display());
     }
     assert_eq!(fixture.url.files_open_to_others(), Vec::<PathBuf>::new());
-    set_mode(&file, 0o640);
+    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o640)).unwrap();
     assert_eq!(fixture.url.files_open_to_others().as_slice(), std::slice::from_ref(&file));
     store.close().await.unwrap();
     drop(fixture.open().await.unwrap());

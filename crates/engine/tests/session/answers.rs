@@ -2,7 +2,7 @@
 
 use crate::event::{
     adopted, at, bare, cancelled, candle, deposit, drew, in_doubt, lost, not_sent, opened, opened_paying,
-    rejected, second, second_trade, second_trade_settled, won,
+    rejected, second_trade, second_trade_settled, won,
 };
 use crate::script::{Script, ladder};
 use crate::test_session::TestSession;

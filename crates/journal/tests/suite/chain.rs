@@ -1,6 +1,6 @@
 //! What was changed by hand is found, and the first entry that is not as it was is named.
 
-use super::fixture::{Fixture, exchange, record_all};
+use super::fixture::{Fixture, commit_exchange, exchange, record_all};
 use candlewick_journal::JournalError;
 
 async fn write_six(fixture: &Fixture) {

@@ -1,6 +1,6 @@
 //! One process holds a journal; only the dead, and the silent elsewhere, are followed, and who was followed writes nothing.
 
-use super::fixture::{Fixture, holder, holder_elsewhere, line, terms};
+use super::fixture::{Fixture, commit, holder, holder_elsewhere, line, terms};
 use candlewick_journal::{Holder, JournalError, Store};
 use candlewick_sdk::Millis;
 

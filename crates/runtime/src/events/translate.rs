@@ -332,7 +332,9 @@ mod tests {
         let told = |kind, state| {
             let event = Event { at: Millis::ZERO, received: Millis::ZERO, kind };
             let (funds, actions, intent) = (Funds::default(), Vec::new(), Some(row));
-            let before = Some(IntentRow { state, ..row });
+            let mut before = row;
+            before.state = state;
+            let before = Some(before);
             let notice = Notice::Handled { event, actions, funds, intent, before };
             let mut events = Vec::new();
             names.events(notice, Millis::ZERO, |_, event| {
