@@ -302,7 +302,9 @@ mod tests {
             let (actions, funds) = (Vec::new(), Funds::default());
             Notice::Handled { event, actions, funds, intent: None, before: None }
         });
-        handled.iter().for_each(|notice| watcher.send(notice));
+        for notice in &handled {
+            watcher.send(notice);
+        }
         let [_, notice] = handled;
         assert_eq!(notices.try_next(), Some(Received { notice, missed: 0 }));
         assert_eq!(notices.try_next(), None);

@@ -501,6 +501,18 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn decimals_are_written_as_numbers_with_their_own_digits() {
+        for (text, written) in
+            [("10", "10"), ("10.00", "10"), ("0.10", "0.1"), ("-12.34", "-12.34"), ("0.00000001", "1e-8")]
+        {
+            let mut buffer = Vec::new();
+            let mut serializer = serde_json::Serializer::new(&mut buffer);
+            number(&text.parse().unwrap(), &mut serializer).unwrap();
+            assert_eq!(String::from_utf8(buffer).unwrap(), written);
+        }
+    }
+
+    #[test]
     fn a_short_body_is_for_the_venues_own_expiry_on_the_demo_account() {
         use ExpirationType::{CandleClose, TimeFixed, Unstated};
         for (close_type, expiration_type, account, problem) in [

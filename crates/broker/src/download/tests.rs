@@ -110,7 +110,7 @@ fn an_ordinary_server_is_asked_once_for_each_full_window_and_a_silent_limit_is_f
     for cut in [Cut::Oldest, Cut::Newest] {
         // Two answers or three for the first window; from then on windows are as long as answers.
         for (cap, longest, requests) in [(500, i64::MAX, 2 + 4), (1_000, 400, 8)] {
-            let server = Server { cap, longest, cut, ..plain(FIRST..FIRST + 3_000) };
+            let server = Server { cap, cut, longest, ..plain(FIRST..FIRST + 3_000) };
             check_requests(server, 1_000, FIRST..FIRST + 3_000, 3_000, requests);
         }
     }

@@ -275,7 +275,9 @@ mod tests {
             (&[lost, lost], true, Pass),
         ] {
             let mut situation = situation(&json!({ "max_loss_streak": 2 }));
-            ends.iter().for_each(|outcome| end(&mut situation, BotId::FIRST, 0, *outcome));
+            for outcome in ends {
+                end(&mut situation, BotId::FIRST, 0, *outcome);
+            }
             if is_resumed {
                 situation.state.resume();
             }

@@ -10,10 +10,12 @@ use std::fs::{self, File, FileTimes};
 use std::path::Path;
 use std::time::Duration;
 
+type Run = Box<dyn Fn(&[u8])>;
+
 pub(crate) struct Target {
     pub(crate) name: &'static str,
     pub(crate) seeds: Vec<Vec<u8>>,
-    pub(crate) run: Box<dyn Fn(&[u8])>,
+    pub(crate) run: Run,
 }
 
 fn fixture(name: &str) -> Vec<u8> {

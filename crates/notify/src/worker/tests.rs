@@ -192,8 +192,8 @@ async fn what_is_critical_does_not_wait_for_a_flood_to_end() {
 async fn a_message_that_is_refused_for_good_or_not_answered_holds_up_no_other() {
     let refused = || Answer::Fail(Failure::Refused { reason: "400".to_owned() });
     let never = || Answer::Never;
-    let rows: [(fn() -> Answer, (u64, u64, usize)); 2] = [(refused, (1, 1, 2)), (never, (0, 2, 3))];
-    for (answer, expected) in rows {
+    let answers: [fn() -> Answer; 2] = [refused, never];
+    for (answer, expected) in answers.into_iter().zip([(1, 1, 2), (0, 2, 3)]) {
         let (receiver, notifier) = Receiver::told_by(PACE, first(answer));
         send_each(&notifier, 1..3, Duration::ZERO).await;
         sleep(seconds(30)).await;

@@ -146,6 +146,8 @@ mod tests {
     use crate::resolver::{order_of_tests, report_of_tests};
     use candlewick_sdk::Direction;
 
+    type Change = fn(&mut TradeReport);
+
     fn report() -> TradeReport {
         let close_time = Some(Millis::new(1_999) + Millis::MINUTE);
         TradeReport { close_time, expiration_type: None, ..report_of_tests("01JT", Millis::new(1_000)) }
@@ -180,7 +182,7 @@ mod tests {
         let next_candle = |report: &mut TradeReport| {
             report.expiration_type = Some(Reported::Known(ExpirationType::NextCandle));
         };
-        let changes: [(fn(&mut TradeReport), &str); 7] = [
+        let changes: [(Change, &str); 7] = [
             (|report| report.symbol = Some("XRPUSDT".to_owned()), "symbol is XRPUSDT"),
             (|report| report.amount = Some(11.into()), "amount is 11"),
             (|report| report.account = Some(Account::Real), "REAL MONEY: 10.00 was staked on the real"),

@@ -342,7 +342,9 @@ mod tests {
             json!({"alarm": "trade d cannot have the time 1"}),
         ];
         let mut past = Past::default();
-        notes.iter().for_each(|note| past.take_note(&note.to_string(), Millis::ZERO));
+        for note in &notes {
+            past.take_note(&note.to_string(), Millis::ZERO);
+        }
         assert_eq!([past.unexplained.concat(), past.second_trades.concat()], ["ab", "a"]);
         let said = ["halted: trade c is to pay 900 %", "trade d cannot have the time 1"].map(str::to_owned);
         assert_eq!(past.alarms, BTreeSet::from(said));

@@ -32,7 +32,7 @@ async fn prices_come_at_the_multiples_of_their_pace_and_one_at_a_time() {
     let asked = [5_000, 10_000, 20_000, 25_000, 30_000];
     assert_eq!(ran.asked(&Ask::Price(btc())), asked);
     let handled = ran.picked(|kind| matches!(kind, EventKind::Price { .. }).then_some(()));
-    let moments: Vec<_> = handled.iter().map(|(at, received, _)| (*at, *received)).collect();
+    let moments: Vec<_> = handled.iter().map(|(at, received, ())| (*at, *received)).collect();
     assert_eq!(moments, asked.map(|at| (at, if at == 10_000 { 17_000 } else { at })));
 }
 
