@@ -288,7 +288,9 @@ fn a_wallet_that_is_gone_or_below_zero_is_said_once() {
         // One is asked for at the start.
         assert!(bench.asks_at(place * 20_000, RequestId::Balances) || place == 0);
         let balances = Balances { demo: demo.map(Decimal::from), ..Balances::default() };
-        let said = alarms(&bench.answer(Answer::Balances(Ok(Reply::at(balances, bench.now)))));
+        let mut said = alarms(&bench.answer(Answer::Balances(Ok(Reply::at(balances, bench.now)))));
+        // The second reading below zero also confirms the shortage, which halts the run.
+        said.retain(|text| !text.starts_with("halted"));
         assert_eq!(said, Vec::from_iter(expected), "{demo:?}");
     }
 }
