@@ -66,10 +66,6 @@ fn addresses_and_files_are_checked_before_anything_is_asked() {
             &["broker.base_url = \"http://venue.example\" (bot.toml)"][..],
         ),
         ("broker.price_url = \"venue\"", &["price_url"]),
-        (
-            "broker.base_url = 'https://venue.example'\nbroker.price_url = 'http://venue.example'",
-            &["broker.price_url", "http://venue.example", "https://"],
-        ),
         (&short(""), &["broker.short_close_type"]),
         (&short("broker.short_close_type = \"05:00\""), &["bots[0].close_type"]),
         (&short("broker.short_close_type = \"01:00\"\naccount.mode = \"real\""), &["the account"]),

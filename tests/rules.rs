@@ -28,6 +28,7 @@ fn trades(folder: &Folder, name: &str) -> Vec<BTreeMap<String, String>> {
     let mut rows: Vec<BTreeMap<String, String>> = reader.deserialize().map(Result::unwrap).collect();
     for row in &mut rows {
         row.remove("reason");
+        row.remove("bot");
     }
     rows
 }
