@@ -173,6 +173,17 @@ mod tests {
     }
 
     #[test]
+    fn a_reason_names_all_terms_that_differ() {
+        let mut report = report();
+        report.symbol = Some("XRPUSDT".to_owned());
+        report.amount = Some(11.into());
+        let (terms, _) = check_terms(IntentId::new(7), &as_ordered(), &report);
+        let is_whole =
+            |reason: &str| ["symbol is XRPUSDT", "amount is 11"].iter().all(|part| reason.contains(part));
+        assert!(matches!(&terms, Terms::Other { reason } if is_whole(reason)), "{terms:?}");
+    }
+
+    #[test]
     fn each_term_that_differs_is_named_and_what_is_left_out_is_not() {
         check(|_| {}, &[], None);
         check(|report| *report = TradeReport::default(), &[], None);
