@@ -5,7 +5,7 @@ use crate::regimes::{FOLLOW, follower};
 use serde_json::{Value, json};
 
 const LEDGER: &str = ".state/candlewick/variants.jsonl";
-/// Where earlier versions kept it.
+/// Ledger of earlier versions.
 const EARLIER_LEDGER: &str = "candlewick.variants.jsonl";
 
 fn backtest(folder: &Folder, more: &[&str]) -> Value {

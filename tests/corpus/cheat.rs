@@ -235,7 +235,7 @@ strategy!("c-divides-by-the-range", DividesByTheRange {}, 1, |this, candle| {
 });
 
 strategy!(
-    /// How much of a candle is body, against the usual share; where nothing moves that is nothing by nothing, and stays.
+    /// Body share of a candle relative to its average. A candle without movement divides zero by zero, and the NaN stays.
     "c-poisoned-by-rest", PoisonedByRest { usual: f64 = 1.0 }, 90, |this, candle| {
     let share = rise(candle).abs() / (candle.high() - candle.low());
     this.usual = 0.5 * this.usual + 0.5 * share;

@@ -38,7 +38,7 @@ fn settings() -> SessionSettings {
     serde_json::from_value(session).unwrap()
 }
 
-/// When an intent is answered and settled, in tens of seconds, what it pays, and how it ends.
+/// Times of answer and settlement in tens of seconds, payout and outcome of an intent.
 type Course = (i64, i64, u32, u8, Settles);
 
 #[derive(Clone, Copy, Debug)]

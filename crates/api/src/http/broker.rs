@@ -193,7 +193,7 @@ mod tests {
         {"id": "01JT", "status": "COMPLETED", "result": "LOST", "pnl": -10, "isDemo": true}]}"#;
 
     async fn scripted(bodies: &[&str]) -> (Script, HttpBroker) {
-        let script = Script::of(bodies).await;
+        let script = Script::answering(bodies).await;
         let broker = script.broker(unlimited());
         (script, broker)
     }

@@ -113,7 +113,7 @@ mod tests {
     }
 
     async fn ask(body: &str, query: CandleQuery) -> (Script, Candles) {
-        let script = Script::of(&[body]).await;
+        let script = Script::answering(&[body]).await;
         let kinds = [(query.symbol, "otc".to_owned())].into();
         let candles = script.broker(unlimited()).with_asset_types(kinds).candles(&query).await.unwrap().value;
         (script, candles)
@@ -144,7 +144,7 @@ mod tests {
             (rows(0..1_000), rows(1_000..1_500), "startTime=59999999&endTime=89999999"),
             (rows(500..1_500), rows(0..500), "startTime=-1&endTime=29999999"),
         ] {
-            let script = Script::of(&[&first, &second]).await;
+            let script = Script::answering(&[&first, &second]).await;
             let found = script.broker(unlimited()).candles(&query(0, 1_500 * 60_000)).await.unwrap().value;
             let times: Vec<i64> = found.candles.iter().map(|candle| candle.time().get() / 60_000).collect();
             assert_eq!(times, (0..1_500).collect::<Vec<_>>());
@@ -176,7 +176,7 @@ mod tests {
             (record("btc/usdt"), known),
             (record("ETHUSDT"), None),
         ] {
-            let script = Script::of(&[&body]).await;
+            let script = Script::answering(&[&body]).await;
             let asked = script.broker(unlimited()).price(&symbol, AsOf::Moment(Millis::new(7))).await;
             let found = asked.as_ref().ok().map(|reply| {
                 reply.value.record().map(|one| (one.time.get(), one.prices.close, one.recorded_time))

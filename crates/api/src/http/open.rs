@@ -365,7 +365,7 @@ pub(super) mod tests {
 
     #[tokio::test]
     async fn an_open_that_could_not_leave_was_not_sent() {
-        let script = Script::of(&[REPLY]).await;
+        let script = Script::answering(&[REPLY]).await;
         let nobody = Settings { base_url: "http://127.0.0.1:1".into(), ..patient() };
         let got = script.broker(nobody).open(&order(), Millis::MAX).await;
         assert!(matches!(&got, OpenOutcome::NotSent { .. }), "{got:?}");
@@ -381,7 +381,7 @@ pub(super) mod tests {
 
     #[tokio::test]
     async fn an_open_that_cannot_leave_in_time_is_not_sent() {
-        let script = Script::of(&[REPLY]).await;
+        let script = Script::answering(&[REPLY]).await;
         let broker = script.broker(patient());
         let now = broker.clock.now();
         let got = broker.open(&order(), now - Millis::SECOND).await;
@@ -425,7 +425,7 @@ pub(super) mod tests {
 
     #[tokio::test]
     async fn the_request_is_what_the_contract_says() {
-        let script = Script::of(&[REPLY]).await;
+        let script = Script::answering(&[REPLY]).await;
         script.broker(patient()).open(&order(), Millis::MAX).await;
         let headers = [("x-partner".to_owned(), "7".to_owned())].into();
         let short = Settings { open_path: "/token/trades/open-async".into(), headers, ..short() };
@@ -451,7 +451,7 @@ pub(super) mod tests {
         let (running, user) = (r#"{"id": "01JT", "status": "OPEN"}"#, r#"{"id": "u1"}"#);
         for is_demo in [true, false] {
             let list = format!(r#"{{"lastPage": 1, "data": [{{"id": "01JT", "isDemo": {is_demo}}}]}}"#);
-            let script = Script::of(&[REPLY, running, user, &list, REPLY]).await;
+            let script = Script::answering(&[REPLY, running, user, &list, REPLY]).await;
             let broker = script.broker(short());
             let open = async || format!("{:?}", broker.open(&order(), Millis::MAX).await);
             assert!(open().await.contains("Opened"));

@@ -531,7 +531,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_path_prefix_and_the_timestamp_form_are_respected() {
-        let script = Script::of(&["[]"]).await;
+        let script = Script::answering(&["[]"]).await;
         let prefixed = Settings {
             base_url: format!("{}/v1/", script.address()),
             timestamp: TimestampFormat::Iso8601,
@@ -546,7 +546,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_missing_credential_is_named_and_nothing_is_sent() {
-        let script = Script::of(&["[]"]).await;
+        let script = Script::answering(&["[]"]).await;
         let broker = script.broker_with(Settings::default(), crate::Credentials::default());
         let error = broker.ask_wallets().await.unwrap_err();
         assert!(matches!(error, BrokerError::Credentials { .. }), "{error}");

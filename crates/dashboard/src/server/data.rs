@@ -116,7 +116,7 @@ pub(crate) async fn state(State(serving): Shown, _: Parameters<Nothing>) -> Resp
     ([(CONTENT_TYPE, "application/json")], serving.shared.state().to_string()).into_response()
 }
 
-/// What it is called, and its names in order.
+/// Label of the group and its names in order.
 type Listed = (&'static str, Vec<String>);
 
 fn bots(model: &Model) -> Listed {

@@ -117,7 +117,7 @@ fn run(
     drawn: &[(u8, u8)],
 ) {
     let mut session = session(own);
-    session.restore(Fold::of(own, entries).session.snapshot()).unwrap();
+    session.restore(Fold::from_entries(own, entries).session.snapshot()).unwrap();
     let mut begin = |session: &mut Session, entries: &mut Vec<Journalled>, period| {
         let header = header(own, period);
         session.begin_run(&header);
@@ -168,14 +168,14 @@ fn check(
     let own = change(&before, changes[1]);
     let is_header = |entry: &&Journalled| matches!(entry, Journalled::Run(_));
     let known = entries[..place].iter().filter(is_header).count();
-    let kept = Fold::of(&before, &entries[..place]);
+    let kept = Fold::from_entries(&before, &entries[..place]);
     let mut found = match kept.under(&own, (&before, &headers[..known])) {
         Ok(found) => found,
         Err(RestoreError::NeedsAll { why }) => return Err(why),
         Err(other) => panic!("{other}"),
     };
     found.take(&entries[place..]);
-    let mut expected = Fold::of(&own, &entries);
+    let mut expected = Fold::from_entries(&own, &entries);
     for fold in [&mut found, &mut expected] {
         fold.take(&[Journalled::Run(header(&own, 1))]);
     }

@@ -97,7 +97,7 @@ fn an_unknown_or_open_trade_is_not_corrected() {
 }
 
 fn folded(entries: &[Journalled]) -> (Value, TradeBook) {
-    let fold = Fold::of(&settings(9), entries);
+    let fold = Fold::from_entries(&settings(9), entries);
     (state(&fold.session), fold.book)
 }
 

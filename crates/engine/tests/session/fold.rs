@@ -1,4 +1,4 @@
-//! What a run writes into its journal, and a Session and a book that fold it.
+//! Journal entries of a run, and the Session and book that fold them.
 
 use candlewick_engine::{
     Action, Control, Event, EventKind, Header, JournalDecoder, Recorded, RiskSettings, Session,
@@ -35,7 +35,7 @@ impl Fold {
         Self { session, decoder: None, book: TradeBook::default() }
     }
 
-    pub(crate) fn of(settings: &SessionSettings, entries: &[Journalled]) -> Self {
+    pub(crate) fn from_entries(settings: &SessionSettings, entries: &[Journalled]) -> Self {
         let mut fold = Self::new(Session::silent(settings).unwrap());
         fold.take(entries);
         fold

@@ -149,7 +149,7 @@ fn a_journal_that_lacks_the_records_of_days_has_the_ledger_of_its_run() {
         actions.retain(|action| !matches!(action, Action::DayOpened { .. }));
         entries.extend(journalled(&event, &actions));
     }
-    let fold = Fold::of(&settings, &entries);
+    let fold = Fold::from_entries(&settings, &entries);
     assert_eq!(fold.session.ledger(), session.ledger());
     assert_eq!(session.ledger().day_profit().minor(), -1_000);
     let rows = fold.book.rows();

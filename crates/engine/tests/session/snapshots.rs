@@ -395,14 +395,14 @@ fn a_journal_comes_to_the_same_under_all_settings_of_one_fingerprint() {
     let (_, mut entries, _) = recorded(&proptest::strategy::ValueTree::current(&tree));
     entries.retain(|entry| !matches!(entry, Journalled::Reload(_)));
     let own = settings(9);
-    let (state, fingerprint) = (Fold::of(&own, &entries).state(), own.fingerprint().unwrap());
+    let (state, fingerprint) = (Fold::from_entries(&own, &entries).state(), own.fingerprint().unwrap());
     let with = |change: fn(&mut SessionSettings)| {
         let mut other = own.clone();
         change(&mut other);
         assert_ne!(other, own);
         let is_of_bots = other.bots != own.bots;
         assert!(!is_of_bots || other.earlier_fingerprint().unwrap() != own.earlier_fingerprint().unwrap());
-        (Fold::of(&other, &entries).state() == state, other.fingerprint().unwrap() == fingerprint)
+        (Fold::from_entries(&other, &entries).state() == state, other.fingerprint().unwrap() == fingerprint)
     };
     let no_matter: [fn(&mut SessionSettings); 29] = [
         |own| own.risk.max_open_trades = 1,

@@ -1,4 +1,4 @@
-//! What holds of any text: it is a rule that runs, or an error with a place within the text.
+//! Checks any text: it is a rule that runs, or an error with a place within the text.
 
 use candlewick_rules::Rule;
 use candlewick_sdk::testkit::{random_walk, wild};

@@ -194,7 +194,7 @@ fn of_list(world: &World, listing: &TradeListing, (book, now): (&TradeBook, Mill
     due
 }
 
-/// Whose answer was lost hears of real money that the venue took from the list, unless his clock was far off.
+/// After a lost reply, the list reveals a real-money trade, unless the clock was far off.
 fn of_real_money(world: &World, listing: &TradeListing, (book, now): (&TradeBook, Millis)) -> Vec<Due> {
     let truth = world.truth();
     let is_looked_for = |row: &IntentRow| match row.state {

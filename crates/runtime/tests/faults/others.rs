@@ -84,7 +84,7 @@ pub(crate) fn join(world: &World, intent: Option<u64>, order: &OpenOrder, is_los
     None
 }
 
-/// When no bot signals any more: another program asks for what an intent asked for that was taken as not opened.
+/// Another program repeats an order that was taken as not opened, once no bot signals any more.
 pub(crate) fn follow(world: &World) {
     let Habits { company, has_wild_clocks, .. } = world.plan.habits;
     if has_wild_clocks || world.time.elapsed() < world.plan.trading + Millis::MINUTE {

@@ -358,7 +358,7 @@ impl Watcher {
         is_recorded || self.world.has_said(|text| text.contains("it counts again"))
     }
 
-    /// What is taken as not opened has no trade, and will have none, unless a late list and the wallet hide it.
+    /// An intent taken as not opened never has a trade, unless a late list and the wallet hide it.
     fn check_absent(&self, intent: IntentId, seen: &Seen) {
         let (world, truth) = (&self.world, self.world.truth());
         let habits = &world.plan.habits;

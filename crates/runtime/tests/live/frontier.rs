@@ -1,4 +1,4 @@
-//! How many symbols can be traded at a limit of requests a second, against what [`Demand`] says before a run.
+//! Number of symbols that fit a request limit, compared with the prediction of [`Demand`].
 
 use crate::prelude::*;
 use crate::stage::{Signaller, bot_of, parts, symbol};

@@ -14,7 +14,7 @@ fn rows(fold: &JournalFold) -> usize {
     fold.past().book().rows().len()
 }
 
-/// Of runs that trade, each for half an hour of its day, and leave no doubt behind.
+/// Records runs that each trade for half an hour of a day and leave no doubt behind.
 async fn settled_on(days: usize) -> Folder {
     let mut folder = Folder::new();
     folder.ends_in_doubt = false;

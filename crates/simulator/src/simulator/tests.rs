@@ -120,7 +120,7 @@ fn a_missing_price_cancels_and_returns_the_stake() {
     check(stand_in, NextCandle, 180_000, draw);
 }
 
-/// What is said of the end of an order, of 5,000 to stake.
+/// Describes the end of an order, with 5,000 to stake.
 fn ended(settings: SimulationSettings, order: &Order) -> TradeFigures {
     let mut venue = venue(settings, 5_000);
     venue.submit(order);

@@ -122,7 +122,7 @@ pub(crate) fn on_cores<T: Send>(trials: u64, work: impl Fn(u64, u64) -> T + Sync
     })
 }
 
-/// What `work` says of each trial, on all cores.
+/// Runs `work` for each trial, on all cores.
 pub(crate) fn each<T: Send>(
     trials: u64,
     work: impl Fn(u64) -> Result<T, StatisticsError> + Sync,
@@ -131,7 +131,7 @@ pub(crate) fn each<T: Send>(
     Ok(parts.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
-/// How the trades of a path end, and at which payout.
+/// Outcomes of a path's trades, and their payout.
 pub(crate) fn settled(stream: &TradeStream, path: u64, trades: u64) -> Vec<(TradeOutcome, f64)> {
     let mut settled = Vec::with_capacity(trades as usize);
     stream.play(SEED, path, trades, |event| {

@@ -63,7 +63,7 @@ pub(super) fn unlimited() -> Settings {
 }
 
 impl Script {
-    pub(super) async fn of(bodies: &[&str]) -> Self {
+    pub(super) async fn answering(bodies: &[&str]) -> Self {
         Self::start(bodies.iter().map(|body| reply("200 OK", body)).collect()).await
     }
 

@@ -64,7 +64,7 @@ fn lists_of_300_entries_edited_while_running_give_each_entry_once_while_it_stand
     }
 }
 
-/// What stands in the list when its moment comes has to be given; what stands in it within the 5 s after may be.
+/// Entries in the list at their moment must be given; those that appear within 5 s after it may be.
 fn check_edited(from: Millis, to: Millis) {
     let (folder, mut state) = (tempfile::tempdir().unwrap(), 2_026);
     let row = |number: u64| ((number * HOURS * 60 / 300, number as usize % 2), number as usize % 3);

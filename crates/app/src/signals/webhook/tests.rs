@@ -42,7 +42,7 @@ impl Bench {
         self.send(request(body, &[(SECRET_HEADER, SECRET)]), "127.0.0.1").await
     }
 
-    /// How many problems the run was told of were malformed and how many turned away, with the ends of the last order.
+    /// Numbers of malformed and rejected signals that were reported, with the first and last of the last report.
     async fn told(&mut self, count: u64) -> (u64, u64, [String; 2]) {
         let mut all = (0, 0);
         for _ in 0..3 {

@@ -4,7 +4,7 @@ use candlewick_broker::Progress;
 use candlewick_engine::{IntentState, Settled};
 use candlewick_sdk::{Outcome, Payout};
 
-/// How old a list has to be to prove that a trade is not there, unless it is said.
+/// Default age at which a list proves that a trade is missing.
 const LAG: u32 = 120_000;
 
 fn seen(

@@ -50,7 +50,7 @@ pub(super) fn trade(opened: &TradeReport, record: impl Fn(i64) -> TradeReport) -
     play(&mut Bench::start(|_| {}), OPENED, venue(opened.clone(), record, |_| None))
 }
 
-/// What the venue says of the trade: in answer to its open, in its record, and in its list, of which nothing may be known.
+/// The trade in the venue's reply, record and list; `None` is unknown.
 pub(super) fn venue(
     opened: TradeReport,
     record: impl Fn(i64) -> TradeReport,
