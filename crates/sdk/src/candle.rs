@@ -191,7 +191,8 @@ pub struct Price {
 /// Interpolation leaves errors of about 1e-15 of a price. A tick of any market is far above 1e-12.
 const PRICE_TOLERANCE: f64 = 1e-12;
 
-/// Compares two prices. Every rule that decides a trade by its prices uses this order.
+/// Compares two prices. Every rule that settles a trade uses this order.
+///
 /// Prices that differ by at most 1e-12 of the larger one are equal, so rounding never decides (`domain 3`).
 ///
 /// ```
@@ -208,7 +209,7 @@ pub fn compare_prices(price: f64, other: f64) -> Ordering {
     price.total_cmp(&other)
 }
 
-const DIGITS: i32 = 8;
+const PRICE_DIGITS: i32 = 8;
 
 /// Formats a price with eight significant digits or two decimals, whichever is longer, without trailing zeros.
 ///
@@ -219,7 +220,7 @@ const DIGITS: i32 = 8;
 /// ```
 pub fn price_text(price: f64) -> String {
     let magnitude = if price == 0.0 { 0 } else { price.abs().log10().floor() as i32 };
-    let decimals = (DIGITS - 1).saturating_sub(magnitude).clamp(2, 18) as usize;
+    let decimals = (PRICE_DIGITS - 1).saturating_sub(magnitude).clamp(2, 18) as usize;
     let text = format!("{price:.decimals$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
@@ -235,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sound_candle_is_made_and_each_broken_rule_is_named() {
+    fn accepts_valid_candles_and_names_each_violated_rule() {
         check(60_000, [1.0, 2.0, 0.5, 1.5, 0.0], Ok(()));
         check(0, [1.0, 1.0, 1.0, 1.0, 7.0], Ok(()));
         check(0, [1.0, f64::NAN, 0.5, 1.5, 0.0], Err("high is not a finite number"));
@@ -264,7 +265,6 @@ mod tests {
         }
     }
 
-    /// Prices inside of candles against the same prices in whole numbers of a 60th of a tick.
     #[test]
     fn interpolated_prices_compare_like_exact_fractions() {
         let path = |open: i64, close: i64, second: i64| {
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_price_has_the_digits_that_say_something() {
+    fn formats_prices_with_significant_digits() {
         for (price, expected) in [
             (93_663.525_000_000_01, "93663.525"),
             (93_663.487_166_666_67, "93663.487"),

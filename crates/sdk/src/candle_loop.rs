@@ -6,29 +6,29 @@ use crate::{
 };
 use std::ops::Deref;
 
-/// Prefetch distance in candles: about as many as one memory access takes.
-const AHEAD: usize = 48;
+/// In candles: about as many as are processed during one memory access.
+const PREFETCH_DISTANCE: usize = 48;
 
-/// Statistics about the candles passed to a strategy.
+/// Counts of the candles that were fed to a strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShownCandles {
     /// Number of candles.
     pub count: usize,
-    /// Number of suppressed signals.
+    /// Number of signals on suppressed candles.
     pub suppressed: u64,
 }
 
-/// A batch of candles. Other crates cannot name it, so they cannot implement the method that takes it.
+/// A batch of candles. Other crates cannot name this type, so they cannot implement the method that takes it.
 #[derive(Clone, Copy, Debug)]
-pub struct Several<'a> {
+pub struct Batch<'a> {
     pub(crate) candles: &'a [Candle],
-    pub(crate) most: usize,
+    pub(crate) max_answers: usize,
 }
 
 /// The loop around [`Strategy::on_candle`], for drivers of a strategy.
 ///
-/// Every strategy has this one and, without `unsafe` code ([`AnswersTogether`]), none can have another: a strategy
-/// that answers a candle has seen no later one. As a method of [`Strategy`] an author could override it.
+/// Implemented for every strategy. It guarantees that a strategy answers each candle before it sees the next one. Without
+/// `unsafe` code ([`AnswersTogether`]) it cannot be replaced, which a method of [`Strategy`] could.
 ///
 /// ```compile_fail,E0407
 /// use candlewick_sdk::{Candle, ShownCandles, Signal, Strategy};
@@ -67,7 +67,7 @@ pub struct Several<'a> {
 ///     }
 /// }
 ///
-/// // Every strategy has it already.
+/// // Conflicts with the implementation for all strategies.
 /// impl CandleLoop for Peeks {
 ///     fn on_candles(&mut self, candles: &[Candle], _: usize, signal: &mut Option<Signal>) -> ShownCandles {
 ///         ShownCandles { count: 1, suppressed: 0 }
@@ -75,7 +75,8 @@ pub struct Several<'a> {
 /// }
 /// ```
 pub trait CandleLoop {
-    /// Feeds closed candles of the bot's series to the strategy, up to a signal.
+    /// Feeds closed candles of the bot's series to the strategy, up to the first signal.
+    ///
     /// Each candle goes to [`Strategy::on_candle`] in order. The first signal that counts ends the loop and
     /// is stored in `signal`. Signals on the first `suppress` candles do not count: they fall into the
     /// warm-up, or are certain to be rejected.
@@ -86,9 +87,10 @@ pub trait CandleLoop {
         signal: &mut Option<Signal>,
     ) -> ShownCandles;
 
-    /// Feeds candles until there are `most` answers.
-    /// Returns the number of candles fed. For a bot that sees nothing but candles, whatever becomes of its
-    /// answers. A strategy that processes candles [together](crate::Together) may give a few more answers.
+    /// Feeds candles until there are `most` answers, and returns the number of candles fed.
+    ///
+    /// For bots that depend only on candles, not on the results of their answers. A strategy that processes candles in
+    /// batches ([`Together`](crate::Together)) may give a few more answers.
     fn on_candles_ahead(&mut self, candles: &[Candle], most: usize, answers: &mut CandleAnswers) -> usize;
 }
 
@@ -102,7 +104,7 @@ impl<S: Strategy> CandleLoop for S {
         let (first, rest) = candles.split_at(suppress.min(candles.len()));
         let suppressed = first.iter().map(|candle| u64::from(self.on_candle(candle).is_some())).sum();
         for (index, candle) in rest.iter().enumerate() {
-            if let Some(soon) = rest.get(index + AHEAD) {
+            if let Some(soon) = rest.get(index + PREFETCH_DISTANCE) {
                 prefetch(soon);
             }
             if let Some(answer) = self.on_candle(candle) {
@@ -115,30 +117,29 @@ impl<S: Strategy> CandleLoop for S {
     }
 
     fn on_candles_ahead(&mut self, candles: &[Candle], most: usize, answers: &mut CandleAnswers) -> usize {
-        if let Some(shown) = self.answer_several(Several { candles, most }, answers) {
+        if let Some(shown) = self.answer_several(Batch { candles, max_answers: most }, answers) {
             return shown;
         }
-        let list = answers.list();
-        let mut ahead = candles.get(AHEAD..).unwrap_or_default().iter();
+        let entries = answers.entries();
+        let mut ahead = candles.get(PREFETCH_DISTANCE..).unwrap_or_default().iter();
         let mut rest = candles.iter();
         for candle in rest.by_ref() {
             if let Some(soon) = ahead.next() {
                 prefetch(soon);
             }
             if let Some(signal) = self.on_candle(candle) {
-                list.push(CandleAnswer { candle_time: candle.time(), signal });
-                if list.len() >= most {
+                entries.push(CandleAnswer { candle_time: candle.time(), signal });
+                if entries.len() >= most {
                     break;
                 }
             }
         }
-        answers.count_list();
+        answers.count_entries();
         candles.len() - rest.len()
     }
 }
 
-/// Prefetches the first cache line of a value.
-/// For loops over more data than fits the caches. Affects only the speed.
+/// Prefetches the first cache line of a value, for loops over more data than fits into the caches.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub fn prefetch<T>(soon: &T) {
@@ -162,14 +163,14 @@ pub struct CandleAnswer {
 /// Signals in the order of their candles. Cleared entries stay allocated and are reused by later ones.
 #[derive(Debug, Default)]
 pub struct CandleAnswers {
-    places: Vec<CandleAnswer>,
+    slots: Vec<CandleAnswer>,
     count: usize,
 }
 
 impl CandleAnswers {
     /// Creates an empty list with this capacity.
     pub fn with_capacity(answers: usize) -> Self {
-        Self { places: Vec::with_capacity(answers), count: 0 }
+        Self { slots: Vec::with_capacity(answers), count: 0 }
     }
 
     /// Removes all answers, but keeps their memory for reuse.
@@ -181,22 +182,23 @@ impl CandleAnswers {
     /// Appends an answer.
     #[inline]
     pub fn push(&mut self, answer: CandleAnswer) {
-        self.list().push(answer);
-        self.count_list();
+        self.entries().push(answer);
+        self.count_entries();
     }
 
     #[inline]
-    pub(crate) fn list(&mut self) -> &mut Vec<CandleAnswer> {
-        self.places.truncate(self.count);
-        &mut self.places
+    pub(crate) fn entries(&mut self) -> &mut Vec<CandleAnswer> {
+        self.slots.truncate(self.count);
+        &mut self.slots
     }
 
     #[inline]
-    const fn count_list(&mut self) {
-        self.count = self.places.len();
+    const fn count_entries(&mut self) {
+        self.count = self.slots.len();
     }
 
-    /// Appends an answer whose reason is built from a template with these numbers.
+    /// Appends an answer whose reason is built from a template and numbers.
+    ///
     /// Overwrites a cleared entry in place if there is one.
     #[inline]
     pub fn push_of_template(
@@ -206,23 +208,23 @@ impl CandleAnswers {
         template: &ReasonTemplate,
         numbers: &[f64],
     ) {
-        if self.count == self.places.len() {
-            self.add_place();
+        if self.count == self.slots.len() {
+            self.add_slot();
         }
-        if let Some(CandleAnswer { candle_time: time, signal }) = self.places.get_mut(self.count) {
+        if let Some(CandleAnswer { candle_time: time, signal }) = self.slots.get_mut(self.count) {
             *time = candle_time;
             signal.direction = direction;
             signal.expiry = expiry;
             signal.is_virtual = false;
-            signal.reason.become_one_of(template, numbers);
+            signal.reason.set_from_template(template, numbers);
             self.count += 1;
         }
     }
 
     #[cold]
-    fn add_place(&mut self) {
+    fn add_slot(&mut self) {
         let signal = Signal::with_reason(Direction::Buy, Reason::new(""));
-        self.places.push(CandleAnswer { candle_time: Millis::ZERO, signal });
+        self.slots.push(CandleAnswer { candle_time: Millis::ZERO, signal });
     }
 }
 
@@ -231,31 +233,30 @@ impl Deref for CandleAnswers {
 
     #[inline]
     fn deref(&self) -> &[CandleAnswer] {
-        self.places.get(..self.count).unwrap_or_default()
+        self.slots.get(..self.count).unwrap_or_default()
     }
 }
 
-/// Maximum number of candles per call: the number of bits in a `u64`.
+/// Maximum number of candles per batch: the number of bits in a `u64`.
 pub const MOST_TOGETHER: usize = 64;
 
-const FEW: usize = 4;
+/// Shorter slices are processed candle by candle.
+const MIN_BATCH: usize = 4;
 
-/// A strategy that can answer many candles in one call.
-///
-/// It applies each of its steps to all candles before the next step, which is cheaper.
+/// A strategy that answers many candles in one call, which is cheaper than one call per candle.
 ///
 /// # Safety
-/// The answer to a candle must be the one that [`Strategy::on_candle`] gives if these candles are fed one by one,
-/// and both may be called in any order. Not memory safety is at stake, but the validity of results: only this
-/// trait lets a strategy see a candle before it has answered the previous one.
-#[expect(unsafe_code, reason = "whoever implements it promises what no type can hold him to")]
+/// The answers must be those of [`Strategy::on_candle`] for the same candles one by one, and both methods may be called
+/// in any order. This protects the validity of results, not memory: only this trait lets a strategy see a candle before
+/// it has answered the previous one.
+#[expect(unsafe_code, reason = "implementers guarantee what the type system cannot check")]
 pub unsafe trait AnswersTogether: Strategy {
     /// Appends the answers to closed candles of the bot's series.
     /// The candles are consecutive, at most [`MOST_TOGETHER`].
     fn answer_together(&mut self, candles: &[Candle], answers: &mut CandleAnswers);
 }
 
-/// Wrapper that feeds a strategy several candles at once where possible.
+/// Wrapper that feeds candles to a strategy in batches if possible.
 #[derive(Clone, Debug)]
 pub struct Together<S>(S);
 
@@ -266,7 +267,7 @@ impl<S: AnswersTogether> Together<S> {
     }
 }
 
-// No advice to an author whose type is no strategy.
+// Keeps this implementation out of compiler hints.
 #[diagnostic::do_not_recommend]
 impl<S: AnswersTogether> Strategy for Together<S> {
     fn warmup(&self) -> usize {
@@ -274,7 +275,7 @@ impl<S: AnswersTogether> Strategy for Together<S> {
     }
 
     // The body of the loop over candles: see docs/performance.md.
-    #[allow(clippy::inline_always, reason = "left to itself the compiler calls it for each candle")]
+    #[allow(clippy::inline_always, reason = "otherwise the compiler emits a call per candle")]
     #[inline(always)]
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
         self.0.on_candle(candle)
@@ -318,17 +319,17 @@ impl<S: AnswersTogether> Strategy for Together<S> {
 
     fn answer_several(
         &mut self,
-        Several { candles, most }: Several<'_>,
+        Batch { candles, max_answers }: Batch<'_>,
         answers: &mut CandleAnswers,
     ) -> Option<usize> {
-        if candles.len() < FEW {
+        if candles.len() < MIN_BATCH {
             return None;
         }
         let mut shown = 0;
         for together in candles.chunks(MOST_TOGETHER) {
             self.0.answer_together(together, answers);
             shown += together.len();
-            if answers.len() >= most {
+            if answers.len() >= max_answers {
                 break;
             }
         }
@@ -372,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn ahead_it_ends_at_the_answer_that_makes_as_many_as_may_be() {
+    fn feeds_ahead_until_the_maximum_number_of_answers() {
         let candles = from_closes(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
         let answer = |place: usize| {
             let signal = Signal::buy("chosen").with("place", place as f64);
@@ -399,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_at_the_first_signal_that_counts() {
+    fn stops_at_first_signal_that_is_not_suppressed() {
         check(&[], 0, (None, 0));
         check(&[3], 0, (Some(3), 0));
         check(&[0, 3], 0, (Some(0), 0));
@@ -411,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_the_same_in_whosever_place_it_is() {
+    fn reused_entries_equal_new_ones() {
         let expiry = Expiry::minutes(5).unwrap();
         let templates = ReasonTemplate::together([("low", vec!["rsi", "level"]), ("high", vec!["rsi"])]);
         let at = |time, signal| CandleAnswer { candle_time: Millis::new(time), signal };
@@ -463,7 +464,7 @@ mod tests {
         }
     }
 
-    #[expect(unsafe_code, reason = "each answer is that of the candle alone")]
+    #[expect(unsafe_code, reason = "each answer depends on its own candle only")]
     unsafe impl AnswersTogether for Whole {
         fn answer_together(&mut self, candles: &[Candle], answers: &mut CandleAnswers) {
             self.together.push(candles.len());
@@ -476,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_shown_many_at_a_time_until_there_are_as_many_answers_as_may_be() {
+    fn feeds_batches_until_the_maximum_number_of_answers() {
         let closes: Vec<f64> = (1..=200).map(|place| f64::from(place) / 40.0).collect();
         let candles = from_closes(&closes);
         // Whole at the candles 40, 80, 120, 160 and 200.
@@ -492,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_candles_are_shown_one_by_one() {
+    fn feeds_few_candles_one_by_one() {
         let (mut strategy, mut answers) = (Together::new(Whole::default()), CandleAnswers::default());
         assert_eq!(strategy.on_candles_ahead(&from_closes(&[0.5, 1.0, 2.0]), 1, &mut answers), 2);
         assert_eq!((answers.len(), strategy.0.together.len()), (1, 0));

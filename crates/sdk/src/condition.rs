@@ -19,7 +19,7 @@ pub struct Condition<'a> {
     pub text: &'a str,
     /// Whether the condition is met. `None` if that is not known yet, and for a filter without a signal.
     pub holds: Option<bool>,
-    /// Numbers of the condition by name, NaN if missing. Empty if its operands list them.
+    /// Numbers of the condition by name, NaN if missing. Empty if the operands list them.
     pub numbers: &'a [(String, f64)],
     /// Additional explanation of the state, may be empty.
     pub note: String,
@@ -34,7 +34,7 @@ pub enum ConditionSide {
     Sell,
     /// Direction of a vote.
     Vote,
-    /// Signal of the first part that gives one.
+    /// First part that gives a signal.
     FirstOf,
     /// Direction of a single part of a combination.
     Part,

@@ -4,15 +4,16 @@ use crate::{Candle, Direction, Expiry, Reason, Signal, Strategy};
 use std::borrow::Cow;
 use std::fmt;
 
-/// A strategy's signals as comparisons of series of numbers with levels.
+/// The signals of a strategy, expressed as comparisons of series with levels.
 ///
-/// A search computes each series once for all sets, and goes from one candle that meets a comparison to the next.
-/// A strategy without a declaration is run candle by candle. That of a [`DeclaredStrategy`] is made
-/// [of its rules](Self::of); any other may return one from [`StrategyFactory::declaration`](crate::StrategyFactory::declaration).
+/// A search computes each series once for all parameter sets, and jumps from one candle that meets a comparison to the
+/// next. A strategy without a declaration is run candle by candle. A [`DeclaredStrategy`] builds its declaration from its
+/// rules ([`Declaration::of`]). Any other strategy may return one from
+/// [`StrategyFactory::declaration`](crate::StrategyFactory::declaration).
 ///
-/// [`on_candle`](crate::Strategy::on_candle) must answer exactly the candles that meet an entry, with its direction and
-/// expiry. So a strategy that depends on prices between candles, its settlements or longer candles declares nothing.
-/// The conformance kit compares a declaration with the strategy candle by candle.
+/// [`on_candle`](crate::Strategy::on_candle) must signal exactly at the candles that meet an entry, with the direction and
+/// expiry of that entry. So a strategy that depends on prices between candles, settlements or longer candles must not
+/// declare anything. The conformance kit compares declaration and strategy candle by candle.
 ///
 /// ```
 /// use candlewick_sdk::{Declaration, indicator::Rsi};
@@ -21,7 +22,7 @@ use std::fmt;
 /// let (period, oversold, overbought) = (14, 30.0, 70.0);
 /// let mut rsi = Rsi::new(period).ok()?;
 /// let mut declaration = Declaration::new();
-/// // The name and the numbers say what the series is: all that it depends on besides the candles.
+/// // Name and numbers identify the series: everything that it depends on, except the candles.
 /// let index = declaration.series("rsi", &[period as f64], move |candle| rsi.update(candle.close()));
 /// Some(declaration.buy_when([index.below(oversold)]).sell_when([index.above(overbought)]))
 /// # }
@@ -33,10 +34,10 @@ pub struct Declaration {
     entries: Vec<DeclaredEntry>,
 }
 
-/// A series with an optional number per candle.
+/// A series: a number per candle, or none.
 pub struct DeclaredSeries {
     key: SeriesKey,
-    maker: Box<dyn Fill>,
+    filler: Box<dyn Fill>,
 }
 
 /// Identity of a declared series. Series with equal keys are the same, and are computed only once.
@@ -71,14 +72,14 @@ pub enum Side {
     Above,
 }
 
-/// A signal given at every candle that meets all comparisons. If several entries are met, the first one wins.
+/// A signal at every candle that meets all comparisons. If several entries are met, the first one wins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeclaredEntry {
     /// Direction of the bet.
     pub direction: Direction,
     /// Override of the bot's expiry, `None` to keep it.
     pub expiry: Option<Expiry>,
-    /// Comparisons that must all be met. A series without a number meets none.
+    /// Comparisons that must all be met. A missing number meets none.
     pub when: Vec<Comparison>,
 }
 
@@ -100,10 +101,10 @@ impl Declaration {
 
     /// Builds the declaration of a strategy with declared rules.
     pub fn of<S: DeclaredStrategy>(strategy: &S) -> Self {
-        let series = strategy.series().into_iter().enumerate().map(|(place, key)| {
+        let series = strategy.series().into_iter().enumerate().map(|(index, key)| {
             let mut own = strategy.clone();
-            let value = move |candle: &Candle| own.update(candle)?.as_ref().get(place).copied();
-            DeclaredSeries { key, maker: Box::new(value) }
+            let value = move |candle: &Candle| own.update(candle)?.as_ref().get(index).copied();
+            DeclaredSeries { key, filler: Box::new(value) }
         });
         let rules = strategy.rules();
         let entries = rules.as_ref().iter().map(|rule| DeclaredEntry {
@@ -115,15 +116,16 @@ impl Declaration {
     }
 
     /// Adds a series and returns its index.
-    /// `value` is called with every candle in order and sees no other. `name` and `numbers` must cover
-    /// everything else that its result depends on.
+    ///
+    /// `value` is called once per candle, in order. `name` and `numbers` must identify everything else that its results
+    /// depend on, such as a period.
     pub fn series(
         &mut self,
         name: impl Into<Cow<'static, str>>,
         numbers: &[f64],
         value: impl FnMut(&Candle) -> Option<f64> + Send + 'static,
     ) -> SeriesPlace {
-        self.series.push(DeclaredSeries { key: SeriesKey::new(name, numbers), maker: Box::new(value) });
+        self.series.push(DeclaredSeries { key: SeriesKey::new(name, numbers), filler: Box::new(value) });
         SeriesPlace(self.series.len() - 1)
     }
 
@@ -181,8 +183,8 @@ impl SeriesKey {
 
 impl SeriesPlace {
     /// Creates an index, 0-based.
-    pub const fn new(place: usize) -> Self {
-        Self(place)
+    pub const fn new(index: usize) -> Self {
+        Self(index)
     }
 
     /// Builds the comparison that the series is less than the level.
@@ -204,9 +206,9 @@ impl DeclaredSeries {
         &self.key
     }
 
-    /// Appends one value per candle for the next candles, NaN where there is none.
+    /// Appends one value per candle for the next candles, NaN if there is none.
     pub fn fill(&mut self, candles: &[Candle], values: &mut Vec<f64>) {
-        self.maker.fill(candles, values);
+        self.filler.fill(candles, values);
     }
 }
 
@@ -231,10 +233,16 @@ impl DeclaredEntry {
     }
 }
 
-/// A strategy that signals where numbers lie beyond levels, and nowhere else.
+/// A strategy that only compares numbers with levels.
 ///
-/// It computes its numbers candle by candle and states its rules. [`Strategy`] and [`Declaration`] follow from them, so
-/// live, backtest and search use one rule.
+/// Compute the numbers in [`update`](Self::update), compare them in [`rules`](Self::rules), and identify them in
+/// [`series`](Self::series). [`Strategy`] and [`Declaration`] follow from these, so live, backtest and search use the
+/// same rules. Do not implement [`Strategy`] in addition.
+///
+/// Order of the calls: [`StrategyFactory::build`](crate::StrategyFactory::build) once per bot, then
+/// [`update`](Self::update) and [`rules`](Self::rules) for every closed candle, in order. If a rule is met,
+/// [`values`](Self::values) provides the numbers of its reason. `update` must be deterministic, like
+/// [`Strategy::on_candle`].
 ///
 /// ```
 /// use candlewick_sdk::indicator::Cci;
@@ -248,8 +256,8 @@ impl DeclaredEntry {
 ///     last: Option<f64>,
 /// }
 ///
-/// /// The place of the index among the numbers.
-/// const INDEX: SeriesPlace = SeriesPlace::new(0);
+/// /// Index of the CCI in the numbers.
+/// const CCI: SeriesPlace = SeriesPlace::new(0);
 ///
 /// impl DeclaredStrategy for CciReversal {
 ///     type Numbers = [f64; 1];
@@ -269,8 +277,8 @@ impl DeclaredEntry {
 ///
 ///     fn rules(&self) -> impl AsRef<[SignalRule]> {
 ///         [
-///             SignalRule::buy("oversold", INDEX.below(-self.level)).naming_level("level"),
-///             SignalRule::sell("overbought", INDEX.above(self.level)).naming_level("level"),
+///             SignalRule::buy("oversold", CCI.below(-self.level)).naming_level("level"),
+///             SignalRule::sell("overbought", CCI.above(self.level)).naming_level("level"),
 ///         ]
 ///     }
 ///
@@ -280,26 +288,32 @@ impl DeclaredEntry {
 /// }
 /// ```
 pub trait DeclaredStrategy: Clone + Send + 'static {
-    /// Numbers at one candle, one for each [series](Self::series): `[f64; 1]` for one.
+    /// Numbers at one candle, one per [series](Self::series), such as `[f64; 2]` for two series.
     type Numbers: AsRef<[f64]>;
 
-    /// Returns the warm-up length in candles, including the current one. See [`Strategy::warmup`].
+    /// Returns the warm-up length in candles, including the current one, as [`Strategy::warmup`] does.
     fn warm_after(&self) -> usize;
 
-    /// Processes a closed candle and returns its numbers, if any. A NaN meets no comparison.
+    /// Processes a closed candle and returns its numbers in the order of [`series`](Self::series).
+    ///
+    /// `None` means no signal, for example during warm-up. Use NaN for a single missing number: it meets no comparison.
+    /// Update all indicators before a `?`, so that each of them gets every candle.
     fn update(&mut self, candle: &Candle) -> Option<Self::Numbers>;
 
-    /// Returns each series' identity: everything it depends on besides the candles.
+    /// Returns the identity of each series: a name, and all parameters that its numbers depend on.
+    ///
+    /// A search shares series with equal keys between parameter sets. Leave out parameters that only affect the rules,
+    /// such as levels.
     fn series(&self) -> Vec<SeriesKey>;
 
-    /// Returns the signal rules. If several are met, the first one wins.
+    /// Returns the signal rules, in order of precedence: if several are met, the first one wins.
     fn rules(&self) -> impl AsRef<[SignalRule]>;
 
-    /// Returns named values as of the last candle, for reasons and `explain`.
+    /// Returns the named values of the last candle, for the reasons of signals and for `explain`.
     fn values(&self) -> impl IntoIterator<Item = (&'static str, f64)>;
 }
 
-/// A signal with the comparisons that must all be met.
+/// A signal, and up to three comparisons that must all be met.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SignalRule {
     direction: Direction,
@@ -311,13 +325,13 @@ pub struct SignalRule {
 }
 
 impl SignalRule {
-    /// Builds a bet on a higher price with this reason.
+    /// Builds a bet on a higher price. `text` is the reason of the signal.
     #[inline]
     pub const fn buy(text: &'static str, when: Comparison) -> Self {
         Self::new(Direction::Buy, text, when)
     }
 
-    /// Builds a bet on a lower price with this reason.
+    /// Builds a bet on a lower price. `text` is the reason of the signal.
     #[inline]
     pub const fn sell(text: &'static str, when: Comparison) -> Self {
         Self::new(Direction::Sell, text, when)
@@ -328,7 +342,11 @@ impl SignalRule {
         Self { direction, text, expiry: None, level_name: None, when, and: [None; 2] }
     }
 
-    /// Adds a comparison that must also be met, up to a total of three. Panics on the fourth comparison.
+    /// Adds a comparison that must also be met.
+    ///
+    /// # Panics
+    ///
+    /// On the fourth comparison.
     #[must_use]
     #[inline]
     pub const fn and(mut self, also: Comparison) -> Self {
@@ -347,7 +365,7 @@ impl SignalRule {
         self
     }
 
-    /// Appends the level of the first comparison to the reason, under this name.
+    /// Adds the level of the first comparison to the numbers of the reason, under this name.
     #[must_use]
     #[inline]
     pub const fn naming_level(mut self, name: &'static str) -> Self {
@@ -387,7 +405,7 @@ impl SignalRule {
 }
 
 #[inline(never)]
-fn first_met<S: DeclaredStrategy>(strategy: &S, rules: &[SignalRule], numbers: &[f64]) -> Option<Signal> {
+fn first_met_signal<S: DeclaredStrategy>(strategy: &S, rules: &[SignalRule], numbers: &[f64]) -> Option<Signal> {
     rules.iter().find(|rule| rule.is_met_by(numbers)).map(|rule| rule.signal(strategy.values()))
 }
 
@@ -397,12 +415,12 @@ impl<S: DeclaredStrategy> Strategy for S {
     }
 
     // The body of the loop over candles, which search and backtest run millions of times: see docs/performance.md.
-    #[allow(clippy::inline_always, reason = "left to itself the compiler calls it for each candle")]
+    #[allow(clippy::inline_always, reason = "otherwise the compiler emits a call per candle")]
     #[inline(always)]
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
         let numbers = self.update(candle)?;
         let (numbers, rules) = (numbers.as_ref(), self.rules());
-        // The first rules one by one, not in a loop: see docs/performance.md.
+        // The first two rules are checked without a loop: see docs/performance.md.
         let (first, rest) = rules.as_ref().split_first()?;
         if first.is_met_by(numbers) {
             return Some(first.signal(self.values()));
@@ -411,7 +429,7 @@ impl<S: DeclaredStrategy> Strategy for S {
         if second.is_met_by(numbers) {
             return Some(second.signal(self.values()));
         }
-        if rest.is_empty() { None } else { first_met(self, rest, numbers) }
+        if rest.is_empty() { None } else { first_met_signal(self, rest, numbers) }
     }
 
     fn wants_settlements(&self) -> bool {
@@ -447,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_the_name_and_the_numbers() {
+    fn keys_are_equal_if_name_and_numbers_are() {
         let key = |name: &'static str, numbers: &[f64]| {
             let mut declaration = Declaration::new();
             declaration.series(name, numbers, |_| None);
@@ -502,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn it_answers_where_all_comparisons_of_a_rule_are_met_and_the_first_rule_counts() {
+    fn signals_where_a_rule_is_met_and_the_first_rule_wins() {
         let mut strategy = Moves::default();
         let render = |Signal { direction, reason, expiry, .. }: Signal| {
             format!("{direction} {reason} {:?}", expiry.map(|e| e.close_type.to_string()))
@@ -525,7 +543,7 @@ mod tests {
     }
 
     #[test]
-    fn its_declaration_is_its_rules() {
+    fn declaration_agrees_with_rules() {
         let mut strategy = Moves::default();
         let candles = from_closes(&[10.0, 11.0, 11.5, 12.0, 11.0, 13.0, 9.0, 9.5]);
         let declared = declared(Declaration::of(&strategy), &candles);

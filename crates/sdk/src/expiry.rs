@@ -1,15 +1,15 @@
 //! Expiry of a trade: the `closeType` code and the expiration type.
 
-use crate::interval::{meant_length, suggested};
+use crate::interval::{suggest_length, suggestion_prefix};
 use crate::{Interval, Millis};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-/// A duration code: `mm:ss`, or `h:mm:ss` from one hour (`observed: expiry`).
-/// `01:00` is 60 seconds. Stored in milliseconds as `u32` to keep trades and signals small; the maximum is
-/// one day.
+/// A duration code: `mm:ss`, or `h:mm:ss` from one hour on (`observed: expiry`).
+///
+/// `01:00` is 60 seconds, the maximum is one day. Stored in milliseconds as `u32` to keep trades and signals small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct CloseType(u32);
@@ -17,40 +17,40 @@ pub struct CloseType(u32);
 /// Parse error of a [`CloseType`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "\"{text}\" is not a closeType code: {} mm:ss, such as 00:05 or 01:00, or h:mm:ss, such as 1:00:00 (1 s to 24 h)",
-    suggested(meant.as_deref(), "Codes are")
+    "\"{text}\" is not a duration code: {} mm:ss, such as 00:05 or 01:00, or h:mm:ss, such as 1:00:00 (1 s to 24 h)",
+    suggestion_prefix(meant.as_deref(), "Write")
 )]
 pub struct CloseTypeError {
     text: String,
     meant: Option<String>,
 }
 
-fn meant_by(text: &str) -> Option<String> {
+fn suggest_code(text: &str) -> Option<String> {
     let code = |seconds: i64| {
         let seconds = Some(seconds).filter(|seconds| *seconds <= 86_400)?;
         CloseType::new(Millis::from_seconds(seconds)).ok().map(|code| code.to_string())
     };
-    meant_length(text, code)
+    suggest_length(text, code)
 }
 
 /// Start point of the duration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE", try_from = "Cow<str>")]
 pub enum ExpirationType {
-    /// Not sent. The venue then uses `TIME_FIXED` (`observed: expiry`).
+    /// Not sent to the venue, which then uses `TIME_FIXED` (`observed: expiry`).
     #[default]
     Unstated,
-    /// Closes one duration after the open.
+    /// The trade closes one duration after its open.
     TimeFixed,
-    /// Closes at the end of the aligned candle of that duration.
+    /// The trade closes at the end of the aligned candle of that duration.
     CandleClose,
-    /// Opens at the start of the next aligned candle and closes at its end.
+    /// The trade opens at the start of the next aligned candle and closes at its end.
     NextCandle,
 }
 
 /// Parse error of an [`ExpirationType`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("\"{text}\" is not an expiration type: use TIME_FIXED, CANDLE_CLOSE or NEXT_CANDLE, or leave it out")]
+#[error("\"{text}\" is not an expiration type: use TIME_FIXED, CANDLE_CLOSE or NEXT_CANDLE, or omit it")]
 pub struct ExpirationTypeError {
     text: String,
 }
@@ -97,13 +97,13 @@ impl Expiry {
     /// # Ok::<(), candlewick_sdk::CloseTypeError>(())
     /// ```
     pub fn minutes(minutes: u16) -> Result<Self, CloseTypeError> {
-        Self::lasting(60 * i64::from(minutes), format_args!("{minutes} minutes"))
+        Self::from_length(60 * i64::from(minutes), format_args!("{minutes} minutes"))
     }
 
     /// Builds an expiry this many seconds after the open.
     /// Fails with [`CloseTypeError`] for zero and above 24 hours.
     pub fn seconds(seconds: u32) -> Result<Self, CloseTypeError> {
-        Self::lasting(i64::from(seconds), format_args!("{seconds} seconds"))
+        Self::from_length(i64::from(seconds), format_args!("{seconds} seconds"))
     }
 
     /// Builds an expiry of this many candles of a bot, from 1 candle to 24 hours.
@@ -118,10 +118,10 @@ impl Expiry {
     /// ```
     pub fn candles(candles: u16, interval: Interval) -> Result<Self, CloseTypeError> {
         let seconds = interval.length().get() / 1_000 * i64::from(candles);
-        Self::lasting(seconds, format_args!("{candles} candles of {interval}"))
+        Self::from_length(seconds, format_args!("{candles} candles of {interval}"))
     }
 
-    fn lasting(seconds: i64, text: fmt::Arguments<'_>) -> Result<Self, CloseTypeError> {
+    fn from_length(seconds: i64, text: fmt::Arguments<'_>) -> Result<Self, CloseTypeError> {
         let close_type = CloseType::new(Millis::from_seconds(seconds))
             .map_err(|_| CloseTypeError { text: text.to_string(), meant: None })?;
         Ok(Self { close_type, expiration_type: ExpirationType::TimeFixed })
@@ -132,7 +132,7 @@ impl FromStr for CloseType {
     type Err = CloseTypeError;
 
     fn from_str(text: &str) -> Result<Self, CloseTypeError> {
-        let error = || CloseTypeError { text: text.chars().take(32).collect(), meant: meant_by(text) };
+        let error = || CloseTypeError { text: text.chars().take(32).collect(), meant: suggest_code(text) };
         let sexagesimal = |part: &str| {
             let two_digits = part.len() == 2 && part.bytes().all(|b| b.is_ascii_digit());
             part.parse::<i64>().ok().filter(|value| two_digits && *value < 60).ok_or_else(error)
@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_code_seen_at_the_venue_parses_and_prints_back() {
+    fn codes_of_the_venue_round_trip() {
         for (code, seconds) in [
             ("00:05", 5),
             ("00:10", 10),
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_candle_is_answered_with_its_code() {
+    fn suggests_code_for_interval_names() {
         for (text, code) in [
             ("M5", "05:00"),
             ("5m", "05:00"),
@@ -260,27 +260,27 @@ mod tests {
         ] {
             let error = text.parse::<CloseType>().unwrap_err().to_string();
             let expected =
-                format!("\"{text}\" is not a closeType code: did you mean {code}? Codes are mm:ss,");
+                format!("\"{text}\" is not a duration code: did you mean {code}? Write mm:ss,");
             assert!(error.starts_with(&expected), "{error}");
         }
         for text in
             ["0", "25h", "m", "0m", "m-5", "5x", "1:0", "x:00", ":", "99999", "99999999999999999999:00", ""]
         {
             let error = text.parse::<CloseType>().unwrap_err().to_string();
-            assert!(error.contains("closeType code: use mm:ss"), "{error}");
+            assert!(error.contains("duration code: use mm:ss"), "{error}");
         }
     }
 
     #[test]
-    fn lengths_are_counted_from_the_open_and_refused_beyond_a_day() {
-        let [of_five_seconds, of_an_hour] = ["5s", "1h"].map(|text| text.parse::<Interval>().unwrap());
+    fn builds_expiries_up_to_one_day() {
+        let [five_seconds, one_hour] = ["5s", "1h"].map(|text| text.parse::<Interval>().unwrap());
         for (expiry, code) in [
             (Expiry::minutes(1), "01:00"),
             (Expiry::minutes(90), "1:30:00"),
             (Expiry::minutes(1_440), "24:00:00"),
             (Expiry::seconds(30), "00:30"),
-            (Expiry::candles(3, of_five_seconds), "00:15"),
-            (Expiry::candles(24, of_an_hour), "24:00:00"),
+            (Expiry::candles(3, five_seconds), "00:15"),
+            (Expiry::candles(24, one_hour), "24:00:00"),
         ] {
             let (close_type, expiration_type) = (code.parse().unwrap(), ExpirationType::TimeFixed);
             assert_eq!(expiry, Ok(Expiry { close_type, expiration_type }));
@@ -290,15 +290,15 @@ mod tests {
             (Expiry::minutes(1_441), "1441 minutes"),
             (Expiry::seconds(0), "0 seconds"),
             (Expiry::seconds(86_401), "86401 seconds"),
-            (Expiry::candles(25, of_an_hour), "25 candles of 1h"),
+            (Expiry::candles(25, one_hour), "25 candles of 1h"),
         ] {
             let error = expiry.unwrap_err().to_string();
-            assert!(error.starts_with(&format!("\"{text}\" is not a closeType code: use")), "{error}");
+            assert!(error.starts_with(&format!("\"{text}\" is not a duration code: use")), "{error}");
         }
     }
 
     #[test]
-    fn codes_of_another_form_are_refused() {
+    fn rejects_malformed_codes() {
         for code in
             ["", "60", "1:00", "00:00", "00:60", "60:00", "1:60:00", "24:00:01", "+1:00:00", "a:bc", "00:05:"]
         {

@@ -13,25 +13,25 @@ pub struct Interval(Millis);
 /// Parse or range error of an [`Interval`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "\"{text}\" is not an interval: {} a whole number from 1 and a unit s, m, h or d, such as 5s, 1m, 2h or 1d (at most 31d)",
-    suggested(meant.as_deref(), "Write")
+    "\"{text}\" is not an interval: {} a whole number and a unit (s, m, h or d), such as 5s, 1m, 2h or 1d (1s to 31d)",
+    suggestion_prefix(meant.as_deref(), "Write")
 )]
 pub struct IntervalError {
     text: String,
     meant: Option<String>,
 }
 
-/// Renders a suggestion for an error, `use` without one.
-pub(crate) fn suggested(meant: Option<&str>, rest: &str) -> String {
+/// Renders a suggestion followed by `rest`, or `use` if there is none.
+pub(crate) fn suggestion_prefix(meant: Option<&str>, rest: &str) -> String {
     meant.map_or_else(|| "use".to_owned(), |meant| format!("did you mean {meant}? {rest}"))
 }
 
-fn meant_by(text: &str) -> Option<String> {
-    meant_length(text, |seconds| Interval::from_seconds(seconds).ok().map(|interval| interval.to_string()))
+fn suggest_interval(text: &str) -> Option<String> {
+    suggest_length(text, |seconds| Interval::from_seconds(seconds).ok().map(|interval| interval.to_string()))
 }
 
 const UNITS: [(char, i64); 4] = [('d', 86_400), ('h', 3_600), ('m', 60), ('s', 1)];
-const LONGEST_SECONDS: i64 = 31 * 86_400;
+const MAX_SECONDS: i64 = 31 * 86_400;
 
 impl Interval {
     /// One second, the shortest interval.
@@ -41,7 +41,7 @@ impl Interval {
 
     /// Builds an interval of whole seconds. Fails with [`IntervalError`] below one second or above 31 days.
     pub fn from_seconds(seconds: i64) -> Result<Self, IntervalError> {
-        if (1..=LONGEST_SECONDS).contains(&seconds) {
+        if (1..=MAX_SECONDS).contains(&seconds) {
             Ok(Self(Millis::from_seconds(seconds)))
         } else {
             Err(IntervalError { text: format!("{seconds} seconds"), meant: None })
@@ -69,7 +69,7 @@ impl FromStr for Interval {
     fn from_str(text: &str) -> Result<Self, IntervalError> {
         let error = || {
             let text: String = text.chars().take(32).collect();
-            IntervalError { meant: meant_by(&text), text }
+            IntervalError { meant: suggest_interval(&text), text }
         };
         let unit = text.chars().last().ok_or_else(error)?;
         let (_, unit_seconds) = UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(error)?;
@@ -114,7 +114,7 @@ const NAMED_UNITS: [(&str, i64); 5] = [
 
 /// Suggests a duration for a text, formatted by `code` from seconds.
 /// A bare number yields two suggestions: some programs count in seconds, others in minutes.
-pub(crate) fn meant_length(text: &str, code: impl Fn(i64) -> Option<String>) -> Option<String> {
+pub(crate) fn suggest_length(text: &str, code: impl Fn(i64) -> Option<String>) -> Option<String> {
     let text = text.trim().trim_start_matches('@').to_ascii_lowercase();
     if let Some((minutes, seconds)) = text.split_once(':') {
         let seconds = parse_digits(seconds).filter(|_| seconds.len() == 2)?;
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_that_a_chart_has_for_an_interval_is_answered_with_ours() {
+    fn suggests_interval_for_names_of_other_programs() {
         for (texts, ours) in [
             (&["M1", "1min", "1 m", "1M", "01:00"][..], "1m"),
             (&["15 minutes", "15 mins", "@15min"], "15m"),
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_are_not_intervals_are_refused() {
+    fn rejects_texts_that_are_not_intervals() {
         for text in ["", "m", "0m", "-1m", "1.5m", "1 m", "1w", "32d", "99999999999999999999d", "m1", "1é"] {
             assert!(text.parse::<Interval>().is_err(), "{text:?}");
         }

@@ -1,19 +1,23 @@
 //! The API of a strategy author.
 //!
-//! `candlewick strategy new my-strategy` writes a crate with all of the following. A strategy receives closed [`Candle`]s (and
-//! [`Price`]s on request), and answers with a [`Signal`] when it wants a trade. It never sees the clock, the wallet or the
-//! venue, and never chooses a stake, so the same object runs in a backtest and live.
+//! A strategy receives closed [`Candle`]s, and [`Price`]s on request. It returns a [`Signal`] to request a trade. It never
+//! sees the clock, the wallet or the venue, and never chooses a stake. So the same code runs in a backtest and live.
+//! `candlewick strategy new my-strategy` creates a crate with the parts described below.
 //!
-//! # Write
+//! # Write a strategy
 //!
-//! [`parameters!`] declares the settings, [`Strategy`] answers candles, [`StrategyFactory`] has the name and the constructor.
-//! The words of a signal are fixed; what differs from candle to candle is a named number.
+//! A strategy has three parts:
+//! 1. [`parameters!`] declares its settings, with defaults and ranges.
+//! 2. [`Strategy`] processes candles. Implement [`warmup`](Strategy::warmup) and [`on_candle`](Strategy::on_candle).
+//! 3. [`StrategyFactory`] has the name, the version and the constructor.
+//!
+//! The text of a signal is static. Values that differ from candle to candle are named numbers.
 //!
 //! ```
 //! use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};
 //!
 //! parameters! {
-//!     /// How far a candle must move.
+//!     /// Parameters of the momentum strategy.
 //!     pub struct Params {
 //!         /// Smallest move, as a fraction of the open.
 //!         move_fraction: f64 = 0.001, 0.0..=0.5;
@@ -54,12 +58,16 @@
 //! }
 //! ```
 //!
-//! [`indicator`] has the usual indicators. A strategy that only compares numbers with levels is shorter, and several times
-//! as fast in a search, as a [`DeclaredStrategy`]. [`Strategy::longer_intervals`] requests longer candles.
+//! The driver builds one instance per bot. It calls [`Strategy::on_candle`] once per closed candle, in order, and ignores
+//! signals during the warm-up. Prices are `f64` in the quote currency, times are [`Millis`] since the Unix epoch (UTC).
+//!
+//! - [`indicator`] has the usual indicators.
+//! - A [`DeclaredStrategy`] is shorter, and several times as fast in a search, if it only compares numbers with levels.
+//! - [`Strategy::longer_intervals`] requests longer candles, [`StrategyFactory::WANTS_PRICES`] prices between candles.
 //!
 //! # Register and run
 //!
-//! A program that depends on `candlewick-cli` has every command of `candlewick`. In its configuration `[[bots]]` has
+//! A program that depends on `candlewick-cli` has every command of `candlewick`. In its configuration, `[[bots]]` sets
 //! `strategy = "momentum"`, a symbol, an interval and an expiry.
 //!
 //! ```text
@@ -70,13 +78,13 @@
 //!
 //! # Test and check
 //!
-//! `testkit`, behind the feature of that name, compares it with a table of candles and signals (`assert_signals`) and with a
-//! file of all its signals (`assert_golden`), and checks the rules for strategies (`assert_passes_checks`), such as no
-//! look-ahead. `strategy check momentum` checks more, in other processes and on your own candles. Then `backtest`, `sweep`
-//! and `walk-forward` show whether there is an edge: a win rate above the break-even of the payout, never 50 %.
+//! The feature `testkit` adds a module of that name. `assert_signals` compares the strategy with a table of candles and
+//! signals, `assert_golden` with a file of all its signals. `assert_passes_checks` checks the rules for strategies, such as
+//! no look-ahead. `strategy check momentum` checks more, in other processes and on your own candles. Then `backtest`,
+//! `sweep` and `walk-forward` show whether there is an edge: a win rate above the break-even of the payout, not above 50 %.
 #![warn(missing_docs)]
 
-// `parameters!` names this crate by its full name, also inside it.
+// `parameters!` refers to this crate by its full name, here too.
 extern crate self as candlewick_sdk;
 
 // Time and money.
@@ -133,7 +141,7 @@ pub use suggestion::{
 pub use symbol::{CURRENCIES, OTC_SUFFIXES, Symbol, SymbolError, TradingWeek};
 pub use text::{Text, is_hidden, text_of_cell, visible, visible_cell};
 
-// Re-exported so that a strategy crate needs no dependency but this one; `parameters!` refers to them.
+// Re-exported so that a strategy crate needs no other dependency; `parameters!` refers to them.
 pub use {rust_decimal, schemars, serde, serde_json};
 
 /// Compiles the strategy in the README as a doctest.

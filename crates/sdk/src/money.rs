@@ -21,7 +21,7 @@ pub struct MoneyScale(u32);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MoneyError {
     /// The amount has more decimals than the wallet.
-    #[error("{amount} has more than {decimals} decimals, which is all the wallet keeps")]
+    #[error("{amount} has more decimals than the wallet, which has {decimals}")]
     TooFine {
         /// Rejected amount.
         amount: String,
@@ -29,7 +29,7 @@ pub enum MoneyError {
         decimals: u32,
     },
     /// The amount exceeds the supported range.
-    #[error("{amount} is too large to be an amount of money: use at most {largest}")]
+    #[error("{amount} is too large: use at most {largest}")]
     TooLarge {
         /// Rejected amount.
         amount: String,
@@ -37,7 +37,7 @@ pub enum MoneyError {
         largest: Decimal,
     },
     /// The scale has more than 8 decimals.
-    #[error("a money scale of {decimals} is too fine: use 0 to 8")]
+    #[error("a scale of {decimals} decimals is out of range: use 0 to 8")]
     Scale {
         /// Rejected number of decimals.
         decimals: u32,
@@ -45,7 +45,7 @@ pub enum MoneyError {
 }
 
 /// Largest accepted amount, so that sums of many amounts stay far from overflow.
-const LARGEST: i64 = 1_000_000_000_000_000;
+const MAX_UNITS: i64 = 1_000_000_000_000_000;
 
 impl MoneyScale {
     /// Creates the scale of a wallet with this many decimals. Fails with [`MoneyError::Scale`] above 8.
@@ -81,12 +81,12 @@ impl MoneyScale {
 
     fn scaled(self, amount: Decimal, rounding: RoundingStrategy) -> Result<Money, MoneyError> {
         let error = || {
-            let largest = self.to_decimal(Money(LARGEST)).normalize();
+            let largest = self.to_decimal(Money(MAX_UNITS)).normalize();
             MoneyError::TooLarge { amount: amount.to_string(), largest }
         };
         let units = amount.checked_mul(Decimal::from(10_i64.pow(self.0))).ok_or_else(error)?;
         let units = i64::try_from(units.round_dp_with_strategy(0, rounding)).map_err(|_| error())?;
-        if units.abs() <= LARGEST { Ok(Money(units)) } else { Err(error()) }
+        if units.abs() <= MAX_UNITS { Ok(Money(units)) } else { Err(error()) }
     }
 
     /// Converts an amount to a decimal number.
@@ -124,11 +124,10 @@ impl From<MoneyScale> for u32 {
     }
 }
 
-/// Maximum relative error of a factor.
-/// 64 levels of a ladder, each multiplied with an error of 1.1e-16, stay below a tenth of it.
-const INEXACT: f64 = 1e-13;
-/// Maximum absolute error in minor units: less than any intended rounding.
-const MOST_INEXACT: f64 = 1e-3;
+/// Of a factor: 64 ladder levels, each multiplied with an error of 1.1e-16, stay below a tenth of it.
+const MAX_RELATIVE_ERROR: f64 = 1e-13;
+/// In minor units, less than any intended rounding.
+const MAX_ABSOLUTE_ERROR: f64 = 1e-3;
 
 impl Money {
     /// Zero.
@@ -151,7 +150,7 @@ impl Money {
     #[must_use]
     pub fn profit_at(self, payout: Payout) -> Self {
         const WHOLE: i64 = 1_000_000; // 100 % in parts of a payout
-        // Nearly every product has room in 64 bits, whose division by a constant is a multiplication.
+        // Nearly every product fits into 64 bits, whose division by a constant compiles to a multiplication.
         let Some(product) = self.0.checked_mul(i64::from(payout.parts())) else {
             return self.large_profit_at(payout);
         };
@@ -181,7 +180,7 @@ impl Money {
     #[must_use]
     pub fn scaled_down(self, factor: f64) -> Self {
         let inexact = self.0 as f64 * factor;
-        let product = inexact + (inexact.abs() * INEXACT).min(MOST_INEXACT);
+        let product = inexact + (inexact.abs() * MAX_RELATIVE_ERROR).min(MAX_ABSOLUTE_ERROR);
         // Rounded down without a call to `floor` (`performance: arithmetic`).
         let towards_zero = product as i64;
         Self(towards_zero.saturating_sub(i64::from(towards_zero as f64 > product)))
@@ -190,7 +189,7 @@ impl Money {
     /// Rounds down to a multiple of `step`. A step of zero changes nothing.
     #[must_use]
     pub const fn floor_to(self, step: Self) -> Self {
-        // A division takes longer than most of what a step is asked for; all amounts are multiples of one.
+        // Most steps are 1, and a division is slow.
         if step.0 <= 1 { self } else { Self(self.0 - self.0.rem_euclid(step.0)) }
     }
 
@@ -253,39 +252,39 @@ pub struct Payout(NonZeroU32);
 
 /// Parse or range error of a [`Payout`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text} is not a payout: use a percent above 0 and at most 1000, with at most four decimals")]
+#[error("{text} is not a payout: use a percentage above 0, at most 1000, with up to four decimals")]
 pub struct PayoutError {
     text: String,
 }
 
-/// Number of units per percent.
-const PARTS: u32 = 10_000;
-/// Upper limit of numbers taken for a fraction of the stake. No venue pays so few percent.
-const MOST_LIKE_A_SHARE: f64 = 2.0;
-/// Upper limit against absurd values, far above all payouts seen (60 to 92 %).
-const HIGHEST: u32 = 1_000 * PARTS;
+const PERCENT_PARTS: u32 = 10_000;
+/// Numbers up to this are read as a fraction of the stake. No venue pays so few percent.
+const MAX_FRACTION: f64 = 2.0;
+/// Far above all observed payouts (60 to 92 %).
+const MAX_PARTS: u32 = 1_000 * PERCENT_PARTS;
 
 impl Payout {
     /// Creates a payout from a percentage with up to four decimals.
     /// Fails with [`PayoutError`] if it is not above zero, above 1000, or has more decimals.
     pub fn from_percent(percent: Decimal) -> Result<Self, PayoutError> {
-        let parts = percent.checked_mul(Decimal::from(PARTS)).filter(|parts| parts.fract().is_zero());
+        let parts = percent.checked_mul(Decimal::from(PERCENT_PARTS)).filter(|parts| parts.fract().is_zero());
         parts
             .and_then(|parts| u32::try_from(parts).ok())
             .and_then(Self::from_parts)
             .ok_or_else(|| PayoutError { text: percent.to_string() })
     }
 
-    /// Returns the percentage meant by a fraction: 85 for 0.85 or 1.85.
+    /// Converts a fraction of the stake to a percentage: 85 for 0.85 or 1.85.
     ///
     /// 1.85 is a return that includes the stake. `None` if the number may be a percentage, or cannot be a payout.
     pub fn percent_of_share(number: f64) -> Option<f64> {
         let share = if number > 1.0 { number - 1.0 } else { number };
-        let percent = (share * 1e6).round() / f64::from(PARTS);
-        (number > 0.0 && number <= MOST_LIKE_A_SHARE).then_some(percent)
+        let percent = (share * 1e6).round() / f64::from(PERCENT_PARTS);
+        (number > 0.0 && number <= MAX_FRACTION).then_some(percent)
     }
 
-    /// Returns the percentage meant by a number in another program's file.
+    /// Converts a number in another program's file to a percentage.
+    ///
     /// In addition to [`percent_of_share`](Self::percent_of_share) it recognizes returns that include the
     /// stake, such as 185 for 85. `None` if the number may be a percentage.
     pub fn percent_meant_by(number: f64) -> Option<f64> {
@@ -295,7 +294,7 @@ impl Payout {
 
     /// Creates a payout from units of 1/10,000 percent, `None` for 0 and above 1000 %.
     pub fn from_parts(parts: u32) -> Option<Self> {
-        NonZeroU32::new(parts).filter(|parts| parts.get() <= HIGHEST).map(Self)
+        NonZeroU32::new(parts).filter(|parts| parts.get() <= MAX_PARTS).map(Self)
     }
 
     /// Returns the payout in units of 1/10,000 percent.
@@ -306,13 +305,13 @@ impl Payout {
 
     /// Returns the payout as a percentage.
     pub fn to_percent(self) -> f64 {
-        f64::from(self.parts()) / f64::from(PARTS)
+        f64::from(self.parts()) / f64::from(PERCENT_PARTS)
     }
 
     /// Returns the payout as a fraction of the stake (0.8 for 80 %): `b` in formulas.
     #[inline]
     pub fn to_fraction(self) -> f64 {
-        f64::from(self.parts()) / f64::from(PARTS * 100)
+        f64::from(self.parts()) / f64::from(PERCENT_PARTS * 100)
     }
 }
 
@@ -345,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_win_earns_the_payout_rounded_half_to_even() {
+    fn profit_is_rounded_half_to_even() {
         // Worked by hand: 0.25 x 70 % = 0.175 -> 0.18 (even), 0.25 x 50 % = 0.125 -> 0.12 (even).
         for (stake, percent, profit) in
             [(1_000, "80", 800), (25, "70", 18), (25, "50", 12), (1, "49", 0), (1, "51", 1), (333, "63", 210)]
@@ -355,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn decimals_convert_exactly_or_not_at_all() {
+    fn exact_conversion_rejects_lost_decimals() {
         let cents = MoneyScale::default();
         assert_eq!(cents.exact("12.50".parse().unwrap()), Ok(Money::from_minor(1_250)));
         assert!(matches!(cents.exact("0.001".parse().unwrap()), Err(MoneyError::TooFine { .. })));
@@ -368,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_in_hundredths_of_a_percent_is_that_of_whole_numbers() {
+    fn scaling_agrees_with_integer_arithmetic() {
         for units in [10_000_i64, 12_345, 99_900, 1_000_000_007, -10_000] {
             for hundredths in 0..=10_000 {
                 let fraction = hundredths as f64 / 100.0 / 100.0;
@@ -391,14 +390,14 @@ mod tests {
         }
 
         #[test]
-        fn an_amount_survives_the_trip_through_decimals(units in -LARGEST..LARGEST, decimals in 0_u32..=8) {
+        fn amounts_round_trip_through_decimals(units in -MAX_UNITS..MAX_UNITS, decimals in 0_u32..=8) {
             let scale = MoneyScale::new(decimals).unwrap();
             let money = Money::from_minor(units);
             prop_assert_eq!(scale.exact(scale.to_decimal(money)), Ok(money));
         }
 
         #[test]
-        fn a_stake_rounded_down_to_its_step_is_a_multiple_and_never_above(units in 0_i64..1_000_000, step in 1_i64..5_000) {
+        fn floor_to_is_a_multiple_and_not_above(units in 0_i64..1_000_000, step in 1_i64..5_000) {
             let floored = Money::from_minor(units).floor_to(Money::from_minor(step));
             prop_assert_eq!(floored.minor() % step, 0);
             prop_assert!(floored.minor() <= units && units - floored.minor() < step);
@@ -406,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn percents_convert_exactly() {
+    fn converts_percentages_exactly() {
         for (text, parts) in
             [("80", Some(800_000)), ("63.5", Some(635_000)), ("0.0001", Some(1)), ("1000", Some(10_000_000))]
         {
@@ -418,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_told_from_a_percent() {
+    fn distinguishes_fractions_from_percentages() {
         // 0.85 and 1.85 both pay 85 % of the stake, at 1 and 2 a win earns the stake; 2.01 may be a percent.
         for (number, meant) in [
             (0.85, Some(85.0)),

@@ -84,7 +84,7 @@ impl StrategyEntry {
         let build = |values: &Value, described: &[Parameter], bot: &BotContext| {
             let params = parameters::read_described(values, described)
                 .map_err(|problem| BuildError::parameters(S::NAME, problem))?;
-            let strategy = S::build(params, bot).map_err(|error| error.of_strategy(S::NAME))?;
+            let strategy = S::build(params, bot).map_err(|error| error.with_strategy_name(S::NAME))?;
             let declaration = strategy.declaration();
             Ok(BuiltStrategy { strategy: Box::new(strategy), declaration })
         };

@@ -1,6 +1,6 @@
 //! Traits of a strategy and its factory.
 
-use crate::candle_loop::Several;
+use crate::candle_loop::Batch;
 use crate::{
     Candle, CandleAnswers, CandleLoop, CloseTypeError, Condition, Declaration, Expiry, GateView, Interval,
     Parameters, Price, Settlement, Signal, Symbol,
@@ -9,96 +9,118 @@ use serde::{Deserialize, Serialize};
 
 /// A strategy of one bot on one series.
 ///
-/// It is called with every closed candle of its series, in order, both in a backtest and live. It must be
-/// deterministic: the same calls give the same answers, so it reads no clock, file or random source here.
-/// [`StrategyFactory::build`] reads external data, from files named by its parameters.
+/// Implement [`warmup`](Self::warmup) and [`on_candle`](Self::on_candle). All other methods have a default.
+///
+/// Order of the calls, both in a backtest and live:
+/// 1. [`StrategyFactory::build`], once per bot.
+/// 2. [`longer_intervals`](Self::longer_intervals), [`wants_settlements`](Self::wants_settlements) and
+///    [`expiries`](Self::expiries), once.
+/// 3. [`on_candle`](Self::on_candle) for every closed candle, in order, then
+///    [`on_longer_candle`](Self::on_longer_candle) for each longer candle that ends with it.
+/// 4. [`on_price`](Self::on_price) and [`on_settled`](Self::on_settled) between candles, if requested.
+///
+/// A strategy must be deterministic: the same calls give the same signals. It must not read a clock, a file or a random
+/// source in these methods. [`StrategyFactory::build`] reads external data, from files named by its parameters. A
+/// strategy that only compares numbers with levels implements [`DeclaredStrategy`](crate::DeclaredStrategy) instead.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a strategy",
     label = "implement `Strategy` for it",
-    note = "`Strategy` asks for `warmup` and `on_candle`; one that only compares numbers with levels implements `DeclaredStrategy` instead"
+    note = "`Strategy` needs `warmup` and `on_candle`; a strategy that only compares numbers with levels implements `DeclaredStrategy` instead"
 )]
-// The compiler shows the line of the bound that a strategy does not meet, so its way out stands on it.
+// The compiler prints this line if the bound is not met, so the hint is on it.
 pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields, no `Rc` */ {
     /// Returns the warm-up length in candles, including the current one.
     ///
-    /// With a warm-up of 20 a backtest trades from the signal of the 20th candle. A mean of the last 20 closes needs
-    /// 20, a comparison of the current candle with the 20 before it needs 21. A live run fetches that many candles
-    /// before the start, and trades from the signal of the next one. Signals during warm-up are never traded.
+    /// With a warm-up of 20, a backtest trades from the signal of the 20th candle on. A live run fetches 20 candles before
+    /// the start and trades from the signal of the next one on. Signals during the warm-up are never traded.
+    ///
+    /// A mean of the last 20 closes needs 20 candles. A comparison of the current candle with the previous 20 needs 21.
+    /// For an indicator, return its `stable_after()` if it has one, otherwise its `warmup()`.
     fn warmup(&self) -> usize;
 
-    /// Processes a closed candle of the bot's series. A returned signal requests a trade.
+    /// Processes a closed candle of the bot's series and returns a signal to request a trade.
+    ///
+    /// Called once per candle, also during the warm-up. Missing candles are skipped, so compare
+    /// [`Candle::time`] if gaps matter. The trade opens after the close of the candle, at a later price.
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal>;
 
     /// Returns additional intervals: longer multiples of the bot's own.
     ///
-    /// For example 5m for the trend and 1m for entries. Called once, after the strategy is built. A longer candle is
-    /// omitted if one of the bot's own is missing in it, or it starts before the first one. [`warmup`](Self::warmup)
-    /// counts the bot's own candles, including those in longer ones.
+    /// For example 5m for the trend and 1m for entries. Called once, after the strategy is built. Each longer candle is
+    /// built from the bot's own candles. It is omitted if it starts before the first of them, or if too many are missing
+    /// ([`BotContext::longer_share_percent`]). [`warmup`](Self::warmup) counts the bot's own candles.
     fn longer_intervals(&self) -> &[Interval] {
         &[]
     }
 
     /// Processes a closed candle of a [longer interval](Self::longer_intervals).
-    /// Called after [`on_candle`](Self::on_candle) of the last candle in it, shorter intervals first. Candles
-    /// that close at the same time thus take effect from the bot's next candle.
+    ///
+    /// Called after [`on_candle`](Self::on_candle) of the last candle in it, shorter intervals first. A longer candle
+    /// therefore takes effect from the bot's next candle on.
     fn on_longer_candle(&mut self, interval: Interval, candle: &Candle) {
         let _ = (interval, candle);
     }
 
-    /// Processes the latest price, on a grid of venue time.
-    /// Only called if [`StrategyFactory::WANTS_PRICES`] is true.
+    /// Processes the latest price and returns a signal to request a trade.
+    ///
+    /// Called at regular intervals of venue time (`runtime.price_every_ms`), only if [`StrategyFactory::WANTS_PRICES`] is
+    /// true.
     fn on_price(&mut self, price: &Price) -> Option<Signal> {
         let _ = price;
         None
     }
 
     /// Processes the settlement of one of the bot's own trades.
-    /// Only called if it [wants settlements](Self::wants_settlements).
+    ///
+    /// Only called if [`wants_settlements`](Self::wants_settlements) returns true.
     fn on_settled(&mut self, settlement: &Settlement) {
         let _ = settlement;
     }
 
     /// Returns whether [`on_settled`](Self::on_settled) is to be called.
-    /// A strategy that depends only on candles may return `false`. A backtest is then faster, because it can
-    /// feed further candles while trades are open. Called once, after the strategy is built.
+    ///
+    /// Return `false` if the strategy depends only on candles. A backtest is then faster, because it can feed further
+    /// candles while trades are open. Called once, after the strategy is built.
     fn wants_settlements(&self) -> bool {
         true
     }
 
-    /// Returns the possible expiries of its signals, `None` for that of its bot.
-    /// The default is the bot's expiry only. A search checks them against the candles before it starts, the
-    /// header of a run lists them, and `strategy check` rejects a signal with another expiry. Called once,
-    /// after the strategy is built.
+    /// Returns all possible expiries of the signals, `None` for the bot's own.
+    ///
+    /// The default is the bot's expiry only. A search checks them against the candles before it starts, and the header of
+    /// a run lists them. `strategy check` rejects a signal with another expiry. Called once, after the strategy is built.
     fn expiries(&self) -> Vec<Option<Expiry>> {
         vec![None]
     }
 
-    /// Returns whether trading of its bot is paused.
-    /// While `true`, external signals are also rejected, by the rule `GateClosed`. Override this in a
-    /// strategy that makes its own signals [virtual](crate::Signal::as_virtual) at times. Called for each
-    /// external signal.
+    /// Returns whether the strategy pauses trading of its bot.
+    ///
+    /// While `true`, external signals are also rejected, by the rule `GateClosed`. Override this in a strategy that makes
+    /// its own signals [virtual](crate::Signal::as_virtual) at times. Called for each external signal.
     fn is_gate_closed(&self) -> bool {
         false
     }
 
-    /// Returns a description of its signal gate, `None` if it has none.
+    /// Returns a description of the signal gate, `None` if there is none.
+    ///
     /// For display only (`status`, `explain`), never for decisions.
     fn gate(&self) -> Option<GateView> {
         None
     }
 
-    /// Returns its conditions with their state at the last candle.
-    /// For display only (`candlewick why`, `candlewick explain`). Always returns the same conditions in the
-    /// same order. If this needs extra computation, provide a separate variant of the strategy, see
+    /// Returns the conditions of the strategy with their state at the last candle.
+    ///
+    /// For display only (`candlewick why`, `candlewick explain`). Return the same conditions in the same order each time.
+    /// If this needs extra computation, provide a separate variant of the strategy with
     /// [`StrategyEntry::explained_by`](crate::StrategyEntry::explained_by).
     fn conditions(&self) -> Vec<Condition<'_>> {
         Vec::new()
     }
 
-    /// Returns the named values behind its last answer, such as an index or an average.
+    /// Returns the named values behind the last decision, such as an RSI or an average.
     ///
     /// For display only (`candlewick explain`). Called after [`on_candle`](Self::on_candle) or [`on_price`](Self::on_price),
-    /// with or without a signal. Values that are not known yet are omitted.
+    /// with or without a signal. Omit values that are not known yet.
     ///
     /// ```
     /// use candlewick_sdk::indicator::Rsi;
@@ -128,16 +150,15 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
         Vec::new()
     }
 
-    /// Processes several candles and returns their number.
-    /// For [`Together`](crate::Together). No other strategy can implement this.
+    /// Processes a batch of candles and returns their number. Only [`Together`](crate::Together) can implement this.
     #[doc(hidden)]
     #[inline]
-    fn answer_several(&mut self, _: Several<'_>, _: &mut CandleAnswers) -> Option<usize> {
+    fn answer_several(&mut self, _: Batch<'_>, _: &mut CandleAnswers) -> Option<usize> {
         None
     }
 }
 
-/// Build context of a strategy: its bot, symbol, interval and expiry.
+/// Build context of a strategy: bot, symbol, interval and expiry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BotContext {
     /// Name of the bot.
@@ -148,7 +169,7 @@ pub struct BotContext {
     pub interval: Interval,
     /// Default expiry of the bot's trades; a signal may override it.
     pub expiry: Expiry,
-    /// Minimum coverage of a longer candle's market hours, in percent. `None` requires its full length.
+    /// Minimum share of a longer candle's market hours with candles, in percent. `None` requires all of them.
     pub longer_share_percent: Option<f64>,
 }
 
@@ -156,10 +177,9 @@ pub struct BotContext {
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// The parameters are invalid.
-    #[error("{}: {problem}", parameters_of(strategy))]
+    #[error("{}: {problem}", parameters_label(strategy))]
     Parameters {
-        /// Name of the strategy, empty until known.
-        /// Set by [`StrategyEntry::build`](crate::StrategyEntry::build).
+        /// Name of the strategy, empty until [`StrategyEntry::build`](crate::StrategyEntry::build) sets it.
         strategy: String,
         /// Description of the problem, with the key.
         problem: String,
@@ -185,7 +205,7 @@ impl BuildError {
         Self::Parameters { strategy: strategy.into(), problem: problem.into() }
     }
 
-    pub(crate) fn of_strategy(self, name: &str) -> Self {
+    pub(crate) fn with_strategy_name(self, name: &str) -> Self {
         match self {
             Self::Parameters { strategy, problem } if strategy.is_empty() => Self::parameters(name, problem),
             named => named,
@@ -193,7 +213,7 @@ impl BuildError {
     }
 }
 
-fn parameters_of(strategy: &str) -> String {
+fn parameters_label(strategy: &str) -> String {
     if strategy.is_empty() {
         "the strategy's parameters".to_owned()
     } else {
@@ -201,7 +221,7 @@ fn parameters_of(strategy: &str) -> String {
     }
 }
 
-/// Converts a sentence about the parameters. Allows `Err(format!(..).into())` in [`StrategyFactory::build`].
+/// Converts a message about the parameters. Allows `Err(format!(..).into())` in [`StrategyFactory::build`].
 impl From<String> for BuildError {
     fn from(problem: String) -> Self {
         Self::parameters("", problem)
@@ -222,16 +242,18 @@ impl From<CloseTypeError> for BuildError {
 }
 
 /// Description and constructor of a strategy.
-/// Implemented by the strategy's own type and registered with [`crate::Registry::with`].
+///
+/// Implement it for the type that implements [`Strategy`], and register that type with [`crate::Registry::with`].
+/// The constants are shown by `strategy show` and recorded with every run.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be registered as a strategy",
     label = "implement `StrategyFactory` for it",
-    note = "`Strategy` says what it answers to candles; `StrategyFactory` its name, version and parameters, and how it is built"
+    note = "`Strategy` processes candles; `StrategyFactory` has the name, version and parameters, and builds the strategy"
 )]
 pub trait StrategyFactory: Strategy + Sized + 'static {
-    /// Name in configurations: lower case, with hyphens.
+    /// Name in configurations: lower-case letters, digits and hyphens.
     const NAME: &'static str;
-    /// Version of the rules. Every change of behaviour changes it. Results are never mixed across versions.
+    /// Version of the rules. Raise it with every change of behaviour: results of different versions are kept apart.
     const VERSION: &'static str;
     /// One-sentence description.
     const ABOUT: &'static str;
@@ -240,15 +262,18 @@ pub trait StrategyFactory: Strategy + Sized + 'static {
     /// Parameters, declared with [`crate::parameters!`] or by hand.
     type Params: Parameters;
 
-    /// Builds the strategy of one bot.
-    /// Fails with [`BuildError`] if the parameters contradict each other, or something they name cannot be
-    /// read.
+    /// Builds the strategy of one bot. The parameters have been checked against their ranges.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`] if the parameters contradict each other, or a file that they name is unusable. A `String` or `&str`
+    /// converts to it: `Err("fast must be below slow".into())`.
     fn build(params: Self::Params, bot: &BotContext) -> Result<Self, BuildError>;
 
-    /// Returns its signals as comparisons of series, `None` if they are anything else.
-    /// A search over its parameters then shares the series and is several times faster. Called right after
-    /// the strategy is built. A [`DeclaredStrategy`](crate::DeclaredStrategy) returns
-    /// `Some(Declaration::of(self))`, see [`Declaration`].
+    /// Returns the signals as comparisons of series, `None` if they cannot be expressed in this way.
+    ///
+    /// A search over the parameters then shares the series and is several times faster. Called right after the strategy is
+    /// built. A [`DeclaredStrategy`](crate::DeclaredStrategy) returns `Some(Declaration::of(self))`, see [`Declaration`].
     fn declaration(&self) -> Option<Declaration> {
         None
     }

@@ -10,10 +10,10 @@ pub(super) const START: Millis = Millis::new(1_735_689_600_000);
 pub fn bot(symbol: &str) -> BotContext {
     BotContext {
         bot: "test".to_owned(),
-        symbol: Symbol::new(symbol).expect("a test names a sound symbol"),
+        symbol: Symbol::new(symbol).expect("the symbol is valid"),
         interval: Interval::MINUTE,
         expiry: Expiry {
-            close_type: "01:00".parse().expect("a minute is a closeType code"),
+            close_type: "01:00".parse().expect("01:00 is a duration code"),
             expiration_type: ExpirationType::TimeFixed,
         },
         longer_share_percent: Some(crate::LongerRule::USUAL_PERCENT),

@@ -289,7 +289,7 @@ mod tests {
         check_refused("free=-7e27..7e27:1e-20", "more than 1000000 values");
         check_refused("both=yes", "use true,false");
         check_refused("source", "list its values");
-        check_refused("close_type=5", "not a closeType code");
+        check_refused("close_type=5", "not a duration code");
         check_refused("close_type", "list its values");
     }
 }

@@ -46,7 +46,7 @@ fn what_is_wrong_is_said_with_its_line_and_nothing_of_the_file_is_taken() {
         ("10:30,btc,EURUSD,BUY,,,", "line 2: bot btc does not trade \"EURUSD\""),
         ("10:30,,,BUY,,,", "line 2: it names neither a bot nor a symbol"),
         ("10:30,btc,,HOLD,,,", "line 2: \"HOLD\" is not a direction: use BUY, CALL or UP"),
-        ("10:30,btc,,BUY,M90,,", "line 2: \"M90\" is not a closeType code"),
+        ("10:30,btc,,BUY,M90,,", "line 2: \"M90\" is not a duration code"),
         ("25:30,btc,,BUY,,,", "line 2: \"25:30\" is no time"),
         ("1767609060,btc,,BUY,,,", "line 2: 1767609060 is no time: a number is milliseconds"),
         ("2026-01-05,btc,,BUY,,,", "line 2: \"2026-01-05\" is no time"),
