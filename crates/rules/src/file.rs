@@ -388,7 +388,7 @@ mod tests {
             ("[parameters]\np = { defval = 14 }", "write default = 14"),
             ("[parameters]\np = { default = 14, range = [2, 50] }", "write min = 2, max = 50"),
             ("[parameters]\np = { default = true }", "use a number, not true"),
-            ("[parameters]\np = { default = nan }", "use a number: nan and inf are none here"),
+            ("[parameters]\np = { default = nan }", "use a number: nan and inf are not allowed"),
         ] {
             let message = Written::of_file(line).unwrap_err().message;
             let said = message.lines().next().unwrap_or_default();

@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 /// Parameters of a strategy, declared with [`crate::parameters!`].
+///
 /// A hand-written struct needs the four supertraits and an empty `impl`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not declared as parameters of a strategy",
@@ -16,9 +17,9 @@ pub trait Parameters: Serialize + DeserializeOwned + schemars::JsonSchema + Defa
 /// Possible types of a parameter value.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no type of parameters",
+    message = "`{Self}` cannot be the type of a parameter",
     label = "use a number, `bool` or `String`",
-    note = "a choice is a text that `build` reads: `mode: String = \"fast\".to_owned();`"
+    note = "for a choice, declare a text and match it in `build`: `mode: String = \"fast\".to_owned();`"
 )]
 pub trait ParameterType: Clone + std::fmt::Debug + PartialEq + Serialize + DeserializeOwned {}
 
@@ -106,15 +107,15 @@ pub fn describe<P: Parameters>() -> Vec<Parameter> {
 /// Parses `P` from a JSON object and checks all ranges.
 /// Missing keys take their defaults. The error names the key and the allowed values.
 pub fn read<P: Parameters>(values: &Value) -> Result<P, String> {
-    read_described(values, &describe::<P>())
+    read_with_schema(values, &describe::<P>())
 }
 
 /// Like [`read`], with an existing description of the parameters.
 /// Creating a description costs more than parsing.
-pub(crate) fn read_described<P: Parameters>(values: &Value, described: &[Parameter]) -> Result<P, String> {
-    // A list would be taken by position, and a wrong kind be told without the name.
+pub(crate) fn read_with_schema<P: Parameters>(values: &Value, described: &[Parameter]) -> Result<P, String> {
+    // Serde would accept a list by position, and report a wrong type without the name.
     if !values.is_object() && !values.is_null() {
-        return Err(no_table(values));
+        return Err(table_error(values));
     }
     for parameter in described {
         values.get(&parameter.name).map_or(Ok(()), |value| check_kind(parameter, value))?;
@@ -126,17 +127,17 @@ pub(crate) fn read_described<P: Parameters>(values: &Value, described: &[Paramet
     Ok(params)
 }
 
-pub(crate) fn completed(values: &Value, described: &[Parameter]) -> Result<Value, String> {
+pub(crate) fn complete(values: &Value, described: &[Parameter]) -> Result<Value, String> {
     let empty = Map::new();
     let given = match values {
         Value::Null => &empty,
         Value::Object(given) => given,
-        other => return Err(no_table(other)),
+        other => return Err(table_error(other)),
     };
     if let Some(unknown) = given.keys().find(|key| described.iter().all(|parameter| parameter.name != **key))
     {
         let known: Vec<&str> = described.iter().map(|parameter| parameter.name.as_str()).collect();
-        return Err(format!("there is no parameter {unknown}; there are {}", known.join(", ")));
+        return Err(format!("there is no parameter {unknown}; known are: {}", known.join(", ")));
     }
     let value_of = |parameter: &Parameter| {
         let value = given.get(&parameter.name).unwrap_or(&parameter.default);
@@ -146,8 +147,8 @@ pub(crate) fn completed(values: &Value, described: &[Parameter]) -> Result<Value
     described.iter().map(value_of).collect::<Result<Map<_, _>, _>>().map(Value::Object)
 }
 
-fn no_table(value: &Value) -> String {
-    format!("{value} is no table of parameters: write {{ NAME = VALUE }}")
+fn table_error(value: &Value) -> String {
+    format!("{value} is not a table of parameters: write {{ NAME = VALUE }}")
 }
 
 fn check_kind(parameter: &Parameter, value: &Value) -> Result<(), String> {
@@ -176,8 +177,9 @@ fn text(property: &Value, key: &str) -> String {
 
 /// Declares a parameter struct: per line documentation, name, type, default, and optionally a range.
 ///
-/// Derives `Deserialize` (missing keys take their defaults, unknown keys are refused), `Serialize`, `JsonSchema`,
-/// `Default`, `Clone`, `Debug` and `PartialEq`. A choice is a text, read in [`StrategyFactory::build`](crate::StrategyFactory::build).
+/// A type is a number, `bool` or `String`. A range includes both ends. For a choice, declare a text and match it in
+/// [`StrategyFactory::build`](crate::StrategyFactory::build). All fields are public. The struct derives `Clone`, `Debug`, `PartialEq`,
+/// `Default`, `Serialize`, `JsonSchema` and `Deserialize`: missing keys take their defaults, unknown keys are rejected.
 ///
 /// ```
 /// candlewick_sdk::parameters! {
@@ -185,7 +187,7 @@ fn text(property: &Value, key: &str) -> String {
 ///     pub struct Params {
 ///         /// Candles in the average.
 ///         period: usize = 20, 1..=500;
-///         /// Price that the average is taken of.
+///         /// Price to average.
 ///         source: String = "close".to_owned();
 ///     }
 /// }
@@ -260,7 +262,7 @@ macro_rules! __parameters_derived {
     ( [] $($all:tt)* ) => { $crate::__parameters! { $($all)* } };
     ( @twice $name:ident ) => {
         ::core::compile_error!(::core::concat!(
-            "leave out `", ::core::stringify!($name),
+            "remove `", ::core::stringify!($name),
             "`: `parameters!` derives Clone, Debug, PartialEq, Default, Serialize, Deserialize and JsonSchema"
         ));
     };
@@ -276,7 +278,7 @@ macro_rules! __parameter_mistake {
         $crate::__parameter_mistake! { $($rest)* }
     };
     ( $(#[$meta:meta])* pub $($rest:tt)* ) => {
-        ::core::compile_error!("every parameter is public: leave out `pub`");
+        ::core::compile_error!("remove `pub`: all parameters are public");
     };
     ( $(#[$meta:meta])* $field:ident : $type:ty ; $($rest:tt)* ) => {
         $crate::__parameter_mistake! { @no_default $field $type }
@@ -296,12 +298,12 @@ macro_rules! __parameter_mistake {
     ( $(#[$meta:meta])* $field:ident = $($rest:tt)* ) => {
         ::core::compile_error!(::core::concat!(
             "parameter `", ::core::stringify!($field), "` has no type: write `",
-            ::core::stringify!($field), ": usize = DEFAULT;`, or the type that it is of"
+            ::core::stringify!($field), ": usize = DEFAULT;`, or another type"
         ));
     };
     ( $(#[$meta:meta])* $field:ident : $type:ty = $default:expr , $low:literal .. $high:literal $($rest:tt)* ) => {
         ::core::compile_error!(::core::concat!(
-            "the range of parameter `", ::core::stringify!($field), "` holds both its ends: write `",
+            "the range of parameter `", ::core::stringify!($field), "` must include its end: write `",
             ::core::stringify!($low), "..=` and the largest value"
         ));
     };
@@ -327,12 +329,12 @@ macro_rules! __parameter_mistake {
     };
     ( $(#[$meta:meta])* $field:ident : $type:ty = $default:expr , $($rest:tt)* ) => {
         ::core::compile_error!(::core::concat!(
-            "the range of parameter `", ::core::stringify!($field), "` is two numbers, written out: `1..=500`"
+            "the range of parameter `", ::core::stringify!($field), "` must be two literal numbers: `1..=500`"
         ));
     };
     ( $($other:tt)* ) => {
         ::core::compile_error!(
-            "a parameter is a name, a type, a default and perhaps a range: `period: usize = 14, 1..=500;`"
+            "a parameter is a name, a type, a default and an optional range: `period: usize = 14, 1..=500;`"
         );
     };
 }

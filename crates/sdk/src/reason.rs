@@ -7,26 +7,27 @@ use std::{array, fmt};
 const MAX_NUMBERS: usize = 4;
 
 /// A text with up to four named numbers, rendered only when written.
-/// Text and names are static ([`Reason::new`]), or come from a [`ReasonTemplate`] if they are known only at
-/// run time. Either way a reason is created and cloned without an allocation.
+///
+/// Text and names are static ([`Reason::new`]), or come from a [`ReasonTemplate`] if they are known only at run time.
+/// Either way, a reason is created and cloned without an allocation.
 #[derive(Clone)]
 pub struct Reason {
-    words: Words,
+    wording: Wording,
     numbers: [f64; MAX_NUMBERS],
     count: u8,
     is_cut: bool,
 }
 
 #[derive(Clone)]
-enum Words {
+enum Wording {
     Fixed { text: &'static str, names: [&'static str; MAX_NUMBERS] },
     Shared(ReasonTemplate),
 }
 
 /// The text of a reason and the names of its numbers, known only at run time.
 ///
-/// Create it once, with the strategy, those of one strategy [together](Self::together). A run keeps every template,
-/// so what differs from trade to trade belongs into the numbers.
+/// Create all templates of a strategy at once when it is built ([`together`](Self::together)). A run keeps every template,
+/// so values that differ from trade to trade belong in the numbers.
 ///
 /// ```
 /// use candlewick_sdk::{Direction, ReasonTemplate, Signal};
@@ -38,12 +39,12 @@ enum Words {
 /// ```
 #[derive(Clone)]
 pub struct ReasonTemplate {
-    all: Arc<[SharedWords]>,
-    place: usize,
+    group: Arc<[SharedWording]>,
+    index: usize,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-struct SharedWords {
+struct SharedWording {
     text: Box<str>,
     names: Vec<Box<str>>,
 }
@@ -52,13 +53,13 @@ impl Reason {
     /// Creates a reason with a static text and no numbers.
     #[inline]
     pub const fn new(text: &'static str) -> Self {
-        let words = Words::Fixed { text, names: [""; MAX_NUMBERS] };
-        Self { words, numbers: [0.0; MAX_NUMBERS], count: 0, is_cut: false }
+        let wording = Wording::Fixed { text, names: [""; MAX_NUMBERS] };
+        Self { wording, numbers: [0.0; MAX_NUMBERS], count: 0, is_cut: false }
     }
 
-    /// Adds a named number, up to four.
-    /// A fifth is dropped, which the checks of a strategy reject. For a reason from a [`ReasonTemplate`] this
-    /// copies the template, so name its numbers there.
+    /// Adds a named number, up to four. A fifth is dropped, and the checks of the strategy fail.
+    ///
+    /// For a reason from a [`ReasonTemplate`] this copies the template, so name the numbers there instead.
     #[must_use]
     #[inline]
     pub fn with(mut self, name: &'static str, value: f64) -> Self {
@@ -66,9 +67,9 @@ impl Reason {
         if place < MAX_NUMBERS {
             self.numbers[place] = value;
             self.count += 1;
-            match &mut self.words {
-                Words::Fixed { names, .. } => names[place] = name,
-                Words::Shared(template) => template.name_number(place, name),
+            match &mut self.wording {
+                Wording::Fixed { names, .. } => names[place] = name,
+                Wording::Shared(template) => template.name_number(place, name),
             }
         } else {
             self.is_cut = true;
@@ -91,7 +92,7 @@ impl Reason {
         };
         numbers.into_iter().for_each(&mut add);
         last.into_iter().for_each(&mut add);
-        Self { words: Words::Fixed { text, names }, numbers: values, count: count as u8, is_cut: false }
+        Self { wording: Wording::Fixed { text, names }, numbers: values, count: count as u8, is_cut: false }
     }
 
     /// Returns the reason with other numbers. Missing ones stay unchanged.
@@ -108,9 +109,9 @@ impl Reason {
     /// Returns the text.
     #[inline]
     pub fn text(&self) -> &str {
-        match &self.words {
-            Words::Fixed { text, .. } => text,
-            Words::Shared(template) => template.text(),
+        match &self.wording {
+            Wording::Fixed { text, .. } => text,
+            Wording::Shared(template) => template.text(),
         }
     }
 
@@ -141,7 +142,7 @@ impl Reason {
         &self.numbers
     }
 
-    /// Returns whether both differ only in their numbers.
+    /// Returns whether both have the same text and the same names.
     pub fn has_words_of(&self, other: &Self) -> bool {
         let mut places = 0..usize::from(self.count);
         self.count == other.count
@@ -150,57 +151,57 @@ impl Reason {
     }
 
     /// Returns whether both share text and names in memory, a cheap identity check.
-    /// Usually true for the reasons of one rule of a strategy. Reasons that do not share them may still [have
-    /// the same](Self::has_words_of).
+    ///
+    /// Usually true for the reasons of one rule of a strategy. If false, both may still be [equal](Self::has_words_of).
     #[inline]
     pub fn shares_words_with(&self, other: &Self) -> bool {
         let is_same_count = self.count == other.count;
-        match (&self.words, &other.words) {
-            (Words::Fixed { text, names }, Words::Fixed { text: other_text, names: other_names }) => {
+        match (&self.wording, &other.wording) {
+            (Wording::Fixed { text, names }, Wording::Fixed { text: other_text, names: other_names }) => {
                 // All names, used or not, without a branch for each.
                 let names = names.iter().zip(other_names);
                 let is_same = |same, (one, other): (&&str, &&str)| same & std::ptr::eq(*one, *other);
                 names.fold(is_same_count & std::ptr::eq(*text, *other_text), is_same)
             }
-            (Words::Shared(one), Words::Shared(other)) => {
-                is_same_count && one.place == other.place && Arc::ptr_eq(&one.all, &other.all)
+            (Wording::Shared(one), Wording::Shared(other)) => {
+                is_same_count && one.index == other.index && Arc::ptr_eq(&one.group, &other.group)
             }
             _ => false,
         }
     }
 
-    /// Returns an address that identifies text and names.
-    /// Equal for all reasons that [share](Self::shares_words_with) them.
+    /// Returns an address that identifies text and names, equal for all reasons that
+    /// [share](Self::shares_words_with) them.
     #[inline]
     pub fn place_of_words(&self) -> usize {
-        match &self.words {
-            Words::Fixed { text, .. } => text.as_ptr().addr(),
-            Words::Shared(template) => std::ptr::from_ref(template.words()).addr(),
+        match &self.wording {
+            Wording::Fixed { text, .. } => text.as_ptr().addr(),
+            Wording::Shared(template) => std::ptr::from_ref(template.wording()).addr(),
         }
     }
 
     fn name(&self, place: usize) -> &str {
-        match &self.words {
-            Words::Fixed { names, .. } => names[place],
-            Words::Shared(template) => template.words().names.get(place).map_or("", |name| name),
+        match &self.wording {
+            Wording::Fixed { names, .. } => names[place],
+            Wording::Shared(template) => template.wording().names.get(place).map_or("", |name| name),
         }
     }
 
-    /// Turns into a reason of this template with these numbers. Templates created together keep their shared
-    /// pointer: updating its reference count would cost more than the rest.
+    /// Replaces text and numbers. Templates created together keep their shared pointer, because updating its reference
+    /// count would cost more than the rest.
     #[inline]
-    pub(crate) fn become_one_of(&mut self, template: &ReasonTemplate, values: &[f64]) {
-        match &mut self.words {
-            Words::Shared(own) if Arc::ptr_eq(&own.all, &template.all) => own.place = template.place,
-            _ => self.share_words_of(template),
+    pub(crate) fn set_from_template(&mut self, template: &ReasonTemplate, values: &[f64]) {
+        match &mut self.wording {
+            Wording::Shared(own) if Arc::ptr_eq(&own.group, &template.group) => own.index = template.index,
+            _ => self.adopt_template(template),
         }
         (self.numbers, self.count) = template.numbered(values);
         self.is_cut = false;
     }
 
     #[cold]
-    fn share_words_of(&mut self, template: &ReasonTemplate) {
-        self.words = Words::Shared(template.clone());
+    fn adopt_template(&mut self, template: &ReasonTemplate) {
+        self.wording = Wording::Shared(template.clone());
     }
 }
 
@@ -210,54 +211,54 @@ impl ReasonTemplate {
         text: impl Into<Box<str>>,
         names: impl IntoIterator<Item = Name>,
     ) -> Self {
-        Self { all: Arc::new([SharedWords::new(text, names)]), place: 0 }
+        Self { group: Arc::new([SharedWording::new(text, names)]), index: 0 }
     }
 
-    /// Creates several templates at once, from texts and names of numbers.
-    /// The result has the same order. Templates of one strategy should be created together: their reasons are
-    /// then cheaper.
+    /// Creates several templates at once from texts and names of numbers, in the same order.
+    ///
+    /// Create the templates of one strategy together: their reasons are then cheaper.
     pub fn together<Name: Into<Box<str>>>(
         words: impl IntoIterator<Item = (impl Into<Box<str>>, impl IntoIterator<Item = Name>)>,
     ) -> Vec<Self> {
-        let words = words.into_iter().map(|(text, names)| SharedWords::new(text, names));
-        let all: Arc<[SharedWords]> = words.collect();
-        (0..all.len()).map(|place| Self { all: Arc::clone(&all), place }).collect()
+        let words = words.into_iter().map(|(text, names)| SharedWording::new(text, names));
+        let group: Arc<[SharedWording]> = words.collect();
+        (0..group.len()).map(|index| Self { group: Arc::clone(&group), index }).collect()
     }
 
     /// Returns the text.
     #[inline]
     pub fn text(&self) -> &str {
-        &self.words().text
+        &self.wording().text
     }
 
     /// Builds a reason with these numbers, in the order of their names. Surplus numbers or names are ignored.
     #[inline]
     pub fn with_numbers(&self, values: &[f64]) -> Reason {
         let (numbers, count) = self.numbered(values);
-        Reason { words: Words::Shared(self.clone()), numbers, count, is_cut: false }
+        Reason { wording: Wording::Shared(self.clone()), numbers, count, is_cut: false }
     }
 
     #[inline]
     fn numbered(&self, values: &[f64]) -> ([f64; MAX_NUMBERS], u8) {
-        let count = values.len().min(self.words().names.len());
-        // One by one: a copy whose length is not known is a call.
+        let count = values.len().min(self.wording().names.len());
+        // One by one: a copy of unknown length would be a call.
         let number = |place: usize| if place < count { values[place] } else { 0.0 };
         (array::from_fn(number), count as u8)
     }
 
     #[inline]
-    fn words(&self) -> &SharedWords {
-        &self.all[self.place]
+    fn wording(&self) -> &SharedWording {
+        &self.group[self.index]
     }
 
     #[cold]
     fn name_number(&mut self, place: usize, name: &str) {
-        let names = self.words().names.iter().take(place).map(|name| &**name);
+        let names = self.wording().names.iter().take(place).map(|name| &**name);
         *self = Self::new(self.text(), names.chain([name]));
     }
 }
 
-impl SharedWords {
+impl SharedWording {
     fn new<Name: Into<Box<str>>>(text: impl Into<Box<str>>, names: impl IntoIterator<Item = Name>) -> Self {
         Self { text: text.into(), names: names.into_iter().take(MAX_NUMBERS).map(Into::into).collect() }
     }
@@ -265,7 +266,7 @@ impl SharedWords {
 
 impl PartialEq for ReasonTemplate {
     fn eq(&self, other: &Self) -> bool {
-        self.words() == other.words()
+        self.wording() == other.wording()
     }
 }
 
@@ -273,7 +274,7 @@ impl Eq for ReasonTemplate {}
 
 impl fmt::Debug for ReasonTemplate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.words().fmt(f)
+        self.wording().fmt(f)
     }
 }
 
@@ -295,7 +296,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.text())?;
         for (name, value) in self.numbers() {
-            // Six significant places after the point are enough to read; no trailing zeros.
+            // At most six decimals, without trailing zeros.
             let number = format!("{value:.6}");
             let number = number.trim_end_matches('0').trim_end_matches('.');
             write!(f, " {name}={number}")?;
@@ -320,7 +321,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fifth_number_is_left_out() {
+    fn drops_fifth_number() {
         let reason = (0..6).fold(Reason::new("many"), |reason, n| reason.with("n", f64::from(n)));
         assert_eq!(reason.numbers().len(), 4);
         assert!(reason.is_cut());
@@ -330,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_of_a_template_is_one_of_the_program_with_the_same_words() {
+    fn template_reason_equals_static_reason() {
         let template = ReasonTemplate::new(String::from("low"), ["rsi", "level"]);
         let fixed = Reason::new("low").with("rsi", 29.5).with("level", 30.0);
         let shared = template.with_numbers(&[29.5, 30.0]);
@@ -349,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn templates_made_together_are_those_made_one_by_one() {
+    fn templates_created_together_equal_single_ones() {
         let words = [("low", vec!["rsi", "level"]), ("low", vec![]), ("high", vec!["rsi"; 2])];
         let together = ReasonTemplate::together(words.clone());
         let reasons = || together.iter().map(|template| template.with_numbers(&[1.0, 2.0, 3.0]));
@@ -369,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_is_as_small_as_with_fixed_words_alone() {
+    fn reason_with_template_is_as_small_as_static_one() {
         assert_eq!(size_of::<Reason>(), 5 * 16 + 4 * 8 + 8);
     }
 }

@@ -8,9 +8,10 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A strategy as a binary knows it: its description and constructor.
+/// A registered strategy: description and constructor.
 ///
-/// [`StrategyEntry::of`] creates that of a type. One known only at run time, such as a user's rule, has a closure:
+/// [`StrategyEntry::of`] creates the entry of a type. [`StrategyEntry::new`] creates one from a closure, for a strategy that
+/// is known only at run time, such as a user's rule:
 ///
 /// ```
 /// use candlewick_sdk::{Candle, Direction, Parameter, ReasonTemplate, Registry, Signal, Strategy, StrategyEntry};
@@ -34,7 +35,7 @@ use std::sync::Arc;
 ///     }
 /// }
 ///
-/// // As read from a file of rules.
+/// // Read from a rule file.
 /// let (name, text) = (String::from("fade"), String::from("moved far"));
 /// let reason = ReasonTemplate::new(text, ["change"]);
 /// let entry = StrategyEntry::new(name, "1.0.0", move |values, _bot| {
@@ -51,13 +52,13 @@ use std::sync::Arc;
 pub struct StrategyEntry {
     /// Name in configurations: lower-case letters, digits and hyphens.
     pub name: String,
-    /// Version of the rules. Every change of behaviour changes it. Results are never mixed across versions.
+    /// Version of the rules. Results of different versions are kept apart.
     pub version: String,
     /// One-sentence description.
     pub about: String,
     /// Whether the strategy needs prices between candles.
     pub wants_prices: bool,
-    /// Parameters in their order.
+    /// Parameters, in the order of their declaration.
     pub parameters: Vec<Parameter>,
     build: Arc<Build>,
     specify: Option<Arc<Specify>>,
@@ -68,7 +69,7 @@ pub struct StrategyEntry {
 pub struct BuiltStrategy {
     /// The strategy.
     pub strategy: Box<dyn Strategy>,
-    /// Declared signals, `None` unless they are known to be comparisons only.
+    /// Declared signals, `None` if the strategy declares none.
     pub declaration: Option<Declaration>,
 }
 
@@ -82,7 +83,7 @@ impl StrategyEntry {
     /// Creates the entry of a strategy type.
     pub fn of<S: StrategyFactory>() -> Self {
         let build = |values: &Value, described: &[Parameter], bot: &BotContext| {
-            let params = parameters::read_described(values, described)
+            let params = parameters::read_with_schema(values, described)
                 .map_err(|problem| BuildError::parameters(S::NAME, problem))?;
             let strategy = S::build(params, bot).map_err(|error| error.with_strategy_name(S::NAME))?;
             let declaration = strategy.declaration();
@@ -101,7 +102,9 @@ impl StrategyEntry {
     }
 
     /// Creates the entry of a strategy known only at run time.
-    /// `build` is called per bot, with an object of all parameters: the bot's own values, or the defaults.
+    ///
+    /// `build` is called once per bot. Its first argument is a JSON object of all parameters, checked against their ranges;
+    /// parameters that the bot does not set have their defaults.
     pub fn new(
         name: impl Into<String>,
         version: impl Into<String>,
@@ -113,7 +116,7 @@ impl StrategyEntry {
         Self::declaring(name, version, undeclared)
     }
 
-    /// Like `new`, but `build` also returns the declared signals.
+    /// Like [`new`](Self::new), but `build` also returns the declared signals.
     pub fn declaring(
         name: impl Into<String>,
         version: impl Into<String>,
@@ -122,7 +125,7 @@ impl StrategyEntry {
         let name = name.into();
         let of = name.clone();
         let build = move |values: &Value, described: &[Parameter], bot: &BotContext| {
-            let values = parameters::completed(values, described)
+            let values = parameters::complete(values, described)
                 .map_err(|problem| BuildError::parameters(of.as_str(), problem))?;
             build(&values, bot)
         };
@@ -138,9 +141,10 @@ impl StrategyEntry {
         }
     }
 
-    /// Makes version and parameters depend on the bot's parameters.
-    /// For example on a file that one of them names. `specify` returns the entry for these
-    /// ([`for_params`](Self::for_params)) under the same name, which then [builds](Self::build) the bot.
+    /// Makes version and parameters depend on the bot's parameters, for example on a file that one of them names.
+    ///
+    /// `specify` returns the entry for these parameters, under the same name. That entry then [builds](Self::build) the
+    /// strategy. See [`for_params`](Self::for_params).
     #[must_use]
     pub fn specified_by(
         mut self,
@@ -151,8 +155,8 @@ impl StrategyEntry {
     }
 
     /// Adds a builder of a variant with [conditions](Strategy::conditions).
-    /// The variant answers every candle like the regular one, but is slower. `build` is called like that of
-    /// [`new`](Self::new).
+    ///
+    /// The variant gives the same signals but is slower. `build` is called like that of [`new`](Self::new).
     #[must_use]
     pub fn explained_by(
         mut self,
@@ -210,7 +214,7 @@ impl StrategyEntry {
     pub fn build_explained(&self, params: &Value, bot: &BotContext) -> Result<Box<dyn Strategy>, BuildError> {
         let entry = self.for_params(params)?;
         let Some(explain) = &entry.explain else { return entry.build(params, bot) };
-        let values = parameters::completed(params, &entry.parameters)
+        let values = parameters::complete(params, &entry.parameters)
             .map_err(|problem| BuildError::parameters(entry.name.as_str(), problem))?;
         explain(&values, bot)
     }
@@ -244,7 +248,7 @@ impl fmt::Debug for StrategyEntry {
     }
 }
 
-/// Registration errors. Each is a mistake of the caller.
+/// Registration errors.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RegistryError {
     /// A strategy with this name exists already.
@@ -277,8 +281,7 @@ pub enum RegistryError {
     },
 }
 
-/// The strategies of a binary.
-/// There is no automatic registration: the binary's code names each strategy once.
+/// The strategies of a binary. The binary's code registers each of them; there is no automatic registration.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
     entries: Vec<StrategyEntry>,
@@ -312,21 +315,21 @@ impl Registry {
     }
 }
 
-/// Reports a program that cargo built from a folder other than the current one.
+/// Returns an error message if cargo built this program in a folder other than the current one.
 ///
-/// Two packages of one name and version that share a target folder are mixed up if the second is not newer.
+/// Cargo mixes up two packages with the same name and version that share a target folder, unless the second is newer.
 /// `built_in` is `env!("CARGO_MANIFEST_DIR")` of the program. `None` if the folders match, or without cargo.
 pub fn wrong_folder(built_in: &str) -> Option<String> {
-    differing(built_in, &std::env::var("CARGO_MANIFEST_DIR").ok()?)
+    folder_mismatch(built_in, &std::env::var("CARGO_MANIFEST_DIR").ok()?)
 }
 
-fn differing(built_in: &str, run_in: &str) -> Option<String> {
+fn folder_mismatch(built_in: &str, run_in: &str) -> Option<String> {
     let is_same = built_in == run_in
         || matches!((Path::new(built_in).canonicalize(), Path::new(run_in).canonicalize()), (Ok(one), Ok(other)) if one == other);
     (!is_same).then(|| {
         format!(
-            "cargo has run what it built of {built_in}, not of {run_in}: their packages have one name and share a target folder. \
-             Give one of them another name in Cargo.toml; or build this one anew, after cargo clean -p with its name"
+            "cargo ran the program built in {built_in}, not in {run_in}: both packages have the same name and target folder. \
+             Rename one of them in Cargo.toml, or run cargo clean -p NAME and build again"
         )
     })
 }
@@ -357,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_strategy_that_is_misnamed_or_named_twice_is_an_error() {
+    fn rejects_invalid_and_duplicate_names() {
         let registry = Registry::default().with_entry(idle("idle-2")).unwrap();
         let refused = |entry| registry.clone().with_entry(entry).unwrap_err();
         assert_eq!(refused(idle("idle-2")), RegistryError::NameTaken { name: "idle-2".to_owned() });
@@ -368,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn a_default_outside_its_own_range_is_an_error() {
+    fn rejects_default_out_of_range_and_duplicate_parameter() {
         let entry = idle("idle").with_parameter(Parameter::new("level", 101.0).within(0.0, 100.0));
         let refused = Registry::default().with_entry(entry).unwrap_err().to_string();
         assert!(refused.contains("level = 101") && refused.contains("0 to 100"), "{refused}");
@@ -377,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closure_is_given_checked_values_for_all_parameters() {
+    fn closure_receives_checked_values_of_all_parameters() {
         let bot = crate::testkit::bot("BTCUSDT");
         let entry = idle("idle");
         assert_eq!(entry.build(&json!({}), &bot).unwrap().warmup(), 20);
@@ -396,17 +399,17 @@ mod tests {
     }
 
     #[test]
-    fn a_program_of_another_folder_is_told_and_one_of_the_same_by_another_path_is_not() {
+    fn reports_program_of_another_folder_but_not_of_another_path() {
         let here = env!("CARGO_MANIFEST_DIR");
-        assert_eq!(differing(here, here), None);
-        assert_eq!(differing(here, &format!("{here}/src/..")), None);
-        let told = differing("/home/trader/first", "/home/trader/copy").unwrap();
-        assert!(told.contains("built of /home/trader/first, not of /home/trader/copy"), "{told}");
+        assert_eq!(folder_mismatch(here, here), None);
+        assert_eq!(folder_mismatch(here, &format!("{here}/src/..")), None);
+        let message = folder_mismatch("/home/trader/first", "/home/trader/copy").unwrap();
+        assert!(message.contains("built in /home/trader/first, not in /home/trader/copy"), "{message}");
     }
 
     #[test]
-    fn cargo_runs_these_tests_in_the_folder_they_were_built_in() {
-        assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some(), "cargo says where it runs a test");
+    fn cargo_runs_tests_in_the_folder_of_their_build() {
+        assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some(), "cargo sets the folder of a test");
         assert_eq!(wrong_folder(env!("CARGO_MANIFEST_DIR")), None);
         assert!(wrong_folder("/home/trader/first").is_some());
     }

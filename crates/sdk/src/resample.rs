@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// Joins short candles to long ones: first open, highest high, lowest low, last close, sum of volumes.
 ///
-/// By default every short candle must be there. [`with_rule`](Self::with_rule) sets another [rule](LongerRule).
+/// By default no short candle may be missing. [`with_rule`](Self::with_rule) sets another [rule](LongerRule).
 ///
 /// ```
 /// use candlewick_sdk::{Candle, Interval, Millis, Ohlcv, Resampler};
@@ -17,7 +17,7 @@ use std::ops::Range;
 ///     Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers)
 /// };
 /// assert_eq!(two_minutes.push(&candle(0, 5.0)?), None);
-/// let joined = two_minutes.push(&candle(1, 7.0)?).ok_or("both are there")?;
+/// let joined = two_minutes.push(&candle(1, 7.0)?).ok_or("no long candle")?;
 /// assert_eq!((joined.open(), joined.close(), joined.volume()), (5.0, 7.0, 2.0));
 /// # Ok(())
 /// # }
@@ -42,8 +42,8 @@ pub enum LongerRule {
     #[default]
     Whole,
     /// Long candles whose short candles cover a share of their market hours.
-    /// A long candle with less than a quarter of its length in market hours does not exist, such as that of a
-    /// Sunday.
+    ///
+    /// A long candle with less than a quarter of its length in market hours is never built, such as that of a Sunday.
     Share {
         /// Trading hours of the market.
         week: TradingWeek,
@@ -57,13 +57,13 @@ pub enum LongerRule {
 pub struct ResampleCounts {
     /// Long candles that were built, with or without gaps.
     pub built: u64,
-    /// Long candles that were built although short ones are missing.
+    /// Long candles that were built with gaps.
     pub in_parts: u64,
     /// Long candles that were not built because too many short ones are missing.
     pub not_built: u64,
 }
 
-/// Frequency and age of stale long candles. A long candle is stale if a later one was not built.
+/// Frequency and age of stale long candles: those after which one could not be built.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Staleness {
     /// Number of short candles since the first long one.
@@ -83,9 +83,8 @@ struct Slot {
     is_cut_off: bool,
 }
 
-/// Divisor of a long candle's length that gives its minimum open-market time.
-/// A long candle with less does not exist.
-const LEAST_OPEN_PART: i64 = 4;
+/// Divisor of a long candle's length that gives its minimum market hours.
+const MIN_OPEN_DIVISOR: i64 = 4;
 
 /// Errors in the intervals of a resampler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -124,7 +123,7 @@ impl LongerRule {
             Self::Share { week, .. } => match week.open_time(slot) {
                 // Candles outside of the trading week: fall back to the length of the long candle.
                 Millis::ZERO => (length, true),
-                open => (open, open * LEAST_OPEN_PART >= length),
+                open => (open, open * MIN_OPEN_DIVISOR >= length),
             },
         }
     }
@@ -188,7 +187,7 @@ impl Resampler {
         self.last_end = Some(end);
         let slot = self.slot.take_if(|slot| slot.open_time + self.to.length() <= end);
         let built = slot.and_then(|slot| self.build(&slot));
-        self.note_staleness(end);
+        self.update_staleness(end);
         built
     }
 
@@ -215,12 +214,12 @@ impl Resampler {
         }
         let since = begins.len().checked_sub(long)?;
         let Some(begin) = begins.get(since).copied() else { return Some(0) };
-        // A long candle that the history begins inside of is not built: one more short candle shows its start.
+        // One more short candle, so that the first long candle is not cut off.
         let is_at_its_start = candles[begin].time().is_aligned_to(self.to.length());
         Some(candles.len() - if is_at_its_start { begin } else { begin.saturating_sub(1) })
     }
 
-    /// Returns the counters of long candles. A long candle in whose middle the series starts does not count.
+    /// Returns the counters of long candles, without one that is cut off by the start of the series.
     pub const fn counts(&self) -> ResampleCounts {
         self.counts
     }
@@ -260,11 +259,11 @@ impl Resampler {
         self.counts.built += 1;
         self.counts.in_parts += u64::from(present < expected);
         self.last_built = Some(end);
-        // Sound whenever the short candles are, unless their volumes add up to infinity: then there is none.
+        // Valid if the short candles are, unless their volumes overflow.
         Candle::new(slot.open_time, self.to, slot.numbers).ok()
     }
 
-    fn note_staleness(&mut self, end: Millis) {
+    fn update_staleness(&mut self, end: Millis) {
         let Some(built) = self.last_built else { return };
         self.staleness.candles += 1;
         if self.is_behind {
@@ -286,8 +285,8 @@ impl Slot {
 }
 
 /// Builder of a strategy's [longer candles](Strategy::longer_intervals).
-/// Every driver of a strategy (live, backtest, test) feeds candles through this type, and so in the same
-/// order.
+///
+/// Every driver of a strategy (live, backtest, test) feeds candles through this type, and therefore in the same order.
 #[derive(Clone, Debug, Default)]
 pub struct LongerCandles {
     /// Resamplers, shorter intervals first.
@@ -354,9 +353,10 @@ impl LongerCandles {
         }
     }
 
-    /// Returns how many of the latest candles are worth `warmup` gapless ones.
-    /// At least `warmup`, and more if candles are missing, as gaps reduce the number of longer candles.
-    /// `None` if all `candles` are too few. `w` consecutive candles, `r` of which make a longer one, yield at
+    /// Returns how many of the latest candles replace `warmup` gapless ones.
+    ///
+    /// At least `warmup`, and more if candles are missing, as gaps reduce the number of longer candles. `None` if there are too
+    /// few `candles`. `w` consecutive candles, `r` of which make a longer one, yield at
     /// least `(w + 1) / r - 1` longer ones in integer arithmetic, wherever they start.
     pub fn history(&self, warmup: usize, candles: &[Candle]) -> Option<usize> {
         let starts = self.resamplers.iter().map(|resampler| resampler.history(warmup, candles));
@@ -383,7 +383,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_candle_with_a_hole_is_counted_unless_it_begins_or_ends_the_candles_or_is_missing_whole() {
+    fn counts_long_candles_with_gaps_except_at_the_ends() {
         for (there, made, incomplete) in [
             (&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9][..], &[0, 5][..], 0),
             (&[0, 1, 3, 4, 5, 6, 7, 8, 9], &[5], 1),
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_that_do_not_divide_are_refused() {
+    fn rejects_lengths_that_do_not_divide() {
         let error = Resampler::new("30s".parse().unwrap(), "45s".parse().unwrap()).unwrap_err();
         assert_eq!(error.to_string(), "45s is not a multiple of 30s");
     }
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn only_closed_candles_are_seen_and_at_one_instant_the_shorter_first() {
+    fn feeds_only_closed_candles_shorter_intervals_first() {
         let mut longer = LongerCandles::new(Interval::MINUTE, &intervals(&["4m", "2m", "4m"])).unwrap();
         let mut recording = Recording { seen: Vec::new() };
         for candle in minutes([0, 1, 2, 3, 4, 6, 7]) {
@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn a_longer_candle_that_ended_in_a_gap_is_seen_before_the_next_candle() {
+    fn feeds_longer_candle_that_ended_in_a_gap_before_the_next_candle() {
         let rule = LongerRule::Share { week: TradingWeek::Always, percent: 50.0 };
         let mut longer = LongerCandles::with_rule(Interval::MINUTE, &intervals(&["2m", "4m"]), rule).unwrap();
         let mut recording = Recording { seen: Vec::new() };
@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_day_of_currencies_before_monday_is_friday() {
+    fn friday_is_the_last_day_of_currencies_before_monday() {
         let rule = LongerRule::of_symbol("EURUSD".parse().unwrap(), Some(50.0));
         let day: Interval = "1d".parse().unwrap();
         let mut longer = LongerCandles::with_rule(Interval::MINUTE, &[day], rule).unwrap();
@@ -494,7 +494,7 @@ mod tests {
     }
 
     #[test]
-    fn where_candles_are_missing_a_strategy_is_shown_more_of_them() {
+    fn history_grows_with_missing_candles() {
         let longer = LongerCandles::new(Interval::MINUTE, &intervals(&["5m"])).unwrap();
         // Of 19 in a row, three longer ones are whole wherever they begin.
         for (warmup, missing, expected) in [
@@ -521,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_that_are_not_longer_multiples_are_refused() {
+    fn rejects_intervals_that_are_not_longer_multiples() {
         for (wanted, expected) in [
             ("90s", "90s is not a multiple of 1m"),
             ("1m", "1m is not longer than 1m"),

@@ -24,7 +24,7 @@ pub struct CandleSeries {
 
 struct Window {
     whole: Arc<dyn AsRef<[Candle]> + Send + Sync>,
-    place: Range<usize>,
+    range: Range<usize>,
 }
 
 /// Validation errors of a series.
@@ -79,10 +79,10 @@ impl CandleSeries {
         Ok(Self { series, candles: Arc::new(candles) })
     }
 
-    /// Creates a series of candles that were validated when they were stored.
-    /// The caller guarantees that they formed a series and have not changed since. Only emptiness is checked.
-    /// For all other candles use [`CandleSeries::new`]. Fails with [`SeriesError::Empty`] if there are no
-    /// candles.
+    /// Creates a series from stored candles that were validated before.
+    ///
+    /// The caller guarantees that they formed a series and have not changed since. Fails only with [`SeriesError::Empty`]. For
+    /// all other candles use [`CandleSeries::new`].
     pub fn from_checked(
         series: Series,
         candles: impl AsRef<[Candle]> + Send + Sync + 'static,
@@ -93,9 +93,8 @@ impl CandleSeries {
         Ok(Self { series, candles: Arc::new(candles) })
     }
 
-    /// Returns the candles that are entirely within `range`, sharing the storage.
-    /// None opens before its start or closes after its end. Fails with [`SeriesError::Empty`] if there are
-    /// none.
+    /// Returns the candles that open and close within `range`, sharing the storage.
+    /// Fails with [`SeriesError::Empty`] if there are none.
     pub fn within(&self, range: Range<Millis>) -> Result<Self, SeriesError> {
         let all = self.candles();
         let first = all.partition_point(|candle| candle.time() < range.start);
@@ -106,7 +105,7 @@ impl CandleSeries {
         if first >= end {
             return Err(SeriesError::Empty);
         }
-        let candles = Arc::new(Window { whole: self.candles.clone(), place: first..end });
+        let candles = Arc::new(Window { whole: self.candles.clone(), range: first..end });
         Ok(Self { series: self.series, candles })
     }
 
@@ -143,7 +142,7 @@ impl CandleSeries {
 
 impl AsRef<[Candle]> for Window {
     fn as_ref(&self) -> &[Candle] {
-        &(*self.whole).as_ref()[self.place.clone()]
+        &(*self.whole).as_ref()[self.range.clone()]
     }
 }
 
@@ -160,7 +159,7 @@ impl fmt::Debug for CandleSeries {
 }
 
 /// Number of candles checked one by one first. Most searches end there, and a division is slower.
-const NEAR: usize = 8;
+const LINEAR_SEARCH: usize = 8;
 
 /// Returns the number of candles that close before `until`.
 /// The candles are in order, each `length` long. Without gaps the result takes constant time, otherwise a
@@ -169,12 +168,12 @@ const NEAR: usize = 8;
 pub fn closing_before(candles: &[Candle], length: Millis, until: Millis) -> usize {
     let opens_before = until - length;
     let closes_before = |candle: &Candle| candle.time() < opens_before;
-    let near = &candles[..candles.len().min(NEAR)];
+    let near = &candles[..candles.len().min(LINEAR_SEARCH)];
     if let Some(near) = near.iter().position(|candle| !closes_before(candle)) {
         return near;
     }
     let Some(first) = candles.first() else { return 0 };
-    // The first closes before it. With candles missing it is fewer.
+    // The first candle closes before `until`. Gaps reduce the number.
     let left = (opens_before - first.time()).get();
     let unbroken = usize::try_from((left - 1) / length.get().max(1) + 1).unwrap_or(usize::MAX);
     let most = unbroken.min(candles.len());
@@ -200,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_holds_what_lies_within_it() {
+    fn within_returns_the_candles_of_the_range() {
         let series = Series { symbol: Symbol::new("BTCUSDT").unwrap(), interval: Interval::MINUTE };
         let times = [60_000, 120_000, 300_000];
         let whole = CandleSeries::new(series, times.map(candle)).unwrap();
@@ -222,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn candles_in_order_with_a_gap_are_a_series_and_none_or_others_are_not() {
+    fn accepts_gaps_and_rejects_other_orders() {
         check(&[60_000, 120_000, 300_000], Ok((60_000, 360_000)));
         check(&[], Err("there are no candles"));
         check(&[60_000, 60_000], Err("candle 1 at 60000 does not come after 60000"));
@@ -235,7 +234,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn candles_that_close_before_a_moment_are_those_that_counting_finds(
+        fn closing_before_agrees_with_counting(
             of in prop::collection::btree_set(0_i64..50, 0..40),
             until in prop_oneof![
                 -60_000_i64..4_000_000,

@@ -15,8 +15,9 @@ pub struct Signal {
     /// Human-readable reason.
     pub reason: Reason,
     /// Whether the signal is recorded but never traded.
-    /// A strategy that trades only at times reports in this way what it would have done at other times. The
-    /// signal is recorded as rejected by the rule `GateClosed`.
+    ///
+    /// For a strategy that trades only at times: virtual signals show what it would have done at other times. They are
+    /// recorded as rejected by the rule `GateClosed`.
     pub is_virtual: bool,
 }
 
@@ -27,26 +28,25 @@ impl Signal {
         Self::with_reason(direction, Reason::new(reason))
     }
 
-    /// Creates a signal whose reason may be known only at run time.
+    /// Creates a signal with a reason, for example one from a [`ReasonTemplate`](crate::ReasonTemplate).
     #[inline]
     pub const fn with_reason(direction: Direction, reason: Reason) -> Self {
         Self { direction, expiry: None, reason, is_virtual: false }
     }
 
-    /// Creates a bet on a higher price.
+    /// Creates a bet on a higher price: it wins if the close price is above the open price.
     #[inline]
     pub fn buy(reason: impl FixedText) -> Self {
         Self::new(Direction::Buy, reason.text())
     }
 
-    /// Creates a bet on a lower price.
+    /// Creates a bet on a lower price: it wins if the close price is below the open price.
     #[inline]
     pub fn sell(reason: impl FixedText) -> Self {
         Self::new(Direction::Sell, reason.text())
     }
 
-    /// Adds a named number to the reason, up to four.
-    /// A fifth is dropped: `strategy check` and the testkit reject such a signal.
+    /// Adds a named number to the reason, up to four. A fifth is dropped, and the checks of the strategy fail.
     #[must_use]
     #[inline]
     pub fn with(mut self, name: impl FixedText, value: f64) -> Self {
@@ -69,15 +69,15 @@ impl Signal {
     }
 }
 
-/// Static text: words of a [`Signal`] and names of its numbers.
-/// A string literal is one. Signals add only numbers to it, so that a strategy allocates nothing per candle.
-/// Texts known only at run time need a [`ReasonTemplate`](crate::ReasonTemplate), created once with the
-/// strategy.
+/// Static text: the text of a [`Signal`] or the name of a number, usually a string literal.
+///
+/// Signals add only numbers to it, so a strategy allocates nothing per candle. Texts known only at run time need a
+/// [`ReasonTemplate`](crate::ReasonTemplate), created once with the strategy.
 #[diagnostic::on_unimplemented(
-    message = "the words of a signal are part of the program, and `{Self}` is made while it runs",
+    message = "the text of a signal must be static, and `{Self}` is built at run time",
     label = "use a literal: `Signal::buy(\"rose\")`",
-    note = "what differs from candle to candle is a number with a name: `Signal::buy(\"rose\").with(\"change\", change)`",
-    note = "words that a user wrote come from a `ReasonTemplate`: `Signal::with_reason(direction, template.with_numbers(&[change]))`"
+    note = "add values that differ from candle to candle as named numbers: `Signal::buy(\"rose\").with(\"change\", change)`",
+    note = "for a text known only at run time, create a `ReasonTemplate`: `Signal::with_reason(direction, template.with_numbers(&[change]))`"
 )]
 pub trait FixedText {
     /// Returns the text.

@@ -44,7 +44,7 @@ pub fn suggest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Stri
     let known: Vec<&str> = known.into_iter().collect();
     match nearest(name, known.iter().copied()) {
         Some(near) => format!("did you mean \"{near}\"?"),
-        None if known.is_empty() => "there is none".to_owned(),
+        None if known.is_empty() => "none are known".to_owned(),
         None => format!("known are: {}", known.join(", ")),
     }
 }
@@ -55,7 +55,7 @@ pub fn suggest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Stri
 pub enum AliasContext {
     /// Configuration key.
     Setting,
-    /// Key of a strategy combination, written outside its parameters.
+    /// Key of a strategy combination, misplaced outside its parameters.
     Combination,
     /// Per-bot override of a setting of all bots.
     BotSetting,
@@ -158,23 +158,23 @@ pub fn find_setting(key: &str) -> Option<&'static Counterpart> {
 /// unknown form stays unchanged.
 pub fn plain_words(message: &str) -> String {
     if message == "not a JSON number" {
-        return "use a number: nan and inf are none here".to_owned();
+        return "use a number: nan and inf are not allowed".to_owned();
     }
-    if let Some(name) = in_marks(message).next() {
-        let others: Vec<&str> = in_marks(message).skip(1).collect();
+    if let Some(name) = backquoted(message).next() {
+        let others: Vec<&str> = backquoted(message).skip(1).collect();
         if message.starts_with("missing field ") {
             return format!("the key {name} is missing");
         }
         if message.starts_with("unknown field ") {
-            return format!("there is no key {name}; there are {}", others.join(", "));
+            return format!("there is no key {name}; known are: {}", others.join(", "));
         }
         if message.starts_with("unknown variant ") {
             return format!("use one of \"{}\", not \"{name}\"", others.join("\", \""));
         }
     }
-    let Some((given, wanted)) = given_and_wanted(message) else { return message.to_owned() };
-    let mut words = format!("use {}", kind(wanted));
-    if let Some(given) = shown(given) {
+    let Some((given, wanted)) = split_message(message) else { return message.to_owned() };
+    let mut words = format!("use {}", describe_expected(wanted));
+    if let Some(given) = describe_given(given) {
         // Writing to a text cannot fail.
         let _ = write!(words, ", not {given}");
     }
@@ -183,35 +183,35 @@ pub fn plain_words(message: &str) -> String {
 
 /// Returns the rejected value in a message, `None` if it is not repeated there.
 pub fn value_of_message(message: &str) -> Option<&str> {
-    let (given, _) = given_and_wanted(message)?;
+    let (given, _) = split_message(message)?;
     let is_repeated = given.contains('`') || given.starts_with("string ");
-    shown(given).filter(|_| is_repeated)
+    describe_given(given).filter(|_| is_repeated)
 }
 
-fn given_and_wanted(message: &str) -> Option<(&str, &str)> {
+fn split_message(message: &str) -> Option<(&str, &str)> {
     let said = ["invalid type: ", "invalid value: ", "invalid length "];
     let rest = said.iter().find_map(|beginning| message.strip_prefix(beginning))?;
-    // A text may hold the word itself.
+    // A text may contain this separator itself.
     rest.rsplit_once(", expected ")
 }
 
-fn in_marks(message: &str) -> impl Iterator<Item = &str> {
+fn backquoted(message: &str) -> impl Iterator<Item = &str> {
     message.split('`').skip(1).step_by(2)
 }
 
-fn shown(given: &str) -> Option<&str> {
+fn describe_given(given: &str) -> Option<&str> {
     match given {
         "sequence" => Some("a list"),
         "map" => Some("a table"),
         "null" => Some("nothing"),
         _ if given.starts_with("string ") => given.strip_prefix("string "),
-        _ => in_marks(given).next(),
+        _ => backquoted(given).next(),
     }
 }
 
-fn kind(wanted: &str) -> &str {
+fn describe_expected(wanted: &str) -> &str {
     match wanted {
-        // The range is that of the setting, which is narrower than that of its type.
+        // Without the range of the type: that of the setting is narrower.
         "u8" | "u16" | "u32" | "u64" | "usize" | "i8" | "i16" | "i32" | "i64" => "a whole number",
         "f32" | "f64" | "a JSON number" => "a number",
         "a string" | "string or map" => "a text in quotes",
@@ -249,7 +249,7 @@ mod tests {
         }
         assert_eq!(suggest("rsi", known), "did you mean \"rsi-reversal\"?");
         assert_eq!(suggest("momentum", known), "known are: rsi-reversal, ema-cross, ema-ribbon");
-        assert_eq!(suggest("momentum", []), "there is none");
+        assert_eq!(suggest("momentum", []), "none are known");
     }
 
     #[test]
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn no_type_of_the_language_is_left() {
+    fn rewrites_messages_without_rust_types() {
         check::<u32>(&json!(1.5), "use a whole number, not 1.5");
         check::<u32>(&json!(-1), "use a whole number, not -1");
         check::<usize>(&json!(true), "use a whole number, not true");
@@ -340,17 +340,17 @@ mod tests {
         check::<Table>(&json!(7), "use a table, as { key = value }, not 7");
         check::<Table>(&json!([1, 2]), "use fewer values");
         check::<Table>(&json!({}), "the key number is missing");
-        check::<Table>(&json!({ "numbr": 1 }), "there is no key numbr; there are number");
+        check::<Table>(&json!({ "numbr": 1 }), "there is no key numbr; known are: number");
         check::<Choice>(&json!("third"), "use one of \"one\", \"other\", not \"third\"");
         check::<Choice>(&json!(true), "use a text in quotes, not true");
-        assert_eq!(plain_words("not a JSON number"), "use a number: nan and inf are none here");
+        assert_eq!(plain_words("not a JSON number"), "use a number: nan and inf are not allowed");
         let list = "invalid length 2, expected struct Volatility with 3 elements";
         assert_eq!(plain_words(list), "use a table, as { key = value }");
         assert_eq!(plain_words("the end is missing"), "the end is missing");
     }
 
     #[test]
-    fn the_value_is_found_in_the_message() {
+    fn finds_the_value_in_the_message() {
         assert_eq!(value_of_message("invalid type: boolean `true`, expected u32"), Some("true"));
         assert_eq!(value_of_message("invalid type: string \"a\", expected u32"), Some("\"a\""));
         assert_eq!(value_of_message("invalid type: sequence, expected u32"), None);

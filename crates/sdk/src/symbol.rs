@@ -7,8 +7,9 @@ use std::ops::Range;
 use std::str::FromStr;
 
 /// Name of a trading pair, exactly as the venue writes it.
-/// 1 to 31 bytes, without surrounding white space and invisible characters ([`is_hidden`]). Irregular names
-/// exist (`observed: values`), so nothing else is assumed.
+///
+/// 1 to 31 bytes, without invisible characters ([`is_hidden`]) or white space at the ends. Irregular names exist
+/// (`observed: values`), so nothing else is assumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Symbol(Text<31>);
@@ -16,7 +17,7 @@ pub struct Symbol(Text<31>);
 /// Parse error of a [`Symbol`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "\"{text}\" is not a symbol: use 1 to 31 bytes without control or invisible characters or outer white space"
+    "\"{text}\" is not a symbol: use 1 to 31 bytes, without invisible characters or white space at the ends"
 )]
 pub struct SymbolError {
     text: String,
@@ -63,10 +64,9 @@ impl From<Symbol> for String {
     }
 }
 
-/// Suffixes of pairs priced all week, as used by venues and other sources.
+/// Suffixes of pairs that are priced all week (over the counter).
 pub const OTC_SUFFIXES: [&str; 3] = [".OTC", "-OTC", "_OTC"];
-/// Currencies whose pairs are closed at the weekend.
-/// Journal replays depend on this list, so it must never grow.
+/// Currencies whose pairs are closed at the weekend. Journal replays depend on this list, so it must never change.
 pub const CURRENCIES: [&str; 10] = ["USD", "EUR", "GBP", "JPY", "CHF", "AUD", "CAD", "NZD", "SEK", "NOK"];
 
 /// Trading hours of a market.
@@ -109,8 +109,8 @@ impl TradingWeek {
         let first = day(range.start) - (day(range.start) - FRIDAY).rem_euclid(7);
         let weekends = (first..=day(range.end)).step_by(7);
         weekends.fold(length, |open, friday| {
-            let start = five_in_new_york(friday).max(range.start);
-            let end = five_in_new_york(friday + 2).min(range.end);
+            let start = five_pm_in_new_york(friday).max(range.start);
+            let end = five_pm_in_new_york(friday + 2).min(range.end);
             if start < end { open - (end - start) } else { open }
         })
     }
@@ -119,7 +119,7 @@ impl TradingWeek {
 /// 1970-01-02, in days since 1970-01-01.
 const FRIDAY: i64 = 1;
 
-fn five_in_new_york(day: i64) -> Millis {
+fn five_pm_in_new_york(day: i64) -> Millis {
     let hour = if is_summer_in_new_york(day) { 21 } else { 22 };
     Millis::DAY * day + Millis::HOUR * hour
 }
@@ -128,7 +128,7 @@ fn five_in_new_york(day: i64) -> Millis {
 /// `day` counts from 1970-01-01. Uses the rules since 1987.
 fn is_summer_in_new_york(day: i64) -> bool {
     let (year, month, date) = date_of(day);
-    // The date of the last Sunday, today included; below 1 if that was in the month before.
+    // Date of the last Sunday, including today; below 1 if it was in the previous month.
     let sunday = date - (day + 4).rem_euclid(7);
     match (year, month) {
         (2007.., 3) => sunday >= 8,
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn irregular_names_are_symbols_and_broken_ones_are_not() {
+    fn accepts_irregular_and_rejects_invalid_names() {
         for name in ["BTCUSDT", "EURUSD.OTC", "1000PEPE/USDT", "Gold & Co"] {
             assert_eq!(Symbol::new(name).map(|s| s.to_string()), Ok(name.to_owned()));
         }
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn knows_dates_and_the_summer_of_new_york() {
+    fn finds_daylight_saving_time_of_new_york() {
         for (day, date, is_summer) in [
             (0, (1970, 1, 1), false),
             (20_461, (2026, 1, 8), false),
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_of_currencies_rest_at_the_weekend() {
+    fn currency_pairs_are_closed_at_the_weekend() {
         let week = |name: &str| TradingWeek::of_symbol(name.parse().unwrap());
         for name in ["EURUSD", "NZDCHF"] {
             assert_eq!(week(name), TradingWeek::Currencies, "{name}");
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn open_time_leaves_weekends_out() {
+    fn open_time_excludes_weekends() {
         // 2026-07-10, a Friday of summer.
         let friday = Millis::DAY * 20_644;
         let hours = |from: i64, until: i64| {

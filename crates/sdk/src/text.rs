@@ -39,7 +39,7 @@ impl<const N: usize> Text<N> {
     }
 }
 
-/// Compares word by word, matching how a text is written (docs/performance.md).
+/// Compares eight bytes at a time, as texts are written (docs/performance.md).
 impl<const N: usize> PartialEq for Text<N> {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
@@ -79,16 +79,16 @@ impl<'de, const N: usize> Deserialize<'de> for Text<N> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
         Self::new(&text).ok_or_else(|| {
-            serde::de::Error::custom(format!("text of {} bytes, at most {N} are allowed", text.len()))
+            serde::de::Error::custom(format!("the text has {} bytes, at most {N} are allowed", text.len()))
         })
     }
 }
 
-/// Blank characters that are not controls. `char::escape_debug` keeps them.
+/// Blank characters that `char::escape_debug` does not escape.
 const BLANK_LETTERS: [char; 5] = ['\u{115f}', '\u{1160}', '\u{2800}', '\u{3164}', '\u{ffa0}'];
 
-/// Returns whether a character is invisible or affects its surroundings.
-/// Controls (cursor escapes, line ends), direction marks, characters without width or ink, combining marks,
+/// Returns whether a character is invisible or affects its surroundings:
+/// controls (cursor escapes, line ends), direction marks, characters without width or ink, combining marks,
 /// and unassigned code points.
 pub fn is_hidden(letter: char) -> bool {
     match letter {
@@ -120,6 +120,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns the text as a safe CSV cell.
+///
 /// Invisible characters are escaped. A `'` precedes anything that a spreadsheet would evaluate (`=`, `+`,
 /// `-`, `@`), except numbers, negative ones included. A text that already has such a `'` gets another one, so
 /// that [`text_of_cell`] restores the original.
@@ -150,21 +151,21 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn text_that_does_not_fit_is_refused_or_cut_at_a_character() {
+    fn rejects_or_truncates_text_that_does_not_fit() {
         assert_eq!(Text::<3>::new("abcd"), None);
         assert_eq!(Text::<3>::truncated("aéé").as_str(), "aé");
         assert_eq!(Text::<8>::new("EURUSD").map(|t| t.as_str().to_owned()), Some("EURUSD".to_owned()));
     }
 
     #[test]
-    fn what_shows_itself_stays_as_it_is() {
+    fn keeps_visible_text() {
         for text in ["", "a \"b\" 'c' \\ d", "Überschuß 5 %", "売り → 買い", "🕯", "\\u{1b}"] {
             assert!(matches!(visible(text), Cow::Borrowed(same) if same == text), "{text}");
         }
     }
 
     #[test]
-    fn every_hidden_character_is_told_by_its_number() {
+    fn escapes_every_hidden_character() {
         // Controls, marks of direction, invisible ones, line ends, blanks: by the tables of the Unicode standard.
         let ranges = [
             0x00..=0x1f,
@@ -194,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_is_no_formula_and_a_number_stays_one() {
+    fn cells_are_not_formulas_and_numbers_stay_numbers() {
         for number in ["-10.00", "+1.5", "-1e-7", "0", "-0"] {
             assert_eq!(visible_cell(number), number);
         }
@@ -218,7 +219,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_hidden_is_left_and_twice_is_once(letters in proptest::collection::vec(any::<char>(), 0..40)) {
+        fn visible_leaves_nothing_hidden_and_is_idempotent(letters in proptest::collection::vec(any::<char>(), 0..40)) {
             let text: String = letters.into_iter().collect();
             let once = visible(&text).into_owned();
             prop_assert!(!once.chars().any(is_hidden), "{once:?}");
@@ -226,7 +227,7 @@ mod tests {
         }
 
         #[test]
-        fn a_cell_gives_back_its_text(text in "['=+@a1-]{0,6}") {
+        fn cells_round_trip(text in "['=+@a1-]{0,6}") {
             let cell = visible_cell(&text).into_owned();
             prop_assert_eq!(text_of_cell(&cell), text.as_str());
         }

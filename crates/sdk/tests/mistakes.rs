@@ -1,8 +1,8 @@
-//! The mistakes that authors make get an error that says the fix.
+//! Compile errors of common mistakes, each with its fix.
 //!
-//! Each file in `mistakes/` is one, with the error beside it; `TRYBUILD=overwrite` writes what the compiler says now.
+//! Each file in `mistakes/` is a mistake, with the expected error next to it. `TRYBUILD=overwrite` updates the errors.
 
 #[test]
-fn each_mistake_is_answered_with_its_fix() {
+fn each_mistake_has_an_error_with_its_fix() {
     trybuild::TestCases::new().compile_fail("tests/mistakes/*.rs");
 }

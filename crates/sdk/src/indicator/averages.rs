@@ -6,7 +6,8 @@ use std::array;
 use ta::Next;
 use ta::indicators::SimpleMovingAverage;
 
-const FORGOTTEN: f64 = 1e-9;
+/// Weight of the first value after which it counts as forgotten.
+const FORGOTTEN_WEIGHT: f64 = 1e-9;
 
 /// Exponential smoothing of several lines that start together.
 /// The first result is the simple mean of the first `period` values. The arithmetic is that of the wrapped
@@ -39,7 +40,7 @@ impl<const LINES: usize> Smoothing<LINES> {
         Self { means: [0.0; LINES], missing: period, weights, kept, period }
     }
 
-    pub(super) fn leaving_out_first(mut self) -> Self {
+    pub(super) fn skipping_first(mut self) -> Self {
         self.missing = self.period + 1;
         self
     }
@@ -66,7 +67,7 @@ impl<const LINES: usize> Smoothing<LINES> {
     #[inline]
     pub(super) fn smooth(&mut self, values: [f64; LINES]) -> [f64; LINES] {
         let Self { weights, kept, means, .. } = *self;
-        // All lines are computed before any is written, so that they are computed together.
+        // All lines are computed before any is stored, so that the compiler can vectorize them.
         self.means = array::from_fn(|line| weights[line] * values[line] + kept[line] * means[line]);
         self.means
     }
@@ -81,7 +82,7 @@ impl<const LINES: usize> Smoothing<LINES> {
 
     pub(super) fn memory(&self) -> usize {
         let weight = self.weights.first().copied().unwrap_or(1.0);
-        (FORGOTTEN.ln() / (1.0 - weight).ln()).ceil() as usize
+        (FORGOTTEN_WEIGHT.ln() / (1.0 - weight).ln()).ceil() as usize
     }
 }
 
@@ -138,7 +139,7 @@ impl Sma {
             return None;
         }
         let mean = self.mean.next(value);
-        // The wrapped average answers from its first value on, with the mean of what it has.
+        // The wrapped average returns partial means during warm-up.
         self.missing = self.missing.saturating_sub(1);
         (self.missing == 0).then_some(mean)
     }
@@ -186,7 +187,7 @@ impl Ema {
             }
             return;
         }
-        // Each mean waits for the one before it, and for nothing else.
+        // Shares first, so that each mean depends only on the previous one.
         let mut answers = answers.map(|answers| &mut answers[..values.len()]);
         for (average, answers) in averages.iter().zip(&mut answers) {
             let pairs = answers.iter_mut().zip(values);
@@ -237,7 +238,7 @@ impl Fold for Sums {
         Self {
             count: self.count + later.count,
             sum: self.sum + later.sum,
-            // Each later value weighs more by as many as there are before it.
+            // The weight of each later value grows by the number of values before it.
             weighted: self.weighted + (later.weighted + self.count * later.sum),
         }
     }
@@ -286,7 +287,7 @@ impl Hull {
     /// Processes the next value, usually a close; `None` during warm-up.
     #[inline]
     pub fn update(&mut self, value: f64) -> Option<f64> {
-        // Both are updated before either may end the function.
+        // Both are updated before `?` can return.
         let (half, full) = (self.half.update(value), self.full.update(value));
         self.smooth.update(2.0 * half? - full?)
     }
@@ -401,7 +402,7 @@ mod tests {
     use ta_lib::Core;
 
     #[test]
-    fn many_values_together_are_answered_as_one_by_one() {
+    fn batches_equal_single_updates() {
         let closes: Vec<f64> = random_walk(1, 300).iter().map(Candle::close).collect();
         let mut values = closes.clone();
         (values[150], values[151], values[240]) = (f64::NAN, f64::INFINITY, 1e300);
@@ -427,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_a_jump_stays_behind() {
+    fn forgets_jumps_completely() {
         let mut wma = Wma::new(5).unwrap();
         let answers: Vec<_> =
             [1e90, 1.0, 2.0, 3.0, 4.0, 5.0].iter().map(|value| wma.update(*value)).collect();
@@ -437,7 +438,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn figures_are_those_of_the_ports_weighted_averages(
+        fn weighted_averages_agree_with_port(
             seed: u64, exponent in -6..6_i32, flat in 0..300_usize, period in 4..60_usize,
         ) {
             let candles = series(seed, 10_f64.powi(exponent), flat);

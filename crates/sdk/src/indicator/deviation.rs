@@ -4,8 +4,8 @@ use super::{IndicatorError, checked_period, is_usable};
 
 /// Number of windows between recomputations, which limit rounding errors.
 const REFRESH_WINDOWS: usize = 32;
-/// Share of their peak below which the squares consist mostly of rounding errors.
-const SHRUNK: f64 = 1e-6;
+/// Sums of squares below this share of their peak are mostly rounding errors.
+const MIN_PEAK_SHARE: f64 = 1e-6;
 
 /// Mean and population deviation (divided by `period`) of the last `period` values.
 /// The wrapped crate's deviation is not used: it accumulates rounding errors, which exceed 1e-9 of the price
@@ -57,7 +57,7 @@ impl Deviation {
         self.squares += change * (newest - self.mean + oldest - mean);
         self.peak = self.peak.max(self.squares);
         self.fresh_for = self.fresh_for.saturating_sub(1);
-        if self.fresh_for == 0 || self.squares < SHRUNK * self.peak {
+        if self.fresh_for == 0 || self.squares < MIN_PEAK_SHARE * self.peak {
             self.refresh();
         }
     }
@@ -149,7 +149,7 @@ impl ZScore {
             return None;
         }
         let Moments { mean, deviation } = self.window.update(value)?;
-        // Rounding alone is no distance, and could be many times as large as a deviation that is rounding, too.
+        // If both are rounding errors, the distance may be many times the deviation.
         let bound = ((self.window.period() - 1) as f64).sqrt();
         Some(if deviation > 0.0 { ((value - mean) / deviation).clamp(-bound, bound) } else { 0.0 })
     }
@@ -170,7 +170,7 @@ mod tests {
     use ta_lib::Core;
 
     #[test]
-    fn the_bands_meet_where_nothing_has_moved_for_a_window() {
+    fn bands_meet_without_movement() {
         let mut bollinger = Bollinger::new(46, 2.5).unwrap();
         for candle in random_walk(7, 300) {
             bollinger.update(candle.close());
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn rounding_errors_of_a_jump_and_of_many_candles_are_lost_again() {
+    fn removes_rounding_errors_of_jumps_and_long_runs() {
         let mut bollinger = Bollinger::new(20, 1.0).unwrap();
         let mut closes: Vec<f64> = random_walk(9, 300_000).iter().map(Candle::close).collect();
         // A price 1,000 times as high, for one candle and again for one half-way.
@@ -197,7 +197,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn figures_are_those_of_the_ports_mean_and_deviation(
+        fn values_agree_with_port(
             seed: u64, exponent in -6..6_i32, period in 5..60_usize,
         ) {
             let candles = series(seed, 10_f64.powi(exponent), 340);
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn prices_that_stand_still_have_no_distance() {
+    fn flat_prices_have_no_distance() {
         let mut z_score = ZScore::new(5).unwrap();
         let last = [1.3, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1].iter().map(|value| z_score.update(*value)).last();
         assert_eq!(last, Some(Some(0.0)));

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn each_answer_is_of_the_last_values_and_no_others() {
+    fn folds_exactly_the_last_values() {
         for period in 1..9 {
             let mut window = Window::new(period);
             for value in 0..50 {
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_costs_three_folds_at_most_whatever_the_period() {
+    fn needs_at_most_three_folds_per_value() {
         for period in [1, 2, 20, 1_000] {
             let mut window = Window::new(period);
             FOLDS.set(0);

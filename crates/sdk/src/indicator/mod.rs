@@ -1,8 +1,8 @@
-//! Indicators that know when they are warm.
+//! Technical indicators that report their warm-up.
 //!
-//! Each takes one candle (or one value, usually a close) per `update`, and answers `None` until it has seen enough,
-//! then finite numbers. Where TA-Lib has an indicator the figures are TA-Lib's, to 1e-9 of their size, from the first answer
-//! on. Tests compare them with the library or its port in Rust, and the others with a plain calculation.
+//! `update` takes one candle, or one value, usually a close. It returns `None` during warm-up and finite numbers after that.
+//! Indicators of TA-Lib have its values from the first one on, with a relative error below 1e-9. Tests compare them with the
+//! library or its Rust port, and all others with a plain calculation.
 //!
 //! ```
 //! use candlewick_sdk::indicator::{IndicatorError, Sma};
@@ -16,12 +16,13 @@
 //! # }
 //! ```
 //!
-//! # How many candles
-//! `warmup()` is the number of candles until the first answer. Recursive indicators never quite forget the first candle, so
-//! two of them started at different candles disagree for a while. `stable_after()` is the number of candles after which they
-//! agree to 1e-9 (MACD and ADX: 2e-9). It is the warm-up of a strategy that must decide the same live as in a backtest.
+//! # Warm-up
+//! `warmup()` is the number of candles until the first value. Recursive indicators never quite forget the first candle, so
+//! two instances that started at different candles disagree for a while. `stable_after()` is the number of candles after
+//! which they agree to 1e-9 (MACD and ADX: 2e-9). Use it as the warm-up of a strategy, so that it decides the same live as in
+//! a backtest.
 //!
-//! | indicator | TA-Lib | usual settings | first answer | stable after |
+//! | indicator | TA-Lib | usual settings | first value | stable after |
 //! |---|---|---|---|---|
 //! | [`Sma`] | `SMA` | 20 | 20 | 20 |
 //! | [`Ema`] | `EMA` | 20 | 20 | 228 |
@@ -44,12 +45,12 @@
 //! | [`SessionRange`] | | 8 to 16 h, UTC | a day and 1 | a day and 1 |
 //! | [`Pivots`] | | a day from 0 h, UTC | two days and 1 | two days and 1 |
 //!
-//! # Values that are left out
-//! A value that is NaN, infinite, or beyond 1e100 is answered with `None` and leaves the indicator as it was.
+//! # Skipped values
+//! For a value that is NaN, infinite or beyond 1e100, `update` returns `None` and leaves the indicator unchanged.
 //!
 //! # Cost
-//! Nothing is allocated after `new`. An update takes constant time (on average, where there is a window), but for [`Stochastic`] and
-//! [`Cci`], which look through their window.
+//! Nothing is allocated after `new`. An update takes amortized constant time, except for [`Stochastic`] and [`Cci`], which scan
+//! their window.
 
 mod averages;
 mod deviation;
@@ -72,11 +73,11 @@ pub use trend::{
 };
 
 /// Largest accepted value. Beyond it a sum or square could overflow, and running state would never recover.
-const LARGEST: f64 = 1e100;
+const MAX_VALUE: f64 = 1e100;
 
 #[inline]
 fn is_usable(value: f64) -> bool {
-    value.abs() <= LARGEST
+    value.abs() <= MAX_VALUE
 }
 
 #[inline]
@@ -85,13 +86,13 @@ fn are_usable(values: &[f64]) -> bool {
 }
 
 /// Maximum period, as in TA-Lib.
-const LONGEST_PERIOD: usize = 100_000;
+const MAX_PERIOD: usize = 100_000;
 
 /// Invalid settings of an indicator.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum IndicatorError {
     /// A period is too short or too long.
-    #[error("{indicator}: period {period} is outside {least} to {LONGEST_PERIOD}")]
+    #[error("{indicator}: period {period} is outside {least} to {MAX_PERIOD}")]
     ChangePeriod {
         /// Name of the indicator.
         indicator: &'static str,
@@ -111,13 +112,13 @@ pub enum IndicatorError {
         slow: usize,
     },
     /// The distance of the bands is out of range.
-    #[error("bollinger: {deviations} deviations is not a number above 0 and up to 1000")]
+    #[error("bollinger: deviations {deviations} is not a number above 0, at most 1000")]
     ChangeDeviations {
         /// Requested distance in standard deviations.
         deviations: f64,
     },
     /// The distance of the channel lines is out of range.
-    #[error("{indicator}: multiple {multiple} is not a number above 0 and up to 1000")]
+    #[error("{indicator}: multiple {multiple} is not a number above 0, at most 1000")]
     ChangeMultiple {
         /// Name of the indicator.
         indicator: &'static str,
@@ -125,7 +126,7 @@ pub enum IndicatorError {
         multiple: f64,
     },
     /// The acceleration of a stop is out of range.
-    #[error("parabolic sar: step {step} and limit {limit} are not above 0, in this order and up to 1")]
+    #[error("parabolic sar: step {step} and limit {limit}: use 0 < step <= limit <= 1")]
     ChangeAcceleration {
         /// Requested step.
         step: f64,
@@ -134,7 +135,7 @@ pub enum IndicatorError {
     },
     /// A session starts outside a day, or lasts longer than one.
     #[error(
-        "session range: start {start} ms is not from 0 to a day, or length {length} ms not above 0 and up to a day"
+        "session range: start {start} ms, length {length} ms: use a start within the day and a length up to a day"
     )]
     ChangeSession {
         /// Start of the session, from midnight UTC.
@@ -145,7 +146,7 @@ pub enum IndicatorError {
 }
 
 fn checked_period(indicator: &'static str, period: usize, least: usize) -> Result<usize, IndicatorError> {
-    if (least..=LONGEST_PERIOD).contains(&period) {
+    if (least..=MAX_PERIOD).contains(&period) {
         Ok(period)
     } else {
         Err(IndicatorError::ChangePeriod { indicator, period, least })

@@ -2,7 +2,7 @@
 
 use super::averages::Smoothing;
 use super::extremes::{Extremes, RecentExtremes};
-use super::{IndicatorError, LARGEST, Sma, checked_period, is_usable};
+use super::{IndicatorError, MAX_VALUE, Sma, checked_period, is_usable};
 use crate::Candle;
 use ta::Next;
 use ta::indicators::{Maximum, Minimum};
@@ -24,7 +24,7 @@ pub struct Rsi {
 impl Rsi {
     /// Creates an index over `period` changes, at least 2; usually 14.
     pub fn new(period: usize) -> Result<Self, IndicatorError> {
-        let movements = Smoothing::wilder(checked_period("rsi", period, 2)?).leaving_out_first();
+        let movements = Smoothing::wilder(checked_period("rsi", period, 2)?).skipping_first();
         Ok(Self { previous: 0.0, largest: -1.0, movements })
     }
 
@@ -43,11 +43,11 @@ impl Rsi {
             }
             self.previous = value;
             let first = self.movements.update_all(movements)?;
-            self.largest = LARGEST;
+            self.largest = MAX_VALUE;
             first
         };
         let movement = gain + loss;
-        Some(if movement > 0.0 { 100.0 * (gain / movement) } else { still() })
+        Some(if movement > 0.0 { 100.0 * (gain / movement) } else { rsi_without_movement() })
     }
 
     /// Returns the number of candles until the first value: `period` + 1. The first candle has no change.
@@ -65,7 +65,7 @@ impl Rsi {
 /// Value without any movement.
 /// A separate function, so that it compiles to a jump: a conditional select would delay every other value.
 #[cold]
-fn still() -> f64 {
+fn rsi_without_movement() -> f64 {
     50.0
 }
 
@@ -111,7 +111,7 @@ impl Stochastic {
             return None;
         }
         let (highest, lowest) = (self.highest.next(candle.high()), self.lowest.next(candle.low()));
-        // The wrapped extremes answer from their first value on, over what they have.
+        // The wrapped extremes return partial results during warm-up.
         self.missing = self.missing.saturating_sub(1);
         if self.missing > 0 {
             return None;
@@ -164,7 +164,7 @@ impl WilliamsR {
 
 /// Lambert's constant, which puts most values between -100 and 100.
 const SCALE: f64 = 0.015;
-/// Share of the mean below which a distance is rounding error (as in TA-Lib).
+/// Distances below this share of the mean are rounding errors (as in TA-Lib).
 const ROUNDING: f64 = 1e-14;
 
 /// Distance of the typical price from its mean, in mean absolute deviations.
@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_movement_it_is_neutral_and_one_sided_it_is_at_an_end() {
+    fn is_neutral_without_movement_and_extreme_if_one_sided() {
         for (step, expected) in [(0.0, 50.0), (0.1, 100.0), (-0.1, 0.0)] {
             let mut rsi = Rsi::new(3).unwrap();
             let last = (0..9).fold(None, |_, i| rsi.update(5.0 + f64::from(i) * step));

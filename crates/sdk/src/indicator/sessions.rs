@@ -129,7 +129,7 @@ impl Pivots {
     /// `None` until a complete day has ended.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<PivotLevels> {
-        // A candle that is not usable has no day, and leaves all as it was.
+        // An unusable candle has no day and changes nothing.
         let day = self.day.update(candle)?;
         if let Some(before) = self.before.replace(day)
             && before.start != day.start
@@ -177,7 +177,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(10))]
 
         #[test]
-        fn a_session_is_all_its_candles_and_no_others(
+        fn session_covers_exactly_its_candles(
             seed: u64, start in 0..1_440_i64, minutes in 1..=1_440_i64, begin in 0..1_500_usize,
         ) {
             let (start, length) = (start * 60_000, minutes * 60_000);
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn they_answer_within_a_day_or_two_and_a_candle_wherever_they_begin() {
+    fn first_value_comes_within_the_warmup() {
         let candles = random_walk(1, 4_400);
         for begin in [0, 1, 59, 60, 61, 600, 1_439] {
             let mut range = SessionRange::new(Millis::HOUR, Millis::MINUTE).unwrap();
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_those_of_the_last_whole_day() {
+    fn levels_are_of_the_last_complete_day() {
         const START: i64 = 22 * 3_600_000;
         let day = |candle: &Candle| (candle.time().get() - START).div_euclid(86_400_000);
         for candles in [random_walk(4, 3_200), gappy(4, 800)] {

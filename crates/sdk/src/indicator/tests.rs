@@ -81,7 +81,7 @@ fn check_stability<I: Clone>(
 }
 
 #[test]
-fn values_are_those_of_ta_lib() {
+fn values_agree_with_ta_lib() {
     let sma = Sma::new(20).unwrap();
     check_reference(["sma"], &sma, sma.warmup(), |sma, candle| Some([sma.update(candle.close())?]));
     let ema = Ema::new(20).unwrap();
@@ -366,7 +366,7 @@ fn check_made<I>(made: Result<I, IndicatorError>, expected: Result<(), &str>) {
 }
 
 #[test]
-fn periods_without_a_meaning_are_refused() {
+fn rejects_invalid_periods() {
     check_made(Sma::new(1), Ok(()));
     check_made(Sma::new(0), Err("sma: period 0 is outside 1 to 100000"));
     check_made(Ema::new(100_001), Err("ema: period 100001 is outside 1 to 100000"));
@@ -386,26 +386,24 @@ fn periods_without_a_meaning_are_refused() {
 }
 
 #[test]
-fn deviations_distances_and_steps_without_a_meaning_are_refused() {
+fn rejects_invalid_deviations_multiples_and_steps() {
     check_made(Bollinger::new(20, 2.5), Ok(()));
     for wrong in [0.0, -2.0, f64::NAN] {
-        let refused = |name: &str| format!("{name} is not a number above 0 and up to 1000");
-        let [bands, distance] = [format!("bollinger: {wrong} deviations"), format!("multiple {wrong}")];
+        let refused = |name: &str| format!("{name} is not a number above 0, at most 1000");
+        let [bands, distance] = [format!("bollinger: deviations {wrong}"), format!("multiple {wrong}")];
         check_made(Bollinger::new(20, wrong), Err(&refused(&bands)));
         check_made(Keltner::new(20, 10, wrong), Err(&refused(&format!("keltner: {distance}"))));
         check_made(Supertrend::new(10, wrong), Err(&refused(&format!("supertrend: {distance}"))));
     }
     check_made(ParabolicSar::new(0.02, 1.0), Ok(()));
     for (step, limit) in [(0.0, 0.2), (0.3, 0.2), (0.1, 1.5)] {
-        let refused = format!(
-            "parabolic sar: step {step} and limit {limit} are not above 0, in this order and up to 1"
-        );
+        let refused = format!("parabolic sar: step {step} and limit {limit}: use 0 < step <= limit <= 1");
         check_made(ParabolicSar::new(step, limit), Err(&refused));
     }
 }
 
 #[test]
-fn sessions_that_do_not_fit_a_day_are_refused() {
+fn rejects_sessions_longer_than_a_day() {
     let (night, more) = (Millis::new(-1), Millis::DAY + Millis::SECOND);
     check_made(SessionRange::new(Millis::ZERO, Millis::DAY), Ok(()));
     check_made(Pivots::new(Millis::DAY - Millis::SECOND), Ok(()));
@@ -416,7 +414,7 @@ fn sessions_that_do_not_fit_a_day_are_refused() {
         (Millis::HOUR, Millis::ZERO),
     ] {
         let refused = format!(
-            "session range: start {start} ms is not from 0 to a day, or length {length} ms not above 0 and up to a day"
+            "session range: start {start} ms, length {length} ms: use a start within the day and a length up to a day"
         );
         check_made(SessionRange::new(start, length), Err(&refused));
     }

@@ -88,7 +88,7 @@ impl Keltner {
         if !super::is_usable(candle.high()) {
             return None;
         }
-        // Both are updated before either may end the function.
+        // Both are updated before `?` can return.
         let (middle, range) = (self.middle.update(candle.close()), self.range.update(candle));
         let (middle, distance) = (middle?, self.multiple * range?);
         Some(KeltnerChannel { upper: middle + distance, middle, lower: middle - distance })
@@ -259,7 +259,7 @@ impl Adx {
         if both >= NO_DIRECTION {
             self.last = self.index.update(100.0 * ((plus_di - minus_di).abs() / both));
         } else if self.last.is_none() {
-            // While the first mean is made, a candle without direction counts as an index of 0.
+            // During warm-up, a candle without direction counts as an index of 0.
             self.last = self.index.update(0.0);
         }
         self.last.map(|adx| AdxLines { adx, plus_di, minus_di })
@@ -330,7 +330,7 @@ impl ParabolicSar {
         let (highest, lowest) = (candle.high().max(previous.high()), candle.low().min(previous.low()));
         let (mut run, highest, lowest) = match self.run {
             Some(run) => (run, highest, lowest),
-            // The first stop may lie inside the second candle: only that candle's own range counts there.
+            // The first stop may be inside the second candle, so only that candle's own range counts.
             None => (self.first(&previous, candle), candle.high(), candle.low()),
         };
         let outside = |trend: Direction, stop: f64| match trend {
@@ -351,7 +351,7 @@ impl ParabolicSar {
             (run.extreme, run.share) = (extreme, (run.share + self.step).min(self.limit));
         }
         let answer = SarLine { stop: run.stop, trend: run.trend };
-        // One rounding, as in the port of TA-Lib: where prices stand still the last bit decides whether the stop is reached.
+        // One rounding, as in the port of TA-Lib: in a flat market the last bit decides whether the stop is reached.
         run.stop = outside(run.trend, run.share.mul_add(run.extreme - run.stop, run.stop));
         self.run = Some(run);
         Some(answer)
@@ -430,7 +430,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn figures_are_those_of_the_ports_average_and_range(
+        fn channel_agrees_with_port(
             seed: u64, exponent in -6..6_i32, flat in 0..300_usize, period in 2..60_usize, more in 1..60_usize,
         ) {
             let candles = series(seed, 10_f64.powi(exponent), flat);
@@ -476,7 +476,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn figures_are_those_of_the_plain_rules_over_the_ports_range(
+        fn supertrend_agrees_with_plain_rules(
             seed: u64, exponent in -6..6_i32, period in 2..60_usize, multiple in 0.5..4.0_f64,
         ) {
             let candles = series(seed, 10_f64.powi(exponent), 339);
@@ -498,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_start_agrees_once_both_have_turned() {
+    fn later_start_agrees_after_both_reversed() {
         let candles = random_walk(5, 3_000);
         let (mut early, mut late) = (Supertrend::new(10, 3.0).unwrap(), Supertrend::new(10, 3.0).unwrap());
         let [mut early_stop, mut late_stop] = [0.02; 2].map(|step| ParabolicSar::new(step, 0.2).unwrap());
@@ -518,7 +518,7 @@ mod tests {
     }
 
     #[test]
-    fn candles_without_direction_leave_the_index_as_it_was() {
+    fn candles_without_direction_keep_the_index() {
         let closes = (1..=10).chain((0..200).map(|i| 11 - i % 2)).map(f64::from).collect::<Vec<_>>();
         let mut adx = Adx::new(2).unwrap();
         let last = from_closes(&closes).iter().filter_map(|candle| adx.update(candle)).last().unwrap();
@@ -527,7 +527,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn figures_are_those_of_the_port(
+        fn stop_agrees_with_port(
             seed: u64, exponent in -6..6_i32, flat in 0..300_usize, step in 0.005..0.1_f64, more in 1.0..20.0_f64,
         ) {
             let candles = series(seed, 10_f64.powi(exponent), flat);
@@ -541,7 +541,7 @@ mod tests {
     }
 
     #[test]
-    fn the_stop_speeds_up_and_turns_by_hand() {
+    fn stop_accelerates_and_reverses() {
         // The stop begins at the first low, 9, moves by a tenth of 12 - 9 to 9.3, then by two tenths of 14 - 9.3, but not above the low of
         // 9.5, then by three tenths of 15 - 9.5, but not above the low of 11. The last candle reaches it: the new stop is the extreme.
         let ranges = [(9.0, 10.0), (9.5, 12.0), (11.0, 14.0), (13.0, 15.0), (10.5, 14.0)];
@@ -558,7 +558,7 @@ mod tests {
     }
 
     #[test]
-    fn candles_are_those_of_the_closed_form() {
+    fn candles_agree_with_closed_form() {
         let candles = random_walk(3, 60);
         let means: Vec<f64> =
             candles.iter().map(|c| (c.open() + c.high() + c.low() + c.close()) / 4.0).collect();
