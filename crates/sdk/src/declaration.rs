@@ -405,7 +405,7 @@ impl SignalRule {
 }
 
 #[inline(never)]
-fn first_met_signal<S: DeclaredStrategy>(strategy: &S, rules: &[SignalRule], numbers: &[f64]) -> Option<Signal> {
+fn first_signal<S: DeclaredStrategy>(strategy: &S, rules: &[SignalRule], numbers: &[f64]) -> Option<Signal> {
     rules.iter().find(|rule| rule.is_met_by(numbers)).map(|rule| rule.signal(strategy.values()))
 }
 
@@ -429,7 +429,7 @@ impl<S: DeclaredStrategy> Strategy for S {
         if second.is_met_by(numbers) {
             return Some(second.signal(self.values()));
         }
-        if rest.is_empty() { None } else { first_met_signal(self, rest, numbers) }
+        if rest.is_empty() { None } else { first_signal(self, rest, numbers) }
     }
 
     fn wants_settlements(&self) -> bool {

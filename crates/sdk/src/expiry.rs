@@ -259,8 +259,7 @@ mod tests {
             ("9999", "2:46:39 for 9999 seconds"),
         ] {
             let error = text.parse::<CloseType>().unwrap_err().to_string();
-            let expected =
-                format!("\"{text}\" is not a duration code: did you mean {code}? Write mm:ss,");
+            let expected = format!("\"{text}\" is not a duration code: did you mean {code}? Write mm:ss,");
             assert!(error.starts_with(&expected), "{error}");
         }
         for text in

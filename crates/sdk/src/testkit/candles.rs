@@ -78,26 +78,26 @@ pub fn wild(count: usize) -> Vec<Candle> {
 pub fn at_interval(candles: &[Candle], interval: Interval) -> Vec<Candle> {
     let start = START.floor_to(interval.length());
     let place = |candle: &Candle| (candle.time() - START).get() / Millis::MINUTE.get();
-    candles.iter().map(|candle| moved(candle, start + interval.length() * place(candle), 1.0)).collect()
+    candles.iter().map(|candle| rescale(candle, start + interval.length() * place(candle), 1.0)).collect()
 }
 
-pub(super) fn moved(candle: &Candle, time: Millis, factor: f64) -> Candle {
+pub(super) fn rescale(candle: &Candle, time: Millis, factor: f64) -> Candle {
     let Ohlcv { open, high, low, close, volume } = candle.numbers();
     let [open, high, low, close] = [open, high, low, close].map(|price| price * factor);
-    remade(candle, time, Ohlcv { open, high, low, close, volume })
+    with_numbers(candle, time, Ohlcv { open, high, low, close, volume })
 }
 
 pub(super) fn shifted(candles: &[Candle], by: Millis) -> Vec<Candle> {
-    candles.iter().map(|candle| moved(candle, candle.time() + by, 1.0)).collect()
+    candles.iter().map(|candle| rescale(candle, candle.time() + by, 1.0)).collect()
 }
 
 /// Replaces the numbers of a candle, unless the new ones are invalid.
-pub(super) fn remade(candle: &Candle, time: Millis, numbers: Ohlcv) -> Candle {
+pub(super) fn with_numbers(candle: &Candle, time: Millis, numbers: Ohlcv) -> Candle {
     Candle::new(time, Interval::SECOND, numbers).unwrap_or(*candle)
 }
 
 fn walk(seed: u64, count: usize, change: impl Fn(usize, f64, f64) -> f64) -> Vec<Candle> {
-    let (mut chance, mut close) = (Chance::new(seed), 100.0_f64);
+    let (mut chance, mut close) = (Rng::new(seed), 100.0_f64);
     let mut next = |minute| {
         let open = close * (1.0 + 1e-4 * chance.step());
         close = open * (1.0 + change(minute, open, chance.step()));
@@ -115,9 +115,9 @@ fn candle(minute: usize, open: f64, close: f64, wick: f64) -> Candle {
 
 /// `SplitMix64` (Steele, Lea and Flood 2014).
 #[derive(Clone, Debug)]
-pub(super) struct Chance(u64);
+pub(super) struct Rng(u64);
 
-impl Chance {
+impl Rng {
     pub(super) const fn new(seed: u64) -> Self {
         Self(seed)
     }

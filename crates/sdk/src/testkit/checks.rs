@@ -13,7 +13,7 @@ const UNSEEN: Unseen = Unseen { seed: 0x00CA_4D1E, candles: 5_000 };
 
 /// Runs the checks of `strategy check` that need only one process.
 ///
-/// Checks that the strategy can be registered, and on synthetic one-minute candles all of [`Check`] except
+/// Checks that the strategy can be registered. Then runs all of [`Check`] on synthetic one-minute candles, except
 /// [`Check::Files`], [`Check::Processes`], [`Check::Outside`] and [`Check::Speed`]. Memory is checked if the test
 /// has installed the [`CountingAllocator`](super::CountingAllocator). A strategy that exits ends the test, and one
 /// that never returns blocks it. For your own candles use [`conformance`]. Panics with all failed checks.
@@ -53,7 +53,7 @@ fn check<S: StrategyFactory>(params: &S::Params) -> Result<(), String> {
 /// Returns the system time, which strategies must not read. [`Check::Clock`] feeds candles newer than this.
 #[allow(
     clippy::disallowed_methods,
-    reason = "a strategy that reads the clock is found only by comparing with it"
+    reason = "only a comparison with the clock reveals a strategy that reads it"
 )]
 fn now() -> Millis {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -97,7 +97,7 @@ pub fn conformance<S: StrategyFactory>(
 #[cfg(test)]
 mod tests {
     use super::super::random_walk;
-    use super::super::sample::{Follows, Params, message_of};
+    use super::super::sample::{Follows, Params, panic_message};
     use super::*;
     use crate::{BuildError, Declaration, Signal, Strategy};
     use std::sync::atomic::{AtomicUsize, Ordering};
@@ -105,16 +105,16 @@ mod tests {
     const HONEST: Params = Params { far: 3.0 };
 
     #[test]
-    fn what_fails_is_named() {
-        let message = message_of(|| assert_passes_checks::<ReadsTheClock>(&HONEST));
+    fn names_failed_checks() {
+        let message = panic_message(|| assert_passes_checks::<ReadsTheClock>(&HONEST));
         assert!(message.starts_with("planted fails\n  clock: at candle "), "{message}");
-        let message = message_of(|| assert_passes_checks::<Follows>(&Params { far: 6.0 }));
+        let message = panic_message(|| assert_passes_checks::<Follows>(&Params { far: 6.0 }));
         assert!(message.contains("far = 6 is outside 0 to 5"), "{message}");
     }
 
     #[test]
-    fn state_that_all_instances_share_is_told_with_its_place_and_once() {
-        let message = message_of(|| assert_passes_checks::<Shares>(&HONEST));
+    fn reports_shared_state_with_its_fix() {
+        let message = panic_message(|| assert_passes_checks::<Shares>(&HONEST));
         let line = |check: &str| {
             let begins = format!("  {check}: ");
             message
@@ -122,11 +122,11 @@ mod tests {
                 .find_map(|line| line.strip_prefix(&begins))
                 .unwrap_or_else(|| panic!("no {check} in {message}"))
         };
-        let cure = "keep what it remembers in the fields of its struct, which build() makes anew for each bot and each run";
-        assert!(line("determinism").contains(cure), "{message}");
-        assert!(line("isolation").ends_with(cure), "{message}");
+        let hint = "keep state in the fields of the struct, which build() creates for each bot and run";
+        assert!(line("determinism").contains(hint), "{message}");
+        assert!(line("isolation").ends_with(hint), "{message}");
         for check in ["look-ahead", "warm-up", "restart"] {
-            assert!(line(check).contains("mend determinism and isolation first"), "{message}");
+            assert!(line(check).contains("fix determinism and isolation first"), "{message}");
         }
     }
 
@@ -162,7 +162,7 @@ mod tests {
     strategy!(ReadsTheClock { nothing: () = () }, 1, |(), candle| {
         (candle.time() <= now() && candle.close() > candle.open()).then(|| Signal::buy("rose"))
     });
-    // Every 97th call, whoever made it.
+    // Every 97th call of any instance.
     strategy!(Shares { seen: &'static AtomicUsize = &SEEN }, 1, |seen, _| {
         seen.fetch_add(1, Ordering::Relaxed).is_multiple_of(97).then(|| Signal::buy("97 seen"))
     });
@@ -226,17 +226,17 @@ mod tests {
     }
 
     #[test]
-    fn an_honest_strategy_passes() {
+    fn honest_strategy_passes() {
         assert_passes_checks::<Follows>(&HONEST);
         check::<Follows>("true");
     }
 
     #[test]
-    fn each_planted_fault_is_caught() {
+    fn catches_each_planted_fault() {
         check::<Shares>("determinism: the candles: at candle");
         check::<Clairvoyant>("determinism: the candles: at candle 499");
         check::<Counts>(
-            "warm-up: the candles: warmup() says 10, and at candle 39 a run that began at candle 25, 15",
+            "warm-up: the candles: warmup() returns 10, which is too small: at candle 39, a run that started at candle 25, 15",
         );
         check::<Divides>("extremes: flat prices: at candle 1 the signal's inverse is inf");
         check::<Talks>("numbers: the candles: at candle 2 the signal \"rose\" has more than 4 numbers");
@@ -244,9 +244,9 @@ mod tests {
     }
 
     #[test]
-    fn too_few_candles_for_the_warmup_are_named() {
+    fn rejects_too_few_candles_for_the_warmup() {
         let few = conformance::<Follows>(&HONEST, &bot("BTCUSDT"), &random_walk(1, 50));
-        let expected = "the candles: give at least 102 candles: there are 50, and the warm-up is long";
+        let expected = "the candles: 50 candles are too few for the warm-up, give at least 102";
         assert_eq!(few.unwrap_err().to_string(), expected);
     }
 }

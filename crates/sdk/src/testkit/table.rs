@@ -6,7 +6,7 @@ use crate::{Candle, CandleError, Interval, LongerCandles, Millis, Ohlcv, Strateg
 use std::fmt::Write as _;
 
 const NUMBERS: [&str; 5] = ["open", "high", "low", "close", "volume"];
-const MOST_ALIKE: usize = 10_000;
+const MAX_REPEATS: usize = 10_000;
 
 struct Row {
     line: String,
@@ -16,13 +16,14 @@ struct Row {
 
 /// Compares a strategy's signals with a table of candles and signals.
 ///
-/// The first line names the columns: `close`, any of `open`, `high`, `low` and `volume`, and last `signal`. Each further
-/// line is a one-minute candle of BTCUSDT, the first at 2025-01-01 00:00 UTC, without gaps. By default a candle opens at the
-/// close before it, high and low are those of open and close, and the volume is 0. `30x 100` are thirty candles at 100.
+/// The first line names the columns: `close`, any of `open`, `high`, `low` and `volume`, and `signal` as the last. Each
+/// further line is a one-minute candle of BTCUSDT, without gaps, from 2025-01-01 00:00 UTC on. By default a candle opens at
+/// the previous close, high and low are the extremes of open and close, and the volume is 0. `30x 100` stands for thirty
+/// candles at 100.
 ///
 /// A signal is `BUY` or `SELL`, optionally with the beginning of its reason: `BUY`, `BUY rose` and `BUY rose change=0.02`
-/// accept `Signal::buy("rose").with("change", 0.02)`. An empty column means no signal. Signals during warm-up do not
-/// count; a table that ends before it and expects none is refused. There are no prices between candles and no results.
+/// accept `Signal::buy("rose").with("change", 0.02)`. An empty column means no signal. Signals during warm-up
+/// are ignored, so a table that ends before it must expect a signal. There are no prices between candles and no settlements.
 ///
 /// ```
 /// # use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};
@@ -73,7 +74,7 @@ fn differences<S: StrategyFactory>(params: &S::Params, rows: &[Row]) -> Result<S
     let warmup = strategy.warmup();
     if rows.len() < warmup && rows.iter().all(|row| row.signal.is_empty()) {
         return Err(format!(
-            "no signal counts in the first {} candles, the warm-up, and the table has {}: it would hold for any rule; begin it with a line \
+            "signals of the first {} candles, the warm-up, are ignored, and the table has {}: any strategy would pass; start it with a line \
              such as `{warmup}x 100`",
             warmup - 1,
             rows.len()
@@ -90,7 +91,7 @@ fn differences<S: StrategyFactory>(params: &S::Params, rows: &[Row]) -> Result<S
         if given != *expected && (!is_beginning || expected.is_empty()) {
             let [expected, given] = [expected.as_str(), &given]
                 .map(|signal| if signal.is_empty() { "no signal" } else { signal });
-            let cold = if counts { String::new() } else { format!(": its warm-up is {warmup} candles") };
+            let cold = if counts { String::new() } else { format!(" (warm-up: {warmup} candles)") };
             let _ =
                 writeln!(text, "candle {}, \"{line}\": expected {expected}, got {given}{cold}", index + 1);
             text.push_str(&reasons(&*strategy));
@@ -107,7 +108,7 @@ fn reasons(strategy: &dyn Strategy) -> String {
     };
     let values = numbers(&mut strategy.indicators().into_iter());
     if !values.is_empty() {
-        let _ = writeln!(text, "  its values: {values}");
+        let _ = writeln!(text, "  values: {values}");
     }
     for condition in strategy.conditions() {
         let holds = match condition.holds {
@@ -129,30 +130,28 @@ fn read(table: &str) -> Result<Vec<Row>, String> {
     let unknown = columns.iter().find(|column| !NUMBERS.contains(column));
     if let Some(unknown) = unknown {
         return Err(format!(
-            "the table's columns are {}, and signal as the last: there is no {unknown}",
+            "column {unknown} is not allowed here: use any of {}, and signal last",
             NUMBERS.join(", ")
         ));
     }
     if !columns.contains(&"close") {
-        return Err("the table's first line names its columns, and one of them is close".to_owned());
+        return Err("the first line of the table must name its columns, including close".to_owned());
     }
     let mut rows: Vec<Row> = Vec::new();
     for (index, line) in lines.enumerate() {
         let about = |problem: &str| format!("candle {}, \"{line}\": {problem}", index + 1);
         let mut words = line.split_whitespace().peekable();
         let count = words.next_if(|word| word.ends_with('x'));
-        let count = count.map_or(Ok(1), |word| repetitions(word).ok_or_else(|| about(TIMES)))?;
+        let count = count.map_or(Ok(1), |word| repetitions(word).ok_or_else(|| about(REPEATS_HINT)))?;
         let mut numbers = Vec::new();
         for column in &columns {
             let number = words.next().and_then(|word| word.parse::<f64>().ok());
-            numbers.push(number.ok_or_else(|| about(&format!("there is no number for {column}")))?);
+            numbers.push(number.ok_or_else(|| about(&format!("no number for column {column}")))?);
         }
         let signal = words.collect::<Vec<_>>().join(" ");
         let is_signal = matches!(signal.split(' ').next(), Some("" | "BUY" | "SELL"));
         if !is_signal || !(has_signals || signal.is_empty()) {
-            return Err(about(
-                "behind the numbers stands BUY, SELL or nothing, in a column with the name signal",
-            ));
+            return Err(about("use BUY, SELL or nothing after the numbers, in a column named signal"));
         }
         let value =
             |name: &str| columns.iter().position(|column| *column == name).map(|place| numbers[place]);
@@ -163,15 +162,15 @@ fn read(table: &str) -> Result<Vec<Row>, String> {
         }
     }
     if rows.is_empty() {
-        return Err("the table has no candles: one line each, below the columns".to_owned());
+        return Err("the table has no candles: add one line per candle".to_owned());
     }
     Ok(rows)
 }
 
-const TIMES: &str = "before the x stands how many candles the line stands for, 1 to 10000";
+const REPEATS_HINT: &str = "before the x, write the number of candles, 1 to 10000";
 
 fn repetitions(word: &str) -> Option<usize> {
-    word.strip_suffix('x')?.parse().ok().filter(|count| (1..=MOST_ALIKE).contains(count))
+    word.strip_suffix('x')?.parse().ok().filter(|count| (1..=MAX_REPEATS).contains(count))
 }
 
 fn candle(value: impl Fn(&str) -> Option<f64>, last: Option<&Candle>) -> Result<Candle, CandleError> {
@@ -227,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn candles_are_those_of_the_table() {
+    fn reads_candles() {
         let rows = read("low close volume signal\n 9.5 10 3\n\n 9 12 4 SELL").unwrap();
         let of = |row: &Row| {
             let candle = &row.candle;
@@ -239,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_stands_for_as_many_candles_as_it_says() {
+    fn repeats_lines() {
         let rows = read("close signal\n3x 10\n12 BUY\n2x 11").unwrap();
         let of = |row: &Row| (row.candle.open(), row.candle.close(), row.signal.clone());
         let flat = (10.0, 10.0, String::new());
@@ -251,8 +250,8 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_is_accepted_by_its_direction_and_the_beginning_of_its_reason_and_others_are_named() {
-        let silent = "no signal counts in the first 29 candles, the warm-up, and the table has 29: it would hold for any rule; begin it \
+    fn matches_direction_and_start_of_reason() {
+        let silent = "signals of the first 29 candles, the warm-up, are ignored, and the table has 29: any strategy would pass; start it \
                       with a line such as `30x 100`";
         let others = "candle 1, \"10 BUY\": expected BUY, got no signal\n\
                       candle 2, \"12\": expected no signal, got BUY at its high range=2\n\
@@ -269,12 +268,12 @@ mod tests {
                 "close signal\n3x 10\n12",
                 "candle 4, \"12\": expected no signal, got BUY at its high range=2\n",
             ),
-            // Signals of the warm-up do not count, and a table that ends within it could not fail.
+            // Signals of the warm-up are ignored, and a table that ends within it could not fail.
             (3, "close signal\n10\n11\n12 BUY", ""),
             (
                 3,
                 "close signal\n10\n11 BUY\n12 BUY",
-                "candle 2, \"11 BUY\": expected BUY, got no signal: its warm-up is 3 candles\n",
+                "candle 2, \"11 BUY\": expected BUY, got no signal (warm-up: 3 candles)\n",
             ),
             (30, "close signal\n28x 10\n12", silent),
             (30, "close signal\n28x 10\n12\n11", ""),
@@ -318,28 +317,34 @@ mod tests {
     }
 
     #[test]
-    fn what_a_strategy_went_by_stands_below_the_candle_that_differs() {
+    fn reports_values_and_conditions_of_differing_candle() {
         let rows = read("close signal\n10\n12.5 BUY\n14").unwrap();
         assert_eq!(
             differences::<Explains>(&Params { warmup: 0 }, &rows).unwrap(),
-            "candle 2, \"12.5 BUY\": expected BUY, got no signal\n  its values: change=2.5\n  buy does not hold: change > 5\n"
+            "candle 2, \"12.5 BUY\": expected BUY, got no signal\n  values: change=2.5\n  buy does not hold: change > 5\n"
         );
     }
 
     #[test]
-    fn a_table_that_cannot_be_read_says_why() {
+    fn rejects_invalid_tables() {
         for (table, expected) in [
-            ("", "the table's first line names its columns, and one of them is close"),
+            ("", "the first line of the table must name its columns, including close"),
             ("close", "the table has no candles"),
-            ("closed signal\n1", "the table's columns are open, high, low, close, volume"),
-            ("signal close\n1", "the table's columns are open, high, low, close, volume"),
-            ("close\n1\ny", "candle 2, \"y\": there is no number for close"),
-            ("close signal\n1 HOLD", "candle 1, \"1 HOLD\": behind the numbers stands BUY, SELL or nothing"),
-            ("close\n1 BUY", "candle 1, \"1 BUY\": behind the numbers stands"),
+            (
+                "closed signal\n1",
+                "column closed is not allowed here: use any of open, high, low, close, volume",
+            ),
+            (
+                "signal close\n1",
+                "column signal is not allowed here: use any of open, high, low, close, volume",
+            ),
+            ("close\n1\ny", "candle 2, \"y\": no number for column close"),
+            ("close signal\n1 HOLD", "candle 1, \"1 HOLD\": use BUY, SELL or nothing after the numbers"),
+            ("close\n1 BUY", "candle 1, \"1 BUY\": use BUY, SELL or nothing"),
             ("close\n-1", "candle 1, \"-1\": "),
-            ("close\n0x 1", "candle 1, \"0x 1\": before the x stands how many candles"),
-            ("close\n10001x 1", "candle 1, \"10001x 1\": before the x stands how many candles"),
-            ("close\nx 1", "candle 1, \"x 1\": before the x stands how many candles"),
+            ("close\n0x 1", "candle 1, \"0x 1\": before the x, write the number of candles"),
+            ("close\n10001x 1", "candle 1, \"10001x 1\": before the x, write the number of candles"),
+            ("close\nx 1", "candle 1, \"x 1\": before the x, write the number of candles"),
         ] {
             let found = outcome(0, table);
             assert!(found.starts_with(expected), "{table:?}: {found}");

@@ -4,9 +4,9 @@ use crate::{BotContext, BuildError, Candle, Expiry, Signal, Strategy, StrategyFa
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 crate::parameters! {
-    /// What is far.
+    /// Parameters of the sample.
     pub(super) struct Params {
-        /// A rise of so much calls for the other direction, for five minutes.
+        /// From this rise on, bets on a fall within five minutes.
         far: f64 = 1.0, 0.0..=5.0;
     }
 }
@@ -51,7 +51,7 @@ impl StrategyFactory for Follows {
     }
 }
 
-pub(super) fn message_of(check: impl FnOnce()) -> String {
+pub(super) fn panic_message(check: impl FnOnce()) -> String {
     let panic = catch_unwind(AssertUnwindSafe(check)).expect_err("it passes");
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()

@@ -1,18 +1,17 @@
 //! Detection of strategies that predict better than possible without knowing the future.
 //!
-//! Each of three tests accuses an honest strategy with a probability below one in a million. Hits
-//! are counted at the bot's own expiry and at fixed distances, and the limits are divided by the
-//! number of these horizons.
+//! Each of three tests rejects an honest strategy with a probability below one in a million. Hits are counted at the bot's
+//! own expiry and at fixed distances, and the limits are divided by the number of these horizons.
 
-use super::super::candles::{Chance, moved, random_walk};
-use super::look_ahead::behind;
-use super::subject::{Answer, Manner, PRICES_IN_CANDLE, Stop, Subject, first_difference, outcome_of};
+use super::super::candles::{Rng, random_walk, rescale};
+use super::look_ahead::reads_beyond;
+use super::subject::{Answer, PRICES_IN_CANDLE, RunError, RunMode, Subject, first_difference, outcome_of};
 use super::surrogate::{ERRORS, Surrogate, with_volume};
-use super::{Bench, Check, Checked, Found, Market, failed, passed};
+use super::{Bench, Check, CheckResult, Checked, Market, failed, passed};
 use crate::{BotContext, Candle, Millis, Outcome};
 use std::fmt;
 
-/// Maximum probability of accusing an honest strategy, per test with all horizons.
+/// Maximum probability of rejecting an honest strategy, per test with all horizons.
 const ERROR: f64 = 1e-6;
 /// Upper bound of the hit rate on a random walk without foresight.
 /// One half, plus a little for the bias of a walk in percent.
@@ -23,46 +22,48 @@ const CHANCE: f64 = 0.505;
 pub struct Unseen {
     /// Seed of the walk, different each time, so that no file or table can contain it.
     pub seed: u64,
-    /// Number of candles. Finding a cheat in only part of the signals needs more.
+    /// Number of candles. More are needed to find a cheat that affects only some signals.
     pub candles: usize,
 }
 
-pub(super) fn on_unseen(bench: &Bench<'_>) -> Found {
+pub(super) fn on_unseen(bench: &Bench<'_>) -> CheckResult {
     let (candles, walk) = (bench.candles, &bench.market.name);
     let horizons = Horizon::all(&bench.subject.bot);
     for horizon in &horizons {
-        let hits = Hits::apart(&bench.answers, candles, horizon);
+        let hits = Hits::independent(&bench.answers, candles, horizon);
         if binomial_tail(hits.right, hits.decided, CHANCE) < ERROR / horizons.len() as f64 {
             return failed(format!(
-                "{walk}: {hits} {horizon}, where nobody is right in more than half: it sees what follows"
+                "{walk}: {hits} {horizon}, but more than half cannot be predicted: the strategy knows later candles"
             ));
         }
     }
-    if let Some(candle) = first_difference(&bench.subject.run_apart(candles, Manner::LIVE)?, &bench.answers) {
-        return failed(format!("{walk}: {}", behind(candle)));
+    if let Some(candle) =
+        first_difference(&bench.subject.run_with_decoys(candles, RunMode::FULL)?, &bench.answers)
+    {
+        return failed(format!("{walk}: {}", reads_beyond(candle)));
     }
-    passed(format!("no better than chance on {} candles that nobody knows", candles.len()))
+    passed(format!("no better than chance on {} random candles", candles.len()))
 }
 
 /// Tests whether the strategy knows these candles from a file or table.
 /// By their times, if it hits them while it is fed a random walk. By their prices, if it hits them but not
 /// others with the same moves.
-pub(super) fn foresight(bench: &Bench<'_>, seed: u64) -> Found {
+pub(super) fn foresight(bench: &Bench<'_>, seed: u64) -> CheckResult {
     let horizons = Horizon::all(&bench.subject.bot);
     let other = walk_at_times_of(bench.candles, seed);
-    let elsewhere = bench.subject.run(&other, Manner::LIVE)?;
+    let elsewhere = bench.subject.run(&other, RunMode::FULL)?;
     for horizon in &horizons {
         let hits = Hits::all(&elsewhere, bench.candles, horizon);
         if hits.decided > 0 && excess(&elsewhere, bench.candles, horizon) > ERRORS {
             return failed(format!(
-                "shown a random walk at their times, {hits} {horizon} about these candles, which it was not shown: it knows \
-                 them by their times, from a file or a table"
+                "on a random walk with the times of these candles, {hits} {horizon} by the original candles: the strategy \
+                 knows them by their times, from a file or table"
             ));
         }
     }
     let mut best: Option<(Hits, &Horizon)> = None;
     for horizon in &horizons {
-        let here = Hits::apart(&bench.answers, bench.candles, horizon);
+        let here = Hits::independent(&bench.answers, bench.candles, horizon);
         if best.as_ref().is_none_or(|(best, _)| here.share() > best.share()) {
             best = Some((here, horizon));
         }
@@ -71,19 +72,19 @@ pub(super) fn foresight(bench: &Bench<'_>, seed: u64) -> Found {
         return failed(words);
     }
     let words = best.map(|(hits, horizon)| match hits.decided {
-        0 => "no signal came of these candles, so that nothing is known of it".to_owned(),
-        _ => format!("{hits} {horizon} at most, and knows no candles by their times, prices or shapes"),
+        0 => "no signals on these candles".to_owned(),
+        _ => format!("at best {hits} {horizon}; candles are not recognized by times, prices or shapes"),
     });
     passed(words.unwrap_or_default())
 }
 
-fn memory_of_candles(bench: &Bench<'_>, horizons: &[Horizon], seed: u64) -> Result<Option<String>, Stop> {
+fn memory_of_candles(bench: &Bench<'_>, horizons: &[Horizon], seed: u64) -> Result<Option<String>, RunError> {
     for surrogate in Surrogate::ALL {
         let candles = surrogate.apply(bench.candles, seed);
-        let answers = bench.subject.run(&candles, Manner::LIVE)?;
+        let answers = bench.subject.run(&candles, RunMode::FULL)?;
         for horizon in horizons {
-            let here = Hits::apart(&bench.answers, bench.candles, horizon);
-            let there = Hits::apart(&answers, &candles, horizon);
+            let here = Hits::independent(&bench.answers, bench.candles, horizon);
+            let there = Hits::independent(&answers, &candles, horizon);
             let is_silent = there.decided * 4 < here.decided;
             if !is_silent && !surrogate.is_collapse(&here, &there) {
                 continue;
@@ -92,7 +93,7 @@ fn memory_of_candles(bench: &Bench<'_>, horizons: &[Horizon], seed: u64) -> Resu
             let is_certain = surrogate == Surrogate::Raised && !is_silent;
             if is_certain || excess(&bench.answers, bench.candles, horizon) > ERRORS {
                 return Ok(Some(format!(
-                    "{here} {horizon}; of {}, {there}: it knows these candles by their prices or shapes, from a file or a table",
+                    "{here} {horizon}, but {there} on {}: the strategy knows these candles by their prices or shapes, from a file or table",
                     surrogate.describe()
                 )));
             }
@@ -106,7 +107,7 @@ fn walk_at_times_of(candles: &[Candle], seed: u64) -> Vec<Candle> {
     let factor = candles.first().map_or(1.0, Candle::open) / walk.first().map_or(1.0, Candle::open);
     let volumes = candles.iter().rev().map(Candle::volume);
     let candle = |((own, walked), volume): ((&Candle, &Candle), f64)| {
-        with_volume(&moved(walked, own.time(), factor), volume)
+        with_volume(&rescale(walked, own.time(), factor), volume)
     };
     candles.iter().zip(&walk).zip(volumes).map(candle).collect()
 }
@@ -116,13 +117,13 @@ fn walk_at_times_of(candles: &[Candle], seed: u64) -> Vec<Candle> {
 /// to its best set.
 pub fn check_foresight(subject: &Subject, market: &Market, seed: u64) -> Checked {
     let found = Bench::new(subject, market, 0).and_then(|bench| {
-        let apart = subject.run_apart(&market.candles, Manner::LIVE)?;
+        let apart = subject.run_with_decoys(&market.candles, RunMode::FULL)?;
         match first_difference(&apart, &bench.answers) {
-            Some(candle) => failed(behind(candle)),
+            Some(candle) => failed(reads_beyond(candle)),
             None => foresight(&bench, seed),
         }
     });
-    super::once(Check::Foresight, found)
+    super::run_check(Check::Foresight, found)
 }
 
 const AHEAD: [usize; 7] = [1, 2, 3, 5, 10, 30, 60];
@@ -161,32 +162,32 @@ impl Horizon {
 impl fmt::Display for Horizon {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Own { .. } => write!(f, "at the trades' own end"),
-            Self::Candles(1) => write!(f, "1 candle later"),
-            Self::Candles(count) => write!(f, "{count} candles later"),
+            Self::Own { .. } => write!(f, "at expiry"),
+            Self::Candles(1) => write!(f, "after 1 candle"),
+            Self::Candles(count) => write!(f, "after {count} candles"),
         }
     }
 }
 
 impl fmt::Display for Hits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "right in {:.1} % of {} cases", 100.0 * self.share(), self.decided)
+        write!(f, "{} of {} right ({:.1} %)", self.right, self.decided, 100.0 * self.share())
     }
 }
 
 impl Hits {
     pub(super) fn all(answers: &[Answer], candles: &[Candle], horizon: &Horizon) -> Self {
         let mut hits = Self::default();
-        for (answer, ahead) in judged(answers, horizon) {
+        for (answer, ahead) in with_horizons(answers, horizon) {
             hits.count(answer, candles, answer.candle, ahead);
         }
         hits
     }
 
     /// Counts only signals given after the previous one was decided. On a walk these are independent.
-    pub(super) fn apart(answers: &[Answer], candles: &[Candle], horizon: &Horizon) -> Self {
+    pub(super) fn independent(answers: &[Answer], candles: &[Candle], horizon: &Horizon) -> Self {
         let (mut hits, mut free) = (Self::default(), 0);
-        for (answer, ahead) in judged(answers, horizon) {
+        for (answer, ahead) in with_horizons(answers, horizon) {
             if answer.candle >= free {
                 free = answer.candle + ahead;
                 hits.count(answer, candles, answer.candle, ahead);
@@ -211,14 +212,17 @@ impl Hits {
             return false;
         }
         let (n, m) = (self.decided as f64, other.decided as f64);
-        // One more of each kind, so that a share of 0 or 1 has an error too.
+        // One more of each kind, so that a share of 0 or 1 has a nonzero error.
         let pooled = (self.right + other.right + 1) as f64 / (n + m + 2.0);
         let error = (pooled * (1.0 - pooled) * (1.0 / n + 1.0 / m)).sqrt();
         self.share() - other.share() > errors * error
     }
 }
 
-fn judged<'a>(answers: &'a [Answer], horizon: &'a Horizon) -> impl Iterator<Item = (&'a Answer, usize)> + 'a {
+fn with_horizons<'a>(
+    answers: &'a [Answer],
+    horizon: &'a Horizon,
+) -> impl Iterator<Item = (&'a Answer, usize)> + 'a {
     let closed = answers.iter().filter(|answer| answer.moment == PRICES_IN_CANDLE);
     closed.map(|answer| (answer, horizon.of(answer)))
 }
@@ -227,12 +231,12 @@ fn judged<'a>(answers: &'a [Answer], horizon: &'a Horizon) -> impl Iterator<Item
 /// This removes the effect of biases and runs in signals and prices.
 pub(super) fn excess(answers: &[Answer], candles: &[Candle], horizon: &Horizon) -> f64 {
     let length = candles.len();
-    let mut chance = Chance::new(length as u64);
+    let mut chance = Rng::new(length as u64);
     let shares: Vec<f64> = (0..SHIFTS)
         .map(|_| {
             let shift = length / 10 + chance.below((length * 8 / 10).max(1));
             let mut hits = Hits::default();
-            for (answer, ahead) in judged(answers, horizon) {
+            for (answer, ahead) in with_horizons(answers, horizon) {
                 hits.count(answer, candles, (answer.candle + shift) % length, ahead);
             }
             hits.share()

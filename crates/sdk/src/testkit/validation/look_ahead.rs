@@ -1,9 +1,9 @@
 //! Checks for knowledge that a candle does not give: later candles, files, the system clock.
 
 use super::super::candles::shifted;
-use super::subject::{Answer, Manner, Subject, first_difference};
-use super::surrogate::Future;
-use super::{Bench, Check, Checked, Finding, Found, Market, failed, noted, once, passed};
+use super::subject::{Answer, RunMode, Subject, first_difference};
+use super::surrogate::AlteredFuture;
+use super::{Bench, Check, CheckResult, Checked, Finding, Market, failed, noted, passed, run_check};
 use crate::Millis;
 use serde_json::Value;
 
@@ -13,38 +13,38 @@ const FUTURE: usize = 80;
 /// Feeds candles up to a cut, then another future.
 /// Earlier decisions must stay the same. Also feeds each candle with decoys after it in memory. The trait
 /// never passes a later candle, but a strategy may know them from elsewhere.
-pub(super) fn look_ahead(bench: &Bench<'_>) -> Found {
+pub(super) fn look_ahead(bench: &Bench<'_>) -> CheckResult {
     let length = bench.candles.len();
     for cut in (1..=CUTS).map(|k| k * length / (CUTS + 1) + k) {
-        for future in Future::ALL {
+        for future in AlteredFuture::ALL {
             let candles = future.of(bench.candles, cut, FUTURE);
-            let run = bench.subject.run(&candles, Manner::LIVE)?;
+            let run = bench.subject.run(&candles, RunMode::FULL)?;
             let known = |answer: &&Answer| answer.candle < cut;
             if let Some(candle) =
                 first_difference(run.iter().filter(known), bench.answers.iter().filter(known))
             {
                 let how = future.name();
                 return failed(format!(
-                    "at candle {candle} it decides otherwise when what follows candle {} is {how}",
+                    "at candle {candle} the decision changes if the candles after candle {} are {how}",
                     cut - 1
                 ));
             }
         }
     }
-    let apart = bench.subject.run_apart(bench.candles, Manner::LIVE)?;
+    let apart = bench.subject.run_with_decoys(bench.candles, RunMode::FULL)?;
     if let Some(candle) = first_difference(&apart, &bench.answers) {
-        return failed(behind(candle));
+        return failed(reads_beyond(candle));
     }
     passed(format!(
-        "{CUTS} futures cut off, scrambled, reversed and mirrored change nothing before them, nor do other candles behind \
+        "{CUTS} truncated, scrambled, reversed and mirrored futures change no earlier decision, nor do other candles after \
          each in memory"
     ))
 }
 
-pub(super) fn behind(candle: usize) -> String {
+pub(super) fn reads_beyond(candle: usize) -> String {
     format!(
-        "at candle {candle} it decides otherwise when other candles lie behind that one in memory: it reads beyond what it is \
-         shown; use the fields of the candle alone"
+        "at candle {candle} the decision changes with the data after that candle in memory: the strategy reads beyond it; \
+         use only the fields of the candle"
     )
 }
 
@@ -63,58 +63,58 @@ pub struct KnownUntil {
 /// Compares decisions up to a time with those based on files that end at that time.
 /// The caller has truncated the files.
 pub fn check_files(subject: &Subject, market: &Market, cut: &[KnownUntil]) -> Checked {
-    once(Check::Files, files(subject, market, cut))
+    run_check(Check::Files, files(subject, market, cut))
 }
 
-fn files(subject: &Subject, market: &Market, cut: &[KnownUntil]) -> Found {
-    let whole = subject.run(&market.candles, Manner::LIVE)?;
+fn files(subject: &Subject, market: &Market, cut: &[KnownUntil]) -> CheckResult {
+    let whole = subject.run(&market.candles, RunMode::FULL)?;
     for KnownUntil { moment, params } in cut {
         let knows_less = Subject { params: params.clone(), ..subject.clone() };
-        let run = match knows_less.run(&market.candles, Manner::LIVE) {
+        let run = match knows_less.run(&market.candles, RunMode::FULL) {
             Ok(run) => run,
-            Err(stop) => return noted(format!("a part of its file does not do: {stop}")),
+            Err(stop) => return noted(format!("not checked, a truncated file is rejected: {stop}")),
         };
         let length = subject.bot.interval.length();
         let is_known = |answer: &&Answer| market.candles[answer.candle].time() + length <= *moment;
         if let Some(candle) = first_difference(whole.iter().filter(is_known), run.iter().filter(is_known)) {
             let name = &market.name;
             return failed(format!(
-                "{name}: at candle {candle} it decides otherwise when its file ends with the moment {moment}: it reads ahead"
+                "{name}: at candle {candle} the decision changes if the file ends at {moment}: the strategy reads ahead"
             ));
         }
     }
-    passed(format!("cut off at {} moments, its file changes nothing before them", cut.len()))
+    passed(format!("{} truncations of the file change no earlier decision", cut.len()))
 }
 
 /// Feeds the same candles as if they were from other times.
 /// From the past year, and from weeks after the system time `now`. Weekdays and hours stay the same.
 pub fn check_clock(subject: &Subject, market: &Market, now: Millis) -> Checked {
-    once(Check::Clock, clock(subject, market, now))
+    run_check(Check::Clock, clock(subject, market, now))
 }
 
-fn clock(subject: &Subject, market: &Market, now: Millis) -> Found {
+fn clock(subject: &Subject, market: &Market, now: Millis) -> CheckResult {
     let candles = &market.candles[market.candles.len().saturating_sub(MAX_CANDLES)..];
     let (Some(first), Some(last)) = (candles.first(), candles.last()) else {
         return Ok((Finding::NotRun, "no candles".to_owned()));
     };
-    // Whole weeks, so that hours and days of the week stay, and a step that leads from last week into next.
+    // Whole weeks keep hours and weekdays. The step leads from last week into the next.
     let (week, span) = (Millis::DAY * 7, last.time() - first.time());
     let recent = (now - week - last.time()).floor_to(week);
     let step = (span + week * 3).floor_to(week * 4) + week * 4;
-    let run = |by: Millis| subject.run(&shifted(candles, by), Manner::LIVE);
+    let run = |by: Millis| subject.run(&shifted(candles, by), RunMode::FULL);
     let answers = run(recent)?;
-    // A year of such steps meets every month and every day of a month: who goes by the calendar shows it here.
+    // A year of such steps covers every month and day of the month, which reveals dependence on the calendar.
     for back in 1..=STEPS_BACK {
         if first_difference(&run(recent - step * back)?, &answers).is_some() {
             return noted(
-                "it decides by the date of the candles: whether it reads the machine's clock as well cannot be seen",
+                "decisions depend on the date of the candles, so a read of the system clock cannot be detected",
             );
         }
     }
     if let Some(candle) = first_difference(&answers, &run(recent + step)?) {
         return failed(format!(
-            "at candle {candle} it decides otherwise when the candles are newer than the machine's clock: it reads the clock"
+            "at candle {candle} the decision changes if the candles are newer than the system time: the strategy reads the clock"
         ));
     }
-    passed("candles of the past year and of weeks to come give the same decisions")
+    passed("same decisions on candles of the past year and of the coming weeks")
 }

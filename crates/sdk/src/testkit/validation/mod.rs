@@ -23,8 +23,8 @@ pub use foresight::{Unseen, check_foresight};
 pub use look_ahead::{KnownUntil, check_clock, check_files};
 pub use repeat::{Decision, FirstRun};
 use serde::{Deserialize, Serialize};
-pub(super) use subject::Manner;
-use subject::{Answer, Stop};
+pub(super) use subject::RunMode;
+use subject::{Answer, RunError};
 pub use subject::{Position, Subject};
 
 const SPARE_CANDLES: usize = 100;
@@ -44,7 +44,7 @@ pub struct Market {
 /// Result of a validation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Validation {
-    /// Results in order of execution. A check that failed on one market was skipped on the next.
+    /// Results in order of execution. A check that fails on one market is skipped on the others.
     pub checked: Vec<Checked>,
     /// Number of signals on all markets.
     pub signals: usize,
@@ -64,7 +64,7 @@ pub enum ValidationError {
     #[error("the strategy panics when it is built: {0}")]
     Panic(String),
     /// There are too few candles for the warm-up.
-    #[error("{market}: give at least {needed} candles: there are {given}, and the warm-up is long")]
+    #[error("{market}: {given} candles are too few for the warm-up, give at least {needed}")]
     TooFewCandles {
         /// Name of the market.
         market: String,
@@ -109,7 +109,7 @@ pub fn validate(
     let mut validation =
         Validation { checked: Vec::new(), signals: 0, declared_warmup: declared, needed_warmup: 0 };
     if declared > MAX_WARMUP {
-        let words = format!("warmup() asks for {declared} candles; no more than {MAX_WARMUP} are checked");
+        let words = format!("warmup() returns {declared}, the maximum is {MAX_WARMUP} candles");
         validation.checked.push(Check::Warmup.found(Finding::Failed, words));
         return Ok(validation);
     }
@@ -118,12 +118,12 @@ pub fn validate(
         let (market, given) = (name.clone(), candles.len());
         return Err(ValidationError::TooFewCandles { market, needed, given });
     }
-    // What is shared by all instances has not grown yet, and would hide how it grows later.
+    // First, while state shared by all instances is still small: its growth would be missed later.
     progress(Check::Memory);
-    let memory = once(Check::Memory, extremes::memory(subject, declared));
+    let memory = run_check(Check::Memory, extremes::memory(subject, declared));
     let walk = unseen_walk(subject, unseen, declared);
     progress(Check::Numbers);
-    let benches: Result<Vec<Bench<'_>>, (&Market, Stop)> = (markets.iter().chain([&walk]))
+    let benches: Result<Vec<Bench<'_>>, (&Market, RunError)> = (markets.iter().chain([&walk]))
         .map(|market| Bench::new(subject, market, declared).map_err(|stop| (market, stop)))
         .collect();
     let all = match benches {
@@ -137,7 +137,7 @@ pub fn validate(
     let given = &all[..markets.len()];
     validation.signals = given.iter().map(|bench| bench.answers.len()).sum();
     let mut needed = 0;
-    let checks: [(Check, &[Bench<'_>], &mut Make<'_>); 8] = [
+    let checks: [(Check, &[Bench<'_>], &mut CheckFn<'_>); 8] = [
         (Check::Numbers, &all, &mut extremes::numbers),
         (Check::Determinism, given, &mut repeat::determinism),
         (Check::Isolation, given, &mut repeat::isolation),
@@ -148,7 +148,6 @@ pub fn validate(
         (Check::Restart, given, &mut warm_up::restart),
     ];
     for (check, benches, make) in checks {
-        // Numbers began with the first runs.
         if check != Check::Numbers {
             progress(check);
         }
@@ -157,17 +156,15 @@ pub fn validate(
             checked = complete_check(checked, subject, first, &all[markets.len()]);
         }
         let compares_runs = matches!(check, Check::LookAhead | Check::Warmup | Check::Restart);
-        // Two runs that differ by themselves differ in every comparison.
+        // Runs that are not deterministic differ in every comparison.
         if validation.is_changeable() && checked.finding == Finding::Failed && compares_runs {
-            checked
-                .words
-                .push_str("; mend determinism and isolation first: this may come from what they found");
+            checked.words.push_str("; fix determinism and isolation first, which may cause this");
         }
         validation.checked.push(checked);
     }
     validation.needed_warmup = needed;
     progress(Check::Extremes);
-    validation.checked.push(once(Check::Extremes, extremes::extremes(subject, declared)));
+    validation.checked.push(run_check(Check::Extremes, extremes::extremes(subject, declared)));
     validation.checked.push(memory);
     Ok(validation)
 }
@@ -176,7 +173,7 @@ pub fn validate(
 fn unseen_walk(subject: &Subject, Unseen { seed, candles }: Unseen, warmup: usize) -> Market {
     let walk = random_walk(seed, candles.max(candles_needed(warmup)));
     let candles = at_interval(&walk, subject.bot.interval);
-    Market { name: format!("a random walk of seed {seed}"), candles }
+    Market { name: format!("random walk (seed {seed})"), candles }
 }
 
 fn complete_check(checked: Checked, subject: &Subject, first: &FirstRun, walk: &Bench<'_>) -> Checked {
@@ -186,7 +183,7 @@ fn complete_check(checked: Checked, subject: &Subject, first: &FirstRun, walk: &
             difference.map_or(checked, |words| Check::Determinism.found(Finding::Failed, words))
         }
         Check::Foresight => {
-            let new = once(checked.check, foresight::on_unseen(walk));
+            let new = run_check(checked.check, foresight::on_unseen(walk));
             Checked { words: format!("{}; {}", new.words, checked.words), ..new }
         }
         _ => checked,
@@ -203,15 +200,15 @@ struct Bench<'a> {
     alone: Vec<Answer>,
 }
 
-type Found = Result<(Finding, String), Stop>;
+type CheckResult = Result<(Finding, String), RunError>;
 
 impl<'a> Bench<'a> {
-    fn new(subject: &'a Subject, market: &'a Market, warmup: usize) -> Result<Self, Stop> {
+    fn new(subject: &'a Subject, market: &'a Market, warmup: usize) -> Result<Self, RunError> {
         let candles = &market.candles[..];
-        let strategy = subject.build().map_err(Stop::Build)?;
+        let strategy = subject.build().map_err(RunError::Build)?;
         let longer = LongerCandles::of_bot(&subject.bot, strategy.longer_intervals()).unwrap_or_default();
-        let answers = subject.run(candles, Manner::LIVE)?;
-        let alone = subject.run(candles, Manner::ALONE)?;
+        let answers = subject.run(candles, RunMode::FULL)?;
+        let alone = subject.run(candles, RunMode::WITHOUT_RESULTS)?;
         Ok(Self { subject, market, candles, warmup, longer, answers, alone })
     }
 
@@ -220,12 +217,12 @@ impl<'a> Bench<'a> {
     }
 }
 
-type Make<'m> = dyn FnMut(&Bench<'_>) -> Found + 'm;
+type CheckFn<'m> = dyn FnMut(&Bench<'_>) -> CheckResult + 'm;
 
-fn on_all(check: Check, benches: &[Bench<'_>], make: &mut Make<'_>) -> Checked {
+fn on_all(check: Check, benches: &[Bench<'_>], make: &mut CheckFn<'_>) -> Checked {
     let mut last = check.found(Finding::NotRun, "no candles");
     for bench in benches {
-        let mut found = once(check, make(bench));
+        let mut found = run_check(check, make(bench));
         if found.finding == Finding::Failed {
             found.words = format!("{}: {}", bench.market.name, found.words);
             return found;
@@ -237,27 +234,27 @@ fn on_all(check: Check, benches: &[Bench<'_>], make: &mut Make<'_>) -> Checked {
     last
 }
 
-fn once(check: Check, found: Found) -> Checked {
+fn run_check(check: Check, found: CheckResult) -> Checked {
     match found {
         Ok((finding, words)) => check.found(finding, words),
         Err(stop) => check.found(Finding::Failed, stop.to_string()),
     }
 }
 
-fn passed(words: impl Into<String>) -> Found {
+fn passed(words: impl Into<String>) -> CheckResult {
     found(Finding::Passed, words)
 }
 
-fn noted(words: impl Into<String>) -> Found {
+fn noted(words: impl Into<String>) -> CheckResult {
     found(Finding::Noted, words)
 }
 
-fn failed(words: impl Into<String>) -> Found {
+fn failed(words: impl Into<String>) -> CheckResult {
     found(Finding::Failed, words)
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "what a check ends with is what it returns")]
-fn found(finding: Finding, words: impl Into<String>) -> Found {
+#[expect(clippy::unnecessary_wraps, reason = "checks return this type")]
+fn found(finding: Finding, words: impl Into<String>) -> CheckResult {
     Ok((finding, words.into()))
 }
 

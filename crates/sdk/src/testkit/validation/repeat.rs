@@ -2,77 +2,75 @@
 
 use super::super::candles::{at_interval, random_walk};
 use super::subject::{
-    Answer, GETTERS, Inspection, Manner, Showing, Stop, Subject, first_difference, guarded,
+    Answer, Feed, GETTERS, Inspection, RunError, RunMode, Subject, first_difference, guarded,
 };
 use super::surrogate::Decoys;
-use super::{Bench, Found, Market, ValidationError, failed, passed};
+use super::{Bench, CheckResult, Market, ValidationError, failed, passed};
 use crate::{Candle, Direction, Expiry};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::cell::Cell;
 
 const REPEATS: usize = 3;
-const OWN_STATE: &str =
-    "keep what it remembers in the fields of its struct, which build() makes anew for each bot and each run";
+const OWN_STATE: &str = "keep state in the fields of the struct, which build() creates for each bot and run";
 
-pub(super) fn determinism(bench: &Bench<'_>) -> Found {
-    let run = || bench.subject.run(bench.candles, Manner::LIVE);
+pub(super) fn determinism(bench: &Bench<'_>) -> CheckResult {
+    let run = || bench.subject.run(bench.candles, RunMode::FULL);
     for _ in 0..REPEATS {
         if let Some(candle) = first_difference(&run()?, &bench.answers) {
             return failed(format!(
-                "at candle {candle} two runs over the same candles differ: it goes by something that is neither a candle nor a parameter, such as a \
-                 static, a clock, random numbers without a seed, a file or another thread; {OWN_STATE}, and draw chance from a generator that a \
-                 parameter seeds"
+                "at candle {candle} two runs over the same candles differ: decisions depend on more than candles and parameters, such as a \
+                 static, a clock, unseeded random numbers, a file or another thread; {OWN_STATE}, and seed random numbers by a parameter"
             ));
         }
     }
     let elsewhere = std::thread::scope(|scope| scope.spawn(run).join());
-    let Ok(elsewhere) = elsewhere else { return failed("it panics in a thread of its own") };
+    let Ok(elsewhere) = elsewhere else { return failed("it panics in another thread") };
     if let Some(candle) = first_difference(&elsewhere?, &bench.answers) {
         return failed(format!(
-            "at candle {candle} a run in another thread differs: it goes by something of its thread, such as a thread_local!; {OWN_STATE}"
+            "at candle {candle} a run in another thread differs: decisions depend on state of the thread, such as a thread_local!; {OWN_STATE}"
         ));
     }
     if let Some(words) = changed_by_getters(bench)? {
         return failed(words);
     }
-    passed(format!("{} runs decide alike", REPEATS + 3))
+    passed(format!("{} runs give the same decisions", REPEATS + 3))
 }
 
-fn changed_by_getters(bench: &Bench<'_>) -> Result<Option<String>, Stop> {
-    let differs = |inspection| -> Result<Option<usize>, Stop> {
-        let run = bench.subject.run(bench.candles, Manner { inspection, ..Manner::LIVE })?;
+fn changed_by_getters(bench: &Bench<'_>) -> Result<Option<String>, RunError> {
+    let differs = |inspection| -> Result<Option<usize>, RunError> {
+        let run = bench.subject.run(bench.candles, RunMode { inspection, ..RunMode::FULL })?;
         Ok(first_difference(&run, &bench.answers))
     };
     let Some(candle) = differs(Inspection::All)? else { return Ok(None) };
     for (place, (name, _)) in GETTERS.iter().enumerate() {
         if let Some(candle) = differs(Inspection::Only(place))? {
             return Ok(Some(format!(
-                "at candle {candle} it decides otherwise when {name} is called between candles: {name} must change nothing"
+                "at candle {candle} the decision changes if {name} is called between candles: {name} must not have side effects"
             )));
         }
     }
-    Ok(Some(format!("at candle {candle} it decides otherwise when its getters are called between candles")))
+    Ok(Some(format!("at candle {candle} the decision changes if getters are called between candles")))
 }
 
-pub(super) fn isolation(bench: &Bench<'_>) -> Found {
+pub(super) fn isolation(bench: &Bench<'_>) -> CheckResult {
     let others = at_interval(&random_walk(41, bench.candles.len()), bench.subject.bot.interval);
     for (others, how) in [(&others[..], "other candles"), (bench.candles, "the same candles")] {
-        let run = bench.subject.run_beside(bench.candles, others)?;
+        let run = bench.subject.run_in_parallel(bench.candles, others)?;
         if let Some(candle) = first_difference(&run, &bench.answers) {
             return failed(format!(
-                "at candle {candle} it decides otherwise beside another bot on {how}: they share something, such as a static; {OWN_STATE}"
+                "at candle {candle} the decision changes next to another bot on {how}: they share state, such as a static; {OWN_STATE}"
             ));
         }
     }
-    bench.subject.run(&others, Manner::LIVE)?;
-    let after = bench.subject.run(bench.candles, Manner::LIVE)?;
+    bench.subject.run(&others, RunMode::FULL)?;
+    let after = bench.subject.run(bench.candles, RunMode::FULL)?;
     if let Some(candle) = first_difference(&after, &bench.answers) {
         return failed(format!(
-            "at candle {candle} it decides otherwise after a run over other candles: something outlives a run, such as a static; {OWN_STATE}"
+            "at candle {candle} the decision changes after a run over other candles: state outlives a run, such as a static; {OWN_STATE}"
         ));
     }
-    passed("other bots before it and beside it change nothing")
+    passed("other bots, earlier or in parallel, have no effect")
 }
 
 const STRIDE: usize = 64;
@@ -81,7 +79,7 @@ const STRIDE: usize = 64;
 pub struct FirstRun {
     warmup: usize,
     candles: Vec<Candle>,
-    answers: Result<Vec<Answer>, Stop>,
+    answers: Result<Vec<Answer>, RunError>,
 }
 
 impl FirstRun {
@@ -93,26 +91,26 @@ impl FirstRun {
         is_enough: &mut dyn FnMut() -> bool,
     ) -> Result<(Self, Vec<Market>), ValidationError> {
         let built = guarded(&Cell::new(0), || {
-            let strategy = subject.build().map_err(Stop::Build)?;
+            let strategy = subject.build().map_err(RunError::Build)?;
             let warmup = strategy.warmup();
             Ok((strategy, warmup))
         });
         let (strategy, warmup) = match built {
             Ok(built) => built,
-            Err(Stop::Build(error)) => return Err(error.into()),
+            Err(RunError::Build(error)) => return Err(error.into()),
             Err(stop) => return Err(ValidationError::Panic(stop.message())),
         };
         let markets = markets(warmup);
         let candles = markets.first().map_or(&[][..], |market| &market.candles[..]);
         let place = Cell::new(0);
         let answers = guarded(&place, || {
-            let mut showing = Showing::with(strategy, subject, Manner::LIVE);
+            let mut feed = Feed::with(strategy, subject, RunMode::FULL);
             let mut decoys = Decoys::of(candles);
             while place.get() < candles.len() && !(place.get().is_multiple_of(STRIDE) && is_enough()) {
                 let index = place.get();
-                decoys.with(index, &candles[index], |candle| showing.show(candle, candles, &place));
+                decoys.with(index, &candles[index], |candle| feed.show(candle, candles, &place));
             }
-            showing.finish()
+            feed.finish()
         });
         // After a panic, `place` is still at the candle that caused it.
         let shown = place.get() + usize::from(answers.is_err());
@@ -125,15 +123,15 @@ impl FirstRun {
         self.warmup
     }
 
-    pub(super) fn difference(&self, subject: &Subject) -> Result<Option<String>, Stop> {
-        let later = subject.run_apart(&self.candles, Manner::LIVE)?;
+    pub(super) fn difference(&self, subject: &Subject) -> Result<Option<String>, RunError> {
+        let later = subject.run_with_decoys(&self.candles, RunMode::FULL)?;
         Ok(match &self.answers {
             Ok(first) => first_difference(first, &later).map(|candle| {
                 format!(
-                    "the first instance of the process decides at candle {candle} otherwise than later ones: keep nothing in a static"
+                    "the first instance of the process decides differently at candle {candle}: keep no state in a static"
                 )
             }),
-            Err(stop) => Some(format!("the first instance of the process breaks down, and later ones do not: {stop}")),
+            Err(stop) => Some(format!("the first instance of the process fails, but later ones do not: {stop}")),
         })
     }
 }
@@ -161,14 +159,14 @@ impl From<&Answer> for Decision {
 impl Subject {
     /// Returns the strategy's decisions.
     /// In memory, the current candle is followed by decoys instead of later candles. `rivals` run in
-    /// parallel: the first half is built before the strategy, the others after it. The error is a sentence:
+    /// parallel: the first half is built before the strategy, the others after it. The error is a message:
     /// it cannot be built, or panics.
     pub fn decisions(&self, candles: &[Candle], rivals: &[Self]) -> Result<Vec<Decision>, String> {
         self.decisions_watched(candles, rivals, &mut || {})
     }
 
     /// Like [`Self::decisions`], and calls `built` between build and first candle.
-    /// The error is a sentence: it cannot be built, or panics.
+    /// The error is a message: it cannot be built, or panics.
     pub fn decisions_watched(
         &self,
         candles: &[Candle],
@@ -178,10 +176,10 @@ impl Subject {
         let place = Cell::new(0);
         let run = || {
             let (before, after) = rivals.split_at(rivals.len() / 2);
-            // Whoever refuses other parameters has no rival.
-            let new = |rival| Showing::new(rival, Manner::LIVE).ok().map(|rival| (rival, Cell::new(0)));
+            // A strategy that rejects other parameters has no rival.
+            let new = |rival| Feed::new(rival, RunMode::FULL).ok().map(|rival| (rival, Cell::new(0)));
             let mut others: Vec<_> = before.iter().filter_map(new).collect();
-            let mut own = Showing::new(self, Manner::LIVE)?;
+            let mut own = Feed::new(self, RunMode::FULL)?;
             built();
             let mut decoys = Decoys::of(candles);
             others.extend(after.iter().filter_map(new));

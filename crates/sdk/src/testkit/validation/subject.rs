@@ -28,7 +28,7 @@ pub struct Subject {
 
 pub(super) const PRICES_IN_CANDLE: u8 = 4;
 
-const ROOM: usize = 4_096;
+const SPARE_CAPACITY: usize = 4_096;
 
 #[derive(Clone, Debug)]
 pub(in crate::testkit) struct Answer {
@@ -39,7 +39,7 @@ pub(in crate::testkit) struct Answer {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(in crate::testkit) struct Manner {
+pub(in crate::testkit) struct RunMode {
     /// First candle with prices, for a strategy that wants them. Past candles have none.
     pub(super) prices_from: usize,
     pub(super) results: Results,
@@ -53,19 +53,19 @@ pub(super) enum Results {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub(in crate::testkit) enum Stop {
-    #[error("it is built once and not again: {0}")]
+pub(in crate::testkit) enum RunError {
+    #[error("it cannot be built again: {0}")]
     Build(BuildError),
     #[error("it panics at candle {candle}: {message}")]
     Panic { candle: usize, message: String },
     #[error(
-        "at candle {candle} it has changed the floating-point mode of the processor, with which everything after it computes: \
-         restore the mode before you return"
+        "at candle {candle} it changes the floating-point mode of the processor, which affects all later calculations: \
+         restore it before returning"
     )]
     FloatMode { candle: usize },
 }
 
-impl Stop {
+impl RunError {
     pub(super) const fn check(&self) -> Check {
         match self {
             Self::Build(_) | Self::Panic { .. } => Check::Extremes,
@@ -81,10 +81,10 @@ impl Stop {
     }
 }
 
-impl Manner {
-    pub(in crate::testkit) const LIVE: Self =
+impl RunMode {
+    pub(in crate::testkit) const FULL: Self =
         Self { prices_from: 0, results: Results::Shown, inspection: Inspection::None };
-    pub(super) const ALONE: Self = Self { results: Results::Withheld, ..Self::LIVE };
+    pub(super) const WITHOUT_RESULTS: Self = Self { results: Results::Withheld, ..Self::FULL };
 }
 
 impl Subject {
@@ -103,36 +103,40 @@ impl Subject {
         Ok(strategy)
     }
 
-    pub(in crate::testkit) fn run(&self, candles: &[Candle], manner: Manner) -> Result<Vec<Answer>, Stop> {
-        let (candles, place) = (&with_room(candles), Cell::new(0));
+    pub(in crate::testkit) fn run(&self, candles: &[Candle], mode: RunMode) -> Result<Vec<Answer>, RunError> {
+        let (candles, place) = (&with_spare_capacity(candles), Cell::new(0));
         let show = || {
-            let mut showing = Showing::new(self, manner)?;
+            let mut feed = Feed::new(self, mode)?;
             while place.get() < candles.len() {
-                showing.show_next(candles, &place);
+                feed.show_next(candles, &place);
             }
-            showing.finish()
+            feed.finish()
         };
         guarded(&place, show)
     }
 
     /// Like `run`, with decoys instead of the later candles in memory, see [`Decoys`].
-    pub(super) fn run_apart(&self, candles: &[Candle], manner: Manner) -> Result<Vec<Answer>, Stop> {
+    pub(super) fn run_with_decoys(&self, candles: &[Candle], mode: RunMode) -> Result<Vec<Answer>, RunError> {
         let place = Cell::new(0);
         let show = || {
-            let (mut showing, mut decoys) = (Showing::new(self, manner)?, Decoys::of(candles));
+            let (mut feed, mut decoys) = (Feed::new(self, mode)?, Decoys::of(candles));
             while place.get() < candles.len() {
                 let index = place.get();
-                decoys.with(index, &candles[index], |candle| showing.show(candle, candles, &place));
+                decoys.with(index, &candles[index], |candle| feed.show(candle, candles, &place));
             }
-            showing.finish()
+            feed.finish()
         };
         guarded(&place, show)
     }
 
-    pub(super) fn run_beside(&self, candles: &[Candle], others: &[Candle]) -> Result<Vec<Answer>, Stop> {
+    pub(super) fn run_in_parallel(
+        &self,
+        candles: &[Candle],
+        others: &[Candle],
+    ) -> Result<Vec<Answer>, RunError> {
         let (place, other_place) = (Cell::new(0), Cell::new(0));
         let show = || {
-            let (mut one, mut other) = (Showing::new(self, Manner::LIVE)?, Showing::new(self, Manner::LIVE)?);
+            let (mut one, mut other) = (Feed::new(self, RunMode::FULL)?, Feed::new(self, RunMode::FULL)?);
             while place.get() < candles.len() {
                 if other_place.get() < others.len() {
                     other.show_next(others, &other_place);
@@ -146,44 +150,47 @@ impl Subject {
 }
 
 /// Copies candles with spare capacity. Reads beyond the last candle are then detected without a crash.
-pub(super) fn with_room(candles: &[Candle]) -> Vec<Candle> {
-    let mut roomy = Vec::with_capacity(candles.len() + ROOM);
+pub(super) fn with_spare_capacity(candles: &[Candle]) -> Vec<Candle> {
+    let mut roomy = Vec::with_capacity(candles.len() + SPARE_CAPACITY);
     roomy.extend_from_slice(candles);
     roomy
 }
 
-pub(super) fn guarded<T>(place: &Cell<usize>, show: impl FnOnce() -> Result<T, Stop>) -> Result<T, Stop> {
+pub(super) fn guarded<T>(
+    place: &Cell<usize>,
+    show: impl FnOnce() -> Result<T, RunError>,
+) -> Result<T, RunError> {
     catch_unwind(AssertUnwindSafe(show)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let message = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-        Err(Stop::Panic { candle: place.get(), message })
+        Err(RunError::Panic { candle: place.get(), message })
     })
 }
 
-pub(super) struct Showing<'a> {
+pub(super) struct Feed<'a> {
     subject: &'a Subject,
     strategy: Box<dyn Strategy>,
     longer: LongerCandles,
-    manner: Manner,
+    mode: RunMode,
     trades: Trades,
     pub(super) answers: Vec<Answer>,
     changed_mode: Option<usize>,
 }
 
-impl<'a> Showing<'a> {
-    pub(super) fn new(subject: &'a Subject, manner: Manner) -> Result<Self, Stop> {
-        Ok(Self::with(subject.build().map_err(Stop::Build)?, subject, manner))
+impl<'a> Feed<'a> {
+    pub(super) fn new(subject: &'a Subject, mode: RunMode) -> Result<Self, RunError> {
+        Ok(Self::with(subject.build().map_err(RunError::Build)?, subject, mode))
     }
 
-    pub(super) fn with(strategy: Box<dyn Strategy>, subject: &'a Subject, manner: Manner) -> Self {
+    pub(super) fn with(strategy: Box<dyn Strategy>, subject: &'a Subject, mode: RunMode) -> Self {
         let longer = LongerCandles::of_bot(&subject.bot, strategy.longer_intervals());
-        // `build` has held the intervals to the same.
+        // `build` has checked the intervals.
         let (longer, trades) = (longer.unwrap_or_default(), Trades::new(&subject.bot));
-        Self { subject, strategy, longer, manner, trades, answers: Vec::new(), changed_mode: None }
+        Self { subject, strategy, longer, mode, trades, answers: Vec::new(), changed_mode: None }
     }
 
-    pub(super) fn finish(self) -> Result<Vec<Answer>, Stop> {
-        self.changed_mode.map_or(Ok(self.answers), |candle| Err(Stop::FloatMode { candle }))
+    pub(super) fn finish(self) -> Result<Vec<Answer>, RunError> {
+        self.changed_mode.map_or(Ok(self.answers), |candle| Err(RunError::FloatMode { candle }))
     }
 
     pub(super) fn show_next(&mut self, candles: &[Candle], place: &Cell<usize>) {
@@ -193,8 +200,8 @@ impl<'a> Showing<'a> {
     pub(super) fn show(&mut self, candle: &Candle, candles: &[Candle], place: &Cell<usize>) {
         let index = place.get();
         Position::record(index);
-        self.manner.inspection.call(&*self.strategy);
-        if index > 0 && self.subject.entry.wants_prices && index >= self.manner.prices_from {
+        self.mode.inspection.call(&*self.strategy);
+        if index > 0 && self.subject.entry.wants_prices && index >= self.mode.prices_from {
             self.show_prices(candle, index);
         }
         let signal = self.longer.show_candle(candle, &mut *self.strategy);
@@ -202,10 +209,10 @@ impl<'a> Showing<'a> {
         if let Some(signal) = signal {
             self.take(Answer { candle: index, moment: PRICES_IN_CANDLE, signal }, candle.time());
         }
-        if self.manner.results == Results::Shown {
+        if self.mode.results == Results::Shown {
             self.trades.settle(candles, index, &mut *self.strategy);
         }
-        self.manner.inspection.call(&*self.strategy);
+        self.mode.inspection.call(&*self.strategy);
         if !is_standard_mode() {
             self.changed_mode.get_or_insert(index);
         }
@@ -223,7 +230,7 @@ impl<'a> Showing<'a> {
     }
 
     fn take(&mut self, answer: Answer, opened: Millis) {
-        if self.manner.results == Results::Shown {
+        if self.mode.results == Results::Shown {
             let time = if answer.moment == PRICES_IN_CANDLE {
                 opened + self.subject.bot.interval.length()
             } else {

@@ -4,9 +4,9 @@
 //! keyed by prices, shapes or signs of moves, does not recognize the surrogate, and its win rate
 //! collapses.
 
-use super::super::candles::{Chance, moved, remade};
+use super::super::candles::{Rng, rescale, with_numbers};
 use super::foresight::Hits;
-use super::subject::with_room;
+use super::subject::with_spare_capacity;
 use crate::{Candle, Ohlcv};
 
 /// Factor of the raised prices. Large enough to defeat a lookup by price, too small to affect a rule.
@@ -37,17 +37,17 @@ impl Surrogate {
     pub(super) fn describe(self) -> String {
         match self {
             Self::Raised => format!("the same candles {:.0} % higher", 100.0 * (LEVEL - 1.0)),
-            Self::Stirred => "candles whose moves differ by a tenth at most".to_owned(),
-            Self::Reshaped => "candles whose moves differ by half at most, in the same directions".to_owned(),
+            Self::Stirred => "candles whose moves differ by at most a tenth".to_owned(),
+            Self::Reshaped => "candles whose moves differ by at most half, in the same directions".to_owned(),
             Self::Mirrored => "the same candles upside down".to_owned(),
-            Self::Noisy => "the same candles with noise of half a usual move".to_owned(),
+            Self::Noisy => "the same candles with noise of half a typical move".to_owned(),
         }
     }
 
     pub(super) fn apply(self, candles: &[Candle], seed: u64) -> Vec<Candle> {
-        let mut chance = Chance::new(seed);
+        let mut chance = Rng::new(seed);
         match self {
-            Self::Raised => candles.iter().map(|candle| moved(candle, candle.time(), LEVEL)).collect(),
+            Self::Raised => candles.iter().map(|candle| rescale(candle, candle.time(), LEVEL)).collect(),
             Self::Stirred => rebuild(candles, |shape| shape.stretched(STIR, &mut chance)),
             Self::Reshaped => rebuild(candles, |shape| shape.stretched(RESHAPE, &mut chance)),
             Self::Mirrored => rebuild(candles, |shape| Shape {
@@ -100,7 +100,7 @@ impl Shape {
         }
     }
 
-    fn stretched(self, most: f64, chance: &mut Chance) -> Self {
+    fn stretched(self, most: f64, chance: &mut Rng) -> Self {
         let Self { gap, body, high, low, volume } = self;
         let stretched = [gap, body, high, low, volume].map(|value| value * (1.0 + most * chance.step()));
         let [gap, body, high, low, volume] = stretched;
@@ -125,7 +125,7 @@ fn rebuild(candles: &[Candle], mut change: impl FnMut(Shape) -> Shape) -> Vec<Ca
                 close,
                 volume,
             };
-            let rebuilt = remade(candle, candle.time(), numbers);
+            let rebuilt = with_numbers(candle, candle.time(), numbers);
             rebuilt_close = rebuilt.close();
             rebuilt
         })
@@ -139,19 +139,19 @@ fn deviation(candles: &[Candle]) -> f64 {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Future {
+pub(super) enum AlteredFuture {
     Truncated,
     Scrambled,
     Reversed,
     Mirrored,
 }
 
-impl Future {
+impl AlteredFuture {
     pub(super) const ALL: [Self; 4] = [Self::Truncated, Self::Scrambled, Self::Reversed, Self::Mirrored];
 
     pub(super) const fn name(self) -> &'static str {
         match self {
-            Self::Truncated => "cut off",
+            Self::Truncated => "truncated",
             Self::Scrambled => "scrambled",
             Self::Reversed => "reversed",
             Self::Mirrored => "mirrored",
@@ -164,7 +164,7 @@ impl Future {
         let mut order: Vec<usize> = (0..future.len()).collect();
         match self {
             Self::Truncated => order.clear(),
-            Self::Scrambled => Chance::new(cut as u64).shuffle(&mut order),
+            Self::Scrambled => Rng::new(cut as u64).shuffle(&mut order),
             Self::Reversed => order.reverse(),
             Self::Mirrored => {}
         }
@@ -172,7 +172,7 @@ impl Future {
         let mut close = past.last().map_or(1.0, Candle::close);
         for (place, from) in order.into_iter().enumerate() {
             let (source, time) = (&future[from], future[place].time());
-            let scaled = moved(source, time, close / source.open());
+            let scaled = rescale(source, time, close / source.open());
             let next = if self == Self::Mirrored { mirrored(&scaled) } else { scaled };
             close = next.close();
             all.push(next);
@@ -191,7 +191,7 @@ pub(super) fn mirrored(candle: &Candle) -> Candle {
         close: mirror(candle.close()),
         volume: candle.volume(),
     };
-    remade(candle, candle.time(), numbers)
+    with_numbers(candle, candle.time(), numbers)
 }
 
 /// Mirrored candles with other volumes, at the times of the real ones.
@@ -202,13 +202,13 @@ impl Decoys {
     pub(super) fn of(candles: &[Candle]) -> Self {
         let mut close = candles.first().map_or(1.0, Candle::open);
         let decoy = |(candle, other): (&Candle, &Candle)| {
-            let scaled = moved(candle, candle.time(), close / candle.open());
+            let scaled = rescale(candle, candle.time(), close / candle.open());
             let turned = with_volume(&mirrored(&scaled), other.volume());
             close = turned.close();
             turned
         };
         let decoys: Vec<Candle> = candles.iter().zip(candles.iter().rev()).map(decoy).collect();
-        Self(with_room(&decoys))
+        Self(with_spare_capacity(&decoys))
     }
 
     pub(super) fn with<T>(&mut self, place: usize, candle: &Candle, show: impl FnOnce(&Candle) -> T) -> T {
@@ -220,7 +220,7 @@ impl Decoys {
 }
 
 pub(super) fn with_volume(candle: &Candle, volume: f64) -> Candle {
-    remade(candle, candle.time(), Ohlcv { volume, ..candle.numbers() })
+    with_numbers(candle, candle.time(), Ohlcv { volume, ..candle.numbers() })
 }
 
 #[cfg(test)]

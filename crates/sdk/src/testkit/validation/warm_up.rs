@@ -1,118 +1,113 @@
 //! Checks that decisions do not depend on the start of the run after the warm-up.
 
-use super::super::candles::{Chance, at_interval, moved, random_walk};
-use super::subject::{Answer, Manner, Stop, differences, first_difference};
-use super::{Bench, Found, failed, noted, passed};
+use super::super::candles::{Rng, at_interval, random_walk, rescale};
+use super::subject::{Answer, RunError, RunMode, differences, first_difference};
+use super::{Bench, CheckResult, failed, noted, passed};
 use crate::{Candle, Millis};
 
 const STARTS: usize = 12;
 
 /// Compares runs from later starts with the full run, each after its warm-up.
 /// Sets `needed` to the smallest sufficient warm-up.
-pub(super) fn warm_up(bench: &Bench<'_>, needed: &mut usize) -> Found {
+pub(super) fn warm_up(bench: &Bench<'_>, needed: &mut usize) -> CheckResult {
     let candles = dithered(bench.candles);
-    let full = bench.subject.run(&candles, Manner::ALONE)?;
+    let full = bench.subject.run(&candles, RunMode::WITHOUT_RESULTS)?;
     let (length, warmup) = (candles.len(), bench.warmup);
-    // Odd distances, so that counting in twos, fours or tens does not go unseen.
+    // Odd distances, which reveal a strategy that counts in twos, fours or tens.
     let last = length - warmup - super::SPARE_CANDLES / 2;
-    let mut is_one_short = false;
+    let mut is_one_too_few = false;
     for k in 0..STARTS {
         let start = 25 + k * (last - 25) / STARTS + k;
-        // To the end of the candles, where counting from the start shows however far it goes.
-        let late = later(from(bench, &candles[start..], warmup)?, start);
+        // Up to the last candle, which reveals any count from the start.
+        let late = shift_answers(run_from(bench, &candles[start..], warmup)?, start);
         let part: Vec<Answer> = full.iter().filter(|answer| answer.history(0) > start).cloned().collect();
         let differing = differences(&late, &part);
-        // What it has to have seen by then: more than its warm-up where candles are missing inside longer ones.
+        // More than the warm-up if candles are missing inside longer ones.
         let wanted = |answer: &Answer| bench.history(&candles[..start + answer.history(start)]);
-        // A signal counts from the candle that completes the warm-up on. Live that one is past, so that a warm-up which leaves the
-        // present candle out misses nothing there.
+        // A live run trades only after this candle, so a warm-up without the current candle is not a failure there.
         if let Some(answer) = differing
             .iter()
             .find(|answer| answer.history(start) > warmup && answer.history(start) > wanted(answer))
         {
             let after = answer.history(start);
             return failed(format!(
-                "warmup() says {warmup}, and at candle {} a run that began at candle {start}, {after} candles before, \
-                 still decides otherwise: say more, the present candle counted; an indicator that never \
-                 quite forgets says in stable_after() how many it takes",
+                "warmup() returns {warmup}, which is too small: at candle {}, a run that started at candle {start}, {after} candles \
+                 earlier, decides differently; return a larger number, such as stable_after() of the indicator",
                 answer.candle
             ));
         }
-        is_one_short |= (differing.iter())
+        is_one_too_few |= (differing.iter())
             .any(|answer| answer.history(start) == warmup && warmup > 0 && wanted(answer) == warmup);
         let seen = differing.iter().map(|answer| answer.history(start) + 1);
         *needed = seen.filter(|seen| *seen <= warmup + 1).fold(*needed, usize::max);
     }
-    if is_one_short {
+    if is_one_too_few {
         return noted(format!(
-            "warmup() says {warmup}, which counts the present candle: the signal of candle {warmup} is traded, and needs one more; \
-             say {}",
+            "warmup() returns {warmup}, one too few: the signal of candle {warmup} is traded, and needs one more candle; \
+             return {}",
             warmup + 1
         ));
     }
-    passed(format!("warmup() says {warmup}; decisions on these candles needed {needed}", needed = *needed))
+    passed(format!("warmup() returns {warmup}; these candles needed {needed}", needed = *needed))
 }
 
 /// Runs these candles, without prices for the first `past` ones. A live start has no prices for past candles.
-pub(super) fn from(bench: &Bench<'_>, candles: &[Candle], past: usize) -> Result<Vec<Answer>, Stop> {
-    bench.subject.run(candles, Manner { prices_from: past.max(1), ..Manner::ALONE })
+fn run_from(bench: &Bench<'_>, candles: &[Candle], past: usize) -> Result<Vec<Answer>, RunError> {
+    bench.subject.run(candles, RunMode { prices_from: past.max(1), ..RunMode::WITHOUT_RESULTS })
 }
 
-pub(super) fn later(answers: Vec<Answer>, start: usize) -> Vec<Answer> {
+fn shift_answers(answers: Vec<Answer>, start: usize) -> Vec<Answer> {
     answers.into_iter().map(|answer| Answer { candle: answer.candle + start, ..answer }).collect()
 }
 
 /// Multiplies the prices of each candle by a factor close to 1, as sums of exactly equal prices could differ by
 /// the order of rounding.
 fn dithered(candles: &[Candle]) -> Vec<Candle> {
-    let mut chance = Chance::new(3);
-    candles.iter().map(|candle| moved(candle, candle.time(), 1.0 + 1e-7 * chance.step())).collect()
+    let mut chance = Rng::new(3);
+    candles.iter().map(|candle| rescale(candle, candle.time(), 1.0 + 1e-7 * chance.step())).collect()
 }
 
 const RESTARTS: usize = 8;
 const STRETCH: usize = 150;
-const HOLES: [i64; 3] = [1, 61, 3_000];
+const GAPS: [i64; 3] = [1, 61, 3_000];
 
 /// Restarts as a live run does, and compares the decisions.
 /// A new instance, built after the old one was dropped, is fed the last `warmup()` candles and then the rest.
 /// Once on the market, and once with gaps before the repeated candles.
-pub(super) fn restart(bench: &Bench<'_>) -> Found {
+pub(super) fn restart(bench: &Bench<'_>) -> CheckResult {
     let candles = dithered(bench.candles);
     let (length, warmup) = (candles.len(), bench.warmup);
     let moments = (1..=RESTARTS).map(|k| warmup + k * (length - warmup - 1) / (RESTARTS + 1));
-    if let Some(answer) = changed(bench, &candles, moments)? {
-        return failed(finding_text(&answer, warmup, ""));
+    if let Some(answer) = first_change(bench, &candles, moments)? {
+        return failed(describe_difference(&answer, warmup, ""));
     }
-    let broken = with_holes(bench);
-    let stretches = (1..=HOLES.len()).map(|k| k * (warmup + STRETCH) + warmup + 20);
-    if let Some(answer) = changed(bench, &broken, stretches)? {
-        return failed(finding_text(&answer, warmup, ", with a hole in the candles before them"));
+    let broken = with_gaps(bench);
+    let stretches = (1..=GAPS.len()).map(|k| k * (warmup + STRETCH) + warmup + 20);
+    if let Some(answer) = first_change(bench, &broken, stretches)? {
+        return failed(describe_difference(&answer, warmup, " after a gap"));
     }
     if first_difference(&bench.answers, &bench.alone).is_some() {
-        return noted("its decisions depend on its own results, which a restart does not show it again");
+        return noted("decisions depend on settlements, which are not repeated after a restart");
     }
-    passed(format!("restored {} times, it goes on as it was", RESTARTS + HOLES.len()))
+    passed(format!("same decisions after {} restarts", RESTARTS + GAPS.len()))
 }
 
-fn finding_text(answer: &Answer, warmup: usize, hole: &str) -> String {
-    format!(
-        "restored from the last {warmup} candles{hole}, it decides at candle {} as it would not have before",
-        answer.candle
-    )
+fn describe_difference(answer: &Answer, warmup: usize, gap: &str) -> String {
+    format!("restarted from the last {warmup} candles{gap}, the decision at candle {} differs", answer.candle)
 }
 
-fn changed(
+fn first_change(
     bench: &Bench<'_>,
     candles: &[Candle],
     moments: impl Iterator<Item = usize>,
-) -> Result<Option<Answer>, Stop> {
-    let uninterrupted = bench.subject.run(candles, Manner::ALONE)?;
+) -> Result<Option<Answer>, RunError> {
+    let uninterrupted = bench.subject.run(candles, RunMode::WITHOUT_RESULTS)?;
     for moment in moments {
-        // Up to the moment there is one that ends with it, as a process does.
-        bench.subject.run(&candles[..moment], Manner::ALONE)?;
+        // The old instance, dropped at this moment like that of a stopped process.
+        bench.subject.run(&candles[..moment], RunMode::WITHOUT_RESULTS)?;
         let end = candles.len().min(moment + STRETCH - 20);
         let past = bench.history(&candles[..moment]);
-        let restored = later(from(bench, &candles[moment - past..end], past)?, moment - past);
+        let restored = shift_answers(run_from(bench, &candles[moment - past..end], past)?, moment - past);
         let after = |answers: Vec<Answer>| -> Vec<Answer> {
             answers.into_iter().filter(|answer| (moment..end).contains(&answer.candle)).collect()
         };
@@ -124,15 +119,15 @@ fn changed(
     Ok(None)
 }
 
-fn with_holes(bench: &Bench<'_>) -> Vec<Candle> {
+fn with_gaps(bench: &Bench<'_>) -> Vec<Candle> {
     let (interval, stretch) = (bench.subject.bot.interval, bench.warmup + STRETCH);
-    let walk = at_interval(&random_walk(17, stretch * (HOLES.len() + 1)), interval);
+    let walk = at_interval(&random_walk(17, stretch * (GAPS.len() + 1)), interval);
     let mut missing = Millis::ZERO;
     let mut later = |(index, candle): (usize, &Candle)| {
         if index > 0 && index.is_multiple_of(stretch) {
-            missing += interval.length() * HOLES[index / stretch - 1];
+            missing += interval.length() * GAPS[index / stretch - 1];
         }
-        moved(candle, candle.time() + missing, 1.0)
+        rescale(candle, candle.time() + missing, 1.0)
     };
     walk.iter().enumerate().map(&mut later).collect()
 }
