@@ -27,9 +27,9 @@ impl fmt::Display for Account {
 pub struct Balances {
     /// Play money; `None` if there is no such account.
     pub demo: Option<Decimal>,
-    /// Unconditional real money; `None` if there is no such account.
+    /// Real money without conditions; `None` if there is no such account.
     pub real: Option<Decimal>,
-    /// Conditional money usable for stakes on the real account; `None` if there is no bonus wallet.
+    /// Bonus money, usable for stakes on the real account; `None` if there is no bonus wallet.
     pub bonus: Option<Decimal>,
     /// The wallets that the venue listed; empty if the venue does not name them.
     pub wallets: Vec<WalletName>,

@@ -1,21 +1,21 @@
-//! State that an adapter shares with its run: its token, and counts of data that it does not know.
+//! State that an adapter shares with its run: token rejections and counts of unknown data.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Whether the venue accepts the token: set by the adapter; the run opens nothing while it is refused.
+/// Whether the venue accepts the token. Set by the adapter; the run opens nothing while the token is rejected.
 #[derive(Debug, Default)]
 pub struct TokenState {
     refused: Mutex<Option<String>>,
 }
 
 impl TokenState {
-    /// Returns the venue's message while it refuses the token.
+    /// Returns the venue's message while the token is rejected, otherwise `None`.
     pub fn refused(&self) -> Option<String> {
         self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Records that the venue refuses the token. `text` must not contain it.
+    /// Records that the venue rejects the token. `text` must not contain the token.
     pub fn refuse(&self, text: impl Into<String>) {
         *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(text.into());
     }
@@ -26,10 +26,9 @@ impl TokenState {
     }
 }
 
-/// Maximum number of distinct names; all others share one count.
-const NAMES: usize = 256;
-/// In bytes.
-const NAME_LENGTH: usize = 96;
+/// All further names share one count.
+const MAX_NAMES: usize = 256;
+const MAX_NAME_BYTES: usize = 96;
 const OVERFLOW: &str = "(others)";
 
 /// Counts of unknown fields (`Trade.reverted`) and values (`Trade.status=FROZEN`), by name.
@@ -71,12 +70,12 @@ impl UnrecognisedData {
 
     fn count(&self, mut name: String) {
         name.retain(|c| !c.is_control());
-        name.truncate(name.floor_char_boundary(NAME_LENGTH));
+        name.truncate(name.floor_char_boundary(MAX_NAME_BYTES));
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(count) = counts.get_mut(&name) {
             *count += 1;
-        } else if counts.len() < NAMES {
-            tracing::info!(what = %name, "the venue sent something unknown");
+        } else if counts.len() < MAX_NAMES {
+            tracing::info!(what = %name, "the venue sent an unknown field or value");
             counts.insert(name, 1);
         } else {
             *counts.entry(OVERFLOW.to_owned()).or_insert(0) += 1;
@@ -89,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_names_are_counted_under_one_name() {
+    fn counts_equal_names_together() {
         let counted = UnrecognisedData::new();
         counted.count_field("Trade", "reverted");
         counted.count_field("Trade", "re\u{1b}verted");
@@ -100,13 +99,13 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_names_is_bounded_and_none_goes_uncounted() {
+    fn bounds_names_and_counts_all_of_them() {
         let counted = UnrecognisedData::new();
         for number in 0..1_000 {
             counted.count_field("Trade", &format!("{number}{}", "é".repeat(200)));
         }
         let counts = counted.snapshot();
-        assert_eq!((counts.len(), counts.values().sum::<u64>()), (NAMES + 1, 1_000));
-        assert!(counts.keys().all(|name| name.len() <= NAME_LENGTH));
+        assert_eq!((counts.len(), counts.values().sum::<u64>()), (MAX_NAMES + 1, 1_000));
+        assert!(counts.keys().all(|name| name.len() <= MAX_NAME_BYTES));
     }
 }

@@ -3,7 +3,7 @@
 use candlewick_sdk::{Candle, Interval, Millis, Ohlcv, Symbol};
 use std::collections::BTreeSet;
 
-/// Intervals that venues are known to offer. A venue may have others.
+/// Common intervals of venues. A venue may have others.
 pub const USUAL_INTERVALS: [&str; 10] = ["5s", "30s", "1m", "2m", "5m", "15m", "30m", "1h", "12h", "1d"];
 
 /// A candle request: candles that open at or after `start` and close by `end`.
@@ -15,7 +15,7 @@ pub struct CandleQuery {
     pub interval: Interval,
     /// First open time.
     pub start: Millis,
-    /// Last close time, at most the present: later candles are omitted until they have closed.
+    /// Last close time. Candles that have not closed yet are omitted.
     pub end: Millis,
 }
 
@@ -28,18 +28,18 @@ pub struct CandleRow {
     pub prices: Ohlcv,
 }
 
-/// Validated rows of an answer.
+/// Validated candles of an answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Candles {
     /// Closed candles of the requested window, ascending, one per open time.
     pub candles: Vec<Candle>,
-    /// Number of rows that are unreadable or that [`Candle::new`] rejects; each one is a gap.
+    /// Number of rows that are unreadable or that [`Candle::new`] rejects. Each is a gap.
     pub unusable: usize,
     /// Open times of the unusable rows that have one.
     pub unsound: Vec<Millis>,
     /// Number of omitted candles that had not closed.
     pub forming: usize,
-    /// Closed candles outside the window, by time; many of them mean that the venue ignores it.
+    /// Closed candles outside the window, by time. Many of them mean that the venue ignores the window.
     pub outside: Vec<Candle>,
 }
 
@@ -54,22 +54,24 @@ pub fn other_interval(rows: &[CandleRow], wanted: Interval) -> Option<Millis> {
     let times: BTreeSet<Millis> = rows.iter().map(|row| row.time).collect();
     let spacings = || times.iter().zip(times.iter().skip(1)).map(|(one, next)| *next - *one);
     let shortest = spacings().min()?;
-    let astray = times.iter().filter(|time| !time.is_aligned_to(length)).count();
-    // Shorter candles have rows between those that were asked for.
-    if astray >= 2 && astray * 3 >= times.len() {
+    let misaligned = times.iter().filter(|time| !time.is_aligned_to(length)).count();
+    // Shorter candles have rows between the requested ones.
+    if misaligned >= 2 && misaligned * 3 >= times.len() {
         return Some(shortest);
     }
     let min_rows = if shortest < length * 4 { MIN_ROWS_OF_LITTLE_LONGER } else { MIN_ROWS_OF_LONGER };
     let is_longer = times.len() >= min_rows
         && shortest >= length * 2
         && times.iter().all(|time| time.is_aligned_to(shortest));
-    // A quiet market leaves out candles, but not all the same ones.
+    // A quiet market omits candles, but not at regular intervals.
     let usual = spacings().filter(|spacing| *spacing == shortest).count();
     (is_longer && usual * 5 >= (times.len() - 1) * 4).then_some(shortest)
 }
 
 impl Candles {
-    /// Validates, sorts and deduplicates rows received at `now` (venue time); the last row of a time counts.
+    /// Validates, sorts and deduplicates rows that were received at `now` (venue time).
+    ///
+    /// Of several valid rows of one time, the last one wins. Rows that have not closed are counted in `forming`.
     pub fn of_rows(rows: &[CandleRow], query: &CandleQuery, now: Millis) -> Self {
         let length = query.interval.length();
         let mut found = Self::default();
@@ -83,7 +85,7 @@ impl Candles {
             match Candle::new(row.time, query.interval, row.prices) {
                 Ok(candle) => closed.push(candle),
                 Err(error) => {
-                    tracing::warn!(time = row.time.get(), %error, "the venue sent a row that is no candle");
+                    tracing::warn!(time = row.time.get(), %error, "the venue sent an invalid candle");
                     found.unusable += 1;
                     found.unsound.push(row.time);
                 }
@@ -98,7 +100,7 @@ impl Candles {
         found
     }
 
-    /// Merges with the candles of another part of the window, in order.
+    /// Merges the candles of another part of the window, in order.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.candles.extend(other.candles);
@@ -131,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_become_ordered_closed_candles() {
+    fn sorts_closed_candles() {
         check(&[row(3, 3.0), row(1, 1.0), row(2, 2.0)], 600_000, &[(1, 1.0), (2, 2.0), (3, 3.0)], (0, 0));
         // The candle of minute 3 closes at 240,000: that moment counts as closed, the one before does not.
         check(&[row(2, 2.0), row(3, 3.0)], 240_000, &[(2, 2.0), (3, 3.0)], (0, 0));
@@ -139,13 +141,13 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_times_the_last_received_sound_row_stands() {
+    fn last_valid_row_of_a_time_wins() {
         check(&[row(1, 1.0), row(1, 2.0)], 600_000, &[(1, 2.0)], (0, 0));
         check(&[row(1, 1.0), row(1, -2.0)], 600_000, &[(1, 1.0)], (1, 0));
     }
 
     #[test]
-    fn rows_that_are_no_candles_are_counted_apart_from_forming_ones() {
+    fn counts_invalid_and_forming_rows() {
         let misaligned = CandleRow { time: Millis::new(60_001), ..row(0, 1.0) };
         let far = CandleRow { time: Millis::MAX, ..row(0, 1.0) };
         let rows = [row(1, 10.0), row(2, 2.0), misaligned, row(9, 10.0), far];
@@ -153,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn candles_of_another_interval_are_told_from_gaps_and_single_odd_rows() {
+    fn distinguishes_other_intervals_from_gaps() {
         let rows = |seconds: &[i64]| -> Vec<CandleRow> {
             let row = |second: &i64| CandleRow { time: Millis::from_seconds(*second), ..row(0, 1.0) };
             seconds.iter().map(row).collect()

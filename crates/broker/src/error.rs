@@ -3,7 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
-/// Failure of a request ([`OpenOutcome`](crate::OpenOutcome) for opens). No text in it contains a credential.
+/// Failure of a request other than an open, which has an [`OpenOutcome`](crate::OpenOutcome).
+///
+/// The variant decides the reaction: only `Unavailable` and `RateLimited` are retried. No text contains a credential.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BrokerError {
     /// The configuration is invalid, so the adapter cannot be created.
@@ -16,7 +18,7 @@ pub enum BrokerError {
         /// Problem and suggested fix.
         problem: String,
     },
-    /// The credentials are missing or not accepted.
+    /// The credentials are missing, or the venue does not accept them.
     #[error("the credentials are not accepted: {text}")]
     Credentials {
         /// Message of the venue.
@@ -42,19 +44,19 @@ pub enum BrokerError {
         /// Pause that the venue demands.
         retry_after: Option<Duration>,
     },
-    /// A temporary failure: nothing was read, and a retry does no harm.
+    /// A temporary failure, such as a timeout: nothing was read, and a retry is harmless.
     #[error("the venue is not available: {text}")]
     Unavailable {
         /// Description of the failure.
         text: String,
     },
     /// The venue has more data than a configurable limit allows.
-    #[error("more than is taken: {text}")]
+    #[error("limit exceeded: {text}")]
     LimitReached {
         /// Name of the limit.
         text: String,
     },
-    /// The adapter cannot read the answer; report this as a bug.
+    /// The adapter cannot read the answer. Report this as a bug.
     #[error("the answer is malformed, {problem}: {head}")]
     Malformed {
         /// Description of the problem.

@@ -1,9 +1,62 @@
 //! The ports to a venue, and the clock.
 //!
-//! [`MarketData`] provides candles and prices, [`Broker`] accepts trades; the transport is up to the adapter:
+//! To connect another venue, write an adapter that implements two traits:
+//! - [`MarketData`]: closed candles and prices. Implement [`candles`](MarketData::candles) and [`price`](MarketData::price).
+//! - [`Broker`]: opens trades and reports them. Implement all of its methods.
+//!
+//! Return both from the function that you pass to `candlewick_cli::App::with_broker`, together with a [`clock::Clock`]:
+//! [`clock::SystemClock`] for a real venue, [`clock::VirtualClock`] for a simulated one. `examples/own-broker` in the repository
+//! is a complete adapter.
+//!
+//! # Rules for adapters
+//!
 //! - [`Broker::open`] sends at most one request, ever, and reports whether a trade exists ([`OpenOutcome`]).
-//! - Data that a venue omits is `None`, never zero. Unknown words are kept and counted ([`UnrecognisedData`]).
-//! - No text in an error or a rejection contains a credential, and every method ends by itself.
+//! - Every method ends by itself: set a timeout for each request.
+//! - Data that the venue omits is `None`, never zero. Count unknown fields and values in [`UnrecognisedData`].
+//! - No text in an error or a rejection contains a credential.
+//! - Times are milliseconds since the Unix epoch, money is an exact [`Decimal`](candlewick_sdk::rust_decimal::Decimal).
+//!
+//! # A market
+//!
+//! ```
+//! use async_trait::async_trait;
+//! use candlewick_broker::clock::Clock;
+//! use candlewick_broker::{
+//!     AsOf, BrokerError, CandleQuery, CandleRow, Candles, MarketData, PriceAnswer, PriceRecord, Reply,
+//! };
+//! use candlewick_sdk::{Millis, Ohlcv, Symbol};
+//! use std::sync::Arc;
+//!
+//! /// A market whose price is always 1.
+//! struct Flat {
+//!     clock: Arc<dyn Clock>,
+//! }
+//!
+//! const PRICES: Ohlcv = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
+//!
+//! #[async_trait]
+//! impl MarketData for Flat {
+//!     async fn candles(&self, query: &CandleQuery) -> Result<Reply<Candles>, BrokerError> {
+//!         let (now, length) = (self.clock.now(), query.interval.length());
+//!         let first = query.start.floor_to(length);
+//!         let times = (0..).map(|number| first + length * number);
+//!         let closed = times.take_while(|time| *time + length <= query.end.min(now));
+//!         let rows: Vec<CandleRow> = closed.map(|time| CandleRow { time, prices: PRICES }).collect();
+//!         Ok(Reply::at(Candles::of_rows(&rows, query, now), now))
+//!     }
+//!
+//!     async fn price(&self, _symbol: &Symbol, as_of: AsOf) -> Result<Reply<PriceAnswer>, BrokerError> {
+//!         let now = self.clock.now();
+//!         let time = match as_of {
+//!             AsOf::Latest => now,
+//!             AsOf::Moment(time) if time > now => return Ok(Reply::at(PriceAnswer::NotYet, now)),
+//!             AsOf::Moment(time) => time,
+//!         };
+//!         let time = time.floor_to(Millis::SECOND);
+//!         Ok(Reply::at(PriceAnswer::Record(PriceRecord { time, prices: PRICES, recorded_time: None }), now))
+//!     }
+//! }
+//! ```
 #![warn(missing_docs)]
 
 mod account;

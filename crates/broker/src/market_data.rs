@@ -13,12 +13,12 @@ pub enum AsOf {
     Moment(Millis),
 }
 
-/// A price record: a bar of one second, or a single price in all four places.
+/// A price record: a bar of one second, or a single price as open, high, low and close.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PriceRecord {
     /// Open time of the bar, or the moment of the price.
     pub time: Millis,
-    /// Unvalidated prices of the venue. The latest price is the close.
+    /// Unvalidated prices in the quote currency. The latest price is the close.
     pub prices: Ohlcv,
     /// Time at which the venue created the record, if it says so.
     pub recorded_time: Option<Millis>,
@@ -43,21 +43,34 @@ impl PriceAnswer {
     }
 }
 
-/// A market: closed candles and prices. Every method ends by itself.
+/// A market: closed candles and prices.
+///
+/// Methods may be called concurrently. Each must end by itself, within a timeout of the adapter. See the
+/// [crate documentation](crate) for an example.
 #[cfg_attr(any(test, feature = "mock"), mockall::automock)]
 #[async_trait]
 pub trait MarketData: Send + Sync {
-    /// Returns the closed candles of a window, validated, sorted and unique; a missing candle proves nothing.
+    /// Returns the closed candles of a window, validated, sorted and unique.
+    ///
+    /// Use [`Candles::of_rows`] for the validation. The venue may send fewer candles than requested, so a missing candle
+    /// does not prove a gap.
     ///
     /// # Errors
     ///
     /// [`BrokerError::NotFound`] or [`BrokerError::Rejected`] if the venue has no such series.
     async fn candles(&self, query: &CandleQuery) -> Result<Reply<Candles>, BrokerError>;
 
-    /// Returns the latest price record as of a moment, or [`BrokerError::NotFound`].
+    /// Returns the latest price record as of a moment.
+    ///
+    /// # Errors
+    ///
+    /// [`BrokerError::NotFound`] if there is no such symbol, or no price of it yet.
     async fn price(&self, symbol: &Symbol, as_of: AsOf) -> Result<Reply<PriceAnswer>, BrokerError>;
 
-    /// Subscribes to the prices of a symbol; `None` if the adapter offers only [`MarketData::price`].
+    /// Subscribes to the prices of a symbol; `None` if the adapter offers only [`MarketData::price`], as by default.
+    ///
+    /// Create the feed with [`PriceFeed::channel`], and send prices from a task until
+    /// [`PriceSender::send`](crate::PriceSender::send) returns false.
     async fn subscribe(&self, symbol: &Symbol) -> Result<Option<PriceFeed>, BrokerError> {
         let _ = symbol;
         Ok(None)

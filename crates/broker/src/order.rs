@@ -21,7 +21,7 @@ pub struct OpenOrder {
     pub account: Account,
 }
 
-/// Outcome of an open, complete for all ways in which the request can end.
+/// Outcome of an open: one variant for each way in which the request can end.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OpenOutcome {
     /// The trade exists. Data missing in its report becomes known later.
@@ -33,7 +33,7 @@ pub enum OpenOutcome {
         /// Description of the reason.
         reason: String,
     },
-    /// The request may have arrived without an answer: a trade may or may not exist. It is never sent again.
+    /// The request was sent without a readable answer, so a trade may or may not exist. It is never sent again.
     Unknown {
         /// Description of the failure.
         reason: String,
@@ -51,10 +51,10 @@ pub struct Rejection {
     pub venue_time: Option<Millis>,
 }
 
-/// Reason of a rejection; all but [`Self::NoPrice`] and [`Self::Credentials`] pause opens (`domain 4`).
+/// Reason of a rejection. All but [`Self::NoPrice`] and [`Self::Credentials`] pause opens (`domain 4`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RejectionReason {
-    /// The venue has no price at the moment; a code of simulators.
+    /// The venue has no price at the moment. Used by simulators.
     NoPrice,
     /// The account does not cover the stake.
     InsufficientBalance,

@@ -23,7 +23,7 @@ pub struct PriceFeed {
     dropped: Arc<AtomicU64>,
 }
 
-/// Sender of a subscription, for adapters; it never waits for a slow reader.
+/// Sender of a subscription, for adapters. A slow reader never blocks it.
 #[derive(Clone, Debug)]
 pub struct PriceSender {
     ticks: Sender<(PriceTick, Hold)>,
@@ -56,7 +56,7 @@ impl PriceFeed {
 }
 
 impl PriceSender {
-    /// Sends a price, or counts it as dropped if the queue is full; returns whether the feed still exists.
+    /// Sends a price, or counts it as dropped if the queue is full. Returns whether the feed still exists.
     ///
     /// `hold` stops a virtual clock until the price has been used ([`Hold::none`] on the system clock).
     pub fn send(&self, tick: PriceTick, hold: Hold) -> bool {
@@ -77,7 +77,7 @@ mod tests {
     use crate::clock::{Clock, Speed, VirtualClock};
 
     #[tokio::test]
-    async fn a_full_queue_drops_and_counts_and_never_waits() {
+    async fn full_queue_drops_counts_and_never_blocks() {
         let (sender, mut feed) = PriceFeed::channel(2);
         let tick = |number: i64| PriceTick { time: Millis::new(number), price: 1.0 };
         for number in 0..5 {
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_clock_stands_still_until_a_price_has_been_used() {
+    async fn clock_stops_until_a_price_has_been_used() {
         let clock = VirtualClock::new(Millis::ZERO, Speed::Max);
         let (sender, mut feed) = PriceFeed::channel(2);
         let held = clock.sleep_until(Millis::SECOND).await;

@@ -18,7 +18,7 @@ pub struct PriceRecorder {
 /// Result of one poll.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recorded {
-    /// Completed one-second candles, by time; an earlier one is repeated if its values have changed.
+    /// Completed one-second candles, by time. One that was returned before is repeated if its values have changed.
     pub candles: Vec<Candle>,
     /// Number of records that are not valid candles.
     pub rejected: usize,
@@ -32,7 +32,7 @@ impl PriceRecorder {
         Self { market, symbol, last: None }
     }
 
-    /// Requests the latest record, and those missed since the previous poll as far as they can be read.
+    /// Requests the latest record, and up to five that were missed since the previous poll.
     pub async fn poll(&mut self) -> Result<Recorded, BrokerError> {
         let mut recorded = Recorded::default();
         let since = self.last.map(|last| last.time());
@@ -49,7 +49,7 @@ impl PriceRecorder {
             if since.is_some_and(|since| record.time < since) || !is_at_or_before(&record, limit) {
                 break;
             }
-            // The second that is running may still change.
+            // The current second may still change.
             if record.time + Millis::SECOND <= now {
                 match to_candle(&record) {
                     Some(candle) => recorded.candles.push(candle),
@@ -79,7 +79,7 @@ fn is_at_or_before(record: &PriceRecord, limit: AsOf) -> bool {
 fn to_candle(record: &PriceRecord) -> Option<Candle> {
     Candle::new(record.time, Interval::SECOND, record.prices)
         .inspect_err(|error| {
-            tracing::warn!(time = record.time.get(), %error, "the venue sent a price record that is no candle");
+            tracing::warn!(time = record.time.get(), %error, "the venue sent an invalid price record");
         })
         .ok()
 }
@@ -140,9 +140,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn every_second_that_has_ended_is_kept_once() {
+    async fn records_every_completed_second_once() {
         let mut stage = Stage::new(&[(1, 1.0), (2, 2.0), (3, 3.0), (4, 4.0), (5, 5.0), (9, 9.0)]);
-        // Second 3 is running: it is the one before that the first poll begins with.
+        // Second 3 is running, so the first poll starts with second 2.
         stage.check(3_300, &[(2, 2.0)], 2).await;
         stage.check(4_300, &[(3, 3.0)], 2).await;
         stage.records.lock().unwrap().retain(|(second, _)| *second != 5);
@@ -152,19 +152,19 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_poll_that_comes_late_asks_for_what_it_missed_within_bounds() {
+    async fn late_poll_requests_a_limited_number_of_missed_records() {
         let all: Vec<(i64, f64)> = (1..40).map(|second| (second, second as f64)).collect();
         let mut stage = Stage::new(&all[..9]);
         stage.check(10_000, &[(9, 9.0)], 1).await;
         stage.records.lock().unwrap().extend(&all[9..12]);
         stage.check(13_000, &all[9..12], 3).await;
         stage.records.lock().unwrap().extend(&all[12..]);
-        // Second 30 is running: five of those before it.
+        // Second 30 is running: five of the seconds before it.
         stage.check(30_999, &all[24..29], 6).await;
     }
 
     #[tokio::test]
-    async fn a_record_that_changed_comes_again() {
+    async fn repeats_changed_record() {
         let mut stage = Stage::new(&[(1, 1.0)]);
         stage.check(2_000, &[(1, 1.0)], 1).await;
         stage.check(2_500, &[], 1).await;
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_candle_is_counted() {
+    async fn counts_invalid_records() {
         let mut stage = Stage::new(&[(1, -1.0)]);
         stage.now.store(5_000, Ordering::Relaxed);
         let recorded = stage.recorder.poll().await.unwrap();

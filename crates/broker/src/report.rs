@@ -5,7 +5,7 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{CloseType, Direction, ExpirationType, Millis, Outcome, Payout};
 use std::fmt;
 
-/// A trade as the venue reports it; data that it does not report, or not yet, is `None`.
+/// A trade as the venue reports it. Data that it does not report, or not yet, is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TradeReport {
     /// The venue's identifier of the trade.
@@ -46,13 +46,13 @@ pub struct TradeReport {
     pub close_price_time: Option<Millis>,
     /// Payout of a win.
     pub payout: Option<Payout>,
-    /// Reported payout in percent, if it is invalid: 0, negative or out of bounds.
+    /// Reported payout in percent if it is invalid: zero, negative or out of range.
     pub impossible_payout: Option<Decimal>,
     /// Net profit of a trade that is over; negative for a loss.
     pub profit: Option<Decimal>,
     /// Whether the venue marks the trade as reverted.
     pub is_reverted: bool,
-    /// Whether the outcome is derived from the status, as the record has no result.
+    /// Whether the outcome is derived from the status because the record has no result.
     pub is_by_status: bool,
     /// Payment of the stake.
     pub funding: Funding,
@@ -88,9 +88,9 @@ pub enum Progress {
     Running,
     /// The trade is over with this outcome.
     Over(Outcome),
-    /// The trade is over, and its outcome is not reported or not reported yet.
+    /// The trade is over, but its outcome is not reported (yet).
     OverUnreported,
-    /// The venue reports an unknown state, which means neither over nor running.
+    /// The venue reports an unknown state. It counts as neither over nor running.
     Unrecognised(String),
 }
 
@@ -141,7 +141,7 @@ pub struct TradeListing {
     pub ended: Millis,
     /// Whether a trade missing here was also missing in the venue's list.
     pub is_complete: bool,
-    /// Trades without duplicates, by identifier.
+    /// Trades, without duplicate identifiers.
     pub trades: Vec<TradeReport>,
     /// Error that ended the listing early; it is incomplete then.
     pub ended_early: Option<BrokerError>,

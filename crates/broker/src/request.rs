@@ -10,10 +10,10 @@ tokio::task_local! {
 /// Purpose of a request, in the order of service.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Priority {
-    /// Open trades and doubts, where money is at stake. The default.
+    /// Open trades and orders of unknown status, where money is at stake. The default.
     #[default]
     Trades,
-    /// Closed candles, from which signals follow.
+    /// Closed candles, which trigger signals.
     Candles,
     /// Prices used by a strategy.
     Prices,
@@ -64,7 +64,7 @@ pub struct Skew {
 }
 
 impl<T> Reply<T> {
-    /// Creates an instant answer without a venue time, for callers without a network.
+    /// Creates an answer without latency and venue time, for adapters without a network.
     pub const fn at(value: T, now: Millis) -> Self {
         Self { value, date: None, sent: now, received: now }
     }
@@ -74,7 +74,7 @@ impl<T> Reply<T> {
         Reply { value: change(self.value), date: self.date, sent: self.sent, received: self.received }
     }
 
-    /// Returns the clock skew, `None` without a `date`, the start of a second within the round trip.
+    /// Returns the clock skew, `None` without a `date`. The round trip and the whole second of `date` limit its precision.
     pub fn skew(&self) -> Option<Skew> {
         let date = self.date?;
         Some(Skew { low: date - self.received, high: date + Millis::new(999) - self.sent })
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_priority_and_an_intent_end_with_their_future() {
+    async fn priority_and_intent_end_with_their_future() {
         let current = async { (current_priority(), current_intent()) };
         let seen = for_intent(7, at_priority(Priority::Display, current)).await;
         assert_eq!(seen, (Priority::Display, Some(7)));
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn skew_is_bounded_by_the_round_trip_and_the_headers_second() {
+    fn round_trip_and_whole_second_bound_the_skew() {
         check(10_000, 10_100, 10_300, (-300, 899, 0));
         check(15_000, 10_100, 10_300, (4_700, 5_899, 4_700));
         check(5_000, 10_100, 10_300, (-5_300, -4_101, -4_101));

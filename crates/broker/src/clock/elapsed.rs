@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn it_goes_by_the_machine_and_not_by_a_timer_that_a_test_moves() {
+    async fn measures_real_time_not_the_paused_timer() {
         let clock = AwakeClock::start();
         let before = clock.elapsed();
         tokio::time::sleep(Duration::from_hours(1)).await;

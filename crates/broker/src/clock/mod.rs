@@ -1,7 +1,7 @@
 //! The only module that reads a clock; all other code receives the time.
 //!
-//! All times are *venue time*: the system's in a live run. An embedded venue and its bot share one
-//! [`VirtualClock`], which does not advance while anybody holds it ([`Hold`]).
+//! All times are *venue time*: in a live run the system time. An embedded venue and its bots share a [`VirtualClock`], which
+//! does not advance while there is a [`Hold`].
 
 mod elapsed;
 mod system;
@@ -25,10 +25,10 @@ pub trait Clock: Send + Sync {
     /// Waits until venue time is `at` or later and returns a [`Hold`] on the clock.
     async fn sleep_until(&self, at: Millis) -> Hold;
 
-    /// Holds the clock from now on.
+    /// Stops a virtual clock until the returned hold is dropped.
     fn hold(&self) -> Hold;
 
-    /// Catches up after system sleep and returns by how much the clock moved, never backwards.
+    /// Catches up after system sleep and returns by how much the clock moved forward.
     fn catch_up(&self) -> Millis {
         Millis::ZERO
     }
@@ -36,11 +36,11 @@ pub trait Clock: Send + Sync {
     /// Returns whether venue time is simulated instead of real.
     fn is_virtual(&self) -> bool;
 
-    /// Returns whether venue time stops while there are holds and otherwise jumps.
+    /// Returns whether venue time jumps from one awaited moment to the next, and stops while there are holds.
     fn is_lock_step(&self) -> bool;
 }
 
-/// A guard that stops a virtual clock until dropped; pass it along with the work of that moment.
+/// A guard that stops a virtual clock until dropped. Pass it along with the work of that moment.
 pub struct Hold(Option<Arc<dyn Release>>);
 
 trait Release: Send + Sync {

@@ -18,7 +18,7 @@ pub struct SystemClock {
 }
 
 /// Minimum lag behind the wall clock that is corrected.
-const WORTHWHILE: Millis = Millis::new(500);
+const MIN_CORRECTION: Millis = Millis::new(500);
 
 impl SystemClock {
     /// Creates a clock that agrees with the system clock now.
@@ -56,7 +56,7 @@ impl Clock for SystemClock {
 
     fn catch_up(&self) -> Millis {
         let behind = (self.wall)() - self.now();
-        if behind < WORTHWHILE {
+        if behind < MIN_CORRECTION {
             return Millis::ZERO;
         }
         self.epoch.fetch_add(behind.get(), Ordering::Relaxed);
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn sleeping_ends_at_the_asked_time() {
+    async fn sleeps_until_the_requested_time() {
         let clock = SystemClock::new();
         let target = clock.now() + Millis::MINUTE;
         clock.sleep_until(target).await;
@@ -100,11 +100,11 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_wall_clock_that_jumps_moves_it_only_forward_and_when_asked() {
+    async fn wall_clock_jumps_move_it_only_forward_on_request() {
         static WALL: AtomicI64 = AtomicI64::new(1_000_000);
         let clock = SystemClock::with_wall(|| Millis::new(WALL.load(Ordering::Relaxed)));
         for (wall, caught_up, now) in [
-            // Back by ten minutes; by less than is worthwhile; an hour of sleep.
+            // Ten minutes back, less than the minimum correction, an hour of sleep.
             (400_000, 0, 1_000_000),
             (1_000_499, 0, 1_000_000),
             (4_600_000, 3_600_000, 4_600_000),

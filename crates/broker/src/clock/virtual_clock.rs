@@ -79,7 +79,7 @@ impl Shared {
     /// In lock-step without holds, jumps to the next awaited moment and returns its sleepers to wake.
     fn jump(self: &Arc<Self>, state: &mut State) -> Vec<(oneshot::Sender<Hold>, Hold)> {
         let mut woken = Vec::new();
-        // Whoever no longer waits does not move the clock.
+        // Dropped sleepers do not move the clock.
         while state.sleepers.first_key_value().is_some_and(|(_, sleeper)| sleeper.is_closed()) {
             state.sleepers.pop_first();
         }
@@ -168,7 +168,7 @@ impl VirtualClock {
         Shared::wake(woken);
         match receiver.await {
             Ok(hold) => hold,
-            // Unreachable while `self` lives: the sender sits in the state that `self` keeps alive.
+            // Unreachable: `self` keeps the state with the sender alive.
             Err(_) => std::future::pending().await,
         }
     }
@@ -191,7 +191,7 @@ impl VirtualClock {
             } else {
                 let seconds = left.get() as f64 / 1_000.0 / factor.max(1e-9);
                 let wait = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
-                // Never less than tokio's own grain, so that rounding cannot turn this into a busy loop.
+                // At least tokio's resolution, so that rounding cannot cause a busy loop.
                 tokio::time::sleep(wait.clamp(Duration::from_millis(1), Duration::from_hours(1))).await;
             }
         }
@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn lock_step_jumps_from_moment_to_moment_and_waits_for_holders() {
+    async fn lock_step_jumps_between_moments_and_waits_for_holds() {
         let clock = VirtualClock::new(Millis::ZERO, Speed::Max);
         let start = clock.hold();
         let (early, late) = (clock.clone(), clock.clone());
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn sleepers_that_were_dropped_neither_stop_nor_move_the_clock() {
+    async fn dropped_sleepers_do_not_affect_the_clock() {
         let clock = VirtualClock::new(Millis::ZERO, Speed::Max);
         let start = clock.hold();
         for at in [Millis::MINUTE, Millis::DAY] {
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_running_clock_runs_at_its_speed_and_stands_while_held() {
+    async fn running_clock_keeps_its_speed_and_stops_while_held() {
         let clock = VirtualClock::new(Millis::ZERO, Speed::Times(60.0));
         let held = clock.sleep_until(Millis::MINUTE).await;
         let at = clock.now();

@@ -1,17 +1,17 @@
 //! Candle downloads over long ranges, robust against incomplete answers.
 //!
-//! A venue may silently truncate an answer anywhere, or send other rows. A range is done only when its
-//! candles arrived, or when a request for exactly this range returned none. Each further window is shorter,
-//! so this terminates whatever the venue does.
+//! A venue may silently truncate an answer anywhere, or send other rows. A range is complete only when its candles have
+//! arrived, or when a request for exactly this range returned none. Each further window is shorter, so a download always
+//! terminates.
 
-mod asking;
+mod requester;
 #[cfg(test)]
 mod tests;
 mod window;
 
 use crate::{BrokerError, MarketData};
-use asking::{Asking, Page};
 use candlewick_sdk::{Candle, Interval, Millis, Symbol};
+use requester::{CandleRequester, Page};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -31,9 +31,9 @@ pub struct DownloadSettings {
     pub spacing: Duration,
 }
 
-/// A running download, window by window in the order of time, which retries temporary failures.
+/// A running download, window by window in order of time. Retries temporary failures.
 pub struct Download {
-    asking: Asking,
+    requester: CandleRequester,
     windows: Windows,
     /// Rows of the largest answer. A smaller answer was not truncated.
     largest: usize,
@@ -45,7 +45,7 @@ pub struct Download {
 pub struct Downloaded {
     /// Open time of the first candle to close time of the last one.
     pub window: Range<Millis>,
-    /// Closed candles by time; differing candles of one time are all kept, in order of arrival.
+    /// Closed candles by time. Differing candles of one time are all kept, in order of arrival.
     pub candles: Vec<Candle>,
     /// Number of rows that are not valid candles.
     pub rejected: usize,
@@ -59,7 +59,7 @@ impl Download {
     /// Creates a download of ascending ranges of open times; sends nothing yet.
     pub fn new(market: Arc<dyn MarketData>, settings: DownloadSettings, ranges: Vec<Range<Millis>>) -> Self {
         let windows = Windows::new(settings.interval, ranges, settings.limit);
-        Self { asking: Asking::new(market, settings), windows, largest: 0, now: None }
+        Self { requester: CandleRequester::new(market, settings), windows, largest: 0, now: None }
     }
 
     /// Returns the candles of the next window; `None` after all ranges, up to the venue's present.
@@ -75,13 +75,13 @@ impl Download {
             open.extend(self.read(&window, &mut got).await?);
         }
         if got.candles.len() > self.largest {
-            // No answer holds so many: longer windows would only be cut.
+            // No single answer has so many rows: longer windows would be truncated.
             self.windows.shorten(self.largest);
         }
-        // Stable: of two values of one moment, the one that came first stays first.
+        // Stable: candles of one time stay in order of arrival.
         got.candles.sort_by_key(Candle::time);
         got.candles.dedup();
-        self.windows.note(got.candles.len());
+        self.windows.record_result(got.candles.len());
         Ok(Some(got))
     }
 
@@ -90,22 +90,22 @@ impl Download {
         window: &Range<Millis>,
         got: &mut Downloaded,
     ) -> Result<Vec<Range<Millis>>, BrokerError> {
-        let page = self.asking.page(window).await?;
+        let page = self.requester.page(window).await?;
         let now = page.now;
         self.now = self.now.max(Some(now));
-        let may_be_cut = page.rows >= self.largest;
+        let may_be_truncated = page.rows >= self.largest;
         self.largest = self.largest.max(page.rows);
-        let coverage = Coverage::new(self.asking.settings.interval, window.clone(), &page.times);
+        let coverage = Coverage::new(self.requester.settings.interval, window.clone(), &page.times);
         let (is_empty, has_forming) = (coverage.is_empty(), page.is_forming);
         if is_empty {
-            self.asking.examine(&page, window).await?;
+            self.requester.check_window_is_respected(&page, window).await?;
         }
-        got.keep(page);
+        got.add_page(page);
         let (missing, at_ends) = (coverage.missing(now), coverage.missing_at_ends(now));
         Ok(if is_empty {
-            // The candle that forms may have been all that a limit left.
+            // The forming candle may have been the only row within the limit.
             at_ends.into_iter().filter(|part| has_forming && part != window).collect()
-        } else if may_be_cut && missing != at_ends {
+        } else if may_be_truncated && missing != at_ends {
             coverage.halves()
         } else {
             at_ends
@@ -114,7 +114,7 @@ impl Download {
 }
 
 impl Downloaded {
-    fn keep(&mut self, page: Page) {
+    fn add_page(&mut self, page: Page) {
         self.candles.extend(page.candles);
         self.rejected += page.unusable;
         self.requests += 1;

@@ -48,7 +48,6 @@ fn candles(windows: &[Downloaded]) -> Vec<Candle> {
 }
 
 fn truth(server: &Server, range: &Range<i64>) -> Vec<Candle> {
-    // Dated to the second, a candle is known to have closed once that second has begun.
     let has_closed = |minute: &i64| (minute + 1) * 60_000 <= server.now;
     let candle = |row: CandleRow| Candle::new(row.time, Interval::MINUTE, row.prices).ok();
     let inside = server.present.iter().copied().filter(|minute| range.contains(minute)).filter(has_closed);
@@ -59,7 +58,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(3_000))]
 
     #[test]
-    fn the_downloaded_series_is_the_true_one(
+    fn downloads_the_true_series(
         server in any_server(), limit in 7_u64..40, start in -5_i64..30, length in 0_i64..70,
     ) {
         let range = FIRST + start..FIRST + start + length;
@@ -72,8 +71,8 @@ proptest! {
         let questions = questions.lock().unwrap();
         let asked = questions.len();
         prop_assert!(asked as i64 <= 3 * (MINUTES + 20), "{} requests", asked);
-        prop_assert!((counted as usize..=counted as usize + 1).contains(&asked), "one question may be a test");
-        prop_assert_eq!(questions.iter().collect::<HashSet<_>>().len(), asked, "no question is asked twice");
+        prop_assert!((counted as usize..=counted as usize + 1).contains(&asked), "one request may be a probe");
+        prop_assert_eq!(questions.iter().collect::<HashSet<_>>().len(), asked, "a request was repeated");
     }
 }
 
@@ -105,10 +104,10 @@ fn check_requests(server: Server, limit: u64, range: Range<i64>, candles_there: 
 }
 
 #[test]
-fn an_ordinary_server_is_asked_once_for_each_full_window_and_a_silent_limit_is_found_out_once() {
+fn requests_each_window_once_and_detects_silent_limits_once() {
     check_requests(plain(FIRST..FIRST + 10_000), 1_000, FIRST..FIRST + 10_000, 10_000, 10);
     for cut in [Cut::Oldest, Cut::Newest] {
-        // Two answers or three for the first window; from then on windows are as long as answers.
+        // Two or three answers for the first window. After that, windows are as long as answers.
         for (cap, longest, requests) in [(500, i64::MAX, 2 + 4), (1_000, 400, 8)] {
             let server = Server { cap, cut, longest, ..plain(FIRST..FIRST + 3_000) };
             check_requests(server, 1_000, FIRST..FIRST + 3_000, 3_000, requests);
@@ -117,8 +116,8 @@ fn an_ordinary_server_is_asked_once_for_each_full_window_and_a_silent_limit_is_f
 }
 
 #[test]
-fn closed_days_cost_few_requests_and_none_of_them_twice() {
-    // Four days of candles, of each day the hours from 1 to 23, then a month of nothing.
+fn closed_days_cost_few_requests() {
+    // Four days with candles from 1:00 to 23:00, then an empty month.
     let days = (0..4).flat_map(|day| (60..1_380).map(move |minute| FIRST + day * 1_440 + minute));
     let server = plain(days);
     let total = server.present.len();
@@ -151,7 +150,7 @@ fn page(minutes: impl Iterator<Item = i64>) -> Vec<CandleRow> {
 }
 
 #[test]
-fn a_server_that_does_not_listen_is_an_error_and_soon() {
+fn rejects_server_that_ignores_the_window() {
     for (first, count) in [(10, 1), (10, 2), (10, 100), (-500, 7), (5_000, 1_000)] {
         for length in [50, 100_000] {
             let (market, requests) = market_of(move |_| Ok(page(FIRST + first..FIRST + first + count)));
@@ -161,7 +160,7 @@ fn a_server_that_does_not_listen_is_an_error_and_soon() {
                 assert_eq!((first, count, length), (10, 100, 50));
             }
             let problem = outcome.unwrap_err().to_string();
-            assert!(problem.contains("come whatever is asked for"), "{problem}");
+            assert!(problem.contains("for any window"), "{problem}");
             let asked = requests.load(Ordering::Relaxed);
             assert!(asked <= 10, "{asked} requests for {count} rows at {first}");
         }
@@ -169,13 +168,13 @@ fn a_server_that_does_not_listen_is_an_error_and_soon() {
 }
 
 #[test]
-fn rows_that_cannot_be_read_are_an_error_when_there_are_no_others() {
+fn rejects_answer_with_only_unreadable_rows() {
     let mut market = MockMarketData::new();
     let unreadable = Candles { unusable: 3, ..Candles::default() };
     market.expect_candles().returning(move |_| Ok(Reply::at(unreadable.clone(), Millis::DAY * 30_000)));
     let download = Download::new(Arc::new(market), settings(1_000), vec![minutes(FIRST..FIRST + 10)]);
     let problem = run(all(download)).unwrap_err().to_string();
-    assert!(problem.contains("none of its 3 rows can be read as a candle"), "{problem}");
+    assert!(problem.contains("none of the 3 rows is a readable candle"), "{problem}");
 }
 
 fn unavailable() -> BrokerError {
@@ -191,7 +190,7 @@ fn missing() -> BrokerError {
 }
 
 #[test]
-fn trouble_is_waited_for_once_the_venue_has_answered_and_not_for_ever() {
+fn retries_failures_after_the_first_answer_within_limits() {
     let check =
         |trouble: fn(usize) -> Option<BrokerError>, expected: Result<usize, BrokerError>, asked: usize| {
             let (market, requests) = market_of(move |number| match trouble(number) {
@@ -212,7 +211,7 @@ fn trouble_is_waited_for_once_the_venue_has_answered_and_not_for_ever() {
 }
 
 #[test]
-fn requests_keep_their_distance() {
+fn requests_keep_their_spacing() {
     let (market, questions) = plain(FIRST..FIRST + 50).market();
     let settings = DownloadSettings { spacing: Duration::from_secs(1), ..settings(10) };
     let download = Download::new(market, settings, vec![minutes(FIRST..FIRST + 50)]);

@@ -5,10 +5,11 @@ use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
 /// Maximum length of a window in empty ranges (`observed: prices and candles`).
-const LONGEST: Millis = Millis::from_seconds(7 * 86_400);
+const MAX_EMPTY_WINDOW: Millis = Millis::from_seconds(7 * 86_400);
 
-/// Minimum window length in candles when answers are small: paging costs no more then.
-const SHORTEST: i64 = 100;
+/// In candles. Shorter windows would not save requests.
+const MIN_WINDOW: i64 = 100;
+
 #[derive(Debug)]
 pub(super) struct Windows {
     interval: Interval,
@@ -46,15 +47,15 @@ impl Windows {
         Some(range.start..end)
     }
 
-    /// Records the result of a window; after an empty one the next is twice as long.
-    pub(super) fn note(&mut self, candles: usize) {
-        let longest = (LONGEST.get() / self.interval.length().get()).max(self.usual);
+    /// Records the result of a window. After an empty one, the next is twice as long.
+    pub(super) fn record_result(&mut self, candles: usize) {
+        let longest = (MAX_EMPTY_WINDOW.get() / self.interval.length().get()).max(self.usual);
         self.next = if candles == 0 { self.next.saturating_mul(2).min(longest) } else { self.usual };
     }
 
     /// Records the maximum number of rows per answer: longer windows would be truncated.
     pub(super) fn shorten(&mut self, rows: usize) {
-        let rows = i64::try_from(rows).unwrap_or(i64::MAX).max(SHORTEST);
+        let rows = i64::try_from(rows).unwrap_or(i64::MAX).max(MIN_WINDOW);
         self.usual = self.usual.min(rows);
         self.next = self.usual;
     }
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_off_the_grid_is_asked_for_by_its_whole_candles() {
+    fn unaligned_range_is_reduced_to_whole_candles() {
         let ranges = vec![Millis::new(60_001)..Millis::new(239_999), Millis::new(1)..Millis::new(119_999)];
         let mut windows = Windows::new(Interval::MINUTE, ranges, 9);
         assert_eq!(windows.next(None), Some(Millis::MINUTE * 2..Millis::MINUTE * 3));
@@ -126,11 +127,11 @@ mod tests {
     }
 
     #[test]
-    fn empty_windows_grow_to_a_week_and_shrink_again() {
+    fn empty_windows_grow_to_a_week_and_reset() {
         let mut windows = Windows::new(Interval::MINUTE, minutes(&[(0, 1_000_000)]), 3_000);
         let mut lengths = |candles: usize| {
             let window = windows.next(None).unwrap();
-            windows.note(candles);
+            windows.record_result(candles);
             (window.end - window.start).get() / 60_000
         };
         assert_eq!([0, 0, 0, 7, 7].map(&mut lengths), [3_000, 6_000, 10_080, 10_080, 3_000]);

@@ -34,7 +34,7 @@ pub(super) struct Server {
     pub(super) includes_end: bool,
     /// Minutes before and after the window from which rows are also returned.
     pub(super) overlap: i64,
-    /// Maximum length of a window in minutes, of which the end that the limit keeps is read.
+    /// Maximum length of a window in minutes; longer ones are truncated like answers.
     pub(super) longest: i64,
     pub(super) copies: usize,
     pub(super) sends_forming: bool,
@@ -143,9 +143,9 @@ pub(super) fn any_server() -> impl Strategy<Value = Server> {
         |(present, unsound, now, paging, ends, sends_forming, seed)| {
             let (cap, order, cut) = paging;
             let (includes_start, includes_end, overlap, copies) = ends;
-            // A page of rows that were not asked for hides what lies behind it from everybody.
+            // A page of unrequested rows hides all later ones.
             let cap = cap.max(2 * overlap as usize + 1);
-            // Only a date says to a caller whose clock is wrong what time it is.
+            // A caller with a wrong clock learns the time only from a date.
             let (now, caller_ahead, is_dated) = now;
             let caller_ahead = if is_dated { caller_ahead } else { 0 };
             Server {

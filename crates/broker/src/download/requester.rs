@@ -1,4 +1,4 @@
-//! A single candle request: throttled, retried, and tested if every answer is the same.
+//! A single candle request: throttled, retried, and checked against a venue that ignores the window.
 
 use super::DownloadSettings;
 use crate::{BrokerError, CandleQuery, Candles, MarketData, Reply};
@@ -10,15 +10,15 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
 /// Backoff after failures once the venue has answered: 1 s to 30 s, about two minutes in total.
-const SHORTEST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-const PAUSES: usize = 7;
-/// Maximum `retry_after`. A download is aborted if the venue demands a longer pause.
-const PATIENCE: Duration = Duration::from_mins(5);
-/// Distance of the test request from a suspicious window, in windows.
-const FAR: i64 = 1_000;
+const MIN_BACKOFF: Duration = Duration::from_secs(1);
+const MAX_BACKOFF: Duration = Duration::from_secs(30);
+const MAX_RETRIES: usize = 7;
+/// A download is aborted if the venue demands a longer pause.
+const MAX_RETRY_AFTER: Duration = Duration::from_mins(5);
+/// Distance of the probe request from a suspicious window, in windows.
+const PROBE_DISTANCE: i64 = 1_000;
 
-pub(super) struct Asking {
+pub(super) struct CandleRequester {
     market: Arc<dyn MarketData>,
     pub(super) settings: DownloadSettings,
     /// Earliest time of the next request.
@@ -27,17 +27,17 @@ pub(super) struct Asking {
     trust: Trust,
 }
 
-/// Whether the venue respects the requested window: assumed (given) or confirmed by a test (earned).
+/// Whether the venue respects the requested window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trust {
-    Given,
-    Earned,
+    Assumed,
+    Confirmed,
 }
 
 pub(super) struct Page {
     /// Candles of the window that had closed by `now`, by time.
     pub(super) candles: Vec<Candle>,
-    /// Distinct open times, ascending, of all rows closed by `now`: also invalid ones and outside ones.
+    /// Distinct open times, ascending, of all rows closed by `now`, including invalid and outside ones.
     pub(super) times: Vec<Millis>,
     pub(super) unusable: usize,
     /// Number of distinct rows.
@@ -47,21 +47,21 @@ pub(super) struct Page {
     pub(super) now: Millis,
 }
 
-impl Asking {
+impl CandleRequester {
     pub(super) fn new(market: Arc<dyn MarketData>, settings: DownloadSettings) -> Self {
-        Self { market, settings, due: None, has_answered: false, trust: Trust::Given }
+        Self { market, settings, due: None, has_answered: false, trust: Trust::Assumed }
     }
 
     pub(super) async fn page(&mut self, window: &Range<Millis>) -> Result<Page, BrokerError> {
         let DownloadSettings { symbol, interval, .. } = self.settings;
         let query = CandleQuery { symbol, interval, start: window.start, end: window.end };
-        let reply = self.patiently(&query).await?;
+        let reply = self.request_with_retries(&query).await?;
         self.has_answered = true;
         let now = reply.date.map_or(reply.received, |date| date.min(reply.received));
         let Candles { candles, unusable, unsound, forming, outside } = reply.value;
         let unreadable = unusable - unsound.len();
         if candles.is_empty() && outside.is_empty() && unsound.is_empty() && forming == 0 && unreadable > 0 {
-            let problem = format!("none of its {unreadable} rows can be read as a candle");
+            let problem = format!("none of the {unreadable} rows is a readable candle");
             return Err(self.malformed(problem, window));
         }
         let mut times: Vec<Millis> =
@@ -76,37 +76,41 @@ impl Asking {
         Ok(Page { candles, times, unusable, rows, is_forming, now })
     }
 
-    /// Tests whether a venue whose page has nothing of the window sends the same page for a distant time.
-    pub(super) async fn examine(&mut self, page: &Page, window: &Range<Millis>) -> Result<(), BrokerError> {
-        if page.times.is_empty() || self.trust == Trust::Earned {
+    /// Fails if a venue whose page is outside the window sends the same page for a distant time.
+    pub(super) async fn check_window_is_respected(
+        &mut self,
+        page: &Page,
+        window: &Range<Millis>,
+    ) -> Result<(), BrokerError> {
+        if page.times.is_empty() || self.trust == Trust::Confirmed {
             return Ok(());
         }
-        let distance = (window.end - window.start) * FAR;
+        let distance = (window.end - window.start) * PROBE_DISTANCE;
         let back = window.start - distance;
         let start = if back > Millis::ZERO { back } else { window.start + distance };
         let far = start..start + self.settings.interval.length();
-        // A venue that rejects such a window has read it.
+        // A venue that rejects this window respects it.
         if self.page(&far).await.is_ok_and(|answer| answer.times == page.times) {
             let count = page.times.len();
-            let problem = format!("the same {count} candles come whatever is asked for");
+            let problem = format!("the venue sends the same {count} candles for any window");
             return Err(self.malformed(problem, window));
         }
-        self.trust = Trust::Earned;
+        self.trust = Trust::Confirmed;
         Ok(())
     }
 
-    async fn patiently(&mut self, query: &CandleQuery) -> Result<Reply<Candles>, BrokerError> {
-        // A venue that has never answered may not exist: its own repeats are enough.
-        let most = if self.has_answered { PAUSES } else { 1 };
+    async fn request_with_retries(&mut self, query: &CandleQuery) -> Result<Reply<Candles>, BrokerError> {
+        // A venue that has never answered may not exist: the retries of its adapter are enough.
+        let most = if self.has_answered { MAX_RETRIES } else { 1 };
         let pauses = ExponentialBuilder::default()
-            .with_min_delay(SHORTEST_PAUSE)
-            .with_max_delay(LONGEST_PAUSE)
+            .with_min_delay(MIN_BACKOFF)
+            .with_max_delay(MAX_BACKOFF)
             .with_max_times(most)
             .with_jitter();
         let (market, has_answered) = (&self.market, self.has_answered);
         let wait = |error: &BrokerError, pause: Option<Duration>| match error {
-            BrokerError::RateLimited { retry_after: Some(wish), .. } => {
-                pause.map(|pause| pause.max(*wish)).filter(|pause| *pause <= PATIENCE)
+            BrokerError::RateLimited { retry_after: Some(demanded), .. } => {
+                pause.map(|pause| pause.max(*demanded)).filter(|pause| *pause <= MAX_RETRY_AFTER)
             }
             _ => pause.filter(|_| has_answered),
         };
@@ -119,7 +123,7 @@ impl Asking {
             .when(BrokerError::is_temporary)
             .adjust(wait)
             .notify(|error, pause| {
-                tracing::warn!(symbol = %query.symbol, %error, ?pause, "waiting for the venue");
+                tracing::warn!(symbol = %query.symbol, %error, ?pause, "the candle request failed, retrying");
             })
             .await
     }
