@@ -1,29 +1,29 @@
-//! A second strategy: two indicators, a number beside the words, and an expiry of its own.
+//! A strategy with two indicators, a number in the reason and its own expiry.
 
 use candlewick_sdk::indicator::{Adx, Bollinger, BollingerBands};
 use candlewick_sdk::{BotContext, BuildError, Candle, Expiry, Signal, Strategy, StrategyFactory, parameters};
 
 parameters! {
-    /// Parameters of the return into the band.
+    /// Parameters of the band, the trend and the expiry.
     pub struct Params {
-        /// Candles in the band and in the strength of the trend.
+        /// Number of candles in the band and the ADX.
         period: usize = 20, 2..=200;
         /// Half the width of the band, in standard deviations.
         deviations: f64 = 2.0, 0.5..=5.0;
-        /// It trades while ADX is below this, 0 to 100.
+        /// Trade while the ADX is below this level.
         weak_trend: f64 = 25.0, 1.0..=100.0;
-        /// Minutes that its trades last; 0 leaves it to the bot.
+        /// Duration of the trades in minutes; 0 for that of the bot.
         minutes: u16 = 0, 0..=1440;
     }
 }
 
-/// Bets, while there is no trend, on a price that has come back into its band.
+/// Without a trend, bets that a price that returned into its band moves on.
 pub(crate) struct BandReturn {
     band: Bollinger,
     trend: Adx,
     weak_trend: f64,
     expiry: Option<Expiry>,
-    /// Above zero when the last close was above the band, below when it was below.
+    /// 1 if the last close was above the band, -1 if it was below, otherwise 0.
     side: i8,
 }
 
@@ -33,7 +33,7 @@ impl Strategy for BandReturn {
     }
 
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        // Each sees each candle: a `?` behind the first would hide candles from the second.
+        // Update both before a `?`, which would hide candles from the second.
         let (bands, trend) = (self.band.update(candle.close()), self.trend.update(candle));
         let (bands, trend) = (bands?, trend?);
         let before = self.side;
@@ -62,7 +62,7 @@ fn side_of(close: f64, bands: &BollingerBands) -> i8 {
 impl StrategyFactory for BandReturn {
     const NAME: &'static str = "band-return";
     const VERSION: &'static str = "1.0.0";
-    const ABOUT: &'static str = "Bets, while there is no trend, on a price that has come back into its band.";
+    const ABOUT: &'static str = "Without a trend, bets that a price that returned into its band moves on.";
     type Params = Params;
 
     fn build(params: Params, bot: &BotContext) -> Result<Self, BuildError> {
@@ -71,7 +71,7 @@ impl StrategyFactory for BandReturn {
             minutes => Some(Expiry::minutes(minutes)?),
         };
         if expiry.is_some_and(|expiry| expiry.close_type.duration() < bot.interval.length()) {
-            return Err(format!("minutes = {} is less than a candle", params.minutes).into());
+            return Err(format!("minutes = {} is shorter than a candle", params.minutes).into());
         }
         let band = Bollinger::new(params.period, params.deviations)?;
         let trend = Adx::new(params.period)?;
@@ -84,10 +84,10 @@ mod tests {
     use super::*;
     use candlewick_sdk::testkit::{assert_signals, bot};
 
-    /// After flat candles the first move is all of the movement there was: ADX over 5 candles is 100 / 5 = 20 at it, and
-    /// (4 x 20 + 100) / 5 = 36 at the candle after it, which moves no further.
+    /// After flat candles, the ADX over 5 candles is 100 / 5 = 20 at the first move, and (4 x 20 + 100) / 5 = 36 at the next
+    /// candle.
     #[test]
-    fn a_close_that_comes_back_into_the_band_calls_for_the_way_on() {
+    fn signals_when_a_close_returns_into_the_band() {
         let params = |weak_trend| Params { period: 5, deviations: 1.5, weak_trend, ..Params::default() };
         assert_signals::<BandReturn>(
             &params(36.5),
@@ -113,13 +113,13 @@ mod tests {
     }
 
     #[test]
-    fn its_trades_last_as_long_as_its_parameter_says_and_no_less_than_a_candle() {
+    fn expiry_follows_the_parameter_and_is_at_least_a_candle() {
         let built = |minutes| BandReturn::build(Params { minutes, ..Params::default() }, &bot("EURUSD"));
         assert_eq!(built(0).unwrap().expiries(), [None]);
         let expiry = built(15).unwrap().expiries()[0].unwrap();
         assert_eq!(expiry.close_type.to_string(), "15:00");
         let hourly = BotContext { interval: "1h".parse().unwrap(), ..bot("EURUSD") };
         let refused = BandReturn::build(Params { minutes: 15, ..Params::default() }, &hourly);
-        assert!(refused.err().unwrap().to_string().contains("minutes = 15 is less than a candle"));
+        assert!(refused.err().unwrap().to_string().contains("minutes = 15 is shorter than a candle"));
     }
 }

@@ -1,4 +1,4 @@
-//! A binary of your own: two strategies, and all that Candlewick can do with them.
+//! Your own binary: every command of `candlewick`, with two more strategies.
 
 mod band_return;
 
@@ -8,9 +8,9 @@ use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyF
 use std::process::ExitCode;
 
 parameters! {
-    /// Parameters of three in a row.
+    /// Parameters of the run.
     pub struct Params {
-        /// So many candles of one colour call for the other.
+        /// Number of candles of one colour before a bet on the other.
         count: usize = 3, 1..=20;
     }
 }
@@ -18,7 +18,7 @@ parameters! {
 /// Bets against a run of candles of one colour.
 pub struct ThreeInARow {
     count: usize,
-    /// Above zero after rising candles, below after falling ones.
+    /// Number of rising candles in a row, negative for falling ones.
     run: isize,
 }
 
@@ -46,7 +46,7 @@ impl StrategyFactory for ThreeInARow {
     }
 }
 
-/// Lets `strategy check` say whether memory grows; leave it out if you have an allocator of your own.
+/// Lets `strategy check` measure memory. Remove it if you have your own allocator.
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_of_one_colour_calls_for_the_other() {
+    fn bets_against_a_run_of_one_colour() {
         candlewick_sdk::testkit::assert_signals::<ThreeInARow>(
             &Params { count: 3 },
             "close   signal

@@ -1,9 +1,9 @@
-//! The example runs as its own binary.
+//! The example runs as a binary of its own.
 
 use std::process::Command;
 
 #[test]
-fn its_own_strategies_stand_beside_those_that_come_along() {
+fn lists_own_and_builtin_strategies() {
     let output = Command::new(env!("CARGO_BIN_EXE_own-bot")).args(["strategy", "list"]).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}");

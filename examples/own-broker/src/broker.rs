@@ -1,4 +1,4 @@
-//! Orders filled at the prices of the moment.
+//! A broker that fills orders at the current price.
 
 use crate::market::{SYMBOL, price_at};
 use async_trait::async_trait;
@@ -11,10 +11,10 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Direction, ExpirationType, Millis, Outcome, Payout};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a win pays, in percent of the stake.
+/// Profit of a win in percent of the stake.
 const PAYOUT_PERCENT: i64 = 80;
 
-/// Fills every order at once, and settles it when its time is over.
+/// A broker that fills every order at once and settles it at its close time.
 pub struct SineBroker {
     clock: Arc<dyn Clock>,
     trades: Mutex<Vec<Trade>>,
@@ -32,26 +32,26 @@ impl Trade {
         self.open_time + self.order.close_type.duration()
     }
 
-    /// How it ended, and what that brought; none while it runs.
-    fn end(&self, now: Millis) -> Option<(Outcome, Decimal)> {
+    /// Outcome and profit, `None` while the trade is running.
+    fn settlement(&self, now: Millis) -> Option<(Outcome, Decimal)> {
         let (open, close) = (price_at(self.open_time), price_at(self.close_time()));
         let wins = match self.order.direction {
             Direction::Buy => close > open,
             Direction::Sell => close < open,
         };
         let stake = self.order.amount;
-        let end = if wins {
+        let settlement = if wins {
             (Outcome::Won, stake * Decimal::new(PAYOUT_PERCENT, 2))
         } else {
             (Outcome::Lost, -stake)
         };
-        (self.close_time() <= now).then_some(end)
+        (self.close_time() <= now).then_some(settlement)
     }
 
     fn report(&self, now: Millis) -> TradeReport {
-        let end = self.end(now);
+        let settlement = self.settlement(now);
         TradeReport {
-            progress: end.map_or(Progress::Running, |(outcome, _)| Progress::Over(outcome)),
+            progress: settlement.map_or(Progress::Running, |(outcome, _)| Progress::Over(outcome)),
             symbol: Some(self.order.symbol.to_string()),
             direction: Some(Reported::Known(self.order.direction)),
             amount: Some(self.order.amount),
@@ -63,28 +63,28 @@ impl Trade {
             open_time: Some(self.open_time),
             open_price: Some(price_at(self.open_time)),
             close_time: Some(self.close_time()),
-            close_price: end.map(|_| price_at(self.close_time())),
+            close_price: settlement.map(|_| price_at(self.close_time())),
             payout: Payout::from_percent(Decimal::from(PAYOUT_PERCENT)).ok(),
-            profit: end.map(|(_, profit)| profit),
+            profit: settlement.map(|(_, profit)| profit),
             ..TradeReport::new(self.id.as_str())
         }
     }
 }
 
 impl SineBroker {
-    /// By this clock.
+    /// Creates a broker without trades.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self { clock, trades: Mutex::default() }
     }
 
-    fn known(&self) -> Vec<Trade> {
+    fn all_trades(&self) -> Vec<Trade> {
         self.trades.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Ten thousand, what trades brought, and without what is at stake.
+    /// 10,000 plus all profits, without the stakes of open trades.
     fn balance(&self, now: Millis) -> Decimal {
-        let moved = |trade: &Trade| trade.end(now).map_or(-trade.order.amount, |(_, profit)| profit);
-        Decimal::from(10_000) + self.known().iter().map(moved).sum::<Decimal>()
+        let change = |trade: &Trade| trade.settlement(now).map_or(-trade.order.amount, |(_, profit)| profit);
+        Decimal::from(10_000) + self.all_trades().iter().map(change).sum::<Decimal>()
     }
 }
 
@@ -93,20 +93,25 @@ impl Broker for SineBroker {
     async fn open(&self, order: &OpenOrder, leave_by: Millis) -> OpenOutcome {
         let now = self.clock.now();
         if now > leave_by {
-            return OpenOutcome::NotSent { reason: "it is too late".to_owned() };
+            return OpenOutcome::NotSent { reason: "the deadline of the request has passed".to_owned() };
         }
         let is_unknown = order.symbol.as_str() != SYMBOL || order.account != Account::Demo;
         let rejected = |reason, text: &str| {
             OpenOutcome::Rejected(Rejection { reason, text: text.to_owned(), venue_time: Some(now) })
         };
         match order.expiration_type {
-            _ if is_unknown => return rejected(RejectionReason::Other, "only SINE, with play money"),
+            _ if is_unknown => {
+                return rejected(RejectionReason::Other, "only SINE on the demo account can be traded");
+            }
             _ if order.amount > self.balance(now) => {
-                return rejected(RejectionReason::InsufficientBalance, "the account does not cover it");
+                return rejected(
+                    RejectionReason::InsufficientBalance,
+                    "the balance does not cover the stake",
+                );
             }
             ExpirationType::Unstated | ExpirationType::TimeFixed => {}
             ExpirationType::CandleClose | ExpirationType::NextCandle => {
-                return rejected(RejectionReason::Other, "only fixed times");
+                return rejected(RejectionReason::Other, "only TIME_FIXED is supported");
             }
         }
         let mut trades = self.trades.lock().unwrap_or_else(PoisonError::into_inner);
@@ -119,14 +124,14 @@ impl Broker for SineBroker {
 
     async fn trade(&self, id: &str, _detail: Detail) -> Result<Reply<TradeReport>, BrokerError> {
         let now = self.clock.now();
-        let found = self.known().into_iter().find(|trade| trade.id == id);
+        let found = self.all_trades().into_iter().find(|trade| trade.id == id);
         let found = found.ok_or_else(|| BrokerError::NotFound { text: format!("trade {id}") })?;
         Ok(Reply::at(found.report(now), now))
     }
 
     async fn trades(&self) -> TradeListing {
         let now = self.clock.now();
-        let trades = self.known().iter().map(|trade| trade.report(now)).collect();
+        let trades = self.all_trades().iter().map(|trade| trade.report(now)).collect();
         TradeListing { began: now, ended: now, is_complete: true, trades, ended_early: None }
     }
 

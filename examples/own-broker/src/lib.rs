@@ -1,8 +1,7 @@
-//! A broker of your own: prices and fills of its own making, without a network.
+//! Your own broker: a simulated venue without a network.
 //!
-//! [`SineMarket`] knows prices and [`SineBroker`] fills orders at them: all that a live run needs of a venue. The market
-//! is asked for prices; [`StreamedMarket`] is the same market, whose prices only stream. They stream for a strategy that wants prices,
-//! as [`PriceTurns`] does.
+//! [`SineMarket`] provides prices and [`SineBroker`] fills orders at them, which is all that a live run needs. [`SineMarket`] is
+//! polled for prices, [`StreamedMarket`] only streams them. [`PriceTurns`] is a strategy that uses prices between candles.
 
 mod broker;
 mod market;
@@ -18,18 +17,19 @@ use candlewick_cli::{Config, VenuePorts};
 use candlewick_sdk::Millis;
 use std::sync::Arc;
 
-/// 2026-11-20 12:00 UTC, when every session begins.
+/// Start of every session: 2026-11-20 12:00 UTC.
 const START: Millis = Millis::new(1_795_176_000_000);
 
-/// The market that is asked for its prices, and the broker. A session lasts four hours of a clock that jumps
-/// from one moment that matters to the next, so it is over at once.
-/// Fails with [`BrokerError::NotFound`] for a bot on a symbol that is not here.
+/// Connects to the polled market.
+///
+/// A session lasts four hours of a virtual clock that jumps from one awaited moment to the next, so it ends at once.
+/// Fails with [`BrokerError::NotFound`] for a bot on an unknown symbol.
 pub fn polled(config: &Config) -> Result<VenuePorts, BrokerError> {
     let clock: Arc<dyn Clock> = Arc::new(VirtualClock::new(START, Speed::Max));
     ports(config, Arc::new(SineMarket::new(Arc::clone(&clock))), clock)
 }
 
-/// The same, where prices stream.
+/// Like [`polled`], with streamed prices.
 pub fn streamed(config: &Config) -> Result<VenuePorts, BrokerError> {
     let clock: Arc<dyn Clock> = Arc::new(VirtualClock::new(START, Speed::Max));
     ports(config, Arc::new(StreamedMarket::new(Arc::clone(&clock))), clock)

@@ -1,4 +1,4 @@
-//! The program with this broker: `own-broker live --broker sine`.
+//! The program with this broker: run `own-broker live --broker sine`.
 
 use candlewick_cli::App;
 use own_broker::PriceTurns;

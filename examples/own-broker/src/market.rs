@@ -1,4 +1,4 @@
-//! One symbol whose price is a formula.
+//! A market with one symbol, whose price is a formula.
 
 use async_trait::async_trait;
 use candlewick_broker::clock::Clock;
@@ -9,34 +9,34 @@ use candlewick_broker::{
 use candlewick_sdk::{Millis, Ohlcv, Symbol};
 use std::sync::Arc;
 
-/// The one symbol.
+/// The only symbol.
 pub(crate) const SYMBOL: &str = "SINE";
-/// Prices that wait for a subscriber.
-const WAITING: usize = 64;
+/// Maximum number of buffered prices per subscriber.
+const CAPACITY: usize = 64;
 
-/// The price of a moment: two waves, of ten minutes and of 47 seconds.
+/// Returns the price at a moment: two waves, of ten minutes and of 47 seconds.
 pub(crate) fn price_at(at: Millis) -> f64 {
     let wave = |seconds: f64| (at.get() as f64 / 1_000.0 / seconds * std::f64::consts::TAU).sin();
     100.0 + 5.0 * wave(600.0) + 0.4 * wave(47.0)
 }
 
-/// Knows every price up to its clock's present.
+/// A market that is polled for prices.
 pub struct SineMarket {
     clock: Arc<dyn Clock>,
 }
 
-/// The same market, which cannot be asked for a price: whoever subscribes gets one each second.
+/// The same market, whose prices cannot be polled: each subscriber receives one per second.
 pub struct StreamedMarket {
     polled: SineMarket,
 }
 
 impl SineMarket {
-    /// By this clock.
+    /// Creates a market with prices up to the time of this clock.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self { clock }
     }
 
-    /// A bar of the prices at each second of a span.
+    /// Returns the candle of the prices at each second of a span.
     fn bar(open_time: Millis, length: Millis) -> CandleRow {
         let seconds = length.get() / 1_000;
         let prices: Vec<f64> =
@@ -79,7 +79,7 @@ impl MarketData for SineMarket {
 }
 
 impl StreamedMarket {
-    /// By this clock.
+    /// Creates a market that streams prices by this clock.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self { polled: SineMarket::new(clock) }
     }
@@ -92,12 +92,12 @@ impl MarketData for StreamedMarket {
     }
 
     async fn price(&self, symbol: &Symbol, _as_of: AsOf) -> Result<Reply<PriceAnswer>, BrokerError> {
-        Err(BrokerError::NotFound { text: format!("prices of {symbol} only stream") })
+        Err(BrokerError::NotFound { text: format!("prices of {symbol} are only streamed") })
     }
 
     async fn subscribe(&self, symbol: &Symbol) -> Result<Option<PriceFeed>, BrokerError> {
         check(symbol)?;
-        let (sender, feed) = PriceFeed::channel(WAITING);
+        let (sender, feed) = PriceFeed::channel(CAPACITY);
         let clock = Arc::clone(&self.polled.clock);
         tokio::spawn(async move {
             let mut time = clock.now().floor_to(Millis::SECOND);
@@ -111,10 +111,10 @@ impl MarketData for StreamedMarket {
     }
 }
 
-/// Whether a symbol is the one.
+/// Checks that a symbol is [`SYMBOL`].
 pub(crate) fn check(symbol: &Symbol) -> Result<(), BrokerError> {
     if symbol.as_str() == SYMBOL {
         return Ok(());
     }
-    Err(BrokerError::NotFound { text: format!("there is no {symbol}, only {SYMBOL}") })
+    Err(BrokerError::NotFound { text: format!("there is no symbol {symbol}, only {SYMBOL}") })
 }

@@ -1,11 +1,11 @@
-//! A strategy that looks at prices between candles.
+//! A strategy that uses prices between candles.
 
 use candlewick_sdk::{BotContext, BuildError, Candle, Price, Signal, Strategy, StrategyFactory, parameters};
 
 parameters! {
-    /// Parameters of price turns.
+    /// Parameters of the turns.
     pub struct Params {
-        /// So many prices in one direction before a turn.
+        /// Minimum number of prices in one direction before a turn.
         count: usize = 5, 1..=60;
     }
 }
@@ -14,7 +14,7 @@ parameters! {
 pub struct PriceTurns {
     count: usize,
     last: Option<f64>,
-    /// Above zero after rising prices, below after falling ones.
+    /// Number of rising prices in a row, negative for falling ones.
     run: isize,
 }
 

@@ -1,6 +1,6 @@
-//! A session with the broker opens trades and settles them, whether its prices are asked for or stream.
+//! Sessions with the broker open and settle trades, with polled and with streamed prices.
 
-#![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
+#![allow(clippy::unwrap_used, reason = "helper functions of tests")]
 
 use candlewick_broker::MarketData;
 use candlewick_cli::Config;
@@ -30,15 +30,15 @@ fn check(broker: &str, config: &str) -> Vec<i64> {
 }
 
 #[test]
-fn a_session_on_polled_prices_opens_and_settles_trades() {
+fn session_on_polled_prices_settles_trades() {
     check("sine", CONFIG);
 }
 
 #[test]
-fn a_session_on_prices_that_only_stream_decides_between_candles() {
+fn session_on_streamed_prices_decides_between_candles() {
     let config = CONFIG.replace("rsi-reversal", "price-turns").replace("params = { period = 5 }\n", "");
     let decided = check("sine-stream", &config);
-    assert!(decided.iter().any(|at| at % 60_000 != 0), "none between candles: {decided:?}");
+    assert!(decided.iter().any(|at| at % 60_000 != 0), "no trade between candles: {decided:?}");
 }
 
 fn refused(broker: &str, config: &str) -> String {
@@ -55,19 +55,19 @@ fn refused(broker: &str, config: &str) -> String {
 }
 
 #[test]
-fn a_broker_that_does_not_exist_is_named_with_those_that_do() {
+fn unknown_broker_is_reported_with_the_known_ones() {
     let text = refused("cosine", CONFIG);
     assert!(text.contains("cosine") && text.contains("sine-stream"), "{text}");
 }
 
 #[test]
-fn a_broker_that_cannot_be_connected_to_says_why() {
+fn failed_connection_is_reported_with_its_reason() {
     let text = refused("sine", &CONFIG.replace("SINE", "COSINE"));
-    assert!(text.contains("there is no COSINE, only SINE"), "{text}");
+    assert!(text.contains("there is no symbol COSINE, only SINE"), "{text}");
 }
 
 #[tokio::test]
-async fn one_market_streams_and_the_other_is_asked() {
+async fn only_the_streamed_market_streams() {
     let (config, symbol) = (Config::default(), "SINE".parse().unwrap());
     assert!(polled(&config).unwrap().market.subscribe(&symbol).await.unwrap().is_none());
     let streamed: std::sync::Arc<dyn MarketData> = streamed(&config).unwrap().market;

@@ -1,7 +1,7 @@
 //! Buys at closes below the lower Bollinger band and sells at closes above the upper one.
 //!
-//! A model for a strategy whose levels are in the unit of its number: a close is beyond a band exactly where its z-score is beyond the
-//! band's deviations, so that one series serves bands of every width.
+//! Example of a strategy whose levels have the unit of its series: a close is beyond a band exactly if its z-score is beyond
+//! the deviations of the band. One series therefore serves bands of any width.
 
 use candlewick_sdk::indicator::ZScore;
 use candlewick_sdk::{
@@ -10,26 +10,25 @@ use candlewick_sdk::{
 };
 
 parameters! {
-    /// The bands.
+    /// Parameters of the bands.
     pub struct Params {
-        /// Candles in the bands' mean.
+        /// Number of candles in the mean of the bands.
         period: usize = 20, 2..=1000;
-        /// Standard deviations from the mean to a band; less than the square root of period - 1, which no close is beyond.
+        /// Distance of the bands from the mean in standard deviations, below the square root of period - 1.
         deviations: f64 = 2.0, 0.1..=10.0;
     }
 }
 
-/// Bets on a return to the mean. It signals at every candle that closes beyond a band; how many of these become trades is for
-/// the risk rules.
+/// Bets on a return to the mean. Signals at every candle that closes beyond a band; risk rules limit the trades.
 #[derive(Clone, Debug)]
 pub struct BollingerReversal {
     params: Params,
     z_score: ZScore,
-    /// The score after the last candle.
+    /// Z-score after the last candle.
     last: Option<f64>,
 }
 
-/// The place of the score among the strategy's numbers.
+/// Index of the z-score in the numbers.
 const SCORE: SeriesPlace = SeriesPlace::new(0);
 
 impl DeclaredStrategy for BollingerReversal {
@@ -76,7 +75,7 @@ impl StrategyFactory for BollingerReversal {
         let furthest = (period.saturating_sub(1) as f64).sqrt();
         if deviations >= furthest {
             return Err(format!(
-                "deviations = {deviations} must be below {furthest:.2}: no close of period = {period} is further from their mean"
+                "deviations = {deviations} must be below {furthest:.2}: with period = {period} no close is further from the mean"
             )
             .into());
         }
@@ -99,9 +98,9 @@ mod tests {
     }
 
     #[test]
-    fn signals_come_at_closes_beyond_a_band_and_not_on_it() {
-        // Of 10, 10, 10, 18 the mean is 12 and the deviation the root of 12: 18 lies the root of 3 above. Of 10, 10, 18, 18 the mean
-        // is 14 and the deviation 4; of 10, 18, 18, 10 as well; of 18, 18, 10, 2 the mean is 12, the deviation the root of 44.
+    fn signals_beyond_a_band_and_not_on_it() {
+        // 10, 10, 10, 18 have mean 12 and deviation sqrt(12), so 18 is sqrt(3) above. 10, 10, 18, 18 and 10, 18, 18, 10 have mean
+        // 14 and deviation 4. 18, 18, 10, 2 have mean 12 and deviation sqrt(44).
         let closes = from_closes(&[10.0, 10.0, 10.0, 18.0, 18.0, 10.0, 2.0]);
         for (deviations, expected) in [
             (
@@ -128,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn the_score_is_offered_as_soon_as_there_is_one_and_prices_that_stand_still_signal_nothing() {
+    fn reports_score_and_ignores_flat_prices() {
         let mut strategy = built(4, 1.5);
         for (index, candle) in from_closes(&[7.1; 30]).iter().enumerate() {
             assert_eq!(strategy.on_candle(candle), None);
@@ -137,15 +136,15 @@ mod tests {
     }
 
     #[test]
-    fn bands_that_no_close_can_pass_are_refused() {
+    fn rejects_unreachable_bands() {
         let error =
             BollingerReversal::build(Params { period: 5, deviations: 2.0 }, &bot("BTCUSDT")).unwrap_err();
-        let problem = "deviations = 2 must be below 2.00: no close of period = 5 is further from their mean";
+        let problem = "deviations = 2 must be below 2.00: with period = 5 no close is further from the mean";
         assert_eq!(error.to_string(), format!("the strategy's parameters: {problem}"));
     }
 
     #[test]
-    fn it_conforms_and_is_warm_once_the_window_is_full() {
+    fn conforms_with_warmup_of_one_window() {
         assert_eq!(built(20, 2.0).warmup(), 20);
         let signals =
             conformance::<BollingerReversal>(&Params::default(), &bot("BTCUSDT"), &random_walk(2, 5_000));

@@ -1,7 +1,7 @@
-//! Tosses a coin: the strategy that has no edge.
+//! Tosses a coin: a strategy without an edge.
 //!
-//! A model for a null, to hold a strategy against: what a run makes of it is what luck makes. The toss is computed from the candle's time and
-//! a seed, and from no price, so that it is the same in every run and knows nothing of what follows.
+//! A baseline for other strategies: its results are luck. The toss is computed from the time of the candle and a seed, not from
+//! prices. So it is the same in every run and knows nothing about the future.
 
 use candlewick_sdk::{
     BotContext, BuildError, Candle, Declaration, DeclaredStrategy, SeriesKey, SeriesPlace, SignalRule,
@@ -9,25 +9,25 @@ use candlewick_sdk::{
 };
 
 parameters! {
-    /// Which coin, and how often it is tossed.
+    /// Parameters of the coin.
     pub struct Params {
-        /// Another seed is another coin. Bots with one seed toss alike at one time, whatever their symbols.
+        /// Seed of the tosses. Bots with the same seed toss alike at the same time, on any symbol.
         seed: usize = 1, 0..=1_000_000;
-        /// The share of candles at which it signals.
+        /// Share of candles with a signal.
         share: f64 = 0.1, 0.0..=1.0;
     }
 }
 
-/// Signals at a share of all candles, each direction as often as the other.
+/// Signals at a share of all candles, both directions equally often.
 #[derive(Clone, Debug)]
 pub struct Coin {
     seed: u64,
-    /// A toss beyond this, on either side of 0, is a signal.
+    /// Tosses above this or below its negative are signals.
     level: f64,
     last: Option<f64>,
 }
 
-/// The place of the toss, from -1 to 1, among the strategy's numbers.
+/// Index of the toss in the numbers.
 const TOSS: SeriesPlace = SeriesPlace::new(0);
 
 impl DeclaredStrategy for Coin {
@@ -59,15 +59,15 @@ impl DeclaredStrategy for Coin {
     }
 }
 
-/// Evenly spread between -1 and 1, the ends left out.
+/// Returns a toss, uniform in (-1, 1).
 fn toss(seed: u64, time: u64) -> f64 {
-    // Of the 64 bits 52 are kept, and half of one more, so that no toss is 0 and each has its opposite.
-    let kept = mixed(mixed(seed).wrapping_add(time)) >> 12;
-    (kept as f64 + 0.5) / (1_u64 << 51) as f64 - 1.0
+    // 52 bits and a half, so that no toss is 0 and each has its opposite.
+    let bits = split_mix(split_mix(seed).wrapping_add(time)) >> 12;
+    (bits as f64 + 0.5) / (1_u64 << 51) as f64 - 1.0
 }
 
-/// The finisher of `SplitMix64` (Steele, Lea and Flood 2014), after a step of its sequence.
-const fn mixed(state: u64) -> u64 {
+/// Next number of `SplitMix64` (Steele, Lea and Flood 2014).
+const fn split_mix(state: u64) -> u64 {
     let mut mixed = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -77,7 +77,7 @@ const fn mixed(state: u64) -> u64 {
 impl StrategyFactory for Coin {
     const NAME: &'static str = "coin";
     const VERSION: &'static str = "1.0.0";
-    const ABOUT: &'static str = "Tosses a coin: the strategy that has no edge.";
+    const ABOUT: &'static str = "Tosses a coin: a strategy without an edge.";
     type Params = Params;
 
     fn build(params: Params, _bot: &BotContext) -> Result<Self, BuildError> {
@@ -101,15 +101,15 @@ mod tests {
     }
 
     #[test]
-    fn the_mixed_bits_are_those_of_the_published_sequence() {
-        // The first numbers of SplitMix64 from the seed 1234567, as its authors' code gives them.
-        let step = |n: u64| mixed(1_234_567_u64.wrapping_add(0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(n)));
+    fn split_mix_agrees_with_published_sequence() {
+        // First numbers of the authors' code for the seed 1234567.
+        let step = |n: u64| split_mix(1_234_567_u64.wrapping_add(0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(n)));
         let expected = [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423];
         assert_eq!([step(0), step(1), step(2)], expected);
     }
 
     #[test]
-    fn it_goes_by_the_time_and_the_seed_and_by_no_price() {
+    fn depends_on_time_and_seed_only() {
         let (seed, share) = (1, 0.5);
         let on = |candles: &[Candle], seed| tosses(Params { seed, share }, candles);
         let (walk, trend) = (random_walk(1, 2_000), trending(2, 2_000));
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn it_signals_at_the_share_of_candles_and_one_direction_as_often_as_the_other() {
+    fn signals_at_its_share_of_candles_in_both_directions() {
         let candles = random_walk(1, 20_000);
         for share in [0.0, 0.1, 0.5, 1.0] {
             let tosses = tosses(Params { seed: 7, share }, &candles);
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_toss_says_nothing_of_the_next() {
+    fn tosses_are_independent() {
         let candles = random_walk(1, 20_001);
         let tosses = tosses(Params { seed: 3, share: 1.0 }, &candles);
         let repeated = tosses.windows(2).filter(|pair| pair[0] == pair[1]).count() as f64;
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn it_conforms() {
+    fn conforms() {
         let signals = conformance::<Coin>(&Params::default(), &bot("BTCUSDT"), &random_walk(2, 5_000));
         assert!(signals.unwrap() > 400);
     }

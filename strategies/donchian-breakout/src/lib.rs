@@ -1,7 +1,7 @@
-//! Follows closes beyond the highest and lowest prices of the candles before.
+//! Follows closes beyond the highest and lowest prices of the previous candles.
 //!
-//! A model for a strategy that holds a candle against the ones before it: the channel is compared first and moved on after, so that a
-//! candle is no part of what it breaks out of.
+//! Example of a strategy that compares a candle with the previous ones: the channel is updated after the comparison, so a candle
+//! is not part of the channel that it breaks out of.
 
 use candlewick_sdk::indicator::{Donchian, DonchianChannel};
 use candlewick_sdk::{
@@ -10,28 +10,28 @@ use candlewick_sdk::{
 };
 
 parameters! {
-    /// The channel.
+    /// Parameters of the channel.
     pub struct Params {
-        /// Candles in the channel, before the present one.
+        /// Number of candles in the channel, before the current one.
         period: usize = 20, 2..=1000;
-        /// How far beyond the channel a close must be, as a share of its width.
+        /// Minimum distance of a close from the channel, as a share of its width.
         margin: f64 = 0.0, 0.0..=10.0;
     }
 }
 
-/// Bets that a price which leaves the range of the last candles goes on. A channel without any width is left by nothing.
+/// Bets that a price that leaves the range of the last candles continues. A channel of zero width gives no signal.
 #[derive(Clone, Debug)]
 pub struct DonchianBreakout {
     params: Params,
     channel: Donchian,
-    /// The channel of the candles up to the last.
+    /// Channel of the candles up to the last one.
     before: Option<DonchianChannel>,
-    /// Where the last candle closed in the channel before it.
+    /// Position of the last close in the channel before it.
     last: Option<f64>,
 }
 
-/// The place of the close in the channel: 0 at its lower line, 1 at its upper one.
-const PLACE: SeriesPlace = SeriesPlace::new(0);
+/// Index of the close's position in the channel: 0 at the lower line, 1 at the upper one.
+const POSITION: SeriesPlace = SeriesPlace::new(0);
 
 impl DeclaredStrategy for DonchianBreakout {
     type Numbers = [f64; 1];
@@ -43,11 +43,11 @@ impl DeclaredStrategy for DonchianBreakout {
     #[inline]
     fn update(&mut self, candle: &Candle) -> Option<[f64; 1]> {
         let before = std::mem::replace(&mut self.before, self.channel.update(candle));
-        self.last = before.and_then(|channel| place_of(candle.close(), channel));
+        self.last = before.and_then(|channel| position_in(candle.close(), channel));
         Some([self.last?])
     }
 
-    /// The place depends on the period alone, so sets that differ in their margin share it.
+    /// Without the margin, which only affects the rules.
     fn series(&self) -> Vec<SeriesKey> {
         vec![SeriesKey::new("place in channel", &[self.params.period as f64])]
     }
@@ -56,8 +56,8 @@ impl DeclaredStrategy for DonchianBreakout {
     fn rules(&self) -> impl AsRef<[SignalRule]> {
         let margin = self.params.margin;
         [
-            SignalRule::buy("above the channel", PLACE.above(1.0 + margin)),
-            SignalRule::sell("below the channel", PLACE.below(-margin)),
+            SignalRule::buy("above the channel", POSITION.above(1.0 + margin)),
+            SignalRule::sell("below the channel", POSITION.below(-margin)),
         ]
     }
 
@@ -67,7 +67,7 @@ impl DeclaredStrategy for DonchianBreakout {
     }
 }
 
-fn place_of(close: f64, channel: DonchianChannel) -> Option<f64> {
+fn position_in(close: f64, channel: DonchianChannel) -> Option<f64> {
     let width = channel.upper - channel.lower;
     let place = (close - channel.lower) / width;
     (width > 0.0 && place.is_finite()).then_some(place)
@@ -76,7 +76,8 @@ fn place_of(close: f64, channel: DonchianChannel) -> Option<f64> {
 impl StrategyFactory for DonchianBreakout {
     const NAME: &'static str = "donchian-breakout";
     const VERSION: &'static str = "1.0.0";
-    const ABOUT: &'static str = "Follows closes beyond the highest and lowest prices of the candles before.";
+    const ABOUT: &'static str =
+        "Follows closes beyond the highest and lowest prices of the previous candles.";
     type Params = Params;
 
     fn build(params: Params, _bot: &BotContext) -> Result<Self, BuildError> {
@@ -103,9 +104,9 @@ mod tests {
     }
 
     #[test]
-    fn a_close_beyond_the_candles_before_is_followed_and_one_on_their_extreme_is_not() {
-        // The channel of the first three is 10 to 14: a close at 14 is on it, the next at 15 a quarter of the width beyond. Then it is
-        // 12 to 15, and 12 is on its other side.
+    fn follows_closes_beyond_the_channel_and_not_on_it() {
+        // The channel of the first three is 10 to 14: 14 is on its line, 15 a quarter of its width above. The next channel is
+        // 12 to 15, and 12 is on its lower line.
         let closes = [10.0, 14.0, 12.0, 14.0, 15.0, 14.0, 12.0];
         check(0.0, &closes, &[(4, "BUY above the channel place=1.25")]);
         check(0.24, &closes, &[(4, "BUY above the channel place=1.25")]);
@@ -114,13 +115,13 @@ mod tests {
     }
 
     #[test]
-    fn prices_that_stand_still_have_no_channel_to_leave() {
+    fn flat_prices_give_no_signal() {
         check(0.0, &[5.0; 20], &[]);
         check(0.0, &[5.0, 5.0, 5.0, 9.0], &[]);
     }
 
     #[test]
-    fn it_conforms_and_is_warm_a_candle_after_the_channel() {
+    fn conforms_with_warmup_of_channel_and_one_candle() {
         let params = Params::default();
         assert_eq!(DonchianBreakout::build(params.clone(), &bot("BTCUSDT")).unwrap().warmup(), 21);
         let signals = conformance::<DonchianBreakout>(&params, &bot("BTCUSDT"), &random_walk(2, 5_000));

@@ -1,7 +1,7 @@
 //! Follows the crossing of a fast and a slow exponential moving average.
 //!
-//! A model for a strategy that compares a candle with the one before it: the state that it keeps is the last
-//! comparison, and one more candle of warm-up.
+//! Example of a strategy that compares a candle with the previous one: it stores the last comparison, and needs one more
+//! candle of warm-up.
 
 use candlewick_sdk::indicator::Ema;
 use candlewick_sdk::{
@@ -10,48 +10,47 @@ use candlewick_sdk::{
 };
 use std::cmp::Ordering;
 
-/// Averages closer than this share of the slow one are equal: on prices that stand still the two differ by
-/// rounding alone, and rounding is not a crossing.
+/// Averages closer than this share of the slow one count as equal: on flat prices they differ only by rounding errors.
 const ROUNDING: f64 = 1e-12;
 
 parameters! {
-    /// The two averages.
+    /// Parameters of the two averages.
     pub struct Params {
-        /// Candles in the fast average; fewer than in the slow one.
+        /// Number of candles in the fast average, less than in the slow one.
         fast: usize = 9, 1..=500;
-        /// Candles in the slow average.
+        /// Number of candles in the slow average.
         slow: usize = 21, 2..=1000;
     }
 }
 
-/// Buys at the candle whose close takes the fast average above the slow one, sells at the candle whose close
-/// takes it below. Averages that were equal at the candle before count as crossed.
+/// Buys when the fast average crosses above the slow one, sells when it crosses below. A change from equal averages also
+/// counts as a crossing.
 #[derive(Clone, Debug)]
 pub struct EmaCross {
     params: Params,
     fast: Ema,
     slow: Ema,
-    /// Both after the last candle.
+    /// Fast and slow average after the last candle.
     last: Option<(f64, f64)>,
-    /// Where the fast average stood against the slow one at the candle before.
+    /// Comparison of the fast with the slow average at the previous candle.
     before: Option<Ordering>,
 }
 
-/// The place of the crossing among the strategy's numbers.
+/// Index of the crossing in the numbers.
 const CROSSING: SeriesPlace = SeriesPlace::new(0);
 
 impl DeclaredStrategy for EmaCross {
     type Numbers = [f64; 1];
 
-    /// Until the slow average no longer depends on where the series began, and one more candle to compare with.
+    /// Until the slow average is stable, and one more candle for the comparison.
     fn warm_after(&self) -> usize {
         self.slow.stable_after() + 1
     }
 
-    /// The crossing itself is the number: 1 at a candle that crosses above, -1 at one that crosses below, none elsewhere.
+    /// The number is the crossing: positive above, negative below. `None` without a crossing.
     #[inline]
     fn update(&mut self, candle: &Candle) -> Option<[f64; 1]> {
-        // Both are updated before either may end the function.
+        // Both are updated before `?` can return.
         let (fast, slow) = (self.fast.update(candle.close()), self.slow.update(candle.close()));
         self.last = fast.zip(slow);
         let (fast, slow) = self.last?;
@@ -60,7 +59,6 @@ impl DeclaredStrategy for EmaCross {
         (to != before).then_some([f64::from(to as i8)])
     }
 
-    /// Sets share it that differ in their expiry alone.
     fn series(&self) -> Vec<SeriesKey> {
         vec![SeriesKey::new("crossing", &[self.params.fast as f64, self.params.slow as f64])]
     }
@@ -117,8 +115,8 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_comes_at_the_candle_of_the_crossing_and_not_after() {
-        // Over 1 the average is the close. Over 3 it is 12, then half-way to each close: 11, 13, 14.5, 11.25, 9.625.
+    fn signals_only_at_the_candle_of_the_crossing() {
+        // Over 1 candle the average is the close. Over 3 it is 12, then moves halfway to each close: 11, 13, 14.5, 11.25, 9.625.
         check(
             &[14.0, 12.0, 10.0, 10.0, 15.0, 16.0, 8.0, 8.0],
             &[(4, "BUY crossed above fast=15 slow=13"), (6, "SELL crossed below fast=8 slow=11.25")],
@@ -128,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn prices_that_stand_still_cross_nothing() {
+    fn flat_prices_give_no_signal() {
         for price in (1..50).map(|n| 0.07 * f64::from(n)) {
             let mut strategy = EmaCross::build(Params::default(), &bot("BTCUSDT")).unwrap();
             assert!(from_closes(&[price; 300]).iter().all(|candle| strategy.on_candle(candle).is_none()));
@@ -136,13 +134,13 @@ mod tests {
     }
 
     #[test]
-    fn a_fast_average_that_is_not_faster_is_refused() {
+    fn rejects_fast_period_not_below_slow_period() {
         let error = EmaCross::build(Params { fast: 21, slow: 21 }, &bot("BTCUSDT")).unwrap_err();
         assert_eq!(error.to_string(), "the strategy's parameters: fast = 21 must be below slow = 21");
     }
 
     #[test]
-    fn it_conforms_and_is_warm_a_candle_after_the_slow_average() {
+    fn conforms_with_warmup_of_slow_average_and_one_candle() {
         // 21 candles of seed; (20/22)^218 is the first power below 1e-9; one candle to compare with.
         assert_eq!(EmaCross::build(Params::default(), &bot("BTCUSDT")).unwrap().warmup(), 21 + 218 + 1);
         let signals = conformance::<EmaCross>(&Params::default(), &bot("BTCUSDT"), &random_walk(2, 5_000));

@@ -1,7 +1,7 @@
 //! Follows the crossing of the MACD and its signal line.
 //!
-//! A model for a strategy on an indicator of several lines: what it compares is the histogram, and the state that it keeps is on which
-//! side of zero that was.
+//! Example of a strategy on an indicator with several lines: it compares the histogram with zero, and stores on which side it
+//! was.
 
 use candlewick_sdk::indicator::{Macd, MacdLines};
 use candlewick_sdk::{
@@ -10,46 +10,45 @@ use candlewick_sdk::{
 };
 use std::cmp::Ordering;
 
-/// Lines closer than this share of the price are equal: on prices that stand still they differ by rounding alone, and rounding is
-/// not a crossing.
+/// Lines closer than this share of the price count as equal: on flat prices they differ only by rounding errors.
 const ROUNDING: f64 = 1e-12;
 
 parameters! {
-    /// The three averages.
+    /// Parameters of the three averages.
     pub struct Params {
-        /// Candles in the fast average; fewer than in the slow one.
+        /// Number of candles in the fast average, less than in the slow one.
         fast: usize = 12, 1..=500;
-        /// Candles in the slow average.
+        /// Number of candles in the slow average.
         slow: usize = 26, 2..=1000;
-        /// Candles in the average of their distance.
+        /// Number of candles in the signal line.
         signal: usize = 9, 1..=500;
     }
 }
 
-/// Buys at the candle whose close takes the MACD above its signal line, sells at the candle whose close takes it below. Lines
-/// that were equal at the candle before count as crossed.
+/// Buys when the MACD crosses above its signal line, sells when it crosses below. A change from equal lines also counts as a
+/// crossing.
 #[derive(Clone, Debug)]
 pub struct MacdCross {
     params: Params,
     macd: Macd,
-    /// The lines after the last candle.
+    /// Lines after the last candle.
     last: Option<MacdLines>,
-    /// Where the MACD stood against its signal line at the candle before.
+    /// Comparison of the MACD with its signal line at the previous candle.
     before: Option<Ordering>,
 }
 
-/// The place of the crossing among the strategy's numbers.
+/// Index of the crossing in the numbers.
 const CROSSING: SeriesPlace = SeriesPlace::new(0);
 
 impl DeclaredStrategy for MacdCross {
     type Numbers = [f64; 1];
 
-    /// Until the lines no longer depend on where the series began, and one more candle to compare with.
+    /// Until the lines are stable, and one more candle for the comparison.
     fn warm_after(&self) -> usize {
         self.macd.stable_after() + 1
     }
 
-    /// The crossing itself is the number: 1 at a candle that crosses above, -1 at one that crosses below, none elsewhere.
+    /// The number is the crossing: positive above, negative below. `None` without a crossing.
     #[inline]
     fn update(&mut self, candle: &Candle) -> Option<[f64; 1]> {
         self.last = self.macd.update(candle.close());
@@ -109,18 +108,18 @@ mod tests {
     const SHORT: Params = Params { fast: 1, slow: 3, signal: 2 };
 
     #[test]
-    fn a_signal_comes_at_the_candle_of_the_crossing_and_not_after() {
-        // The average over 3 is 12, then half-way to each close: 11, 13, 14.5, 11.25. The close less it: -2, -1, 2, 1.5, -3.25. That
-        // smoothed over 2 begins at -1.5 and then moves two thirds of the way: 5/6, 23/18, -1.7407.
+    fn signals_only_at_the_candle_of_the_crossing() {
+        // The average over 3 is 12, then moves halfway to each close: 11, 13, 14.5, 11.25. The MACD is -2, -1, 2, 1.5, -3.25. Its
+        // signal line starts at -1.5 and moves two thirds of the way: 5/6, 23/18, -1.7407.
         let candles = from_closes(&[14.0, 12.0, 10.0, 10.0, 15.0, 16.0, 8.0]);
         let signals = signals::<MacdCross>(&SHORT, &bot("BTCUSDT"), &candles);
-        // It stands above from the first comparison on (-1 over -1.5), and stays there until the last candle.
+        // The MACD is above from the first comparison (-1 and -1.5) until the last candle.
         assert!(signals[..6].iter().all(String::is_empty));
         assert_eq!(signals[6], "SELL crossed below macd=-3.25 signal=-1.740741");
     }
 
     #[test]
-    fn prices_that_stand_still_cross_nothing() {
+    fn flat_prices_give_no_signal() {
         for price in (1..50).map(|n| 0.07 * f64::from(n)) {
             let mut strategy = MacdCross::build(Params::default(), &bot("BTCUSDT")).unwrap();
             assert!(from_closes(&[price; 300]).iter().all(|candle| strategy.on_candle(candle).is_none()));
@@ -128,13 +127,13 @@ mod tests {
     }
 
     #[test]
-    fn a_fast_average_that_is_not_faster_is_refused() {
+    fn rejects_fast_period_not_below_slow_period() {
         let error = MacdCross::build(Params { fast: 26, ..Params::default() }, &bot("BTCUSDT")).unwrap_err();
         assert_eq!(error.to_string(), "the strategy's parameters: fast = 26 must be below slow = 26");
     }
 
     #[test]
-    fn it_conforms_and_is_warm_a_candle_after_the_lines() {
+    fn conforms_with_warmup_of_lines_and_one_candle() {
         assert_eq!(MacdCross::build(Params::default(), &bot("BTCUSDT")).unwrap().warmup(), 397 + 1);
         let signals = conformance::<MacdCross>(&Params::default(), &bot("BTCUSDT"), &random_walk(2, 5_000));
         assert!(signals.unwrap() > 100);

@@ -1,13 +1,13 @@
-//! Never signals: for a bot that trades on signals from outside alone.
+//! Never signals, for a bot that trades only on external signals.
 
 use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};
 
 parameters! {
-    /// There is nothing to set.
+    /// No parameters.
     pub struct Params {}
 }
 
-/// Sees candles, and answers nothing.
+/// A strategy without signals.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Never;
 
@@ -28,7 +28,7 @@ impl Strategy for Never {
 impl StrategyFactory for Never {
     const NAME: &'static str = "none";
     const VERSION: &'static str = "1.0.0";
-    const ABOUT: &'static str = "Never signals: for a bot that trades on signals from outside alone.";
+    const ABOUT: &'static str = "Never signals, for a bot that trades only on external signals.";
     type Params = Params;
 
     fn build(_: Params, _: &BotContext) -> Result<Self, BuildError> {
@@ -42,7 +42,7 @@ mod tests {
     use candlewick_sdk::testkit::{bot, conformance, random_walk, trending};
 
     #[test]
-    fn it_conforms_and_never_signals() {
+    fn conforms_and_never_signals() {
         for candles in [random_walk(2, 5_000), trending(3, 5_000)] {
             assert_eq!(conformance::<Never>(&Params::default(), &bot("BTCUSDT"), &candles).unwrap(), 0);
         }

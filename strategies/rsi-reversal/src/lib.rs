@@ -1,8 +1,7 @@
 //! Buys when Wilder's RSI closes oversold and sells when it closes overbought.
 //!
-//! A model for a strategy of one indicator: the parameters contradict each other in one way, which `build`
-//! refuses, and everything that can be wrong is wrong there. The rest is the number that it computes and the rules that
-//! compare it with levels; what it answers to a candle follows from these.
+//! Example of a strategy with one indicator: `build` rejects contradicting parameters, `update` computes the RSI, and `rules`
+//! compares it with levels.
 
 use candlewick_sdk::indicator::Rsi;
 use candlewick_sdk::{
@@ -11,37 +10,36 @@ use candlewick_sdk::{
 };
 
 parameters! {
-    /// When the index counts as extreme.
+    /// Parameters of the index and its levels.
     pub struct Params {
-        /// Candles in the index.
+        /// Number of candles in the RSI.
         period: usize = 14, 2..=500;
-        /// Buy when the index closes below this.
+        /// Buy when the RSI closes below this level.
         oversold: f64 = 30.0, 0.0..=100.0;
-        /// Sell when the index closes above this.
+        /// Sell when the RSI closes above this level.
         overbought: f64 = 70.0, 0.0..=100.0;
     }
 }
 
-/// Bets on a return from an extreme of the relative strength index. It signals at every candle that closes in the
-/// extreme; how many of these become trades is for the risk rules.
+/// Bets on a return from an extreme of the relative strength index. Signals at every candle that closes beyond a level; risk
+/// rules limit the trades.
 #[derive(Clone, Debug)]
 pub struct RsiReversal {
     period: usize,
     rsi: Rsi,
-    /// The index after the last candle.
+    /// RSI after the last candle.
     last: Option<f64>,
     oversold: f64,
     overbought: f64,
 }
 
-/// The place of the index among the strategy's numbers.
-const INDEX: SeriesPlace = SeriesPlace::new(0);
+/// Index of the RSI in the numbers.
+const RSI: SeriesPlace = SeriesPlace::new(0);
 
 impl DeclaredStrategy for RsiReversal {
     type Numbers = [f64; 1];
 
-    /// The index remembers old candles ever more faintly. It is warm once it no longer depends on where the series
-    /// began, so that a bot started live and its backtest see the same index.
+    /// Until the RSI is stable, so that a live bot and its backtest have the same RSI.
     fn warm_after(&self) -> usize {
         self.rsi.stable_after()
     }
@@ -52,7 +50,7 @@ impl DeclaredStrategy for RsiReversal {
         Some([self.last?])
     }
 
-    /// The index depends on its period alone, so sets that differ in their levels share it.
+    /// Without the levels, which only affect the rules.
     fn series(&self) -> Vec<SeriesKey> {
         vec![SeriesKey::new("rsi", &[self.period as f64])]
     }
@@ -60,8 +58,8 @@ impl DeclaredStrategy for RsiReversal {
     #[inline]
     fn rules(&self) -> impl AsRef<[SignalRule]> {
         [
-            SignalRule::buy("oversold", INDEX.below(self.oversold)).naming_level("level"),
-            SignalRule::sell("overbought", INDEX.above(self.overbought)).naming_level("level"),
+            SignalRule::buy("oversold", RSI.below(self.oversold)).naming_level("level"),
+            SignalRule::sell("overbought", RSI.above(self.overbought)).naming_level("level"),
         ]
     }
 
@@ -100,7 +98,7 @@ mod tests {
         Params { period, oversold, overbought }
     }
 
-    /// Signals over 2 candles of index, as the candle's index and what it says.
+    /// `expected` has candle index and text of each signal, with an RSI over 2 candles.
     fn check((oversold, overbought): (f64, f64), expected: &[(usize, &str)]) {
         let signals = signals::<RsiReversal>(
             &params(2, oversold, overbought),
@@ -112,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn signals_come_at_closes_beyond_a_level_and_not_on_it() {
+    fn signals_beyond_a_level_and_not_on_it() {
         // Gains 1, 0, 2, 0, 0, 8 and losses 0, 1, 0, 4, 2, 0, smoothed from the second on to
         // gain 0.5, 1.25, 0.625, 0.3125, 4.15625 and loss 0.5, 0.25, 2.125, 2.0625, 1.03125:
         // RSI 50, 83.333, 22.727, 13.158, 80.120 at candles 2 to 6.
@@ -128,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_in_the_wrong_order_are_refused() {
+    fn rejects_levels_in_the_wrong_order() {
         for (oversold, overbought) in [(70.0, 30.0), (50.0, 50.0)] {
             let error = RsiReversal::build(params(14, oversold, overbought), &bot("BTCUSDT")).unwrap_err();
             let problem = format!("oversold = {oversold} must be below overbought = {overbought}");
@@ -137,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn it_conforms_and_is_warm_once_the_index_is_stable() {
+    fn conforms_with_warmup_of_stable_rsi() {
         // 14 changes need 15 candles; (13/14)^280 is the first power below 1e-9.
         assert_eq!(RsiReversal::build(Params::default(), &bot("BTCUSDT")).unwrap().warmup(), 15 + 280);
         let signals = conformance::<RsiReversal>(&Params::default(), &bot("BTCUSDT"), &random_walk(2, 5_000));

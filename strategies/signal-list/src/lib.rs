@@ -1,7 +1,7 @@
 //! Trades a list of signals from a CSV file.
 //!
-//! A model for a strategy that reads something from outside: all of it is read and checked in `build`, so that
-//! `on_candle` touches no file and every mistake is reported, with its line, before the first candle.
+//! Example of a strategy with external data: `build` reads and checks the whole file, so `on_candle` reads nothing and every
+//! mistake is reported with its line before the first candle.
 
 mod list;
 
@@ -12,26 +12,25 @@ use list::Row;
 use std::path::Path;
 
 parameters! {
-    /// Which list to trade.
+    /// Parameters of the list.
     pub struct Params {
         /// CSV file with the header time,symbol,direction or time,symbol,direction,close_type.
         file: String = String::new();
     }
 }
 
-/// Signals at the close of each candle whose close time (ms) is in the list; rows of other symbols are left to
-/// their bots. A row's `close_type` replaces the bot's and keeps its expiration type.
+/// Signals at the close of each candle whose close time (ms) is in the list. Rows of other symbols are skipped. The
+/// `close_type` of a row overrides the bot's, but not its expiration type.
 #[derive(Debug)]
 pub struct SignalList {
     interval: Interval,
-    /// Ascending in time, no two of one time.
+    /// Ascending by time, one per time.
     rows: Vec<Row>,
-    /// The first row that has not been passed yet.
+    /// Index of the first pending row.
     next: usize,
 }
 
 impl Strategy for SignalList {
-    /// A list needs no history.
     fn warmup(&self) -> usize {
         0
     }
@@ -40,7 +39,7 @@ impl Strategy for SignalList {
         false
     }
 
-    /// Each that a row has, once.
+    /// Returns the expiries of all rows, without duplicates.
     fn expiries(&self) -> Vec<Option<Expiry>> {
         let mut expiries = Vec::new();
         for row in &self.rows {
@@ -69,7 +68,7 @@ impl StrategyFactory for SignalList {
 
     fn build(params: Params, bot: &BotContext) -> Result<Self, BuildError> {
         if params.file.is_empty() {
-            let problem = "file is missing: name a CSV file of signals".to_owned();
+            let problem = "file is not set: use the path of a CSV file of signals".to_owned();
             return Err(BuildError::parameters(Self::NAME, problem));
         }
         let rows = list::read(Path::new(&params.file), bot)?;
@@ -99,10 +98,10 @@ mod tests {
     }
 
     #[test]
-    fn it_signals_at_the_candle_that_closes_at_the_time_and_at_no_other() {
+    fn signals_only_at_candles_of_the_list() {
         let mut bot = bot("BTCUSDT");
         bot.expiry.expiration_type = ExpirationType::CandleClose;
-        // Candle 0, one in a hole of the candles, candle 4; one before all candles.
+        // Candle 0, a missing candle, candle 4, and one before all candles.
         let rows = [(0, "BUY", ""), (2, "BUY", ""), (4, "SELL", "05:00"), (-9, "SELL", "")];
         let rows = rows.map(|(index, direction, close_type)| {
             format!("{},BTCUSDT,{direction},{close_type}\n", FIRST_CLOSE + index * 60_000)
@@ -120,12 +119,13 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_cannot_be_used_is_reported_with_its_path_and_line() {
+    fn reports_unusable_list_with_path_and_line() {
         let refusal = |params| SignalList::build(params, &bot("BTCUSDT")).unwrap_err().to_string();
-        let expected = "parameters of strategy \"signal-list\": file is missing: name a CSV file of signals";
+        let expected =
+            "parameters of strategy \"signal-list\": file is not set: use the path of a CSV file of signals";
         assert_eq!(refusal(Params::default()), expected);
         assert!(
-            refusal(params("no/such.csv")).starts_with("no/such.csv: the list cannot be read: No such file")
+            refusal(params("no/such.csv")).starts_with("no/such.csv: cannot read the list: No such file")
         );
         let (_directory, broken) = list("broken.csv", "1,BTCUSDT,BUY\n");
         let path = broken.file.clone();
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn it_conforms() {
+    fn conforms() {
         let mut rows = String::new();
         for index in (0..500).step_by(7) {
             writeln!(rows, "{},BTCUSDT,BUY,", FIRST_CLOSE + index * 60_000).unwrap();

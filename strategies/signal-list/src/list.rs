@@ -1,4 +1,4 @@
-//! The file: `time,symbol,direction[,close_type]`, one signal per line.
+//! Parser of the list: `time,symbol,direction[,close_type]`, one signal per line.
 
 use candlewick_sdk::{BotContext, BuildError, CloseType, Direction, Expiry, Millis, Symbol};
 use std::path::Path;
@@ -8,29 +8,29 @@ const HEADERS: [&str; 2] = ["time,symbol,direction", "time,symbol,direction,clos
 /// A signal of the bot's symbol.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Row {
-    /// Close time of the candle that it belongs to.
+    /// Close time of the candle.
     pub(crate) time: Millis,
     pub(crate) direction: Direction,
-    /// The bot's expiry with the row's duration, when the row has one.
+    /// The bot's expiry with the duration of the row, `None` if the row has none.
     pub(crate) expiry: Option<Expiry>,
-    /// Counted from 1, for messages.
+    /// 1-based.
     line: u64,
 }
 
-/// A line that cannot be used, and why.
+/// An unusable line.
 #[derive(Debug, PartialEq)]
 struct Fault {
     line: u64,
     problem: String,
 }
 
-/// The rows of the bot's symbol, ascending in time, no two of one time.
+/// Reads the rows of the bot's symbol, ascending by time, one per time.
 pub(crate) fn read(path: &Path, bot: &BotContext) -> Result<Vec<Row>, BuildError> {
-    let refuse = |line, problem| BuildError::File { path: path.display().to_string(), line, problem };
+    let file_error = |line, problem| BuildError::File { path: path.display().to_string(), line, problem };
     let text = std::fs::read_to_string(path).map_err(|error| {
-        refuse(None, format!("the list cannot be read: {error}; check the parameter file"))
+        file_error(None, format!("cannot read the list: {error}; check the parameter file"))
     })?;
-    parse(&text, bot).map_err(|fault| refuse(Some(fault.line), fault.problem))
+    parse(&text, bot).map_err(|fault| file_error(Some(fault.line), fault.problem))
 }
 
 fn parse(text: &str, bot: &BotContext) -> Result<Vec<Row>, Fault> {
@@ -50,19 +50,19 @@ fn parse(text: &str, bot: &BotContext) -> Result<Vec<Row>, Fault> {
         None => Ok(rows),
         Some(pair) => {
             let (symbol, Row { time, line, .. }) = (bot.symbol, pair[0]);
-            let problem = format!("time {time} of {symbol} is on line {line} already: keep one of them");
+            let problem = format!("time {time} of {symbol} is already on line {line}: keep one of them");
             Err(Fault { line: pair[1].line, problem })
         }
     }
 }
 
-/// The row, when it is one of the bot's symbol. Rows of other symbols must be well formed too.
+/// Parses a row, `None` if it has another symbol. Rows of other symbols must be valid, too.
 fn parse_row(line: u64, row: &str, columns: usize, bot: &BotContext) -> Result<Option<Row>, String> {
     let fields: Vec<&str> = row.split(',').map(str::trim).collect();
     let (time, symbol, direction, close_type) = match fields.as_slice() {
         [time, symbol, direction] => (time, symbol, direction, ""),
         [time, symbol, direction, close_type] if columns == 4 => (time, symbol, direction, *close_type),
-        _ => return Err(format!("there are {} fields: the header has {columns}", fields.len())),
+        _ => return Err(format!("the row has {} fields, the header {columns}", fields.len())),
     };
     let time: i64 = time
         .parse()
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_the_symbol_are_sorted_and_others_left_out() {
+    fn sorts_rows_of_the_symbol_and_skips_others() {
         check("time,symbol,direction\n", Ok(&[]));
         check(
             "time,symbol,direction\n120000,BTCUSDT,SELL\n60000,BTCUSDT,BUY\n60000,ETHUSDT,SELL\n",
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_close_type_may_be_left_out_of_the_column_and_of_a_row() {
+    fn close_type_is_optional() {
         check(
             "\u{feff}time,symbol,direction,close_type\r\n0,BTCUSDT,BUY,05:00\r\n60000,BTCUSDT,BUY,\r\n\r\n120000,BTCUSDT,SELL\r\n",
             Ok(&[(0, "BUY", Some(300)), (60_000, "BUY", None), (120_000, "SELL", None)]),
@@ -123,11 +123,11 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_cannot_be_used_is_named_with_what_to_do() {
+    fn reports_unusable_lines_with_a_fix() {
         let header = "time,symbol,direction,close_type\n60000,BTCUSDT,BUY,\n";
         for (row, line, problem) in [
-            ("60000,BTCUSDT", 3, "there are 2 fields: the header has 4"),
-            ("60000,BTCUSDT,BUY,01:00,1", 3, "there are 5 fields: the header has 4"),
+            ("60000,BTCUSDT", 3, "the row has 2 fields, the header 4"),
+            ("60000,BTCUSDT,BUY,01:00,1", 3, "the row has 5 fields, the header 4"),
             (
                 "2025-01-01,BTCUSDT,BUY",
                 3,
@@ -135,7 +135,7 @@ mod tests {
             ),
             ("60001,BTCUSDT,BUY", 3, "no 1m candle closes at 60001: use a multiple of 60000 ms"),
             ("120000,BTCUSDT,UP", 3, "\"UP\" is not a direction: use BUY or SELL"),
-            ("\n60000,BTCUSDT,SELL", 4, "time 60000 of BTCUSDT is on line 2 already: keep one of them"),
+            ("\n60000,BTCUSDT,SELL", 4, "time 60000 of BTCUSDT is already on line 2: keep one of them"),
         ] {
             check(&format!("{header}{row}\n"), Err((line, problem)));
         }
@@ -144,7 +144,7 @@ mod tests {
         check("60000,BTCUSDT,BUY\n", Err((1, &format!("the header is \"60000,BTCUSDT,BUY\": {wrong}"))));
         check(
             "time,symbol,direction\n60000,BTCUSDT,BUY,01:00",
-            Err((2, "there are 4 fields: the header has 3")),
+            Err((2, "the row has 4 fields, the header 3")),
         );
     }
 }

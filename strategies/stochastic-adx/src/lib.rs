@@ -1,7 +1,7 @@
 //! Bets on a return from an extreme of the stochastic oscillator while the ADX shows no trend.
 //!
-//! A model for a strategy with a filter: two numbers, each with its own periods, and rules that ask for both. A number that is not there yet
-//! is NaN, which meets nothing.
+//! Example of a strategy with a filter: two series with their own periods, and rules that compare both. A missing number is NaN,
+//! which meets no comparison.
 
 use candlewick_sdk::indicator::{Adx, Stochastic};
 use candlewick_sdk::{
@@ -10,43 +10,43 @@ use candlewick_sdk::{
 };
 
 parameters! {
-    /// The oscillator and the filter.
+    /// Parameters of the oscillator and the filter.
     pub struct Params {
-        /// Candles in the oscillator's range.
+        /// Number of candles in the range of the oscillator.
         period: usize = 14, 2..=500;
-        /// Candles that smooth the oscillator.
+        /// Number of candles that smooth the oscillator.
         smoothing: usize = 3, 1..=100;
-        /// Buy when the oscillator closes below this.
+        /// Buy when the oscillator closes below this level.
         oversold: f64 = 20.0, 0.0..=100.0;
-        /// Sell when the oscillator closes above this.
+        /// Sell when the oscillator closes above this level.
         overbought: f64 = 80.0, 0.0..=100.0;
-        /// Candles in the ADX.
+        /// Number of candles in the ADX.
         adx_period: usize = 14, 2..=500;
-        /// Trade while the ADX is below this.
+        /// Trade while the ADX is below this level.
         trend: f64 = 25.0, 1.0..=100.0;
     }
 }
 
-/// Buys low and sells high in a market without a trend. A candle that does not move at all shows no extreme: over a range without
-/// width the oscillator is 0.
+/// Buys low and sells high in a market without a trend. Candles without movement are skipped, because the oscillator is 0 for a
+/// range of zero width.
 #[derive(Clone, Debug)]
 pub struct StochasticAdx {
     params: Params,
     stochastic: Stochastic,
     adx: Adx,
-    /// After the last candle.
+    /// Oscillator and ADX after the last candle.
     last_k: Option<f64>,
     last_adx: Option<f64>,
 }
 
-/// The places of the oscillator and of the ADX among the strategy's numbers.
+/// Indices of the oscillator and the ADX in the numbers.
 const OSCILLATOR: SeriesPlace = SeriesPlace::new(0);
 const ADX: SeriesPlace = SeriesPlace::new(1);
 
 impl DeclaredStrategy for StochasticAdx {
     type Numbers = [f64; 2];
 
-    /// Until the ADX no longer depends on where the series began.
+    /// Until the ADX is stable.
     fn warm_after(&self) -> usize {
         self.stochastic.warmup().max(self.adx.stable_after())
     }
@@ -59,7 +59,7 @@ impl DeclaredStrategy for StochasticAdx {
         Some([self.last_k.unwrap_or(f64::NAN), self.last_adx.unwrap_or(f64::NAN)])
     }
 
-    /// Each depends on its own periods, so sets that differ in the other's, or in their levels, share it.
+    /// Each with its own periods, and without the levels, which only affect the rules.
     fn series(&self) -> Vec<SeriesKey> {
         let Params { period, smoothing, adx_period, .. } = self.params;
         vec![
@@ -97,7 +97,7 @@ impl StrategyFactory for StochasticAdx {
             return Err(format!("oversold = {oversold} must be below overbought = {overbought}").into());
         }
         Ok(Self {
-            // The second line, which is not looked at, is the first.
+            // The second line is not used.
             stochastic: Stochastic::new(period, smoothing, 1)?,
             adx: Adx::new(adx_period)?,
             last_k: None,
@@ -128,9 +128,9 @@ mod tests {
     }
 
     #[test]
-    fn an_extreme_is_traded_only_without_a_trend() {
+    fn signals_extremes_only_without_a_trend() {
         check(100.0, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &[]);
-        // Candles that span 9 to 12 again and again: as much movement down as up, so the ADX is 0, and closes go from end to end.
+        // Candles that alternate between 9 and 12: movements cancel out, so the ADX is 0, and closes are at the extremes.
         let expected = [
             (3, "SELL overbought without a trend k=100 adx=0"),
             (4, "BUY oversold without a trend k=0 adx=0"),
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn prices_that_stand_still_are_at_no_extreme() {
+    fn flat_prices_give_no_signal() {
         let mut strategy = StochasticAdx::build(params(100.0), &bot("BTCUSDT")).unwrap();
         for candle in random_walk(4, 100).iter().chain(&flat(100)) {
             let signal = strategy.on_candle(candle);
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_in_the_wrong_order_are_refused() {
+    fn rejects_levels_in_the_wrong_order() {
         let params = Params { oversold: 80.0, ..Params::default() };
         let error = StochasticAdx::build(params, &bot("BTCUSDT")).unwrap_err();
         let expected = "the strategy's parameters: oversold = 80 must be below overbought = 80";
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn it_conforms_and_is_warm_once_the_adx_is_stable() {
+    fn conforms_with_warmup_of_stable_adx() {
         assert_eq!(StochasticAdx::build(Params::default(), &bot("BTCUSDT")).unwrap().warmup(), 588);
         let signals =
             conformance::<StochasticAdx>(&Params::default(), &bot("BTCUSDT"), &random_walk(2, 5_000));

@@ -1,6 +1,6 @@
 //! Buys pullbacks in a rising longer trend, sells rallies in a falling one.
 //!
-//! A model for a strategy of several intervals: longer candles show the market's direction, the bot's own when to enter.
+//! Example of a strategy with several intervals: longer candles give the direction of the market, the bot's own the entry.
 
 use candlewick_sdk::indicator::{Ema, Rsi};
 use candlewick_sdk::{
@@ -8,39 +8,39 @@ use candlewick_sdk::{
 };
 
 parameters! {
-    /// The trend and the pullback.
+    /// Parameters of the trend and the pullback.
     pub struct Params {
-        /// Length of the trend's candles in seconds, a longer multiple of the bot's own.
+        /// Length of the trend's candles in seconds, a multiple of the bot's own interval.
         trend_seconds: usize = 300, 2..=86_400;
-        /// Candles in the trend's average.
+        /// Number of candles in the average of the trend.
         trend_period: usize = 20, 1..=500;
-        /// Candles in the RSI of the bot's own candles.
+        /// Number of the bot's own candles in the RSI.
         period: usize = 7, 2..=200;
-        /// An RSI this far from the middle, 50, is a pullback.
+        /// Minimum distance of the RSI from 50 for a pullback.
         distance: f64 = 20.0, 0.0..=50.0;
     }
 }
 
-/// The trend rises when the last longer candle closed above the average of longer closes, and falls below it. Buys
-/// when the RSI is low in a rising trend, sells when it is high in a falling one.
+/// Buys if the RSI is low in a rising trend, sells if it is high in a falling one. The trend rises if the last longer candle
+/// closed above the average of longer closes, and falls if it closed below.
 #[derive(Debug)]
 pub struct TrendFilter {
     longer: [Interval; 1],
-    /// How many of the bot's own candles make a longer one.
+    /// Number of the bot's own candles in a longer one.
     own_in_longer: usize,
     average: Ema,
-    /// The average after the last longer candle, and that candle's close.
+    /// Average after the last longer candle, and close of that candle.
     last_average: Option<(f64, f64)>,
     trend: Option<Direction>,
     rsi: Rsi,
-    /// The index after the last candle.
+    /// RSI after the last candle.
     last_rsi: Option<f64>,
     distance: f64,
 }
 
 impl Strategy for TrendFilter {
-    /// Until both indicators no longer depends on where the series began. The first longer candle may be cut off, and the
-    /// last is seen one candle after it has closed: together no more than one longer candle.
+    /// Until both indicators are stable. The first longer candle may be cut off, and the last one takes effect one candle after
+    /// its close: together at most one longer candle.
     fn warmup(&self) -> usize {
         self.rsi.stable_after().max((self.average.stable_after() + 1) * self.own_in_longer)
     }
@@ -83,7 +83,7 @@ impl Strategy for TrendFilter {
     }
 }
 
-/// A close nearer than this share of the average equals it: rounding is not a trend.
+/// Closes nearer to the average than this share of it count as equal: rounding errors are not a trend.
 const ROUNDING: f64 = 1e-9;
 
 impl StrategyFactory for TrendFilter {
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pullback_is_bought_in_a_rising_trend_and_a_rally_sold_in_a_falling_one() {
+    fn buys_pullbacks_in_rising_and_sells_rallies_in_falling_trends() {
         // Two-minute closes 12, 16, 8: the average of two is 14, so the trend rises, then 10, so it falls. Mean gain and
         // loss at candle 3 are 2 and 0; then 1 and 4 (RSI 20), 0.5 and 2 (20), and after a rise by 7.5 they are 4 and 1.
         let closes = [10.0, 12.0, 14.0, 16.0, 8.0, 8.0, 15.5];
@@ -138,13 +138,13 @@ mod tests {
     }
 
     #[test]
-    fn without_a_trend_nothing_is_traded() {
+    fn gives_no_signal_without_a_trend() {
         check(&[10.0, 12.0, 14.0, 16.0, 8.0, 8.0], &[2], &[]);
         check(&[5.0; 40], &[], &[]);
     }
 
     #[test]
-    fn what_it_went_by_is_offered_and_what_it_does_not_know_yet_is_not() {
+    fn reports_only_known_values() {
         let mut strategy = TrendFilter::build(SHORT, &bot("BTCUSDT")).unwrap();
         let mut longer = LongerCandles::new(Interval::MINUTE, strategy.longer_intervals()).unwrap();
         let trend = [("trend average", 14.0), ("trend close", 16.0)];
@@ -164,9 +164,9 @@ mod tests {
     }
 
     #[test]
-    fn it_conforms_and_is_warm_when_the_trend_is() {
+    fn conforms_with_warmup_of_stable_trend() {
         let params = Params::default();
-        // 20 candles of seed; (19/21)^208 is the first power below 1e-9; one more for the cut-off one and the delay.
+        // 20 candles of seed; (19/21)^208 is the first power below 1e-9; one more for the cut-off candle and the delay.
         assert_eq!(TrendFilter::build(params.clone(), &bot("BTCUSDT")).unwrap().warmup(), (20 + 208 + 1) * 5);
         let signals = conformance::<TrendFilter>(&params, &bot("BTCUSDT"), &random_walk(3, 5_000));
         assert!(signals.unwrap() > 100);
