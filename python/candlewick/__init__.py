@@ -1,4 +1,4 @@
-"""Bots for fixed-time trades: backtests, searches and live runs, with strategies in Python.
+"""Backtests, searches and live runs for fixed-time trades, with strategies in Python.
 
 >>> import candlewick
 >>> result = candlewick.backtest("rsi-reversal", candles={"BTCUSDT@1m": "BTCUSDT_1m.csv"}, close_type="05:00")

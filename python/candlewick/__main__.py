@@ -13,36 +13,36 @@ from ._strategy import AnyStrategy
 
 
 def _load(spec: str) -> AnyStrategy:
-    place, _, name = spec.rpartition(":")
-    if not place or not name:
+    source, _, name = spec.rpartition(":")
+    if not source or not name:
         raise ConfigurationError(f"--strategy {spec}: write FILE.py:Class or module:Class", code=2)
-    if place == "__main__":
+    if source == "__main__":
         raise ConfigurationError(
-            f"the class {name} was typed into a notebook or a prompt, where another process cannot read it",
+            f"the class {name} is defined in a notebook or a prompt, where other processes cannot import it",
             help=f"write it to a file (in a notebook: %%writefile strategies.py) and import it: from strategies import {name}",
             code=2,
         )
-    if place.endswith(".py"):
-        file = Path(place)
+    if source.endswith(".py"):
+        file = Path(source)
         sys.path.insert(0, str(file.parent))
         made = importlib.util.spec_from_file_location(file.stem, file)
         if made is None or made.loader is None:
-            raise ConfigurationError(f"--strategy {spec}: {file} is no file of Python", code=2)
+            raise ConfigurationError(f"--strategy {spec}: {file} is not a Python file", code=2)
         module = importlib.util.module_from_spec(made)
         sys.modules[file.stem] = module
         made.loader.exec_module(module)
     else:
-        module = importlib.import_module(place)
+        module = importlib.import_module(source)
     found: object = module
     for part in name.split("."):
         found = getattr(found, part, None)
     if found is None:
-        raise ConfigurationError(f"--strategy {spec}: {place} has no class {name}", code=2)
-    return found  # type: ignore[return-value]  # what it is, is looked at where it is registered
+        raise ConfigurationError(f"--strategy {spec}: {source} has no class {name}", code=2)
+    return found  # type: ignore[return-value]  # checked on registration
 
 
 def main() -> int:
-    """Reads ``--strategy`` and ``--path``, and leaves the rest to the commands."""
+    """Handles ``--strategy`` and ``--path``, and passes all other arguments to the command."""
     arguments = sys.argv[1:]
     strategies: list[AnyStrategy] = []
     try:

@@ -1,4 +1,4 @@
-"""Backtests, searches, live runs and what belongs to them."""
+"""Functions for backtests, searches, live runs and checks."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from . import _native
-from ._command import Flag, ask, check_flags, flags_of, show
+from ._command import Flag, check_flags, run_json, show, to_flags
 from ._progress import Progress
 from ._results import Backtest, Result, Run, Sweep, WalkForward
-from ._settings import Candles, Settings, bot_of, prepared
-from ._strategy import AnyStrategy, Bot, ColumnStrategy, Strategy, made_of, name_of
+from ._settings import Candles, Settings, build_bot, command_flags
+from ._strategy import AnyStrategy, Bot, ColumnStrategy, Strategy, build_instance, strategy_name
 
 Bots = Sequence[Mapping[str, Any]]
 
-#: Keywords of the functions that make a bot.
+#: Keywords of the functions that create a bot.
 _KEYWORDS = (
     "strategy",
     "candles",
@@ -50,7 +50,7 @@ def _bots(
         return []
     if isinstance(candles, Mapping) and len(candles) == 1 and symbol is None and interval is None:
         symbol, _, interval = next(iter(candles)).rpartition("@")
-    return [bot_of(strategy, symbol=symbol or "BTCUSDT", interval=interval or "1m", **bot)]
+    return [build_bot(strategy, symbol=symbol or "BTCUSDT", interval=interval or "1m", **bot)]
 
 
 def backtest(
@@ -69,19 +69,20 @@ def backtest(
 ) -> Backtest:
     """Replays candles through a strategy, or through the bots of ``settings``.
 
-    ``strategy`` is a class or the name of a built-in one; one bot of it is made, on the only series of ``candles`` unless ``symbol`` and
-    ``interval`` say otherwise. Without it the bots are those of ``settings``, and ``strategies`` are classes that they name. Without
-    ``candles`` they are those of the catalog, else two weeks of synthetic ones. Other keyword arguments are flags of
+    ``strategy`` is a class or the name of a built-in strategy. It runs as a single bot, by default on the only series of ``candles``.
+    Without ``strategy``, the bots are those of ``settings``; list the classes that they use in ``strategies``. ``close_type`` is the
+    duration of a trade, such as ``"05:00"`` for five minutes. ``stake`` is an amount in the currency of the wallet. Without
+    ``candles``, those of the catalog are used, otherwise two weeks of synthetic ones. Other keyword arguments are flags of
     ``candlewick backtest``: ``html="report.html"``, ``sensitivity=True``, ``from_="2026-01-01"``.
 
-    The interpreter's lock is released meanwhile, and Ctrl-C obeyed.
+    Releases the GIL, and stops on Ctrl-C. Raises :class:`CandlewickError`, or the exception of the strategy.
     """
     check_flags("backtest", flags, _KEYWORDS)
     bots = _bots(strategy, symbol, interval, candles, close_type=close_type, params=params, stake=stake)
-    with prepared(settings, bots, candles) as given:
-        arguments = ["backtest", *given, *flags_of(flags)]
-        document, answer = ask(arguments, _classes(strategy, strategies), progress)
-    assert answer.trades is not None, "a backtest hands its trades over"
+    with command_flags(settings, bots, candles) as given:
+        arguments = ["backtest", *given, *to_flags(flags)]
+        document, answer = run_json(arguments, _classes(strategy, strategies), progress)
+    assert answer.trades is not None, "a backtest returns its trades"
     return Backtest(document, answer.output, answer.trades)
 
 
@@ -101,16 +102,16 @@ def sweep(
     progress: Progress = None,
     **flags: Flag,
 ) -> Sweep:
-    """Searches parameters: ``search={"period": "5..30:5", "level": "20,25,30"}``; ``None`` as values is the whole range.
+    """Backtests many parameter sets: ``search={"period": "5..30:5", "level": "20,25,30"}``. ``None`` stands for the whole range.
 
-    Stopped, it goes on in its ``folder`` where it was. Other keyword arguments are flags of ``candlewick sweep``: ``trials=500``,
-    ``objective="sharpe"``, ``way="tpe"`` (its ``--search``), ``where="slow > 2 * fast"``.
+    A search that was stopped resumes in its ``folder``. Other arguments are those of :func:`backtest`, or flags of ``candlewick sweep``:
+    ``trials=500``, ``objective="sharpe"``, ``way="tpe"`` (the flag ``--search``), ``where="slow > 2 * fast"``.
     """
     check_flags("sweep", flags.keys() - {"way"}, _KEYWORDS)
     bots = _bots(strategy, symbol, interval, candles, close_type=close_type, params=params, stake=stake)
     arguments = ["sweep", *_searched(search), "--out", os.fspath(folder), *_search_flags(flags)]
-    with prepared(settings, bots, candles) as given:
-        document, answer = ask([*arguments, *given], _classes(strategy, strategies), progress)
+    with command_flags(settings, bots, candles) as given:
+        document, answer = run_json([*arguments, *given], _classes(strategy, strategies), progress)
     sets = _native.read_csv(Path(folder) / "results.csv")
     return Sweep(document, answer.output, Path(folder), sets)
 
@@ -131,16 +132,16 @@ def walk_forward(
     progress: Progress = None,
     **flags: Flag,
 ) -> WalkForward:
-    """Chooses parameters on past candles and tests them on those that came after, window by window.
+    """Chooses parameters on past candles and tests them on later ones, window by window.
 
-    Other keyword arguments are flags of ``candlewick walk-forward``: ``train="90d"``, ``test="30d"``, ``anchored=True``,
+    Other arguments are those of :func:`sweep`, or flags of ``candlewick walk-forward``: ``train="90d"``, ``test="30d"``, ``anchored=True``,
     ``open_hold_out=True``.
     """
     check_flags("walk-forward", flags.keys() - {"way"}, _KEYWORDS)
     bots = _bots(strategy, symbol, interval, candles, close_type=close_type, params=params, stake=stake)
     arguments = ["walk-forward", *_searched(search), "--out", os.fspath(folder), *_search_flags(flags)]
-    with prepared(settings, bots, candles) as given:
-        document, answer = ask([*arguments, *given], _classes(strategy, strategies), progress)
+    with command_flags(settings, bots, candles) as given:
+        document, answer = run_json([*arguments, *given], _classes(strategy, strategies), progress)
     windows = _native.read_csv(Path(folder) / "windows.csv")
     return WalkForward(document, answer.output, Path(folder), windows)
 
@@ -151,7 +152,7 @@ def _searched(search: Mapping[str, str | None] | Sequence[str]) -> list[str]:
 
 
 def _search_flags(flags: Mapping[str, Flag]) -> list[str]:
-    return flags_of({"search" if name == "way" else name: value for name, value in flags.items()})
+    return to_flags({"search" if name == "way" else name: value for name, value in flags.items()})
 
 
 def live(
@@ -168,19 +169,19 @@ def live(
     strategies: Sequence[AnyStrategy] = (),
     **flags: Flag,
 ) -> Run:
-    """Runs a strategy, or the bots of ``settings``, against a venue's demo wallet; with ``sandbox=True`` against the embedded one.
+    """Runs a strategy, or the bots of ``settings``, on the demo wallet of a venue; with ``sandbox=True`` on the embedded sandbox.
 
-    Other keyword arguments are flags of ``candlewick live``: ``journal="run.db"``, ``speed="max"``, ``until_end=True``, ``for_="10m"``.
-    Ctrl-C stops it cleanly, and its answer is what came of it. An exception of the strategy stops it, too, and is raised: nothing is
-    traded on what it did not decide.
+    Other arguments are those of :func:`backtest`, or flags of ``candlewick live``: ``journal="run.db"``, ``speed="max"``,
+    ``until_end=True``, ``for_="10m"``. Ctrl-C waits for open trades and returns the result. An exception of the strategy also stops the run
+    and is raised; nothing is opened after it.
     """
     check_flags("live", flags, _KEYWORDS)
     bots = _bots(strategy, symbol, interval, candles, close_type=close_type, params=params, stake=stake)
     flags = {"sandbox": sandbox, **flags}
-    with prepared(settings, bots, candles) as given:
-        arguments = ["live", *given, *flags_of(flags)]
-        document, answer = ask(arguments, _classes(strategy, strategies), False)
-    assert answer.trades is not None, "a run that has ended hands its trades over"
+    with command_flags(settings, bots, candles) as given:
+        arguments = ["live", *given, *to_flags(flags)]
+        document, answer = run_json(arguments, _classes(strategy, strategies), False)
+    assert answer.trades is not None, "a run that has ended returns its trades"
     return Run(document, answer.output, answer.trades)
 
 
@@ -196,29 +197,29 @@ def paper(
     strategies: Sequence[AnyStrategy] = (),
     **flags: Flag,
 ) -> Run:
-    """Runs a strategy on a venue's candles and prices with simulated trades; as :func:`live`."""
+    """Runs a strategy on the candles and prices of a venue with simulated trades. Arguments are those of :func:`live`."""
     check_flags("paper", flags, _KEYWORDS)
     bots = _bots(strategy, symbol, interval, None, close_type=close_type, params=params, stake=stake)
-    with prepared(settings, bots, None) as given:
-        document, answer = ask(["paper", *given, *flags_of(flags)], _classes(strategy, strategies), False)
-    assert answer.trades is not None, "a run that has ended hands its trades over"
+    with command_flags(settings, bots, None) as given:
+        document, answer = run_json(["paper", *given, *to_flags(flags)], _classes(strategy, strategies), False)
+    assert answer.trades is not None, "a run that has ended returns its trades"
     return Run(document, answer.output, answer.trades)
 
 
 def parity(journal: str | os.PathLike[str], *, strategies: Sequence[AnyStrategy] = (), **flags: Flag) -> Result:
-    """Replays a recorded session with the same strategies, and compares decisions and outcomes."""
+    """Replays a recorded session with the same strategies, and compares decisions and outcomes with the journal."""
     check_flags("parity", flags, ("journal", "strategies"))
-    arguments = ["parity", "--journal", os.fspath(journal), *flags_of(flags)]
-    document, answer = ask(arguments, strategies)
+    arguments = ["parity", "--journal", os.fspath(journal), *to_flags(flags)]
+    document, answer = run_json(arguments, strategies)
     return Result(document, answer.output)
 
 
 def report(journal: str | os.PathLike[str], *, html: str | os.PathLike[str] | None = None, **flags: Flag) -> Result:
-    """The report of a recorded session; with ``html`` as a page, too."""
+    """Returns the report of a recorded session. ``html`` also writes it as a page."""
     check_flags("report", flags, ("journal", "html"))
     page = os.fspath(html) if html is not None else None
-    arguments = ["report", "--journal", os.fspath(journal), *flags_of({"html": page, **flags})]
-    document, answer = ask(arguments)
+    arguments = ["report", "--journal", os.fspath(journal), *to_flags({"html": page, **flags})]
+    document, answer = run_json(arguments)
     return Result(document, answer.output)
 
 
@@ -231,16 +232,16 @@ def strategy_check(
     progress: Progress = None,
     **flags: Flag,
 ) -> Result:
-    """Holds a strategy to everything that every strategy must hold. Raises :class:`CheckError` where it does not.
+    """Checks the rules for strategies, such as no look-ahead and no shared state. Raises :class:`CheckError` if one is violated.
 
-    A class of columns is held to its own truncations first: :func:`check_lookahead` with candles of its own.
+    A :class:`ColumnStrategy` is checked with :func:`check_lookahead` first.
     """
     check_flags("strategy check", flags, _KEYWORDS)
-    name = strategy if isinstance(strategy, str) else name_of(strategy)
+    name = strategy if isinstance(strategy, str) else strategy_name(strategy)
     given = [part for key, value in (params or {}).items() for part in ("--param", f"{key}={value}")]
-    with prepared(None, [], candles) as named:
-        arguments = ["strategy", "check", name, *given, *named, *flags_of(flags)]
-        document, answer = ask(arguments, _classes(strategy, strategies), progress)
+    with command_flags(None, [], candles) as named:
+        arguments = ["strategy", "check", name, *given, *named, *to_flags(flags)]
+        document, answer = run_json(arguments, _classes(strategy, strategies), progress)
     return Result({"checks": document} if isinstance(document, list) else document, answer.output)
 
 
@@ -252,18 +253,18 @@ def check_lookahead(
     params: Mapping[str, Any] | None = None,
     truncations: int = 12,
 ) -> list[int]:
-    """Computes a column of signals of all candles, and again of candles that end earlier.
+    """Computes the column of signals from all candles, and again from candles that end earlier.
 
-    Raises :class:`LookaheadError` at the first candle whose signal changes with those after it; else answers with the signals of all.
+    Returns the signals of all candles. Raises :class:`LookaheadError` at the first candle whose signal changes with later candles.
     """
-    made = made_of(strategy, params or {}, Bot(name_of(strategy), "BTCUSDT", interval, interval))
+    made = build_instance(strategy, params or {}, Bot(strategy_name(strategy), "BTCUSDT", interval, interval))
     return _native.check_lookahead(made.signals, candles, interval, truncations)
 
 
 class App:
-    """A command line program, and the strategies that it knows besides the built-in ones.
+    """A command line program with your own strategies in addition to the built-in ones.
 
-    The last lines of a file that holds a strategy make it a program with every command::
+    Add these lines to the file of a strategy to run it as a program with every command::
 
         if __name__ == "__main__":
             raise SystemExit(App().with_strategy(Momentum).run())
@@ -273,9 +274,9 @@ class App:
         self._strategies = list(strategies)
 
     def with_strategy(self, strategy: type[Strategy] | type[ColumnStrategy]) -> App:
-        """The same with one more strategy."""
+        """Returns the program with one more strategy."""
         return App([*self._strategies, strategy])
 
     def run(self, arguments: Sequence[str] | None = None) -> int:
-        """Does what the arguments say, those of the process when left out. The exit code. An exception of a strategy is raised."""
+        """Runs a command and returns its exit code. Raises exceptions of strategies. Default arguments are those of the process."""
         return show(sys.argv[1:] if arguments is None else list(arguments), self._strategies)

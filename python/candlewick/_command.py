@@ -1,4 +1,4 @@
-"""Commands of the command line, done in this process."""
+"""Commands of the command line, run in this process."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from keyword import iskeyword
 from typing import Any
 
 from . import _native
-from ._errors import ConfigurationError, error_of
-from ._progress import Bar, Progress, progress_of
-from ._strategy import AnyStrategy, define, starter_of
+from ._errors import ConfigurationError, build_error
+from ._progress import Bar, Progress, open_progress
+from ._strategy import AnyStrategy, define, start_command
 
 Flag = str | int | float | bool | date | None | Sequence[str | int | float | date]
 
 
-def flags_of(values: Mapping[str, Flag]) -> list[str]:
-    """Keyword arguments as flags: ``from_="2026-01-01", allow_coarse=True`` is ``--from 2026-01-01 --allow-coarse``."""
+def to_flags(values: Mapping[str, Flag]) -> list[str]:
+    """Converts keyword arguments to flags: ``from_="2026-01-01", allow_coarse=True`` to ``--from 2026-01-01 --allow-coarse``."""
     flags: list[str] = []
     for name, value in values.items():
         flag = "--" + name.rstrip("_").replace("_", "-")
@@ -26,7 +26,7 @@ def flags_of(values: Mapping[str, Flag]) -> list[str]:
         if value is True:
             flags.append(flag)
         elif isinstance(value, str) or not isinstance(value, Iterable):
-            # Dates and times of any library are written as ISO 8601.
+            # The text of dates and times is ISO 8601 in any library.
             flags += [flag, str(value)]
         else:
             for one in value:
@@ -46,21 +46,21 @@ def check_flags(command: str, flags: Iterable[str], keywords: Sequence[str] = ()
         raise ConfigurationError(f"unknown keyword {name}=", help=help, code=2)
 
 
-def ask(
+def run_json(
     arguments: Sequence[str],
     strategies: Sequence[AnyStrategy] = (),
     progress: Progress = None,
 ) -> tuple[Any, _native.Answer]:
-    """Does a command, and answers with its JSON document. Ctrl-C stops it."""
+    """Runs a command and returns its JSON document. Ctrl-C stops it."""
     definitions = [define(one) for one in strategies]
-    with progress_of(progress) as show:
-        answer = _native.answer([*arguments, "--json", "--quiet"], definitions, starter_of(strategies), True, show)
+    with open_progress(progress) as show:
+        answer = _native.answer([*arguments, "--json", "--quiet"], definitions, start_command(strategies), True, show)
     document = _document(answer.output)
     if answer.code == 130 and (document is None or arguments[0] not in ("live", "paper")):
         raise KeyboardInterrupt
     if answer.code not in (0, 130) or answer.message is not None:
         message = answer.message or f"the command ended with exit code {answer.code}"
-        raise error_of(answer.code, message, answer.help, document)
+        raise build_error(answer.code, message, answer.help, document)
     return document, answer
 
 
@@ -74,9 +74,9 @@ def _document(output: str) -> Any:
 
 
 def show(arguments: Sequence[str], strategies: Sequence[AnyStrategy] = ()) -> int:
-    """Does a command as on a command line: it prints what it has to say. Its exit code."""
+    """Runs a command as on the command line, with printed output. Returns its exit code."""
     definitions = [define(one) for one in strategies]
-    return _native.answer(list(arguments), definitions, starter_of(strategies), False, None).code
+    return _native.answer(list(arguments), definitions, start_command(strategies), False, None).code
 
 
-__all__ = ["Bar", "Callable", "Progress", "ask", "check_flags", "flags_of", "show"]
+__all__ = ["Bar", "Callable", "Progress", "check_flags", "run_json", "show", "to_flags"]

@@ -1,4 +1,4 @@
-"""What goes wrong, by what there is to do about it."""
+"""Errors of commands, by exit code."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import Any
 
 
 class CandlewickError(Exception):
-    """A command did not do what it is for."""
+    """A command failed."""
 
     def __init__(self, message: str, *, help: str | None = None, code: int = 1, document: Any = None) -> None:
         super().__init__(message)
-        #: What to do about it, where that is known.
+        #: Suggested fix, if known.
         self.help = help
-        #: The exit code of the same command on a command line.
+        #: Exit code of the same command on the command line.
         self.code = code
-        #: What the command found nevertheless, such as the checks that failed.
+        #: JSON document of the command, if any, such as the failed checks.
         self.document = document
 
     def __str__(self) -> str:
@@ -23,7 +23,7 @@ class CandlewickError(Exception):
 
 
 class ConfigurationError(CandlewickError):
-    """Wrong arguments or settings."""
+    """Invalid arguments or settings."""
 
 
 class DataError(CandlewickError):
@@ -31,26 +31,26 @@ class DataError(CandlewickError):
 
 
 class VenueError(CandlewickError):
-    """The venue refuses, cannot be reached, or still owes an answer."""
+    """The venue declines, is unreachable, or has not answered yet."""
 
 
 class CheckError(CandlewickError):
-    """A check failed: a strategy's, parity, data."""
+    """A check of a strategy, of parity or of data failed."""
 
 
 class LookaheadError(CheckError):
-    """A column of signals changes with candles that come later."""
+    """A column of signals changes with later candles."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, code=5)
 
 
 class StoppedError(CandlewickError):
-    """Halted: a limit, or something that a person must look at."""
+    """The run was halted by a limit, or by a condition that the operator must check."""
 
 
 class JournalHeldError(CandlewickError):
-    """Another process holds the journal."""
+    """The journal is in use by another process."""
 
 
 _BY_CODE: dict[int, type[CandlewickError]] = {
@@ -63,6 +63,6 @@ _BY_CODE: dict[int, type[CandlewickError]] = {
 }
 
 
-def error_of(code: int, message: str, help: str | None, document: Any) -> CandlewickError:
-    """The exception of a command that ended with this exit code."""
+def build_error(code: int, message: str, help: str | None, document: Any) -> CandlewickError:
+    """Builds the exception of a command that ended with this exit code."""
     return _BY_CODE.get(code, CandlewickError)(message, help=help, code=code, document=document)

@@ -1,17 +1,17 @@
-"""Commands done inside of this process, tables in Arrow's form, and what a strategy is shown and answers."""
+"""Native module: commands, Arrow tables, and the inputs and signals of strategies."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, final
 
 class ArrowStream(Protocol):
-    """What has the PyCapsule interface of a stream: a table of pandas, Polars, DuckDB or pyarrow."""
+    """An Arrow stream (PyCapsule interface): a table of pandas, Polars, DuckDB or pyarrow."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 @final
 class Table:
-    """A table in Arrow's form. pandas, Polars, DuckDB and pyarrow take it without a copy."""
+    """An Arrow table. pandas, Polars, DuckDB and pyarrow read it without a copy: ``polars.DataFrame(table)``."""
 
     @property
     def column_names(self) -> list[str]: ...
@@ -23,7 +23,7 @@ class Table:
 
 @final
 class Column:
-    """A column of a table. NumPy takes one of numbers or times without a copy: ``numpy.asarray(column)``."""
+    """A column of a table. NumPy reads numbers and times without a copy: ``numpy.asarray(column)``."""
 
     def __len__(self) -> int: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
@@ -31,12 +31,12 @@ class Column:
 
 @final
 class Candle:
-    """A closed candle."""
+    """A closed candle. Prices are in the quote currency, ``volume`` is 0 if the source has none."""
 
     def __new__(cls, time: int, open: float, high: float, low: float, close: float, volume: float = 0.0) -> Candle: ...
     @property
     def time(self) -> int:
-        """When it opened, ms since 1970."""
+        """Open time in milliseconds since 1970-01-01 UTC."""
     @property
     def open(self) -> float: ...
     @property
@@ -50,34 +50,34 @@ class Candle:
 
 @final
 class Price:
-    """A price between candles."""
+    """The latest price, between candles."""
 
     @property
     def time(self) -> int:
-        """Venue time, ms since 1970."""
+        """Venue time in milliseconds since 1970-01-01 UTC."""
     @property
     def value(self) -> float: ...
 
 @final
 class Settlement:
-    """How one of the bot's own trades ended."""
+    """Settlement of one of the bot's own trades."""
 
     @property
     def direction(self) -> str:
         """``BUY`` or ``SELL``."""
     @property
     def decision_time(self) -> int:
-        """When it was decided, ms since 1970."""
+        """Time of the signal in milliseconds since 1970-01-01 UTC."""
     @property
     def outcome(self) -> str:
         """``WON``, ``LOST``, ``DRAW`` or ``CANCELLED``."""
     @property
     def profit_minor(self) -> int:
-        """Net profit in the smallest unit of the wallet's currency."""
+        """Net profit in minor units of the wallet's currency, such as cents. Negative for a loss."""
 
 @final
 class Signal:
-    """What a strategy asks for: made by ``buy()`` and ``sell()``."""
+    """A request for a trade, created by ``buy()`` and ``sell()``."""
 
     def __new__(cls, is_buy: bool, reason: str, close_type: str | None = None, numbers: Mapping[str, float] | None = None) -> Signal: ...
     @property
@@ -91,7 +91,7 @@ class Signal:
 
 @final
 class Definition:
-    """A class that is a strategy, as a program knows it."""
+    """A registered strategy class."""
 
     def __new__(
         cls,
@@ -104,7 +104,7 @@ class Definition:
 
 @final
 class Answer:
-    """How a command ended."""
+    """Result of a command."""
 
     code: int
     output: str
@@ -113,10 +113,10 @@ class Answer:
     trades: Table | None
 
 def flags(command: list[str]) -> list[str]:
-    """The long flags of a command, without their dashes."""
+    """Returns the long flags of a command, without dashes."""
 
 def find_keyword(name: str, choices: list[str]) -> str | None:
-    """The keyword argument that a misspelt one, or one of another program, stands for."""
+    """Returns the keyword argument closest to a misspelt one, or to one of another program."""
 
 def answer(
     arguments: Sequence[str],

@@ -1,4 +1,4 @@
-"""How far long work is: a bar in a notebook or a terminal, or a function of your own."""
+"""Progress of long commands: a bar in a notebook or terminal, or a callback."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-#: ``None`` shows a bar where somebody looks, ``False`` nothing; a function is called with what is done, how much of it, of how much.
+#: ``None`` shows a bar in a notebook or terminal, ``False`` shows none. A function is called with the task, its progress and its total.
 Progress = bool | None | Callable[[str, int, int], None]
 
-_PATIENCE = 1.0
+_DELAY_S = 1.0
 
 
 def _in_notebook() -> bool:
@@ -22,7 +22,7 @@ def _in_notebook() -> bool:
 
 
 class Bar:
-    """A bar that appears when work takes longer than a second, and goes when it is done."""
+    """A bar that appears after one second, and disappears at the end."""
 
     def __init__(self, notebook: bool) -> None:
         self._notebook = notebook
@@ -31,7 +31,7 @@ class Bar:
         self._is_drawn = False
 
     def __call__(self, work: str, done: int, total: int) -> None:
-        if time.monotonic() - self._began < _PATIENCE:
+        if time.monotonic() - self._began < _DELAY_S:
             return
         self._is_drawn = True
         share = done / total if total else 0.0
@@ -51,7 +51,7 @@ class Bar:
             self._handle.update(text)
 
     def close(self) -> None:
-        """Takes it away."""
+        """Removes the bar."""
         if not self._is_drawn:
             return
         if self._notebook:
@@ -64,8 +64,8 @@ class Bar:
 
 
 @contextmanager
-def progress_of(progress: Progress) -> Iterator[Callable[[str, int, int], None] | None]:
-    """What is told of the work."""
+def open_progress(progress: Progress) -> Iterator[Callable[[str, int, int], None] | None]:
+    """Yields the callback to report progress to, ``None`` for none."""
     if callable(progress):
         yield progress
         return

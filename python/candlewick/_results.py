@@ -1,4 +1,4 @@
-"""What came of a run, as Python has it: the command's document, its tables, and a look of it in a notebook."""
+"""Results of commands: the JSON document, tables, and their display in a notebook."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _STYLE = "text-align:left;padding:2px 12px 2px 0"
 
 def _rows(pairs: Iterable[tuple[str, Any]]) -> str:
     cells = (
-        f"<tr><th style='{_STYLE}'>{html.escape(name)}</th><td style='{_STYLE}'>{html.escape(_words(value))}</td></tr>"
+        f"<tr><th style='{_STYLE}'>{html.escape(name)}</th><td style='{_STYLE}'>{html.escape(_render(value))}</td></tr>"
         for name, value in pairs
         if value is not None
     )
     return f"<table>{''.join(cells)}</table>"
 
 
-def _words(value: Any) -> str:
+def _render(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}" if abs(value) < 1 else f"{value:,.2f}"
     if isinstance(value, list | tuple):
-        return " to ".join(_words(one) for one in value)
+        return " to ".join(_render(one) for one in value)
     return str(value)
 
 
@@ -36,14 +36,14 @@ def _list(texts: Iterable[str]) -> str:
 
 
 class Result:
-    """What a command answered."""
+    """Result of a command. ``result["key"]`` reads its JSON document."""
 
     _title = "Result"
 
     def __init__(self, document: Mapping[str, Any], json_text: str) -> None:
-        #: The document of ``--json``.
+        #: JSON document, as of ``--json``.
         self.document = document
-        #: The same, as the command line prints it.
+        #: Text of the JSON document, as printed by the command line.
         self.json = json_text
 
     def __getitem__(self, key: str) -> Any:
@@ -57,18 +57,18 @@ class Result:
         return f"<b>{html.escape(self._title)}</b>{_rows(self._figures())}{notices}"
 
     def __repr__(self) -> str:
-        figures = ", ".join(f"{name}={_words(value)}" for name, value in self._figures() if value is not None)
+        figures = ", ".join(f"{name}={_render(value)}" for name, value in self._figures() if value is not None)
         return f"{type(self).__name__}({figures})"
 
 
 class Backtest(Result):
-    """A backtest: its figures, and its trades as a table."""
+    """Result of a backtest, with its trades."""
 
     _title = "Backtest"
 
     def __init__(self, document: Mapping[str, Any], json_text: str, trades: Table) -> None:
         super().__init__(document, json_text)
-        #: All trades, ordered by decision time: pandas, Polars, DuckDB and pyarrow take it as it is.
+        #: Arrow table of all trades by decision time, for pandas, Polars, DuckDB and pyarrow.
         self.trades = trades
 
     def _figures(self) -> Iterable[tuple[str, Any]]:
@@ -76,7 +76,7 @@ class Backtest(Result):
 
 
 class Run(Backtest):
-    """A run that traded, on a demo wallet, the embedded venue or paper: its figures, and its trades as a table."""
+    """Result of a run on a demo wallet, the embedded sandbox or paper, with its trades."""
 
     _title = "Run"
 
@@ -88,35 +88,35 @@ def _figures_of_run(document: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
     for key in keys:
         yield key.replace("_", " "), document.get(key)
     for label in document.get("edge", {}).get("labels", []):
-        yield "verdict is", label
+        yield "verdict label", label
 
 
 class Sweep(Result):
-    """A search: what its sets came to, and the folder of its files."""
+    """Result of a search, with its parameter sets."""
 
     _title = "Sweep"
 
     def __init__(self, document: Mapping[str, Any], json_text: str, folder: Path, sets: Table) -> None:
         super().__init__(document, json_text)
-        #: Where its journal and results are; the same search goes on from there.
+        #: Folder of the journal and the results. The same search resumes there.
         self.folder = folder
-        #: Every set with its parameters and figures.
+        #: Arrow table of all parameter sets with their results.
         self.sets = sets
 
 
 class WalkForward(Result):
-    """Parameters that were chosen on past candles and tested on those after them."""
+    """Result of a walk-forward, with its windows."""
 
     _title = "Walk-forward"
 
     def __init__(self, document: Mapping[str, Any], json_text: str, folder: Path, windows: Table) -> None:
         super().__init__(document, json_text)
-        #: Where its journals and results are.
+        #: Folder of the journals and the results.
         self.folder = folder
-        #: Each window with the set that it chose, and what that came to on the test.
+        #: Arrow table of the windows, each with its chosen parameter set and the result of the test.
         self.windows = windows
 
 
 def text_of(document: Any) -> str:
-    """A document on one line, for people."""
+    """Renders a document on one line."""
     return json.dumps(document, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Settings and candles of a run, as a command takes them."""
+"""Settings and candles of a run, converted to flags of a command."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any
 
 from . import _native
 from ._errors import ConfigurationError
-from ._strategy import AnyStrategy, name_of
+from ._strategy import AnyStrategy, strategy_name
 
-#: Files of settings, or the settings themselves: ``{"risk": {"max_trades_per_day": 5}}``.
+#: Configuration files, or the settings themselves: ``{"risk": {"max_trades_per_day": 5}}``.
 Settings = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Mapping[str, Any] | None
-#: ``{"BTCUSDT@1m": table or file}``; or names as ``--data`` takes them.
+#: ``{"BTCUSDT@1m": table or file}``, or names as in ``--data``.
 Candles = Mapping[str, Any] | str | os.PathLike[str] | Sequence[str] | None
 
 
@@ -32,15 +32,15 @@ def _toml(value: Any, key: str) -> str:
         return "{ " + ", ".join(pairs) + " }"
     if isinstance(value, Sequence):
         return "[" + ", ".join(_toml(one, key) for one in value) + "]"
-    raise ConfigurationError(f"{key}: {value!r} is no setting", help="use numbers, texts, lists and mappings", code=2)
+    raise ConfigurationError(f"{key}: {value!r} is not a valid setting", help="use numbers, texts, lists and mappings", code=2)
 
 
-def toml_of(settings: Mapping[str, Any]) -> str:
-    """Settings as the text of a file."""
+def to_toml(settings: Mapping[str, Any]) -> str:
+    """Renders settings as TOML."""
     return "".join(f"{json.dumps(key)} = {_toml(one, key)}\n" for key, one in settings.items() if one is not None)
 
 
-def bot_of(
+def build_bot(
     strategy: AnyStrategy | str,
     *,
     symbol: str,
@@ -49,18 +49,18 @@ def bot_of(
     params: Mapping[str, Any] | None,
     stake: float | Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    """The settings of one bot."""
-    name = strategy if isinstance(strategy, str) else name_of(strategy)
+    """Builds the settings of one bot."""
+    name = strategy if isinstance(strategy, str) else strategy_name(strategy)
     if close_type is None:
-        raise ConfigurationError("close_type is missing", help='say how long a trade lasts: close_type="05:00"', code=2)
+        raise ConfigurationError("close_type is missing", help='set the duration of the trades: close_type="05:00"', code=2)
     amount = {"kind": "fixed", "amount": float(stake)} if isinstance(stake, int | float) else stake
     bot = {"name": name, "symbol": symbol, "interval": interval, "strategy": name}
     return bot | {"close_type": close_type, "params": dict(params or {}), "stake": amount}
 
 
 @contextmanager
-def prepared(settings: Settings, bots: Sequence[Mapping[str, Any]], candles: Candles) -> Iterator[list[str]]:
-    """The flags of settings and candles. Tables are there as files until the command is done."""
+def command_flags(settings: Settings, bots: Sequence[Mapping[str, Any]], candles: Candles) -> Iterator[list[str]]:
+    """Yields the flags of settings and candles. Temporary files of tables exist until the end of the block."""
     with tempfile.TemporaryDirectory(prefix="candlewick-") as place:
         folder = Path(place)
         flags: list[str] = []
@@ -68,7 +68,7 @@ def prepared(settings: Settings, bots: Sequence[Mapping[str, Any]], candles: Can
             own = dict(settings) if isinstance(settings, Mapping) else {}
             own["bots"] = [*own.get("bots", []), *bots]
             file = folder / "settings.toml"
-            file.write_text(toml_of({key: one for key, one in own.items() if one != []}))
+            file.write_text(to_toml({key: one for key, one in own.items() if one != []}))
             named = [] if isinstance(settings, Mapping) else _files(settings)
             flags += _config([*named, file])
         else:

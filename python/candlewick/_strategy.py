@@ -1,4 +1,4 @@
-"""Strategies: a class that answers each candle, or one that computes whole columns of signals."""
+"""Base classes of strategies: candle by candle, or whole columns of signals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KINDS: dict[type, str] = {int: "a whole number", float: "a number", bool: "True
 
 @dataclass(frozen=True)
 class Bot:
-    """The bot that a strategy works for."""
+    """The bot of a strategy: name, symbol, interval and duration of its trades."""
 
     name: str
     symbol: str
@@ -41,37 +41,38 @@ class _Parameter:
 
 
 def param(default: T, min: float | None = None, max: float | None = None, about: str = "") -> T:
-    """A parameter with its range, both ends within: ``period: int = param(14, min=2, max=100)``."""
-    # What stands in the class is replaced by the bot's value before anybody reads it.
+    """Declares a parameter with its range, both ends included: ``period: int = param(14, min=2, max=100)``."""
+    # The instance attribute has the bot's value.
     return typing.cast(T, _Parameter(default, min, max, about))
 
 
 def buy(reason: str, *, close_type: str | None = None, **numbers: float) -> Signal:
-    """A bet on a higher price. The reason's numbers have names: ``buy("oversold", rsi=28.2)``; at most four.
+    """Requests a trade on a higher price: ``buy("oversold", rsi=28.2)``.
 
-    ``close_type``, a duration code such as ``"05:00"``, replaces that of the bot for this trade. Name it in ``close_types`` of the class.
+    ``reason`` must be one of few fixed texts. Pass values that differ from candle to candle as named numbers, at most four.
+    ``close_type``, a duration such as ``"05:00"``, overrides that of the bot for this trade. List it in ``close_types`` of the class.
     """
     return Signal(True, reason, close_type, numbers)
 
 
 def sell(reason: str, *, close_type: str | None = None, **numbers: float) -> Signal:
-    """A bet on a lower price; as :func:`buy`."""
+    """Requests a trade on a lower price, like :func:`buy`."""
     return Signal(False, reason, close_type, numbers)
 
 
 class _Base:
-    #: The name in settings: lower case with hyphens; that of the class when left out.
+    #: Name in settings: lower-case letters, digits and hyphens. By default derived from the name of the class.
     name: ClassVar[str] = ""
-    #: The version of its rules. The hash of its source is added, so that results of different code are never mixed.
+    #: Version of the rules. The hash of the source is appended, so that results of different code are kept apart.
     version: ClassVar[str] = "1.0.0"
-    #: The bot that it works for. Set before ``__init__`` is called, as the parameters are.
+    #: The bot of the strategy. Set before ``__init__`` is called, like the parameters.
     bot: Bot
 
     def __init__(self) -> None:
         pass
 
     def warmup(self) -> int:
-        """How many candles it must have seen before its signals mean anything, the present one counted."""
+        """Returns the warm-up length in candles, including the current one. Signals during the warm-up are never traded."""
         raise NotImplementedError
 
     def _overrides(self, method: str) -> bool:
@@ -80,50 +81,51 @@ class _Base:
 
 
 class Strategy(_Base):
-    """A strategy that is shown each closed candle, in a backtest, on paper and live alike.
+    """A strategy that processes closed candles one by one, in a backtest, on paper and live.
 
-    Its annotated attributes are its parameters. It must be deterministic: the same candles give the same answers, so it reads no
-    clock, no file and no random source in ``on_candle``.
+    Implement ``warmup`` and ``on_candle``. Annotated attributes are parameters; they and ``bot`` are set before ``__init__``, which
+    takes no arguments. One instance is created per bot. It must be deterministic: ``on_candle`` must not read a clock, a file or a
+    random source.
     """
 
-    #: Longer intervals whose candles it wants to see as well, such as ``("5m",)``.
+    #: Longer intervals for ``on_longer_candle``, multiples of the bot's own, such as ``("5m",)``.
     longer_intervals: ClassVar[Sequence[str]] = ()
-    #: Durations that its signals may name in ``close_type``, such as ``("05:00",)``. ``strategy_check`` refuses others.
+    #: Durations that signals may have in ``close_type``, such as ``("05:00",)``. ``strategy_check`` rejects others.
     close_types: ClassVar[Sequence[str]] = ()
 
     def on_candle(self, candle: Candle) -> Signal | None:
-        """A candle has closed. Answer ``buy(...)`` or ``sell(...)`` to ask for a trade, else ``None``."""
+        """Processes a closed candle. Return ``buy(...)`` or ``sell(...)`` to request a trade, otherwise ``None``."""
         raise NotImplementedError
 
     def on_longer_candle(self, interval: str, candle: Candle) -> None:
-        """A candle of one of its longer intervals has closed."""
+        """Processes a closed candle of a longer interval. Called after ``on_candle`` of the last candle in it."""
 
     def on_price(self, price: Price) -> Signal | None:
-        """The latest price between candles. Only called where it is overridden."""
+        """Processes the latest price between candles, like ``on_candle``. Only called if overridden."""
         return None
 
     def on_settled(self, settlement: Settlement) -> None:
-        """One of the bot's own trades has settled. Only called where it is overridden."""
+        """Processes the settlement of one of the bot's own trades. Only called if overridden."""
 
     def indicators(self) -> Mapping[str, float]:
-        """The values that it went by when it last answered, for people who ask why."""
+        """Returns the values behind the last decision, for ``candlewick explain``."""
         return {}
 
 
 class ColumnStrategy(_Base):
     """A strategy that computes the signals of all candles at once.
 
-    A backtest or a search computes the column once and replays it at native speed. On paper and live it is computed of the latest
-    candles at each one, and a signal that changes with candles after it ends the run: it was computed of the future.
+    Implement ``warmup`` and ``signals``. A backtest or search computes the column once and replays it at native speed. On paper and
+    live it is computed from the latest candles at each candle. A signal that changes with later candles is look-ahead and ends the run.
     """
 
-    #: Whether a backtest computes the column again of candles that end earlier, to see that nothing changes.
+    #: Whether a backtest checks for look-ahead: it computes the column again from candles that end earlier.
     checks_lookahead: ClassVar[bool] = True
 
     def signals(self, candles: Table) -> Any:
-        """A number for each candle: 1 buys, -1 sells, 0 or a missing value does neither.
+        """Returns a number per candle: 1 to buy, -1 to sell, 0 or a missing value for no signal.
 
-        ``numpy.asarray(candles["close"])`` is the column without a copy, ``polars.DataFrame(candles)`` the whole table.
+        ``numpy.asarray(candles["close"])`` reads a column without a copy, ``polars.DataFrame(candles)`` the whole table.
         """
         raise NotImplementedError
 
@@ -131,15 +133,15 @@ class ColumnStrategy(_Base):
 AnyStrategy = type[Strategy] | type[ColumnStrategy]
 
 
-def name_of(cls: AnyStrategy) -> str:
-    """The name in settings."""
+def strategy_name(cls: AnyStrategy) -> str:
+    """Returns the name in settings."""
     if not (inspect.isclass(cls) and issubclass(cls, Strategy | ColumnStrategy)):
-        raise ConfigurationError(f"{cls!r} is no strategy", help="give a class derived from candlewick.Strategy or ColumnStrategy", code=2)
+        raise ConfigurationError(f"{cls!r} is not a strategy", help="use a class derived from candlewick.Strategy or ColumnStrategy", code=2)
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", cls.__name__)
     return cls.name or words.replace("_", "-").lower()
 
 
-def _parameters_of(cls: AnyStrategy) -> dict[str, tuple[type, _Parameter]]:
+def _parameters(cls: AnyStrategy) -> dict[str, tuple[type, _Parameter]]:
     known = set(typing.get_type_hints(Strategy)) | set(typing.get_type_hints(ColumnStrategy))
     found: dict[str, tuple[type, _Parameter]] = {}
     for name, kind in typing.get_type_hints(cls).items():
@@ -150,8 +152,8 @@ def _parameters_of(cls: AnyStrategy) -> dict[str, tuple[type, _Parameter]]:
         where = f"{cls.__name__}.{name}"
         if kind not in _KINDS:
             raise ConfigurationError(
-                f"{where} is annotated as {kind!r}, which no parameter can be",
-                help="annotate parameters as int, float, bool or str; other attributes go without an annotation, or in __init__",
+                f"{where} is annotated as {kind!r}, which is not a type of parameters",
+                help="annotate parameters as int, float, bool or str; leave other attributes without annotation, or set them in __init__",
                 code=2,
             )
         default = parameter.default
@@ -159,7 +161,7 @@ def _parameters_of(cls: AnyStrategy) -> dict[str, tuple[type, _Parameter]]:
             default = float(default)
         if type(default) is not kind:
             raise ConfigurationError(
-                f"{where} = {default!r}: a parameter needs a default that is {_KINDS[kind]}",
+                f"{where} = {default!r}: the parameter needs a default that is {_KINDS[kind]}",
                 help=f"write {name}: {kind.__name__} = ..., or param(..., min=..., max=...)",
                 code=2,
             )
@@ -167,32 +169,32 @@ def _parameters_of(cls: AnyStrategy) -> dict[str, tuple[type, _Parameter]]:
     return found
 
 
-def _code_of(value: Any) -> bytes:
-    """The compiled code of a class that has no file."""
+def _compiled_code(value: Any) -> bytes:
+    """Returns the compiled code of a class without a file."""
     parts = [repr((name, one)).encode() for name, one in sorted(vars(value).items()) if isinstance(one, int | float | str)]
     parts += [marshal.dumps(one.__code__) for _, one in sorted(vars(value).items()) if isinstance(one, types.FunctionType)]
     return b"\0".join(parts)
 
 
-def file_of(cls: AnyStrategy) -> Path | None:
-    """The file that defines it; nothing for one that was typed into a notebook or a prompt."""
+def source_file(cls: AnyStrategy) -> Path | None:
+    """Returns the file of a class, ``None`` if it is defined in a notebook or a prompt."""
     file = getattr(sys.modules.get(cls.__module__), "__file__", None)
     return Path(file).resolve() if file else None
 
 
-def _version_of(cls: AnyStrategy) -> str:
-    file = file_of(cls)
-    source = file.read_bytes() if file else _code_of(cls)
+def _version(cls: AnyStrategy) -> str:
+    file = source_file(cls)
+    source = file.read_bytes() if file else _compiled_code(cls)
     return f"{cls.version}+{hashlib.sha256(source).hexdigest()[:16]}"
 
 
 S = TypeVar("S", Strategy, ColumnStrategy)
 
 
-def made_of(cls: type[S], values: Mapping[str, Any], bot: Bot) -> S:
-    """The object of one bot: its parameters are there before ``__init__`` is called."""
+def build_instance(cls: type[S], values: Mapping[str, Any], bot: Bot) -> S:
+    """Creates the instance of one bot. Sets its parameters before ``__init__`` is called."""
     made = cls.__new__(cls)
-    for name, (kind, parameter) in _parameters_of(cls).items():
+    for name, (kind, parameter) in _parameters(cls).items():
         value = values.get(name, parameter.default)
         setattr(made, name, float(value) if kind is float else value)
     made.bot = bot
@@ -201,28 +203,28 @@ def made_of(cls: type[S], values: Mapping[str, Any], bot: Bot) -> S:
 
 
 def define(cls: AnyStrategy) -> Definition:
-    """What a program needs to know of a class."""
-    name = name_of(cls)
-    parameters = _parameters_of(cls)
+    """Builds the definition of a strategy class."""
+    name = strategy_name(cls)
+    parameters = _parameters(cls)
 
     def build(values: str, bot: str, series: tuple[str, str, str]) -> Strategy | ColumnStrategy:
-        made: Strategy | ColumnStrategy = made_of(cls, json.loads(values), Bot(bot, *series))  # type: ignore[type-var]
+        made: Strategy | ColumnStrategy = build_instance(cls, json.loads(values), Bot(bot, *series))  # type: ignore[type-var]
         return made
 
     about = (inspect.getdoc(cls) or "").split("\n\n")[0].replace("\n", " ")
     described = [(name, json.dumps(one.default), one.minimum, one.maximum, one.about) for name, (_, one) in parameters.items()]
     wants_prices = issubclass(cls, Strategy) and cls.on_price is not Strategy.on_price
-    names = (name, _version_of(cls), about)
+    names = (name, _version(cls), about)
     return Definition(names, described, build, wants_prices, issubclass(cls, ColumnStrategy))
 
 
-def starter_of(strategies: Sequence[AnyStrategy]) -> list[str]:
-    """The command by which another process knows the same strategies."""
+def start_command(strategies: Sequence[AnyStrategy]) -> list[str]:
+    """Returns the command that starts another process with the same strategies."""
     command = [sys.executable, "-m", "candlewick"]
     for cls in strategies:
-        file = file_of(cls)
+        file = source_file(cls)
         if file is None:
-            # Only what is asked in another process fails, and says so.
+            # Fails with an error in the other process.
             command += ["--strategy", f"{cls.__module__}:{cls.__qualname__}"]
             continue
         package = getattr(sys.modules[cls.__module__], "__package__", None) or ""

@@ -12,7 +12,7 @@ import pytest
 
 import candlewick
 from candlewick import data, edge
-from candlewick._command import flags_of
+from candlewick._command import to_flags
 
 
 def test_statistics_are_those_of_the_command_line(run: Callable[..., str]) -> None:
@@ -29,8 +29,8 @@ def test_statistics_are_those_of_the_command_line(run: Callable[..., str]) -> No
 
 def test_times_are_flags_as_texts_numbers_and_objects() -> None:
     moment = datetime(2026, 1, 8, 12, tzinfo=timezone(timedelta(hours=2)))
-    assert flags_of({"from_": moment, "to": date(2026, 1, 9)}) == ["--from", "2026-01-08 12:00:00+02:00", "--to", "2026-01-09"]
-    assert flags_of({"from_": 1767866400, "holiday": ["2026-01-01"]}) == ["--from", "1767866400", "--holiday", "2026-01-01"]
+    assert to_flags({"from_": moment, "to": date(2026, 1, 9)}) == ["--from", "2026-01-08 12:00:00+02:00", "--to", "2026-01-09"]
+    assert to_flags({"from_": 1767866400, "holiday": ["2026-01-01"]}) == ["--from", "1767866400", "--holiday", "2026-01-01"]
 
 
 def test_a_win_rate_at_break_even_earns_nothing() -> None:

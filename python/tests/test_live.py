@@ -64,7 +64,7 @@ def test_an_exception_stops_the_run_and_nothing_is_traded_after_it(candles: Path
     with pytest.raises(error) as caught:
         live(strategy, candles, "run.db")
     assert any("in on_candle of the bot" in note for note in caught.value.__notes__)
-    listed, _ = candlewick._command.ask(["trades", "--journal", "run.db"])
+    listed, _ = candlewick._command.run_json(["trades", "--journal", "run.db"])
     frame = polars.DataFrame(listed["trades"] if isinstance(listed, dict) else listed)
     if strategy is Nonsense:
         assert frame.height == 0
