@@ -136,7 +136,7 @@ AnyStrategy = type[Strategy] | type[ColumnStrategy]
 def strategy_name(cls: AnyStrategy) -> str:
     """Returns the name in settings."""
     if not (inspect.isclass(cls) and issubclass(cls, Strategy | ColumnStrategy)):
-        raise ConfigurationError(f"{cls!r} is not a strategy", help="use a class derived from candlewick.Strategy or ColumnStrategy", code=2)
+        raise ConfigurationError(f"{cls!r} is not a strategy", help="derive the class from candlewick.Strategy or ColumnStrategy", code=2)
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", cls.__name__)
     return cls.name or words.replace("_", "-").lower()
 

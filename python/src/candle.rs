@@ -1,4 +1,4 @@
-//! What a strategy in Python is shown, and what it answers.
+//! Inputs and signals of strategies in Python.
 
 use candlewick_sdk::{Candle, CloseType, Direction, Interval, Millis, Ohlcv, Price, Reason, Settlement};
 use pyo3::exceptions::PyValueError;
@@ -16,10 +16,10 @@ impl PyCandle {
     fn new(time: i64, open: f64, high: f64, low: f64, close: f64, volume: f64) -> PyResult<Self> {
         let numbers = Ohlcv { open, high, low, close, volume };
         let candle = Candle::new(Millis::new(time), Interval::SECOND, numbers);
-        candle.map(Self).map_err(|error| PyValueError::new_err(format!("this is no candle: {error}")))
+        candle.map(Self).map_err(|error| PyValueError::new_err(format!("invalid candle: {error}")))
     }
 
-    /// When it opened, ms since 1970.
+    /// Open time in milliseconds since 1970-01-01 UTC.
     #[getter]
     fn time(&self) -> i64 {
         self.0.time().get()
@@ -59,13 +59,13 @@ impl PyCandle {
     }
 }
 
-/// A price between candles.
+/// The latest price, between candles.
 #[pyclass(name = "Price", module = "candlewick", frozen)]
 pub(crate) struct PyPrice(pub(crate) Price);
 
 #[pymethods]
 impl PyPrice {
-    /// Venue time, ms since 1970.
+    /// Venue time in milliseconds since 1970-01-01 UTC.
     #[getter]
     fn time(&self) -> i64 {
         self.0.time.get()
@@ -77,7 +77,7 @@ impl PyPrice {
     }
 }
 
-/// How one of the bot's own trades ended.
+/// Settlement of one of the bot's own trades.
 #[pyclass(name = "Settlement", module = "candlewick", frozen)]
 pub(crate) struct PySettlement(pub(crate) Settlement);
 
@@ -89,7 +89,7 @@ impl PySettlement {
         self.0.direction.to_string()
     }
 
-    /// When it was decided, ms since 1970.
+    /// Time of the signal in milliseconds since 1970-01-01 UTC.
     #[getter]
     fn decision_time(&self) -> i64 {
         self.0.decision_time.get()
@@ -101,14 +101,14 @@ impl PySettlement {
         self.0.outcome.as_str()
     }
 
-    /// Net profit in the smallest unit of the wallet's currency.
+    /// Net profit in minor units of the wallet's currency, such as cents. Negative for a loss.
     #[getter]
     fn profit_minor(&self) -> i64 {
         self.0.profit.minor()
     }
 }
 
-/// A signal: made by `buy()` and `sell()`.
+/// A request for a trade, created by `buy()` and `sell()`.
 #[pyclass(name = "Signal", module = "candlewick", frozen)]
 pub(crate) struct PySignal {
     pub(crate) direction: Direction,
@@ -136,14 +136,14 @@ impl PySignal {
         for (name, number) in numbers.into_iter().flatten() {
             let (name, number): (String, f64) = (name.extract()?, number.extract()?);
             if number.is_nan() {
-                let problem = format!("{name} is NaN: a number of a signal's reason must be one");
+                let problem = format!("{name} is NaN: the numbers of a reason must not be NaN");
                 return Err(PyValueError::new_err(problem));
             }
             signal.names.push(name);
             signal.numbers.push(number);
         }
         if signal.names.len() > Reason::MAX_NUMBERS {
-            let problem = format!("a signal's reason has at most {} numbers", Reason::MAX_NUMBERS);
+            let problem = format!("the reason of a signal has at most {} numbers", Reason::MAX_NUMBERS);
             return Err(PyValueError::new_err(problem));
         }
         Ok(signal)

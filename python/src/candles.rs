@@ -1,7 +1,7 @@
-//! Candles as tables, and tables as candles.
+//! Conversion between candles and Arrow tables.
 
-use crate::command::invalid;
-use crate::table::{Table, batches_of, millis_of, numbers_of_array};
+use crate::command::value_error;
+use crate::table::{Table, array_to_numbers, read_batches, to_millis};
 use arrow_array::types::{
     ArrowPrimitiveType, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
     TimestampNanosecondType, TimestampSecondType,
@@ -16,11 +16,11 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What a column of times may be called; pandas calls an index without a name by the last.
+/// Accepted names of the time column. pandas uses the last one for an index without a name.
 const TIMES: [&str; 7] = ["time", "timestamp", "open_time", "datetime", "date", "ts", "__index_level_0__"];
 
-/// Candles as a table: time (ms, UTC), open, high, low, close, volume.
-pub(crate) fn batch_of(candles: &[Candle]) -> Result<RecordBatch, ArrowError> {
+/// Converts candles to a table: time (ms, UTC), open, high, low, close, volume.
+pub(crate) fn candles_to_batch(candles: &[Candle]) -> Result<RecordBatch, ArrowError> {
     let times: TimestampMillisecondArray = candles.iter().map(|candle| Some(candle.time().get())).collect();
     let numbers = |of: fn(&Candle) -> f64| Arc::new(Float64Array::from_iter_values(candles.iter().map(of)));
     RecordBatch::try_from_iter([
@@ -33,10 +33,10 @@ pub(crate) fn batch_of(candles: &[Candle]) -> Result<RecordBatch, ArrowError> {
     ])
 }
 
-/// The candles of a table that has time, open, high, low, close, and perhaps volume.
-pub(crate) fn series_of_table(table: &Bound<'_, PyAny>, interval: Interval) -> PyResult<Vec<Candle>> {
+/// Reads the candles of a table with time, open, high, low, close and optionally volume.
+pub(crate) fn candles_from_table(table: &Bound<'_, PyAny>, interval: Interval) -> PyResult<Vec<Candle>> {
     let mut candles = Vec::new();
-    for batch in batches_of(table)? {
+    for batch in read_batches(table)? {
         append(&batch, interval, &mut candles)?;
     }
     if candles.is_empty() {
@@ -55,18 +55,18 @@ fn append(batch: &RecordBatch, interval: Interval, candles: &mut Vec<Candle>) ->
         let names: Vec<String> = batch.schema().fields().iter().map(|field| field.name().clone()).collect();
         let names = names.join(", ");
         PyValueError::new_err(format!(
-            "the table of candles has no column {name}; it needs time, open, high, low and close, and has {names}"
+            "the table has no column {name}: it needs time, open, high, low and close, and has {names}"
         ))
     };
     let times = TIMES.iter().find_map(|name| column(name)).ok_or_else(|| missing("time"))?;
-    let times = times_of(&*times)?;
+    let times = read_times(&*times)?;
     let mut numbers = Vec::with_capacity(5);
     for name in ["open", "high", "low", "close"] {
         let array = column(name).ok_or_else(|| missing(name))?;
-        numbers.push(numbers_of(&*array, name)?);
+        numbers.push(read_numbers(&*array, name)?);
     }
     numbers.push(match column("volume") {
-        Some(array) => numbers_of(&*array, "volume")?,
+        Some(array) => read_numbers(&*array, "volume")?,
         None => vec![0.0; times.len()],
     });
     for (row, time) in times.iter().enumerate() {
@@ -79,61 +79,63 @@ fn append(batch: &RecordBatch, interval: Interval, candles: &mut Vec<Candle>) ->
     Ok(())
 }
 
-fn whole<T: ArrowPrimitiveType>(array: &dyn Array) -> Option<&PrimitiveArray<T>> {
+fn downcast<T: ArrowPrimitiveType>(array: &dyn Array) -> Option<&PrimitiveArray<T>> {
     array.as_any().downcast_ref()
 }
 
-fn times_of(array: &dyn Array) -> PyResult<Vec<i64>> {
+fn read_times(array: &dyn Array) -> PyResult<Vec<i64>> {
     let kind = array.data_type();
-    let values = whole::<Int64Type>(array)
+    let values = downcast::<Int64Type>(array)
         .map(PrimitiveArray::values)
-        .or_else(|| whole::<TimestampMillisecondType>(array).map(PrimitiveArray::values))
-        .or_else(|| whole::<TimestampNanosecondType>(array).map(PrimitiveArray::values))
-        .or_else(|| whole::<TimestampMicrosecondType>(array).map(PrimitiveArray::values))
-        .or_else(|| whole::<TimestampSecondType>(array).map(PrimitiveArray::values));
+        .or_else(|| downcast::<TimestampMillisecondType>(array).map(PrimitiveArray::values))
+        .or_else(|| downcast::<TimestampNanosecondType>(array).map(PrimitiveArray::values))
+        .or_else(|| downcast::<TimestampMicrosecondType>(array).map(PrimitiveArray::values))
+        .or_else(|| downcast::<TimestampSecondType>(array).map(PrimitiveArray::values));
     let Some(values) = values.filter(|_| array.null_count() == 0) else {
-        let problem =
-            format!("the column of times is of {kind}: give times, or whole ms since 1970, and none missing");
+        let problem = format!(
+            "the time column is of type {kind}: use times or whole ms since 1970, without missing values"
+        );
         return Err(PyValueError::new_err(problem));
     };
     let time = |value: &i64| {
-        millis_of(kind, *value)
-            .ok_or_else(|| PyValueError::new_err(format!("{value} ({kind}) is no whole ms since 1970")))
+        to_millis(kind, *value).ok_or_else(|| {
+            PyValueError::new_err(format!("{value} ({kind}) is not a whole number of ms since 1970"))
+        })
     };
     values.iter().map(time).collect()
 }
 
-fn numbers_of(array: &dyn Array, name: &str) -> PyResult<Vec<f64>> {
+fn read_numbers(array: &dyn Array, name: &str) -> PyResult<Vec<f64>> {
     let kind = array.data_type();
     if array.null_count() > 0 {
         return Err(PyValueError::new_err(format!(
-            "values are missing in the column {name}: leave such rows out"
+            "values are missing in the column {name}: remove such rows"
         )));
     }
-    numbers_of_array(array)
-        .ok_or_else(|| PyValueError::new_err(format!("the column {name} is of {kind}: give numbers")))
+    array_to_numbers(array)
+        .ok_or_else(|| PyValueError::new_err(format!("the column {name} is of type {kind}: use numbers")))
 }
 
-/// The candles of a file or of a series of the catalog: `BTCUSDT_1m.csv`, `BTCUSDT@1m=PATH`, `BTCUSDT@1m`.
+/// Reads candles from a file or from the catalog: `BTCUSDT_1m.csv`, `BTCUSDT@1m=PATH`, `BTCUSDT@1m`.
 #[pyfunction]
 pub(crate) fn read_candles(py: Python<'_>, name: &str, catalog: PathBuf) -> PyResult<Table> {
-    let name: DataName = name.parse().map_err(invalid)?;
+    let name: DataName = name.parse().map_err(value_error)?;
     let objects = std::env::temp_dir().join("candlewick").join("objects");
     let longer_share_percent = LongerRule::USUAL_PERCENT;
     let store = CandleStore { catalog: Catalog::new(catalog), cache: None, objects, longer_share_percent };
     let read = py.detach(|| name.read(&store, &mut |at| no_progress(at)));
     let read = read.map_err(|error| PyOSError::new_err(error.text()))?;
-    batch_of(read.candles().candles()).map(Table).map_err(invalid)
+    candles_to_batch(read.candles().candles()).map(Table).map_err(value_error)
 }
 
-/// A table of candles, checked: a table of ours.
+/// Checks a table of candles and converts it to [`Table`].
 #[pyfunction]
 pub(crate) fn candles_of(table: &Bound<'_, PyAny>, series: &str) -> PyResult<Table> {
-    let checked = checked(table, series)?;
-    batch_of(checked.candles()).map(Table).map_err(invalid)
+    let candles = check_table(table, series)?;
+    candles_to_batch(candles.candles()).map(Table).map_err(value_error)
 }
 
-/// Writes a table of candles to a file that every command reads, `.csv` or `.parquet` by its name.
+/// Writes a table of candles to a `.csv` or `.parquet` file that every command can read.
 #[pyfunction]
 pub(crate) fn write_candles(
     py: Python<'_>,
@@ -141,23 +143,23 @@ pub(crate) fn write_candles(
     series: &str,
     path: PathBuf,
 ) -> PyResult<()> {
-    let candles = checked(table, series)?;
+    let candles = check_table(table, series)?;
     let format = CandleFormat::of_path(&path).ok_or_else(|| {
-        PyValueError::new_err(format!("{}: name the file with the ending .csv or .parquet", path.display()))
+        PyValueError::new_err(format!("{}: use a file name that ends with .csv or .parquet", path.display()))
     })?;
     let written = py.detach(|| format.write_file(&candles, &path));
     written.map_err(|error| PyOSError::new_err(error.to_string()))
 }
 
-fn checked(table: &Bound<'_, PyAny>, series: &str) -> PyResult<CandleSeries> {
+fn check_table(table: &Bound<'_, PyAny>, series: &str) -> PyResult<CandleSeries> {
     let problem = || {
         PyValueError::new_err(format!(
-            "{series:?} names no series: write SYMBOL@INTERVAL, such as BTCUSDT@1m"
+            "{series:?} is not a series: write SYMBOL@INTERVAL, such as BTCUSDT@1m"
         ))
     };
     let (symbol, interval) = series.rsplit_once('@').ok_or_else(problem)?;
     let symbol = symbol.parse().map_err(|_| problem())?;
     let interval: Interval = interval.parse().map_err(|_| problem())?;
-    let candles = series_of_table(table, interval)?;
-    CandleSeries::new(Series { symbol, interval }, candles).map_err(invalid)
+    let candles = candles_from_table(table, interval)?;
+    CandleSeries::new(Series { symbol, interval }, candles).map_err(value_error)
 }

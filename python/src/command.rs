@@ -1,5 +1,6 @@
-//! A command of the command line, done inside of the Python process: on a thread of its own, without the interpreter's lock, while the
-//! caller's thread looks after Ctrl-C and shows how far it is.
+//! Commands of the command line, run inside the Python process.
+//!
+//! A command runs on its own thread without the GIL. The caller's thread handles Ctrl-C and reports progress.
 
 use crate::definition::Definition;
 use crate::host::{PyHost, locked};
@@ -17,31 +18,31 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-/// How often the caller's thread looks up.
-const FRAME: Duration = Duration::from_millis(50);
+/// Polling interval of the caller's thread.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How a command ended.
+/// Result of a command.
 #[pyclass(module = "candlewick", frozen, get_all)]
 pub(crate) struct Answer {
-    /// Its exit code.
+    /// Exit code.
     code: u8,
-    /// What it printed, where that was kept.
+    /// Printed text, empty if it was not captured.
     output: String,
-    /// Why it failed.
+    /// Error message of a failed command.
     message: Option<String>,
-    /// What to do about it.
+    /// Suggested fix of the error.
     help: Option<String>,
-    /// The trades of a backtest, or of a run that has ended.
+    /// Trades of a backtest, or of a run that has ended.
     trades: Option<Py<Table>>,
 }
 
-/// What the command's thread ends with: its answer, or what it was unwound with.
-type Ended = Result<HostedAnswer, Box<dyn Any + Send>>;
+/// Result of the command's thread: the answer, or the payload of a panic.
+type ThreadResult = Result<HostedAnswer, Box<dyn Any + Send>>;
 
-/// Does what the arguments say, with the built-in strategies and these. `starts_by` is the program and the arguments that make another
-/// process know the same strategies.
+/// Runs a command with the built-in strategies and these. `starts_by` is the program and the arguments that start another process
+/// with the same strategies.
 ///
-/// A failure of the command is in the answer. An exception of a strategy is raised, and so is `KeyboardInterrupt`.
+/// A failure of the command is part of the answer. Exceptions of strategies and `KeyboardInterrupt` are raised.
 #[pyfunction]
 #[pyo3(signature = (arguments, definitions, starts_by, keeps_output, progress = None))]
 pub(crate) fn answer(
@@ -52,7 +53,7 @@ pub(crate) fn answer(
     keeps_output: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Answer> {
-    // What is known by the program's code is known by that of this module, not by Python's own.
+    // The code of the program is this module, not the Python interpreter.
     let file: String = py.import("candlewick._native")?.getattr("__file__")?.extract()?;
     set_code_file(PathBuf::from(file));
     let mut starts_by = starts_by.into_iter();
@@ -71,7 +72,7 @@ pub(crate) fn answer(
     let (sender, receiver) = mpsc::channel();
     let guest = host.clone();
     let work = move || {
-        // The thread stays known to the interpreter while it works, so that a strategy gets in quickly.
+        // The thread stays attached to the interpreter, so that calls of strategies are fast.
         let ended = Python::attach(|py| {
             let hosted = AssertUnwindSafe(|| app.run_hosted(arguments, guest, output));
             py.detach(|| catch_unwind(hosted))
@@ -79,16 +80,18 @@ pub(crate) fn answer(
         let _ = sender.send(ended);
     };
     let spawned = std::thread::Builder::new().name("candlewick".to_owned()).spawn(work);
-    spawned.map_err(|error| PyRuntimeError::new_err(format!("no thread for the command: {error}")))?;
+    spawned.map_err(|error| {
+        PyRuntimeError::new_err(format!("cannot start a thread for the command: {error}"))
+    })?;
     let (ended, interrupted) = wait(py, receiver, &host, progress.as_ref());
     if let Some(error) = locked(&host.fault).take() {
         return Err(error);
     }
-    // A run that trades ends in good order, and has something to say.
+    // A run that trades shuts down regularly and has a result.
     if let Some(error) = interrupted.filter(|_| !host.trades()) {
         return Err(error);
     }
-    let HostedAnswer { code, output, failure } = ended.map_err(|payload| unexpected(&*payload))?;
+    let HostedAnswer { code, output, failure } = ended.map_err(|payload| panic_error(&*payload))?;
     let (message, help) = failure.map(|failure| (failure.message, failure.help)).unzip();
     let trades = locked(&host.trades).take().map(|trades| Py::new(py, Table(trades))).transpose()?;
     Ok(Answer { code, output, message, help: help.flatten(), trades })
@@ -100,24 +103,24 @@ pub(crate) fn flags(command: Vec<String>) -> Vec<String> {
     App::flags_of(&command)
 }
 
-/// Returns the keyword argument that a misspelt one, or one of another program, stands for.
+/// Returns the keyword argument closest to a misspelt one, or to one of another program.
 #[pyfunction]
 pub(crate) fn find_keyword(name: &str, choices: Vec<String>) -> Option<String> {
     let choices: Vec<&str> = choices.iter().map(String::as_str).collect();
     find_key(&[AliasContext::Keyword, AliasContext::Setting], name, &choices).map(str::to_owned)
 }
 
-/// Waits for the end of the command. A signal, or an exception of the progress, stops it first, and is handed back with its end.
+/// Waits for the end of the command. A signal or an exception of the progress callback stops it, and is returned as well.
 fn wait(
     py: Python<'_>,
-    mut receiver: Receiver<Ended>,
+    mut receiver: Receiver<ThreadResult>,
     host: &PyHost,
     progress: Option<&Py<PyAny>>,
-) -> (Ended, Option<PyErr>) {
+) -> (ThreadResult, Option<PyErr>) {
     let mut interrupted = None;
     loop {
         let (back, received) = py.detach(move || {
-            let received = receiver.recv_timeout(FRAME);
+            let received = receiver.recv_timeout(POLL_INTERVAL);
             (receiver, received)
         });
         receiver = back;
@@ -130,7 +133,7 @@ fn wait(
             Ok(ended) => return (ended, interrupted),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
-                return (Err(Box::new("its thread is gone".to_owned())), interrupted);
+                return (Err(Box::new("its thread has ended".to_owned())), interrupted);
             }
         }
     }
@@ -142,14 +145,14 @@ fn show(py: Python<'_>, host: &PyHost, progress: Option<&Py<PyAny>>) -> PyResult
     now.map_or(Ok(()), |now| progress.call1(py, (now.work, now.done, now.total)).map(drop))
 }
 
-/// A command that came to a bad end of its own: a mistake of ours.
-fn unexpected(payload: &(dyn Any + Send)) -> PyErr {
+/// Converts a panic of a command, which is a bug.
+fn panic_error(payload: &(dyn Any + Send)) -> PyErr {
     let text = payload.downcast_ref::<String>().map(String::as_str);
-    let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("it does not say why");
+    let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("unknown reason");
     PyRuntimeError::new_err(format!("the command ended unexpectedly: {text}"))
 }
 
-/// A sentence of a library as Python's exception for wrong values.
-pub(crate) fn invalid(error: impl std::fmt::Display) -> PyErr {
+/// Converts a library error to `ValueError`.
+pub(crate) fn value_error(error: impl std::fmt::Display) -> PyErr {
     PyValueError::new_err(error.to_string())
 }

@@ -1,4 +1,4 @@
-//! A class in Python as a strategy that a program knows.
+//! Registration of Python classes as strategies.
 
 use crate::host::PyHost;
 use crate::signal_column::SignalSource;
@@ -9,17 +9,17 @@ use pyo3::prelude::*;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// A parameter as Python says it: name, default as JSON, smallest and largest value, what it is.
+/// A parameter: name, default as JSON, minimum, maximum and description.
 type PyParameter = (String, String, Option<f64>, Option<f64>, String);
 
-/// A class that is a strategy.
+/// A registered strategy class.
 #[pyclass(module = "candlewick", frozen)]
 pub(crate) struct Definition {
     name: String,
     version: String,
     about: String,
     parameters: Vec<Parameter>,
-    /// Called with the parameters as JSON and the bot: the object.
+    /// Builds the strategy object from parameters as JSON and the bot.
     build: Py<PyAny>,
     wants_prices: bool,
     has_columns: bool,
@@ -53,9 +53,9 @@ impl Definition {
     pub(crate) fn entry(&self, py: Python<'_>, host: &Arc<PyHost>) -> StrategyEntry {
         let (name, build) = (self.name.clone(), self.build.clone_ref(py));
         let (host, has_columns) = (host.clone(), self.has_columns);
-        let made = move |values: &Value, bot: &BotContext| {
-            let made = Python::attach(|py| -> PyResult<Box<dyn Strategy>> {
-                let object = build.call1(py, (values.to_string(), bot.bot.clone(), series_of(bot)))?;
+        let build_strategy = move |values: &Value, bot: &BotContext| {
+            let built = Python::attach(|py| -> PyResult<Box<dyn Strategy>> {
+                let object = build.call1(py, (values.to_string(), bot.bot.clone(), series_labels(bot)))?;
                 let host = host.clone();
                 Ok(if has_columns {
                     Box::new(SignalSource::new(object.bind(py), bot, host)?)
@@ -63,36 +63,35 @@ impl Definition {
                     Box::new(PyStrategy::new(object.bind(py), bot, host)?)
                 })
             });
-            made.map_err(|error| BuildError::parameters(name.as_str(), error.to_string()))
+            built.map_err(|error| BuildError::parameters(name.as_str(), error.to_string()))
         };
-        let entry = StrategyEntry::new(self.name.clone(), self.version.clone(), made);
+        let entry = StrategyEntry::new(self.name.clone(), self.version.clone(), build_strategy);
         let entry = entry.described(self.about.clone());
         let entry = if self.wants_prices { entry.wanting_prices() } else { entry };
         self.parameters.iter().cloned().fold(entry, StrategyEntry::with_parameter)
     }
 }
 
-fn series_of(bot: &BotContext) -> (String, String, String) {
+fn series_labels(bot: &BotContext) -> (String, String, String) {
     (bot.symbol.to_string(), bot.interval.to_string(), bot.expiry.close_type.to_string())
 }
 
-/// How many candles an object says that it must have seen.
-pub(crate) fn warmup_of(object: &Bound<'_, PyAny>) -> PyResult<usize> {
+/// Reads the warm-up of a strategy object.
+pub(crate) fn read_warmup(object: &Bound<'_, PyAny>) -> PyResult<usize> {
     let answer = object.call_method0("warmup")?;
     answer.extract::<usize>().map_err(|_| {
         let problem =
-            format!("warmup() answered {}; it must be a whole number of candles, 0 or more", repr(&answer));
+            format!("warmup() returned {}: return a whole number of candles, 0 or more", short_repr(&answer));
         PyValueError::new_err(problem)
     })
 }
 
-/// As Python writes it, cut where it is long.
-pub(crate) fn repr(object: &Bound<'_, PyAny>) -> String {
-    const LONGEST: usize = 80;
-    let text =
-        object.repr().map_or_else(|_| "an object that cannot be written".to_owned(), |text| text.to_string());
-    if text.chars().count() <= LONGEST {
+/// Returns the `repr` of an object, truncated if long.
+pub(crate) fn short_repr(object: &Bound<'_, PyAny>) -> String {
+    const MAX_LENGTH: usize = 80;
+    let text = object.repr().map_or_else(|_| "an object without repr".to_owned(), |text| text.to_string());
+    if text.chars().count() <= MAX_LENGTH {
         return text;
     }
-    text.chars().take(LONGEST).chain("...".chars()).collect()
+    text.chars().take(MAX_LENGTH).chain("...".chars()).collect()
 }

@@ -1,6 +1,6 @@
-//! The Python process as the host of a command: what it hears of it, and what becomes of a strategy that fails.
+//! The Python process as the host of a command: progress, results and failures of strategies.
 
-use crate::trades::table_of_trades;
+use crate::trades::build_trades_table;
 use arrow_array::RecordBatch;
 use candlewick_cli::{CommandKind, Host, Itself};
 use candlewick_engine::{BotSettings, TradeBook};
@@ -17,7 +17,7 @@ pub(crate) struct Progress {
     pub(crate) total: u64,
 }
 
-/// What the command and the strategies in Python share.
+/// State shared by the command and its strategies in Python.
 pub(crate) struct PyHost {
     itself: Option<Itself>,
     is_stopped: AtomicBool,
@@ -28,7 +28,7 @@ pub(crate) struct PyHost {
     pub(crate) trades: Mutex<Option<RecordBatch>>,
 }
 
-/// What a lock holds, also after a strategy that failed has unwound past it: each is written whole.
+/// Locks a mutex, ignoring poisoning: a failed strategy may have unwound past it, but values are written completely.
 pub(crate) fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -50,7 +50,7 @@ impl PyHost {
         self.is_stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Stops a run that trades, whose strategy must be silent from now on, and unwinds other commands.
+    /// Stops a run that trades, and unwinds other commands. The strategy must not signal after this.
     pub(crate) fn fail(&self, error: PyErr) {
         let text = error.to_string();
         let kind = *locked(&self.kind);
@@ -59,7 +59,7 @@ impl PyHost {
         }
         match kind {
             CommandKind::Trades => self.stop(),
-            // No panic, of which somebody would be told: the strategy's exception is what is told.
+            // Without the panic hook, because the exception of the strategy is reported instead.
             CommandKind::Checks | CommandKind::Computes => resume_unwind(Box::new(text)),
         }
     }
@@ -68,7 +68,7 @@ impl PyHost {
         *locked(&self.kind) == CommandKind::Trades
     }
 
-    /// All candles of the series, where they are known and this one is among them.
+    /// Returns all candles of the series, `None` unless they are known and contain this one.
     pub(crate) fn known_candles(&self, series: Series, candle: &Candle) -> Option<CandleSeries> {
         let known = locked(&self.candles);
         let found = known.iter().find(|one| one.series() == series)?;
@@ -99,6 +99,6 @@ impl Host for PyHost {
     }
 
     fn trades(&self, book: &TradeBook, bots: &[BotSettings], scale: MoneyScale) {
-        *locked(&self.trades) = table_of_trades(book, bots, scale).ok();
+        *locked(&self.trades) = build_trades_table(book, bots, scale).ok();
     }
 }

@@ -1,9 +1,10 @@
-//! The Python module `candlewick._native`: commands done inside of a Python process, tables in Arrow's form, strategies that are Python
-//! objects. What a user of Python sees of it is in the package beside, `python/candlewick`.
+//! The Python module `candlewick._native`: commands, Arrow tables, and strategies as Python objects.
+//!
+//! The public API is the package in `python/candlewick`.
 //!
 //! Without the feature `extension` the crate is empty.
 #![cfg(feature = "extension")]
-#![allow(clippy::needless_pass_by_value, reason = "functions of Python own what they are given")]
+#![allow(clippy::needless_pass_by_value, reason = "functions for Python own their arguments")]
 
 mod candle;
 mod candles;

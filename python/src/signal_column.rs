@@ -1,10 +1,10 @@
-//! Columns of signals, one for each candle, and the strategy that trades them.
+//! Columns with a signal per candle, and the strategy that trades them.
 
-use crate::candles::{batch_of, series_of_table};
-use crate::definition::{repr, warmup_of};
+use crate::candles::{candles_from_table, candles_to_batch};
+use crate::definition::{read_warmup, short_repr};
 use crate::host::PyHost;
-use crate::strategy::noted;
-use crate::table::{Table, arrays_of, numbers_of_array};
+use crate::strategy::with_note;
+use crate::table::{Table, array_to_numbers, read_arrays};
 use arrow_array::{Array, BooleanArray};
 use candlewick_records::utc;
 use candlewick_sdk::{BotContext, Candle, CandleSeries, Direction, Interval, Series, Signal, Strategy};
@@ -14,10 +14,10 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// How often a column is computed again, of candles that end earlier.
+/// Number of look-ahead checks, each with candles that end earlier.
 const TRUNCATIONS: usize = 12;
 
-/// What a column says at a candle: +1 buys, -1 sells, 0 does neither.
+/// Signal at a candle: 1 to buy, -1 to sell, 0 for none.
 pub(crate) type Sign = i8;
 
 const fn direction_of(sign: Sign) -> Option<Direction> {
@@ -28,66 +28,70 @@ const fn direction_of(sign: Sign) -> Option<Direction> {
     }
 }
 
-fn column_of(signals: &Bound<'_, PyAny>, candles: &[Candle]) -> PyResult<Vec<Sign>> {
-    let table = batch_of(candles).map_err(|error| PyValueError::new_err(error.to_string()))?;
+fn compute_column(signals: &Bound<'_, PyAny>, candles: &[Candle]) -> PyResult<Vec<Sign>> {
+    let table = candles_to_batch(candles).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let answer = signals.call1((Bound::new(signals.py(), Table(table))?,))?;
-    let numbers = numbers_of(&answer)?;
+    let numbers = read_numbers(&answer)?;
     if numbers.len() != candles.len() {
         let (signals, candles) = (numbers.len(), candles.len());
         let problem =
-            format!("signals() answered {signals} numbers for {candles} candles: there must be one for each");
+            format!("signals() returned {signals} numbers for {candles} candles: return one per candle");
         return Err(PyValueError::new_err(problem));
     }
     let sign = |(number, candle): (&f64, &Candle)| match *number {
         1.0 => Ok(1),
         -1.0 => Ok(-1),
-        // Missing, as pandas and NumPy say it.
+        // NaN is a missing value of pandas and NumPy.
         number if number == 0.0 || number.is_nan() => Ok(0),
         number => {
             let time = utc(candle.time());
-            let problem = format!("signals() answered {number} at {time}: 1 buys, -1 sells, 0 does neither");
+            let problem =
+                format!("signals() returned {number} at {time}: use 1 to buy, -1 to sell, 0 for no signal");
             Err(PyValueError::new_err(problem))
         }
     };
     numbers.iter().zip(candles).map(sign).collect()
 }
 
-/// Numbers of an array of `NumPy`, a series or column of pandas, Polars or pyarrow, or a list; missing ones are NaN.
-fn numbers_of(answer: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+/// Reads numbers of a `NumPy` array, a column of pandas, Polars or pyarrow, or a list. Missing values become NaN.
+fn read_numbers(answer: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     let py = answer.py();
     macro_rules! buffer_of {
         ($($kind:ty),+) => {$(
             if let Ok(buffer) = PyBuffer::<$kind>::get(answer) {
-                #[allow(clippy::cast_lossless, reason = "whole numbers are small, or refused as they are")]
+                #[allow(clippy::cast_lossless, reason = "whole numbers are small, or rejected later")]
                 return Ok(buffer.to_vec(py)?.into_iter().map(|number| number as f64).collect());
             }
         )+};
     }
     buffer_of!(f64, i64, i8, f32, i32, i16);
-    if let Some(arrays) = arrays_of(answer)? {
+    if let Some(arrays) = read_arrays(answer)? {
         let mut numbers = Vec::with_capacity(arrays.iter().map(Array::len).sum());
         for array in &arrays {
-            numbers.extend(numbers_of_array(&**array).ok_or_else(|| {
+            numbers.extend(array_to_numbers(&**array).ok_or_else(|| {
                 let hint = if array.as_any().is::<BooleanArray>() {
-                    ": 1 buys, -1 sells, 0 does neither"
+                    ": use 1 to buy, -1 to sell, 0 for no signal"
                 } else {
                     ""
                 };
-                PyTypeError::new_err(format!("signals() answered a column of {}{hint}", array.data_type()))
+                PyTypeError::new_err(format!(
+                    "signals() returned a column of type {}{hint}",
+                    array.data_type()
+                ))
             })?);
         }
         return Ok(numbers);
     }
     answer.extract::<Vec<f64>>().map_err(|_| {
         let problem = format!(
-            "signals() answered {}: it must be an array, a column or a list of numbers, one for each candle",
-            repr(answer)
+            "signals() returned {}: return an array, a column or a list of numbers, one per candle",
+            short_repr(answer)
         );
         PyTypeError::new_err(problem)
     })
 }
 
-/// Holds a column to those that the same function computes of fewer candles: what a candle says may not change with those after it.
+/// Checks that signals do not change with later candles, by computing the column again from fewer candles.
 fn check_truncations(
     signals: &Bound<'_, PyAny>,
     candles: &[Candle],
@@ -95,32 +99,32 @@ fn check_truncations(
     count: usize,
 ) -> PyResult<()> {
     for place in 1..=count {
-        // Unevenly spread, so that a period of the function does not hide it.
+        // At uneven distances, so that a periodic function cannot hide look-ahead.
         let end = candles.len() * place / (count + 1) + place % 7;
         let end = end.clamp(1, candles.len());
-        let shorter = column_of(signals, &candles[..end])?;
+        let shorter = compute_column(signals, &candles[..end])?;
         check_same(&shorter, column, &candles[..end])?;
     }
     Ok(())
 }
 
-/// The error that `longer`, computed of more candles, says something else than `shorter` where both say something.
+/// Fails if `longer`, computed from more candles, differs from `shorter` at any common candle.
 fn check_same(shorter: &[Sign], longer: &[Sign], candles: &[Candle]) -> PyResult<()> {
     let differs = |(place, (before, after)): (usize, (&Sign, &Sign))| (before != after).then_some(place);
     let Some(place) = shorter.iter().zip(longer).enumerate().find_map(differs) else { return Ok(()) };
-    let words = |sign: Sign| direction_of(sign).map_or_else(|| "no signal".to_owned(), |one| one.to_string());
+    let label = |sign: Sign| direction_of(sign).map_or_else(|| "no signal".to_owned(), |one| one.to_string());
     let (time, last) = (utc(candles[place].time()), utc(candles[shorter.len() - 1].time()));
-    let (before, after) = (words(shorter[place]), words(longer[place]));
+    let (before, after) = (label(shorter[place]), label(longer[place]));
     Err(LookaheadError::new_err(format!(
-        "signals() looks ahead: at the candle of {time} it says {before} where the candles end with that of {last}, and \
-         {after} where more follow; compute each signal of candles up to its own, with shift() for those before"
+        "signals() looks ahead: at the candle of {time} it returns {before} if the candles end with that of {last}, but \
+         {after} if more follow; compute each signal from candles up to its own, with shift() for previous ones"
     )))
 }
 
 pyo3::import_exception!(candlewick._errors, LookaheadError);
 
-/// Computes the columns of a function of the whole table and of its beginnings. Raises `LookaheadError` at the first candle whose signal
-/// changes with the candles after it; the signals of the whole otherwise.
+/// Computes the column of the whole table, and of its beginnings. Raises `LookaheadError` at the first candle whose signal changes
+/// with later candles, and otherwise returns the signals of the whole table.
 #[pyfunction]
 #[pyo3(signature = (signals, candles, interval, truncations = TRUNCATIONS))]
 pub(crate) fn check_lookahead(
@@ -129,18 +133,18 @@ pub(crate) fn check_lookahead(
     interval: &str,
     truncations: usize,
 ) -> PyResult<Vec<Sign>> {
-    let interval: Interval = interval.parse().map_err(crate::command::invalid)?;
-    let candles = series_of_table(candles, interval)?;
-    let column = column_of(signals, &candles)?;
+    let interval: Interval = interval.parse().map_err(crate::command::value_error)?;
+    let candles = candles_from_table(candles, interval)?;
+    let column = compute_column(signals, &candles)?;
     check_truncations(signals, &candles, &column, truncations)?;
     Ok(column)
 }
 
-/// That the exception is there, which the package defines.
+/// The exception defined by the package.
 const _: fn(Python<'_>) = |py| drop(LookaheadError::type_object(py));
 
-/// Candles beyond the warm-up that are kept before the oldest are dropped.
-const SPARE: usize = 64;
+/// Minimum number of candles beyond the warm-up before old ones are dropped.
+const SPARE_CANDLES: usize = 64;
 
 pub(crate) struct SignalSource {
     bot: BotContext,
@@ -153,13 +157,13 @@ pub(crate) struct SignalSource {
 
 enum State {
     New,
-    /// The column of all candles: that of the next candle is at `next`.
+    /// The column of all candles, with the index of the next one.
     Whole {
         candles: CandleSeries,
         column: Vec<Sign>,
         next: usize,
     },
-    /// The latest candles, and the column that was computed of them last; its length is theirs, or less where some were dropped.
+    /// The latest candles, and the last column computed from them; shorter if candles were dropped.
     Latest {
         candles: Vec<Candle>,
         column: Vec<Sign>,
@@ -172,7 +176,7 @@ impl SignalSource {
         Ok(Self {
             bot: bot.clone(),
             host,
-            warmup: warmup_of(object)?,
+            warmup: read_warmup(object)?,
             signals: object.getattr("signals")?.unbind(),
             checks: object.getattr("checks_lookahead")?.extract()?,
             state: State::New,
@@ -186,7 +190,7 @@ impl SignalSource {
         };
         let column = Python::attach(|py| {
             let signals = self.signals.bind(py);
-            let column = column_of(signals, known.candles())?;
+            let column = compute_column(signals, known.candles())?;
             if self.checks {
                 check_truncations(signals, known.candles(), &column, TRUNCATIONS)?;
             }
@@ -208,13 +212,12 @@ impl SignalSource {
                 if candles.candles().get(place) == Some(candle) {
                     return Ok(column[place]);
                 }
-                // Candles may be left out, as between the windows of a walk.
+                // Candles may be skipped, as between the windows of a walk-forward.
                 let found = candles.candles().binary_search_by_key(&candle.time(), Candle::time);
                 let found = found.ok().filter(|place| candles.candles()[*place] == *candle);
                 let place = found.ok_or_else(|| {
                     let time = utc(candle.time());
-                    let problem =
-                        format!("the candle of {time} is not among those that the signals were computed of");
+                    let problem = format!("the candle of {time} is not among those of the computed signals");
                     PyRuntimeError::new_err(problem)
                 })?;
                 *next = place + 1;
@@ -222,13 +225,13 @@ impl SignalSource {
             }
             State::Latest { candles, column } => {
                 let kept = self.warmup.max(2);
-                if candles.len() >= kept + kept.max(SPARE) {
+                if candles.len() >= kept + kept.max(SPARE_CANDLES) {
                     candles.drain(..candles.len() - kept);
                     column.clear();
                 }
                 candles.push(*candle);
-                let now = Python::attach(|py| column_of(self.signals.bind(py), candles))?;
-                // Before it is warm a signal means nothing, and may be anything.
+                let now = Python::attach(|py| compute_column(self.signals.bind(py), candles))?;
+                // Signals during the warm-up may change.
                 check_same(column, &now, candles)?;
                 *column = now;
                 Ok(column[column.len() - 1])
@@ -256,7 +259,7 @@ impl Strategy for SignalSource {
             Err(error) => {
                 self.state = State::Failed;
                 let note = format!("in signals of the bot {}, at {}", self.bot.bot, utc(candle.time()));
-                self.host.fail(noted(error, &note));
+                self.host.fail(with_note(error, &note));
                 None
             }
         }

@@ -1,7 +1,7 @@
-//! A strategy that is a Python object: shown each candle, it answers with a signal or with nothing.
+//! A strategy that is a Python object, called for each candle.
 
 use crate::candle::{PyCandle, PyPrice, PySettlement, PySignal};
-use crate::definition::{repr, warmup_of};
+use crate::definition::{read_warmup, short_repr};
 use crate::host::PyHost;
 use candlewick_records::utc;
 use candlewick_sdk::{
@@ -15,8 +15,8 @@ use std::fmt::Display;
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
 
-/// A run keeps each wording of a reason that it met.
-const MOST_WORDINGS: usize = 200;
+/// Maximum number of different reasons. A run keeps all of them.
+const MAX_TEMPLATES: usize = 200;
 
 pub(crate) struct PyStrategy {
     bot: BotContext,
@@ -30,8 +30,8 @@ pub(crate) struct PyStrategy {
     on_settled: Option<Py<PyAny>>,
     indicators: Option<Py<PyAny>>,
     indicator_names: OnceLock<Vec<String>>,
-    wordings: Vec<(String, Vec<String>, ReasonTemplate)>,
-    /// It raised an exception, or answered what is no answer: it is not asked again.
+    templates: Vec<(String, Vec<String>, ReasonTemplate)>,
+    /// Whether it raised an exception or returned an invalid value. It is not called again then.
     has_failed: bool,
 }
 
@@ -44,21 +44,21 @@ impl PyStrategy {
         Ok(Self {
             bot: bot.clone(),
             host,
-            warmup: warmup_of(object)?,
-            longer: parsed(object, "longer_intervals")?,
-            close_types: parsed(object, "close_types")?,
+            warmup: read_warmup(object)?,
+            longer: parse_list(object, "longer_intervals")?,
+            close_types: parse_list(object, "close_types")?,
             on_candle: object.getattr("on_candle")?.unbind(),
             on_longer_candle: own("on_longer_candle")?,
             on_price: own("on_price")?,
             on_settled: own("on_settled")?,
             indicators: own("indicators")?,
             indicator_names: OnceLock::new(),
-            wordings: Vec::new(),
+            templates: Vec::new(),
             has_failed: false,
         })
     }
 
-    fn ask(
+    fn request_signal(
         &mut self,
         (method, time): (&str, Millis),
         call: impl for<'py> FnOnce(&Self, Python<'py>) -> PyResult<Bound<'py, PyAny>>,
@@ -68,48 +68,48 @@ impl PyStrategy {
         }
         let answered = Python::attach(|py| {
             let answer = call(self, py)?;
-            self.signal_in(&answer, method)
+            self.convert_answer(&answer, method)
         });
         match answered {
             Ok(signal) => signal,
             Err(error) => {
                 self.has_failed = true;
                 let note = format!("in {method} of the bot {}, at {}", self.bot.bot, utc(time));
-                self.host.fail(noted(error, &note));
+                self.host.fail(with_note(error, &note));
                 None
             }
         }
     }
 
-    fn signal_in(&mut self, answer: &Bound<'_, PyAny>, method: &str) -> PyResult<Option<Signal>> {
+    fn convert_answer(&mut self, answer: &Bound<'_, PyAny>, method: &str) -> PyResult<Option<Signal>> {
         if answer.is_none() {
             return Ok(None);
         }
         let Ok(signal) = answer.cast::<PySignal>() else {
-            let (kind, answer) = (answer.get_type().name()?.to_string(), repr(answer));
+            let (kind, answer) = (answer.get_type().name()?.to_string(), short_repr(answer));
             let problem = format!(
-                "{method} answered {answer}, of type {kind}: answer None, candlewick.buy(...) or candlewick.sell(...)"
+                "{method} returned {answer} of type {kind}: return None, candlewick.buy(...) or candlewick.sell(...)"
             );
             return Err(PyTypeError::new_err(problem));
         };
-        self.signal(signal.get()).map(Some)
+        self.convert_signal(signal.get()).map(Some)
     }
 
-    fn signal(&mut self, signal: &PySignal) -> PyResult<Signal> {
+    fn convert_signal(&mut self, signal: &PySignal) -> PyResult<Signal> {
         let PySignal { direction, reason, names, numbers, close_type } = signal;
-        let known = self.wordings.iter().find(|(text, of, _)| text == reason && of == names);
+        let known = self.templates.iter().find(|(text, of, _)| text == reason && of == names);
         let template = match known {
             Some((_, _, template)) => template.clone(),
-            None if self.wordings.len() == MOST_WORDINGS => {
+            None if self.templates.len() == MAX_TEMPLATES => {
                 let problem = format!(
-                    "more than {MOST_WORDINGS} different reasons: what differs from candle to candle is a number of the \
-                     reason, candlewick.buy(\"rose\", change=change)"
+                    "more than {MAX_TEMPLATES} different reasons: pass values that differ from candle to candle as named numbers, \
+                     candlewick.buy(\"rose\", change=change)"
                 );
                 return Err(PyValueError::new_err(problem));
             }
             None => {
                 let template = ReasonTemplate::new(reason.as_str(), names.iter().map(String::as_str));
-                self.wordings.push((reason.clone(), names.clone(), template.clone()));
+                self.templates.push((reason.clone(), names.clone(), template.clone()));
                 template
             }
         };
@@ -117,25 +117,25 @@ impl PyStrategy {
         Ok(Signal { expiry, ..Signal::with_reason(*direction, template.with_numbers(numbers)) })
     }
 
-    fn tell(&mut self, method: &str, call: impl FnOnce(&Self, Python<'_>) -> PyResult<()>) {
+    fn notify(&mut self, method: &str, call: impl FnOnce(&Self, Python<'_>) -> PyResult<()>) {
         if self.has_failed {
             return;
         }
         if let Err(error) = Python::attach(|py| call(self, py)) {
             self.has_failed = true;
-            self.host.fail(noted(error, &format!("in {method} of the bot {}", self.bot.bot)));
+            self.host.fail(with_note(error, &format!("in {method} of the bot {}", self.bot.bot)));
         }
     }
 }
 
-fn parsed<T: FromStr<Err: Display>>(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<T>> {
+fn parse_list<T: FromStr<Err: Display>>(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<T>> {
     let texts: Vec<String> = object.getattr(name)?.extract()?;
     let invalid = |error: T::Err| PyValueError::new_err(format!("{name}: {error}"));
     texts.iter().map(|text| text.parse().map_err(invalid)).collect()
 }
 
-/// The error with a line below its traceback.
-pub(crate) fn noted(error: PyErr, note: &str) -> PyErr {
+/// Adds a line below the traceback of an error.
+pub(crate) fn with_note(error: PyErr, note: &str) -> PyErr {
     Python::attach(|py| drop(error.value(py).call_method1("add_note", (note,))));
     error
 }
@@ -146,7 +146,7 @@ impl Strategy for PyStrategy {
     }
 
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        self.ask(("on_candle", candle.time()), |own, py| {
+        self.request_signal(("on_candle", candle.time()), |own, py| {
             own.on_candle.bind(py).call1((Bound::new(py, PyCandle(*candle))?,))
         })
     }
@@ -156,21 +156,21 @@ impl Strategy for PyStrategy {
     }
 
     fn on_longer_candle(&mut self, interval: Interval, candle: &Candle) {
-        self.tell("on_longer_candle", |own, py| {
+        self.notify("on_longer_candle", |own, py| {
             let Some(method) = &own.on_longer_candle else { return Ok(()) };
             method.bind(py).call1((interval.to_string(), Bound::new(py, PyCandle(*candle))?)).map(drop)
         });
     }
 
     fn on_price(&mut self, price: &Price) -> Option<Signal> {
-        self.ask(("on_price", price.time), |own, py| match &own.on_price {
+        self.request_signal(("on_price", price.time), |own, py| match &own.on_price {
             Some(method) => method.bind(py).call1((Bound::new(py, PyPrice(*price))?,)),
             None => Ok(py.None().into_bound(py)),
         })
     }
 
     fn on_settled(&mut self, settlement: &Settlement) {
-        self.tell("on_settled", |own, py| {
+        self.notify("on_settled", |own, py| {
             let Some(method) = &own.on_settled else { return Ok(()) };
             method.bind(py).call1((Bound::new(py, PySettlement(*settlement))?,)).map(drop)
         });
@@ -190,7 +190,7 @@ impl Strategy for PyStrategy {
         let Some(method) = self.indicators.as_ref().filter(|_| !self.has_failed) else { return Vec::new() };
         let values = Python::attach(|py| method.bind(py).call0()?.extract::<BTreeMap<String, f64>>());
         let Ok(values) = values else {
-            // People see them who ask why; a strategy that cannot say it trades all the same.
+            // For display only, so errors are ignored.
             return Vec::new();
         };
         let names = self.indicator_names.get_or_init(|| values.keys().cloned().collect());

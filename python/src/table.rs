@@ -1,4 +1,4 @@
-//! Tables in Arrow's form, handed over by the `PyCapsule` interface: whoever takes one shares its memory.
+//! Arrow tables, shared without copying by the `PyCapsule` interface.
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
@@ -23,20 +23,20 @@ const STREAM: &CStr = c"arrow_array_stream";
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 
-/// A table. pandas, Polars, `DuckDB` and pyarrow take it as it is.
+/// An Arrow table. pandas, Polars, `DuckDB` and pyarrow read it without a copy.
 #[pyclass(module = "candlewick", frozen)]
 pub(crate) struct Table(pub(crate) RecordBatch);
 
-/// A column of a table. `NumPy` takes one of numbers or times as it is, pandas, Polars and pyarrow any.
+/// A column of a table. `NumPy` reads numbers and times without a copy; pandas, Polars and pyarrow read any column.
 #[pyclass(module = "candlewick", frozen)]
 pub(crate) struct Column(ArrayRef);
 
-fn failed(error: &ArrowError) -> PyErr {
+fn arrow_error(error: &ArrowError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-fn pair_of<'py>(py: Python<'py>, array: &dyn Array) -> PyResult<Bound<'py, PyTuple>> {
-    let (array, schema) = to_ffi(&array.to_data()).map_err(|error| failed(&error))?;
+fn to_capsules<'py>(py: Python<'py>, array: &dyn Array) -> PyResult<Bound<'py, PyTuple>> {
+    let (array, schema) = to_ffi(&array.to_data()).map_err(|error| arrow_error(&error))?;
     let schema: Bound<'py, PyCapsule> = PyCapsule::new_with_value::<FFI_ArrowSchema>(py, schema, SCHEMA)?;
     let array: Bound<'py, PyCapsule> = PyCapsule::new_with_value::<FFI_ArrowArray>(py, array, ARRAY)?;
     PyTuple::new(py, [schema, array])
@@ -50,7 +50,7 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        let _ = requested_schema; // a wish that need not be heeded
+        let _ = requested_schema; // optional by the specification
         let batches = RecordBatchIterator::new([Ok(self.0.clone())], self.0.schema());
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), STREAM)
     }
@@ -62,11 +62,12 @@ impl Table {
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let _ = requested_schema;
-        pair_of(py, &StructArray::from(self.0.clone()))
+        to_capsules(py, &StructArray::from(self.0.clone()))
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let schema = FFI_ArrowSchema::try_from(self.0.schema().as_ref()).map_err(|error| failed(&error))?;
+        let schema =
+            FFI_ArrowSchema::try_from(self.0.schema().as_ref()).map_err(|error| arrow_error(&error))?;
         PyCapsule::new_with_value(py, schema, SCHEMA)
     }
 
@@ -74,7 +75,7 @@ impl Table {
         self.0.num_rows()
     }
 
-    /// The names of the columns, in their order.
+    /// Names of the columns, in order.
     #[getter]
     fn column_names(&self) -> Vec<String> {
         self.0.schema().fields().iter().map(|field| field.name().clone()).collect()
@@ -84,7 +85,7 @@ impl Table {
         let column = self.0.column_by_name(name).cloned();
         column.map(Column).ok_or_else(|| {
             let names = self.column_names().join(", ");
-            PyKeyError::new_err(format!("there is no column {name:?}; there are {names}"))
+            PyKeyError::new_err(format!("there is no column {name:?}; known are: {names}"))
         })
     }
 
@@ -93,14 +94,14 @@ impl Table {
     }
 }
 
-/// The memory of a column of numbers, and how a buffer calls its kind.
+/// Memory of a column of numbers, and its buffer format.
 struct Numbers {
     data: *const c_void,
     len: usize,
     format: &'static CStr,
 }
 
-fn numbers_of<T: ArrowPrimitiveType>(array: &dyn Array, format: &'static CStr) -> Option<Numbers> {
+fn buffer_of<T: ArrowPrimitiveType>(array: &dyn Array, format: &'static CStr) -> Option<Numbers> {
     let array = array.as_any().downcast_ref::<PrimitiveArray<T>>()?;
     let values = array.values();
     Some(Numbers { data: values.as_ptr().cast(), len: values.len(), format })
@@ -110,13 +111,15 @@ impl Column {
     fn numbers(&self) -> PyResult<Numbers> {
         let array = &*self.0;
         if array.null_count() > 0 {
-            let problem = "values are missing in this column, which a buffer cannot say: hand it to pandas, Polars or pyarrow";
+            let problem = "the column has missing values, which a buffer cannot represent: use pandas, Polars or pyarrow";
             return Err(PyBufferError::new_err(problem));
         }
-        numbers_of::<Float64Type>(array, c"d")
-            .or_else(|| numbers_of::<Int64Type>(array, c"q"))
-            .or_else(|| numbers_of::<TimestampMillisecondType>(array, c"q"))
-            .ok_or_else(|| PyBufferError::new_err(format!("a column of {} is no buffer", array.data_type())))
+        buffer_of::<Float64Type>(array, c"d")
+            .or_else(|| buffer_of::<Int64Type>(array, c"q"))
+            .or_else(|| buffer_of::<TimestampMillisecondType>(array, c"q"))
+            .ok_or_else(|| {
+                PyBufferError::new_err(format!("a column of type {} has no buffer", array.data_type()))
+            })
     }
 }
 
@@ -129,7 +132,7 @@ impl Column {
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let _ = requested_schema;
-        pair_of(py, &*self.0)
+        to_capsules(py, &*self.0)
     }
 
     fn __len__(&self) -> usize {
@@ -140,7 +143,7 @@ impl Column {
         format!("Column({} x {})", self.0.len(), self.0.data_type())
     }
 
-    #[allow(unsafe_code, reason = "the buffer protocol is one of pointers")]
+    #[allow(unsafe_code, reason = "the buffer protocol uses pointers")]
     unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         let Numbers { data, len, format } = slf.get().numbers()?;
         if flags & ffi::PyBUF_WRITABLE == ffi::PyBUF_WRITABLE {
@@ -148,7 +151,7 @@ impl Column {
         }
         let bytes =
             isize::try_from(len * size_of::<f64>()).map_err(|_| PyBufferError::new_err("too long"))?;
-        // SAFETY: `view` is the caller's to be filled. The column is frozen and owns its memory, and the view owns the column.
+        // SAFETY: the caller provides `view`. The column is frozen and owns its memory, and the view owns the column.
         unsafe {
             let filled = ffi::PyBuffer_FillInfo(view, slf.as_ptr(), data.cast_mut(), bytes, 1, flags);
             if filled != 0 {
@@ -173,9 +176,9 @@ impl Column {
         Ok(())
     }
 
-    #[allow(unsafe_code, clippy::unused_self, reason = "the buffer protocol is one of pointers")]
+    #[allow(unsafe_code, clippy::unused_self, reason = "the buffer protocol uses pointers")]
     unsafe fn __releasebuffer__(&self, view: *mut ffi::Py_buffer) {
-        // SAFETY: `internal` is what `__getbuffer__` put there, once.
+        // SAFETY: `internal` was set by `__getbuffer__`, once.
         unsafe {
             let shape = (*view).internal.cast::<[isize; 2]>();
             if !shape.is_null() {
@@ -185,59 +188,59 @@ impl Column {
     }
 }
 
-/// The record batches of whatever has the `PyCapsule` interface of a stream: a table of pandas, Polars, `DuckDB`, pyarrow, or ours.
-pub(crate) fn batches_of(table: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch>> {
+/// Reads the record batches of an Arrow stream: a table of pandas, Polars, `DuckDB`, pyarrow, or [`Table`].
+pub(crate) fn read_batches(table: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch>> {
     if let Ok(table) = table.cast::<Table>() {
         return Ok(vec![table.get().0.clone()]);
     }
-    let reader = stream_of(table)?;
-    reader.collect::<Result<_, _>>().map_err(|error| failed(&error))
+    let reader = open_stream(table)?;
+    reader.collect::<Result<_, _>>().map_err(|error| arrow_error(&error))
 }
 
-#[allow(unsafe_code, reason = "the interface is one of pointers")]
-fn stream_of(table: &Bound<'_, PyAny>) -> PyResult<impl RecordBatchReader + use<>> {
+#[allow(unsafe_code, reason = "the interface uses pointers")]
+fn open_stream(table: &Bound<'_, PyAny>) -> PyResult<impl RecordBatchReader + use<>> {
     let Ok(method) = table.getattr("__arrow_c_stream__") else {
         let problem = format!(
-            "{} is no table of candles: give a DataFrame of pandas or Polars, a table of DuckDB or pyarrow, or the name of a file",
+            "{} is not a table of candles: use a DataFrame of pandas or Polars, a table of DuckDB or pyarrow, or a file name",
             table.get_type().name()?
         );
         return Err(PyTypeError::new_err(problem));
     };
-    // SAFETY: a capsule of this name holds such a stream, which is taken out of it once.
-    let reader = unsafe { RecordBatchStreamReader::from_raw(stream_in(&method.call0()?)?) };
-    reader.map_err(|error| failed(&error))
+    // SAFETY: a capsule of this name contains such a stream, which is taken once.
+    let reader = unsafe { RecordBatchStreamReader::from_raw(stream_pointer(&method.call0()?)?) };
+    reader.map_err(|error| arrow_error(&error))
 }
 
-fn stream_in(capsule: &Bound<'_, PyAny>) -> PyResult<*mut FFI_ArrowArrayStream> {
+fn stream_pointer(capsule: &Bound<'_, PyAny>) -> PyResult<*mut FFI_ArrowArrayStream> {
     Ok(capsule.cast::<PyCapsule>()?.pointer_checked(Some(STREAM))?.cast().as_ptr())
 }
 
-/// The arrays of whatever has the `PyCapsule` interface of an array, or of a stream of arrays.
-#[allow(unsafe_code, reason = "the interface is one of pointers")]
-pub(crate) fn arrays_of(column: &Bound<'_, PyAny>) -> PyResult<Option<Vec<ArrayRef>>> {
+/// Reads the arrays of an Arrow array or of a stream of arrays, `None` if it is neither.
+#[allow(unsafe_code, reason = "the interface uses pointers")]
+pub(crate) fn read_arrays(column: &Bound<'_, PyAny>) -> PyResult<Option<Vec<ArrayRef>>> {
     if let Ok(method) = column.getattr("__arrow_c_array__") {
         let pair = method.call0()?;
         let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = pair.extract()?;
         let schema = schema.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
         let array = array.pointer_checked(Some(ARRAY))?.cast::<FFI_ArrowArray>();
-        // SAFETY: capsules of these names hold these, and the array is taken out of its own once.
+        // SAFETY: capsules of these names contain these types, and the array is taken once.
         let data = unsafe {
             let array = FFI_ArrowArray::from_raw(array.as_ptr());
             arrow_array::ffi::from_ffi(array, schema.as_ref())
         };
-        let data = data.map_err(|error| failed(&error))?;
+        let data = data.map_err(|error| arrow_error(&error))?;
         return Ok(Some(vec![arrow_array::make_array(data)]));
     }
     let Ok(method) = column.getattr("__arrow_c_stream__") else { return Ok(None) };
     let capsule = method.call0()?;
     // SAFETY: as above.
-    let reader = unsafe { arrow_array::ffi_stream::ArrayStreamReader::from_raw(stream_in(&capsule)?) };
+    let reader = unsafe { arrow_array::ffi_stream::ArrayStreamReader::from_raw(stream_pointer(&capsule)?) };
     let arrays = reader.and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    arrays.map(Some).map_err(|error| failed(&error))
+    arrays.map(Some).map_err(|error| arrow_error(&error))
 }
 
-/// A time of a schema's unit in ms.
-pub(crate) fn millis_of(kind: &DataType, value: i64) -> Option<i64> {
+/// Converts a time to ms, `None` if it is not a whole number of ms.
+pub(crate) fn to_millis(kind: &DataType, value: i64) -> Option<i64> {
     use arrow_schema::TimeUnit;
     match kind {
         DataType::Timestamp(TimeUnit::Second, _) => value.checked_mul(1_000),
@@ -248,7 +251,7 @@ pub(crate) fn millis_of(kind: &DataType, value: i64) -> Option<i64> {
     }
 }
 
-/// Reads a file that a command wrote, with a header line. An empty cell is a missing value.
+/// Reads a CSV file of a command. An empty cell is a missing value.
 #[pyfunction]
 pub(crate) fn read_csv(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
     py.detach(|| read(&path)).map(Table)
@@ -263,11 +266,11 @@ fn read(path: &PathBuf) -> PyResult<RecordBatch> {
         let record = record.map_err(unreadable)?;
         columns.iter_mut().zip(&record).for_each(|(column, cell)| column.push(cell.to_owned()));
     }
-    let columns = names.into_iter().zip(&columns).map(|(name, cells)| (name, array_of(cells), true));
-    RecordBatch::try_from_iter_with_nullable(columns).map_err(|error| failed(&error))
+    let columns = names.into_iter().zip(&columns).map(|(name, cells)| (name, parse_column(cells), true));
+    RecordBatch::try_from_iter_with_nullable(columns).map_err(|error| arrow_error(&error))
 }
 
-fn array_of(cells: &[String]) -> ArrayRef {
+fn parse_column(cells: &[String]) -> ArrayRef {
     fn parsed<T: std::str::FromStr>(cells: &[String]) -> Option<Vec<Option<T>>> {
         let one = |cell: &String| if cell.is_empty() { Some(None) } else { cell.parse().ok().map(Some) };
         cells.iter().map(one).collect()
@@ -283,7 +286,7 @@ fn array_of(cells: &[String]) -> ArrayRef {
 }
 
 /// Numbers of an array, NaN where they are missing; `None` if it has another type.
-pub(crate) fn numbers_of_array(array: &dyn Array) -> Option<Vec<f64>> {
+pub(crate) fn array_to_numbers(array: &dyn Array) -> Option<Vec<f64>> {
     fn of<T: ArrowPrimitiveType>(array: &dyn Array, to: impl Fn(T::Native) -> f64) -> Option<Vec<f64>> {
         let array = array.as_any().downcast_ref::<PrimitiveArray<T>>()?;
         Some(array.iter().map(|number| number.map_or(f64::NAN, &to)).collect())

@@ -1,4 +1,4 @@
-//! The trades of a backtest as a table: the columns of the file that `--trades` writes, with times as times and money exact.
+//! Trades as an Arrow table: the columns of `--trades`, with timestamps and exact amounts.
 
 use arrow_array::builder::StringBuilder;
 use arrow_array::types::{Decimal128Type, TimestampMillisecondType};
@@ -9,13 +9,13 @@ use candlewick_report::run::rows_of;
 use candlewick_sdk::{Millis, Money, MoneyScale, Outcome, Payout};
 use std::sync::Arc;
 
-/// Digits of an amount.
+/// Number of digits of an amount.
 const DIGITS: u8 = 18;
 
 type Row<'a> = (&'a IntentRow, &'a BotSettings);
 
-/// All trades, ordered by decision time, then bot.
-pub(crate) fn table_of_trades(
+/// Builds the table of all trades, ordered by decision time, then bot.
+pub(crate) fn build_trades_table(
     book: &TradeBook,
     bots: &[BotSettings],
     scale: MoneyScale,

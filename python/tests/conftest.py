@@ -1,4 +1,4 @@
-"""What the tests have: the program of the wheel, and candles that are the same each time."""
+"""Fixtures: the program of the wheel, and reproducible candles."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 @pytest.fixture(scope="session")
 def program() -> str:
-    """The command line program: that of the wheel, or the one that TESTED_CANDLEWICK names."""
+    """The command line program of the wheel, or of TESTED_CANDLEWICK."""
     beside = Path(sys.executable).with_name("candlewick")
     found = os.environ.get("TESTED_CANDLEWICK") or (str(beside) if beside.exists() else shutil.which("candlewick"))
-    assert found, "the wheel holds the program, or TESTED_CANDLEWICK names one"
+    assert found, "no program in the wheel: set TESTED_CANDLEWICK"
     return found
 
 
 @pytest.fixture
 def run(program: str) -> Callable[..., str]:
-    """Runs the program: what it prints."""
+    """Runs the program and returns its output."""
 
     def run(*arguments: str | os.PathLike[str]) -> str:
         ran = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=120, check=False)
@@ -47,7 +47,7 @@ def candles(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each test in a folder of its own, without settings of the machine."""
+    """Runs each test in its own folder, without settings of the machine."""
     monkeypatch.chdir(tmp_path)
     for name in [name for name in os.environ if name.startswith("CANDLEWICK_")]:
         monkeypatch.delenv(name)

@@ -1,4 +1,4 @@
-"""Built-in strategies written once more in Python, and some that are wrong."""
+"""Python ports of built-in strategies, and faulty strategies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from candlewick import Candle, Price, Signal, Table, buy, param, sell
 
 
 class Smoothing:
-    """An exponential average that starts from a simple mean."""
+    """Exponential average that starts with a simple mean."""
 
     def __init__(self, period: int, length: int, left_out: int = 0) -> None:
         self.weight = 2.0 / (length + 1)
@@ -65,7 +65,7 @@ class EmaCrossPort(candlewick.Strategy):
 class Follows(candlewick.Strategy):
     """Follows prices between candles that differ from the last close."""
 
-    #: What it was shown in this process, for tests to look at.
+    #: All prices received in this process.
     seen: ClassVar[list[float]] = []
 
     def __init__(self) -> None:
@@ -118,7 +118,7 @@ class RsiReversalPort(candlewick.Strategy):
 
 
 class Breakout(candlewick.Strategy):
-    """Buys above the highest close before, sells below the lowest: candle by candle."""
+    """Buys above the highest previous close, sells below the lowest."""
 
     span: int = param(20, min=2, max=500)
 
@@ -139,7 +139,7 @@ class Breakout(candlewick.Strategy):
 
 
 class BreakoutColumns(candlewick.ColumnStrategy):
-    """The same as whole columns."""
+    """Like ``Breakout``, as whole columns."""
 
     span: int = param(20, min=2, max=500)
 
@@ -186,7 +186,7 @@ class Raises(candlewick.Strategy):
 
 
 class Nonsense(candlewick.Strategy):
-    """Answers what is no answer."""
+    """Returns an invalid value."""
 
     def warmup(self) -> int:
         return 1

@@ -1,4 +1,4 @@
-"""A backtest in Python is that of the command line, and its tables are what other libraries read."""
+"""Backtests in Python equal those of the command line, and other libraries read their tables."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ interval = "1m"
 strategy = "rsi-reversal"
 close_type = "05:00"
 """
-#: What a clock says, which differs from run to run.
+#: Values of clocks, which differ between runs.
 CLOCK = re.compile(r'"(elapsed_ms|candles_per_second)": [0-9.]+')
 
 
@@ -38,7 +38,7 @@ def of_command_line(run: Callable[..., str], candles: Path) -> tuple[str, Path]:
 
 
 def elsewhere() -> chdir[Path]:
-    """A folder where nobody has looked at the candles before: a document counts such looks."""
+    """A folder without earlier runs on these candles, which a document would count."""
     folder = Path("elsewhere")
     folder.mkdir()
     return chdir(folder)
@@ -48,7 +48,7 @@ def without_clock(text: str) -> str:
     return CLOCK.sub(r'"\1": 0', text)
 
 
-def test_it_answers_the_document_of_the_command_line_byte_for_byte(run: Callable[..., str], candles: Path) -> None:
+def test_document_equals_that_of_the_command_line(run: Callable[..., str], candles: Path) -> None:
     expected, _ = of_command_line(run, candles)
     result = candlewick.backtest("rsi-reversal", candles={"BTCUSDT@1m": candles}, close_type="05:00")
     assert without_clock(result.json) == without_clock(expected)
@@ -57,7 +57,7 @@ def test_it_answers_the_document_of_the_command_line_byte_for_byte(run: Callable
 
 
 @pytest.mark.parametrize("kind", ["pandas", "pandas index", "polars", "pyarrow", "duckdb", "own"])
-def test_candles_of_a_table_are_those_of_the_file(run: Callable[..., str], candles: Path, kind: str) -> None:
+def test_candles_of_tables_equal_those_of_the_file(run: Callable[..., str], candles: Path, kind: str) -> None:
     expected, _ = of_command_line(run, candles)
     frame = pandas.read_csv(candles)
     frame["time"] = pandas.to_datetime(frame["time"], unit="ms", utc=True)
@@ -73,7 +73,7 @@ def test_candles_of_a_table_are_those_of_the_file(run: Callable[..., str], candl
     assert without_clock(result.json) == without_clock(expected)
 
 
-def test_pandas_polars_pyarrow_and_duckdb_read_the_trades_of_the_csv(run: Callable[..., str], candles: Path) -> None:
+def test_libraries_read_the_same_trades_as_the_csv(run: Callable[..., str], candles: Path) -> None:
     _, file = of_command_line(run, candles)
     trades = candlewick.backtest("rsi-reversal", candles={"BTCUSDT@1m": candles}, close_type="05:00").trades
     written = pandas.read_csv(file, dtype=str, keep_default_na=False)
@@ -124,7 +124,7 @@ def test_settings_are_files_or_mappings(candles: Path) -> None:
     assert 0 < limited["trades"] < of_file["trades"]
 
 
-def test_errors_say_what_the_command_line_says_and_what_to_do(candles: Path) -> None:
+def test_errors_have_the_message_and_help_of_the_command_line(candles: Path) -> None:
     def backtest(strategy: str, candles: dict[str, Any], **more: Any) -> None:
         candlewick.backtest(strategy, candles=candles, close_type="05:00", **more)
 
@@ -151,11 +151,11 @@ def test_errors_say_what_the_command_line_says_and_what_to_do(candles: Path) -> 
         backtest("rsi-reversal", {"BTCUSDT@1m": frame.drop("close")})
     with pytest.raises(ValueError, match="row 0 of the table: close"):
         backtest("rsi-reversal", {"BTCUSDT@1m": frame.with_columns(close=polars.lit(-1.0))})
-    with pytest.raises(TypeError, match="no table of candles"):
+    with pytest.raises(TypeError, match="is not a table of candles"):
         backtest("rsi-reversal", {"BTCUSDT@1m": 7})
 
 
-def test_a_notebook_shows_the_verdict_and_quotes_what_it_shows(candles: Path) -> None:
+def test_notebook_shows_the_verdict_and_escapes_html(candles: Path) -> None:
     result = candlewick.backtest("rsi-reversal", candles={"BTCUSDT@1m": candles}, close_type="05:00")
     shown = result._repr_html_()
     assert "verdict" in shown
@@ -165,7 +165,7 @@ def test_a_notebook_shows_the_verdict_and_quotes_what_it_shows(candles: Path) ->
     assert "&lt;script&gt;" in hostile
 
 
-def test_progress_is_told_to_a_function_and_its_exception_ends_the_work(candles: Path) -> None:
+def test_progress_callback_is_called_and_its_exception_stops_the_command(candles: Path) -> None:
     def stop(work: str, done: int, total: int) -> None:
         assert 0 <= done <= total
         raise LookupError(work)

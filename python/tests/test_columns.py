@@ -1,4 +1,4 @@
-"""Whole columns of signals trade as the same decisions candle by candle, and none may look ahead."""
+"""Columns of signals trade like the same strategy candle by candle, and look-ahead is rejected."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def trades(strategy: Any, candles: Path, **more: Any) -> polars.DataFrame:
 
 
 @pytest.mark.parametrize("span", [20, 55])
-def test_a_column_trades_as_its_strategy_does_candle_by_candle(candles: Path, span: int) -> None:
+def test_column_trades_like_its_candle_strategy(candles: Path, span: int) -> None:
     expected = trades(Breakout, candles, params={"span": span})
     assert expected.height > 50
     assert trades(BreakoutColumns, candles, params={"span": span}).equals(expected)
 
 
-def test_a_column_that_looks_ahead_is_refused(candles: Path) -> None:
+def test_column_with_look_ahead_is_rejected(candles: Path) -> None:
     with pytest.raises(candlewick.LookaheadError, match="looks ahead: at the candle of 2026-01-"):
         trades(Peeks, candles)
     table = candlewick.data.read(f"BTCUSDT@1m={candles}")
@@ -38,9 +38,9 @@ def test_a_column_that_looks_ahead_is_refused(candles: Path) -> None:
     assert {-1, 0, 1} == set(honest)
 
 
-def test_the_whole_past_is_looked_at_by_truncation_and_not_the_last_candle_alone(candles: Path) -> None:
+def test_truncation_checks_all_candles(candles: Path) -> None:
     class Scaled(ColumnStrategy):
-        """Compares with the mean of all candles, those to come among them."""
+        """Compares with the mean of all candles, including future ones."""
 
         def warmup(self) -> int:
             return 1
@@ -54,7 +54,7 @@ def test_the_whole_past_is_looked_at_by_truncation_and_not_the_last_candle_alone
 
 
 class Every(ColumnStrategy):
-    """Buys at each 30th candle, said in one of many ways."""
+    """Buys at each 30th candle, with columns of different types."""
 
     way = ""
 
@@ -83,7 +83,7 @@ class Every(ColumnStrategy):
         return ways[type(self).way]
 
 
-def test_a_column_may_be_of_any_library(candles: Path) -> None:
+def test_column_may_come_from_any_library(candles: Path) -> None:
     made = []
     for way in ["int64", "float", "int8", "missing", "list", "polars", "polars null", "pyarrow", "chunked", "pandas"]:
         Every.way = way
@@ -96,11 +96,11 @@ def test_a_column_may_be_of_any_library(candles: Path) -> None:
     ("way", "problem"),
     [
         ("short", "numbers for 5760 candles"),
-        ("two", "answered 2 at 2026-01-05"),
+        ("two", "returned 2 at 2026-01-05"),
         ("text", "an array, a column or a list"),
     ],
 )
-def test_what_is_no_column_of_signals_is_an_error(candles: Path, way: str, problem: str) -> None:
+def test_invalid_columns_are_errors(candles: Path, way: str, problem: str) -> None:
     Every.way = way
     with pytest.raises((TypeError, ValueError), match=problem):
         trades(Every, candles)

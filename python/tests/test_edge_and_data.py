@@ -1,4 +1,4 @@
-"""Statistics and stored candles, as the command line has them."""
+"""Statistics and stored candles equal those of the command line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from candlewick import data, edge
 from candlewick._command import to_flags
 
 
-def test_statistics_are_those_of_the_command_line(run: Callable[..., str]) -> None:
+def test_statistics_equal_those_of_the_command_line(run: Callable[..., str]) -> None:
     def of(*arguments: str) -> object:
         return json.loads(run("edge", *arguments, "--json"))
 
@@ -27,7 +27,7 @@ def test_statistics_are_those_of_the_command_line(run: Callable[..., str]) -> No
     assert edge.verdict(won=580, lost=420, payout=85) == of("verdict", *counts)
 
 
-def test_times_are_flags_as_texts_numbers_and_objects() -> None:
+def test_times_may_be_texts_numbers_and_objects() -> None:
     moment = datetime(2026, 1, 8, 12, tzinfo=timezone(timedelta(hours=2)))
     assert to_flags({"from_": moment, "to": date(2026, 1, 9)}) == ["--from", "2026-01-08 12:00:00+02:00", "--to", "2026-01-09"]
     assert to_flags({"from_": 1767866400, "holiday": ["2026-01-01"]}) == ["--from", "1767866400", "--holiday", "2026-01-01"]
@@ -39,7 +39,7 @@ def test_a_win_rate_at_break_even_earns_nothing() -> None:
     assert "54.05" in text or "0.5405" in text
 
 
-def test_candles_go_to_files_and_come_back_to_the_last_bit(candles: Path) -> None:
+def test_candles_round_trip_through_files(candles: Path) -> None:
     frame = polars.read_csv(candles)
     for ending in ("csv", "parquet"):
         file = Path(f"copy.{ending}")
@@ -48,10 +48,10 @@ def test_candles_go_to_files_and_come_back_to_the_last_bit(candles: Path) -> Non
         assert back.with_columns(polars.col("time").dt.epoch("ms")).equals(frame.select(back.columns))
 
 
-def test_wrong_candles_are_named() -> None:
+def test_invalid_candles_are_reported() -> None:
     frame = polars.DataFrame({"time": [0, 60_000], "open": 1.0, "high": 1.0, "low": 1.0, "close": 1.0})
     assert len(data.check_table(frame, "BTCUSDT@1m")) == 2
-    with pytest.raises(ValueError, match="names no series"):
+    with pytest.raises(ValueError, match="is not a series"):
         data.check_table(frame, "BTCUSDT")
     with pytest.raises(ValueError, match="row 1"):
         data.check_table(frame.with_columns(time=polars.Series([0, 60_001])), "BTCUSDT@1m")

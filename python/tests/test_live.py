@@ -1,4 +1,4 @@
-"""The same object runs live against the sandbox: parity holds, and an exception halts it."""
+"""Live runs on the sandbox: parity with the backtest, and exceptions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def live(strategy: Any, candles: Path, journal: str, **more: Any) -> candlewick.
 
 
 @pytest.mark.parametrize("strategy", [EmaCrossPort, Breakout, BreakoutColumns])
-def test_a_session_has_nothing_unexplained_and_the_trades_of_the_backtest(candles: Path, strategy: Any) -> None:
+def test_session_has_parity_and_the_trades_of_the_backtest(candles: Path, strategy: Any) -> None:
     run = live(strategy, candles, "run.db", trades="live.csv")
     assert (run["event"], run["stop"]) == ("ended", "data_ends")
     held = candlewick.parity("run.db", strategies=[strategy])
@@ -39,8 +39,8 @@ def test_a_session_has_nothing_unexplained_and_the_trades_of_the_backtest(candle
     assert made == Path("backtest.csv").read_text()
 
 
-def test_prices_between_candles_are_those_of_the_backtest() -> None:
-    # Prices are shown every five seconds: the candles of a minute are made of those of five seconds, which have them.
+def test_prices_between_candles_equal_those_of_the_backtest() -> None:
+    # Prices come every five seconds, from candles of five seconds that also make up those of a minute.
     data.generate("BTCUSDT", interval="5s", days=1, seed=7, out=".")
     fine = polars.read_csv("BTCUSDT_5s.csv")
     within = fine.group_by(polars.col("time") // 60_000 * 60_000, maintain_order=True)
@@ -50,7 +50,7 @@ def test_prices_between_candles_are_those_of_the_backtest() -> None:
     candles = {"BTCUSDT@1m": "BTCUSDT_1m.csv", "BTCUSDT@5s": "BTCUSDT_5s.csv"}
     Follows.seen.clear()
     run = candlewick.live(Follows, sandbox=True, candles=candles, close_type="05:00", speed="max", until_end=True, journal="run.db")
-    # Twelve a minute, of a day.
+    # Twelve per minute for a day.
     assert 17_000 < len(Follows.seen) <= 17_280
     assert candlewick.parity("run.db", strategies=[Follows])["unexplained"] == 0
     replayed = candlewick.backtest(Follows, candles=candles, close_type="05:00")
@@ -60,7 +60,7 @@ def test_prices_between_candles_are_those_of_the_backtest() -> None:
 
 
 @pytest.mark.parametrize(("strategy", "error"), [(Raises, ZeroDivisionError), (Nonsense, TypeError)])
-def test_an_exception_stops_the_run_and_nothing_is_traded_after_it(candles: Path, strategy: Any, error: type[Exception]) -> None:
+def test_exception_stops_the_run_without_further_trades(candles: Path, strategy: Any, error: type[Exception]) -> None:
     with pytest.raises(error) as caught:
         live(strategy, candles, "run.db")
     assert any("in on_candle of the bot" in note for note in caught.value.__notes__)
@@ -69,7 +69,7 @@ def test_an_exception_stops_the_run_and_nothing_is_traded_after_it(candles: Path
     if strategy is Nonsense:
         assert frame.height == 0
     else:
-        # The hundredth candle opens 99 minutes after the first; what was decided before it stands.
+        # The hundredth candle opens 99 minutes after the first. Earlier decisions remain.
         assert 0 < frame.height < 99
 
 
@@ -78,7 +78,7 @@ def test_a_column_that_looks_ahead_stops_a_live_run(candles: Path) -> None:
         live(Peeks, candles, "run.db")
 
 
-def test_strategy_check_passes_both_kinds_and_finds_who_looks_ahead() -> None:
+def test_strategy_check_passes_both_kinds_and_finds_look_ahead() -> None:
     for strategy in (Breakout, BreakoutColumns, Follows):
         found = candlewick.strategy_check(strategy, seed=1, unseen=2000)
         assert found.document

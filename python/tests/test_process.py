@@ -1,4 +1,4 @@
-"""The module as a program: Ctrl-C, the lock of the interpreter, and the command line with strategies."""
+"""The module in a process: Ctrl-C, the GIL, and the command line with strategies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import candlewick
 HERE = Path(__file__).parent
 
 
-def test_ctrl_c_ends_a_search_at_once_as_keyboard_interrupt(candles: Path) -> None:
+def test_ctrl_c_raises_keyboard_interrupt_in_a_search(candles: Path) -> None:
     code = f"""
 import candlewick
 def tell(work, done, total):
@@ -43,7 +43,7 @@ except KeyboardInterrupt:
     assert time.monotonic() - begun < 10
 
 
-def test_ctrl_c_stops_a_live_run_cleanly_and_it_says_what_came_of_it(candles: Path) -> None:
+def test_ctrl_c_stops_a_live_run_with_its_result(candles: Path) -> None:
     code = f"""
 import os, signal, threading, sys
 sys.path.insert(0, {str(HERE)!r})
@@ -59,7 +59,7 @@ print("held", candlewick.parity("run.db", strategies=[EmaCrossPort])["unexplaine
     assert "held 0" in ran.stdout, ran.stderr
 
 
-def test_an_exception_ends_a_live_run_that_would_go_on_for_hours(candles: Path) -> None:
+def test_exception_ends_a_long_live_run(candles: Path) -> None:
     code = f"""
 import sys
 sys.path.insert(0, {str(HERE)!r})
@@ -71,10 +71,10 @@ except TypeError as error:
     print("ended by:", error)
 """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=40, check=False)
-    assert "ended by: on_candle answered 'buy'" in ran.stdout, ran.stderr
+    assert "ended by: on_candle returned 'buy'" in ran.stdout, ran.stderr
 
 
-def test_other_threads_run_while_a_backtest_does(candles: Path) -> None:
+def test_other_threads_run_during_a_backtest(candles: Path) -> None:
     counted = 0
     is_done = threading.Event()
 
@@ -96,7 +96,7 @@ def test_other_threads_run_while_a_backtest_does(candles: Path) -> None:
     assert counted - before >= 20
 
 
-def test_the_command_line_knows_strategies_in_python(candles: Path) -> None:
+def test_command_line_knows_strategies_in_python(candles: Path) -> None:
     command = [sys.executable, "-m", "candlewick", "--strategy", f"{HERE / 'ported.py'}:EmaCrossPort"]
     listed = subprocess.run([*command, "strategy", "show", "ema-cross-port"], capture_output=True, text=True, check=True)
     assert "1 to 500" in listed.stdout
@@ -106,7 +106,7 @@ def test_the_command_line_knows_strategies_in_python(candles: Path) -> None:
     assert "nowhere.py" in wrong.stderr
 
 
-def test_an_app_ends_with_the_exit_code_of_its_command() -> None:
+def test_app_returns_the_exit_code_of_its_command() -> None:
     app = candlewick.App().with_strategy(EmaCrossPort)
     assert app.run(["strategy", "show", "ema-cross-port"]) == 0
     assert app.run(["strategy", "show", "no-such-strategy"]) == 2

@@ -1,4 +1,4 @@
-"""Searches over strategies in Python and in Rust come to what single backtests do."""
+"""Searches over strategies in Python and Rust agree with single backtests."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def sweep(strategy: Any, candles: Path, folder: str, **more: Any) -> polars.Data
 
 
 @pytest.mark.parametrize("strategy", [Breakout, BreakoutColumns])
-def test_each_set_of_a_sweep_is_its_backtest(candles: Path, strategy: Any) -> None:
+def test_each_set_of_a_sweep_equals_its_backtest(candles: Path, strategy: Any) -> None:
     sets = sweep(strategy, candles, "sweep")
     assert sets["span"].to_list() == [10, 20, 30, 40]
     for row in sets.iter_rows(named=True):
@@ -35,14 +35,14 @@ def test_each_set_of_a_sweep_is_its_backtest(candles: Path, strategy: Any) -> No
         assert (row["won"], row["lost"]) == (single["won"], single["lost"])
 
 
-def test_a_sweep_goes_on_in_its_folder(candles: Path) -> None:
+def test_sweep_resumes_in_its_folder(candles: Path) -> None:
     first = sweep(BreakoutColumns, candles, "sweep")
     begun = Path("sweep/trials.jsonl").read_bytes()
     assert sweep(BreakoutColumns, candles, "sweep").equals(first)
     assert Path("sweep/trials.jsonl").read_bytes() == begun
 
 
-def test_a_walk_forward_trades_each_test_with_the_set_of_its_training(candles: Path) -> None:
+def test_walk_forward_trades_each_test_window(candles: Path) -> None:
     walked = candlewick.walk_forward(
         BreakoutColumns,
         search={"span": "10,20,40"},
@@ -58,7 +58,7 @@ def test_a_walk_forward_trades_each_test_with_the_set_of_its_training(candles: P
     assert walked["windows"]
 
 
-def test_what_was_typed_into_a_prompt_is_refused_where_another_process_needs_it(candles: Path) -> None:
+def test_class_of_a_prompt_is_rejected_in_other_processes(candles: Path) -> None:
     made: dict[str, Any] = {"__name__": "__main__"}
     source = Path(__file__).with_name("ported.py").read_text()
     exec(compile(source, "<prompt>", "exec"), made)
@@ -68,7 +68,7 @@ def test_what_was_typed_into_a_prompt_is_refused_where_another_process_needs_it(
         sweep(typed, candles, "sweep")
 
 
-def test_a_grid_that_is_stopped_by_its_progress_ends(candles: Path) -> None:
+def test_progress_callback_stops_a_grid(candles: Path) -> None:
     def stop(work: str, done: int, total: int) -> None:
         if work == "Sweeping":
             raise KeyboardInterrupt

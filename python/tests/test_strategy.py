@@ -1,4 +1,4 @@
-"""Strategies in Python decide as the same ones in Rust, and what goes wrong in one ends the run with its own exception."""
+"""Strategies in Python decide like their Rust originals, and exceptions end a run."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ def trades(strategy: Any, candles: Path, **more: Any) -> polars.DataFrame:
 
 
 @pytest.mark.parametrize("params", [{}, {"fast": 3, "slow": 8}])
-def test_the_crossing_of_averages_trades_as_the_built_in_one(candles: Path, params: dict[str, int]) -> None:
+def test_ema_cross_port_trades_like_the_builtin(candles: Path, params: dict[str, int]) -> None:
     expected = trades("ema-cross", candles, params=params)
     assert expected.height > 20
-    # Reasons, too, with every digit of their numbers.
+    # Including reasons with all digits.
     assert trades(EmaCrossPort, candles, params=params).equals(expected)
 
 
 @pytest.mark.parametrize("params", [{}, {"period": 7, "oversold": 25.0}])
-def test_the_return_from_an_extreme_trades_as_the_built_in_one(candles: Path, params: dict[str, Any]) -> None:
+def test_rsi_reversal_port_trades_like_the_builtin(candles: Path, params: dict[str, Any]) -> None:
     expected = trades("rsi-reversal", candles, params=params)
     assert expected.height > 20
     assert trades(RsiReversalPort, candles, params=params).equals(expected)
 
 
-def test_an_exception_ends_a_backtest_and_says_where(candles: Path) -> None:
+def test_exception_ends_a_backtest_with_its_location(candles: Path) -> None:
     with pytest.raises(ZeroDivisionError, match="the hundredth") as caught:
         trades(Raises, candles)
     text = "".join(traceback.format_exception(caught.value))
@@ -41,12 +41,12 @@ def test_an_exception_ends_a_backtest_and_says_where(candles: Path) -> None:
     assert "in on_candle of the bot raises, at 2026-01-05" in text
 
 
-def test_what_is_no_answer_is_an_error(candles: Path) -> None:
-    with pytest.raises(TypeError, match=r"on_candle answered 'buy', of type str: answer None, candlewick\.buy"):
+def test_invalid_return_value_is_an_error(candles: Path) -> None:
+    with pytest.raises(TypeError, match=r"on_candle returned 'buy' of type str: return None, candlewick\.buy"):
         trades(Nonsense, candles)
 
 
-def test_reasons_that_differ_from_candle_to_candle_are_refused(candles: Path) -> None:
+def test_too_many_different_reasons_are_rejected(candles: Path) -> None:
     class Talks(candlewick.Strategy):
         def warmup(self) -> int:
             return 1
@@ -54,11 +54,11 @@ def test_reasons_that_differ_from_candle_to_candle_are_refused(candles: Path) ->
         def on_candle(self, candle: candlewick.Candle) -> candlewick.Signal:
             return candlewick.buy(f"at {candle.close}")
 
-    with pytest.raises(ValueError, match="a number of the reason"):
+    with pytest.raises(ValueError, match="named numbers"):
         trades(Talks, candles)
 
 
-def test_parameters_are_the_annotated_attributes(candles: Path) -> None:
+def test_annotated_attributes_are_parameters(candles: Path) -> None:
     with pytest.raises(candlewick.ConfigurationError, match=r"fast = 30 must be below slow = 21"):
         trades(EmaCrossPort, candles, params={"fast": 30})
     with pytest.raises(candlewick.ConfigurationError, match=r"period.*2 to 500"):
@@ -72,14 +72,14 @@ def test_parameters_are_the_annotated_attributes(candles: Path) -> None:
     class Missing(candlewick.Strategy):
         period: int
 
-    for cls, problem in [(Listed, "which no parameter can be"), (Missing, "needs a default")]:
+    for cls, problem in [(Listed, "which is not a type of parameters"), (Missing, "needs a default")]:
         with pytest.raises(candlewick.ConfigurationError, match=problem):
             trades(cls, candles)
-    with pytest.raises(candlewick.ConfigurationError, match="is no strategy"):
+    with pytest.raises(candlewick.ConfigurationError, match="is not a strategy"):
         trades(int, candles)
 
 
-def test_a_signal_that_says_nothing_is_refused_where_it_is_made() -> None:
+def test_invalid_signals_are_rejected_on_creation() -> None:
     with pytest.raises(ValueError, match="change is NaN"):
         candlewick.buy("rose", change=float("nan"))
     with pytest.raises(ValueError, match="at most 4"):
@@ -88,7 +88,7 @@ def test_a_signal_that_says_nothing_is_refused_where_it_is_made() -> None:
         candlewick.buy("rose", close_type="soon")
 
 
-def test_longer_candles_settlements_and_an_own_expiry_arrive(candles: Path) -> None:
+def test_longer_candles_settlements_and_own_expiry_arrive(candles: Path) -> None:
     told: list[Any] = []
 
     class Listens(candlewick.Strategy):

@@ -1,4 +1,4 @@
-"""Against a venue in a process of its own: paper runs, prices between candles, and candles that are fetched."""
+"""Paper runs, prices and fetched candles of a venue in another process."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ import candlewick
 from candlewick import data
 
 SECOND = 1_000
-#: For how many seconds before and after its start the venue has candles.
+#: Seconds of candles before and after the start of the venue.
 SPAN = (600, 900)
 
 
 class Venue:
-    """A sandbox that has said where it is, and the candles that it serves."""
+    """A running sandbox and its candles."""
 
     def __init__(self, said: dict[str, Any], candles: polars.DataFrame) -> None:
         self.url, self.candles = said["base_url"], candles
@@ -58,21 +58,21 @@ def venue(program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
         process.communicate()
 
 
-def test_a_paper_run_trades_on_the_venues_candles_and_prices_and_replays(venue: Venue) -> None:
+def test_paper_run_trades_on_venue_candles_and_replays(venue: Venue) -> None:
     Follows.seen.clear()
     run = candlewick.paper(Follows, settings=venue.settings, interval="5s", close_type="00:05", for_="20s", journal="run.db", stake=5)
     assert run["event"] == "ended"
     trades = polars.DataFrame(run.trades)
     assert trades.height > 0
     assert set(trades["amount"].cast(float)) == {5.0}
-    # Prices of a second lie between those at its ends, and those between 100 and 106.
+    # All prices are between 100 and 106.
     assert len(Follows.seen) > 3
     assert all(100 <= value <= 106 for value in Follows.seen)
     held = candlewick.parity("run.db", strategies=[Follows])
     assert held["unexplained"] == 0
 
 
-def test_candles_that_are_fetched_are_those_that_the_venue_has(venue: Venue) -> None:
+def test_fetched_candles_equal_those_of_the_venue(venue: Venue) -> None:
     settings = Path("venue.toml")
     settings.write_text(f'[broker]\nbase_url = "{venue.url}"\nprice_url = "{venue.url}"\nrequests_per_second = 0\n')
     begin = int(venue.candles["time"][100])
@@ -84,7 +84,7 @@ def test_candles_that_are_fetched_are_those_that_the_venue_has(venue: Venue) -> 
     assert fetched.height == 300
 
 
-def test_a_venue_that_is_not_there_is_an_error_with_a_way_out() -> None:
+def test_unreachable_venue_is_an_error() -> None:
     settings = Path("venue.toml")
     settings.write_text('[broker]\nbase_url = "http://127.0.0.1:1"\nprice_url = "http://127.0.0.1:1"\nread_attempts = 1\n')
     with pytest.raises(candlewick.CandlewickError) as caught:

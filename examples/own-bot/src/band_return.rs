@@ -1,29 +1,29 @@
-//! A strategy with two indicators, a number in the reason and its own expiry.
+//! Example strategy with two indicators, a number in its reason and its own expiry.
 
 use candlewick_sdk::indicator::{Adx, Bollinger, BollingerBands};
 use candlewick_sdk::{BotContext, BuildError, Candle, Expiry, Signal, Strategy, StrategyFactory, parameters};
 
 parameters! {
-    /// Parameters of the band, the trend and the expiry.
+    /// Parameters of the return into the band.
     pub struct Params {
-        /// Number of candles in the band and the ADX.
+        /// Period of the band and of ADX, in candles.
         period: usize = 20, 2..=200;
         /// Half the width of the band, in standard deviations.
         deviations: f64 = 2.0, 0.5..=5.0;
-        /// Trade while the ADX is below this level.
+        /// Upper limit of ADX for a trade, 0 to 100.
         weak_trend: f64 = 25.0, 1.0..=100.0;
-        /// Duration of the trades in minutes; 0 for that of the bot.
+        /// Duration of a trade in minutes; 0 uses the bot's.
         minutes: u16 = 0, 0..=1440;
     }
 }
 
-/// Without a trend, bets that a price that returned into its band moves on.
+/// Bets on a return into the Bollinger band while there is no trend.
 pub(crate) struct BandReturn {
     band: Bollinger,
     trend: Adx,
     weak_trend: f64,
     expiry: Option<Expiry>,
-    /// 1 if the last close was above the band, -1 if it was below, otherwise 0.
+    /// Side of the last close: 1 above the band, -1 below, 0 inside.
     side: i8,
 }
 
@@ -33,7 +33,7 @@ impl Strategy for BandReturn {
     }
 
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        // Update both before a `?`, which would hide candles from the second.
+        // Update both before `?`, so that both see every candle.
         let (bands, trend) = (self.band.update(candle.close()), self.trend.update(candle));
         let (bands, trend) = (bands?, trend?);
         let before = self.side;
@@ -62,7 +62,7 @@ fn side_of(close: f64, bands: &BollingerBands) -> i8 {
 impl StrategyFactory for BandReturn {
     const NAME: &'static str = "band-return";
     const VERSION: &'static str = "1.0.0";
-    const ABOUT: &'static str = "Without a trend, bets that a price that returned into its band moves on.";
+    const ABOUT: &'static str = "Bets on a return into the Bollinger band while there is no trend.";
     type Params = Params;
 
     fn build(params: Params, bot: &BotContext) -> Result<Self, BuildError> {
@@ -71,7 +71,7 @@ impl StrategyFactory for BandReturn {
             minutes => Some(Expiry::minutes(minutes)?),
         };
         if expiry.is_some_and(|expiry| expiry.close_type.duration() < bot.interval.length()) {
-            return Err(format!("minutes = {} is shorter than a candle", params.minutes).into());
+            return Err(format!("minutes = {} is less than a candle", params.minutes).into());
         }
         let band = Bollinger::new(params.period, params.deviations)?;
         let trend = Adx::new(params.period)?;
@@ -84,10 +84,10 @@ mod tests {
     use super::*;
     use candlewick_sdk::testkit::{assert_signals, bot};
 
-    /// After flat candles, the ADX over 5 candles is 100 / 5 = 20 at the first move, and (4 x 20 + 100) / 5 = 36 at the next
+    /// After flat candles, ADX over 5 candles is 100 / 5 = 20 at the first move and (4 x 20 + 100) / 5 = 36 at the next
     /// candle.
     #[test]
-    fn signals_when_a_close_returns_into_the_band() {
+    fn bets_on_a_close_that_returns_into_the_band() {
         let params = |weak_trend| Params { period: 5, deviations: 1.5, weak_trend, ..Params::default() };
         assert_signals::<BandReturn>(
             &params(36.5),
@@ -113,13 +113,13 @@ mod tests {
     }
 
     #[test]
-    fn expiry_follows_the_parameter_and_is_at_least_a_candle() {
+    fn requests_the_duration_of_its_parameter_but_at_least_one_candle() {
         let built = |minutes| BandReturn::build(Params { minutes, ..Params::default() }, &bot("EURUSD"));
         assert_eq!(built(0).unwrap().expiries(), [None]);
         let expiry = built(15).unwrap().expiries()[0].unwrap();
         assert_eq!(expiry.close_type.to_string(), "15:00");
         let hourly = BotContext { interval: "1h".parse().unwrap(), ..bot("EURUSD") };
         let refused = BandReturn::build(Params { minutes: 15, ..Params::default() }, &hourly);
-        assert!(refused.err().unwrap().to_string().contains("minutes = 15 is shorter than a candle"));
+        assert!(refused.err().unwrap().to_string().contains("minutes = 15 is less than a candle"));
     }
 }

@@ -1,4 +1,4 @@
-//! Your own binary: every command of `candlewick`, with two more strategies.
+//! Program with two strategies and all commands of Candlewick.
 
 mod band_return;
 
@@ -8,9 +8,9 @@ use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyF
 use std::process::ExitCode;
 
 parameters! {
-    /// Parameters of the run.
+    /// Parameters of three in a row.
     pub struct Params {
-        /// Number of candles of one colour before a bet on the other.
+        /// Candles of one colour in a row before a signal.
         count: usize = 3, 1..=20;
     }
 }
@@ -18,7 +18,7 @@ parameters! {
 /// Bets against a run of candles of one colour.
 pub struct ThreeInARow {
     count: usize,
-    /// Number of rising candles in a row, negative for falling ones.
+    /// Length of the run: positive if rising, negative if falling.
     run: isize,
 }
 
@@ -46,7 +46,7 @@ impl StrategyFactory for ThreeInARow {
     }
 }
 
-/// Lets `strategy check` measure memory. Remove it if you have your own allocator.
+/// Lets `strategy check` detect memory growth; omit it if you use another allocator.
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 

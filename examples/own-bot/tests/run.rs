@@ -1,9 +1,9 @@
-//! The example runs as a binary of its own.
+//! Runs the example as a program.
 
 use std::process::Command;
 
 #[test]
-fn lists_own_and_builtin_strategies() {
+fn lists_own_and_built_in_strategies() {
     let output = Command::new(env!("CARGO_BIN_EXE_own-bot")).args(["strategy", "list"]).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}");
