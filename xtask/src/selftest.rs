@@ -192,33 +192,28 @@ impl TestMarket {
             let kept = (least..=most).contains(&measured);
             json!({ "promise": name, "measured": measured, "least": least, "most": most, "kept": kept })
         };
-        let rare = |name, count, rate: f64| {
-            let most = rate + ERRORS * error(rate, counts.paths);
-            promise(name, share(count, counts.paths), (0.0, most))
-        };
+        let at_most = |rate: f64| (0.0, rate + ERRORS * error(rate, counts.paths));
         // The error of the simulation is negligible, because it has more paths.
-        let frequent = |name, count, rate: f64| {
+        let at_least = |rate: f64| {
             let highest = 1.0 - 1.0 / counts.paths.max(2) as f64;
             let least = rate - ERRORS * error(rate.min(highest), counts.paths);
-            promise(name, share(count, counts.paths), (least.max(0.0), 1.0))
+            (least.max(0.0), 1.0)
         };
         let (shown, rejected) = (counts.shown, counts.rejected);
-        let verdict = match self.kind {
-            TestMarketKind::Null => rare("edge shown at a rate of at most alpha", shown, plan.alpha()),
-            TestMarketKind::Delta => {
-                rare("no edge reported at a rate of at most beta", rejected, plan.beta())
-            }
-            TestMarketKind::Edge => frequent("edge shown as often as simulated", shown, trial.shown()),
-            TestMarketKind::Worse => {
-                frequent("no edge reported as often as simulated", rejected, trial.rejected())
-            }
+        let (name, count, bounds) = match self.kind {
+            TestMarketKind::Null => ("edge shown at a rate of at most alpha", shown, at_most(plan.alpha())),
+            TestMarketKind::Delta => ("no edge at a rate of at most beta", rejected, at_most(plan.beta())),
+            TestMarketKind::Edge => ("edge shown as often as simulated", shown, at_least(trial.shown())),
+            TestMarketKind::Worse => ("no edge as often as simulated", rejected, at_least(trial.rejected())),
         };
         // Bots in step share their outcomes.
         let reach = WIN_RATE_ERRORS * error(self.chance, counts.decided / self.bots as u64);
         let chance = (self.chance - reach, self.chance + reach);
-        let win_rate = promise("trades win as often as planted", share(counts.won, counts.decided), chance);
-        let other = promise("every signal becomes a won or lost trade", counts.other as f64, (0.0, 0.0));
-        vec![verdict, win_rate, other]
+        vec![
+            promise(name, share(count, counts.paths), bounds),
+            promise("trades win as often as planted", share(counts.won, counts.decided), chance),
+            promise("every signal becomes a won or lost trade", counts.other as f64, (0.0, 0.0)),
+        ]
     }
 }
 

@@ -35,6 +35,8 @@ use tokio::time::{sleep, timeout};
 
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 const EVENT_TIMEOUT: Duration = Duration::from_mins(1);
+/// Not zero: a turn of the task may end while events are left.
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(1);
 const HTTP_TIMEOUT: Duration = Duration::from_secs(5);
 /// Duration of a noticed failure, long enough for scrapers to see it.
 const FAILURE_DURATION: Duration = Duration::from_secs(3);
@@ -321,9 +323,9 @@ impl Drill<'_> {
         timeout(EVENT_TIMEOUT, wait).await.unwrap_or(false)
     }
 
-    /// Counts the events that have already arrived.
+    /// Counts the events that have already arrived, so that none of them is waited for.
     async fn drain_events(&mut self) {
-        while let Ok(Some(_)) = timeout(Duration::ZERO, self.next_event()).await {}
+        while let Ok(Some(_)) = timeout(DRAIN_TIMEOUT, self.next_event()).await {}
     }
 
     async fn next_event(&mut self) -> Option<String> {
