@@ -11,7 +11,7 @@ use candlewick_history::{AssetType, is_currency_pair};
 use candlewick_records::counted;
 use candlewick_rules::{looks_at_volume, quoted_texts};
 use candlewick_sandbox::StartTime;
-use candlewick_sdk::{Candle, CandleSeries, CloseType, Millis, Symbol};
+use candlewick_sdk::{CloseType, Millis, Symbol};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,19 +51,17 @@ pub(super) fn volatility_shares(input: &LintInput<'_>) -> Vec<String> {
 }
 
 pub(super) fn flat_volumes(input: &LintInput<'_>) -> Vec<String> {
-    let check = |(bot, series): (&BotSettings, &CandleSeries)| {
-        let mut volumes = series.candles().iter().map(Candle::volume);
-        let first = volumes.next()?;
-        let is_flat = volumes.all(|volume| volume.total_cmp(&first).is_eq());
+    input.each_bot_with_candles(|bot, candles| {
+        let first = candles.first()?.volume();
+        let is_flat = candles.iter().all(|candle| candle.volume().total_cmp(&first).is_eq());
         let is_read = is_flat && looks_at_volume(input.registry, (&bot.strategy, &bot.params)).ok()?;
         is_read.then(|| {
             format!(
-                "bot \"{}\": the volume is {first} on all candles of {}@{}, so a condition on it decides nothing; use candles with volumes",
-                bot.name, bot.symbol, bot.interval
+                "the volume is {first} on all candles of {}@{}, so a condition on it decides nothing; use candles with volumes",
+                bot.symbol, bot.interval
             )
         })
-    };
-    input.bots_with_candles().filter_map(check).collect()
+    })
 }
 
 pub(super) fn long_warm_ups(input: &LintInput<'_>) -> Vec<String> {
@@ -71,39 +69,33 @@ pub(super) fn long_warm_ups(input: &LintInput<'_>) -> Vec<String> {
     if input.candles.is_none() {
         return input.each_bot(|bot| warm_up(bot)?.describe_long());
     }
-    let check = |(bot, series): (&BotSettings, &CandleSeries)| {
-        let text = warm_up(bot)?.describe_share(series.candles().len(), "")?;
-        Some(format!("bot \"{}\": {text}", bot.name))
-    };
-    input.bots_with_candles().filter_map(check).collect()
+    input.each_bot_with_candles(|bot, candles| warm_up(bot)?.describe_share(candles.len(), ""))
 }
 
 pub(super) fn doubtful_time_zones(input: &LintInput<'_>) -> Vec<String> {
     let config = &input.loaded.config;
-    let mut found: Vec<(Option<String>, String)> = vec![
-        (zone_note(&config.risk.day_timezone), "risk.day_timezone".to_owned()),
-        (zone_note(&config.signals.timezone), "signals.timezone".to_owned()),
-    ];
-    let hours = config.risk.hours.iter();
-    found.extend(hours.map(|hours| (zone_note(&hours.timezone), "risk.hours".to_owned())));
+    let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut add = |note: Option<String>, place: &str| {
+        let Some(note) = note else { return };
+        let places = places.entry(note).or_default();
+        if places.iter().all(|other| other != place) {
+            places.push(place.to_owned());
+        }
+    };
+    add(zone_note(&config.risk.day_timezone), "risk.day_timezone");
+    add(zone_note(&config.signals.timezone), "signals.timezone");
+    config.risk.hours.iter().for_each(|hours| add(zone_note(&hours.timezone), "risk.hours"));
     for bot in &config.bots {
         let strategy = (bot.strategy.as_str(), &bot.params);
         let mut texts = quoted_texts(input.registry, strategy).unwrap_or_default();
         collect_zones(&bot.params, &mut texts);
-        found.extend(texts.iter().map(|text| (zone_note(text), format!("bot \"{}\"", bot.name))));
+        texts.iter().for_each(|text| add(zone_note(text), &format!("bot \"{}\"", bot.name)));
     }
     let lines = zones_of_list(input.loaded).into_iter().filter(|(zone, _)| *zone != config.signals.timezone);
-    found.extend(lines.map(|(zone, lines)| {
+    for (zone, lines) in lines {
         // A line with UTC-3 is read as the zone of the inverted sign, as meant.
         let note = without_summer_time(&zone).map(str::to_owned);
-        (note, format!("{} of the list", counted(lines, "line", "lines")))
-    }));
-    let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (note, place) in found.into_iter().filter_map(|(note, place)| Some((note?, place))) {
-        let places = places.entry(note).or_default();
-        if !places.contains(&place) {
-            places.push(place);
-        }
+        add(note, &format!("{} of the list", counted(lines, "line", "lines")));
     }
     places.into_iter().map(|(note, places)| format!("{}: {note}", places.join(", "))).collect()
 }
