@@ -24,7 +24,7 @@ use crate::error::{AppError, Result};
 use crate::lints::idle_blackouts;
 use crate::notify::Alerts;
 use crate::progress::Progress;
-use crate::signals::ClosedDoors;
+use crate::signals::PendingInputs;
 use candlewick_api::HttpBroker;
 use candlewick_broker::clock::Clock;
 use candlewick_broker::{Account as AccountKind, Broker, MarketData, TokenState, UnrecognisedData};
@@ -233,10 +233,10 @@ async fn prepare(
     loaded: &Loaded,
     journal: &mut JournalSession,
     (broker, account, trading): (&dyn Broker, AccountKind, TradingMode),
-) -> Result<(Watch, ClosedDoors, Account, Decimal)> {
+) -> Result<(Watch, PendingInputs, Account, Decimal)> {
     let watch = Watch::begin(loaded).await?;
     journal.check_kind(trading).await?;
-    let doors = ClosedDoors::prepare(loaded).await?;
+    let doors = PendingInputs::prepare(loaded).await?;
     let account = connect(broker, account, loaded.config.account.money_scale).await?;
     let first = journal.first_balance().await?;
     if first.is_none() {
