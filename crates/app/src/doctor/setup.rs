@@ -135,7 +135,7 @@ pub(super) async fn check_signals(loaded: &Loaded, report: &mut dyn FnMut(Findin
     // A list that cannot be read has failed as a part of the configuration.
     if let Some(words) = list_words(loaded, None) {
         let zone = &signals.timezone;
-        let is_over = words.contains("; nothing is to come");
+        let is_over = words.contains("; no entry is pending");
         report(if is_over {
             Check::Signals.warn(
                 format!("list {words}: by today's date all of it is past"),

@@ -27,7 +27,7 @@ pub struct Itself {
 }
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Surroundings<'a> {
+pub(super) struct ChildOptions<'a> {
     pub(super) environment: Option<Vec<(String, String)>>,
     pub(super) folder: Option<&'a Path>,
     pub(super) arguments: Vec<String>,
@@ -82,7 +82,7 @@ impl Itself {
         &self,
         subject: &Subject,
         candles: &[Candle],
-        around: &Surroundings<'_>,
+        around: &ChildOptions<'_>,
     ) -> Result<Reply, String> {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).args(&around.arguments);
@@ -96,7 +96,7 @@ impl Itself {
         let mut request = Request::new(subject, candles.len(), task);
         request.bot.bot = around.bot.clone().unwrap_or(request.bot.bot);
         let reply = request.submit(command, candles, RUN_LIMIT, Printed::Hidden, &mut |_| {});
-        reply.map_err(|error| format!("in a process of its own: {error}"))
+        reply.map_err(|error| format!("in a separate process: {error}"))
     }
 
     pub(super) fn examine(
@@ -142,7 +142,7 @@ pub fn answer_request(
 ) -> Result<(), anyhow::Error> {
     let (Request { nonce, strategy, params, bot, task, .. }, candles) = decode(input)?;
     let entry = registry.find(&strategy);
-    let entry = entry.ok_or_else(|| anyhow::anyhow!("there is no strategy \"{strategy}\""))?.clone();
+    let entry = entry.ok_or_else(|| anyhow::anyhow!("unknown strategy \"{strategy}\""))?.clone();
     let subject = Subject { entry, params, bot };
     report_position(nonce.clone());
     // Panics are findings.
@@ -155,7 +155,7 @@ pub fn answer_request(
         Task::Examine(examination) => {
             let market = examination.market.clone().map(|name| Market { name, candles });
             let mut begin = |check| {
-                // A parent that is gone ends this process anyway.
+                // This process ends anyway if its parent is gone.
                 let _ = send::<()>(&nonce, &Message::Begun(check));
             };
             let report = examine_here(&subject, market, &examination, itself, &mut begin);
@@ -171,30 +171,34 @@ fn decide(subject: &Subject, candles: &[Candle], rivals: Option<Symbol>, earlier
         // Earlier instances may fail.
         let _ = subject.decisions(&candles[..candles.len().min(EARLIER_CANDLES)], &[]);
     }
-    let (before, mut between) = (look(), None);
-    let decisions = subject.decisions_watched(candles, &rivals, &mut || between = look());
-    let traffic = traffic(before, between, look());
+    let (before, mut between) = (read_counters(), None);
+    let decisions = subject.decisions_watched(candles, &rivals, &mut || between = read_counters());
+    let traffic = traffic(before, between, read_counters());
     Reply { decisions, traffic }
 }
 
-struct Look {
+struct IoCounters {
     read: u64,
     wrote: u64,
     /// Bytes that this measurement read itself, which the next one includes.
     own: u64,
 }
 
-fn look() -> Option<Look> {
+fn read_counters() -> Option<IoCounters> {
     let text = std::fs::read_to_string("/proc/thread-self/io").ok()?;
     let number = |key: &str| {
         text.lines().find_map(|line| line.strip_prefix(key)?.trim_start_matches(':').trim().parse().ok())
     };
-    Some(Look { read: number("rchar")?, wrote: number("wchar")?, own: text.len() as u64 })
+    Some(IoCounters { read: number("rchar")?, wrote: number("wchar")?, own: text.len() as u64 })
 }
 
-fn traffic(before: Option<Look>, between: Option<Look>, after: Option<Look>) -> Option<Traffic> {
+fn traffic(
+    before: Option<IoCounters>,
+    between: Option<IoCounters>,
+    after: Option<IoCounters>,
+) -> Option<Traffic> {
     let (before, between, after) = (before?, between?, after?);
-    let read = |from: &Look, to: &Look| (to.read - from.read).saturating_sub(from.own);
+    let read = |from: &IoCounters, to: &IoCounters| (to.read - from.read).saturating_sub(from.own);
     Some(Traffic {
         read_to_build: read(&before, &between),
         read_to_decide: read(&between, &after),
@@ -237,7 +241,7 @@ mod tests {
     use candlewick_sdk::testkit::{bot, random_walk};
 
     #[test]
-    fn candles_arrive_to_the_last_bit() {
+    fn round_trips_candles_exactly() {
         let candles = random_walk(1, 50);
         let request = Request {
             nonce: String::new(),

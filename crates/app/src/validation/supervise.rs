@@ -1,6 +1,6 @@
-//! Runs this program in a process of its own, with a time limit: a strategy under check may exit, crash or
-//! never return. Replies are lines on the child's stdout that begin with a random nonce, which tells them
-//! from the strategy's own output. A child whose parent is gone can no longer write, and ends.
+//! Runs this program in a child process with a time limit: a strategy under check may exit, crash or
+//! never return. Replies are lines on the child's stdout that begin with a random nonce, which distinguishes
+//! them from output of the strategy. A child ends when it can no longer write to its parent.
 
 use candlewick_broker::clock::Stopwatch;
 use candlewick_sdk::testkit::{Check, Position};
@@ -45,7 +45,7 @@ struct Guarded(Child);
 
 impl Drop for Guarded {
     fn drop(&mut self) {
-        // It may have ended before.
+        // It may have ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -129,7 +129,7 @@ impl<T> Supervised<'_, T> {
                 ended = status.map(|status| (status, now));
             }
             match ended {
-                // A process that the strategy left behind may hold the pipes.
+                // A process started by the strategy may still hold the pipes.
                 Some((status, at)) if self.open_pipes == 0 || now > at + GRACE => {
                     return Err(Unfinished::Ended { status, stage: self.stage, last_line: self.last_line });
                 }
@@ -233,7 +233,7 @@ impl Stage {
 
 #[derive(Debug, thiserror::Error)]
 pub enum Unfinished {
-    #[error("a strategy is checked in a process of its own, which cannot be started: {0}")]
+    #[error("cannot start the process that checks the strategy: {0}")]
     NotStarted(#[source] std::io::Error),
     #[error("the strategy {} {}{}", describe_end(*status), stage.describe(), describe_last_line(last_line))]
     Ended { status: ExitStatus, stage: Stage, last_line: String },
@@ -244,14 +244,12 @@ pub enum Unfinished {
 impl Unfinished {
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::NotStarted(_) => "check that the program may be executed and that processes may be started",
-            Self::Ended { .. } => "a strategy answers each candle and returns: it neither exits nor crashes",
+            Self::NotStarted(_) => "check that this program is executable and may start processes",
+            Self::Ended { .. } => "a strategy must return from every call: it must not exit or crash",
             Self::TimedOut { stage, elapsed, .. } if elapsed.saturating_sub(stage.moved) > *elapsed / 2 => {
-                "look for a loop that does not end, or for a wait"
+                "look for an endless loop or a blocking call"
             }
-            Self::TimedOut { .. } => {
-                "make it faster, give fewer candles, or raise the limit (--timeout of strategy check)"
-            }
+            Self::TimedOut { .. } => "speed it up, use fewer candles, or raise --timeout of strategy check",
         }
     }
 }
@@ -267,7 +265,7 @@ fn describe_end(status: ExitStatus) -> String {
 }
 
 fn describe_last_line(line: &str) -> String {
-    if line.is_empty() { String::new() } else { format!("; it printed last: {line}") }
+    if line.is_empty() { String::new() } else { format!("; its last output: {line}") }
 }
 
 fn describe_pace(stage: &Stage, elapsed: Duration) -> String {
@@ -277,7 +275,7 @@ fn describe_pace(stage: &Stage, elapsed: Duration) -> String {
         return String::new();
     }
     let pace = if stalled > STALL {
-        format!("candle {candle} alone took {}", describe_duration(stalled))
+        format!("candle {candle} took {} by itself", describe_duration(stalled))
     } else {
         let mean = elapsed.as_secs_f64() / shown as f64;
         format!("{shown} candles took {} each", describe_duration(Duration::from_secs_f64(mean)))
@@ -320,7 +318,7 @@ mod tests {
         let script = r#"echo 'nonce{"Done":1}'; exit 0"#;
         assert_eq!(
             reason(script),
-            "the strategy ended the process with code 0 in its first run; it printed last: nonce{\"Done\":1}"
+            "the strategy ended the process with code 0 in its first run; its last output: nonce{\"Done\":1}"
         );
     }
 
@@ -347,7 +345,7 @@ mod tests {
         let said = error.to_string();
         let begin = "the strategy did not finish within 0.7 s while checking memory (candle 12)";
         assert!(said.starts_with(begin), "{said}");
-        assert!(said.contains("candle 12 alone took"), "{said}");
+        assert!(said.contains("candle 12 took"), "{said}");
     }
 
     #[test]
