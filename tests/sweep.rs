@@ -98,7 +98,7 @@ fn results_of_another_program_are_refused_unless_allowed() {
     let ran = here.run_of(&other, &allowed(&run)).json();
     assert!(ran["notices"][0].as_str().unwrap().contains("another program"), "{ran}");
     here.run(&merge).fails(2, &["shard 1", "--allow-other-program"]);
-    let by_another = "shard 1 was run by another program";
+    let by_another = "shard 1 was run by a different program";
     let merged = here.run(&allowed(&merge)).json();
     assert!(merged["notices"].to_string().contains(by_another), "{merged}");
     assert!(here.read("sweep/report.html").contains(by_another));

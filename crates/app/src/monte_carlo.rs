@@ -92,7 +92,8 @@ impl MonteCarloTerms {
         let (basis, strategies) = RowPlanBasis::prepare(candles, loaded, registry, progress)?;
         let prepared = &basis.prepared;
         if !prepared.signals.is_empty() {
-            let problem = "signals.list names moments of the real candles, which resampled candles do not have";
+            let problem =
+                "signals.list names moments of the real candles, which resampled candles do not have";
             return Err(AppError::invalid(problem).help("remove signals.list"));
         }
         let finished = prepared.replay(strategies, None, progress)?.finished;
