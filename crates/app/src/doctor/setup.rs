@@ -210,7 +210,7 @@ pub(super) fn check_time_zones(risk: &RiskSettings, now: Millis) -> Finding {
         Check::TimeZones.ok(text)
     } else {
         let remedy =
-            format!("{} is no time zone: use an IANA name, such as Europe/London", unknown.join(", "));
+            format!("{} is not a time zone: use an IANA name, such as Europe/London", unknown.join(", "));
         Check::TimeZones.fail(text, remedy)
     }
 }
@@ -278,7 +278,7 @@ mod tests {
         check_zone("UTC", Mark::Ok, "starts at 00:00 UTC (now 12:00); trades at all hours");
         check_zone("America/New_York", Mark::Ok, "(now 07:00, with summer time)");
         check_zone("Asia/Tokyo", Mark::Ok, "(now 21:00)");
-        check_zone("Mars/Base", Mark::Fail, "Mars/Base is no time zone");
+        check_zone("Mars/Base", Mark::Fail, "Mars/Base is not a time zone");
         let (from, to, timezone) = ("09:00".into(), "17:00".into(), "Europe/London".into());
         let hours = Hours { days: Vec::new(), from, to, timezone };
         let risk = RiskSettings { hours: vec![hours], ..RiskSettings::default() };

@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn the_configured_account_must_cover_a_stake() {
+    fn requires_funds_for_a_stake_on_the_configured_account() {
         check_wallet(Some("10000.5"), Some("7"), Mode::Demo, Mark::Ok, "DEMO wallet holds 10000.5");
         check_wallet(Some("9000.5"), Some("7"), Mode::Real, Mark::Ok, "REAL wallet holds 7");
         check_wallet(None, Some("7"), Mode::Demo, Mark::Fail, "no DEMO wallet");

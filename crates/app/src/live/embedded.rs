@@ -222,7 +222,9 @@ fn build_timeline(
         SandboxSpeed::Times(factor) => factor,
         SandboxSpeed::Named(NamedSpeed::Max) => {
             let problem = "--speed max needs a bot in the same process, since the clock waits for it";
-            return Err(AppError::invalid(problem).help("use `live --sandbox --speed max`, or give a factor"));
+            return Err(
+                AppError::invalid(problem).help("use `live --sandbox --speed max`, or a factor for --speed")
+            );
         }
     };
     if speed == 1.0 && settings.start.is_none() {

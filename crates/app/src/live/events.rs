@@ -12,13 +12,13 @@ use tokio::task::JoinHandle;
 
 const TRANSLATION_TIMEOUT: Duration = Duration::from_secs(3);
 
-pub(super) struct Published {
+pub(super) struct EventPublication {
     feed: EventFeed,
     scale: MoneyScale,
     translation: JoinHandle<()>,
 }
 
-impl Published {
+impl EventPublication {
     pub(super) fn begin(
         feed: EventFeed,
         (settings, trading, balance): (&SessionSettings, TradingMode, Money),

@@ -15,7 +15,7 @@ pub use events::stop_name;
 pub(crate) use journal_session::lost_with_venue;
 pub use journal_session::{ControlChannel, JournalSession};
 pub use reload::ReadAgain;
-use reload::Running;
+use reload::ReloadContext;
 pub use start_checks::note_look;
 
 use crate::bots::{BotSet, session_settings, without_unused_share};
@@ -38,7 +38,7 @@ use candlewick_runtime::{
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, Strategy};
 use candlewick_simulator::SimulationSettings;
-use events::Published;
+use events::EventPublication;
 use monitor::{Sources, Watch};
 use serde_json::json;
 use std::ops::Range;
@@ -182,7 +182,7 @@ async fn run_watched(
     let (start_balance, began, venue_clock) = (session.ledger().equity(), clock.now(), Arc::clone(&clock));
     let venue = (journal_url.as_ref(), &clock);
     let running =
-        Running::new(loaded, &bots.wants_prices, (&settings, &runtime), venue, requests_per_second)?;
+        ReloadContext::new(loaded, &bots.wants_prices, (&settings, &runtime), venue, requests_per_second)?;
     let runner = Runner::new(Parts {
         header: build_header(loaded, (trading, &settings, &runtime), bots.versions),
         settings: runtime,
@@ -211,7 +211,7 @@ async fn run_watched(
         waiting,
     };
     let told = (&settings, trading, start_balance);
-    let (published, observer) = Published::begin(feed, told, Arc::clone(&venue_clock));
+    let (published, observer) = EventPublication::begin(feed, told, Arc::clone(&venue_clock));
     let runner = watch.measure(runner.with_observer(observer), loaded, sources);
     let inputs = inputs.open(loaded, &venue_clock, &sender.downgrade()).await;
     drop(hold);

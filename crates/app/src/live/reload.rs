@@ -23,7 +23,7 @@ const MAX_NAME: usize = 40;
 
 pub type ReadAgain = Box<dyn Fn() -> Result<Loaded> + Send + Sync>;
 
-pub(super) struct Running {
+pub(super) struct ReloadContext {
     config: Config,
     wants_prices: Vec<bool>,
     files: BTreeMap<String, String>,
@@ -34,7 +34,7 @@ pub(super) struct Running {
     clock: Arc<dyn Clock>,
 }
 
-impl Running {
+impl ReloadContext {
     pub(super) fn new(
         loaded: &Loaded,
         wants_prices: &[bool],
@@ -138,9 +138,9 @@ mod tests {
         Loaded::of_text(&format!("{risk}\n{}", bots.map(bot).concat())).unwrap()
     }
 
-    fn running(config: Config, files: BTreeMap<String, String>) -> Running {
+    fn running(config: Config, files: BTreeMap<String, String>) -> ReloadContext {
         let runtime = config.runtime.clone();
-        Running {
+        ReloadContext {
             config,
             wants_prices: vec![false; 2],
             files,

@@ -98,7 +98,7 @@ impl Alerts {
             }
             if dropped + refused > 0 {
                 tracing::warn!(
-                    "alerts for the channel {channel}: {dropped} dropped (queue full), {refused} refused"
+                    "alerts for the channel {channel}: {dropped} dropped (queue full), {refused} declined by the receiver"
                 );
             }
         }

@@ -105,7 +105,7 @@ impl SearchPlan {
         identity: Value,
     ) -> Result<Self> {
         let own = SearchTerms { search: Some(prepared.sweep.search.search), ..terms.clone() };
-        let candles = PlannedCandles::of(&terms.candles, &prepared.loaded);
+        let candles = PlannedCandles::new(&terms.candles, &prepared.loaded);
         Ok(Self {
             format: PLAN_FORMAT,
             command: if walk.is_some() { PlannedCommand::WalkForward } else { PlannedCommand::Sweep },
@@ -140,7 +140,7 @@ impl SearchPlan {
     pub fn terms(&self, place: PlanPlace) -> SearchTerms {
         let PlannedArguments { own, candles } = self.arguments.clone();
         let threads = place.threads;
-        SearchTerms { threads, candles: CandleChoice::of_plan(candles, place), ..own }
+        SearchTerms { threads, candles: CandleChoice::from_plan(candles, place), ..own }
     }
 
     pub fn prepare<'a>(
@@ -293,7 +293,7 @@ pub(crate) struct PlannedCandles {
 }
 
 impl PlannedCandles {
-    pub(crate) fn of(choice: &CandleChoice, loaded: &Loaded) -> Self {
+    pub(crate) fn new(choice: &CandleChoice, loaded: &Loaded) -> Self {
         Self {
             data: loaded.config.sandbox.data.clone(),
             catalog: loaded.is_set("data.catalog").then(|| loaded.config.data.catalog.clone()),
@@ -306,7 +306,7 @@ impl PlannedCandles {
 
 impl CandleChoice {
     /// Reads from `place` if it names a location, else from the paths of the plan.
-    pub(crate) fn of_plan(planned: PlannedCandles, place: PlanPlace) -> Self {
+    pub(crate) fn from_plan(planned: PlannedCandles, place: PlanPlace) -> Self {
         let is_elsewhere = !place.data.is_empty() || place.catalog.is_some();
         let (data, catalog) =
             if is_elsewhere { (place.data, place.catalog) } else { (planned.data, planned.catalog) };

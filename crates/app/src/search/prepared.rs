@@ -9,7 +9,7 @@ use crate::error::{AppError, Result};
 use crate::lints::{self, LintInput, Stage};
 use crate::program_hash::program_hash;
 use crate::progress::Progress;
-use crate::signals::warn_of_unused_list;
+use crate::signals::warn_about_unused_list;
 use candlewick_backtest::BacktestSettings;
 use candlewick_engine::BotSettings;
 use candlewick_sdk::{CloseType, Expiry, LongerRule, Millis, Registry, StrategyEntry, suggest};
@@ -111,7 +111,7 @@ impl SearchTerms {
     ) -> Result<PreparedSearch<'a>> {
         loaded.check_mode(RealMoney::NotAsked)?;
         loaded.check_simulation()?;
-        warn_of_unused_list(&loaded);
+        warn_about_unused_list(&loaded);
         BotSet::build(&loaded, registry)?;
         let index = chosen_bot(&loaded.config.bots, self.bot.as_deref())?;
         let bot = loaded.config.bots[index].clone();

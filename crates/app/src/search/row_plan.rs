@@ -79,7 +79,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         own: A,
         (basis, identity): (&RowPlanBasis<'_>, &Value),
     ) -> Result<Self> {
-        let candles = PlannedCandles::of(&basis.choice, &basis.prepared.loaded);
+        let candles = PlannedCandles::new(&basis.choice, &basis.prepared.loaded);
         Ok(Self {
             format: PLAN_FORMAT,
             command,
@@ -106,7 +106,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
     }
 
     pub(crate) fn loaded(&self, path: &Path, place: PlanPlace) -> Result<(CandleChoice, Loaded)> {
-        let choice = CandleChoice::of_plan(self.arguments.candles.clone(), place);
+        let choice = CandleChoice::from_plan(self.arguments.candles.clone(), place);
         let loaded = Loaded::of_plan(path, &self.configuration, choice.flags())?;
         Ok((choice, loaded))
     }

@@ -81,7 +81,7 @@ pub fn zones_of_list(loaded: &Loaded) -> BTreeMap<String, u64> {
     zones
 }
 
-pub(crate) fn warn_of_unused_list(loaded: &Loaded) {
+pub(crate) fn warn_about_unused_list(loaded: &Loaded) {
     if loaded.config.signals.list.is_some() {
         tracing::warn!("signals.list is ignored by searches: strategies run without its signals");
     }

@@ -1,6 +1,6 @@
 //! Runs a strategy in another process of the same program: requests and replies.
 
-use super::supervise::{Message, Printed, Unfinished, report_position, send, supervise};
+use super::supervise::{Message, OutputMode, Unfinished, report_position, send, supervise};
 use super::{CheckError, ValidationReport, examine_here};
 use candlewick_sdk::testkit::{Decision, Market, Subject};
 use candlewick_sdk::{BotContext, Candle, Interval, Millis, Ohlcv, Registry, Symbol};
@@ -95,7 +95,7 @@ impl Itself {
         let task = Task::Decide { rivals: around.rivals, earlier: around.earlier };
         let mut request = Request::new(subject, candles.len(), task);
         request.bot.bot = around.bot.clone().unwrap_or(request.bot.bot);
-        let reply = request.submit(command, candles, RUN_LIMIT, Printed::Hidden, &mut |_| {});
+        let reply = request.submit(command, candles, RUN_LIMIT, OutputMode::Hidden, &mut |_| {});
         reply.map_err(|error| format!("in a separate process: {error}"))
     }
 
@@ -110,7 +110,7 @@ impl Itself {
         command.args(&self.arguments);
         let limit = examination.limit;
         let request = Request::new(subject, candles.len(), Task::Examine(examination));
-        request.submit(command, candles, limit, Printed::Shown, progress)
+        request.submit(command, candles, limit, OutputMode::Shown, progress)
     }
 }
 
@@ -127,7 +127,7 @@ impl Request {
         command: Command,
         candles: &[Candle],
         limit: Duration,
-        printed: Printed,
+        printed: OutputMode,
         progress: &mut dyn FnMut(u64),
     ) -> Result<T, Unfinished> {
         let bytes = encode(self, candles).map_err(|error| Unfinished::NotStarted(error.into()))?;

@@ -390,8 +390,7 @@ impl SampledMetrics {
             is_api_heard: of_api,
             late_series: described.add("series_late", "Series with candles late by more than two intervals"),
             followers: described.add("followers", "Followers of the event stream"),
-            missed: described
-                .add("events_missed", "Events that were left out, because they were not taken in time"),
+            missed: described.add("events_missed", "Events dropped because they were not processed in time"),
             waiting: described.family("requests_waiting", "Waiting requests by priority"),
             slowest: described.add(
                 "slowest_candle_delay_seconds",

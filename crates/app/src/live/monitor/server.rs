@@ -42,7 +42,7 @@ pub(super) async fn serve(listener: TcpListener, monitor: Arc<Monitor>) {
 
 async fn answer(request: &Request<Incoming>, monitor: &Monitor) -> Answer {
     if !is_ours(request.headers(), &monitor.allowed_hosts) {
-        let text = "this is asked for under another name: use an address, or add the name to metrics.allowed_hosts\n";
+        let text = "unknown host name: use an address, or add the name to metrics.allowed_hosts\n";
         return respond(StatusCode::FORBIDDEN, TEXT, text);
     }
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
@@ -74,8 +74,8 @@ fn health(troubles: &[String]) -> Answer {
     }
 }
 
-const PATIENCE: Duration = Duration::from_secs(1);
-const FRESH: Duration = Duration::from_secs(1);
+const STATE_TIMEOUT: Duration = Duration::from_secs(1);
+const MAX_STATE_AGE: Duration = Duration::from_secs(1);
 
 pub(super) struct Monitor {
     pub(super) health: Arc<Health>,
@@ -100,9 +100,9 @@ impl Monitor {
     pub(super) async fn text(&self) -> String {
         // One request asks the run; the others wait for its answer.
         let mut known = self.state.lock().await;
-        if known.0.is_none_or(|at| at.elapsed() > FRESH) {
+        if known.0.is_none_or(|at| at.elapsed() > MAX_STATE_AGE) {
             let asked = ask_run(&self.sources.orders, ControlOrder::Status);
-            let state = match tokio::time::timeout(PATIENCE, asked).await {
+            let state = match tokio::time::timeout(STATE_TIMEOUT, asked).await {
                 Ok(Some(ControlAnswer::Done { state })) => Some(*state),
                 _ => known.1.take(),
             };
