@@ -1,4 +1,4 @@
-//! Preflight checks of a live run, each with a timeout. They change nothing but a temporary file next to the
+//! Preflight checks of a live run, each with a timeout. They only write a temporary file next to the
 //! journal. A check that depends on a failed one is skipped with a note, so each cause yields one FAIL.
 
 mod finding;
@@ -15,7 +15,7 @@ use crate::configuration::{Loaded, journal_url};
 use candlewick_sdk::Registry;
 use finding::Check;
 use std::path::PathBuf;
-use venue::{ClockSamples, VenueProbe};
+use venue::{ClockSamples, Probe};
 
 pub async fn examine(files: &[PathBuf], registry: &Registry, report: &mut dyn FnMut(Finding)) {
     let (loaded, finding) = setup::check_configuration(files, registry);
@@ -31,7 +31,7 @@ pub async fn examine(files: &[PathBuf], registry: &Registry, report: &mut dyn Fn
 }
 
 async fn examine_venue(loaded: &Loaded, samples: &mut ClockSamples, report: &mut dyn FnMut(Finding)) {
-    let Some(asked) = VenueProbe::new(loaded) else { return };
+    let Some(asked) = Probe::new(loaded) else { return };
     let user = venue::check_user(&asked, samples).await;
     let is_known = user.mark == Mark::Ok;
     report(user);

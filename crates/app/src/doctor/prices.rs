@@ -1,7 +1,7 @@
 //! Checks of prices and candles of each bot at the symbol price API.
 
 use super::finding::{Check, Finding};
-use super::venue::{Api, ClockSamples, VenueProbe, ask, remedy};
+use super::venue::{Api, ClockSamples, Probe, ask, remedy};
 use crate::configuration::asset_type_of_bot;
 use candlewick_broker::{AsOf, BrokerError, CandleQuery, Candles, MarketData, PriceAnswer, PriceRecord};
 use candlewick_engine::BotSettings;
@@ -13,9 +13,8 @@ const FRESH: Millis = Millis::MINUTE;
 /// Suffix of pairs priced by the venue itself (`observed: values`).
 const OTC: &str = ".OTC";
 
-/// Checks each symbol and returns whether the API answers.
 pub(super) async fn check_prices(
-    asked: &VenueProbe,
+    asked: &Probe,
     bots: &[BotSettings],
     samples: &mut ClockSamples,
     report: &mut dyn FnMut(Finding),
@@ -36,7 +35,7 @@ pub(super) async fn check_prices(
 }
 
 /// Checks a symbol. Returns whether to continue: other errors would repeat for each symbol.
-async fn check_symbol(asked: &VenueProbe, symbol: Symbol, samples: &mut ClockSamples) -> (Finding, bool) {
+async fn check_symbol(asked: &Probe, symbol: Symbol, samples: &mut ClockSamples) -> (Finding, bool) {
     match ask(asked.venue.price(&symbol, AsOf::Latest), samples).await {
         Ok(PriceAnswer::Record(record)) => (judge_price(symbol, &record, samples.venue_now()), true),
         Ok(PriceAnswer::NotYet) => {
@@ -62,7 +61,7 @@ fn judge_price(symbol: Symbol, record: &PriceRecord, now: Millis) -> Finding {
     }
 }
 
-async fn not_found(asked: &VenueProbe, symbol: Symbol, samples: &mut ClockSamples) -> Finding {
+async fn not_found(asked: &Probe, symbol: Symbol, samples: &mut ClockSamples) -> Finding {
     let mut known = Vec::new();
     for other in alternatives(symbol) {
         let answer = ask(asked.venue.price(&other, AsOf::Latest), samples).await;
@@ -104,11 +103,11 @@ pub(super) fn span(length: Millis) -> String {
 const MIN_CANDLES: i64 = 3;
 const MAX_CANDLES: i64 = 500;
 /// Lookback for the last candles of a closed market: a long weekend.
-const CLOSED_MARKET_LOOKBACK: Millis = Millis::from_seconds(4 * 86_400);
+const LONG_WEEKEND: Millis = Millis::from_seconds(4 * 86_400);
 const CANDLE_GRACE: Millis = Millis::from_seconds(5);
 
 pub(super) async fn check_candles(
-    asked: &VenueProbe,
+    asked: &Probe,
     bots: &[BotSettings],
     samples: &mut ClockSamples,
     report: &mut dyn FnMut(Finding),
@@ -122,7 +121,7 @@ pub(super) async fn check_candles(
     }
 }
 
-async fn check_series(asked: &VenueProbe, bot: &BotSettings, samples: &mut ClockSamples) -> Finding {
+async fn check_series(asked: &Probe, bot: &BotSettings, samples: &mut ClockSamples) -> Finding {
     let name = format!("{} {}", bot.symbol, bot.interval);
     let now = samples.venue_now();
     let window = Window::before(now, bot.interval);
@@ -131,23 +130,18 @@ async fn check_series(asked: &VenueProbe, bot: &BotSettings, samples: &mut Clock
     match ask(asked.venue.candles(&query(bot, window.start, end)), samples).await {
         Ok(candles) => match window.judge(&name, &candles) {
             Some(finding) => finding,
-            None => explain_no_candles(asked, bot, &name, samples).await,
+            None => explain_none(asked, bot, &name, samples).await,
         },
         Err(error) => Check::Candles.fail(format!("{name}: {error}"), candle_hint(&error, bot)),
     }
 }
 
 /// Distinguishes a closed market, which has candles of earlier days, from an unknown series.
-async fn explain_no_candles(
-    asked: &VenueProbe,
-    bot: &BotSettings,
-    name: &str,
-    samples: &mut ClockSamples,
-) -> Finding {
+async fn explain_none(asked: &Probe, bot: &BotSettings, name: &str, samples: &mut ClockSamples) -> Finding {
     let now = samples.venue_now();
-    match ask(asked.venue.candles(&query(bot, now - CLOSED_MARKET_LOOKBACK, now)), samples).await {
+    match ask(asked.venue.candles(&query(bot, now - LONG_WEEKEND, now)), samples).await {
         Ok(candles) if !candles.candles.is_empty() => Check::Candles.warn(
-            format!("{name}: no recent candles, but some within the last {}", span(CLOSED_MARKET_LOOKBACK)),
+            format!("{name}: no recent candles, but some within the last {}", span(LONG_WEEKEND)),
             "its market may be closed: the bot waits for the next candle",
         ),
         Ok(_) => {
@@ -155,8 +149,7 @@ async fn explain_no_candles(
             let remedy = format!(
                 "check the bot's interval and asset_type (\"{asset_type}\"; known are crypto, forex and otc)"
             );
-            Check::Candles
-                .fail(format!("{name}: no candles within the last {}", span(CLOSED_MARKET_LOOKBACK)), remedy)
+            Check::Candles.fail(format!("{name}: no candles within the last {}", span(LONG_WEEKEND)), remedy)
         }
         Err(error) => Check::Candles.fail(format!("{name}: {error}"), candle_hint(&error, bot)),
     }
@@ -204,7 +197,7 @@ impl Window {
             && !times.contains(&(last_close - length))
             && self.now - last_close < CANDLE_GRACE;
         let is_forming_sent = candles.forming + candles.candles.len() > times.len();
-        let forming = if is_forming_sent { "included, and ignored" } else { "not included" };
+        let forming = if is_forming_sent { "sent, but ignored" } else { "not sent" };
         let text = format!(
             "{name}: {closed} of {expected} closed candles of the last {}; the forming one is {forming}",
             span(length * expected)
@@ -278,14 +271,9 @@ mod tests {
         let hour: Vec<i64> = (40..100).collect();
         // It is minute 100 and 30 seconds.
         let now = 100 * 60_000 + 30_000;
-        check_window(
-            &hour,
-            now,
-            Mark::Ok,
-            &["60 of 60 closed candles of the last 60 min", "is not included"],
-        );
+        check_window(&hour, now, Mark::Ok, &["60 of 60 closed candles of the last 60 min", "is not sent"]);
         let longer: Vec<i64> = (30..=100).collect();
-        check_window(&longer, now, Mark::Ok, &["60 of 60", "forming one is included"]);
+        check_window(&longer, now, Mark::Ok, &["60 of 60", "forming one is sent"]);
         check_window(&hour[1..], now, Mark::Warn, &["59 of 60", "missing: 1"]);
         check_window(&hour[..59], now, Mark::Warn, &["59 of 60"]);
         // Three seconds after its close a candle may not be there yet.

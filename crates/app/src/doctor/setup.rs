@@ -30,7 +30,7 @@ pub(super) fn check_configuration(files: &[PathBuf], registry: &Registry) -> (Op
             return (None, Check::Configuration.fail(error.text(), REMEDY));
         }
     };
-    let mut problems = problems_of(&loaded, RealMoney::VenueProbe, registry);
+    let mut problems = problems_of(&loaded, RealMoney::Probe, registry);
     if problems.is_empty() {
         problems.extend(problem_of_network(&loaded));
     }
@@ -75,10 +75,8 @@ pub(super) fn check_credentials(loaded: &Loaded) -> Vec<Finding> {
     let problems = check_secrets(loaded);
     if !problems.is_empty() {
         let fail = |problem: &crate::configuration::Problem| {
-            Check::Credentials.fail(
-                problem.to_string(),
-                "set the credential in the environment, or in a file with mode 600",
-            )
+            Check::Credentials
+                .fail(problem.to_string(), "set it in the environment, or in a file of mode 600")
         };
         return problems.iter().map(fail).collect();
     }
@@ -190,15 +188,10 @@ pub(super) fn check_time_zones(risk: &RiskSettings, now: Millis) -> Finding {
     let mut parts = vec![format!(
         "the day of the limits starts at {} {}",
         risk.day_start,
-        describe_zone(&risk.day_timezone, now)
+        zone_text(&risk.day_timezone, now)
     )];
     for hours in &risk.hours {
-        parts.push(format!(
-            "trades from {} to {} {}",
-            hours.from,
-            hours.to,
-            describe_zone(&hours.timezone, now)
-        ));
+        parts.push(format!("trades from {} to {} {}", hours.from, hours.to, zone_text(&hours.timezone, now)));
     }
     if risk.hours.is_empty() {
         parts.push("trades at all hours (risk.hours)".to_owned());
@@ -216,7 +209,7 @@ pub(super) fn check_time_zones(risk: &RiskSettings, now: Millis) -> Finding {
 }
 
 /// Formats a zone as `Europe/London (now 14:05, with summer time)`.
-fn describe_zone(name: &str, now: DateTime<Utc>) -> String {
+fn zone_text(name: &str, now: DateTime<Utc>) -> String {
     let Some(zone) = time_zone(name) else { return name.to_owned() };
     let local = now.with_timezone(&zone).format("%H:%M");
     let offset = |moment: DateTime<Utc>| zone.offset_from_utc_datetime(&moment.naive_utc()).fix();

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 const REQUEST_TIMEOUT_MS: u64 = 10_000;
 
-pub(super) struct VenueProbe {
+pub(super) struct Probe {
     pub(super) venue: HttpBroker,
     pub(super) base_url: String,
     pub(super) price_url: String,
@@ -32,7 +32,7 @@ pub enum Api {
     Price,
 }
 
-impl VenueProbe {
+impl Probe {
     pub(super) fn new(loaded: &Loaded) -> Option<Self> {
         let mut settings = loaded.config.broker.client.clone();
         settings.read_deadline_ms = settings.read_deadline_ms.min(REQUEST_TIMEOUT_MS);
@@ -71,7 +71,7 @@ pub fn remedy(error: &BrokerError, api: Api) -> String {
     };
     match error {
         BrokerError::Credentials { .. } => {
-            format!("check {variable}, or create a new credential at the venue")
+            format!("check {variable}, or create a new one at the venue")
         }
         BrokerError::Unavailable { .. } => {
             format!("check {url} and the network; `candlewick sandbox` serves a local venue")
@@ -126,9 +126,7 @@ pub(super) fn check_clock_skew(samples: &ClockSamples, max_clock_skew_ms: u32) -
     let ClockSamples { common, answers, undated, .. } = samples;
     let Some(common) = common else {
         return match undated {
-            0 => {
-                Check::ClockSkew.warn("not measured: the venue has not answered", "fix the connection first")
-            }
+            0 => Check::ClockSkew.warn("not measured: the venue did not answer", "fix the connection"),
             _ => Check::ClockSkew.warn(
                 format!("unknown: {undated} answers of the venue have no Date header"),
                 "synchronise this machine's clock by NTP",
@@ -152,7 +150,7 @@ pub(super) fn check_clock_skew(samples: &ClockSamples, max_clock_skew_ms: u32) -
     Check::ClockSkew.ok(format!("{text}: within the margin of error; {limit}"))
 }
 
-pub(super) async fn check_user(asked: &VenueProbe, samples: &mut ClockSamples) -> Finding {
+pub(super) async fn check_user(asked: &Probe, samples: &mut ClockSamples) -> Finding {
     let url = &asked.base_url;
     if !asked.has_token {
         return Check::TradingApi.warn("skipped: no api-token is set", "set the api-token first");
@@ -173,11 +171,7 @@ fn judge_user(identity: &Identity, url: &str) -> Finding {
     }
 }
 
-pub(super) async fn check_wallets(
-    asked: &VenueProbe,
-    config: &Config,
-    samples: &mut ClockSamples,
-) -> Finding {
+pub(super) async fn check_wallets(asked: &Probe, config: &Config, samples: &mut ClockSamples) -> Finding {
     match ask(asked.venue.balances(), samples).await {
         Ok(balances) => judge_balances(&balances, config),
         Err(error) => Check::Wallets.fail(error.to_string(), remedy(&error, Api::Trading)),
@@ -214,12 +208,11 @@ fn describe_bonus(balances: &Balances) -> String {
     })
 }
 
-const MAX_NAMED_TRADES: usize = 3;
+const MAX_NAMED: usize = 3;
 
-pub(super) async fn check_open_trades(asked: &VenueProbe, loaded: &Loaded) -> Finding {
+pub(super) async fn check_open_trades(asked: &Probe, loaded: &Loaded) -> Finding {
     let Ok(listing) = tokio::time::timeout(REQUEST_TIMEOUT, asked.venue.trades()).await else {
-        let text =
-            format!("unknown: the venue's list could not be read within {} s", REQUEST_TIMEOUT.as_secs());
+        let text = format!("unknown: the venue's list took more than {} s", REQUEST_TIMEOUT.as_secs());
         return Check::OpenTrades.warn(text, "check for open trades at the venue");
     };
     if let (true, Some(error)) = (listing.trades.is_empty(), &listing.ended_early) {
@@ -267,10 +260,8 @@ fn judge_trades(listing: &TradeListing, account: Account, known: Option<&BTreeSe
         Some(symbol) => format!("{} ({symbol})", trade.id),
         None => trade.id.clone(),
     };
-    let mut names: Vec<String> = strange.iter().take(MAX_NAMED_TRADES).map(name).collect();
-    names.extend(
-        (strange.len() > MAX_NAMED_TRADES).then(|| format!("and {} more", strange.len() - MAX_NAMED_TRADES)),
-    );
+    let mut names: Vec<String> = strange.iter().take(MAX_NAMED).map(name).collect();
+    names.extend((strange.len() > MAX_NAMED).then(|| format!("and {} more", strange.len() - MAX_NAMED)));
     Check::OpenTrades.warn(
         format!("{trades}, {} of them not in the journal: {}", strange.len(), names.join(", ")),
         "check for other programs or manual trades on this account: the limits of the bots do not count them",

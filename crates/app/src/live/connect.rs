@@ -117,21 +117,18 @@ impl fmt::Debug for OwnBrokers {
 }
 
 /// Delays between attempts in seconds; the last one repeats.
-const RETRY_DELAYS_S: [u64; 6] = [1, 2, 5, 10, 20, 30];
+const DELAYS_S: [u64; 6] = [1, 2, 5, 10, 20, 30];
 
 /// Waits until both APIs answer, or until a permanent error.
 pub async fn wait_for_venue(connection: &Connection, bots: &[BotSettings], announce: &dyn Fn(&str)) {
     let mut announced = None;
     for attempt in 0.. {
-        let Err((which, error)) = probe_venue(connection, bots).await else { break };
+        let Err((which, error)) = probe(connection, bots).await else { break };
         if !error.is_temporary() {
             break;
         }
-        let pause = RETRY_DELAYS_S[RETRY_DELAYS_S.len().min(attempt + 1) - 1];
-        let text = format!(
-            "waiting for {which} of the venue (retries every {} s at most): {error}",
-            RETRY_DELAYS_S[5]
-        );
+        let pause = DELAYS_S[DELAYS_S.len().min(attempt + 1) - 1];
+        let text = format!("waiting for {which} of the venue (retry within {} s): {error}", DELAYS_S[5]);
         if announced.as_ref() != Some(&text) {
             announce(&format!("{text}; press Ctrl-C to quit\n"));
             announced = Some(text);
@@ -143,10 +140,7 @@ pub async fn wait_for_venue(connection: &Connection, bots: &[BotSettings], annou
     }
 }
 
-async fn probe_venue(
-    connection: &Connection,
-    bots: &[BotSettings],
-) -> Result<(), (&'static str, BrokerError)> {
+async fn probe(connection: &Connection, bots: &[BotSettings]) -> Result<(), (&'static str, BrokerError)> {
     let Connection { broker, market, clock, .. } = connection;
     broker.identity().await.map_err(|error| ("the trading token API", error))?;
     let Some(bot) = bots.first() else { return Ok(()) };

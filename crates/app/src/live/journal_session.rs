@@ -254,7 +254,6 @@ impl ControlChannel {
     }
 }
 
-/// Minimum number of entries for a notice; fewer are read quickly.
 const NOTICE_ENTRIES: u64 = 100_000;
 
 fn show_reading(reading: WholeReading<'_>, bar: &mut Option<Box<dyn ProgressBar>>, progress: &dyn Progress) {

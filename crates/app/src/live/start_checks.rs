@@ -13,7 +13,6 @@ use serde_json::Value;
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// Rejects real money while an intent is in doubt, or the edge of a bot is ruled out or lost.
 pub(super) fn check_real_money(past: &Past, session: &Session) -> Result<()> {
     let stopped = |problem: String| AppError::new(ErrorKind::RealMoneyRefused, problem);
     let is_unsettled = |state| matches!(state, IntentState::InDoubt | IntentState::InFlight);

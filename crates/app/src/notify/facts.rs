@@ -50,14 +50,14 @@ impl AlertBuilder {
         }
     }
 
-    pub(super) fn convert_event(&mut self, at: Millis, event: RunEvent) -> Option<Alert> {
+    pub(super) fn alert_for(&mut self, at: Millis, event: RunEvent) -> Option<Alert> {
         match event {
             RunEvent::InDoubt { order } => {
                 self.note_doubt(at, order);
                 None
             }
             RunEvent::Opened { trade, is_adopted } => {
-                let adopted = if is_adopted { ", confirmed after unknown status" } else { "" };
+                let adopted = if is_adopted { ", confirmed late" } else { "" };
                 let text = format!("opened {}{adopted}", describe_trade(&trade));
                 Some(with_order(alert(at, Kind::Opened, &text), &trade.order))
             }
@@ -109,9 +109,8 @@ impl AlertBuilder {
         let told = lasting.map(|(intent, doubt)| {
             doubt.is_told = true;
             let (seconds, order) = ((now - doubt.since).get() / 1_000, describe_order(&doubt.order));
-            let text = format!(
-                "trade #{intent}, {order}, has had unknown status for {seconds} s: its symbol is blocked"
-            );
+            let text =
+                format!("trade #{intent}, {order}: unknown status for {seconds} s, its symbol is blocked");
             with_order(alert(now, Kind::Doubt, &text), &doubt.order)
         });
         told.collect()
@@ -124,8 +123,7 @@ fn convert_plain_event(at: Millis, event: RunEvent) -> Option<Alert> {
     match event {
         RunEvent::SecondTrade { intent, venue_id, stake } => {
             let second = format!("{venue_id}, stake {stake:.2}");
-            let text =
-                format!("trade #{intent} was ordered once, but the venue has a second trade, {second}");
+            let text = format!("trade #{intent} was ordered once, and the venue has a second one, {second}");
             plain(Kind::SecondTrade, text)
         }
         RunEvent::Halted { reason } => {
@@ -280,7 +278,7 @@ mod tests {
 
     /// Returns the alert as `event severity bot`, and its text.
     fn describe(event: RunEvent) -> Option<(String, String)> {
-        let Alert { at: time, severity, event, bot, text, .. } = facts().convert_event(at(300), event)?;
+        let Alert { at: time, severity, event, bot, text, .. } = facts().alert_for(at(300), event)?;
         assert_eq!(time, 300_000);
         Some((format!("{event} {} {}", severity.as_str(), bot.as_deref().unwrap_or("-")), text))
     }
@@ -304,11 +302,7 @@ mod tests {
         let silent = RunEvent::VenueSilent { heard: Some(at(100)), api: VenueApi::Prices };
         let verdict = |edge| RunEvent::Verdict { bot: "btc".to_owned(), edge, trades: 900 };
         for (event, head, part) in [
-            (
-                opened,
-                "opened info btc",
-                "opened BUY BTCUSDT for 10.00 at 1.5, confirmed after unknown status",
-            ),
+            (opened, "opened info btc", "opened BUY BTCUSDT for 10.00 at 1.5, confirmed late"),
             (settled, "settled info btc", lost),
             (RunEvent::Halted { reason: Some("news".to_owned()) }, "halted critical -", "resume`: news"),
             (RunEvent::Suspended { reason: refused }, "suspended critical -", "the venue refuses the token"),
@@ -332,7 +326,7 @@ mod tests {
     #[test]
     fn escapes_texts_of_the_venue() {
         let rejected = RunEvent::Rejected { order: order(7), reason: "no\n[critical] halted\u{202e}".into() };
-        let text = facts().convert_event(at(1), rejected).unwrap().text;
+        let text = facts().alert_for(at(1), rejected).unwrap().text;
         assert_eq!(text, "the venue declined BUY BTCUSDT for 10.00: no\\n[critical] halted\\u{202e}");
     }
 
@@ -341,11 +335,8 @@ mod tests {
         let mut facts = facts();
         let doubt = |intent| RunEvent::InDoubt { order: order(intent) };
         let end = |intent| RunEvent::Resolved { intent: IntentId::new(intent), how: "not_opened" };
-        assert_eq!(
-            (facts.convert_event(at(0), doubt(7)), facts.convert_event(at(1), doubt(8))),
-            (None, None)
-        );
-        assert_eq!(facts.convert_event(at(30), end(8)), None, "it was short");
+        assert_eq!((facts.alert_for(at(0), doubt(7)), facts.alert_for(at(1), doubt(8))), (None, None));
+        assert_eq!(facts.alert_for(at(30), end(8)), None, "it was short");
         assert_eq!(facts.lasting_doubts(at(59)), []);
         let lasting = facts.lasting_doubts(at(60));
         let [Alert { severity: Severity::Warning, symbol: Some(symbol), text, .. }] = lasting.as_slice()
@@ -354,7 +345,7 @@ mod tests {
         };
         assert!(symbol == "BTCUSDT" && text.contains("trade #7") && text.contains("60 s"), "{text}");
         assert_eq!(facts.lasting_doubts(at(600)), [], "told once");
-        let Alert { event, text, .. } = facts.convert_event(at(601), end(7)).unwrap();
+        let Alert { event, text, .. } = facts.alert_for(at(601), end(7)).unwrap();
         assert_eq!((event.as_str(), text.as_str()), ("resolved", "trade #7 is resolved: not opened"));
     }
 
@@ -365,17 +356,15 @@ mod tests {
         facts.note_doubt(at(50), order(8));
         let told = facts.lasting_doubts(at(60));
         assert_eq!(told.len(), 1);
-        assert!(
-            told[0].text.starts_with("trade #7, BUY BTCUSDT for 10.00, has had unknown status for 3660 s")
-        );
+        assert!(told[0].text.starts_with("trade #7, BUY BTCUSDT for 10.00: unknown status for 3660 s"));
         let end = RunEvent::Resolved { intent: IntentId::new(7), how: "not_opened" };
-        assert!(facts.convert_event(at(62), end).is_some());
+        assert!(facts.alert_for(at(62), end).is_some());
     }
 
     #[test]
     fn reports_limits_once_a_day_per_bot() {
         let mut facts = facts();
-        let mut is_told = |event| facts.convert_event(at(0), event).is_some();
+        let mut is_told = |event| facts.alert_for(at(0), event).is_some();
         for rule in REPORTED_LIMITS.map(Rule::as_str) {
             assert!(is_told(refused(rule)) && !is_told(refused(rule)), "{rule}");
         }
@@ -399,7 +388,7 @@ mod tests {
 
     #[test]
     fn repeat_keys_ignore_numbers_in_warnings() {
-        let key = |event| facts().convert_event(at(0), event).and_then(|alert| alert.repeat_key);
+        let key = |event| facts().alert_for(at(0), event).and_then(|alert| alert.repeat_key);
         let warning = |text: &str| RunEvent::Warning { text: text.to_owned() };
         assert_eq!(key(warning("late by 7 ms")), key(warning("late by 31 ms")));
         assert_ne!(key(warning("late by 7 ms")), key(warning("early by 7 ms")));

@@ -138,7 +138,6 @@ impl AlertFollower {
     fn handle(&mut self, notice: Notice) {
         let now = self.clock.now();
         let funds = match &notice {
-            // The accompanying notice is reported.
             Notice::Logged { .. } => return,
             Notice::LeftInDoubt(row) => {
                 return self.facts.note_doubt(row.approved.decision_time(), self.names.order_of(row));
@@ -163,7 +162,7 @@ impl AlertFollower {
     }
 
     fn send_event(&mut self, at: Millis, event: RunEvent) {
-        if let Some(alert) = self.facts.convert_event(at, event) {
+        if let Some(alert) = self.facts.alert_for(at, event) {
             self.notifier.send(alert);
         }
     }
@@ -204,7 +203,6 @@ fn end_alert(clock: &dyn Clock, how: Result<Stop, &AppError>) -> Alert {
 
 async fn answer_chat(mut questions: mpsc::Receiver<ChatQuestion>, orders: mpsc::WeakSender<ControlRequest>) {
     while let Some(ChatQuestion { request, answer }) = questions.recv().await {
-        // Only these two: a chat can neither open nor resume.
         let order = match request {
             ChatRequest::Status => ControlOrder::Status,
             ChatRequest::Halt { by } => ControlOrder::Halt { reason: format!("by a chat ({by})") },
@@ -220,7 +218,6 @@ async fn answer_chat(mut questions: mpsc::Receiver<ChatQuestion>, orders: mpsc::
             Ok(None) => "The run has ended or is ending.".to_owned(),
             Err(_) => "The run has not answered in time: check /status.".to_owned(),
         };
-        // The chat may be gone.
         let _ = answer.send(words);
     }
 }

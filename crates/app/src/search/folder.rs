@@ -1,4 +1,4 @@
-//! Result folder of a search, on object storage if its path is an address: files are uploaded when complete.
+//! Result folder of a search. At an object storage address, files are uploaded when complete.
 
 use super::PreparedSearch;
 use crate::bots::own_durations_of;

@@ -261,7 +261,6 @@ fn sweep_settings(arguments: &SearchTerms, space: &Space) -> Result<SweepSetting
     })
 }
 
-/// Returns a warning if an expiry of the bot or its strategy is too short but allowed.
 fn check_expiries(
     (entry, space): (&StrategyEntry, &Space),
     candles: &Candles,
@@ -290,7 +289,6 @@ fn check_expiries(
     Ok(None)
 }
 
-/// Warns about searched durations, if the strategy sets the durations of all trades itself.
 fn idle_close_types((entry, space): (&StrategyEntry, &Space), bots: &[BotSettings]) -> Option<String> {
     let axis = space.axes().iter().find(|axis| axis.target() == Target::CloseType)?;
     let values = axis.listed().filter(|values| values.len() > 1)?;

@@ -40,7 +40,6 @@ pub struct RowPlan<A> {
     sweep: Value,
 }
 
-/// The backtest that the runs of a plan repeat.
 pub(crate) struct RowPlanBasis<'a> {
     pub(crate) registry: &'a Registry,
     pub(crate) prepared: PreparedBacktest,

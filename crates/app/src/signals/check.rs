@@ -189,7 +189,6 @@ pub fn unbound_signals(loaded: &Loaded) -> Vec<String> {
     loaded.config.bots.iter().filter_map(describe_bypassed_parts).collect()
 }
 
-/// Describes the parts of a combination that external signals bypass: inversion, filters and expiry.
 fn describe_bypassed_parts(bot: &BotSettings) -> Option<String> {
     if bot.strategy != "combine" {
         return None;

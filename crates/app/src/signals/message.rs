@@ -110,7 +110,6 @@ impl RawMessage {
             (None, None) => format!("{} {number}", signal_id_at(now)),
         };
         let reason = fields.reason.as_deref().map(SignalReason::truncated);
-        // Some templates send EXCHANGE:SYMBOL.
         let symbol = fields.symbol.map(|symbol| symbol.rsplit(':').next().unwrap_or_default().to_owned());
         Ok(Some(SignalOrder {
             bot: fields.bot,
@@ -148,7 +147,7 @@ pub fn close_type_of(text: &str) -> Result<CloseType, String> {
         .map_or_else(|| text.parse::<CloseType>().map_err(|error| format!("{error}, or M5, H1")), Ok)
 }
 
-/// English and Portuguese words for buying, then the same number for selling. None has the opposite meaning in another common language.
+/// English and Portuguese words for buying, then as many for selling.
 pub(super) const DIRECTIONS: [&str; 16] = [
     "BUY", "CALL", "UP", "HIGHER", "LONG", "COMPRA", "ACIMA", "CIMA", "SELL", "PUT", "DOWN", "LOWER",
     "SHORT", "VENDA", "ABAIXO", "BAIXO",

@@ -127,7 +127,7 @@ fn replay(
                 }
                 Action::Refuse(found) => {
                     let zone = zones.get(&due.entry.line).copied().unwrap_or(Tz::UTC);
-                    let words = describe_refusal(found.rule, bot.symbol, &running, settings, zone);
+                    let words = explain(found.rule, bot.symbol, &running, settings, zone);
                     refused.push(RefusedEntry { line: due.entry.line, rule: found.rule, words });
                 }
                 Action::DayOpened { .. } | Action::Verdict(_) => {}
@@ -164,7 +164,7 @@ const fn opened_event(intent: IntentId) -> Opened {
     }
 }
 
-fn describe_refusal(
+fn explain(
     rule: Rule,
     symbol: Symbol,
     running: &[OpenTrade],

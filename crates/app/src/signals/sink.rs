@@ -13,13 +13,11 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::time::timeout;
 
-/// Maximum time that a signal waits for the run.
 const RUN_TIMEOUT: Duration = Duration::from_secs(3);
 const MAX_IN_FLIGHT: usize = 256;
 /// Minimum time between reports of malformed input, so that a flood does not reach the run.
 const MIN_REPORT_INTERVAL: Duration = Duration::from_millis(500);
-/// Maximum length of a reported problem, in characters.
-const MAX_PROBLEM: usize = 200;
+const MAX_PROBLEM_CHARS: usize = 200;
 const MAX_REASONS: usize = 16;
 
 #[derive(Clone)]
@@ -53,7 +51,7 @@ impl ProblemCount {
 }
 
 fn truncate_problem(problem: &str) -> String {
-    visible(&problem.chars().take(MAX_PROBLEM).collect::<String>()).to_string()
+    visible(&problem.chars().take(MAX_PROBLEM_CHARS).collect::<String>()).to_string()
 }
 
 impl SignalSink {

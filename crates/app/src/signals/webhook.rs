@@ -1,4 +1,4 @@
-//! Webhook server. Answers each request before the run decides, so that no sender waits for a trade.
+//! Webhook server that answers each request before the run decides: no sender waits for a trade.
 
 use super::message::RawMessage;
 use super::sink::SignalSink;
@@ -31,7 +31,6 @@ const SECRET_HEADER: &str = "x-candlewick-secret";
 const MAX_BODY_BYTES: usize = 16_384;
 const BODY_DEADLINE: Duration = Duration::from_secs(3);
 
-/// Number of signals remembered to detect retries.
 const MAX_REMEMBERED: usize = 1_024;
 const WINDOW: Duration = Duration::from_mins(1);
 

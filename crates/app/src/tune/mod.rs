@@ -81,7 +81,7 @@ impl<'a> TunePlan<'a> {
             (terms.search, terms.trials) = (Some(Search::Sobol), Some(MAX_SETS));
             prepared.spread(&terms)?;
         }
-        let layout = build_layout(&prepared, hold_out, is_fixed)?;
+        let layout = lay_out(&prepared, hold_out, is_fixed)?;
         Ok(Self { terms, prepared, layout, is_fixed, without_range, of_combination })
     }
 
@@ -135,11 +135,7 @@ fn tuned_bot(
 }
 
 /// A bot without parameters to choose needs only a short training.
-fn build_layout(
-    prepared: &PreparedSearch<'_>,
-    hold_out: f64,
-    is_fixed: bool,
-) -> Result<LayoutTerms, AppError> {
+fn lay_out(prepared: &PreparedSearch<'_>, hold_out: f64, is_fixed: bool) -> Result<LayoutTerms, AppError> {
     let usual = LayoutTerms { anchored: true, train: None, test: None, embargo: Millis::ZERO, hold_out };
     if !is_fixed {
         return Ok(usual);
@@ -315,8 +311,7 @@ fn describe_sources(names: &[DataName], is_named: bool, store: &CandleStore) -> 
     match store.catalog.series().unwrap_or_default().as_slice() {
         [] => format!("the catalog {folder} is empty, and --data is not given"),
         all => {
-            let held: Vec<String> =
-                all.iter().take(MAX_LISTED).map(|series| series_argument(*series)).collect();
+            let held: Vec<String> = all.iter().take(MAX_LISTED).map(|one| series_argument(*one)).collect();
             let more = all.len().saturating_sub(MAX_LISTED);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             format!("the catalog {folder} holds {}{more}", held.join(", "))

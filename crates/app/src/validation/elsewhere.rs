@@ -205,7 +205,7 @@ fn names(folder: &Path) -> Vec<String> {
 /// Maximum number of candles, the newest: they reveal look-ahead as well as older ones.
 const MAX_CANDLES: usize = 200_000;
 
-/// Checks that the strategy decides identically without later candles, with other times and prices, and in a new process.
+/// Checks that decisions do not depend on later candles, absolute times and prices, or the process.
 pub fn verify_best(
     itself: &Itself,
     subject: &Subject,

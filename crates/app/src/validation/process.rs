@@ -177,28 +177,24 @@ fn decide(subject: &Subject, candles: &[Candle], rivals: Option<Symbol>, earlier
     Reply { decisions, traffic }
 }
 
-struct IoCounters {
+struct IoCount {
     read: u64,
     wrote: u64,
     /// Bytes that this measurement read itself, which the next one includes.
     own: u64,
 }
 
-fn read_counters() -> Option<IoCounters> {
+fn read_counters() -> Option<IoCount> {
     let text = std::fs::read_to_string("/proc/thread-self/io").ok()?;
     let number = |key: &str| {
         text.lines().find_map(|line| line.strip_prefix(key)?.trim_start_matches(':').trim().parse().ok())
     };
-    Some(IoCounters { read: number("rchar")?, wrote: number("wchar")?, own: text.len() as u64 })
+    Some(IoCount { read: number("rchar")?, wrote: number("wchar")?, own: text.len() as u64 })
 }
 
-fn traffic(
-    before: Option<IoCounters>,
-    between: Option<IoCounters>,
-    after: Option<IoCounters>,
-) -> Option<Traffic> {
+fn traffic(before: Option<IoCount>, between: Option<IoCount>, after: Option<IoCount>) -> Option<Traffic> {
     let (before, between, after) = (before?, between?, after?);
-    let read = |from: &IoCounters, to: &IoCounters| (to.read - from.read).saturating_sub(from.own);
+    let read = |from: &IoCount, to: &IoCount| (to.read - from.read).saturating_sub(from.own);
     Some(Traffic {
         read_to_build: read(&before, &between),
         read_to_decide: read(&between, &after),

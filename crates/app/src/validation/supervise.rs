@@ -1,4 +1,4 @@
-//! Runs this program in a child process with a time limit: a strategy under check may exit, crash or
+//! Child process of this program with a time limit: a strategy under check may exit, crash or
 //! never return. Replies are lines on the child's stdout that begin with a random nonce, which distinguishes
 //! them from output of the strategy. A child ends when it can no longer write to its parent.
 

@@ -1,5 +1,5 @@
-//! Metrics of a run, counted with atomics in its loop, so that a scrape never blocks it. All series exist
-//! from the start. No id is used as a label; label values come from the configuration.
+//! Metrics of a run, counted with atomics in its loop, so that a scrape never blocks it.
+//! All series exist from the start. No id is used as a label; label values come from the configuration.
 
 use super::Sources;
 use super::health::Health;
@@ -341,7 +341,6 @@ impl Observer for Figures {
     }
 }
 
-/// Metrics that are sampled at each scrape.
 struct SampledMetrics {
     open: Gauge,
     in_flight: Gauge,

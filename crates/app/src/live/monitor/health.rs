@@ -26,7 +26,6 @@ pub(crate) struct Health {
     phase: AtomicU8,
 }
 
-/// Sentinel of `turned` before the first loop turn.
 const NOT_STARTED: u64 = u64::MAX;
 
 impl Default for Health {

@@ -1,4 +1,4 @@
-//! Context of an entry from other lines: a date or expiry above it, or a changed meaning of its time.
+//! Context of an entry from other lines: a date or expiry above it, or a modifier of its time.
 
 use super::columns::{Cells, Column};
 use super::split::{fold, is_number, is_one_of};
@@ -170,7 +170,6 @@ const DAY_WORDS: &str = " today tomorrow monday tuesday wednesday thursday frida
 /// Day names except *today*, because a list headed *today* may be reused every day.
 const DAYS: &str = " tomorrow monday tuesday wednesday thursday friday saturday sunday amanhã amanha segunda terça terca quarta quinta \
     sexta sábado sabado domingo mañana manana lunes martes miércoles miercoles jueves viernes ";
-/// Short words that often mean something else.
 const SHORT_DAY_WORDS: &str = " dez fev abr mai ago set out ene sept seg ter qua qui sex dom lun jue vie tues thur thurs dia tmrw tmr weekend \
     yesterday ontem ayer próxima proxima next ";
 
@@ -225,7 +224,6 @@ pub(super) enum LineModifier {
 
 const AFTERNOON: [&str; 7] = ["pm", "p.m", "tarde", "noite", "noche", "afternoon", "evening"];
 const OTHER: [&str; 6] = ["ontem", "yesterday", "ayer", "ny", "nyc", "u.t.c"];
-/// Substrings with the same effect as the tokens of `OTHER`.
 const OTHER_PARTS: &str = "cancel, invert, invers, reverse, contrari, opposite, resultad, results, not trade, no \
     trade, don't trade, nao oper, no oper, nao entr, no entr";
 

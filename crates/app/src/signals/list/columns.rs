@@ -173,7 +173,6 @@ fn suggest_meaning(cell: &str, bots: &ListBots<'_>) -> Option<String> {
     Some(format!("{cell:?} {found}"))
 }
 
-/// Common names of metals and coins, with the prefix of their symbols.
 const COMMON_NAMES: [(&str, &str); 4] = [
     (" GOLD OURO ORO ", "XAU"),
     (" SILVER PRATA PLATA ", "XAG"),
@@ -250,7 +249,7 @@ impl NamedColumns {
     }
 }
 
-pub(super) fn describe_columns(lines: &[Vec<Column>], order: Option<DateOrder>, has_year: bool) -> String {
+pub(super) fn label_columns(lines: &[Vec<Column>], order: Option<DateOrder>, has_year: bool) -> String {
     let columns = distinct(lines.iter().flatten().copied());
     let is_dated = columns.contains(&Column::Date);
     let order = order.map(|order| format!(", {}", order.words())).unwrap_or_default();

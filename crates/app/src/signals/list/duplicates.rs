@@ -61,7 +61,6 @@ pub(super) fn mark_duplicates(lines: &mut [ReadLine], bots: &[BotSettings]) {
     }
 }
 
-/// Returns whether the list mixes single and recurring times, zones, or daily and yearly times.
 fn has_mixed_notations(lines: &[ReadLine]) -> bool {
     let way = |line: &ReadLine| match line.taken {
         LineOutcome::Entry(ListEntry { when: When::Daily(daily), .. }, _) => {

@@ -1,10 +1,8 @@
 //! Parsing of list files: one entry per line, with or without a header line.
 
-use super::columns::{Cells, ListBots, NamedColumns, describe_columns, suggest_header};
+use super::columns::{Cells, ListBots, NamedColumns, label_columns, suggest_header};
 use super::duplicates::mark_duplicates;
-use super::lines::{
-    CellLine, LineCells, ListContext, MAX_ENTRIES, numbered, parse_headerless_lines, parse_named_lines,
-};
+use super::lines::{CellLine, LineCells, ListContext, MAX_ENTRIES, infer_lines, numbered, parse_named_lines};
 use super::time::{
     ClockTime, ListDate, WeekDays, WrittenDate, infer_date_order, is_leap_second, time_of_day, unix_millis,
 };
@@ -19,8 +17,7 @@ use chrono::{DateTime, NaiveDateTime, TimeZone as _};
 use chrono_tz::Tz;
 
 const MAX_SHOWN_CHARS: usize = 60;
-const LOCAL_FORMATS: [&str; 4] =
-    ["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S"];
+const FORMATS: [&str; 4] = ["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ListEntry {
@@ -115,9 +112,8 @@ pub(crate) enum LineOutcome {
 impl ReadLine {
     pub(super) fn refusal(&self, problem: &str) -> String {
         let text: String = self.text.chars().take(MAX_SHOWN_CHARS).collect();
-        let stop = if problem.ends_with('?') { "" } else { "." };
         format!(
-            "line {}: {problem}{stop} The line is {text:?}: put # before it to skip it, or set signals.skip_unknown = true to skip all such lines",
+            "line {}: {problem} ({text:?}). Put # before the line to skip it, or set signals.skip_unknown = true to skip all such lines",
             self.line
         )
     }
@@ -138,7 +134,7 @@ pub(super) fn read_lines(
     let named = NamedColumns::parse(first, &known)?;
     let (mut lines, columns) = match &named {
         Some(named) => (parse_named_lines(text, named)?, Vec::new()),
-        None => parse_headerless_lines(text, &known),
+        None => infer_lines(text, &known),
     };
     if let (None, Some(CellLine { cells: cells @ Err(_), .. }), Some(meant)) =
         (&named, lines.first_mut(), suggest_header(first))
@@ -188,11 +184,9 @@ pub(super) fn read_lines(
     let mut read: Vec<ReadLine> = lines.into_iter().map(read).collect();
     mark_duplicates(&mut read, bots);
     let has_year = dates.iter().all(|(_, date)| date.has_year());
-    let words = named
-        .is_none()
-        .then(|| describe_columns(&columns, order, has_year))
-        .filter(|words| !words.is_empty());
-    Ok((read, words))
+    let labels =
+        named.is_none().then(|| label_columns(&columns, order, has_year)).filter(|all| !all.is_empty());
+    Ok((read, labels))
 }
 
 fn build_entry(
@@ -205,8 +199,9 @@ fn build_entry(
         cells.texts.each_ref().map(String::as_str);
     let zone = match own_zone {
         "" => zone,
-        name => parse_zone(name)
-            .ok_or_else(|| format!("{name:?} is not a time zone: {}", time_zone_help(name)))?,
+        name => {
+            parse_zone(name).ok_or_else(|| format!("unknown time zone {name:?}: {}", time_zone_help(name)))?
+        }
     };
     let close_type = match close_type {
         "" => None,
@@ -256,21 +251,17 @@ fn parse_when(text: &str, days: &str, zone: Tz) -> Result<When, String> {
         return Ok(When::Daily(ClockTime { time, zone, days: WeekDays::parse(days)?, date: None }));
     }
     if !days.is_empty() {
-        return Err(format!(
-            "days apply only to a time of day such as 10:30, but {text:?} is a single moment"
-        ));
+        return Err(format!("days apply to a time of day such as 10:30, not to the moment {text:?}"));
     }
     if let Ok(ms) = text.parse::<i64>() {
         let wrong =
             || format!("{text} is not a time: numbers are milliseconds since 1970, such as 1767616200000");
         return unix_millis(ms).map(When::Once).ok_or_else(wrong);
     }
-    let local = LOCAL_FORMATS.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
+    let local = FORMATS.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
     if let Some(local) = local.filter(|local| !is_leap_second(local)) {
-        let moment = zone
-            .from_local_datetime(&local)
-            .earliest()
-            .ok_or_else(|| format!("{text} does not exist in {zone}: daylight saving time skips it"))?;
+        let skipped = || format!("{text} does not exist in {zone}: daylight saving time skips it");
+        let moment = zone.from_local_datetime(&local).earliest().ok_or_else(skipped)?;
         return Ok(When::Once(Millis::new(moment.timestamp_millis())));
     }
     let zoned = || match DateTime::parse_from_rfc3339(text) {

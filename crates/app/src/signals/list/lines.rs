@@ -6,7 +6,7 @@ use super::above::{
 };
 use super::columns::{Cells, Column, ListBots, NamedColumns};
 use super::recognition::{
-    Block, InferredLine, find_block, infer_cells, parse_date_line, parse_expiry_line, recognise_columns,
+    Block, InferredLine, find_block, find_columns, infer_cells, parse_date_line, parse_expiry_line,
 };
 use super::split::{normalise, split};
 use super::time::{WrittenDate, time_of_day};
@@ -15,7 +15,6 @@ use crate::signals::message::parse_direction;
 use chrono_tz::Tz;
 
 pub(super) const MAX_ENTRIES: usize = 20_000;
-/// Maximum length of a line in characters.
 const MAX_LINE_CHARS: usize = 1_000;
 
 const SELECTORS: [char; 3] = ['\u{fe0e}', '\u{fe0f}', '\u{200d}'];
@@ -127,23 +126,22 @@ impl ListContext {
         ended_expiry: Option<EndedExpiry>,
     ) -> Result<(), String> {
         let [_, bot, symbol, _, expiry, zone, ..] = &cells.texts;
-        let lacks = |what, line: u64| {
-            format!("the entry has no {what}, but line {line} has one: write it in each line")
-        };
+        let lacks =
+            |what, line: u64| format!("no {what} given, but line {line} has one: write it in each line");
         let has_year = cells.date.is_none_or(WrittenDate::has_year);
         let why = if let (None, Day::Ended { heading, by }) = (cells.date, day) {
             format!(
-                "the entry has no date: line {by} ended the date of line {heading}; write the date in each line, or again above this one"
+                "no date given: line {by} ended the date of line {heading}; write the date in each line, or again above this one"
             )
         } else if let (None, Day::Commented(line)) = (cells.date, day) {
             format!(
-                "the entry has no date, but the comment in line {line} names one: write the date in each line, or on a line of its own above"
+                "no date given, but the comment in line {line} names one: write the date in each line, or on a line of its own above"
             )
         } else if let Some(line) = self.date.filter(|_| cells.date.is_none()) {
             lacks("date", line)
         } else if let Some(line) = self.day.filter(|_| cells.date.is_none()) {
             format!(
-                "the entry has no date, but line {line} may name one: write the date in each line, or put # before line {line}"
+                "no date given, but line {line} may name one: write the date in each line, or put # before line {line}"
             )
         } else if let (Day::Above(heading), Some(line)) = (day, self.year.filter(|_| !has_year)) {
             format!(
@@ -153,11 +151,11 @@ impl ListContext {
             lacks("year", line)
         } else if let Some(line) = self.zone.filter(|_| zone.is_empty()) {
             format!(
-                "the entry has no time zone, but line {line} has one: write the zone in each line, or remove it and set signals.timezone"
+                "no time zone given, but line {line} has one: write the zone in each line, or remove it and set signals.timezone"
             )
         } else if let Some(EndedExpiry { heading, by, text }) = ended_expiry.filter(|_| expiry.is_empty()) {
             format!(
-                "the entry has no expiry: line {by} ({text:?}) ended the expiry of line {heading}; write the expiry in each line, or again above this one"
+                "no expiry given: line {by} ({text:?}) ended the expiry of line {heading}; write the expiry in each line, or again above this one"
             )
         } else if let Some(line) = self.expiry.filter(|_| expiry.is_empty()) {
             lacks("expiry", line)
@@ -208,7 +206,7 @@ pub(super) fn parse_named_lines(text: &str, columns: &NamedColumns) -> Result<Ve
     Ok(lines)
 }
 
-pub(super) fn parse_headerless_lines(text: &str, bots: &ListBots<'_>) -> (Vec<CellLine>, Vec<Vec<Column>>) {
+pub(super) fn infer_lines(text: &str, bots: &ListBots<'_>) -> (Vec<CellLine>, Vec<Vec<Column>>) {
     let all: Vec<(u64, &str)> = numbered(text).collect();
     let mut reader = Reader { bots, context: DateContext::default(), lines: Vec::new(), columns: Vec::new() };
     let mut block_ends = 0;
@@ -275,7 +273,7 @@ impl Reader<'_> {
         } else if may_name_a_day(text) {
             self.context.end(comment.line);
         }
-        let recognised = recognise_columns(text, self.bots);
+        let recognised = find_columns(text, self.bots);
         if recognised.contains(&Column::Expiry) {
             self.context.end_expiry((comment.line, written));
         }
@@ -294,7 +292,7 @@ impl Reader<'_> {
 
     /// Adds a line that is not an entry but may affect those below.
     fn push_no_entry(&mut self, text: &str, line: CellLine, is_struck_out: bool) {
-        let recognised = recognise_columns(text, self.bots);
+        let recognised = find_columns(text, self.bots);
         let is_like_entry = is_like_entry(&recognised);
         let may_be_named = may_name_a_day(text);
         let alone = if may_be_named { Vec::new() } else { parse_zone_line(text) };

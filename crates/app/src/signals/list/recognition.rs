@@ -31,13 +31,10 @@ pub(super) fn infer_cells(text: &str, bots: &ListBots<'_>) -> Result<InferredLin
     if !has_picture && is_gale_only(&split(text, bots)) {
         return Ok(InferredLine::Gale);
     }
-    infer_cells_of_lines(&[text], bots)
+    infer_block(&[text], bots)
 }
 
-pub(super) fn infer_cells_of_lines(
-    texts: &[impl AsRef<str>],
-    bots: &ListBots<'_>,
-) -> Result<InferredLine, String> {
+pub(super) fn infer_block(texts: &[impl AsRef<str>], bots: &ListBots<'_>) -> Result<InferredLine, String> {
     let (mut line, mut has_gale) = (Vec::new(), false);
     for text in texts {
         let mut own = split(text.as_ref(), bots);
@@ -173,7 +170,7 @@ pub(super) fn parse_expiry_line(line: &str, bots: &ListBots<'_>) -> Option<Strin
     timeframe(cell).filter(|_| is_expiry).map(|expiry| expiry.to_string())
 }
 
-pub(super) fn recognise_columns(line: &str, bots: &ListBots<'_>) -> Vec<Column> {
+pub(super) fn find_columns(line: &str, bots: &ListBots<'_>) -> Vec<Column> {
     let mut columns: Vec<Column> =
         split(line, bots).iter().filter_map(|cell| Column::classify(cell, bots).ok()).collect();
     let pictures = [find_arrow(line), find_circle(line)];
@@ -209,15 +206,12 @@ pub(super) fn find_block(lines: &[(u64, &str)], bots: &ListBots<'_>) -> Option<B
     let count = 1 + lines.windows(2).take_while(|pair| follows(pair)).count();
     let own = lines.get(..count).filter(|_| BLOCK_LINES.contains(&count))?;
     let is_left_out = |text: &str| text.starts_with('#') || strikeout_problem(text).is_some();
-    if own
-        .iter()
-        .any(|(_, text)| is_left_out(text) || is_like_entry(&recognise_columns(&normalise(text), bots)))
-    {
+    if own.iter().any(|(_, text)| is_left_out(text) || is_like_entry(&find_columns(&normalise(text), bots))) {
         return None;
     }
     let (texts, plain): (Vec<&str>, Vec<String>) =
         own.iter().map(|(_, text)| (*text, normalise(text))).unzip();
-    let Ok(InferredLine::Entry(cells, columns)) = infer_cells_of_lines(&plain, bots) else { return None };
+    let Ok(InferredLine::Entry(cells, columns)) = infer_block(&plain, bots) else { return None };
     let is_whole = WHOLE.iter().all(|one| one.iter().any(|column| columns.contains(column)));
     let text = texts.join(" ");
     is_whole.then_some(Block { text, cells, columns, count })

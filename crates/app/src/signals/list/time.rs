@@ -241,7 +241,7 @@ pub(super) fn date_problem(cell: &str) -> Option<String> {
     Some(of_month.unwrap_or_else(|| "that month does not exist".to_owned()))
 }
 
-/// Returns the order of all ambiguous dates, `None` if there are none. One date that fits only one order decides for all.
+/// Returns the order of all ambiguous dates, `None` if there are none. A date that fits one order only decides.
 pub(super) fn infer_date_order(
     dates: &[(u64, WrittenDate)],
     set: Option<DateOrder>,

@@ -61,10 +61,7 @@ fn date_line_applies_to_the_lines_below() {
 fn never_guesses_a_date() {
     for (text, expected) in [
         ("05/06/2026\nEURUSD;10:00;CALL", "line 1: the date may be 5 June or 6 May"),
-        (
-            "EURUSD;09:00;CALL\n27/11/2026\nEURUSD;10:00;CALL",
-            "line 1: the entry has no date, but line 2 has one",
-        ),
+        ("EURUSD;09:00;CALL\n27/11/2026\nEURUSD;10:00;CALL", "line 1: no date given, but line 2 has one"),
         ("27/11/2026\nEURUSD;10:00;CALL\n28/11\nEURUSD;10:00;CALL", "line 4: the date of line 3 has no year"),
     ] {
         let problem = traders(text).unwrap_err();
