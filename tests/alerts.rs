@@ -223,7 +223,7 @@ fn a_chat_halts_a_run_by_a_code_and_cannot_resume_it() {
             return said;
         }
     };
-    wait_for("the run begins");
+    wait_for("the run starts");
     // What was written before it listens is passed over.
     wait_for("");
     write(1, "/status");

@@ -102,7 +102,7 @@ fn each_of_a_thousand_alerts_is_at_most_one_trade_and_parity_explains_all() {
     let bot = Bot::start(&folder, &[]);
     let address = wait_for("webhook", || {
         let log = folder.read("log");
-        let (_, rest) = log.split_once("signals are taken at http://")?;
+        let (_, rest) = log.split_once("signals are accepted at http://")?;
         Some(rest.split_once("/signal")?.0.to_owned())
     });
     let now = venue_time(&folder);

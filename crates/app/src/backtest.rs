@@ -105,12 +105,12 @@ impl BacktestTerms {
         candles.notices.extend(apart.or_else(|| no_common_time(&loaded.config.bots, &candles.series)));
         candles.notices.extend(ruin.refusal.map(|why| format!("live, this would not start: {why}")));
         Problems::check(signal_problems(&loaded))?;
-        let list = SignalList::of(&loaded)?.unwrap_or_default();
+        let list = SignalList::load(&loaded)?.unwrap_or_default();
         let (signals, contradictions) = list.signals(&loaded.config.bots, &candles.series);
         if list.len() > 0 {
             candles.notices.push(format!(
                 "the list of signals ({}) has {} for these candles",
-                list.words(),
+                list.describe(),
                 signals.len()
             ));
         }

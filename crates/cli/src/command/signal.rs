@@ -210,7 +210,7 @@ fn sum_of(lines: &[CheckedLine], would_trade: usize) -> String {
             LineUse::Entry(_) | LineUse::Date | LineUse::Remark(_) | LineUse::Contradicts(_) => continue,
         };
         let counted = without_cell(reason);
-        // What follows is a cure, which holds what stands in the line.
+        // The hint after the colon repeats text of the line.
         let counted = counted.split(": ").next().unwrap_or(&counted).to_owned();
         match reasons.iter_mut().find(|(known, ..)| *known == counted) {
             Some((.., count)) => *count += 1,
@@ -245,11 +245,11 @@ fn without_cell(problem: &str) -> String {
 }
 
 fn shortened(problem: &str, listed: &mut Vec<String>) -> String {
-    for begins in [" has: ", "There are ", "there are "] {
+    for begins in [" of an entry: ", "The names are ", "the names are "] {
         let Some((what, list)) = problem.split_once(begins) else { continue };
         if listed.iter().any(|known| known == list) {
             return what.trim_end().trim_end_matches(':').to_owned()
-                + if begins == " has: " { " has" } else { "" };
+                + if begins == " of an entry: " { " of an entry" } else { "" };
         }
         listed.push(list.to_owned());
         break;
@@ -299,11 +299,11 @@ mod tests {
         let mut listed = Vec::new();
         let all = ": a time such as 10:00, a symbol (EURUSD)";
         for (problem, list, is_listed) in [
-            ("\"G1\" is nothing that an entry has", all, true),
-            ("\"85%\" is nothing that an entry has", all, false),
-            ("\"GBPJPY\" is no symbol", ": there are A, B", true),
-            ("\"USDJPY\" is no symbol", ": there are A, B", false),
-            ("it has no time", "", true),
+            ("\"G1\" is not part of an entry", all, true),
+            ("\"85%\" is not part of an entry", all, false),
+            ("\"GBPJPY\" is not a symbol", ": the names are A, B", true),
+            ("\"USDJPY\" is not a symbol", ": the names are A, B", false),
+            ("the entry has no time", "", true),
         ] {
             let expected = if is_listed { format!("{problem}{list}") } else { problem.to_owned() };
             assert_eq!(shortened(&format!("{problem}{list}"), &mut listed), expected);
@@ -331,9 +331,9 @@ mod tests {
             line(8, "f", unknown("no date")),
             line(9, "g", LineUse::Contradicts("line 6 asks".to_owned())),
         ];
-        let cells = ["\"13:00 PM\" is no time: 13:00", "\"14: 00 PM\" is no time: 14:00"]
+        let cells = ["\"13:00 PM\" is not a time: 13:00", "\"14: 00 PM\" is not a time: 14:00"]
             .map(|problem| line(1, "h", unknown(problem)));
-        assert!(sum_of(&cells, 0).ends_with("2 skipped (2: a cell is no time)"));
+        assert!(sum_of(&cells, 0).ends_with("2 skipped (2: a cell is not a time)"));
         let expected = [
             "    1  the date of the lines below (28/11)",
             "  2-3  no entry: no date (2 lines, the first: a)",
