@@ -77,7 +77,7 @@ impl BotSet {
             }
         }
         if loaded.config.bots.is_empty() {
-            let problem = "there is no bot: add a section [[bots]], or give a --config that has one";
+            let problem = "no bots are configured; add a [[bots]] section, or pass a file that has one with --config";
             problems.push(loaded.problem("bots", problem));
         }
         problems.extend(payout_as_share(loaded));
@@ -111,7 +111,7 @@ fn limits_of_nobody(loaded: &Loaded) -> Vec<Problem> {
     let bots: Vec<&str> = loaded.config.bots.iter().map(|bot| bot.name.as_str()).collect();
     let unknown = loaded.config.risk.bots.keys().filter(|name| !bots.contains(&name.as_str()));
     let problem = |name: &String| {
-        let problem = format!("no bot has this name; there is {}", bots.join(", "));
+        let problem = format!("no bot has this name; the bots are {}", bots.join(", "));
         loaded.problem(&format!("risk.bots.{name}"), problem)
     };
     unknown.map(problem).collect()
@@ -162,23 +162,23 @@ fn unknown_parameter<'a>(bot: &'a BotSettings, entry: &StrategyEntry) -> Option<
     let known: Vec<&str> = entry.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
     let given = bot.params.as_object()?;
     let key = given.keys().map(String::as_str).find(|key| !known.contains(key))?;
-    // One that was renamed is among those that the bot does not name.
+    // A renamed parameter is one that the bot does not set.
     let free: Vec<&str> = known.iter().copied().filter(|name| !given.contains_key(*name)).collect();
     let only = if let [only] = free.as_slice() { Some(*only) } else { None };
     let meant = match nearest(key, free.iter().copied()).or(only) {
         Some(name) => format!("did you mean \"{name}\"?"),
-        None if known.is_empty() => "it has none:".to_owned(),
-        None => format!("it has {}:", known.join(", ")),
+        None if known.is_empty() => "it has no parameters;".to_owned(),
+        None => format!("its parameters are {};", known.join(", ")),
     };
     let strategy = &bot.strategy;
-    let of_rule = match strategy.as_str() {
+    let rule_hint = match strategy.as_str() {
         "rules" => {
-            "; a number of a rule is one once it stands in the rule's parameters: period = { default = 14 }"
+            "; to set a number of a rule here, declare it in [parameters] of the rule: period = { default = 14 }"
         }
         _ => "",
     };
     let problem = format!(
-        "strategy \"{strategy}\" has no such parameter; {meant} `candlewick strategy show {strategy}` lists them{of_rule}"
+        "strategy \"{strategy}\" has no such parameter; {meant} see `candlewick strategy show {strategy}`{rule_hint}"
     );
     Some((key, problem))
 }
@@ -190,14 +190,14 @@ pub fn strategies_of(
     let build = |bot: &BotSettings| {
         let context = bot.context(settings.longer_share_percent);
         let entry =
-            registry.find(&bot.strategy).expect("the bots were built once, so their strategies are known");
+            registry.find(&bot.strategy).expect("the bots were built before, so their strategies exist");
         let built = entry.build(&bot.params, &context);
         built.map_err(|source| EngineError::Strategy { bot: bot.name.clone(), source }.into())
     };
     settings.bots.iter().map(build).collect()
 }
 
-/// Returns the durations that each strategy declares, empty if they are those of the bot.
+/// Returns the durations that each strategy declares, empty if it only uses the bot's own.
 pub fn own_durations(bots: &[BotSettings], registry: &Registry) -> Vec<Vec<CloseType>> {
     let of_bot = |bot: &BotSettings| registry.find(&bot.strategy).map(|entry| own_durations_of(bot, entry));
     bots.iter().map(|bot| of_bot(bot).unwrap_or_default()).collect()
@@ -226,7 +226,7 @@ pub(crate) fn strategy_of(bot: &BotSettings, registry: &Registry) -> Option<Box<
 
 pub fn suggest_strategy(name: &str, registry: &Registry) -> String {
     if name.to_ascii_lowercase().ends_with(".toml") && registry.find("rules").is_some() {
-        return format!("a rule in a file is strategy = \"rules\", params = {{ file = {name:?} }}");
+        return format!("for a rule file, use strategy = \"rules\", params = {{ file = {name:?} }}");
     }
     let suggested = suggest(name, registry.entries().iter().map(|entry| entry.name.as_str()));
     if suggested.ends_with('?') {
@@ -235,13 +235,13 @@ pub fn suggest_strategy(name: &str, registry: &Registry) -> String {
     let near = nearest(name, indicator_names());
     if let Some(indicator) = near.filter(|_| registry.entries().iter().any(|entry| entry.name == "rules")) {
         return format!(
-            "{indicator} is an indicator, which a rule may name: strategy = \"rules\", params = {{ buy = \"...\" }}, and docs/rules.md says how; \
+            "{indicator} is an indicator; use it in a rule: strategy = \"rules\", params = {{ buy = \"...\" }} (see docs/rules.md); \
              {suggested}"
         );
     }
     format!(
-        "{suggested}; one of your own is known to the program that registers it alone, in the folder of its crate: \
-         `cargo run --release -F program -- strategy list`"
+        "{suggested}; only the program that registers a strategy of your own knows it: run \
+         `cargo run --release -F program -- strategy list` in the folder of its crate"
     )
 }
 
@@ -256,8 +256,8 @@ pub fn session_settings(loaded: &Loaded) -> SessionSettings {
     }
 }
 
-/// Removes the share of longer candles if none are read, or if those of a market that never closes have no
-/// gaps. `candles` is `None` live, where they are not known in advance.
+/// Clears the share of longer candles if it has no effect: no strategy reads longer candles, or those of a
+/// market that never closes have no gaps. `candles` is `None` for live runs.
 pub(crate) fn without_unused_share(
     settings: SessionSettings,
     strategies: &[Box<dyn Strategy>],

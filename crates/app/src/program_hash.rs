@@ -19,7 +19,7 @@ pub struct Program {
     pub target: String,
     pub features: Vec<String>,
     pub hash: String,
-    /// Hashes of system libraries by file name. A patched library makes no other program.
+    /// Hashes of system libraries by file name, excluded from the program's identity.
     pub libraries: BTreeMap<String, String>,
 }
 
@@ -57,14 +57,14 @@ impl fmt::Display for Program {
 
 static CODE: OnceLock<PathBuf> = OnceLock::new();
 
-/// Sets the code file of a program that another one loads, once.
+/// Sets the file to hash if the program is loaded as a library. Later calls have no effect.
 pub fn set_code_file(file: PathBuf) {
     CODE.get_or_init(|| file);
 }
 
 /// Returns the hash of all bytes of the executable that are mapped at run time.
 ///
-/// It changes with any compiled-in code, even if no version was raised. A hash of our sources would
+/// It changes with any compiled-in code, even without a new version. A hash of our sources would
 /// miss strategies from other crates. Debug sections, most of the file, are excluded.
 pub fn program_hash() -> Result<String> {
     let file = CODE.get().map_or_else(executable, File::open);
@@ -72,7 +72,7 @@ pub fn program_hash() -> Result<String> {
 }
 
 fn unreadable(error: io::Error) -> AppError {
-    AppError::system("the program cannot read itself", error)
+    AppError::system("cannot read the program file", error)
 }
 
 fn hashes_of_libraries() -> io::Result<BTreeMap<String, String>> {
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_of_its_code_changes_it_and_what_a_debugger_reads_does_not() {
+    fn hash_covers_code_but_not_debug_sections() {
         let folder = tempfile::tempdir().unwrap();
         let copy = folder.path().join("copy");
         let program = std::env::current_exe().unwrap();
@@ -153,7 +153,7 @@ mod tests {
         let parts = loaded(&File::open(&program).unwrap()).unwrap();
         let mut bytes = fs::read(&program).unwrap();
         let in_memory: u64 = parts.iter().map(|part| part.end - part.start).sum();
-        assert!(in_memory < bytes.len() as u64, "there is nothing for a debugger");
+        assert!(in_memory < bytes.len() as u64, "no debug sections");
         for part in &parts {
             let place = (part.end - 1) as usize;
             bytes[place] ^= 1;
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_program_is_read_to_its_end() {
+    fn hashes_all_bytes_of_other_files() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         let hash = |text: &str| {
@@ -180,12 +180,12 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn the_library_of_arithmetic_is_noted_and_a_patch_of_it_is_told() {
+    fn records_libraries_and_reports_patched_ones() {
         let libraries = libraries().unwrap();
         assert!(libraries.iter().any(|path| path.contains("libc")), "{libraries:?}");
         assert!(!libraries.contains(std::env::current_exe().unwrap().to_str().unwrap()));
         let program = Program::running().unwrap();
-        assert_eq!(program.hash, hash_of(&std::env::current_exe().unwrap()), "of the executable alone");
+        assert_eq!(program.hash, hash_of(&std::env::current_exe().unwrap()), "executable only");
         let name = program.libraries.keys().find(|name| name.starts_with("libc")).unwrap().clone();
         let mut patched = program.clone();
         patched.libraries.insert(name.clone(), "0123456789abcdef".to_owned());
