@@ -15,11 +15,11 @@ pub(crate) struct RemoteFolder {
     url: ObjectUrl,
     storage: Storage,
     work: TempDir,
-    seen: Mutex<BTreeMap<String, Option<Seen>>>,
+    seen: Mutex<BTreeMap<String, Option<Version>>>,
 }
 
 #[derive(Clone)]
-struct Seen {
+struct Version {
     object: Object,
     hash: blake3::Hash,
 }
@@ -29,7 +29,7 @@ impl RemoteFolder {
     pub(crate) fn open(path: &Path) -> Result<Self, AppError> {
         let (url, storage) = opened(path)?;
         let work = tempfile::tempdir()
-            .map_err(|source| AppError::system("no folder can be made to work in", source))?;
+            .map_err(|source| AppError::system("cannot create a temporary folder", source))?;
         Ok(Self { url, storage, work, seen: Mutex::default() })
     }
 
@@ -60,13 +60,13 @@ impl RemoteFolder {
             return Ok(());
         }
         let url = self.url.join(name);
-        let seen_now = |object| Ok::<_, AppError>(Seen { hash: blake3::hash(&read(&url, &object)?), object });
-        let found = self.storage.look(&url)?.map(seen_now).transpose()?;
+        let version = |object| Ok::<_, AppError>(Version { hash: blake3::hash(&read(&url, &object)?), object });
+        let found = self.storage.look(&url)?.map(version).transpose()?;
         seen.insert(name.to_owned(), found);
         Ok(())
     }
 
-    fn seen(&self) -> MutexGuard<'_, BTreeMap<String, Option<Seen>>> {
+    fn seen(&self) -> MutexGuard<'_, BTreeMap<String, Option<Version>>> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -74,10 +74,10 @@ impl RemoteFolder {
         Ok(self.storage.put(&self.url.join(name), bytes)?)
     }
 
-    /// Uploads a finished file and returns whether it is now the stored version. It replaces only the version
-    /// that was downloaded, so that a faster writer is never overwritten.
+    /// Uploads a finished file. Returns whether it is now the stored version.
+    /// Replaces only the version that was downloaded, so that a faster writer is never overwritten.
     pub(crate) fn keep(&self, name: &str) -> Result<bool, AppError> {
-        // A file that was made here is not replaced by the stored version.
+        // The stored version must not replace the local file.
         self.look(name, |url, object| Ok(self.storage.read(url, object)?))?;
         let bytes = read_here(&self.work.path().join(name))?;
         let mut seen = self.seen();
@@ -90,7 +90,7 @@ impl RemoteFolder {
         let kept = self.storage.keep(&url, bytes, before.as_ref().map(|before| &before.object))?;
         let is_ours = kept != Kept::Others;
         if is_ours && let Some(object) = self.storage.look(&url)? {
-            seen.insert(name.to_owned(), Some(Seen { object, hash }));
+            seen.insert(name.to_owned(), Some(Version { object, hash }));
         }
         Ok(is_ours)
     }
@@ -123,14 +123,14 @@ pub fn local_copy(path: &Path, folder: &Path) -> Result<PathBuf, AppError> {
     if fs::metadata(&copy).is_ok_and(|there| there.len() == object.size) {
         return Ok(copy);
     }
-    let disk = |source| AppError::system(format!("no copy can be made in {}", folder.display()), source);
+    let disk = |source| AppError::system(format!("cannot create a copy in {}", folder.display()), source);
     fs::create_dir_all(folder).map_err(disk)?;
     storage.bring(&url, &object, &copy)?;
     prune(folder);
     Ok(copy)
 }
 
-/// Best effort: copies only save time, so a failed removal is ignored.
+/// Removes the oldest copies. Failures are ignored, since copies only save time.
 fn prune(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     let written = |path: &Path| fs::metadata(path).and_then(|there| there.modified());
@@ -155,7 +155,7 @@ fn read_here(path: &Path) -> Result<Vec<u8>, AppError> {
     fs::read(path).map_err(|source| AppError::system(format!("cannot read {}", path.display()), source))
 }
 
-/// Keeps failures to reach the storage apart, since only those shards are retried.
+/// Distinguishes failures to reach the storage, since only those are retried.
 impl From<StorageError> for AppError {
     fn from(error: StorageError) -> Self {
         let kind = match &error {
@@ -169,8 +169,8 @@ impl From<StorageError> for AppError {
             | StorageError::Failed { .. }
             | StorageError::Disk { .. } => ErrorKind::SystemFailed,
         };
-        let said = error.advice().into_iter().fold(Self::new(kind, error.to_string()), Self::help);
-        if let StorageError::Disk { source, .. } = error { said.because(source) } else { said }
+        let report = error.advice().into_iter().fold(Self::new(kind, error.to_string()), Self::help);
+        if let StorageError::Disk { source, .. } = error { report.because(source) } else { report }
     }
 }
 
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_worked_on_here_and_is_there_once_it_is_whole() {
+    fn uploads_a_file_only_when_it_is_complete() {
         let folder = tempfile::tempdir().unwrap();
         let there = folder.path().join("out/shard-1.jsonl");
         let first = remote(folder.path());
@@ -191,11 +191,11 @@ mod tests {
         let here = first.here().join("shard-1.jsonl");
         assert!(!here.exists());
         fs::write(&here, "half").unwrap();
-        assert!(!there.exists(), "half a shard is nowhere but here");
+        assert!(!there.exists(), "a partial shard is not uploaded");
         fs::write(&here, "half, and more").unwrap();
         assert!(first.keep("shard-1.jsonl").unwrap());
         assert_eq!(fs::read_to_string(&there).unwrap(), "half, and more");
-        // Another run finds it, and changes nothing.
+        // Another run finds it and changes nothing.
         let written = fs::metadata(&there).unwrap().modified().unwrap();
         let second = remote(folder.path());
         second.bring("shard-1.jsonl").unwrap();
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_who_made_a_file_the_first_keeps_it() {
+    fn first_of_two_writers_wins() {
         let folder = tempfile::tempdir().unwrap();
         let [first, second, third] = [0; 3].map(|_| remote(folder.path()));
         for (one, text) in [(&first, "one"), (&second, "two"), (&third, "one")] {
@@ -213,17 +213,17 @@ mod tests {
             fs::write(one.here().join("trials.jsonl"), text).unwrap();
         }
         assert!(first.keep("trials.jsonl").unwrap());
-        assert!(!second.keep("trials.jsonl").unwrap(), "another's is not overwritten");
-        assert!(third.keep("trials.jsonl").unwrap(), "the same bytes are as good");
+        assert!(!second.keep("trials.jsonl").unwrap(), "another writer's file stays");
+        assert!(third.keep("trials.jsonl").unwrap(), "the same bytes are accepted");
         assert_eq!(fs::read_to_string(folder.path().join("out/trials.jsonl")).unwrap(), "one");
-        // Who had the file before puts what became of it in its place.
+        // The first writer may replace its own version.
         fs::write(first.here().join("trials.jsonl"), "one more").unwrap();
         assert!(first.keep("trials.jsonl").unwrap());
         assert_eq!(fs::read_to_string(folder.path().join("out/trials.jsonl")).unwrap(), "one more");
     }
 
     #[test]
-    fn a_copy_is_made_once_of_each_content() {
+    fn copies_each_content_once() {
         let folder = tempfile::tempdir().unwrap();
         let (there, copies) = (folder.path().join("BTCUSDT_1m.csv"), folder.path().join("copies"));
         let address = PathBuf::from(format!("file://{}", there.display()));

@@ -4,10 +4,10 @@ use crate::error::AppError;
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
-fn absent(path: &Path) -> AppError {
-    let problem = format!("{}: this program is built without the feature object-storage", path.display());
+fn unsupported(path: &Path) -> AppError {
+    let problem = format!("{}: this program was built without object storage", path.display());
     AppError::invalid(problem).help(
-        "build it with `cargo build --release --features object-storage` (or full), or name a file or folder of this machine",
+        "build it with `cargo build --release --features object-storage` (or full), or use a local path",
     )
 }
 
