@@ -77,7 +77,8 @@ impl BotSet {
             }
         }
         if loaded.config.bots.is_empty() {
-            let problem = "no bots are configured; add a [[bots]] section, or pass a file that has one with --config";
+            let problem =
+                "no bots are configured; add a [[bots]] section, or pass a file that has one with --config";
             problems.push(loaded.problem("bots", problem));
         }
         problems.extend(payout_as_share(loaded));

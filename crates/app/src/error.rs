@@ -163,7 +163,8 @@ fn help_for_records(error: &RecordsError) -> Option<String> {
         }
         RecordsError::NoRun => Some("`candlewick live` starts a run".to_owned()),
         RecordsError::UnreadableEntry { .. } => Some(
-            "`candlewick doctor` verifies the journal's hash chain, `candlewick parity` its decisions".to_owned(),
+            "`candlewick doctor` verifies the journal's hash chain, `candlewick parity` its decisions"
+                .to_owned(),
         ),
         RecordsError::UnknownTrade { .. } => Some("`candlewick trades` lists all trades".to_owned()),
         RecordsError::UnknownName { name, known, .. } => {
@@ -237,9 +238,7 @@ fn help_for_venue(error: &BrokerError) -> &'static str {
         BrokerError::Credentials { .. } => {
             "check CANDLEWICK_BROKER__API_TOKEN and CANDLEWICK_BROKER__API_KEY, or the files that hold them"
         }
-        BrokerError::NotFound { .. } => {
-            "check the bots' symbols and asset types against those of the venue"
-        }
+        BrokerError::NotFound { .. } => "check the bots' symbols and asset types against those of the venue",
         BrokerError::Unavailable { .. } => {
             "check broker.base_url and broker.price_url, and whether this machine can reach the venue"
         }

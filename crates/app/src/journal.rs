@@ -16,9 +16,8 @@ pub(crate) fn exposure(url: &JournalUrl) -> Option<(String, String)> {
     if files.is_empty() {
         return None;
     }
-    let problem = format!(
-        "other users of this machine can read the balances and trades in the journal {url}"
-    );
+    let problem =
+        format!("other users of this machine can read the balances and trades in the journal {url}");
     Some((problem, format!("chmod 600 {}", files.join(" "))))
 }
 
@@ -32,10 +31,7 @@ pub fn which_is_meant(loaded: &Loaded, url: &JournalUrl) -> Option<String> {
     others.retain(|one| *one != own);
     let meant = file.display();
     (!others.is_empty()).then(|| {
-        format!(
-            "using the default journal {meant}; other journals in this folder: {}",
-            others.join(", ")
-        )
+        format!("using the default journal {meant}; other journals in this folder: {}", others.join(", "))
     })
 }
 

@@ -45,7 +45,9 @@ impl TradedSymbols {
         let is_other_pair = Symbol::new(written).is_ok_and(is_currency_pair);
         match nearest(written, names()).filter(|_| !is_other_pair) {
             Some(meant) => format!("no bot trades {written}; did you mean {meant}?"),
-            None => format!("no bot trades {written}; the bots trade {}", names().collect::<Vec<_>>().join(", ")),
+            None => {
+                format!("no bot trades {written}; the bots trade {}", names().collect::<Vec<_>>().join(", "))
+            }
         }
     }
 }

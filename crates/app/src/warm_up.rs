@@ -63,8 +63,7 @@ impl WarmUp {
     }
 
     fn describe_parts(&self) -> String {
-        let gate =
-            (self.history > 0).then(|| format!("its gate needs {} of them", self.history));
+        let gate = (self.history > 0).then(|| format!("its gate needs {} of them", self.history));
         let parts: Vec<String> = gate.into_iter().chain(self.longest_part.clone()).collect();
         if parts.is_empty() { String::new() } else { format!("; {}", parts.join("; ")) }
     }

@@ -79,10 +79,8 @@ fn no_journal(paths: &ControlPaths, url: &JournalUrl, running: Option<String>) -
     let place = place.map_or_else(|| url.to_string(), |place| place.display().to_string());
     let socket = paths.socket.display();
     let running = running.unwrap_or_else(|| BOT_HINT.to_owned());
-    AppError::invalid(format!(
-        "nothing was halted: no journal at {place}, and no bot at {socket}"
-    ))
-    .help(format!("{running}; a file with the journal's name and .HALT also halts its bot"))
+    AppError::invalid(format!("nothing was halted: no journal at {place}, and no bot at {socket}"))
+        .help(format!("{running}; a file with the journal's name and .HALT also halts its bot"))
 }
 
 pub async fn resume(paths: &ControlPaths, url: &JournalUrl) -> Result<Resumed> {

@@ -140,7 +140,8 @@ mod tests {
             "at": 0,
         }))
         .unwrap();
-        let halted = "is halted at 2026-01-05 00:00:00 UTC: news; 1 trade open, 0 in flight, unknown status: #7, #9.";
+        let halted =
+            "is halted at 2026-01-05 00:00:00 UTC: news; 1 trade open, 0 in flight, unknown status: #7, #9.";
         assert!(describe(&state).ends_with(halted), "{}", describe(&state));
         let state = RunState { phase: Phase::Trading, reason: None, in_doubt: Vec::new(), open: 2, ..state };
         assert_eq!(describe(&state), "The bot opens trades; 2 trades open, 0 in flight.");

@@ -113,8 +113,7 @@ async fn build_lines(
     let halt = halted.is_some().then_some(EventKind::Control { control: Control::Halt });
     for kind in doubt.into_iter().chain([decided]).chain(halt) {
         let event = serde_json::to_string(&Event { at, received: at, kind });
-        let event =
-            event.map_err(|error| AppError::system("cannot serialize the decision", error))?;
+        let event = event.map_err(|error| AppError::system("cannot serialize the decision", error))?;
         bodies.push((LineKind::Event, event));
     }
     let line = |(kind, body)| {
@@ -160,8 +159,7 @@ fn check_plausibility(
     let (report, payout) = possible_payout(intent, report, max_payout_percent);
     let ordered = row.approved.expiry().close_type;
     let taken = report.close_type.as_ref().and_then(Reported::known).filter(|taken| **taken != ordered);
-    let expiry =
-        taken.map(|taken| format!("trade #{intent} has duration {taken}, ordered was {ordered}"));
+    let expiry = taken.map(|taken| format!("trade #{intent} has duration {taken}, ordered was {ordered}"));
     (report, time.into_iter().chain(payout).chain(expiry).collect())
 }
 
@@ -185,10 +183,7 @@ async fn check_missing(contents: &JournalContents, row: &IntentRow, loaded: &Loa
     let close = row.close_time.unwrap_or_else(|| latest_close(origins.request_time, duration));
     let now = SystemClock::new().now();
     if now <= close {
-        return Err(AppError::invalid(format!(
-            "trade {venue_id} is open until {}",
-            utc(close)
-        )));
+        return Err(AppError::invalid(format!("trade {venue_id} is open until {}", utc(close))));
     }
     // As long as a running bot would look for it.
     let runtime = &loaded.config.runtime;

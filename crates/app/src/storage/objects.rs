@@ -60,7 +60,8 @@ impl RemoteFolder {
             return Ok(());
         }
         let url = self.url.join(name);
-        let version = |object| Ok::<_, AppError>(Version { hash: blake3::hash(&read(&url, &object)?), object });
+        let version =
+            |object| Ok::<_, AppError>(Version { hash: blake3::hash(&read(&url, &object)?), object });
         let found = self.storage.look(&url)?.map(version).transpose()?;
         seen.insert(name.to_owned(), found);
         Ok(())
