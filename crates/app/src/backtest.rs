@@ -101,8 +101,8 @@ impl BacktestTerms {
         candles.notices.extend(ruin.stakes);
         let lint_input = LintInput::new(&loaded, registry).with_candles(&candles.series);
         candles.notices.extend(lints::texts(&lint_input, Stage::Backtest));
-        let apart = nothing_to_choose(&loaded, &candles.series);
-        candles.notices.extend(apart.or_else(|| no_common_time(&loaded.config.bots, &candles.series)));
+        let disjoint = disjoint_choice_notice(&loaded, &candles.series);
+        candles.notices.extend(disjoint.or_else(|| disjoint_notice(&loaded.config.bots, &candles.series)));
         candles.notices.extend(ruin.refusal.map(|why| format!("a live run would not start: {why}")));
         Problems::check(signal_problems(&loaded))?;
         let list = SignalList::of(&loaded)?.unwrap_or_default();
@@ -136,7 +136,7 @@ pub(crate) fn threads_or_cores(threads: Option<NonZeroUsize>) -> NonZeroUsize {
     threads.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
 }
 
-fn nothing_to_choose(loaded: &Loaded, series: &[CandleSeries]) -> Option<String> {
+fn disjoint_choice_notice(loaded: &Loaded, series: &[CandleSeries]) -> Option<String> {
     let names = &loaded.config.risk.best_payout_of;
     let chosen = series.iter().filter(|one| names.iter().any(|name| name == one.symbol().as_str()));
     let spans: Vec<(Millis, Millis)> = chosen.map(|one| (one.start(), one.end())).collect();
@@ -149,7 +149,7 @@ fn nothing_to_choose(loaded: &Loaded, series: &[CandleSeries]) -> Option<String>
     })
 }
 
-fn no_common_time(bots: &[BotSettings], series: &[CandleSeries]) -> Option<String> {
+fn disjoint_notice(bots: &[BotSettings], series: &[CandleSeries]) -> Option<String> {
     let is_heard = |one: &CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
     let held = || series.iter().filter(|one| !one.candles().is_empty() && is_heard(one));
     let first = held().min_by_key(|one| one.end())?;
@@ -244,10 +244,10 @@ mod tests {
         let bots = [bot("EURUSD", "5m"), bot("GBPUSD", "5m")];
         let euro = series("EURUSD", "5m", 0);
         // 0 to 15 and 15 to 30 minutes.
-        let after = no_common_time(&bots, &[series("GBPUSD", "5m", 3), euro.clone()]).unwrap();
+        let after = disjoint_notice(&bots, &[series("GBPUSD", "5m", 3), euro.clone()]).unwrap();
         assert!(after.contains("EURUSD@5m and GBPUSD@5m do not overlap"), "{after}");
-        assert_eq!(no_common_time(&bots, &[series("GBPUSD", "5m", 2), euro.clone()]), None);
+        assert_eq!(disjoint_notice(&bots, &[series("GBPUSD", "5m", 2), euro.clone()]), None);
         // One-minute candles that only price the trades of a bot.
-        assert_eq!(no_common_time(&bots[..1], &[euro, series("EURUSD", "1m", 900)]), None);
+        assert_eq!(disjoint_notice(&bots[..1], &[euro, series("EURUSD", "1m", 900)]), None);
     }
 }

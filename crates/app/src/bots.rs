@@ -25,7 +25,7 @@ pub struct BotSet {
     pub versions: Vec<(String, String)>,
 }
 
-fn settings_of_unknown_symbols(loaded: &Loaded) -> Vec<Problem> {
+fn unknown_symbol_problems(loaded: &Loaded) -> Vec<Problem> {
     let traded = TradedSymbols::new(&loaded.config.bots);
     let risk = &loaded.config.risk;
     let least = risk.min_payout_percent_by_symbol.keys();
@@ -33,10 +33,10 @@ fn settings_of_unknown_symbols(loaded: &Loaded) -> Vec<Problem> {
     let chosen = risk.best_payout_of.iter().map(|name| (name.as_str(), "risk.best_payout_of".to_owned()));
     let unknown = least.chain(chosen).filter(|(name, _)| traded.find(name).is_none());
     let problems = unknown.map(|(name, key)| loaded.problem(&key, traded.describe_unknown(name)));
-    problems.chain(blackouts_of_unknown_symbols(loaded, &traded)).collect()
+    problems.chain(unknown_blackout_problems(loaded, &traded)).collect()
 }
 
-fn blackouts_of_unknown_symbols(loaded: &Loaded, traded: &TradedSymbols) -> Vec<Problem> {
+fn unknown_blackout_problems(loaded: &Loaded, traded: &TradedSymbols) -> Vec<Problem> {
     let blackouts = &loaded.config.risk.blackouts;
     let mut seen = BTreeSet::new();
     let spans = blackouts.spans.iter();
@@ -52,7 +52,7 @@ fn blackouts_of_unknown_symbols(loaded: &Loaded, traded: &TradedSymbols) -> Vec<
     unknown.take(MAX_NAMED_BLACKOUTS).map(problem).collect()
 }
 
-pub(crate) fn simulated_for_nobody(loaded: &Loaded) -> Vec<(String, String)> {
+pub(crate) fn untraded_simulation_symbols(loaded: &Loaded) -> Vec<(String, String)> {
     let simulation = &loaded.config.simulation;
     let payouts =
         simulation.payout_percent_by_symbol.keys().map(|symbol| ("payout_percent_by_symbol", symbol));
@@ -81,9 +81,9 @@ impl BotSet {
                 "no bots are configured; add a [[bots]] section, or pass a file that has one with --config";
             problems.push(loaded.problem("bots", problem));
         }
-        problems.extend(payout_as_share(loaded));
-        problems.extend(limits_of_nobody(loaded));
-        problems.extend(settings_of_unknown_symbols(loaded));
+        problems.extend(payout_share_problems(loaded));
+        problems.extend(unknown_bot_problems(loaded));
+        problems.extend(unknown_symbol_problems(loaded));
         Problems::check(problems).map(|()| set)
     }
 
@@ -92,7 +92,7 @@ impl BotSet {
     }
 }
 
-fn payout_as_share(loaded: &Loaded) -> Vec<Problem> {
+fn payout_share_problems(loaded: &Loaded) -> Vec<Problem> {
     let problem = |(key, share): (String, f64)| {
         let percent = Payout::percent_of_share(share)?;
         let problem = format!("payouts are in percent; did you mean {percent}?");
@@ -108,7 +108,7 @@ pub(crate) fn minimum_payouts(risk: &RiskSettings) -> impl Iterator<Item = (Stri
     std::iter::once(("risk.min_payout_percent".to_owned(), risk.min_payout_percent)).chain(by_symbol)
 }
 
-fn limits_of_nobody(loaded: &Loaded) -> Vec<Problem> {
+fn unknown_bot_problems(loaded: &Loaded) -> Vec<Problem> {
     let bots: Vec<&str> = loaded.config.bots.iter().map(|bot| bot.name.as_str()).collect();
     let unknown = loaded.config.risk.bots.keys().filter(|name| !bots.contains(&name.as_str()));
     let problem = |name: &String| {

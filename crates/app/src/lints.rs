@@ -1,5 +1,4 @@
-//! Lints of valid configurations: settings that may lose money, and bots that can never trade.
-//! `config check` runs all of [`LINTS`], other commands those of their [`Stage`].
+//! Lints of valid configurations: settings likely to lose money, and bots that can never trade.
 
 mod limits;
 mod setup;
@@ -77,7 +76,7 @@ pub struct LintFinding {
     pub text: String,
 }
 
-/// Name, stages that run the lint in addition to [`Stage::Check`], and check.
+/// Name, stages in addition to [`Stage::Check`] (`config check`), and check.
 struct Lint(&'static str, &'static [Stage], fn(&LintInput<'_>) -> Vec<String>);
 
 pub const UNAFFORDABLE_STAKE: &str = "unaffordable_stake";
@@ -93,7 +92,7 @@ const LINTS: [Lint; 28] = [
     Lint("ungated_ladder", &[Stage::Doctor], limits::ungated_ladders),
     Lint("interrupted_ladder", &[Stage::Start], limits::interrupted_ladders),
     Lint("probing_stake", &[Stage::Doctor, Stage::Start], |input| stakes_to_find_out(&input.session())),
-    // A stake that no balance allows is refused elsewhere.
+    // A stake above any balance is rejected elsewhere.
     Lint(UNAFFORDABLE_STAKE, &[Stage::Backtest], |input| {
         check_first_stakes(&input.session()).unwrap_or_default()
     }),
@@ -135,11 +134,11 @@ pub fn texts(input: &LintInput<'_>, stage: Stage) -> Vec<String> {
     run(input, stage).into_iter().map(|finding| finding.text).collect()
 }
 
-/// Start of 2026, the checked year: a whole year includes the summer time of every zone.
+/// Start of the checked year, 2026. A full year covers daylight saving in every zone.
 const YEAR_START: Millis = Millis::new(1_767_225_600_000);
 const YEAR_DAYS: i64 = 365;
 
-/// Windows of one setting, any of which must be open to trade.
+/// Windows of one setting, at least one of which must be open to trade.
 struct Windows {
     place: String,
     hours: Vec<(Hours, Window)>,
@@ -157,7 +156,7 @@ fn split_hours(input: &LintInput<'_>) -> Vec<String> {
     for group in of_all.into_iter().chain(of_bots) {
         for (place, hours, window) in group.iter().flat_map(Windows::iter) {
             let note = format!(
-                "{place}: {} contains the start of the day, {} {}, at which daily limits start over; set risk.day_start outside of it",
+                "{place}: {} contains the start of the day ({} {}), when daily limits reset; set risk.day_start outside these hours",
                 describe_hours(hours),
                 risk.day_start,
                 risk.day_timezone
@@ -174,8 +173,8 @@ fn split_hours(input: &LintInput<'_>) -> Vec<String> {
 fn disjoint_hours(input: &LintInput<'_>) -> Vec<String> {
     input.each_bot(|bot| {
         let all = bot_windows(bot, &input.loaded.config.risk);
-        // An overlap begins with one of the windows.
-        let mut starts = all.iter().flat_map(Windows::iter).flat_map(|(.., window)| starts_of(window));
+        // An overlap starts with one of the windows.
+        let mut starts = all.iter().flat_map(Windows::iter).flat_map(|(.., window)| window_starts(window));
         if all.len() < 2 || starts.any(|at| is_open(&all, at)) {
             return None;
         }
@@ -194,7 +193,7 @@ impl Windows {
     }
 }
 
-fn starts_of(window: &Window) -> impl Iterator<Item = Millis> {
+fn window_starts(window: &Window) -> impl Iterator<Item = Millis> {
     let end = YEAR_START + Millis::DAY * YEAR_DAYS;
     let next = |at: &Millis| window.next_start(*at);
     std::iter::successors(window.next_start(YEAR_START), next).take_while(move |at| *at < end)
@@ -205,7 +204,7 @@ fn is_open(all: &[Windows], at: Millis) -> bool {
 }
 
 fn is_split(window: &Window, day: DayStart, group: &[Windows]) -> bool {
-    starts_of(window).any(|start| {
+    window_starts(window).any(|start| {
         let (_, end) = day.day_of(start);
         let is_inside = |at: Millis| window.contains(at) && is_open(group, at);
         end - start < Millis::DAY && is_inside(end - Millis::new(1)) && is_inside(end)
@@ -213,7 +212,7 @@ fn is_split(window: &Window, day: DayStart, group: &[Windows]) -> bool {
 }
 
 fn has_day_limit(risk: &RiskSettings) -> bool {
-    // The default number of trades is out of reach, and a pause without a length lasts until the day ends.
+    // The default trade limit is unreachable, and a pause without a length lasts until the day ends.
     let default = RiskSettings::default().max_trades_per_day;
     let amounts = [risk.daily_loss_limit, risk.daily_profit_target];
     let percentages = [risk.daily_loss_limit_percent, risk.daily_profit_target_percent];
@@ -242,7 +241,7 @@ fn risk_windows(risk: &RiskSettings) -> Option<Windows> {
     (!hours.is_empty()).then(|| Windows { place: "risk.hours".to_owned(), hours })
 }
 
-/// Returns the hours among the filters of a combination, all of which must be open.
+/// Returns the hour filters of a combination, all of which must be open.
 fn filter_windows(bot: &BotSettings) -> Vec<Windows> {
     let filters = bot.params.get("filters").and_then(|filters| filters.as_array());
     let windows = filters.into_iter().flatten().filter_map(|filter| {
