@@ -6,7 +6,7 @@ use candlewick_sdk::{AliasContext, CloseType, Interval, find_key};
 use figment::value::{Dict, Num, Tag, Value};
 use serde_json::Value as Json;
 
-/// Largest allowed number; floats lose decimals beyond it.
+/// Maximum absolute number, beyond which floats lose decimals.
 const LARGEST: f64 = 1e15;
 
 pub(super) fn check(
@@ -33,7 +33,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
         } else if !alternatives.is_empty() {
             self.check_alternatives(&alternatives, value, path);
         } else if !has_type_of(schema, value) {
-            // A table lacks only brackets.
+            // For a table, only brackets are missing.
             let is_list = schema.types().contains(&"array") && !matches!(value, Value::Dict(..));
             let example = example_of(path.last()).filter(|_| is_list);
             self.report_value(path, value, &example.map_or_else(|| describe(schema), str::to_owned));
@@ -46,7 +46,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
                     }
                 }
                 Value::String(_, text) => {
-                    if let Some(problem) = problem_of_length(path, text) {
+                    if let Some(problem) = check_duration(path, text) {
                         self.report(path, value, problem);
                     }
                 }
@@ -78,14 +78,14 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
             }
         }
         for key in schema.required().filter(|key| !dict.contains_key(*key)) {
-            // A misspelt key, or one of another program, is reported already.
+            // A misspelled key, or one of another program, has been reported.
             let is_meant = |given: &String| {
                 !known.contains(&given.as_str())
                     && find_key(&[AliasContext::Setting], given, &[key]).is_some()
             };
             if !dict.keys().any(is_meant) {
                 let example = example_of(key).filter(|_| path.to_string().starts_with("bots["));
-                let example = example.map(|example| format!("; such as {example}")).unwrap_or_default();
+                let example = example.map(|example| format!(", such as {example}")).unwrap_or_default();
                 let sibling = dict.values().next().unwrap_or(table);
                 self.report(&path.key(key), sibling, format!("this key is missing{example}"));
             }
@@ -142,9 +142,9 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
 
     fn report_value(&mut self, path: &KeyPath, value: &Value, allowed: &str) {
         let more = match value {
-            // A table where there may be several: one pair of brackets is missing.
+            // A table instead of a list of tables.
             Value::Dict(..) if allowed == kind_name("array") => {
-                format!(": write [[{path}]] in place of [{path}]")
+                format!(": write [[{path}]] instead of [{path}]")
             }
             Value::Num(..) if allowed == kind_name("string") => {
                 text_of_number(path, value).map(|written| format!(": {written}")).unwrap_or_default()
@@ -156,7 +156,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
     }
 }
 
-fn problem_of_length(path: &KeyPath, text: &str) -> Option<String> {
+fn check_duration(path: &KeyPath, text: &str) -> Option<String> {
     let whole = path.to_string();
     match whole.strip_prefix("bots[")?.split_once("].")?.1 {
         "interval" => Some(text.parse::<Interval>().err()?.to_string()),
@@ -190,8 +190,8 @@ fn describe_table(schema: Schema<'_>) -> String {
     let others: Vec<&str> =
         schema.properties().map(|(name, _)| name).filter(|name| !required.contains(name)).collect();
     let others =
-        if others.is_empty() { String::new() } else { format!(", perhaps with {}", others.join(", ")) };
-    format!("a table as {{ {} }}{others}", keys.join(", "))
+        if others.is_empty() { String::new() } else { format!(", optionally with {}", others.join(", ")) };
+    format!("a table such as {{ {} }}{others}", keys.join(", "))
 }
 
 fn has_type_of(schema: Schema<'_>, value: &Value) -> bool {
@@ -251,7 +251,7 @@ fn print(value: &Value) -> String {
     }
 }
 
-/// A node of the schema. References are followed, and an optional value is the value.
+/// Schema node, with references and optional values resolved.
 #[derive(Clone, Copy)]
 pub(super) struct Schema<'a> {
     root: &'a Json,
@@ -304,7 +304,7 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// Returns the texts allowed here, `None` if others are allowed too.
+    /// Returns the allowed strings, `None` if others are allowed too.
     pub(super) fn choices(self) -> Option<Vec<&'a str>> {
         if let Some(allowed) = self.node["enum"].as_array() {
             return allowed.iter().map(Json::as_str).collect();
@@ -322,7 +322,7 @@ impl<'a> Schema<'a> {
         all.map(|node| self.at(node)).filter(|one| one.node["type"] != "null").collect()
     }
 
-    /// Returns the key whose text says which alternative a table is.
+    /// Returns the key whose value selects the alternative of a table.
     pub(super) fn tag(self) -> Option<&'a str> {
         self.properties().find(|(_, property)| property.node["const"].is_string()).map(|(name, _)| name)
     }

@@ -98,7 +98,7 @@ fn mask(path: &KeyPath, value: &Value) -> Value {
         Value::Dict(tag, dict) if path.to_string() == "broker.headers" => {
             let hidden = |name: &String| (name.clone(), Value::from(MASK));
             let shown = |(name, value): (&String, &Value)| {
-                if may_hold_a_secret(name) { hidden(name) } else { (name.clone(), value.clone()) }
+                if is_secret_header(name) { hidden(name) } else { (name.clone(), value.clone()) }
             };
             Value::Dict(*tag, dict.iter().map(shown).collect())
         }
@@ -107,7 +107,7 @@ fn mask(path: &KeyPath, value: &Value) -> Value {
             Value::Dict(*tag, dict.iter().map(masked).collect())
         }
         Value::String(tag, text) => match path.to_string().strip_prefix("broker.headers.") {
-            Some(name) if may_hold_a_secret(name) => Value::String(*tag, MASK.to_owned()),
+            Some(name) if is_secret_header(name) => Value::String(*tag, MASK.to_owned()),
             None if has_secret_path(&path.to_string()) => Value::String(*tag, cover_path(text)),
             _ => Value::String(*tag, cover(text).unwrap_or_else(|| text.clone())),
         },
@@ -115,7 +115,7 @@ fn mask(path: &KeyPath, value: &Value) -> Value {
     }
 }
 
-fn may_hold_a_secret(header: &str) -> bool {
+fn is_secret_header(header: &str) -> bool {
     let name = header.to_lowercase();
     ["auth", "cookie", "token", "key", "secret", "password"].iter().any(|part| name.contains(part))
 }
@@ -136,7 +136,7 @@ pub(crate) fn key(name: &str) -> String {
 
 pub(super) fn number(number: Num) -> String {
     match (number.to_f64(), number.to_i128(), number.to_u128()) {
-        // As TOML writes it.
+        // TOML spelling.
         (Some(float), ..) if float.is_nan() => "nan".to_owned(),
         (Some(float), ..) => format!("{float:?}"),
         (_, Some(whole), _) => whole.to_string(),

@@ -166,7 +166,7 @@ fn reports_causes_of_interrupted_ladders() {
         ("[risk]\ndaily_loss_limit = 100\n", ""),
         (
             "[account]\ninitial_balance = 5000\n[risk.bots.a]\ndaily_loss_limit_percent = 0.3\n",
-            "risk.bots.a.daily_loss_limit_percent = 0.3 of account.initial_balance (15.00) (once the bot has lost more than 8.00 in a day",
+            "risk.bots.a.daily_loss_limit_percent = 0.3 of account.initial_balance (15.00) (after losses of the bot above 8.00 in a day",
         ),
         (hours, "risk.hours; the next level then waits for the next signal instead of the next"),
     ] {
@@ -174,7 +174,7 @@ fn reports_causes_of_interrupted_ladders() {
     }
     // A limit of 0.3 % is small, too.
     let own = "[risk]\ndaily_loss_limit_percent = 0.3\n[account]\ninitial_balance = 5000\n[risk.bots.a]\ndaily_loss_limit = 14\n";
-    let part = "risk.bots.a.daily_loss_limit (14.00) (once the bot has lost more than 7.00 in a day";
+    let part = "risk.bots.a.daily_loss_limit (14.00) (after losses of the bot above 7.00 in a day";
     check(
         &format!("{own}{BOT}{gale}{RULE}"),
         &[("interrupted_ladder", part), ("small_percentage", "did you mean 30?")],
