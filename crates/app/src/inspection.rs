@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub fn problems_of(loaded: &Loaded, real: RealMoney, registry: &Registry) -> Vec<Problem> {
     let config = &loaded.config;
     let mut problems: Vec<Problem> = loaded.check_mode(real).err().into_iter().collect();
-    problems.extend(problem_of_client(loaded));
+    problems.extend(client_problem(loaded));
     problems.extend(journal_url(loaded).err());
     problems.extend(monitoring_problems(loaded));
     problems.extend(notify_problems(loaded));
@@ -108,18 +108,18 @@ pub(crate) fn assumed_payouts(loaded: &Loaded) -> Vec<TradeRecord> {
 }
 
 /// Checks the client's settings without a request, independently of the machine.
-fn problem_of_client(loaded: &Loaded) -> Option<Problem> {
-    problem_of_broker(loaded, HttpBroker::check)
+fn client_problem(loaded: &Loaded) -> Option<Problem> {
+    broker_problem(loaded, HttpBroker::check)
 }
 
 /// Checks, without a request, whether the client can be created on this machine.
 pub fn problem_of_network(loaded: &Loaded) -> Option<Problem> {
-    problem_of_broker(loaded, |settings, credentials, clock| {
+    broker_problem(loaded, |settings, credentials, clock| {
         HttpBroker::new(settings, credentials, clock).map(|_| ())
     })
 }
 
-fn problem_of_broker(
+fn broker_problem(
     loaded: &Loaded,
     check: impl FnOnce(candlewick_api::Settings, Credentials, Arc<dyn Clock>) -> Result<(), BrokerError>,
 ) -> Option<Problem> {

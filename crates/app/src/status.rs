@@ -1,4 +1,4 @@
-//! Status of a journal and its bot: money, open trades, orders of unknown status, verdicts and blocks.
+//! Status of a journal and its bot: money, trades, unknown orders, verdicts and blocks.
 
 use crate::configuration::{Loaded, control_paths};
 use crate::control::describe_phase;

@@ -1,4 +1,4 @@
-//! Assignment of candle series to bots and to the pricing of trades, missing candles and price steps.
+//! Assignment of candle series to bots and pricing, hints on missing candles, and price steps.
 
 use super::load::{list_series, serves, stored_for};
 use super::name::{DataName, is_part, names};

@@ -12,7 +12,7 @@ use std::ops::Range;
 /// Every series has a candle at `now`. If possible, a day of history precedes and a day follows it.
 pub fn shift_to(now: Millis, all: &[CandleSeries]) -> Result<Vec<CandleSeries>, AppError> {
     let hint = "use --start or a --speed above 1, which keep the candle times unchanged";
-    let Some(days) = shift_of(now, all) else {
+    let Some(days) = best_shift(now, all) else {
         let problem = "the candles are too short to be shifted to the present by whole days";
         return Err(AppError::data(problem).help(hint));
     };
@@ -75,7 +75,7 @@ fn first_covered(all: &[CandleSeries], range: Range<Millis>) -> Option<Millis> {
     None
 }
 
-fn shift_of(now: Millis, all: &[CandleSeries]) -> Option<Millis> {
+fn best_shift(now: Millis, all: &[CandleSeries]) -> Option<Millis> {
     let (start, end) = whole(all);
     let first = now - (now - start).floor_to(Millis::DAY);
     let moments = successors(Some(first), |at| Some(*at + Millis::DAY)).take_while(|at| *at < end);
@@ -125,7 +125,7 @@ mod tests {
         for (now, all, expected) in [
             // `now` maps to the second day.
             (100 * 24 + 5, of(&[&[TWO_WEEKS]]), Some(99 * 24)),
-            // Two days: at 05:00 the second, behind 29 hours and before 19; at 13:00 the first, behind 13 and before 35.
+            // Two days: 05:00 maps to the second (29 h before, 19 h after), 13:00 to the first (13 h before, 35 h after).
             (100 * 24 + 5, of(&[&[(0, 48)]]), Some(99 * 24)),
             (100 * 24 + 13, of(&[&[(0, 48)]]), Some(100 * 24)),
             (30, of(&[&[(240, 240 + 14 * 24)]]), Some(-240)),
@@ -133,15 +133,15 @@ mod tests {
             (100 * 24 + 12, of(&[&[(0, 6)]]), None),
             // One series has the last four days only, of which the second is used.
             (100 * 24 + 5, of(&[&[TWO_WEEKS], &[(240, 336)]]), Some(89 * 24)),
-            // It rests from 22:00 of the second to 22:00 of the fourth: at 21:00 the second, from 22:00 on the first.
+            // Closed from 22:00 of day 2 to 22:00 of day 4: 21:00 maps to day 2, 22:00 to day 1.
             (100 * 24 + 21, of(&[&[TWO_WEEKS], &[(240, 286), (334, 336)]]), Some(89 * 24)),
             (100 * 24 + 22, of(&[&[TWO_WEEKS], &[(240, 286), (334, 336)]]), Some(90 * 24)),
-            // It has six hours of a night, and is away at noon; at three it is there.
+            // Only six night hours, which cover 03:00 but not noon.
             (100 * 24 + 12, of(&[&[TWO_WEEKS], &[(240, 246)]]), Some(99 * 24)),
             (100 * 24 + 3, of(&[&[TWO_WEEKS], &[(240, 246)]]), Some(90 * 24)),
             (100 * 24 + 5, of(&[&[(0, 48)], &[(96, 144)]]), Some(99 * 24)),
         ] {
-            assert_eq!(shift_of(hours(now), &all), expected.map(hours), "{now}: {all:?}");
+            assert_eq!(best_shift(hours(now), &all), expected.map(hours), "{now}: {all:?}");
         }
     }
 
@@ -150,7 +150,7 @@ mod tests {
         for (hours_of_b, asked, expected) in [
             (vec![TWO_WEEKS], None, Some(24)),
             (vec![(240, 336)], None, Some(264)),
-            // A day after the first of it rests; it goes on at hour 270.
+            // Closed a day after its start, until hour 270.
             (vec![(240, 250), (270, 336)], None, Some(270)),
             // A quarter of 16 hours.
             (vec![(240, 256)], None, Some(244)),
@@ -172,9 +172,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_shift_is_of_whole_days_and_puts_now_among_the_candles(now in 0..4_000_000_000_000_i64, span in 1..1_000_i64) {
+        fn shifts_by_whole_days_to_put_now_among_the_candles(now in 0..4_000_000_000_000_i64, span in 1..1_000_i64) {
             let (now, end) = (Millis::new(now), hours(span));
-            if let Some(shift) = shift_of(now, &[series("A", &[(0, span)])]) {
+            if let Some(shift) = best_shift(now, &[series("A", &[(0, span)])]) {
                 prop_assert!(shift.is_aligned_to(Millis::DAY) && now >= shift && now < end + shift);
             } else {
                 prop_assert!(span < 24, "{span} hours are enough for any time of day");

@@ -19,7 +19,7 @@ pub(super) fn read_named(config: &mut Config) -> Result<(), String> {
         let bytes = read_bytes(Path::new(&blackouts.file))?;
         let path = Path::new(&blackouts.file);
         let is_calendar = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("ics"));
-        blackouts.spans = if is_calendar { calendar::spans_of(&bytes)? } else { spans_of(&bytes)? };
+        blackouts.spans = if is_calendar { calendar::parse_spans(&bytes)? } else { parse_spans(&bytes)? };
         resolve_spans(&mut blackouts.spans, &config.bots);
         blackouts.hash = blake3::hash(&bytes).to_hex().to_string();
     }
@@ -35,7 +35,7 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
     std::fs::read(path).map_err(cannot)
 }
 
-fn spans_of(bytes: &[u8]) -> Result<Vec<Blackout>, String> {
+fn parse_spans(bytes: &[u8]) -> Result<Vec<Blackout>, String> {
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).flexible(true).from_reader(bytes);
     let header = reader.headers().map_err(|error| error.to_string())?.clone();
     let place = |name: &str| header.iter().position(|column| column.trim_start_matches('\u{feff}') == name);
@@ -90,16 +90,16 @@ mod tests {
     fn reads_zones_symbols_and_reasons_of_spans() {
         let text = "from,to,symbols,reason\n2026-01-05 13:25,2026-01-05T14:35:00+01:00,,\"US jobs, monthly\"\n\
                     1767619500000, 1767619560000 ,EURUSD GBPUSD,rates\n";
-        let spans = spans_of(text.as_bytes()).unwrap();
+        let spans = parse_spans(text.as_bytes()).unwrap();
         let [first, second] = &spans[..] else { panic!("{spans:?}") };
         assert_eq!((first.from.get(), first.to.get()), (NEWS, NEWS + 600_000));
         assert_eq!((first.symbols.len(), first.reason.as_str()), (0, "US jobs, monthly"));
         assert_eq!((second.from.get(), second.to.get()), (NEWS, NEWS + 60_000));
         let names: Vec<&str> = second.symbols.iter().map(Symbol::as_str).collect();
         assert_eq!((names, second.reason.as_str()), (vec!["EURUSD", "GBPUSD"], "rates"));
-        let bare = spans_of(b"\xef\xbb\xbfto,from\n2026-01-06,2026-01-05\n").unwrap();
+        let bare = parse_spans(b"\xef\xbb\xbfto,from\n2026-01-06,2026-01-05\n").unwrap();
         assert_eq!(bare[0].to - bare[0].from, Millis::DAY);
-        assert_eq!(spans_of(b"from,to\n").unwrap(), []);
+        assert_eq!(parse_spans(b"from,to\n").unwrap(), []);
     }
 
     #[test]
@@ -113,7 +113,7 @@ mod tests {
             ("from,to\n2026-01-06,2026-01-05\n", "line 2: the span does not end after its start"),
             ("from,to,symbols,reason\n2026-01-05,2026-01-06,,jobs, monthly\n", "line 2: more columns"),
         ] {
-            let problem = spans_of(text.as_bytes()).unwrap_err();
+            let problem = parse_spans(text.as_bytes()).unwrap_err();
             assert!(problem.contains(expected), "{problem}");
         }
     }

@@ -32,7 +32,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
             self.check_choice(&allowed, value, path);
         } else if !alternatives.is_empty() {
             self.check_alternatives(&alternatives, value, path);
-        } else if !has_type_of(schema, value) {
+        } else if !matches_type(schema, value) {
             // For a table, only brackets are missing.
             let is_list = schema.types().contains(&"array") && !matches!(value, Value::Dict(..));
             let example = example_of(path.last()).filter(|_| is_list);
@@ -99,7 +99,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
             None => None,
         };
         let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
-        self.report_value(path, value, &format!("{}{hint}", one_of(allowed)));
+        self.report_value(path, value, &format!("{}{hint}", describe_choices(allowed)));
     }
 
     fn check_alternatives(&mut self, all: &[Schema<'a>], value: &Value, path: &KeyPath) {
@@ -112,7 +112,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
                 (Some(chosen), _) => self.visit(*chosen, value, path),
                 (None, Some(given)) => self.check_choice(&names_of_all, given, &path.key(tag)),
                 (None, None) => {
-                    let problem = format!("this key is missing; use {}", one_of(&names_of_all));
+                    let problem = format!("this key is missing; use {}", describe_choices(&names_of_all));
                     self.report(&path.key(tag), value, problem);
                 }
             }
@@ -167,7 +167,7 @@ fn check_duration(path: &KeyPath, text: &str) -> Option<String> {
 
 fn describe(schema: Schema<'_>) -> String {
     if let Some(allowed) = schema.choices() {
-        return one_of(&allowed);
+        return describe_choices(&allowed);
     }
     if schema.required().next().is_some() {
         return describe_table(schema);
@@ -194,8 +194,8 @@ fn describe_table(schema: Schema<'_>) -> String {
     format!("a table such as {{ {} }}{others}", keys.join(", "))
 }
 
-fn has_type_of(schema: Schema<'_>, value: &Value) -> bool {
-    let (types, kind) = (schema.types(), kind_of(value));
+fn matches_type(schema: Schema<'_>, value: &Value) -> bool {
+    let (types, kind) = (schema.types(), value_kind(value));
     types.is_empty() || types.contains(&kind) || kind == "integer" && types.contains(&"number")
 }
 
@@ -208,7 +208,7 @@ fn is_in_range(schema: Schema<'_>, number: Num) -> bool {
         && !number.is_nan()
 }
 
-fn kind_of(value: &Value) -> &'static str {
+fn value_kind(value: &Value) -> &'static str {
     match value {
         Value::String(..) | Value::Char(..) => "string",
         Value::Bool(..) => "boolean",
@@ -233,7 +233,7 @@ fn kind_name(kind: &str) -> &str {
     }
 }
 
-fn one_of(allowed: &[&str]) -> String {
+fn describe_choices(allowed: &[&str]) -> String {
     let quoted: Vec<String> = allowed.iter().map(|one| format!("\"{one}\"")).collect();
     match quoted.as_slice() {
         [only] => only.clone(),
@@ -247,7 +247,7 @@ fn print(value: &Value) -> String {
         Value::Char(_, character) => format!("\"{character}\""),
         Value::Bool(_, yes) => yes.to_string(),
         Value::Num(_, number) => super::show::number(*number),
-        other => kind_name(kind_of(other)).to_owned(),
+        other => kind_name(value_kind(other)).to_owned(),
     }
 }
 

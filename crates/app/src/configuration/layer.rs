@@ -1,7 +1,7 @@
 //! Configuration layers, and the paths of input files in them.
 
 use super::notify::is_channel_secret;
-use super::secret::cover;
+use super::secret::mask_passwords;
 use crate::error::{AppError, Result};
 use crate::shell::{describe_nearby, shell_word};
 use figment::providers::{Env, Format, Toml};
@@ -134,7 +134,7 @@ impl Layer {
             if channel.contains_key("secret") {
                 return Err(self.misplaced_secret(&format!("notify.channels.{name}.secret")));
             }
-            if channel.contains_key("url") && (is_discord || cover(url).is_some()) {
+            if channel.contains_key("url") && (is_discord || mask_passwords(url).is_some()) {
                 return Err(self.misplaced_secret(&format!("notify.channels.{name}.url")));
             }
         }
@@ -160,7 +160,7 @@ impl Layer {
     /// Rejects a database password in a file or an argument, which all local users can see.
     pub(super) fn refuse_password(&self) -> Result<()> {
         let url = self.section("journal").and_then(|journal| journal.get("url")?.as_str());
-        if url.and_then(cover).is_none() {
+        if url.and_then(mask_passwords).is_none() {
             return Ok(());
         }
         let place = match &self.origin {

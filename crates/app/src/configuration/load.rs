@@ -2,8 +2,8 @@
 
 use super::check::{Schema, check};
 use super::layer::{Flag, Layer, Origin, looked_for};
-use super::secret::{MASK, cover, cover_path, has_secret_path};
-use super::sections::set_usual_asset_type;
+use super::secret::{MASK, has_secret_path, mask_passwords, mask_path};
+use super::sections::fill_asset_type;
 use super::{Config, KeyPath, Mode, Problem, ProblemKind, Problems, blackouts};
 use crate::error::{AppError, Result};
 use crate::traded_symbols::resolve_symbols;
@@ -197,7 +197,7 @@ fn to_config(figment: &Figment, root: &Value) -> Result<Config> {
         };
         Problems::from(Problem::of_key(&path, origin, complaint))
     })?;
-    config.bots.iter_mut().for_each(set_usual_asset_type);
+    config.bots.iter_mut().for_each(fill_asset_type);
     Ok(config)
 }
 
@@ -245,8 +245,8 @@ fn change_problem(change: &SettingChange, new: &Loaded) -> Problem {
 fn masked(key: &str, value: &Json) -> Json {
     match value {
         Json::String(_) | Json::Object(_) if key.starts_with("broker.headers") => Json::from(MASK),
-        Json::String(text) if has_secret_path(key) => Json::from(cover_path(text)),
-        Json::String(text) => cover(text).map_or_else(|| value.clone(), Json::from),
+        Json::String(text) if has_secret_path(key) => Json::from(mask_path(text)),
+        Json::String(text) => mask_passwords(text).map_or_else(|| value.clone(), Json::from),
         _ => value.clone(),
     }
 }
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_of_the_built_in_bots_do_not_apply_to_other_bots() {
+    fn built_in_limits_do_not_apply_to_other_bots() {
         let limit = |flags| Loaded::read(&[], Base::Sandbox, flags).unwrap().config.risk.daily_loss_limit;
         let usual = defaults().config.risk.daily_loss_limit;
         assert_ne!(limit(Vec::new()), usual);

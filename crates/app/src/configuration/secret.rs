@@ -108,7 +108,7 @@ const SECRET_NAMES: [&str; 4] = ["pas", "pw", "secret", "token"];
 
 /// Returns the address with its passwords masked, `None` if it has none.
 /// Invalid addresses are masked when in doubt, since a password may contain any characters.
-pub(super) fn cover(text: &str) -> Option<String> {
+pub(super) fn mask_passwords(text: &str) -> Option<String> {
     let (scheme, _) = text.split_once(':').filter(|(scheme, _)| *scheme != "sqlite")?;
     let marks = if text[scheme.len()..].starts_with("://") { "://" } else { ":" };
     let rest = &text[scheme.len() + marks.len()..];
@@ -142,7 +142,7 @@ pub(super) fn has_secret_path(key: &str) -> bool {
     key == "heartbeat.url" || key.strip_prefix("notify.channels.").is_some_and(is_url)
 }
 
-pub(super) fn cover_path(text: &str) -> String {
+pub(super) fn mask_path(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return MASK.to_owned() };
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let host = host.rsplit('@').next().unwrap_or_default();
@@ -174,7 +174,7 @@ mod tests {
             ("00:00", None),
             ("second_end", None),
         ] {
-            assert_eq!(cover(text).as_deref(), covered, "{text}");
+            assert_eq!(mask_passwords(text).as_deref(), covered, "{text}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Sections of the configuration: bots, control, data, log, metrics, heartbeat and variants.
 
-use super::secret::cover_path;
+use super::secret::mask_path;
 use super::{Loaded, Problem};
 use crate::error::Result;
 use candlewick_engine::BotSettings;
@@ -33,7 +33,7 @@ pub(super) struct BotSection {
 const ASSET_TYPE: &str = "asset_type";
 
 /// Fills in the default asset type, so that the journal records it.
-pub(super) fn set_usual_asset_type(bot: &mut BotSettings) {
+pub(super) fn fill_asset_type(bot: &mut BotSettings) {
     let usual = asset_type_of(bot.symbol).as_str();
     bot.venue.entry(ASSET_TYPE.to_owned()).or_insert_with(|| usual.into());
 }
@@ -70,7 +70,7 @@ pub fn journal_url(loaded: &Loaded) -> Result<JournalUrl, Problem> {
 pub fn control_paths(loaded: &Loaded) -> Result<ControlPaths> {
     let url = journal_url(loaded)?;
     let ControlSettings { socket, halt_file } = loaded.config.control.clone();
-    let beside = ControlPaths::beside(&anchor_of(&url));
+    let beside = ControlPaths::beside(&control_anchor(&url));
     Ok(ControlPaths {
         socket: socket.unwrap_or(beside.socket),
         halt_file: halt_file.map_or(beside.halt_file, HaltFile::new),
@@ -78,7 +78,7 @@ pub fn control_paths(loaded: &Loaded) -> Result<ControlPaths> {
 }
 
 /// Returns the journal's file, or for a server a name in the state folder.
-fn anchor_of(url: &JournalUrl) -> PathBuf {
+fn control_anchor(url: &JournalUrl) -> PathBuf {
     let database = || {
         let shown = url.to_string();
         let name = shown.rsplit('/').next().unwrap_or_default();
@@ -223,7 +223,7 @@ impl Default for HeartbeatSettings {
 
 impl fmt::Debug for HeartbeatSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let url = self.url.as_deref().map(cover_path);
+        let url = self.url.as_deref().map(mask_path);
         f.debug_struct("HeartbeatSettings").field("url", &url).field("every_s", &self.every_s).finish()
     }
 }
@@ -302,7 +302,7 @@ mod tests {
             let written = written.map(|kind| ("asset_type".to_owned(), kind.into()));
             section.as_object_mut().unwrap().extend(written);
             let mut bot: BotSettings = serde_json::from_value(section).unwrap();
-            set_usual_asset_type(&mut bot);
+            fill_asset_type(&mut bot);
             assert_eq!(serde_json::to_value(&bot).unwrap()["asset_type"], recorded);
             assert_eq!(asset_types(&[bot])[&symbol.parse().unwrap()], recorded);
         }
@@ -310,7 +310,7 @@ mod tests {
 
     #[test]
     fn control_files_are_next_to_the_journal_or_in_the_state_folder() {
-        let of = |url: &str| anchor_of(&url.parse().unwrap());
+        let of = |url: &str| control_anchor(&url.parse().unwrap());
         for file in ["candlewick.db", "/var/lib/bot/demo.db"] {
             assert_eq!(of(&format!("sqlite://{file}")), Path::new(file));
         }

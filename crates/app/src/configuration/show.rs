@@ -1,6 +1,6 @@
 //! Output of the merged configuration with origins, secrets masked.
 
-use super::secret::{MASK, cover, cover_path, has_secret_path};
+use super::secret::{MASK, has_secret_path, mask_passwords, mask_path};
 use super::{Config, KeyPath, Loaded, secret};
 use figment::value::{Dict, Num, Value};
 use serde_json::{Map, Value as Json, json};
@@ -108,8 +108,8 @@ fn mask(path: &KeyPath, value: &Value) -> Value {
         }
         Value::String(tag, text) => match path.to_string().strip_prefix("broker.headers.") {
             Some(name) if is_secret_header(name) => Value::String(*tag, MASK.to_owned()),
-            None if has_secret_path(&path.to_string()) => Value::String(*tag, cover_path(text)),
-            _ => Value::String(*tag, cover(text).unwrap_or_else(|| text.clone())),
+            None if has_secret_path(&path.to_string()) => Value::String(*tag, mask_path(text)),
+            _ => Value::String(*tag, mask_passwords(text).unwrap_or_else(|| text.clone())),
         },
         other => other.clone(),
     }

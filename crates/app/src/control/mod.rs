@@ -1,4 +1,4 @@
-//! Control commands (halt, resume, reload, resolve), via file or journal if no bot runs.
+//! Control commands: halt, resume, reload, resolve and signal.
 
 mod halt;
 mod reach;
@@ -117,7 +117,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_came_and_what_comes_next_are_sentences() {
+    fn describes_received_and_scheduled_signals() {
         let list = SourceTally { duplicates: 1, ..SourceTally::default() };
         let (at, bot) = (Millis::new(1_767_571_200_000), "btc".to_owned());
         let next = NextEntry { at, bot, direction: Direction::Buy };
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_reads_as_a_sentence() {
+    fn describes_the_state_of_a_run() {
         let state: RunState = serde_json::from_value(json!({
             "phase": Phase::Halted,
             "reason": "news",

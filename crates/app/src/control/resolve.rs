@@ -132,7 +132,7 @@ async fn fetch_report(
 ) -> Result<Option<TradeReport>> {
     let trade = &row.approved;
     let Some(origins) = contents.origins.get(&trade.intent()) else { return Ok(None) };
-    let Some(account) = account_of(contents, origins) else { return Ok(None) };
+    let Some(account) = trading_account(contents, origins) else { return Ok(None) };
     let order = OpenOrder {
         symbol: origins.symbol,
         direction: trade.direction(),
@@ -176,7 +176,7 @@ async fn check_missing(contents: &JournalContents, row: &IntentRow, loaded: &Loa
     let (Some(origins), Some(venue_id)) = (contents.origins.get(&intent), contents.book.venue_id(row)) else {
         return Ok(());
     };
-    if account_of(contents, origins).is_none() {
+    if trading_account(contents, origins).is_none() {
         return Ok(());
     }
     let duration = row.approved.expiry().close_type;
@@ -200,7 +200,7 @@ async fn check_missing(contents: &JournalContents, row: &IntentRow, loaded: &Loa
     Ok(verify_missing(connect_remote(loaded)?.broker.as_ref(), venue_id.as_str()).await?)
 }
 
-fn account_of(contents: &JournalContents, origins: &IntentOrigin) -> Option<Account> {
+fn trading_account(contents: &JournalContents, origins: &IntentOrigin) -> Option<Account> {
     match contents.run(origins.run).and_then(|run| run.trading)? {
         TradingMode::Demo => Some(Account::Demo),
         TradingMode::Real => Some(Account::Real),

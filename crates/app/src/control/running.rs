@@ -1,4 +1,4 @@
-//! Registry of running bots with file journals: commands find a bot by its configuration from any folder.
+//! Registry of running bots with file journals, for commands from other folders.
 
 use super::reach::live_holder;
 use crate::configuration::{Loaded, journal_url, make_state_folder, state_folder};

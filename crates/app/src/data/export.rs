@@ -154,11 +154,11 @@ impl CatalogContents {
     }
 
     pub fn document(&self) -> Value {
-        self.current().map(document_of).collect()
+        self.current().map(manifest_document).collect()
     }
 }
 
-fn document_of((manifest, version, missing): (&Manifest, &Version, Option<u64>)) -> Value {
+fn manifest_document((manifest, version, missing): (&Manifest, &Version, Option<u64>)) -> Value {
     let versions = manifest.versions.iter().map(|version| {
         json!({ "number": version.number, "note": version.note, "candles": version.candles(), "data_hash": version.data_hash })
     });

@@ -1,4 +1,4 @@
-//! Import of candles from other programs and sources.
+//! Import of candles from files of other programs and sources.
 
 use super::{LongerCounts, OutputFile, origin_now};
 use crate::candles::{

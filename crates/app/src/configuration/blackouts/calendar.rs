@@ -23,7 +23,7 @@ enum Moment {
 }
 
 /// Duration in seconds and calendar days, which vary with daylight saving (RFC 5545, 3.3.6).
-struct Length {
+struct EventDuration {
     days: i64,
     seconds: i64,
 }
@@ -32,14 +32,14 @@ struct Length {
 struct Event {
     start: Option<Moment>,
     end: Option<Moment>,
-    length: Option<Length>,
+    duration: Option<EventDuration>,
     reason: String,
     is_cancelled: bool,
 }
 
-pub(super) fn spans_of(bytes: &[u8]) -> Result<Vec<Blackout>, String> {
+pub(super) fn parse_spans(bytes: &[u8]) -> Result<Vec<Blackout>, String> {
     let (mut open, mut event, mut spans) = (Vec::<(usize, String)>::new(), Event::default(), Vec::new());
-    for line in lines_of(bytes)? {
+    for line in parse_lines(bytes)? {
         let wrong = |problem: String| format!("line {}: {problem}", line.number);
         let place = open.last().map(|(_, name)| name.as_str());
         let value = line.value.trim().to_ascii_uppercase();
@@ -67,7 +67,7 @@ pub(super) fn spans_of(bytes: &[u8]) -> Result<Vec<Blackout>, String> {
             }
             ("END", _) => return Err(wrong(format!("END:{value} has no BEGIN"))),
             (name, None) => return Err(wrong(format!("{name} is outside BEGIN:VCALENDAR"))),
-            (name, Some("VEVENT")) => event.take(name, &line).map_err(wrong)?,
+            (name, Some("VEVENT")) => event.set(name, &line).map_err(wrong)?,
             // Other components, such as zones, tasks and reminders.
             _ => {}
         }
@@ -80,7 +80,7 @@ pub(super) fn spans_of(bytes: &[u8]) -> Result<Vec<Blackout>, String> {
     }
 }
 
-fn lines_of(bytes: &[u8]) -> Result<Vec<Line>, String> {
+fn parse_lines(bytes: &[u8]) -> Result<Vec<Line>, String> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut folded: Vec<(usize, Vec<u8>)> = Vec::new();
     for (place, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
@@ -93,12 +93,12 @@ fn lines_of(bytes: &[u8]) -> Result<Vec<Line>, String> {
     }
     let line = |(number, bytes): (usize, Vec<u8>)| {
         let text = String::from_utf8(bytes).map_err(|_| format!("line {number}: not UTF-8"))?;
-        line_of(number, &text).ok_or_else(|| format!("line {number}: {text:?} is not NAME:VALUE"))
+        parse_line(number, &text).ok_or_else(|| format!("line {number}: {text:?} is not NAME:VALUE"))
     };
     folded.into_iter().map(line).collect()
 }
 
-fn line_of(number: usize, text: &str) -> Option<Line> {
+fn parse_line(number: usize, text: &str) -> Option<Line> {
     let separator = |wanted: char| {
         let mut is_quoted = false;
         move |letter: char| {
@@ -118,12 +118,12 @@ fn line_of(number: usize, text: &str) -> Option<Line> {
 }
 
 impl Event {
-    fn take(&mut self, name: &str, line: &Line) -> Result<(), String> {
-        let is_taken = match name {
-            "DTSTART" => self.start.replace(moment(line)?).is_some(),
-            "DTEND" => self.end.replace(moment(line)?).is_some(),
-            "DURATION" => self.length.replace(length(line.value.trim())?).is_some(),
-            "SUMMARY" => !std::mem::replace(&mut self.reason, plain(&line.value)).is_empty(),
+    fn set(&mut self, name: &str, line: &Line) -> Result<(), String> {
+        let is_duplicate = match name {
+            "DTSTART" => self.start.replace(parse_moment(line)?).is_some(),
+            "DTEND" => self.end.replace(parse_moment(line)?).is_some(),
+            "DURATION" => self.duration.replace(parse_duration(line.value.trim())?).is_some(),
+            "SUMMARY" => !std::mem::replace(&mut self.reason, unescape(&line.value)).is_empty(),
             "STATUS" => {
                 self.is_cancelled = line.value.trim().eq_ignore_ascii_case("CANCELLED");
                 false
@@ -136,23 +136,23 @@ impl Event {
             }
             _ => false,
         };
-        if is_taken { Err(format!("the event has a second {name}")) } else { Ok(()) }
+        if is_duplicate { Err(format!("the event has a second {name}")) } else { Ok(()) }
     }
 
     fn span(self) -> Result<Option<Blackout>, String> {
-        let Self { start, end, length, reason, is_cancelled } = self;
+        let Self { start, end, duration, reason, is_cancelled } = self;
         if is_cancelled {
             return Ok(None);
         }
         let start = start.ok_or("the event that ends here has no DTSTART")?;
         let from = start.at()?;
-        let to = match (start, end, length) {
+        let to = match (start, end, duration) {
             (_, Some(_), Some(_)) => Err("the event that ends here has both DTEND and DURATION".to_owned()),
             (Moment::Day(_), Some(end @ Moment::Day(_)), None)
             | (Moment::Time(..), Some(end @ Moment::Time(..)), None) => end.at(),
             (_, Some(_), None) => Err("DTSTART and DTEND must both be dates or both be times".to_owned()),
-            (_, None, Some(length)) => start.after(&length),
-            (Moment::Day(_), None, None) => start.after(&Length { days: 1, seconds: 0 }),
+            (_, None, Some(duration)) => start.after(&duration),
+            (Moment::Day(_), None, None) => start.after(&EventDuration { days: 1, seconds: 0 }),
             (Moment::Time(..), None, None) => {
                 Err("the event that ends here has no length; add DTEND or DURATION".to_owned())
             }
@@ -173,17 +173,17 @@ impl Moment {
         }
     }
 
-    fn after(self, length: &Length) -> Result<Millis, String> {
+    fn after(self, duration: &EventDuration) -> Result<Millis, String> {
         let (local, zone) = match self {
-            Self::Day(_) if length.seconds > 0 => {
+            Self::Day(_) if duration.seconds > 0 => {
                 return Err("an all-day event needs a DURATION of days or weeks, such as P1D".to_owned());
             }
             Self::Day(day) => (day.and_time(NaiveTime::MIN), Tz::UTC),
             Self::Time(local, zone) => (local, zone),
         };
-        let days = TimeDelta::try_days(length.days).and_then(|days| local.checked_add_signed(days));
+        let days = TimeDelta::try_days(duration.days).and_then(|days| local.checked_add_signed(days));
         let begin = days.ok_or("the event that ends here lasts too long")?;
-        Ok(instant(begin, zone)? + Millis::from_seconds(length.seconds))
+        Ok(instant(begin, zone)? + Millis::from_seconds(duration.seconds))
     }
 }
 
@@ -200,7 +200,7 @@ fn instant(local: NaiveDateTime, zone: Tz) -> Result<Millis, String> {
     at.map(Millis::new).ok_or_else(|| format!("{local} does not exist in {zone}"))
 }
 
-fn moment(line: &Line) -> Result<Moment, String> {
+fn parse_moment(line: &Line) -> Result<Moment, String> {
     let text = line.value.trim();
     let is_local = |text: &str| text.len() == 15 && text.is_ascii();
     let wrong = || {
@@ -232,7 +232,7 @@ fn moment(line: &Line) -> Result<Moment, String> {
     }
 }
 
-fn length(text: &str) -> Result<Length, String> {
+fn parse_duration(text: &str) -> Result<EventDuration, String> {
     let wrong = || format!("{text:?} is not a duration such as PT30M, PT1H30M, P1D or P2W");
     let rest = text.strip_prefix('+').unwrap_or(text).strip_prefix('P').ok_or_else(wrong)?;
     let (days, times) = rest.split_once('T').map_or((rest, None), |(days, times)| (days, Some(times)));
@@ -241,7 +241,7 @@ fn length(text: &str) -> Result<Length, String> {
         sum(times, &[('H', 3_600), ('M', 60), ('S', 1)]).filter(|_| !times.is_empty())
     });
     let seconds = seconds.ok_or_else(wrong)?;
-    if days + seconds == 0 { Err(wrong()) } else { Ok(Length { days, seconds }) }
+    if days + seconds == 0 { Err(wrong()) } else { Ok(EventDuration { days, seconds }) }
 }
 
 fn sum(mut text: &str, units: &[(char, i64)]) -> Option<i64> {
@@ -258,7 +258,7 @@ fn sum(mut text: &str, units: &[(char, i64)]) -> Option<i64> {
 }
 
 /// Unescapes a text (RFC 5545, 3.3.11) into one line.
-fn plain(text: &str) -> String {
+fn unescape(text: &str) -> String {
     let (mut plain, mut letters) = (String::with_capacity(text.len()), text.trim().chars());
     while let Some(letter) = letters.next() {
         match letter {

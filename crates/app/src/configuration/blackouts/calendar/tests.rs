@@ -11,7 +11,7 @@ fn calendar(lines: &str) -> String {
 
 /// When the only event begins and ends, in seconds since 1970.
 fn span(lines: &str) -> (i64, i64) {
-    let spans = spans_of(calendar(lines).as_bytes()).unwrap();
+    let spans = parse_spans(calendar(lines).as_bytes()).unwrap();
     let [span] = &spans[..] else { panic!("{spans:?}") };
     assert!(span.symbols.is_empty(), "all symbols");
     (span.from.get() / 1_000, span.to.get() / 1_000)
@@ -72,7 +72,7 @@ fn handles_folded_lines_reminders_zones_and_cancelled_events() {
                 BEGIN:VALARM\nTRIGGER:-PT15M\nDURATION:PT15M\nREPEAT:2\nEND:VALARM\nDURATION:PT10M\nEND:VEVENT\n\n\
                 BEGIN:VEVENT\nSTATUS:CANCELLED\nDTSTART:20260106T132500Z\nEND:VEVENT\n\
                 BEGIN:VEVENT\nSTATUS:TENTATIVE\nDTSTART;VALUE=DATE:20260107\nEND:VEVENT\nEND:VCALENDAR";
-    let spans = spans_of(text.as_bytes()).unwrap();
+    let spans = parse_spans(text.as_bytes()).unwrap();
     let [first, second] = &spans[..] else { panic!("{spans:?}") };
     assert_eq!((first.from.get(), first.to.get()), (NEWS * 1_000, (NEWS + 600) * 1_000));
     assert_eq!(first.reason, "US jobs, monthly; \"big\" M\u{fc}nchen \\o");
@@ -82,8 +82,8 @@ fn handles_folded_lines_reminders_zones_and_cancelled_events() {
         &b"BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nDTSTART:20260107\r\nSUMMARY:M\xc3\r\n \xbc\r\n"[..],
         b"END:VEVENT\r\nEND:VCALENDAR",
     ];
-    assert_eq!(spans_of(&folded.concat()).unwrap()[0].reason, "M\u{fc}");
-    assert_eq!(spans_of(b"BEGIN:VCALENDAR\nEND:VCALENDAR\n").unwrap(), []);
+    assert_eq!(parse_spans(&folded.concat()).unwrap()[0].reason, "M\u{fc}");
+    assert_eq!(parse_spans(b"BEGIN:VCALENDAR\nEND:VCALENDAR\n").unwrap(), []);
 }
 
 #[test]
@@ -111,11 +111,11 @@ fn reports_errors_with_their_line() {
         (format!("{start}BEGIN:VALARM"), "line 8: END:VEVENT has no BEGIN"),
         (format!("{start}END:VEVENT\nSUMMARY"), "line 8: \"SUMMARY\" is not NAME:VALUE"),
     ] {
-        let problem = spans_of(calendar(&lines).as_bytes()).unwrap_err();
+        let problem = parse_spans(calendar(&lines).as_bytes()).unwrap_err();
         assert!(problem.starts_with(expected), "{lines}: {problem}");
     }
     for length in ["PT", "P", "1D", "-PT5M", "P1M", "PT1M2H", "PT1", "PT0S", "P99999999D", "PTxM", "P1H"] {
-        let problem = spans_of(calendar(&format!("{start}DURATION:{length}")).as_bytes()).unwrap_err();
+        let problem = parse_spans(calendar(&format!("{start}DURATION:{length}")).as_bytes()).unwrap_err();
         assert!(problem.starts_with(&format!("line 7: {length:?} is not a duration")), "{problem}");
     }
     for (text, expected) in [
@@ -126,8 +126,8 @@ fn reports_errors_with_their_line() {
         ("BEGIN:VCALENDAR\nBEGIN:VEVENT\nBEGIN:VEVENT\n", "line 3: an event starts inside another"),
         ("BEGIN:VCALENDAR\nEND:VCALENDAR\nEND:VCALENDAR\n", "line 3: END:VCALENDAR has no BEGIN"),
     ] {
-        let problem = spans_of(text.as_bytes()).unwrap_err();
+        let problem = parse_spans(text.as_bytes()).unwrap_err();
         assert!(problem.starts_with(expected), "{text:?}: {problem}");
     }
-    assert_eq!(spans_of(b"BEGIN:VCALENDAR\nX-A:\xff\n").unwrap_err(), "line 2: not UTF-8");
+    assert_eq!(parse_spans(b"BEGIN:VCALENDAR\nX-A:\xff\n").unwrap_err(), "line 2: not UTF-8");
 }
