@@ -125,7 +125,7 @@ fn build<'a>(
     registry: &'a Registry,
 ) -> Result<(Cow<'a, StrategyEntry>, Box<dyn Strategy>), Problem> {
     let Some(entry) = registry.find(&bot.strategy) else {
-        let problem = format!("there is no such strategy; {}", suggest_strategy(&bot.strategy, registry));
+        let problem = format!("unknown strategy; {}", suggest_strategy(&bot.strategy, registry));
         return Err(loaded
             .problem(&format!("bots[{index}].strategy"), problem)
             .value(format!("{:?}", bot.strategy)));

@@ -115,7 +115,7 @@ fn executable() -> io::Result<File> {
     File::open(std::env::current_exe()?)
 }
 
-/// Returns the mapped libraries, whose code includes arithmetic.
+/// Returns the paths of the mapped libraries, such as the one with math functions.
 #[cfg(target_os = "linux")]
 fn libraries() -> io::Result<std::collections::BTreeSet<String>> {
     let own = std::fs::read_link("/proc/self/exe")?;

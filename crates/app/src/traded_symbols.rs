@@ -26,8 +26,8 @@ impl TradedSymbols {
         found(written).or_else(|| found(&usual_spelling(written)))
     }
 
-    /// Returns the traded symbols that `written` means: one symbol, or every pair of a currency
-    /// such as `USD`. `None` if it is neither; empty for a currency of no traded pair.
+    /// Returns the traded symbols that `written` means: a symbol, or all pairs of a currency such as `USD`.
+    /// `None` if it is neither; empty for a currency without traded pairs.
     pub(crate) fn find_all(&self, written: &str) -> Option<Vec<Symbol>> {
         if let Some(symbol) = self.find(written) {
             return Some(vec![symbol]);

@@ -186,7 +186,7 @@ pub fn too_coarse(expiry: Expiry, market: &Market, fineness: Fineness) -> Option
         "an expiry of {close_type} is shorter than the {interval} candles of {symbol}, and finer candles are missing from {} to {}{}",
         utc(first.start),
         utc(first.end),
-        more(stretches.len() - 1, "stretch", "stretches"),
+        and_more(stretches.len() - 1, "stretch", "stretches"),
     ))
 }
 
@@ -222,7 +222,7 @@ fn check_trades(loaded: &Loaded, markets: &[Market], book: &TradeBook) -> Result
             "trades with expiry {close_type} were priced inside {interval} candles of {symbol} without finer candles: the \
              one of {}{}",
             utc(open),
-            more(coarse.len() - 1, "trade", "trades"),
+            and_more(coarse.len() - 1, "trade", "trades"),
         );
         let problem = if close_type == bot.close_type {
             loaded.problem(&format!("bots[{index}].close_type"), why).value(format!("\"{close_type}\""))
@@ -246,6 +246,6 @@ fn is_coarse(row: &IntentRow, stretches: &[Range<Millis>]) -> bool {
     row.open_time.is_some_and(holds) || exit.is_some_and(holds)
 }
 
-fn more(count: usize, one: &str, several: &str) -> String {
+fn and_more(count: usize, one: &str, several: &str) -> String {
     if count == 0 { String::new() } else { format!(", and {} more", counted(count, one, several)) }
 }

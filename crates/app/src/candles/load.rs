@@ -196,9 +196,11 @@ pub fn candles_of(series: &[HashedSeries]) -> Vec<CandleSeries> {
 pub(crate) fn check_in_step(all: &[&CandleSeries], place: &str) -> Result<Vec<String>> {
     let found = series_mismatches(all);
     if let Some(fatal) = found.iter().find(|mismatch| mismatch.is_fatal()) {
-        return Err(AppError::data(format!("{place}: {}", describe(fatal))).help(hint(fatal)));
+        return Err(
+            AppError::data(format!("{place}: {}", describe_mismatch(fatal))).help(mismatch_hint(fatal))
+        );
     }
-    Ok(found.iter().map(describe).collect())
+    Ok(found.iter().map(describe_mismatch).collect())
 }
 
 fn check_alignment(all: &[HashedSeries], place: &str) -> Result<Vec<String>> {
@@ -222,13 +224,13 @@ pub(crate) fn is_other_interval(one: Series, other: Series) -> bool {
     one.symbol == other.symbol && one.interval != other.interval
 }
 
-fn describe(mismatch: &SeriesMismatch) -> String {
+fn describe_mismatch(mismatch: &SeriesMismatch) -> String {
     let SeriesMismatch { span, is_whole, .. } = mismatch;
     let part = format!(" (from about {} to {})", utc(span.start), utc(span.end));
     format!("{mismatch}{}", if *is_whole { "" } else { part.as_str() })
 }
 
-fn hint(mismatch: &SeriesMismatch) -> String {
+fn mismatch_hint(mismatch: &SeriesMismatch) -> String {
     let SeriesMismatch { symbol, fine, coarse, kind, .. } = mismatch;
     let cause = match kind {
         MismatchKind::Shifted(_) => {

@@ -62,7 +62,7 @@ pub fn markets_for(bots: &[BotSettings], series: &[CandleSeries]) -> Vec<Market>
     markets
 }
 
-/// Reports a bot without candles in a catalog that has others: its symbol may be misspelled.
+/// Returns the error for a bot without candles in a catalog with others: its symbol may be misspelled.
 pub(super) fn not_in_catalog(bot: &BotSettings, there: &[Series], place: &str) -> AppError {
     let Series { symbol, interval } = bot.series();
     let meant =

@@ -27,9 +27,9 @@ pub fn shift_to(now: Millis, all: &[CandleSeries]) -> Result<Vec<CandleSeries>, 
 
 /// Returns the start of a venue: `asked`, or a time after a day (at most a quarter) of common history.
 pub fn start_among(all: &[CandleSeries], asked: Option<Millis>) -> Result<Millis, AppError> {
-    let (start, end) = whole(all);
+    let (start, end) = total_span(all);
     let Some(at) = asked else {
-        let (start, end) = common(all).unwrap_or((start, end));
+        let (start, end) = common_span(all).unwrap_or((start, end));
         let quarter = Millis::new((end - start).get() / 4);
         let wanted = start + Millis::DAY.min(quarter).floor_to(Millis::MINUTE);
         return Ok(first_covered(all, wanted..end).unwrap_or(wanted));
@@ -43,12 +43,12 @@ pub fn start_among(all: &[CandleSeries], asked: Option<Millis>) -> Result<Millis
     Err(AppError::invalid(problem).help("use a --start within this range, or omit it"))
 }
 
-fn whole(all: &[CandleSeries]) -> (Millis, Millis) {
+fn total_span(all: &[CandleSeries]) -> (Millis, Millis) {
     let start = all.iter().map(CandleSeries::start).min().unwrap_or_default();
     (start, all.iter().map(CandleSeries::end).max().unwrap_or_default())
 }
 
-fn common(all: &[CandleSeries]) -> Option<(Millis, Millis)> {
+fn common_span(all: &[CandleSeries]) -> Option<(Millis, Millis)> {
     let start = all.iter().map(CandleSeries::start).max()?;
     let end = all.iter().map(CandleSeries::end).min()?;
     (start < end).then_some((start, end))
@@ -76,14 +76,14 @@ fn first_covered(all: &[CandleSeries], range: Range<Millis>) -> Option<Millis> {
 }
 
 fn best_shift(now: Millis, all: &[CandleSeries]) -> Option<Millis> {
-    let (start, end) = whole(all);
+    let (start, end) = total_span(all);
     let first = now - (now - start).floor_to(Millis::DAY);
     let moments = successors(Some(first), |at| Some(*at + Millis::DAY)).take_while(|at| *at < end);
     // History on the shorter side of `at`, up to a day.
     let room = |at: Millis, (from, until): (Millis, Millis)| (at - from).min(until - at).min(Millis::DAY);
     let rank = |at: &Millis| {
         let is_covered = all.iter().all(|one| covers(one, *at).is_ok());
-        let in_common = common(all).map_or(Millis::ZERO, |common| room(*at, common).max(Millis::ZERO));
+        let in_common = common_span(all).map_or(Millis::ZERO, |common| room(*at, common).max(Millis::ZERO));
         (is_covered, in_common, room(*at, (start, end)), Reverse(*at))
     };
     moments.max_by_key(rank).map(|at| now - at)

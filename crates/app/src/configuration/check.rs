@@ -7,7 +7,7 @@ use figment::value::{Dict, Num, Tag, Value};
 use serde_json::Value as Json;
 
 /// Maximum absolute number, beyond which floats lose decimals.
-const LARGEST: f64 = 1e15;
+const MAX_NUMBER: f64 = 1e15;
 
 pub(super) fn check(
     schema: Schema<'_>,
@@ -50,8 +50,8 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
                         self.report(path, value, problem);
                     }
                 }
-                Value::Num(_, number) if number.to_f64().is_some_and(|number| number.abs() > LARGEST) => {
-                    self.report_value(path, value, &format!("{} up to {LARGEST}", describe(schema)));
+                Value::Num(_, number) if number.to_f64().is_some_and(|number| number.abs() > MAX_NUMBER) => {
+                    self.report_value(path, value, &format!("{} up to {MAX_NUMBER}", describe(schema)));
                 }
                 Value::Num(_, number) if !is_in_range(schema, *number) => {
                     self.report_value(path, value, &describe(schema));
@@ -73,7 +73,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
                 }
                 None => {
                     let meant = suggest_key(self.root, &inner, key, &known);
-                    self.report(&inner, value, format!("there is no such key; {meant}"));
+                    self.report(&inner, value, format!("unknown key; {meant}"));
                 }
             }
         }
@@ -129,7 +129,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
         }
         if let Some(table) = suggest_stake(path.last(), value) {
             let problem = Problem::of_key(path, (self.origin_of)(value.tag()), table);
-            self.problems.push(problem.value(print(value)));
+            self.problems.push(problem.value(render_value(value)));
         } else {
             let allowed: Vec<String> = all.iter().map(|one| describe(*one)).collect();
             self.report_value(path, value, &allowed.join(" or "));
@@ -152,7 +152,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
             _ => String::new(),
         };
         let problem = Problem::of_key(path, (self.origin_of)(value.tag()), format!("use {allowed}{more}"));
-        self.problems.push(problem.value(print(value)));
+        self.problems.push(problem.value(render_value(value)));
     }
 }
 
@@ -241,7 +241,7 @@ fn describe_choices(allowed: &[&str]) -> String {
     }
 }
 
-fn print(value: &Value) -> String {
+fn render_value(value: &Value) -> String {
     match value {
         Value::String(_, text) => format!("{:?}", text.chars().take(64).collect::<String>()),
         Value::Char(_, character) => format!("\"{character}\""),

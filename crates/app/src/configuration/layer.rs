@@ -42,7 +42,7 @@ pub(super) enum Origin {
 pub struct Flag(pub(super) Layer);
 
 impl Flag {
-    /// `section` is empty for a key at the top level.
+    /// Creates a layer of one value. `section` is empty for a top-level key.
     pub fn new(
         name: &'static str,
         section: &'static str,
@@ -88,7 +88,7 @@ impl Layer {
             let problem = format!("{}: not a configuration", path.display());
             return Err(AppError::invalid(problem).help(FileKind::Rule.advice(path)));
         }
-        layer.refuse_secrets()?;
+        layer.reject_secrets()?;
         resolve_paths(&mut layer.values, path)?;
         Ok(layer)
     }
@@ -124,8 +124,8 @@ impl Layer {
     }
 
     /// Rejects secrets in files, which get copied and committed. Errors never contain them.
-    fn refuse_secrets(&self) -> Result<()> {
-        self.refuse_password()?;
+    fn reject_secrets(&self) -> Result<()> {
+        self.reject_password()?;
         let channels = self.section("notify").and_then(|notify| notify.get("channels")?.as_dict());
         for (name, channel) in channels.into_iter().flatten() {
             let Some(channel) = channel.as_dict() else { continue };
@@ -158,7 +158,7 @@ impl Layer {
     }
 
     /// Rejects a database password in a file or an argument, which all local users can see.
-    pub(super) fn refuse_password(&self) -> Result<()> {
+    pub(super) fn reject_password(&self) -> Result<()> {
         let url = self.section("journal").and_then(|journal| journal.get("url")?.as_str());
         if url.and_then(mask_passwords).is_none() {
             return Ok(());

@@ -43,7 +43,7 @@ impl Loaded {
         let mut layers = files.iter().map(|file| Layer::read_file(file)).collect::<Result<Vec<_>>>()?;
         layers.push(Layer::environment()?);
         for flag in flags {
-            flag.0.refuse_password()?;
+            flag.0.reject_password()?;
             layers.push(flag.0);
         }
         if files.is_empty() && base == Base::Sandbox {

@@ -6,20 +6,20 @@ use candlewick_api::{Credentials, Secret, TokenSource};
 use std::path::Path;
 use std::sync::Arc;
 
-struct Place<'a> {
+struct CredentialSource<'a> {
     key: &'static str,
     variable: &'static str,
     file: Option<&'a Path>,
 }
 
-fn places(broker: &BrokerSettings) -> [Place<'_>; 2] {
+fn credential_sources(broker: &BrokerSettings) -> [CredentialSource<'_>; 2] {
     [
-        Place {
+        CredentialSource {
             key: "api_token",
             variable: "CANDLEWICK_BROKER__API_TOKEN",
             file: broker.api_token_file.as_deref(),
         },
-        Place {
+        CredentialSource {
             key: "api_key",
             variable: "CANDLEWICK_BROKER__API_KEY",
             file: broker.api_key_file.as_deref(),
@@ -29,13 +29,13 @@ fn places(broker: &BrokerSettings) -> [Place<'_>; 2] {
 
 /// Reads the configured credentials. The environment takes precedence over a file.
 pub fn credentials(loaded: &Loaded) -> Result<Credentials> {
-    let [token, key] = places(&loaded.config.broker);
+    let [token, key] = credential_sources(&loaded.config.broker);
     Ok(Credentials { api_token: read(&token, loaded)?, api_key: read(&key, loaded)? })
 }
 
 /// Returns a source that rereads the token file. `None` if the token is from the environment.
 pub fn token_source(loaded: &Loaded) -> Option<TokenSource> {
-    let [Place { variable, file, .. }, _] = places(&loaded.config.broker);
+    let [CredentialSource { variable, file, .. }, _] = credential_sources(&loaded.config.broker);
     let path = file.filter(|_| std::env::var_os(variable).is_none())?.to_owned();
     Some(Arc::new(move || {
         let read = read_file(&path);
@@ -47,19 +47,19 @@ pub fn token_source(loaded: &Loaded) -> Option<TokenSource> {
 }
 
 pub fn check_secrets(loaded: &Loaded) -> Vec<Problem> {
-    places(&loaded.config.broker).iter().filter_map(|place| read(place, loaded).err()).collect()
+    credential_sources(&loaded.config.broker).iter().filter_map(|place| read(place, loaded).err()).collect()
 }
 
 pub fn given(broker: &BrokerSettings) -> Vec<(&'static str, String)> {
-    let given = |place: &Place<'_>| {
+    let given = |place: &CredentialSource<'_>| {
         let variable = std::env::var_os(place.variable).map(|_| "environment".to_owned());
         let origin = variable.or_else(|| place.file.map(|path| path.display().to_string()))?;
         Some((place.key, origin))
     };
-    places(broker).iter().filter_map(given).collect()
+    credential_sources(broker).iter().filter_map(given).collect()
 }
 
-fn read(place: &Place<'_>, loaded: &Loaded) -> Result<Option<Secret>, Problem> {
+fn read(place: &CredentialSource<'_>, loaded: &Loaded) -> Result<Option<Secret>, Problem> {
     if let Some(value) = std::env::var_os(place.variable) {
         let secret = value.to_str().and_then(|text| Secret::new(text).ok());
         let problem = format!("{} is empty or has characters not allowed in HTTP headers", place.variable);
@@ -83,14 +83,14 @@ pub(crate) fn read_private_file(path: &Path) -> Result<String, String> {
 }
 
 #[cfg(unix)]
-const OTHERS_BITS: u32 = 6;
+const OTHERS_MODE_BITS: u32 = 6;
 
 #[cfg(unix)]
 fn check_permissions(path: &Path) -> Result<(), String> {
     use std::os::unix::fs::PermissionsExt;
     let metadata = std::fs::metadata(path).map_err(|error| format!("cannot read the file: {error}"))?;
     let mode = metadata.permissions().mode() & 0o777;
-    if mode.trailing_zeros() >= OTHERS_BITS {
+    if mode.trailing_zeros() >= OTHERS_MODE_BITS {
         return Ok(());
     }
     Err(format!("other users can access this file (mode {mode:03o}); run: chmod 600 {}", path.display()))

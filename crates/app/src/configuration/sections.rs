@@ -146,7 +146,7 @@ impl Default for DataSettings {
 impl DataSettings {
     /// Returns the state folder. One in the working folder, from an earlier version, stays in use.
     pub fn state_folder(&self) -> PathBuf {
-        self.state.clone().unwrap_or_else(|| earlier_or(".candlewick", made_state_folder()))
+        self.state.clone().unwrap_or_else(|| existing_or(".candlewick", ensure_state_folder()))
     }
 
     pub fn file_cache(&self) -> Option<FileCache> {
@@ -264,8 +264,8 @@ pub struct VariantSettings {
 impl VariantSettings {
     /// Returns the ledger file, `None` if variants are not counted. One in the working folder, from an earlier version, stays in use.
     fn path(&self) -> Option<PathBuf> {
-        let of_user = || made_state_folder().map(|folder| folder.join("variants.jsonl"));
-        let path = self.ledger.clone().unwrap_or_else(|| earlier_or("candlewick.variants.jsonl", of_user()));
+        let of_user = || ensure_state_folder().map(|folder| folder.join("variants.jsonl"));
+        let path = self.ledger.clone().unwrap_or_else(|| existing_or("candlewick.variants.jsonl", of_user()));
         (!path.as_os_str().is_empty()).then_some(path)
     }
 
@@ -275,12 +275,12 @@ impl VariantSettings {
 }
 
 /// Returns the state folder. `None` if there is none and it cannot be created, as for a user without a home.
-fn made_state_folder() -> Option<PathBuf> {
+fn ensure_state_folder() -> Option<PathBuf> {
     make_state_folder().ok()?;
     state_folder()
 }
 
-fn earlier_or(earlier: &str, of_user: Option<PathBuf>) -> PathBuf {
+fn existing_or(earlier: &str, of_user: Option<PathBuf>) -> PathBuf {
     let earlier = PathBuf::from(earlier);
     of_user.filter(|_| !earlier.exists()).unwrap_or(earlier)
 }

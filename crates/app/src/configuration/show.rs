@@ -121,17 +121,17 @@ fn is_secret_header(header: &str) -> bool {
 }
 
 fn inline(value: &Value) -> String {
-    toml::Value::try_from(value).map_or_else(|_| quoted(""), |value| value.to_string())
+    toml::Value::try_from(value).map_or_else(|_| quote(""), |value| value.to_string())
 }
 
-fn quoted(text: &str) -> String {
+fn quote(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
 
 pub(crate) fn key(name: &str) -> String {
     let bare =
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
-    if bare { name.to_owned() } else { quoted(name) }
+    if bare { name.to_owned() } else { quote(name) }
 }
 
 pub(super) fn number(number: Num) -> String {
@@ -147,12 +147,12 @@ pub(super) fn number(number: Num) -> String {
 
 pub fn schema() -> Json {
     let mut schema = schemars::schema_for!(Config).to_value();
-    mend_defaults(&mut schema);
+    fix_decimal_defaults(&mut schema);
     schema
 }
 
 /// Turns defaults of exact decimals, which serialize as strings, into numbers.
-fn mend_defaults(schema: &mut Json) {
+fn fix_decimal_defaults(schema: &mut Json) {
     let is_number = schema["type"] == "number";
     match schema {
         Json::Object(entries) => {
@@ -161,9 +161,9 @@ fn mend_defaults(schema: &mut Json) {
             if let Some(amount) = amount.filter(|_| is_number) {
                 entries.insert("default".to_owned(), json!(amount));
             }
-            entries.values_mut().for_each(mend_defaults);
+            entries.values_mut().for_each(fix_decimal_defaults);
         }
-        Json::Array(items) => items.iter_mut().for_each(mend_defaults),
+        Json::Array(items) => items.iter_mut().for_each(fix_decimal_defaults),
         _ => {}
     }
 }

@@ -47,7 +47,7 @@ pub async fn halt(paths: &ControlPaths, url: &JournalUrl, reason: &str) -> Resul
         Ok(Delivery::Bot(state)) => Ok(Halted::ByOrder(*state)),
         Ok(Delivery::NoBot) => {
             // Either suffices: the file works in the bot's folder only, the journal from any folder.
-            match (raise(paths, reason), leave_order(url, &order).await) {
+            match (create_halt_file(paths, reason), leave_order(url, &order).await) {
                 (Ok(()), Ok(()) | Err(AppError::Journal(JournalError::OlderSchema { .. }))) => {
                     Ok(Halted::ByFile(file))
                 }
@@ -56,25 +56,25 @@ pub async fn halt(paths: &ControlPaths, url: &JournalUrl, reason: &str) -> Resul
                 (Err(error), Err(_)) => Err(error),
             }
         }
-        Ok(Delivery::NoJournal) => Err(no_journal(paths, url, running_bots_hint().await)),
+        Ok(Delivery::NoJournal) => Err(no_journal_error(paths, url, running_bots_hint().await)),
         // Rejected before anything was sent.
         Err(error @ AppError::Control(ControlError::ReasonTooLong { .. })) => Err(error),
         // Not confirmed, but the bot may still see the file.
-        Err(error) => match raise(paths, reason) {
+        Err(error) => match create_halt_file(paths, reason) {
             Ok(()) => Ok(Halted::Unconfirmed { error, file }),
             Err(_) => Err(error),
         },
     }
 }
 
-fn raise(paths: &ControlPaths, reason: &str) -> Result<()> {
+fn create_halt_file(paths: &ControlPaths, reason: &str) -> Result<()> {
     let path = paths.halt_file.path();
     let raised = make_folder_of(path).and_then(|()| paths.halt_file.raise(reason));
     let problem = || format!("cannot create the file {}", path.display());
     raised.map(drop).map_err(|error| AppError::system(problem(), error))
 }
 
-fn no_journal(paths: &ControlPaths, url: &JournalUrl, running: Option<String>) -> AppError {
+fn no_journal_error(paths: &ControlPaths, url: &JournalUrl, running: Option<String>) -> AppError {
     let place = url.file().and_then(|file| std::path::absolute(file).ok());
     let place = place.map_or_else(|| url.to_string(), |place| place.display().to_string());
     let socket = paths.socket.display();

@@ -262,7 +262,8 @@ impl Repaired {
     }
 
     fn text(&self) -> String {
-        let done = self.counts() + if self.sorted { ", sorted" } else { "" };
+        let sorted = if self.sorted { ", sorted" } else { "" };
+        let done = format!("{} removed, {} set to their latest value{sorted}", self.removed, self.replaced);
         match (&self.file, self.version) {
             (Some(path), _) => format!("{done}; written to {}", path.display()),
             (None, Some(number)) => format!("{done}; now version {number} of the series"),

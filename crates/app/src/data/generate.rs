@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-const USUAL_VOLATILITY: f64 = 0.000_5;
+const DEFAULT_VOLATILITY: f64 = 0.000_5;
 
 #[derive(Clone, Debug)]
 pub struct GenerateTerms {
@@ -118,7 +118,7 @@ impl GenerateTerms {
                 AppError::invalid(problem).help("for example: --tick 0.01 --price 100")
             })
         };
-        let usual_volatility = known.map_or(USUAL_VOLATILITY, |market| market.volatility);
+        let usual_volatility = known.map_or(DEFAULT_VOLATILITY, |market| market.volatility);
         Ok(GenerateSettings {
             symbol,
             asset_type: self.asset_type.unwrap_or_else(|| asset_type_of(symbol)),

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// Default number of candles per write, the maximum lost on interruption.
 pub const BATCH: usize = 5_000;
-const USUAL_SPAN: Millis = Millis::from_seconds(30 * 86_400);
+const DEFAULT_SPAN: Millis = Millis::from_seconds(30 * 86_400);
 
 #[derive(Clone, Debug)]
 pub struct CandleJob {
@@ -101,7 +101,7 @@ fn stored(catalog: &Catalog, series: Series) -> Result<Option<Stored>> {
 
 fn stretches(job: &CandleJob, stored: Option<&Stored>, fetching: &Fetching) -> Result<Vec<Range<Millis>>> {
     let to = job.to.unwrap_or_else(|| fetching.clock.now());
-    let usual = || stored.map_or(to - USUAL_SPAN, |stored| stored.candles.start());
+    let usual = || stored.map_or(to - DEFAULT_SPAN, |stored| stored.candles.start());
     let range = job.from.unwrap_or_else(usual)..to;
     if range.is_empty() && (job.from.is_some() || job.to.is_some()) {
         let problem = format!("{}: --from is not before --to", job.target.series);

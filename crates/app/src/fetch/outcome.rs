@@ -107,7 +107,7 @@ impl Fetched {
         })
     }
 
-    fn explain_nothing(&self) -> Option<String> {
+    fn describe_no_candles(&self) -> Option<String> {
         if self.manifest.is_some() || self.requests == 0 {
             return None;
         }
@@ -163,7 +163,7 @@ pub fn text(all: &[Fetched], finished: FetchEnd) -> String {
             let _ =
                 write!(text, "\nrevised: {} more of {}", one.revised.len() - MAX_SHOWN, one.target.series);
         }
-        if let Some(why) = one.explain_nothing() {
+        if let Some(why) = one.describe_no_candles() {
             let _ = write!(text, "\n{why}");
         }
     }

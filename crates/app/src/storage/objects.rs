@@ -25,9 +25,9 @@ struct Version {
 }
 
 impl RemoteFolder {
-    /// Does not contact the storage yet.
+    /// Creates a working folder, without contacting the storage.
     pub(crate) fn open(path: &Path) -> Result<Self, AppError> {
-        let (url, storage) = opened(path)?;
+        let (url, storage) = connect(path)?;
         let work = tempfile::tempdir()
             .map_err(|source| AppError::system("cannot create a temporary folder", source))?;
         Ok(Self { url, storage, work, seen: Mutex::default() })
@@ -45,7 +45,7 @@ impl RemoteFolder {
         let path = self.work.path().join(name);
         self.look(name, |url, object| {
             self.storage.bring(url, object, &path)?;
-            read_here(&path)
+            read_local(&path)
         })
     }
 
@@ -80,7 +80,7 @@ impl RemoteFolder {
     pub(crate) fn keep(&self, name: &str) -> Result<bool, AppError> {
         // The stored version must not replace the local file.
         self.look(name, |url, object| Ok(self.storage.read(url, object)?))?;
-        let bytes = read_here(&self.work.path().join(name))?;
+        let bytes = read_local(&self.work.path().join(name))?;
         let mut seen = self.seen();
         let before = seen.get(name).cloned().flatten();
         let hash = blake3::hash(&bytes);
@@ -98,24 +98,24 @@ impl RemoteFolder {
 }
 
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>, AppError> {
-    let (url, storage) = opened(path)?;
+    let (url, storage) = connect(path)?;
     let Some(object) = storage.look(&url)? else { return Ok(None) };
     Ok(Some(storage.read(&url, &object)?))
 }
 
 pub fn exists(path: &Path) -> Result<bool, AppError> {
-    let (url, storage) = opened(path)?;
+    let (url, storage) = connect(path)?;
     Ok(storage.look(&url)?.is_some())
 }
 
 /// Uploads a local file atomically, replacing an existing object.
 pub fn put_file(path: &Path, file: &Path) -> Result<(), AppError> {
-    let (url, storage) = opened(path)?;
-    Ok(storage.put(&url, read_here(file)?)?)
+    let (url, storage) = connect(path)?;
+    Ok(storage.put(&url, read_local(file)?)?)
 }
 
 pub fn local_copy(path: &Path, folder: &Path) -> Result<PathBuf, AppError> {
-    let (url, storage) = opened(path)?;
+    let (url, storage) = connect(path)?;
     let missing = || StorageError::Missing { url: url.to_string() };
     let object = storage.look(&url)?.ok_or_else(missing)?;
     let content = format!("{url} {} {}", object.size, object.version.text());
@@ -146,13 +146,13 @@ fn prune(folder: &Path) {
     }
 }
 
-fn opened(path: &Path) -> Result<(ObjectUrl, Storage), AppError> {
+fn connect(path: &Path) -> Result<(ObjectUrl, Storage), AppError> {
     let url = ObjectUrl::parse(&path.display().to_string())?;
     let storage = Storage::of(&url)?;
     Ok((url, storage))
 }
 
-fn read_here(path: &Path) -> Result<Vec<u8>, AppError> {
+fn read_local(path: &Path) -> Result<Vec<u8>, AppError> {
     fs::read(path).map_err(|source| AppError::system(format!("cannot read {}", path.display()), source))
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct RemoteFolder(Infallible);
 
 impl RemoteFolder {
     pub(crate) fn open(path: &Path) -> Result<Self, AppError> {
-        Err(absent(path))
+        Err(unsupported(path))
     }
 
     pub(crate) fn here(&self) -> &Path {
@@ -40,17 +40,17 @@ impl RemoteFolder {
 }
 
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>, AppError> {
-    Err(absent(path))
+    Err(unsupported(path))
 }
 
 pub fn exists(path: &Path) -> Result<bool, AppError> {
-    Err(absent(path))
+    Err(unsupported(path))
 }
 
 pub fn put_file(path: &Path, _file: &Path) -> Result<(), AppError> {
-    Err(absent(path))
+    Err(unsupported(path))
 }
 
 pub fn local_copy(path: &Path, _folder: &Path) -> Result<PathBuf, AppError> {
-    Err(absent(path))
+    Err(unsupported(path))
 }

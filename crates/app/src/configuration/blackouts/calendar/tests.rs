@@ -9,7 +9,7 @@ fn calendar(lines: &str) -> String {
     )
 }
 
-/// When the only event begins and ends, in seconds since 1970.
+/// Returns start and end of the only event, in seconds since 1970.
 fn span(lines: &str) -> (i64, i64) {
     let spans = parse_spans(calendar(lines).as_bytes()).unwrap();
     let [span] = &spans[..] else { panic!("{spans:?}") };
@@ -46,7 +46,7 @@ fn reads_days_in_utc_with_exclusive_end() {
     }
 }
 
-/// In Berlin clocks leap from 02:00 to 03:00 at 2026-03-29 01:00 UTC, and back from 03:00 to 02:00 at 2026-10-25 01:00 UTC.
+/// Berlin clocks go from 02:00 to 03:00 at 2026-03-29 01:00 UTC, and from 03:00 to 02:00 at 2026-10-25 01:00 UTC.
 #[test]
 fn reads_times_at_clock_changes() {
     let (spring, autumn) = (1_774_746_000, 1_792_890_000);
