@@ -88,7 +88,7 @@ pub fn ladder_figures(loaded: &Loaded) -> Vec<String> {
     ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders).collect()
 }
 
-/// Returns the risk of stakes without ladders, and the number of bots likely to lose half the balance.
+/// Describes the ruin risk of stakes without ladders. Also returns the number of bots likely to lose half the balance.
 pub fn ruin_of_stakes(loaded: &Loaded) -> (Vec<String>, usize) {
     let RuinReport { stakes, halved, .. } = ruin_of(loaded).unwrap_or_default();
     (stakes, halved)

@@ -90,10 +90,10 @@ pub struct BrokerSettings {
     /// Connection to the venue.
     #[serde(flatten)]
     pub client: candlewick_api::Settings,
-    /// File with the token of the trading API. Only its owner may have access.
+    /// File with the token of the trading API. Only its owner may read it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api_token_file: Option<PathBuf>,
-    /// File with the key of the price API. Only its owner may have access.
+    /// File with the key of the price API. Only its owner may read it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api_key_file: Option<PathBuf>,
 }

@@ -51,7 +51,7 @@ pub struct ChannelSettings {
     /// Address. A Discord address is a secret: use `url_file` or `CANDLEWICK_NOTIFY__CHANNELS__NAME__URL`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// File with the address. Only its owner may have access.
+    /// File with the address. Only its owner may read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url_file: Option<PathBuf>,
     /// File with the secret: key of a webhook, token of ntfy or a Telegram bot, or password of a mail server. Only its

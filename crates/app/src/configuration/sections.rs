@@ -144,7 +144,7 @@ impl Default for DataSettings {
 }
 
 impl DataSettings {
-    /// Returns the state folder. One in the working folder, from an earlier version, stays in use.
+    /// Returns the state folder. One of an earlier version in the working folder takes precedence.
     pub fn state_folder(&self) -> PathBuf {
         self.state.clone().unwrap_or_else(|| existing_or(".candlewick", ensure_state_folder()))
     }
@@ -262,7 +262,7 @@ pub struct VariantSettings {
 }
 
 impl VariantSettings {
-    /// Returns the ledger file, `None` if variants are not counted. One in the working folder, from an earlier version, stays in use.
+    /// Returns the ledger file, `None` if disabled. One of an earlier version in the working folder takes precedence.
     fn path(&self) -> Option<PathBuf> {
         let of_user = || ensure_state_folder().map(|folder| folder.join("variants.jsonl"));
         let path = self.ledger.clone().unwrap_or_else(|| existing_or("candlewick.variants.jsonl", of_user()));

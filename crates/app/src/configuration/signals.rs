@@ -38,7 +38,7 @@ pub struct SignalSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub listen: Option<SocketAddr>,
-    /// File with the webhook's secret. Only its owner may have access. `CANDLEWICK_SIGNALS__SECRET` takes precedence.
+    /// File with the webhook's secret. Only its owner may read it. `CANDLEWICK_SIGNALS__SECRET` takes precedence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub secret_file: Option<PathBuf>,
     /// Whether `listen` may be an address that other machines can reach. Anyone with the secret can then trade, and the

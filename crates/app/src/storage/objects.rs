@@ -156,7 +156,7 @@ fn read_local(path: &Path) -> Result<Vec<u8>, AppError> {
     fs::read(path).map_err(|source| AppError::system(format!("cannot read {}", path.display()), source))
 }
 
-/// Distinguishes failures to reach the storage, since only those are retried.
+/// Maps failures to reach the storage to a kind of their own, since only those are retried.
 impl From<StorageError> for AppError {
     fn from(error: StorageError) -> Self {
         let kind = match &error {
