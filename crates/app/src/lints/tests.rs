@@ -221,7 +221,7 @@ fn reports_hours_split_by_a_day_with_limits() {
     let own = "filters = [{ hours = [\"22:00\", \"02:00\"] }]";
     let found = [("split_hours", "the filter of bot \"a\": 22:00 to 02:00 UTC")];
     check_combination("[risk]\ndaily_loss_limit = 10\n", own, &found);
-    // The hours of all bots exclude those after midnight.
+    // The hours of [risk] exclude those after midnight.
     let evening = "[risk]\ndaily_loss_limit = 10\nhours = [{ from = \"20:00\", to = \"00:00\" }]\n";
     check_combination(evening, own, &[]);
 }
@@ -249,7 +249,7 @@ fn reports_rules_that_rarely_or_never_trade() {
         check(&format!("{BOT}strategy = \"rules\"\nparams = {{ buy = \"{buy}\" }}\n"), expected);
     };
     rule("rsi(14) > 130", &[("doubtful_condition", "bot \"a\": `rsi(14) > 130` never holds")]);
-    // An hour has 60 candles of 1m, and a value of longer candles takes one more of them: (100 + 1) * 60.
+    // An hour has 60 candles of 1m, and a value of longer candles needs one more: (100 + 1) * 60.
     let long = "`ema(100)@1h` needs 68280 candles of 1m (47 days 10 h), `sma(100)@1h` only 6060";
     rule("close > ema(100)@1h", &[("long_warm_up", long)]);
     rule("between('08:00', '17:00', 'EST')", &[("doubtful_time_zone", "bot \"a\": EST has no summer time")]);

@@ -52,11 +52,11 @@ fn reads_times_at_clock_changes() {
     let (spring, autumn) = (1_774_746_000, 1_792_890_000);
     let berlin = |from: &str, end: &str| span(&format!("DTSTART;TZID=Europe/Berlin:{from}\n{end}"));
     let until = |time: &str| format!("DTEND;TZID=Europe/Berlin:{time}");
-    // From 01:30 until 03:30 is one hour in spring.
+    // 01:30 to 03:30 is one hour in spring.
     assert_eq!(berlin("20260329T013000", &until("20260329T033000")), (spring - 1_800, spring + 1_800));
-    // 02:30 is leapt over: as 02:30 by the clock before the leap, which is 03:30.
+    // 02:30 is skipped and has the offset before the gap, which is 03:30.
     assert_eq!(berlin("20260329T023000", &until("20260329T040000")), (spring + 1_800, spring + 3_600));
-    // 02:30 comes twice in autumn: the first time. From 01:30 until 03:30 is three hours.
+    // 02:30 is ambiguous in autumn and is its first occurrence. 01:30 to 03:30 is three hours.
     assert_eq!(berlin("20261025T023000", &until("20261025T033000")), (autumn - 1_800, autumn + 5_400));
     assert_eq!(berlin("20261025T013000", &until("20261025T033000")), (autumn - 5_400, autumn + 5_400));
     // P1D ends at the same local time, PT24H after 24 hours.
@@ -77,7 +77,7 @@ fn handles_folded_lines_reminders_zones_and_cancelled_events() {
     assert_eq!((first.from.get(), first.to.get()), (NEWS * 1_000, (NEWS + 600) * 1_000));
     assert_eq!(first.reason, "US jobs, monthly; \"big\" M\u{fc}nchen \\o");
     assert_eq!((second.to - second.from, second.reason.as_str()), (Millis::DAY, ""));
-    // A letter may be cut in two by a fold.
+    // A fold may split a character.
     let folded = [
         &b"BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nDTSTART:20260107\r\nSUMMARY:M\xc3\r\n \xbc\r\n"[..],
         b"END:VEVENT\r\nEND:VCALENDAR",
