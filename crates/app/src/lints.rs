@@ -1,5 +1,4 @@
-//! Lints of valid configurations: settings that may lose money, and bots that can never trade.
-//! `config check` runs all of [`LINTS`], other commands those of their [`Stage`].
+//! Lints of valid configurations: settings likely to lose money, and bots that can never trade.
 
 mod limits;
 mod setup;
@@ -80,7 +79,7 @@ pub struct LintFinding {
     pub text: String,
 }
 
-/// Name, stages that run the lint in addition to [`Stage::Check`], and check.
+/// Name, stages in addition to [`Stage::Check`] (`config check`), and check.
 struct Lint(&'static str, &'static [Stage], fn(&LintInput<'_>) -> Vec<String>);
 
 pub const UNAFFORDABLE_STAKE: &str = "unaffordable_stake";
@@ -96,7 +95,7 @@ const LINTS: [Lint; 28] = [
     Lint("ungated_ladder", &[Stage::Doctor], limits::ungated_ladders),
     Lint("interrupted_ladder", &[Stage::Start], limits::interrupted_ladders),
     Lint("probing_stake", &[Stage::Doctor, Stage::Start], |input| stakes_to_find_out(&input.session())),
-    // A stake that no balance allows is refused elsewhere.
+    // A stake above any balance is rejected elsewhere.
     Lint(UNAFFORDABLE_STAKE, &[Stage::Backtest], |input| {
         check_first_stakes(&input.session()).unwrap_or_default()
     }),
@@ -142,10 +141,11 @@ pub fn texts(input: &LintInput<'_>, stage: Stage) -> Vec<String> {
     run(input, stage).into_iter().map(|finding| finding.text).collect()
 }
 
-/// Start of 2026, the checked year: a whole year includes the summer time of every zone.
+/// Start of the checked year, 2026. A full year covers daylight saving in every zone.
 const YEAR_START: Millis = Millis::new(1_767_225_600_000);
 const YEAR_DAYS: i64 = 365;
 
+/// Hours of one setting.
 struct OpenHours {
     place: String,
     hours: Hours,
@@ -167,7 +167,7 @@ fn split_hours(input: &LintInput<'_>) -> Vec<String> {
     for group in of_all.into_iter().chain(of_bots) {
         for own in group.iter().flatten() {
             let note = format!(
-                "{}: {} contains the start of the day, {} {}, at which daily limits start over; set risk.day_start outside of it",
+                "{}: {} contains the start of the day ({} {}), when daily limits reset; set risk.day_start outside these hours",
                 own.place,
                 own.describe(),
                 risk.day_start,
@@ -185,8 +185,8 @@ fn split_hours(input: &LintInput<'_>) -> Vec<String> {
 fn disjoint_hours(input: &LintInput<'_>) -> Vec<String> {
     input.each_bot(|bot| {
         let all = bot_hours(bot, &input.loaded.config.risk);
-        // An overlap begins with one of the windows.
-        let mut starts = all.iter().flatten().flat_map(|own| starts_of(&own.window));
+        // An overlap starts with one of the windows.
+        let mut starts = all.iter().flatten().flat_map(|own| window_starts(&own.window));
         if all.len() < 2 || starts.any(|at| is_open(&all, at)) {
             return None;
         }
@@ -210,7 +210,7 @@ impl OpenHours {
     }
 }
 
-fn starts_of(window: &Window) -> impl Iterator<Item = Millis> {
+fn window_starts(window: &Window) -> impl Iterator<Item = Millis> {
     let end = YEAR_START + Millis::DAY * YEAR_DAYS;
     let next = |at: &Millis| window.next_start(*at);
     std::iter::successors(window.next_start(YEAR_START), next).take_while(move |at| *at < end)
@@ -221,7 +221,7 @@ fn is_open(all: &[Choice], at: Millis) -> bool {
 }
 
 fn is_split(window: &Window, day: DayStart, group: &[Choice]) -> bool {
-    starts_of(window).any(|start| {
+    window_starts(window).any(|start| {
         let (_, end) = day.day_of(start);
         let is_inside = |at: Millis| window.contains(at) && is_open(group, at);
         end - start < Millis::DAY && is_inside(end - Millis::new(1)) && is_inside(end)
@@ -229,7 +229,7 @@ fn is_split(window: &Window, day: DayStart, group: &[Choice]) -> bool {
 }
 
 fn has_day_limit(risk: &RiskSettings) -> bool {
-    // The default number of trades is out of reach, and a pause without a length lasts until the day ends.
+    // The default trade limit is unreachable, and a pause without a length lasts until the day ends.
     let default = RiskSettings::default().max_trades_per_day;
     let amounts = [risk.daily_loss_limit, risk.daily_profit_target];
     let percentages = [risk.daily_loss_limit_percent, risk.daily_profit_target_percent];

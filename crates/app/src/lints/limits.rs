@@ -14,17 +14,17 @@ use std::collections::BTreeSet;
 
 /// Percentage below which a fraction was probably meant.
 const MIN_PERCENT: f64 = 1.0;
-/// Like [`MIN_PERCENT`], for limits of a single bot, where half a percent is common.
+/// Like [`MIN_PERCENT`], for per-bot limits, where half a percent is common.
 const MIN_BOT_PERCENT: f64 = 0.1;
-/// Payout above which the stake is probably included: 185 instead of 85.
+/// Payout that probably includes the stake, such as 185 instead of 85.
 const MIN_RETURN_PERCENT: f64 = 120.0;
 
 pub(super) fn ungated_ladders(input: &LintInput<'_>) -> Vec<String> {
     input.each_bot(|bot| {
         let is_ladder = matches!(bot.stake, StakeSettings::Martingale { entry: LadderEntry::NextCandle, .. });
         strategy_of(bot, input.registry).filter(|_| is_ladder)?.gate()?;
-        let text = "its ladder with entry = \"next_candle\" continues while the gate is closed, with money; entry = \
-                    \"next_signal\" waits for the gate";
+        let text = "its ladder with entry = \"next_candle\" keeps staking money while the gate is closed; use entry = \
+                    \"next_signal\" to wait for the gate";
         Some(text.to_owned())
     })
 }
@@ -45,7 +45,7 @@ pub(super) fn interrupted_ladders(input: &LintInput<'_>) -> Vec<String> {
         let pending = match (entry, if_refused) {
             (LadderEntry::NextSignal, _) => "waits for the next signal",
             (LadderEntry::NextCandle, IfRefused::Wait) => {
-                "is not opened with the next candle but with the next signal (if_refused = \"reset\" restarts the ladder)"
+                "waits for the next signal instead of the next candle (if_refused = \"reset\" restarts the ladder)"
             }
             (LadderEntry::NextCandle, IfRefused::Reset) => "is dropped and the ladder restarts",
         };
@@ -79,8 +79,8 @@ fn interruptions(
     let unset = [0, RiskSettings::default().max_trades_per_day];
     let trades = trades.into_iter().filter(|(_, most)| !unset.contains(most));
     let day = day.map(|LadderInDay { limit, cost, room, is_own }| {
-        let subject = if *is_own { "the bot has" } else { "all bots have" };
-        format!("{limit} (once {subject} lost more than {room} in a day, as a ladder costs {cost})")
+        let subject = if *is_own { "the bot" } else { "all bots" };
+        format!("{limit} (after losses of {subject} above {room} in a day, since a ladder costs {cost})")
     });
     let hours = (!risk.hours.is_empty()).then(|| "risk.hours".to_owned());
     losses.chain(trades.map(|(key, most)| format!("{key} = {most}"))).chain(day).chain(hours).collect()
@@ -116,7 +116,7 @@ pub(super) fn small_percentages(input: &LintInput<'_>) -> Vec<String> {
     let small = all.filter(|(_, percent, least)| 0.0 < *percent && percent < least);
     let describe = |(key, percent, _): (String, f64, f64)| {
         let meant = (percent * 1e6).round() / 1e4;
-        format!("{key} = {percent} is {percent} %, less than one in a hundred; did you mean {meant}?")
+        format!("{key} = {percent} is {percent} %, less than 1 %; did you mean {meant}?")
     };
     small.map(describe).collect()
 }
@@ -130,7 +130,7 @@ pub(super) fn default_loss_limit(input: &LintInput<'_>) -> Option<String> {
     (is_default && percent > 0.0 && share > amount).then(|| {
         format!(
             "risk.daily_loss_limit: the default of {amount:.decimals$} is tighter than {percent} % of the balance ({share:.decimals$}), so the \
-             default holds; daily_loss_limit = 0 keeps only the percentage"
+             default applies; set daily_loss_limit = 0 to use only the percentage"
         )
     })
 }
@@ -163,7 +163,7 @@ pub(super) fn payouts_above_stake(input: &LintInput<'_>) -> Vec<String> {
             format!("; did you mean {profit}, the profit without the stake?")
         };
         format!(
-            "{key}: {percent} % is more than the stake and breaks even at {rate:.2} % of wins, and few venues pay above 100 %{hint}"
+            "{key}: {percent} % breaks even at a win rate of {rate:.2} %, and few venues pay above 100 %{hint}"
         )
     };
     high.map(describe).collect()
@@ -176,8 +176,8 @@ pub(super) fn payouts_below_minimum(input: &LintInput<'_>) -> Vec<String> {
         let pays = simulation.payout_of(bot.symbol).to_percent();
         (pays < least).then(|| {
             format!(
-                "{} pays {pays} % by [simulation], less than the {least} % of {key}: a backtest and the sandbox only open trades at the \
-                 smallest stake, to learn the payout",
+                "{} pays {pays} % in [simulation], below the {least} % of {key}; backtests and the sandbox only open trades of the \
+                 smallest stake, to probe the payout",
                 bot.symbol
             )
         })
@@ -200,8 +200,8 @@ pub(super) fn unequal_minimum_payouts(input: &LintInput<'_>) -> Option<String> {
     let higher: Vec<String> = higher.map(|(symbol, own)| format!("{symbol} ({own} %)")).collect();
     (!higher.is_empty()).then(|| {
         format!(
-            "risk.best_payout_of: while {} pays best but below its minimum, {lowest} ({least} %) is refused too, so none trades; use one minimum payout \
-             for the whole choice",
+            "risk.best_payout_of: while {} pays best but below its minimum, {lowest} ({least} %) is rejected too; use the same minimum payout \
+             for all of them",
             higher.join(" or ")
         )
     })
@@ -213,8 +213,8 @@ pub(super) fn gate_payouts(input: &LintInput<'_>) -> Vec<String> {
         let pays = input.loaded.config.simulation.payout_of(bot.symbol).to_percent();
         (asked > pays).then(|| {
             format!(
-                "its gate opens for an edge at a payout of {asked} %, which breaks even at {:.2} % of wins; {} pays {pays} % by [simulation], \
-                 which does at {:.2} %, so trades of an open gate may lose; did you mean payout = {pays}?",
+                "its gate assumes a payout of {asked} % (break-even win rate {:.2} %), but {} pays {pays} % in [simulation] (break-even \
+                 {:.2} %), so trades of an open gate may lose; did you mean payout = {pays}?",
                 break_even(asked),
                 bot.symbol,
                 break_even(pays)

@@ -1,7 +1,7 @@
 //! Lints of strategies, symbols, expiries, blackouts and signal sources.
 
 use super::LintInput;
-use crate::bots::{own_durations_of, simulated_for_nobody};
+use crate::bots::{own_durations_of, untraded_simulation_symbols};
 use crate::configuration::{Config, Loaded, asset_type_of_bot};
 use crate::signals::zones_of_list;
 use crate::traded_symbols::{TradedSymbols, usual_spelling};
@@ -15,7 +15,7 @@ use candlewick_sdk::{CloseType, Millis, Symbol};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Number of candles per expiry above which a wrong unit is likely.
+/// Maximum candles per expiry; more suggest a wrong unit.
 const MAX_EXPIRY_CANDLES: i64 = 60;
 /// True range that a short candle rarely reaches, as a share of the price.
 const MAX_TRUE_RANGE: f64 = 0.05;
@@ -57,7 +57,7 @@ pub(super) fn flat_volumes(input: &LintInput<'_>) -> Vec<String> {
         let is_read = is_flat && looks_at_volume(input.registry, (&bot.strategy, &bot.params)).ok()?;
         is_read.then(|| {
             format!(
-                "the volume is {first} on all candles of {}@{}, so a condition on it decides nothing; use candles with volumes",
+                "the volume is {first} on all candles of {}@{}, so conditions on it have no effect; use candles with volumes",
                 bot.symbol, bot.interval
             )
         })
@@ -93,9 +93,9 @@ pub(super) fn doubtful_time_zones(input: &LintInput<'_>) -> Vec<String> {
     }
     let lines = zones_of_list(input.loaded).into_iter().filter(|(zone, _)| *zone != config.signals.timezone);
     for (zone, lines) in lines {
-        // A line with UTC-3 is read as the zone of the inverted sign, as meant.
+        // UTC-3 of a line has already been mapped to the zone with the inverted sign.
         let note = without_summer_time(&zone).map(str::to_owned);
-        add(note, &format!("{} of the list", counted(lines, "line", "lines")));
+        add(note, &format!("{} of the signal list", counted(lines, "line", "lines")));
     }
     places.into_iter().map(|(note, places)| format!("{}: {note}", places.join(", "))).collect()
 }
@@ -128,7 +128,7 @@ fn doubtful_expiry(bot: &BotSettings, expiry: CloseType) -> Option<String> {
         let minutes = minutes.filter(|_| length < Millis::MINUTE.get());
         let hint = minutes.map_or_else(String::new, |minutes| format!("; did you mean {minutes}?"));
         return Some(format!(
-            "an expiry of {expiry} ({} s) is shorter than its candles of {}, and a backtest needs finer candles for it{hint}",
+            "an expiry of {expiry} ({} s) is shorter than its candles of {}, so backtests need finer candles{hint}",
             length / 1_000,
             bot.interval
         ));
@@ -136,7 +136,7 @@ fn doubtful_expiry(bot: &BotSettings, expiry: CloseType) -> Option<String> {
     let is_long = length >= Millis::HOUR.get() && length > MAX_EXPIRY_CANDLES * candle;
     is_long.then(|| {
         format!(
-            "an expiry of {expiry} ({} min) is {} of its candles of {}",
+            "an expiry of {expiry} ({} min) spans {} candles of {}",
             length / Millis::MINUTE.get(),
             length / candle,
             bot.interval
@@ -151,7 +151,7 @@ pub(super) fn doubtful_symbols(input: &LintInput<'_>) -> Vec<String> {
         let is_crypto = asset_type_of_bot(bot) == AssetType::Crypto.as_str();
         (is_crypto && is_currency_pair(bot.symbol)).then(|| {
             format!(
-                "asset_type = \"crypto\" for {}, a pair of two currencies: venues list these as \"forex\", and find no candles under another type",
+                "asset_type = \"crypto\" for the currency pair {}; venues list these as \"forex\" and have no candles of other types",
                 bot.symbol
             )
         })
@@ -161,20 +161,19 @@ pub(super) fn doubtful_symbols(input: &LintInput<'_>) -> Vec<String> {
 
 pub(crate) fn unusual_spelling(symbol: Symbol) -> Option<String> {
     let usual = usual_spelling(symbol.as_str());
-    (usual != symbol.as_str() && !usual.is_empty()).then(|| {
-        format!("the symbol {symbol}: requests use this very name, and most venues spell it {usual}")
-    })
+    (usual != symbol.as_str() && !usual.is_empty())
+        .then(|| format!("symbol {symbol}: requests use this exact name, but most venues spell it {usual}"))
 }
 
 pub(super) fn untraded_symbols(input: &LintInput<'_>) -> Vec<String> {
     let traded = TradedSymbols::new(input.bots());
     let describe = |(name, key): (String, String)| {
         format!(
-            "{key}: only other programs at `candlewick sandbox` use it: {}",
+            "{key}: only other clients of `candlewick sandbox` use this; {}",
             traded.describe_unknown(&name)
         )
     };
-    simulated_for_nobody(input.loaded).into_iter().map(describe).collect()
+    untraded_simulation_symbols(input.loaded).into_iter().map(describe).collect()
 }
 
 pub(crate) fn idle_blackouts(loaded: &Loaded, now: Millis) -> Vec<String> {
@@ -187,7 +186,7 @@ pub(crate) fn idle_blackouts(loaded: &Loaded, now: Millis) -> Vec<String> {
         }
         Some(last) if last <= now => {
             let last: String = StartTime(last).into();
-            found.push(format!("risk.blackouts: every span of {file} is over, the last one since {last}"));
+            found.push(format!("risk.blackouts: every span of {file} is over, the last one ended {last}"));
         }
         _ => {}
     }
@@ -214,7 +213,7 @@ pub(super) fn silent_bots(input: &LintInput<'_>) -> Vec<String> {
     input.each_bot(|bot| {
         (bot.strategy == "none").then(|| {
             format!(
-                "the strategy \"none\" never signals and no signal source is open, so it only trades what `candlewick signal {}` sends; set \
+                "strategy \"none\" never signals and no signal source is enabled, so it only trades on `candlewick signal {}`; set \
                  signals.list, signals.listen or signals.stdin",
                 bot.name
             )
