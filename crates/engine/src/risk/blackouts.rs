@@ -6,17 +6,17 @@ use candlewick_sdk::{Millis, Symbol};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Dated spans without opens, and the file that they are from. In a configuration it is the name of the file; in the header of a
-/// journal it is all that the file said.
+/// Dated spans without opens, and their file. A configuration has only the name of the file, the header of a journal
+/// its contents.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "Written", into = "Written")]
 #[schemars(with = "String")]
 pub struct Blackouts {
-    /// The file.
+    /// Name of the file.
     pub file: String,
-    /// The blake3 hash of its bytes, in hexadecimal; empty before it has been read.
+    /// The blake3 hash of the file in hexadecimal, empty until the file has been read.
     pub hash: String,
-    /// What it says, in the order in which it says it.
+    /// Spans in the order of the file.
     pub spans: Vec<Blackout>,
 }
 
@@ -70,7 +70,7 @@ impl Blackouts {
         match self.spans.iter().find(|span| span.from >= span.to) {
             Some(span) => {
                 let problem =
-                    format!("a span ends at {}, which is not after its begin at {}", span.to, span.from);
+                    format!("a span ends at {}, not after its start at {}", span.to, span.from);
                 Err(EngineError::setting("risk.blackouts", problem))
             }
             None => Ok(()),
@@ -119,7 +119,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_name_stays_a_name_until_the_file_has_been_read() {
+    fn file_name_is_serialized_alone_until_the_file_has_been_read() {
         let named: Blackouts = serde_json::from_value(json!("news.csv")).unwrap();
         let found = (named.file.as_str(), named.spans.len(), json!(named));
         assert_eq!(found, ("news.csv", 0, json!("news.csv")));
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_within_a_span_of_its_symbol_is_refused() {
+    fn rejects_signal_within_a_span_of_its_symbol() {
         let span = |from: i64, to: i64, symbols: &[&str]| Blackout {
             from: Millis::MINUTE * from,
             to: Millis::MINUTE * to,
@@ -159,7 +159,7 @@ mod tests {
             };
             (0..3_600).filter(is_refused).collect::<Vec<i64>>()
         };
-        // From 10:00 until before 16:00, and of the other until before 15:00 and from 30:00 until before 40:00.
+        // [10, 16) for the first symbol, [10, 15) and [30, 40) for the other.
         assert_eq!(refused(Situation::SYMBOL), (600..960).collect::<Vec<_>>());
         assert_eq!(refused(Situation::other_symbol()), (600..900).chain(1_800..2_400).collect::<Vec<_>>());
         assert_eq!(refused(crate::SymbolId::RETIRED), [0; 0]);

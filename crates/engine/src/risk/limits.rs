@@ -171,8 +171,8 @@ impl Limits {
         caps.into_iter().filter(|cap| *cap > 0).min()
     }
 
-    /// Returns the maximum number of open trades, at least 1. Without a cap it is 1, for earlier runs alone:
-    /// [`check_stakes`](crate::check_stakes) rejects new ones.
+    /// Returns the maximum number of open trades, at least 1. It is 1 without a cap, which only earlier runs lack:
+    /// [`check_stakes`](crate::check_stakes) requires one for new runs.
     pub(crate) fn most_together(&self, symbols: usize) -> u32 {
         let per_symbol = self.max_open_trades_per_symbol.saturating_mul(symbols.max(1));
         let caps = [self.max_open_trades, per_symbol].into_iter().filter(|cap| *cap > 0);
@@ -224,7 +224,7 @@ impl Limits {
 
     #[inline]
     pub(super) fn is_too_deep(&self, fall: Money, peak: Money) -> bool {
-        // Nearly always a part is enough that is had without a fraction, and surely is less.
+        // Fast path: a shift by whole halvings understates the allowed fall, which is usually enough.
         let is_shallow = fall.minor() <= peak.minor() >> self.drawdown_halvings;
         let is_exact = (0..1 << 52).contains(&peak.minor());
         !(is_shallow && is_exact) && self.drawdown_below(peak).is_some_and(|most| fall > most)
@@ -247,7 +247,7 @@ fn raised_to(step: Money, least: Money) -> Money {
 pub(super) fn amount(scale: MoneyScale, amount: Decimal, key: &str) -> Result<Money, EngineError> {
     let money = EngineError::exact(scale, amount, key)?;
     if money < Money::ZERO {
-        return Err(EngineError::setting(key, "an amount cannot be below 0; 0 turns the limit off"));
+        return Err(EngineError::setting(key, "an amount cannot be negative; 0 disables the limit"));
     }
     Ok(money)
 }
@@ -256,7 +256,7 @@ pub(super) fn percent(value: f64, key: &str) -> Result<f64, EngineError> {
     if (0.0..=100.0).contains(&value) {
         return Ok(value / 100.0);
     }
-    Err(EngineError::setting(key, format!("{value} is not a percent from 0 to 100; 0 turns the limit off")))
+    Err(EngineError::setting(key, format!("{value} is not a percentage from 0 to 100; 0 disables the limit")))
 }
 
 fn payouts_by_symbol(
@@ -276,12 +276,12 @@ fn best_payout_names(names: &[String]) -> Result<Vec<Symbol>, EngineError> {
     for name in names {
         let symbol = Symbol::new(name).map_err(|error| EngineError::setting(KEY, error.to_string()))?;
         if symbols.contains(&symbol) {
-            return Err(EngineError::setting(KEY, format!("{symbol} stands there twice: leave one out")));
+            return Err(EngineError::setting(KEY, format!("{symbol} is listed twice; remove one of the two")));
         }
         symbols.push(symbol);
     }
     if symbols.len() == 1 {
-        let problem = format!("{} alone is no choice: name two symbols or more, or none", symbols[0]);
+        let problem = format!("{} is the only symbol; list at least two, or none", symbols[0]);
         return Err(EngineError::setting(KEY, problem));
     }
     Ok(symbols)
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_trades_can_be_open_together_as_the_lower_cap_lets() {
+    fn lower_cap_determines_maximum_of_open_trades() {
         let together = |all: u32, per_symbol: u32, symbols: usize| {
             let caps = |risk: &mut RiskSettings| {
                 (risk.max_open_trades, risk.max_open_trades_per_symbol) = (all, per_symbol);
@@ -316,17 +316,17 @@ mod tests {
             limits(caps).most_together(symbols)
         };
         assert_eq!([together(3, 1, 1), together(3, 1, 2), together(3, 1, 5)], [1, 2, 3]);
-        // A cap of 0 is none.
+        // 0 means no cap.
         assert_eq!([together(4, 0, 2), together(0, 2, 3)], [4, 6]);
     }
 
     #[test]
-    fn a_choice_of_symbols_by_payout_is_of_two_or_more_that_differ() {
+    fn best_payout_needs_two_or_more_different_symbols() {
         for (names, expected) in [
             (&[][..], None),
             (&["EURUSD", "GBPUSD"], None),
-            (&["EURUSD"], Some("EURUSD alone is no choice: name two symbols or more, or none")),
-            (&["A", "B", "A"], Some("A stands there twice: leave one out")),
+            (&["EURUSD"], Some("EURUSD is the only symbol; list at least two, or none")),
+            (&["A", "B", "A"], Some("A is listed twice; remove one of the two")),
         ] {
             let best_payout_of = names.iter().map(ToString::to_string).collect();
             let settings = RiskSettings { best_payout_of, ..RiskSettings::default() };
@@ -337,8 +337,8 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_stake_is_the_minimum_or_the_next_step_above_it() {
-        // In cents: minimum and step, and what may be staked at least.
+    fn minimum_stake_is_rounded_up_to_the_next_step() {
+        // In cents: minimum, step and smallest possible stake.
         for (least, step, expected) in
             [(500, 0, 500), (500, 100, 500), (501, 100, 600), (599, 100, 600), (0, 0, 1), (0, 25, 25)]
         {
