@@ -186,7 +186,7 @@ impl Bot {
     #[inline]
     pub(crate) fn give_up_missed_level(&mut self, at: Millis) {
         if self.has_missed_level(at) {
-            self.stake.begin_ladder_anew();
+            self.stake.restart_ladder();
         }
     }
 

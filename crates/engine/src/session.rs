@@ -347,7 +347,7 @@ impl Session {
         let own = &mut self.bots[bot.index()];
         own.verdict.on_decided(id, symbol, at);
         own.give_up_missed_level(at);
-        own.stake.decided(id);
+        own.stake.on_decided(id);
         own.on_decided(expiry);
         self.state.count_trade(&self.limits, at);
         self.state.count_bot_trade(bot);

@@ -54,7 +54,7 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
         if !limits.cap_stakes {
             check_largest(cost, (key, balance), (&limits, scale))?;
         }
-        // Trades that are open at once may lie on one level, each level as often.
+        // Trades that are open at once may all be on the same level.
         let at_once = most_at_once(bot, &limits);
         let whole = cost.total.times(at_once);
         check_own_limits(&bot.name, cost.total, balance, (&limits, scale))?;
@@ -67,11 +67,11 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
             format!("(largest stake {largest})")
         } else {
             format!(
-                "in each of the {at_once} trades that may be open at once (of one {of_one}, largest stake {largest}): \
-                 max_open_trades_per_symbol = 1 keeps it to one, and else two that lose together climb two levels"
+                "in all {at_once} trades that may be open at once ({of_one} each, largest stake {largest}). Trades \
+                 that lose together climb several levels; set max_open_trades_per_symbol = 1 to prevent this"
             )
         };
-        let text = format!("bot \"{bot}\": its ladder costs {cost} when every level loses {each}");
+        let text = format!("bot \"{bot}\": its ladder costs {cost} if every level loses {each}");
         notices.push(LadderNotice { bot, cost, largest, text, day });
     }
     let bounds = [
@@ -87,14 +87,15 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
         return Err(EngineError::setting(
             key,
             format!(
-                "all ladders together cost {total}, more than the {bound} that this allows: take fewer levels, a smaller amount, or raise it"
+                "full ladders cost {total} in total, above this limit of {bound}. Use fewer levels or smaller amounts, \
+                 or raise the limit"
             ),
         ));
     }
     if let (Some((key, bound)), Some(notice)) = (first_below(&bounds, together), notices.last_mut()) {
         let (all, bound) = (scale.format(together), scale.format(bound));
         notice.text = format!(
-            "{}; with as many open all ladders together may cost {all}, more than the {bound} of {key}",
+            "{}; all ladders of all open trades may cost {all}, more than the {bound} of {key}",
             notice.text
         );
     }
@@ -113,8 +114,8 @@ fn check_kelly(bot: &BotSettings, limits: &Limits) -> Result<(), EngineError> {
     Err(EngineError::setting(
         "risk.max_open_trades",
         format!(
-            "bot \"{}\" stakes by Kelly, a fraction that is shared among the trades that can be open together, and nothing \
-             limits these: give max_open_trades or max_open_trades_per_symbol",
+            "the Kelly stake of bot \"{}\" is divided among the open trades, but their number is not limited. Set \
+             max_open_trades or max_open_trades_per_symbol",
             bot.name
         ),
     ))
@@ -125,7 +126,7 @@ fn check_kelly(bot: &BotSettings, limits: &Limits) -> Result<(), EngineError> {
 pub(crate) fn most_at_once(bot: &BotSettings, limits: &Limits) -> i64 {
     let delay = bot.entry_delay().unwrap_or_default();
     let lasts = bot.expiry().close_type.duration() + delay;
-    // The last is asked for as the first ends, before that is known.
+    // The last order is sent as the first trade closes, before its settlement is known.
     let asked = lasts.get() / bot.interval.length().get().max(1) + 1;
     let most = limits.most_open_of(&bot.name).and_then(|most| i64::try_from(most).ok());
     most.map_or(asked, |most| asked.min(most)).max(1)
@@ -141,11 +142,11 @@ fn check_largest(
     let of_amount = above(limits.largest_stake()).map(|most| format!("risk.max_stake = {most}"));
     let of_share = || {
         let most = above(limits.share_of(free).filter(|_| free.is_positive()))?;
-        Some(format!("the {most} that risk.max_stake_percent leaves once the levels before it have lost"))
+        Some(format!("the {most} that risk.max_stake_percent allows after the lower levels have lost"))
     };
     let Some(bound) = of_amount.or_else(of_share) else { return Ok(()) };
     let problem = format!(
-        "the ladder's largest stake is {}, above {bound}: take fewer levels, a smaller factor or a smaller amount",
+        "the ladder's largest stake of {} is above {bound}. Use fewer levels, a smaller factor or a smaller amount",
         scale.format(cost.largest)
     );
     Err(EngineError::setting(key, problem))
@@ -204,8 +205,8 @@ fn check_own_limits(
         let Some(most) = most.filter(|most| cost > *most) else { continue };
         let (cost, most) = (scale.format(cost), scale.format(most));
         let problem = format!(
-            "the bot's ladder costs {cost}, more than the {most} that it may lose in a {span}: take fewer levels, a smaller amount, or \
-             raise it"
+            "a full ladder of the bot costs {cost}, above this limit of {most} per {span}. Use fewer levels or a \
+             smaller amount, or raise the limit"
         );
         return Err(EngineError::setting(format!("risk.bots.{bot}.{limit}"), problem));
     }
@@ -234,12 +235,12 @@ pub fn check_first_stakes(settings: &SessionSettings) -> Result<Vec<String>, Eng
         let BrokenLimit { limit, bound, by_balance } = broken;
         if by_balance || matches!(bot.stake, StakeSettings::Share { .. } | StakeSettings::Kelly { .. }) {
             notices.push(format!(
-                "bot \"{name}\": at account.initial_balance = {} its stake is {stake}, and {limit} is {bound}: no trade could be opened",
+                "bot \"{name}\" cannot trade at account.initial_balance = {}: its stake is {stake}, {limit} is {bound}",
                 scale.format(balance)
             ));
         } else {
             let problem = format!(
-                "the stake of bot \"{name}\" is {stake}, and {limit} is {bound}: no trade could ever be opened; change one of the two"
+                "bot \"{name}\" can never trade: its stake is {stake}, {limit} is {bound}. Change one of the two"
             );
             return Err(EngineError::setting(key, problem));
         }
@@ -260,21 +261,21 @@ fn broken_limit(stake: Money, balance: Money, limits: &Limits, scale: MoneyScale
         by_balance,
     };
     if stake < limits.minimum_stake {
-        return Some(broken("the least, risk.min_stake,", limits.minimum_stake, false));
+        return Some(broken("risk.min_stake", limits.minimum_stake, false));
     }
     let bounds = [
-        ("the most, risk.max_stake,", limits.largest_stake(), false),
-        ("risk.daily_loss_limit, what a day may lose,", limits.daily_loss_limit.amount(), false),
-        ("the most, risk.max_stake_percent of account.initial_balance,", limits.share_of(balance), true),
+        ("risk.max_stake", limits.largest_stake(), false),
+        ("risk.daily_loss_limit", limits.daily_loss_limit.amount(), false),
+        ("risk.max_stake_percent of account.initial_balance", limits.share_of(balance), true),
         (
-            "what risk.daily_loss_limit_percent lets account.initial_balance lose in a day",
+            "risk.daily_loss_limit_percent of account.initial_balance",
             limits.daily_loss_limit.share_of(balance),
             true,
         ),
-        ("risk.session.loss_limit, what a session may lose,", limits.session.loss_limit.of(balance), true),
+        ("risk.session.loss_limit", limits.session.loss_limit.of(balance), true),
         ("account.initial_balance", Some(balance), true),
         (
-            "what risk.max_drawdown_percent lets account.initial_balance lose",
+            "risk.max_drawdown_percent of account.initial_balance",
             limits.drawdown_below(balance),
             true,
         ),
@@ -294,15 +295,15 @@ fn own_limit(
     let own = settings.risk.bots.get(bot)?;
     let scale = settings.money_scale;
     let bounds = [
-        ("daily_loss_limit", "a day", own.daily_loss_limit, limits.daily_loss_of(bot, balance)),
-        ("session_loss_limit", "a session", own.session_loss_limit, limits.session_loss_of(bot, balance)),
+        ("daily_loss_limit", own.daily_loss_limit, limits.daily_loss_of(bot, balance)),
+        ("session_loss_limit", own.session_loss_limit, limits.session_loss_of(bot, balance)),
     ];
-    bounds.into_iter().find_map(|(key, span, amount, bound)| {
+    bounds.into_iter().find_map(|(key, amount, bound)| {
         let bound = bound.filter(|bound| stake > *bound)?;
         // The amount holds at any balance, a percentage at this one.
         let amount = scale.exact(amount).ok().filter(|amount| amount.is_positive() && stake > *amount);
         let key = if amount.is_some() { key.to_owned() } else { format!("{key}_percent") };
-        let limit = format!("risk.bots.{bot}.{key}, what {span} of this bot may lose,");
+        let limit = format!("risk.bots.{bot}.{key}");
         let shown = scale.format(amount.unwrap_or(bound));
         Some(BrokenLimit { limit, bound: shown, by_balance: amount.is_none() })
     })
@@ -326,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kelly_stake_needs_a_limit_of_the_trades_that_it_is_shared_among() {
+    fn kelly_stake_needs_a_limit_on_open_trades() {
         let bound = crate::KellyBound::default();
         let kelly = StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 100, bound };
         let ladder = testing::martingale(Decimal::TEN, 3);
@@ -340,8 +341,8 @@ mod tests {
     }
 
     #[test]
-    fn trades_that_may_be_open_at_once_cost_a_ladder_each() {
-        // 1 + 2 + 4 = 7 for each of them: a trade of five minutes is followed by five more of 1m before its end is known.
+    fn each_concurrent_trade_costs_a_full_ladder() {
+        // 1 + 2 + 4 = 7 each: five more trades on 1m candles may follow before the end of a 5 min trade is known.
         for (lasts, delay, keys, expected) in [
             ("05:00", 0, json!({}), Ok(("42.00", false))),
             ("01:00", 0, json!({}), Ok(("14.00", false))),
@@ -352,7 +353,7 @@ mod tests {
             ("05:00", 0, own(&json!({ "max_open_trades": 3 })), Ok(("21.00", false))),
             ("05:00", 0, json!({ "daily_loss_limit": 42 }), Ok(("42.00", false))),
             ("05:00", 0, json!({ "daily_loss_limit": 41 }), Ok(("42.00", true))),
-            ("05:00", 0, json!({ "daily_loss_limit": 6 }), Err("cost 7.00, more than the 6.00")),
+            ("05:00", 0, json!({ "daily_loss_limit": 6 }), Err("cost 7.00 in total, above this limit of 6.00")),
         ] {
             let mut bot = testing::bot("bot-0", testing::martingale(Decimal::ONE, 3));
             (bot.close_type, bot.entry_delay_s) = (lasts.parse().unwrap(), delay);
@@ -373,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn ladders_that_do_not_fit_together_are_refused_with_the_figures() {
+    fn rejects_ladders_above_a_limit_with_their_figures() {
         let by = |key| Some([key, "70.00", "69.00"]);
         // 1 + 2 + 4 = 7 times the amount, the largest 4 times.
         for (bots, amount, keys, expected) in [
@@ -399,7 +400,7 @@ mod tests {
             ),
             (1, 10, own(&json!({ "session_loss_limit_percent": 0.7 })), None),
             (1, 10, json!({ "max_stake": 39 }), Some(["risk.max_stake", "40.00", "39.00"])),
-            // Before the level of 400.00, 300.00 are lost: of 9,700.00, 4.2 % are 407.40 and 4.1 % are 397.70.
+            // 300.00 are lost before the level of 400.00. 4.2 % of 9,700.00 is 407.40, 4.1 % is 397.70.
             (1, 100, json!({ "daily_loss_limit": 0, "max_stake_percent": 4.2 }), None),
             (
                 1,
@@ -437,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stake_that_every_limit_lets_through_is_sound() {
+    fn accepts_a_stake_within_all_limits() {
         for (stake, keys) in [
             (fixed(10), json!({})),
             (fixed(1_000), json!({})),
@@ -452,26 +453,26 @@ mod tests {
     }
 
     #[test]
-    fn a_stake_that_no_trade_could_have_is_named_and_is_a_notice_where_another_balance_would_mend_it() {
+    fn impossible_stake_is_an_error_or_a_notice_if_another_balance_would_fix_it() {
         let day = |most: i64| own(&json!({ "daily_loss_limit": most }));
         for (stake, keys, is_notice, parts) in [
-            (fixed(10), json!({ "min_stake": 11 }), false, ["risk.min_stake,", "10.00", "11.00"]),
-            (fixed(10), json!({ "max_stake": 9 }), false, ["risk.max_stake,", "10.00", "9.00"]),
-            (fixed(10), json!({ "daily_loss_limit": 9 }), false, ["risk.daily_loss_limit,", "10.00", "9.00"]),
-            (fixed(10), day(5), false, ["risk.bots.bot-0.daily_loss_limit,", "10.00", "5.00"]),
+            (fixed(10), json!({ "min_stake": 11 }), false, ["risk.min_stake is", "10.00", "11.00"]),
+            (fixed(10), json!({ "max_stake": 9 }), false, ["risk.max_stake is", "10.00", "9.00"]),
+            (fixed(10), json!({ "daily_loss_limit": 9 }), false, ["risk.daily_loss_limit is", "10.00", "9.00"]),
+            (fixed(10), day(5), false, ["risk.bots.bot-0.daily_loss_limit is", "10.00", "5.00"]),
             (
                 fixed(10),
                 own(&json!({ "session_loss_limit": 9 })),
                 false,
-                ["risk.bots.bot-0.session_loss_limit,", "10.00", "9.00"],
+                ["risk.bots.bot-0.session_loss_limit is", "10.00", "9.00"],
             ),
-            (share(0.05), json!({}), true, ["risk.min_stake,", "0.50", "1.00"]),
-            (share(2.0), json!({ "daily_loss_limit": 10 }), true, ["daily_loss_limit,", "20.00", "10.00"]),
+            (share(0.05), json!({}), true, ["risk.min_stake is", "0.50", "1.00"]),
+            (share(2.0), json!({ "daily_loss_limit": 10 }), true, ["daily_loss_limit is", "20.00", "10.00"]),
             (
                 fixed(10),
                 own(&json!({ "daily_loss_limit_percent": 0.9 })),
                 true,
-                ["risk.bots.bot-0.daily_loss_limit_percent,", "10.00", "9.00"],
+                ["risk.bots.bot-0.daily_loss_limit_percent is", "10.00", "9.00"],
             ),
             (fixed(10), json!({ "max_stake_percent": 0.9 }), true, ["max_stake_percent", "10.00", "9.00"]),
             (fixed(1_001), json!({}), true, ["account.initial_balance is", "1001.00", "1000.00"]),

@@ -67,7 +67,7 @@ impl Session {
             verdict.on_left_out(intent.id);
         }
         if let Some(bot) = self.bots.get_mut(intent.bot.index()) {
-            bot.stake.left_out(intent.id);
+            bot.stake.on_unopened(intent.id);
         }
     }
 
@@ -130,7 +130,7 @@ impl Session {
         }
         if let Some(bot) = self.bots.get_mut(bot.index()) {
             bot.give_up_missed_level(at);
-            bot.stake.settled(intent, (outcome, profit, payout));
+            bot.stake.on_settled(intent, (outcome, profit, payout));
             bot.on_ended(direction, at);
         }
     }

@@ -60,7 +60,7 @@ impl Session {
         }
         if let Some(bot) = self.bots.get_mut(terms.bot().index()) {
             bot.give_up_missed_level(at);
-            bot.stake.decided(terms.intent());
+            bot.stake.on_decided(terms.intent());
             bot.on_decided(terms.expiry());
         }
         if Probe::of(&self.limits, &self.state, terms.symbol(), at) == Probe::Needed {

@@ -47,9 +47,9 @@ impl Session {
         let Self { bots, limits, .. } = self;
         let stake = &mut bots[id.index()].stake;
         if restarts {
-            stake.begin_ladder_anew();
+            stake.restart_ladder();
         }
-        stake.place(|next| {
+        stake.round(|next| {
             let next = limits.step_down(next);
             most.map_or(next, |most| next.min(most))
         });
@@ -76,7 +76,7 @@ impl Session {
         let Some(own) = self.bots.get_mut(bot.index()) else { return };
         // As it would have been staked: rounded down to the step.
         if self.limits.step_down(own.stake.next(purse)) > stake {
-            own.stake.leave_apart(id);
+            own.stake.exclude(id);
         } else {
             self.place_ladder(bot);
         }

@@ -55,7 +55,7 @@ impl Session {
         for (bot, (_, identity)) in bots.iter().zip(&named) {
             let id = self.remember_bot(bot.name);
             if let Some(own) = self.bots.get_mut(id.index()).filter(|_| bot.begins_anew) {
-                own.stake.begin_anew();
+                own.stake.reset_evidence();
             }
             let Some(verdict) = self.verdict_mut(id) else { continue };
             if bot.begins_anew {

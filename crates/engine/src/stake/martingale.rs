@@ -56,11 +56,11 @@ impl Martingale {
         self.stakes.first().copied().unwrap_or_default()
     }
 
-    pub(super) const fn begin_anew(&mut self) {
+    pub(super) const fn restart(&mut self) {
         self.level = 0;
     }
 
-    pub(super) fn settled(&mut self, intent: IntentId, outcome: Outcome) {
+    pub(super) fn on_settled(&mut self, intent: IntentId, outcome: Outcome) {
         if self.apart.end(intent) {
             return;
         }
@@ -81,7 +81,7 @@ impl Martingale {
 
     pub(super) fn give_up(&mut self, intent: IntentId) {
         self.given_up = Some(GivenUp::extend(self.given_up, intent, self.level));
-        self.begin_anew();
+        self.restart();
     }
 
     pub(super) fn restore(&mut self, intent: IntentId) {
@@ -120,7 +120,7 @@ mod tests {
         let [first, second, third] = [1, 2, 3].map(IntentId::new);
         let given_up = || {
             let mut ladder = Martingale::new(Money::from_minor(1_000), 2.0, 3);
-            ladder.settled(first, Lost);
+            ladder.on_settled(first, Lost);
             ladder.give_up(second);
             assert_eq!(ladder.next(), Money::from_minor(1_000));
             ladder
@@ -128,12 +128,12 @@ mod tests {
         // 20.00 was staked and lost: the next level is 40.00.
         let mut ladder = given_up();
         ladder.restore(second);
-        ladder.settled(second, Lost);
+        ladder.on_settled(second, Lost);
         assert_eq!(ladder.next(), Money::from_minor(4_000));
         let mut ladder = given_up();
         ladder.restore(first);
         assert_eq!(ladder.next(), Money::from_minor(1_000));
-        ladder.settled(first, Lost);
+        ladder.on_settled(first, Lost);
         assert_eq!(ladder.next(), Money::from_minor(2_000));
         ladder.give_up(third);
         ladder.restore(second);

@@ -55,16 +55,16 @@ impl Soros {
         self.base
     }
 
-    pub(super) const fn begin_anew(&mut self) {
+    pub(super) const fn restart(&mut self) {
         self.wins = 0;
         self.stake = self.base;
     }
 
-    pub(super) const fn place(&mut self, stake: Money) {
+    pub(super) const fn set_stake(&mut self, stake: Money) {
         self.stake = stake;
     }
 
-    pub(super) fn settled(&mut self, intent: IntentId, outcome: Outcome, profit: Money) {
+    pub(super) fn on_settled(&mut self, intent: IntentId, outcome: Outcome, profit: Money) {
         if self.apart.end(intent) {
             return;
         }
@@ -85,7 +85,7 @@ impl Soros {
 
     pub(super) fn give_up(&mut self, intent: IntentId) {
         self.given_up = Some(GivenUp::extend(self.given_up, intent, (self.wins, self.stake)));
-        self.begin_anew();
+        self.restart();
     }
 
     pub(super) fn restore(&mut self, intent: IntentId) {
@@ -103,23 +103,23 @@ mod tests {
     fn order_that_is_a_trade_after_all_restores_its_stake() {
         let [first, second] = [1, 2].map(IntentId::new);
         let mut soros = Soros::new(Money::from_minor(1_000), 2);
-        soros.settled(first, Outcome::Won, Money::from_minor(800));
+        soros.on_settled(first, Outcome::Won, Money::from_minor(800));
         soros.give_up(second);
         assert_eq!(soros.next(), Money::from_minor(1_000));
         soros.restore(second);
         assert_eq!(soros.next(), Money::from_minor(1_800));
-        soros.settled(second, Outcome::Won, Money::from_minor(1_440));
+        soros.on_settled(second, Outcome::Won, Money::from_minor(1_440));
         assert_eq!(soros.next(), Money::from_minor(3_240));
     }
 
     #[test]
-    fn a_trade_that_finds_out_a_payout_is_no_win_of_it() {
+    fn won_payout_probe_does_not_count_as_a_win() {
         let mut soros = Soros::new(Money::from_minor(1_000), 2);
         let [found_out, won] = [1, 2].map(IntentId::new);
         soros.apart.add(found_out);
-        soros.settled(found_out, Outcome::Won, Money::from_minor(80));
+        soros.on_settled(found_out, Outcome::Won, Money::from_minor(80));
         assert_eq!(soros.next(), Money::from_minor(1_000));
-        soros.settled(won, Outcome::Won, Money::from_minor(800));
+        soros.on_settled(won, Outcome::Won, Money::from_minor(800));
         assert_eq!(soros.next(), Money::from_minor(1_800));
     }
 }
