@@ -66,7 +66,7 @@ impl Recorder for NullRecorder {
 
 /// Minimum initial capacity of the trade book, in intents. Unused capacity takes no memory, but a book that
 /// grows is copied.
-const LEAST_ROOM: usize = 4_096;
+const MIN_CAPACITY: usize = 4_096;
 const CANDLES_PER_INTENT: usize = 32;
 
 const PROGRESS_STEP: u64 = 50_000;
@@ -133,7 +133,7 @@ impl Backtest {
             signals: Vec::new(),
             simulator,
             session,
-            book: TradeBook::with_capacity(LEAST_ROOM.max(total / CANDLES_PER_INTENT)),
+            book: TradeBook::with_capacity(MIN_CAPACITY.max(total / CANDLES_PER_INTENT)),
             actions: Vec::with_capacity(64),
         })
     }

@@ -461,11 +461,11 @@ impl TradeBook {
         let first = self.rows.first()?.approved.intent().number();
         let place = usize::try_from(intent.number().checked_sub(first)?).ok()?;
         let is_there = self.rows.get(place).is_some_and(|row| row.approved.intent() == intent);
-        if is_there { Some(place) } else { self.place_among_few(intent) }
+        if is_there { Some(place) } else { self.find_row(intent) }
     }
 
     #[cold]
-    fn place_among_few(&self, intent: IntentId) -> Option<usize> {
+    fn find_row(&self, intent: IntentId) -> Option<usize> {
         self.rows.binary_search_by_key(&intent, |row| row.approved.intent()).ok()
     }
 

@@ -129,7 +129,7 @@ impl IntentRow {
 impl OrderTerms {
     pub(crate) fn under(self, numbers: &Renumbering) -> Self {
         let (bot, symbol) = (numbers.bot(self.bot()), numbers.symbol(self.symbol()));
-        self.of_bot(bot, symbol)
+        self.with_bot(bot, symbol)
     }
 }
 

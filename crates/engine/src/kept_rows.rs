@@ -121,7 +121,7 @@ impl TradeBook {
     /// Continues from stored counts. Returns `false` if they do not fit the rules.
     pub fn count_from(&mut self, totals: BookTotals) -> bool {
         let BookTotals { refused, no_price, rejected, not_sent, news } = totals;
-        let Some(refused) = RefusalCount::of_totals(refused) else { return false };
+        let Some(refused) = RefusalCount::from_totals(refused) else { return false };
         (self.refused, self.no_price, self.rejected, self.not_sent) = (refused, no_price, rejected, not_sent);
         self.news = news;
         true

@@ -2,7 +2,7 @@
 
 use candlewick_sdk::Reason;
 
-const USUAL_SHAPES: usize = 16;
+const TYPICAL_SHAPES: usize = 16;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reasons {
@@ -53,7 +53,7 @@ impl Reasons {
 
 impl Default for ReasonShapes {
     fn default() -> Self {
-        Self { shapes: Vec::with_capacity(USUAL_SHAPES), latest: Vec::with_capacity(SLOTS) }
+        Self { shapes: Vec::with_capacity(TYPICAL_SHAPES), latest: Vec::with_capacity(SLOTS) }
     }
 }
 

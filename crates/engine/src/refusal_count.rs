@@ -76,7 +76,7 @@ impl RefusalCount {
         self.all[..FIRST_RULES + used].to_vec()
     }
 
-    pub(crate) fn of_totals(mut totals: Vec<u64>) -> Option<Self> {
+    pub(crate) fn from_totals(mut totals: Vec<u64>) -> Option<Self> {
         if totals.len() >= FIRST_RULES && totals.len() < Rule::ALL.len() {
             totals.resize(Rule::ALL.len(), 0);
         }

@@ -2,7 +2,7 @@
 
 use crate::risk::Limits;
 use crate::ruin_limits::{StakeList, describe_unsimulated, least_payout, limits_of, percent};
-use crate::stake_checks::{check_first_stakes, most_at_once};
+use crate::stake_checks::{check_first_stakes, max_concurrent_trades};
 use crate::{BotSettings, EngineError, IfRefused, IntentRow, SessionSettings, StakeSettings, edge_sequence};
 use candlewick_sdk::{Money, MoneyScale, Outcome, Payout, Symbol};
 use candlewick_statistics::{
@@ -82,16 +82,16 @@ impl StakeRuin {
         let mut symbols: Vec<Symbol> = settings.bots.iter().map(|bot| bot.symbol).collect();
         symbols.sort_unstable();
         symbols.dedup();
-        let together = limits.most_together(symbols.len());
+        let together = limits.max_concurrent(symbols.len());
         let bots = settings.bots.iter().zip(records).enumerate();
         bots.map(|(index, (bot, record))| {
             let key = format!("bots[{index}].stake");
-            Self::of_bot((bot, settings, &key), (&limits, together), balance, *record)
+            Self::for_bot((bot, settings, &key), (&limits, together), balance, *record)
         })
         .collect()
     }
 
-    fn of_bot(
+    fn for_bot(
         (bot, settings, key): (&BotSettings, &SessionSettings, &str),
         (limits, together): (&Limits, u32),
         balance: Money,
@@ -219,7 +219,7 @@ pub fn check_ruin(
             }
             error => wrong(&key, &error),
         };
-        let at_once = match most_at_once(bot, &risk_limits) {
+        let at_once = match max_concurrent_trades(bot, &risk_limits) {
             1 => String::new(),
             count => format!("; simulated one trade at a time, although {count} can be open at once"),
         };

@@ -242,7 +242,9 @@ impl StakeRuin {
             return format!("ruined in {ruined}, stopped for good in {stopped}");
         }
         let reached = percent(reached);
-        format!("ruined in {ruined}, stopped for good in {stopped}, profit target of the run reached in {reached}")
+        format!(
+            "ruined in {ruined}, stopped for good in {stopped}, profit target of the run reached in {reached}"
+        )
     }
 }
 
@@ -269,8 +271,7 @@ pub(crate) fn describe_limits(limits: &WalletLimits, scale: MoneyScale) -> Strin
         OversizedStake::Capped => " (larger ones are capped)",
         OversizedStake::Restarts => " (larger ones restart the ladder)",
     };
-    let largest =
-        (!largest.is_empty()).then(|| format!("max stake {}{larger}", largest.join(" and ")));
+    let largest = (!largest.is_empty()).then(|| format!("max stake {}{larger}", largest.join(" and ")));
     let run = is_on(ends).then(|| "limits of the run".to_owned());
     let rest = is_on(rests).then(|| "limits of the day or session".to_owned());
     let limits: Vec<String> = [drawdown, run, streak, largest, rest].into_iter().flatten().collect();
@@ -412,7 +413,8 @@ mod tests {
             oversized: OversizedStake::Refused,
         };
         assert_eq!(limits_of(&settings.bots[0], &settings), expected);
-        let text = "max drawdown 25.00 %, max 3 losses in a row, max stake 50.00 %, limits of the day or session";
+        let text =
+            "max drawdown 25.00 %, max 3 losses in a row, max stake 50.00 %, limits of the day or session";
         assert_eq!(describe_limits(&expected, settings.money_scale), text);
     }
 
@@ -444,6 +446,9 @@ mod tests {
         assert!(same.ends_with("at 50 % wins"), "{lines:?}");
         assert!(other.starts_with("bot \"c\": stake 20.00"), "{lines:?}");
         assert!(delayed.starts_with("bot \"f\""), "{lines:?}");
-        assert!(delayed.ends_with("; not simulated, because they only skip trades: entry delay"), "{lines:?}");
+        assert!(
+            delayed.ends_with("; not simulated, because they only skip trades: entry delay"),
+            "{lines:?}"
+        );
     }
 }

@@ -3,8 +3,8 @@
 //! All levels of all ladders that may run at once must fit the limits, a Kelly stake needs a
 //! limit on the trades that share it, and a run that could never trade is not started.
 
-use crate::risk::{Bound, Limits, RiskSettings};
-use crate::stake::{LadderCost, Purse, Stake};
+use crate::risk::{AmountOrPercent, Limits, RiskSettings};
+use crate::stake::{LadderCost, Stake, StakeContext};
 use crate::{BotSettings, EngineError, SessionSettings, StakeSettings};
 use candlewick_sdk::{Money, MoneyScale};
 
@@ -55,7 +55,7 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
             check_largest(cost, (key, balance), (&limits, scale))?;
         }
         // Trades that are open at once may all be on the same level.
-        let at_once = most_at_once(bot, &limits);
+        let at_once = max_concurrent_trades(bot, &limits);
         let whole = cost.total.times(at_once);
         check_own_limits(&bot.name, cost.total, balance, (&limits, scale))?;
         total += cost.total;
@@ -123,12 +123,12 @@ fn check_kelly(bot: &BotSettings, limits: &Limits) -> Result<(), EngineError> {
 
 /// Returns the maximum number of open trades of a bot: one per candle until the first has ended,
 /// capped by the limits. Signals with a longer expiry of their own may exceed it.
-pub(crate) fn most_at_once(bot: &BotSettings, limits: &Limits) -> i64 {
+pub(crate) fn max_concurrent_trades(bot: &BotSettings, limits: &Limits) -> i64 {
     let delay = bot.entry_delay().unwrap_or_default();
     let lasts = bot.expiry().close_type.duration() + delay;
     // The last order is sent as the first trade closes, before its settlement is known.
     let asked = lasts.get() / bot.interval.length().get().max(1) + 1;
-    let most = limits.most_open_of(&bot.name).and_then(|most| i64::try_from(most).ok());
+    let most = limits.max_open_for(&bot.name).and_then(|most| i64::try_from(most).ok());
     most.map_or(asked, |most| asked.min(most)).max(1)
 }
 
@@ -171,7 +171,7 @@ fn in_day(
             of_all.share_of(balance),
             false,
         ),
-        (format!("risk.bots.{name}.daily_loss_limit"), own.and_then(Bound::amount), true),
+        (format!("risk.bots.{name}.daily_loss_limit"), own.and_then(AmountOrPercent::amount), true),
         (
             format!("risk.bots.{name}.daily_loss_limit_percent = {own_percent} of account.initial_balance"),
             own.and_then(|own| own.share_of(balance)),
@@ -198,8 +198,8 @@ fn check_own_limits(
     (limits, scale): (&Limits, MoneyScale),
 ) -> Result<(), EngineError> {
     let own = [
-        ("daily_loss_limit", "day", limits.daily_loss_of(bot, balance)),
-        ("session_loss_limit", "session", limits.session_loss_of(bot, balance)),
+        ("daily_loss_limit", "day", limits.max_daily_loss(bot, balance)),
+        ("session_loss_limit", "session", limits.max_session_loss(bot, balance)),
     ];
     for (limit, span, most) in own {
         let Some(most) = most.filter(|most| cost > *most) else { continue };
@@ -224,8 +224,8 @@ pub fn check_first_stakes(settings: &SessionSettings) -> Result<Vec<String>, Eng
     for (index, bot) in settings.bots.iter().enumerate() {
         let key = format!("bots[{index}].stake");
         let stake = Stake::new(&bot.stake, scale, &key)?;
-        let purse = Purse { free: balance, minimum: limits.minimum_stake, together: 1 };
-        let first = limits.step_down(stake.next(purse));
+        let context = StakeContext { free: balance, minimum: limits.minimum_stake, together: 1 };
+        let first = limits.step_down(stake.next(context));
         let cap = limits.stake_cap(balance).filter(|_| limits.cap_stakes);
         let first = cap.map_or(first, |most| first.min(most));
         let broken = broken_limit(first, balance, &limits, scale);
@@ -272,13 +272,9 @@ fn broken_limit(stake: Money, balance: Money, limits: &Limits, scale: MoneyScale
             limits.daily_loss_limit.share_of(balance),
             true,
         ),
-        ("risk.session.loss_limit", limits.session.loss_limit.of(balance), true),
+        ("risk.session.loss_limit", limits.session.loss_limit.at(balance), true),
         ("account.initial_balance", Some(balance), true),
-        (
-            "risk.max_drawdown_percent of account.initial_balance",
-            limits.drawdown_below(balance),
-            true,
-        ),
+        ("risk.max_drawdown_percent of account.initial_balance", limits.drawdown_below(balance), true),
     ];
     bounds.into_iter().find_map(|(limit, bound, by_balance)| {
         let bound = bound.filter(|bound| stake > *bound)?;
@@ -295,8 +291,8 @@ fn own_limit(
     let own = settings.risk.bots.get(bot)?;
     let scale = settings.money_scale;
     let bounds = [
-        ("daily_loss_limit", own.daily_loss_limit, limits.daily_loss_of(bot, balance)),
-        ("session_loss_limit", own.session_loss_limit, limits.session_loss_of(bot, balance)),
+        ("daily_loss_limit", own.daily_loss_limit, limits.max_daily_loss(bot, balance)),
+        ("session_loss_limit", own.session_loss_limit, limits.max_session_loss(bot, balance)),
     ];
     bounds.into_iter().find_map(|(key, amount, bound)| {
         let bound = bound.filter(|bound| stake > *bound)?;
@@ -353,7 +349,12 @@ mod tests {
             ("05:00", 0, own(&json!({ "max_open_trades": 3 })), Ok(("21.00", false))),
             ("05:00", 0, json!({ "daily_loss_limit": 42 }), Ok(("42.00", false))),
             ("05:00", 0, json!({ "daily_loss_limit": 41 }), Ok(("42.00", true))),
-            ("05:00", 0, json!({ "daily_loss_limit": 6 }), Err("cost 7.00 in total, above this limit of 6.00")),
+            (
+                "05:00",
+                0,
+                json!({ "daily_loss_limit": 6 }),
+                Err("cost 7.00 in total, above this limit of 6.00"),
+            ),
         ] {
             let mut bot = testing::bot("bot-0", testing::martingale(Decimal::ONE, 3));
             (bot.close_type, bot.entry_delay_s) = (lasts.parse().unwrap(), delay);
@@ -458,7 +459,12 @@ mod tests {
         for (stake, keys, is_notice, parts) in [
             (fixed(10), json!({ "min_stake": 11 }), false, ["risk.min_stake is", "10.00", "11.00"]),
             (fixed(10), json!({ "max_stake": 9 }), false, ["risk.max_stake is", "10.00", "9.00"]),
-            (fixed(10), json!({ "daily_loss_limit": 9 }), false, ["risk.daily_loss_limit is", "10.00", "9.00"]),
+            (
+                fixed(10),
+                json!({ "daily_loss_limit": 9 }),
+                false,
+                ["risk.daily_loss_limit is", "10.00", "9.00"],
+            ),
             (fixed(10), day(5), false, ["risk.bots.bot-0.daily_loss_limit is", "10.00", "5.00"]),
             (
                 fixed(10),

@@ -53,7 +53,7 @@ pub(crate) struct QuotedOrder<'a> {
 
 impl<'a> QuotedOrder<'a> {
     #[inline(always)]
-    pub(crate) fn of(
+    pub(crate) fn new(
         order: &'a Order,
         arrival: Millis,
         path: &PricePath,

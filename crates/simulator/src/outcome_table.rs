@@ -161,7 +161,7 @@ impl OutcomeTable {
             time: close,
         };
         let arrival = close + self.settings.latency_ms;
-        let quoted = QuotedOrder::of(&order, arrival, &self.path, &self.settings);
+        let quoted = QuotedOrder::new(&order, arrival, &self.path, &self.settings);
         let kind = match quoted.without_settlement().unwrap_or_else(|| quoted.settled()) {
             OrderOutcome::Refused(_) => Kind::NoPrice,
             OrderOutcome::StaysOpen(_) => Kind::StaysOpen,

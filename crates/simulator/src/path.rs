@@ -88,7 +88,7 @@ impl PricePath {
     }
 
     #[inline]
-    pub(crate) fn is_of(&self, symbol: &Symbol) -> bool {
+    pub(crate) fn is_for(&self, symbol: &Symbol) -> bool {
         self.symbol == *symbol
     }
 

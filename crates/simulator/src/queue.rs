@@ -8,7 +8,7 @@ use candlewick_sdk::Millis;
 use std::collections::VecDeque;
 
 /// Initial capacity, exceeded only if the caller has more open orders.
-const ROOM: usize = 256;
+const INITIAL_CAPACITY: usize = 256;
 
 /// Items ordered by due time, then by order number.
 /// Orders arrive and close nearly in submission order, so an item is almost always appended at the end.
@@ -32,7 +32,7 @@ impl<T> Entry<T> {
 
 impl<T> DueQueue<T> {
     pub(crate) fn new() -> Self {
-        Self { entries: VecDeque::with_capacity(ROOM) }
+        Self { entries: VecDeque::with_capacity(INITIAL_CAPACITY) }
     }
 
     #[inline(always)]

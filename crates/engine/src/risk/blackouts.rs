@@ -69,15 +69,14 @@ impl Blackouts {
         }
         match self.spans.iter().find(|span| span.from >= span.to) {
             Some(span) => {
-                let problem =
-                    format!("a span ends at {}, not after its start at {}", span.to, span.from);
+                let problem = format!("a span ends at {}, not after its start at {}", span.to, span.from);
                 Err(EngineError::setting("risk.blackouts", problem))
             }
             None => Ok(()),
         }
     }
 
-    pub(super) fn of_symbols(&self, symbols: &[Symbol]) -> Vec<Vec<(Millis, Millis)>> {
+    pub(super) fn spans_by_symbol(&self, symbols: &[Symbol]) -> Vec<Vec<(Millis, Millis)>> {
         let of = |symbol: &Symbol| {
             let is_its = |span: &&Blackout| span.symbols.is_empty() || span.symbols.contains(symbol);
             let mut spans: Vec<_> =
@@ -99,14 +98,14 @@ impl Blackouts {
 #[inline]
 pub(super) fn check_blackout(proposal: &Proposal, view: View<'_>) -> Ruling {
     match view.limits.blackouts.get(proposal.symbol.index()) {
-        Some(spans) if !spans.is_empty() => refuse_if(lies_in(spans, proposal.at)),
+        Some(spans) if !spans.is_empty() => refuse_if(is_within(spans, proposal.at)),
         _ => Ruling::Pass,
     }
 }
 
 /// Returns whether a time is in one of the spans, which are sorted, disjoint and half-open.
 #[inline(never)]
-fn lies_in(spans: &[(Millis, Millis)], at: Millis) -> bool {
+fn is_within(spans: &[(Millis, Millis)], at: Millis) -> bool {
     let begun = spans.partition_point(|(from, _)| *from <= at);
     begun.checked_sub(1).is_some_and(|last| at < spans[last].1)
 }

@@ -1,6 +1,6 @@
 //! Limits of single bots, in addition to those of the run.
 
-use super::money_limits::Bound;
+use super::money_limits::AmountOrPercent;
 use super::{Proposal, Ruling, View, refuse_if};
 use crate::EngineError;
 use crate::settings::is_default;
@@ -55,10 +55,10 @@ pub struct BotLimitSettings {
 pub(crate) struct BotLimits {
     pub(super) max_open_trades: usize,
     pub(super) max_trades_per_day: u32,
-    pub(super) daily_loss_limit: Bound,
-    pub(super) daily_profit_target: Bound,
-    pub(super) session_loss_limit: Bound,
-    pub(super) session_profit_target: Bound,
+    pub(super) daily_loss_limit: AmountOrPercent,
+    pub(super) daily_profit_target: AmountOrPercent,
+    pub(super) session_loss_limit: AmountOrPercent,
+    pub(super) session_profit_target: AmountOrPercent,
     pub(super) max_loss_streak: u32,
 }
 
@@ -78,8 +78,9 @@ impl BotLimits {
         scale: MoneyScale,
     ) -> Result<Self, EngineError> {
         let own = settings;
-        let bound =
-            |(most, share), key: &str| Bound::new(scale, most, share, &format!("risk.bots.{name}.{key}"));
+        let bound = |(most, share), key: &str| {
+            AmountOrPercent::new(scale, most, share, &format!("risk.bots.{name}.{key}"))
+        };
         Ok(Self {
             max_open_trades: settings.max_open_trades as usize,
             max_trades_per_day: settings.max_trades_per_day,
@@ -106,30 +107,30 @@ impl BotLimits {
 
 #[inline]
 pub(super) fn check_max_open_trades(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
-    let Some(limits) = view.limits.of_bot(proposal.bot) else { return Ruling::Pass };
+    let Some(limits) = view.limits.bot_limits(proposal.bot) else { return Ruling::Pass };
     let most = limits.max_open_trades;
     refuse_if(most > 0 && view.intents.trades_of(proposal.bot) >= most)
 }
 
 #[inline]
 pub(super) fn check_max_trades_per_day(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
-    let Some(limits) = view.limits.of_bot(proposal.bot) else { return Ruling::Pass };
+    let Some(limits) = view.limits.bot_limits(proposal.bot) else { return Ruling::Pass };
     let most = limits.max_trades_per_day;
     refuse_if(most > 0 && view.state.tally(proposal.bot).trades_today >= most)
 }
 
 #[inline]
 pub(super) fn check_daily_loss_limit(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
-    let Some(limits) = view.limits.of_bot(proposal.bot) else { return Ruling::Pass };
-    let Some(most) = limits.daily_loss_limit.of(view.ledger.day_equity()) else { return Ruling::Pass };
+    let Some(limits) = view.limits.bot_limits(proposal.bot) else { return Ruling::Pass };
+    let Some(most) = limits.daily_loss_limit.at(view.ledger.day_equity()) else { return Ruling::Pass };
     let profit = view.state.tally(proposal.bot).day_profit;
     refuse_if(profit - view.intents.stakes_of(proposal.bot) - proposal.stake < -most)
 }
 
 #[inline]
 pub(super) fn check_daily_profit_target(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
-    let Some(limits) = view.limits.of_bot(proposal.bot) else { return Ruling::Pass };
-    let enough = limits.daily_profit_target.of(view.ledger.day_equity());
+    let Some(limits) = view.limits.bot_limits(proposal.bot) else { return Ruling::Pass };
+    let enough = limits.daily_profit_target.at(view.ledger.day_equity());
     refuse_if(enough.is_some_and(|enough| view.state.tally(proposal.bot).day_profit >= enough))
 }
 
@@ -138,8 +139,8 @@ pub(super) fn check_session_loss_limit(proposal: &Proposal<'_>, view: View<'_>) 
     if !view.limits.session.is_on {
         return Ruling::Pass;
     }
-    let Some(limits) = view.limits.of_bot(proposal.bot) else { return Ruling::Pass };
-    let Some(most) = limits.session_loss_limit.of(view.state.session.equity) else { return Ruling::Pass };
+    let Some(limits) = view.limits.bot_limits(proposal.bot) else { return Ruling::Pass };
+    let Some(most) = limits.session_loss_limit.at(view.state.session.equity) else { return Ruling::Pass };
     let profit = view.state.tally(proposal.bot).session_profit;
     refuse_if(profit - view.intents.stakes_of(proposal.bot) - proposal.stake < -most)
 }
@@ -149,14 +150,14 @@ pub(super) fn check_session_profit_target(proposal: &Proposal<'_>, view: View<'_
     if !view.limits.session.is_on {
         return Ruling::Pass;
     }
-    let Some(limits) = view.limits.of_bot(proposal.bot) else { return Ruling::Pass };
-    let enough = limits.session_profit_target.of(view.state.session.equity);
+    let Some(limits) = view.limits.bot_limits(proposal.bot) else { return Ruling::Pass };
+    let enough = limits.session_profit_target.at(view.state.session.equity);
     refuse_if(enough.is_some_and(|enough| view.state.tally(proposal.bot).session_profit >= enough))
 }
 
 #[inline]
 pub(super) fn check_loss_streak(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
-    let Some(limits) = view.limits.of_bot(proposal.bot) else { return Ruling::Pass };
+    let Some(limits) = view.limits.bot_limits(proposal.bot) else { return Ruling::Pass };
     let most = limits.max_loss_streak;
     refuse_if(most > 0 && view.state.tally(proposal.bot).losses >= most)
 }
@@ -180,7 +181,7 @@ mod tests {
         let profit = Money::from_minor(profit);
         situation.state.count_bot_trade(bot);
         situation.state.count_bot_end(bot, profit, outcome);
-        situation.state.earn_in_session(bot, profit);
+        situation.state.add_session_profit(bot, profit);
     }
 
     fn begin_session(situation: &mut Situation) {

@@ -2,7 +2,7 @@
 
 use super::bot_limits::BotLimits;
 use super::hours::{DayStart, Window};
-use super::money_limits::Bound;
+use super::money_limits::AmountOrPercent;
 use super::session_limits::SessionLimits;
 use super::{Blackouts, CooldownScope, PauseSettings, RiskSettings};
 use crate::{BotId, EngineError, SymbolId};
@@ -18,8 +18,8 @@ pub(crate) struct Limits {
     pub(super) max_open_trades_per_symbol: usize,
     pub(super) max_trades_per_hour: usize,
     pub(super) max_trades_per_day: u32,
-    pub(crate) daily_loss_limit: Bound,
-    pub(super) daily_profit_target: Bound,
+    pub(crate) daily_loss_limit: AmountOrPercent,
+    pub(super) daily_profit_target: AmountOrPercent,
     pub(crate) session: SessionLimits,
     pub(super) max_drawdown: f64,
     /// Number of halvings that bring a peak below its share `max_drawdown`.
@@ -72,7 +72,7 @@ impl Limits {
         settings.blackouts.check()?;
         PauseSettings::check(&settings.pauses)?;
         let own = settings;
-        let bound = |(most, share), key: &str| Bound::new(scale, most, share, key);
+        let bound = |(most, share), key: &str| AmountOrPercent::new(scale, most, share, key);
         let bots = settings.bots.iter();
         let bots = bots.map(|(name, bot)| Ok((name.clone(), BotLimits::new(bot, name, scale)?)));
         Ok(Self {
@@ -124,9 +124,9 @@ impl Limits {
         })
     }
 
-    pub(crate) fn take_places(&mut self, bots: &[String], symbols: &[Symbol]) {
+    pub(crate) fn bind_ids(&mut self, bots: &[String], symbols: &[Symbol]) {
         self.bots = bots.iter().map(|name| self.named_bots.get(name).cloned()).collect();
-        self.blackouts = self.dated.of_symbols(symbols);
+        self.blackouts = self.dated.spans_by_symbol(symbols);
         let payout = |symbol| self.named_payouts.get(symbol).copied().unwrap_or(self.min_payout);
         self.payouts = symbols.iter().map(payout).collect();
         let place = |name| symbols.iter().position(|symbol| symbol == name).and_then(SymbolId::new);
@@ -144,20 +144,20 @@ impl Limits {
         self.min_payout(symbol).is_some() || self.best_payout_of.contains(&symbol)
     }
 
-    pub(crate) fn own_daily_loss_limit(&self, bot: &str) -> Option<&Bound> {
+    pub(crate) fn own_daily_loss_limit(&self, bot: &str) -> Option<&AmountOrPercent> {
         Some(&self.named_bots.get(bot)?.daily_loss_limit)
     }
 
-    pub(crate) fn daily_loss_of(&self, bot: &str, equity: Money) -> Option<Money> {
-        self.named_bots.get(bot)?.daily_loss_limit.of(equity)
+    pub(crate) fn max_daily_loss(&self, bot: &str, equity: Money) -> Option<Money> {
+        self.named_bots.get(bot)?.daily_loss_limit.at(equity)
     }
 
-    pub(crate) fn session_loss_of(&self, bot: &str, equity: Money) -> Option<Money> {
-        self.named_bots.get(bot)?.session_loss_limit.of(equity)
+    pub(crate) fn max_session_loss(&self, bot: &str, equity: Money) -> Option<Money> {
+        self.named_bots.get(bot)?.session_loss_limit.at(equity)
     }
 
     #[inline]
-    pub(super) fn of_bot(&self, bot: BotId) -> Option<&BotLimits> {
+    pub(super) fn bot_limits(&self, bot: BotId) -> Option<&BotLimits> {
         self.bots.get(bot.index())?.as_ref()
     }
 
@@ -165,7 +165,7 @@ impl Limits {
         self.max_open_trades > 0 || self.max_open_trades_per_symbol > 0
     }
 
-    pub(crate) fn most_open_of(&self, bot: &str) -> Option<usize> {
+    pub(crate) fn max_open_for(&self, bot: &str) -> Option<usize> {
         let own = self.named_bots.get(bot).map_or(0, |own| own.max_open_trades);
         let caps = [self.max_open_trades, self.max_open_trades_per_symbol, own];
         caps.into_iter().filter(|cap| *cap > 0).min()
@@ -173,7 +173,7 @@ impl Limits {
 
     /// Returns the maximum number of open trades, at least 1. It is 1 without a cap, which only earlier runs lack:
     /// [`check_stakes`](crate::check_stakes) requires one for new runs.
-    pub(crate) fn most_together(&self, symbols: usize) -> u32 {
+    pub(crate) fn max_concurrent(&self, symbols: usize) -> u32 {
         let per_symbol = self.max_open_trades_per_symbol.saturating_mul(symbols.max(1));
         let caps = [self.max_open_trades, per_symbol].into_iter().filter(|cap| *cap > 0);
         caps.min().and_then(|cap| u32::try_from(cap).ok()).unwrap_or(1).max(1)
@@ -205,7 +205,7 @@ impl Limits {
         self.max_trades_per_hour > 0
     }
 
-    pub(crate) fn has_day_of(&self, other: &Self) -> bool {
+    pub(crate) fn has_same_day(&self, other: &Self) -> bool {
         self.day_start == other.day_start
     }
 
@@ -215,7 +215,7 @@ impl Limits {
 
     pub(crate) fn session_end(&self, at: Millis) -> Millis {
         let starts = self.hours.iter().filter_map(|window| window.next_start(at));
-        starts.filter(|_| self.session.is_of_hours()).min().unwrap_or(Millis::MAX)
+        starts.filter(|_| self.session.spans_hours()).min().unwrap_or(Millis::MAX)
     }
 
     pub(crate) fn drawdown_below(&self, peak: Money) -> Option<Money> {
@@ -276,7 +276,10 @@ fn best_payout_names(names: &[String]) -> Result<Vec<Symbol>, EngineError> {
     for name in names {
         let symbol = Symbol::new(name).map_err(|error| EngineError::setting(KEY, error.to_string()))?;
         if symbols.contains(&symbol) {
-            return Err(EngineError::setting(KEY, format!("{symbol} is listed twice; remove one of the two")));
+            return Err(EngineError::setting(
+                KEY,
+                format!("{symbol} is listed twice; remove one of the two"),
+            ));
         }
         symbols.push(symbol);
     }
@@ -313,7 +316,7 @@ mod tests {
             let caps = |risk: &mut RiskSettings| {
                 (risk.max_open_trades, risk.max_open_trades_per_symbol) = (all, per_symbol);
             };
-            limits(caps).most_together(symbols)
+            limits(caps).max_concurrent(symbols)
         };
         assert_eq!([together(3, 1, 1), together(3, 1, 2), together(3, 1, 5)], [1, 2, 3]);
         // 0 means no cap.

@@ -42,7 +42,7 @@ pub use zone_help::{offset_zone, time_zone, time_zone_help, without_summer_time,
 pub(crate) use freshness::latest_departure;
 pub(crate) use limit_use::{limit_use, limit_use_of};
 pub(crate) use limits::Limits;
-pub(crate) use money_limits::Bound;
+pub(crate) use money_limits::AmountOrPercent;
 pub(crate) use payouts::Probe;
 pub(crate) use refusal::{Refusal, figures, refusals, refuses_until, stopped_by};
 pub(crate) use state::RiskState;
@@ -186,7 +186,7 @@ pub(crate) fn approve(
 pub(crate) fn order_terms(proposal: &Proposal<'_>, view: View<'_>) -> Result<OrderTerms, Rule> {
     match first_refusal_of_terms(proposal, view) {
         Some(rule) => Err(rule),
-        None => Ok(OrderTerms::of(proposal, view.intents.next)),
+        None => Ok(OrderTerms::new(proposal, view.intents.next)),
     }
 }
 

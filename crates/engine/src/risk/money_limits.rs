@@ -9,7 +9,7 @@ use candlewick_sdk::{Money, MoneyScale};
 
 /// An amount and a percentage. Zero disables either.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Bound {
+pub(crate) struct AmountOrPercent {
     amount: Money,
     /// Millionths of a percent.
     parts: i64,
@@ -19,7 +19,7 @@ const MILLION: Decimal = Decimal::from_parts(1_000_000, 0, 0, false, 0);
 
 const WHOLE: i128 = 100_000_000;
 
-impl Bound {
+impl AmountOrPercent {
     pub(super) fn new(scale: MoneyScale, most: Decimal, share: f64, key: &str) -> Result<Self, EngineError> {
         percent(share, &format!("{key}_percent"))?;
         // As it is written: 0.7 is seven tenths, which no fraction of binary digits is.
@@ -38,7 +38,7 @@ impl Bound {
     }
 
     #[inline]
-    pub(crate) fn of(&self, equity: Money) -> Option<Money> {
+    pub(crate) fn at(&self, equity: Money) -> Option<Money> {
         match (self.amount(), self.share_of(equity)) {
             (Some(amount), Some(share)) => Some(amount.min(share)),
             (amount, share) => amount.or(share),
@@ -47,13 +47,13 @@ impl Bound {
 }
 
 pub(super) fn check_daily_loss_limit(proposal: &Proposal, view: View<'_>) -> Ruling {
-    let Some(limit) = view.limits.daily_loss_limit.of(view.ledger.day_equity()) else { return Ruling::Pass };
+    let Some(limit) = view.limits.daily_loss_limit.at(view.ledger.day_equity()) else { return Ruling::Pass };
     let worst = view.ledger.day_result() - view.ledger.open_stakes() - proposal.stake;
     refuse_if(worst < -limit)
 }
 
 pub(super) fn check_daily_profit_target(_proposal: &Proposal, view: View<'_>) -> Ruling {
-    let target = view.limits.daily_profit_target.of(view.ledger.day_equity());
+    let target = view.limits.daily_profit_target.at(view.ledger.day_equity());
     refuse_if(target.is_some_and(|target| view.ledger.day_profit() >= target))
 }
 
@@ -95,8 +95,8 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    fn bound(amount: i64, percent: f64) -> Bound {
-        Bound::new(MoneyScale::default(), Decimal::new(amount, 2), percent, "risk.limit").unwrap()
+    fn bound(amount: i64, percent: f64) -> AmountOrPercent {
+        AmountOrPercent::new(MoneyScale::default(), Decimal::new(amount, 2), percent, "risk.limit").unwrap()
     }
 
     #[test]
@@ -113,7 +113,7 @@ mod tests {
             (0, 0.7, 1_000_000, Some(7_000)),
             (0, 3.0, -500, Some(0)),
         ] {
-            let limit = bound(amount, percent).of(Money::from_minor(equity));
+            let limit = bound(amount, percent).at(Money::from_minor(equity));
             assert_eq!(limit, expected.map(Money::from_minor), "{amount} {percent} {equity}");
         }
     }
@@ -121,7 +121,8 @@ mod tests {
     #[test]
     fn what_is_no_percent_is_refused_by_the_name_of_its_setting() {
         for percent in [-0.1, 100.1, f64::NAN] {
-            let error = Bound::new(MoneyScale::default(), Decimal::ZERO, percent, "risk.limit").unwrap_err();
+            let error = AmountOrPercent::new(MoneyScale::default(), Decimal::ZERO, percent, "risk.limit")
+                .unwrap_err();
             assert!(error.to_string().starts_with("risk.limit_percent: "), "{error}");
         }
     }
@@ -132,7 +133,7 @@ mod tests {
             equity in 0_i64..1_000_000_000_000,
             hundredths in 1_u32..10_000,
         ) {
-            let share = bound(0, f64::from(hundredths) / 100.0).of(Money::from_minor(equity)).unwrap().minor();
+            let share = bound(0, f64::from(hundredths) / 100.0).at(Money::from_minor(equity)).unwrap().minor();
             let exact = i128::from(equity) * i128::from(hundredths) / 10_000;
             prop_assert_eq!(i128::from(share), exact);
         }

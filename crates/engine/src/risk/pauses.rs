@@ -117,7 +117,7 @@ pub fn pause_after(
 }
 
 impl PauseScope {
-    const fn place(self, bot: BotId, symbol: SymbolId) -> usize {
+    const fn index(self, bot: BotId, symbol: SymbolId) -> usize {
         match self {
             Self::All => 0,
             Self::Symbol => symbol.index(),
@@ -192,7 +192,7 @@ impl PauseState {
         (at, day_end): (Millis, Millis),
     ) {
         for pause in pauses {
-            let own = self.of(pause, pause.scope.place(bot, symbol), (pauses, at));
+            let own = self.count_mut(pause, pause.scope.index(bot, symbol), (pauses, at));
             own.count = pause.count_after(own.count, outcome);
             if own.count >= pause.after {
                 let until =
@@ -202,7 +202,7 @@ impl PauseState {
         }
     }
 
-    fn of(
+    fn count_mut(
         &mut self,
         pause: &PauseSettings,
         of: usize,
@@ -232,7 +232,7 @@ impl PauseState {
     }
 
     pub(super) fn rested_at(&self, bot: BotId, symbol: SymbolId) -> Millis {
-        let is_meant = |known: &&PauseCount| known.of == known.pause.scope.place(bot, symbol);
+        let is_meant = |known: &&PauseCount| known.of == known.pause.scope.index(bot, symbol);
         let rests = self.counts.iter().filter(is_meant).map(|known| known.rested_at);
         rests.max().unwrap_or(Millis::new(i64::MIN))
     }

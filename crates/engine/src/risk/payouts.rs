@@ -14,7 +14,7 @@ pub(crate) enum Probe {
 }
 
 impl Probe {
-    pub(crate) fn of(limits: &Limits, state: &RiskState, symbol: SymbolId, now: Millis) -> Self {
+    pub(crate) fn for_symbol(limits: &Limits, state: &RiskState, symbol: SymbolId, now: Millis) -> Self {
         let is_unknown = || state.payout(symbol, now, limits.payout_max_age).is_none();
         if limits.needs_payout(symbol) && is_unknown() { Self::Needed } else { Self::NotNeeded }
     }
@@ -64,7 +64,7 @@ mod tests {
     use candlewick_sdk::Payout;
 
     fn probe(of: &Situation) -> Probe {
-        Probe::of(&of.limits, &of.state, Situation::SYMBOL, of.proposal.at)
+        Probe::for_symbol(&of.limits, &of.state, Situation::SYMBOL, of.proposal.at)
     }
 
     #[test]

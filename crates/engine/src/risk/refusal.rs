@@ -1,14 +1,14 @@
 //! Rules that now refuse every signal of a bot, with their figures and the time that lifts them.
 
 use super::freshness::seconds;
-use super::limit_use::{limit_use, limit_use_of, room_of_bot};
+use super::limit_use::{limit_use, limit_use_of, remaining_bot_loss};
 use super::{
     Check, Proposal, Quantity, Rule, Ruling, View, bot_limits, check_halted, money_limits, open_trades,
     pauses, session_limits, venue_refusals,
 };
 use candlewick_sdk::{Direction, Millis, Money, MoneyScale};
 
-const SEARCHED: Millis = Millis::new(Millis::DAY.get() * 64);
+const SEARCH_SPAN: Millis = Millis::new(Millis::DAY.get() * 64);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
@@ -102,15 +102,15 @@ fn room(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Money> {
     let View { limits, ledger, state, .. } = view;
     let left = match rule {
         Rule::DailyLossLimit => {
-            limits.daily_loss_limit.of(ledger.day_equity())? + ledger.day_profit() - ledger.open_stakes()
+            limits.daily_loss_limit.at(ledger.day_equity())? + ledger.day_profit() - ledger.open_stakes()
         }
         Rule::SessionLossLimit => {
             let session = state.session;
-            limits.session.loss_limit.of(session.equity)? + session.profit - ledger.open_stakes()
+            limits.session.loss_limit.at(session.equity)? + session.profit - ledger.open_stakes()
         }
         Rule::MaxDrawdown => limits.drawdown_below(ledger.peak())? + ledger.free() - ledger.peak(),
         Rule::InsufficientBalance => ledger.free(),
-        rule => room_of_bot(rule, proposal.bot, view)?,
+        rule => remaining_bot_loss(rule, proposal.bot, view)?,
     };
     Some(left.max(Money::ZERO))
 }
@@ -134,7 +134,7 @@ fn end(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Millis> {
         Rule::SessionLossLimit
         | Rule::SessionProfitTarget
         | Rule::BotSessionLossLimit
-        | Rule::BotSessionProfitTarget => limits.session.is_of_hours().then(|| state.session.end()),
+        | Rule::BotSessionProfitTarget => limits.session.spans_hours().then(|| state.session.end()),
         Rule::OutsideHours => limits.hours.iter().filter_map(|window| window.next_start(proposal.at)).min(),
         Rule::Blackout => {
             let spans = limits.blackouts.get(proposal.symbol.index())?;
@@ -152,11 +152,11 @@ fn search_end(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Mil
         refuses(rule, &later, view)
     };
     let (mut refused, mut ahead) = (proposal.at, Millis::SECOND);
-    while ahead <= SEARCHED && is_refused(proposal.at + ahead) {
+    while ahead <= SEARCH_SPAN && is_refused(proposal.at + ahead) {
         refused = proposal.at + ahead;
         ahead = ahead * 2;
     }
-    let mut free = Some(proposal.at + ahead).filter(|_| ahead <= SEARCHED)?;
+    let mut free = Some(proposal.at + ahead).filter(|_| ahead <= SEARCH_SPAN)?;
     while free - refused > Millis::new(1) {
         let middle = Millis::new(refused.get() + (free - refused).get() / 2);
         if is_refused(middle) { refused = middle } else { free = middle }
@@ -226,7 +226,7 @@ pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
 pub(crate) fn stopped_by(proposal: &Proposal<'_>, view: View<'_>) -> Option<Rule> {
     let refuses = |check: Check| check(proposal, view) == Ruling::Refuse;
     let found = |check, rule| refuses(check).then_some(rule);
-    let of_run = |check, rule| view.limits.session.is_of_runs().then(|| found(check, rule)).flatten();
+    let of_run = |check, rule| view.limits.session.spans_runs().then(|| found(check, rule)).flatten();
     found(money_limits::check_loss_streak, Rule::LossStreak)
         .or_else(|| found(bot_limits::check_loss_streak, Rule::BotLossStreak))
         .or_else(|| of_run(session_limits::check_session_profit_target, Rule::SessionProfitTarget))

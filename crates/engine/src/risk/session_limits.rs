@@ -1,7 +1,7 @@
 //! Loss limit and profit target of a session: a run, or each window of the trading hours.
 
 use super::hours::Window;
-use super::money_limits::Bound;
+use super::money_limits::AmountOrPercent;
 use super::{BotLimitSettings, Proposal, Ruling, View, refuse_if};
 use crate::EngineError;
 use crate::settings::is_default;
@@ -44,8 +44,8 @@ pub enum SessionSpan {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SessionLimits {
-    pub(crate) loss_limit: Bound,
-    pub(super) profit_target: Bound,
+    pub(crate) loss_limit: AmountOrPercent,
+    pub(super) profit_target: AmountOrPercent,
     of: SessionSpan,
     pub(crate) is_on: bool,
 }
@@ -80,7 +80,9 @@ impl SessionLimits {
             return Err(EngineError::setting("risk.session.of", problem));
         }
         let own = settings;
-        let bound = |(most, share), key: &str| Bound::new(scale, most, share, &format!("risk.session.{key}"));
+        let bound = |(most, share), key: &str| {
+            AmountOrPercent::new(scale, most, share, &format!("risk.session.{key}"))
+        };
         Ok(Self {
             loss_limit: bound((own.loss_limit, own.loss_limit_percent), "loss_limit")?,
             profit_target: bound((own.profit_target, own.profit_target_percent), "profit_target")?,
@@ -89,15 +91,15 @@ impl SessionLimits {
         })
     }
 
-    pub(crate) fn is_of_hours(&self) -> bool {
+    pub(crate) fn spans_hours(&self) -> bool {
         self.is_on && self.of == SessionSpan::Hours
     }
 
-    pub(crate) fn is_of_runs(&self) -> bool {
+    pub(crate) fn spans_runs(&self) -> bool {
         self.is_on && self.of == SessionSpan::Run
     }
 
-    pub(crate) fn has_sessions_of(&self, other: &Self) -> bool {
+    pub(crate) fn has_same_sessions(&self, other: &Self) -> bool {
         (self.is_on, self.of) == (other.is_on, other.of)
     }
 }
@@ -107,7 +109,7 @@ impl SessionTally {
         *self = Self { profit: Money::ZERO, equity, end, shortage };
     }
 
-    pub(crate) fn begin_anew(&mut self, (equity, shortage): (Money, Money)) {
+    pub(crate) fn restart(&mut self, (equity, shortage): (Money, Money)) {
         (self.profit, self.equity, self.shortage) = (Money::ZERO, equity, shortage);
     }
 
@@ -131,7 +133,7 @@ pub(super) fn check_session_loss_limit(proposal: &Proposal<'_>, view: View<'_>) 
         return Ruling::Pass;
     }
     let session = view.state.session;
-    let Some(limit) = view.limits.session.loss_limit.of(session.equity) else { return Ruling::Pass };
+    let Some(limit) = view.limits.session.loss_limit.at(session.equity) else { return Ruling::Pass };
     let result = session.result(view.ledger.shortage());
     refuse_if(result - view.ledger.open_stakes() - proposal.stake < -limit)
 }
@@ -141,7 +143,7 @@ pub(super) fn check_session_profit_target(_proposal: &Proposal<'_>, view: View<'
         return Ruling::Pass;
     }
     let session = view.state.session;
-    let target = view.limits.session.profit_target.of(session.equity);
+    let target = view.limits.session.profit_target.at(session.equity);
     refuse_if(target.is_some_and(|target| session.profit >= target))
 }
 

@@ -13,7 +13,7 @@ use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-const USUAL_TRADES_PER_HOUR: usize = 1_024;
+const TYPICAL_TRADES_PER_HOUR: usize = 1_024;
 
 /// Folded from events. Its size is bounded by the number of symbols and the limits.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -63,7 +63,7 @@ impl RiskState {
             halted: false,
             suspended: false,
             skew: Millis::ZERO,
-            recent: VecDeque::with_capacity(limits.max_trades_per_hour.min(USUAL_TRADES_PER_HOUR)),
+            recent: VecDeque::with_capacity(limits.max_trades_per_hour.min(TYPICAL_TRADES_PER_HOUR)),
             day_start: Millis::new(i64::MIN),
             trades_today: 0,
             symbols: vec![SymbolState::NEW; symbols],
@@ -195,7 +195,7 @@ impl RiskState {
         }
     }
 
-    pub(crate) fn earn_of_bot(&mut self, bot: BotId, profit: Money) {
+    pub(crate) fn add_bot_profit(&mut self, bot: BotId, profit: Money) {
         if let Some(bot) = self.bots.get_mut(bot.index()) {
             bot.day_profit += profit;
         }
@@ -233,12 +233,12 @@ impl RiskState {
         self.bots.iter_mut().for_each(|bot| bot.session_profit = Money::ZERO);
     }
 
-    pub(crate) fn begin_session_anew(&mut self, money: (Money, Money)) {
-        self.session.begin_anew(money);
+    pub(crate) fn restart_session(&mut self, money: (Money, Money)) {
+        self.session.restart(money);
         self.bots.iter_mut().for_each(|bot| bot.session_profit = Money::ZERO);
     }
 
-    pub(crate) fn earn_in_session(&mut self, bot: BotId, profit: Money) {
+    pub(crate) fn add_session_profit(&mut self, bot: BotId, profit: Money) {
         self.session.profit += profit;
         if let Some(bot) = self.bots.get_mut(bot.index()) {
             bot.session_profit += profit;

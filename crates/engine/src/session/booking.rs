@@ -118,7 +118,7 @@ impl Session {
         at: Millis,
     ) {
         self.ledger.count_outcome(outcome);
-        self.earn_in_session(bot, profit);
+        self.add_session_profit(bot, profit);
         self.state.count_outcome(symbol, outcome);
         self.state.count_bot_end(bot, profit, outcome);
         if self.limits.cools_down() && outcome == Outcome::Lost {
@@ -146,7 +146,7 @@ impl Session {
         let whose = (terms.intent(), terms.bot(), terms.symbol());
         let bet = (terms.direction(), terms.stake());
         let close = nominal_close(terms.expiry(), self.departure(terms));
-        if self.intents.take_back(Intent::sent(whose, bet, (terms.decision_time(), close))) {
+        if self.intents.restore_unfinished(Intent::sent(whose, bet, (terms.decision_time(), close))) {
             self.ledger.reserve(terms.stake());
             self.state.recount_trade(&self.limits, terms.decision_time());
             self.state.recount_bot_trade(terms.bot(), terms.decision_time());

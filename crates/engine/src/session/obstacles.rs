@@ -57,7 +57,7 @@ impl Session {
     /// A probe stakes the minimum because the payout is unknown.
     pub fn next_stake(&self, bot: BotId, at: Millis) -> Option<(Money, bool)> {
         let own = self.bots.get(bot.index())?;
-        let probe = Probe::of(&self.limits, &self.state, own.symbol, at);
+        let probe = Probe::for_symbol(&self.limits, &self.state, own.symbol, at);
         Some((self.stake(own, probe, at), probe == Probe::Needed))
     }
 
@@ -202,11 +202,11 @@ impl Session {
         if stake < least {
             return is_settled.then_some((StakeBound::MinStake, least));
         }
-        let own = self.names.get(id.index()).and_then(|name| limits.daily_loss_of(name, equity));
+        let own = self.names.get(id.index()).and_then(|name| limits.max_daily_loss(name, equity));
         let bounds = [
             (StakeBound::MaxStake, limits.largest_stake(), true),
             (StakeBound::MaxStakePercent, limits.share_of(free), is_settled),
-            (StakeBound::DailyLossLimit, limits.daily_loss_limit.of(equity), is_settled),
+            (StakeBound::DailyLossLimit, limits.daily_loss_limit.at(equity), is_settled),
             (StakeBound::BotDailyLossLimit, own, is_settled),
             (StakeBound::FreeBalance, Some(free), is_settled),
         ];

@@ -12,7 +12,7 @@ const BLOCK: usize = 1_024;
 
 /// Maximum number of answers of a bot that sees only candles, before the next bot's turn. Enough to
 /// make switching cheap, and few enough that the answers of many bots stay in a cache.
-const ANSWERS: usize = 8;
+const MAX_ANSWERS: usize = 8;
 
 /// The candles of a Session's series, and the position of each bot in them.
 ///
@@ -53,7 +53,7 @@ impl<'a> StoredCandles<'a> {
                 let own = &session.bots[bot.index()];
                 let waits_for_events = priced.contains(&own.symbol);
                 let sees_candles_only = !waits_for_events && !own.waits_for_settlements();
-                let most_answers = if sees_candles_only { ANSWERS } else { 1 };
+                let most_answers = if sees_candles_only { MAX_ANSWERS } else { 1 };
                 readers.push(Reader {
                     bot: *bot,
                     series: id,
@@ -67,7 +67,7 @@ impl<'a> StoredCandles<'a> {
                 });
             }
         }
-        let turns = Tournament::of(readers.iter().map(|reader| reader.next_close(&series)));
+        let turns = Tournament::new(readers.iter().map(|reader| reader.next_close(&series)));
         Self { series, readers, turns, shown: 0 }
     }
 

@@ -1,12 +1,12 @@
 //! Fractional Kelly stake with conservative estimates.
 
-use super::{KellyBound, Purse};
+use super::{KellyBound, StakeContext};
 use crate::{IntentId, to_trade_outcome};
 use candlewick_sdk::{Money, Outcome, Payout};
 use candlewick_statistics::{OpenBets, RunningWinRate, WinRate, kelly_fraction, wilson_interval};
 use serde::{Deserialize, Serialize};
 
-const RECENT: usize = 20;
+const RECENT_PAYOUTS: usize = 20;
 /// One-sided confidence of the lower bound.
 const CONFIDENCE: f64 = 0.95;
 
@@ -19,7 +19,7 @@ pub(crate) struct Kelly {
     floor_trades: u32,
     won: u64,
     lost: u64,
-    payouts: [Option<Payout>; RECENT],
+    payouts: [Option<Payout>; RECENT_PAYOUTS],
     newest: usize,
     /// `None` under the earlier rule.
     sequence: Option<Sequence>,
@@ -37,10 +37,10 @@ impl Kelly {
             KellyBound::ConfidenceSequence => Sequence::new(),
             KellyBound::Wilson => None,
         };
-        Self { fraction, floor_trades, won: 0, lost: 0, payouts: [None; RECENT], newest: 0, sequence }
+        Self { fraction, floor_trades, won: 0, lost: 0, payouts: [None; RECENT_PAYOUTS], newest: 0, sequence }
     }
 
-    pub(super) fn go_on_from(&mut self, kept: Self) -> bool {
+    pub(super) fn resume_from(&mut self, kept: Self) -> bool {
         let is_same = kept.fraction == self.fraction
             && kept.floor_trades == self.floor_trades
             && kept.sequence.is_some() == self.sequence.is_some();
@@ -50,7 +50,7 @@ impl Kelly {
         is_same
     }
 
-    pub(super) fn follow(&mut self, kept: Self) -> bool {
+    pub(super) fn migrate_from(&mut self, kept: Self) -> bool {
         let follows = kept.sequence.is_some() == self.sequence.is_some();
         if follows {
             *self = Self { fraction: self.fraction, floor_trades: self.floor_trades, ..kept };
@@ -58,13 +58,13 @@ impl Kelly {
         follows
     }
 
-    pub(super) fn next(&self, purse: Purse) -> Money {
+    pub(super) fn next(&self, context: StakeContext) -> Money {
         if self.won + self.lost < u64::from(self.floor_trades) {
-            return purse.minimum;
+            return context.minimum;
         }
         let kelly = self.careful_kelly().unwrap_or(0.0);
-        let stake = purse.free.scaled_down(self.fraction * kelly / f64::from(purse.together.max(1)));
-        if self.sequence.is_some() { stake.max(purse.minimum) } else { stake }
+        let stake = context.free.scaled_down(self.fraction * kelly / f64::from(context.together.max(1)));
+        if self.sequence.is_some() { stake.max(context.minimum) } else { stake }
     }
 
     fn careful_kelly(&self) -> Option<f64> {
@@ -102,7 +102,7 @@ impl Kelly {
             Outcome::Draw | Outcome::Cancelled => return,
         }
         if payout.is_some() {
-            self.payouts[self.newest % RECENT] = payout;
+            self.payouts[self.newest % RECENT_PAYOUTS] = payout;
             self.newest += 1;
         }
     }
@@ -131,8 +131,8 @@ impl Sequence {
 mod tests {
     use super::*;
 
-    fn purse(together: u32) -> Purse {
-        Purse { free: Money::from_minor(1_000_000), minimum: Money::from_minor(100), together }
+    fn stake_context(together: u32) -> StakeContext {
+        StakeContext { free: Money::from_minor(1_000_000), minimum: Money::from_minor(100), together }
     }
 
     fn check(
@@ -143,10 +143,10 @@ mod tests {
         let mut kelly = Kelly::new(0.5, floor, bound);
         let payout = Payout::from_parts(800_000);
         for (number, outcome) in (1..).zip(order) {
-            kelly.decided(IntentId::new(number));
+            kelly.on_decided(IntentId::new(number));
             kelly.on_settled(IntentId::new(number), outcome, payout);
         }
-        let stake = kelly.next(purse(together)).minor();
+        let stake = kelly.next(stake_context(together)).minor();
         assert!(expected.contains(&stake), "{bound:?}: {stake}");
     }
 
@@ -180,16 +180,16 @@ mod tests {
     fn trades_open_before_a_reset_do_not_count_after_it() {
         let (mut kelly, payout) =
             (Kelly::new(0.5, 100, KellyBound::ConfidenceSequence), Payout::from_parts(800_000));
-        (1..=60).map(IntentId::new).for_each(|number| kelly.decided(number));
+        (1..=60).map(IntentId::new).for_each(|number| kelly.on_decided(number));
         kelly.reset_evidence();
         (1..=60).map(IntentId::new).for_each(|number| kelly.on_settled(number, Outcome::Lost, payout));
-        let purse = purse(1);
+        let context = stake_context(1);
         let mut win = |numbers: std::ops::RangeInclusive<u64>| {
             for number in numbers.map(IntentId::new) {
-                kelly.decided(number);
+                kelly.on_decided(number);
                 kelly.on_settled(number, Outcome::Won, payout);
             }
-            kelly.next(purse).minor()
+            kelly.next(context).minor()
         };
         assert_eq!(win(61..=159), 100);
         assert!(win(160..=160) > 100_000);
@@ -200,18 +200,18 @@ mod tests {
         let (mut kelly, payout) =
             (Kelly::new(0.5, 0, KellyBound::ConfidenceSequence), Payout::from_parts(800_000));
         for number in (1..=400).map(IntentId::new) {
-            kelly.decided(number);
+            kelly.on_decided(number);
             kelly.on_unopened(number);
             kelly.on_settled(number, Outcome::Won, payout);
         }
-        let purse = purse(1);
-        assert_eq!(kelly.next(purse).minor(), 100);
+        let context = stake_context(1);
+        assert_eq!(kelly.next(context).minor(), 100);
         (401..800).map(IntentId::new).for_each(|number| {
-            kelly.decided(number);
+            kelly.on_decided(number);
             kelly.on_settled(number, Outcome::Won, payout);
         });
-        assert!(kelly.next(purse).minor() > 200_000);
+        assert!(kelly.next(context).minor() > 200_000);
         kelly.reset_evidence();
-        assert_eq!(kelly.next(purse).minor(), 100);
+        assert_eq!(kelly.next(context).minor(), 100);
     }
 }

@@ -1,7 +1,7 @@
 //! Ladder that grows after losses.
 
 use super::LadderCost;
-use super::apart::Apart;
+use super::excluded_trades::ExcludedTrades;
 use super::given_up::GivenUp;
 use crate::IntentId;
 use candlewick_sdk::{Money, Outcome};
@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Martingale {
     stakes: Vec<Money>,
     level: usize,
-    #[serde(default, skip_serializing_if = "Apart::is_empty")]
-    pub(super) apart: Apart,
+    #[serde(default, skip_serializing_if = "ExcludedTrades::is_empty")]
+    pub(super) apart: ExcludedTrades,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) given_up: Option<GivenUp<usize>>,
 }
@@ -25,12 +25,12 @@ impl Martingale {
         Self {
             stakes: (0..levels.max(1)).map(stake).collect(),
             level: 0,
-            apart: Apart::default(),
+            apart: ExcludedTrades::default(),
             given_up: None,
         }
     }
 
-    pub(super) fn go_on_from(&mut self, kept: Self) -> bool {
+    pub(super) fn resume_from(&mut self, kept: Self) -> bool {
         let is_same = kept.stakes == self.stakes && kept.level < self.stakes.len();
         if is_same {
             *self = kept;
@@ -38,7 +38,7 @@ impl Martingale {
         is_same
     }
 
-    pub(super) fn follow(&mut self, kept: &Self) -> bool {
+    pub(super) fn migrate_from(&mut self, kept: &Self) -> bool {
         let follows =
             kept.stakes.len() == self.stakes.len() && kept.level < self.stakes.len() && kept.apart.is_empty();
         if follows {

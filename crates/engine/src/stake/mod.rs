@@ -1,6 +1,6 @@
 //! Stake rules, one per file. Each learns the results of its trades and returns the next stake.
 
-mod apart;
+mod excluded_trades;
 mod given_up;
 mod kelly;
 mod martingale;
@@ -120,7 +120,7 @@ pub enum KellyBound {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Purse {
+pub(crate) struct StakeContext {
     /// Free balance. Open stakes are not included and count as lost.
     pub(crate) free: Money,
     pub(crate) minimum: Money,
@@ -193,7 +193,11 @@ impl Stake {
                 Ok(Self::Martingale(Martingale::new(money(*amount)?, *factor, *levels)))
             }
             StakeSettings::Soros { amount, wins, .. } => {
-                count(*wins, &format!("{key}.wins"), "it is the number of wins in a row whose profit is staked")?;
+                count(
+                    *wins,
+                    &format!("{key}.wins"),
+                    "it is the number of wins in a row whose profit is staked",
+                )?;
                 Ok(Self::Soros(Soros::new(money(*amount)?, *wins)))
             }
             StakeSettings::Kelly { fraction, kelly_floor_trades, bound } => {
@@ -204,25 +208,25 @@ impl Stake {
     }
 
     /// Continues from the state of a rule with the same settings. Returns `false` if they differ.
-    pub(crate) fn go_on_from(&mut self, kept: Self) -> bool {
+    pub(crate) fn resume_from(&mut self, kept: Self) -> bool {
         match (self, kept) {
             (Self::Fixed { amount }, Self::Fixed { amount: kept }) => *amount == kept,
             (Self::Share { fraction }, Self::Share { fraction: kept }) => *fraction == kept,
-            (Self::Martingale(rule), Self::Martingale(kept)) => rule.go_on_from(kept),
-            (Self::Soros(rule), Self::Soros(kept)) => rule.go_on_from(kept),
-            (Self::Kelly(rule), Self::Kelly(kept)) => rule.go_on_from(*kept),
+            (Self::Martingale(rule), Self::Martingale(kept)) => rule.resume_from(kept),
+            (Self::Soros(rule), Self::Soros(kept)) => rule.resume_from(kept),
+            (Self::Kelly(rule), Self::Kelly(kept)) => rule.resume_from(*kept),
             _ => false,
         }
     }
 
     /// Continues from a rule with other settings, as if it had seen the same trades. Returns
     /// `false` if its state does not determine this one. A ladder must not have had payout probes.
-    pub(crate) fn follow(&mut self, kept: Self) -> bool {
+    pub(crate) fn migrate_from(&mut self, kept: Self) -> bool {
         match (self, kept) {
             (Self::Fixed { .. } | Self::Share { .. }, _) => true,
-            (Self::Martingale(rule), Self::Martingale(kept)) => rule.follow(&kept),
-            (Self::Soros(rule), Self::Soros(kept)) => rule.follow(&kept),
-            (Self::Kelly(rule), Self::Kelly(kept)) => rule.follow(*kept),
+            (Self::Martingale(rule), Self::Martingale(kept)) => rule.migrate_from(&kept),
+            (Self::Soros(rule), Self::Soros(kept)) => rule.migrate_from(&kept),
+            (Self::Kelly(rule), Self::Kelly(kept)) => rule.migrate_from(*kept),
             (Self::Martingale(_) | Self::Soros(_) | Self::Kelly(_), _) => false,
         }
     }
@@ -272,21 +276,21 @@ impl Stake {
         }
     }
 
-    pub(crate) fn first(&self, purse: Purse) -> Money {
+    pub(crate) fn first(&self, context: StakeContext) -> Money {
         match self {
             Self::Martingale(rule) => rule.first(),
             Self::Soros(rule) => rule.first(),
-            Self::Fixed { .. } | Self::Share { .. } | Self::Kelly(_) => self.next(purse),
+            Self::Fixed { .. } | Self::Share { .. } | Self::Kelly(_) => self.next(context),
         }
     }
 
-    pub(crate) fn next(&self, purse: Purse) -> Money {
+    pub(crate) fn next(&self, context: StakeContext) -> Money {
         match self {
             Self::Fixed { amount } => *amount,
-            Self::Share { fraction } => purse.free.scaled_down(*fraction),
+            Self::Share { fraction } => context.free.scaled_down(*fraction),
             Self::Martingale(rule) => rule.next(),
             Self::Soros(rule) => rule.next(),
-            Self::Kelly(rule) => rule.next(purse),
+            Self::Kelly(rule) => rule.next(context),
         }
     }
 
@@ -386,5 +390,8 @@ fn within(value: f64, above: f64, most: f64, key: &str) -> Result<(), EngineErro
     if value > above && value <= most {
         return Ok(());
     }
-    Err(EngineError::setting(key, format!("{value} is out of range; use a number above {above} and at most {most}")))
+    Err(EngineError::setting(
+        key,
+        format!("{value} is out of range; use a number above {above} and at most {most}"),
+    ))
 }

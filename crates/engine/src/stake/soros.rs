@@ -1,6 +1,6 @@
 //! Ladder that stakes profits again after wins.
 
-use super::apart::Apart;
+use super::excluded_trades::ExcludedTrades;
 use super::given_up::GivenUp;
 use crate::IntentId;
 use candlewick_sdk::{Money, Outcome};
@@ -14,8 +14,8 @@ pub(crate) struct Soros {
     most_wins: u32,
     wins: u32,
     stake: Money,
-    #[serde(default, skip_serializing_if = "Apart::is_empty")]
-    pub(super) apart: Apart,
+    #[serde(default, skip_serializing_if = "ExcludedTrades::is_empty")]
+    pub(super) apart: ExcludedTrades,
     /// Wins and stake before the ladder was given up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) given_up: Option<GivenUp<(u32, Money)>>,
@@ -23,10 +23,10 @@ pub(crate) struct Soros {
 
 impl Soros {
     pub(super) const fn new(base: Money, most_wins: u32) -> Self {
-        Self { base, most_wins, wins: 0, stake: base, apart: Apart::new(), given_up: None }
+        Self { base, most_wins, wins: 0, stake: base, apart: ExcludedTrades::new(), given_up: None }
     }
 
-    pub(super) fn go_on_from(&mut self, kept: Self) -> bool {
+    pub(super) fn resume_from(&mut self, kept: Self) -> bool {
         let is_same =
             kept.base == self.base && kept.most_wins == self.most_wins && kept.wins <= self.most_wins;
         if is_same {
@@ -35,7 +35,7 @@ impl Soros {
         is_same
     }
 
-    pub(super) fn follow(&mut self, kept: &Self) -> bool {
+    pub(super) fn migrate_from(&mut self, kept: &Self) -> bool {
         let follows =
             kept.most_wins == self.most_wins && kept.wins <= self.most_wins && kept.apart.is_empty();
         if follows {

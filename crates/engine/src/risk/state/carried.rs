@@ -86,7 +86,7 @@ pub(crate) struct CountedPayouts {
 }
 
 impl CountedPayouts {
-    pub(crate) fn of(before: &Limits, after: &Limits, symbols: &[(SymbolId, SymbolId)]) -> Self {
+    pub(crate) fn compare(before: &Limits, after: &Limits, symbols: &[(SymbolId, SymbolId)]) -> Self {
         let found_out =
             |limits: &Limits, symbol| limits.needs_payout(symbol).then_some(limits.payout_max_age);
         let rules: Vec<(Option<Millis>, Option<Millis>)> = symbols

@@ -8,9 +8,9 @@ const MAX_PROBES: usize = 16;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct Apart(Vec<IntentId>);
+pub(crate) struct ExcludedTrades(Vec<IntentId>);
 
-impl Apart {
+impl ExcludedTrades {
     pub(super) const fn new() -> Self {
         Self(Vec::new())
     }
