@@ -75,7 +75,7 @@ impl Session {
         let mut listeners: Vec<Vec<BotId>> = Vec::new();
         let mut bots = Vec::with_capacity(strategies.len());
         for (index, (bot, strategy)) in settings.bots.iter().zip(strategies).enumerate() {
-            let too_many = || EngineError::setting("bots", "at most 65,535 bots are possible");
+            let too_many = || EngineError::setting("bots", "too many bots; at most 65,535 are possible");
             let id = BotId::new(index).ok_or_else(too_many)?;
             let symbol = SymbolId::new(position_or_push(&mut symbols, bot.symbol)).ok_or_else(too_many)?;
             let place = position_or_push(&mut series, bot.series());
@@ -86,7 +86,7 @@ impl Session {
             let rule = LongerRule::of_symbol(bot.symbol, settings.longer_share_percent);
             let longer = LongerCandles::with_rule(bot.interval, strategy.longer_intervals(), rule);
             let longer = longer.map_err(|error| {
-                let problem = format!("strategy \"{}\" also wants longer candles: {error}", bot.strategy);
+                let problem = format!("strategy \"{}\" also uses longer candles: {error}", bot.strategy);
                 EngineError::setting(format!("bots[{index}].interval"), problem)
             })?;
             let judged = (stake, verdicts::new_verdict(plan, &budget, &bot.name));
@@ -279,7 +279,7 @@ impl Session {
                     rule,
                     reason: signal.reason.clone(),
                 };
-                // Made in its place.
+                // Constructed in place.
                 actions.extend(iter::once_with(|| Action::Refuse(refused())));
                 false
             }
@@ -336,7 +336,7 @@ impl Session {
         let Proposal { bot, symbol, direction, stake, at: decision_time, nominal_close, .. } = *proposal;
         let times = (decision_time, nominal_close);
         self.intents.push(Intent::sent((id, bot, symbol), (direction, stake), times));
-        // Before its stake is reserved: a ladder is placed by what was free at the decision.
+        // Before the stake is reserved, because a ladder is rounded with the balance free at the decision.
         self.count_trade(proposal, id, probe);
         self.ledger.reserve(stake);
     }
@@ -457,7 +457,7 @@ impl Session {
             return;
         }
         let Some(bot) = self.bots.get(signal.bot.index()) else { return };
-        // One that has expired is as late as one on a candle of the past.
+        // An expired signal is as late as one on a backfilled candle.
         let is_expired = signal.expires.is_some_and(|expires| event.received > expires);
         let origin = if is_expired { Origin::Backfill } else { Origin::Live };
         let moment = Moment::from_event(event, origin).for_bot(bot);

@@ -131,8 +131,8 @@ mod tests {
     }
 
     #[test]
-    fn open_stakes_count_as_lost_and_limits_that_are_off_are_left_out() {
-        // Limits of 3 trades, 200 a day, 100.00 a day, 20 % of 10,000.00; 40.00 are lost and 10.00 open.
+    fn open_stakes_count_as_lost_and_disabled_limits_are_omitted() {
+        // Limits: 3 open trades, 200 per day, loss of 100.00 per day, 20 % of 10,000.00. 40.00 are lost and 10.00 open.
         let mut situation = Situation::default();
         situation.lose(Money::from_minor(4_000));
         situation.ledger.reserve(Money::from_minor(1_000));
@@ -147,11 +147,11 @@ mod tests {
         ];
         assert_eq!(used(&situation), expected.map(|(rule, used, most)| LimitUse { rule, used, most }));
         situation.ledger.settle(Money::from_minor(1_000), Money::from_minor(9_000));
-        assert_eq!(used(&situation)[3].used, money(0), "a day's profit is no loss below zero");
+        assert_eq!(used(&situation)[3].used, money(0), "a profit of the day does not make the loss negative");
     }
 
     #[test]
-    fn every_limit_is_there_once_it_is_on() {
+    fn lists_every_enabled_limit() {
         let situation = Situation::with(|risk| {
             (risk.max_trades_per_hour, risk.max_loss_streak) = (5, 6);
             risk.daily_profit_target = Decimal::TEN;
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bot_uses_its_own_limits_with_its_own_trades() {
+    fn bot_limits_count_only_trades_of_the_bot() {
         let mut situation = Situation::from_json(&json!({ "bots": { "own": {
             "max_open_trades": 2, "max_trades_per_day": 9, "daily_loss_limit": 50, "session_loss_limit": 60,
             "session_profit_target": 7, "max_loss_streak": 3,
@@ -176,7 +176,7 @@ mod tests {
                 situation.state.add_session_profit(bot, Money::from_minor(-1_500));
             }
         }
-        // Two trades of the bot have lost 30.00, and one of 10.00 is open.
+        // The bot has lost 30.00 with two trades, and a third of 10.00 is open.
         situation.begin(Situation::SYMBOL, Stage::Open);
         situation.state.count_bot_trade(BotId::FIRST);
         let used = |bot| {
@@ -194,6 +194,6 @@ mod tests {
         ];
         let found: Vec<_> = used(BotId::FIRST).iter().map(|used| (used.rule, used.used, used.most)).collect();
         assert_eq!(found, expected);
-        assert_eq!(used(other), [], "the other one has none of its own");
+        assert_eq!(used(other), [], "the other bot has no limits");
     }
 }

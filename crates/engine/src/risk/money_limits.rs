@@ -22,7 +22,7 @@ const WHOLE: i128 = 100_000_000;
 impl AmountOrPercent {
     pub(super) fn new(scale: MoneyScale, most: Decimal, share: f64, key: &str) -> Result<Self, EngineError> {
         percent(share, &format!("{key}_percent"))?;
-        // As it is written: 0.7 is seven tenths, which no fraction of binary digits is.
+        // The decimal value as written, because 0.7 has no exact binary representation.
         let parts = Decimal::try_from(share).ok().and_then(|share| (share * MILLION).round().to_i64());
         Ok(Self { amount: amount(scale, most, key)?, parts: parts.unwrap_or(0) })
     }
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tighter_of_amount_and_percent_holds_and_zero_is_none() {
+    fn lower_of_amount_and_percent_applies_and_zero_disables_it() {
         // Amount in cents, percent, equity in cents, limit in cents.
         for (amount, percent, equity, expected) in [
             (0, 0.0, 100_000, None),
@@ -109,7 +109,7 @@ mod tests {
             (5_000, 3.0, 100_000, Some(3_000)),
             (2_000, 3.0, 100_000, Some(2_000)),
             (0, 3.0, 99, Some(2)),
-            // Seven tenths of a percent are that, to the unit.
+            // 0.7 % is exact to the smallest unit.
             (0, 0.7, 1_000_000, Some(7_000)),
             (0, 3.0, -500, Some(0)),
         ] {
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_percent_is_refused_by_the_name_of_its_setting() {
+    fn invalid_percentage_error_names_its_key() {
         for percent in [-0.1, 100.1, f64::NAN] {
             let error = AmountOrPercent::new(MoneyScale::default(), Decimal::ZERO, percent, "risk.limit")
                 .unwrap_err();
@@ -129,7 +129,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_share_is_its_part_rounded_down_to_the_unit(
+        fn share_is_rounded_down_to_the_smallest_unit(
             equity in 0_i64..1_000_000_000_000,
             hundredths in 1_u32..10_000,
         ) {
@@ -140,8 +140,8 @@ mod tests {
     }
 
     #[test]
-    fn each_limit_counts_losses_open_stakes_and_this_stake_and_refuses_beyond_it() {
-        // Shares are of 10,000.00, which a deposit of 5,000.00 makes 15,000.00.
+    fn limits_count_losses_open_stakes_and_this_stake() {
+        // Percentages are of 10,000.00, or 15,000.00 after a deposit of 5,000.00.
         let (day, day_share) = (json!({}), json!({ "daily_loss_limit": 0, "daily_loss_limit_percent": 2.0 }));
         let [target, target_share] =
             [json!({ "daily_profit_target": 50 }), json!({ "daily_profit_target_percent": 1.5 })];
@@ -189,7 +189,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_too_deep_is_more_than_the_percent_of_the_peak(
+        fn drawdown_fast_path_matches_the_exact_comparison(
             percent in prop_oneof![Just(0.0), Just(12.5), Just(50.0), Just(100.0), 0.0..100.0],
             peak in prop_oneof![-1_000_000_i64..1_000_000, any::<i64>()],
             share in 0.0..1.2,
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_win_ends_the_streak() {
+    fn win_ends_the_streak() {
         let mut situation = Situation::with(|risk| risk.max_loss_streak = 2);
         for (outcome, expected) in [(Outcome::Lost, Pass), (Outcome::Lost, Refuse), (Outcome::Won, Pass)] {
             situation.ledger.count_outcome(outcome);

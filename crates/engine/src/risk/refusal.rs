@@ -32,7 +32,7 @@ pub(crate) fn refusals(proposal: &Proposal<'_>, view: View<'_>, scale: MoneyScal
         waits_for_trades: room(rule, proposal, view)
             .is_some_and(|left| left + staked(rule, proposal, view) >= proposal.stake),
     };
-    // Limits of the day do not hold any longer once the day is over.
+    // Daily limits no longer apply once the day is over.
     refusing.map(refusal).filter(|refusal| refusal.until.is_none_or(|until| until > proposal.at)).collect()
 }
 
@@ -81,7 +81,7 @@ fn min_payout_figures(proposal: &Proposal<'_>, view: View<'_>) -> String {
     let Some(least) = view.limits.min_payout(proposal.symbol) else { return String::new() };
     match view.state.payout(proposal.symbol, proposal.at, view.limits.payout_max_age) {
         Some(payout) => format!("pays {payout} %, {least} % required"),
-        None => "payout not known yet, another trade finds it out".to_owned(),
+        None => "payout unknown, another trade is probing it".to_owned(),
     }
 }
 
@@ -140,7 +140,7 @@ fn end(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Millis> {
             let spans = limits.blackouts.get(proposal.symbol.index())?;
             spans.iter().map(|(_, to)| *to).find(|to| *to > proposal.at)
         }
-        // More time only makes these worse, or changes nothing.
+        // Time does not lift these rules.
         rule if rule.waits_for_event() => None,
         rule => search_end(rule, proposal, view),
     }
@@ -169,7 +169,7 @@ fn search_end(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Mil
 /// The result is certain but not complete: refusals for other reasons, such as trading hours, are ignored.
 pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
     let refuses = |check: Check| check(proposal, view) == Ruling::Refuse;
-    // Nothing here but an event opens the way again. The usual reason is the first.
+    // Only an event lifts the following rules. The most frequent one is first.
     if view.limits.is_full(view.intents, view.counts) || refuses(open_trades::check_in_flight) {
         return Millis::MAX;
     }
@@ -179,7 +179,7 @@ pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
     if refuses(check_halted) || refuses(money_limits::check_loss_streak) {
         return Millis::MAX;
     }
-    // Between events a stake stays what it is, unless it depends on the age of a payout.
+    // A stake does not change between events, unless it depends on the age of a payout.
     let is_stake_fixed = !view.limits.needs_payout(proposal.symbol);
     if is_stake_fixed
         && (refuses(money_limits::check_max_drawdown)
@@ -188,7 +188,7 @@ pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
     {
         return Millis::MAX;
     }
-    // A session of hours ends by time, which a Session looks at by itself.
+    // The Session itself checks when a session of hours ends.
     if refuses(session_limits::check_session_profit_target)
         || (is_stake_fixed && refuses(session_limits::check_session_loss_limit))
     {
@@ -248,7 +248,7 @@ mod tests {
 
     type Happen = fn(&mut Situation);
 
-    /// When a proposal is made.
+    /// Time of the proposal.
     const AT: Millis = Millis::new(1_767_571_260_000);
     const DAY_END: Millis = Millis::new(1_767_571_200_000 + 86_400_000);
 
@@ -267,7 +267,7 @@ mod tests {
         now.state.cool_down(&now.limits, Situation::SYMBOL, AT, 1);
     }
 
-    /// What is found, which is something exactly where the chain refuses both directions.
+    /// Returns the refusals. There are some exactly if the chain refuses both directions.
     fn found(situation: &Situation) -> Vec<(Rule, String, Option<Millis>)> {
         let all = refusals(&situation.proposal, situation.view(), MoneyScale::default());
         let is_refused = |direction| {
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn names_each_rule_with_its_figures_and_its_end() {
+    fn describes_each_rule_with_its_figures_and_end() {
         let quiet: Happen = |_| {};
         for (settings, happen, expected) in [
             (json!({}), quiet, None),
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_the_end_of_a_rest_by_asking_its_rule() {
+    fn finds_end_of_a_pause_by_checking_its_rule() {
         let mut settings = pause(75);
         settings["cooldown_after_loss_s"] = json!(3_601);
         let mut resting = situation(&settings);
@@ -325,8 +325,8 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_limit_waits_for_the_trades_whose_stakes_use_it_up_and_ends_with_its_day() {
-        // 85.00 are lost and 10.00 open: 5.00 are left, and 15.00 if the trade wins.
+    fn daily_loss_limit_waits_for_open_trades_and_ends_with_its_day() {
+        // 85.00 are lost and 10.00 open, so 5.00 are left, or 15.00 if the trade wins.
         for (lost, open, waits) in [(8_500, 1_000, true), (9_500, 0, false), (9_100, 500, false)] {
             let mut situation = situation(&json!({}));
             situation.lose(Money::from_minor(lost));
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn hours_and_blackouts_say_when_they_let_trades_in() {
+    fn hours_and_blackouts_have_an_end() {
         let mut closed = situation(&json!({ "hours": [{ "from": "08:00", "to": "17:00" }] }));
         // 2026-01-05 18:00: the next window begins at 08:00 of the next day.
         let at = DAY_END - Millis::HOUR * 6;
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_event_a_new_day_or_a_rest_changes_stands_until_then() {
+    fn refuses_until_an_event_a_new_day_or_the_end_of_a_pause() {
         let quiet: Happen = |_| {};
         for (settings, happen, expected) in [
             (json!({ "max_stake": 1 }), quiet, Millis::MAX),
@@ -390,7 +390,7 @@ mod tests {
                 }
             }
         }
-        // Where nothing is wrong, or the age of a payout changes the stake, nothing stands.
+        // Nothing is certain without a refusal, or if the stake depends on the age of a payout.
         for settings in [json!({}), json!({ "min_payout_percent": 50.0, "max_stake": 1 })] {
             let situation = situation(&settings);
             assert_eq!(refuses_until(&situation.proposal, situation.view()), AT);
@@ -398,13 +398,13 @@ mod tests {
     }
 
     #[test]
-    fn what_only_a_person_lifts_stops_a_bot_and_what_a_new_day_lifts_does_not() {
+    fn rules_for_an_operator_stop_a_bot_but_daily_limits_do_not() {
         let all_off = json!({ "daily_loss_limit": 0, "max_drawdown_percent": 0.0 });
         for (settings, lost, expected) in [
             (&json!({}), 100, None),
             (&json!({ "max_loss_streak": 1 }), 100, Some(Rule::LossStreak)),
             (&json!({ "max_loss_streak": 2 }), 100, None),
-            // The daily limit of 100.00 is used up; tomorrow it is not.
+            // The daily limit of 100.00 is exhausted only today.
             (&json!({}), 10_000, None),
             // 20 % of 10,000.00 leave no room for a stake of 10.00 after a loss of 1,990.01.
             (&json!({}), 199_000, None),

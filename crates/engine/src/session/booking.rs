@@ -17,7 +17,7 @@ impl Session {
         }
         let Some(payout) = opened.payout else { return };
         self.state.record_payout(symbol, payout, at);
-        // As in a book: of several answers the first counts.
+        // Like in the book, only the first of several replies counts.
         let is_first = self.intents.is_first_payout(opened.intent);
         if let Some(verdict) = self.verdict_mut(bot).filter(|_| is_first) {
             verdict.on_answered(opened.intent, symbol, payout);
@@ -88,7 +88,7 @@ impl Session {
         if let Some(bot) = self.bots.get_mut(intent.bot.index()) {
             bot.on_settled(&Settlement { direction, decision_time, outcome, profit });
         }
-        // Nearly always there is none; an `Option<Action>` would be copied all the same.
+        // Usually there is no verdict, but an `Option<Action>` would be copied anyway.
         if let Some(judgement) = judgement {
             actions.push(Action::Verdict(judgement));
         }
@@ -99,7 +99,7 @@ impl Session {
         self.reinstate(settled.intent);
         let intent = self.intents.settle(settled.intent)?;
         if let Some(payout) = settled.payout {
-            // It was this when the trade opened, which the reply to the open may not have said.
+            // The payout applied when the trade opened, but the reply may have omitted it.
             self.state.record_payout(intent.symbol, payout, intent.decision_time);
         }
         let end = (settled.outcome, settled.profit, settled.payout);

@@ -68,7 +68,7 @@ impl Session {
         } else {
             self.round_ladder(terms.bot());
         }
-        // Last: a ladder is placed by what was free at the decision.
+        // Last, because a ladder is rounded with the balance free at the decision.
         self.ledger.reserve(terms.stake());
     }
 

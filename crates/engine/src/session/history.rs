@@ -105,7 +105,7 @@ const fn replace_result(
     }
 }
 
-/// Returns whether an event affects the fold. Readings that hold only until the next one do not.
+/// Returns whether an event affects the fold. Readings that only apply until the next one do not.
 const fn is_folded(kind: &EventKind) -> bool {
     !matches!(
         kind,

@@ -17,17 +17,18 @@ impl Session {
         self.prepared = None;
         let limits = Limits::new(risk, self.money_scale)?;
         if !self.limits.has_same_day(&limits) {
-            let problem = "the day that has begun keeps its bounds: restart the bot with the new ones";
+            let problem = "the start of the day cannot change during a run. Restart the bot to apply it";
             return Err(EngineError::setting("risk.day_start", problem));
         }
         if !self.limits.session.has_same_sessions(&limits.session) {
-            let problem = "the session that has begun goes on, and where none was limited none was counted: restart the bot to count others";
+            let problem =
+                "sessions cannot be redefined or first limited during a run. Restart the bot to apply it";
             return Err(EngineError::setting("risk.session.of", problem));
         }
         if limits.counts_hours() && !self.limits.counts_hours() {
             let problem = format!(
-                "0 cannot become {} while the bot runs, because the trades of the last hour were not counted: restart the bot \
-                 with it",
+                "cannot change from 0 to {} during a run, because trades of the last hour were not counted. Restart \
+                 the bot to apply it",
                 risk.max_trades_per_hour
             );
             return Err(EngineError::setting("risk.max_trades_per_hour", problem));
@@ -50,7 +51,7 @@ impl Session {
         let Some(limits) = self.prepared.take() else { return };
         self.limits = *limits;
         self.limits.bind_ids(&self.names, &self.symbols);
-        // Symbols that only earlier runs traded count no more than at the start.
+        // Symbols that only earlier runs traded are ignored, as at the start.
         let mut symbols = Vec::new();
         for series in &self.series {
             position_or_push(&mut symbols, series.symbol);

@@ -80,7 +80,7 @@ impl Session {
         self.state.begin_probe(symbol, id);
         let context = self.stake_context();
         let Some(own) = self.bots.get_mut(bot.index()) else { return };
-        // As it would have been staked: rounded down to the step.
+        // The ladder's stake would have been rounded down to the step.
         if self.limits.step_down(own.stake.next(context)) > stake {
             own.stake.exclude(id);
         } else {

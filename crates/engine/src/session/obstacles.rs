@@ -103,7 +103,7 @@ impl Session {
     fn present_proposal(&self, id: BotId, now: Millis) -> Proposal<'static> {
         let bot = &self.bots[id.index()];
         let any = self.any_proposal(id, now);
-        // Bots of a Session without candles are taken to have a fresh one.
+        // Without candles, assume a fresh one.
         let last_close = if bot.last_close.get() > 0 { bot.last_close.min(now) } else { now };
         let stake = self.next_stake(id, now).map_or(any.stake, |(stake, _)| stake);
         Proposal { stake, last_close, is_virtual: bot.strategy.is_gate_closed(), ..any }
@@ -232,7 +232,7 @@ impl Refusal {
                 let (left, stake) = (scale.format(left), scale.format(stake));
                 let limit = if self.rule == Rule::InsufficientBalance { "free balance" } else { label };
                 if bots > 1 {
-                    format!("no stake fits the {limit} any more ({left} left, smallest {stake})")
+                    format!("no stake fits the {limit} any more ({left} left, minimum {stake})")
                 } else {
                     format!("the next stake of {stake} does not fit the {limit} any more ({left} left)")
                 }

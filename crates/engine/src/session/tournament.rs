@@ -82,7 +82,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_first_is_the_earliest_of_all_and_of_equals_the_foremost(
+        fn first_is_the_earliest_with_the_lowest_index(
             start in prop::collection::vec(-2_i64..9, 1..20),
             changes in prop::collection::vec(prop_oneof![9 => -2_i64..30, 1 => Just(i64::MAX)], 0..60),
         ) {

@@ -132,7 +132,7 @@ fn identity(header: &Header, settings: &Value, index: usize) -> Value {
     let version = header.strategies.get(index).map(|(_, version)| version);
     identity.insert("version".to_owned(), json!(version));
     let mut plan = json!(header.settings.pointer("/session/risk/verdict"));
-    // What comes after the verdict does not make it another one.
+    // The watch after a verdict does not identify it.
     plan.as_object_mut().and_then(|plan| plan.remove("watch_trades"));
     identity.insert("plan".to_owned(), plan);
     Value::Object(identity)
