@@ -191,9 +191,9 @@ mod tests {
     }
 
     #[test]
-    fn trades_count_in_the_order_in_which_they_became_known() {
+    fn trades_count_in_the_order_of_their_updates() {
         let outcome = |place: i64| if place % 4 == 0 { Outcome::Lost } else { Outcome::Won };
-        // Each ends after the next has opened, and one is never heard of again.
+        // Each ends after the next has opened, and one never ends.
         let mut trades: Vec<JudgedTrade> = (0..120)
             .map(|place| trade(place * 60, Some((place * 60 + 90, outcome(place))), Some(85)))
             .collect();
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_correction_leaves_what_the_right_outcome_would_have_left() {
+    fn corrected_sequence_equals_that_of_the_right_outcome() {
         use Outcome::{Cancelled, Draw, Lost, Won};
         let after = |third: Outcome| {
             let mut running = RunningEdge::default();

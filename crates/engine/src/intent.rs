@@ -269,7 +269,7 @@ impl Intents {
     fn take(&mut self, is_it: impl Fn(&Intent) -> bool) -> Option<Intent> {
         let position = self.unfinished.iter().position(is_it)?;
         let list = &mut self.unfinished;
-        // Nearly always it is the last one: to take out another is a call.
+        // Fast path: usually it is the last intent, and removing another is a call.
         let intent = if position + 1 == list.len() { list.pop()? } else { list.remove(position) };
         if let Some(counts) = self.counts.get_mut(intent.symbol.index()) {
             counts.remove(&intent);
@@ -385,7 +385,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn counts_are_what_a_scan_finds(steps in prop::collection::vec((0_u8..10, 1_u64..12, 0..SYMBOLS), 0..80)) {
+        fn counts_match_a_scan(steps in prop::collection::vec((0_u8..10, 1_u64..12, 0..SYMBOLS), 0..80)) {
             let mut intents = Intents::with_capacity(4, SYMBOLS - 1);
             for (step, number, symbol) in steps {
                 let id = IntentId::new(number);

@@ -106,7 +106,7 @@ impl Judge {
     /// Records the approval of an intent.
     pub fn on_decided(&mut self, intent: IntentId, symbol: SymbolId, at: Millis) {
         let payout_fraction = self.seen(symbol).map_or(UNSEEN_PAYOUT_FRACTION, Payout::to_fraction);
-        // A payout of nothing can be no evidence.
+        // A payout of zero is no evidence.
         if let Ok(stake) = self.test.on_open(payout_fraction) {
             self.open.extend(iter::once_with(|| Staked { intent, symbol, stake, payout_fraction }));
             if self.test.is_final() {
@@ -149,7 +149,7 @@ impl Judge {
     /// Otherwise the payout of the reply counts. Unknown and already ended trades are ignored.
     pub fn on_settled(&mut self, intent: IntentId, outcome: Outcome, payout: Option<Payout>) {
         let Some(place) = self.open.iter().position(|open| open.intent == intent) else { return };
-        // Nearly always it is the only one: to take it out of a list is a call.
+        // Fast path: usually it is the only one, and removing one from a list is a call.
         let is_last = place + 1 == self.open.len();
         let taken = if is_last { self.open.pop() } else { Some(self.open.remove(place)) };
         let Some(Staked { symbol, stake, payout_fraction, .. }) = taken else { return };
@@ -268,7 +268,7 @@ pub(crate) fn in_order(trades: &[JudgedTrade]) -> Vec<TimelineEntry> {
     }));
     known.extend(trades().filter_map(|(place, trade)| {
         let order = trade.sequence.map(|sequence| sequence.answered);
-        // An answer that refused it says nothing of payouts, and has no place of its own.
+        // A rejection has no payout and no update number of its own.
         let answered = trade.answered.filter(|_| order != Some(0))?;
         Some((order, answered, UpdateKind::Answered, place))
     }));
@@ -359,7 +359,7 @@ mod tests {
     use candlewick_sdk::{Direction, ExpirationType, Expiry, Money, Reason};
     use proptest::prelude::*;
 
-    /// Decided, answered and settled at these seconds, paying so many percent.
+    /// Seconds of decision, reply and settlement, payout in percent, and outcome.
     struct Trade(i64, i64, Option<i64>, u32, Outcome);
 
     fn book(trades: &[Trade]) -> TradeBook {
@@ -404,7 +404,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn rows_are_judged_as_a_sorted_list_of_all_that_became_known_of_them(
+        fn verdict_of_rows_matches_that_of_their_sorted_updates(
             drawn in prop::collection::vec(((0_i64..9, 0_i64..5), prop::option::of(0_i64..40), 60_u32..93, 0_usize..4), 0..60),
         ) {
             let outcomes = [Outcome::Won, Outcome::Lost, Outcome::Draw, Outcome::Cancelled];
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trade_pays_what_its_settlement_says_and_where_that_is_silent_what_its_answer_said() {
+    fn payout_of_the_settlement_overrides_that_of_the_reply() {
         let percent = |percent: i64| Payout::from_percent(percent.into()).ok();
         for (settled, pays) in [(None, 0.8), (percent(70), 0.7)] {
             let mut judge = Judge::new(EdgeTestPlan::default());
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn the_trade_that_shows_an_edge_is_the_first_after_which_the_verdict_says_so() {
+    fn finds_the_first_trade_after_which_an_edge_is_shown() {
         let outcomes = [[Outcome::Won; 60], [Outcome::Lost; 60]].concat();
         let mut trades: Vec<_> =
             (0..).zip(outcomes).map(|(minute, outcome)| trade(minute, outcome)).collect();
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_ruled_out_or_undecided_was_not_shown() {
+    fn finds_no_edge_if_ruled_out_or_undecided() {
         for count in [1, 500] {
             let lost: Vec<_> = (0..count).map(|minute| trade(minute, Outcome::Lost)).collect();
             assert_eq!(ShownEdge::find(&lost, EdgeTestPlan::default()), None, "{count}");

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_is_known_by_bot_source_and_name_and_the_oldest_is_forgotten() {
+    fn signals_are_identified_by_bot_source_and_id_and_the_oldest_is_dropped() {
         let mut known = KnownSignals::default();
         assert!(known.remember(&signal(0, "")));
         assert!(!known.remember(&OutsideSignal { direction: Direction::Sell, ..signal(0, "") }));
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_is_the_senders_words_until_there_are_too_many() {
+    fn reason_is_that_of_the_sender_until_there_are_too_many() {
         let mut known = KnownSignals::default();
         assert_eq!(known.reason_of(&signal(1, "")).text(), "signal from webhook");
         for number in 0..100 {

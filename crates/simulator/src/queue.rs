@@ -77,13 +77,13 @@ mod tests {
     }
 
     #[test]
-    fn items_come_out_by_instant_then_by_number() {
+    fn pops_items_by_time_then_by_number() {
         check(&[(5, 1), (9, 2), (9, 3)], &[(5, 1), (9, 2), (9, 3)]);
         check(&[(9, 3), (5, 4), (9, 2), (7, 1)], &[(5, 4), (7, 1), (9, 2), (9, 3)]);
     }
 
     #[test]
-    fn items_due_by_an_instant_include_those_due_at_it() {
+    fn due_by_includes_items_due_at_that_time() {
         let mut queue = DueQueue::new();
         for (due, number) in [(5, 1), (7, 2), (8, 3)] {
             queue.push(Millis::new(due), number, || number);
