@@ -97,7 +97,7 @@ fn walk(symbol: &str, interval: Interval, seed: u64) -> CandleSeries {
 }
 
 #[test]
-fn no_rule_bot_or_symbol_asks_for_memory_on_the_way() {
+fn rules_bots_and_symbols_do_not_allocate_during_a_run() {
     let (btc, eth) = (walk("BTCUSDT", Interval::MINUTE, 1), walk("ETHUSDT", Interval::MINUTE, 2));
     let usual = settings(btc.series());
     let mut every_rule = usual.clone();
@@ -136,7 +136,7 @@ fn no_rule_bot_or_symbol_asks_for_memory_on_the_way() {
 }
 
 #[test]
-fn the_loop_asks_for_memory_only_to_double_its_trade_book() {
+fn loop_allocates_only_to_grow_the_trade_book() {
     let btc = walk("BTCUSDT", Interval::MINUTE, 1);
     let settings = settings(btc.series());
     let (finished, asked) = asked_on_the_way(&settings, &[btc], &mut Everything(JournalHash::new()));

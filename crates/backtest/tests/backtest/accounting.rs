@@ -27,7 +27,7 @@ fn check(buys: &[i64], states: &[IntentState], balance: i64, unsettled: i64) {
 }
 
 #[test]
-fn stakes_of_trades_that_the_data_never_ends_are_returned() {
+fn stakes_of_unsettled_trades_are_returned() {
     use IntentState::{Open, Settled};
     check(&[], &[], 100_000, 0);
     check(&[1], &[Settled], 100_800, 0);
@@ -39,7 +39,7 @@ fn stakes_of_trades_that_the_data_never_ends_are_returned() {
 }
 
 #[test]
-fn a_trade_without_a_price_is_refused_and_one_without_an_end_called_off() {
+fn trade_without_open_price_is_declined_and_without_close_price_cancelled() {
     let place = series("BTCUSDT", "1m");
     let all = closing("BTCUSDT", "1m", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
     let kept: Vec<_> = all.candles().iter().filter(|candle| candle.time() != minute(2)).copied().collect();
@@ -67,7 +67,7 @@ fn a_trade_without_a_price_is_refused_and_one_without_an_end_called_off() {
 }
 
 #[test]
-fn the_final_balance_is_the_first_and_all_profits() {
+fn final_balance_is_initial_balance_plus_profits() {
     for seed in 0..20 {
         let place = series("BTCUSDT", "1m");
         let candles = if seed % 2 == 0 { random_walk(seed, 2_000) } else { gappy(seed, 2_000) };

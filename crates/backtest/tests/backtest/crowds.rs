@@ -192,7 +192,7 @@ impl Crowd {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
-    fn candles_many_at_a_time_lead_to_the_same_journal_as_events_one_by_one(crowd in crowd()) {
+    fn batched_candles_give_the_same_journal_as_single_events(crowd in crowd()) {
         let (expected, expected_rows) = crowd.run(Interest::Everything);
         let (found, found_rows) = crowd.run(Interest::AllButCandles);
         for (place, (found, expected)) in found.iter().zip(&expected).enumerate() {

@@ -41,7 +41,7 @@ fn run(signals: Vec<(Millis, OutsideSignal)>, recorder: &mut dyn Recorder) -> Fi
 }
 
 #[test]
-fn a_signal_comes_after_the_candles_of_its_instant_and_before_its_prices_and_once() {
+fn external_signals_follow_candles_and_precede_prices() {
     let mut words = Words::default();
     let signals = vec![(second(75), signal("b")), (second(60), signal("a")), (second(60), signal("a"))];
     let finished = run(signals, &mut words);
@@ -60,7 +60,7 @@ fn a_signal_comes_after_the_candles_of_its_instant_and_before_its_prices_and_onc
 }
 
 #[test]
-fn a_signal_between_candles_is_a_trade_of_its_own_moment_whoever_records() {
+fn external_signal_between_candles_trades_at_its_own_time() {
     let by_events = run(vec![(second(75), signal("a"))], &mut Words::default());
     let by_stretches = run(vec![(second(75), signal("a"))], &mut Nothing);
     for finished in [by_events, by_stretches] {

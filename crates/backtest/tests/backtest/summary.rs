@@ -98,7 +98,7 @@ fn check_near(found: Option<f64>, expected: f64) {
 }
 
 #[test]
-fn mixed_stakes_and_payouts_are_each_judged_by_their_own() {
+fn mixed_stakes_and_payouts_each_use_their_own_break_even() {
     // Stakes 10, 20, 10, 10, 20, 40, 10, 10.
     let endings = [
         Ends(Lost, -1_000, Some(80)),
@@ -130,7 +130,7 @@ fn mixed_stakes_and_payouts_are_each_judged_by_their_own() {
 }
 
 #[test]
-fn one_payout_gives_its_break_even_and_the_exact_binomial() {
+fn single_payout_gives_its_break_even_and_exact_binomial() {
     let endings = [Won, Won, Lost, Won]
         .map(|outcome| Ends(outcome, if outcome == Won { 800 } else { -1_000 }, Some(80)));
     let summary = Summary::of(&book(fixed(), &endings), BALANCE);
@@ -142,14 +142,14 @@ fn one_payout_gives_its_break_even_and_the_exact_binomial() {
 }
 
 #[test]
-fn without_every_payout_there_is_nothing_to_test_against() {
+fn unknown_payouts_have_no_p_value() {
     let summary = Summary::of(&book(fixed(), &[Ends(Won, 800, Some(80)), Ends(Lost, -1_000, None)]), BALANCE);
     check_near(summary.break_even, 5.0 / 9.0);
     assert_eq!(summary.p_value, None);
 }
 
 #[test]
-fn without_a_decided_trade_there_are_no_rates() {
+fn no_rates_without_a_decided_trade() {
     for endings in
         [&[][..], &[Ends(Draw, 0, Some(80)), Ends(Cancelled, 0, Some(80))], &[StaysOpen, StaysOpen]]
     {
@@ -160,7 +160,7 @@ fn without_a_decided_trade_there_are_no_rates() {
 }
 
 #[test]
-fn intents_that_never_came_to_be_are_refusals_and_no_trades() {
+fn unopened_intents_count_as_refusals_not_trades() {
     let summary =
         Summary::of(&book(fixed(), &[NoPrice, Ends(Won, 800, Some(80)), NotSent, NoPrice]), BALANCE);
     assert_eq!((summary.trades, summary.unsettled), (1, 0));
@@ -168,7 +168,7 @@ fn intents_that_never_came_to_be_are_refusals_and_no_trades() {
 }
 
 #[test]
-fn streaks_and_drawdowns_follow_the_order_of_settlements_and_not_of_decisions() {
+fn streaks_and_drawdowns_follow_the_order_of_settlements() {
     let (lost, late) = (Ends(Lost, -1_000, Some(80)), EndsLate(Won, 800, Some(80)));
     let endings = [late, lost, Ends(Won, 800, Some(80)), lost];
     let summary = Summary::of(&book(fixed(), &endings), BALANCE);

@@ -104,7 +104,7 @@ fn shown_of_fifty(seed: u64) -> [usize; 2] {
 }
 
 #[test]
-fn of_fifty_bots_that_toss_coins_none_shows_an_edge_where_several_would_by_themselves() {
+fn fifty_coin_tossing_bots_show_no_edge_together_although_some_would_alone() {
     let [alone, together] =
         [6, 9, 12].map(shown_of_fifty).into_iter().fold([0, 0], |[a, b], [c, d]| [a + c, b + d]);
     assert!(alone >= 6, "by themselves {alone}: too few to tell");
@@ -158,7 +158,7 @@ fn account(session: &Session, place: usize) -> f64 {
 }
 
 #[test]
-fn a_bot_that_goes_back_to_its_first_parameters_has_what_its_losses_left() {
+fn returning_to_earlier_parameters_keeps_the_losses() {
     let mut journal = Journal::default();
     let first = journal.run(vec![changed("a", 1)], 5, |_| false);
     let left = account(&first, 0);
@@ -175,7 +175,7 @@ fn a_bot_that_goes_back_to_its_first_parameters_has_what_its_losses_left() {
 }
 
 #[test]
-fn what_a_bot_lost_and_won_back_is_lost_to_its_next_start() {
+fn recovered_losses_are_carried_to_the_next_start() {
     let mut journal = Journal::default();
     let first = journal.run(vec![changed("a", 1)], 4, |_| false);
     let left = account(&first, 0);
@@ -185,7 +185,7 @@ fn what_a_bot_lost_and_won_back_is_lost_to_its_next_start() {
 }
 
 #[test]
-fn a_bot_that_is_absent_goes_on_when_it_is_back_and_a_new_one_takes_its_place() {
+fn absent_bot_resumes_and_new_bot_gets_its_share() {
     let mut journal = Journal::default();
     let first = journal.run(vec![bot("a"), bot("b")], 4, |place| place == 0);
     let (won, left) = (account(&first, 0), account(&first, 1));

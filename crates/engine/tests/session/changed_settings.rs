@@ -229,7 +229,7 @@ impl Outcomes {
 }
 
 #[test]
-fn whoever_goes_on_from_a_snapshot_of_other_settings_comes_to_what_a_fold_of_all_comes_to() {
+fn snapshot_of_other_settings_restores_the_state_of_a_full_fold() {
     let config = ProptestConfig { source_file: Some(file!()), ..ProptestConfig::with_cases(256) };
     let changes = any::<[(u8, u8); 2]>();
     let drawn = prop::collection::vec(any::<(u8, u8)>(), 2..500);

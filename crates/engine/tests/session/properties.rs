@@ -209,7 +209,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn each_bot_has_the_verdict_that_its_rows_have_afterwards(drawn in prop::collection::vec(drawn(), 1..400)) {
+    fn running_verdict_equals_verdict_of_the_rows(drawn in prop::collection::vec(drawn(), 1..400)) {
         let mut session = session(0.0);
         let (mut book, mut actions) = (TradeBook::default(), Vec::new());
         for event in events(&drawn) {
@@ -226,7 +226,7 @@ proptest! {
     }
 
     #[test]
-    fn no_money_comes_or_goes_but_by_settlements(drawn in prop::collection::vec(drawn(), 1..250)) {
+    fn money_changes_only_by_settlements(drawn in prop::collection::vec(drawn(), 1..250)) {
         for min_payout in [0.0, 80.0] {
             run(&events(&drawn), min_payout);
         }
@@ -234,7 +234,7 @@ proptest! {
 }
 
 #[test]
-fn events_drawn_at_random_do_trade() {
+fn random_events_lead_to_trades() {
     // A property over sessions that never trade would hold nothing.
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let tree = prop::collection::vec(drawn(), 2_000).new_tree(&mut runner).unwrap();

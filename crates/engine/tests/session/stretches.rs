@@ -76,7 +76,7 @@ fn in_stretches(session: &mut Session, candles: &[Vec<Candle>], lengths: &[i64])
 
 proptest! {
     #[test]
-    fn stretches_of_candles_give_the_actions_of_single_ones(
+    fn batches_of_candles_give_the_actions_of_single_ones(
         minutes in prop::collection::btree_set(MINUTES, 1..200),
         signals in prop::collection::vec(MINUTES, 0..40),
         lengths in prop::collection::vec(1_i64..90, 1..8),
@@ -113,12 +113,12 @@ fn check_ends(signals: &[i64], expected: &[(Option<i64>, usize)]) {
 }
 
 #[test]
-fn a_stretch_ends_where_it_is_traded_and_days_begin_on_the_way() {
+fn batch_ends_at_a_trade_and_starts_days() {
     check_ends(&[23 * 60 + 30], &[(Some(23 * 60 + 30), 2), (None, 1)]);
 }
 
 #[test]
-fn a_stretch_goes_on_after_signals_that_are_refused() {
+fn batch_continues_after_rejected_signals() {
     // The day and a trade, which is never answered: all else is refused. Sixteen refusals; thirteen more, and midnight.
     let signals: Vec<i64> = (23 * 60..23 * 60 + 30).collect();
     check_ends(&signals, &[(Some(23 * 60), 2), (Some(23 * 60 + 16), 16), (None, 14)]);

@@ -162,7 +162,7 @@ fn trials_stake_by_a_lost_edge_like_sessions() {
 
 proptest! {
     #[test]
-    fn a_trade_with_a_precomputed_outcome_leaves_what_its_events_leave(
+    fn precomputed_trade_leaves_the_state_of_its_events(
         bets in bets(),
         risk in rules(),
         stake in stakes(),
