@@ -1,7 +1,7 @@
 //! Risk of ruin of the configured stakes, checked before the first trade.
 
 use crate::risk::Limits;
-use crate::ruin_limits::{StakeList, describe_unsimulated, least_payout, limits_of, percent};
+use crate::ruin_limits::{StakeList, describe_unsimulated, least_payout, percent, wallet_limits};
 use crate::stake_checks::{check_first_stakes, max_concurrent_trades};
 use crate::{BotSettings, EngineError, IfRefused, IntentRow, SessionSettings, StakeSettings, edge_sequence};
 use candlewick_sdk::{Money, MoneyScale, Outcome, Payout, Symbol};
@@ -144,7 +144,7 @@ impl StakeRuin {
             horizon_trades,
         };
         let plan = if limits.cap_stakes { plan } else { within_bounds(plan, &question, bot, most_stake) };
-        let (lower_bound, limits) = (record.lower_bound, limits_of(bot, settings));
+        let (lower_bound, limits) = (record.lower_bound, wallet_limits(bot, settings));
         Ok(Self { bot: bot.name.clone(), plan, question, lower_bound, limits })
     }
 

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 const MAX_LISTED_STAKES: usize = 30;
 const MAX_NAMED_BOTS: usize = 3;
 
-pub(crate) fn limits_of(bot: &BotSettings, settings: &SessionSettings) -> WalletLimits {
+pub(crate) fn wallet_limits(bot: &BotSettings, settings: &SessionSettings) -> WalletLimits {
     let RiskSettings { session, max_drawdown_percent, max_stake_percent, max_stake, .. } = &settings.risk;
     let risk = &settings.risk;
     let none = BotLimitSettings::default();
@@ -412,7 +412,7 @@ mod tests {
             most_stake: 0,
             oversized: OversizedStake::Refused,
         };
-        assert_eq!(limits_of(&settings.bots[0], &settings), expected);
+        assert_eq!(wallet_limits(&settings.bots[0], &settings), expected);
         let text =
             "max drawdown 25.00 %, max 3 losses in a row, max stake 50.00 %, limits of the day or session";
         assert_eq!(describe_limits(&expected, settings.money_scale), text);

@@ -57,10 +57,10 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
         // Trades that are open at once may all be on the same level.
         let at_once = max_concurrent_trades(bot, &limits);
         let whole = cost.total.times(at_once);
-        check_own_limits(&bot.name, cost.total, balance, (&limits, scale))?;
+        check_bot_limits(&bot.name, cost.total, balance, (&limits, scale))?;
         total += cost.total;
         together += whole;
-        let day = in_day(bot, cost.total, balance, (&limits, settings));
+        let day = daily_limit_notice(bot, cost.total, balance, (&limits, settings));
         let (bot, of_one) = (bot.name.clone(), scale.format(cost.total));
         let (cost, largest) = (scale.format(whole), scale.format(cost.largest));
         let each = if at_once == 1 {
@@ -152,7 +152,7 @@ fn check_largest(
     Err(EngineError::setting(key, problem))
 }
 
-fn in_day(
+fn daily_limit_notice(
     bot: &BotSettings,
     cost: Money,
     balance: Money,
@@ -191,7 +191,7 @@ fn in_day(
     })
 }
 
-fn check_own_limits(
+fn check_bot_limits(
     bot: &str,
     cost: Money,
     balance: Money,
@@ -229,7 +229,7 @@ pub fn check_first_stakes(settings: &SessionSettings) -> Result<Vec<String>, Eng
         let cap = limits.stake_cap(balance).filter(|_| limits.cap_stakes);
         let first = cap.map_or(first, |most| first.min(most));
         let broken = broken_limit(first, balance, &limits, scale);
-        let own = || own_limit(first, balance, (&bot.name, settings), &limits);
+        let own = || broken_bot_limit(first, balance, (&bot.name, settings), &limits);
         let Some(broken) = broken.or_else(own) else { continue };
         let (name, stake) = (&bot.name, scale.format(first));
         let BrokenLimit { limit, bound, by_balance } = broken;
@@ -282,7 +282,7 @@ fn broken_limit(stake: Money, balance: Money, limits: &Limits, scale: MoneyScale
     })
 }
 
-fn own_limit(
+fn broken_bot_limit(
     stake: Money,
     balance: Money,
     (bot, settings): (&str, &SessionSettings),

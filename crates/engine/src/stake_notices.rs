@@ -20,7 +20,8 @@ pub fn stakes_to_find_out(settings: &SessionSettings) -> Vec<String> {
             StakeSettings::Soros { .. } | StakeSettings::Share { .. } | StakeSettings::Kelly { .. } => true,
             StakeSettings::Fixed { .. } => false,
         };
-        if !needs_payout(bot, &settings.risk) || !(stakes_more || smallest_of(bot, &settings.risk).is_some())
+        if !needs_payout(bot, &settings.risk)
+            || !(stakes_more || smallest_own_stake(bot, &settings.risk).is_some())
         {
             return None;
         }
@@ -52,7 +53,7 @@ pub fn trades_that_found_out(settings: &SessionSettings, book: &TradeBook) -> Ve
                 .flatten()
                 .map(|least| least + Money::from_minor(1))
         };
-        let smallest = smallest_of(bot, &settings.risk).and_then(exact).or_else(of_share)?;
+        let smallest = smallest_own_stake(bot, &settings.risk).and_then(exact).or_else(of_share)?;
         let own = book.rows().iter().filter(|row| row.approved.bot().index() == index);
         let (all, small) = own.fold((0_u64, 0_u64), |(all, small), row| {
             (all + 1, small + u64::from(row.approved.stake() < smallest))
@@ -69,7 +70,7 @@ pub fn trades_that_found_out(settings: &SessionSettings, book: &TradeBook) -> Ve
 }
 
 /// Returns the smallest stake of the bot's own rule, `None` if a payout probe would not stake less.
-fn smallest_of(bot: &BotSettings, risk: &RiskSettings) -> Option<Decimal> {
+fn smallest_own_stake(bot: &BotSettings, risk: &RiskSettings) -> Option<Decimal> {
     let amount = match bot.stake {
         StakeSettings::Fixed { amount }
         | StakeSettings::Martingale { amount, .. }
@@ -105,13 +106,14 @@ pub fn outgrown_stakes(
         StakeSettings::Soros { amount, wins, if_refused: IfRefused::Wait } => {
             let base = limits.step_down(scale.exact(amount).ok()?);
             let payout = least_payout(record.payout, bot, settings);
-            let (wins, stake) = first_above(most, (base, wins), payout, |stake| limits.step_down(stake))?;
-            Some(of_soros(bot, (wins, stake, most), payout, scale))
+            let (wins, stake) =
+                first_stake_above(most, (base, wins), payout, |stake| limits.step_down(stake))?;
+            Some(describe_soros(bot, (wins, stake, most), payout, scale))
         }
         StakeSettings::Share { percent } => {
             let balance = Decimal::try_from(percent).ok().filter(|percent| !percent.is_zero())?;
             let balance = settings.risk.max_stake * Decimal::ONE_HUNDRED / balance;
-            (settings.balance <= balance).then(|| of_share(bot, percent, balance, (most, scale)))
+            (settings.balance <= balance).then(|| describe_share(bot, percent, balance, (most, scale)))
         }
         StakeSettings::Fixed { .. }
         | StakeSettings::Martingale { .. }
@@ -121,7 +123,7 @@ pub fn outgrown_stakes(
     Ok(described.collect())
 }
 
-fn first_above(
+fn first_stake_above(
     most: Money,
     (base, wins): (Money, u32),
     payout: Payout,
@@ -134,7 +136,7 @@ fn first_above(
     })
 }
 
-fn of_soros(
+fn describe_soros(
     bot: &BotSettings,
     (wins, stake, most): (u32, Money, Money),
     payout: Payout,
@@ -152,7 +154,12 @@ fn of_soros(
     )
 }
 
-fn of_share(bot: &BotSettings, percent: f64, balance: Decimal, (most, scale): (Money, MoneyScale)) -> String {
+fn describe_share(
+    bot: &BotSettings,
+    percent: f64,
+    balance: Decimal,
+    (most, scale): (Money, MoneyScale),
+) -> String {
     format!(
         "bot \"{}\": at a balance above {} its stake of {percent} % is above risk.max_stake = {} and it stops \
          trading. Set risk.cap_stakes = true to stake the maximum",
@@ -177,7 +184,7 @@ pub fn levels_that_lose(
         let StakeSettings::Martingale { factor, .. } = bot.stake else { continue };
         let stakes = Stake::new(&bot.stake, scale, &format!("bots[{index}].stake"))?.levels();
         let payout = least_payout(record.payout, bot, settings);
-        let left = left_by_a_win(&stakes, payout).into_iter().enumerate();
+        let left = results_of_a_win(&stakes, payout).into_iter().enumerate();
         let short: Vec<(usize, Money)> = left.filter(|(_, left)| *left < Money::ZERO).collect();
         if short.is_empty() {
             continue;
@@ -188,13 +195,13 @@ pub fn levels_that_lose(
              lower levels. Use factor = {wins_back}",
             bot.name,
             payout.to_percent(),
-            named(&short, scale)
+            describe_levels(&short, scale)
         ));
     }
     Ok(lines)
 }
 
-fn left_by_a_win(stakes: &[Money], payout: Payout) -> Vec<Money> {
+fn results_of_a_win(stakes: &[Money], payout: Payout) -> Vec<Money> {
     let mut lost = Money::ZERO;
     let left = |stake: &Money| {
         let left = stake.profit_at(payout) - lost;
@@ -204,7 +211,7 @@ fn left_by_a_win(stakes: &[Money], payout: Payout) -> Vec<Money> {
     stakes.iter().map(left).collect()
 }
 
-fn named(short: &[(usize, Money)], scale: MoneyScale) -> String {
+fn describe_levels(short: &[(usize, Money)], scale: MoneyScale) -> String {
     let one =
         |(index, left): &(usize, Money)| format!("on level {} leaves {}", index + 1, scale.format(*left));
     let shown: Vec<String> = short.iter().take(MAX_NAMED_LEVELS).map(one).collect();

@@ -1,4 +1,4 @@
-//! What holds for any orders over any candles.
+//! Properties for random orders and candles.
 
 #![allow(clippy::unwrap_used, reason = "the helpers of a test are tests")]
 

@@ -1,4 +1,4 @@
-//! Trades of a bot that are asked for some seconds after its decisions.
+//! Trades ordered some seconds after their decisions.
 
 use crate::lines::Counter;
 use crate::stage::{Extremes, Scripted, bot, closing, minute, run, series, settings};

@@ -5,7 +5,7 @@ use crate::stage::{Scripted, bot, closing, markets, run, series, settings};
 use candlewick_backtest::{Backtest, BacktestSettings};
 use candlewick_sdk::{CandleSeries, Millis, Strategy};
 
-/// Two bots that want prices, on the series `BTCUSDT 1m` and `ETHUSDT 5m`.
+/// Returns the error of a run of two bots on `BTCUSDT 1m` and `ETHUSDT 5m`.
 fn refusal(
     candles: &[CandleSeries],
     details: &[CandleSeries],

@@ -9,7 +9,7 @@ use candlewick_sdk::{Candle, CandleSeries, Signal, Strategy};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// About 30 times what a bot is shown before the next bot's turn.
+/// About 30 times the number of candles shown to a bot per turn.
 const CANDLES: usize = 30_000;
 const INTERESTS: [Interest; 2] = [Interest::AllButCandles, Interest::Everything];
 

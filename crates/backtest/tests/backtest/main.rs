@@ -5,7 +5,7 @@
 // Candles, bots that follow a script, and a journal to read.
 mod lines;
 mod stage;
-// What a run does.
+// Behaviour of a run.
 mod accounting;
 mod crowds;
 mod entry_delay;
@@ -14,5 +14,5 @@ mod long_runs;
 mod order;
 mod outside;
 mod prices;
-// What is said of it.
+// Figures and errors.
 mod summary;

@@ -1,4 +1,4 @@
-//! What comes first when several things happen at one instant.
+//! Order of simultaneous events.
 
 use crate::lines::Words;
 use crate::stage::{Scripted, bot, closing, run, series, settings};

@@ -1,4 +1,4 @@
-//! Signals from outside among the candles and prices of a run.
+//! External signals among the candles and prices of a run.
 
 use crate::lines::Words;
 use crate::stage::{START, Scripted, bot, closing, markets, series, settings};
@@ -22,7 +22,7 @@ fn second(second: i64) -> Millis {
     START + Millis::from_seconds(second)
 }
 
-/// A run over three minutes that rise by 1 every 5 s, with prices each half minute.
+/// Runs over three minutes that rise by 1 every 5 s, with a price every 30 s.
 fn run(signals: Vec<(Millis, OutsideSignal)>, recorder: &mut dyn Recorder) -> Finished {
     let closes: Vec<f64> = (1..=36).map(|step| 100.0 + f64::from(step)).collect();
     let minutes: Vec<f64> = closes.iter().skip(11).step_by(12).copied().collect();

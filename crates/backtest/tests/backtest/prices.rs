@@ -1,4 +1,4 @@
-//! Strategies that look at prices between candles.
+//! Strategies that react to prices between candles.
 
 use crate::lines::Words;
 use crate::stage::{START, Scripted, SeenPrices, bot, closing, run, series, settings};
@@ -39,7 +39,7 @@ fn trade_on_a_price_opens_on_the_detail_path() {
         run(&settings, vec![Box::new(strategy)], &[minutes], &[steps], &mut Words::default()).unwrap();
     let row = finished.book.rows()[0];
     assert_eq!((row.approved.decision_time(), row.open_time), (decided, Some(decided)));
-    // The step that opens at 75 s opens where the one before closed: 15 steps after 100. It closes 12 later.
+    // The step at 75 s opens at the previous close, 15 steps above 100. The trade closes 12 steps later.
     assert_eq!((row.open_price, row.close_price), (Some(115.0), Some(127.0)));
     assert_eq!(row.settled_at, Some(decided + Millis::MINUTE));
 }

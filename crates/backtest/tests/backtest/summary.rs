@@ -1,4 +1,4 @@
-//! The figures of a run, against figures worked out by hand.
+//! Figures of a run, compared with hand-computed ones.
 
 use crate::stage::{Scripted, bot, minute, series, settings};
 use Outcome::{Cancelled, Draw, Lost, Won};
@@ -12,8 +12,8 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Candle, Interval, Millis, Money, Ohlcv, Outcome, Payout};
 use std::collections::BTreeMap;
 
-/// What becomes of an intent: nothing, no trade, or a settlement some seconds after its open, with a profit in cents
-/// and, when it is known, a payout in percent.
+/// End of an intent: none, no trade, or a settlement some seconds after its open, with a profit in cents and an
+/// optional payout in percent.
 #[derive(Clone, Copy)]
 enum Ending {
     StaysOpen,
@@ -26,7 +26,7 @@ use Ending::{Ends, EndsLate, NoPrice, NotSent, StaysOpen};
 
 const BALANCE: Money = Money::from_minor(1_000_000);
 
-/// The book of a bot that buys every minute, on a ladder of 10, 20 and 40, or always 10.
+/// Builds the book of a bot that buys every minute with this stake.
 fn book(stake: StakeSettings, endings: &[Ending]) -> TradeBook {
     let place = series("BTCUSDT", "1m");
     let mut settings = settings(vec![bot("a", place)]).session;
@@ -116,7 +116,7 @@ fn mixed_stakes_and_payouts_each_use_their_own_break_even() {
     assert_eq!(counts, [7, 2, 3, 1, 1, 1]);
     assert_eq!((summary.pnl, summary.longest_losing_streak), (Money::from_minor(1_200), 2));
     check_near(summary.win_rate, 0.4);
-    // Staked 10 + 20 + 10 + 20 + 40 = 100; returned by wins only 18 + 38 + 18 + 37 + 74 = 185.
+    // Stakes: 10 + 20 + 10 + 20 + 40 = 100. Returns if all had won: 18 + 38 + 18 + 37 + 74 = 185.
     check_near(summary.break_even_by_money, 100.0 / 185.0);
     // Two trades at 80 %, one at 90 %, two at 85 %, each counted once.
     check_near(summary.break_even, (2.0 / 1.8 + 1.0 / 1.9 + 2.0 / 1.85) / 5.0);
@@ -172,7 +172,7 @@ fn streaks_and_drawdowns_follow_the_order_of_settlements() {
     let (lost, late) = (Ends(Lost, -1_000, Some(80)), EndsLate(Won, 800, Some(80)));
     let endings = [late, lost, Ends(Won, 800, Some(80)), lost];
     let summary = Summary::of(&book(fixed(), &endings), BALANCE);
-    // 9,990 / 9,998 / 9,988 / 9,996, from 10,000; as decided it would have been from a peak of 10,008.
+    // 9,990 / 9,998 / 9,988 / 9,996 from 10,000. In the order of decisions the peak would be 10,008.
     assert_eq!(summary.max_drawdown.amount, Money::from_minor(1_200));
     check_near(Some(summary.max_drawdown.percent), 0.12);
     assert_eq!((summary.longest_winning_streak, summary.max_drawdown_by_percent), (1, summary.max_drawdown));

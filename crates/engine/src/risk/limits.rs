@@ -111,7 +111,7 @@ impl Limits {
             hours,
             session,
             day_start: DayStart::new(&settings.day_start, &settings.day_timezone, "risk")?,
-            minimum_stake: raised_to(stake_step, least),
+            minimum_stake: round_up_to_step(stake_step, least),
             max_stake: amount(scale, settings.max_stake, "risk.max_stake")?,
             stake_step,
             max_stake_fraction: percent(settings.max_stake_percent, "risk.max_stake_percent")?,
@@ -223,7 +223,7 @@ impl Limits {
     }
 
     #[inline]
-    pub(super) fn is_too_deep(&self, fall: Money, peak: Money) -> bool {
+    pub(super) fn exceeds_drawdown(&self, fall: Money, peak: Money) -> bool {
         // Fast path: a shift by whole halvings understates the allowed fall, which is usually enough.
         let is_shallow = fall.minor() <= peak.minor() >> self.drawdown_halvings;
         let is_exact = (0..1 << 52).contains(&peak.minor());
@@ -239,7 +239,7 @@ fn halvings_below(fraction: f64) -> u32 {
     (0..63).find(|halvings| 0.5_f64.powi(*halvings) <= fraction).unwrap_or(63).unsigned_abs()
 }
 
-fn raised_to(step: Money, least: Money) -> Money {
+fn round_up_to_step(step: Money, least: Money) -> Money {
     let floor = least.floor_to(step);
     if floor < least { floor + step } else { floor }
 }

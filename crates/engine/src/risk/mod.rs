@@ -46,7 +46,7 @@ pub(crate) use money_limits::AmountOrPercent;
 pub(crate) use payouts::Probe;
 pub(crate) use refusal::{Refusal, figures, refusals, refuses_until, stopped_by};
 pub(crate) use state::RiskState;
-pub(crate) use state::carried::{CountedPayouts, counted_otherwise};
+pub(crate) use state::carried::{CountedPayouts, changed_count_setting};
 
 use crate::intent::{IntentCounts, Intents};
 use crate::ledger::Ledger;

@@ -62,7 +62,7 @@ pub(super) fn check_max_drawdown(proposal: &Proposal, view: View<'_>) -> Ruling 
     let peak = view.ledger.peak();
     // The available balance already excludes everything that is open.
     let worst = view.ledger.available() - proposal.stake;
-    refuse_if(view.limits.is_too_deep(peak - worst, peak))
+    refuse_if(view.limits.exceeds_drawdown(peak - worst, peak))
 }
 
 pub(super) fn check_loss_streak(_proposal: &Proposal, view: View<'_>) -> Ruling {
@@ -199,7 +199,7 @@ mod tests {
             let fall = Money::from_minor(((peak as f64 * share) as i64).saturating_add(beside));
             let peak = Money::from_minor(peak);
             let expected = percent > 0.0 && fall > peak.scaled_down(percent / 100.0);
-            prop_assert_eq!(situation.limits.is_too_deep(fall, peak), expected);
+            prop_assert_eq!(situation.limits.exceeds_drawdown(fall, peak), expected);
         }
     }
 

@@ -1,4 +1,4 @@
-//! One alpha for all bots of a journal: within a run, and over restarts.
+//! The alpha budget shared by all bots of a journal, within a run and across restarts.
 
 use crate::event::{at, candle, lost, opened_paying, won};
 use crate::fold::{Fold, Journalled, journalled};
@@ -27,7 +27,7 @@ fn settings(bots: Vec<BotSettings>) -> SessionSettings {
     session_settings(1_000_000, without_limits(), bots)
 }
 
-/// A bot with a symbol of its own, so that all can trade at once.
+/// Creates a bot with its own symbol, so that all bots can trade at once.
 fn bot(name: &str) -> BotSettings {
     Script::new(name).on(&format!("{}USDT", name.to_uppercase())).bot
 }
@@ -36,12 +36,12 @@ fn changed(name: &str, period: u32) -> BotSettings {
     BotSettings { params: json!({ "period": period }), ..bot(name) }
 }
 
-fn session_of(settings: &SessionSettings) -> Session {
+fn new_session(settings: &SessionSettings) -> Session {
     let strategies = settings.bots.iter().map(|_| Box::new(Restless(0)) as Box<dyn Strategy>);
     Session::new(settings, strategies.collect()).unwrap()
 }
 
-/// What is handed to a Session in a minute in which each bot trades at payout 80, as `wins` says of its place.
+/// Handles a minute in which each bot trades at a payout of 80 %. `wins` decides by index which trades are won.
 fn minute(
     session: &mut Session,
     minute: i64,
@@ -65,7 +65,7 @@ fn minute(
     }
 }
 
-/// Coins that win five times in nine, exactly the break-even at payout 80.
+/// Coins that win five times in nine, exactly break-even at a payout of 80 %.
 struct Coins(u64);
 
 impl Coins {
@@ -78,7 +78,7 @@ impl Coins {
 fn shown_of_fifty(seed: u64) -> [usize; 2] {
     let names: Vec<String> = (0..50).map(|place| format!("b{place}")).collect();
     let settings = settings(names.iter().map(|name| bot(name)).collect());
-    let mut session = session_of(&settings);
+    let mut session = new_session(&settings);
     let (mut book, mut coins) = (TradeBook::default(), Coins(seed));
     for moment in 1..=400 {
         minute(
@@ -119,7 +119,7 @@ struct Journal {
 
 impl Journal {
     fn folded(&self, settings: &SessionSettings) -> Session {
-        let mut fold = Fold::new(session_of(settings));
+        let mut fold = Fold::new(new_session(settings));
         fold.take(&self.entries);
         fold.session
     }
@@ -166,7 +166,7 @@ fn returning_to_earlier_parameters_keeps_the_losses() {
     let second = journal.run(vec![changed("a", 2)], 3, |_| true);
     assert_eq!(weights(&second), [left]);
     assert!(account(&second, 0) > 1.2);
-    // What the second won is not carried over, what the first lost is; and it begins with 1 again.
+    // The losses of the first parameters are carried over, but not the wins of the second. The account restarts at 1.
     let third = journal.run(vec![changed("a", 1)], 0, |_| true);
     assert_eq!((weights(&third), account(&third, 0)), (vec![left], 1.0));
     assert!((third.verdicts().next().unwrap().edge_test().goal() - 20.0 / left).abs() < 1e-9);

@@ -1,4 +1,4 @@
-//! What answers and settlements do to the money and to later signals.
+//! Effects of replies and settlements on the money and later signals.
 
 use crate::event::{
     adopted, at, bare, cancelled, candle, deposit, drew, in_doubt, lost, not_sent, opened, opened_paying,
@@ -89,7 +89,7 @@ fn open_trade_ends_only_by_its_settlement() {
     }
 }
 
-/// 10.00 of 10,000.00 are at stake, given back at the rejection, at stake again once the venue lists the trade, and lost.
+/// 10.00 of 10,000.00 are staked, released by the rejection, reserved again once the venue lists the trade, and lost.
 #[test]
 fn reinstated_order_reserves_its_stake_and_blocks_its_symbol() {
     for refusal in [rejected(1), not_sent(1)] {
@@ -129,7 +129,7 @@ fn deposit_is_neither_profit_nor_loss() {
     assert_eq!(figures, [0, 997_500, 997_500]);
 }
 
-/// What the venue took of intent 1, which asked to BUY for 10.00.
+/// Opens intent 1, ordered as BUY for 10.00, with other terms of the venue.
 fn took(direction: Direction, minor: i64, symbol: Option<&str>) -> EventKind {
     let taken =
         Taken { symbol: symbol.and_then(VenueSymbol::new), direction, stake: Money::from_minor(minor) };

@@ -1,4 +1,4 @@
-//! The trade book: what became of each intent, and what was refused.
+//! The trade book: results of intents and counts of refusals.
 
 use crate::event::{
     adopted, at, backfilled, bare, by_person, candle, drew, in_doubt, lost, not_opened, not_sent, opened,
@@ -16,8 +16,7 @@ fn session() -> TestSession {
     TestSession::new(&[Script::new("a").buys(&[1, 2, 3])], |_| {})
 }
 
-/// An intent that these events happen to, at the seconds 62, 63, ...: its state, the second of its answer and of its
-/// settlement, and its profit.
+/// Checks the row of an intent after these events at 62 s, 63 s, ...: state, seconds of reply and settlement, profit.
 fn check(events: &[EventKind], state: IntentState, answered: Option<i64>, known: Option<i64>, profit: i64) {
     let mut session = session();
     session.handle(&candle(0, 1));

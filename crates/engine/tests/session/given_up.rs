@@ -1,4 +1,4 @@
-//! A ladder that goes on with the next candle, and is given up where that is refused.
+//! Ladders that continue with the next candle and are given up if that is refused.
 
 use crate::event::{
     adopted, at, backfilled, candle, in_doubt, lost, not_opened, opened, price, rejected, second, won,
@@ -10,7 +10,7 @@ use candlewick_engine::{
 };
 use candlewick_sdk::serde_json::from_str;
 
-/// 10, 20 and 40, each level above the first with the next candle or not at all.
+/// A ladder of 10, 20 and 40, each level after the first on the next candle.
 fn gale(if_refused: IfRefused) -> StakeSettings {
     ladder(LadderEntry::NextCandle, if_refused)
 }
@@ -87,7 +87,7 @@ fn missing_or_backfilled_candle_and_declined_trade_reset_the_ladder() {
     check(&doubt, "#3 a BUY 10.00", "#3 a BUY 20.00");
 }
 
-/// By hand: 10 are lost, the order of 20 is rejected or not found, and is a trade after all. It is lost: the next level stakes 40.
+/// By hand: 10 are lost. The order of 20 is rejected or not found, but turns out to be a lost trade. Next: 40.
 #[test]
 fn order_that_is_a_trade_after_all_restores_its_ladder() {
     let rejection = [at(122, rejected(2))].to_vec();
@@ -112,8 +112,8 @@ fn order_that_is_a_trade_after_all_restores_its_ladder() {
     }
 }
 
-/// By hand: the first trade is lost, and the level of 20 is entered at its candle. A trade of the strategy beside it is not taken: the ladder is
-/// given up by that as well, while 20 are still at stake.
+/// By hand: the first trade is lost, and the level of 20 is entered on its candle. Another trade of the strategy is
+/// declined, which also gives up the ladder while 20 are still at stake.
 #[test]
 fn declined_trade_of_the_strategy_also_resets_the_ladder() {
     check(

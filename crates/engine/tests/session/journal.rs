@@ -1,4 +1,4 @@
-//! What the hash of a journal covers: every kind of entry, and every part of each.
+//! Coverage of the journal hash: all kinds of entries and all their fields.
 
 use crate::event::{
     NO_SKEW, at, backfilled, bare, by_person, candle, control, corrected, deposit, difference, in_doubt,
@@ -38,7 +38,7 @@ fn bot_id(position: u16) -> BotId {
     from_str(&position.to_string()).unwrap()
 }
 
-/// One of each, and one for every part of it that differs from the first in that part alone.
+/// Returns an opening, and one variation for each field.
 fn openings() -> Vec<Opened> {
     let base = bare(1);
     let time = Some(Millis::new(1));
@@ -273,7 +273,7 @@ fn approved(scripts: &[Script], at_minute: i64) -> Action {
     actions.into_iter().find(|action| matches!(action, Action::Open(_))).unwrap()
 }
 
-/// The same trade with the number 2: the first was rejected.
+/// Returns the same trade with intent 2, after the first was rejected.
 fn approved_again(script: &Script) -> Action {
     let mut session = TestSession::new(std::slice::from_ref(script), |_| {});
     session.handle(&candle(0, 1));

@@ -33,7 +33,7 @@ fn new_day_records_its_equity_and_resets_the_loss_limit() {
     loses(&mut session, 1, 1);
     loses(&mut session, 2, 2);
     session.check(&[
-        // 20.00 are lost: with this stake it would be 30.00.
+        // 20.00 are lost. This stake could make it 30.00.
         (candle(0, 3), "a DailyLossLimit"),
         (at(DAY * 60 - 1, NO_SKEW), ""),
         (at(DAY * 60, NO_SKEW), "day 9980.00"),
@@ -92,20 +92,20 @@ fn trade_found_late_counts_in_its_own_day_and_hour() {
 fn session_limit_of_a_bot_does_not_stop_other_bots() {
     let scripts = [Script::new("a").buys(&[1, 2, 3, 6]), Script::new("b").on("ETHUSDT").buys(&[3, 4])];
     let mut session = TestSession::new(&scripts, |risk| {
-        // 0.25 % of 10,000.00 are 25.00.
+        // 0.25 % of 10,000.00 is 25.00.
         let own = BotLimitSettings { session_loss_limit_percent: 0.25, ..BotLimitSettings::default() };
         risk.bots.insert("a".to_owned(), own);
     });
     loses(&mut session, 1, 1);
     loses(&mut session, 2, 2);
     session.check(&[
-        // 20.00 are lost: with this stake it would be 30.00.
+        // 20.00 are lost. This stake could make it 30.00.
         (candle(0, 3), "a BotSessionLossLimit"),
         (candle(1, 3), "#3 b BUY 10.00 opened"),
         (at(239, lost(3, 1_000)), ""),
         (candle(1, 4), "#4 b BUY 10.00"),
         (at(250, control(Control::Resume)), ""),
-        // A person resumed: the session is counted from here.
+        // The session restarts with the resume.
         (candle(0, 6), "#5 a BUY 10.00"),
     ]);
 }
@@ -173,7 +173,7 @@ fn halt_stops_only_opens() {
 
 #[test]
 fn resume_resets_drawdown_and_loss_streak() {
-    // 80.00 are left of 100.00: this stake could bring it to 70.00.
+    // 80.00 of 100.00 are left. This stake could make it 70.00.
     for (drawdown, streak, refusal) in [(20.0, 0, "a MaxDrawdown"), (0.0, 2, "a LossStreak")] {
         let mut session = TestSession::with_balance(100, &[bot(&[1, 2, 3, 4])], |risk| {
             (risk.max_drawdown_percent, risk.max_loss_streak) = (drawdown, streak);

@@ -7,7 +7,7 @@ mod event;
 mod fold;
 mod script;
 mod test_session;
-// What it does.
+// Behaviour.
 mod alpha_budget;
 mod answers;
 mod corrections;
@@ -23,11 +23,11 @@ mod venue_refusals;
 mod verdicts;
 mod wallet;
 mod watch;
-// What is kept of it.
+// Stored state.
 mod book;
 mod changed_settings;
 mod journal;
-// What always holds.
+// Properties.
 mod partial_books;
 mod properties;
 mod snapshots;

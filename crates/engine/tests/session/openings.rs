@@ -1,4 +1,4 @@
-//! Which signals become trades, and whose.
+//! Signals that become trades, and their bots.
 
 use crate::event::{at, backfilled, candle, candle_kind, lost, opened, price, series_id, won};
 use crate::script::Script;

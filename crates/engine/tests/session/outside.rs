@@ -1,4 +1,4 @@
-//! Signals from outside.
+//! External signals.
 
 use crate::event::{at, candle, minute, outside_signal, second};
 use crate::script::Script;

@@ -1,4 +1,4 @@
-//! A book that drops rows on its way says of the others what a whole one says, and is that with what it lacks.
+//! A book without some rows agrees with a complete one on the others, and equals it once filled up.
 
 use crate::snapshots::{Step, World, carry_out, header, session, settings};
 use candlewick_engine::{IntentId, TradeBook};

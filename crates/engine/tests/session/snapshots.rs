@@ -1,4 +1,4 @@
-//! A Session that goes on from a snapshot does what the one does that was never interrupted.
+//! A Session restored from a snapshot behaves like one that was never interrupted.
 
 use crate::event::{
     adopted, bare, by_person, candle_kind, deposit, difference, in_doubt, minute, not_opened, not_sent,
@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 
 const SYMBOLS: [&str; 6] = ["A", "B", "C", "D", "E", "F"];
 
-/// Signals by what a candle says and nothing else, so that one that starts afresh is like one that has seen all.
+/// Signals depend only on the current candle, so a fresh strategy equals one that has seen all candles.
 struct Forgetful(i64);
 
 impl Strategy for Forgetful {
@@ -245,7 +245,7 @@ pub(crate) fn carry_out(session: &mut Session, step: &Step) -> Vec<Action> {
     actions
 }
 
-/// By way of what a journal would hold.
+/// Restores a Session from its serialized snapshot.
 fn restored(kept: &Session, limit: u32) -> Session {
     let text = to_string(&kept.snapshot()).unwrap();
     let snapshot: SessionSnapshot = from_str(&text).unwrap();
@@ -356,7 +356,7 @@ fn random_runs_reach_every_snapshot_state() {
     assert!(seen.contains(&format!("{:?}", Edge::NoLongerHeld)), "{seen:?}");
 }
 
-/// A session of such steps, what its journal holds, and its world.
+/// Returns a session of random steps, its journal and its world.
 pub(crate) fn recorded(drawn: &[(u8, u8)]) -> (Session, Vec<Journalled>, World) {
     let (mut world, mut session) = (World::new(), session(&settings(9)));
     let begun = header(&settings(9), 0);

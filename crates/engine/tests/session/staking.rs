@@ -1,4 +1,4 @@
-//! How much is staked, from trade to trade.
+//! Stakes of consecutive trades.
 
 use crate::event::{
     at, cancelled, candle, drew, lost, not_sent, opened_paying, payout, price, rejected, second, settled, won,
@@ -39,7 +39,7 @@ fn martingale_climbs_only_after_losses() {
     check(ladder, &[lose, lose, lose], &["10.00", "20.00", "40.00", "10.00"]);
 }
 
-/// A ladder of 10, 20 and 40 that goes on with the next candle.
+/// Creates a Session with a ladder of 10, 20 and 40 that continues with the next candle.
 fn with_next_candle(script: Script) -> TestSession {
     TestSession::new(&[script.staking(ladder(LadderEntry::NextCandle, IfRefused::Wait))], |_| {})
 }
@@ -70,7 +70,7 @@ fn win_ends_the_ladder_and_draw_above_first_level_repeats() {
     let mut session = with_next_candle(Script::new("a").buys(&[1, 8]));
     session.check(&[
         (candle(0, 1), "#1 a BUY 10.00 opened"),
-        // On the first level a draw is no reason to go on.
+        // A draw on the first level does not continue the ladder.
         (at(119, drew(1)), ""),
         (candle(0, 2), ""),
         (candle(0, 8), "#2 a BUY 10.00 opened"),
@@ -101,7 +101,7 @@ fn soros_adds_the_profit_paid_by_the_venue() {
     let soros = soros(2, IfRefused::Wait);
     check(
         soros,
-        // 10.00 wins 8.00, 18.00 wins 14.39, 32.39 wins and starts anew, 10.00 is lost.
+        // 10.00 wins 8.00, 18.00 wins 14.39, 32.39 wins and restarts, 10.00 is lost.
         &[|n| won(n, 800), drew, |n| won(n, 1_439), rejected, |n| won(n, 2_591), |n| lost(n, 1_000)],
         &["10.00", "18.00", "18.00", "32.39", "32.39", "10.00", "10.00"],
     );
@@ -111,7 +111,7 @@ fn soros(wins: u32, if_refused: IfRefused) -> StakeSettings {
     StakeSettings::Soros { amount: Decimal::TEN, wins, if_refused }
 }
 
-/// Stakes of trades that all win 80 %, one a minute. A refused signal has no trade.
+/// Checks the stakes of trades that all win 80 %, one per minute. A rejected signal has no trade.
 fn won_stakes(stake: StakeSettings, limits: impl Fn(&mut RiskSettings), expected: &[&str]) {
     let minutes: Vec<i64> = (1..=expected.len() as i64).collect();
     let mut session = TestSession::new(&[Script::new("a").buys(&minutes).staking(stake)], limits);
@@ -244,7 +244,7 @@ fn each_bot_climbs_its_own_ladder() {
 
 #[test]
 fn stake_is_rounded_down_to_the_step_and_rejected_below_the_minimum() {
-    // 0.1 % of what is free: 10.00, rounded down to 9.90; nothing is left of 0.1 % of 100.00.
+    // 0.1 % of the free balance is 10.00, rounded down to 9.90. 0.1 % of 100.00 rounds down to zero.
     for (balance, expected) in [(10_000, "#1 a BUY 9.90"), (100, "a StakeBounds")] {
         let script = Script::new("a").buys(&[1]).staking(StakeSettings::Share { percent: 0.1 });
         let mut session =
@@ -286,7 +286,7 @@ fn payout_probe_does_not_move_the_ladder() {
         (at(122, lost(1, 100)), ""),
         (candle(0, 3), "#2 a BUY 10.00 opened at 80"),
         (at(242, lost(2, 1_000)), ""),
-        // What it pays was seen more than an hour ago. The 10.00 that were lost are not won back by 0.80.
+        // The payout is more than an hour old. A win of 0.80 does not recover the loss of 10.00.
         (candle(0, 70), "#3 a BUY 1.00 opened at 80"),
         (at(4_262, won(3, 80)), ""),
         (candle(0, 72), "#4 a BUY 20.00 opened at 80"),
@@ -379,7 +379,7 @@ fn payout_of_a_settlement_is_older_than_that_of_a_later_open() {
 }
 
 #[test]
-fn the_minimum_stake_is_a_multiple_of_the_step() {
+fn minimum_stake_is_a_multiple_of_the_step() {
     // The smallest multiple of 0.40 that is not below 1.00.
     let kelly = StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 200, bound: KellyBound::default() };
     for (script, change) in [

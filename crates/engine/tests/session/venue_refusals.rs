@@ -21,18 +21,18 @@ fn declined_symbol_is_retried_after_doubling_pauses() {
     let mut session = bots();
     session.check(&[
         (candle(0, 1), "#1 a BUY 10.00"),
-        // Refused at 62 s: paused until 122 s.
+        // Declined at 62 s, so paused until 122 s.
         (at(62, inactive(1)), ""),
         (candle(0, 2), "a RefusedByVenue"),
         (candle(0, 3), "#2 a BUY 10.00"),
-        // Refused at 182 s for the second time: until 302 s. Another symbol is not paused.
+        // Declined again at 182 s, so paused until 302 s. Another symbol is not paused.
         (at(182, inactive(2)), ""),
         (candle(1, 3), "#3 b BUY 10.00"),
         (at(183, opened(3)), ""),
         (candle(0, 4), "a RefusedByVenue"),
         (candle(0, 5), "a RefusedByVenue"),
         (candle(0, 6), "#4 a BUY 10.00"),
-        // The third time: until 362 + 240 = 602 s.
+        // Declined a third time, so paused until 362 + 240 = 602 s.
         (at(362, inactive(4)), ""),
         (candle(0, 10), "a RefusedByVenue"),
         (candle(0, 11), "#5 a BUY 10.00 opened"),

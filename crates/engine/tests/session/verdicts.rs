@@ -1,4 +1,4 @@
-//! The verdicts that the bots' own trades bring about.
+//! Verdicts on the trades of bots.
 
 use crate::event::{
     at, by_person, cancelled, candle, in_doubt, lost, not_opened, opened_paying, rejected, trade, won,
@@ -72,7 +72,7 @@ fn accounts_bet_at_the_decision_and_unopened_trades_return_the_bet() {
         let stake = test.on_open(payout).unwrap();
         (test, stake)
     };
-    // No payout was seen: 92 % is taken for it.
+    // No payout is known, so 92 % is assumed.
     let (unseen, _) = opened(0.92);
     let staked = (0, unseen.edge_account(), unseen.mirror_account());
     let near = |found: (u64, f64, f64), expected: (u64, f64, f64)| {
@@ -87,7 +87,7 @@ fn accounts_bet_at_the_decision_and_unopened_trades_return_the_bet() {
     near(handle(candle(0, 3)), staked);
     near(handle(at(181, opened_paying(3, 80))), staked);
     near(handle(at(235, cancelled(3))), (0, 1.0, 1.0));
-    // Now 80 % was seen.
+    // Now 80 % is known.
     let (mut seen, stake) = opened(0.8);
     let staked = (0, seen.edge_account(), seen.mirror_account());
     near(handle(candle(0, 4)), staked);
@@ -112,7 +112,7 @@ fn results_of_an_operator_count_as_money_but_not_as_evidence() {
     assert_eq!(
         accounts(&the_verdict(&said.session)),
         accounts(&the_verdict(&cancelled.session)),
-        "as of a trade that never was"
+        "like that of a trade that was never opened"
     );
     let money = |session: &TestSession| session.session.ledger().free().minor();
     assert_eq!(money(&said) - money(&cancelled), 800);

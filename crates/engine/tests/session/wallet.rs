@@ -1,4 +1,4 @@
-//! A wallet that holds another amount than the trades explain.
+//! Differences between the wallet and the trades.
 
 use crate::event::{NO_SKEW, at, candle, control, deposit, difference, lost, won};
 use crate::script::Script;
@@ -45,7 +45,7 @@ fn shortage_counts_in_all_loss_limits_and_surplus_in_none() {
             assert_eq!(answer(change, &events), expected, "{rule} {amounts:?}");
         }
     }
-    // A surplus of 50.00 after a loss of 95.00 leaves the room that there is without it.
+    // A surplus of 50.00 does not extend the limit after a loss of 95.00.
     let mut session = TestSession::new(&[Script::new("a").buys(&[1, 2])], |risk| {
         risk.daily_loss_limit = Decimal::from(100);
     });
@@ -77,7 +77,7 @@ fn rejects_stake_above_the_wallet_balance() {
     assert_eq!(answer(all_off, &[(10, difference(-999_001))]), "a InsufficientBalance");
 }
 
-/// Two readings see the same 500.00 leave: they count as lost until they are booked as a withdrawal.
+/// Two readings see 500.00 leave the wallet. The amount counts as lost until it is booked as a withdrawal.
 #[test]
 fn booked_withdrawal_no_longer_counts_as_loss() {
     let limit = |risk: &mut RiskSettings| risk.daily_loss_limit = Decimal::from(100);

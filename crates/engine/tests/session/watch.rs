@@ -1,4 +1,4 @@
-//! After an edge was shown, its end is noticed.
+//! Detection of the end of a shown edge.
 
 use crate::event::{at, candle, lost, opened_paying, payout, rejected, settled, trade, won};
 use crate::fold::{Fold, Journalled, journalled};

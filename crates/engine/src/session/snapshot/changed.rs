@@ -1,7 +1,7 @@
 //! Restores a snapshot made under other settings, with the result of a fold of the same entries.
 
 use super::{BotState, RestoreError, Session, SessionSnapshot, SharedVerdicts};
-use crate::risk::{CountedPayouts, counted_otherwise};
+use crate::risk::{CountedPayouts, changed_count_setting};
 use crate::session::earlier::position_or_push;
 use crate::session::verdicts::verdict_plan;
 use crate::stake::Stake;
@@ -61,7 +61,7 @@ impl Session {
         if old.money_scale != self.money_scale || before.settings.balance != own.balance {
             return Err(RestoreError::OtherSettings { what: "money" });
         }
-        if let Some(key) = counted_otherwise(&before.settings.risk, &own.risk) {
+        if let Some(key) = changed_count_setting(&before.settings.risk, &own.risk) {
             return Err(needs_all(format!(
                 "risk.{key} is another, and what it counts follows from earlier trades"
             )));
