@@ -379,7 +379,7 @@ fn price_sources(
     let every = settings.price_every_ms;
     for (bot, _) in settings.session.bots.iter().zip(wants_prices).filter(|(_, wants)| **wants) {
         if every <= Millis::ZERO {
-            let problem = format!("{every} ms is out of range; use 1 or more");
+            let problem = format!("{every} ms is too low; use 1 or more");
             return Err(EngineError::Setting { key: "runtime.price_every_ms".to_owned(), problem }.into());
         }
         let market = markets.iter().find(|market| market.symbol() == bot.symbol);

@@ -54,7 +54,6 @@ const CANDLES: usize = 400_000;
 /// Initial capacity of the trade book in rows: one per 32 candles.
 const BOOK: usize = CANDLES / 32;
 
-/// Receives every candle as an event.
 struct Everything(JournalHash);
 
 impl Recorder for Everything {

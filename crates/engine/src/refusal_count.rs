@@ -138,11 +138,7 @@ mod tests {
         }
         assert_eq!(of(ended.all()), [("Halted", 1), ("MaxDrawdown", 1)]);
         assert_eq!(of(ended.after(first)), [("MaxDrawdown", 1)]);
-        assert_eq!(
-            of(halted.after(first)),
-            [("Halted", 1), ("MaxDrawdown", 1)],
-            "a halt by the operator counts"
-        );
+        assert_eq!(of(halted.after(first)), [("Halted", 1), ("MaxDrawdown", 1)], "an operator's halt");
         let mut next = RefusalCount::default();
         next.record_control(Control::Continue);
         next.record(Rule::Halted, None);

@@ -90,8 +90,7 @@ impl SessionSettings {
                 return Err(EngineError::setting(format!("bots[{index}].name"), problem));
             }
             if self.bots[..index].iter().any(|other| other.name == bot.name) {
-                let problem =
-                    format!("\"{}\" is also the name of another bot; names must be unique", bot.name);
+                let problem = format!("\"{}\" is the name of several bots; use unique names", bot.name);
                 return Err(EngineError::setting(format!("bots[{index}].name"), problem));
             }
         }

@@ -20,8 +20,7 @@ pub fn stakes_to_find_out(settings: &SessionSettings) -> Vec<String> {
             StakeSettings::Soros { .. } | StakeSettings::Share { .. } | StakeSettings::Kelly { .. } => true,
             StakeSettings::Fixed { .. } => false,
         };
-        if !needs_payout(bot, &settings.risk)
-            || !(stakes_more || smallest_own_stake(bot, &settings.risk).is_some())
+        if !needs_payout(bot, &settings.risk) || !(stakes_more || least_stake(bot, &settings.risk).is_some())
         {
             return None;
         }
@@ -53,7 +52,7 @@ pub fn trades_that_found_out(settings: &SessionSettings, book: &TradeBook) -> Ve
                 .flatten()
                 .map(|least| least + Money::from_minor(1))
         };
-        let smallest = smallest_own_stake(bot, &settings.risk).and_then(exact).or_else(of_share)?;
+        let smallest = least_stake(bot, &settings.risk).and_then(exact).or_else(of_share)?;
         let own = book.rows().iter().filter(|row| row.approved.bot().index() == index);
         let (all, small) = own.fold((0_u64, 0_u64), |(all, small), row| {
             (all + 1, small + u64::from(row.approved.stake() < smallest))
@@ -70,7 +69,7 @@ pub fn trades_that_found_out(settings: &SessionSettings, book: &TradeBook) -> Ve
 }
 
 /// Returns the smallest stake of the bot's own rule, `None` if a payout probe would not stake less.
-fn smallest_own_stake(bot: &BotSettings, risk: &RiskSettings) -> Option<Decimal> {
+fn least_stake(bot: &BotSettings, risk: &RiskSettings) -> Option<Decimal> {
     let amount = match bot.stake {
         StakeSettings::Fixed { amount }
         | StakeSettings::Martingale { amount, .. }
@@ -106,8 +105,7 @@ pub fn outgrown_stakes(
         StakeSettings::Soros { amount, wins, if_refused: IfRefused::Wait } => {
             let base = limits.step_down(scale.exact(amount).ok()?);
             let payout = least_payout(record.payout, bot, settings);
-            let (wins, stake) =
-                first_stake_above(most, (base, wins), payout, |stake| limits.step_down(stake))?;
+            let (wins, stake) = first_above(most, (base, wins), payout, |stake| limits.step_down(stake))?;
             Some(describe_soros(bot, (wins, stake, most), payout, scale))
         }
         StakeSettings::Share { percent } => {
@@ -123,7 +121,7 @@ pub fn outgrown_stakes(
     Ok(described.collect())
 }
 
-fn first_stake_above(
+fn first_above(
     most: Money,
     (base, wins): (Money, u32),
     payout: Payout,
@@ -145,8 +143,7 @@ fn describe_soros(
     let after = if wins == 1 { "a win".to_owned() } else { format!("{wins} wins in a row") };
     format!(
         "bot \"{}\": after {after} at a payout of {} % its stake of {} is above risk.max_stake = {} and it stops \
-         trading. Set if_refused = \"reset\" in its stake to restart the ladder, or risk.cap_stakes = true to stake \
-         the maximum",
+         trading. Set if_refused = \"reset\" in its stake to restart it, or risk.cap_stakes = true to cap it",
         bot.name,
         payout.to_percent(),
         scale.format(stake),
@@ -162,7 +159,7 @@ fn describe_share(
 ) -> String {
     format!(
         "bot \"{}\": at a balance above {} its stake of {percent} % is above risk.max_stake = {} and it stops \
-         trading. Set risk.cap_stakes = true to stake the maximum",
+         trading. Set risk.cap_stakes = true to cap it",
         bot.name,
         balance.round_dp(2),
         scale.format(most)

@@ -137,7 +137,6 @@ mod tests {
         CandleSeries::new(series, slots.into_iter().map(candle).collect::<Vec<_>>()).unwrap()
     }
 
-    /// Returns the stretches in seconds.
     fn coarse(prices: CandleSeries, detail: &[CandleSeries], close_type: &str) -> Vec<(i64, i64)> {
         let close_type = close_type.parse().unwrap();
         let expiry = Expiry { close_type, expiration_type: ExpirationType::TimeFixed };

@@ -61,10 +61,7 @@ fn price_interval_must_be_positive() {
     for pace in [0, -5_000] {
         let still = |settings: &mut BacktestSettings| settings.price_every_ms = Millis::new(pace);
         let message = refusal(&both(), &fine("5s"), [true; 2], still);
-        assert!(
-            message.starts_with(&format!("runtime.price_every_ms: {pace} ms is out of range")),
-            "{message}"
-        );
+        assert!(message.starts_with(&format!("runtime.price_every_ms: {pace} ms is too low")), "{message}");
         let still = |settings: &mut BacktestSettings| settings.price_every_ms = Millis::new(pace);
         assert_eq!(refusal(&both(), &fine("5s"), [false; 2], still), "");
     }

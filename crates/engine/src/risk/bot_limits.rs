@@ -20,31 +20,27 @@ pub struct BotLimitSettings {
     /// Maximum loss of the bot per day, counting its open trades as lost.
     #[schemars(with = "f64")]
     pub daily_loss_limit: Decimal,
-    /// Maximum loss of the bot per day in percent of the account's equity at the start of the day. The lower limit
-    /// applies if both are set.
+    /// Maximum loss of the bot per day in percent of the day's initial equity. The lower limit applies if both are set.
     #[serde(skip_serializing_if = "is_default")]
     pub daily_loss_limit_percent: f64,
     /// Settled profit of the bot at which it stops for the day.
     #[schemars(with = "f64")]
     pub daily_profit_target: Decimal,
-    /// Profit target of the bot per day in percent of the account's equity at the start of the day. The lower target
-    /// applies if both are set.
+    /// Profit target of the bot per day in % of the day's initial equity. The lower target applies if both are set.
     #[serde(skip_serializing_if = "is_default")]
     pub daily_profit_target_percent: f64,
     /// Maximum loss of the bot per session (`risk.session.of`), counting its open trades as lost.
     #[schemars(with = "f64")]
     #[serde(skip_serializing_if = "is_default")]
     pub session_loss_limit: Decimal,
-    /// Maximum loss of the bot per session in percent of the account's equity at its start. The lower limit applies if
-    /// both are set.
+    /// Maximum loss of the bot per session in percent of its initial equity. The lower limit applies if both are set.
     #[serde(skip_serializing_if = "is_default")]
     pub session_loss_limit_percent: f64,
     /// Settled profit of the bot at which it stops for the session.
     #[schemars(with = "f64")]
     #[serde(skip_serializing_if = "is_default")]
     pub session_profit_target: Decimal,
-    /// Profit target of the bot per session in percent of the account's equity at its start. The lower target applies
-    /// if both are set.
+    /// Profit target of the bot per session in percent of its initial equity. The lower target applies if both are set.
     #[serde(skip_serializing_if = "is_default")]
     pub session_profit_target_percent: f64,
     /// Number of consecutive losses of the bot after which it stops until trading is resumed manually.

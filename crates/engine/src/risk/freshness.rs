@@ -137,7 +137,6 @@ mod tests {
         for (age_ms, interval_ms, risk, expected) in [
             (12_400, 60_000, Some(&risk), "12.4 s old, 5 s allowed"),
             (5_001, 60_000, Some(&risk), "5.001 s old, 5 s allowed"),
-            // Half of a 5 s candle.
             (2_600, 5_000, Some(&risk), "2.6 s old, 2.5 s allowed"),
             (4_000, 60_000, Some(&risk), "4 s old"),
             (12_400, 60_000, None, "12.4 s old"),

@@ -276,10 +276,7 @@ fn best_payout_names(names: &[String]) -> Result<Vec<Symbol>, EngineError> {
     for name in names {
         let symbol = Symbol::new(name).map_err(|error| EngineError::setting(KEY, error.to_string()))?;
         if symbols.contains(&symbol) {
-            return Err(EngineError::setting(
-                KEY,
-                format!("{symbol} is listed twice; remove one of the two"),
-            ));
+            return Err(EngineError::setting(KEY, format!("{symbol} is listed twice; remove one")));
         }
         symbols.push(symbol);
     }
@@ -329,7 +326,7 @@ mod tests {
             (&[][..], None),
             (&["EURUSD", "GBPUSD"], None),
             (&["EURUSD"], Some("EURUSD is the only symbol; list at least two, or none")),
-            (&["A", "B", "A"], Some("A is listed twice; remove one of the two")),
+            (&["A", "B", "A"], Some("A is listed twice; remove one")),
         ] {
             let best_payout_of = names.iter().map(ToString::to_string).collect();
             let settings = RiskSettings { best_payout_of, ..RiskSettings::default() };

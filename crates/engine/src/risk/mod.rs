@@ -104,7 +104,6 @@ macro_rules! chain {
                 }
             }
 
-            /// Returns whether this rule refuses the proposal.
             pub(crate) fn refuses(self, proposal: &Proposal<'_>, view: View<'_>) -> bool {
                 let ruling = match self {
                     $(Self::$rule => $($check)::+(proposal, view),)*

@@ -248,7 +248,6 @@ mod tests {
 
     type Happen = fn(&mut Situation);
 
-    /// Time of the proposal.
     const AT: Millis = Millis::new(1_767_571_260_000);
     const DAY_END: Millis = Millis::new(1_767_571_200_000 + 86_400_000);
 

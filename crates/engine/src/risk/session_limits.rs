@@ -75,8 +75,7 @@ impl SessionLimits {
         scale: MoneyScale,
     ) -> Result<Self, EngineError> {
         if settings.of == SessionSpan::Hours && hours.is_empty() {
-            let problem = "sessions of \"hours\" need trading hours, but risk.hours is empty. Set risk.hours, or use \
-                           of = \"run\"";
+            let problem = "sessions of \"hours\" need trading hours. Set risk.hours, or use of = \"run\"";
             return Err(EngineError::setting("risk.session.of", problem));
         }
         let own = settings;

@@ -21,8 +21,7 @@ impl Session {
             return Err(EngineError::setting("risk.day_start", problem));
         }
         if !self.limits.session.has_same_sessions(&limits.session) {
-            let problem =
-                "sessions cannot be redefined or first limited during a run. Restart the bot to apply it";
+            let problem = "session limits cannot be enabled or redefined during a run. Restart the bot";
             return Err(EngineError::setting("risk.session.of", problem));
         }
         if limits.counts_hours() && !self.limits.counts_hours() {

@@ -11,13 +11,11 @@ impl Session {
     pub(super) fn stake(&self, bot: &Bot, probe: Probe, at: Millis) -> Money {
         match probe {
             Probe::Needed => self.limits.minimum_stake,
-            Probe::NotNeeded => {
-                self.fit_to_cap(bot, self.limits.step_down(bot.next_stake(self.stake_context(), at)))
-            }
+            Probe::NotNeeded => self.fit(bot, self.limits.step_down(bot.next_stake(self.context(), at))),
         }
     }
 
-    pub(super) fn stake_context(&self) -> StakeContext {
+    pub(super) fn context(&self) -> StakeContext {
         StakeContext {
             free: self.ledger.available(),
             minimum: self.limits.minimum_stake,
@@ -26,7 +24,7 @@ impl Session {
     }
 
     #[inline]
-    fn fit_to_cap(&self, bot: &Bot, stake: Money) -> Money {
+    fn fit(&self, bot: &Bot, stake: Money) -> Money {
         match self.stake_cap_for(bot) {
             Some(most) if stake > most => self.fit_below_cap(most, bot, stake),
             _ => stake,
@@ -34,7 +32,7 @@ impl Session {
     }
 
     pub(super) fn restarts_ladder(&self, bot: &Bot) -> bool {
-        let next = || self.limits.step_down(bot.stake.next(self.stake_context()));
+        let next = || self.limits.step_down(bot.stake.next(self.context()));
         bot.restarts_ladder() && self.stake_cap_for(bot).is_some_and(|most| next() > most)
     }
 
@@ -69,7 +67,7 @@ impl Session {
 
     #[inline(never)]
     fn fit_below_cap(&self, most: Money, bot: &Bot, stake: Money) -> Money {
-        let first = || self.limits.step_down(bot.stake.first(self.stake_context()));
+        let first = || self.limits.step_down(bot.stake.first(self.context()));
         let stake = if bot.restarts_ladder() { first() } else { stake };
         if self.limits.cap_stakes { stake.min(most) } else { stake }
     }
@@ -78,7 +76,7 @@ impl Session {
     #[cold]
     pub(super) fn begin_probe(&mut self, (bot, symbol, id): (BotId, SymbolId, IntentId), stake: Money) {
         self.state.begin_probe(symbol, id);
-        let context = self.stake_context();
+        let context = self.context();
         let Some(own) = self.bots.get_mut(bot.index()) else { return };
         // The ladder's stake would have been rounded down to the step.
         if self.limits.step_down(own.stake.next(context)) > stake {

@@ -34,7 +34,7 @@ pub enum StakeSettings {
     /// A stake multiplied by a factor after each loss, up to a number of levels. A win, or a loss on the last level,
     /// restarts it. `gale` is an alias.
     #[serde(alias = "gale")]
-    #[schemars(transform = take_gale)]
+    #[schemars(transform = add_gale_alias)]
     Martingale {
         /// Stake of the first level in the wallet's currency, such as `5.0`.
         #[schemars(with = "f64")]
@@ -88,9 +88,8 @@ pub enum LadderEntry {
 
 /// Handling of a rejected ladder level.
 ///
-/// A level is rejected if the venue declines it, or its stake is above `max_stake` or `max_stake_percent`. With
-/// `entry = "next_candle"` also if another limit, a pause, the trading hours or an open trade prevents it, or if its
-/// candle is missing.
+/// The venue declined the level, or its stake is above `max_stake` or `max_stake_percent`. With `entry = "next_candle"`
+/// also: another limit, a pause, the trading hours or an open trade prevents it, or its candle is missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IfRefused {
@@ -101,7 +100,7 @@ pub enum IfRefused {
     Reset,
 }
 
-fn take_gale(schema: &mut schemars::Schema) {
+fn add_gale_alias(schema: &mut schemars::Schema) {
     if let Some(kind) = schema.pointer_mut("/properties/kind") {
         *kind = serde_json::json!({ "type": "string", "enum": ["martingale", "gale"] });
     }
@@ -114,8 +113,8 @@ pub enum KellyBound {
     /// Valid at any time, even if trades overlap. The bot stakes the minimum while the bound is not above break-even.
     #[default]
     ConfidenceSequence,
-    /// Wilson bound, which assumes independent trades and a single look. The bot stakes nothing while the bound is not
-    /// above break-even, which stops most bots for good. Journals without this value use it.
+    /// Wilson bound for independent trades and a single look, the default of earlier journals. The bot stakes nothing
+    /// while the bound is not above break-even, which stops most bots for good.
     Wilson,
 }
 
@@ -193,11 +192,7 @@ impl Stake {
                 Ok(Self::Martingale(Martingale::new(money(*amount)?, *factor, *levels)))
             }
             StakeSettings::Soros { amount, wins, .. } => {
-                count(
-                    *wins,
-                    &format!("{key}.wins"),
-                    "it is the number of wins in a row whose profit is staked",
-                )?;
+                count(*wins, &format!("{key}.wins"), "wins whose profit is staked again")?;
                 Ok(Self::Soros(Soros::new(money(*amount)?, *wins)))
             }
             StakeSettings::Kelly { fraction, kelly_floor_trades, bound } => {

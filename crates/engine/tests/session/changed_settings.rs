@@ -41,7 +41,6 @@ impl Fold {
     }
 }
 
-/// Returns the kinds of changes by number.
 fn changes() -> Vec<&'static str> {
     let all = "add,remove,rename,symbol,amount,order,hour,no cooldown,fewer pauses,no session,no payouts,parameters,\
                fixed stake,interval,verdict,comes back,cooldown,delay,levels,limits,payouts,payout age,stake step";

@@ -59,7 +59,6 @@ pub(crate) fn flat_candle(open: Millis, interval: Interval) -> Candle {
     Candle::new(open, interval, numbers).unwrap()
 }
 
-/// Creates the price of a symbol at a second.
 pub(crate) fn price(symbol: u16, moment: i64) -> Event {
     let price = Price { time: second(moment), value: 1.0 };
     at(moment, EventKind::Price { symbol: symbol_id(symbol), price })
@@ -116,7 +115,6 @@ pub(crate) fn not_opened(intent: u64, until: i64) -> EventKind {
     EventKind::NotOpened { intent: IntentId::new(intent), reserved_until: second(until) }
 }
 
-/// Creates a second trade of an intent's request.
 pub(crate) fn second_trade(intent: u64, id: &str, minor: i64) -> EventKind {
     let (intent, venue_id) = (IntentId::new(intent), VenueId::truncated(id));
     EventKind::SecondTrade(SecondTrade { intent, venue_id, stake: Money::from_minor(minor) })
@@ -131,7 +129,6 @@ pub(crate) fn deposit(amount: i64) -> EventKind {
     EventKind::Deposit { amount: Money::from_minor(amount) }
 }
 
-/// Creates a difference between wallet and trades.
 pub(crate) fn difference(amount: i64) -> EventKind {
     EventKind::WalletDifference { amount: Money::from_minor(amount) }
 }

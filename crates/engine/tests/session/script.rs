@@ -12,7 +12,6 @@ use std::sync::{Arc, Mutex};
 
 use crate::event::{START, minute};
 
-/// Settlements shown to a strategy.
 pub(crate) type SeenSettlements = Arc<Mutex<Vec<String>>>;
 
 /// Returns a ladder of 10, 20 and 40.
@@ -44,7 +43,6 @@ pub(crate) fn header_of(settings: &SessionSettings, version: &str) -> Header {
 pub(crate) struct Script {
     pub(crate) bot: BotSettings,
     warmup: usize,
-    /// End of the closed gate.
     closed_until: Millis,
     signals: Vec<(Millis, Signal)>,
     seen: SeenSettlements,
@@ -75,7 +73,6 @@ impl Script {
         self
     }
 
-    /// Sets the entry delay in seconds.
     pub(crate) fn entering_after(mut self, seconds: i64) -> Self {
         self.bot.entry_delay_s = seconds;
         self

@@ -245,7 +245,6 @@ pub(crate) fn carry_out(session: &mut Session, step: &Step) -> Vec<Action> {
     actions
 }
 
-/// Restores a Session from its serialized snapshot.
 fn restored(kept: &Session, limit: u32) -> Session {
     let text = to_string(&kept.snapshot()).unwrap();
     let snapshot: SessionSnapshot = from_str(&text).unwrap();
