@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
 
-// Candles, bots that follow a script, and a journal to read.
 mod accounting;
 mod crowds;
 mod entry_delay;

@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
 
-// A Session, its events and journal, and bots that follow a script.
 mod alpha_budget;
 mod answers;
 mod book;
