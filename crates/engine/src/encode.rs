@@ -354,7 +354,7 @@ fn encode_outside_signal(signal: &OutsideSignal, out: &mut Vec<u8>) {
 }
 
 /// Writes a LEB128 number: seven bits per byte, lowest first, the eighth set while more follow.
-/// Nearly always one byte.
+/// Usually one byte.
 #[inline]
 fn put_number(number: u64, out: &mut Vec<u8>) {
     let mut rest = number;

@@ -62,7 +62,7 @@ pub enum EventKind {
         /// Intent in doubt.
         intent: IntentId,
     },
-    /// Match of a trade at the venue with an intent in doubt or taken as not opened. The intent is open.
+    /// Match of a trade at the venue with an intent in doubt or marked as not opened. The intent is open.
     Adopted(Opened),
     /// Absence of a trade for an intent in doubt.
     /// Its stake stays reserved for now, because a trade may yet appear.

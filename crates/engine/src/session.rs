@@ -201,7 +201,7 @@ impl Session {
     }
 
     /// Returns the intents without a known trade whose stakes are reserved.
-    /// They are in doubt, or taken as not opened.
+    /// They are in doubt, or marked as not opened.
     pub fn reserved(&self) -> impl Iterator<Item = IntentId> {
         self.intents.reserved()
     }
