@@ -88,7 +88,7 @@ fn refuses_by_name_what_is_wrong_or_cannot_change_and_blocks_on_no_pipe() {
     for (settings, parts) in [
         ("[risk]\nmax_open = 1", &["risk.max_open", "bot.toml"][..]),
         ("[risk]\nmax_drawdown_percent = 200.0", &["risk.max_drawdown_percent"]),
-        ("[risk]\nmax_trades_per_hour = 5", &["risk.max_trades_per_hour", "0 cannot become 5", "restart"]),
+        ("[risk]\nmax_trades_per_hour = 5", &["risk.max_trades_per_hour", "from 0 to 5", "Restart"]),
         ("[runtime]\nhold_ms = 5", &["runtime.hold_ms", "1000 -> 5", "restart"]),
         ("[account]\nmoney_scale = 3\n[risk]\nmax_open_trades = 1", &["account.money_scale", "2 -> 3"]),
         ("[risk]\ndaily_loss_limit = 5", &["risk.daily_loss_limit"]),

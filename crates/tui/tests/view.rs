@@ -192,7 +192,7 @@ fn a_large_window_shows_bots_limits_and_refusals_beside_the_trades() {
     shows(&rows, &["(about 1200 more)", "evidence for an edge 0.98 of 20, against one 1.01 of 20"]);
     has_row(&rows, &["open-trade limit", "1 of 3"]);
     has_row(&rows, &["daily loss limit", "20.00 of 100.00"]);
-    shows(&rows, &["open-trade limit of all 12, NoPrice 1", "1.3 of 5 a second"]);
+    shows(&rows, &["total open-trade limit 12, NoPrice 1", "1.3 of 5 a second"]);
     shows(&rows, &["sqlite://run.db", "12:01:05 in 1:05"]);
 }
 
@@ -221,7 +221,7 @@ fn a_bar_is_as_full_as_its_limit_is_used() {
         let mut ui = Ui::default();
         ui.on_key(key(KeyCode::Char('4')), &view);
         let rows = rows_of(&view, &ui, SMALL);
-        let row = rows.iter().find(|row| row.contains("open-trade limit of all  ")).unwrap().clone();
+        let row = rows.iter().find(|row| row.contains("total open-trade limit  ")).unwrap().clone();
         (row.matches('█').count(), row.matches('░').count())
     };
     let (none, columns) = full(0);

@@ -86,7 +86,7 @@ fn reports_doubtful_percentages_and_limits() {
 fn reports_doubtful_payouts_with_their_break_even() {
     let pays =
         |percent: u32, risk: &str| format!("[simulation]\npayout_percent = {percent}\n[risk]\n{risk}\n");
-    let probing = ("probing_stake", "traded at the smallest stake, 1.00");
+    let probing = ("probing_stake", "one trade at the minimum stake of 1.00");
     // 100 / 2.85 = 35.09.
     let high =
         ("payout_above_stake", "win rate of 35.09 %, and few venues pay above 100 %; did you mean 85,");
@@ -129,10 +129,10 @@ fn reports_stakes_that_lose_grow_too_large_or_never_fit() {
     // At 80 %: 10.00, 18.00, 32.40.
     let soros = "kind = \"soros\", amount = 10, wins = 3";
     let most = "[risk]\nmax_stake = 20\n[simulation]\npayout_percent = 80\n";
-    stake(most, soros, &[("outgrown_stake", "after 2 wins in a row at a payout of 80 % its stake 32.40")]);
+    stake(most, soros, &[("outgrown_stake", "after 2 wins in a row at a payout of 80 % its stake of 32.40")]);
     stake(&most.replace("20\n", "20\ncap_stakes = true\n"), soros, &[]);
     let fixed = "kind = \"fixed\", amount = 10";
-    let unaffordable = ("unaffordable_stake", "its stake is 10.00, and account.initial_balance is 5.00");
+    let unaffordable = ("unaffordable_stake", "its stake is 10.00, account.initial_balance is 5.00");
     stake("[account]\ninitial_balance = 5\n", fixed, &[unaffordable]);
     stake("[account]\ninitial_balance = 10\n[risk]\nmax_drawdown_percent = 0\n", fixed, &[]);
 }

@@ -397,9 +397,9 @@ mod tests {
         let of_all = "2 open together, 3 on a symbol, 4 an hour, 5 a day, a day's loss 6, a day's loss 7.5 %, a day's profit 8, \
                       a day's profit 9.5 %, days from 00:00 Europe/Berlin, a session's loss 10, a session's loss 11.5 %, a \
                       session's profit 12, a session's profit 13.5 %, drawdown 14.5 %, 15 losses in a row, 16 s of rest after \
-                      a loss, 60 s of rest after 17 losses in a row, 600 s of rest after 3 losses in a row of a bot, rest \
-                      until the day ends after 1 win in a row, payout at least 80.5 %, payout of EURUSD at least 85 %, the \
-                      best payout of EURUSD, GBPUSD, stake at most 18, stake at most 19.5 %, trades from 08:00 to 17:00 \
+                      a loss, 60 s of rest after 17 losses in a row, pause of 600 s after 3 losses in a row of a bot, \
+                      pause until the day ends after 1 win in a row, payout at least 80.5 %, payout of EURUSD at least \
+                      85 %, the best payout of EURUSD, GBPUSD, stake at most 18, stake at most 19.5 %, trades from 08:00 to 17:00 \
                       Europe/London mon tue, no trades without an edge, btc alone: 20 open and 21 a day and a day's loss 22 \
                       and a day's loss 23.5 % and a day's profit 24 and a day's profit 25.5 % and a session's loss 26 and a \
                       session's loss 27.5 % and a session's profit 28 and a session's profit 29.5 % and 30 losses in a row";
