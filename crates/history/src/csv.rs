@@ -137,7 +137,7 @@ fn check_header(content: &[u8]) -> Result<(), String> {
         return Err(format!("the header is missing; write \"{CSV_HEADER}\" above the first candle"));
     }
     Err(format!(
-        "the header is \"{}\"; it must be \"{CSV_HEADER}\", or the file is brought into the catalog by `candlewick data import`",
+        "the header is \"{}\", not \"{CSV_HEADER}\"; correct it, or import the file with `candlewick data import`",
         excerpt(content)
     ))
 }
@@ -145,7 +145,7 @@ fn check_header(content: &[u8]) -> Result<(), String> {
 fn check_order(previous: Millis, time: Millis) -> Result<(), String> {
     match time.cmp(&previous) {
         std::cmp::Ordering::Greater => Ok(()),
-        std::cmp::Ordering::Equal => Err(format!("time {time} is there twice; remove one of the two lines")),
+        std::cmp::Ordering::Equal => Err(format!("time {time} occurs twice; remove one of the two lines")),
         std::cmp::Ordering::Less => {
             Err(format!("time {time} comes after {previous}; sort the lines by time, oldest first"))
         }
@@ -154,7 +154,7 @@ fn check_order(previous: Millis, time: Millis) -> Result<(), String> {
 
 fn parse_candle(content: &[u8], interval: Interval) -> Result<Candle, String> {
     let Ok(text) = std::str::from_utf8(content) else {
-        return Err(format!("\"{}\" is not text in UTF-8; is this a candle file?", excerpt(content)));
+        return Err(format!("\"{}\" is not UTF-8 text; is this a candle file?", excerpt(content)));
     };
     let mut columns = text.split(',');
     let mut cells = [""; COLUMNS];
@@ -185,7 +185,7 @@ fn parse_candle(content: &[u8], interval: Interval) -> Result<Candle, String> {
 }
 
 fn wrong_columns(found: usize) -> String {
-    format!("{found} columns where {COLUMNS} belong ({CSV_HEADER}); is the line cut off?")
+    format!("{found} columns instead of {COLUMNS} ({CSV_HEADER}); is the line cut off?")
 }
 
 pub(crate) fn parse_whole(text: &str, unit: &str) -> Result<i64, String> {
@@ -203,14 +203,14 @@ pub(crate) fn parse_number(column: &str, text: &str) -> Result<f64, String> {
 
 fn alignment_advice(time: Millis, interval: Interval) -> String {
     if !PLAUSIBLE_MS.contains(&time.get().saturating_abs()) {
-        return "times are milliseconds since 1970: were these counted in other units?".to_owned();
+        return "times are milliseconds since 1970; check the unit".to_owned();
     }
     // What venues offer (observed: values), longest first.
     let usual = ["12h", "1h", "30m", "15m", "5m", "2m", "1m", "30s", "5s", "1s"];
     let fitting = usual.iter().filter_map(|text| text.parse::<Interval>().ok());
     let fitting = fitting.filter(|shorter| *shorter < interval).find(|i| time.is_aligned_to(i.length()));
     match fitting {
-        Some(shorter) => format!("it would be aligned to {shorter}: is that the file's interval?"),
+        Some(shorter) => format!("it is aligned to {shorter}; is that the file's interval?"),
         None => format!("candles of {interval} open at multiples of {interval} since 1970, in UTC"),
     }
 }
@@ -292,14 +292,14 @@ mod tests {
     #[test]
     fn broken_files_are_named_with_their_line_and_what_to_do() {
         for (rows, problem) in [
-            ("60000,1,1,1,1,0\n120000,1,1,1", ", line 3: 4 columns where 6 belong (time,open,high,low,"),
-            ("60000,1,1,1,1,0,7,8\n", ", line 2: 8 columns where 6 belong"),
+            ("60000,1,1,1,1,0\n120000,1,1,1", ", line 3: 4 columns instead of 6 (time,open,high,low,"),
+            ("60000,1,1,1,1,0,7,8\n", ", line 2: 8 columns instead of 6"),
             ("60000,1,\"1\",1,1,0\n", r#", line 2: high "\"1\"" is not a number"#),
             ("\n1.5,1,1,1,1,0\n", ", line 3: time \"1.5\" is not a whole number of milliseconds"),
             ("60000,1,1,2,1,0\r\n", ", line 2: low 2 and high 1 do not enclose open 1 and close 1"),
             ("60000,NaN,1,1,1,0", ", line 2: open is not a finite number"),
             ("120000,1,1,1,1,0\r\n60000,1,1,1,1,0\r\n", ", line 3: time 60000 comes after 120000"),
-            ("60000,1,1,1,1,0\n120000,1,1,1,1,0\n120000,1,1,1,1,0\n", ", line 4: time 120000 is there twice"),
+            ("60000,1,1,1,1,0\n120000,1,1,1,1,0\n120000,1,1,1,1,0\n", ", line 4: time 120000 occurs twice"),
             ("", ": there are no candles after the header"),
         ] {
             check(&format!("{CSV_HEADER}\n{rows}"), "1m", problem);
@@ -309,13 +309,13 @@ mod tests {
             ("", ": the file is empty"),
             ("\r\n", ": the file is empty"),
             ("60000,1,1,1,1,0\n", ", line 1: the header is missing; write \"time,open,high,"),
-            ("Date,Open\n60000,1,1,1,1,0\n", ", line 1: the header is \"Date,Open\"; it must be \"time,"),
+            ("Date,Open\n60000,1,1,1,1,0\n", ", line 1: the header is \"Date,Open\", not \"time,"),
             (&endless, ", line 1: longer than 4096 bytes"),
         ] {
             check(content, "1m", expected);
         }
         for (time, interval, advice) in [
-            ("1515560100000", "1h", "it would be aligned to 5m"),
+            ("1515560100000", "1h", "it is aligned to 5m"),
             ("1640991660123", "1m", "candles of 1m open at multiples of 1m since 1970, in UTC"),
             ("1640991665", "1m", "times are milliseconds since 1970"),
         ] {

@@ -21,7 +21,7 @@ impl CandleFile {
         let error = |problem: String| HistoryError::InvalidSeriesName { text: text(), problem };
         if CandleFormat::of_path(path).is_none() {
             let meant = path.to_str().and_then(meant_series);
-            let meant = meant.map(|series| format!("; did you mean {series}, a series of the catalog?"));
+            let meant = meant.map(|series| format!("; did you mean the catalog series {series}?"));
             let meant = meant.unwrap_or_default();
             return Err(error(format!("the file name does not end in .csv or .parquet{meant}")));
         }
@@ -58,13 +58,13 @@ impl CandleFile {
         let SecondInterval { distance, count, start } = second;
         let seconds = distance.get() / 1_000;
         let seen = format!(
-            "the candles are {interval} apart, but {count} times, from candle {} on, they are mostly {seconds} s apart: the file holds two intervals",
+            "the file holds two intervals: the candles are {interval} apart, but {count} times, from candle {} on, mostly {seconds} s",
             start + 1
         );
         Err(HistoryError::AmbiguousFile {
             path: self.path.clone(),
             seen,
-            option: "a file of its own for each interval".to_owned(),
+            option: "one file per interval".to_owned(),
         })
     }
 }
@@ -87,7 +87,7 @@ impl FromStr for CandleFile {
         let error = |problem| HistoryError::InvalidSeriesName { text: text.to_owned(), problem };
         let symbol = Symbol::new(symbol).map_err(|e| error(e.to_string()))?;
         if path.is_empty() {
-            return Err(error("there is no path after the =".to_owned()));
+            return Err(error("the path after = is missing".to_owned()));
         }
         Ok(Self { series: Series { symbol, interval }, path: PathBuf::from(path) })
     }
@@ -191,13 +191,13 @@ mod tests {
             ("GBP/USD-H1", "GBP/USD@1h"),
             ("GBPUSD, 15m", "GBPUSD@15m"),
         ] {
-            check_refused(text, &format!("{no_file}; did you mean {meant}, a series of the catalog?"));
+            check_refused(text, &format!("{no_file}; did you mean the catalog series {meant}?"));
         }
         let others = "GBPUSD@1 GBPUSD@ @M1 prices prices-new /x/EURUSD-M5 ./GBPUSD_1m src/GBPUSD_1m";
         for text in others.split(' ').chain([""]) {
             check_refused(text, no_file);
         }
-        check_refused("BTCUSDT@1m=", "there is no path after the =");
+        check_refused("BTCUSDT@1m=", "the path after = is missing");
         check_refused("@1m=x.csv", "\"\" is not a symbol");
     }
 

@@ -64,7 +64,7 @@ fn each_kind_of_problem_is_reported_with_its_place() {
     // A row that is no candle leaves a gap where it stood.
     let gap = (Gap, None, Some(3), 1, "1 missing");
     for (line, kind, part) in [
-        ("TIME,100,100.1,99.9", Unreadable, "4 columns where 6 belong"),
+        ("TIME,100,100.1,99.9", Unreadable, "4 columns instead of 6"),
         ("TIME,100,100.1,99.9,x,1", Unreadable, "close \"x\" is not a number"),
         ("TIME,100,NaN,99.9,100,1", NotFinite, "high"),
         ("TIME,100,100.1,0,100,1", Price, "low 0 "),
@@ -93,9 +93,9 @@ fn each_kind_of_problem_is_reported_with_its_place() {
     // Candles reach 0.2002 % of the price: 104 lies 19 times, 96 20 times as far beyond its neighbours. A whole candle
     // elsewhere is one problem, not a jump there and another one back. 102 is no spike: ten times the usual range.
     for (line, part) in [
-        ("TIME,100,104,99.9,100,1", "high 104 is beyond 100.1 beside it by 3.90 %, 19 times"),
-        ("TIME,100,100.1,96,100,1", "low 96 is beyond 99.9 beside it by 4.06 %, 20 times"),
-        ("TIME,200,200.1,199.9,200,1", "high 200.1 is beyond 100.1 beside it by 99.90 %, 499 times"),
+        ("TIME,100,104,99.9,100,1", "high 104 is beyond its neighbours (100.1) by 3.90 %, 19 times"),
+        ("TIME,100,100.1,96,100,1", "low 96 is beyond its neighbours (99.9) by 4.06 %, 20 times"),
+        ("TIME,200,200.1,199.9,200,1", "high 200.1 is beyond its neighbours (100.1) by 99.90 %, 499 times"),
     ] {
         check(&[(5, line)], &[(Spike, None, Some(3), 1, part)]);
     }
@@ -104,7 +104,7 @@ fn each_kind_of_problem_is_reported_with_its_place() {
     check(&flat, &[(Flat, None, Some(3), 15, "15 candles at 100")]);
     check(&flat[1..], &[]);
     let less: Vec<(usize, &str)> = (22..42).map(|line| (line, "TIME,80,80.08,79.92,80,1")).collect();
-    check(&less, &[(Jump, None, Some(20), 1, "apart by 25.00 %, 125 times")]);
+    check(&less, &[(Jump, None, Some(20), 1, "the previous close 100 by 25.00 %, 125 times")]);
 }
 
 fn generated(symbol: &str, days: u32) -> CandleSeries {

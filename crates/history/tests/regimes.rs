@@ -142,7 +142,7 @@ fn a_check_finds_just_the_gaps_that_were_made() {
     }
     let few = candlewick_sdk::CandleSeries::new(whole.series(), whole.candles()[..3].to_vec()).unwrap();
     assert_eq!(with_gaps(&few, 0, 1).unwrap().candles(), few.candles());
-    let expected = "gaps: 1000 do not fit; take fewer, or more days";
+    let expected = "gaps: 1000 do not fit; use fewer, or more days";
     assert_eq!(with_gaps(&whole, 1_000, 1).unwrap_err().to_string(), expected);
 }
 

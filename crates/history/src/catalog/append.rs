@@ -216,7 +216,7 @@ fn check_grid(series: Series, candles: &[Candle]) -> Result<(), HistoryError> {
     match candles.iter().find(|candle| !candle.time().is_aligned_to(length)) {
         None => Ok(()),
         Some(candle) => {
-            let problem = format!("the candle at {} does not lie on the grid of {series}", candle.time());
+            let problem = format!("the candle at {} ms is not aligned to the interval of {series}", candle.time());
             Err(HistoryError::InvalidSetting { setting: "interval", problem })
         }
     }

@@ -40,10 +40,10 @@ impl SeriesFolder {
             serde_json::from_str(&text).map_err(|error| error.to_string());
         let problem = match manifest {
             Ok(manifest) if manifest.format != FORMAT => {
-                format!("it has format {}, and this program knows format {FORMAT}", manifest.format)
+                format!("its format is {}, but this program supports only format {FORMAT}", manifest.format)
             }
             Ok(manifest) if manifest.series() != self.series => {
-                format!("it is of {}, and its folder is that of {}", manifest.series(), self.series)
+                format!("it describes {}, but its folder belongs to {}", manifest.series(), self.series)
             }
             Ok(manifest) => match manifest.check() {
                 Ok(()) => return Ok(Some(manifest)),
@@ -52,8 +52,8 @@ impl SeriesFolder {
             Err(problem) => problem,
         };
         let problem = format!(
-            "this is not a sound manifest: {problem}; bring the file back, or delete the series' folder and fetch or \
-             import it anew"
+            "the manifest is invalid: {problem}; restore the file, or delete the series' folder and fetch or import \
+             the series again"
         );
         Err(HistoryError::InvalidFile { path, problem })
     }
@@ -75,8 +75,8 @@ impl SeriesFolder {
     pub(super) fn segment(&self, segment: &Segment) -> Result<Vec<Candle>, HistoryError> {
         let candles = self.table(&segment.file, &[])?.candles;
         if block_hash(&candles).to_hex().as_str() != segment.hash {
-            let problem = "its candles are not those that the manifest names; bring the file back, or delete the \
-                           series' folder and fetch or import it anew";
+            let problem = "its candles do not match the manifest; restore the file, or delete the series' folder and \
+                           fetch or import the series again";
             return Err(HistoryError::InvalidFile {
                 path: self.path.join(&segment.file),
                 problem: problem.to_owned(),
@@ -98,7 +98,7 @@ impl SeriesFolder {
             return Ok(cached);
         }
         let read = self.read(version)?;
-        // Without a cache all goes on, only slower.
+        // Best effort: reading works without a cache, only slower.
         let _ = cache::write(disk, &cache, &read, of);
         Ok(read)
     }
@@ -111,7 +111,7 @@ impl SeriesFolder {
             candles.extend(self.segment(segment)?);
         }
         let candles = CandleSeries::new(self.series, candles).map_err(|error| {
-            let problem = format!("the candle files do not follow each other: {error}");
+            let problem = format!("the candle files overlap or are out of order: {error}");
             HistoryError::InvalidFile { path: self.path.clone(), problem }
         })?;
         Ok(HashedSeries::with_hash(candles, version.hash()))

@@ -145,7 +145,7 @@ impl Manifest {
                 hash_of(self.series(), &version.segments).ok_or("a hash is not 64 hexadecimal digits")?;
             if hash.to_hex().as_str() != version.data_hash {
                 let number = version.number;
-                return Err(format!("the data_hash of version {number} is not that of its segments"));
+                return Err(format!("the data_hash of version {number} does not match its segments"));
             }
         }
         if self.current().is_none() {

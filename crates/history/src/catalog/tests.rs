@@ -130,7 +130,7 @@ fn what_is_not_there_or_not_sound_is_reported() {
     catalog.append(series(), &candles(&[(1, 1), (2, 2)]), &origin(LATER)).unwrap();
     let five = Series { interval: "5m".parse().unwrap(), ..series() };
     let error = catalog.append(five, &candles(&[(5, 1), (6, 1)]), &origin(LATER)).unwrap_err().to_string();
-    assert_eq!(error, "interval: the candle at 360000 does not lie on the grid of BTC/USDT 5m");
+    assert_eq!(error, "interval: the candle at 360000 ms is not aligned to the interval of BTC/USDT 5m");
     assert_eq!(catalog.series().unwrap(), [series()]);
 }
 
@@ -151,7 +151,7 @@ fn a_file_that_was_exchanged_is_noticed() {
     assert!(matches!(catalog.read(series()).unwrap_err(), HistoryError::InvalidFile { .. }));
     std::fs::write(folder.path().join("BTC%2FUSDT/1m/manifest.json"), "{}").unwrap();
     let error = catalog.manifest(series()).unwrap_err().to_string();
-    assert!(error.contains("manifest.json: this is not a sound manifest"), "{error}");
+    assert!(error.contains("manifest.json: the manifest is invalid"), "{error}");
 }
 
 #[test]

@@ -34,9 +34,9 @@ pub(super) fn missing(
             total += expected;
             let closed = gap.missing - expected.min(gap.missing);
             let beside =
-                if closed > 0 { format!(", {closed} more fall into closed hours") } else { String::new() };
+                if closed > 0 { format!(", {closed} more in closed hours") } else { String::new() };
             let holiday = holiday_of(&stretch, session, holidays, series.interval());
-            let holiday = holiday.map(|date| format!("; --holiday {date}, if the market was closed"));
+            let holiday = holiday.map(|date| format!("; add --holiday {date} if the market was closed"));
             let detail = format!("{expected} missing{beside}{}", holiday.unwrap_or_default());
             note(Finding::over(FindingKind::Gap, stretch, expected, detail));
         }
@@ -121,7 +121,7 @@ pub(super) fn in_closed_hours(
     let mut run: Option<(Range<Millis>, u64)> = None;
     let mut add = |run: Option<(Range<Millis>, u64)>| {
         if let Some((stretch, count)) = run {
-            let detail = format!("{count} candles while the market is closed; is the time zone right?");
+            let detail = format!("{count} candles while the market is closed; check the time zone");
             note(Finding::over(FindingKind::Closed, stretch, count, detail));
         }
     };

@@ -22,7 +22,7 @@ pub(super) fn spikes_and_jumps(series: &CandleSeries, factor: f64, note: &mut dy
         let in_percent =
             |part: f64| format!("{:.2} %, {:.0} times the usual range", part * 100.0, part / usual.at(index));
         if let Some(Spike { part, what, price, beside }) = &spike_here {
-            let detail = format!("{what} {price} is beyond {beside} beside it by {}", in_percent(*part));
+            let detail = format!("{what} {price} is beyond its neighbours ({beside}) by {}", in_percent(*part));
             note(of(series, FindingKind::Spike, range, detail));
         } else if spike_before.is_none()
             && let Some(before) = index.checked_sub(1).map(|before| &candles[before])
@@ -32,7 +32,7 @@ pub(super) fn spikes_and_jumps(series: &CandleSeries, factor: f64, note: &mut dy
             let part = apart(close, open);
             if part > factor * usual.at(index) {
                 let detail =
-                    format!("the close before is {close}, the open {open}: apart by {}", in_percent(part));
+                    format!("open {open} differs from the previous close {close} by {}", in_percent(part));
                 note(of(series, FindingKind::Jump, range, detail));
             }
         }

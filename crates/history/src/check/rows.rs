@@ -93,9 +93,9 @@ fn again(kept: &Candle, other: &Candle, kind: FindingKind) -> String {
     let time = kept.time();
     let differences = differences(kept, other);
     match kind {
-        _ if differences.is_empty() => format!("time {time} is there again, with the same values"),
-        FindingKind::Conflict => format!("time {time} is there again, with other values: {differences}"),
-        _ => format!("time {time} is there twice, here not complete: {differences}"),
+        _ if differences.is_empty() => format!("time {time} occurs again with the same values"),
+        FindingKind::Conflict => format!("time {time} occurs again with different values: {differences}"),
+        _ => format!("time {time} occurs twice, here incomplete: {differences}"),
     }
 }
 

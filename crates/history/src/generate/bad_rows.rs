@@ -129,5 +129,5 @@ fn rooms(candles: usize, count: u32, least: usize) -> Option<impl Iterator<Item 
 }
 
 fn too_few(setting: &'static str, count: u32) -> HistoryError {
-    HistoryError::InvalidSetting { setting, problem: format!("{count} do not fit; take fewer, or more days") }
+    HistoryError::InvalidSetting { setting, problem: format!("{count} do not fit; use fewer, or more days") }
 }

@@ -51,7 +51,7 @@ pub fn generate(settings: &GenerateSettings) -> Result<CandleSeries, HistoryErro
     let series = Series { symbol: settings.symbol, interval: settings.interval };
     CandleSeries::new(series, candles).map_err(|_| HistoryError::InvalidSetting {
         setting: "days",
-        problem: format!("no candle of {series} is complete in that time; take more days"),
+        problem: format!("no candle of {series} is complete in that time; use more days"),
     })
 }
 

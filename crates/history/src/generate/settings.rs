@@ -78,7 +78,7 @@ impl GenerateSettings {
         }
         let count = i64::from(last_days) * Millis::DAY.get() / interval.length().get();
         if count > MAX_CANDLES {
-            let advice = "take fewer days or a longer interval";
+            let advice = "use fewer days or a longer interval";
             let problem = format!("{count} candles of {interval} are more than {MAX_CANDLES}; {advice}");
             return fail("days", problem);
         }
@@ -155,7 +155,7 @@ impl Regime {
                     span.length().is_aligned_to(Millis::MINUTE) && Millis::HOUR.is_aligned_to(length)
                 };
                 if !divides(span.length()) {
-                    Some(format!("a span of {span} is no number of whole minutes that divides an hour"))
+                    Some(format!("a span of {span} is not a whole number of minutes that divides an hour"))
                 } else if start.is_aligned_to(span.length()) {
                     None
                 } else {
@@ -234,9 +234,9 @@ mod tests {
             ("trend:0", 0, Some("a lean of 0 is not above 0 and at most 1")),
             ("mean-reversion:NaN", 0, Some("a pull of NaN is not above 0 and at most 1")),
             ("edge:1.1", 0, Some("a chance of 1.1 is not within 0 to 1")),
-            ("edge:0.6:7m", 0, Some("a span of 7m is no number of whole minutes that divides an hour")),
-            ("edge:0.6:30s", 0, Some("a span of 30s is no number of whole minutes that divides an hour")),
-            ("edge:0.6:2h", 0, Some("a span of 2h is no number of whole minutes that divides an hour")),
+            ("edge:0.6:7m", 0, Some("a span of 7m is not a whole number of minutes that divides an hour")),
+            ("edge:0.6:30s", 0, Some("a span of 30s is not a whole number of minutes that divides an hour")),
+            ("edge:0.6:2h", 0, Some("a span of 2h is not a whole number of minutes that divides an hour")),
             ("edge:0.6:5m", 60_000, Some("the start, 60000, is not aligned to a span of 5m")),
             ("edge:0:1h", 3_600_000, None),
             ("edge:1:1m", 60_000, None),

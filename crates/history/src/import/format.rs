@@ -38,7 +38,7 @@ impl ImportFormat {
         if start.starts_with(b"ARROW1") {
             return Ok(Self::Feather);
         }
-        for (magic, problem) in STRANGERS {
+        for (magic, problem) in UNSUPPORTED {
             if start.starts_with(magic) {
                 return Err(Problem::File((*problem).to_owned()));
             }
@@ -72,7 +72,7 @@ impl ImportFormat {
             None => named::may_be(first).then_some(Self::Table),
         });
         known.ok_or_else(|| {
-            let seen = format!("the format cannot be recognised by its first line, \"{}\"", excerpt(first));
+            let seen = format!("the format is unknown; the first line is \"{}\"", excerpt(first));
             Problem::unclear(seen, format!("--format, one of {}", Self::ALL.map(Self::as_str).join(", ")))
         })
     }
@@ -105,11 +105,11 @@ fn has_seconds(format: ImportFormat, second: &str) -> bool {
     format == ImportFormat::Dukascopy && time.is_some_and(|time| time.abs() < LATEST_SECONDS as f64)
 }
 
-const STRANGERS: [(&[u8], &str); 4] = [
-    (b"FEA1", "this is a feather file of the first version; write it anew with a current pandas or pyarrow"),
+const UNSUPPORTED: [(&[u8], &str); 4] = [
+    (b"FEA1", "this is a feather file of version 1; write it again with a current pandas or pyarrow"),
     (b"\xD0\xCF\x11\xE0", WORKBOOK),
-    (b"BZh", "this is packed with bzip2; unpack it first, or pack it with gzip or zip"),
-    (b"\xFD7zXZ", "this is packed with xz; unpack it first, or pack it with gzip or zip"),
+    (b"BZh", "this is compressed with bzip2; decompress it, or use gzip or zip"),
+    (b"\xFD7zXZ", "this is compressed with xz; decompress it, or use gzip or zip"),
 ];
 
 impl fmt::Display for ImportFormat {
@@ -127,12 +127,12 @@ impl FromStr for ImportFormat {
 }
 
 pub(super) const WORKBOOK: &str =
-    "this is a spreadsheet's workbook, not text: open it and save it as CSV (in Excel: CSV UTF-8)";
-const WEB_PAGE: &str = "this is a web page or XML, whatever its name says: open it in a spreadsheet program and save it as CSV (in Excel: \
+    "this is a spreadsheet workbook, not text; save it as CSV (in Excel: CSV UTF-8)";
+const WEB_PAGE: &str = "this is a web page or XML; open it in a spreadsheet program and save it as CSV (in Excel: \
                         CSV UTF-8)";
-const OBJECTS: &str = "this is JSON with names, and what is read is lists of [time, open, high, low, close, volume], or text in columns: \
-                       write it as CSV, for example with jq -r '.[] | select(.complete != false) | [.time, .open, .high, .low, .close, .volume] | @csv'";
-const TICKS: &str = "these are ticks or trades, not candles: have the program that wrote them export bars of one length, such as 1 minute";
+const OBJECTS: &str = "this JSON holds objects, but only lists of [time, open, high, low, close, volume] are supported; \
+                       convert it to CSV, for example with jq -r '.[] | select(.complete != false) | [.time, .open, .high, .low, .close, .volume] | @csv'";
+const TICKS: &str = "these are ticks or trades, not candles; export bars of one length, such as 1 minute";
 
 fn problem_of(text: &[u8]) -> Option<String> {
     let begins =
@@ -209,9 +209,9 @@ mod tests {
     #[test]
     fn what_is_not_recognised_says_what_was_seen() {
         for (start, expected) in [
-            (&b"FEA1...."[..], "f: this is a feather file of the first version"),
+            (&b"FEA1...."[..], "f: this is a feather file of version 1"),
             (b" \n\n", "f: the file is empty"),
-            (b"a;b;c\n1;2;3\n", "f: the format cannot be recognised by its first line, \"a;b;c\";"),
+            (b"a;b;c\n1;2;3\n", "f: the format is unknown; the first line is \"a;b;c\";"),
         ] {
             let problem = ImportFormat::sniff(start).unwrap_err().at(std::path::Path::new("f")).to_string();
             assert!(problem.starts_with(expected), "{problem}");
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_get_their_cure_and_candles_none() {
+    fn detects_unsupported_files_and_accepts_candles() {
         for (text, expected) in [
             ("<HTML><body>", Some(WEB_PAGE)),
             ("<!DOCTYPE html>", Some(WEB_PAGE)),

@@ -168,7 +168,7 @@ impl Labels {
     pub(super) fn all_excluded(&self, unit: Unit) -> Option<Problem> {
         let first = self.excluded.found.first()?;
         let seen =
-            format!("no row is of {}; the file holds {}", self.only.join(","), self.excluded.list(unit));
+            format!("no row matches --only {}; the file holds {}", self.only.join(","), self.excluded.list(unit));
         Some(Problem::asking(seen, format!("--only {}", quoted(&first.text))))
     }
 
@@ -189,7 +189,7 @@ impl Labels {
         let shown = excerpt(named.as_bytes());
         let seen = format!("its symbol column says {shown}, but {stated_by} says {symbol}");
         let named = quoted(named);
-        let option = format!("--symbol {named}, or with --only {named} if {symbol} is another name of it");
+        let option = format!("--symbol {named}, or --only {named} if {symbol} is another name for it");
         Err(Problem::Unclear { seen, option, examples: vec![format!("--symbol {named}")] })
     }
 
@@ -208,7 +208,7 @@ impl Labels {
         }
         let shown = excerpt(named.text.as_bytes());
         let seen = format!("its interval column says {shown}, but the file is read as {interval}");
-        Err(Problem::unclear(seen, "the --interval of the column, or without that column"))
+        Err(Problem::unclear(seen, "--interval with the value of the column, or remove the column"))
     }
 }
 

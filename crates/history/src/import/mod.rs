@@ -108,18 +108,18 @@ fn check_order(decoded: &Decoded) -> Result<(), Problem> {
     let (earlier_time, time) = (earlier.time, later.time);
     let problem = if earlier_time != time {
         format!(
-            "time {time} comes after {earlier_time}; `candlewick data check FILE --fix` sorts rows and takes doubles out"
+            "time {time} comes after {earlier_time}; `candlewick data check FILE --fix` sorts rows and removes duplicates"
         )
     } else if earlier.numbers == later.numbers {
-        format!("time {time} is there twice; `candlewick data check FILE --fix` takes doubles out")
+        format!("time {time} occurs twice; `candlewick data check FILE --fix` removes duplicates")
     } else {
-        format!("time {time} is there twice, with other values; `candlewick data check FILE` shows both")
+        format!("time {time} occurs twice with different values; `candlewick data check FILE` shows both")
     };
     Err(described(decoded.unit, decoded.places.of(before + 1), &problem))
 }
 
 fn candles_of(decoded: Decoded, interval: Interval) -> Result<Vec<Candle>, Problem> {
-    // Built where the rows lie: a row is as large as a candle.
+    // Built in place: a row is as large as a candle.
     let mut wrong: Option<(usize, CandleError)> = None;
     let Decoded { rows, places, unit, .. } = decoded;
     let made = rows.into_iter().enumerate().map_while(|(index, row)| {
@@ -135,12 +135,12 @@ fn candles_of(decoded: Decoded, interval: Interval) -> Result<Vec<Candle>, Probl
 
 fn advised(error: &CandleError) -> String {
     match error {
-        CandleError::Misaligned { .. } => format!("{error}; is --interval another?"),
+        CandleError::Misaligned { .. } => format!("{error}; check --interval"),
         CandleError::NotFinite { .. }
         | CandleError::NotPositive { .. }
         | CandleError::NegativeVolume { .. }
         | CandleError::OutsideRange { .. } => {
-            format!("{error}; `candlewick data check FILE --fix` takes such rows out")
+            format!("{error}; `candlewick data check FILE --fix` removes such rows")
         }
     }
 }

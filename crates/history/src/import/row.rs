@@ -151,7 +151,7 @@ impl Decoded {
         match read.and_then(plausible) {
             Ok(Some(row)) => {
                 if self.rows.len() == MAX_ROWS {
-                    return Err(format!("it has more than {MAX_ROWS} rows; split it"));
+                    return Err(format!("the file has more than {MAX_ROWS} rows; split it"));
                 }
                 self.places.note(self.rows.len(), place);
                 self.rows.push(row);
@@ -244,7 +244,7 @@ impl Problem {
             Self::Line { line, problem } => HistoryError::InvalidLine { path, line, problem },
             Self::File(problem) => HistoryError::InvalidFile { path, problem },
             Self::Unclear { seen, option, examples } if examples.len() > 1 => {
-                let option = format!("{option}; all at once, for example: {}", examples.join(" "));
+                let option = format!("{option}; together, for example: {}", examples.join(" "));
                 HistoryError::AmbiguousFile { path, seen, option }
             }
             Self::Unclear { seen, option, .. } => HistoryError::AmbiguousFile { path, seen, option },
@@ -260,15 +260,15 @@ pub(super) const fn splits_decimals(count: usize, columns: usize) -> bool {
 
 pub(super) fn decimals_between_commas(count: usize, columns: usize) -> String {
     format!(
-        "{count} columns where {columns} belong: its decimals seem to stand behind commas, and its columns between commas; write it with another \
+        "{count} columns instead of {columns}: commas seem to be decimal marks as well as separators; write the file with another \
          separator, such as a semicolon, or with decimal points"
     )
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Questions(Option<Problem>);
+pub(super) struct OpenProblems(Option<Problem>);
 
-impl Questions {
+impl OpenProblems {
     pub(super) fn take<T>(&mut self, found: Result<T, Problem>) -> Option<T> {
         match found {
             Ok(found) => Some(found),
@@ -283,7 +283,7 @@ impl Questions {
     }
 
     pub(super) fn problem(self) -> Problem {
-        self.0.expect("what was not found has left its question")
+        self.0.expect("a missing value has left its problem")
     }
 }
 
@@ -298,7 +298,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_far_from_any_market_is_no_row() {
+    fn counts_implausible_times_as_broken() {
         let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
         let mut decoded = Decoded::new(Clock::Utc, Unit::Line);
         for time in [i64::MAX, i64::MIN, 0] {

@@ -36,9 +36,9 @@ pub(super) fn interval_of(rows: &[Row]) -> Result<Interval, Problem> {
         let apart = |(distance, count): (&Millis, &u64)| format!("{} ({count} times)", length(*distance));
         let shown: Vec<String> = found.iter().take(3).map(apart).collect();
         let seen = if shown.is_empty() {
-            "one row does not say how long a candle is".to_owned()
+            "one row does not show the candle interval".to_owned()
         } else {
-            format!("the candles' length is not clear: the rows are apart {}", shown.join(", "))
+            format!("the candle interval is not clear: the distances of the rows are {}", shown.join(", "))
         };
         Problem::asking(seen, option(&found))
     };
@@ -88,12 +88,12 @@ pub(super) fn check_one_interval(decoded: &Decoded, interval: Interval) -> Resul
     {
         let other = length(distance);
         let seen = format!(
-            "the rows are {interval} apart, but {count} times, between {unit} {} and {unit} {}, they are mostly {other} apart: the file \
-             holds two intervals",
+            "the file holds two intervals: the rows are {interval} apart, but {count} times, between {unit} {} and {unit} {}, mostly \
+             {other}",
             place(start),
             place(start + count)
         );
-        return Err(Problem::unclear(seen, format!("a file of its own for {interval} and for {other}")));
+        return Err(Problem::unclear(seen, format!("one file for {interval} and another for {other}")));
     }
     // Rows of the longer interval between those of the shorter one.
     let doubled: Vec<Millis> =
@@ -108,9 +108,9 @@ pub(super) fn check_one_interval(decoded: &Decoded, interval: Interval) -> Resul
     {
         let (count, other) = (doubled.len(), length(other));
         let seen = format!(
-            "{count} times are there twice, each {other} apart: the file seems to hold candles of {interval} and of {other}"
+            "{count} times occur twice, {other} apart: the file seems to hold candles of {interval} and of {other}"
         );
-        return Err(Problem::unclear(seen, "a file of its own for each interval"));
+        return Err(Problem::unclear(seen, "one file per interval"));
     }
     Ok(())
 }
@@ -153,7 +153,7 @@ pub(super) fn apply_stamps(
             let row = decoded.rows.first().map_or(Millis::ZERO, |row| row.time);
             let (row, before) = (clock(row), until_close(row));
             let seen =
-                format!("the bars are stamped with the end of their candle: {row} is {before} ms before it");
+                format!("the bars are stamped with their close time: {row} is {before} ms before it");
             Err(Problem::asking(seen, "--stamped close"))
         }
         BarTime::Open => Ok(()),
@@ -196,8 +196,8 @@ pub(super) fn check_grid(decoded: &Decoded, interval: Interval) -> Result<(), Pr
         if length > Millis::DAY { format!("on {}", day(first)) } else { format!("at {} UTC", clock(first)) };
     let grid = match length {
         Millis::DAY => "at 00:00 UTC".to_owned(),
-        length if length < Millis::DAY => format!("at 00:00 UTC and each {interval} after it"),
-        _ => format!("each {interval} from 1970-01-01 on"),
+        length if length < Millis::DAY => format!("at 00:00 UTC and every {interval} after it"),
+        _ => format!("every {interval} from 1970-01-01 on"),
     };
     Err(refused(
         &format!("candles of {interval} that begin {begin}"),
@@ -218,7 +218,7 @@ fn refused(what: &str, instead: &str, times: impl Iterator<Item = Millis>) -> Pr
     });
     let (shorter, _) = shorter.get(fitting).unwrap_or(&("1m", Millis::MINUTE));
     Problem::File(format!(
-        "{what} cannot be stored, only {instead}. Import candles of {shorter} or less; longer ones are made of them"
+        "{what} cannot be stored, only {instead}. Import candles of {shorter} or less; longer ones are built from them"
     ))
 }
 

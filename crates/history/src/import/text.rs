@@ -66,7 +66,7 @@ impl Length {
             return Ok(());
         }
         Err(format!(
-            "the candle lasts {length} ms, the first one {first} ms; a file holds candles of one length"
+            "the candle lasts {length} ms, but the first one {first} ms; all candles of a file need one length"
         ))
     }
 }
@@ -102,7 +102,7 @@ fn layout_of(format: ImportFormat, first: &[u8]) -> Result<Layout, String> {
     let found = text.and_then(|text| known.clone().find_map(|(_, layout_of)| layout_of(text)));
     found.ok_or_else(|| {
         let expected = first_line_of(format);
-        format!("the first line is \"{}\"; in the format {format} it is like \"{expected}\"", excerpt(first))
+        format!("the first line is \"{}\"; the format {format} expects \"{expected}\"", excerpt(first))
     })
 }
 
@@ -171,7 +171,7 @@ impl Layout {
 
     fn read(&self, content: &[u8]) -> Result<Option<Line>, String> {
         let Ok(text) = std::str::from_utf8(content) else {
-            return Err("it is not text in UTF-8".to_owned());
+            return Err("it is not UTF-8 text".to_owned());
         };
         let mut cells = [""; MAX_COLUMNS];
         let mut count = 0;
@@ -185,7 +185,7 @@ impl Layout {
             return Err(decimals_between_commas(count, self.columns));
         }
         if count != self.columns {
-            return Err(format!("{count} columns where {} belong; is the line cut off?", self.columns));
+            return Err(format!("{count} columns instead of {}; is the line cut off?", self.columns));
         }
         let prices = self.prices.map(|column| cells[column]);
         if self.no_price.is_some_and(|nothing| prices.iter().all(|price| *price == nothing)) {
@@ -226,7 +226,7 @@ impl TimeColumn {
                     Some((day, clock)) if clock.starts_with("00:00:00") => pattern.read(day),
                     Some(_) => {
                         let text = excerpt(cell.as_bytes());
-                        Err(format!("time \"{text}\" is not a day; this format is one of daily candles"))
+                        Err(format!("time \"{text}\" is not a day; this format holds daily candles"))
                     }
                     None => pattern.read(cell),
                 }
@@ -241,7 +241,7 @@ impl TimeColumn {
                     text.rsplit_once(" GMT").and_then(|(wall, offset)| Some((wall, offset_of(offset)?)));
                 let (wall, offset) = split.ok_or_else(|| {
                     let text = excerpt(text.as_bytes());
-                    format!("time \"{text}\" does not end in its distance from GMT, such as GMT+0200")
+                    format!("time \"{text}\" does not end in a UTC offset such as GMT+0200")
                 })?;
                 Ok(pattern.read(wall)? - offset)
             }

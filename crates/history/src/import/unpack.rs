@@ -45,7 +45,7 @@ pub(super) fn unpack_from<T>(
     let start = packed.fill_buf()?;
     let (is_gzip, is_zip) = (start.starts_with(GZIP), start.starts_with(ZIP));
     if entry.is_some() && !is_zip {
-        return Err(Problem::File("this is not a zip archive: leave --entry out".to_owned()));
+        return Err(Problem::File("this is not a zip archive: omit --entry".to_owned()));
     }
     if is_zip {
         return open_archive(packed, entry, most_bytes, progress, use_it);
@@ -83,7 +83,7 @@ fn choose<R: Read + Seek>(archive: &ZipArchive<R>, entry: Option<&str>) -> Resul
     let names: Vec<&str> = all.iter().map(AsRef::as_ref).filter(|name| !name.ends_with('/')).collect();
     if let Some(wanted) = entry {
         return names.iter().find(|name| **name == wanted).map(|name| (*name).to_owned()).ok_or_else(|| {
-            Problem::unclear(format!("the archive holds {} and no \"{wanted}\"", listed(&names)), "--entry")
+            Problem::unclear(format!("the archive holds {}, not \"{wanted}\"", listed(&names)), "another --entry")
         });
     }
     for ending in ENDINGS {
@@ -100,7 +100,7 @@ fn choose<R: Read + Seek>(archive: &ZipArchive<R>, entry: Option<&str>) -> Resul
     if is_workbook(&names) {
         return Err(Problem::File(WORKBOOK.to_owned()));
     }
-    Err(Problem::File(format!("the archive holds no candle file, but {}", listed(&names))))
+    Err(Problem::File(format!("the archive holds no candle file, only {}", listed(&names))))
 }
 
 fn has_ending(name: &str, ending: &str) -> bool {
@@ -143,8 +143,8 @@ impl Bound {
                 format!("it unpacks to more than {bytes} bytes; unpack it yourself and import the parts")
             }
             Self::Ratio(bytes) => format!(
-                "it unpacks to more than {bytes} bytes, {MAX_RATIO} times its size: candles do not shrink like that; unpack it \
-                 yourself and look at it"
+                "it unpacks to more than {bytes} bytes, {MAX_RATIO} times its size, which is implausible for candles; unpack it \
+                 yourself and check it"
             ),
         }
     }
@@ -191,7 +191,7 @@ pub(super) fn utf16_decoder(start: &[u8]) -> Option<Decoder> {
 
 fn decoded(content: &[u8], unit_of: fn([u8; 2]) -> u16) -> Result<String, Problem> {
     let broken = || {
-        Problem::File("this is text in UTF-16 that is cut off or broken; write it anew, as UTF-8".to_owned())
+        Problem::File("this UTF-16 text is cut off or invalid; save it again as UTF-8".to_owned())
     };
     let (units, []) = content[2..].as_chunks::<2>() else { return Err(broken()) };
     char::decode_utf16(units.iter().map(|unit| unit_of(*unit)))
@@ -254,10 +254,10 @@ mod tests {
     #[test]
     fn an_archive_that_does_not_say_its_candles_says_what_it_holds() {
         let two = || zip_of(&[("a.csv", b"1"), ("b.csv", b"2")]);
-        check(two(), None, Err("a.zip: the archive holds a.csv, b.csv; settle it with --entry, such"));
-        check(two(), Some("c.csv"), Err("a.zip: the archive holds a.csv, b.csv and no \"c.csv\"; settle it"));
-        check(zip_of(&[("a.exe", b"1")]), None, Err("a.zip: the archive holds no candle file, but a.exe"));
-        check(b"plain".to_vec(), Some("a"), Err("a.zip: this is not a zip archive: leave --entry out"));
+        check(two(), None, Err("a.zip: the archive holds a.csv, b.csv; use --entry, such"));
+        check(two(), Some("c.csv"), Err("a.zip: the archive holds a.csv, b.csv, not \"c.csv\"; use another"));
+        check(zip_of(&[("a.exe", b"1")]), None, Err("a.zip: the archive holds no candle file, only a.exe"));
+        check(b"plain".to_vec(), Some("a"), Err("a.zip: this is not a zip archive: omit --entry"));
         check(b"PK\x03\x04 no".to_vec(), None, Err("a.zip: the zip archive cannot be read: invalid"));
     }
 

@@ -31,7 +31,7 @@ pub enum ClockChange {
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "\"{text}\" is not a time zone: use UTC, a distance from it such as +02:00, or a place such as America/New_York"
+    "\"{text}\" is not a time zone: use UTC, an offset such as +02:00, or a place such as America/New_York"
 )]
 pub struct ParseZoneError {
     text: String,
@@ -179,7 +179,7 @@ pub(super) fn check_fixed(decoded: &Decoded, zone: Zone, interval: Interval) -> 
     let wall = DateTime::from_timestamp_millis(time.get()).unwrap_or_default().format("%Y-%m-%d %H:%M");
     let unit = decoded.unit.as_str();
     let seen = format!(
-        "{unit} {}: the hour from {wall} on is there twice with other values, as if a clock was put back, but {zone} has no daylight saving time",
+        "{unit} {}: the hour from {wall} on occurs twice with different values, as if clocks were put back, but {zone} has no daylight saving time",
         decoded.places.of(index)
     );
     Err(Problem::asking(seen, "--timezone Europe/Berlin"))
@@ -202,7 +202,7 @@ fn shown_twice(decoded: &Decoded, at: usize, zone: Zone, hour: RepeatedHour) -> 
             "the rows of both hours follow each other in pairs",
             "pairs, if the first row of each pair is the earlier one, or skip",
         ),
-        RepeatedHour::Mixed => ("the rows of that hour are in no order that tells them apart", "skip"),
+        RepeatedHour::Mixed => ("the order of the rows does not tell the two hours apart", "skip"),
     };
     let unit = decoded.unit.as_str();
     let seen = format!("{unit} {place}: the clock in {zone} shows {wall} twice, and {held}");
@@ -212,7 +212,7 @@ fn shown_twice(decoded: &Decoded, at: usize, zone: Zone, hour: RepeatedHour) -> 
 fn never_shown(decoded: &Decoded, at: usize, zone: Zone) -> Problem {
     let (place, wall) = place_and_wall_time(decoded, at);
     let unit = decoded.unit.as_str();
-    let seen = format!("{unit} {place}: the clock in {zone} never shows {wall}, because it is put forward");
+    let seen = format!("{unit} {place}: the clock in {zone} skips {wall}");
     Problem::unclear(seen, "another --timezone, or --clock-change skip")
 }
 
@@ -319,7 +319,7 @@ mod tests {
     #[test]
     fn an_hour_that_comes_once_needs_a_decision() {
         let once = ["00:30", "01:00", "01:30", "02:00"];
-        let seen = "x.csv: line 3: the clock in America/New_York shows 2024-11-03 01:00:00 twice, and the file holds that hour once; settle it with --clock-change earlier, later or skip";
+        let seen = "x.csv: line 3: the clock in America/New_York shows 2024-11-03 01:00:00 twice, and the file holds that hour once; use --clock-change earlier, later or skip";
         for (rule, expected) in [
             (ClockChange::Strict, Err(seen)),
             (ClockChange::Earlier, Ok(&["04:30", "05:00", "05:30", "07:00"][..])),
@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn a_time_that_never_was_shows_that_the_zone_is_wrong() {
-        let seen = "x.csv: line 2: the clock in Europe/Athens never shows 2024-03-31 03:30:00, because it is put forward; settle it with another --timezone, or --clock-change skip";
+        let seen = "x.csv: line 2: the clock in Europe/Athens skips 2024-03-31 03:30:00; use another --timezone, or --clock-change skip";
         let walls = ["03:30", "04:00"];
         check("Europe/Athens", "2024-03-31", &walls, ClockChange::Strict, Err(seen));
         check("Europe/Athens", "2024-03-31", &walls, ClockChange::Later, Err(seen));

@@ -20,7 +20,7 @@ mod time;
 
 pub use settings::{ColumnRoles, DateOrder, DecimalMark, Delimiter, ParseTableOptionError, TableSettings};
 
-pub(super) const NO_UTF8: &str = "it is not text in UTF-8; save it as UTF-8 (in Excel: CSV UTF-8)";
+pub(super) const NO_UTF8: &str = "it is not UTF-8 text; save it as UTF-8 (in Excel: CSV UTF-8)";
 
 pub(super) struct NamedTable {
     pub(super) decoded: Decoded,
@@ -59,7 +59,7 @@ pub(super) fn decode(
     let content = &*with_single_spaces(content, delimiter);
     let mut records = Records::new(content, delimiter);
     let Some(header) = records.next() else {
-        return Err(Problem::Empty("there is nothing in it but a first line".to_owned()));
+        return Err(Problem::Empty("the file holds nothing but its first line".to_owned()));
     };
     let (_, header) = header?;
     let sample = records.next().transpose()?.map(|(_, record)| record);
@@ -94,8 +94,8 @@ pub(super) fn decode(
         decoded.keep(line, read, || record.iter().collect::<Vec<_>>().join(",")).map_err(Problem::File)?;
         previous = Some(record);
     }
-    let (between, marks) = (delimiter.in_words(), numbers.in_words());
-    let reading = format!("{columns}; between {between}{marks}; times {}", times.in_words());
+    let (between, marks) = (delimiter.describe(), numbers.describe());
+    let reading = format!("{columns}; separated by {between}{marks}; times {}", times.describe());
     Ok(NamedTable { decoded, reading })
 }
 
@@ -216,7 +216,7 @@ impl Iterator for Records<'_> {
                 }
                 Err(error) => {
                     let line = self.line_of(error.position());
-                    let problem = format!("it cannot be read as text in columns: {error}");
+                    let problem = format!("it cannot be split into columns: {error}");
                     return Some(Err(Problem::Line { line, problem }));
                 }
             }
@@ -275,15 +275,15 @@ fn delimiter_of(first: &str, settings: &TableSettings) -> Result<Delimiter, Prob
         ([], None) => Ok(most().unwrap_or(Delimiter::Comma)),
         ([], Some(roles)) => {
             let seen = format!(
-                "--columns names {} columns, and nothing separates the first line, \"{}\", into as many",
+                "--columns names {} columns, but no delimiter splits the first line, \"{}\", into as many",
                 roles.0.len(),
                 excerpt(first.as_bytes())
             );
-            Err(Problem::unclear(seen, "--columns with as many names, - for each column that is left out"))
+            Err(Problem::unclear(seen, "--columns with one name per column (- skips a column)"))
         }
         (_, _) => {
             let seen =
-                format!("the first line, \"{}\", can be separated in two ways", excerpt(first.as_bytes()));
+                format!("the first line, \"{}\", can be split by two delimiters", excerpt(first.as_bytes()));
             Err(Problem::unclear(seen, "--delimiter, one of comma, semicolon, tab, bar, space"))
         }
     }

@@ -56,13 +56,13 @@ impl NumberStyle {
             }
             (None, None, Some(_), _) => DecimalMark::Comma,
             (None, None, None, Some(number)) => {
-                let seen = format!("{number} can be a number with decimals or one of thousands");
+                let seen = format!("{number} can have decimals or a thousands separator");
                 return Err(Problem::unclear(seen, option));
             }
             // Semicolons go with decimal commas, and then 18.250 are thousands.
             (None, None, None, None) if delimiter == Delimiter::Semicolon && seen.either_point.is_some() => {
                 let number = seen.either_point.as_deref().unwrap_or_default();
-                let seen = format!("{number} can be a number with decimals or one of thousands");
+                let seen = format!("{number} can have decimals or a thousands separator");
                 return Err(Problem::unclear(seen, option));
             }
             (None, _, None, _) => DecimalMark::Point,
@@ -87,7 +87,7 @@ impl NumberStyle {
         self.read(number).map(|number| number * unit)
     }
 
-    pub(super) const fn in_words(self) -> &'static str {
+    pub(super) const fn describe(self) -> &'static str {
         match self.decimal {
             _ if !self.is_marked => "",
             DecimalMark::Point => ", decimal points",

@@ -71,9 +71,9 @@ impl TimeStyle {
         let Some(first) = seen.first else {
             let text = seen.unread.as_deref().unwrap_or_default();
             let problem = format!(
-                "no time in it can be read; the first is \"{}\". Times are moments since 1970 (in the years 1990 to 2039), or dates such as 2024-01-31 17:00 \
-                 or 31/01/2024 17:00:00, with a zone (Z, +02:00) or without; days counted by a spreadsheet (45293.9) are given a date's format \
-                 there and saved again; if they stand in another column, --columns says so",
+                "no time can be read; the first is \"{}\". Times are counts since 1970 (for the years 1990 to 2039), or dates such as 2024-01-31 17:00 \
+                 or 31/01/2024 17:00:00, with or without a zone (Z, +02:00). Format day numbers of a spreadsheet (45293.9) as dates and save \
+                 again. If the times are in another column, name it with --columns",
                 excerpt(text.as_bytes())
             );
             return Err(Problem::File(problem));
@@ -91,7 +91,7 @@ impl TimeStyle {
             }
             (None, None, Some(_), _) => DateOrder::MonthFirst,
             (None, None, None, Some(date)) => {
-                return unclear(format!("the date of {date} can begin with the day or with the month"));
+                return unclear(format!("the date of {date} can begin with the day or the month"));
             }
             (None, _, None, _) => DateOrder::DayFirst,
         };
@@ -119,17 +119,17 @@ impl TimeStyle {
                 Self::Calendar { order, zone, clock, .. },
                 Some(Written::Calendar { date, day_time, offset }),
             ) if (zone == ZoneSeen::Written) == offset.is_some() && clock == day_time.is_some() => {
-                let day = date.in_order(order).ok_or_else(|| format!("time \"{}\" is on no day", shown()))?;
+                let day = date.in_order(order).ok_or_else(|| format!("time \"{}\" is not a day of the calendar", shown()))?;
                 let midnight =
                     Millis::new(day.and_hms_opt(0, 0, 0).unwrap_or_default().and_utc().timestamp_millis());
                 Ok(midnight + day_time.unwrap_or(Millis::ZERO) - offset.unwrap_or(Millis::ZERO))
             }
-            (_, Some(_)) => Err(format!("time \"{}\" is written in another way than the first one", shown())),
+            (_, Some(_)) => Err(format!("time \"{}\" has another format than the first one", shown())),
             (_, None) => Err(format!("time \"{}\" is not a time", shown())),
         }
     }
 
-    pub(super) const fn in_words(self) -> &'static str {
+    pub(super) const fn describe(self) -> &'static str {
         match self {
             Self::Epoch(Unit::Seconds) => "in seconds since 1970",
             Self::Epoch(Unit::Milliseconds) => "in milliseconds since 1970",
@@ -344,7 +344,7 @@ impl Scanner<'_> {
     }
 
     /// Parses an optional UTC offset at the end: `Z`, `UTC`, `GMT+0200`, `-05:00`.
-    #[expect(clippy::option_option, reason = "a zone that is not there, and one that cannot be read")]
+    #[expect(clippy::option_option, reason = "an absent zone differs from an unreadable one")]
     fn offset(&mut self) -> Option<Option<Millis>> {
         if self.0.is_empty() {
             return Some(None);
@@ -416,9 +416,9 @@ mod tests {
         }
         for later in ["2024-01-31", "2024-01-31 17:00Z", "1706720400"] {
             let error = read(&["2024-01-30 17:00", later], None).unwrap_err();
-            assert!(error.contains("another way"), "{error}");
+            assert!(error.contains("another format"), "{error}");
         }
-        assert!(read(&["1706720400", "1706720400000"], None).unwrap_err().contains("another way"));
+        assert!(read(&["1706720400", "1706720400000"], None).unwrap_err().contains("another format"));
     }
 
     #[test]
