@@ -170,7 +170,7 @@ impl Recorder for RunJournal {
         match &self.store {
             None => return Err(io::Error::other("the journal is closed")),
             Some(store) if store.is_full() => {
-                return Err(io::Error::other("too many entries wait for a journal that cannot be kept"));
+                return Err(io::Error::other("too many entries are pending for a journal that cannot be written"));
             }
             Some(_) => {}
         }

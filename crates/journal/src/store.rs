@@ -322,7 +322,7 @@ async fn take_lock(connection: &mut Connection, claim: &Claim<'_>) -> Result<Opt
         }
         tokio::time::sleep(LOCK_PAUSE).await;
     }
-    let unnamed = || unavailable(&url, "another process has its lock and is not in the lease");
+    let unnamed = || unavailable(&url, "another process has its lock, but not its lease");
     Err(holder.map_or_else(unnamed, |lease| lease::held_by(&url, &lease, claim.holder)))
 }
 
@@ -332,7 +332,7 @@ async fn checked_head(any: &mut AnyConnection, url: &JournalUrl) -> Result<Head>
     if remembered == written {
         return Ok(written);
     }
-    let reason = format!("it ends with entry {}, its last holder wrote {}", written.seq, remembered.seq);
+    let reason = format!("it ends with entry {}, but its last holder wrote up to {}", written.seq, remembered.seq);
     Err(broken(url, remembered.seq.min(written.seq) + 1, &reason))
 }
 
@@ -350,7 +350,7 @@ impl Store {
     pub(crate) async fn commit_apart(&mut self, line: Line) -> Result<Head> {
         let url = self.url.clone();
         if self.pending() > 0 || self.apart > 0 {
-            return Err(unavailable(&url, "other entries wait for the journal"));
+            return Err(unavailable(&url, "other entries are pending"));
         }
         let moment = self.moment;
         self.record(line);

@@ -38,7 +38,7 @@ impl<'a> Walk<'a> {
         let walk = Self { head, ..Self::begin(reader, page).await? };
         for known in [Some(walk.remembered), walk.point].into_iter().flatten() {
             if known.seq == head.seq && known.hash != head.hash {
-                return Err(broken(&walk.url, head.seq, "it is not the entry that was written"));
+                return Err(broken(&walk.url, head.seq, "it differs from the entry that was written"));
             }
         }
         Ok(walk)
@@ -80,11 +80,11 @@ impl<'a> Walk<'a> {
             return Err(broken(&self.url, next.seq, reason));
         }
         if next.seq == self.remembered.seq && next.hash != self.remembered.hash {
-            return Err(broken(&self.url, next.seq, "it is not the entry that was written"));
+            return Err(broken(&self.url, next.seq, "it differs from the entry that was written"));
         }
         if self.point.is_some_and(|point| next.seq == point.seq && next.hash != point.hash) {
             let reason =
-                format!("it, or one before it, is not what was verified there before{}", self.advice());
+                format!("it, or an earlier entry, differs from what was verified before{}", self.advice());
             return Err(broken(&self.url, next.seq, &reason));
         }
         if stored.line.kind == LineKind::Note {
@@ -100,7 +100,7 @@ impl<'a> Walk<'a> {
         }
         match self.point {
             Some(point) if self.head.seq < point.seq => {
-                let reason = format!("it was verified before, and is missing{}", self.advice());
+                let reason = format!("it is missing, although it was verified before{}", self.advice());
                 Err(broken(&self.url, self.head.seq + 1, &reason))
             }
             _ => Ok(()),
@@ -110,7 +110,7 @@ impl<'a> Walk<'a> {
     fn advice(&self) -> String {
         let file = point::path_of(&self.url).unwrap_or_default();
         format!(
-            " (if you put another journal in its place yourself, remove {}, which remembers the former one)",
+            " (if you replaced the journal yourself, delete {}, which belongs to the previous one)",
             file.display()
         )
     }

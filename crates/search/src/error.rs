@@ -19,13 +19,13 @@ pub enum SearchError {
     InvalidCondition { text: String, problem: String },
     #[error("{problem}")]
     InvalidSearch { problem: String },
-    #[error("the strategy's declaration is wrong: {problem}")]
+    #[error("the strategy's declaration is incorrect: {problem}")]
     DeclarationMismatch { problem: String },
     #[error("{problem}")]
     InvalidWindows { problem: String },
     #[error("{}: {problem}", path.display())]
     OtherSweep { path: PathBuf, problem: String },
-    #[error("{}: another sweep is writing it", path.display())]
+    #[error("{}: another sweep is writing this file", path.display())]
     SweepLocked { path: PathBuf },
     #[error("{}: cannot {action} the file", path.display())]
     UnusableFile { path: PathBuf, action: &'static str, source: io::Error },

@@ -375,9 +375,9 @@ fn wrong_declarations_and_one_key_for_two_series_are_caught() {
     let (stake, risk) = &rules()[1];
     for (parameters, problem) in [
         (&["level=20..40:10", "beside=0"][..], None),
-        (&["level=20..40:10", "beside=0.5"], Some("not those of its backtest")),
+        (&["level=20..40:10", "beside=0.5"], Some("differ from those of a full backtest")),
         (&["period=5,6", "level=30,40", "names=true"], None),
-        (&["period=5,6", "level=30,40", "names=false"], Some("\"rsi\" stands for two different series")),
+        (&["period=5,6", "level=30,40", "names=false"], Some("the key \"rsi\" names two different series")),
     ] {
         let fixture = Fixture::new(entry, (stake, risk), parameters, 2);
         let shared = fixture.shared(DeclarationUse::Trusted);

@@ -57,7 +57,7 @@ impl Environment {
         let retry = RetryConfig { backoff, max_retries: RETRIES, retry_timeout: RETRYING };
         let mut builder = AmazonS3Builder::new().with_client_options(options).with_retry(retry);
         for (name, value) in &self.variables {
-            // Others are of other programs.
+            // The other variables belong to other programs.
             if let Ok(key) = name.to_ascii_lowercase().parse::<AmazonS3ConfigKey>() {
                 builder = builder.with_config(key, value);
             }
@@ -72,11 +72,11 @@ impl Environment {
 
 /// Returns whether an endpoint is unencrypted: only a local one, or one with explicit permission.
 fn check_endpoint(endpoint: &str, may_be_plain: bool) -> Result<bool, String> {
-    let (scheme, rest) = endpoint.split_once("://").ok_or("it begins with https:// or http://")?;
+    let (scheme, rest) = endpoint.split_once("://").ok_or("it must begin with https:// or http://")?;
     let host = rest.split('/').next().unwrap_or_default();
     if host.contains('@') {
         return Err(
-            "it holds a password: give AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY instead".to_owned()
+            "it contains a password: use AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY instead".to_owned()
         );
     }
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
@@ -86,9 +86,9 @@ fn check_endpoint(endpoint: &str, may_be_plain: bool) -> Result<bool, String> {
         "https" => Ok(false),
         "http" if is_here || may_be_plain => Ok(true),
         "http" => Err(format!(
-            "{endpoint} is not encrypted, and not on this machine; AWS_ALLOW_HTTP=true says that it is meant"
+            "{endpoint} is neither encrypted nor local; set AWS_ALLOW_HTTP=true to allow it"
         )),
-        _ => Err("it begins with https:// or http://".to_owned()),
+        _ => Err("it must begin with https:// or http://".to_owned()),
     }
 }
 

@@ -233,12 +233,12 @@ impl Storage {
         let path = || key.to_string();
         match (mode, there) {
             (PutMode::Create, Some(_)) => {
-                return Err(Error::AlreadyExists { path: path(), source: "it is there".into() });
+                return Err(Error::AlreadyExists { path: path(), source: "it already exists".into() });
             }
             (PutMode::Update(before), there)
                 if there.as_ref().is_none_or(|meta| meta.e_tag != before.e_tag) =>
             {
-                return Err(Error::Precondition { path: path(), source: "it is another".into() });
+                return Err(Error::Precondition { path: path(), source: "it was replaced".into() });
             }
             _ => {}
         }

@@ -19,15 +19,15 @@ impl ObjectUrl {
             return Err(invalid("it does not begin with s3:// or file://"));
         };
         if rest.contains(['?', '#']) {
-            return Err(invalid("it has a ? or a #"));
+            return Err(invalid("it contains ? or #"));
         }
         let whole = |path: &str| {
             let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
             if parts.iter().any(|part| matches!(*part, "." | "..")) {
-                return Err(invalid("a part of it is . or .."));
+                return Err(invalid("its path contains . or .."));
             }
             if path.chars().any(char::is_control) {
-                return Err(invalid("it has a control character"));
+                return Err(invalid("it contains a control character"));
             }
             Ok(parts.join("/"))
         };
@@ -37,17 +37,17 @@ impl ObjectUrl {
                 let is_name =
                     |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | '_');
                 if bucket.is_empty() || !bucket.chars().all(is_name) {
-                    return Err(invalid("a bucket follows s3://, of letters, digits, dots, hyphens"));
+                    return Err(invalid("s3:// needs a bucket of letters, digits, dots, hyphens, underscores"));
                 }
                 Ok(Self { bucket: bucket.to_owned(), key: whole(key)? })
             }
             "file" => {
                 let Some(path) = rest.strip_prefix('/') else {
-                    return Err(invalid("an absolute path follows file://, such as file:///shared/sweep"));
+                    return Err(invalid("file:// needs an absolute path, such as file:///shared/sweep"));
                 };
                 Ok(Self { bucket: String::new(), key: whole(path)? })
             }
-            _ => Err(invalid("only s3:// and file:// are known; most object storage speaks S3")),
+            _ => Err(invalid("only s3:// and file:// are supported; most object storage speaks S3")),
         }
     }
 

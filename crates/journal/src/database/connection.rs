@@ -75,7 +75,7 @@ impl Connection {
                 }
                 Err(error) => return Err(error),
                 Ok(mode) => {
-                    let problem = format!("its file system allows the mode {mode} only");
+                    let problem = format!("its file system supports only the journal mode {mode}, not wal");
                     return Err(unavailable(&self.url, problem));
                 }
             }
@@ -105,7 +105,7 @@ impl Connection {
     pub(crate) fn is_in_place(&self) -> Result<()> {
         match &self.file {
             Some(mark) if FileMark::of(&mark.path)?.identity != mark.identity => {
-                Err(unavailable(&self.url, "another file has taken its place"))
+                Err(unavailable(&self.url, "another file has replaced it"))
             }
             Some(_) | None => Ok(()),
         }

@@ -5,11 +5,11 @@ use candlewick_simulator::Market;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnalikeCandles {
-    #[error("{one} and {other} are of different lengths: all bots and prices need candles of one interval")]
+    #[error("{one} and {other} differ in interval: all bots and prices need candles of one interval")]
     Intervals { one: String, other: String },
     /// A block covers the same times in all series, to preserve their correlation.
     #[error(
-        "{one} and {other} do not have candles at the same times: resample them apart, or cut them with --from and --to"
+        "{one} and {other} do not have candles at the same times: resample them separately, or cut them with --from and --to"
     )]
     Times { one: String, other: String },
     #[error("there are fewer than two candles")]

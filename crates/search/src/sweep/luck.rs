@@ -80,29 +80,29 @@ impl Luck {
 
     pub fn reading(&self) -> &'static str {
         match (self.p_value, self.overfitting) {
-            (None, _) => "too little is known of the best set to tell it from luck",
+            (None, _) => "too little data to tell the best set from luck",
             (Some(p_value), _) if p_value > 0.05 => {
-                "the best of as many worthless sets is as good as this one too often: it may well be luck"
+                "as many worthless sets would often do as well: the best set may well be luck"
             }
             (_, Some(overfitting)) if overfitting > 0.2 => {
-                "the best set is better than luck makes of so many, but what is chosen on one part of the time does not last in \
+                "the best set is better than luck explains, but sets chosen on one part of the time do badly in \
                  another"
             }
             _ => {
-                "the best set is better than luck makes of so many; hold it to candles that no sweep has seen"
+                "the best set is better than luck explains; test it on candles that no sweep has used"
             }
         }
     }
 
     pub fn named_figures(&self) -> [(&'static str, Option<f64>); 4] {
         [
-            ("one as good if no set earned anything (block bootstrap of the largest of all)", self.p_value),
+            ("chance of a best set as good without any edge (block bootstrap)", self.p_value),
             (
-                "overfitting: the best of one half of the time is in the lower half in the rest",
+                "overfitting: chance that the in-sample best falls below the median out of sample",
                 self.overfitting,
             ),
-            ("the best of one half of the time loses in the rest", self.overfitting_loss),
-            ("the best set's Sharpe ratio is truly above 0 (deflated)", self.deflated_sharpe),
+            ("chance that the in-sample best loses out of sample", self.overfitting_loss),
+            ("chance that the best set's true Sharpe ratio is above 0 (deflated)", self.deflated_sharpe),
         ]
     }
 }

@@ -33,7 +33,7 @@ impl Objective {
 
     pub const fn title(self) -> &'static str {
         match self {
-            Self::Edge => "edge, low end",
+            Self::Edge => "edge, lower 95 % bound",
             other => other.as_str(),
         }
     }

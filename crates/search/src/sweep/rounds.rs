@@ -26,7 +26,7 @@ impl Halving {
             return Ok(Self { keep_one_in, rungs });
         }
         Err(SearchError::invalid_search(format!(
-            "halving that keeps one in {keep_one_in} on {rungs} rungs: keep one in 2 to 10, on 2 to 8 rungs"
+            "halving cannot keep one in {keep_one_in} on {rungs} rungs: keep one in 2 to 10 on 2 to 8 rungs"
         )))
     }
 
@@ -124,7 +124,7 @@ impl<'a> Rounds<'a> {
         let mut rows = Vec::with_capacity(round.sets.len());
         for job in round.jobs() {
             let Some(outcome) = outcomes.remove(&job.trial) else {
-                let problem = format!("trial {} has not run, and later sets follow from it", job.trial);
+                let problem = format!("trial {} has not run, but later sets depend on it", job.trial);
                 return Err(SearchError::invalid_search(problem));
             };
             let record = Record { trial: job.trial, rung: 0, outcome };

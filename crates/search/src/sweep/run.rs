@@ -129,7 +129,7 @@ impl Sweep<'_> {
 
     fn first_jobs(&self) -> Result<Vec<Job>, SearchError> {
         if self.settings.search.search.learns() {
-            let problem = "a search that learns has no shards of all its sets: each of them follows from trials before it";
+            let problem = "a learning search has no shards of all sets: each set depends on earlier trials";
             return Err(SearchError::invalid_search(problem));
         }
         let sets = plan(self.space, &self.settings.search)?.into_iter();

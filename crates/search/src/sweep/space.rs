@@ -114,11 +114,11 @@ impl Space {
         if let Some(axis) = self.axes.iter().find(|axis| axis.count().is_none()) {
             let name = axis.name();
             return Err(wrong(format!(
-                "{name} has no end of values for a grid: give a step (LOW..HIGH:STEP) or how many (LOW..HIGH:log/N)"
+                "{name} has infinitely many values for a grid: write a step (LOW..HIGH:STEP) or a count (LOW..HIGH:log/N)"
             )));
         }
         let count = self.count().filter(|count| *count <= MAX_WALKED).ok_or_else(|| {
-            wrong(format!("a grid of more than {MAX_WALKED} sets: search at random, or give longer steps"))
+            wrong(format!("a grid of more than {MAX_WALKED} sets: use random search or longer steps"))
         })?;
         let lists: Vec<&[Setting]> = self.axes.iter().filter_map(Axis::listed).collect();
         let mut all = Vec::with_capacity(if self.conditions.is_empty() { count as usize } else { 0 });

@@ -164,7 +164,7 @@ impl TryFrom<Written<'_>> for Record {
         let outcome = match (written.figures, written.refused) {
             (Some(figures), None) => Outcome::Figures(Box::new(figures.into_owned())),
             (None, Some(problem)) => Outcome::Refused(problem.into_owned()),
-            _ => return Err("a trial has figures, or was refused"),
+            _ => return Err("a trial must have either figures or a refusal"),
         };
         Ok(Self { trial: written.trial, rung: written.rung, outcome })
     }
@@ -227,7 +227,7 @@ fn difference(line: &[u8], identity: &Value) -> String {
     };
     let keys =
         ours.iter().filter(|(key, value)| theirs.get(*key) != Some(value)).map(|(key, _)| key.as_str());
-    format!("it holds the trials of another sweep, which differs in: {}", keys.collect::<Vec<_>>().join(", "))
+    format!("it belongs to another sweep, which differs in: {}", keys.collect::<Vec<_>>().join(", "))
 }
 
 fn identity_of(line: &[u8]) -> Option<Map<String, Value>> {

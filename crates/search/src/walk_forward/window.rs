@@ -42,13 +42,13 @@ impl WindowSettings {
     pub fn windows(&self, span: &Range<Millis>) -> Result<Vec<Window>, SearchError> {
         let wrong = |problem: String| SearchError::InvalidWindows { problem };
         if self.train <= Millis::ZERO || self.test <= Millis::ZERO {
-            return Err(wrong("training and test must be longer than nothing".to_owned()));
+            return Err(wrong("training and test must be longer than 0".to_owned()));
         }
         let length = (span.end - span.start).get();
         let count = (length - self.train.get() - self.gap.get()).div_euclid(self.test.get());
         if count < 1 {
             return Err(wrong(format!(
-                "no window fits: training of {}, a gap of {} and a test of {} need more than the {} of candles before \
+                "no window fits: training ({}), gap ({}) and test ({}) need more than the {} of candles before \
                  the hold-out",
                 days(self.train),
                 days(self.gap),
@@ -57,7 +57,7 @@ impl WindowSettings {
             )));
         }
         if count > MAX_WINDOWS {
-            return Err(wrong(format!("{count} windows: use at most {MAX_WINDOWS}, of a longer test")));
+            return Err(wrong(format!("{count} windows exceed the maximum of {MAX_WINDOWS}: use a longer test")));
         }
         Ok((0..count)
             .map(|place| self.before(span, span.start + self.train + self.gap + self.test * place))
@@ -114,8 +114,8 @@ mod tests {
     fn what_does_not_fit_is_refused() {
         for (train, test, gap, part) in [
             (60, 4, 2, "no window fits"),
-            (0, 4, 2, "longer than nothing"),
-            (30, 0, 2, "longer than nothing"),
+            (0, 4, 2, "longer than 0"),
+            (30, 0, 2, "longer than 0"),
             (i64::MAX / 4, 4, 2, "no window fits"),
         ] {
             let error = settings(Scheme::Rolling, train, test, gap).windows(&range(100, 165)).unwrap_err();

@@ -78,7 +78,7 @@ impl SearchSettings {
     pub fn check(&self, space: &Space) -> Result<(), SearchError> {
         let wrong = |problem: String| Err(SearchError::invalid_search(problem));
         if space.axes().is_empty() {
-            return wrong("no parameter is searched: give at least one".to_owned());
+            return wrong("no parameter is searched: name at least one".to_owned());
         }
         if self.search != Search::Grid && !(1..=MAX_TRIALS).contains(&self.trials) {
             return wrong(format!("{} trials: use 1 to {MAX_TRIALS}", self.trials));

@@ -64,7 +64,7 @@ impl<'a> SharedRunner<'a> {
         if declared == self.replay.measure(candidate, Millis::MAX, balance)? {
             return Ok(());
         }
-        let problem = "the trades that follow from it are not those of its backtest".to_owned();
+        let problem = "its trades differ from those of a full backtest".to_owned();
         Err(SearchError::DeclarationMismatch { problem })
     }
 

@@ -130,7 +130,7 @@ impl CachedSeries {
             let mut values = Vec::with_capacity(HEAD);
             series.fill(&candles[..content.head.len().min(candles.len())], &mut values);
             if values.iter().map(|value| value.to_bits()).ne(content.head.iter().copied()) {
-                let problem = format!("\"{}\" stands for two different series", series.key());
+                let problem = format!("the key \"{}\" names two different series", series.key());
                 return Err(SearchError::DeclarationMismatch { problem });
             }
             quantized.clone()
