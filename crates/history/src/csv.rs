@@ -1,4 +1,4 @@
-//! Candle files as text: one header, one candle per line; purely numeric, so nothing is ever quoted.
+//! Candle files as text: one header, then one candle per line, numbers without quotes.
 
 use crate::HistoryError;
 use crate::disk::{SystemDisk, replace_by};
@@ -18,7 +18,7 @@ pub struct Progress {
 pub fn no_progress(_: Progress) {}
 
 const COLUMNS: usize = 6;
-/// Minimum growth. Capacity grows by an eighth, as doubling wastes up to half of it.
+/// Minimum growth. Capacity grows by an eighth, because doubling wastes up to half.
 const FEWEST_MORE: usize = 4096;
 const BUFFER_BYTES: usize = 256 * 1024;
 /// Longest valid line: a time and five numbers of up to 330 digits.
@@ -34,7 +34,7 @@ pub fn read_csv_file(
     let failed = HistoryError::io(path, "open");
     let file = File::open(path).map_err(&failed)?;
     let total_bytes = file.metadata().map_err(&failed)?.len();
-    let watched = Watched { inner: file, at: Progress { read_bytes: 0, total_bytes }, progress };
+    let watched = ProgressReader { inner: file, at: Progress { read_bytes: 0, total_bytes }, progress };
     read_csv(BufReader::with_capacity(BUFFER_BYTES, watched), path, series)
 }
 
@@ -205,7 +205,7 @@ fn alignment_advice(time: Millis, interval: Interval) -> String {
     if !PLAUSIBLE_MS.contains(&time.get().saturating_abs()) {
         return "times are milliseconds since 1970; check the unit".to_owned();
     }
-    // What venues offer (observed: values), longest first.
+    // Intervals that venues offer (observed: values), longest first.
     let usual = ["12h", "1h", "30m", "15m", "5m", "2m", "1m", "30s", "5s", "1s"];
     let fitting = usual.iter().filter_map(|text| text.parse::<Interval>().ok());
     let fitting = fitting.filter(|shorter| *shorter < interval).find(|i| time.is_aligned_to(i.length()));
@@ -224,13 +224,13 @@ pub(crate) fn excerpt(bytes: &[u8]) -> String {
 }
 
 /// A reader that reports its progress.
-pub(crate) struct Watched<'a, R> {
+pub(crate) struct ProgressReader<'a, R> {
     pub(crate) inner: R,
     pub(crate) at: Progress,
     pub(crate) progress: &'a mut dyn FnMut(Progress),
 }
 
-impl<R: Read> Read for Watched<'_, R> {
+impl<R: Read> Read for ProgressReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.inner.read(buffer)?;
         self.at.read_bytes += length as u64;
@@ -372,7 +372,7 @@ mod tests {
                 1..20,
             )
         ) {
-            // Every positive finite double, subnormal ones included, has its bits in this range.
+            // The bits of every positive finite double, including subnormals, are in this range.
             let candles: Vec<Candle> = rows
                 .iter()
                 .map(|(minute, (bits, volume))| {

@@ -51,7 +51,7 @@ pub(crate) fn find_second_interval(
     while start < total {
         let step = distance(start);
         let is_longer = step > length && step.is_aligned_to(length);
-        // Longer candles have gaps, too: weekends and missing candles.
+        // Longer candles also have gaps: weekends and missing candles.
         let is_multiple =
             |index: usize| distance(index) > Millis::ZERO && distance(index).is_aligned_to(step);
         let end = if is_longer {
@@ -75,7 +75,7 @@ fn is_chance(run: Range<usize>, total: usize, is_multiple: impl Fn(usize) -> boo
     let around = (before..run.start).chain(run.end..after);
     let (multiples, all) = around
         .fold((0_u32, 0_u32), |(multiples, all), index| (multiples + u32::from(is_multiple(index)), all + 1));
-    // Without any distance around it, the run is the file.
+    // Without surrounding distances, the run is the whole file.
     let share = if all == 0 { 1.0 } else { f64::from(multiples + 1) / f64::from(all + 1) };
     let exponent = i32::try_from(run.len()).unwrap_or(i32::MAX);
     total as f64 * share.powi(exponent) > MAX_EXPECTED

@@ -31,7 +31,7 @@ const CRYPTO: KnownMarket =
 const FOREX: KnownMarket =
     KnownMarket { asset_type: AssetType::Forex, tick: 0.000_01, usual_price: 1.0, volatility: 0.000_1 };
 
-/// Approximate figures of public markets. Nothing requires them to be up to date.
+/// Approximate figures of public markets; they need not be current.
 const MARKETS: [(&str, KnownMarket); 8] = [
     ("BTCUSDT", KnownMarket { usual_price: 95_000.0, volatility: 0.000_5, ..CRYPTO }),
     ("ETHUSDT", KnownMarket { usual_price: 3_300.0, ..CRYPTO }),

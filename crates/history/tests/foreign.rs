@@ -278,7 +278,8 @@ fn what_can_be_read_in_two_ways_is_asked() {
     refuse_table(dukascopy, "", words);
     let two_times = "unix,date,symbol,open,high,low,close,Volume BTC,Volume USDT\n\
                      1704232800,2024-01-02 22:00:00,BTC/USDT,1,2,1,2,5,10\n";
-    let cure = "\"unix\" and \"date\" for time; use --columns, such as --columns time,-,-,open,high,low,close,-,-";
+    let cure =
+        "\"unix\" and \"date\" for time; use --columns, such as --columns time,-,-,open,high,low,close,-,-";
     refuse_table(two_times, "", cure);
     let (comma, point) = ("decimal=comma symbol=X interval=1m", "decimal=point symbol=X interval=1m");
     let thousands = "time;open;high;low;close\n1704232800;1,234;1,235;1,233;1,234\n";

@@ -171,7 +171,8 @@ fn rejects_ambiguous_files_and_names_the_option_to_use() {
     let formats = "--format, one of csv, parquet, binance, histdata, dukascopy, mt4, mt5, yahoo, freqtrade-json, \
                    feather, table";
     ends(read("README.md", ""), formats);
-    let other = ", line 1: the first line is \"time,open,high,low,close,volume\"; the format binance expects \"17";
+    let other =
+        ", line 1: the first line is \"time,open,high,low,close,volume\"; the format binance expects \"17";
     check_refused("EURUSD_1m.csv", "format=binance", other);
 }
 

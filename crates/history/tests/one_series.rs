@@ -127,8 +127,8 @@ fn a_last_row_that_is_cut_off_is_refused() {
         assert!(error.contains(expected), "{error}");
     };
     refused(&format!("{head}{cut}"), "", "line 3: 5 columns instead of 6; is the line cut off?");
-    refused(&format!("{head}{cut},"), "", "line 3: the last column is \"\" and the line has no line break");
-    refused(&format!("{head}{cut},1."), "", "line 3: the last column is \"1.\" and the line has no line break");
+    refused(&format!("{head}{cut},"), "", "line 3: the last column is \"\" and the line has no end");
+    refused(&format!("{head}{cut},1."), "", "line 3: the last column is \"1.\" and the line has no end");
     let bare = "1767603600,1.1,1.1,1.1,1.1,7,9\n1767603660,1.1,1.1,1.1,1.1,7,9\n1767603720,1.1,1.1,1.1,1.1,7";
     refused(bare, "columns=time,open,high,low,close,volume,-", "line 3: 6 columns instead of 7");
     refused("[[1767603600000,1,2,1,2,5],[1767603660000,1,2", "", "EOF while parsing");

@@ -209,7 +209,7 @@ mod tests {
         let hostile = format!("{MARK}{{\"base\":1,\"parts\":[[0,99]]}}");
         let kept = kept(&[list(1..=50, "open"), hostile.clone(), format!("{MARK}x")]);
         assert_eq!((base_of(&kept[1]), base_of(&kept[2])), (Some(0), Some(0)));
-        // What was edited into one does not fit, or is found by its seal.
+        // An edited difference does not fit, or fails its seal.
         assert_eq!(restore(&hostile, "short"), None);
         assert_eq!(
             restore(&format!("{MARK}{{\"base\":1,\"parts\":[[18446744073709551615,2]]}}"), "a},b"),

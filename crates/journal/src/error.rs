@@ -25,9 +25,7 @@ pub enum JournalError {
     JournalExists { path: PathBuf },
     #[error("there is no journal at {url}: check the URL, or run a bot to create it")]
     NotFound { url: String },
-    #[error(
-        "{url} is on a PostgreSQL server: copy it with pg_dump --format=custom --file=FILE {url}"
-    )]
+    #[error("{url} is on a PostgreSQL server: copy it with pg_dump --format=custom --file=FILE {url}")]
     OnServer { url: String },
     #[error(
         "{url} is on a PostgreSQL server, but this program was built without PostgreSQL support: \
@@ -44,7 +42,7 @@ pub enum JournalError {
     NotWritable { path: PathBuf, source: io::Error },
     #[error("{url} is read-only, or this user may not write it")]
     PermissionDenied { url: String, source: Cause },
-    /// Nothing is lost: writes are retried.
+    /// No entry is lost: writes are retried.
     #[error("the disk of {url} is full: free some space")]
     DiskFull { url: String, source: Cause },
     #[error("{url} is not available")]
@@ -87,7 +85,7 @@ fn after_space(text: &str) -> String {
 }
 
 impl JournalError {
-    /// Returns whether a retry may succeed with nothing lost. Open no trades before.
+    /// Returns whether a retry may succeed without loss. Do not open trades until then.
     pub fn is_temporary(&self) -> bool {
         matches!(
             self,

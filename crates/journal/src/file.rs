@@ -1,4 +1,4 @@
-//! Recorders without a database: a text file with one JSON entry per line, complete once finished; nothing; two others.
+//! Recorders without a database: a JSON Lines file, a null recorder and a tee.
 
 use crate::private_file::NewFile;
 use crate::{Journal, JournalError};

@@ -148,7 +148,7 @@ mod tests {
         let judge = holder("m");
         for (machine, silence, is_alive, expected) in [
             ("m", 0, ALIVE, false),
-            // A living process of this machine is never robbed, however long it slept or its clock leapt.
+            // The lease of a living local process is never taken over, however long it slept.
             ("m", 86_400_000, ALIVE, false),
             ("m", 0, DEAD, true),
             ("n", 30_000, DEAD, false),
@@ -190,7 +190,7 @@ mod tests {
         let pid = rustix::process::Pid::from_child(&child);
         assert!(!is_stopped(child.id()));
         rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
-        // The kernel stops it when it next looks.
+        // The process stops when it is next scheduled.
         rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::UNTRACED).unwrap();
         assert!(is_stopped(child.id()));
         child.kill().unwrap();

@@ -124,7 +124,7 @@ pub(crate) async fn advance(
     }
     // The write was not ours: the lease is lost, or the table was edited.
     let found = lock(any, url, token).await?;
-    let reason = format!("the journal ends with entry {}, but this process wrote up to {}", found.seq, before.seq);
+    let reason = format!("the journal ends with entry {}, this process wrote {}", found.seq, before.seq);
     Err(broken(url, found.seq.min(before.seq) + 1, &reason))
 }
 
@@ -217,7 +217,7 @@ pub(crate) fn held_by(url: &JournalUrl, lease: &Lease, judge: &Holder) -> Journa
 async fn lost(any: &mut AnyConnection, url: &JournalUrl) -> JournalError {
     match read(any, url, SCHEMA).await {
         Ok((_, lease)) => {
-            let who = lease.map_or("a process that has since released it".to_owned(), |lease| lease.holder.to_string());
+            let who = lease.map_or("a process that released it".to_owned(), |lease| lease.holder.to_string());
             JournalError::LostLease { url: url.to_string(), who }
         }
         Err(error) => error,

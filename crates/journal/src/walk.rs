@@ -1,4 +1,4 @@
-//! Verified reading: a walk over the lines, a whole journal with its exchanges, and the lines after a snapshot.
+//! Verified reading of lines, of a whole journal, and of the lines after a snapshot.
 
 use crate::chain::{ChainHash, Head, StoredLine};
 use crate::database::connection::{ANSWER_DEADLINE, within};
@@ -26,7 +26,7 @@ pub struct Walk<'a> {
 impl<'a> Walk<'a> {
     pub(crate) async fn begin(reader: &'a mut Reader, page: u32) -> Result<Self> {
         let url = reader.url().clone();
-        // Both first: lines that are written meanwhile lie after them.
+        // Reads both first, so that concurrent writes come after them.
         let point = point::read(&url);
         let remembered = within(ANSWER_DEADLINE, &url, lease::read_head(reader.any(), &url)).await?;
         Ok(Self { reader, url, page, head: Head::EMPTY, remembered, point })
@@ -47,7 +47,7 @@ impl<'a> Walk<'a> {
     pub async fn next(&mut self) -> Result<Vec<StoredLine>> {
         let from = self.head.seq + 1;
         let page = match self.reader.lines(from, self.page).await {
-            // A row that cannot be read hides the sound ones of its page: one at a time, then.
+            // An unreadable row hides the sound ones of its page, so read them one by one.
             Err(JournalError::BrokenChain { .. }) => match self.reader.lines(from, 1).await {
                 Err(JournalError::BrokenChain { reason, .. }) => {
                     return Err(broken(&self.url, from, &reason));
@@ -165,7 +165,7 @@ impl Reader {
             let page = walk.reader().exchanges_from(next).await?;
             let Some((last, _)) = page.last() else { break };
             let (from, last) = (next, *last);
-            // What a holder has written since is sealed by what it has written since.
+            // Newer exchanges are sealed by newer lines.
             while walk.reader().seals.next(0).is_some() && !walk.reader().seals.holds(last) {
                 if walk.next().await?.is_empty() {
                     break;
@@ -238,7 +238,7 @@ impl Reader {
     pub async fn lines_numbered(&mut self, numbers: &[u64]) -> Result<Vec<StoredLine>> {
         let mut lines = Vec::with_capacity(numbers.len());
         for some in numbers.chunks(AT_ONCE) {
-            // Each with the one before it; what is missing at the end of the statement is asked for twice.
+            // Each line with its predecessor; the last is repeated to fill the statement.
             let asked =
                 (0..AT_ONCE).map(|place| some.get(place).or(some.last()).copied().unwrap_or_default());
             let asked: Vec<i64> =

@@ -195,7 +195,7 @@ fn payouts(own: &SimulationSettings) -> Vec<Case> {
         setting: VenueSetting::PayoutPercent,
         label: format!("{payout_percent} %"),
         value: Some(payout_percent.to_fraction() * 100.0),
-        // One for all symbols.
+        // One payout for all symbols.
         simulation: SimulationSettings {
             payout_percent,
             payout_percent_by_symbol: BTreeMap::new(),
@@ -287,7 +287,7 @@ mod tests {
         }
         let runs =
             [latencies(&own), payouts(&own), paths(&own), stresses(&own)].map(|cases| cases.len() as u64);
-        // The run's own latency is none of the usual ones.
+        // The run's own latency is not one of the usual ones.
         assert_eq!(runs.iter().sum::<u64>(), Sensitivity::RUNS + 1);
         let values: Vec<f64> = latencies(&own).iter().filter_map(|case| case.value).collect();
         assert_eq!(values, [0.0, 700.0, 1_000.0, 2_000.0, 3_000.0, 4_000.0, 5_000.0]);

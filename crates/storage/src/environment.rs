@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 const CONNECT: Duration = Duration::from_secs(5);
-/// Timeout of one request with its body, which is at most [`crate::storage::AT_ONCE`].
+/// Timeout of one request with its body, which is at most [`crate::storage::PART_BYTES`].
 const REQUEST: Duration = Duration::from_mins(1);
 /// Maximum number of retries of a request, and their maximum total duration.
 const RETRIES: usize = 24;
@@ -85,9 +85,9 @@ fn check_endpoint(endpoint: &str, may_be_plain: bool) -> Result<bool, String> {
     match scheme {
         "https" => Ok(false),
         "http" if is_here || may_be_plain => Ok(true),
-        "http" => Err(format!(
-            "{endpoint} is neither encrypted nor local; set AWS_ALLOW_HTTP=true to allow it"
-        )),
+        "http" => {
+            Err(format!("{endpoint} is neither encrypted nor local; set AWS_ALLOW_HTTP=true to allow it"))
+        }
         _ => Err("it must begin with https:// or http://".to_owned()),
     }
 }

@@ -18,8 +18,8 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
 /// Maximum size of one request. Larger objects go in parts, so that a lost connection costs little.
-pub(crate) const AT_ONCE: u64 = 16 * 1_024 * 1_024;
-/// Deadline of a whole call including retries, and the extension per [`AT_ONCE`] of data.
+pub(crate) const PART_BYTES: u64 = 16 * 1_024 * 1_024;
+/// Deadline of a whole call including retries, and the extension per [`PART_BYTES`] of data.
 const CALL: Duration = Duration::from_mins(2);
 const CALL_MORE: Duration = Duration::from_secs(90);
 
@@ -57,7 +57,7 @@ pub enum Kept {
 }
 
 impl Version {
-    fn of(meta: &ObjectMeta) -> Self {
+    fn from_meta(meta: &ObjectMeta) -> Self {
         Self {
             tag: meta.e_tag.clone(),
             number: meta.version.clone(),
@@ -67,7 +67,7 @@ impl Version {
 
     pub fn text(&self) -> String {
         let Self { tag, number, modified_ms } = self;
-        // A tag is of the content; where there is none, the time has to do.
+        // A tag identifies the content; without one, fall back to the time.
         let time = tag.is_none().then_some(modified_ms);
         format!("{tag:?} {number:?} {time:?}")
     }
@@ -79,7 +79,7 @@ impl Storage {
         let store: Arc<dyn ObjectStore> = if url.bucket().is_empty() {
             Arc::new(LocalFileSystem::new().with_fsync(true))
         } else {
-            // As every connection of this program; another one may have been there first.
+            // Another connection may have installed it already.
             drop(rustls::crypto::ring::default_provider().install_default());
             Arc::new(environment.bucket(url)?)
         };
@@ -95,7 +95,7 @@ impl Storage {
     pub fn look(&self, url: &ObjectUrl) -> Result<Option<Object>, StorageError> {
         self.wait((url, 0), async {
             match self.store.head(&key_of(url)?).await {
-                Ok(meta) => Ok(Some(Object { size: meta.size, version: Version::of(&meta) })),
+                Ok(meta) => Ok(Some(Object { size: meta.size, version: Version::from_meta(&meta) })),
                 Err(Error::NotFound { .. }) => Ok(None),
                 Err(error) => Err(self.error(url, &error)),
             }
@@ -121,7 +121,7 @@ impl Storage {
             .and_then(|()| file.sync_data().map_err(disk))
             .and_then(|()| std::fs::rename(&partial, path).map_err(disk));
         if brought.is_err() {
-            // What is only half there is of no use; that it stays is no second error.
+            // Best effort: the download already failed.
             let _ = std::fs::remove_file(&partial);
         }
         brought
@@ -135,7 +135,7 @@ impl Storage {
     ) -> Result<(), StorageError> {
         let mut from = 0;
         while from < object.size {
-            let until = object.size.min(from + AT_ONCE);
+            let until = object.size.min(from + PART_BYTES);
             let options = GetOptions {
                 range: Some(GetRange::Bounded(from..until)),
                 if_match: object.version.tag.clone(),
@@ -179,9 +179,9 @@ impl Storage {
         };
         match self.put_as(url, &bytes, &mode)? {
             Ok(()) => Ok(Kept::Put),
-            // Somebody was faster, or it was we: an answer may be lost, and then the same is put twice.
+            // Another writer was faster, or our own upload succeeded and its response was lost.
             Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => self.compare(url, &bytes),
-            // A server, or a disk, that knows no conditions. Both still put all of it or nothing.
+            // Conditions are not supported, but uploads are still atomic.
             Err(Error::NotImplemented { .. } | Error::NotSupported { .. }) => {
                 let there = self.look(url)?;
                 if there.as_ref() != before {
@@ -210,13 +210,13 @@ impl Storage {
         let size = bytes.len() as u64;
         self.wait((url, size), async {
             let key = key_of(url)?;
-            // It may be there and the answer lost: then the condition does not hold, and what is there is compared.
+            // If only the response was lost, the condition fails and the contents are compared.
             Ok(retried(|| self.put_once(&key, bytes.clone(), mode.clone())).await)
         })
     }
 
     async fn put_once(&self, key: &Key, bytes: Bytes, mode: PutMode) -> Result<(), Error> {
-        if bytes.len() as u64 > 2 * AT_ONCE {
+        if bytes.len() as u64 > 2 * PART_BYTES {
             return self.put_in_parts(key, bytes, mode).await;
         }
         let options = PutOptions { mode, ..PutOptions::default() };
@@ -244,7 +244,7 @@ impl Storage {
         }
         let mut upload = WriteMultipart::new_with_chunk_size(
             self.store.put_multipart(key).await?,
-            usize::try_from(AT_ONCE).unwrap_or(usize::MAX),
+            usize::try_from(PART_BYTES).unwrap_or(usize::MAX),
         );
         upload.put(bytes);
         upload.finish().await.map(drop)
@@ -257,7 +257,7 @@ impl Storage {
         work: impl Future<Output = Result<T, StorageError>> + Send,
     ) -> Result<T, StorageError> {
         let runtime = self.runtime.as_ref().expect("only Drop takes it");
-        let deadline = CALL + CALL_MORE * u32::try_from(size / AT_ONCE).unwrap_or(u32::MAX);
+        let deadline = CALL + CALL_MORE * u32::try_from(size / PART_BYTES).unwrap_or(u32::MAX);
         let late = || StorageError::Unreachable {
             url: url.to_string(),
             problem: format!("no answer within {} s", deadline.as_secs()),
@@ -272,7 +272,7 @@ impl Storage {
 
     fn error(&self, url: &ObjectUrl, error: &Error) -> StorageError {
         let url = url.to_string();
-        let problem = self.environment.without_secrets(&shortened(&chain(error)));
+        let problem = self.environment.without_secrets(&shorten(&chain(error)));
         match error {
             Error::NotFound { .. } if problem.contains("NoSuchBucket") => StorageError::NoBucket { url },
             Error::NotFound { .. } => StorageError::Missing { url },
@@ -287,7 +287,7 @@ impl Storage {
 
 impl Drop for Storage {
     fn drop(&mut self) {
-        // Inside of another runtime, one may not be waited for.
+        // Waiting would panic inside another runtime.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
@@ -326,7 +326,7 @@ fn chain(error: &Error) -> String {
     text
 }
 
-fn shortened(text: &str) -> String {
+fn shorten(text: &str) -> String {
     let part = |name: &str| {
         let (_, rest) = text.split_once(&format!("<{name}>"))?;
         rest.split_once(&format!("</{name}>")).map(|(inside, _)| inside.to_owned())

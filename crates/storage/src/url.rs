@@ -37,7 +37,7 @@ impl ObjectUrl {
                 let is_name =
                     |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | '_');
                 if bucket.is_empty() || !bucket.chars().all(is_name) {
-                    return Err(invalid("s3:// needs a bucket of letters, digits, dots, hyphens, underscores"));
+                    return Err(invalid("s3:// needs a bucket of letters, digits, dots, hyphens or _"));
                 }
                 Ok(Self { bucket: bucket.to_owned(), key: whole(key)? })
             }

@@ -1,7 +1,7 @@
 //! Folder of one series: file names, manifest, candle files, and the lock of its only writer.
 
 use super::manifest::{FORMAT, Manifest, Revision, RevisionFile, Segment, Version};
-use crate::cache::{self, Copied};
+use crate::cache::{self, CacheKey};
 use crate::disk::{Disk, PARTIAL, replace};
 use crate::hash::block_hash;
 use crate::parquet::{Table, read_table, to_parquet};
@@ -93,7 +93,7 @@ impl SeriesFolder {
     }
 
     pub(super) fn candles(&self, disk: &dyn Disk, version: &Version) -> Result<HashedSeries, HistoryError> {
-        let (cache, of) = (self.path.join(cache_name(version)), Copied::Hash(version.hash()));
+        let (cache, of) = (self.path.join(cache_name(version)), CacheKey::Hash(version.hash()));
         if let Some(cached) = cache::open(&cache, self.series, of) {
             return Ok(cached);
         }
@@ -105,7 +105,7 @@ impl SeriesFolder {
 
     fn read(&self, version: &Version) -> Result<HashedSeries, HistoryError> {
         let mut candles: Vec<Candle> = Vec::new();
-        // A manifest that promises absurdly many gets no room in advance.
+        // The count may be absurd in a damaged manifest, so a failed reservation is ignored.
         let _ = candles.try_reserve_exact(usize::try_from(version.candles()).unwrap_or(0));
         for segment in &version.segments {
             candles.extend(self.segment(segment)?);

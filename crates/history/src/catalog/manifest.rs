@@ -20,7 +20,7 @@ pub struct Manifest {
     pub versions: Vec<Version>,
     pub origins: Vec<Provenance>,
     pub revisions: Option<RevisionFile>,
-    /// Values that the current version's repair took out; appends do not restore them.
+    /// Values removed by the current version's repair; appends do not restore them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repaired: Option<RevisionFile>,
     #[serde(rename = "rests", default, skip_serializing_if = "Vec::is_empty")]

@@ -130,7 +130,7 @@ fn what_is_not_there_or_not_sound_is_reported() {
     catalog.append(series(), &candles(&[(1, 1), (2, 2)]), &origin(LATER)).unwrap();
     let five = Series { interval: "5m".parse().unwrap(), ..series() };
     let error = catalog.append(five, &candles(&[(5, 1), (6, 1)]), &origin(LATER)).unwrap_err().to_string();
-    assert_eq!(error, "interval: the candle at 360000 ms is not aligned to the interval of BTC/USDT 5m");
+    assert_eq!(error, "interval: the candle at 360000 is not aligned to the interval of BTC/USDT 5m");
     assert_eq!(catalog.series().unwrap(), [series()]);
 }
 

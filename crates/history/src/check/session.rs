@@ -12,7 +12,7 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MarketHours {
     Always,
-    /// Forex week: Sunday 22:00 UTC to Friday 17:00 New York time, undetermined by the hour of summer time.
+    /// Forex week: Sunday 22:00 UTC to Friday 17:00 New York time; one hour depends on summer time.
     Currencies,
     Weekly(WeeklyHours),
 }

@@ -8,7 +8,7 @@ use crate::{AssetType, HistoryError};
 use candlewick_sdk::{Candle, CandleSeries, LongerRule, Millis, Resampler, Series, Symbol, TradingWeek};
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
-use settings::Checked;
+use settings::ValidSettings;
 use walk::Walk;
 
 #[cfg(feature = "import")]
@@ -22,7 +22,7 @@ pub use bad_rows::{BadRows, with_gaps};
 pub use settings::{GenerateSettings, ParseRegimeError, Regime};
 
 pub fn generate(settings: &GenerateSettings) -> Result<CandleSeries, HistoryError> {
-    let Checked { step, tick, kept_from, end } = settings.check()?;
+    let ValidSettings { step, tick, kept_from, end } = settings.check()?;
     let week = match settings.asset_type {
         AssetType::Forex => TradingWeek::Currencies,
         AssetType::Crypto | AssetType::Otc => TradingWeek::Always,

@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GenerateSettings {
-    /// Symbol. Part of the seed: other symbols have independent prices.
+    /// Symbol, part of the seed: other symbols have independent prices.
     pub symbol: Symbol,
     pub asset_type: AssetType,
     /// Candle interval, a multiple of 5 s. Candles of all intervals agree.
@@ -27,7 +27,7 @@ pub struct GenerateSettings {
     pub regime: Regime,
 }
 
-pub(super) struct Checked {
+pub(super) struct ValidSettings {
     pub(super) step: Interval,
     pub(super) tick: Tick,
     pub(super) kept_from: Millis,
@@ -37,7 +37,7 @@ pub(super) struct Checked {
 const MAX_DAYS: u32 = 36_600;
 const MAX_CANDLES: i64 = 50_000_000;
 const MAX_VOLATILITY: f64 = 0.05;
-/// Valid prices in ticks: many enough for movement, few enough to be exact.
+/// Valid prices in ticks: large enough to move, small enough to be exact.
 const PRICE_TICKS: std::ops::RangeInclusive<f64> = 1e3..=1e11;
 
 impl GenerateSettings {
@@ -57,7 +57,7 @@ impl GenerateSettings {
         }
     }
 
-    pub(super) fn check(&self) -> Result<Checked, HistoryError> {
+    pub(super) fn check(&self) -> Result<ValidSettings, HistoryError> {
         let fail = |setting, problem| Err(HistoryError::InvalidSetting { setting, problem });
         let Self { days, start, interval, volatility, start_price, .. } = *self;
         if !(1..=MAX_DAYS).contains(&days) {
@@ -99,7 +99,7 @@ impl GenerateSettings {
         }
         let end = start + Millis::DAY * i64::from(days);
         let kept_from = end - Millis::DAY * i64::from(last_days);
-        Ok(Checked { step, tick, kept_from, end })
+        Ok(ValidSettings { step, tick, kept_from, end })
     }
 }
 

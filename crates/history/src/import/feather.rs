@@ -17,12 +17,12 @@ use candlewick_sdk::{Millis, Ohlcv};
 use std::sync::Arc;
 
 const NUMBERS: [&str; 5] = ["open", "high", "low", "close", "volume"];
-/// Maximum unpacked size of a column: more than 50 million rows need.
+/// Maximum unpacked size of a column, enough for 50 million rows.
 const MAX_COLUMN_BYTES: i64 = 512 * 1024 * 1024;
 const CONTINUES: [u8; 4] = [0xFF; 4];
 
 pub(super) fn decode(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem> {
-    // The library asserts where a file contradicts itself: that must not end the program.
+    // The library panics on inconsistent files, which must not end the program.
     let read = std::panic::AssertUnwindSafe(|| read(content, only));
     let broken = |problem: &str| Problem::File(format!("this is not a valid feather file: {problem}"));
     std::panic::catch_unwind(read).unwrap_or_else(|_| Err(broken("its parts are inconsistent")))

@@ -62,9 +62,9 @@ impl ImportFormat {
             return Err(Problem::File(named::NO_UTF8.to_owned()));
         }
         let known = std::str::from_utf8(first).ok().and_then(|first| match text::format_of(first) {
-            // Other formats have nothing above their first line.
+            // No other format has a preamble.
             Some(_) if preamble > 0 => Some(Self::Table),
-            // Names that a format of ours has as well, above times that it cannot read.
+            // Column names of a known format, but times that it cannot parse.
             Some(format) if second.is_some_and(|second| is_table_after_all(format, first, second)) => {
                 Some(Self::Table)
             }
@@ -94,7 +94,7 @@ const NAMES: [(ImportFormat, &str); 11] = [
 ];
 
 fn is_table_after_all(format: ImportFormat, first: &str, second: &str) -> bool {
-    // Days are all that Yahoo writes below names that many use.
+    // The column names of Yahoo are common, but its times are days.
     let is_known = text::reads(format, first, second) && !has_seconds(format, second);
     !is_known && (format == ImportFormat::Yahoo || named::reads(first, second))
 }

@@ -5,7 +5,7 @@ use crate::csv::excerpt;
 use candlewick_sdk::{Interval, Millis, Symbol};
 use std::collections::HashMap;
 
-/// Names of columns, between bars.
+/// Column names, separated by bars.
 const SYMBOLS: &str = "symbol|symbol name|sym|ticker|tickers|pair|currency pair|currencypair|trading pair|\
                        instrument|instrument name|code|secid|inst id|instid|product id|epic";
 const INSTRUMENTS: &str = "name|figi|isin|asset|security|instrument id|instrument uid";
@@ -168,7 +168,7 @@ impl Labels {
     pub(super) fn all_excluded(&self, unit: Unit) -> Option<Problem> {
         let first = self.excluded.found.first()?;
         let seen =
-            format!("no row matches --only {}; the file holds {}", self.only.join(","), self.excluded.list(unit));
+            format!("no row matches {}; the file holds {}", self.only.join(","), self.excluded.list(unit));
         Some(Problem::asking(seen, format!("--only {}", quoted(&first.text))))
     }
 
@@ -357,7 +357,7 @@ mod tests {
             assert_eq!(accepted, expected, "{only:?}");
             assert_eq!(labels.excluded_rows, expected.iter().filter(|accepted| !**accepted).count() as u64);
         }
-        // Row numbers are not intervals, and a numeric code is a symbol if no column holds an interval.
+        // Row numbers are not intervals. A numeric code is a symbol if no column holds an interval.
         let counted: Vec<String> = (1..40).map(|number| number.to_string()).collect();
         let counted: Vec<[&str; 1]> = counted.iter().map(|number| [number.as_str()]).collect();
         let counted: Vec<&[&str]> = counted.iter().map(|row| &row[..]).collect();

@@ -73,11 +73,11 @@ fn to_candles(table: CandleTable) -> Result<Imported, HistoryError> {
 fn try_to_candles(table: CandleTable) -> Result<Imported, Problem> {
     let CandleTable { series, decoded, interval_from, .. } = table;
     if let Some(broken) = decoded.broken.first() {
-        return Err(described(decoded.unit, broken.place, &broken.problem));
+        return Err(at_place(decoded.unit, broken.place, &broken.problem));
     }
     check_order(&decoded)?;
     if matches!(interval_from, DetectedFrom::Name | DetectedFrom::Content) {
-        spacing::hold_to(&decoded.rows, series.interval, interval_from.stated_by())?;
+        spacing::check_stated_interval(&decoded.rows, series.interval, interval_from.stated_by())?;
     }
     let (empty_rows, decimals) = (decoded.empty, decoded.decimals.of_step());
     let (unfinished_rows, excluded_rows) = (decoded.labels.unfinished_rows, decoded.labels.excluded_rows);
@@ -115,7 +115,7 @@ fn check_order(decoded: &Decoded) -> Result<(), Problem> {
     } else {
         format!("time {time} occurs twice with different values; `candlewick data check FILE` shows both")
     };
-    Err(described(decoded.unit, decoded.places.of(before + 1), &problem))
+    Err(at_place(decoded.unit, decoded.places.place(before + 1), &problem))
 }
 
 fn candles_of(decoded: Decoded, interval: Interval) -> Result<Vec<Candle>, Problem> {
@@ -129,11 +129,11 @@ fn candles_of(decoded: Decoded, interval: Interval) -> Result<Vec<Candle>, Probl
     let candles: Vec<Candle> = made.collect();
     match wrong {
         None => Ok(candles),
-        Some((index, error)) => Err(described(unit, places.of(index), &advised(&error))),
+        Some((index, error)) => Err(at_place(unit, places.place(index), &with_hint(&error))),
     }
 }
 
-fn advised(error: &CandleError) -> String {
+fn with_hint(error: &CandleError) -> String {
     match error {
         CandleError::Misaligned { .. } => format!("{error}; check --interval"),
         CandleError::NotFinite { .. }
@@ -145,7 +145,7 @@ fn advised(error: &CandleError) -> String {
     }
 }
 
-fn described(unit: Unit, place: u64, problem: &str) -> Problem {
+fn at_place(unit: Unit, place: u64, problem: &str) -> Problem {
     match unit {
         Unit::Line => Problem::Line { line: place, problem: problem.to_owned() },
         Unit::Row => Problem::File(format!("row {place}: {problem}")),

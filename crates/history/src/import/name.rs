@@ -135,7 +135,7 @@ fn dashed_pair(stem: &str) -> Option<NameParts> {
     let parts: Vec<&str> = stem.split('-').collect();
     let (pair, interval) = match parts[..] {
         [pair, interval] | [pair, interval, "futures"] => (pair, interval.parse().ok()?),
-        // Marks, indexes and funding rates are not candles of the market itself.
+        // Mark prices, indexes and funding rates are not candles of the market itself.
         [pair, interval, kind] if pair.contains('_') && kind.bytes().all(|byte| !byte.is_ascii_digit()) => {
             return Some(NameParts { symbol: None, interval: interval.parse().ok() });
         }
@@ -176,7 +176,7 @@ fn trading_view(stem: &str) -> Option<NameParts> {
 
 fn by_format(stem: &str, format: ImportFormat) -> Option<NameParts> {
     match format {
-        // The ticker alone, in capitals.
+        // Only the ticker, in capitals.
         ImportFormat::Yahoo | ImportFormat::Table => {
             if let Some(found) =
                 with_minutes(stem).filter(|_| is_pair(stem.trim_end_matches(|c: char| c.is_ascii_digit())))
@@ -257,7 +257,7 @@ mod tests {
             ("EURUSD60.csv", MetaTrader4, ("EURUSD", "1h")),
             ("EURUSD1.csv", MetaTrader4, ("EURUSD", "1m")),
             ("EURUSD15.csv", MetaTrader4, ("EURUSD", "15m")),
-            // Is it US500 by the minute, or US50 by something else?
+            // Ambiguous: US500 1m or US50 01.
             ("US5001.csv", MetaTrader4, ("-", "-")),
             ("prices.csv", Csv, ("-", "-")),
             (".csv", Csv, ("-", "-")),

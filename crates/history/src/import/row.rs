@@ -22,7 +22,7 @@ pub(crate) enum Clock {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Broken {
+pub(crate) struct BrokenRow {
     pub(crate) place: u64,
     pub(crate) content: String,
     pub(crate) problem: String,
@@ -48,28 +48,28 @@ impl Unit {
 pub(crate) struct Decoded {
     pub(crate) rows: Vec<Row>,
     pub(crate) places: Places,
-    pub(crate) broken: Vec<Broken>,
+    pub(crate) broken: Vec<BrokenRow>,
     pub(crate) empty: u64,
     pub(crate) clock: Clock,
     pub(crate) interval: Option<Interval>,
     pub(crate) unit: Unit,
-    pub(crate) decimals: WrittenDecimals,
+    pub(crate) decimals: DecimalCount,
     pub(crate) labels: Labels,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum WrittenDecimals {
+pub(crate) enum DecimalCount {
     #[default]
     Unseen,
     Same(usize),
     Differ,
 }
 
-/// More decimals than this are padding that a program writes after any price.
+/// Maximum number of decimals; more are padding.
 const MOST_DECIMALS: usize = 5;
 
-impl WrittenDecimals {
-    pub(super) fn of(prices: [&str; 4], mark: char) -> Self {
+impl DecimalCount {
+    pub(super) fn from_prices(prices: [&str; 4], mark: char) -> Self {
         let decimals = |text: &str| text.split_once(mark).map_or(0, |(_, decimals)| decimals.len());
         prices.into_iter().fold(Self::Unseen, |all, price| all.and(Self::Same(decimals(price))))
     }
@@ -108,7 +108,7 @@ impl Decoded {
             clock,
             interval: None,
             unit,
-            decimals: WrittenDecimals::default(),
+            decimals: DecimalCount::default(),
             labels: Labels::default(),
         }
     }
@@ -161,7 +161,7 @@ impl Decoded {
                 if self.broken.len() == MAX_BROKEN {
                     return Err(format!("more than {MAX_BROKEN} rows cannot be read; the last: {problem}"));
                 }
-                self.broken.push(Broken { place, content: content(), problem });
+                self.broken.push(BrokenRow { place, content: content(), problem });
             }
         }
         Ok(())
@@ -192,7 +192,7 @@ impl Places {
         }
     }
 
-    pub(crate) fn of(&self, index: usize) -> u64 {
+    pub(crate) fn place(&self, index: usize) -> u64 {
         let index = self.reversed.map_or(index, |count| count.saturating_sub(index + 1));
         let after = self.starts.partition_point(|(first, _)| *first <= index);
         let start = after.checked_sub(1).and_then(|before| self.starts.get(before));

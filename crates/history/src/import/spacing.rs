@@ -57,7 +57,11 @@ pub(super) fn interval_of(rows: &[Row]) -> Result<Interval, Problem> {
     if is_clear { Ok(interval) } else { Err(unclear()) }
 }
 
-pub(super) fn hold_to(rows: &[Row], interval: Interval, stated_by: &str) -> Result<(), Problem> {
+pub(super) fn check_stated_interval(
+    rows: &[Row],
+    interval: Interval,
+    stated_by: &str,
+) -> Result<(), Problem> {
     let found = distances(rows);
     let total: u64 = found.values().sum();
     let Some((shortest, _)) = found.first_key_value() else { return Ok(()) };
@@ -82,7 +86,7 @@ pub(super) fn check_one_interval(decoded: &Decoded, interval: Interval) -> Resul
         order.sort_unstable();
     }
     let time = |index: usize| if is_sorted { rows[index].time } else { order[index].0 };
-    let place = |index: usize| decoded.places.of(if is_sorted { index } else { order[index].1 as usize });
+    let place = |index: usize| decoded.places.place(if is_sorted { index } else { order[index].1 as usize });
     let unit = decoded.unit.as_str();
     if let Some(SecondInterval { distance, count, start }) = find_second_interval(rows.len(), time, interval)
     {
@@ -130,7 +134,7 @@ fn length(distance: Millis) -> String {
     whole.flatten().map_or_else(|| format!("{distance} ms"), |interval| interval.to_string())
 }
 
-/// Candles off their grid but aligned to this were made in another time zone.
+/// Candles off their grid but aligned to this come from another time zone.
 const FINEST_CLOCK: Millis = Millis::new(15 * Millis::MINUTE.get());
 /// Minimum checked length: the grid of shorter candles is the same in all time zones.
 const MIN_CHECKED_LENGTH: Millis = Millis::HOUR;
@@ -152,8 +156,7 @@ pub(super) fn apply_stamps(
         BarTime::Open if has_last_moments => {
             let row = decoded.rows.first().map_or(Millis::ZERO, |row| row.time);
             let (row, before) = (clock(row), until_close(row));
-            let seen =
-                format!("the bars are stamped with their close time: {row} is {before} ms before it");
+            let seen = format!("the bars are stamped with their close time: {row} is {before} ms before it");
             Err(Problem::asking(seen, "--stamped close"))
         }
         BarTime::Open => Ok(()),
@@ -181,7 +184,7 @@ pub(super) fn check_grid(decoded: &Decoded, interval: Interval) -> Result<(), Pr
     if is_month(interval) {
         return Err(refused("calendar months", "candles of one length", off_grid()));
     }
-    // Stray rows are reported one by one.
+    // Stray rows are reported individually.
     let follow_each_other = rows.windows(2).any(|pair| {
         pair[1].time - pair[0].time == length && pair.iter().all(|row| !row.time.is_aligned_to(length))
     });

@@ -277,7 +277,7 @@ fn zone_of(
                 return Ok(Some(Zone::est()));
             }
             let seen = format!("a {format} file does not state the time zone of its times");
-            // A wrong zone of minutes and hours shows in their weekends; longer candles begin at its midnight.
+            // Short candles reveal a wrong zone by their weekends; longer ones begin at its midnight.
             if named.interval.is_some_and(|interval| interval.length() > Millis::HOUR) {
                 let server = "--timezone Europe/Athens";
                 let option =

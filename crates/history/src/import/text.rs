@@ -3,7 +3,7 @@
 use super::ImportFormat;
 use super::labels::{LabelColumns, Labels};
 use super::row::{
-    Clock, Decoded, Problem, Row, Unit, WrittenDecimals, decimals_between_commas, splits_decimals,
+    Clock, DecimalCount, Decoded, Problem, Row, Unit, decimals_between_commas, splits_decimals,
 };
 use super::unpack::next_line;
 use crate::CSV_HEADER;
@@ -58,7 +58,7 @@ fn is_month(length: Millis) -> bool {
 }
 
 impl Length {
-    fn hold(&mut self, line: &Line) -> Result<(), String> {
+    fn check(&mut self, line: &Line) -> Result<(), String> {
         let Some(length) = line.length else { return Ok(()) };
         let first = *self.0.get_or_insert(length);
         let is_equal = first == length && length.is_aligned_to(Millis::SECOND);
@@ -86,7 +86,7 @@ fn keep(
         }
     }
     let read = layout.read(line).and_then(|line| match line {
-        Some(line) => length.hold(&line).map(|()| {
+        Some(line) => length.check(&line).map(|()| {
             decoded.decimals = decoded.decimals.and(line.decimals);
             Some(line.row)
         }),
@@ -149,7 +149,7 @@ const LEAST_MICROSECONDS: i64 = 100_000_000_000_000;
 struct Line {
     row: Row,
     length: Option<Millis>,
-    decimals: WrittenDecimals,
+    decimals: DecimalCount,
 }
 
 impl Layout {
@@ -201,7 +201,11 @@ impl Layout {
             volume: self.volume.map_or(Ok(0.0), |column| parse_number("volume", cells[column]))?,
         };
         let length = self.until.map(|column| length_until(&self.time, &cells, column)).transpose()?;
-        Ok(Some(Line { row: Row { time, numbers }, length, decimals: WrittenDecimals::of(prices, '.') }))
+        Ok(Some(Line {
+            row: Row { time, numbers },
+            length,
+            decimals: DecimalCount::from_prices(prices, '.'),
+        }))
     }
 }
 

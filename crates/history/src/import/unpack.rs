@@ -3,7 +3,7 @@
 use super::format::{WORKBOOK, is_workbook};
 use super::row::Problem;
 use crate::Progress;
-use crate::csv::{LineError, Lines, Watched};
+use crate::csv::{LineError, Lines, ProgressReader};
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
@@ -50,10 +50,10 @@ pub(super) fn unpack_from<T>(
     if is_zip {
         return open_archive(packed, entry, most_bytes, progress, use_it);
     }
-    let watched = Watched { inner: packed, at: Progress { read_bytes: 0, total_bytes }, progress };
+    let watched = ProgressReader { inner: packed, at: Progress { read_bytes: 0, total_bytes }, progress };
     if is_gzip {
         let unpacked = MultiGzDecoder::new(BufReader::with_capacity(BUFFER_BYTES, watched));
-        return use_it(None, &mut bounded(unpacked, Bound::of(total_bytes, most_bytes)));
+        return use_it(None, &mut bounded(unpacked, Bound::new(total_bytes, most_bytes)));
     }
     use_it(None, &mut BufReader::with_capacity(BUFFER_BYTES, watched))
 }
@@ -68,9 +68,9 @@ fn open_archive<T>(
     let mut archive = ZipArchive::new(packed).map_err(|error| broken(&error))?;
     let name = choose(&archive, entry)?;
     let file = archive.by_name(&name).map_err(|error| broken(&error))?;
-    let (total_bytes, bound) = (file.size(), Bound::of(file.compressed_size(), most_bytes));
-    let watched: Watched<'_, ZipFile<'_, _>> =
-        Watched { inner: file, at: Progress { read_bytes: 0, total_bytes }, progress };
+    let (total_bytes, bound) = (file.size(), Bound::new(file.compressed_size(), most_bytes));
+    let watched: ProgressReader<'_, ZipFile<'_, _>> =
+        ProgressReader { inner: file, at: Progress { read_bytes: 0, total_bytes }, progress };
     use_it(Some(&name), &mut bounded(watched, bound))
 }
 
@@ -83,7 +83,7 @@ fn choose<R: Read + Seek>(archive: &ZipArchive<R>, entry: Option<&str>) -> Resul
     let names: Vec<&str> = all.iter().map(AsRef::as_ref).filter(|name| !name.ends_with('/')).collect();
     if let Some(wanted) = entry {
         return names.iter().find(|name| **name == wanted).map(|name| (*name).to_owned()).ok_or_else(|| {
-            Problem::unclear(format!("the archive holds {}, not \"{wanted}\"", listed(&names)), "another --entry")
+            Problem::unclear(format!("the archive holds {}, not \"{wanted}\"", listed(&names)), "another one")
         });
     }
     for ending in ENDINGS {
@@ -126,7 +126,7 @@ enum Bound {
 }
 
 impl Bound {
-    fn of(packed_bytes: u64, most_bytes: u64) -> Self {
+    fn new(packed_bytes: u64, most_bytes: u64) -> Self {
         let by_ratio = packed_bytes.saturating_mul(MAX_RATIO).max(MAX_UNCHECKED_BYTES);
         if by_ratio < most_bytes { Self::Ratio(by_ratio) } else { Self::Size(most_bytes) }
     }
@@ -190,9 +190,8 @@ pub(super) fn utf16_decoder(start: &[u8]) -> Option<Decoder> {
 }
 
 fn decoded(content: &[u8], unit_of: fn([u8; 2]) -> u16) -> Result<String, Problem> {
-    let broken = || {
-        Problem::File("this UTF-16 text is cut off or invalid; save it again as UTF-8".to_owned())
-    };
+    let broken =
+        || Problem::File("this UTF-16 text is cut off or invalid; save it again as UTF-8".to_owned());
     let (units, []) = content[2..].as_chunks::<2>() else { return Err(broken()) };
     char::decode_utf16(units.iter().map(|unit| unit_of(*unit)))
         .collect::<Result<String, _>>()
@@ -255,7 +254,11 @@ mod tests {
     fn an_archive_that_does_not_say_its_candles_says_what_it_holds() {
         let two = || zip_of(&[("a.csv", b"1"), ("b.csv", b"2")]);
         check(two(), None, Err("a.zip: the archive holds a.csv, b.csv; use --entry, such"));
-        check(two(), Some("c.csv"), Err("a.zip: the archive holds a.csv, b.csv, not \"c.csv\"; use another"));
+        check(
+            two(),
+            Some("c.csv"),
+            Err("a.zip: the archive holds a.csv, b.csv, not \"c.csv\"; use another one"),
+        );
         check(zip_of(&[("a.exe", b"1")]), None, Err("a.zip: the archive holds no candle file, only a.exe"));
         check(b"plain".to_vec(), Some("a"), Err("a.zip: this is not a zip archive: omit --entry"));
         check(b"PK\x03\x04 no".to_vec(), None, Err("a.zip: the zip archive cannot be read: invalid"));
@@ -272,10 +275,10 @@ mod tests {
 
     #[test]
     fn a_small_archive_may_not_unpack_to_a_very_large_file() {
-        assert_eq!(Bound::of(7_000_000, 4 << 30), Bound::Ratio(350_000_000));
-        assert_eq!(Bound::of(100, 4 << 30), Bound::Ratio(64 << 20));
-        assert_eq!(Bound::of(100_000_000, 4 << 30), Bound::Size(4 << 30));
-        assert_eq!(Bound::of(100, 1_000), Bound::Size(1_000));
+        assert_eq!(Bound::new(7_000_000, 4 << 30), Bound::Ratio(350_000_000));
+        assert_eq!(Bound::new(100, 4 << 30), Bound::Ratio(64 << 20));
+        assert_eq!(Bound::new(100_000_000, 4 << 30), Bound::Size(4 << 30));
+        assert_eq!(Bound::new(100, 1_000), Bound::Size(1_000));
         assert!(Bound::Ratio(350_000_000).problem().contains("350000000 bytes, 50 times its size"));
     }
 

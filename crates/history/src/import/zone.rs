@@ -74,7 +74,7 @@ pub(super) fn to_moments(decoded: &mut Decoded, zone: Zone, rule: ClockChange) -
         let last = end.max(index + 1);
         if (hour, rule) == (RepeatedHour::Pairs, ClockChange::Pairs) {
             let stretch: Vec<(Row, u64)> =
-                (index..last).map(|at| (decoded.rows[at], decoded.places.of(at))).collect();
+                (index..last).map(|at| (decoded.rows[at], decoded.places.place(at))).collect();
             let in_order = stretch.iter().step_by(2).chain(stretch.iter().skip(1).step_by(2));
             for (number, (row, place)) in in_order.enumerate() {
                 let MappedLocalTime::Ambiguous(first, second) = moments_at(zone, row.time) else { continue };
@@ -103,7 +103,7 @@ pub(super) fn to_moments(decoded: &mut Decoded, zone: Zone, rule: ClockChange) -
                 MappedLocalTime::None => return Err(never_shown(decoded, at, zone)),
             };
             if let Some(moment) = moment {
-                places.note(kept, decoded.places.of(at));
+                places.note(kept, decoded.places.place(at));
                 decoded.rows[kept] = decoded.rows[at];
                 decoded.rows[kept].time = moment;
                 kept += 1;
@@ -180,7 +180,7 @@ pub(super) fn check_fixed(decoded: &Decoded, zone: Zone, interval: Interval) -> 
     let unit = decoded.unit.as_str();
     let seen = format!(
         "{unit} {}: the hour from {wall} on occurs twice with different values, as if clocks were put back, but {zone} has no daylight saving time",
-        decoded.places.of(index)
+        decoded.places.place(index)
     );
     Err(Problem::asking(seen, "--timezone Europe/Berlin"))
 }
@@ -219,7 +219,7 @@ fn never_shown(decoded: &Decoded, at: usize, zone: Zone) -> Problem {
 fn place_and_wall_time(decoded: &Decoded, at: usize) -> (u64, String) {
     let wall = DateTime::from_timestamp_millis(decoded.rows[at].time.get());
     let wall = wall.map(|time| time.format("%Y-%m-%d %H:%M:%S").to_string());
-    (decoded.places.of(at), wall.unwrap_or_default())
+    (decoded.places.place(at), wall.unwrap_or_default())
 }
 
 impl fmt::Display for Zone {
@@ -280,7 +280,7 @@ mod tests {
 
     const NUMBERS: Ohlcv = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
 
-    /// Wall clock times of one day as `hh:mm`, and the UTC minutes of that day that they must become.
+    /// Checks that local times of one day (`hh:mm`) convert to these UTC times.
     fn check(zone: &str, day: &str, walls: &[&str], rule: ClockChange, expected: Result<&[&str], &str>) {
         let millis = |day: &str, time: &str| {
             NaiveDateTime::parse_from_str(&format!("{day} {time}"), "%Y-%m-%d %H:%M")

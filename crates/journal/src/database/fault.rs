@@ -34,7 +34,7 @@ pub(crate) fn from_sqlx(error: sqlx::Error, place: &JournalUrl) -> JournalError 
         sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::WorkerCrashed | sqlx::Error::BeginFailed => {
             JournalError::Unavailable { url, source: error.into() }
         }
-        // A connection that breaks within an answer shows as a breach of the protocol.
+        // A connection lost within a response appears as a protocol error.
         sqlx::Error::Protocol(_) => JournalError::Unavailable { url, source: error.into() },
         sqlx::Error::Configuration(_) => {
             JournalError::InvalidUrl { url, reason: "the driver cannot parse it".to_owned() }

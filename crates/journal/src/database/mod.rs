@@ -85,7 +85,7 @@ impl FromStr for JournalUrl {
 
     fn from_str(text: &str) -> Result<Self, JournalError> {
         let scheme = text.split_once(':').map_or("", |(scheme, _)| scheme);
-        // Only the scheme is repeated: the rest may hold a password.
+        // Shows only the scheme: the rest may contain a password.
         let wrong = |reason: &str| {
             Err(JournalError::InvalidUrl { url: format!("{scheme}:..."), reason: reason.to_owned() })
         };
@@ -102,14 +102,14 @@ impl FromStr for JournalUrl {
             "postgres" | "postgresql" => match url::Url::parse(text) {
                 Ok(url) if !url.has_host() => wrong("the host is missing"),
                 Ok(url) if url.path().len() < 2 => wrong("the database name is missing"),
-                // The driver would ignore one that it does not know, and print its value: perhaps a password.
+                // The driver would log the value of an unknown option, perhaps a password.
                 Ok(url) => match url.query_pairs().map(|(name, _)| name).find(|name| !is_known(name)) {
                     Some(name) => wrong(&format!("unknown option {name:?}")),
                     None => Ok(Self(Place::Server(url))),
                 },
                 Err(error) => wrong(&error.to_string()),
             },
-            // The name of a file holds no password.
+            // A file name contains no password.
             "" if is_database_file(text) => Err(JournalError::InvalidUrl {
                 url: format!("{text:?}"),
                 reason: format!("write a file as sqlite://{text}"),
@@ -132,7 +132,7 @@ impl fmt::Display for JournalUrl {
         match &self.0 {
             Place::File(path) => write!(f, "sqlite://{}", path.display()),
             Place::Server(url) => {
-                // Options are left out: a password may stand there too.
+                // Omits the options, which may contain a password.
                 write!(f, "postgres://")?;
                 if !url.username().is_empty() {
                     write!(f, "{}@", url.username())?;

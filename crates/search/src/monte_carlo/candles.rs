@@ -76,11 +76,11 @@ fn resampled(series: &CandleSeries, places: &[usize]) -> CandleSeries {
         let factor = last / before.close();
         let at = |price: f64| price * factor;
         let (open, close) = (at(candle.open()), at(candle.close()));
-        // Rounding moves no body out of its wicks.
+        // Keeps the body within its wicks despite rounding.
         let high = at(candle.high()).max(open).max(close);
         let low = at(candle.low()).min(open).min(close);
         let numbers = Ohlcv { open, high, low, close, volume: candle.volume() };
-        // A path that leaves what numbers can hold stays where it is.
+        // A path that overflows stays flat.
         let sound =
             Candle::new(time, series.interval(), numbers).unwrap_or_else(|_| flat(time, series, last));
         last = sound.close();

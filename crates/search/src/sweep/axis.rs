@@ -188,7 +188,7 @@ fn rounded(number: f64, size: f64) -> f64 {
     let factor = 10_f64.powf(digits.abs());
     let rounded =
         if digits < 0.0 { (number / factor).round() * factor } else { (number * factor).round() / factor };
-    // Of the smallest and the largest numbers there are the factor is none.
+    // The factor is not finite for extreme numbers.
     if rounded.is_finite() { rounded } else { number }
 }
 
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn numbers_of_a_range_have_the_digits_that_matter() {
-        // A thousandth of 35 is 0.035, so two digits are told; of each number of a log range four.
+        // A thousandth of 35 is 0.035, so two decimals remain; in a log range, four digits.
         for (low, high, scale, fraction, expected) in [
             (10.0, 45.0, Scale::Linear, 0.783_010_125, "37.41"),
             (10.0, 45.0, Scale::Linear, 0.0, "10"),
@@ -289,7 +289,7 @@ mod tests {
             (0.001, 1_000.0, Scale::Log, 0.5, "1"),
             (0.001, 1_000.0, Scale::Log, 0.123_4, "0.0055"),
             (0.001, 1_000.0, Scale::Log, 0.876_5, "181.6"),
-            // What is written of an end stays, however many digits that has.
+            // The ends keep all their digits.
             (0.123_456, 40.0, Scale::Linear, 0.0, "0.123456"),
         ] {
             let told = between(low, high, scale).at(fraction).to_string();
@@ -305,7 +305,7 @@ mod tests {
 
     fn check_beside(axis: &Axis, setting: &Setting, expected: &[&str]) {
         let name = |near: &Setting| match near.to_number() {
-            // The ends of a range are reached but for what rounding leaves.
+            // The ends of a range are reached up to rounding.
             Some(number) => format!("{}", (number * 1e9).round() / 1e9),
             None => near.to_string(),
         };

@@ -41,7 +41,7 @@ struct Reader<'a> {
     depth: u32,
 }
 
-const DEEPEST: u32 = 32;
+const MAX_DEPTH: u32 = 32;
 
 impl Condition {
     pub fn parse(text: &str, names: &[String]) -> Result<Self, SearchError> {
@@ -142,7 +142,7 @@ impl Reader<'_> {
 
     fn part(&mut self) -> Result<Expression, String> {
         self.depth += 1;
-        if self.depth > DEEPEST {
+        if self.depth > MAX_DEPTH {
             return Err("it is nested too deeply".to_owned());
         }
         let part = if self.takes("-") {

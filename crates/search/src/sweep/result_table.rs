@@ -18,7 +18,7 @@ struct Column {
     cells: Cells,
 }
 
-type Named<T> = (&'static str, fn(&Figures) -> T);
+type FigureColumn<T> = (&'static str, fn(&Figures) -> T);
 
 enum Cells {
     Whole(Vec<Option<i64>>),
@@ -123,7 +123,7 @@ fn columns(rows: &[TrialRow], space: &Space, luck: Option<&Luck>) -> Vec<Column>
     }
     columns.push(column("rung", whole(rows, |row| Some(u64::from(row.rung)))));
     columns.push(column("share_of_candles", real(rows, |row| Some(row.share))));
-    let counts: [Named<u64>; 8] = [
+    let counts: [FigureColumn<u64>; 8] = [
         ("trades", |f| f.trades),
         ("won", |f| f.won),
         ("lost", |f| f.lost),
@@ -136,7 +136,7 @@ fn columns(rows: &[TrialRow], space: &Space, luck: Option<&Luck>) -> Vec<Column>
     for (name, count) in counts {
         columns.push(column(name, whole(rows, |row| row.figures().map(count))));
     }
-    let figures: [Named<Option<f64>>; 9] = [
+    let figures: [FigureColumn<Option<f64>>; 9] = [
         ("win_rate", |f| f.win_rate),
         ("break_even", |f| f.break_even),
         ("edge_lower", |f| f.edge_lower),

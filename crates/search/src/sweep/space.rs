@@ -180,7 +180,7 @@ mod tests {
             let sets = space.beside(&space.all().unwrap()[place]);
             sets.iter().map(|set| format!("{}-{}", set[0], set[1])).collect::<Vec<_>>().join(" ")
         };
-        // Of 2-3, 2-4, 2-5, 3-4, 3-5: that of 3-3 is none.
+        // The sets are 2-3, 2-4, 2-5, 3-4, 3-5; 3-3 is not allowed.
         assert_eq!([0, 1, 3].map(beside), ["2-4", "3-4 2-3 2-5", "2-4 3-5"]);
     }
 

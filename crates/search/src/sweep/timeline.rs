@@ -10,7 +10,7 @@ pub const TIMELINE_PARTS: usize = 120;
 /// Won and lost trades in each of [`TIMELINE_PARTS`] parts of a trial, by settlement time. Packed because
 /// 10,000 sets are in memory at once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(from = "Written")]
+#[serde(from = "TimelineJson")]
 pub struct Timeline {
     longest_parts: u32,
     /// Number of counts, bits per count, and the minimum in four bytes, followed by the counts.
@@ -23,13 +23,13 @@ pub struct Timeline {
 const HEADER: usize = 6;
 
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct TimelineJson {
     longest_parts: u32,
     parts: Vec<u32>,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct TimelineSoFar {
+pub(crate) struct TimelineBuilder {
     start: Millis,
     length: Millis,
     part: usize,
@@ -45,7 +45,7 @@ impl Timeline {
             .filter_map(|row| Some((row.settled_at?, row.approved.decision_time(), row.outcome?)))
             .collect();
         settled.sort_by_key(|(known, ..)| *known);
-        let mut timeline = TimelineSoFar::of(span);
+        let mut timeline = TimelineBuilder::new(span);
         for (known, decided, outcome) in settled {
             timeline.settle(decided, known, outcome);
         }
@@ -104,23 +104,23 @@ impl Timeline {
     }
 }
 
-impl From<Written> for Timeline {
-    fn from(written: Written) -> Self {
+impl From<TimelineJson> for Timeline {
+    fn from(written: TimelineJson) -> Self {
         Self::pack(written.longest_parts, &written.parts)
     }
 }
 
 impl Serialize for Timeline {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // What is cut off is 0, and the last that is not cut off is not.
+        // Only trailing zeros are cut off.
         let counts = self.packed.first().copied().map_or(0, usize::from);
         let parts = (0..counts).map(|place| self.number(place)).collect();
-        Written { longest_parts: self.longest_parts, parts }.serialize(serializer)
+        TimelineJson { longest_parts: self.longest_parts, parts }.serialize(serializer)
     }
 }
 
-impl TimelineSoFar {
-    pub(crate) fn of(span: &Range<Millis>) -> Self {
+impl TimelineBuilder {
+    pub(crate) fn new(span: &Range<Millis>) -> Self {
         let length = (span.end - span.start).max(Millis::new(1));
         let mut timeline = Self {
             start: span.start,
@@ -142,7 +142,7 @@ impl TimelineSoFar {
             self.next = self.start_of(self.part + 1);
         }
         self.longest = self.longest.max(known - decided);
-        // Added up without a branch: how a trade ends is what no processor can guess.
+        // Branchless, because outcomes are unpredictable.
         let [won, lost] = &mut self.counts[self.part];
         *won += u32::from(outcome == Outcome::Won);
         *lost += u32::from(outcome == Outcome::Lost);
@@ -159,7 +159,7 @@ impl TimelineSoFar {
         if part >= TIMELINE_PARTS {
             return Millis::MAX;
         }
-        // A span of milliseconds times so few parts is far from the end of the range.
+        // Cannot overflow: there are few parts.
         self.start + Millis::new(self.length.get() * part as i64 / TIMELINE_PARTS as i64)
     }
 }
@@ -170,7 +170,7 @@ mod tests {
 
     /// Trades as minutes of decision and knowledge and how they end, over two hours: a part is a minute.
     fn timeline(trades: &[(i64, i64, Outcome)]) -> Timeline {
-        let mut timeline = TimelineSoFar::of(&(Millis::HOUR..Millis::HOUR * 3));
+        let mut timeline = TimelineBuilder::new(&(Millis::HOUR..Millis::HOUR * 3));
         for (decided, known, outcome) in trades {
             let at = |minute: i64| Millis::HOUR + Millis::MINUTE * minute;
             timeline.settle(at(*decided), at(*known), *outcome);
@@ -188,7 +188,7 @@ mod tests {
             (5, 5, Outcome::Cancelled),
             (3, 118, Outcome::Lost),
             (119, 119, Outcome::Won),
-            // Read after the last candle.
+            // Settlement known after the last candle.
             (119, 130, Outcome::Lost),
         ]);
         let parts: Vec<(usize, (u32, u32))> =

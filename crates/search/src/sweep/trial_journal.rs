@@ -11,7 +11,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(try_from = "Written")]
+#[serde(try_from = "RecordLine")]
 pub struct Record {
     pub trial: u64,
     /// 0-based rung; always 0 without halving.
@@ -27,7 +27,7 @@ pub enum Outcome {
 
 /// Serialized record, with exactly one of `figures` and `refused`.
 #[derive(Serialize, Deserialize)]
-struct Written<'a> {
+struct RecordLine<'a> {
     trial: u64,
     rung: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -127,7 +127,7 @@ impl TrialJournal {
         }
         if let Err(source) = self.file.write_all(line) {
             self.is_cut_short = true;
-            // Where it cannot be now, the next line tries; it is the disk's error that is reported.
+            // On failure, the next append tries again; the write error is reported.
             let _ = self.mend();
             return Err(unusable(&self.path, "write", source));
         }
@@ -153,14 +153,14 @@ impl Serialize for Record {
             Outcome::Figures(figures) => (Some(Cow::Borrowed(&**figures)), None),
             Outcome::Refused(problem) => (None, Some(Cow::Borrowed(problem.as_str()))),
         };
-        Written { trial: self.trial, rung: self.rung, figures, refused }.serialize(serializer)
+        RecordLine { trial: self.trial, rung: self.rung, figures, refused }.serialize(serializer)
     }
 }
 
-impl TryFrom<Written<'_>> for Record {
+impl TryFrom<RecordLine<'_>> for Record {
     type Error = &'static str;
 
-    fn try_from(written: Written<'_>) -> Result<Self, Self::Error> {
+    fn try_from(written: RecordLine<'_>) -> Result<Self, Self::Error> {
         let outcome = match (written.figures, written.refused) {
             (Some(figures), None) => Outcome::Figures(Box::new(figures.into_owned())),
             (None, Some(problem)) => Outcome::Refused(problem.into_owned()),
@@ -181,7 +181,7 @@ fn first_line(identity: &Value) -> String {
     json!({ "sweep": identity }).to_string()
 }
 
-fn known(path: &Path, file: &File, identity: &Value) -> Result<(Vec<Record>, u64), SearchError> {
+fn read_known(path: &Path, file: &File, identity: &Value) -> Result<(Vec<Record>, u64), SearchError> {
     let known = read(file, &first_line(identity)).map_err(|source| unusable(path, "read", source))?;
     known.map_err(|other| SearchError::OtherSweep {
         path: path.to_owned(),
@@ -191,18 +191,18 @@ fn known(path: &Path, file: &File, identity: &Value) -> Result<(Vec<Record>, u64
 
 /// Returns the records up to the first invalid line, and their length in bytes with the first line. The inner
 /// error is the first line, if it differs from `first`.
-#[allow(clippy::type_complexity, reason = "the disk may fail, or the file be another's")]
+#[allow(clippy::type_complexity, reason = "the outer error is the disk's, the inner one a foreign file")]
 fn read(file: &File, first: &str) -> io::Result<Result<(Vec<Record>, u64), Vec<u8>>> {
     let mut text = BufReader::new(file);
     let mut line = Vec::new();
     text.read_until(b'\n', &mut line)?;
     let Some(header) = line.strip_suffix(b"\n") else {
-        // Cut short while it was begun, or not begun: or no journal at all, which must not be overwritten.
+        // An unfinished header of this sweep, or a foreign file, which must not be overwritten.
         let is_begun = format!("{first}\n").as_bytes().starts_with(&line);
         return Ok(if is_begun { Ok((Vec::new(), 0)) } else { Err(line) });
     };
     if header != first.as_bytes() {
-        // A sweep of which nothing ran, as one that found no set to try, has nothing to lose.
+        // A journal without records may be overwritten.
         let has_nothing = text.fill_buf()?.is_empty() && identity_of(header).is_some();
         return Ok(if has_nothing { Ok((Vec::new(), 0)) } else { Err(line) });
     }
@@ -297,7 +297,7 @@ mod tests {
         let (mut journal, _) = fixture.open();
         journal.record(&record(0)).unwrap();
         let sound = std::fs::read(&path).unwrap();
-        // A disk that takes half a line, and then neither the rest nor a cut.
+        // A disk that accepts half a line, then refuses the rest and the truncation.
         let line = record(1).to_line();
         journal.file.write_all(&line[..line.len() / 2]).unwrap();
         let disk = std::mem::replace(&mut journal.file, File::open(&path).unwrap());
@@ -306,7 +306,7 @@ mod tests {
             assert!(matches!(error, SearchError::UnusableFile { action: "write", .. }), "{error}");
         }
         assert_eq!(std::fs::read(&path).unwrap().len(), sound.len() + line.len() / 2);
-        // It has room again.
+        // The disk has space again.
         journal.file = disk;
         for trial in [3, 4] {
             journal.record(&record(trial)).unwrap();
@@ -328,7 +328,7 @@ mod tests {
                 "timeline": timeline
             }))))
         };
-        // More than are read at once; with trades, and with none that was won or lost.
+        // More than one read; with and without decided trades.
         let timelines =
             [json!({"longest_parts": 1, "parts": [0, 7]}), json!({"longest_parts": 3, "parts": []})];
         let outcome = |trial: u64| match timelines.get(trial as usize % 3) {

@@ -45,7 +45,7 @@ fn better_first(one: &TrialRow, two: &TrialRow) -> Ordering {
 pub fn corrected_p_values(rows: &[TrialRow]) -> Vec<Option<f64>> {
     let own: Vec<Option<f64>> = rows.iter().map(|row| row.figures()?.p_value).collect();
     let tested: Vec<f64> = own.iter().flatten().copied().collect();
-    // A p-value is a probability, so none is refused.
+    // Cannot fail: p-values are probabilities.
     let mut corrected = benjamini_hochberg(&tested).unwrap_or_default().into_iter();
     own.iter().map(|p_value| p_value.and_then(|_| corrected.next())).collect()
 }

@@ -57,7 +57,9 @@ impl WindowSettings {
             )));
         }
         if count > MAX_WINDOWS {
-            return Err(wrong(format!("{count} windows exceed the maximum of {MAX_WINDOWS}: use a longer test")));
+            return Err(wrong(format!(
+                "{count} windows exceed the limit of {MAX_WINDOWS}: use a longer test"
+            )));
         }
         Ok((0..count)
             .map(|place| self.before(span, span.start + self.train + self.gap + self.test * place))

@@ -1,4 +1,4 @@
-//! Objects in memory and in a folder: whole or not at all, and never over what somebody else put.
+//! Objects in memory and in a folder: atomic uploads that never replace those of other writers.
 
 use super::*;
 use object_store::memory::InMemory;
@@ -27,7 +27,7 @@ fn what_was_put_is_read_and_brought_as_it_was() {
     for (storage, root) in both(folder.path()) {
         let at = root.join("b").join("plan.json");
         assert_eq!(storage.look(&at).unwrap(), None);
-        for bytes in [vec![7; 2 * AT_ONCE as usize + 5], Vec::new(), b"one".to_vec()] {
+        for bytes in [vec![7; 2 * PART_BYTES as usize + 5], Vec::new(), b"one".to_vec()] {
             storage.put(&at, bytes.clone()).unwrap();
             let object = storage.look(&at).unwrap().unwrap();
             assert_eq!(object.size, bytes.len() as u64);
@@ -105,6 +105,6 @@ async fn it_is_used_and_dropped_inside_of_a_runtime() {
 fn documents_of_servers_are_told_by_code_and_message() {
     let text =
         "Generic S3 error: <?xml?><Error><Code>NoSuchBucket</Code><Message>No such bucket</Message></Error>";
-    assert_eq!(shortened(text), "NoSuchBucket: No such bucket");
-    assert_eq!(shortened("a\n  b"), "a b");
+    assert_eq!(shorten(text), "NoSuchBucket: No such bucket");
+    assert_eq!(shorten("a\n  b"), "a b");
 }

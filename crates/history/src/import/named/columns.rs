@@ -27,7 +27,7 @@ pub(super) struct Columns {
     names: Vec<String>,
 }
 
-/// Names of columns, between bars.
+/// Column names, separated by bars.
 const TIMES: &str = "time|timestamp|datetime|date time|date/time|date|day|open time|opentime|start|start time|\
                      window start|start at|starttime|begin|candle time|bar time|ts event|unix|unix time|\
                      unix timestamp|epoch|ts|t|index|unnamed: 0";
@@ -46,23 +46,23 @@ pub(super) fn name_prices(cells: &[String]) -> bool {
 }
 
 impl Columns {
-    pub(super) fn of(
+    pub(super) fn detect(
         header: &StringRecord,
         sample: Option<&StringRecord>,
         said: Option<&ColumnRoles>,
     ) -> Result<Self, Problem> {
         let cells: Vec<String> = header.iter().map(|cell| cell.trim().to_owned()).collect();
         match said {
-            Some(roles) => Self::as_said(roles, &cells),
+            Some(roles) => Self::from_roles(roles, &cells),
             None if cells.iter().any(|cell| is_value(cell)) => {
                 let seen = "its first line holds values instead of column names".to_owned();
                 Err(unclear(seen, &suggestion_for_values(&cells)))
             }
-            None => Self::by_name(&cells, sample),
+            None => Self::from_names(&cells, sample),
         }
     }
 
-    fn as_said(roles: &ColumnRoles, cells: &[String]) -> Result<Self, Problem> {
+    fn from_roles(roles: &ColumnRoles, cells: &[String]) -> Result<Self, Problem> {
         if cells.len() < roles.0.len() {
             let seen =
                 format!("--columns names {} columns, but the first line has {}", roles.0.len(), cells.len());
@@ -78,7 +78,7 @@ impl Columns {
         Self::new(header, &roles.0, names, false)
     }
 
-    fn by_name(cells: &[String], sample: Option<&StringRecord>) -> Result<Self, Problem> {
+    fn from_names(cells: &[String], sample: Option<&StringRecord>) -> Result<Self, Problem> {
         let names: Vec<String> = cells.iter().map(|cell| plain_name(cell)).collect();
         let all = |known: &str| -> Vec<usize> {
             (0..names.len()).filter(|column| is_one_of(known, &names[*column])).collect()
@@ -111,7 +111,7 @@ impl Columns {
         }
         let exact = all("volume");
         give(Role::Volume, &if exact.is_empty() { all(VOLUMES) } else { exact });
-        // A table of pandas has its times in a first column without a name.
+        // Tables written by pandas have their times in an unnamed first column.
         let nameless = if names.first().is_some_and(String::is_empty) { vec![0] } else { Vec::new() };
         let utc = all(UTC_TIMES);
         let mut times = [all(TIMES), utc.clone()].concat();
@@ -190,7 +190,7 @@ impl Columns {
         let (last, previous) = (last_cell(record), previous.map(last_cell).unwrap_or_default());
         let is_cut = last.is_empty() && !previous.is_empty()
             || last.ends_with(['.', ',']) && !previous.ends_with(['.', ',']);
-        is_cut.then(|| format!("the last column is \"{last}\" and the line has no line break; is it cut off?"))
+        is_cut.then(|| format!("the last column is \"{last}\" and the line has no end; is it cut off?"))
     }
 
     pub(super) fn problem_of_count(&self, count: usize) -> Option<String> {

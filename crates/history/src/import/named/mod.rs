@@ -4,7 +4,7 @@
 //! rows.
 
 use super::labels::Labels;
-use super::row::{Clock, Decoded, Problem, Row, Unit, WrittenDecimals};
+use super::row::{Clock, DecimalCount, Decoded, Problem, Row, Unit};
 use crate::csv::excerpt;
 use candlewick_sdk::Ohlcv;
 use columns::{Columns, Header};
@@ -63,15 +63,15 @@ pub(super) fn decode(
     };
     let (_, header) = header?;
     let sample = records.next().transpose()?.map(|(_, record)| record);
-    let mut columns = Columns::of(&header, sample.as_ref(), settings.columns.as_ref())?;
+    let mut columns = Columns::detect(&header, sample.as_ref(), settings.columns.as_ref())?;
     if columns.has_clock() {
         for record in rows(content, delimiter, &columns) {
             columns.note_clock(&record?.1);
         }
     }
     let seen = survey(content, delimiter, &columns)?;
-    let numbers = NumberStyle::of(&seen.numbers, settings.decimal, delimiter)?;
-    let times = TimeStyle::of(&seen.times, settings.date_order)?;
+    let numbers = NumberStyle::detect(&seen.numbers, settings.decimal, delimiter)?;
+    let times = TimeStyle::detect(&seen.times, settings.date_order)?;
     let clock = if columns.is_utc && times.clock() == Clock::Wall { Clock::Utc } else { times.clock() };
     let mut decoded = Decoded::new(clock, Unit::Line);
     decoded.labels = Labels::new(columns.labels, only);
@@ -89,7 +89,7 @@ pub(super) fn decode(
         let read = cut.map_or_else(|| row_of(&record, &columns, numbers, times), Err);
         if let Ok(Some(_)) = read {
             let prices = columns.prices.map(|column| cell(&record, column));
-            decoded.decimals = decoded.decimals.and(WrittenDecimals::of(prices, numbers.mark()));
+            decoded.decimals = decoded.decimals.and(DecimalCount::from_prices(prices, numbers.mark()));
         }
         decoded.keep(line, read, || record.iter().collect::<Vec<_>>().join(",")).map_err(Problem::File)?;
         previous = Some(record);
@@ -119,8 +119,8 @@ fn without_preamble(content: &[u8]) -> Cow<'_, [u8]> {
 
 #[derive(Default)]
 struct Survey {
-    numbers: number::Seen,
-    times: time::Seen,
+    numbers: number::NumberSurvey,
+    times: time::TimeSurvey,
 }
 
 fn survey(content: &[u8], delimiter: Delimiter, columns: &Columns) -> Result<Survey, Problem> {

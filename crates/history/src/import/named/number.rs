@@ -4,7 +4,7 @@ use super::super::row::Problem;
 use super::settings::{DecimalMark, Delimiter};
 
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct NumberSurvey {
     point: Option<String>,
     comma: Option<String>,
     either_comma: Option<String>,
@@ -27,7 +27,7 @@ pub(super) fn is_number(text: &str) -> bool {
     [DecimalMark::Point, DecimalMark::Comma].into_iter().any(|mark| read(text, mark).is_some())
 }
 
-impl Seen {
+impl NumberSurvey {
     pub(super) fn note(&mut self, text: &str) {
         if !text.bytes().any(|byte| byte == b',' || byte == b'.') {
             return;
@@ -46,7 +46,11 @@ impl Seen {
 }
 
 impl NumberStyle {
-    pub(super) fn of(seen: &Seen, said: Option<DecimalMark>, delimiter: Delimiter) -> Result<Self, Problem> {
+    pub(super) fn detect(
+        seen: &NumberSurvey,
+        said: Option<DecimalMark>,
+        delimiter: Delimiter,
+    ) -> Result<Self, Problem> {
         let option = "--decimal point or --decimal comma";
         let decimal = match (said, &seen.point, &seen.comma, &seen.either_comma) {
             (Some(decimal), ..) => decimal,
@@ -59,7 +63,7 @@ impl NumberStyle {
                 let seen = format!("{number} can have decimals or a thousands separator");
                 return Err(Problem::unclear(seen, option));
             }
-            // Semicolons go with decimal commas, and then 18.250 are thousands.
+            // Semicolons usually come with decimal commas, so 18.250 may be thousands.
             (None, None, None, None) if delimiter == Delimiter::Semicolon && seen.either_point.is_some() => {
                 let number = seen.either_point.as_deref().unwrap_or_default();
                 let seen = format!("{number} can have decimals or a thousands separator");
@@ -134,11 +138,11 @@ mod tests {
     use super::*;
 
     fn style_of(numbers: &[&str]) -> Result<DecimalMark, ()> {
-        let mut seen = Seen::default();
+        let mut seen = NumberSurvey::default();
         for number in numbers {
             seen.note(number);
         }
-        NumberStyle::of(&seen, None, Delimiter::Comma).map(|style| style.decimal).map_err(drop)
+        NumberStyle::detect(&seen, None, Delimiter::Comma).map(|style| style.decimal).map_err(drop)
     }
 
     #[test]

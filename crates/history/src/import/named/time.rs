@@ -7,8 +7,8 @@ use candlewick_sdk::Millis;
 use chrono::NaiveDate;
 
 #[derive(Debug, Default)]
-pub(super) struct Seen {
-    first: Option<Written>,
+pub(super) struct TimeSurvey {
+    first: Option<ParsedTime>,
     day_first: Option<String>,
     month_first: Option<String>,
     either: Option<String>,
@@ -18,7 +18,7 @@ pub(super) struct Seen {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimeStyle {
     Epoch(Unit),
-    Calendar { order: DateOrder, unordered: bool, zone: ZoneSeen, clock: bool },
+    Calendar { order: DateOrder, unordered: bool, zone: ZonePresence, clock: bool },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,13 +30,13 @@ pub(super) enum Unit {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ZoneSeen {
+pub(super) enum ZonePresence {
     Written,
     Absent,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Written {
+enum ParsedTime {
     Epoch { whole: i64, fraction_ns: i64 },
     Calendar { date: Date, day_time: Option<Millis>, offset: Option<Millis> },
 }
@@ -47,14 +47,14 @@ enum Date {
     Either(u32, u32, i32),
 }
 
-impl Seen {
+impl TimeSurvey {
     pub(super) fn note(&mut self, text: &str) {
-        let Some(written) = written(text) else {
+        let Some(written) = parse_time(text) else {
             self.unread.get_or_insert_with(|| text.to_owned());
             return;
         };
         self.first.get_or_insert(written);
-        if let Written::Calendar { date: Date::Either(a, b, _), .. } = written {
+        if let ParsedTime::Calendar { date: Date::Either(a, b, _), .. } = written {
             let place = match (a > 12, b > 12) {
                 (true, false) => &mut self.day_first,
                 (false, true) => &mut self.month_first,
@@ -67,7 +67,7 @@ impl Seen {
 }
 
 impl TimeStyle {
-    pub(super) fn of(seen: &Seen, said: Option<DateOrder>) -> Result<Self, Problem> {
+    pub(super) fn detect(seen: &TimeSurvey, said: Option<DateOrder>) -> Result<Self, Problem> {
         let Some(first) = seen.first else {
             let text = seen.unread.as_deref().unwrap_or_default();
             let problem = format!(
@@ -79,8 +79,8 @@ impl TimeStyle {
             return Err(Problem::File(problem));
         };
         let (date, day_time, offset) = match first {
-            Written::Epoch { whole, .. } => return Ok(Self::Epoch(Unit::of(whole))),
-            Written::Calendar { date, day_time, offset } => (date, day_time, offset),
+            ParsedTime::Epoch { whole, .. } => return Ok(Self::Epoch(Unit::detect(whole))),
+            ParsedTime::Calendar { date, day_time, offset } => (date, day_time, offset),
         };
         let unclear =
             |seen: String| Err(Problem::unclear(seen, "--date-order day-first or --date-order month-first"));
@@ -95,14 +95,14 @@ impl TimeStyle {
             }
             (None, _, None, _) => DateOrder::DayFirst,
         };
-        let zone = if offset.is_some() { ZoneSeen::Written } else { ZoneSeen::Absent };
+        let zone = if offset.is_some() { ZonePresence::Written } else { ZonePresence::Absent };
         let unordered = matches!(date, Date::Either(..));
         Ok(Self::Calendar { order, unordered, zone, clock: day_time.is_some() })
     }
 
     pub(super) const fn clock(self) -> Clock {
         match self {
-            Self::Epoch(_) | Self::Calendar { zone: ZoneSeen::Written, .. } => Clock::Utc,
+            Self::Epoch(_) | Self::Calendar { zone: ZonePresence::Written, .. } => Clock::Utc,
             Self::Calendar { clock: true, .. } => Clock::Wall,
             Self::Calendar { clock: false, .. } => Clock::Day,
         }
@@ -110,16 +110,19 @@ impl TimeStyle {
 
     pub(super) fn read(self, text: &str) -> Result<Millis, String> {
         let shown = || excerpt(text.as_bytes());
-        match (self, written(text)) {
-            (Self::Epoch(unit), Some(Written::Epoch { whole, fraction_ns })) if unit == Unit::of(whole) => {
+        match (self, parse_time(text)) {
+            (Self::Epoch(unit), Some(ParsedTime::Epoch { whole, fraction_ns }))
+                if unit == Unit::detect(whole) =>
+            {
                 unit.moment(whole, fraction_ns)
                     .ok_or_else(|| format!("time {} is not a whole number of milliseconds", shown()))
             }
             (
                 Self::Calendar { order, zone, clock, .. },
-                Some(Written::Calendar { date, day_time, offset }),
-            ) if (zone == ZoneSeen::Written) == offset.is_some() && clock == day_time.is_some() => {
-                let day = date.in_order(order).ok_or_else(|| format!("time \"{}\" is not a day of the calendar", shown()))?;
+                Some(ParsedTime::Calendar { date, day_time, offset }),
+            ) if (zone == ZonePresence::Written) == offset.is_some() && clock == day_time.is_some() => {
+                let day =
+                    date.in_order(order).ok_or_else(|| format!("time \"{}\" is not a valid day", shown()))?;
                 let midnight =
                     Millis::new(day.and_hms_opt(0, 0, 0).unwrap_or_default().and_utc().timestamp_millis());
                 Ok(midnight + day_time.unwrap_or(Millis::ZERO) - offset.unwrap_or(Millis::ZERO))
@@ -137,7 +140,7 @@ impl TimeStyle {
             Self::Epoch(Unit::Nanoseconds) => "in nanoseconds since 1970",
             Self::Calendar { unordered: true, order: DateOrder::DayFirst, .. } => "day first",
             Self::Calendar { unordered: true, order: DateOrder::MonthFirst, .. } => "month first",
-            Self::Calendar { zone: ZoneSeen::Written, .. } => "with their zone",
+            Self::Calendar { zone: ZonePresence::Written, .. } => "with their zone",
             Self::Calendar { clock: true, .. } => "without a zone",
             Self::Calendar { clock: false, .. } => "days",
         }
@@ -146,7 +149,7 @@ impl TimeStyle {
 
 impl Unit {
     /// Detects the unit by size: 100,000,000,000 is after 5138 in seconds, before March 1973 in milliseconds.
-    const fn of(count: i64) -> Self {
+    const fn detect(count: i64) -> Self {
         match count.unsigned_abs() {
             0..100_000_000_000 => Self::Seconds,
             100_000_000_000..100_000_000_000_000 => Self::Milliseconds,
@@ -182,35 +185,35 @@ impl Date {
 }
 
 pub(super) fn is_time(text: &str) -> bool {
-    written(text).is_some()
+    parse_time(text).is_some()
 }
 
 pub(super) fn is_day(text: &str) -> bool {
-    matches!(written(text), Some(Written::Calendar { day_time: None, .. }))
+    matches!(parse_time(text), Some(ParsedTime::Calendar { day_time: None, .. }))
 }
 
 pub(super) fn is_day_and_clock(text: &str) -> bool {
-    matches!(written(text), Some(Written::Calendar { day_time: Some(_), .. }))
+    matches!(parse_time(text), Some(ParsedTime::Calendar { day_time: Some(_), .. }))
 }
 
-fn written(text: &str) -> Option<Written> {
+fn parse_time(text: &str) -> Option<ParsedTime> {
     let text = text.trim();
     epoch(text).or_else(|| {
         let mut scanner = Scanner(text);
         let date = scanner.date()?;
         if scanner.0.is_empty() {
-            return Some(Written::Calendar { date, day_time: None, offset: None });
+            return Some(ParsedTime::Calendar { date, day_time: None, offset: None });
         }
         let day_time = scanner.day_time()?;
         let offset = scanner.offset()?;
-        Some(Written::Calendar { date, day_time: Some(day_time), offset })
+        Some(ParsedTime::Calendar { date, day_time: Some(day_time), offset })
     })
 }
 
 /// Plausible times (1990 to 2039), unlike row numbers, spreadsheet days or 20240131.
 const PLAUSIBLE: std::ops::Range<Millis> = Millis::new(631_152_000_000)..Millis::new(2_208_988_800_000);
 
-fn epoch(text: &str) -> Option<Written> {
+fn epoch(text: &str) -> Option<ParsedTime> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let all_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if whole.is_empty() || !all_digits(whole) || !all_digits(decimals) || decimals.len() > 9 {
@@ -218,8 +221,8 @@ fn epoch(text: &str) -> Option<Written> {
     }
     let fraction_ns = format!("{decimals:0<9}").parse().ok()?;
     let whole = whole.parse().ok()?;
-    let moment = Unit::of(whole).moment(whole, 0).unwrap_or(Millis::ZERO);
-    PLAUSIBLE.contains(&moment).then_some(Written::Epoch { whole, fraction_ns })
+    let moment = Unit::detect(whole).moment(whole, 0).unwrap_or(Millis::ZERO);
+    PLAUSIBLE.contains(&moment).then_some(ParsedTime::Epoch { whole, fraction_ns })
 }
 
 struct Scanner<'a>(&'a str);
@@ -381,11 +384,11 @@ mod tests {
     const MOMENT: i64 = 1_706_720_400_000;
 
     fn read(texts: &[&str], said: Option<DateOrder>) -> Result<(Vec<i64>, Clock), String> {
-        let mut seen = Seen::default();
+        let mut seen = TimeSurvey::default();
         for text in texts {
             seen.note(text);
         }
-        let style = TimeStyle::of(&seen, said).map_err(|problem| format!("{problem:?}"))?;
+        let style = TimeStyle::detect(&seen, said).map_err(|problem| format!("{problem:?}"))?;
         let read = texts.iter().map(|text| style.read(text).map(Millis::get));
         Ok((read.collect::<Result<_, _>>()?, style.clock()))
     }

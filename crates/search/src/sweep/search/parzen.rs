@@ -56,7 +56,7 @@ impl<'a> Parzen<'a> {
 
     /// Records a score: higher is better, `None` if the trial does not count.
     pub(crate) fn record(&mut self, candidate: &Candidate, score: Option<f64>) {
-        // The models look for the least.
+        // The models minimize.
         let loss = score.map_or(f64::INFINITY, |score| -score);
         let axes = self.space.axes().iter().zip(candidate.iter());
         for (model, (axis, setting)) in self.models.iter_mut().zip(axes) {
@@ -66,7 +66,7 @@ impl<'a> Parzen<'a> {
                 }
                 _ => axis.fraction_of(setting),
             };
-            // A place is within its range and a loss is a number, so nothing is refused.
+            // Cannot fail: the position is in range and the loss is a number.
             let _ = model.tell(place, loss);
         }
     }

@@ -57,7 +57,7 @@ const ROUND: u32 = 1 << 12;
 /// Points of an Owen-scrambled Sobol sequence.
 pub(super) fn sobol(axes: usize, seed: u64, round: u64) -> Vec<Vec<f64>> {
     let rounds = u64::from(SEQUENCE / ROUND);
-    // Another sequence has another scramble, which follows from the seed.
+    // Each sequence has its own scramble, derived from the seed.
     let scramble = (Random::new(seed, round / rounds).fraction() * f64::from(u32::MAX)) as u32;
     let first = (round % rounds) as u32 * ROUND;
     let coordinate = |index, axis| f64::from(sobol_burley::sample(index, axis, scramble));

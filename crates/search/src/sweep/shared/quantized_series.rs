@@ -63,8 +63,8 @@ impl QuantizedSeries {
             recent.remove(place)
         } else {
             let bitset = match &self.codes {
-                Codes::Byte(codes) => BitSet::of_bytes(codes, &range),
-                Codes::Word(codes) => BitSet::of_words(codes, &range),
+                Codes::Byte(codes) => BitSet::from_bytes(codes, &range),
+                Codes::Word(codes) => BitSet::from_words(codes, &range),
             };
             if recent.len() >= (MAX_RECENT_BYTES / bitset.bytes().max(1)).max(2) {
                 recent.remove(0);
@@ -87,7 +87,8 @@ impl QuantizedSeries {
 }
 
 fn extend<C>(codes: &mut Vec<C>, levels: &[f64], values: &[f64], to_code: impl Fn(u64) -> C) {
-    let (eights, rest) = if levels.len() > FEW { (&[][..], values) } else { values.as_chunks::<8>() };
+    let (eights, rest) =
+        if levels.len() > MAX_COUNTED_LEVELS { (&[][..], values) } else { values.as_chunks::<8>() };
     for eight in eights {
         codes.extend(few_codes(levels, eight).map(&to_code));
     }
@@ -95,7 +96,7 @@ fn extend<C>(codes: &mut Vec<C>, levels: &[f64], values: &[f64], to_code: impl F
 }
 
 /// Number of levels up to which counting is faster than a binary search.
-const FEW: usize = 32;
+const MAX_COUNTED_LEVELS: usize = 32;
 
 /// Computes eight codes at once, for about the instructions of two single ones.
 fn few_codes(levels: &[f64], values: &[f64; 8]) -> [u64; 8] {

@@ -71,7 +71,7 @@ impl SeriesCache {
             levels.dedup();
             levels.shrink_to_fit();
             let content = Mutex::new(Content { quantized: None, head: Vec::new(), uses });
-            // One with too many levels is left out: each trial then computes it for itself.
+            // Series with too many levels are not shared; each trial computes its own.
             (levels.len() <= QuantizedSeries::MAX_LEVELS)
                 .then(|| (key, Arc::new(CachedSeries { levels, content })))
         };
@@ -224,7 +224,7 @@ mod tests {
         let other = take(1);
         assert_eq!(buffers(), 0, "it has the buffer of the one before it");
         cache.release(other);
-        // Trials whose series is not shared leave their buffers to each other as well.
+        // Trials of unshared series also reuse buffers.
         lock(&cache.series_by_key).clear();
         for place in [0, 1, 2, 0] {
             let alone = take(place);

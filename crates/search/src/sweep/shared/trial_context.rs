@@ -2,7 +2,7 @@
 
 use crate::sweep::Figures;
 use crate::sweep::figures::OpenEnds;
-use crate::sweep::timeline::TimelineSoFar;
+use crate::sweep::timeline::TimelineBuilder;
 use candlewick_backtest::translation::{to_opened, to_rejection, to_settled};
 use candlewick_backtest::{RunTotals, SettledFigures};
 use candlewick_engine::{Event, EventKind, IntentId, OrderTerms, PrecomputedOutcome, Rule, Settled};
@@ -150,7 +150,7 @@ pub(crate) struct Tally {
     pub(crate) refused: u64,
     rejected: u64,
     totals: RunTotals,
-    timeline: TimelineSoFar,
+    timeline: TimelineBuilder,
 }
 
 impl Tally {
@@ -162,7 +162,7 @@ impl Tally {
             refused: 0,
             rejected: 0,
             totals: RunTotals::new(balance).by_day(span),
-            timeline: TimelineSoFar::of(span),
+            timeline: TimelineBuilder::new(span),
         }
     }
 
