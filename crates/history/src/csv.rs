@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn good_lines_are_candles_whatever_their_ends() {
+    fn accepts_all_line_endings() {
         for content in [
             "time,open,high,low,close,volume\n60000,1.5,2,1,1.75,10\n120000,1,1,1,1,0\n",
             "time,open,high,low,close,volume\n60000,1.5,2,1,1.75,10\n120000,1,1,1,1,0",
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_files_are_named_with_their_line_and_what_to_do() {
+    fn errors_name_file_line_and_fix() {
         for (rows, problem) in [
             ("60000,1,1,1,1,0\n120000,1,1,1", ", line 3: 4 columns instead of 6 (time,open,high,low,"),
             ("60000,1,1,1,1,0,7,8\n", ", line 2: 8 columns instead of 6"),
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_written_as_short_as_they_can_be() {
+    fn writes_shortest_round_trip_numbers() {
         let mut text = Vec::new();
         let prices = [0.1 + 0.2, 1.0, 46_319.5, 0.000_012_5];
         write_csv(&series_of(vec![candle(1, prices, 1e9)]), &mut text).unwrap();
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_written_file_reads_back_and_leaves_nothing_else_behind() {
+    fn written_file_reads_back_and_leaves_no_other_files() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("BTCUSDT_1m.csv");
         fs::write(&path, "old").unwrap();
@@ -365,7 +365,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_reads_back_equal(
+        fn written_candles_read_back_equal(
             rows in prop::collection::btree_map(
                 -1_000_000_000_i64..1_000_000_000,
                 (prop::array::uniform4(0_u64..0x7FEF_FFFF_FFFF_FFFF), 0_u64..0x7FEF_FFFF_FFFF_FFFF),

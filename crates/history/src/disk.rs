@@ -92,7 +92,6 @@ pub(crate) fn replace_by(
         disk.rename(&partial.path, path)
     })();
     if written.is_err() {
-        // Best effort: the write already failed.
         let _ = disk.remove(&partial.path);
     }
     written?;
@@ -166,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_write_that_fails_half_way_leaves_the_old_file() {
+    fn failed_write_keeps_the_old_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("page.html");
         let content = || fs::read_to_string(&path).ok();
@@ -188,7 +187,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_devices_and_rights_stay_what_they_are() {
+    fn preserves_links_devices_and_permissions() {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let folder = tempfile::tempdir().unwrap();
         let (path, link) = (folder.path().join("a.csv"), folder.path().join("link.csv"));
@@ -208,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_complete_can_be_removed_while_it_is_written() {
+    fn removes_partial_files_during_a_write() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.csv");
         let names = || -> Vec<String> {

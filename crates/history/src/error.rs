@@ -4,7 +4,6 @@ use candlewick_sdk::ResampleError;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Errors of reading, writing or generating candles.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
     #[error("{}: cannot {action} the file", path.display())]
@@ -46,7 +45,6 @@ impl From<ResampleError> for HistoryError {
     }
 }
 
-/// Error of a text that is not one of the choices.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{text}\" is not one of {names}")]
 pub struct ParseChoiceError {

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_stretch_of_one_multiple_is_another_interval() {
+    fn finds_long_run_of_another_interval() {
         check(&parts(&[(99, 1), (100, 5)]), "1m", Some((5, 100, 99)));
         check(&parts(&[(100, 5), (99, 1)]), "1m", Some((5, 100, 0)));
         check(&parts(&[(30, 1), (9, 5), (30, 1)]), "1m", Some((5, 9, 30)));
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_candles_and_weekends_are_not_an_interval() {
+    fn ignores_missing_candles_and_weekends() {
         for missing in [0, 4, 20, 50] {
             for seed in 0..40 {
                 check(&thinned(30_000, missing, seed), "1m", None);

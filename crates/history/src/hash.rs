@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_is_that_of_the_documented_bytes() {
+    fn hash_covers_the_documented_bytes() {
         const FEBRUARY_1970: i64 = 31 * 86_400_000;
         let january = [record(120_000), record(180_000)].concat();
         let mut bytes = Vec::new();
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn shorter_candles_lie_in_shorter_blocks() {
+    fn shorter_candles_have_shorter_blocks() {
         check("1s", LATE, "2026-02-28", 1_772_236_800_000, 1_772_323_200_000);
         check("59s", LATE, "2026-02-28", 1_772_236_800_000, 1_772_323_200_000);
         check("1m", LATE, "2026-02", 1_769_904_000_000, 1_772_323_200_000);
@@ -236,7 +236,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_time_lies_in_its_block_and_its_neighbours_in_others(
+        fn each_time_is_in_exactly_one_block(
             time in prop_oneof![8 => any::<i64>(), 1 => Just(i64::MIN), 1 => Just(i64::MAX - 1)],
             interval in prop::sample::select(vec!["1s", "1m", "1h"]),
         ) {

@@ -99,7 +99,6 @@ pub fn is_currency_pair(symbol: Symbol) -> bool {
 }
 
 impl AssetType {
-    /// Returns the venue's spelling (`observed: values`).
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Crypto => "crypto",
@@ -129,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_gives_the_kind_and_perhaps_the_tick() {
+    fn derives_asset_type_and_known_tick_from_the_symbol() {
         for (name, kind, tick) in [
             ("BTCUSDT", AssetType::Crypto, Some(0.01)),
             ("EURUSD", AssetType::Forex, Some(0.000_01)),

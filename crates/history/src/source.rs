@@ -165,21 +165,21 @@ mod tests {
     }
 
     #[test]
-    fn file_names_give_the_series() {
+    fn parses_series_from_file_names() {
         check("BTCUSDT_1m.csv", ("BTCUSDT", "1m", "BTCUSDT_1m.csv"));
         check("a=b/some@where/BTC_USDT_5s.CSV", ("BTC_USDT", "5s", "a=b/some@where/BTC_USDT_5s.CSV"));
         check("/x/EURUSD.OTC_1h.csv", ("EURUSD.OTC", "1h", "/x/EURUSD.OTC_1h.csv"));
     }
 
     #[test]
-    fn other_names_take_the_series_before_them() {
+    fn parses_explicit_series_before_the_path() {
         check("BTCUSDT@1m=prices.txt", ("BTCUSDT", "1m", "prices.txt"));
         check("PEPE/USDT@60s=/x/GBPUSD_5s.csv", ("PEPE/USDT", "1m", "/x/GBPUSD_5s.csv"));
         check("EURUSD=X@1m=a@5s=b.csv", ("EURUSD=X", "1m", "a@5s=b.csv"));
     }
 
     #[test]
-    fn names_that_do_not_say_are_refused_with_both_forms() {
+    fn error_of_unclear_name_shows_both_forms() {
         check_refused("prices.csv", "the file name has no interval");
         let date = "the file name has no interval: \"2012-02\" is not an interval";
         check_refused("gbpusd_m1_bid_2012-02.csv", date);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_in_parquet_is_read_as_such() {
+    fn detects_parquet_by_extension() {
         let folder = tempfile::tempdir().unwrap();
         let text = "time,open,high,low,close,volume\n60000,1.5,2,1,1.75,10\n";
         let csv = folder.path().join("BTC_USDT_1m.csv");
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_in_a_folder_reads_back_from_its_name() {
+    fn source_in_a_folder_round_trips_by_name() {
         let series = Series { symbol: Symbol::new("BTC_USDT").unwrap(), interval: "90s".parse().unwrap() };
         let source = CandleFile::in_folder(Path::new("data"), series).unwrap();
         assert_eq!(CandleFile::from_path(&source.path).unwrap(), source);

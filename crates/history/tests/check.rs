@@ -55,7 +55,7 @@ fn check(lines: &[(usize, &str)], expected: &[Row<'_>]) {
 }
 
 #[test]
-fn each_kind_of_problem_is_reported_with_its_place() {
+fn reports_each_kind_of_problem_with_its_line() {
     use FindingKind::{
         Conflict, Duplicate, Flat, Gap, Jump, Misaligned, NotFinite, Price, Range, Spike, Unreadable,
         Unsorted, Volume,
@@ -120,7 +120,7 @@ fn kept(series: &CandleSeries, keep: impl Fn(i64) -> bool) -> CandleSeries {
 }
 
 #[test]
-fn a_weekend_is_no_gap_for_currencies_and_one_for_the_rest() {
+fn weekend_is_a_gap_except_for_forex() {
     let euro = generated("EURUSD", 9);
     let quiet = check_series(&euro, &[], &CheckSettings::default());
     assert_eq!((quiet.findings.total(), quiet.missing, quiet.coverage()), (0, 0, 1.0));
@@ -144,7 +144,7 @@ fn a_weekend_is_no_gap_for_currencies_and_one_for_the_rest() {
 }
 
 #[test]
-fn a_repair_leaves_out_what_is_certainly_wrong_and_what_it_is_asked_to() {
+fn repair_removes_certain_errors_and_requested_kinds() {
     let bad = [
         (5, "TIME,100,100.1,99.9"),
         (7, "TIME,100,100.1,0,100,1"),
@@ -179,7 +179,7 @@ fn a_repair_leaves_out_what_is_certainly_wrong_and_what_it_is_asked_to() {
 }
 
 #[test]
-fn a_revised_candle_is_reported_with_its_latest_value_which_a_repair_takes_when_asked() {
+fn reports_revised_candle_and_repairs_it_on_request() {
     let folder = tempfile::tempdir().unwrap();
     let catalog = Catalog::new(folder.path().to_owned());
     let series = Series { symbol: Symbol::new("X").unwrap(), interval: Interval::MINUTE };
@@ -207,7 +207,7 @@ fn a_revised_candle_is_reported_with_its_latest_value_which_a_repair_takes_when_
 }
 
 #[test]
-fn a_file_of_very_many_problems_is_counted_in_full() {
+fn counts_all_findings_of_a_very_bad_file() {
     let series = Series { symbol: Symbol::new("X").unwrap(), interval: Interval::MINUTE };
     let mut text = String::from("time,open,high,low,close,volume\n");
     for minute in 0..20_000_i64 {
@@ -226,7 +226,7 @@ fn a_file_of_very_many_problems_is_counted_in_full() {
 }
 
 #[test]
-fn what_is_no_candle_file_at_all_is_an_error_and_no_finding() {
+fn rejects_files_that_are_not_candles() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("X_1m.csv");
     std::fs::write(&path, "time,open,high,low,close,volume\nx\n").unwrap();

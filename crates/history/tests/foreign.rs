@@ -213,7 +213,7 @@ fn scripts() {
 }
 
 #[test]
-fn spreadsheets_and_what_is_called_one() {
+fn spreadsheets_and_files_named_like_them() {
     let head = "Datum;Eröffnung;Hoch;Tief;Schluss;Volumen";
     let german = table(&format!("{head}\r"), 1, |_, clock, [o, h, l, c, v]| {
         let cells = [o, h, l, c, v].map(|number| number.to_string().replace('.', ","));
@@ -258,7 +258,7 @@ fn spreadsheets_and_what_is_called_one() {
 }
 
 #[test]
-fn what_is_no_candle() {
+fn rejects_ticks_and_implausible_times() {
     check_refused("EURUSD.csv", "timestamp,bid,ask\n1704232800000,1.0942,1.0943\n", "", "ticks or trades");
     let minutes = "time,open,high,low,close\n28403880,1.1,1.1,1.1,1.1\n";
     check_refused("EURUSD_1m.csv", minutes, "", "Times are counts since 1970");
@@ -268,7 +268,7 @@ fn what_is_no_candle() {
 }
 
 #[test]
-fn what_can_be_read_in_two_ways_is_asked() {
+fn asks_about_ambiguous_numbers_columns_and_zones() {
     let words = "commas seem to be decimal marks as well as separators";
     let rows = "2024-01-02 22:00:00,1,0942,1,0943,1,0941,1,0942,43\n2024-01-02 22:01:00,1,0942,1,0943,1,0941,1,0942,43\n";
     let commas = format!("Datetime,Open,High,Low,Close,Volume\n{rows}");
@@ -305,7 +305,7 @@ fn what_can_be_read_in_two_ways_is_asked() {
 }
 
 #[test]
-fn what_is_wrong_in_a_row_is_named_with_its_line() {
+fn errors_name_the_line_of_a_bad_row() {
     let head = "time,open,high,low,close\n1704232800,1,2,1,2\n";
     for (row, problem) in [
         ("1704232860,1,2,1\n", "line 3: 4 columns instead of 5"),

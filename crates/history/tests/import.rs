@@ -51,7 +51,7 @@ fn check_refused(name: &str, options: &str, expected: &str) {
 }
 
 #[test]
-fn every_format_is_recognised_by_itself_and_gives_the_rows_that_it_holds() {
+fn detects_every_format_and_reads_its_rows() {
     let bitcoin = |start: i64, prices: f64| {
         let [a, b, c] = [0.1, 5.0, -40.0].map(|change| prices + change);
         [
@@ -91,7 +91,7 @@ fn every_format_is_recognised_by_itself_and_gives_the_rows_that_it_holds() {
 }
 
 #[test]
-fn days_stand_at_their_midnight_in_utc() {
+fn daily_candles_open_at_midnight_utc() {
     // 2024-01-02 and the days after it; the fourth of January had no prices.
     let day = |number: i64| 1_704_153_600_000 + number * 86_400_000;
     let apple = [
@@ -110,7 +110,7 @@ fn days_stand_at_their_midnight_in_utc() {
 }
 
 #[test]
-fn a_malformed_twin_is_refused_with_its_line() {
+fn rejects_malformed_files_with_their_line() {
     for (name, expected) in [
         ("malformed_csv.csv", ", line 3: low 1.0943 and high 1.09425 do not enclose open 1.09425 and close"),
         ("malformed_histdata.csv", ", line 2: time \"20240102 1701\" is not a date"),
@@ -198,7 +198,7 @@ fn bars_stamped_at_their_close_open_one_interval_earlier() {
 
 /// `MetaTrader` writes a price with the digits of its pair; other programs write zeros behind any price, or none.
 #[test]
-fn decimals_are_those_that_are_written_where_all_prices_have_as_many() {
+fn decimals_are_known_only_if_all_prices_agree() {
     let terminal = |prices: &str| {
         format!("2024.01.02,22:00,{prices},5\n2024.01.02,22:01,1.17100,1.17150,1.17100,1.17150,7\n")
     };
@@ -226,7 +226,7 @@ fn decimals_are_those_that_are_written_where_all_prices_have_as_many() {
 }
 
 #[test]
-fn minutes_of_hist_data_are_in_est_in_the_manner_of_meta_trader_too() {
+fn reads_histdata_in_est_in_both_layouts() {
     let content = "2024.01.02,17:00,1.5,2,1,1.75,0\n2024.01.02,17:01,1.75,1.75,1.75,1.75,0\n";
     let imported = import("DAT_MT_EURUSD_M1_2024.csv", content, "").unwrap();
     let expected = [(TEN_PM, [1.5, 2.0, 1.0, 1.75, 0.0]), (TEN_PM + MINUTE, [1.75, 1.75, 1.75, 1.75, 0.0])];
@@ -236,7 +236,7 @@ fn minutes_of_hist_data_are_in_est_in_the_manner_of_meta_trader_too() {
 }
 
 #[test]
-fn dukascopys_candles_are_read_as_programs_write_them_who_fetch_them() {
+fn reads_dukascopy_files_of_download_tools() {
     let name = "eurusd-m1-bid-2024-01-02-2024-01-03.csv";
     let rows = ["1704232800000,1.5,2,1,1.75", "1704232860000,1.75,1.75,1.75,1.75"];
     let bare = format!("timestamp,open,high,low,close\n{}\n{}\n", rows[0], rows[1]);
@@ -257,7 +257,7 @@ fn dukascopys_candles_are_read_as_programs_write_them_who_fetch_them() {
 }
 
 #[test]
-fn files_are_read_out_of_gzip_and_zip_as_they_are_without() {
+fn reads_gzip_and_zip_like_plain_files() {
     for (name, options) in [
         ("EURUSD_1m.csv", ""),
         ("EURUSD_1m.parquet", ""),
@@ -282,7 +282,7 @@ fn minutes(minutes: &[i64]) -> String {
 }
 
 #[test]
-fn an_interval_that_is_not_clear_is_asked_for() {
+fn asks_about_an_unclear_interval() {
     for (name, rows, interval, expected) in [
         ("x.csv", &[0][..], "1m", "one row does not show the candle interval"),
         ("x.csv", &[0, 1], "1m", "the distances of the rows are 1m (1 times)"),
@@ -309,7 +309,7 @@ fn an_interval_that_is_not_clear_is_asked_for() {
 }
 
 #[test]
-fn moments_are_read_in_seconds_milliseconds_and_microseconds() {
+fn reads_unix_times_of_all_units() {
     let symbol = "symbol=EURUSD";
     let read = |factor: i64, divisor: i64| {
         let row = |minute: i64| format!("{},1,1,1,1,0\n", (TEN_PM + minute * MINUTE) * factor / divisor);
@@ -327,7 +327,7 @@ fn moments_are_read_in_seconds_milliseconds_and_microseconds() {
 }
 
 #[test]
-fn days_with_the_midnight_of_an_exchange_are_days_and_hours_are_a_table() {
+fn reads_exchange_midnights_as_days_and_hours_as_a_table() {
     let content = |time: &str| {
         format!(
             "Date,Open,High,Low,Close,Volume,Dividends,Stock Splits\n{time},187.15,188.44,183.89,185.64,82488700,0.0,0.0\n"
@@ -341,7 +341,7 @@ fn days_with_the_midnight_of_an_exchange_are_days_and_hours_are_a_table() {
 }
 
 #[test]
-fn an_import_says_what_gave_the_symbol_and_the_interval() {
+fn reports_where_symbol_and_interval_come_from() {
     for (name, options, expected) in [
         ("EURUSD_1m.csv", "", (DetectedFrom::Name, DetectedFrom::Name)),
         ("BTCUSDT-1m-2024-01-02.csv", "", (DetectedFrom::Name, DetectedFrom::Content)),
@@ -355,7 +355,7 @@ fn an_import_says_what_gave_the_symbol_and_the_interval() {
 }
 
 #[test]
-fn a_file_that_begins_with_the_newest_candle_is_turned_round_and_a_mixed_one_refused() {
+fn reverses_newest_first_files_and_rejects_mixed_order() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("EURUSD_1m.csv");
     let write = |rows: &[i64]| {

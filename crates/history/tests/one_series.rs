@@ -50,7 +50,7 @@ fn every(step: i64, from: i64, count: i64) -> impl Iterator<Item = i64> + Clone 
 }
 
 #[test]
-fn two_symbols_are_refused_and_only_takes_one() {
+fn rejects_two_symbols_unless_only_selects_one() {
     let row = |name: &'static str| move |time: i64, cells: &str| format!("{name},5,{cells},{time}");
     let rows = |from: i64, name: &'static str| lines(every(MINUTE, NINE + from * MINUTE, 6), row(name));
     let rows = rows(0, "C:EURUSD") + &rows(6, "C:GBPUSD");
@@ -73,7 +73,7 @@ fn two_symbols_are_refused_and_only_takes_one() {
 }
 
 #[test]
-fn a_symbol_column_that_contradicts_the_name_or_the_option_is_refused() {
+fn rejects_symbol_column_that_contradicts_name_or_option() {
     let named = |name: &str| {
         let rows = lines(every(MINUTE, NINE, 4), |time, cells| format!("{name},{time},{cells}"));
         format!("symbol,time,open,high,low,close\n{rows}")
@@ -88,7 +88,7 @@ fn a_symbol_column_that_contradicts_the_name_or_the_option_is_refused() {
 }
 
 #[test]
-fn an_interval_column_holds_one_interval_and_that_of_the_file() {
+fn rejects_interval_column_with_another_interval() {
     let period = |first: &str, then: &str| {
         let head = "<TICKER>,<PER>,<DATE>,<TIME>,<OPEN>,<HIGH>,<LOW>,<CLOSE>\n";
         let rows = lines(0..6, |minute, cells| {
@@ -106,7 +106,7 @@ fn an_interval_column_holds_one_interval_and_that_of_the_file() {
 }
 
 #[test]
-fn a_stretch_of_another_interval_is_refused_in_every_format() {
+fn rejects_second_interval_in_every_format() {
     let mixed = || every(MINUTE, NINE, 100).chain(every(5 * MINUTE, NINE + 104 * MINUTE, 100));
     let place = "100 times, between line 101 and line 201, mostly 5m";
     check_refused("EURUSD_1m.csv", &ours(mixed()), "", place);
@@ -119,7 +119,7 @@ fn a_stretch_of_another_interval_is_refused_in_every_format() {
 }
 
 #[test]
-fn a_last_row_that_is_cut_off_is_refused() {
+fn rejects_truncated_last_row() {
     let head = "Time,Open,High,Low,Close,Volume\n2026-01-05T09:00:00Z,1.17103,1.1712,1.17086,1.17107,10\n";
     let cut = "2026-01-05T09:01:00Z,1.17113,1.17126,1.17089,1.1711";
     let refused = |text: &str, options: &str, expected: &str| {
@@ -141,7 +141,7 @@ fn a_last_row_that_is_cut_off_is_refused() {
 }
 
 #[test]
-fn unfinished_candles_are_left_out_and_counted() {
+fn omits_and_counts_unfinished_candles() {
     for (name, yes, no) in [
         ("complete", "True", "False"),
         ("isComplete", "true", "false"),
@@ -180,7 +180,7 @@ fn paired(mut rows: Vec<(String, usize)>) -> Vec<(String, usize)> {
 }
 
 #[test]
-fn local_times_are_put_in_order_before_their_zone_is_applied() {
+fn sorts_local_times_before_applying_the_zone() {
     // 2026-10-24 23:00 UTC, which is one o'clock in Berlin; from then on UTC runs through.
     let expected: Vec<(i64, f64)> =
         (0..16).map(|row| (1_792_882_800_000 + row * 15 * MINUTE, (row + 1) as f64)).collect();
@@ -220,7 +220,7 @@ fn local_times_are_put_in_order_before_their_zone_is_applied() {
 }
 
 #[test]
-fn a_repair_prefers_a_candle_to_its_stub_and_needs_a_choice_for_other_doubles() {
+fn repair_prefers_complete_candle_and_asks_about_conflicts() {
     let with = |rows: &str| {
         let sound = ours(every(MINUTE, NINE, 4));
         let mut lines: Vec<&str> = sound.lines().collect();
@@ -256,7 +256,7 @@ fn a_repair_prefers_a_candle_to_its_stub_and_needs_a_choice_for_other_doubles() 
 }
 
 #[test]
-fn candles_of_another_midnight_are_refused_with_what_to_import() {
+fn rejects_candles_of_another_midnight_with_a_hint() {
     let terminal = |hours: i64, count: i64| {
         lines(every(hours * HOUR, NINE - 9 * HOUR, count), |time, cells| {
             let hour = time / HOUR;
@@ -298,7 +298,7 @@ fn candles_of_another_midnight_are_refused_with_what_to_import() {
 }
 
 #[test]
-fn bars_may_be_stamped_with_their_last_second_or_millisecond() {
+fn accepts_bars_stamped_with_their_last_moment() {
     for before in [1, 1_000] {
         let text = ours(every(MINUTE, NINE + MINUTE - before, 5));
         let expected = format!("is {before} ms before it; use --stamped, such as --stamped close");
@@ -308,7 +308,7 @@ fn bars_may_be_stamped_with_their_last_second_or_millisecond() {
 }
 
 #[test]
-fn suggested_columns_are_right_when_they_are_followed() {
+fn suggested_columns_work_when_used() {
     let suggestion = |text: &str, options: &str| {
         let error = import("EURUSD_1m.csv", text, options).map(|_| ()).unwrap_err();
         let columns = error.split("such as --columns ").nth(1).unwrap_or_else(|| panic!("{error}"));

@@ -40,7 +40,7 @@ fn is_within_three_errors((hits, total): (u64, u64), chance: f64) -> bool {
 }
 
 #[test]
-fn a_planted_edge_is_there_of_the_size_that_was_asked_for_and_outlives_weekends() {
+fn planted_edge_has_the_requested_size_across_weekends() {
     for (seed, chance, span) in [
         (1, 0.5, "5m"),
         (2, 0.53, "5m"),
@@ -75,7 +75,7 @@ fn a_planted_edge_is_there_of_the_size_that_was_asked_for_and_outlives_weekends(
 }
 
 #[test]
-fn a_random_walk_knows_nothing_of_itself() {
+fn random_walk_has_no_autocorrelation() {
     for seed in 1..=2 {
         let walk = minutes("random-walk", seed, 30);
         for interval in ["1m", "5m", "1h"] {
@@ -95,7 +95,7 @@ fn a_random_walk_knows_nothing_of_itself() {
 }
 
 #[test]
-fn a_trend_goes_on_and_a_reverting_market_comes_back() {
+fn trends_continue_and_mean_reversion_reverts() {
     let hours = |regime: &str, seed| resample(&minutes(regime, seed, 30), "30m".parse().unwrap()).unwrap();
     for seed in 1..=2 {
         // Half an hour leans by 30 x 0.2 = 6 against a deviation of 5.5; spells last one to four hours.
@@ -112,7 +112,7 @@ fn a_trend_goes_on_and_a_reverting_market_comes_back() {
 }
 
 #[test]
-fn every_regime_is_sound_and_the_same_again() {
+fn every_regime_is_valid_and_reproducible() {
     for regime in ["mixed", "random-walk", "trend", "mean-reversion", "edge:0.6"] {
         let one = minutes(regime, 1, 3);
         assert_eq!(one.candles(), minutes(regime, 1, 3).candles(), "{regime}");
@@ -127,7 +127,7 @@ fn every_regime_is_sound_and_the_same_again() {
 }
 
 #[test]
-fn a_check_finds_just_the_gaps_that_were_made() {
+fn check_finds_exactly_the_planted_gaps() {
     let whole = minutes("mixed", 1, 7);
     for gaps in [0, 1, 40, 500] {
         let series = with_gaps(&whole, gaps, 1).unwrap();
@@ -147,7 +147,7 @@ fn a_check_finds_just_the_gaps_that_were_made() {
 }
 
 #[test]
-fn a_check_finds_just_the_bad_rows_that_were_planted() {
+fn check_finds_exactly_the_planted_bad_rows() {
     use FindingKind::{Misaligned, NotFinite, Price, Range, Unreadable, Volume};
 
     let whole = minutes("mixed", 1, 2);

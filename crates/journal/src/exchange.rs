@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_texts_are_cut_between_characters() {
+    fn truncates_long_texts_between_characters() {
         let long = "é".repeat(MAX_EXCHANGE_BYTES);
         for (text, expected) in [
             ("short".to_owned(), "short".to_owned()),
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn every_field_of_an_exchange_and_its_number_count() {
+    fn hash_covers_every_field_and_the_number() {
         let changes: [fn(&mut LoggedExchange); 10] = [
             |exchange| exchange.intent = None,
             |exchange| exchange.sent = Millis::new(2),
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exchange_is_held_against_its_own_seal() {
+    fn checks_each_exchange_against_its_own_seal() {
         let changed = LoggedExchange { status: Some(500), ..exchange() };
         let mut seals = Seals::default();
         seals.take(8, "{\"note\":1}");

@@ -378,7 +378,7 @@ mod tests {
 
     /// A page limit simulates a full disk: SQLite reports both alike. A new connection has no limit.
     #[tokio::test]
-    async fn a_full_disk_loses_nothing() {
+    async fn full_disk_loses_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let url = JournalUrl::from_path(&folder.path().join("journal.db"));
         let mut store = Store::open(&url, &Holder::of_this_process("test")).await.unwrap();

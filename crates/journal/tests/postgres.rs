@@ -52,7 +52,7 @@ test_claims!(
 
 #[tokio::test]
 #[ignore = "needs a PostgreSQL server: run .ci/postgres"]
-async fn a_full_disk_loses_nothing() {
+async fn full_disk_loses_nothing() {
     let fixture = postgres().await;
     let mut store = fixture.written(&["1"]).await;
     fixture
@@ -76,7 +76,7 @@ async fn a_full_disk_loses_nothing() {
 
 #[tokio::test]
 #[ignore = "needs a PostgreSQL server: run .ci/postgres"]
-async fn a_user_who_may_only_read_is_told_and_reads() {
+async fn read_only_user_can_read_and_gets_an_error_on_writing() {
     let fixture = postgres().await;
     fixture.written(&["1"]).await.close().await.unwrap();
     let role = format!("reader_{}", std::process::id());
@@ -99,7 +99,7 @@ async fn a_user_who_may_only_read_is_told_and_reads() {
 
 #[tokio::test]
 #[ignore = "needs a PostgreSQL server: run .ci/postgres"]
-async fn passwords_are_never_told() {
+async fn passwords_are_never_shown() {
     let fixture = postgres().await;
     let good = Url::parse(&fixture.text).unwrap();
     let change = |change: fn(&mut Url)| {
@@ -135,7 +135,7 @@ async fn passwords_are_never_told() {
 /// is one whose commits would be lazy if the writer did not ask for better.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a PostgreSQL server: run .ci/postgres"]
-async fn a_restart_of_the_server_loses_and_repeats_nothing() {
+async fn server_restart_loses_and_repeats_nothing() {
     let restart = std::env::var("CANDLEWICK_TEST_POSTGRES_RESTART");
     let restart =
         restart.expect("CANDLEWICK_TEST_POSTGRES_RESTART must restart the server: run .ci/postgres");

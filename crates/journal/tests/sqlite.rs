@@ -50,7 +50,7 @@ async fn open_on(fixture: &Fixture, program: &str, machine: &str) -> Result<Stor
 }
 
 #[tokio::test]
-async fn garbage_in_a_row_is_named() {
+async fn reports_garbage_in_a_row() {
     for garbage in [
         "seq = 'three'",
         "at = 'noon'",
@@ -79,7 +79,7 @@ async fn garbage_in_a_row_is_named() {
 }
 
 #[tokio::test]
-async fn what_is_no_database_is_refused_and_not_touched() {
+async fn rejects_other_files_without_changing_them() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("letter.db");
     let letter = "Dear Sir or Madam, ".repeat(100);
@@ -92,7 +92,7 @@ async fn what_is_no_database_is_refused_and_not_touched() {
 }
 
 #[tokio::test]
-async fn places_that_cannot_be_written_are_told() {
+async fn reports_unwritable_places() {
     let folder = tempfile::tempdir().unwrap();
     let holder = Holder::of_this_process("test");
     for path in [folder.path().join("missing/journal.db"), folder.path().to_owned(), "/".into()] {
@@ -102,7 +102,7 @@ async fn places_that_cannot_be_written_are_told() {
 }
 
 #[tokio::test]
-async fn a_read_only_file_is_told_and_can_be_read() {
+async fn read_only_file_can_be_read_but_not_written() {
     let fixture = sqlite().await;
     fixture.written(&["1"]).await.close().await.unwrap();
     let (file, folder) = (file_of(&fixture), folder_of(&fixture));
@@ -127,7 +127,7 @@ async fn a_read_only_file_is_told_and_can_be_read() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_gone_takes_no_line_and_loses_none() {
+async fn deleted_file_accepts_and_loses_no_line() {
     let fixture = sqlite().await;
     let mut store = fixture.written(&["1"]).await;
     let folder = folder_of(&fixture);
@@ -149,7 +149,7 @@ async fn a_file_that_is_gone_takes_no_line_and_loses_none() {
 }
 
 #[tokio::test]
-async fn a_path_may_be_relative_and_hold_any_sign() {
+async fn accepts_relative_paths_with_any_character() {
     let fixture = sqlite().await;
     fixture.written(&["1"]).await.close().await.unwrap();
     let folder = folder_of(&fixture);
@@ -164,7 +164,7 @@ async fn a_path_may_be_relative_and_hold_any_sign() {
 }
 
 #[tokio::test]
-async fn another_writer_of_the_file_is_waited_for() {
+async fn waits_for_another_writer() {
     use sqlx::{AnyConnection, Connection};
     let fixture = sqlite().await;
     let mut store = fixture.open().await.unwrap();
@@ -178,7 +178,7 @@ async fn another_writer_of_the_file_is_waited_for() {
 }
 
 #[tokio::test]
-async fn a_journal_is_its_owners_alone_and_one_that_is_not_is_named() {
+async fn journal_is_private_and_readable_files_are_reported() {
     let fixture = sqlite().await;
     let file = file_of(&fixture);
     let store = fixture.written(&["1"]).await;
@@ -195,7 +195,7 @@ async fn a_journal_is_its_owners_alone_and_one_that_is_not_is_named() {
 }
 
 #[tokio::test]
-async fn the_copy_of_a_journal_that_is_being_written_is_whole_and_nobodys() {
+async fn copy_of_a_journal_in_use_is_complete_without_holder() {
     let fixture = sqlite().await;
     let mut store = fixture.open().await.unwrap();
     record_all(&mut store, &["1", "2", "3"]);
@@ -222,7 +222,7 @@ async fn the_copy_of_a_journal_that_is_being_written_is_whole_and_nobodys() {
 }
 
 #[tokio::test]
-async fn a_copy_is_there_whole_or_not_at_all() {
+async fn copies_are_atomic() {
     let fixture = sqlite().await;
     fixture.written(&["1", "2", "3"]).await.close().await.unwrap();
     let folder = folder_of(&fixture);
@@ -246,7 +246,7 @@ async fn a_copy_is_there_whole_or_not_at_all() {
 /// What a store holds once it has been verified is remembered beside it: a journal with a sound chain of its own, or an older
 /// copy, does not pass for it.
 #[tokio::test]
-async fn a_journal_made_anew_is_not_the_one_that_was_verified() {
+async fn detects_recreated_journal() {
     let fixture = sqlite().await;
     let file = file_of(&fixture);
     let point = PathBuf::from(format!("{}.verified", file.display()));
@@ -289,7 +289,7 @@ async fn a_journal_made_anew_is_not_the_one_that_was_verified() {
 /// Under one kernel the system itself says who has a file: neither a silence of a day nor a container whose processes are not
 /// seen from here says otherwise, and no time has to pass when the holder has ended.
 #[tokio::test]
-async fn who_has_the_lock_has_the_journal() {
+async fn lock_owner_has_the_journal() {
     let fixture = sqlite().await;
     let first = open_on(&fixture, "first", "boot room-1").await.unwrap();
     fixture.age_lease(Millis::DAY).await;
@@ -304,7 +304,7 @@ async fn who_has_the_lock_has_the_journal() {
 
 /// A network file system may keep a lock for each host alone: whoever has it here knows nothing of another host.
 #[tokio::test]
-async fn a_fresh_sign_of_life_from_another_host_outweighs_a_free_lock() {
+async fn recent_heartbeat_of_another_host_outweighs_a_free_lock() {
     let fixture = sqlite().await;
     // Its process has ended as far as is seen from here: the lock is free, the lease is not given back.
     drop(open_on(&fixture, "there", "boot-1 room").await.unwrap());

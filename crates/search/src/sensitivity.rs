@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn the_payout_that_breaks_even_lies_between_those_that_were_tried() {
+    fn interpolates_the_break_even_payout() {
         for (rows, expected) in [
             (&[(60.0, -0.03), (64.0, -0.01), (68.0, 0.01)][..], Some(66.0)),
             (&[(60.0, 0.0), (64.0, 0.02)], Some(60.0)),
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn every_curve_holds_the_settings_of_the_run_itself() {
+    fn every_curve_includes_the_run_itself() {
         let latency_ms = Millis::new(700);
         let own = SimulationSettings { latency_ms, ..SimulationSettings::default() };
         for cases in [latencies(&own), payouts(&own), paths(&own), stresses(&own)] {
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_case_is_never_milder_than_the_run() {
+    fn worst_case_is_never_milder_than_the_run() {
         let latency_ms = Millis::from_seconds(9);
         let own = SimulationSettings { latency_ms, stress: 0.7, ..SimulationSettings::default() };
         let worst = stresses(&own).pop().unwrap().simulation;

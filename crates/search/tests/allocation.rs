@@ -50,7 +50,7 @@ static ALLOCATOR: Counting = Counting;
 const CANDLES: usize = 400_000;
 
 #[test]
-fn a_trial_of_a_search_asks_for_no_more_memory_however_many_candles_it_has() {
+fn trial_memory_is_independent_of_the_number_of_candles() {
     let registry = Registry::default().with::<rsi_reversal::RsiReversal>().unwrap();
     let entry = registry.find("rsi-reversal").unwrap();
     let series = Series { symbol: "BTCUSDT".parse().unwrap(), interval: Interval::MINUTE };

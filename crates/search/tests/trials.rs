@@ -173,7 +173,7 @@ fn registry() -> Registry {
 }
 
 #[test]
-fn random_trials_equal_their_single_backtests_trade_by_trade_under_any_rules() {
+fn random_trials_equal_their_backtests_under_any_rules() {
     let registry = registry();
     let [rsi, ema, stochastic] =
         ["rsi-reversal", "ema-cross", "stochastic-adx"].map(|name| registry.find(name).unwrap());
@@ -195,7 +195,7 @@ fn random_trials_equal_their_single_backtests_trade_by_trade_under_any_rules() {
 
 /// What makes a trial quick is that a trade opens with its signal: one of a delayed bot is a whole replay.
 #[test]
-fn a_trial_of_a_delayed_bot_equals_its_single_backtest_under_any_rules() {
+fn trial_of_delayed_bot_equals_its_backtest_under_any_rules() {
     let registry = registry();
     let (mut trades, mut moved, mut trials) = (0, 0, 0);
     for ((stake, risk), seed) in rules().iter().zip(1..) {
@@ -230,7 +230,7 @@ fn a_trial_of_a_delayed_bot_equals_its_single_backtest_under_any_rules() {
 }
 
 #[test]
-fn an_earlier_end_and_stress_are_shared_as_well() {
+fn trials_share_an_earlier_end_and_stress() {
     let registry = registry();
     let entry = registry.find("rsi-reversal").unwrap();
     let mut fixture = Fixture::new(entry, (&rules()[0].0, &rules()[1].1), &RSI, 2);
@@ -306,7 +306,7 @@ impl StrategyFactory for OrderDependent {
 }
 
 #[test]
-fn a_strategy_is_told_the_same_in_a_trial_as_in_its_single_backtest() {
+fn strategy_gets_the_same_calls_in_trial_and_backtest() {
     let registry = registry();
     let entry = registry.find("order-dependent").unwrap();
     let mut trades = 0;
@@ -369,7 +369,7 @@ impl StrategyFactory for WronglyDeclared {
 }
 
 #[test]
-fn wrong_declarations_and_one_key_for_two_series_are_caught() {
+fn detects_wrong_declarations_and_duplicate_keys() {
     let registry = registry();
     let entry = registry.find("wrongly-declared").unwrap();
     let (stake, risk) = &rules()[1];

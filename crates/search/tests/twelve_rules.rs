@@ -92,7 +92,7 @@ fn check((rust, params): &(StrategyEntry, Value), axes: &[&str], least: usize) {
 }
 
 #[test]
-fn twelve_strategies_trade_and_are_swept_as_their_rules() {
+fn twelve_strategies_match_their_rules() {
     let axes: [(&[&str], usize); 12] = [
         (&["period=3..8", "oversold=20,30", "overbought=65..75:5"], 300),
         (&["period=10..30:5", "deviations=1.5,2.0"], 300),

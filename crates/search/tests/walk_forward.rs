@@ -150,7 +150,7 @@ fn trades(step: &WindowResult) -> &[IntentRow] {
 }
 
 #[test]
-fn an_edge_that_was_planted_is_chosen_in_every_window_and_shown_by_the_tests_together() {
+fn finds_planted_edge_in_every_window_and_the_joined_tests() {
     let steps = Walk::of(market("edge:0.63:5m", 5)).steps();
     assert_eq!(steps.len(), 6);
     for step in &steps {
@@ -172,7 +172,7 @@ fn an_edge_that_was_planted_is_chosen_in_every_window_and_shown_by_the_tests_tog
 }
 
 #[test]
-fn nothing_is_shown_where_nothing_is_however_good_the_training_looks() {
+fn finds_no_edge_in_noise_despite_good_training() {
     for seed in [1, 2, 3] {
         let steps = Walk::of(market("random-walk", seed)).steps();
         let all = joined(&steps, BALANCE).unwrap();
@@ -189,7 +189,7 @@ fn spliced(one: &CandleSeries, at: Millis, other: &CandleSeries) -> CandleSeries
 }
 
 #[test]
-fn no_candle_after_its_training_has_a_part_in_what_a_window_chooses() {
+fn choice_of_a_window_ignores_later_candles() {
     let (true_market, other) = (market("mixed", 7), market("trend", 8));
     let whole = Walk::of(true_market.clone()).steps();
     for (place, before) in whole.iter().enumerate() {
@@ -206,7 +206,7 @@ fn no_candle_after_its_training_has_a_part_in_what_a_window_chooses() {
 }
 
 #[test]
-fn no_trade_of_a_test_is_decided_while_one_of_its_training_may_be_open() {
+fn no_training_trade_is_open_at_the_first_test_decision() {
     let walk = Walk::of(market("mixed", 7));
     for step in walk.steps() {
         let Window { training, test } = &step.window;
@@ -231,7 +231,7 @@ fn outcome(row: &IntentRow) -> impl PartialEq + std::fmt::Debug {
 }
 
 #[test]
-fn a_test_trades_as_one_long_backtest_of_its_set_would() {
+fn test_equals_one_long_backtest_of_its_set() {
     let walk = Walk::of(market("mixed", 7));
     let steps = walk.steps();
     let registry = Registry::default().with::<Lean>().unwrap();
@@ -262,7 +262,7 @@ fn a_test_trades_as_one_long_backtest_of_its_set_would() {
 }
 
 #[test]
-fn threads_change_nothing() {
+fn result_is_independent_of_threads() {
     let candles = market("mixed", 9);
     let one = Walk { threads: 1, ..Walk::of(candles.clone()) }.steps();
     let three = Walk { threads: 3, ..Walk::of(candles) }.steps();

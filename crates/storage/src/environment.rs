@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_endpoint_without_encryption_is_taken_on_this_machine_or_where_it_is_meant() {
+    fn accepts_plain_endpoint_only_locally_or_with_permission() {
         for (endpoint, may_be_plain, expected) in [
             ("https://s3.example.com", false, Some(false)),
             ("http://127.0.0.1:5000", false, Some(true)),
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn no_text_keeps_a_credential() {
+    fn removes_credentials_from_messages() {
         let secrets = SECRETS.into_iter().zip(["hunter22", "tokentoken", "AKIA0"]);
         let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
         let environment = Environment { variables: secrets.map(owned).collect() };

@@ -14,7 +14,6 @@ use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Errors of object storage. Messages never contain credentials.
 #[derive(Debug, Error)]
 pub enum StorageError {
     #[error("{url}: {problem}")]

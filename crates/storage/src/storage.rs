@@ -294,7 +294,6 @@ impl Drop for Storage {
     }
 }
 
-/// Retries a request whose response was lost.
 async fn retried<T, F>(request: impl Fn() -> F) -> Result<T, Error>
 where
     F: Future<Output = Result<T, Error>>,

@@ -51,7 +51,6 @@ impl ObjectUrl {
         }
     }
 
-    /// Returns the bucket, empty for a local folder.
     pub fn bucket(&self) -> &str {
         &self.bucket
     }
@@ -86,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_read_and_written_alike() {
+    fn urls_round_trip() {
         for (text, bucket, key, written) in [
             ("s3://b/a/plan.json", "b", "a/plan.json", "s3://b/a/plan.json"),
             ("S3://b//a/", "b", "a", "s3://b/a"),
@@ -102,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_of_ours_is_refused() {
+    fn rejects_unsupported_urls() {
         for text in [
             "s3://",
             "s3:///x",

@@ -179,7 +179,7 @@ mod tests {
     const LONG_AFTER: Duration = Duration::from_secs(10);
 
     #[test]
-    fn a_file_is_read_once_unless_its_copy_was_written_in_the_step_of_its_last_change() {
+    fn reads_file_once_unless_copied_within_one_clock_step_of_its_change() {
         let fixture = Fixture::new();
         assert_eq!(fixture.read(), (1.0, true));
         fixture.age(Duration::from_secs(1));
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_file_is_read_again_even_when_it_hides_the_change() {
+    fn rereads_changed_file_even_with_the_same_stamp() {
         let fixture = Fixture::new();
         fixture.read();
         let path = &fixture.source.path;
@@ -213,14 +213,14 @@ mod tests {
     }
 
     #[test]
-    fn without_a_folder_to_write_to_files_are_read_all_the_same() {
+    fn reads_files_without_a_writable_folder() {
         let fixture = Fixture::new();
         let cache = FileCache::new(fixture.source.path.join("not-a-folder"));
         assert_eq!(cache.read(&fixture.source, &mut |_| {}).unwrap().candles().candles().len(), 1);
     }
 
     #[test]
-    fn only_so_many_copies_are_kept() {
+    fn limits_the_number_of_copies() {
         let fixture = Fixture::new();
         for number in 0..=MAX_ENTRIES {
             let symbol = format!("S{number}").parse().unwrap();

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_just_what_was_asked_for_is_not_opened() {
+    fn rejects_cache_of_another_series_or_source() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.candles");
         let (written, other) = (some(3), some(4));
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_is_not_opened() {
+    fn rejects_damaged_cache_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.candles");
         let written = some(3);

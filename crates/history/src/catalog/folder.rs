@@ -260,7 +260,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_symbol_comes_back_from_its_folder(text in "\\PC{1,8}") {
+        fn symbols_survive_the_folder_round_trip(text in "\\PC{1,8}") {
             if let Ok(symbol) = Symbol::new(&text) {
                 let name = name_of(symbol);
                 prop_assert_eq!(symbol_of(&name), Some(symbol));
@@ -269,7 +269,7 @@ mod tests {
         }
 
         #[test]
-        fn other_names_are_not_taken_for_symbols(name in "[A-Z%0-9.]{1,8}") {
+        fn ignores_folders_that_are_not_symbols(name in "[A-Z%0-9.]{1,8}") {
             if let Some(symbol) = symbol_of(&name) {
                 prop_assert_eq!(name_of(symbol), name);
             }

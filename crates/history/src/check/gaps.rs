@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_candle_is_expected_where_a_quarter_of_its_time_is_open() {
+    fn expects_candle_if_a_quarter_of_its_time_is_open() {
         check(&[], 1, 0);
         check(&[(0, 5)], 1, 5);
         check(&[(0, 1), (10, 12)], 1, 3);

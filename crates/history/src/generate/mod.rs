@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_days_are_the_end_of_all_days() {
+    fn last_days_equal_the_end_of_all_days() {
         let all = settings("BTCUSDT", 3);
         let last = generate(&GenerateSettings { last_days: Some(1), ..all }).unwrap();
         assert_eq!(last.start(), MONDAY + Millis::DAY * 2);
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_out_of_range_are_named() {
+    fn rejects_settings_out_of_range() {
         let good = settings("EURUSD", 1);
         let (later, fine) = (MONDAY + Millis::SECOND * 5, interval("5s"));
         for (bad, expected) in [

@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn regimes_read_back_and_what_is_none_says_what_is() {
+    fn regimes_round_trip_and_errors_show_an_example() {
         for (text, printed) in [
             ("mixed", "mixed"),
             ("random-walk", "random-walk"),
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_named() {
+    fn rejects_invalid_regime_parameters() {
         for (text, start, problem) in [
             ("trend:0", 0, Some("a lean of 0 is not above 0 and at most 1")),
             ("mean-reversion:NaN", 0, Some("a pull of NaN is not above 0 and at most 1")),

@@ -78,7 +78,6 @@ impl ImportFormat {
     }
 }
 
-/// Names by discriminant.
 const NAMES: [(ImportFormat, &str); 11] = [
     (ImportFormat::Csv, "csv"),
     (ImportFormat::Parquet, "parquet"),
@@ -177,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formats_are_recognised_by_their_first_bytes() {
+    fn detects_formats_by_their_first_bytes() {
         let binance = "open_time,open,high,low,close,volume,close_time,quote_volume,count,taker_buy_volume,taker_buy_quote_volume,ignore\n";
         let meta_trader = "<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\t<VOL>\t<SPREAD>\n";
         for (start, expected) in [
@@ -207,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_recognised_says_what_was_seen() {
+    fn error_of_unknown_format_shows_the_first_line() {
         for (start, expected) in [
             (&b"FEA1...."[..], "f: this is a feather file of version 1"),
             (b" \n\n", "f: the file is empty"),

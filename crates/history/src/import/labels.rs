@@ -5,7 +5,6 @@ use crate::csv::excerpt;
 use candlewick_sdk::{Interval, Millis, Symbol};
 use std::collections::HashMap;
 
-/// Column names, separated by bars.
 const SYMBOLS: &str = "symbol|symbol name|sym|ticker|tickers|pair|currency pair|currencypair|trading pair|\
                        instrument|instrument name|code|secid|inst id|instid|product id|epic";
 const INSTRUMENTS: &str = "name|figi|isin|asset|security|instrument id|instrument uid";
@@ -366,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_may_contradict_the_symbol_and_the_interval() {
+    fn detects_contradicting_symbol_and_interval_columns() {
         for (label, symbol, is_right) in [
             ("GBPUSD", "EURUSD", false),
             ("EUR_USD", "EURUSD", true),

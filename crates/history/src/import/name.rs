@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_example_of_a_symbol_is_the_pair_in_the_name() {
+    fn suggests_the_pair_in_the_file_name() {
         for (name, symbol) in [
             ("my gold xauusd data.csv", "XAUUSD"),
             ("BINANCE_BTCUSDT.P.csv", "BTCUSDT"),
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn names_give_what_their_sources_write_into_them() {
+    fn parses_file_names_of_known_sources() {
         use ImportFormat::{Csv, MetaTrader4, Yahoo};
         for (name, format, expected) in [
             ("data/BTCUSDT_1m.csv", Csv, ("BTCUSDT", "1m")),

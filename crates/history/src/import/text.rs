@@ -463,7 +463,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_date_is_read_exactly_or_not_at_all() {
+    fn parses_dates_exactly_or_rejects_them() {
         for (pattern, text, expected) in [
             ("YYYYMMDD hhmmss", "20240102 170000", Some(1_704_214_800_000)),
             ("YYYY.MM.DD hh:mm", "2024.01.02 17:00", Some(1_704_214_800_000)),

@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn content_comes_out_whatever_it_is_packed_in() {
+    fn unpacks_plain_gzip_and_zip_content() {
         check(b"plain".to_vec(), None, Ok((None, "plain")));
         check(gzip_of(b"packed"), None, Ok((None, "packed")));
         check([gzip_of(b"two "), gzip_of(b"parts")].concat(), None, Ok((None, "two parts")));
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn an_archive_that_does_not_say_its_candles_says_what_it_holds() {
+    fn error_of_ambiguous_archive_lists_its_files() {
         let two = || zip_of(&[("a.csv", b"1"), ("b.csv", b"2")]);
         check(two(), None, Err("a.zip: the archive holds a.csv, b.csv; use --entry, such"));
         check(
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bomb_is_stopped_at_the_bound() {
+    fn stops_decompression_bomb_at_the_limit() {
         const STOPPED: &str = "it unpacks to more than 1000 bytes; unpack it yourself and import the parts";
         let bomb = vec![b'0'; 1_000_000];
         check(gzip_of(&bomb), None, Err(STOPPED));
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_archive_may_not_unpack_to_a_very_large_file() {
+    fn limits_the_compression_ratio() {
         assert_eq!(Bound::new(7_000_000, 4 << 30), Bound::Ratio(350_000_000));
         assert_eq!(Bound::new(100, 4 << 30), Bound::Ratio(64 << 20));
         assert_eq!(Bound::new(100_000_000, 4 << 30), Bound::Size(4 << 30));
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_keep_their_numbers_whatever_their_ends() {
+    fn line_numbers_count_all_line_endings() {
         let mut lines = Lines::new(&b"\xEF\xBB\xBFa\r\n\n\r\nb\nc"[..]);
         let mut found = Vec::new();
         while let Some((number, line)) = next_line(&mut lines).unwrap() {
@@ -293,14 +293,14 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_does_not_fill_the_memory() {
+    fn limits_line_length() {
         let long = vec![b'1'; 10_000];
         let mut lines = Lines::new(&long[..]);
         assert!(matches!(next_line(&mut lines), Err(Problem::Line { line: 1, .. })));
     }
 
     #[test]
-    fn both_orders_are_read_and_halves_are_refused() {
+    fn reads_both_utf16_byte_orders_and_rejects_half_units() {
         let text = "Eröffnung 😀\n";
         let units = || text.encode_utf16();
         let little: Vec<u8> = [0xFF, 0xFE].into_iter().chain(units().flat_map(u16::to_le_bytes)).collect();

@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn walls_become_moments() {
+    fn converts_local_times_to_utc() {
         let strict = ClockChange::Strict;
         check("UTC", "2024-06-03", &["17:00"], strict, Ok(&["17:00"]));
         check("+02:00", "2024-06-03", &["17:00"], strict, Ok(&["15:00"]));
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn an_hour_that_comes_once_needs_a_decision() {
+    fn asks_about_a_repeated_hour_that_is_in_the_file_once() {
         let once = ["00:30", "01:00", "01:30", "02:00"];
         let seen = "x.csv: line 3: the clock in America/New_York shows 2024-11-03 01:00:00 twice, and the file holds that hour once; use --clock-change earlier, later or skip";
         for (rule, expected) in [
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_that_never_was_shows_that_the_zone_is_wrong() {
+    fn rejects_skipped_local_time() {
         let seen = "x.csv: line 2: the clock in Europe/Athens skips 2024-03-31 03:30:00; use another --timezone, or --clock-change skip";
         let walls = ["03:30", "04:00"];
         check("Europe/Athens", "2024-03-31", &walls, ClockChange::Strict, Err(seen));
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_zone_says_what_is() {
+    fn error_of_invalid_zone_shows_an_example() {
         for text in ["", "Mars", "2", "+25:00", "EST5EDT4"] {
             assert!(text.parse::<Zone>().unwrap_err().to_string().contains("America/New_York"), "{text}");
         }

@@ -403,14 +403,14 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_are_no_candles_or_out_of_order_are_named() {
+    fn errors_name_invalid_and_unsorted_rows() {
         check("", &[60_001, 120_000], Err("row 0 (counted from 0): time 60001 is not aligned to 1m"));
         let unsorted = "candle 1 at 60000 does not come after 120000 (counted from 0); sort the rows by time and remove duplicates";
         check("", &[120_000, 60_000], Err(unsorted));
     }
 
     #[test]
-    fn columns_are_found_by_name_and_nothing_in_them_may_be_missing() {
+    fn finds_columns_by_name_and_rejects_missing_values() {
         let schema = "required double Close; optional double volume; required double open; required float high; \
                       required float low; required int32 other; required int64 Time;";
         let columns = |levels: &'static [i16]| {
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn files_without_the_columns_or_of_other_kinds_are_reported() {
+    fn rejects_missing_columns_wrong_types_and_other_files() {
         let times = || Column::Int64(&[60_000, 120_000]);
         let absent = file(&format!("required int64 time; {NUMBERS}"), &[times(), ONES, ONES, ONES, ONES]);
         let message = "x.parquet: there is no column volume; the columns are time, open, high, low, close";

@@ -166,8 +166,7 @@ async fn open_file(url: &JournalUrl, path: &Path, purpose: Purpose) -> Result<Co
         (Ok(_), None) => return Err(unwritable(io::ErrorKind::IsADirectory.into())),
     };
     if purpose == Purpose::Begin {
-        // Created here, so that only the owner can access it and the files that SQLite adds. SQLite reports any
-        // failure.
+        // So that only the owner can access it and the files that SQLite adds. SQLite reports any failure.
         drop(private_file::make(&real));
     }
     let mode = match (purpose, real.exists()) {

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_say_what_to_do() {
+    fn maps_database_codes_to_errors() {
         for (codes, expected) in [
             ("53100", "room"),
             ("53300 57P01 57P03 08006 40001 55P03 58030", "wait"),

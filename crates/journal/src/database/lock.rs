@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_has_it_until_it_is_let_go_of_also_through_a_link() {
+    fn lock_is_exclusive_until_released_even_through_a_link() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
         assert!(matches!(FileLock::try_take(&path), Err(JournalError::NotWritable { .. })));

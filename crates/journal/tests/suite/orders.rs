@@ -15,7 +15,7 @@ async fn answer_to(fixture: &Fixture, order: &StoredOrder) -> Option<String> {
     fixture.reader().await.answer_to(&order.token).await.unwrap()
 }
 
-pub(crate) async fn an_order_waits_until_its_answer_is_durable(fixture: &Fixture) {
+pub(crate) async fn order_is_pending_until_its_answer_is_durable(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
     let (first, second) = (order("halt"), order("resume"));
     // As one who gives orders does: beside the holder, and without the lease.
@@ -39,7 +39,7 @@ pub(crate) async fn an_order_waits_until_its_answer_is_durable(fixture: &Fixture
     assert_eq!(answer_to(fixture, &first).await.as_deref(), Some("done"));
 }
 
-pub(crate) async fn an_order_outlives_whoever_did_not_answer_it(fixture: &Fixture) {
+pub(crate) async fn order_survives_a_holder_that_did_not_answer(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
     let given = order("halt");
     give_order(&fixture.url, &given).await.unwrap();

@@ -4,7 +4,7 @@ use super::fixture::{Fixture, commit, line};
 use candlewick_journal::{Line, StoredLine};
 use candlewick_sdk::Millis;
 
-pub(crate) async fn a_reader_follows_a_writer(fixture: &Fixture) {
+pub(crate) async fn reader_follows_a_writer(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
     let mut reader = fixture.reader().await;
     for count in 1..=20_u64 {
@@ -31,7 +31,7 @@ pub(crate) async fn a_reader_follows_a_writer(fixture: &Fixture) {
     assert_eq!(reader.verify().await.unwrap().entries, 70);
 }
 
-pub(crate) async fn lines_are_found_by_intent_and_by_time(fixture: &Fixture) {
+pub(crate) async fn finds_lines_by_intent_and_time(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
     for (intent, at) in [(None, 10), (Some(1), 20), (Some(2), 20), (Some(1), 15), (None, 30)] {
         store.record(Line { intent, at: Millis::new(at), ..line("x") });

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn moves_keep_their_shape_and_chain_by_hand() {
+    fn resampled_moves_match_a_hand_computed_path() {
         let observed = series(&[
             [100.0, 110.0, 90.0, 100.0, 1.0],
             [101.0, 125.0, 100.0, 120.0, 2.0], // opens at 1.01 of the close before, closes at 1.2
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn series_of_other_times_are_not_resampled_together() {
+    fn rejects_series_with_different_times() {
         let one = [1.0; 5];
         let pair = [series(&[one, one, one]), series(&[one, one])];
         assert!(matches!(ResampledCandles::new(&pair, &[]), Err(UnalikeCandles::Times { .. })));

@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_by_hand() {
+    fn path_matches_hand_computation() {
         let scale = MoneyScale::default();
         let money = |text: &str| scale.exact(text.parse().unwrap()).unwrap();
         let trade = |profit: &str| ObservedTrade { stake: money("10"), profit: money(profit) };

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_and_lists_give_these_values() {
+    fn parses_ranges_and_lists() {
         check("period=5..9", "5 6 7 8 9");
         check("period=5..=9:2", "5 7 9");
         check("period = 5..30:5", "5 10 15 20 25 30");
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_without_a_step_have_no_list() {
+    fn ranges_without_step_are_continuous() {
         for (text, low, high) in
             [("level=20..30", 20.0, 30.0), ("level", 0.0, 100.0), ("level=1..:log", 1.0, 100.0)]
         {
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_values_is_named() {
+    fn rejects_invalid_axis_values() {
         check_refused("perod=1..2", "\"any\" has no parameter \"perod\"");
         check_refused("period=1..9", "1 is outside 2 to 500");
         check_refused("period=2..501", "501 is outside 2 to 500");

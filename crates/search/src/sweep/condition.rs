@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_hold_as_arithmetic_says() {
+    fn evaluates_conditions() {
         check("fast < slow", 5.0, 6.0, true);
         check("fast<slow", 6.0, 6.0, false);
         check("fast <= slow", 6.0, 6.0, true);
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_true_of_a_division_by_0() {
+    fn no_condition_holds_after_division_by_0() {
         for comparison in ["<", "<=", ">", ">=", "==", "!="] {
             check(&format!("slow / fast {comparison} 1"), 0.0, 1.0, false);
         }

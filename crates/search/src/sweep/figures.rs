@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lower_end_of_an_edge_is_what_a_trade_returns_there() {
+    fn lower_edge_is_the_return_at_the_lower_win_rate() {
         // 60 of 100 won at 80 %: Wilson's interval begins at 0.502003, and 0.502003 x 0.8 - 0.497997 = -0.096395.
         let rate = WinRate::new(60, 40).ok();
         let found = edge_lower(rate, Some(1.0 / 1.8)).unwrap();

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_planted_edge_among_worthless_sets_is_told_from_luck() {
+    fn distinguishes_planted_edge_from_luck() {
         let mut rows = worthless(1, 60);
         rows[17] = row(17, 1, chance(1, 17, 0.7));
         let luck = Luck::of(&rows, PAYOUT, 1).unwrap();
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn the_winner_is_held_to_the_best_of_all_not_to_itself() {
+    fn compares_winner_with_the_best_of_all_sets() {
         let rows = worthless(3, 200);
         let best = ranked(&rows)[0].clone();
         let alone = Luck::of(std::slice::from_ref(&best), PAYOUT, 1).unwrap();
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_that_a_halving_cut_short_is_no_candidate_but_was_tried() {
+    fn halved_set_counts_as_tried_but_not_as_candidate() {
         let mut rows = worthless(4, 40);
         for row in rows.iter_mut().skip(20) {
             row.rung = 1;
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_time_is_too_short_for_is_not_known() {
+    fn short_data_gives_no_statistics() {
         let longest = |parts| {
             let rows: Vec<TrialRow> = (0..3).map(|trial| row(trial, parts, chance(5, trial, 0.5))).collect();
             let luck = Luck::of(&rows, PAYOUT, 1).unwrap();

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_a_trial_and_what_is_not_known_is_empty() {
+    fn writes_one_row_per_trial_with_empty_unknowns() {
         let space = space();
         let mut bytes = Vec::new();
         write_trials_csv(&rows(&space), &space, Some(&luck()), &mut bytes).unwrap();
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn both_files_say_the_same() {
+    fn csv_and_parquet_agree() {
         let space = space();
         let rows = rows(&space);
         let (mut csv, mut columns) = (Vec::new(), Vec::new());

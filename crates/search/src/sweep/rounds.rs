@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_rung_has_fewer_sets_and_more_candles_and_one_without_halving_all() {
+    fn each_rung_has_fewer_sets_and_more_candles() {
         let halving = Halving::new(3, 3).unwrap();
         let span = Millis::new(1_000)..Millis::new(10_000);
         let untils: Vec<i64> = (0..3).map(|rung| halving.until(rung, &span).get()).collect();
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_or_a_shard_that_is_none_is_refused() {
+    fn rejects_invalid_halvings_and_shards() {
         for (keep_one_in, rungs) in [(1, 3), (11, 3), (3, 1), (3, 9)] {
             assert!(Halving::new(keep_one_in, rungs).is_err(), "{keep_one_in} {rungs}");
         }
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn every_trial_is_in_one_shard_and_none_is_much_larger() {
+    fn shards_partition_the_trials_evenly() {
         for (sets, of) in [(10, 3), (9, 3), (2, 5), (0, 1), (u64::MAX, 4)] {
             let shards: Vec<Range<u64>> =
                 (1..=of).map(|number| Shard::new(number, of).unwrap().trials(sets)).collect();

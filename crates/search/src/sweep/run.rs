@@ -271,8 +271,7 @@ impl Sweep<'_> {
             let row = self.row(job, record.outcome);
             lock(tracker).record(&line, &row, self.work(job.rung))
         };
-        // One at a time: an idle thread takes the next group, or
-        // the next trial of another's.
+        // One at a time: an idle thread takes the next group, or the next trial of another's.
         let run_group = |group: &Vec<usize>| group.par_iter().with_max_len(1).try_for_each(run_one);
         pool.install(|| groups.par_iter().with_max_len(1).try_for_each(run_group))?;
         // A learning search asks for another batch, which needs the same series.
@@ -303,7 +302,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_best_is_what_counts_on_the_last_rung() {
+    fn best_set_comes_from_the_last_rung() {
         let rows =
             [(0, Some(9.0)), (1, Some(0.5)), (1, Some(0.75)), (1, None), (1, Some(0.75)), (1, Some(-1.0))];
         let rows = (0..).zip(rows).map(|(trial, (rung, score))| TrialRow { rung, ..row(trial, None, score) });

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grid_holds_every_set_that_meets_the_conditions() {
+    fn grid_contains_every_set_that_meets_the_conditions() {
         assert_eq!(space(&[]).count(), Some(6));
         check(&[], "2-3 2-4 2-5 3-3 3-4 3-5");
         check(&["fast < slow"], "2-3 2-4 2-5 3-4 3-5");
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_changes_the_bot_and_nothing_else_of_it() {
+    fn set_changes_only_its_parameters_of_the_bot() {
         let space = space(&[]);
         let bot = space.bot(&space.all().unwrap()[1]);
         assert_eq!(bot.params, serde_json::json!({"fast": 2, "slow": 4}));

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trade_belongs_to_the_part_in_which_it_became_known() {
+    fn trade_counts_in_the_part_of_its_settlement() {
         let found = timeline(&[
             (0, 0, Outcome::Won),
             (0, 1, Outcome::Lost),
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_takes_as_many_bits_as_its_distance_from_the_least_needs() {
+    fn packs_counts_by_their_distance_from_the_minimum() {
         for (least, width, bytes) in [(0, 0, 0), (7, 0, 0), (1, 1, 30), (100, 6, 180), (1_000, 9, 270)] {
             let count = |place: u32| least + place.wrapping_mul(2_654_435_761) % (1 << width);
             let timeline = Timeline::pack(1, &(0..240).map(count).collect::<Vec<_>>());
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_of_any_size_are_kept_and_written_as_they_are() {
+    fn counts_of_any_size_round_trip() {
         let counts = [0, 1, 127, 128, 16_383, 16_384, u32::MAX, 0, 3];
         let timeline = Timeline::pack(2, &[&counts[..], &[0; 231]].concat());
         assert_eq!(timeline.packed.len(), HEADER + 9 * 4);

@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_byte_a_kill_stops_at_the_whole_lines_before_it_are_kept() {
+    fn kill_at_any_byte_keeps_the_complete_lines() {
         let fixture = Fixture::new();
         let path = fixture.path();
         let (mut journal, records) = fixture.open();
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn behind_a_line_that_the_disk_took_half_of_no_other_is_added() {
+    fn appends_nothing_after_a_partial_line() {
         let fixture = Fixture::new();
         let path = fixture.path();
         let (mut journal, _) = fixture.open();
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ran_is_read_back_as_it_was_and_what_was_known_is_not() {
+    fn reads_back_new_records_only() {
         let fixture = Fixture::new();
         fixture.open().0.record(&record(0)).unwrap();
         let (mut journal, _) = fixture.open();
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_that_is_not_what_was_written_gives_no_rows() {
+    fn foreign_journal_content_gives_no_rows() {
         let fixture = Fixture::new();
         let path = fixture.path();
         let (mut journal, _) = fixture.open();
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn another_sweeps_journal_and_any_other_file_are_left_alone() {
+    fn never_overwrites_journals_of_other_sweeps_or_other_files() {
         let fixture = Fixture::new();
         let path = fixture.path();
         let mut journal = TrialJournal::open(&path, &json!({"seed": 2})).unwrap().0;
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_of_which_nothing_ran_makes_room_for_another() {
+    fn empty_sweep_journal_may_be_overwritten() {
         let fixture = Fixture::new();
         let path = fixture.path();
         drop(TrialJournal::open(&path, &json!({"seed": 2, "longer": true})).unwrap());
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn two_sweeps_at_once_do_not_share_a_journal() {
+    fn concurrent_sweeps_do_not_share_a_journal() {
         let fixture = Fixture::new();
         let held = fixture.open();
         let second = TrialJournal::open(&fixture.path(), &json!({"seed": 1}));

@@ -107,7 +107,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn every_set_that_was_tested_counts_for_the_correction() {
+    fn correction_counts_every_tested_set() {
         let p_values = [Some(0.01), None, Some(0.5), Some(0.02), Some(0.04)];
         let tested = |(trial, p_value): (u64, Option<f64>)| {
             row(trial, Some(figures(json!({ "p_value": p_value }))), None)

@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn it_counts_who_beats_break_even_and_how_far_the_objective_falls() {
+    fn counts_sets_above_break_even_and_the_drop_of_the_objective() {
         let found = robustness(&[
             (Some(0.60), Some(0.25)),
             (Some(0.55), Some(0.50)),
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn several_choices_weigh_alike() {
+    fn weighs_all_choices_equally() {
         let (one, two) = (robustness(&[(Some(0.6), Some(0.25))]), robustness(&[(Some(0.5), Some(0.0))]));
         let expected =
             Robustness { neighbours: 2, beat_break_even: 1, mean_fall: Some(0.375), worst_fall: Some(0.5) };

@@ -107,13 +107,13 @@ mod tests {
     }
 
     #[test]
-    fn tests_follow_each_other_behind_their_training_and_the_gap() {
+    fn tests_are_contiguous_after_training_and_gap() {
         check(Scheme::Rolling, &[(100, 130, 132, 142), (110, 140, 142, 152), (120, 150, 152, 162)]);
         check(Scheme::Anchored, &[(100, 130, 132, 142), (100, 140, 142, 152), (100, 150, 152, 162)]);
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn rejects_windows_that_do_not_fit() {
         for (train, test, gap, part) in [
             (60, 4, 2, "no window fits"),
             (0, 4, 2, "longer than 0"),
@@ -129,7 +129,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_training_comes_nearer_to_a_test_than_the_gap(
+        fn training_keeps_the_gap_to_every_test(
             start in -1_000_i64..1_000,
             length in 1_i64..5_000,
             train in 1_i64..2_000,

@@ -27,7 +27,6 @@ pub(super) struct Columns {
     names: Vec<String>,
 }
 
-/// Column names, separated by bars.
 const TIMES: &str = "time|timestamp|datetime|date time|date/time|date|day|open time|opentime|start|start time|\
                      window start|start at|starttime|begin|candle time|bar time|ts event|unix|unix time|\
                      unix timestamp|epoch|ts|t|index|unnamed: 0";

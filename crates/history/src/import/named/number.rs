@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn one_number_that_can_be_read_in_one_way_settles_all() {
+    fn one_unambiguous_number_determines_the_decimal_mark() {
         for (numbers, expected) in [
             (&["1.25", "1.234"][..], Ok(DecimalMark::Point)),
             (&["12", "-3"], Ok(DecimalMark::Point)),
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_read_exactly_or_not_at_all() {
+    fn parses_numbers_exactly_or_rejects_them() {
         let (point, comma) = (
             NumberStyle { decimal: DecimalMark::Point, is_marked: true },
             NumberStyle { decimal: DecimalMark::Comma, is_marked: true },

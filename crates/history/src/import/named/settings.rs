@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_said_once_each_and_prices_all() {
+    fn rejects_repeated_and_missing_columns() {
         for text in [
             "time,open,high,low,close",
             "date,clock,open,-,high,low,close,volume",

@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn one_moment_is_read_however_it_is_written() {
+    fn parses_all_spellings_of_one_time() {
         let utc = "1706720400|1706720400.0|1706720400000|1706720400000000|1706720400000000000|2024-01-31T17:00:00Z|\
                    2024-01-31 17:00:00+00:00|2024-01-31T19:00:00.000+02:00|2024-01-31 12:00:00-0500|\
                    31.01.2024 19:00:00.000 GMT+0200|2024-01-31 17:00 UTC";
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_or_one_of_another_kind_is_not_read() {
+    fn rejects_invalid_times_and_mixed_formats() {
         let none = "|x|2024-02-30|31/13/2024|32/01/2024|31/01/24|2024-01-31 24:00|2024-01-31 17:60|2024-01-31 13:00 PM|\
                     2024-01-31 17:00:00.0001|2024-01-31 17:00 Mars|2024-01-31 17:00+2|0|45322|2401311700|200000000|1e9";
         for text in none.split('|') {
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_day_and_month_is_proved_by_one_date_or_said() {
+    fn date_order_comes_from_one_clear_date_or_the_option() {
         let day = 86_400_000;
         let first = 1_704_153_600_000; // 2024-01-02
         assert_eq!(read(&["02/01/2024", "13/01/2024"], None).unwrap().0, [first, first + 11 * day]);

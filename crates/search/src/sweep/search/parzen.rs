@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn no_set_is_asked_for_twice_and_a_small_space_ends() {
+    fn asks_for_no_set_twice_and_exhausts_a_small_space() {
         let tried = searched(&space(), 1, 20);
         let distinct: HashSet<&Candidate> = tried.iter().map(|(set, _)| set).collect();
         assert_eq!(distinct.len(), tried.len());

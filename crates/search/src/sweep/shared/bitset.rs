@@ -116,7 +116,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_bitset_holds_what_plain_comparisons_find(
+        fn bitset_equals_plain_comparisons(
             values in prop::collection::vec(prop_oneof![Just(f64::NAN), 0.0..10.0, Just(3.0), Just(7.0)], 1..300),
             first in 0_usize..200,
             wide in any::<bool>(),

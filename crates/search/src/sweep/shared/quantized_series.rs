@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_of_codes_says_what_the_comparison_says() {
+    fn code_ranges_equal_comparisons() {
         check(&[10.0]);
         check(&[30.0, 10.0, 20.0, 10.0, 0.0]);
         let many: Vec<f64> = (0..100).map(|level| f64::from(level) / 2.0).collect();
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_that_was_not_named_has_no_range() {
+    fn unknown_level_has_no_range() {
         let series = QuantizedSeries::new(vec![10.0], 0, Vec::new());
         assert_eq!(series.range(&Comparison { series: 0, side: Side::Below, level: 11.0 }), None);
     }

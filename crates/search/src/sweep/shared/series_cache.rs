@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_series_is_cached_until_its_last_trial_and_its_buffer_serves_the_next() {
+    fn caches_series_until_its_last_trial_and_reuses_the_buffer() {
         let trials = [(1.0, 3.0), (2.0, 7.0), (1.0, 5.0)];
         let (cache, candles) = (SeriesCache::new(), candles());
         let mut layout = CachePlan::default();

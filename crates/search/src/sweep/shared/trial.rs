@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_reckoned_is_what_the_candles_say() {
+    fn computed_closes_equal_those_of_the_candles() {
         let (whole, broken) = (minutes(3..40), minutes((3..40).filter(|minute| minute % 9 != 5)));
         for candles in [&whole[..], &broken[..], &whole[..1], &[]] {
             let mut closes = Closes::new(candles, Millis::MINUTE);
