@@ -1,4 +1,4 @@
-//! Files with one thing wrong, and what a check says of it; repairs, and that they leave the original alone.
+//! Findings of files with one defect each; repairs, which leave the original unchanged.
 #![allow(clippy::unwrap_used, reason = "what cannot be read fails its test")]
 
 use candlewick_history::{
@@ -13,7 +13,7 @@ use std::path::Path;
 const MONDAY: i64 = 1_767_571_200_000;
 const MINUTE: i64 = 60_000;
 
-/// Forty minutes that each reach from 99.9 to 100.1, from line 2 on, with some lines replaced; an empty one is left out.
+/// Forty minutes from 99.9 to 100.1, from line 2 on, with some lines replaced, or omitted if empty.
 fn file(lines: &[(usize, &str)]) -> String {
     let mut text = String::from("time,open,high,low,close,volume\n");
     for minute in 0..40 {
@@ -61,7 +61,7 @@ fn reports_each_kind_of_problem_with_its_line() {
         Unsorted, Volume,
     };
     check(&[], &[]);
-    // A row that is no candle leaves a gap where it stood.
+    // An invalid row leaves a gap.
     let gap = (Gap, None, Some(3), 1, "1 missing");
     for (line, kind, part) in [
         ("TIME,100,100.1,99.9", Unreadable, "4 columns instead of 6"),
@@ -77,7 +77,7 @@ fn reports_each_kind_of_problem_with_its_line() {
         let minute = if kind == Unreadable { None } else { Some(3) };
         check(&[(5, line)], &[(kind, Some(5), minute, 1, part), gap]);
     }
-    // The first row of the last pair has less volume, and else nothing that the second has not.
+    // The first row of the last pair can be a stub of the second.
     for (second, kind, line, part) in [
         ("100,100.1,99.9,100,1", Duplicate, 6, "the same values"),
         ("100.05,100.1,99.9,100,2", Conflict, 6, "open 100.05 instead of 100, volume 2 instead of 1"),
@@ -130,7 +130,7 @@ fn weekend_is_a_gap_except_for_forex() {
     assert_found(&expected, &[(FindingKind::Gap, None, Some(7_080), 2_880, "2880 missing")]);
     let (there, all) = (9.0 * 1_440.0 - 2_880.0, 9.0 * 1_440.0);
     assert_eq!(expected.coverage(), there / all);
-    // A gap that begins an hour before the weekend counts with that hour alone; on a holiday not at all.
+    // A gap from an hour before the weekend counts only that hour, on a holiday nothing.
     let early = kept(&euro, |minute| !(7_020..9_960).contains(&minute));
     let expected = check_series(&early, &[], &CheckSettings::default());
     assert_found(&expected, &[(FindingKind::Gap, None, Some(7_020), 60, "60 missing, 2880 more")]);
@@ -218,7 +218,7 @@ fn counts_all_findings_of_a_very_bad_file() {
     assert_eq!(checked.series, series);
     let counts = checked.findings.counts();
     assert_eq!(counts[&FindingKind::Misaligned], 10_000);
-    // All but the first two, of which the second comes a millisecond after the first.
+    // All but the first two, which ascend by a millisecond.
     assert_eq!(counts[&FindingKind::Unsorted], 19_998);
     let listed = |kind| checked.findings.list().iter().filter(|finding| finding.kind == kind).count();
     assert_eq!((listed(FindingKind::Unsorted), listed(FindingKind::Misaligned)), (10_000, 10_000));

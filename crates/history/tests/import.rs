@@ -1,4 +1,4 @@
-//! Files as people have them, held to rows that were worked out by hand, and what is said of broken ones.
+//! Real-world files with expected rows, and the errors of broken ones.
 #![allow(clippy::unwrap_used, reason = "what cannot be read fails its test")]
 
 mod fixture;
@@ -196,7 +196,7 @@ fn bars_stamped_at_their_close_open_one_interval_earlier() {
     assert_eq!(rows_of(&imported), [(1_704_153_600_000, [1.0, 2.0, 1.0, 2.0, 5.0])]);
 }
 
-/// `MetaTrader` writes a price with the digits of its pair; other programs write zeros behind any price, or none.
+/// `MetaTrader` writes prices with the digits of the pair; other programs pad or trim zeros.
 #[test]
 fn decimals_are_known_only_if_all_prices_agree() {
     let terminal = |prices: &str| {

@@ -1,4 +1,4 @@
-//! Longer candles of currencies, against a reckoning minute by minute from the definition (`domain 3`).
+//! Longer forex candles against a computation per minute from the definition (`domain 3`).
 #![allow(clippy::unwrap_used, reason = "a date that does not exist fails its test")]
 
 use candlewick_history::{Resampled, count_longer, resample_by};
@@ -96,7 +96,7 @@ fn check(minutes: &[i64]) -> Vec<String> {
 }
 
 fn without_one_in(count: i64, minutes: &[i64]) -> Vec<i64> {
-    // No period of hours or days: a multiple of the minute by a prime.
+    // Not periodic in hours or days: a multiple of the minute by a prime.
     minutes
         .iter()
         .copied()
@@ -161,7 +161,7 @@ fn counts_stretch_without_minutes() {
 fn open_time_follows_new_york_for_fifty_years() {
     let first = NaiveDate::from_ymd_opt(1990, 1, 1).unwrap();
     for day in (0..50 * 365).map(|day| first + TimeDelta::days(day)) {
-        // 17:00 in New York is 21:00 or 22:00 UTC, so hours tell all.
+        // 17:00 in New York is 21:00 or 22:00 UTC, so checking hours suffices.
         let hours = (0..24).map(|hour| day.and_hms_opt(hour, 0, 0).unwrap().and_utc());
         let open = hours.filter(|hour| is_open(*hour)).count() as i64;
         let start = Millis::new(day.and_hms_opt(0, 0, 0).unwrap().and_utc().timestamp_millis());

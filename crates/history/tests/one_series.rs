@@ -1,4 +1,4 @@
-//! Files whose rows are not all candles of one series.
+//! Files with rows of more than one series.
 #![allow(clippy::unwrap_used, reason = "what cannot be read fails its test")]
 
 mod fixture;
@@ -132,7 +132,7 @@ fn rejects_truncated_last_row() {
     let bare = "1767603600,1.1,1.1,1.1,1.1,7,9\n1767603660,1.1,1.1,1.1,1.1,7,9\n1767603720,1.1,1.1,1.1,1.1,7";
     refused(bare, "columns=time,open,high,low,close,volume,-", "line 3: 6 columns instead of 7");
     refused("[[1767603600000,1,2,1,2,5],[1767603660000,1,2", "", "EOF while parsing");
-    // A row with an end may lack what it need not have, as may one of a file whose rows all do.
+    // A terminated row may lack optional columns, as may the last row if all rows do.
     assert!(import("EURUSD_1m.csv", format!("{head}{cut}\n"), "interval=1m").is_ok());
     let short = "time,open,high,low,close,volume,remark\n1767603600,1,2,1,2,5\n1767603660,1,2,1,2,5";
     assert_eq!(import("EURUSD_1m.csv", short, "").map(|imported| times(&imported).len()), Ok(2));
@@ -210,7 +210,7 @@ fn sorts_local_times_before_applying_the_zone() {
     };
     let skip = "the order of the rows does not tell the two hours apart; use --clock-change skip";
     check_refused("x.csv", &quarters(thrice), options, skip);
-    // The clock of such rows is not that of a fixed distance, and no double of them is to be taken out.
+    // Such rows do not fit a fixed offset, and their duplicates must not be removed.
     for zone in ["UTC", "+01:00"] {
         for rows in [quarters(|rows| rows), quarters(reversed), quarters(paired)] {
             let options = format!("symbol=BTCUSDT interval=15m timezone={zone}");

@@ -1,4 +1,4 @@
-//! Synthetic markets behave as they were asked to, by counts; and what was spoiled is what a check finds.
+//! Synthetic markets have the requested statistics, and a check finds the planted defects.
 #![allow(clippy::unwrap_used, reason = "settings that make no candles fail their test")]
 
 use candlewick_history::{
@@ -56,10 +56,10 @@ fn planted_edge_has_the_requested_size_across_weekends() {
         assert!(spans.candles().iter().all(|candle| direction(candle) != 0), "{span}");
         let counted = repeats(&spans);
         assert!(is_within_three_errors(counted, chance), "{chance} {span}: {counted:?}");
-        // There are enough of them to distinguish each of these edges from none.
+        // The sample is large enough to tell each edge from none.
         assert!(chance == 0.5 || !is_within_three_errors(counted, 0.5), "{chance} {span}: {counted:?}");
     }
-    // A span goes as far as one of a random walk does, whatever its direction: a median of 0.67 deviations.
+    // A span moves as far as in a random walk: a median of 0.67 deviations.
     let spans = resample(&minutes("edge:0.9:5m", 1, 10), "5m".parse().unwrap()).unwrap();
     let mut reach: Vec<f64> = spans.candles().iter().map(|c| (c.close() / c.open() - 1.0).abs()).collect();
     reach.sort_by(f64::total_cmp);
@@ -89,7 +89,7 @@ fn random_walk_has_no_autocorrelation() {
         };
         let hours = resample(&walk, "1h".parse().unwrap()).unwrap();
         let ratio = variance(&hours) / (60.0 * variance(&walk));
-        // 720 hours: a standard error of the square root of 2/720, which is 0.053, and fatter tails by day and night.
+        // 720 hours: a standard error of sqrt(2 / 720) = 0.053, and fatter tails by day and night.
         assert!((0.8..1.2).contains(&ratio), "seed {seed}: {ratio}");
     }
 }
@@ -106,7 +106,7 @@ fn trends_continue_and_mean_reversion_reverts() {
         let made = minutes("mean-reversion:0.05", seed, 10);
         let home = made.candles()[0].open();
         let farthest = made.candles().iter().map(|c| (c.close() / home - 1.0).abs()).fold(0.0, f64::max);
-        // The deviation of such a walk is 1 / sqrt(2 x 0.05) = 3.2 minutes' worth, which are 0.05 % each.
+        // The deviation is 1 / sqrt(2 x 0.05) = 3.2 times that of a minute, which is 0.05 %.
         assert!(farthest < 10.0 * 3.2 * 0.000_5, "seed {seed}: {farthest}");
     }
 }
@@ -160,7 +160,7 @@ fn check_finds_exactly_the_planted_bad_rows() {
         let (reading, settings) = (ImportSettings::default(), CheckSettings::default());
         let checked = check_bytes(&text, Path::new("BTCUSDT_1m.csv"), &reading, &settings).unwrap();
         let mut found = checked.findings.counts().clone();
-        // Six kinds of rows are no candles at all, and each leaves a gap.
+        // Six kinds of rows are invalid, and each leaves a gap.
         let lost = [Unreadable, NotFinite, Price, Volume, Range, Misaligned];
         let gaps: u64 = lost.iter().filter_map(|kind| planted.get(kind)).sum();
         assert_eq!(found.remove(&FindingKind::Gap).unwrap_or(0), gaps);

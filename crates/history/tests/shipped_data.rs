@@ -1,4 +1,4 @@
-//! The candles in `backtest-data/` are what their README says, and look like markets.
+//! The candles in `backtest-data/` match their README and resemble markets.
 #![allow(clippy::unwrap_used, reason = "a file that cannot be used fails its test")]
 
 use candlewick_history::{CandleFile, GenerateSettings, generate, known_market, no_progress, write_csv};

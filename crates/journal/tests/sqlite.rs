@@ -1,4 +1,4 @@
-//! The journal's claims on files of SQLite, and what is true of files only.
+//! The journal's claims on SQLite files, and claims about files only.
 
 #![allow(clippy::unwrap_used, reason = "a step of a test that fails is a test that fails")]
 
@@ -17,7 +17,7 @@ use suite::fixture::{Fixture, commit, exchange, holder, line, record_all, terms}
 fn sqlite() -> Ready<Fixture> {
     sqlx::any::install_default_drivers();
     let folder = tempfile::tempdir().unwrap();
-    // In a folder of its own, so that a test may move that too and leave nothing behind.
+    // In its own folder, which a test may move.
     let path = folder.path().join("journal").join("a journal.db");
     std::fs::create_dir(folder.path().join("journal")).unwrap();
     ready(Fixture {
@@ -64,7 +64,7 @@ async fn reports_garbage_in_a_row() {
     ] {
         let fixture = sqlite().await;
         fixture.written(&["1", "2", "3", "4"]).await.close().await.unwrap();
-        // The columns' rules are lifted first, as a damaged or hostile file may have none.
+        // Drops the column constraints first, as a damaged or hostile file may have none.
         fixture.run("CREATE TABLE loose (seq, run, kind, intent, at, received, body, hash)").await;
         fixture.run("INSERT INTO loose SELECT * FROM entries").await;
         fixture.run("DROP TABLE entries; ALTER TABLE loose RENAME TO entries").await;
@@ -137,8 +137,8 @@ async fn deleted_file_accepts_and_loses_no_line() {
         store.record(line(body));
         assert_fails!(store.commit().await, JournalError::FileGone { .. });
     }
-    // Another journal in its place is not ours. It is closed, not dropped: a dropped connection removes its log of changes
-    // by name at some later time, which may be after ours is back in that place.
+    // Another journal in its place is not ours. It is closed, not dropped: a dropped connection removes its log
+    // by name some time later, perhaps after ours is back in place.
     std::fs::create_dir(&folder).unwrap();
     fixture.open().await.unwrap().close().await.unwrap();
     assert_fails!(store.commit().await, JournalError::LostLease { .. });
@@ -208,7 +208,7 @@ async fn copy_of_a_journal_in_use_is_complete_without_holder() {
     let verified = back_up(&fixture.url, &copy).await.unwrap();
     assert_eq!((verified.entries, verified.head_hash), (store.head().seq, store.head().hash));
     assert_eq!(mode_of(&copy), 0o600);
-    // The original goes on, and so does the copy, while the process that wrote both lives.
+    // Both the original and the copy can be continued while their writer lives.
     commit(&mut store, &["4"]).await;
     let copied = JournalUrl::from_path(&copy);
     let mut reader = Reader::open(&copied).await.unwrap();
@@ -243,8 +243,8 @@ async fn copies_are_atomic() {
     assert!(error.contains("pg_dump") && !error.contains("hunter2"), "{error}");
 }
 
-/// What a store holds once it has been verified is remembered beside it: a journal with a sound chain of its own, or an older
-/// copy, does not pass for it.
+/// The last verified line is stored next to a journal, so that another valid journal or an older copy is
+/// detected.
 #[tokio::test]
 async fn detects_recreated_journal() {
     let fixture = sqlite().await;
@@ -276,7 +276,7 @@ async fn detects_recreated_journal() {
     fixture.reader().await.verify().await.unwrap();
     std::fs::write(&point, &remembered).unwrap();
     assert_fails!(fixture.reader().await.verify().await, JournalError::BrokenChain { seq: 4, .. });
-    // What cannot be read says nothing, and neither does what is not there.
+    // An unreadable or missing file proves nothing.
     for text in ["", "4", "4 x", "four lines"] {
         std::fs::write(&point, text).unwrap();
         fixture.reader().await.verify().await.unwrap();
@@ -286,8 +286,8 @@ async fn detects_recreated_journal() {
     assert_eq!(fixture.reader().await.verify().await.unwrap().entries, 4);
 }
 
-/// Under one kernel the system itself says who has a file: neither a silence of a day nor a container whose processes are not
-/// seen from here says otherwise, and no time has to pass when the holder has ended.
+/// Under one kernel the file lock decides, even after a day of silence or across containers, and no time has
+/// to pass once the holder has ended.
 #[tokio::test]
 async fn lock_owner_has_the_journal() {
     let fixture = sqlite().await;
@@ -302,11 +302,11 @@ async fn lock_owner_has_the_journal() {
     drop(open_on(&fixture, "second", "boot room-2").await.unwrap());
 }
 
-/// A network file system may keep a lock for each host alone: whoever has it here knows nothing of another host.
+/// A network file system may keep locks per host, so the lock proves nothing about other hosts.
 #[tokio::test]
 async fn recent_heartbeat_of_another_host_outweighs_a_free_lock() {
     let fixture = sqlite().await;
-    // Its process has ended as far as is seen from here: the lock is free, the lease is not given back.
+    // Its process seems to have ended: the lock is free, but the lease was not released.
     drop(open_on(&fixture, "there", "boot-1 room").await.unwrap());
     fixture.age_lease(Millis::from_seconds(29)).await;
     let early = open_on(&fixture, "here", "boot-2 room").await.map(drop);

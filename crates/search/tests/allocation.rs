@@ -1,4 +1,4 @@
-//! What a trial of a search takes from the allocator: as much for many candles as for few.
+//! Allocations of a trial do not depend on the number of candles.
 
 #![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
 
@@ -79,7 +79,7 @@ fn trial_memory_is_independent_of_the_number_of_candles() {
             };
             let (start, end) = (candles[0].start(), candles[0].end());
             let quarter = start + Millis::new((end - start).get() / 4);
-            // The fates of orders are worked out by the first.
+            // The first trial computes the outcomes of orders.
             let _ = (measure(quarter), measure(end));
             let ((few, asked), (many, asked_of_many)) = (measure(quarter), measure(end));
             println!("{black_box:?}, several {several}: {few} trades {asked}, {many} trades {asked_of_many}");

@@ -1,4 +1,4 @@
-//! Walking forward: what was planted is found, what is not there is not, and nothing of a test reaches its training.
+//! Walk-forward finds planted edges only, and no test data reaches its training.
 
 #![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
 
@@ -27,13 +27,13 @@ use std::ops::ControlFlow;
 
 parameters! {
     pub struct LeanParams {
-        /// 1 bets that the next goes on as this one, -1 that it turns, 0 on nothing.
+        /// 1 bets on continuation, -1 on reversal, 0 never bets.
         lean: i64 = 0, -1..=1;
         every: usize = 2, 2..=5;
     }
 }
 
-/// Bets on the next candle by the last one's direction: an edge that is planted in candles is there to be taken.
+/// Bets on the next candle by the direction of the last one, which exploits a planted edge.
 struct Lean(LeanParams);
 
 impl Strategy for Lean {
@@ -86,7 +86,7 @@ fn unlimited() -> BacktestSettings {
 
 const BALANCE: Money = Money::from_minor(100_000_000);
 
-/// Two weeks of training, four days of test, and what a walk over this market comes to.
+/// A walk over a market with two weeks of training and four days of test.
 struct Walk {
     candles: Vec<CandleSeries>,
     search: Search,
@@ -162,9 +162,9 @@ fn finds_planted_edge_in_every_window_and_the_joined_tests() {
     let test = judge(all.book.rows(), EdgeTestPlan::default());
     assert_eq!(test.verdict(), Verdict::EdgeShown);
     let pooled = Robustness::pooled(steps.iter().map(|step| &chosen(step).robustness));
-    // Beside a set that follows lie those that follow less or more often, and the one that trades nothing.
+    // The neighbours of a following set follow less or more often, or never trade.
     assert!(pooled.share().unwrap() > 0.4 && pooled.share().unwrap() < 0.8, "{pooled:?}");
-    // Neighbours that a search did not try are run.
+    // Neighbours that the search did not try are run as well.
     let few = Walk { search: Search::Random, ..Walk::of(market("edge:0.63:5m", 5)) }.steps();
     let both = steps.iter().zip(&few).map(|(one, other)| (chosen(one), chosen(other)));
     let alike: Vec<_> = both.filter(|(one, other)| one.candidate == other.candidate).collect();
@@ -198,7 +198,7 @@ fn choice_of_a_window_ignores_later_candles() {
         let step = later.with(|walk, windows| step(walk, &windows[place]));
         assert_eq!(choice(&step), choice(before), "window {place}");
         assert_ne!(trades(&step), trades(before), "window {place}: the test is of other candles");
-        // So it does see what lies within.
+        // Candles within the training do matter.
         let earlier = Walk::of(spliced(&true_market, end - FIVE * 600, &other));
         let step = earlier.with(|walk, windows| self::step(walk, &windows[place]));
         assert_ne!(choice(&step).2, choice(before).2, "window {place}");

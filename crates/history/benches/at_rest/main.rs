@@ -110,7 +110,7 @@ impl Fixture {
         Self { folder, memory, source, cache, catalog }
     }
 
-    /// A copy is believed when the file's last change lies more than two seconds back.
+    /// A copy is trusted if the file last changed more than two seconds before.
     fn settle(&self) {
         std::thread::sleep(Duration::from_millis(2_100));
         self.cached();

@@ -1,4 +1,4 @@
-//! What was changed by hand is found, and the first entry that is not as it was is named.
+//! Manual changes are detected, and the first changed entry is named.
 
 use super::fixture::{Fixture, commit_exchange, exchange, record_all};
 use candlewick_journal::JournalError;
@@ -98,7 +98,7 @@ pub(crate) async fn detects_each_change_of_an_exchange(fixture: &Fixture) {
         fixture.run("DELETE FROM wires; INSERT INTO wires SELECT * FROM kept").await;
         fixture.reader().await.verify().await.unwrap();
     }
-    // Who has walked over the lines is handed no exchange that was changed.
+    // After a walk, no changed exchange is returned.
     fixture.run("UPDATE wires SET response = '{ }' WHERE id = 3").await;
     let mut reader = fixture.reader().await;
     let mut walk = reader.walk(4).await.unwrap();

@@ -1,4 +1,4 @@
-//! What a journal promises, whatever database keeps it: each claim is a function over a fixture.
+//! Claims about a journal on any database, each a function over a fixture.
 
 macro_rules! assert_fails {
     ($result:expr, $expected:pat) => {
@@ -64,7 +64,7 @@ macro_rules! test_claims {
             processes::concurrent_opens_have_one_winner,
         }
 
-        /// Not a claim: what a process of these tests does that another one starts.
+        /// Not a claim: entry point of the child processes of these tests.
         #[test]
         fn child() {
             suite::processes::play_child();

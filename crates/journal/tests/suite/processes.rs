@@ -1,4 +1,4 @@
-//! Two processes and one journal. The second process is this test's program, started again.
+//! Two processes and one journal. The second process is this test binary.
 
 use super::fixture::{Fixture, commit};
 use candlewick_journal::{Holder, JournalError, JournalUrl, Reader, Store};
@@ -58,7 +58,7 @@ pub(crate) fn play_child() {
         writeln!(std::io::stdout().lock(), "\noutcome: {word}{read}").unwrap();
         std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
     });
-    // Who started us reads no further.
+    // The parent process reads no further.
     std::process::exit(0);
 }
 

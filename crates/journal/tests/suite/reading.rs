@@ -18,7 +18,7 @@ pub(crate) async fn reader_follows_a_writer(fixture: &Fixture) {
     assert_eq!(page.iter().map(|stored| stored.seq).collect::<Vec<_>>(), [7, 8, 9]);
     assert_eq!(reader.lines(21, 3).await.unwrap(), []);
 
-    // A reader amid a verification does not keep the writer from writing, nor the other way round.
+    // A verifying reader and the writer do not block each other.
     let writing = tokio::spawn(async move {
         for _ in 0..50 {
             commit(&mut store, &["more"]).await;

@@ -1,9 +1,9 @@
-//! Old journals are migrated; newer ones, and what is no journal, are refused.
+//! Old journals are migrated; newer ones and other databases are rejected.
 
 use super::fixture::{Fixture, commit_exchange, exchange, line};
 use candlewick_journal::{JournalError, Reader};
 
-/// A journal as the first schema had it, with two lines; the hashes were computed by other means.
+/// A journal of the first schema with two lines; the hashes were computed independently.
 const SCHEMA_1: &str = "
 CREATE TABLE _sqlx_migrations (version BIGINT PRIMARY KEY, description TEXT NOT NULL,
     installed_on TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP, success BOOLEAN NOT NULL,
@@ -79,7 +79,7 @@ pub(crate) async fn rejects_other_database_without_changing_it(fixture: &Fixture
         assert_fails!(error, JournalError::NotAJournal { .. });
     }
     assert_eq!(fixture.number("SELECT MAX(id) FROM customers").await, 7);
-    // Of the right names, and with migrations of another program.
+    // The right table names, but migrations of another program.
     make_schema_1(fixture).await;
     let strange = (fixture.bytes)("00");
     fixture.run(&format!("UPDATE _sqlx_migrations SET checksum = {strange}")).await;

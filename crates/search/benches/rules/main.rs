@@ -1,5 +1,4 @@
-//! What a candle costs a strategy that is a rule, beside the same strategy in Rust: the twelve whose trades `tests/twelve_rules.rs` holds to
-//! each other.
+//! Cost per candle of the twelve rules of `tests/twelve_rules.rs`, compared with the same strategies in Rust.
 //!
 //! `cargo bench -p candlewick-search --bench rules` prints nanoseconds for each candle of the strategy alone and of a whole backtest, the
 //! least of many rounds in turns, and the ratios. `... --bench rules -- NAME` runs only those that have it in their names,
