@@ -56,7 +56,6 @@ impl What<'_> {
             Self::Rows => return vec!["rows".to_owned()],
             Self::Entries(lines, exchanges, answers) => (lines, exchanges, *answers),
         };
-        // A seal belongs to its exchanges.
         let own = lines.iter().filter(|pending| !is_seal(&pending.line.body));
         let mut names: Vec<String> = own.map(name_of).collect();
         names.extend((!exchanges.is_empty()).then(|| "exchange".to_owned()));

@@ -1,5 +1,5 @@
-//! Operator orders to the holder of a journal, through its database: they survive a restart of the holder.
-//! The transaction that makes their effects durable also records the answers.
+//! Operator orders to the holder of a journal, through its database.
+//! They survive a restart of the holder. The transaction that makes their effects durable records the answers.
 
 use crate::database::JournalUrl;
 use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, within};

@@ -204,7 +204,7 @@ async fn copy_of_a_journal_in_use_is_complete_without_holder() {
     let folder = folder_of(&fixture);
     let (plain, copy) = (folder.join("plain.db"), folder.join("copy.db"));
     std::fs::copy(file_of(&fixture), &plain).unwrap();
-    assert!(Reader::open(&JournalUrl::from_path(&plain)).await.is_err(), "all of it is in the log beside it");
+    assert!(Reader::open(&JournalUrl::from_path(&plain)).await.is_err(), "all lines are in its log");
     let verified = back_up(&fixture.url, &copy).await.unwrap();
     assert_eq!((verified.entries, verified.head_hash), (store.head().seq, store.head().hash));
     assert_eq!(mode_of(&copy), 0o600);
@@ -270,7 +270,7 @@ async fn detects_recreated_journal() {
     );
     std::fs::remove_file(&file).unwrap();
     let mut store = fixture.open().await.unwrap();
-    assert!(!point.exists(), "another journal begins, and the former one is nobody's business");
+    assert!(!point.exists(), "a new journal forgets the previous one");
     record_all(&mut store, &["1", "2", "three", "4", "5"]);
     store.close().await.unwrap();
     fixture.reader().await.verify().await.unwrap();

@@ -37,7 +37,6 @@ impl SearchError {
     }
 }
 
-/// Starts threads for runs in parallel.
 pub(crate) fn thread_pool(threads: NonZeroUsize) -> Result<rayon::ThreadPool, SearchError> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build();
     pool.map_err(|error| SearchError::invalid_search(error.to_string()))

@@ -1,5 +1,5 @@
-//! Sensitivity of a result to the venue's settings. A [`SensitivityRow`] is a pure function of the run and
-//! its number, so that any part can run anywhere.
+//! Sensitivity of a result to the venue's settings.
+//! A [`SensitivityRow`] is a pure function of the run and its number, so that any part can run anywhere.
 
 use crate::SearchError;
 use crate::error::thread_pool;
@@ -195,7 +195,6 @@ fn payouts(own: &SimulationSettings) -> Vec<Case> {
         setting: VenueSetting::PayoutPercent,
         label: format!("{payout_percent} %"),
         value: Some(payout_percent.to_fraction() * 100.0),
-        // One payout for all symbols.
         simulation: SimulationSettings {
             payout_percent,
             payout_percent_by_symbol: BTreeMap::new(),

@@ -23,7 +23,7 @@ pub(crate) struct Environment {
 }
 
 impl Environment {
-    pub(crate) fn of_process() -> Self {
+    pub(crate) fn from_process() -> Self {
         let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         };

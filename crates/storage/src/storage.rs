@@ -75,7 +75,7 @@ impl Version {
 
 impl Storage {
     pub fn of(url: &ObjectUrl) -> Result<Self, StorageError> {
-        let environment = Environment::of_process();
+        let environment = Environment::from_process();
         let store: Arc<dyn ObjectStore> = if url.bucket().is_empty() {
             Arc::new(LocalFileSystem::new().with_fsync(true))
         } else {
@@ -144,7 +144,7 @@ impl Storage {
             let part = self.wait((url, until - from), async {
                 let key = key_of(url)?;
                 let get = || async { self.store.get_opts(&key, options.clone()).await?.bytes().await };
-                match retried(get).await {
+                match with_retries(get).await {
                     Ok(bytes) if bytes.len() as u64 == until - from => Ok(bytes),
                     Ok(_) | Err(Error::Precondition { .. } | Error::NotFound { .. }) => {
                         Err(StorageError::Changed { url: url.to_string() })
@@ -211,7 +211,7 @@ impl Storage {
         self.wait((url, size), async {
             let key = key_of(url)?;
             // If only the response was lost, the condition fails and the contents are compared.
-            Ok(retried(|| self.put_once(&key, bytes.clone(), mode.clone())).await)
+            Ok(with_retries(|| self.put_once(&key, bytes.clone(), mode.clone())).await)
         })
     }
 
@@ -279,7 +279,7 @@ impl Storage {
             Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
                 StorageError::Refused { url, problem }
             }
-            Error::Generic { .. } if is_of_network(error) => StorageError::Unreachable { url, problem },
+            Error::Generic { .. } if is_network_error(error) => StorageError::Unreachable { url, problem },
             _ => StorageError::Failed { url, problem },
         }
     }
@@ -294,14 +294,14 @@ impl Drop for Storage {
     }
 }
 
-async fn retried<T, F>(request: impl Fn() -> F) -> Result<T, Error>
+async fn with_retries<T, F>(request: impl Fn() -> F) -> Result<T, Error>
 where
     F: Future<Output = Result<T, Error>>,
 {
     let mut pauses = PAUSES_MS.map(Duration::from_millis).into_iter();
     loop {
         match (request().await, pauses.next()) {
-            (Err(error), Some(pause)) if is_of_network(&error) => tokio::time::sleep(pause).await,
+            (Err(error), Some(pause)) if is_network_error(&error) => tokio::time::sleep(pause).await,
             (answer, _) => return answer,
         }
     }
@@ -338,7 +338,7 @@ fn shorten(text: &str) -> String {
 }
 
 /// Returns whether the response was incomplete, or the server is temporarily unavailable.
-fn is_of_network(error: &Error) -> bool {
+fn is_network_error(error: &Error) -> bool {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(one) = cause {
         if one.is::<HttpError>() || one.to_string().contains("non-2xx status code: 5") {

@@ -1,4 +1,4 @@
-//! The catalog holds the correct series for any order of appends, any number of writers and a crash at any step.
+//! The catalog stays correct for any order of appends, concurrent writers and crashes.
 
 use super::{Appended, Catalog, Manifest, Origin};
 use crate::disk::{Disk, SystemDisk};
@@ -279,7 +279,7 @@ fn check(first: &[Row], second: &[Row]) {
         let done = append(&on(folder.path(), &disk), second);
         let left = state(folder.path());
         assert!(left == states[1] || left == states[2], "after {steps} steps: {left:?}");
-        assert!(!done || left == states[2], "what was answered is there");
+        assert!(!done || left == states[2], "a completed append is stored");
         assert!(append(&on(folder.path(), &endless), second));
         assert_eq!(state(folder.path()), states[2], "repeated after a crash at step {steps}");
         let is_partial = |name: &String| name.ends_with(".partial");

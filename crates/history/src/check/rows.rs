@@ -21,7 +21,7 @@ pub(super) fn sound_candles(decoded: Decoded, interval: Interval, findings: &mut
     let mut latest: Option<Millis> = None;
     for (index, row) in rows.iter().enumerate() {
         let mut note =
-            |kind, detail| findings.note(of_row(kind, places.place(index), row.time, interval, detail));
+            |kind, detail| findings.note(new_finding(kind, places.place(index), row.time, interval, detail));
         match latest {
             Some(latest) if row.time < latest => {
                 note(FindingKind::Unsorted, format!("time {} comes after {latest}", row.time));
@@ -45,7 +45,7 @@ pub(super) fn sound_candles(decoded: Decoded, interval: Interval, findings: &mut
             let is_other = is_conflict && *candle != kept;
             let kind = if is_other { FindingKind::Conflict } else { FindingKind::Duplicate };
             let detail = describe_repeat(&kept, candle, kind);
-            findings.note(of_row(kind, places.place(*index), candle.time(), interval, detail));
+            findings.note(new_finding(kind, places.place(*index), candle.time(), interval, detail));
         }
         rows.candles.push(kept);
         if is_conflict {
@@ -74,7 +74,7 @@ fn is_stub(stub: &Candle, whole: &Candle) -> bool {
     is_enclosed && is_less
 }
 
-fn of_row(kind: FindingKind, place: u64, time: Millis, interval: Interval, detail: String) -> Finding {
+fn new_finding(kind: FindingKind, place: u64, time: Millis, interval: Interval, detail: String) -> Finding {
     let end = time + interval.length();
     Finding { kind, row: Some(place), start: Some(time), end: Some(end), count: 1, detail }
 }

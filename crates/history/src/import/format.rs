@@ -1,4 +1,4 @@
-//! Import formats and their detection by the first bytes; unsupported files and hints for converting them.
+//! Detection of import formats by the first bytes, and hints for unsupported files.
 
 use super::row::{LATEST_SECONDS, Problem};
 use super::{named, text};

@@ -82,7 +82,7 @@ impl DecimalCount {
         }
     }
 
-    pub(super) fn of_step(self) -> Option<usize> {
+    pub(super) fn step_decimals(self) -> Option<usize> {
         match self {
             Self::Same(decimals) => Some(decimals).filter(|decimals| *decimals <= MOST_DECIMALS),
             Self::Unseen | Self::Differ => None,

@@ -184,7 +184,6 @@ pub(super) fn check_grid(decoded: &Decoded, interval: Interval) -> Result<(), Pr
     if is_month(interval) {
         return Err(refused("calendar months", "candles of one length", off_grid()));
     }
-    // Stray rows are reported individually.
     let follow_each_other = rows.windows(2).any(|pair| {
         pair[1].time - pair[0].time == length && pair.iter().all(|row| !row.time.is_aligned_to(length))
     });

@@ -97,13 +97,13 @@ impl CandleTable {
         let mut inner = path.to_owned();
         let mut use_it = |entry: Option<&str>, reader: &mut dyn BufRead| {
             inner.extend(entry);
-            Self::of_content(path, entry, reader, settings)
+            Self::from_content(path, entry, reader, settings)
         };
         let read = open(settings.entry.as_deref(), settings.most_bytes, &mut use_it);
         read.map_err(|problem| problem.at(&inner))
     }
 
-    fn of_content(
+    fn from_content(
         path: &Path,
         entry: Option<&str>,
         reader: &mut dyn BufRead,
@@ -115,7 +115,7 @@ impl CandleTable {
         start.truncate(length);
         if let Some(decode) = unpack::utf16_decoder(&start) {
             let content = decode(&in_memory(&mut start.as_slice().chain(reader))?)?;
-            return Self::of_content(path, entry, &mut content.as_bytes(), settings);
+            return Self::from_content(path, entry, &mut content.as_bytes(), settings);
         }
         let format = match settings.format {
             Some(format) => format,

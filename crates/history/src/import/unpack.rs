@@ -1,4 +1,4 @@
-//! Unpacking of gzip and zip with size limits against decompression bombs; UTF-16 text and numbered lines.
+//! Unpacking of gzip and zip with size limits, UTF-16 decoding and numbered lines.
 
 use super::format::{WORKBOOK, is_workbook};
 use super::row::Problem;

@@ -49,7 +49,7 @@ pub(crate) async fn closed_journal_is_free(fixture: &Fixture) {
     first.close().await.unwrap();
     assert_eq!(fixture.reader().await.holder().await.unwrap(), None);
     let second = self::second(fixture).await.unwrap();
-    assert_eq!(second.head().seq, 1, "what was buffered is committed by closing");
+    assert_eq!(second.head().seq, 1, "closing commits the buffer");
 }
 
 pub(crate) async fn living_local_holder_keeps_the_lease(fixture: &Fixture) {

@@ -9,7 +9,7 @@ pub(crate) async fn reader_follows_a_writer(fixture: &Fixture) {
     let mut reader = fixture.reader().await;
     for count in 1..=20_u64 {
         store.record(line(&count.to_string()));
-        assert_eq!(reader.head().await.unwrap().seq, count - 1, "nobody sees what is not committed");
+        assert_eq!(reader.head().await.unwrap().seq, count - 1, "uncommitted lines are invisible");
         store.commit().await.unwrap();
         assert_eq!(reader.head().await.unwrap(), store.head());
         assert_eq!(reader.verify().await.unwrap().entries, count);

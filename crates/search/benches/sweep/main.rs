@@ -1,6 +1,6 @@
-//! Cost of a sweep trial: 1,000 sets of Wilder's RSI over 100,000 one-minute candles, compared with hand-written loops.
+//! Cost of a sweep trial compared with hand-written loops: 1,000 sets of Wilder's RSI, 100,000 minutes.
 //!
-//! All make the same trades, which is held before anything is measured. Ours go through a Session with every rule, the
+//! All make the same trades, which is checked before measuring. Ours go through a Session with every rule, the
 //! simulated venue, exact money, the figures of each trial and the journal of trials; the loops do nothing but trade.
 //!
 //! `cargo bench -p candlewick-backtest --bench sweep` prints backtests per second on one core and on two, and the ratios.
@@ -100,8 +100,8 @@ fn measure_memory() {
     let rows = fixture.sweep(DeclarationUse::Trusted, 2);
     let most = status("VmHWM");
     println!("{} sets over {CANDLES} candles of {:.1} MB", rows.len(), data / 1e6);
-    println!("held before {:.1} MB, at most {:.1} MB", before / 1e6, most / 1e6);
-    println!("most, less what was held before besides the data: {:.2} x data", (most - before + data) / data);
+    println!("{:.1} MB before, peak {:.1} MB", before / 1e6, most / 1e6);
+    println!("peak without other memory held before: {:.2} x data", (most - before + data) / data);
 }
 
 fn main() {

@@ -62,16 +62,16 @@ impl Figures {
             refused: summary.refused.values().sum(),
             stopped_by: finished.stopped_by.iter().find_map(|rule| *rule),
         };
-        Self::of_totals(
+        Self::from_totals(
             &totals,
             evidence,
             open,
-            Timeline::of_rows(finished.book.rows(), span),
+            Timeline::from_rows(finished.book.rows(), span),
             finished.money_scale,
         )
     }
 
-    pub(crate) fn of_totals(
+    pub(crate) fn from_totals(
         totals: &RunTotals,
         evidence: Evidence,
         open: OpenEnds,

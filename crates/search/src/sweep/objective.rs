@@ -69,7 +69,6 @@ pub(crate) fn best_first(one: Option<f64>, two: Option<f64>) -> Ordering {
     }
 }
 
-/// Finds a choice by its name.
 pub(crate) fn named<T: Copy, const N: usize>(
     all: [T; N],
     name: fn(T) -> &'static str,

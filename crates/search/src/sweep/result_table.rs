@@ -201,7 +201,7 @@ mod tests {
             listed("level", Target::Parameter, [0.1, 30.0].map(Setting::Real)),
             listed("close_type", Target::CloseType, close_types),
         ];
-        Space::of_axes(axes, &[])
+        Space::from_axes(axes, &[])
     }
 
     fn rows(space: &Space) -> Vec<TrialRow> {

@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     impl Space {
-        pub(crate) fn of_axes(axes: Vec<Axis>, conditions: &[&str]) -> Self {
+        pub(crate) fn from_axes(axes: Vec<Axis>, conditions: &[&str]) -> Self {
             let names: Vec<String> = axes.iter().map(|axis| axis.name().to_owned()).collect();
             let conditions = conditions.iter().map(|text| Condition::parse(text, &names).unwrap()).collect();
             Self { axes, conditions, fixed: Vec::new(), bot: bot() }
@@ -155,7 +155,7 @@ mod tests {
 
     fn space(conditions: &[&str]) -> Space {
         let close_type = listed("close_type", Target::CloseType, [Setting::Text("05:00".into())]);
-        Space::of_axes(vec![whole("fast", [2, 3]), whole("slow", [3, 4, 5]), close_type], conditions)
+        Space::from_axes(vec![whole("fast", [2, 3]), whole("slow", [3, 4, 5]), close_type], conditions)
     }
 
     fn check(conditions: &[&str], expected: &str) {

@@ -39,7 +39,7 @@ pub(crate) struct TimelineBuilder {
 }
 
 impl Timeline {
-    pub(crate) fn of_rows<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, span: &Range<Millis>) -> Self {
+    pub(crate) fn from_rows<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, span: &Range<Millis>) -> Self {
         let settled = rows.into_iter().filter(|row| row.state == IntentState::Settled);
         let mut settled: Vec<(Millis, Millis, Outcome)> = settled
             .filter_map(|row| Some((row.settled_at?, row.approved.decision_time(), row.outcome?)))

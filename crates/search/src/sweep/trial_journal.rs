@@ -339,7 +339,7 @@ mod tests {
         let written: Vec<Record> = written.collect();
         for (count, record) in written.iter().enumerate() {
             if count == 100 {
-                journal.read_back(begin, |_| {}).unwrap(); // and then it goes on where it was
+                journal.read_back(begin, |_| {}).unwrap(); // later appends continue at the end
             }
             journal.record(record).unwrap();
         }

@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     fn space(periods: i64, conditions: &[&str]) -> Space {
-        Space::of_axes(vec![whole("period", 0..periods), whole("level", 0..10)], conditions)
+        Space::from_axes(vec![whole("period", 0..periods), whole("level", 0..10)], conditions)
     }
 
     fn sets(space: &Space, search: Search, trials: u64, seed: u64) -> Vec<Candidate> {

@@ -118,7 +118,7 @@ mod tests {
             axis("period", Values::Listed(periods), Scale::Log),
             listed("side", Target::Parameter, sides),
         ];
-        Space::of_axes(axes, &[])
+        Space::from_axes(axes, &[])
     }
 
     /// Best, and 1.0, at level 70, period 20, side "both".
@@ -159,7 +159,7 @@ mod tests {
         let tried = searched(&space(), 1, 20);
         let distinct: HashSet<&Candidate> = tried.iter().map(|(set, _)| set).collect();
         assert_eq!(distinct.len(), tried.len());
-        let few = Space::of_axes(vec![whole("period", 0..20)], &[]);
+        let few = Space::from_axes(vec![whole("period", 0..20)], &[]);
         let mut model = Parzen::new(&few, 1).unwrap();
         let mut asked = Vec::new();
         for _ in 0..4 {

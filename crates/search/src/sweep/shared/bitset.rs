@@ -14,7 +14,6 @@ const WORD: usize = 64;
 
 impl BitSet {
     pub(crate) fn from_bytes(codes: &[u8], range: &RangeInclusive<u16>) -> Self {
-        // Byte codes have byte ranges.
         let (low, span) = (*range.start() as u8, range.end().wrapping_sub(*range.start()) as u8);
         Self::from_codes(codes, |code| code.wrapping_sub(low) <= span)
     }

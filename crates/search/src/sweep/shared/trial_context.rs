@@ -196,6 +196,6 @@ impl Tally {
             refused: self.refused + self.rejected,
             stopped_by,
         };
-        Figures::of_totals(&self.totals, evidence, open, self.timeline.into_timeline(), self.scale)
+        Figures::from_totals(&self.totals, evidence, open, self.timeline.into_timeline(), self.scale)
     }
 }
