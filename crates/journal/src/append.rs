@@ -38,7 +38,7 @@ fn insert(rows: usize) -> String {
         for column in 0..COLUMNS {
             place += 1;
             let comma = if column == 0 { "" } else { ", " };
-            write!(text, "{comma}${place}").expect("a String takes all text");
+            write!(text, "{comma}${place}").expect("writing to a String succeeds");
         }
         text.push(')');
     }

@@ -92,7 +92,7 @@ fn difference(kept: &str) -> Option<Difference> {
 }
 
 fn text_of(difference: &Difference) -> String {
-    let text = serde_json::to_string(difference).expect("numbers and texts are JSON");
+    let text = serde_json::to_string(difference).expect("numbers and strings serialize to JSON");
     format!("{MARK}{text}")
 }
 

@@ -61,7 +61,7 @@ struct SealedHashes {
 pub(crate) fn seal(first: u64, exchanges: &[LoggedExchange]) -> String {
     let hashes = (first..).zip(exchanges).map(|(id, exchange)| hash_of(id, exchange).to_hex().to_string());
     let seal = Seal { exchanges: SealedHashes { first, hashes: hashes.collect() } };
-    serde_json::to_string(&seal).expect("numbers and texts are JSON")
+    serde_json::to_string(&seal).expect("numbers and strings serialize to JSON")
 }
 
 pub fn is_seal(body: &str) -> bool {

@@ -46,7 +46,7 @@ pub(crate) enum What<'a> {
     Entries(&'a [Pending], &'a [LoggedExchange], usize),
 }
 
-#[cfg_attr(not(debug_assertions), allow(dead_code, reason = "only a debug build asks"))]
+#[cfg_attr(not(debug_assertions), allow(dead_code, reason = "used in debug builds only"))]
 impl What<'_> {
     fn names(&self) -> Vec<String> {
         let (lines, exchanges, answers) = match self {
@@ -66,7 +66,7 @@ impl What<'_> {
     }
 }
 
-#[cfg_attr(not(debug_assertions), allow(dead_code, reason = "only a debug build asks"))]
+#[cfg_attr(not(debug_assertions), allow(dead_code, reason = "used in debug builds only"))]
 fn name_of(pending: &Pending) -> String {
     let key = match pending.line.kind {
         LineKind::Note if is_snapshot(&pending.line.body) => return "snapshot".to_owned(),

@@ -264,7 +264,8 @@ impl Store {
         } else {
             let place = self.lines.iter().position(|pending| pending.head == found);
             place.map(|place| place + 1).ok_or_else(|| {
-                let reason = format!("it ends with entry {}, which this process did not write", found.seq);
+                let reason =
+                    format!("the journal ends with entry {}, which this process did not write", found.seq);
                 broken(&self.url, found.seq.min(self.head.seq) + 1, &reason)
             })?
         };
@@ -332,7 +333,8 @@ async fn checked_head(any: &mut AnyConnection, url: &JournalUrl) -> Result<Head>
     if remembered == written {
         return Ok(written);
     }
-    let reason = format!("it ends with entry {}, its last holder wrote {}", written.seq, remembered.seq);
+    let reason =
+        format!("the journal ends with entry {}, its last holder wrote {}", written.seq, remembered.seq);
     Err(broken(url, remembered.seq.min(written.seq) + 1, &reason))
 }
 

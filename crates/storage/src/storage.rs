@@ -256,7 +256,7 @@ impl Storage {
         (url, size): (&ObjectUrl, u64),
         work: impl Future<Output = Result<T, StorageError>> + Send,
     ) -> Result<T, StorageError> {
-        let runtime = self.runtime.as_ref().expect("only Drop takes it");
+        let runtime = self.runtime.as_ref().expect("the runtime exists until drop");
         let deadline = CALL + CALL_MORE * u32::try_from(size / PART_BYTES).unwrap_or(u32::MAX);
         let late = || StorageError::Unreachable {
             url: url.to_string(),

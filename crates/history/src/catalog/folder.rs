@@ -63,7 +63,7 @@ impl SeriesFolder {
     }
 
     pub(super) fn put_manifest(&self, disk: &dyn Disk, manifest: &Manifest) -> Result<(), HistoryError> {
-        let text = serde_json::to_string_pretty(manifest).expect("a manifest is plain data") + "\n";
+        let text = serde_json::to_string_pretty(manifest).expect("a manifest serializes to JSON") + "\n";
         self.put(disk, MANIFEST, &[text.as_bytes()])
     }
 

@@ -193,7 +193,7 @@ impl Manifest {
 
 impl Version {
     pub(super) fn new(series: Series, number: u32, note: &str, segments: Vec<Segment>) -> Self {
-        let hash = hash_of(series, &segments).expect("the hashes of segments were just printed");
+        let hash = hash_of(series, &segments).expect("segment hashes are valid");
         Self { number, note: note.to_owned(), data_hash: hash.to_hex().to_string(), segments }
     }
 

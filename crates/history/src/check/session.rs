@@ -111,7 +111,7 @@ impl MarketHours {
 }
 
 fn five_in_new_york(date: NaiveDate) -> Millis {
-    let wall = date.and_hms_opt(17, 0, 0).expect("five in the afternoon is a time of every day");
+    let wall = date.and_hms_opt(17, 0, 0).expect("17:00 is a valid time");
     Zone::Place(New_York).moment_of(wall)
 }
 

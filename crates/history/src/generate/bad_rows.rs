@@ -53,7 +53,7 @@ pub fn with_gaps(series: &CandleSeries, gaps: u32, seed: u64) -> Result<CandleSe
         from = start + length;
     }
     kept.extend_from_slice(&candles[from..]);
-    Ok(CandleSeries::new(series.series(), kept).expect("a part of a series is one, and its ends were kept"))
+    Ok(CandleSeries::new(series.series(), kept).expect("a subset of a series with both ends is valid"))
 }
 
 #[derive(Clone, Debug)]

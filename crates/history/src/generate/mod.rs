@@ -36,8 +36,7 @@ pub fn generate(settings: &GenerateSettings) -> Result<CandleSeries, HistoryErro
         if is_open(settings.asset_type, minute) {
             for (index, numbers) in walk.minute(minute).into_iter().enumerate() {
                 let time = minute + step.length() * index as i64;
-                let fine = Candle::new(time, step, numbers)
-                    .expect("steps enclose their prices, which are whole ticks above zero");
+                let fine = Candle::new(time, step, numbers).expect("generated candles are valid");
                 candles.extend(resampler.end_before(time));
                 candles.extend(resampler.push(&fine));
             }

@@ -125,7 +125,7 @@ const STEP_SECONDS: usize = 5;
 pub(super) const STEPS_PER_MINUTE: usize = 60 / STEP_SECONDS;
 
 pub(super) fn step_interval() -> Interval {
-    Interval::from_seconds(STEP_SECONDS as i64).expect("a few seconds are an interval")
+    Interval::from_seconds(STEP_SECONDS as i64).expect("the step is a valid interval")
 }
 
 /// Tick size as `numerator / denominator`, so that prices are the doubles nearest to their decimal form.

@@ -283,7 +283,7 @@ impl OpenProblems {
     }
 
     pub(super) fn problem(self) -> Problem {
-        self.0.expect("a missing value has left its problem")
+        self.0.expect("every missing value recorded a problem")
     }
 }
 

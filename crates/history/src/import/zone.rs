@@ -40,7 +40,7 @@ pub struct ParseZoneError {
 impl Zone {
     /// Returns EST all year: UTC-5 without daylight saving time.
     pub(super) fn est() -> Self {
-        Self::Fixed(FixedOffset::west_opt(5 * 3_600).expect("five hours are less than a day"))
+        Self::Fixed(FixedOffset::west_opt(5 * 3_600).expect("the offset is within a day"))
     }
 
     pub(super) fn is_utc(self) -> bool {

@@ -266,7 +266,7 @@ pub fn write_parquet_file(series: &CandleSeries, path: &Path) -> Result<(), Hist
 
 pub(crate) fn to_parquet(candles: &[Candle], extra: &[(&str, &[i64])]) -> Vec<u8> {
     let mut bytes = Vec::new();
-    put(candles, extra, &mut bytes).expect("numbers fit their columns, and memory takes every byte");
+    put(candles, extra, &mut bytes).expect("writing to memory succeeds");
     bytes
 }
 

@@ -86,12 +86,12 @@ fn resampled(series: &CandleSeries, places: &[usize]) -> CandleSeries {
         last = sound.close();
         made.push(sound);
     }
-    CandleSeries::from_checked(series.series(), made).expect("there is a first candle")
+    CandleSeries::from_checked(series.series(), made).expect("there is at least one candle")
 }
 
 fn flat(time: candlewick_sdk::Millis, series: &CandleSeries, price: f64) -> Candle {
     let numbers = Ohlcv { open: price, high: price, low: price, close: price, volume: 0.0 };
-    Candle::new(time, series.interval(), numbers).expect("the price was one, and the time is the series'")
+    Candle::new(time, series.interval(), numbers).expect("a flat candle at a valid price is valid")
 }
 
 #[cfg(test)]

@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Axis, String> {
-        let entry = StrategyEntry::new("any", "1.0.0", |_, _| unreachable!("nobody builds it"))
+        let entry = StrategyEntry::new("any", "1.0.0", |_, _| unreachable!("never built"))
             .with_parameter(Parameter::new("period", 14).within(2.0, 500.0))
             .with_parameter(Parameter::new("level", 30.0).within(0.0, 100.0))
             .with_parameter(Parameter::new("both", true))

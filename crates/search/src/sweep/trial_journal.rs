@@ -51,7 +51,7 @@ const AT_ONCE: u64 = 64 * 1_024;
 impl Record {
     pub(crate) fn to_line(&self) -> Vec<u8> {
         let mut line = Vec::with_capacity(2_048); // as long as nearly all of them are
-        serde_json::to_writer(&mut line, self).expect("numbers and texts have a form");
+        serde_json::to_writer(&mut line, self).expect("numbers and strings serialize to JSON");
         line.push(b'\n');
         line
     }

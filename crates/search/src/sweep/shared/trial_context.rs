@@ -40,7 +40,7 @@ pub(super) struct TrialContext<'a> {
 
 impl TrialContext<'_> {
     /// Settles an approved trade immediately, `None` if something can happen before it closes.
-    #[allow(clippy::inline_always, reason = "its arguments stay out of memory: see docs/performance.md")]
+    #[allow(clippy::inline_always, reason = "keeps its arguments in registers: see docs/performance.md")]
     #[inline(always)]
     pub(super) fn settle_at_once(&mut self, candle: usize, terms: &OrderTerms) -> Option<PrecomputedOutcome> {
         if self.is_one_enough != Some(true) || !self.pending.is_empty() {
@@ -176,7 +176,7 @@ impl Tally {
     }
 
     /// Counts a trade with its decision time and the time when its settlement became known.
-    #[allow(clippy::inline_always, reason = "it is short, and a third of it would be the call")]
+    #[allow(clippy::inline_always, reason = "the call would be a third of its cost")]
     #[inline(always)]
     pub(crate) fn settle(
         &mut self,
