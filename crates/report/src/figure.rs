@@ -56,10 +56,10 @@ const MAX_PERCENT: f64 = 100.0;
 pub(crate) fn high_payout(payouts: impl Iterator<Item = Payout>, how: &str) -> Option<String> {
     let highest = payouts.max()?.to_percent();
     (highest > MAX_PERCENT)
-        .then(|| format!("a payout of {highest} % is {how}, and above {MAX_PERCENT} % a coin toss earns"))
+        .then(|| format!("a payout of {highest} % is {how}; above {MAX_PERCENT} % a coin toss is profitable"))
 }
 
-/// In percent of the stake: no venue pays more than the stake, and without a loss there is none.
+/// Formats a break-even payout; no venue pays more than 100 %, and 0 means no losses.
 pub(crate) fn break_even_payout_words(percent: f64) -> String {
     if percent <= 0.0 {
         return "-".to_owned();
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn above_the_stake_there_is_none() {
+    fn no_break_even_payout_above_100_percent() {
         for (percent, expected) in [
             (78.571_4, "78.57 %"),
             (100.0, "100.00 %"),
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lowest_and_the_highest_fill_the_line_and_a_long_curve_is_thinned_to_its_ends() {
+    fn sparkline_spans_all_blocks_and_thins_long_curves() {
         for (balances, expected) in [
             (&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0][..], Some("▁▂▃▄▅▆▇█")),
             (&[10.0, 5.0, 20.0], Some("▃▁█")),
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn the_highest_and_the_lowest_reach_the_ends() {
+    fn running_sum_spans_all_blocks() {
         for (numbers, expected) in [
             (&[][..], None),
             (&[1.0], None),

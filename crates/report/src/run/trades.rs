@@ -119,7 +119,7 @@ impl RunFacts {
     pub fn of(book: &TradeBook, bots: &[BotSettings], (scale, caveats): (MoneyScale, &Caveats)) -> Self {
         let mut withheld = caveats.withholding.clone();
         if book.rows().first().is_some_and(|row| row.approved.intent().number() > 1) {
-            withheld.push("trades of earlier runs are in the journal and not here".to_owned());
+            withheld.push("trades of earlier runs are in the journal but not in this file".to_owned());
         }
         let lines = lines_of(book, bots, scale);
         let mut hashed: Vec<(LineHash, [u32; 4])> =

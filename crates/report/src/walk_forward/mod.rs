@@ -300,7 +300,7 @@ fn unused(
     let place = if has_hold_out { " before the hold-out" } else { "" };
     let (unused, missing) = (span(left), span(windows.test - left));
     (left.get() > windows.test.get() / 10)
-        .then(|| format!("the last {unused}{place} are in no test: the next window needs {missing} more"))
+        .then(|| format!("the last {unused}{place} are untested: too short for another test window by {missing}"))
 }
 
 fn staked_finding(all: &Finished) -> Option<Finding> {
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn efficiency_is_what_is_left_of_the_profit_per_unit_staked() {
+    fn efficiency_is_the_retained_share_of_the_expectancy() {
         let windows = [
             (figures(400, Some(0.04)), figures(100, Some(0.02))),
             (figures(400, Some(0.01)), figures(300, Some(-0.01))),
