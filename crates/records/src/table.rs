@@ -21,7 +21,7 @@ pub struct Table {
 }
 
 pub fn table(header: impl IntoIterator<Item = impl ToString>) -> Table {
-    Table { header: shown(header), rows: Vec::new() }
+    Table { header: sanitize(header), rows: Vec::new() }
 }
 
 pub fn table_text(
@@ -35,7 +35,7 @@ pub fn table_text(
 
 impl Table {
     pub fn add_row(&mut self, row: impl IntoIterator<Item = impl ToString>) {
-        self.rows.push(shown(row));
+        self.rows.push(sanitize(row));
     }
 
     pub fn trim_fmt(&self) -> String {
@@ -136,7 +136,7 @@ fn fits(text: &str, width: u16) -> bool {
     text.lines().all(|line| line.width() <= usize::from(width))
 }
 
-fn shown(cells: impl IntoIterator<Item = impl ToString>) -> Vec<String> {
+fn sanitize(cells: impl IntoIterator<Item = impl ToString>) -> Vec<String> {
     cells.into_iter().map(|cell| visible(&cell.to_string()).into_owned()).collect()
 }
 
@@ -146,7 +146,7 @@ mod tests {
     use candlewick_sdk::is_hidden;
 
     #[test]
-    fn no_cell_breaks_its_line_or_moves_anything() {
+    fn sanitizes_hostile_cells() {
         let hostile = ["\u{1b}]0;title\u{7}", "two\nlines", "\u{202e}back", "\u{9b}2J", "a\tb"];
         let mut rows = table(["bot\n", "x", "x", "x", "x"]);
         rows.add_row(hostile);
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_fits_any_terminal_and_loses_nothing() {
+    fn fits_any_terminal_without_loss() {
         let trade =
             ["17", "btc-rsi", "BTCUSDT", "BUY", "10.00", "2026-01-05T02:31:00.000Z", "94136.76", "LOST"];
         let mut trades = table(["intent", "bot", "symbol", "", "amount", "decided", "open", "result"]);

@@ -60,7 +60,7 @@ fn profit(row: &IntentRow, origin: &IntentOrigin) -> Option<Check> {
     let [profit, stake, expected_text] =
         [row.profit, stake, expected].map(|money| origin.scale.format(money));
     let paid = payout.map(|payout| format!(" at {} %", payout.to_percent())).unwrap_or_default();
-    let detail = format!("{profit}; {outcome} with a stake of {stake}{paid} makes {expected_text}");
+    let detail = format!("{profit}; {outcome} with a stake of {stake}{paid} gives {expected_text}");
     Some(Check::by_terms("profit", row.profit == expected, detail))
 }
 
@@ -88,14 +88,14 @@ fn span(row: &IntentRow) -> Option<Check> {
     let length = expiry.close_type.duration();
     let agrees = match expiry.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => lasted == length,
-        // To the end of a candle; of the next one when too little was left.
+        // Ends with a candle, the next one if too little time was left.
         ExpirationType::CandleClose => {
             lasted > Millis::ZERO && lasted <= length * 2 && close.is_aligned_to(length)
         }
         ExpirationType::NextCandle => lasted == length && close.is_aligned_to(length),
     };
     let (close_type, kind) = (expiry.close_type, expiry.expiration_type);
-    Some(Check::by_terms("span", agrees, format!("{lasted} ms; asked for was {close_type} {kind}")))
+    Some(Check::by_terms("span", agrees, format!("{lasted} ms; ordered: {close_type} {kind}")))
 }
 
 fn records<'a>(venue_id: Option<&str>, exchanges: impl Iterator<Item = &'a LoggedExchange>) -> Vec<Value> {
@@ -187,8 +187,8 @@ fn money(wanted: Money, origin: &IntentOrigin) -> impl Fn(&Value) -> Option<bool
 
 pub(super) fn lines(checks: &[Check]) -> Vec<String> {
     let sources = [
-        (CheckSource::Terms, "recomputed from its terms and right"),
-        (CheckSource::Venue, "the same in the venue's own record"),
+        (CheckSource::Terms, "recomputed and correct"),
+        (CheckSource::Venue, "same in the venue's record"),
     ];
     let agreed = sources.into_iter().filter_map(|(by, label)| {
         let agreeing = checks.iter().filter(|check| check.by == by && check.agrees);
