@@ -84,10 +84,8 @@ impl ShownLine {
     fn since_words(&self) -> Option<String> {
         let won = format!("{:.2} % won", self.win_rate_since? * 100.0);
         Some(
-            self.break_even_since.map_or_else(
-                || won.clone(),
-                |needed| format!("{won} (break-even {:.2} %)", needed * 100.0),
-            ),
+            self.break_even_since
+                .map_or_else(|| won.clone(), |needed| format!("{won} (break-even {:.2} %)", needed * 100.0)),
         )
     }
 

@@ -186,10 +186,8 @@ fn money(wanted: Money, origin: &IntentOrigin) -> impl Fn(&Value) -> Option<bool
 }
 
 pub(super) fn lines(checks: &[Check]) -> Vec<String> {
-    let sources = [
-        (CheckSource::Terms, "recomputed and correct"),
-        (CheckSource::Venue, "same in the venue's record"),
-    ];
+    let sources =
+        [(CheckSource::Terms, "recomputed and correct"), (CheckSource::Venue, "same in the venue's record")];
     let agreed = sources.into_iter().filter_map(|(by, label)| {
         let agreeing = checks.iter().filter(|check| check.by == by && check.agrees);
         let names: Vec<&str> = agreeing.map(|check| check.what).collect();

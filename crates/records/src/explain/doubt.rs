@@ -34,7 +34,8 @@ pub(super) async fn read_lists(
             EventKind::NotOpened { .. } => (MISSED_AGAIN_AFTER, false),
             _ => continue,
         };
-        let by_person = lines.iter().chain(notes.iter().copied()).any(|note| is_manual_resolution(note, ended));
+        let by_person =
+            lines.iter().chain(notes.iter().copied()).any(|note| is_manual_resolution(note, ended));
         let Some(began) = began.filter(|_| !by_person) else { continue };
         let exchanges = reader.exchanges_between(began, ended, MAX_EXCHANGES).await?;
         let lists: Vec<LoggedExchange> =

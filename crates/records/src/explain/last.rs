@@ -148,7 +148,8 @@ fn reasons_of(decisions: &[Decision]) -> Vec<String> {
     let of = |(place, own): (usize, &Decision)| {
         let mut before = decisions[..place].iter().rev();
         let last = before.find(|other| (&other.bot, other.direction) == (&own.bot, own.direction));
-        let is_said = own.reason.chars().count() > SHORT_REASON && last.is_some_and(|last| last.reason == own.reason);
+        let is_said =
+            own.reason.chars().count() > SHORT_REASON && last.is_some_and(|last| last.reason == own.reason);
         if is_said { "same reason".to_owned() } else { visible(&own.reason).to_string() }
     };
     decisions.iter().enumerate().map(of).collect()

@@ -300,9 +300,7 @@ impl BotMoment {
                 };
                 format!("{}, trade #{intent}, {outcome}: {reason}", said())
             }
-            ("warm_up", ..) => {
-                "no trade, because the candle was backfilled".to_owned()
-            }
+            ("warm_up", ..) => "no trade, because the candle was backfilled".to_owned(),
             ("no_candle", ..) => "no candle was recorded shortly before this time".to_owned(),
             _ => "no signal".to_owned(),
         }

@@ -161,7 +161,8 @@ pub(super) fn describe_document(document: &Value) -> String {
 
 fn describe_fields(fields: &Map<String, Value>) -> Vec<String> {
     let known = FIELDS.iter().filter_map(|(name, label)| Some((*name, *label, fields.get(*name)?)));
-    let mut parts: Vec<String> = known.filter_map(|(name, label, value)| describe_field(name, label, value)).collect();
+    let mut parts: Vec<String> =
+        known.filter_map(|(name, label, value)| describe_field(name, label, value)).collect();
     for (name, value) in fields.iter().filter(|(name, _)| FIELDS.iter().all(|(known, _)| known != name)) {
         match value {
             Value::Object(inner) => parts.extend(describe_fields(inner)),

@@ -179,7 +179,9 @@ impl Explanation {
         let mut lines = vec![format!(
             "Trade #{intent_id} of {bot}: {direction} {amount} on {symbol}, {close_type} {expiration_type}"
         )];
-        lines.extend(ordered.map(|ordered| format!("Ordered was {ordered}; the venue opened a different trade")));
+        lines.extend(
+            ordered.map(|ordered| format!("Ordered was {ordered}; the venue opened a different trade")),
+        );
         lines.push(state);
         lines.extend(self.stake_reason.as_ref().map(|reason| format!("Stake: {amount}, {reason}")));
         lines

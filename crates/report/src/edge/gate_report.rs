@@ -102,8 +102,7 @@ fn to_gated(named: &NamedTrade, day: Option<DayStart>) -> Option<GatedTrade> {
 
 impl fmt::Display for GateReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const HEADER: &str =
-            "bot|signals|traded|mean return|mean of traded|gain|random gates, 95 %|p (random)|p (shuffled)|result";
+        const HEADER: &str = "bot|signals|traded|mean return|mean of traded|gain|random gates, 95 %|p (random)|p (shuffled)|result";
         let range = |[low, high]: [f64; 2]| format!("{} to {}", percent(low), percent(high));
         let row = |bot: &GatedBot| {
             [

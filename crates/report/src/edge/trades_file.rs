@@ -122,8 +122,10 @@ fn read(
     Ok(TradesFile { trades, has_times, bots: bots.len(), caveats, findings, notices })
 }
 
-const NO_FACTS: &str = "the .run.json file of these trades is missing, so the caveats of their run are unknown";
-const OTHER_LINES: &str = "the .run.json file belongs to other trades, so the caveats of this run are unknown";
+const NO_FACTS: &str =
+    "the .run.json file of these trades is missing, so the caveats of their run are unknown";
+const OTHER_LINES: &str =
+    "the .run.json file belongs to other trades, so the caveats of this run are unknown";
 
 const SORTED: &str = "the rows are sorted by result, so the order of the trades is unknown";
 

@@ -72,8 +72,9 @@ fn sentences(page: &RunPage<'_>) -> Vec<String> {
         }
     }
     if let Some(edge) = page.edge.intervals.edge_words() {
-        sentences
-            .push(format!("Edge in percent of the stake: {edge} (95 %, valid at any time and with overlap)."));
+        sentences.push(format!(
+            "Edge in percent of the stake: {edge} (95 %, valid at any time and with overlap)."
+        ));
     }
     if let Some(payout) = page.break_even_payout_percent {
         let words = break_even_payout_words(payout);

@@ -73,7 +73,11 @@ fn markup(cell: &Cell) -> String {
         or_dash(cell.return_per_unit, signed_percent)
     );
     let class = class(level_of(cell));
-    format!("<td class=\"{class}\" title=\"{}\">{value}<small>{}</small></td>", escaped(&tooltip), cell.trades)
+    format!(
+        "<td class=\"{class}\" title=\"{}\">{value}<small>{}</small></td>",
+        escaped(&tooltip),
+        cell.trades
+    )
 }
 
 /// Standard errors from break-even, at most 3: a trade that pays `p` has the variance `p` there.

@@ -227,7 +227,10 @@ pub fn page_of<'a>(report: &'a RunReport, parts: PageParts<'a>) -> Result<RunPag
         figures: report.figures(),
         notices: report.notices.clone(),
         tables: vec![
-            ("Delays: median / 99th percentile, ms", DataTable::new(["symbol"].into_iter().chain(DELAYS), delays)),
+            (
+                "Delays: median / 99th percentile, ms",
+                DataTable::new(["symbol"].into_iter().chain(DELAYS), delays),
+            ),
             ("How often each condition was true", ConditionLine::table(&report.conditions)),
         ],
         trades: Trades { book, bots, scale, balance, span, prices },

@@ -283,8 +283,8 @@ impl SweepReport {
             return format!("{sets}: none has enough trades to be chosen");
         };
         let BestLine { score, p_value_corrected, figures, .. } = best;
-        let chance = p_value_corrected
-            .map_or(String::new(), |p_value| format!(", corrected p-value {p_value:.4}"));
+        let chance =
+            p_value_corrected.map_or(String::new(), |p_value| format!(", corrected p-value {p_value:.4}"));
         format!(
             "{sets}. Best: {} ({} {}, {} trades, win rate {}, break-even {}{chance})",
             self.set_words(best),

@@ -165,8 +165,10 @@ fn without_a_signal(conditions: &[ConditionLine]) -> Option<Vec<Option<String>>>
     let never = ConditionLine::never(conditions);
     let wholes = conditions.iter().filter(|line| line.is_asked_for()).count();
     (!never.is_empty()).then(|| {
-        let change = never.iter().map(|words| Some(format!("change the condition that was never true: {words}")));
-        let seldom = "or add candles, if it is meant to be rare; the table above shows how often each part was true";
+        let change =
+            never.iter().map(|words| Some(format!("change the condition that was never true: {words}")));
+        let seldom =
+            "or add candles, if it is meant to be rare; the table above shows how often each part was true";
         change.chain((never.len() < wholes).then(|| Some(seldom.to_owned()))).collect()
     })
 }

@@ -75,10 +75,7 @@ impl TunedGate {
 
     fn words(&self) -> String {
         let Self { gate, signals, traded } = self;
-        format!(
-            "{traded} of {signals} signals were traded, {} blocked by the gate: {gate}",
-            signals - traded
-        )
+        format!("{traded} of {signals} signals were traded, {} blocked by the gate: {gate}", signals - traded)
     }
 }
 
@@ -198,9 +195,7 @@ impl TuneReport<'_> {
         let rows = self.steps().into_iter().map(|(name, found)| vec![name, found]).collect();
         let steps = DataTable::new(["step", "result"], rows);
         let mut tables = vec![("steps", "Results by step", steps)];
-        tables.extend(
-            self.sweep.map(|sweep| ("best", "Best sets before the hold-out", sweep.best_table())),
-        );
+        tables.extend(self.sweep.map(|sweep| ("best", "Best sets before the hold-out", sweep.best_table())));
         if !self.conditions.is_empty() {
             tables.push(("conditions", HELD, ConditionLine::table(&self.conditions)));
         }

@@ -39,7 +39,8 @@ impl fmt::Display for WalkForwardSummary<'_> {
             write!(f, ", {} resumed", counted(self.resumed, "trial", "trials"))?;
         }
         if let Some(count) = self.variants_tried {
-            let tried = "variants of this idea have been tried; its backtests and sweeps are corrected for that";
+            let tried =
+                "variants of this idea have been tried; its backtests and sweeps are corrected for that";
             write!(f, "\n{count} {tried}")?;
         }
         f.write_str(&listed("note: variants unknown: ", &self.uncounted))?;

@@ -299,8 +299,9 @@ fn unused(
     let left = walked.end - steps.last()?.window.test.end;
     let place = if has_hold_out { " before the hold-out" } else { "" };
     let (unused, missing) = (span(left), span(windows.test - left));
-    (left.get() > windows.test.get() / 10)
-        .then(|| format!("the last {unused}{place} are untested: too short for another test window by {missing}"))
+    (left.get() > windows.test.get() / 10).then(|| {
+        format!("the last {unused}{place} are untested: too short for another test window by {missing}")
+    })
 }
 
 fn staked_finding(all: &Finished) -> Option<Finding> {
