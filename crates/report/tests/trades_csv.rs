@@ -241,11 +241,11 @@ fn a_file_whose_run_is_not_known_shows_no_edge() {
     };
     assert_eq!(withheld(&text, Some(&facts)), (true, String::new()));
     let (_, alone) = withheld(&text, None);
-    assert!(alone.contains("is not there"), "{alone}");
+    assert!(alone.contains("is missing"), "{alone}");
     let (count, lines) = (text.lines().count(), || text.lines());
     for lines in [lines().take(count - 1).collect::<Vec<_>>(), lines().chain(lines().skip(1)).collect()] {
         let (_, other) = withheld(&(lines.join("\n") + "\n"), Some(&facts));
-        assert!(other.contains("other lines"), "{other}");
+        assert!(other.contains("other trades"), "{other}");
     }
 }
 
@@ -277,5 +277,5 @@ fn what_stands_beside_a_file_and_is_not_readable_is_named() {
     fs::write(&path, "result,payout\nWON,85\n").unwrap();
     fs::write(folder.path().join("trades.csv.run.json"), "{").unwrap();
     let error = read_trades(&path, None).unwrap_err().to_string();
-    assert!(error.contains("trades.csv.run.json") && error.contains("speaks against its run"), "{error}");
+    assert!(error.contains("trades.csv.run.json") && error.contains("caveats of the run"), "{error}");
 }

@@ -199,7 +199,7 @@ async fn model_from_snapshot_equals_model_from_all_lines() {
     written.event(EventKind::Control { control: Control::Halt });
     written.minute().await;
     let run = |model: &Model| RecordedRun::all_of(std::slice::from_ref(model.last.as_ref().unwrap()));
-    assert!(run(&whole(&written).await).unwrap().is_empty(), "the last line is no header");
+    assert!(run(&whole(&written).await).unwrap().is_empty(), "the last line is not a header");
 
     let (mut recent, mut model) = read_recent(&mut reader).await.unwrap();
     let mut all = whole(&written).await;
