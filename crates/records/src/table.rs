@@ -53,11 +53,11 @@ impl Table {
         }
         let folded = FOLDS.map(|lines| self.folded(lines).trim_fmt()).find(|text| fits(text, width));
         let fitting = self.wrapped(width).into_iter().chain(folded);
-        fitting.min_by_key(|text| text.lines().count()).unwrap_or_else(|| self.listed(width))
+        fitting.min_by_key(|text| text.lines().count()).unwrap_or_else(|| self.list_cells(width))
     }
 
     fn one_line_each(&self) -> comfy_table::Table {
-        drawn(self.header.clone(), self.rows.iter().cloned())
+        build_table(self.header.clone(), self.rows.iter().cloned())
     }
 
     /// Wraps cells without cutting a word, except in the second of two columns.
@@ -100,10 +100,10 @@ impl Table {
             };
             [cell(0).to_owned()].into_iter().chain((0..columns).map(stacked)).collect()
         };
-        drawn(fold(&self.header), self.rows.iter().map(fold))
+        build_table(fold(&self.header), self.rows.iter().map(fold))
     }
 
-    fn listed(&self, width: u16) -> String {
+    fn list_cells(&self, width: u16) -> String {
         let list = |row: &Vec<String>| {
             let mut list = comfy_table::Table::new();
             list.load_style(TableStyle::new());
@@ -123,7 +123,7 @@ impl fmt::Display for Table {
     }
 }
 
-fn drawn(header: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> comfy_table::Table {
+fn build_table(header: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> comfy_table::Table {
     let mut table = comfy_table::Table::new();
     let rule = LineStyle::none().fill('─').junction('─');
     table.load_style(TableStyle::new().header_separator(rule));

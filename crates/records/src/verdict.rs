@@ -148,15 +148,16 @@ impl EdgeIntervals {
     }
 
     pub fn edge_words(&self) -> Option<String> {
-        self.edge_sequence_95.map(|ends| words(ends, |end| format!("{:+.2} %", end * 100.0), "edge"))
+        self.edge_sequence_95.map(|ends| describe_ends(ends, |end| format!("{:+.2} %", end * 100.0), "edge"))
     }
 
     pub fn win_rate_words(&self) -> Option<String> {
-        self.win_rate_sequence_95.map(|ends| words(ends, |end| format!("{:.2} %", end * 100.0), "rate"))
+        self.win_rate_sequence_95
+            .map(|ends| describe_ends(ends, |end| format!("{:.2} %", end * 100.0), "rate"))
     }
 }
 
-fn words([low, high]: [f64; 2], text: impl Fn(f64) -> String, name: &str) -> String {
+fn describe_ends([low, high]: [f64; 2], text: impl Fn(f64) -> String, name: &str) -> String {
     if low <= high {
         format!("{} to {}", text(low), text(high))
     } else {

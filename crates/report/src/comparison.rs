@@ -105,7 +105,7 @@ impl Side {
         }
     }
 
-    fn words(&self) -> String {
+    fn describe(&self) -> String {
         let name = self.verdict.replace('_', " ");
         if self.withheld.is_empty() {
             name
@@ -196,7 +196,7 @@ const MAX_SHOWN: usize = 20;
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (side, run) in [("A", &self.a), ("B", &self.b)] {
-            writeln!(f, "{side}: {}\n   verdict: {}", run.name, run.words())?;
+            writeln!(f, "{side}: {}\n   verdict: {}", run.name, run.describe())?;
         }
         for (side, points) in ["A", "B"].iter().zip(&self.curves) {
             let points: Vec<EquityPoint> =
@@ -220,7 +220,7 @@ impl Comparison {
         let document = serde_json::to_value(self)?;
         Ok(ComparisonPage {
             names: [self.a.name.clone(), self.b.name.clone()],
-            verdicts: [&self.a, &self.b].map(|side| (side.verdict.clone(), side.words())),
+            verdicts: [&self.a, &self.b].map(|side| (side.verdict.clone(), side.describe())),
             curves: self.curves.clone(),
             tables: self.tables(),
             document,

@@ -78,7 +78,7 @@ impl ConditionLine {
         }
     }
 
-    fn whose(&self) -> String {
+    fn owner(&self) -> String {
         let Self { bot, part, .. } = self;
         if part.is_empty() { bot.clone() } else { format!("{bot}, part {part}") }
     }
@@ -88,7 +88,7 @@ impl ConditionLine {
         let wholes = lines.iter().filter(asks).filter(|line| line.candles > 1 && line.held == line.candles);
         let words = |line: &Self| {
             let ConditionLine { side, candles, condition, .. } = line;
-            let whose = line.whose();
+            let whose = line.owner();
             format!("{whose}: {side} was true on all {candles} candles: `{condition}` does not filter")
         };
         wholes.map(words).collect()
@@ -98,7 +98,7 @@ impl ConditionLine {
         let often = lines.iter().filter(|line| line.beside_buy * RARE > line.candles);
         let words = |line: &Self| {
             let ConditionLine { candles, beside_buy, .. } = line;
-            let whose = line.whose();
+            let whose = line.owner();
             format!(
                 "{whose}: buy and sell were both true on {beside_buy} of {candles} candles; buy took precedence there"
             )
@@ -118,15 +118,15 @@ impl ConditionLine {
                 let mut found = Vec::new();
                 let is_inside = |line: &&Self| line.depth > whole.depth;
                 if lines[place + 1..].iter().take_while(is_inside).any(|line| line.held == 0) {
-                    blame(lines, place, &mut found);
+                    collect_untrue(lines, place, &mut found);
                 }
                 let found = if found.is_empty() { String::new() } else { format!(": {}", found.join("; ")) };
                 return format!("{}: the filter {} blocked {signals}{found}", whole.bot, whole.part);
             }
             let mut found = Vec::new();
-            blame(lines, place, &mut found);
+            collect_untrue(lines, place, &mut found);
             let side = whole.side;
-            let bot = whole.whose();
+            let bot = whole.owner();
             let on = match whole.candles {
                 0 => {
                     return format!(
@@ -142,7 +142,7 @@ impl ConditionLine {
     }
 }
 
-fn blame(lines: &[ConditionLine], place: usize, found: &mut Vec<String>) {
+fn collect_untrue(lines: &[ConditionLine], place: usize, found: &mut Vec<String>) {
     let own = lines[place].depth;
     let inside = (place + 1..lines.len()).take_while(|at| lines[*at].depth > own);
     let parts: Vec<usize> = inside.filter(|at| lines[*at].depth == own + 1).collect();
@@ -161,7 +161,7 @@ fn blame(lines: &[ConditionLine], place: usize, found: &mut Vec<String>) {
         found.push(format!("each part was at times, but never all on the same candle: {each}"));
     } else {
         for at in never {
-            blame(lines, at, found);
+            collect_untrue(lines, at, found);
         }
     }
 }

@@ -19,7 +19,7 @@ pub(crate) fn or_dash<T>(value: Option<T>, write: impl FnOnce(T) -> String) -> S
 }
 
 /// Lines such as `note: ...`, each after a line break.
-pub(crate) fn listed(before: &str, all: impl IntoIterator<Item = impl Display>) -> String {
+pub(crate) fn prefixed_lines(before: &str, all: impl IntoIterator<Item = impl Display>) -> String {
     all.into_iter().map(|one| format!("\n{before}{one}")).collect::<Vec<_>>().concat()
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn sparkline(curve: &[EquityPoint]) -> Option<String> {
     let last_of = |column: usize| curve[((column + 1) * curve.len()).div_ceil(width) - 1].balance;
     let values: Vec<f64> = (0..width).map(last_of).collect();
     let (low, high) = ends(&values, (f64::INFINITY, f64::NEG_INFINITY));
-    (high > low).then(|| drawn(&values, (low, high)))
+    (high > low).then(|| draw_blocks(&values, (low, high)))
 }
 
 pub(crate) fn running_sum(numbers: impl IntoIterator<Item = f64>) -> Option<String> {
@@ -99,14 +99,14 @@ pub(crate) fn running_sum(numbers: impl IntoIterator<Item = f64>) -> Option<Stri
         .collect();
     let columns = sums.len().min(MAX_COLUMNS);
     let shown: Vec<f64> = (1..=columns).map(|column| sums[column * sums.len() / columns - 1]).collect();
-    (sums.len() > 1).then(|| drawn(&shown, ends(&shown, (0.0, 0.0))))
+    (sums.len() > 1).then(|| draw_blocks(&shown, ends(&shown, (0.0, 0.0))))
 }
 
 fn ends(values: &[f64], from: (f64, f64)) -> (f64, f64) {
     values.iter().fold(from, |(low, high), value| (low.min(*value), high.max(*value)))
 }
 
-fn drawn(values: &[f64], (low, high): (f64, f64)) -> String {
+fn draw_blocks(values: &[f64], (low, high): (f64, f64)) -> String {
     let step = ((high - low) / BLOCKS.len() as f64).max(f64::MIN_POSITIVE);
     let block = |value: &f64| BLOCKS[(((value - low) / step) as usize).min(BLOCKS.len() - 1)];
     values.iter().map(block).collect()

@@ -1,6 +1,6 @@
 //! Distribution of final balance and drawdown over resampled paths, with the share of ruined ones.
 
-use crate::figure::listed;
+use crate::figure::prefixed_lines;
 use candlewick_records::table_text;
 use candlewick_search::monte_carlo::PathRow;
 use candlewick_statistics::{WinRate, wilson_interval};
@@ -162,8 +162,8 @@ impl fmt::Display for MonteCarloReport {
         let observed = ["this run".to_owned(), balance, String::new(), fall, String::new()];
         writeln!(f, "{}\n", table_text(header, self.quantiles.iter().map(row).chain([observed])))?;
         writeln!(f, "ruined: {}\nended with a loss: {}", self.ruined, self.lost)?;
-        write!(f, "\nAssumptions{}", listed("- ", &self.assumes))?;
-        f.write_str(&listed("note: ", &self.notices))
+        write!(f, "\nAssumptions{}", prefixed_lines("- ", &self.assumes))?;
+        f.write_str(&prefixed_lines("note: ", &self.notices))
     }
 }
 

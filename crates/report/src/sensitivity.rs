@@ -1,6 +1,6 @@
 //! Sensitivity of a backtest to venue settings, as text and JSON.
 
-use crate::figure::{break_even_payout_words, listed, percent, signed_percent};
+use crate::figure::{break_even_payout_words, percent, prefixed_lines, signed_percent};
 use candlewick_records::table_text;
 use candlewick_search::sensitivity::{Sensitivity, SensitivityPoint, VenueSetting};
 use serde::Serialize;
@@ -60,7 +60,7 @@ impl fmt::Display for SensitivityReport {
             Some(payout) => write!(f, "break-even payout: {}", break_even_payout_words(payout))?,
             None => f.write_str("break-even payout: none between 60 and 92 %")?,
         }
-        f.write_str(&listed("note: ", &self.notices))
+        f.write_str(&prefixed_lines("note: ", &self.notices))
     }
 }
 

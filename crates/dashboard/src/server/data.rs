@@ -248,7 +248,7 @@ enum Asked {
     Moment(MomentQuery),
 }
 
-fn told<T: Serialize + ToString>(read: &T) -> Value {
+fn to_response<T: Serialize + ToString>(read: &T) -> Value {
     json!({ "text": read.to_string(), "data": json!(read) })
 }
 
@@ -279,11 +279,11 @@ async fn read(serving: &Serving, asked: Asked) -> Result<Value, AppError> {
     let read = match asked {
         Asked::Trade(name) => {
             let asked = AskedTrade { name: &name, registry: &watched.registry, is_far: false };
-            told(&read_trade(&mut reader, &contents, &asked).await?)
+            to_response(&read_trade(&mut reader, &contents, &asked).await?)
         }
         Asked::Moment(query) => {
             let asked = AskedMoment { query: &query, registry: &watched.registry, is_far: false };
-            told(&read_moment(&mut reader, &contents, &asked).await?)
+            to_response(&read_moment(&mut reader, &contents, &asked).await?)
         }
     };
     reader.close().await;

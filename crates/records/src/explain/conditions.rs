@@ -54,7 +54,7 @@ impl ConditionState {
         }
     }
 
-    fn answer(&self) -> &'static str {
+    fn state(&self) -> &'static str {
         match self.holds {
             Some(true) => "true",
             Some(false) => "false",
@@ -63,7 +63,7 @@ impl ConditionState {
         }
     }
 
-    fn more(&self) -> String {
+    fn details(&self) -> String {
         let number = |(name, value): &(String, f64)| {
             let value = if value.is_finite() { price_text(*value) } else { "not known yet".to_owned() };
             format!("{name} = {value}")
@@ -89,7 +89,7 @@ pub(super) fn lines(conditions: &[ConditionState]) -> Vec<String> {
             _ => one.condition.as_str(),
         };
         let gap = if label.is_empty() || text.is_empty() { "" } else { ": " };
-        let text = format!("{}{label}{gap}{text}: {}{}", "  ".repeat(one.depth), one.answer(), one.more());
+        let text = format!("{}{label}{gap}{text}: {}{}", "  ".repeat(one.depth), one.state(), one.details());
         visible(&text).into_owned()
     };
     conditions.iter().enumerate().map(line).collect()

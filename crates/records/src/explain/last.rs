@@ -128,7 +128,7 @@ impl Decision {
         }))
     }
 
-    fn words(&self, reason: &str) -> String {
+    fn describe(&self, reason: &str) -> String {
         let (time, bot) = (clock(self.time), visible(&self.bot));
         let direction = self.direction.map(|direction| format!(" {direction}")).unwrap_or_default();
         let outcome = match (&self.refusal, self.intent, self.state) {
@@ -144,7 +144,7 @@ impl Decision {
     }
 }
 
-fn reasons_of(decisions: &[Decision]) -> Vec<String> {
+fn short_reasons(decisions: &[Decision]) -> Vec<String> {
     let of = |(place, own): (usize, &Decision)| {
         let mut before = decisions[..place].iter().rev();
         let last = before.find(|other| (&other.bot, other.direction) == (&own.bot, own.direction));
@@ -165,8 +165,8 @@ impl Display for LastDecisions {
             );
         };
         writeln!(f, "Last decisions (UTC):")?;
-        for (decision, reason) in self.decisions.iter().zip(reasons_of(&self.decisions)) {
-            writeln!(f, "{}", decision.words(&reason))?;
+        for (decision, reason) in self.decisions.iter().zip(short_reasons(&self.decisions)) {
+            writeln!(f, "{}", decision.describe(&reason))?;
         }
         write!(
             f,
@@ -208,7 +208,7 @@ mod tests {
             decision("a", Direction::Buy, long),
         ];
         let same = "same reason";
-        assert_eq!(reasons_of(&decisions), [long, other, same, long, "by hand", "by hand", long]);
+        assert_eq!(short_reasons(&decisions), [long, other, same, long, "by hand", "by hand", long]);
         let last = LastDecisions { decisions: decisions.into(), looked_at: 7 }.to_string();
         assert_eq!(last.matches(long).count(), 3, "{last}");
     }

@@ -62,7 +62,7 @@ impl Step {
         }
     }
 
-    pub(super) fn words(&self, scale: MoneyScale) -> String {
+    pub(super) fn describe(&self, scale: MoneyScale) -> String {
         match (&self.short, self.detail.as_str()) {
             (Some(short), _) => short.clone(),
             (None, Some(text)) => describe_text(text),

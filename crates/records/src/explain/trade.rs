@@ -245,7 +245,7 @@ impl Explanation {
             (false, false) => clock,
         };
         let row = |step: &Step| {
-            let text = if is_raw { step.raw() } else { step.words(self.scale) };
+            let text = if is_raw { step.raw() } else { step.describe(self.scale) };
             [time(step.time), delta(decided, step.time), step.what.clone(), text]
         };
         table_text(["time", "after", "event", "details"], self.timeline.iter().map(row))

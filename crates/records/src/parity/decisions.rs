@@ -51,7 +51,7 @@ struct Replay {
 }
 
 impl Decisions {
-    pub(super) fn words(&self) -> String {
+    pub(super) fn summary(&self) -> String {
         let Self { actions, opened, refused, events, .. } = self;
         let opened_words = counted(*opened, "trade", "trades");
         let refused_words = counted(*refused, "rejection", "rejections");

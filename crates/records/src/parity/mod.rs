@@ -193,7 +193,7 @@ impl Display for ParityReport {
         figures.add_row(["runs".to_owned(), self.runs.to_string()]);
         if let Some(decisions) = &self.decisions {
             let text = match &decisions.difference {
-                None => decisions.words(),
+                None => decisions.summary(),
                 Some(difference) => format!("differ at entry {}: {}", difference.seq, difference.problem),
             };
             figures.add_row(["decisions".to_owned(), text]);

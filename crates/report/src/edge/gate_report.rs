@@ -79,7 +79,7 @@ impl GatedBot {
         }
     }
 
-    pub(crate) fn words(&self) -> &'static str {
+    pub(crate) fn describe(&self) -> &'static str {
         match self.p_shuffled {
             None => "never opened",
             Some(p) if p <= 0.05 => "better than chance, if no other gate was tried",
@@ -115,7 +115,7 @@ impl fmt::Display for GateReport {
                 bot.random_95.map_or("-".to_owned(), range),
                 p_value_text(bot.p_random),
                 p_value_text(bot.p_shuffled),
-                bot.words().to_owned(),
+                bot.describe().to_owned(),
             ]
         };
         write!(

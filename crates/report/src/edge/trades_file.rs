@@ -99,7 +99,7 @@ fn read(
     };
     if order.is_some() {
         for intent in &facts.not_opened {
-            trades.push(named(intent, &mut symbols).map_err(|problem| (None, problem))?);
+            trades.push(unopened_trade(intent, &mut symbols).map_err(|problem| (None, problem))?);
         }
     }
     let has_times = columns.times.is_some();
@@ -152,9 +152,9 @@ fn repeats(records: &[StringRecord]) -> Vec<RepeatedRow> {
     repeated
 }
 
-fn named(intent: &NotOpened, symbols: &mut Vec<String>) -> Result<NamedTrade, String> {
+fn unopened_trade(intent: &NotOpened, symbols: &mut Vec<String>) -> Result<NamedTrade, String> {
     let NotOpened { bot, symbol, decided, order: [from, to] } = intent;
-    let symbol = symbol_of(&visible_cell(symbol), symbols)?;
+    let symbol = intern_symbol(&visible_cell(symbol), symbols)?;
     let sequence = Some(EventSequence::recorded([*from, 0, *to, 0], [None; 2]));
     let ended = (*to > 0).then_some((*decided, Outcome::Cancelled));
     let trade = JudgedTrade { symbol, decided: *decided, answered: None, payout: None, ended, sequence };
@@ -246,7 +246,7 @@ impl Columns {
             (Some(_), None) => return Err("a trade with a result has no close_time".to_owned()),
             (None, _) => None,
         };
-        let symbol = symbol_of(field(self.symbol), symbols)?;
+        let symbol = intern_symbol(field(self.symbol), symbols)?;
         // Without the time of the venue's answer, the payout is taken as known at the decision.
         let answered = match self.known[0] {
             column @ Some(_) => filled(column).map(parse_time).transpose()?,
@@ -261,26 +261,26 @@ impl Columns {
             _ => ended,
         };
         let trade = JudgedTrade { symbol, decided, answered, payout, ended, sequence };
-        let money = money(field(self.stake), field(self.profit));
-        Ok(NamedTrade { bot: name_of(field(self.bot), names), trade, money })
+        let money = parse_money(field(self.stake), field(self.profit));
+        Ok(NamedTrade { bot: bot_name(field(self.bot), names), trade, money })
     }
 }
 
 const READ_COLUMNS: &str = "result,payout,decision_time,close_time,symbol,bot,payout_known,result_known,answered_payout,\
                             open_time";
 
-fn money(stake: &str, profit: &str) -> Option<TradeMoney> {
+fn parse_money(stake: &str, profit: &str) -> Option<TradeMoney> {
     let (stake, profit) = (parse_amount(stake)?, parse_amount(profit)?);
     let decimals = stake.scale().max(profit.scale());
     Some(TradeMoney { stake: to_f64(stake), profit: to_f64(profit), decimals })
 }
 
-fn name_of(cell: &str, names: &[String]) -> String {
+fn bot_name(cell: &str, names: &[String]) -> String {
     let known = names.iter().find(|name| visible_cell(name).trim() == cell);
     known.cloned().unwrap_or_else(|| text_of_cell(cell).to_owned())
 }
 
-fn symbol_of(name: &str, symbols: &mut Vec<String>) -> Result<SymbolId, String> {
+fn intern_symbol(name: &str, symbols: &mut Vec<String>) -> Result<SymbolId, String> {
     let place = symbols.iter().position(|known| known == name).unwrap_or_else(|| {
         symbols.push(name.to_owned());
         symbols.len() - 1

@@ -2,7 +2,7 @@
 
 use super::{Counts, Sample};
 use crate::analysis::Finding;
-use crate::figure::{listed, percent};
+use crate::figure::{percent, prefixed_lines};
 use crate::run::caveat_text;
 use crate::shown::interval_words;
 use candlewick_records::{table, table_text, threshold_words};
@@ -122,7 +122,7 @@ impl fmt::Display for VerdictReport {
             write!(f, "\n{words}.")?;
         }
         write!(f, "\n{}\n{}", Finding::text_of(&self.findings), self.independent())?;
-        f.write_str(&listed("\nnote: ", &self.notices))
+        f.write_str(&prefixed_lines("\nnote: ", &self.notices))
     }
 }
 

@@ -265,7 +265,7 @@ pub(super) fn returns(page: &RunPage<'_>, charts: &mut Charts) -> String {
         "<p>Distribution of results per trade and per day. The dotted line is the mean.</p><div class=\"tables\">",
     );
     let mean = page.analysis.metrics.expectancy.as_ref().map(|found| found.return_per_unit * 100.0);
-    let trades = Shown {
+    let trades = HistogramSpec {
         name: "returns-of-trades",
         heading: "Per trade",
         title: "Trades",
@@ -276,7 +276,7 @@ pub(super) fn returns(page: &RunPage<'_>, charts: &mut Charts) -> String {
     text.push_str(&trades.figure(&histogram(&returns, Bins::AroundZero), mean, charts));
     if profits.len() > 1 {
         let mean = profits.iter().sum::<f64>() / profits.len() as f64;
-        let days = Shown {
+        let days = HistogramSpec {
             name: "returns-of-days",
             heading: "Per trading day, UTC",
             title: "Days",
@@ -294,7 +294,7 @@ pub(super) fn returns(page: &RunPage<'_>, charts: &mut Charts) -> String {
     text
 }
 
-struct Shown {
+struct HistogramSpec {
     name: &'static str,
     heading: &'static str,
     title: &'static str,
@@ -303,7 +303,7 @@ struct Shown {
     decimals: usize,
 }
 
-impl Shown {
+impl HistogramSpec {
     fn figure(&self, bins: &[Bin], mean: Option<f64>, charts: &mut Charts) -> String {
         let Self { name, heading, title, across, counted, decimals } = self;
         let mut text = format!("<figure><h3>{heading}</h3>");

@@ -30,7 +30,7 @@ impl GateLine {
         let _ = write!(
             text,
             "<p><b>{}.</b> {}</p>{}",
-            capitalised(self.worth.words()),
+            capitalised(self.worth.describe()),
             self.chance(),
             self.table().to_markup()
         );

@@ -25,7 +25,7 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
     let _ = write!(
         text,
         "<p class=\"kicker\">Verdict</p><h2>{headline}</h2><p class=\"words\">{}.</p>",
-        escaped(&capitalised(&without(&edge.words(), headline)))
+        escaped(&capitalised(&strip_headline(&edge.words(), headline)))
     );
     for sentence in sentences(page) {
         let _ = write!(text, "<p>{}</p>", escaped(&sentence));
@@ -87,9 +87,9 @@ fn sentences(page: &RunPage<'_>) -> Vec<String> {
     sentences.push(format!(
         "Evidence of {judged_trades} trades for an edge: {} ({} needed); against one: {} ({} needed). The verdict is valid \
          after every trade and for overlapping trades.",
-        factor(*account_for),
+        format_factor(*account_for),
         threshold_words(page.edge.threshold_for),
-        factor(*account_against),
+        format_factor(*account_against),
         threshold_words(Some(page.edge.threshold_against))
     ));
     sentences
@@ -165,7 +165,7 @@ fn tiles(page: &RunPage<'_>) -> String {
     text
 }
 
-fn factor(number: f64) -> String {
+fn format_factor(number: f64) -> String {
     match number {
         large if large >= 1e6 => format!("{large:.1e}"),
         middle if middle >= 100.0 || middle == middle.round() => format!("{middle:.0}"),
@@ -174,7 +174,7 @@ fn factor(number: f64) -> String {
     }
 }
 
-fn without(words: &str, headline: &str) -> String {
+fn strip_headline(words: &str, headline: &str) -> String {
     let begins = words.get(..headline.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(headline));
     let rest = if begins { words[headline.len()..].trim_start_matches([':', ',', '.', ' ']) } else { words };
     let rest = if rest.is_empty() { words } else { rest };
@@ -197,7 +197,7 @@ mod tests {
             ("not enough trades yet", "Not enough trades yet"),
             ("no edge: 4 % is ruled out", "No edge: 4 % is ruled out"),
         ] {
-            assert_eq!(capitalised(&without(words, "Not enough trades yet")), expected);
+            assert_eq!(capitalised(&strip_headline(words, "Not enough trades yet")), expected);
         }
     }
 }

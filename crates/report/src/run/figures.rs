@@ -5,7 +5,8 @@ use crate::ReportError;
 use crate::analysis::{Baselines, Curve, Finding, Prices, SensitivityPoint, Trades, VenueSetting};
 use crate::conditions::ConditionLine;
 use crate::figure::{
-    break_even_payout_words, listed, minute, p_value_text, percent, signed_money, signed_percent, sparkline,
+    break_even_payout_words, minute, p_value_text, percent, prefixed_lines, signed_money, signed_percent,
+    sparkline,
 };
 use crate::page::{DataTable, RunPage};
 use candlewick_engine::{BotSettings, SessionSettings, TradeBook};
@@ -42,7 +43,7 @@ impl fmt::Display for RunReport {
         if !self.delays.is_empty() {
             writeln!(f, "\n{}", delays(&self.delays))?;
         }
-        write!(f, "{}{}", Finding::text_of(&self.analysis.findings), listed("note: ", &self.notices))
+        write!(f, "{}{}", Finding::text_of(&self.analysis.findings), prefixed_lines("note: ", &self.notices))
     }
 }
 
@@ -102,7 +103,7 @@ impl RunReport {
             figures.push(("rejected signals", refused.collect::<Vec<_>>().join(", ")));
         }
         for gate in &self.gates {
-            figures.extend(std::iter::once("gate").chain(std::iter::repeat("")).zip(gate.words()));
+            figures.extend(std::iter::once("gate").chain(std::iter::repeat("")).zip(gate.text_lines()));
         }
         if !self.audit_findings.is_empty() {
             let found = self.audit_findings.iter().map(|(audit, count)| format!("{audit} {count}"));

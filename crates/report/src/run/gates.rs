@@ -49,7 +49,7 @@ impl GateLine {
         }))
     }
 
-    pub(super) fn words(&self) -> Vec<String> {
+    pub(super) fn text_lines(&self) -> Vec<String> {
         let GatedBot { bot, trades, real, mean_of_all, random_95, p_shuffled, .. } = &self.worth;
         let gate = format!("{bot} {}", self.gate);
         let Some(mean) = self.worth.mean_of_real else {
@@ -64,7 +64,7 @@ impl GateLine {
                 random.unwrap_or_else(|| "-".to_owned()),
                 p_value_text(*p_shuffled)
             ),
-            self.worth.words().to_owned(),
+            self.worth.describe().to_owned(),
             format!("passed {real} of {trades} signals, at a payout of {:.0} %,", self.payout_percent),
             "including signals of the warm-up and those rejected by a limit".to_owned(),
         ]
@@ -91,7 +91,7 @@ mod tests {
     fn compares_gate_with_all_trades_and_random_gates() {
         // Trades 3 (won) and 6 (lost) are real: -10 % on average. All six lose 70 %.
         let line = line(&[-1.0, -1.0, 0.8, -1.0, -1.0, -1.0]).unwrap();
-        let words = line.words();
+        let words = line.text_lines();
         assert!(words[1].contains("-10.00 %") && words[1].contains("-70.00 %"), "{words:?}");
         assert!(words[4].contains("2 of 6") && words[4].contains("80 %"), "{words:?}");
         assert!(words.iter().all(|line| line.len() < 80), "{words:?}");
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn reports_gate_that_never_opened_and_omits_gate_without_signals() {
-        let closed = line(&[0.8; 5]).unwrap().words();
+        let closed = line(&[0.8; 5]).unwrap().text_lines();
         assert_eq!(closed[1..], ["never opened in 5 signals"]);
         assert!(line(&[]).is_none());
     }

@@ -38,7 +38,7 @@ fn lines_of<'a>(
 ) -> impl Iterator<Item = (&'a IntentRow, [String; COLUMNS])> {
     rows_of(book).into_iter().filter_map(move |row| {
         let bot = bots.get(row.approved.bot().index())?;
-        Some((row, line(book, row, (bot, scale)).map(|cell| visible_cell(&cell).into_owned())))
+        Some((row, cells(book, row, (bot, scale)).map(|cell| visible_cell(&cell).into_owned())))
     })
 }
 
@@ -56,7 +56,7 @@ const fn is_trade(row: &IntentRow) -> bool {
     }
 }
 
-fn line(book: &TradeBook, row: &IntentRow, (bot, scale): (&BotSettings, MoneyScale)) -> [String; COLUMNS] {
+fn cells(book: &TradeBook, row: &IntentRow, (bot, scale): (&BotSettings, MoneyScale)) -> [String; COLUMNS] {
     let trade = &row.approved;
     let settled = row.state == IntentState::Settled;
     let [_, answered, ..] = row.sequence.numbers();

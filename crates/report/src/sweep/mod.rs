@@ -2,7 +2,7 @@
 
 mod page;
 
-use crate::figure::{listed, p_value_text, percent, short};
+use crate::figure::{p_value_text, percent, prefixed_lines, short};
 use crate::page::DataTable;
 use candlewick_records::{counted, table_text};
 use candlewick_search::sweep::{
@@ -58,7 +58,7 @@ impl<'a> Refusals<'a> {
         Self { count: usize::from(first.is_some()) + refused.count(), first }
     }
 
-    fn words(self, sets: usize, parameters: &[String]) -> Option<String> {
+    fn describe(self, sets: usize, parameters: &[String]) -> Option<String> {
         let of = counted(sets, "set", "sets");
         let why = self.first?;
         let hint = condition_of(why, parameters).map_or_else(String::new, |condition| {
@@ -132,7 +132,7 @@ impl SweepReport {
         let (data_hash, notices) = candles;
         let mut notices = notices.to_vec();
         let parameters: Vec<String> = space.axes().iter().map(|axis| axis.name().to_owned()).collect();
-        notices.extend(refusals.words(rows.len(), &parameters));
+        notices.extend(refusals.describe(rows.len(), &parameters));
         if counting > 1 {
             notices.push(format!(
                 "the best of {counting} sets is partly luck: judge it by the corrected p-values, and on candles that no sweep \
@@ -255,14 +255,14 @@ impl fmt::Display for SweepReport {
         if *resumed > 0 {
             write!(f, ", {} resumed", counted(*resumed, "run", "runs"))?;
         }
-        f.write_str(&listed("", self.stopped_words()))?;
+        f.write_str(&prefixed_lines("", self.stopped_words()))?;
         if let Some(luck) = &self.luck {
             write!(f, "\n\nLuck of the best set (all {} sets): {}", luck.sets, luck.reading())?;
             let chances = named_chances(luck).map(|(name, found)| [name.to_owned(), found]);
             writeln!(f, "\n{}", table_text(["probability that", ""], chances))?;
         }
         let files = self.files.iter().map(|file| file.display());
-        write!(f, "{}{}", listed("wrote ", files), listed("note: ", &self.notices))
+        write!(f, "{}{}", prefixed_lines("wrote ", files), prefixed_lines("note: ", &self.notices))
     }
 }
 

@@ -46,7 +46,7 @@ impl Conclusion {
     }
 
     /// CSS class and headline.
-    pub(super) const fn shown(self) -> (&'static str, &'static str) {
+    pub(super) const fn class_and_headline(self) -> (&'static str, &'static str) {
         match self {
             Self::EdgeHeld => ("shown", "The edge held"),
             Self::EdgeShown => ("shown", "Edge shown, hold-out locked"),
@@ -59,7 +59,7 @@ impl Conclusion {
         }
     }
 
-    pub(super) fn words(
+    pub(super) fn describe(
         self,
         report: &WalkForwardReport,
         looks: &[String],
@@ -94,12 +94,12 @@ impl Conclusion {
                     let TunedGate { signals, traded, .. } = gate;
                     format!(" The gate is the cause: it passed {traded} of {signals} signals before the hold-out.")
                 });
-                format!("{} On the walk-forward tests: {verdict}.{cause}", leaning(report.tested()))
+                format!("{} On the walk-forward tests: {verdict}.{cause}", tendency(report.tested()))
             }
         }
     }
 
-    pub(super) fn next(
+    pub(super) fn next_steps(
         self,
         report: &WalkForwardReport,
         (looks, conditions, gate): (&[String], &[ConditionLine], Option<&TunedGate>),
@@ -150,8 +150,8 @@ impl Conclusion {
             ],
             // Nothing is confirmed, so no wallet is suggested.
             Self::EdgeUnconfirmed => vec![Some(more), watch],
-            Self::NotEnoughTrades => without_a_signal(conditions)
-                .or_else(|| gate.filter(|gate| gate.is_cause()).map(|_| behind_a_gate(watch.clone())))
+            Self::NotEnoughTrades => hints_without_signals(conditions)
+                .or_else(|| gate.filter(|gate| gate.is_cause()).map(|_| hints_behind_gate(watch.clone())))
                 .unwrap_or_else(|| vec![Some(more), watch]),
         };
         let spent = (is_spent && self == Self::EdgeShown).then(|| {
@@ -161,7 +161,7 @@ impl Conclusion {
     }
 }
 
-fn without_a_signal(conditions: &[ConditionLine]) -> Option<Vec<Option<String>>> {
+fn hints_without_signals(conditions: &[ConditionLine]) -> Option<Vec<Option<String>>> {
     let never = ConditionLine::never(conditions);
     let wholes = conditions.iter().filter(|line| line.is_asked_for()).count();
     (!never.is_empty()).then(|| {
@@ -174,7 +174,7 @@ fn without_a_signal(conditions: &[ConditionLine]) -> Option<Vec<Option<String>>>
 }
 
 /// Returns hints for a gate that leaves too few trades. More candles would leave as small a share.
-fn behind_a_gate(watch: Option<String>) -> Vec<Option<String>> {
+fn hints_behind_gate(watch: Option<String>) -> Vec<Option<String>> {
     vec![
         Some(
             "tune the rule without its gate first, so that every signal counts: the same command without `gate` in its params. A gate cannot \
@@ -190,7 +190,7 @@ fn behind_a_gate(watch: Option<String>) -> Vec<Option<String>> {
     ]
 }
 
-fn leaning(tested: Option<&Figures>) -> String {
+fn tendency(tested: Option<&Figures>) -> String {
     let rates = tested.and_then(|figures| Some((figures.win_rate?, figures.break_even?)));
     match rates {
         None => "Nothing was won or lost, so nothing is known about an edge.".to_owned(),

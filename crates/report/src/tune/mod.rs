@@ -4,7 +4,7 @@ mod conclusion;
 
 use crate::ReportError;
 use crate::conditions::ConditionLine;
-use crate::figure::listed;
+use crate::figure::prefixed_lines;
 use crate::page::{DataTable, TunePage};
 use crate::sweep::SweepReport;
 use crate::walk_forward::WalkForwardSummary;
@@ -73,7 +73,7 @@ impl TunedGate {
         self.signals > 0 && 2 * self.traded < self.signals
     }
 
-    fn words(&self) -> String {
+    fn describe(&self) -> String {
         let Self { gate, signals, traded } = self;
         format!("{traded} of {signals} signals were traded, {} blocked by the gate: {gate}", signals - traded)
     }
@@ -108,11 +108,11 @@ impl<'a> TuneReport<'a> {
         notices.extend(ConditionLine::overlaps(&conditions));
         let report = walk_forward.report;
         let conclusion = Conclusion::of(report);
-        let words = conclusion.words(report, &looks, gate.as_ref());
+        let words = conclusion.describe(report, &looks, gate.as_ref());
         Self {
             conclusion,
             words: report.headlines().chain([words.as_str()]).collect::<Vec<_>>().join(" "),
-            next: conclusion.next(report, (&looks, &conditions, gate.as_ref()), &places),
+            next: conclusion.next_steps(report, (&looks, &conditions, gate.as_ref()), &places),
             bot,
             candles,
             strategy_check,
@@ -140,7 +140,7 @@ impl<'a> TuneReport<'a> {
         let mut steps: Vec<(String, String)> =
             candles.map(|part| (format!("candles {}", part.name), part.words.clone())).collect();
         steps.push((self.strategy_check.name.clone(), self.strategy_check.words.clone()));
-        steps.extend(self.gate.iter().map(|gate| ("gate before the hold-out".to_owned(), gate.words())));
+        steps.extend(self.gate.iter().map(|gate| ("gate before the hold-out".to_owned(), gate.describe())));
         match self.sweep {
             None => steps.push((
                 "sweep".to_owned(),
@@ -200,7 +200,7 @@ impl TuneReport<'_> {
             tables.push(("conditions", HELD, ConditionLine::table(&self.conditions)));
         }
         tables.push(("windows", "Walk-forward windows", self.walk_forward.report.window_table()));
-        let (class, headline) = self.conclusion.shown();
+        let (class, headline) = self.conclusion.class_and_headline();
         Ok(TunePage {
             title: format!("{} on {}", bot.name, bot.series),
             subtitle: format!("{} {}, {searched}", bot.strategy, bot.version),
@@ -218,7 +218,7 @@ impl TuneReport<'_> {
 impl fmt::Display for TuneReport<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bot = &self.bot;
-        writeln!(f, "{} on {}: {}\n", bot.name, bot.series, self.conclusion.shown().1)?;
+        writeln!(f, "{} on {}: {}\n", bot.name, bot.series, self.conclusion.class_and_headline().1)?;
         writeln!(f, "{}\n", self.words)?;
         let steps = self.steps().into_iter().map(|(name, found)| [name, found]);
         writeln!(f, "{}\n", table_text(["step", "result"], steps))?;
@@ -231,6 +231,6 @@ impl fmt::Display for TuneReport<'_> {
             writeln!(f, "{number}. {step}")?;
         }
         let files = self.files.iter().map(|file| file.display());
-        write!(f, "{}{}", listed("note: ", self.notes()), listed("wrote ", files))
+        write!(f, "{}{}", prefixed_lines("note: ", self.notes()), prefixed_lines("wrote ", files))
     }
 }

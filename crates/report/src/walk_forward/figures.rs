@@ -2,7 +2,7 @@
 
 use super::{ChosenLine, HoldOut, Joined, VerifiedSets, WalkForwardReport, WalkForwardSummary, WindowLine};
 use crate::analysis::{Finding, FindingKind};
-use crate::figure::{listed, minute, p_value_text, percent, short};
+use crate::figure::{minute, p_value_text, percent, prefixed_lines, short};
 use crate::page::DataTable;
 use candlewick_records::{counted, table_text};
 use candlewick_sdk::visible_cell;
@@ -43,13 +43,13 @@ impl fmt::Display for WalkForwardSummary<'_> {
                 "variants of this idea have been tried; its backtests and sweeps are corrected for that";
             write!(f, "\n{count} {tried}")?;
         }
-        f.write_str(&listed("note: variants unknown: ", &self.uncounted))?;
+        f.write_str(&prefixed_lines("note: variants unknown: ", &self.uncounted))?;
         let VerifiedSets { verified, chosen } = self.verified;
         if verified < chosen {
             write!(f, "\nnote: the {verified} most frequent of {chosen} chosen sets were verified")?;
         }
-        f.write_str(&listed("wrote ", self.files.iter().map(|file| file.display())))?;
-        f.write_str(&listed("note: ", self.variants_notices.iter().chain(&report.notices)))
+        f.write_str(&prefixed_lines("wrote ", self.files.iter().map(|file| file.display())))?;
+        f.write_str(&prefixed_lines("note: ", self.variants_notices.iter().chain(&report.notices)))
     }
 }
 
@@ -73,7 +73,7 @@ fn row(line: &WindowLine, report: &WalkForwardReport) -> Vec<String> {
     let score = |score: f64| report.by.words(score);
     row.extend([score(chosen.score), chosen.out_of_sample_score.map_or("-".to_owned(), score)]);
     row.extend(chosen.result());
-    row.extend([part(chosen.efficiency), chosen.robustness.words()]);
+    row.extend([part(chosen.efficiency), chosen.robustness.describe()]);
     row
 }
 
@@ -128,13 +128,13 @@ impl WalkForwardReport {
             let [mean, worst] = falls.map(|fall| fall.map_or("-".to_owned(), drop));
             let text = format!(
                 "{} beat break-even in sample ({}); mean drop of {} {mean}, worst {worst}",
-                robustness.words(),
+                robustness.describe(),
                 percent(share),
                 self.objective
             );
             figures.push(("neighbouring parameter sets", text));
         }
-        figures.extend(self.hold_out.iter().flat_map(HoldOut::words));
+        figures.extend(self.hold_out.iter().flat_map(HoldOut::figures));
         figures
     }
 }

@@ -97,10 +97,10 @@ impl HoldOut {
             "hold-out win rate" => format!("win rate {words}"),
             other => format!("{other}: {words}"),
         };
-        self.words().into_iter().map(part).collect::<Vec<_>>().join("; ")
+        self.figures().into_iter().map(part).collect::<Vec<_>>().join("; ")
     }
 
-    pub(super) fn words(&self) -> Vec<(&'static str, String)> {
+    pub(super) fn figures(&self) -> Vec<(&'static str, String)> {
         let range = format!("{} to {}", utc(self.from), utc(self.to));
         let times = |count: usize| if count == 1 { "once".to_owned() } else { format!("{count} times") };
         let Some(opened) = &self.opened else {

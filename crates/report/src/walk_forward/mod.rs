@@ -248,7 +248,7 @@ impl RobustnessLine {
         Self { counts, share: counts.share() }
     }
 
-    pub(super) fn words(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         format!("{} of {}", self.counts.beat_break_even, self.counts.neighbours)
     }
 }
