@@ -110,11 +110,8 @@ impl ConditionLine {
         let wholes = lines.iter().enumerate().filter(|(_, line)| line.is_asked_for() && line.held == 0);
         let words = wholes.map(|(place, whole)| {
             if let Some(stopped) = whole.stopped {
-                let signals = if stopped == 1 {
-                    "the only signal".to_owned()
-                } else {
-                    format!("all {stopped} signals")
-                };
+                let signals =
+                    if stopped == 1 { "the signal".to_owned() } else { format!("all {stopped} signals") };
                 let mut found = Vec::new();
                 let is_inside = |line: &&Self| line.depth > whole.depth;
                 if lines[place + 1..].iter().take_while(is_inside).any(|line| line.held == 0) {

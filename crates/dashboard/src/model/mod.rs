@@ -52,7 +52,7 @@ pub(crate) struct Model {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LineOutcome {
+pub(crate) enum LineEffect {
     Line,
     /// A run with other settings begins: the journal has to be folded again.
     OtherRun,
@@ -90,7 +90,7 @@ impl Model {
         self.last.as_ref().map_or(0, |last| last.seq)
     }
 
-    pub(crate) fn take(&mut self, stored: StoredLine) -> Result<LineOutcome, RecordsError> {
+    pub(crate) fn take(&mut self, stored: StoredLine) -> Result<LineEffect, RecordsError> {
         if let Some((seq, problem)) = self.broken.clone() {
             return Err(RecordsError::UnreadableEntry { seq, problem });
         }
@@ -106,9 +106,9 @@ impl Model {
         took
     }
 
-    fn take_whole(&mut self, stored: StoredLine) -> Result<LineOutcome, RecordsError> {
-        if stored.line.kind == LineKind::Run && self.begin_run(&stored)? == LineOutcome::OtherRun {
-            return Ok(LineOutcome::OtherRun);
+    fn take_whole(&mut self, stored: StoredLine) -> Result<LineEffect, RecordsError> {
+        if stored.line.kind == LineKind::Run && self.begin_run(&stored)? == LineEffect::OtherRun {
+            return Ok(LineEffect::OtherRun);
         }
         if is_candle(&stored) {
             self.take_candle(&stored)?;
@@ -117,14 +117,14 @@ impl Model {
             self.tail.push(TailLine::of(&stored));
         }
         self.last = Some(stored);
-        Ok(LineOutcome::Line)
+        Ok(LineEffect::Line)
     }
 
-    fn begin_run(&mut self, stored: &StoredLine) -> Result<LineOutcome, RecordsError> {
+    fn begin_run(&mut self, stored: &StoredLine) -> Result<LineEffect, RecordsError> {
         let run = RecordedRun::of(stored)?;
         let is_later = run.number > self.run.number;
         if is_later && (run.settings != self.run.settings || self.is_reloaded) {
-            return Ok(LineOutcome::OtherRun);
+            return Ok(LineEffect::OtherRun);
         }
         if is_later {
             (self.run, self.present) = (run, None);
@@ -132,7 +132,7 @@ impl Model {
             self.present = Some(run);
         }
         self.runs += 1;
-        Ok(LineOutcome::Line)
+        Ok(LineEffect::Line)
     }
 
     fn present(&self) -> &RecordedRun {
@@ -203,15 +203,13 @@ impl Model {
         match &event.kind {
             EventKind::Control { control } => self.take_control(*control),
             EventKind::Balance { .. } => self.wallet_read = Some(event.received),
-            EventKind::Opened(opened) | EventKind::Adopted(opened) => {
-                self.take_update(opened.intent, event.at)
-            }
-            EventKind::Settled(settled) => self.take_update(settled.intent, event.at),
+            EventKind::Opened(opened) | EventKind::Adopted(opened) => self.on_update(opened.intent, event.at),
+            EventKind::Settled(settled) => self.on_update(settled.intent, event.at),
             EventKind::Reinstated(terms) => self.trades.reopen(terms.intent()),
             EventKind::SettledByPerson { intent, .. }
             | EventKind::Rejected { intent, .. }
             | EventKind::NotSent { intent }
-            | EventKind::NotOpened { intent, .. } => self.take_update(*intent, event.at),
+            | EventKind::NotOpened { intent, .. } => self.on_update(*intent, event.at),
             _ => {}
         }
         if self.curve.points.is_empty() {
@@ -235,7 +233,7 @@ impl Model {
         self.run.settings.bots.iter().any(|bot| bot.name == name) || self.trades.bots.contains(name)
     }
 
-    fn take_update(&mut self, intent: IntentId, at: Millis) {
+    fn on_update(&mut self, intent: IntentId, at: Millis) {
         let Some(row) = self.trades.book.row(intent).copied() else { return };
         let bot = self.bots.get_mut(row.approved.bot().index());
         let mut bot = bot.filter(|bot| intent.number() >= bot.first_intent);

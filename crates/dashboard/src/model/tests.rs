@@ -194,7 +194,7 @@ fn limit_usage_matches_the_rules() {
     written.event(EventKind::Control { control: Control::Reload });
     assert_eq!(written.limits(), expected(40.0));
     let next = header((2, written.seq + 1), written.at, &settings());
-    assert_eq!(written.model.take(next).unwrap(), LineOutcome::OtherRun);
+    assert_eq!(written.model.take(next).unwrap(), LineEffect::OtherRun);
 }
 
 #[test]

@@ -24,10 +24,7 @@ const priceOf = (value) => {
 };
 
 /** Label of a trade's state. @param {{ state: string, intent_id: number }} trade @param {{ in_doubt: number[] }} run */
-const stateOf = (trade, run) => {
-  if (trade.state === "in_doubt") return run.in_doubt.includes(trade.intent_id) ? "status unknown" : "sent";
-  return trade.state.replace("_", " ");
-};
+const stateOf = (trade, run) => (trade.state !== "in_doubt" ? trade.state.replace("_", " ") : run.in_doubt.includes(trade.intent_id) ? "status unknown" : "sent");
 
 class Views {
   /** @param {{ explain: (intent: number) => void, choose: (bot: number) => void }} on */
@@ -99,9 +96,8 @@ class Views {
     this.troubles.show(state.troubles.map((text) => ({ key: text, cells: [{ text, className: "lost" }] })));
     set("blocked", state.blocked.map(({ text }) => `Rejects every signal: ${text}.`).join(" "));
     const counts = Object.entries(run.findings).map(([audit, count]) => `${audit} ${count}`);
-    const ms = (value) => format.signed(value, 0);
-    const offset = state.skew && (state.skew[1] === null ? `at least ${ms(state.skew[0])}` : `${ms(state.skew[0])} to ${ms(state.skew[1])}`);
-    const skew = offset ? `Venue clock offset: ${offset} ms.` : "";
+    const [low, high] = (state.skew ?? []).map((ms) => (ms === null ? "any" : format.signed(ms, 0)));
+    const skew = state.skew ? `Venue clock offset: ${low} to ${high} ms.` : "";
     set("finding-counts", `${format.plural(run.alarms, "alarm")}; audit findings: ${counts.length > 0 ? counts.join(", ") : "none"}. ${skew}`);
     this.tick();
   }

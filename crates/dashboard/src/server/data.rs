@@ -70,7 +70,7 @@ pub(crate) struct LinePage {
 /// Selection of a bot.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct BotSelection {
+pub(crate) struct BotQuery {
     /// 0-based index of the bot.
     #[serde(default)]
     bot: usize,
@@ -172,10 +172,10 @@ pub(crate) async fn equity(
 }
 
 /// Returns the edge of a bot over its trades.
-#[utoipa::path(get, path = "/api/edge", params(BotSelection), responses((status = 400, body = Problem), (status = 200, body = EdgeCurve), (status = 404, body = Problem)))]
+#[utoipa::path(get, path = "/api/edge", params(BotQuery), responses((status = 400, body = Problem), (status = 200, body = EdgeCurve), (status = 404, body = Problem)))]
 pub(crate) async fn edge(
     State(serving): Shown,
-    Parameters(asked): Parameters<BotSelection>,
+    Parameters(asked): Parameters<BotQuery>,
 ) -> Answer<EdgeCurve> {
     read_model(&serving, bots, |model| model.bots.get(asked.bot).map(edge_curve))
 }

@@ -84,9 +84,7 @@ async fn carry_out_resume(serving: Arc<Serving>) -> Answer<Ordered> {
     serving.shared.ask.notify_one();
     let text = match resumed.map_err(|error| refused(&error))? {
         Resumed::ByOrder { state, .. } => describe(&state),
-        Resumed::TakenBack { .. } => {
-            "No bot is running. The next one on this journal opens trades.".to_owned()
-        }
+        Resumed::TakenBack { .. } => "No bot is running. The next one opens trades.".to_owned(),
         Resumed::NothingToResume => "No bot is running, and nothing would halt the next one.".to_owned(),
     };
     Ok(Json(Ordered { text }))

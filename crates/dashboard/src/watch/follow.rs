@@ -1,7 +1,7 @@
 //! Follows the lines of the journal. Reopens it after errors or if another file has its name.
 
 use super::Shared;
-use crate::model::{LineOutcome, Model, Recent};
+use crate::model::{LineEffect, Model, Recent};
 use candlewick_journal::{Holder, JournalError, LeaseTerms, LineKind, Reader, StoredLine};
 use candlewick_records::{BETWEEN_RUNS, RecordedRun, RecordsError, is_candle};
 use std::sync::Arc;
@@ -128,7 +128,7 @@ fn take(
             Some(recent) => recent.take(model, line)?,
             None => model.take(line)?,
         };
-        if took == LineOutcome::OtherRun {
+        if took == LineEffect::OtherRun {
             known.model = None;
             return Ok(true);
         }
@@ -215,7 +215,7 @@ impl OldLines {
                 return Ok(false);
             }
             for line in page.into_iter().filter(|line| line.seq <= shown) {
-                if self.model.take(line)? == LineOutcome::OtherRun {
+                if self.model.take(line)? == LineEffect::OtherRun {
                     shared.known().model = None;
                     return Ok(false);
                 }

@@ -65,7 +65,7 @@ fn markup(cell: &Cell) -> String {
         0.0 => "0".to_owned(),
         percent => format!("{percent:+.0}"),
     });
-    let tooltip = format!(
+    let hint = format!(
         "{} UTC: {} trades, win rate {}, expectancy {} of stake",
         cell.label,
         cell.trades,
@@ -73,11 +73,7 @@ fn markup(cell: &Cell) -> String {
         or_dash(cell.return_per_unit, signed_percent)
     );
     let class = class(level_of(cell));
-    format!(
-        "<td class=\"{class}\" title=\"{}\">{value}<small>{}</small></td>",
-        escaped(&tooltip),
-        cell.trades
-    )
+    format!("<td class=\"{class}\" title=\"{}\">{value}<small>{}</small></td>", escaped(&hint), cell.trades)
 }
 
 /// Standard errors from break-even, at most 3: a trade that pays `p` has the variance `p` there.

@@ -30,9 +30,10 @@ impl fmt::Display for RunReport {
         }
         writeln!(f, "verdict: {}\n", self.edge.words())?;
         let bots = table_text(BOT_HEADER, self.bot_rows());
+        let thresholds: Vec<Option<f64>> = self.bots.iter().map(|line| line.edge.threshold_for).collect();
         let figures = self.figures().into_iter().map(|(name, value)| [name.to_owned(), value]);
         let figures = table_text(["all bots", ""], figures);
-        writeln!(f, "{bots}\n\n{}.\n\n{figures}", self.edge.evidence_words())?;
+        writeln!(f, "{bots}\n\n{}.\n\n{figures}", self.edge.evidence_words(&thresholds))?;
         if !self.conditions.is_empty() {
             let held = ConditionLine::table(&self.conditions).to_text();
             writeln!(f, "\nHow often each condition was true\n\n{held}")?;
@@ -228,10 +229,7 @@ pub fn page_of<'a>(report: &'a RunReport, parts: PageParts<'a>) -> Result<RunPag
         figures: report.figures(),
         notices: report.notices.clone(),
         tables: vec![
-            (
-                "Delays: median / 99th percentile, ms",
-                DataTable::new(["symbol"].into_iter().chain(DELAYS), delays),
-            ),
+            ("Delays: median / p99, ms", DataTable::new(["symbol"].into_iter().chain(DELAYS), delays)),
             ("How often each condition was true", ConditionLine::table(&report.conditions)),
         ],
         trades: Trades { book, bots, scale, balance, span, prices },

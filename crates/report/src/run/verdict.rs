@@ -143,12 +143,19 @@ impl EdgeLine {
         format!("{:.2} of {}", self.account_for, threshold_words(self.threshold_for))
     }
 
-    pub(super) fn evidence_words(&self) -> String {
-        let mark = 1.0 / self.alpha;
+    pub(super) fn evidence_words(&self, thresholds: &[Option<f64>]) -> String {
+        let (mark, error) = (1.0 / self.alpha, self.alpha * 100.0);
+        let shared = match thresholds {
+            [Some(first), rest @ ..] if !rest.is_empty() && rest.iter().all(|one| *one == Some(*first)) => {
+                let (bots, needed) = (thresholds.len(), threshold_words(Some(*first)));
+                format!("; {bots} bots share that rate and need {needed} each")
+            }
+            [_, _, ..] => "; several bots share that rate, so each needs more".to_owned(),
+            _ => String::new(),
+        };
         format!(
-            "Evidence starts at 1; wins raise it, losses lower it. {mark:.0} shows an edge for a single bot ({:.0} % error \
-             rate); several bots share that rate, so each needs more",
-            self.alpha * 100.0
+            "Evidence starts at 1; wins raise it, losses lower it. {mark:.0} shows an edge for a single bot \
+             ({error:.0} % error rate){shared}"
         )
     }
 

@@ -157,7 +157,7 @@ async fn whole(written: &Written) -> Model {
     let run = RecordedRun::all_of(&lines).unwrap().pop().unwrap();
     let mut model = Model::new(run).unwrap();
     for line in lines {
-        assert_eq!(model.take(line).unwrap(), LineOutcome::Line);
+        assert_eq!(model.take(line).unwrap(), LineEffect::Line);
     }
     model
 }
@@ -169,7 +169,7 @@ async fn read_recent(reader: &mut Reader) -> Option<(Recent, Model)> {
 
 async fn catch_up(reader: &mut Reader, recent: &mut Recent, model: &mut Model) {
     for line in reader.lines(model.seq() + 1, 100_000).await.unwrap() {
-        assert_eq!(recent.take(model, line).unwrap(), LineOutcome::Line);
+        assert_eq!(recent.take(model, line).unwrap(), LineEffect::Line);
     }
     recent.bring_up(model).unwrap();
 }
