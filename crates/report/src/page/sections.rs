@@ -107,7 +107,7 @@ fn further(metrics: &Metrics) -> Vec<(&'static str, String)> {
     vec![
         ("standard error of the expectancy", or_dash(error, percent)),
         (
-            "profit factor, per unit staked / in money",
+            "profit factor, unweighted / in money",
             format!("{} / {}", ratio(profit_factor.of_returns), ratio(profit_factor.of_money)),
         ),
         ("longest winning streak", streak(streaks.won)),
