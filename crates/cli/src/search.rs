@@ -140,7 +140,7 @@ impl PlannedArguments {
     ) -> Result<(PathBuf, PathBuf, OtherProgram), Failure> {
         if !context.global.config.is_empty() {
             let problem = "--config: a plan holds the configuration that it was made with";
-            return Err(Failure::configuration(problem).help("leave it out, or make another plan"));
+            return Err(Failure::configuration(problem).hint("leave it out, or make another plan"));
         }
         let usual = || PathBuf::from(command.as_str()).join(PLAN_FILE);
         let path = self.plan.clone().unwrap_or_else(usual);

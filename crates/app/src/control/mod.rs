@@ -24,7 +24,7 @@ fn done(answer: ControlAnswer) -> Result<RunState> {
         ControlAnswer::Done { state } => return Ok(*state),
         ControlAnswer::Refused { problem } => {
             // The bot writes causes and the hint on lines of their own.
-            let (problem, hint) = match problem.split_once("\nhelp: ") {
+            let (problem, hint) = match problem.split_once("\nhint: ") {
                 Some((problem, hint)) => (problem, Some(hint.to_owned())),
                 None => (problem.as_str(), None),
             };

@@ -39,7 +39,7 @@ pub(super) fn run_halt(arguments: &HaltArguments, context: &Context<'_>) -> Resu
     let found = arguments.journal.load_of_bot(context);
     let (paths, journal) = found
         .and_then(|(loaded, url)| Ok((control_paths(&loaded)?, url)))
-        .map_err(|failure| failure.help(BY_HAND))?;
+        .map_err(|failure| failure.hint(BY_HAND))?;
     let (document, text) = match block_on(halt(&paths, &journal, &arguments.reason))? {
         Halted::ByOrder(state) => {
             (json!({ "halted": true, "bot_runs": true, "state": state }), describe(&state))
@@ -66,7 +66,7 @@ pub(super) fn run_halt(arguments: &HaltArguments, context: &Context<'_>) -> Resu
             let help = format!(
                 "{rest}the file {file} is there now, and a bot that looks for it halts within a second"
             );
-            return Err(Failure::from(error).help(help));
+            return Err(Failure::from(error).hint(help));
         }
     };
     show_as(&document, || text, context.global)
@@ -108,10 +108,10 @@ pub(super) fn run_resume(arguments: &ResumeArguments, context: &Context<'_>) -> 
                 format!("nothing to resume: no bot listens at {socket}, and there is no file {file}");
             if let Some(ended) = block_on(async { Ok::<_, Failure>(limit_reached(&journal).await) })? {
                 let problem = format!("nothing to resume: the run of this journal ended, {}", ended.words());
-                return Err(Failure::configuration(problem).help("a run that begins is held by the same limit: `candlewick halt` before it begins, then `candlewick resume`, from which its limits count anew"));
+                return Err(Failure::configuration(problem).hint("a run that begins is held by the same limit: `candlewick halt` before it begins, then `candlewick resume`, from which its limits count anew"));
             }
             let help = "name the journal of the bot with --journal, or its configuration with --config";
-            return Err(Failure::configuration(problem).help(help));
+            return Err(Failure::configuration(problem).hint(help));
         }
     };
     show_as(&document, || text, context.global)

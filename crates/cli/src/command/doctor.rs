@@ -42,7 +42,7 @@ pub(super) fn run_doctor(_arguments: &DoctorArguments, context: &Context<'_>) ->
         return Ok(Ending::Done);
     }
     let problem = format!("{failed} of {} checks failed", findings.len());
-    Err(Failure::check(problem).help("each FAIL says what to do; begin with the first"))
+    Err(Failure::check(problem).hint("each FAIL says what to do; begin with the first"))
 }
 
 #[derive(Debug, Subcommand)]
@@ -74,7 +74,7 @@ pub(super) fn run_notify(command: &NotifyCommand, context: &Context<'_>) -> Resu
         return Ok(Ending::Done);
     }
     let problem = format!("{failed} of {} messages were not taken", tested.len());
-    Err(Failure::check(problem).help("docs/alerts.md says what each kind of channel needs"))
+    Err(Failure::check(problem).hint("docs/alerts.md says what each kind of channel needs"))
 }
 
 fn as_table(tested: &[Tested]) -> String {

@@ -69,7 +69,7 @@ fn recall(name: &str) -> Result<RecalledRun, Failure> {
         return RecalledRun::from_page(&text).ok_or_else(|| {
             let problem = anyhow::anyhow!("--compare {name}: this is not the page of a run");
             let help = "`backtest --html FILE` and `report --html FILE` write one";
-            Failure::new(FailureKind::Data, problem).help(help)
+            Failure::new(FailureKind::Data, problem).hint(help)
         });
     }
     let url: JournalUrl = parse_journal(name).map_err(Failure::configuration)?.parse()?;
@@ -111,5 +111,5 @@ pub(super) fn run_parity(arguments: &ParityArguments, context: &Context<'_>) -> 
     if report.ok {
         return Ok(Ending::Done);
     }
-    Err(Failure::check(report.problem()).help(report.advice()))
+    Err(Failure::check(report.problem()).hint(report.advice()))
 }

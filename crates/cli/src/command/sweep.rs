@@ -306,7 +306,7 @@ impl SweepContext<'_> {
         let sets =
             if rows.len() == 1 { "the only set".to_owned() } else { format!("all {} sets", rows.len()) };
         let problem = format!("strategy \"{}\" refuses {sets}: {problem}", entry.name);
-        Err(Failure::configuration(problem).help(
+        Err(Failure::configuration(problem).hint(
             "search other values: --where keeps to sets that it takes, such as --where \"fast < slow\"",
         ))
     }
@@ -392,7 +392,7 @@ fn verify_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) -> Result<()
     let seed = sweep.search.seed;
     let verified = verify_best(&super::strategy::itself()?, &subject, own.candles(), seed);
     let help = format!("see what else there is: candlewick strategy check {}", subject.entry.name);
-    verified.map_err(|error| Failure::new(FailureKind::Check, error).help(help))
+    verified.map_err(|error| Failure::new(FailureKind::Check, error).hint(help))
 }
 
 /// Verifies each set that a walk chose: that of the hold-out first, then the most frequent ones.

@@ -144,7 +144,7 @@ impl Tuning<'_> {
             "what it earns would be worth nothing; all checks: {}",
             check_command(&subject, &self.context.global.config, &self.plan.terms.candles)
         );
-        Err(Failure::check(problem).help(help))
+        Err(Failure::check(problem).hint(help))
     }
 
     fn sweep(&self) -> Result<Result<Option<SweepReport>, Ending>, Failure> {

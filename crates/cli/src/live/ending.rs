@@ -119,7 +119,7 @@ fn ending_of(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure> {
         let is_gone = matches!(error, RuntimeError::Journal(JournalError::FileGone { .. }));
         let failure = Failure::from(error).context("the journal's end may not be durable");
         let help = "nothing is lost at the venue: the next start on this journal looks there for what the journal misses";
-        return Err(if is_gone { failure } else { failure.help(help) });
+        return Err(if is_gone { failure } else { failure.hint(help) });
     }
     let unfinished = unfinished_failure(&finished, scale).map_or(Ok(Ending::Done), Err);
     let differing = wallet_failure(&finished);
@@ -128,7 +128,7 @@ fn ending_of(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure> {
             None => differing.map_or(unfinished, Err),
             Some(reason) => {
                 let halt = describe_halt(&Halt { at: finished.halted_at, reason });
-                Err(stopped(format!("the run ended {halt}")).help("`candlewick resume` allows opens again"))
+                Err(stopped(format!("the run ended {halt}")).hint("`candlewick resume` allows opens again"))
             }
         },
         Stop::Interrupted => differing.map_or(Ok(Ending::Interrupted), Err),
@@ -136,7 +136,7 @@ fn ending_of(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure> {
         Stop::Limit(rule) => {
             let problem = format!("the risk limit {rule} was reached, and only a person can lift it");
             let help = "look at what happened; a run on this journal meets the limit again: candlewick halt before it, candlewick resume in it";
-            Err(stopped(problem).help(help))
+            Err(stopped(problem).hint(help))
         }
     }
 }
@@ -144,10 +144,10 @@ fn ending_of(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure> {
 fn wallet_failure(finished: &Finished) -> Option<Failure> {
     if let Some(missing) = &finished.missing_wallet {
         let help = "look at the account at the venue; the next run compares the wallet with the trades again";
-        return Some(stopped(missing.clone()).help(help));
+        return Some(stopped(missing.clone()).hint(help));
     }
     let difference = finished.wallet_difference.as_ref()?;
-    Some(stopped(difference.text.clone()).help(
+    Some(stopped(difference.text.clone()).hint(
         "compare the trades with the venue's own list; `candlewick resume` while a bot runs books the difference",
     ))
 }
@@ -282,7 +282,7 @@ fn unfinished_failure(finished: &Finished, scale: MoneyScale) -> Option<Failure>
     }
     let all = summary_of_unfinished(finished, scale);
     let problem = anyhow::anyhow!("{all}: the run ended before the venue had reported a result");
-    Some(Failure::new(FailureKind::Venue, problem).help(
+    Some(Failure::new(FailureKind::Venue, problem).hint(
         "the next start on this journal follows them to their end; `candlewick status` and `candlewick trades` show them",
     ))
 }

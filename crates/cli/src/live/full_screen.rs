@@ -17,7 +17,7 @@ const WAITING_LINES: usize = 1_024;
 pub(crate) fn check() -> Result<(), Failure> {
     is_possible().map_err(|problem| {
         Failure::configuration(format!("--tui needs a whole terminal: {problem}"))
-            .help("leave --tui out where output goes to a file or a pipe: events are lines then")
+            .hint("leave --tui out where output goes to a file or a pipe: events are lines then")
     })
 }
 

@@ -91,7 +91,7 @@ pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<()
         ],
     );
     check(&text, (file, rules), context)
-        .map_err(|failure| if asks { failure.help(answers.command(file)) } else { failure })?;
+        .map_err(|failure| if asks { failure.hint(answers.command(file)) } else { failure })?;
     if let Rules::Example(path) = rules {
         write(path, &example_of(path))?;
         print(&format!("{} is written: a rule to begin with. Change its conditions.", path.display()))?;

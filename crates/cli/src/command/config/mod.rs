@@ -45,7 +45,7 @@ pub(super) fn run(command: &ConfigCommand, context: &Context<'_>) -> Result<Endi
             let real = if *real { RealMoney::Asked } else { RealMoney::NotAsked };
             let help = "the configuration is not sound: mend what is named above, and check again";
             let files: Vec<PathBuf> = context.global.config.iter().chain(files).cloned().collect();
-            check(&files, real, context).map_err(|failure| failure.help_otherwise(help))?;
+            check(&files, real, context).map_err(|failure| failure.hint_or(help))?;
         }
         ConfigCommand::Schema => print_json(&configuration::schema())?,
     }

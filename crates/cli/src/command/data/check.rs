@@ -107,7 +107,7 @@ fn judge(results: &[CheckResult]) -> Result<Ending, Failure> {
     let left: u64 = results.iter().map(CheckResult::left).sum();
     let what = if left == 1 { "1 problem is".to_owned() } else { format!("{left} problems are") };
     let problem = format!("{what} left in {bad} of {} series", results.len());
-    Err(Failure::check(problem).help(CheckResult::help(results)))
+    Err(Failure::check(problem).hint(CheckResult::help(results)))
 }
 
 fn parse_ranges(text: &str) -> Result<f64, String> {

@@ -78,7 +78,7 @@ fn to_file(arguments: &ImportArguments, out: &Path, context: &Context<'_>) -> Re
     let [file] = &arguments.files[..] else {
         let problem = "--out takes the candles of one file, and there are several";
         return Err(
-            Failure::configuration(problem).help("import them into the catalog, and export from there")
+            Failure::configuration(problem).hint("import them into the catalog, and export from there")
         );
     };
     let out = OutputFile::new(out, existing(arguments.force))?;

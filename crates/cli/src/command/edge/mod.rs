@@ -95,7 +95,7 @@ fn stakes(named: &[(f64, Option<f64>)]) -> Result<Vec<PaidStake>, Failure> {
     let stakes: Vec<PaidStake> = named.iter().filter_map(paid).collect();
     if !stakes.is_empty() && stakes.len() < named.len() {
         return Err(Failure::configuration("some payouts have a stake and some have none")
-            .help("name all stakes (80:10 90:30), or none"));
+            .hint("name all stakes (80:10 90:30), or none"));
     }
     Ok(stakes)
 }
@@ -155,7 +155,7 @@ fn run_plan(arguments: &PlanArguments, context: &Context<'_>) -> Result<Ending, 
         progress.update(done, arguments.points.len() as u64);
         let edge = EdgeRequirement::of(*points, terms).map_err(|error| {
             let failure = Failure::from(error).context(format!("--points {points}"));
-            failure.help("name points above 0, such as 2,5")
+            failure.hint("name points above 0, such as 2,5")
         })?;
         needed.edges.push(edge);
     }

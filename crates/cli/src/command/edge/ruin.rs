@@ -107,7 +107,7 @@ pub(super) fn run(arguments: &RuinArguments, context: &Context<'_>) -> Result<En
     drop(progress);
     if figures.is_empty() && !below.is_empty() {
         return Err(Failure::configuration(below.join("; "))
-            .help("a larger stake, or a smaller risk.min_stake (--min-stake), makes a question of it"));
+            .hint("a larger stake, or a smaller risk.min_stake (--min-stake), makes a question of it"));
     }
     for why in below {
         tracing::warn!("{why}");
@@ -164,7 +164,7 @@ impl Asked {
                 vec![StakeRuin { bot: String::new(), plan, question, lower_bound: None, limits }]
             }
             None if settings.bots.is_empty() => {
-                return Err(Failure::configuration("there are no stakes to look at").help(
+                return Err(Failure::configuration("there are no stakes to look at").hint(
                     "name some (--stake 10, --martingale 10, --soros 10, --share 2, --kelly 0.5), or a --config with bots",
                 ));
             }
@@ -215,7 +215,7 @@ fn money(amount: Decimal, key: &str, loaded: &Loaded) -> Result<Money, Failure> 
 fn units(amount: Decimal, key: &str, loaded: &Loaded) -> Result<u64, Failure> {
     let money = money(amount, key, loaded)?;
     u64::try_from(money.minor()).map_err(|_| {
-        Failure::configuration(format!("{key}: {amount} is below 0")).help("name an amount such as 10")
+        Failure::configuration(format!("{key}: {amount} is below 0")).hint("name an amount such as 10")
     })
 }
 

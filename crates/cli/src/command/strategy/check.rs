@@ -109,7 +109,7 @@ impl CheckArguments {
             let help = "name its file with --config";
             let problem = "--bot names a bot of a configuration, and there is none";
             return match self.bot {
-                Some(_) => Err(Failure::configuration(problem).help(help)),
+                Some(_) => Err(Failure::configuration(problem).hint(help)),
                 None => Ok(None),
             };
         }
@@ -120,14 +120,14 @@ impl CheckArguments {
         let Some(wanted) = &self.bot else {
             if let [_, _, ..] = names.as_slice() {
                 let problem = format!("several bots have the strategy {}: {}", self.name, names.join(", "));
-                return Err(Failure::configuration(problem).help("name one with --bot"));
+                return Err(Failure::configuration(problem).hint("name one with --bot"));
             }
             return Ok(bots.pop());
         };
         let found = bots.into_iter().find(|bot| bot.name == *wanted).map(Some);
         found.ok_or_else(|| {
             let problem = format!("no bot \"{wanted}\" has the strategy {}", self.name);
-            Failure::configuration(problem).help(suggest(wanted, names.iter().map(String::as_str)))
+            Failure::configuration(problem).hint(suggest(wanted, names.iter().map(String::as_str)))
         })
     }
 
@@ -194,12 +194,12 @@ pub(in crate::command) fn not_made(
         CheckError::Panic { .. } => Failure::new(FailureKind::Check, error),
         CheckError::Unfinished(unfinished) => {
             let hint = unfinished.hint();
-            Failure::new(FailureKind::Check, unfinished).help(hint)
+            Failure::new(FailureKind::Check, unfinished).hint(hint)
         }
         CheckError::TooFewCandles { .. } => {
             let part = describe_longest_part(registry, (&entry.name, params), bot.interval);
             let part = part.map_or_else(String::new, |part| format!("; {part}"));
-            Failure::new(FailureKind::Data, error).help(format!("{needs}: bring more{part}"))
+            Failure::new(FailureKind::Data, error).hint(format!("{needs}: bring more{part}"))
         }
     }
 }

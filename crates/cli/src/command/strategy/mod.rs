@@ -111,7 +111,7 @@ fn find<'a>(name: &str, registry: &'a Registry) -> Result<&'a StrategyEntry, Fai
         } else {
             suggest_strategy(name, registry)
         };
-        Failure::configuration(problem).help(help)
+        Failure::configuration(problem).hint(help)
     })
 }
 

@@ -79,12 +79,12 @@ pub(super) fn run(arguments: &NewArguments, context: &Context<'_>) -> Result<(),
     check_name(name)?;
     if context.registry.find(name).is_some() {
         let problem = format!("this program has a strategy \"{name}\" already");
-        return Err(Failure::configuration(problem).help("give another name"));
+        return Err(Failure::configuration(problem).hint("give another name"));
     }
     let folder = Path::new(name);
     if fs::symlink_metadata(folder).is_ok() {
         let problem = format!("there is a file or folder {name} already");
-        return Err(Failure::configuration(problem).help("give another name, or work in another folder"));
+        return Err(Failure::configuration(problem).hint("give another name, or work in another folder"));
     }
     let source = match git {
         Some(url) => Source::Git(url.clone()),
@@ -97,7 +97,7 @@ pub(super) fn run(arguments: &NewArguments, context: &Context<'_>) -> Result<(),
     };
     write_folder(folder, &files).map_err(|error| {
         Failure::configuration(format!("the crate cannot be written here: {error}"))
-            .help("nothing is left of it; work in a folder that you may write to")
+            .hint("nothing is left of it; work in a folder that you may write to")
     })?;
     let admitted = workspace.map(|workspace| workspace.admit(name, &camel_case(name))).transpose();
     let admitted = admitted.inspect_err(|_| {
@@ -135,7 +135,7 @@ fn check_name(name: &str) -> Result<(), Failure> {
         let help = format!(
             "{meant}a name is made of lower-case letters, digits and hyphens and begins with a letter: momentum, three-in-a-row"
         );
-        Err(Failure::configuration(problem).help(help))
+        Err(Failure::configuration(problem).hint(help))
     };
     let is_known = |letter: char| matches!(letter, 'a'..='z' | '0'..='9' | '-');
     let is_whole = name.starts_with(|letter: char| letter.is_ascii_lowercase())
@@ -186,7 +186,7 @@ fn checkout(named: Option<&Path>) -> Result<String, Failure> {
             let help = format!(
                 "clone its repository at {TAG} and name the folder: --path DIR; or let cargo clone it: --git URL"
             );
-            Failure::configuration(problem.to_owned()).help(help)
+            Failure::configuration(problem.to_owned()).hint(help)
         })?,
     };
     let canonical = fs::canonicalize(folder).map_err(|error| {
@@ -194,7 +194,7 @@ fn checkout(named: Option<&Path>) -> Result<String, Failure> {
     })?;
     let text = canonical.into_os_string().into_string().map_err(|path| {
         Failure::configuration(format!("the folder {} has a name that is no text", path.display()))
-            .help("a manifest can only name folders whose names are text: move or link it")
+            .hint("a manifest can only name folders whose names are text: move or link it")
     })?;
     Ok(text)
 }
@@ -281,7 +281,7 @@ impl Workspace {
             }
         }
         let problem = format!("there is no cargo workspace at {} or above", here.display());
-        Err(Failure::configuration(problem).help(
+        Err(Failure::configuration(problem).hint(
             "leave --workspace out: the crate is a workspace of its own, and the next strategy can become a member of that",
         ))
     }
