@@ -2,7 +2,7 @@
 
 use super::report::write_page;
 use crate::arguments::{CandleArguments, basis_of, parse_journal};
-use crate::combinations::{combinations_of, conditions_of_bots, gate_lines, rule_numbers_of};
+use crate::combinations::{count_bot_conditions, count_rule_numbers, describe_combinations, gate_lines};
 use crate::context::{Context, block_on};
 use crate::failure::{Ending, Failure};
 use crate::host::{host, tell_candles};
@@ -28,45 +28,45 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without --config, the built-in example bots; without --data and [sandbox].data, what the catalog has \
-                  of the bots' series; without a catalog, two weeks of synthetic candles.\n\nExamples:\n  candlewick backtest\n  \
-                  candlewick backtest --config my.toml --data BTCUSDT_1m.csv --sensitivity --html report.html\n  candlewick \
-                  backtest --data BTCUSDT@1m --from 2026-01-06 --to 2026-01-10\n  candlewick backtest --json --quiet"
+    after_help = "Examples:\n  candlewick backtest\n  candlewick backtest --config my.toml --data BTCUSDT_1m.csv --sensitivity --html report.html\n  candlewick \
+                  backtest --data BTCUSDT@1m --from 2026-01-06 --to 2026-01-10\n  candlewick backtest --json --quiet\n\n\
+                  Without --config, the built-in example bots are used. Without --data and [sandbox].data, candles come from the \
+                  catalog; without a catalog, they are two weeks of synthetic candles."
 )]
 pub(crate) struct BacktestArguments {
     #[command(flatten)]
     candles: CandleArguments,
-    /// Trade a list of signals from outside as well: a CSV file of times, as signals.list
+    /// List of external signals to trade as well: a CSV file of times, as signals.list
     #[arg(long, value_name = "FILE", value_parser = parse_list)]
     signals: Option<PathBuf>,
-    /// Write the trades as CSV
+    /// Trades to write, as CSV
     #[arg(long, value_name = "FILE")]
     trades: Option<PathBuf>,
-    /// Write the report as one self-contained HTML file, with charts of candles and trades
+    /// Report to write, as a self-contained HTML file with charts of candles and trades
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Write the journal, one line of JSON an entry; the file must not exist
+    /// Journal to write, as JSON Lines; the file must not exist
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
-    /// Results are not cached any more: accepted for the sake of scripts that name it
+    /// Ignored; results are no longer cached
     #[arg(long, hide = true)]
     no_cache: bool,
-    /// Shift entry and exit against each trade: the factor k of the price path's stress
+    /// Stress factor: shift entry and exit prices against each trade
     #[arg(long, value_name = "K", num_args = 0..=1, default_missing_value = "0.5")]
     stress: Option<f64>,
-    /// Repeat the run with other latencies, payouts, price paths and under stress, to see what of it they decide
+    /// Repeat the run with other latencies, payouts, price paths and under stress
     #[arg(long)]
     sensitivity: bool,
-    /// Take each order's latency from those that a live session's journal recorded, instead of latency_ms
+    /// Journal of a live session whose recorded latencies replace latency_ms
     #[arg(long, value_name = "JOURNAL", value_parser = parse_journal)]
     latency_from: Option<String>,
-    /// Which of the recorded latencies each order draws
+    /// Seed for drawing from the recorded latencies
     #[arg(long, value_name = "N", default_value_t = 1, requires = "latency_from")]
     latency_seed: u64,
 }
 
-const WITHOUT_SENSITIVITY: &str = "The run was not repeated on other settings: `candlewick backtest --sensitivity` with the \
-                                   same arguments shows what latency, payout, price path and stress decide of it.";
+const WITHOUT_SENSITIVITY: &str = "Sensitivity was not tested. Run `candlewick backtest --sensitivity` with the same arguments \
+                                   to see the effect of latency, payout, price path and stress.";
 
 pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let progress = Terminal(context.global);
@@ -82,7 +82,7 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
     let coarse = candles.check_trades(&prepared.loaded, &prepared.candles.markets, book)?;
     let sensitivity = arguments.sensitivity.then(|| sensitivity_of(&prepared, context)).transpose()?;
     if arguments.no_cache {
-        tracing::warn!("--no-cache does nothing any more: every backtest is run");
+        tracing::warn!("--no-cache has no effect: results are no longer cached");
     }
     report(prepared, run, (coarse, sensitivity), (arguments, context))
 }
@@ -90,7 +90,7 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
 fn parse_list(text: &str) -> Result<PathBuf, String> {
     if text == "-" {
         return Err(
-            "signals on standard input have no time among past candles: name a list, a CSV file of times"
+            "signals on standard input have no time and cannot be backtested: name a CSV file of times"
                 .to_owned(),
         );
     }
@@ -105,10 +105,10 @@ fn latency_of(journal: &str, seed: u64) -> Result<LatencyTerms, Failure> {
 
 fn sensitivity_of(prepared: &PreparedBacktest, context: &Context<'_>) -> Result<Sensitivity, Failure> {
     if !prepared.signals.is_empty() {
-        let problem = "--sensitivity repeats the run of the strategies alone: leave it, or signals.list, out";
+        let problem = "--sensitivity does not support signals.list: omit one of them";
         return Err(Failure::configuration(problem));
     }
-    let repeated = with_spinner("Repeating the run on other settings", context.global, || {
+    let repeated = with_spinner("Testing sensitivity", context.global, || {
         prepared.repeat(context.registry, None, Sensitivity::of)
     });
     Ok(repeated?)
@@ -130,7 +130,7 @@ fn report(
     let mut notices: Vec<String> = coarse.or(coarse_trades).into_iter().chain(notices).collect();
     notices.extend(notice_of_not_built(finished.longer_not_built));
     notices.extend(trades_that_found_out(&settings.session, &finished.book));
-    notices.extend(combinations_of(&loaded.config.bots, context.registry));
+    notices.extend(describe_combinations(&loaded.config.bots, context.registry));
     let prices = if settings.simulation.stress > 0.0 { Prices::Stressed } else { Prices::Fair };
     let balance = loaded.initial_balance()?;
     let bots = &settings.session.bots;
@@ -159,7 +159,7 @@ fn report(
         sensitivity,
         variants,
         gates: gate_lines(&loaded, &series, &settings.simulation, context)?,
-        conditions: conditions_of_bots(&loaded, &series, context)?,
+        conditions: count_bot_conditions(&loaded, &series, context)?,
     });
     if let Some(host) = host() {
         host.trades(&finished.book, &loaded.config.bots, finished.money_scale);
@@ -223,7 +223,7 @@ fn background_of(prepared: &PreparedBacktest, finished: &Finished, context: &Con
         revised_candles: candles.revised,
         unset_steps: unset_price_steps(&candles.markets, &simulation.ticks),
         reversals: candles.series.iter().map(Reversals::from_candles).collect(),
-        rule_numbers: rule_numbers_of(loaded, context.registry),
+        rule_numbers: count_rule_numbers(loaded, context.registry),
         stale_longer: stale_longer(bots, &finished.longer_staleness),
     }
 }
@@ -232,7 +232,7 @@ fn notice_of_not_built(count: u64) -> Option<String> {
     (count > 0).then(|| {
         let candles = counted(count, "longer candle", "longer candles");
         format!(
-            "{candles} not built: too many shorter candles inside are missing (data.longer_share_percent)"
+            "{candles} not built: too many of their shorter candles are missing (data.longer_share_percent)"
         )
     })
 }

@@ -36,7 +36,7 @@ const BY_HAND: &str = "to halt a bot all the same, make the file that lies besid
                        name: candlewick.db.HALT";
 
 pub(super) fn run_halt(arguments: &HaltArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let found = arguments.journal.load_of_bot(context);
+    let found = arguments.journal.load_running(context);
     let (paths, journal) = found
         .and_then(|(loaded, url)| Ok((control_paths(&loaded)?, url)))
         .map_err(|failure| failure.hint(BY_HAND))?;
@@ -84,7 +84,7 @@ pub(crate) struct ResumeArguments {
 }
 
 pub(super) fn run_resume(arguments: &ResumeArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let (loaded, journal) = arguments.journal.load_of_bot(context)?;
+    let (loaded, journal) = arguments.journal.load_running(context)?;
     let paths = control_paths(&loaded)?;
     let without = |removed: &Option<PathBuf>| {
         removed.as_ref().map_or(String::new(), |file| format!("The file {} is removed.\n", file.display()))
@@ -132,7 +132,7 @@ pub(crate) struct ReloadArguments {
 
 pub(super) fn run_reload(arguments: &ReloadArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     // Where the bot's own configuration is wrong by now, its journal is still found by --journal.
-    let (loaded, journal) = arguments.journal.load_of_bot(context)?;
+    let (loaded, journal) = arguments.journal.load_running(context)?;
     let state = block_on(reload(&control_paths(&loaded)?, &journal))?;
     let changes = state.reloaded.as_ref().map(|reloaded| &reloaded.changes[..]).unwrap_or_default();
     let what = if changes.is_empty() { "; nothing has changed." } else { ":" };
@@ -187,7 +187,7 @@ fn parse_outcome(text: &str) -> Result<Outcome, String> {
 }
 
 pub(super) fn run_resolve(arguments: &ResolveArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let (loaded, url) = arguments.journal.load_of_bot(context)?;
+    let (loaded, url) = arguments.journal.load_running(context)?;
     let intent = IntentId::new(arguments.intent);
     let settled = arguments.settled.map(Resolution::Settled);
     let resolution = arguments.adopt.map(Resolution::Adopt).or(settled).unwrap_or(Resolution::NotOpened);

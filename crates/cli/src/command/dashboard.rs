@@ -37,7 +37,7 @@ pub(crate) struct DashboardArguments {
 }
 
 pub(super) fn run(arguments: &DashboardArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let (loaded, journal) = arguments.journal.load_of_bot(context)?;
+    let (loaded, journal) = arguments.journal.load_running(context)?;
     context.write_log_as(&loaded.config.log);
     let watched = Watched { journal, paths: control_paths(&loaded)?, registry: context.registry.clone() };
     let DashboardArguments { listen, read_only, allow_unencrypted_network, .. } = *arguments;

@@ -34,7 +34,7 @@ pub(crate) struct StatusArguments {
 }
 
 pub(super) fn run_status(arguments: &StatusArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let (loaded, url) = arguments.journal.load_of_bot(context)?;
+    let (loaded, url) = arguments.journal.load_running(context)?;
     let status = block_on(Status::read(&loaded, &url))?;
     if context.global.json || !context.global.quiet {
         show(&status, context.global)?;
@@ -73,7 +73,7 @@ pub(super) fn run_watch(arguments: &WatchArguments, context: &Context<'_>) -> Re
         print_json(&event_schema())?;
         return Ok(Ending::Done);
     }
-    let (loaded, _) = arguments.journal.load_of_bot(context)?;
+    let (loaded, _) = arguments.journal.load_running(context)?;
     let paths = control_paths(&loaded)?;
     block_on(async {
         let mut interrupt = Interrupt::new()?;

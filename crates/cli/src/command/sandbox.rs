@@ -107,7 +107,7 @@ fn about(settings: &SandboxSettings, series: &[CandleSeries], loaded: &Loaded) -
     let candles: Vec<String> = series.iter().map(of_series).collect();
     Ok(format!(
         "Speed:       {}\nCandles:     {}\nWallet:      {wallet}, {balance}\nFaults:      {faults}\n",
-        live::speed_words(*speed),
+        live::describe_speed(*speed),
         candles.join("\n             "),
     ))
 }

@@ -66,7 +66,7 @@ fn duration_ms(text: &str) -> Result<u32, String> {
 }
 
 pub(super) fn run(arguments: &SignalArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let (loaded, _) = arguments.journal.load_of_bot(context)?;
+    let (loaded, _) = arguments.journal.load_running(context)?;
     if let Some(path) = &arguments.check {
         let skips = loaded.config.signals.skip_unknown;
         let checked = check_list(&loaded, path, SystemClock::new().now())?;

@@ -359,7 +359,7 @@ impl SweepContext<'_> {
             SweepEnd::Done(rows) => return Ok((rows, None)),
             SweepEnd::Stopped(rows) => rows,
         };
-        Ok((rows, Some(self.context.stopped(&sign, &self.folder.shown()))))
+        Ok((rows, Some(self.context.report_stop(&sign, &self.folder.shown()))))
     }
 
     pub(super) fn failure(&self, error: SearchError) -> Failure {

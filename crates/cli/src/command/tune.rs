@@ -4,7 +4,7 @@ use super::strategy::check::{check_command, not_made};
 use super::sweep::with_sweep;
 use super::walk_forward::{Walked, walked};
 use crate::arguments::parse_percent_within;
-use crate::combinations::conditions_of;
+use crate::combinations::count_conditions;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::host::tell_candles;
@@ -99,7 +99,7 @@ pub(super) fn run(arguments: &TuneArguments, context: &Context<'_>) -> Result<En
     let checked = tuning.check_strategy();
     // Ctrl-C ends the process of the checks as well, which is no failure of the strategy.
     if sign.get().is_some() {
-        return Ok(context.stopped(&sign, &tuning.trials));
+        return Ok(context.report_stop(&sign, &tuning.trials));
     }
     let (subject, checked, conditions) = checked?;
     let sweep = match tuning.sweep()? {
@@ -125,7 +125,7 @@ impl Tuning<'_> {
     fn check_strategy(&self) -> Result<(Subject, ValidationReport, Vec<ConditionLine>), Failure> {
         let (subject, market) = self.plan.subject(&self.layout)?;
         let strategy = (subject.entry.name.as_str(), &subject.params);
-        let conditions = conditions_of(self.context.registry, strategy, &subject.bot, &market.candles)?;
+        let conditions = count_conditions(self.context.registry, strategy, &subject.bot, &market.candles)?;
         let mut progress = Progress::new(format!("Checking {}", subject.entry.name), self.context.global);
         let itself = super::strategy::itself()?;
         let means = Means { seed: self.plan.terms.seed, unseen: None, itself, limit: CHECK_LIMIT };
@@ -193,7 +193,7 @@ impl Tuning<'_> {
             }
         }
         if sign.get().is_some() {
-            return Ok(self.context.stopped(sign, &self.trials));
+            return Ok(self.context.report_stop(sign, &self.trials));
         }
         let best = self.write_best(sweep.is_some(), &mut notices)?;
         let prepared = &self.plan.prepared;

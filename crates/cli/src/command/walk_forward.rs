@@ -181,7 +181,7 @@ fn run_planned(
     let end = walk.run_shard(&plan, number, &mut |now| follow(&mut progress, now, &sign))?;
     drop(progress);
     let WalkShard::Done { trials, resumed, notice } = end else {
-        return Ok(context.stopped(&sign, &folder));
+        return Ok(context.report_stop(&sign, &folder));
     };
     context.note_all(notice);
     let shards = plan.shards;
@@ -213,7 +213,7 @@ pub(super) fn walked(
     let end = walk.run(&mut |now| follow(&mut progress, now, &sign))?;
     drop(progress);
     let WalkEnd::Done(outcome) = end else {
-        return Ok(Err(context.stopped(&sign, &walk.folder.shown())));
+        return Ok(Err(context.report_stop(&sign, &walk.folder.shown())));
     };
     let counted = walk.count(&outcome, context.registry);
     let opened = match &outcome.hold_out {

@@ -2,7 +2,7 @@
 
 mod init;
 
-use crate::combinations::{combinations_of, gates_of};
+use crate::combinations::{describe_combinations, describe_gates};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::{print, print_as_it_is, print_coloured, print_json};
@@ -69,8 +69,8 @@ fn check(files: &[PathBuf], real: RealMoney, context: &Context<'_>) -> Result<()
     let mut notices = ladder_figures(&loaded);
     let limit = loaded.config.broker.client.requests_per_second;
     let demand = demand_of(&loaded, context.registry);
-    notices.extend(combinations_of(&loaded.config.bots, context.registry));
-    let gates = gates_of(&loaded.config.bots, context.registry).into_iter();
+    notices.extend(describe_combinations(&loaded.config.bots, context.registry));
+    let gates = describe_gates(&loaded.config.bots, context.registry).into_iter();
     notices.extend(gates.map(|gate| format!("gate of {gate}")));
     let (ruin, halved) = ruin_of_stakes(&loaded);
     notices.extend(ruin);
