@@ -130,13 +130,17 @@ impl App {
         Self { built_in: Some(folder), ..self }
     }
 
-    /// Returns the long flags of a command (`edge verdict`), without their dashes.
+    /// Returns the long flags of a command (`edge verdict`) with their aliases, without dashes.
     pub fn flags_of(path: &[String]) -> Vec<String> {
         let mut command = Arguments::command();
         command.build();
         let found = path.iter().try_fold(&command, |command, name| command.find_subcommand(name));
         let flags = found.into_iter().flat_map(clap::Command::get_arguments);
-        flags.filter_map(|flag| flag.get_long().map(str::to_owned)).collect()
+        let names = |flag: &clap::Arg| -> Vec<String> {
+            let all = flag.get_long().into_iter().chain(flag.get_all_aliases().unwrap_or_default());
+            all.map(str::to_owned).collect()
+        };
+        flags.flat_map(names).collect()
     }
 
     pub fn run(self) -> ExitCode {

@@ -64,8 +64,8 @@ pub(crate) struct CheckArguments {
     /// Interval of the synthetic candles [default: that of the bot of --config, else 1m]
     #[arg(long, conflicts_with = "data")]
     interval: Option<Interval>,
-    /// How long the bot's trades last; when left out as of the bot of --config, else one interval
-    #[arg(long, value_name = "CODE")]
+    /// Duration of trades, such as 05:00 [default: of the configured bot, else one interval]
+    #[arg(long = "duration", alias = "close-type", value_name = "CODE")]
     close_type: Option<CloseType>,
     /// Seed of the random walk that nobody has seen, to see again what was found there; another each time when left out
     #[arg(long, value_name = "N")]
