@@ -66,7 +66,7 @@ thread_local! {
     static SEAT: RefCell<Option<Seat>> = const { RefCell::new(None) };
 }
 
-/// Returns the value of `work`, `None` if the host stopped it, and its output.
+/// Runs `work` and returns its value (`None` if the host stopped it) and its output.
 pub(crate) fn with_host<T>(
     host: Arc<dyn Host>,
     output: HostedOutput,
@@ -87,7 +87,7 @@ pub(crate) fn host() -> Option<Arc<dyn Host>> {
     SEAT.with_borrow(|seat| seat.as_ref().map(|seat| seat.host.clone()))
 }
 
-pub(crate) fn tell_candles(series: &[CandleSeries]) {
+pub(crate) fn report_candles(series: &[CandleSeries]) {
     if let Some(host) = host() {
         host.candles(series);
     }
@@ -115,15 +115,15 @@ pub(crate) fn seat() -> Option<Seat> {
 }
 
 impl Seat {
-    /// Reports progress. If the host wants to stop, gives the sign, or unwinds if nobody polls it.
-    pub(crate) fn tell(&self, work: &str, done: u64, total: u64) {
+    /// Reports progress. If the host requests a stop, sets the sign, or unwinds if there is none.
+    pub(crate) fn report_progress(&self, work: &str, done: u64, total: u64) {
         self.host.progress(work, done, total);
         if !self.host.is_stopped() {
             return;
         }
         match &self.sign {
             Some(sign) => drop(sign.set(Ending::Interrupted)),
-            // No panic: nobody is told, and the host takes it for what it is.
+            // Not a panic: no hook runs, and `with_host` recognizes the payload.
             None => resume_unwind(Box::new(Stopped)),
         }
     }

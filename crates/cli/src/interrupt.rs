@@ -9,7 +9,7 @@ use std::time::Duration;
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-const ASKED_EVERY: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Listener for stop requests. It listens from its construction, so early signals are not lost.
 pub(crate) struct Interrupt {
@@ -58,7 +58,7 @@ impl Interrupt {
     }
 }
 
-/// Waits for a span of real time; without one, for ever.
+/// Waits for a span of real time, forever if `None`.
 pub(crate) async fn pass(span: Option<Millis>) {
     match span {
         Some(span) => tokio::time::sleep(Duration::from_millis(span.get().unsigned_abs())).await,
@@ -69,7 +69,7 @@ pub(crate) async fn pass(span: Option<Millis>) {
 async fn stopped_by(host: Option<&dyn Host>) {
     let Some(host) = host else { return std::future::pending().await };
     while !host.is_stopped() {
-        tokio::time::sleep(ASKED_EVERY).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn sign() -> Result<Arc<OnceLock<Ending>>, Failure> {
 /// Removes incomplete files and exits at the first stop request.
 pub(crate) fn end_on_sign() -> Result<(), Failure> {
     if host::host().is_some() {
-        // The process is the host's; the work ends where it next says how far it is.
+        // The host owns the process; the work stops at its next progress report.
         return Ok(());
     }
     on_sign(|ending| {
@@ -97,7 +97,7 @@ pub(crate) fn end_on_sign() -> Result<(), Failure> {
             Ending::Interrupted => ("Interrupted", 130),
             Ending::Done => ("Terminated", 143),
         };
-        anstream::eprintln!("{how}: no file is half written; run the same command again.");
+        anstream::eprintln!("{how}: no incomplete files were left behind; run the same command again.");
         std::process::exit(code);
     })
 }

@@ -95,7 +95,7 @@ pub(crate) fn write_trades(
         return write_file("--trades", path, write_csv);
     }
     let facts = RunFacts::of(book, bots, (scale, caveats));
-    // Both or none: the facts wait, complete, until the trades have their name.
+    // Both files or none: the complete facts are renamed after the trades.
     let written = write_whole_file(&RunFacts::path_of(path), |file| {
         serde_json::to_writer(&mut *file, &facts)?;
         file.flush()?;

@@ -5,7 +5,7 @@ use crate::arguments::{CandleArguments, basis_of, parse_journal};
 use crate::combinations::{count_bot_conditions, count_rule_numbers, describe_combinations, gate_lines};
 use crate::context::{Context, block_on};
 use crate::failure::{Ending, Failure};
-use crate::host::{host, tell_candles};
+use crate::host::{host, report_candles};
 use crate::output::{show, write_trades};
 use crate::progress::{Terminal, with_spinner};
 use candlewick_app::backtest::{BacktestTerms, LatencyTerms, PreparedBacktest, Replayed};
@@ -76,7 +76,7 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
     let (stress, latency, signals) = (arguments.stress, latency.transpose()?, arguments.signals.clone());
     let terms = BacktestTerms { candles: candles.clone(), stress, latency, signals };
     let (prepared, strategies) = terms.prepare(&context.global.config, context.registry, &progress)?;
-    tell_candles(&prepared.candles.series);
+    report_candles(&prepared.candles.series);
     let run = prepared.replay(strategies, arguments.journal.as_deref(), &progress)?;
     let book = &run.finished.book;
     let coarse = candles.check_trades(&prepared.loaded, &prepared.candles.markets, book)?;

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
-use crate::host::tell_candles;
+use crate::host::report_candles;
 use crate::interrupt;
 use crate::output::{show, show_as};
 use crate::progress::{Progress, Terminal, with_spinner};
@@ -233,7 +233,7 @@ pub(super) fn with_sweep<T>(
     act: impl FnOnce(&mut SweepContext<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let PreparedSearch { loaded, entry, settings, space, sweep, candles, .. } = prepared;
-    tell_candles(&candles.series);
+    report_candles(&candles.series);
     let replay = Replay { settings, entry, space, candles: &candles.series, markets: &candles.markets };
     let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
     let (balance, threads) = (loaded.initial_balance()?, terms.threads());

@@ -7,7 +7,7 @@ use crate::arguments::parse_percent_within;
 use crate::combinations::count_conditions;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
-use crate::host::tell_candles;
+use crate::host::report_candles;
 use crate::interrupt;
 use crate::output::{show, write_file};
 use crate::progress::{Progress, Terminal};
@@ -227,7 +227,7 @@ impl Tuning<'_> {
 
     fn walk(&self, hold_out_use: HoldOutUse) -> Result<Result<WalkResult, Ending>, Failure> {
         let TunePlan { terms, prepared, .. } = &self.plan;
-        tell_candles(&prepared.candles.series);
+        report_candles(&prepared.candles.series);
         run_walk(self.prepare_walk(hold_out_use)?, (terms, prepared), &[], self.context)
     }
 

@@ -4,7 +4,7 @@ use super::sweep::{sweep_count, verify_chosen};
 use crate::arguments::basis_of;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
-use crate::host::tell_candles;
+use crate::host::report_candles;
 use crate::interrupt;
 use crate::output::{show, show_as};
 use crate::progress::{Progress, Terminal};
@@ -132,7 +132,7 @@ fn run_here(
 ) -> Result<Ending, Failure> {
     let (terms, layout) = (own.search.terms(), own.layout.terms());
     let prepared = terms.prepare(&context.global.config, context.registry, &Terminal(context.global))?;
-    tell_candles(&prepared.candles.series);
+    report_candles(&prepared.candles.series);
     let walk = WalkRun::prepare(&terms, &layout, &prepared, (&own.out, hold_out))?;
     let Some(shards) = shards else {
         return show_walk(run_walk(walk, (&terms, &prepared), &[], context)?, context);
@@ -165,7 +165,7 @@ fn run_planned(
     };
     let terms = plan.terms(arguments.place());
     let prepared = plan.prepare(&path, &terms, context.registry, &Terminal(context.global))?;
-    tell_candles(&prepared.candles.series);
+    report_candles(&prepared.candles.series);
     let mut walk = WalkRun::prepare(&terms, &layout, &prepared, (&folder, hold_out))?;
     let differences = walk.check(&plan, others)?;
     context.note_all(differences.noted);
