@@ -121,7 +121,7 @@ async fn a_named_chat_learns_the_state_and_halts_by_a_code_and_all_else_is_passe
     let polls = server.polls.lock().unwrap().clone();
     assert_eq!(polls[0], json!({ "offset": -1, "limit": 10, "timeout": 0, "allowed_updates": ["message"] }));
     assert_eq!((&polls[1]["offset"], &polls[1]["timeout"]), (&json!(3), &json!(50)));
-    assert!(asked.lock().unwrap().is_empty(), "what was written before is not answered");
+    assert!(asked.lock().unwrap().is_empty(), "earlier messages are ignored");
 
     server.write(3, 999, "/status");
     server.write(4, CHAT, "/resume");
@@ -140,7 +140,7 @@ async fn a_named_chat_learns_the_state_and_halts_by_a_code_and_all_else_is_passe
     }
     server.write(12, CHAT, "/status");
     for number in 0..2 {
-        assert!(server.reply(number).await.contains("nothing is halted"));
+        assert!(server.reply(number).await.contains("nothing was halted"));
     }
     assert_eq!(server.reply(2).await, "trading; 2 open");
     server.write(13, CHAT, "/halt");

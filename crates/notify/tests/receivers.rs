@@ -414,6 +414,6 @@ async fn a_receiver_that_says_nothing_is_given_up_by_its_client() {
     tokio::time::pause();
     let channel = open(&Channel::Webhook(place(&url, None)));
     let failure = tokio::time::timeout(Duration::from_mins(1), channel.deliver(&message())).await.unwrap();
-    assert_eq!(failure, Err(Failure::TryLater { reason: "no answer in time".to_owned(), after: None }));
+    assert_eq!(failure, Err(Failure::TryLater { reason: "no response in time".to_owned(), after: None }));
     silent.abort();
 }
