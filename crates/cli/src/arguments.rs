@@ -128,7 +128,7 @@ impl CandleArguments {
     }
 }
 
-pub(crate) fn basis_of(choice: &CandleChoice, prices: PriceSource) -> ReplayBasis {
+pub(crate) fn replay_basis(choice: &CandleChoice, prices: PriceSource) -> ReplayBasis {
     ReplayBasis {
         may_be_coarse: choice.allow_coarse,
         has_venue_prices: prices == PriceSource::Venue,

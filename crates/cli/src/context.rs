@@ -3,7 +3,7 @@
 use crate::arguments::{GlobalArguments, parse_journal};
 use crate::failure::{Ending, Failure};
 use crate::log::LogWriter;
-use crate::terminal::{columns_of, wrapped};
+use crate::terminal::{terminal_columns, wrapped};
 use candlewick_app::configuration::{Base, Flag, Loaded, LogFormat, LogSettings, Problems, journal_url};
 use candlewick_app::control::find_running_bot;
 use candlewick_app::journal::which_is_meant;
@@ -32,7 +32,7 @@ impl Context<'_> {
 
     pub(crate) fn say(&self, text: &str) {
         if !self.global.quiet {
-            let columns = columns_of(&Term::stderr()).filter(|_| !self.log.form.is_json());
+            let columns = terminal_columns(&Term::stderr()).filter(|_| !self.log.form.is_json());
             self.log.print(&format!("{}\n", wrapped(text, columns)));
         }
     }
@@ -42,9 +42,9 @@ impl Context<'_> {
     }
 
     /// Reports that the command can be resumed from `folder`.
-    pub(crate) fn report_stop(&self, sign: &OnceLock<Ending>, folder: &Path) -> Ending {
+    pub(crate) fn report_stop(&self, stop_flag: &OnceLock<Ending>, folder: &Path) -> Ending {
         self.say(&format!("stopped; run the same command again to resume ({})", folder.display()));
-        sign.get().copied().unwrap_or(Ending::Interrupted)
+        stop_flag.get().copied().unwrap_or(Ending::Interrupted)
     }
 }
 

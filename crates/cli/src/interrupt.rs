@@ -73,25 +73,25 @@ async fn stopped_by(host: Option<&dyn Host>) {
     }
 }
 
-pub(crate) fn sign() -> Result<Arc<OnceLock<Ending>>, Failure> {
-    if let Some(sign) = host::sign() {
-        return Ok(sign);
+pub(crate) fn stop_flag() -> Result<Arc<OnceLock<Ending>>, Failure> {
+    if let Some(stop_flag) = host::stop_flag() {
+        return Ok(stop_flag);
     }
-    let sign = Arc::new(OnceLock::new());
-    let given = sign.clone();
-    on_sign(move |ending| {
-        let _ = given.set(ending);
+    let stop_flag = Arc::new(OnceLock::new());
+    let setter = stop_flag.clone();
+    on_stop(move |ending| {
+        let _ = setter.set(ending);
     })?;
-    Ok(sign)
+    Ok(stop_flag)
 }
 
 /// Removes incomplete files and exits at the first stop request.
-pub(crate) fn end_on_sign() -> Result<(), Failure> {
+pub(crate) fn exit_on_stop() -> Result<(), Failure> {
     if host::host().is_some() {
         // The host owns the process; the work stops at its next progress report.
         return Ok(());
     }
-    on_sign(|ending| {
+    on_stop(|ending| {
         remove_partial_files();
         let (how, code) = match ending {
             Ending::Interrupted => ("Interrupted", 130),
@@ -102,7 +102,7 @@ pub(crate) fn end_on_sign() -> Result<(), Failure> {
     })
 }
 
-fn on_sign(act: impl FnOnce(Ending) + Send + 'static) -> Result<(), Failure> {
+fn on_stop(act: impl FnOnce(Ending) + Send + 'static) -> Result<(), Failure> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::unexpected)?;
     let mut interrupt = runtime.block_on(async { Interrupt::new() })?;

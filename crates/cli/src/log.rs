@@ -134,7 +134,7 @@ impl<T: Write> Log<T> {
         match line {
             Line::Text(text) => self.write(&text),
             Line::Warning(line) => {
-                if self.repeats.admit(message_of(&line).trim_end(), self.watch.elapsed()) {
+                if self.repeats.admit(extract_message(&line).trim_end(), self.watch.elapsed()) {
                     self.write(&line);
                 }
             }
@@ -184,7 +184,7 @@ impl<T: Write> Log<T> {
     }
 }
 
-fn message_of(line: &str) -> String {
+fn extract_message(line: &str) -> String {
     let object = serde_json::from_str::<Value>(line).ok();
     if let Some(message) = object.as_ref().and_then(|object| object["message"].as_str()) {
         return message.to_owned();
@@ -354,7 +354,7 @@ mod tests {
         }
     }
 
-    fn text_of(written: &Written) -> String {
+    fn written_text(written: &Written) -> String {
         String::from_utf8(written.lock().unwrap().clone()).unwrap()
     }
 
@@ -367,7 +367,7 @@ mod tests {
         }
         drop(go);
         writer.flush();
-        let text = text_of(&written);
+        let text = written_text(&written);
         let counts = text.lines().filter_map(|line| {
             let count = line.strip_suffix(" log lines skipped: the terminal did not keep up")?;
             count.strip_prefix(WARN)?.parse::<usize>().ok()
@@ -396,7 +396,7 @@ mod tests {
         let events = events.event_format(EitherForm::new(form, false)).finish();
         tracing::subscriber::with_default(events, || log(&writer));
         writer.flush();
-        let text = text_of(&written);
+        let text = written_text(&written);
         let text = if is_json { text } else { strip_str(&text).to_string() };
         let is_raw = |letter: char| letter != '\n' && candlewick_sdk::is_hidden(letter);
         assert!(!text.chars().any(is_raw), "{text:?}");

@@ -34,7 +34,7 @@ struct Tally {
 
 impl Repeats {
     pub(crate) fn admit(&mut self, text: &str, now: Duration) -> bool {
-        let groups = groups_of(text);
+        let groups = warning_groups(text);
         let is_full =
             |group: &&Group| self.tallies.get(*group).is_some_and(|tally| tally.shown >= group.limit);
         if let Some(tally) = groups.iter().find(is_full).and_then(|group| self.tallies.get_mut(group)) {
@@ -87,7 +87,7 @@ impl Tally {
     }
 }
 
-fn groups_of(text: &str) -> [Group; 3] {
+fn warning_groups(text: &str) -> [Group; 3] {
     let mut parts = text.splitn(3, ": ");
     let (subject, what) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     let what = without_numbers(what);

@@ -193,9 +193,9 @@ pub(crate) fn watched<R>(
     run: impl FnOnce(&(dyn Fn() -> bool + Sync)) -> Result<Vec<R>, AppError>,
     finish: impl FnOnce(Vec<R>) -> Result<Ending, Failure>,
 ) -> Result<Ending, Failure> {
-    let sign = interrupt::sign()?;
-    let rows = run(&|| sign.get().is_none())?;
-    if let Some(ending) = sign.get() {
+    let stop_flag = interrupt::stop_flag()?;
+    let rows = run(&|| stop_flag.get().is_none())?;
+    if let Some(ending) = stop_flag.get() {
         context.say("stopped; nothing was written");
         return Ok(*ending);
     }

@@ -67,7 +67,7 @@ fn shown(text: &str, kept: impl Fn(&str) -> usize) -> Cow<'_, str> {
 const MIN_COLUMNS: usize = 40;
 
 /// `COLUMNS`, or the width of the terminal. `None` for files and pipes.
-pub(crate) fn columns_of(terminal: &Term) -> Option<usize> {
+pub(crate) fn terminal_columns(terminal: &Term) -> Option<usize> {
     let named = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
     let named = named.filter(|columns: &usize| *columns > 0);
     let columns = named.or_else(|| terminal.size_checked().map(|(_, columns)| usize::from(columns)));
@@ -77,7 +77,7 @@ pub(crate) fn columns_of(terminal: &Term) -> Option<usize> {
 pub(crate) fn wrapped(text: &str, columns: Option<usize>) -> Cow<'_, str> {
     match columns {
         Some(columns) if text.lines().any(|line| measure_text_width(line) > columns) => {
-            let lines = text.split('\n').map(|line| wrapped_line(line, columns, hang_of(line)));
+            let lines = text.split('\n').map(|line| wrapped_line(line, columns, hanging_indent(line)));
             Cow::Owned(lines.collect::<Vec<_>>().join("\n"))
         }
         _ => Cow::Borrowed(text),
@@ -117,7 +117,7 @@ fn wrapped_line(line: &str, columns: usize, hang: usize) -> String {
     text
 }
 
-fn hang_of(line: &str) -> usize {
+fn hanging_indent(line: &str) -> usize {
     let words = line.trim_start_matches(' ');
     let indent = line.len() - words.len();
     if words.starts_with("- ") {

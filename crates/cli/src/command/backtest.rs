@@ -1,7 +1,7 @@
 //! `backtest`: runs the configured bots over stored candles.
 
 use super::report::write_page;
-use crate::arguments::{CandleArguments, basis_of, parse_journal};
+use crate::arguments::{CandleArguments, parse_journal, replay_basis};
 use crate::combinations::{count_bot_conditions, count_rule_numbers, describe_combinations, gate_lines};
 use crate::context::{Context, block_on};
 use crate::failure::{Ending, Failure};
@@ -72,7 +72,7 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
     let progress = Terminal(context.global);
     let candles = arguments.candles.choice();
     let latency =
-        arguments.latency_from.as_deref().map(|journal| latency_of(journal, arguments.latency_seed));
+        arguments.latency_from.as_deref().map(|journal| read_latency(journal, arguments.latency_seed));
     let (stress, latency, signals) = (arguments.stress, latency.transpose()?, arguments.signals.clone());
     let terms = BacktestTerms { candles: candles.clone(), stress, latency, signals };
     let (prepared, strategies) = terms.prepare(&context.global.config, context.registry, &progress)?;
@@ -80,7 +80,7 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
     let run = prepared.replay(strategies, arguments.journal.as_deref(), &progress)?;
     let book = &run.finished.book;
     let coarse = candles.check_trades(&prepared.loaded, &prepared.candles.markets, book)?;
-    let sensitivity = arguments.sensitivity.then(|| sensitivity_of(&prepared, context)).transpose()?;
+    let sensitivity = arguments.sensitivity.then(|| test_sensitivity(&prepared, context)).transpose()?;
     if arguments.no_cache {
         tracing::warn!("--no-cache has no effect: results are no longer cached");
     }
@@ -97,13 +97,13 @@ fn parse_list(text: &str) -> Result<PathBuf, String> {
     Ok(PathBuf::from(text))
 }
 
-fn latency_of(journal: &str, seed: u64) -> Result<LatencyTerms, Failure> {
+fn read_latency(journal: &str, seed: u64) -> Result<LatencyTerms, Failure> {
     let url: JournalUrl = journal.parse()?;
     let delays = block_on(async { Delays::read(&mut Reader::open(&url).await?, None).await })?;
     Ok(LatencyTerms { delays, seed, journal: url.to_string() })
 }
 
-fn sensitivity_of(prepared: &PreparedBacktest, context: &Context<'_>) -> Result<Sensitivity, Failure> {
+fn test_sensitivity(prepared: &PreparedBacktest, context: &Context<'_>) -> Result<Sensitivity, Failure> {
     if !prepared.signals.is_empty() {
         let problem = "--sensitivity does not support signals.list: omit one of them";
         return Err(Failure::configuration(problem));
@@ -120,15 +120,15 @@ fn report(
     (coarse_trades, sensitivity): (Option<String>, Option<Sensitivity>),
     (arguments, context): (&BacktestArguments, &Context<'_>),
 ) -> Result<Ending, Failure> {
-    let variants = variants_of(&prepared, arguments, context)?;
-    let caveats = caveats_of(&prepared, arguments);
-    let background = background_of(&prepared, &run.finished, context);
+    let variants = variant_counter(&prepared, arguments, context)?;
+    let caveats = collect_caveats(&prepared, arguments);
+    let background = build_background(&prepared, &run.finished, context);
     let PreparedBacktest { loaded, settings, header, candles, coarse, .. } = prepared;
     let Replayed { finished, journal_hash, elapsed } = run;
     let span = candles.span();
     let Candles { series, hash, notices, .. } = candles;
     let mut notices: Vec<String> = coarse.or(coarse_trades).into_iter().chain(notices).collect();
-    notices.extend(notice_of_not_built(finished.longer_not_built));
+    notices.extend(describe_unbuilt_candles(finished.longer_not_built));
     notices.extend(trades_that_found_out(&settings.session, &finished.book));
     notices.extend(describe_combinations(&loaded.config.bots, context.registry));
     let prices = if settings.simulation.stress > 0.0 { Prices::Stressed } else { Prices::Fair };
@@ -185,7 +185,7 @@ fn report(
     show(&report, context.global)
 }
 
-fn variants_of(
+fn variant_counter(
     prepared: &PreparedBacktest,
     arguments: &BacktestArguments,
     context: &Context<'_>,
@@ -205,14 +205,14 @@ fn variants_of(
     Ok(Some(VariantCounter { ledger, tried, look }))
 }
 
-fn caveats_of(prepared: &PreparedBacktest, arguments: &BacktestArguments) -> Caveats {
+fn collect_caveats(prepared: &PreparedBacktest, arguments: &BacktestArguments) -> Caveats {
     let PreparedBacktest { settings, candles, has_simulated_latency, .. } = prepared;
-    let basis = basis_of(&arguments.candles.choice(), candles.prices);
+    let basis = replay_basis(&arguments.candles.choice(), candles.prices);
     let basis = ReplayBasis { has_simulated_latency: *has_simulated_latency, ..basis };
     Caveats::of_replay(basis, &settings.simulation, &settings.session.bots)
 }
 
-fn background_of(prepared: &PreparedBacktest, finished: &Finished, context: &Context<'_>) -> Background {
+fn build_background(prepared: &PreparedBacktest, finished: &Finished, context: &Context<'_>) -> Background {
     let PreparedBacktest { loaded, settings, candles, seen_payout_percent, .. } = prepared;
     let (bots, book, simulation) = (&loaded.config.bots, &finished.book, &settings.simulation);
     Background {
@@ -228,7 +228,7 @@ fn background_of(prepared: &PreparedBacktest, finished: &Finished, context: &Con
     }
 }
 
-fn notice_of_not_built(count: u64) -> Option<String> {
+fn describe_unbuilt_candles(count: u64) -> Option<String> {
     (count > 0).then(|| {
         let candles = counted(count, "longer candle", "longer candles");
         format!(

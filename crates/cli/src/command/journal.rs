@@ -280,8 +280,8 @@ fn run_export(arguments: &ExportArguments, context: &Context<'_>) -> Result<Endi
     let figures = figures.map_err(Failure::unexpected)?;
     let ending = if arguments.format == Format::Csv { "csv" } else { "ndjson" };
     let files = [
-        (format!("trades.{ending}"), text_of(&trades, arguments.format)?),
-        (format!("intents.{ending}"), text_of(&every.iter().collect::<Vec<_>>(), arguments.format)?),
+        (format!("trades.{ending}"), serialize_lines(&trades, arguments.format)?),
+        (format!("intents.{ending}"), serialize_lines(&every.iter().collect::<Vec<_>>(), arguments.format)?),
         ("figures.json".to_owned(), figures + "\n"),
     ];
     write_folder(folder, &files)
@@ -292,7 +292,7 @@ fn run_export(arguments: &ExportArguments, context: &Context<'_>) -> Result<Endi
     show_as(&Exported { folder, trades, intents }, text, context.global)
 }
 
-fn text_of(lines: &[&TradeLine], format: Format) -> Result<String, Failure> {
+fn serialize_lines(lines: &[&TradeLine], format: Format) -> Result<String, Failure> {
     if format == Format::Csv {
         return to_csv(lines);
     }

@@ -99,7 +99,7 @@ pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<En
         }
         live::check_full_screen()?;
     }
-    let (base, flags) = terms_of(arguments);
+    let (base, flags) = base_and_flags(arguments);
     let loaded = Loaded::read(&context.global.config, base, flags)?;
     if arguments.tui {
         context.log.form.set_json(false);
@@ -159,7 +159,7 @@ async fn run_bots(
     // Created first, so that no interrupt is lost.
     let mut interrupt = Interrupt::new()?;
     let real = if arguments.real { RealMoney::Asked } else { RealMoney::NotAsked };
-    let read_again = live::read_again(context, terms_of(arguments), real);
+    let read_again = live::read_again(context, base_and_flags(arguments), real);
     let venue = if arguments.sandbox {
         start_embedded(arguments, loaded, &bots, context).await?
     } else {
@@ -319,7 +319,7 @@ fn header(
     ))
 }
 
-fn terms_of(arguments: &LiveArguments) -> (Base, Vec<Flag>) {
+fn base_and_flags(arguments: &LiveArguments) -> (Base, Vec<Flag>) {
     let base = if arguments.sandbox { Base::Sandbox } else { Base::Bare };
     let data = (!arguments.data.is_empty()).then_some(&arguments.data);
     let signals = arguments.signals.as_deref();

@@ -32,7 +32,7 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::host::CommandKind;
 use crate::output::print_as_it_is;
-use crate::terminal::{columns_of, wrapped};
+use crate::terminal::{terminal_columns, wrapped};
 use clap::builder::Styles;
 use clap::{Args, CommandFactory, Subcommand};
 use clap_complete::Shell;
@@ -141,12 +141,12 @@ pub(crate) fn help_template() -> String {
     let (header, literal) = (styles.get_header(), styles.get_literal());
     let program = Command::augment_subcommands(clap::Command::new("candlewick"));
     let width = GROUPS.iter().flat_map(|(_, names)| *names).map(|name| name.len()).max().unwrap_or_default();
-    let columns = columns_of(&Term::stdout()).unwrap_or(DEFAULT_COLUMNS);
+    let columns = terminal_columns(&Term::stdout()).unwrap_or(DEFAULT_COLUMNS);
     let mut text = "{about-with-newline}\n{usage-heading} {usage}\n\n".to_owned();
     for (heading, names) in GROUPS {
         let _ = writeln!(text, "{header}{heading}:{header:#}");
         for name in names {
-            let Some(about) = about_of(&program, name) else { continue };
+            let Some(about) = find_summary(&program, name) else { continue };
             let room = " ".repeat(width - name.len());
             let row = format!("  {literal}{name}{literal:#}{room}  {about}");
             let _ = writeln!(text, "{}", wrapped(&row, Some(columns)));
@@ -158,7 +158,7 @@ pub(crate) fn help_template() -> String {
 }
 
 /// Returns the summary of a command, `None` if this build lacks it.
-fn about_of(program: &clap::Command, name: &str) -> Option<String> {
+fn find_summary(program: &clap::Command, name: &str) -> Option<String> {
     let found = name.split(' ').try_fold(program, |command, part| command.find_subcommand(part));
     Some(found?.get_about()?.to_string())
 }
@@ -232,7 +232,7 @@ mod tests {
         let commands = commands.filter(|name| !["help", "man"].contains(name));
         assert_eq!(commands.collect::<Vec<_>>(), own.collect::<Vec<_>>());
         for name in grouped {
-            match about_of(&program, name) {
+            match find_summary(&program, name) {
                 Some(about) => assert!(help.contains(&format!("{name} {about}")), "{name}: {help}"),
                 None => assert!(name == "man" && cfg!(not(feature = "man")), "{name}"),
             }

@@ -43,7 +43,7 @@ pub(crate) struct SandboxArguments {
 }
 
 pub(super) fn run(arguments: &SandboxArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let loaded = Loaded::read(&context.global.config, Base::Sandbox, flags_of(arguments))?;
+    let loaded = Loaded::read(&context.global.config, Base::Sandbox, to_flags(arguments))?;
     context.write_log_as(&loaded.config.log);
     loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
     let mut settings = loaded.config.sandbox.clone();
@@ -57,7 +57,7 @@ pub(super) fn run(arguments: &SandboxArguments, context: &Context<'_>) -> Result
     runtime.block_on(serve(settings, series, &loaded, context))
 }
 
-fn flags_of(arguments: &SandboxArguments) -> Vec<Flag> {
+fn to_flags(arguments: &SandboxArguments) -> Vec<Flag> {
     let SandboxArguments { listen, speed, faults, data, start } = arguments;
     let data = (!data.is_empty()).then_some(data);
     [

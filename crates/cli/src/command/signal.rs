@@ -74,7 +74,7 @@ pub(super) fn run(arguments: &SignalArguments, context: &Context<'_>) -> Result<
         return print_check(&checked, context.global.json, skips);
     }
     let paths = control_paths(&loaded)?;
-    let order = order_of(arguments)?;
+    let order = build_order(arguments)?;
     let id = order.id;
     let outcome = block_on(signal(&paths, order))?;
     let text = || match &outcome {
@@ -89,7 +89,7 @@ pub(super) fn run(arguments: &SignalArguments, context: &Context<'_>) -> Result<
     show_as(&json!({ "bot": arguments.bot, "id": id, "outcome": outcome }), text, context.global)
 }
 
-fn order_of(arguments: &SignalArguments) -> Result<SignalOrder, Failure> {
+fn build_order(arguments: &SignalArguments) -> Result<SignalOrder, Failure> {
     let too_long =
         |what: &str, most| Failure::configuration(format!("{what} is too long: at most {most} bytes"));
     let id = arguments

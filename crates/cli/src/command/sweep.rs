@@ -145,7 +145,7 @@ impl SweepContext<'_> {
     }
 
     fn merge(&mut self, plan: &SearchPlan, others: OtherProgram) -> Result<Ending, Failure> {
-        let gathered = plan.gather(&self.folder, self.job, others, |error| self.error_of(error))?;
+        let gathered = plan.gather(&self.folder, self.job, others, |error| self.to_app_error(error))?;
         self.notices.extend(gathered.notices);
         self.run(gathered.records)
     }
@@ -180,7 +180,7 @@ impl SweepContext<'_> {
     fn run_shard(&self, plan: &SearchPlan, number: u64, others: OtherProgram) -> Result<Ending, Failure> {
         let shard = Shard::new(number, plan.shards).map_err(|error| self.failure(error))?;
         let of_round =
-            plan.round_shard((&self.folder, number), self.job, others, &|error| self.error_of(error))?;
+            plan.round_shard((&self.folder, number), self.job, others, &|error| self.to_app_error(error))?;
         let before = of_round.as_ref().map_or(&[][..], |part| &part.notices);
         self.context.note_all(self.notices.iter().chain(before));
         plan.bring(&self.folder, number)?;
@@ -340,7 +340,7 @@ impl SweepContext<'_> {
         &self,
         run: impl FnOnce(&mut Watcher<'_>) -> Result<SweepEnd, SearchError>,
     ) -> Result<(Vec<TrialRow>, Option<Ending>), Failure> {
-        let sign = interrupt::sign()?;
+        let stop_flag = interrupt::stop_flag()?;
         let mut progress = Progress::new("Sweeping", self.context.global);
         let objective = self.prepared.sweep.objective;
         let end = run(&mut |now: &SweepProgress<'_>| {
@@ -349,21 +349,21 @@ impl SweepContext<'_> {
                 let (title, score) = (objective.title(), objective.words(score));
                 progress.say(&format!("best {title} {score} of trial {}", best.trial));
             }
-            if sign.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if stop_flag.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         drop(progress);
         let rows = match end.map_err(|error| self.failure(error))? {
             SweepEnd::Done(rows) => return Ok((rows, None)),
             SweepEnd::Stopped(rows) => rows,
         };
-        Ok((rows, Some(self.context.report_stop(&sign, &self.folder.shown()))))
+        Ok((rows, Some(self.context.report_stop(&stop_flag, &self.folder.shown()))))
     }
 
     pub(super) fn failure(&self, error: SearchError) -> Failure {
-        self.error_of(error).into()
+        self.to_app_error(error).into()
     }
 
-    fn error_of(&self, error: SearchError) -> AppError {
+    fn to_app_error(&self, error: SearchError) -> AppError {
         error_of_search(error, &self.prepared.loaded)
     }
 }

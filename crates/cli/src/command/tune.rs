@@ -79,7 +79,7 @@ struct Tuning<'a> {
 }
 
 pub(super) fn run(arguments: &TuneArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let sign = interrupt::sign()?;
+    let stop_flag = interrupt::stop_flag()?;
     let terms = arguments.terms();
     let (files, progress) = (&context.global.config, Terminal(context.global));
     let candles = check_candles(&terms, (files, context.registry), &progress)?;
@@ -96,15 +96,15 @@ pub(super) fn run(arguments: &TuneArguments, context: &Context<'_>) -> Result<En
     let tuning = Tuning { arguments, plan, layout, trials, context };
     let checked = tuning.check_strategy();
     // Ctrl-C also ends the process of the checks, which is not a failure of the strategy.
-    if sign.get().is_some() {
-        return Ok(context.report_stop(&sign, &tuning.trials));
+    if stop_flag.get().is_some() {
+        return Ok(context.report_stop(&stop_flag, &tuning.trials));
     }
     let (subject, checked, conditions) = checked?;
     let sweep = match tuning.sweep()? {
         Ok(sweep) => sweep,
         Err(ending) => return Ok(ending),
     };
-    tuning.walk_and_report(&candles, (&subject, &checked, conditions), sweep.as_ref(), &sign)
+    tuning.walk_and_report(&candles, (&subject, &checked, conditions), sweep.as_ref(), &stop_flag)
 }
 
 impl TuneArguments {
@@ -167,7 +167,7 @@ impl Tuning<'_> {
         candles: &[CheckedCandles],
         strategy: (&Subject, &ValidationReport, Vec<ConditionLine>),
         sweep: Option<&SweepReport>,
-        sign: &OnceLock<Ending>,
+        stop_flag: &OnceLock<Ending>,
     ) -> Result<Ending, Failure> {
         let looks = self.prepare_walk(HoldOutUse::Locked)?.earlier_looks()?.found;
         if self.arguments.open_hold_out {
@@ -190,8 +190,8 @@ impl Tuning<'_> {
                 );
             }
         }
-        if sign.get().is_some() {
-            return Ok(self.context.report_stop(sign, &self.trials));
+        if stop_flag.get().is_some() {
+            return Ok(self.context.report_stop(stop_flag, &self.trials));
         }
         let best = self.write_best(sweep.is_some(), &mut notices)?;
         let prepared = &self.plan.prepared;
@@ -211,7 +211,11 @@ impl Tuning<'_> {
             walk_forward: walked.summary(),
             looks,
             notices: notices.into_iter().chain(prepared.candles.notices.iter().cloned()).collect(),
-            places: TunedPlaces { best, arguments: self.arguments_of_best(), more: self.more_words(candles) },
+            places: TunedPlaces {
+                best,
+                arguments: self.arguments_of_best(),
+                more: self.describe_missing_candles(candles),
+            },
             gate: self.gate()?,
             files,
         });
@@ -266,7 +270,7 @@ impl Tuning<'_> {
         }))
     }
 
-    fn more_words(&self, candles: &[CheckedCandles]) -> String {
+    fn describe_missing_candles(&self, candles: &[CheckedCandles]) -> String {
         let series = self.bot().series;
         let own = candles.iter().find(|own| own.series == series).or(candles.first());
         own.map(CheckedCandles::more_words).unwrap_or_default()

@@ -1,7 +1,7 @@
 //! `walk-forward`: chooses parameters on past candles and tests them on later ones.
 
 use super::sweep::{sweep_count, verify_chosen};
-use crate::arguments::basis_of;
+use crate::arguments::replay_basis;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::host::report_candles;
@@ -175,12 +175,12 @@ fn run_planned(
         return show_walk(run_walk(walk, (&terms, &prepared), &notices, context)?, context);
     };
     context.note_all(&notices);
-    let sign = interrupt::sign()?;
+    let stop_flag = interrupt::stop_flag()?;
     let mut progress = Progress::new("Walking forward", context.global);
-    let end = walk.run_shard(&plan, number, &mut |now| follow(&mut progress, now, &sign))?;
+    let end = walk.run_shard(&plan, number, &mut |now| follow(&mut progress, now, &stop_flag))?;
     drop(progress);
     let WalkShard::Done { trials, resumed, notice } = end else {
-        return Ok(context.report_stop(&sign, &folder));
+        return Ok(context.report_stop(&stop_flag, &folder));
     };
     context.note_all(notice);
     let shards = plan.shards;
@@ -194,10 +194,10 @@ fn show_walk(walked: Result<WalkResult, Ending>, context: &Context<'_>) -> Resul
     walked.map_or_else(Ok, |walked| show(&walked.summary(), context.global))
 }
 
-fn follow(progress: &mut Progress, now: WalkProgress, sign: &OnceLock<Ending>) -> ControlFlow<()> {
+fn follow(progress: &mut Progress, now: WalkProgress, stop_flag: &OnceLock<Ending>) -> ControlFlow<()> {
     progress.update(now.done, now.total);
     progress.say(&format!("window {} of {}", now.window, now.windows));
-    if sign.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    if stop_flag.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
 pub(super) fn run_walk(
@@ -206,13 +206,13 @@ pub(super) fn run_walk(
     notices: &[String],
     context: &Context<'_>,
 ) -> Result<Result<WalkResult, Ending>, Failure> {
-    let sign = interrupt::sign()?;
+    let stop_flag = interrupt::stop_flag()?;
     let stopwatch = Stopwatch::start();
     let mut progress = Progress::new("Walking forward", context.global);
-    let end = walk.run(&mut |now| follow(&mut progress, now, &sign))?;
+    let end = walk.run(&mut |now| follow(&mut progress, now, &stop_flag))?;
     drop(progress);
     let WalkEnd::Done(outcome) = end else {
-        return Ok(Err(context.report_stop(&sign, &walk.folder.shown())));
+        return Ok(Err(context.report_stop(&stop_flag, &walk.folder.shown())));
     };
     let counted = walk.count(&outcome, context.registry);
     let opened = match &outcome.hold_out {
@@ -220,8 +220,8 @@ pub(super) fn run_walk(
         Some(HoldOutOutcome::Locked { .. }) | None => None,
     };
     let verified = verify_chosen(prepared, &outcome.windows, opened)?;
-    let caveats = caveats_of((terms, prepared), counted.as_ref());
-    let (report, all) = report_of(&outcome, prepared, (&walk.layout, &caveats, notices))?;
+    let caveats = collect_caveats((terms, prepared), counted.as_ref());
+    let (report, all) = build_report(&outcome, prepared, (&walk.layout, &caveats, notices))?;
     let counted = counted.map(sweep_count);
     let files = write(&walk.folder, &report, all.as_ref(), (&prepared.settings, &caveats))?;
     let elapsed = stopwatch.elapsed();
@@ -245,11 +245,11 @@ impl HoldOutArguments {
     }
 }
 
-fn caveats_of(
+fn collect_caveats(
     (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
     counted: Option<&io::Result<TriedCount>>,
 ) -> Caveats {
-    let basis = basis_of(&terms.candles, prepared.candles.prices);
+    let basis = replay_basis(&terms.candles, prepared.candles.prices);
     let mut caveats =
         Caveats::of_replay(basis, &prepared.settings.simulation, &prepared.settings.session.bots);
     match counted {
@@ -261,7 +261,7 @@ fn caveats_of(
     caveats
 }
 
-fn report_of(
+fn build_report(
     outcome: &WalkOutcome,
     prepared: &PreparedSearch<'_>,
     (layout, caveats, notices): (&Layout, &Caveats, &[String]),

@@ -72,7 +72,7 @@ pub(crate) fn report(
     } else {
         print(&format!("\n{report}"))?;
     }
-    result_of(outcome.finished, scale)
+    run_result(outcome.finished, scale)
 }
 
 fn build_report(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> RunReport {
@@ -114,7 +114,7 @@ fn build_report(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> RunRep
     })
 }
 
-fn result_of(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure> {
+fn run_result(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure> {
     if let Some(error) = finished.not_durable {
         let is_gone = matches!(error, RuntimeError::Journal(JournalError::FileGone { .. }));
         let failure = Failure::from(error).context("the last journal entries may not be durable");

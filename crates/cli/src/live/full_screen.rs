@@ -32,7 +32,7 @@ pub(super) fn start(mut screen: Screen, front: &Front<'_>) -> (Vec<Watcher>, Sho
         log: log_lines,
         has_colours: std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
     };
-    let facts = facts_of(screen.header.take(), front);
+    let facts = build_facts(screen.header.take(), front);
     let (watcher, mut notices) = Watcher::channel(MAX_QUEUED_NOTICES, screen.interest());
     let (ended, has_ended) = oneshot::channel();
     let log = front.log.clone();
@@ -55,7 +55,7 @@ pub(super) fn end(log: &LogWriter) {
     log.send(Line::GiveBack);
 }
 
-fn facts_of(header: Option<Header>, front: &Front<'_>) -> Facts {
+fn build_facts(header: Option<Header>, front: &Front<'_>) -> Facts {
     let config = &front.loaded.config;
     let header = header.unwrap_or_default();
     let bot_facts = |(bot, about): (&BotSettings, String)| BotFacts { name: bot.name.clone(), about };

@@ -9,7 +9,7 @@ use super::words::{
     describe_settled, describe_stopping, describe_verdict, format_line, format_signed,
 };
 use crate::context::Context;
-use crate::terminal::columns_of;
+use crate::terminal::terminal_columns;
 use anstyle::{AnsiColor, Style};
 use candlewick_app::configuration::Loaded;
 use candlewick_engine::{
@@ -96,7 +96,7 @@ impl Screen {
     }
 
     fn line(&self, at: Millis, style: Style, label: &str, text: &str) {
-        let columns = columns_of(&match self.stream {
+        let columns = terminal_columns(&match self.stream {
             Stream::Out => Term::stdout(),
             Stream::Error => Term::stderr(),
         });

@@ -79,7 +79,7 @@ impl PrintedEvents {
 
 pub(super) fn print_last(document: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string(document).map_err(Failure::unexpected)?;
-    if host::keep(&json(&text)) {
+    if host::capture(&json(&text)) {
         return Ok(());
     }
     within(LAST_PATIENCE, move || print_json_text(&text)).map_or_else(

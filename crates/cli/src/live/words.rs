@@ -1,6 +1,6 @@
 //! Text and layout of console lines: decisions, trades, verdicts, and reasons of a stop.
 
-use crate::terminal::{coloured_line, columns_of, wrapped_beside};
+use crate::terminal::{coloured_line, terminal_columns, wrapped_beside};
 use anstyle::{AnsiColor, Style};
 use candlewick_engine::{
     Approved, Edge, IntentRow, Judgement, Lateness, Opened, Refused, RiskSettings, Rule, Settled, VenueId,
@@ -18,7 +18,7 @@ pub(super) fn describe_open(approved: &Approved, (bot, symbol): (&str, &str), sc
         (approved.intent(), scale.format(approved.stake()), approved.direction());
     let terms = format!("{stake} for {}{kind}   ", expiry.close_type);
     let reason = insert_values(approved.reason());
-    let reason = truncate_reason(&visible(&reason), columns_of(&Term::stdout()));
+    let reason = truncate_reason(&visible(&reason), terminal_columns(&Term::stdout()));
     format!("#{intent} {bot} {BOLD}{direction} {symbol}{BOLD:#} {terms}{DIM}{reason}{DIM:#}")
 }
 
@@ -87,7 +87,7 @@ pub(super) fn describe_refusal(
     let lateness = Lateness::of((refused.decision_time, received), interval, risk);
     let rule = refused.rule.with_lateness(rule, lateness);
     let reason = insert_values(&refused.reason);
-    let reason = truncate_reason(&visible(&reason), columns_of(&Term::stdout()));
+    let reason = truncate_reason(&visible(&reason), terminal_columns(&Term::stdout()));
     format!("{DIM}{bot} {}: {rule}   {reason}{DIM:#}", refused.direction)
 }
 

@@ -77,7 +77,7 @@ pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<()
         &[
             ("file", &file.display().to_string()),
             ("payout", &payout.to_string()),
-            ("ticks", &ticks_of(symbol)),
+            ("ticks", &render_tick_section(symbol)),
             ("daily_loss", &stake.daily_loss()),
             ("name", &name),
             ("symbol", symbol),
@@ -92,7 +92,7 @@ pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<()
     check(&text, (file, rules), context)
         .map_err(|failure| if asks { failure.hint(answers.command(file)) } else { failure })?;
     if let Rules::Example(path) = rules {
-        write(path, &example_of(path))?;
+        write(path, &render_example(path))?;
         print(&format!("Wrote {}, an example rule. Change its conditions.", path.display()))?;
     }
     write(file, &text)?;
@@ -270,7 +270,7 @@ fn write(file: &Path, text: &str) -> Result<(), Failure> {
         .map_err(|error| unwritable(file, error))
 }
 
-fn example_of(path: &Path) -> String {
+fn render_example(path: &Path) -> String {
     filled(EXAMPLE, &[("file", &path.display().to_string())])
 }
 
@@ -279,7 +279,7 @@ fn file_name(path: &Path) -> String {
 }
 
 /// Returns the section of tick sizes if the symbol is known.
-fn ticks_of(symbol: &str) -> String {
+fn render_tick_section(symbol: &str) -> String {
     let known = symbol.parse().ok().and_then(known_market);
     known.map_or_else(String::new, |market| {
         format!(
@@ -307,7 +307,7 @@ fn check(text: &str, (file, rules): (&Path, &Rules), context: &Context<'_>) -> R
     fs::write(&draft, text).map_err(|error| unwritable(file, error))?;
     if let Rules::Example(path) = rules {
         let beside = folder.path().join(file_name(path));
-        fs::write(beside, example_of(path)).map_err(|error| unwritable(path, error))?;
+        fs::write(beside, render_example(path)).map_err(|error| unwritable(path, error))?;
     }
     let loaded = Loaded::read(std::slice::from_ref(&draft), Base::Sandbox, Vec::new());
     let checked = loaded
@@ -426,7 +426,7 @@ mod tests {
 
     #[test]
     fn tick_size_of_known_symbols() {
-        let step = |symbol: &str| ticks_of(symbol).lines().last().map(str::to_owned);
+        let step = |symbol: &str| render_tick_section(symbol).lines().last().map(str::to_owned);
         assert_eq!(step("EURUSD").as_deref(), Some("\"EURUSD\" = 0.00001"));
         assert_eq!(step("BTCUSDT").as_deref(), Some("\"BTCUSDT\" = 0.01"));
         assert_eq!(step("WHATEVER"), None);

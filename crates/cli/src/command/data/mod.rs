@@ -7,7 +7,7 @@ mod import;
 use crate::arguments::parse_moment;
 use crate::context::Context;
 use crate::failure::{Ending, Failure, fail_with_last};
-use crate::interrupt::end_on_sign;
+use crate::interrupt::exit_on_stop;
 use crate::output::show_as;
 use crate::progress::Terminal;
 use candlewick_app::candles::candle_store;
@@ -63,7 +63,7 @@ const fn existing(force: bool) -> Existing {
 pub(super) fn run(command: &DataCommand, context: &Context<'_>) -> Result<Ending, Failure> {
     // A fetch stores what it received before it ends, and a list writes nothing.
     if !matches!(command, DataCommand::Fetch(_) | DataCommand::List(_)) {
-        end_on_sign()?;
+        exit_on_stop()?;
     }
     match command {
         DataCommand::Fetch(arguments) => fetch::run(arguments, context),

@@ -67,7 +67,7 @@ pub(super) fn run_verdict(arguments: &VerdictArguments, context: &Context<'_>) -
             Sample::all_of(&file.trades, plan, (file.bots, &file.caveats))?
         }
         (None, None) => {
-            let found = of_journal(&arguments.journal, context)?;
+            let found = judge_journal(&arguments.journal, context)?;
             (plan, findings) = (found.plan, findings_of(&found.trades));
             found.samples
         }
@@ -84,7 +84,7 @@ struct JournalVerdict {
     trades: Vec<NamedTrade>,
 }
 
-fn of_journal(journal: &JournalArguments, context: &Context<'_>) -> Result<JournalVerdict, Failure> {
+fn judge_journal(journal: &JournalArguments, context: &Context<'_>) -> Result<JournalVerdict, Failure> {
     let (_, url) = journal.load(context)?;
     let contents = block_on(async { read_recent(&mut Reader::open(&url).await?).await })?;
     let (session, run) = (&contents.session, contents.last_run());
