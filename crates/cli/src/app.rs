@@ -56,8 +56,7 @@ fn long_version() -> &'static str {
     after_help = "Examples:\n  candlewick backtest\n  candlewick live --sandbox\n  candlewick strategy list\n\n\
                   Exit codes:\n  0    success\n  1    unexpected error\n  2    invalid arguments or configuration\n  \
                   3    unusable data\n  4    venue declined, unreachable, or results still pending\n  \
-                  5    a check failed\n  6    halted by a limit, or operator action required\n  \
-                  7    journal in use by another process\n  130  interrupted"
+                  5    a check failed\n  6    halted by a limit, or operator action required\n  7    journal in use by another process\n  130  interrupted"
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -136,11 +135,9 @@ impl App {
         command.build();
         let found = path.iter().try_fold(&command, |command, name| command.find_subcommand(name));
         let flags = found.into_iter().flat_map(clap::Command::get_arguments);
-        let names = |flag: &clap::Arg| -> Vec<String> {
-            let all = flag.get_long().into_iter().chain(flag.get_all_aliases().unwrap_or_default());
-            all.map(str::to_owned).collect()
-        };
-        flags.flat_map(names).collect()
+        let names = flags
+            .flat_map(|flag| flag.get_long().into_iter().chain(flag.get_all_aliases().unwrap_or_default()));
+        names.map(str::to_owned).collect()
     }
 
     pub fn run(self) -> ExitCode {

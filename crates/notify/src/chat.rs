@@ -124,8 +124,7 @@ impl Chat {
         let (chat, from) = (message["chat"]["id"].as_i64(), message["from"]["id"].as_i64());
         let text = message["text"].as_str().filter(|_| message["sender_chat"].is_null());
         let who = chat.zip(from);
-        let response =
-            who.zip(text).map(|(who, text)| self.conversation.handle_message(who, text, Instant::now()));
+        let response = who.zip(text).map(|(who, text)| self.conversation.handle(who, text, Instant::now()));
         let reply = match response.unwrap_or(Response::Ignore) {
             Response::Ignore => {
                 self.conversation.ignored += 1;
@@ -189,12 +188,12 @@ enum Response {
 }
 
 /// State machine of the commands, without I/O and clock.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Conversation {
     run_name: String,
     /// Telegram user name of the bot, `None` until known.
     bot_name: Option<String>,
-    allowed_chats: Vec<i64>,
+    chats: Vec<i64>,
     /// Issued halt codes with their expiry.
     codes: HashMap<Who, (String, Instant)>,
     recent_commands: HashMap<Who, VecDeque<Instant>>,
@@ -202,20 +201,14 @@ struct Conversation {
 }
 
 impl Conversation {
-    fn new(run_name: &str, allowed_chats: &[i64]) -> Self {
-        Self {
-            run_name: run_name.to_owned(),
-            bot_name: None,
-            allowed_chats: allowed_chats.to_vec(),
-            codes: HashMap::new(),
-            recent_commands: HashMap::new(),
-            ignored: 0,
-        }
+    fn new(run_name: &str, chats: &[i64]) -> Self {
+        let (run_name, chats) = (run_name.to_owned(), chats.to_vec());
+        Self { run_name, chats, ..Self::default() }
     }
 
-    fn handle_message(&mut self, who: Who, text: &str, now: Instant) -> Response {
+    fn handle(&mut self, who: Who, text: &str, now: Instant) -> Response {
         let mut words = text.split_whitespace();
-        let Some(first) = words.next().filter(|_| self.allowed_chats.contains(&who.0)) else {
+        let Some(first) = words.next().filter(|_| self.chats.contains(&who.0)) else {
             return Response::Ignore;
         };
         // In a group, /status@name addresses the command to one bot.
@@ -227,16 +220,16 @@ impl Conversation {
         // A sender with a code can always use it, even after a flood of other commands.
         let has_code = self.codes.contains_key(&who);
         match (command, words.next(), words.next()) {
-            ("/halt", Some(code), None) if has_code || self.admit_command(who, now) => {
+            ("/halt", Some(code), None) if has_code || self.admit(who, now) => {
                 self.confirm_halt(who, code, now)
             }
-            ("/status", None, _) if self.admit_command(who, now) => Response::Forward(ChatRequest::Status),
-            ("/halt", None, _) if self.admit_command(who, now) => Response::Reply(self.issue_code(who, now)),
+            ("/status", None, _) if self.admit(who, now) => Response::Forward(ChatRequest::Status),
+            ("/halt", None, _) if self.admit(who, now) => Response::Reply(self.issue_code(who, now)),
             _ => Response::Ignore,
         }
     }
 
-    fn admit_command(&mut self, who: Who, now: Instant) -> bool {
+    fn admit(&mut self, who: Who, now: Instant) -> bool {
         self.recent_commands.retain(|_, times| {
             times.retain(|at| now.duration_since(*at) < CODE_LIFETIME);
             !times.is_empty()
@@ -306,29 +299,29 @@ mod tests {
         let late = now + CODE_LIFETIME;
         let is_refused = |response: &Response| matches!(response, Response::Reply(text) if text.starts_with("Invalid or expired code"));
         let halt = |chat: &mut Conversation, sender, code: &str, at| {
-            chat.handle_message((CHAT, sender), &format!("/halt {code}"), at)
+            chat.handle((CHAT, sender), &format!("/halt {code}"), at)
         };
 
         assert!(is_refused(&halt(&mut chat, ANN, "123456", now)), "no code was issued");
-        let given = parse_code(&chat.handle_message((CHAT, ANN), "/halt", now));
+        let given = parse_code(&chat.handle((CHAT, ANN), "/halt", now));
         assert_eq!(given.len(), 6);
         assert!(is_refused(&halt(&mut chat, BOB, &given, now)), "the code was issued to another sender");
         let by = format!("chat {CHAT}, sender {ANN}");
         assert_eq!(halt(&mut chat, ANN, &given, now), Response::Forward(ChatRequest::Halt { by }));
         assert!(is_refused(&halt(&mut chat, ANN, &given, now)), "the code was used");
 
-        let given = parse_code(&chat.handle_message((CHAT, ANN), "/halt", now));
+        let given = parse_code(&chat.handle((CHAT, ANN), "/halt", now));
         assert!(is_refused(&halt(&mut chat, ANN, &given, late)), "the code has expired");
-        let given = parse_code(&chat.handle_message((CHAT, ANN), "/halt", now));
+        let given = parse_code(&chat.handle((CHAT, ANN), "/halt", now));
         chat.restart_code_lifetime((CHAT, ANN), late);
-        assert_ne!(chat.handle_message((CHAT, BOB), "/halt", late), Response::Ignore);
+        assert_ne!(chat.handle((CHAT, BOB), "/halt", late), Response::Ignore);
         let by = format!("chat {CHAT}, sender {ANN}");
         assert_eq!(
             halt(&mut chat, ANN, &given, late),
             Response::Forward(ChatRequest::Halt { by }),
             "the code was delivered late"
         );
-        let given = parse_code(&chat.handle_message((CHAT, ANN), "/halt", now));
+        let given = parse_code(&chat.handle((CHAT, ANN), "/halt", now));
         let wrong = if given == "000000" { "000001" } else { "000000" };
         assert!(is_refused(&halt(&mut chat, ANN, wrong, now)));
         assert!(is_refused(&halt(&mut chat, ANN, &given, now)), "a wrong attempt revokes the code");
@@ -337,39 +330,34 @@ mod tests {
     #[tokio::test]
     async fn ignores_other_commands_and_other_chats() {
         let (mut chat, now) = conversation();
-        assert_eq!(chat.handle_message((CHAT, ANN), "/status", now), Response::Forward(ChatRequest::Status));
+        assert_eq!(chat.handle((CHAT, ANN), "/status", now), Response::Forward(ChatRequest::Status));
         assert_eq!(
-            chat.handle_message((CHAT, ANN), " /status@night_bot ", now),
+            chat.handle((CHAT, ANN), " /status@night_bot ", now),
             Response::Forward(ChatRequest::Status)
         );
         chat.bot_name = Some("Night_bot".to_owned());
         assert_eq!(
-            chat.handle_message((CHAT, ANN), "/status@night_bot", now),
+            chat.handle((CHAT, ANN), "/status@night_bot", now),
             Response::Forward(ChatRequest::Status)
         );
-        assert_eq!(chat.handle_message((CHAT, ANN), "/status", now), Response::Forward(ChatRequest::Status));
+        assert_eq!(chat.handle((CHAT, ANN), "/status", now), Response::Forward(ChatRequest::Status));
         let ignored = "/status@other_bot|/halt@other_bot 123456|/resume|/open BTCUSDT|/reload|/resolve 7|status|\
                        /status now|halt|/halt 1 2|/HALT|| |/";
         for text in ignored.split('|') {
-            assert_eq!(chat.handle_message((CHAT, ANN), text, now), Response::Ignore, "{text}");
+            assert_eq!(chat.handle((CHAT, ANN), text, now), Response::Ignore, "{text}");
         }
         for text in ["/status", "/halt", "/halt 123456"] {
-            assert_eq!(chat.handle_message((CHAT + 1, ANN), text, now), Response::Ignore, "{text}");
+            assert_eq!(chat.handle((CHAT + 1, ANN), text, now), Response::Ignore, "{text}");
         }
     }
 
     #[tokio::test]
     async fn rate_limit_applies_per_sender() {
         let (mut chat, now) = conversation();
-        let answered = (0..1_000)
-            .filter(|_| chat.handle_message((CHAT, ANN), "/status", now) != Response::Ignore)
-            .count();
+        let answered =
+            (0..1_000).filter(|_| chat.handle((CHAT, ANN), "/status", now) != Response::Ignore).count();
         assert_eq!(answered, MAX_COMMANDS);
-        assert_ne!(
-            chat.handle_message((CHAT, BOB), "/halt", now),
-            Response::Ignore,
-            "another sender is admitted"
-        );
-        assert_ne!(chat.handle_message((CHAT, ANN), "/status", now + CODE_LIFETIME), Response::Ignore);
+        assert_ne!(chat.handle((CHAT, BOB), "/halt", now), Response::Ignore, "another sender is admitted");
+        assert_ne!(chat.handle((CHAT, ANN), "/status", now + CODE_LIFETIME), Response::Ignore);
     }
 }

@@ -11,10 +11,10 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 pub(crate) const DEADLINE: Duration = Duration::from_secs(10);
-const MIN_RETRY_DELAY: Duration = Duration::from_secs(1);
-const MAX_RETRY_DELAY: Duration = Duration::from_mins(5);
+const MIN_DELAY: Duration = Duration::from_secs(1);
+const MAX_DELAY: Duration = Duration::from_mins(5);
 /// Maximum delay a receiver may request, and lifetime of a rejected message.
-const MAX_REQUESTED_DELAY: Duration = Duration::from_hours(1);
+const MAX_WAIT: Duration = Duration::from_hours(1);
 const FAILURES_PER_LOG_LINE: u64 = 20;
 
 pub(crate) struct Worker {
@@ -26,7 +26,7 @@ pub(crate) struct Worker {
 }
 
 #[derive(Debug, PartialEq)]
-enum NextStep {
+enum Step {
     Await,
     Collect(Instant),
     Send(Message),
@@ -37,36 +37,30 @@ impl Worker {
     pub(crate) async fn work(self) {
         let mut sent = VecDeque::new();
         loop {
-            let step = next_step(
-                &mut self.queue.lock(),
-                &sent,
-                &self.pace,
-                self.delivery.most_alerts(),
-                &self.sender,
-            );
+            let step =
+                plan(&mut self.queue.lock(), &sent, &self.pace, self.delivery.most_alerts(), &self.sender);
             match step {
-                NextStep::Await => self.queue.changed().await,
-                NextStep::Collect(until) => {
+                Step::Await => self.queue.changed().await,
+                Step::Collect(until) => {
                     tokio::select! {
                         () = sleep_until(until) => {}
                         () = self.queue.changed() => {}
                     }
                     remove_expired(&mut sent, self.pace.digest_window);
                 }
-                NextStep::Send(message) => {
+                Step::Send(message) => {
                     self.send(&message).await;
                     self.queue.lock().counts.waiting = 0;
                     sent.push_back(Instant::now());
                     remove_expired(&mut sent, self.pace.digest_window);
                 }
-                NextStep::End => return,
+                Step::End => return,
             }
         }
     }
 
     async fn send(&self, message: &Message) {
-        let (mut pauses, mut failures, mut is_ending) =
-            (backoff(MIN_RETRY_DELAY, MAX_RETRY_DELAY), 0_u64, false);
+        let (mut pauses, mut failures, mut is_ending) = (backoff(MIN_DELAY, MAX_DELAY), 0_u64, false);
         let (begun, alerts) = (Instant::now(), message.alerts.len());
         loop {
             let attempt = timeout(DEADLINE, self.delivery.deliver(message)).await;
@@ -74,9 +68,7 @@ impl Worker {
             let attempt = attempt.unwrap_or_else(|_| Err(Failure::later(reason())));
             let attempt = attempt.map_err(|failure| match failure {
                 // The content may be the cause: drops the message, so that others are sent.
-                Failure::TurnedAway { reason } if begun.elapsed() >= MAX_REQUESTED_DELAY => {
-                    Failure::Refused { reason }
-                }
+                Failure::TurnedAway { reason } if begun.elapsed() >= MAX_WAIT => Failure::Refused { reason },
                 other => other,
             });
             match attempt {
@@ -106,13 +98,12 @@ impl Worker {
                         tracing::warn!(channel = self.name, failures, reason = %failure, "{text}");
                     }
                     // A requested delay of zero must not cause a busy loop.
-                    let requested =
-                        failure.after().map(|delay| delay.clamp(MIN_RETRY_DELAY, MAX_REQUESTED_DELAY));
-                    let pause = requested.or_else(|| pauses.next()).unwrap_or(MAX_RETRY_DELAY);
+                    let requested = failure.after().map(|delay| delay.clamp(MIN_DELAY, MAX_WAIT));
+                    let pause = requested.or_else(|| pauses.next()).unwrap_or(MAX_DELAY);
                     // During shutdown, only delays requested by the receiver are waited for.
                     if self.wait(pause, requested.is_none() && !is_ending).await {
                         is_ending = true;
-                        pauses = backoff(MIN_RETRY_DELAY, MAX_RETRY_DELAY);
+                        pauses = backoff(MIN_DELAY, MAX_DELAY);
                     }
                 }
             }
@@ -143,15 +134,9 @@ fn remove_expired(sent: &mut VecDeque<Instant>, window: Duration) {
     }
 }
 
-fn next_step(
-    waiting: &mut Waiting,
-    sent: &VecDeque<Instant>,
-    pace: &Pace,
-    most: usize,
-    sender: &str,
-) -> NextStep {
+fn plan(waiting: &mut Waiting, sent: &VecDeque<Instant>, pace: &Pace, most: usize, sender: &str) -> Step {
     if waiting.alerts.is_empty() {
-        return if waiting.is_closed { NextStep::End } else { NextStep::Await };
+        return if waiting.is_closed { Step::End } else { Step::Await };
     }
     // Critical alerts have a budget of their own, as large as that of the others.
     let is_critical = waiting.alerts.iter().any(|alert| alert.severity == Severity::Critical);
@@ -161,14 +146,14 @@ fn next_step(
         && !waiting.is_closed
         && let Some(first) = sent.front()
     {
-        return NextStep::Collect(*first + pace.digest_window);
+        return Step::Collect(*first + pace.digest_window);
     }
     let is_digest = waiting.is_closed || waiting.alerts.len() > left;
     let count = if is_digest { waiting.alerts.len().min(most.max(1)) } else { 1 };
     let alerts: Vec<_> = waiting.alerts.drain(..count.min(waiting.alerts.len())).collect();
     let dropped = std::mem::take(&mut waiting.dropped);
     waiting.counts.waiting = alerts.len() as u64;
-    NextStep::Send(Message { id: new_id(), sender: sender.to_owned(), alerts, dropped })
+    Step::Send(Message { id: new_id(), sender: sender.to_owned(), alerts, dropped })
 }
 
 fn new_id() -> String {

@@ -72,8 +72,7 @@ pub(super) fn run_halt(arguments: &HaltArguments, context: &Context<'_>) -> Resu
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick resume\n  candlewick resume --config config/demo.toml\n  candlewick resume \
-                  --journal run.db\n\nRemoves the HALT file, if there is one, and lets the running bot open trades again. \
-                  Drawdown peak and loss streak are reset."
+                  --journal run.db\n\nRemoves the HALT file, if there is one, and lets the running bot open trades again. Drawdown peak and loss streak are reset."
 )]
 pub(crate) struct ResumeArguments {
     #[command(flatten)]
@@ -120,8 +119,7 @@ pub(super) fn run_resume(arguments: &ResumeArguments, context: &Context<'_>) -> 
     after_help = "Examples:\n  candlewick reload\n  candlewick reload --config config/demo.toml\n  candlewick reload --journal \
                   run.db\n\nThe bot reads its own configuration files, environment and arguments again and validates them. Only \
                   limits ([risk]) and alarms and timeouts in [runtime] may change. Any other change, or an invalid \
-                  configuration, is rejected as a whole. Open trades, orders of unknown status and halts are kept. `kill -HUP` \
-                  has the same effect."
+                  configuration, is rejected as a whole. Open trades, orders of unknown status and halts are kept. `kill -HUP` has the same effect."
 )]
 pub(crate) struct ReloadArguments {
     #[command(flatten)]

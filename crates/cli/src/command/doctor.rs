@@ -52,9 +52,10 @@ pub(crate) enum NotifyCommand {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-                  candlewick notify test --config config/demo.toml\n  candlewick notify test --config config/demo.toml --channel phone\n\n\
-                  Each channel gets one message, regardless of its filters. Exits with 5 if a message was not accepted.")]
+#[command(
+    after_help = "Examples:\n  candlewick notify test --config config/demo.toml\n  candlewick notify test --config config/demo.toml --channel phone\n\n\
+                  Each channel gets one message, regardless of its filters. Exits with 5 if a message was not accepted."
+)]
 pub(crate) struct TestArguments {
     /// Name of the only channel to test, as in [notify.channels]
     #[arg(long, value_name = "NAME")]

@@ -54,10 +54,11 @@ pub(super) fn run_status(arguments: &StatusArguments, context: &Context<'_>) -> 
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-                  candlewick watch\n  candlewick watch --journal run.db\n  candlewick watch --config config/demo.toml | jq 'select(.event \
+#[command(
+    after_help = "Examples:\n  candlewick watch\n  candlewick watch --journal run.db\n  candlewick watch --config config/demo.toml | jq 'select(.event \
                   == \"settled\")'\n\nPrints one JSON object per line, like `live --json`, from now until the bot ends or Ctrl-C. A slow \
-                  reader never blocks the bot: skipped events are counted (\"event\":\"dropped\").")]
+                  reader never blocks the bot: skipped events are counted (\"event\":\"dropped\")."
+)]
 pub(crate) struct WatchArguments {
     #[command(flatten)]
     journal: JournalArguments,

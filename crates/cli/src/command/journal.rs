@@ -138,11 +138,12 @@ pub(super) fn describe_compaction(compaction: &Compaction) -> String {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-                  candlewick journal backup 2026-01-05.db\n  candlewick journal backup /mnt/safe/run.db --journal run.db --json\n\n\
+#[command(
+    after_help = "Examples:\n  candlewick journal backup 2026-01-05.db\n  candlewick journal backup /mnt/safe/run.db --journal run.db --json\n\n\
                   The copy is consistent, also while a bot is running; copying the file by other means misses entries in the -wal \
                   file. It is verified before it gets its name, is readable only by its owner, and is not locked: pass it to \
-                  --journal to read or continue it. Existing files are never replaced. Use pg_dump for a journal in PostgreSQL.")]
+                  --journal to read or continue it. Existing files are never replaced. Use pg_dump for a journal in PostgreSQL."
+)]
 pub(crate) struct BackupArguments {
     /// File to create
     file: PathBuf,
@@ -180,15 +181,16 @@ fn show_copy(
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  candlewick journal compact small.db --keep 90d\n  \
-                  candlewick journal compact small.db --keep 30d --journal run.db --json\n\n\
+#[command(
+    after_help = "Examples:\n  candlewick journal compact small.db --keep 90d\n  candlewick journal compact small.db --keep 30d --journal run.db --json\n\n\
                   Omits candles, and raw exchanges that are not about trades (lists, wallets), if they are older than --keep at the last \
                   entry. Trades, decisions, rejections, settlements, notes and exchanges about trades are retained unchanged. The first entry of \
                   the copy refers to the original by its hash and lists what was omitted; the rest has a hash chain of its own for \
                   `journal verify`. The copy is tested before it gets its name: a start from it continues with the same money, trades, limits and \
                   verdicts. The original is not changed; keep it if you need proof of the omitted data. Commands that need old \
                   candles (`parity`, `why`, the indicators of `explain`) report that they were omitted.\n\nStop the bot first, or compact a \
-                  backup. Journals in PostgreSQL cannot be compacted.")]
+                  backup. Journals in PostgreSQL cannot be compacted."
+)]
 pub(crate) struct CompactArguments {
     /// File to create
     file: PathBuf,
@@ -232,11 +234,12 @@ fn unwrap_journal_error(error: RuntimeError) -> Failure {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-                  candlewick journal export january\n  candlewick journal export january --format ndjson --journal run.db\n\n\
+#[command(
+    after_help = "Examples:\n  candlewick journal export january\n  candlewick journal export january --format ndjson --journal run.db\n\n\
                   Creates a folder with `trades` (opened trades) and `intents` (all orders), with the keys of `trades --json`, and \
                   `figures.json`, the output of `report --json`. The folder appears only when complete; an existing one is never changed. A \
-                  running bot is not disturbed.")]
+                  running bot is not disturbed."
+)]
 pub(crate) struct ExportArguments {
     /// Folder to create
     folder: PathBuf,

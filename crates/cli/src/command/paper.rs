@@ -14,11 +14,12 @@ use clap::Args;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  candlewick paper --config config/demo.toml\n  \
-                  candlewick paper --config my.toml --for 1h --trades trades.csv\n\n\
+#[command(
+    after_help = "Examples:\n  candlewick paper --config config/demo.toml\n  candlewick paper --config my.toml --for 1h --trades trades.csv\n\n\
                   Requires the key of the symbol price API, but no trading token. Trades open, close and pay as set in \
                   [simulation].\n\nExit codes: 0 after all trades settled; 4 if prices are unreachable or trades are still \
-                  open; 6 if a limit or the kill switch stopped the run; 130 after Ctrl-C.")]
+                  open; 6 if a limit or the kill switch stopped the run; 130 after Ctrl-C."
+)]
 pub(crate) struct PaperArguments {
     /// Stop opening trades after this much real time, such as 1h, and end once all are settled
     #[arg(long = "for", value_name = "SPAN", value_parser = parse_span)]

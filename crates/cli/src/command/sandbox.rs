@@ -80,7 +80,7 @@ async fn serve(
 ) -> Result<Ending, Failure> {
     // Created before the sandbox is announced as ready.
     let mut interrupt = Interrupt::new()?;
-    let about = describe_settings(&settings, &series, loaded)?;
+    let about = describe(&settings, &series, loaded)?;
     let ServedSandbox { mut running, start } = ServedSandbox::start(settings, series, loaded).await?;
     announce((&running, start), &about, context)?;
     let ending = tokio::select! {
@@ -94,11 +94,7 @@ async fn serve(
     Ok(ending)
 }
 
-fn describe_settings(
-    settings: &SandboxSettings,
-    series: &[CandleSeries],
-    loaded: &Loaded,
-) -> Result<String, Failure> {
+fn describe(settings: &SandboxSettings, series: &[CandleSeries], loaded: &Loaded) -> Result<String, Failure> {
     let SandboxSettings { speed, faults, wallet, .. } = settings;
     let balance = loaded.config.account.money_scale.format(loaded.initial_balance()?);
     let wallet = match wallet {

@@ -35,8 +35,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "Examples:\n  candlewick sweep \
-                  --bot btc-rsi --param period=5..30:5 --param oversold=20..40:5\n  candlewick sweep --bot btc-rsi \
+    after_help = "Examples:\n  candlewick sweep --bot btc-rsi --param period=5..30:5 --param oversold=20..40:5\n  candlewick sweep --bot btc-rsi \
                   --param period=2..60:2 --out sweep-2\n  candlewick sweep --config my.toml \
                   --param fast=2..50 --param slow=5..200:log --where \"slow > 2 * fast\" --search tpe --trials 500 \
                   --objective sharpe\n\nVALUES is a range 5..30 (an omitted end is that of the strategy), with a step 5..30:5, on \

@@ -48,8 +48,7 @@ const SHOWN_SETS: usize = 10;
                   over it.\n  4. Walk forward on the same candles: five windows, each trained on all candles before its test.\n  \
                   5. With --open-hold-out, and only if the tests show an edge, test the best set on the hold-out, once.\nThe result is a \
                   page with the verdict and the next step.\n\nA bot without parameter ranges is tested as it is. After an interruption, \
-                  run the same command again to resume; another rule gets its own folder. All tried variants are counted, and raise \
-                  the bar for showing an edge.")]
+                  run the same command again to resume; another rule gets its own folder. All tried variants are counted, and raise the bar for showing an edge.")]
 pub(crate) struct TuneArguments {
     /// Rule file [default: the bot of --config]
     #[arg(value_name = "RULES", conflicts_with = "rules")]

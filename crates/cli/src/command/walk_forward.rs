@@ -33,8 +33,7 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "Examples:\n  candlewick \
-                  walk-forward --bot btc-rsi --param period=5..30:5 --param oversold=20..40:5\n  candlewick walk-forward \
+    after_help = "Examples:\n  candlewick walk-forward --bot btc-rsi --param period=5..30:5 --param oversold=20..40:5\n  candlewick walk-forward \
                   --config my.toml --param period=5..30 --train 90d --test 30d --anchored\n  candlewick walk-forward \
                   --config my.toml --param period=5..30 --open-hold-out\n\nEach window runs `candlewick sweep` on its training candles \
                   and trades the best set on the test candles after it, starting with the full balance. The gap between them is at least \

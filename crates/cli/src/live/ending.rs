@@ -128,8 +128,7 @@ fn run_result(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure> 
             None => differing.map_or(unfinished, Err),
             Some(reason) => {
                 let halt = describe_halt(&Halt { at: finished.halted_at, reason });
-                Err(stopped(format!("the run ended {halt}"))
-                    .hint("run `candlewick resume` to open trades again"))
+                Err(stopped(format!("the run ended {halt}")).hint("`candlewick resume` lets it trade again"))
             }
         },
         Stop::Interrupted => differing.map_or(Ok(Ending::Interrupted), Err),

@@ -5,7 +5,7 @@
 
 use super::header::Header;
 use super::words::{
-    BAD, BOLD, DIM, GOOD, NOTE, describe_blockages, describe_open, describe_opened, describe_refusal,
+    BAD, BOLD, DIM, GOOD, NOTE, describe_blocked, describe_open, describe_opened, describe_refusal,
     describe_settled, describe_stopping, describe_verdict, format_line, format_signed,
 };
 use crate::context::Context;
@@ -142,11 +142,9 @@ impl Screen {
                 (Style::new(), "opened", describe_opened(opened))
             }
             EventKind::Settled(settled) => return self.show_settled(event.at, settled, (funds, intent)),
-            EventKind::SettledByPerson { intent, outcome, profit } => (
-                NOTE,
-                "resolved",
-                format!("#{intent} {outcome} {} (set by the operator)", self.signed(*profit)),
-            ),
+            EventKind::SettledByPerson { intent, outcome, profit } => {
+                (NOTE, "resolved", format!("#{intent} {outcome} {} (by the operator)", self.signed(*profit)))
+            }
             EventKind::Correction { intent, outcome, profit } => {
                 (BAD, "corrected", format!("#{intent} {outcome} {}", self.signed(*profit)))
             }
@@ -156,11 +154,9 @@ impl Screen {
                 let intent = terms.intent();
                 (BAD, "unknown", format!("#{intent}: the venue lists a trade that it had not reported"))
             }
-            EventKind::InDoubt { intent } => (
-                BAD,
-                "unknown",
-                format!("#{intent}: order of unknown status; its symbol is blocked until resolved"),
-            ),
+            EventKind::InDoubt { intent } => {
+                (BAD, "unknown", format!("#{intent}: unknown status, symbol blocked until resolved"))
+            }
             EventKind::NotOpened { intent, .. } => {
                 (NOTE, "not open", format!("#{intent}: the venue has no such trade"))
             }
@@ -186,7 +182,7 @@ impl Screen {
                 (
                     BAD,
                     "second trade",
-                    format!("#{}: duplicate trade {id} at the venue, stake {stake}", trade.intent),
+                    format!("#{}: duplicate {id} at the venue, stake {stake}", trade.intent),
                 )
             }
             EventKind::SecondTradeSettled { intent, venue_id, profit } => {
@@ -313,8 +309,7 @@ impl Screen {
             Notice::Note { text, .. } => self.line(self.latest, NOTE, "note", &visible(&text)),
             Notice::Blocked(blocked) => {
                 self.print_closes();
-                for line in
-                    describe_blockages(&std::mem::replace(&mut self.blocked, blocked.clone()), &blocked)
+                for line in describe_blocked(&std::mem::replace(&mut self.blocked, blocked.clone()), &blocked)
                 {
                     self.line(self.latest, NOTE, "blocked", &line);
                 }

@@ -101,7 +101,7 @@ pub(super) fn describe_verdict(judgement: &Judgement, bot: &str) -> String {
     format!("{bot}: edge {style}{text}{style:#} after {} trades", judgement.trades)
 }
 
-pub(super) fn describe_blockages(before: &[Blockage], now: &[Blockage]) -> Vec<String> {
+pub(super) fn describe_blocked(before: &[Blockage], now: &[Blockage]) -> Vec<String> {
     let lacks = |all: &[Blockage], one: &Blockage| {
         all.iter().all(|other| (&other.rule, &other.bots) != (&one.rule, &one.bots))
     };
@@ -158,7 +158,7 @@ pub(super) fn describe_stopping(
     let trades = if unfinished == 1 { "trade" } else { "trades" };
     let closes = last_close.map(|at| format!(" (closes {})", clock_time(at))).unwrap_or_default();
     format!(
-        "{why}no new trades; waiting for {unfinished} open {trades}{closes}, until {until} at the latest; press Ctrl-C again to quit now"
+        "{why}no new trades; waiting for {unfinished} open {trades}{closes}, until {until}; press Ctrl-C again to quit now"
     )
 }
 
@@ -234,10 +234,7 @@ mod tests {
         let now = Millis::HOUR * 3;
         let (close, until) = (now + Millis::from_seconds(722), now + Millis::from_seconds(90));
         let waits = describe_stopping(Stop::Interrupted, 1, (Some(close), until));
-        assert!(
-            waits.contains("1 open trade (closes 03:12:02), until 03:01:30 at the latest; press Ctrl-C"),
-            "{waits}"
-        );
+        assert!(waits.contains("1 open trade (closes 03:12:02), until 03:01:30; press Ctrl-C"), "{waits}");
         let none = describe_stopping(Stop::TimeUp, 0, (None, until));
         assert_eq!(none, "time limit reached: no new trades, none open");
     }

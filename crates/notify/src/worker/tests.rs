@@ -25,7 +25,7 @@ enum Answer {
 
 impl Receiver {
     /// `answer` gets the time since the start and the number of the attempt.
-    fn with_notifier(
+    fn start(
         pace: Pace,
         answer: impl Fn(Duration, usize) -> Answer + Send + Sync + 'static,
     ) -> (Self, Notifier) {
@@ -114,7 +114,7 @@ const fn seconds(seconds: u64) -> Duration {
 
 #[tokio::test(start_paused = true)]
 async fn retries_every_five_minutes_and_loses_no_queued_alert() {
-    let (receiver, notifier) = Receiver::with_notifier(PACE, down_until(3_600));
+    let (receiver, notifier) = Receiver::start(PACE, down_until(3_600));
     send_each(&notifier, 0..500, seconds(7)).await;
     assert_eq!(counts(&notifier).sent, 0);
     sleep(seconds(900)).await;
@@ -129,7 +129,7 @@ async fn retries_every_five_minutes_and_loses_no_queued_alert() {
 
 #[tokio::test(start_paused = true)]
 async fn counts_and_reports_dropped_alerts() {
-    let (receiver, notifier) = Receiver::with_notifier(Pace { queue: 100, ..PACE }, down_until(3_600));
+    let (receiver, notifier) = Receiver::start(Pace { queue: 100, ..PACE }, down_until(3_600));
     notifier.send(alert(0, Severity::Critical));
     sleep(seconds(1)).await;
     notifier.send(alert(1, Severity::Critical));
@@ -154,7 +154,7 @@ async fn honours_requested_delays_up_to_an_hour() {
         [(seconds(120), seconds(120)), (seconds(86_400), seconds(3_600)), (Duration::ZERO, seconds(1))]
     {
         let busy = move || Failure::TryLater { reason: "429".to_owned(), after: Some(wish) };
-        let (receiver, notifier) = Receiver::with_notifier(PACE, first(move || Answer::Fail(busy())));
+        let (receiver, notifier) = Receiver::start(PACE, first(move || Answer::Fail(busy())));
         notifier.send(alert(1, Severity::Info));
         sleep(seconds(7_200)).await;
         let attempts = receiver.attempts();
@@ -169,7 +169,7 @@ async fn honours_requested_delays_up_to_an_hour() {
 
 #[tokio::test(start_paused = true)]
 async fn condenses_a_flood_into_a_few_digests() {
-    let (receiver, notifier) = Receiver::with_notifier(PACE, |_, _| Answer::Take);
+    let (receiver, notifier) = Receiver::start(PACE, |_, _| Answer::Take);
     send_each(&notifier, 0..300, seconds(1)).await;
     sleep(seconds(60)).await;
     assert_eq!(receiver.alerts(), (0..300).collect::<Vec<_>>());
@@ -184,7 +184,7 @@ async fn condenses_a_flood_into_a_few_digests() {
 
 #[tokio::test(start_paused = true)]
 async fn critical_alerts_do_not_wait_for_a_flood() {
-    let (receiver, notifier) = Receiver::with_notifier(PACE, |_, _| Answer::Take);
+    let (receiver, notifier) = Receiver::start(PACE, |_, _| Answer::Take);
     send_each(&notifier, 0..20, Duration::from_millis(100)).await;
     notifier.send(alert(99, Severity::Critical));
     sleep(Duration::from_millis(100)).await;
@@ -198,7 +198,7 @@ async fn rejected_or_unanswered_message_does_not_block_others() {
     let never = || Answer::Never;
     let answers: [fn() -> Answer; 2] = [refused, never];
     for (answer, expected) in answers.into_iter().zip([(1, 1, 2), (0, 2, 3)]) {
-        let (receiver, notifier) = Receiver::with_notifier(PACE, first(answer));
+        let (receiver, notifier) = Receiver::start(PACE, first(answer));
         send_each(&notifier, 1..3, Duration::ZERO).await;
         sleep(seconds(30)).await;
         let counts = counts(&notifier);
@@ -211,7 +211,7 @@ async fn message_rejected_for_an_hour_does_not_block_others() {
     for (until_s, expected) in [(1_800, (0, 2)), (4_000, (1, 1))] {
         let turned_away = || Answer::Fail(Failure::TurnedAway { reason: "403".to_owned() });
         let (_receiver, notifier) =
-            Receiver::with_notifier(
+            Receiver::start(
                 PACE,
                 move |now, _| {
                     if now < seconds(until_s) { turned_away() } else { Answer::Take }
@@ -226,12 +226,11 @@ async fn message_rejected_for_an_hour_does_not_block_others() {
 #[tokio::test(start_paused = true)]
 async fn next_message_reports_drops_after_a_rejected_one() {
     let refused = || Answer::Fail(Failure::Refused { reason: "400".to_owned() });
-    let (receiver, notifier) =
-        Receiver::with_notifier(Pace { queue: 1, ..PACE }, move |_, attempt| match attempt {
-            1 => Answer::TakeAfter(seconds(5)),
-            2 => refused(),
-            _ => Answer::Take,
-        });
+    let (receiver, notifier) = Receiver::start(Pace { queue: 1, ..PACE }, move |_, attempt| match attempt {
+        1 => Answer::TakeAfter(seconds(5)),
+        2 => refused(),
+        _ => Answer::Take,
+    });
     send_each(&notifier, 0..4, seconds(1)).await;
     sleep(seconds(10)).await;
     notifier.send(alert(9, Severity::Info));
@@ -243,7 +242,7 @@ async fn next_message_reports_drops_after_a_rejected_one() {
 #[tokio::test(start_paused = true)]
 async fn end_flushes_the_queue_or_counts_unsent_alerts() {
     for (down_s, expected) in [(0, (0, Duration::ZERO)), (3_600, (20, seconds(10)))] {
-        let (_receiver, notifier) = Receiver::with_notifier(PACE, down_until(down_s));
+        let (_receiver, notifier) = Receiver::start(PACE, down_until(down_s));
         send_each(&notifier, 0..20, seconds(1)).await;
         assert!(counts(&notifier).sent <= 5);
         let begin = Instant::now();
@@ -253,7 +252,7 @@ async fn end_flushes_the_queue_or_counts_unsent_alerts() {
 
 #[tokio::test(start_paused = true)]
 async fn end_interrupts_a_retry_delay() {
-    let (receiver, notifier) = Receiver::with_notifier(PACE, down_until(3_000));
+    let (receiver, notifier) = Receiver::start(PACE, down_until(3_000));
     notifier.send(alert(1, Severity::Info));
     sleep(seconds(3_001)).await;
     let rests = receiver.attempts().iter().filter(|(at, _)| *at > seconds(3_000)).count();
@@ -263,8 +262,7 @@ async fn end_interrupts_a_retry_delay() {
 
 #[tokio::test(start_paused = true)]
 async fn repeated_alerts_are_sent_once_with_their_count() {
-    let (receiver, notifier) =
-        Receiver::with_notifier(Pace { quiet: seconds(300), ..PACE }, |_, _| Answer::Take);
+    let (receiver, notifier) = Receiver::start(Pace { quiet: seconds(300), ..PACE }, |_, _| Answer::Take);
     for at in 0..30 {
         notifier.send(Alert { repeat_key: Some("token".to_owned()), ..alert(at, Severity::Warning) });
         sleep(seconds(1)).await;

@@ -94,8 +94,7 @@ fn run_list(arguments: &ListArguments, context: &Context<'_>) -> Result<Ending, 
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick data export BTCUSDT@1m --out BTCUSDT_1m.csv\n  candlewick data export BTCUSDT@1m \
-                  --from 2026-01-01 --to 2026-02-01 --out january.parquet\n  candlewick data export BTCUSDT_1m.csv --out \
-                  BTCUSDT_1m.parquet"
+                  --from 2026-01-01 --to 2026-02-01 --out january.parquet\n  candlewick data export BTCUSDT_1m.csv --out BTCUSDT_1m.parquet"
 )]
 pub(crate) struct ExportArguments {
     /// Catalog series SYMBOL@INTERVAL, or a candle file

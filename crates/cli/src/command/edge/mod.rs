@@ -63,8 +63,7 @@ const DEFAULT_PAYOUTS: [f64; 8] = [0.60, 0.70, 0.75, 0.80, 0.85, 0.90, 0.92, 1.0
 #[command(after_help = "Examples:\n  candlewick edge break-even\n  candlewick \
                   edge break-even 80 85.5\n  candlewick edge break-even 80:10 90:30\n  candlewick edge break-even \
                   --win-rate 56\n\nA win earns the payout, a loss costs the stake, and a draw costs nothing: at payouts below 100 %, a coin \
-                  toss loses money. Payouts with stakes (85:10) are also averaged; a verdict tests each trade against its own \
-                  break-even.")]
+                  toss loses money. Payouts with stakes (85:10) are also averaged; a verdict tests each trade against its own break-even.")]
 pub(crate) struct BreakEvenArguments {
     /// Payouts in percent, optionally with stakes [default: common payouts from 60 to 100]
     #[arg(value_name = "PAYOUT[:STAKE]", value_parser = parse_paid)]
@@ -105,13 +104,13 @@ fn parse_paid(text: &str) -> Result<(f64, Option<f64>), String> {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-                  candlewick edge plan --payout 85\n  candlewick edge plan --payout 85 --points 2,5 --power 90\n  \
+#[command(
+    after_help = "Examples:\n  candlewick edge plan --payout 85\n  candlewick edge plan --payout 85 --points 2,5 --power 90\n  \
                   candlewick edge plan --payout 80 --points 3 --paths 20000 --json\n\n\
                   Three methods, for consecutive trades at one payout. The normal approximation and the exact binomial test assume \
                   independent trades and a single look at the end; earlier looks raise their error rate far above alpha. The \
-                  verdict can be checked after every trade; its figures come from simulated runs (plus or minus one standard \
-                  error) and are reproducible by seed.")]
+                  verdict can be checked after every trade; its figures come from simulated runs (plus or minus one standard error) and are reproducible by seed."
+)]
 pub(crate) struct PlanArguments {
     /// Payout in percent [default: simulation.payout_percent]
     #[arg(long, value_name = "PERCENT", value_parser = parse_payout)]

@@ -134,8 +134,7 @@ fn named_trade(row: &IntentRow, origin: &IntentOrigin) -> NamedTrade {
                   gate --trades trades.csv --after-virtual-losses 2 --close-after-trades 1 --resets day --openings 1\n\n\
                   A gate lets a bot trade only after its virtual trades lost several times in a row, or while they win often enough. \
                   This command applies such a gate to trades of a backtest without it (`backtest --trades`) and compares the result with \
-                  all trades, with random gates of the same size, and with random orders of the same results. On independent trades, a \
-                  gate is worth nothing."
+                  all trades, with random gates of the same size, and with random orders of the same results. On independent trades, a gate is worth nothing."
 )]
 pub(crate) struct GateArguments {
     /// CSV file of trades

@@ -30,19 +30,13 @@ const NEEDS: &str = "the checks need twice the warm-up plus 100 candles";
                   file=list.csv --data BTCUSDT_1m.csv\n\nWithout --data, the candles are synthetic: a random walk, trends, and \
                   mean-reverting prices. With --data, the latest 50000 candles are checked, fewer for a slow strategy. Files named by \
                   parameters are truncated during the checks to detect reading ahead: pass the matching --data.\n\n\
-                  The checks run in a separate process. A strategy that exits, crashes, or exceeds --timeout \
-                  fails with exit code 5. Its output goes to stderr.\n\n\
-                  Not detected:\n  \
-                  - use of the hour, date or uptime, unless it changes within seconds or is compared with\n    \
-                    candle times; other processes have another time zone, but the same time\n  \
-                  - use of machine-wide state that is not read from a file\n  \
-                  - an environment variable that is only set during trading\n  \
-                  - a strategy that detects this command and behaves differently\n  \
-                  - a model fitted to these candles that also recognizes noisy and mirrored copies;\n    \
-                    check it on unseen candles\n  \
+                  The checks run in a separate process. A strategy that exits, crashes, or exceeds --timeout fails with exit code 5. Its output goes to stderr.\n\n\
+                  Not detected:\n  - use of the hour, date or uptime, unless it changes within seconds or is compared with\n    \
+                    candle times; other processes have another time zone, but the same time\n  - use of machine-wide state that is not read from a file\n  \
+                  - an environment variable that is only set during trading\n  - a strategy that detects this command and behaves differently\n  \
+                  - a model fitted to these candles that also recognizes noisy and mirrored copies;\n    check it on unseen candles\n  \
                   - a cheat that needs more candles than are shown, or affects few signals (see --unseen)\n  \
-                  - memory-mapped files, and files read by other programs\n  \
-                  - file access on systems other than Linux")]
+                  - memory-mapped files, and files read by other programs\n  - file access on systems other than Linux")]
 pub(crate) struct CheckArguments {
     /// Name of the strategy
     name: String,
