@@ -1,8 +1,5 @@
 //! Arguments that several commands share, and their parsers.
-#![allow(
-    clippy::doc_markdown,
-    reason = "the documentation of arguments is the help that clap prints as it stands"
-)]
+#![allow(clippy::doc_markdown, reason = "the documentation of arguments is the help printed by clap")]
 
 use crate::context::Context;
 use candlewick_app::candles::{CandleChoice, PriceSource};
@@ -61,7 +58,7 @@ pub(crate) fn parse_speed(text: &str) -> Result<SandboxSpeed, String> {
         .ok_or_else(|| "use a factor above 0 and at most 1000000, or max".to_owned())
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the form that clap asks for")]
+#[expect(clippy::unnecessary_wraps, reason = "the signature required by clap")]
 pub(crate) fn parse_journal(text: &str) -> Result<String, String> {
     Ok(if text.contains("://") { text.to_owned() } else { format!("sqlite://{text}") })
 }

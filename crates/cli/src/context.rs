@@ -49,10 +49,7 @@ impl Context<'_> {
 }
 
 #[derive(Clone, Debug, Args)]
-#[allow(
-    clippy::doc_markdown,
-    reason = "the documentation of an argument is the help that clap prints as it stands"
-)]
+#[allow(clippy::doc_markdown, reason = "the documentation of an argument is the help printed by clap")]
 pub(crate) struct JournalArguments {
     /// Journal: a file, sqlite://FILE or postgres://... [default: journal.url]
     #[arg(long, value_name = "FILE|URL", value_parser = parse_journal)]

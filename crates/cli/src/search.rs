@@ -1,8 +1,5 @@
 //! Search options of the command line.
-#![allow(
-    clippy::doc_markdown,
-    reason = "the documentation of arguments is the help that clap prints as it stands"
-)]
+#![allow(clippy::doc_markdown, reason = "the documentation of arguments is the help printed by clap")]
 
 use crate::arguments::{CandleArguments, parse_length, parse_percent_within};
 use crate::context::Context;

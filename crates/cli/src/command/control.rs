@@ -100,8 +100,7 @@ pub(super) fn run_resume(arguments: &ResumeArguments, context: &Context<'_>) -> 
         }
         Resumed::NothingToResume => {
             let (socket, file) = (paths.socket.display(), paths.halt_file.path().display());
-            let problem =
-                format!("nothing to resume: no bot listens at {socket}, and there is no file {file}");
+            let problem = format!("nothing to resume: no bot listens at {socket}, and {file} does not exist");
             if let Some(ended) = block_on(async { Ok::<_, Failure>(limit_reached(&journal).await) })? {
                 let problem =
                     format!("nothing to resume: the run of this journal has ended, {}", ended.words());

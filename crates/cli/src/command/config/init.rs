@@ -300,14 +300,14 @@ fn filled(template: &str, values: &[(&str, &str)]) -> String {
 
 fn check(text: &str, (file, rules): (&Path, &Rules), context: &Context<'_>) -> Result<(), Failure> {
     // Next to the target file, so that an unwritable folder is detected.
-    let beside = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let folder = tempfile::Builder::new().prefix(".candlewick-").tempdir_in(beside);
+    let parent = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = tempfile::Builder::new().prefix(".candlewick-").tempdir_in(parent);
     let folder = folder.map_err(|error| unwritable(file, error))?;
     let draft = folder.path().join(file.file_name().unwrap_or_default());
     fs::write(&draft, text).map_err(|error| unwritable(file, error))?;
     if let Rules::Example(path) = rules {
-        let beside = folder.path().join(file_name(path));
-        fs::write(beside, render_example(path)).map_err(|error| unwritable(path, error))?;
+        let copy = folder.path().join(file_name(path));
+        fs::write(copy, render_example(path)).map_err(|error| unwritable(path, error))?;
     }
     let loaded = Loaded::read(std::slice::from_ref(&draft), Base::Sandbox, Vec::new());
     let checked = loaded

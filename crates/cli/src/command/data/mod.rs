@@ -181,7 +181,7 @@ pub(crate) struct GenerateArguments {
     out: PathBuf,
     /// Store the candles in this catalog folder instead [default: data.catalog]
     #[arg(long, value_name = "DIR", conflicts_with = "out")]
-    #[expect(clippy::option_option, reason = "the form of a flag whose value may be left out")]
+    #[expect(clippy::option_option, reason = "the type of a flag with an optional value")]
     catalog: Option<Option<PathBuf>>,
     /// Replace an existing file, or create a new version in the catalog
     #[arg(long)]
