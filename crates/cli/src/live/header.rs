@@ -1,6 +1,6 @@
 //! Header of a run: venue, wallet, bots, limits, alerts, and how to stop it.
 
-use super::words::expiration_suffix;
+use super::lines::expiration_suffix;
 use crate::combinations::{describe_combinations, describe_gates};
 use crate::terminal::{lines, wrapped_beside};
 use candlewick_app::bots::{own_durations, session_settings};

@@ -4,9 +4,9 @@ mod ending;
 #[cfg(feature = "tui")]
 mod full_screen;
 mod header;
+mod lines;
 mod screen;
 mod stream;
-mod words;
 
 use crate::context::{Context, start_workers};
 use crate::failure::{Ending, Failure};

@@ -4,7 +4,7 @@
 //! pager) never blocks the run.
 
 use super::header::Header;
-use super::words::{
+use super::lines::{
     BAD, BOLD, DIM, GOOD, NOTE, describe_blocked, describe_open, describe_opened, describe_refusal,
     describe_settled, describe_stopping, describe_verdict, format_line, format_signed,
 };
