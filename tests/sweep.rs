@@ -72,9 +72,9 @@ fn a_sweep_whose_signals_changed_in_their_file_is_another_one() {
 /// Copies the program with one letter of a help text changed: another program of the same version.
 fn rebuilt(folder: &Folder) -> PathBuf {
     let mut bytes = std::fs::read(BINARY).unwrap();
-    let text = b"Put the shards of a plan together";
+    let text = b"Merge the shards of a plan";
     let start = bytes.windows(text.len()).position(|part| part == text).expect("the help of the binary");
-    bytes[start] = b'p';
+    bytes[start] = b'm';
     let path = folder.path("rebuilt");
     std::fs::copy(BINARY, &path).unwrap(); // with its permissions
     std::fs::write(&path, bytes).unwrap();

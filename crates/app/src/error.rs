@@ -109,7 +109,7 @@ impl AppError {
             (last, next) = (line, cause.source());
         }
         if let Some(help) = self.help_text() {
-            let _ = write!(text, "\nhelp: {help}");
+            let _ = write!(text, "\nhint: {help}");
         }
         text
     }

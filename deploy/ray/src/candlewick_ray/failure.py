@@ -24,5 +24,5 @@ class Failure(Exception):
 
     def text(self) -> str:
         """As candlewick prints its own."""
-        help_line = f"\nhelp: {self.way_out}" if self.way_out else ""
-        return f"error: {self.problem}{help_line}"
+        hint_line = f"\nhint: {self.way_out}" if self.way_out else ""
+        return f"error: {self.problem}{hint_line}"
