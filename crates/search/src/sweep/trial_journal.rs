@@ -64,7 +64,7 @@ impl TrialJournal {
         let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
         let file = opened.map_err(|source| unusable(path, "open", source))?;
         held(path, file.try_lock())?;
-        let (records, sound) = known(path, &file, identity)?;
+        let (records, sound) = read_known(path, &file, identity)?;
         let mut journal = Self { file, path: path.to_owned(), length: sound, is_cut_short: false };
         journal.cut(sound)?;
         if sound == 0 {
@@ -76,7 +76,7 @@ impl TrialJournal {
     pub fn records(path: &Path, identity: &Value) -> Result<Vec<Record>, SearchError> {
         let file = File::open(path).map_err(|source| unusable(path, "open", source))?;
         held(path, file.try_lock_shared())?;
-        Ok(known(path, &file, identity)?.0)
+        Ok(read_known(path, &file, identity)?.0)
     }
 
     pub fn identity(path: &Path) -> Result<Option<Map<String, Value>>, SearchError> {
