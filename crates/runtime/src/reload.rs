@@ -1,7 +1,7 @@
 //! Reload of settings during a run: which of them may change, and the input for their validation.
 
 use crate::RuntimeSettings;
-use crate::past::Past;
+use crate::past::RecoveredState;
 use candlewick_engine::{BotId, BotVerdict, IntentId, IntentRow, RiskSettings, Session, TradeBook};
 use candlewick_sdk::{Money, Payout};
 use std::sync::Arc;
@@ -40,7 +40,7 @@ impl Standing {
         Self::of_rows(session, book.rows().iter())
     }
 
-    pub fn of_past(session: &Session, past: &Past) -> Self {
+    pub fn of_past(session: &Session, past: &RecoveredState) -> Self {
         Self::of_rows(session, past.old_rows().chain(past.book().rows()))
     }
 

@@ -2,11 +2,11 @@
 
 use super::Coordinator;
 use super::agenda::Job;
-use super::believed::counted;
 use super::command::{Answer, Command, Step};
 use super::ending::Phase;
 use super::open_answer::{TimeFault, describe_distance};
-use super::trade_watch::Mistaken;
+use super::plausibility::counted;
+use super::trade_watch::TradeMismatch;
 use super::warm_up::Warmed;
 use crate::Notice;
 use crate::audit::Audit;
@@ -39,11 +39,12 @@ impl Coordinator {
         // A time that is not believed of the trade proves nothing of the clock either.
         let proves_nothing = match &answer {
             Answer::Open(intent, OpenOutcome::Opened(reply)) => {
-                self.is_anothers(*intent, &reply.value) || self.time_fault(*intent, reply, step.now).is_some()
+                self.is_other_trade(*intent, &reply.value)
+                    || self.time_fault(*intent, reply, step.now).is_some()
             }
             _ => false,
         };
-        for sample in samples_of(&answer) {
+        for sample in clock_samples(&answer) {
             // A simulated venue takes an order one latency after it arrived; another trade was taken at another time.
             if (self.is_simulated || proves_nothing) && sample.source == ClockSource::Open {
                 continue;
@@ -68,7 +69,7 @@ impl Coordinator {
         }
     }
 
-    fn is_anothers(&self, intent: IntentId, report: &TradeReport) -> bool {
+    fn is_other_trade(&self, intent: IntentId, report: &TradeReport) -> bool {
         let order = self.session.terms(intent).map(|terms| self.session.order_of(&terms));
         let report = &counted(report.clone(), self.session.scale());
         let is_other = order.is_some_and(|order| compare_terms(&order, report) == Match::Different);
@@ -170,7 +171,7 @@ impl Coordinator {
             }
             self.market.watch_candles(id, watch, &mut self.agenda);
         }
-        self.go_on_starting(step);
+        self.continue_start(step);
     }
 
     fn on_price(
@@ -186,7 +187,7 @@ impl Coordinator {
             Ok(Reply { value: PriceAnswer::Record(record), .. }) => {
                 self.market.on_price_record(symbol, record.time, step.now);
                 let value = record.prices.close;
-                price = self.believed_price(id, (record.time, at, value), step);
+                price = self.plausible_price(id, (record.time, at, value), step);
                 if price.is_some() {
                     self.audits.prices.polled(symbol, record.time, value);
                 }
@@ -207,7 +208,7 @@ impl Coordinator {
     pub(super) fn settle_streamed(&mut self, id: SymbolId, is_over: bool, step: &mut Step<'_>) {
         let Some((at, tick)) = self.market.settled_grid(id, is_over) else { return };
         let symbol = self.market.symbol(id);
-        let price = tick.and_then(|tick| self.believed_price(id, (tick.time, at, tick.price), step));
+        let price = tick.and_then(|tick| self.plausible_price(id, (tick.time, at, tick.price), step));
         if let Some(tick) = tick.filter(|_| price.is_some()) {
             self.audits.prices.polled(symbol, tick.time, tick.price);
         }
@@ -235,13 +236,17 @@ impl Coordinator {
                 let again = self.trades.ask_again(intent, now);
                 self.agenda.add(again.unwrap_or(now), job);
                 self.events.gate.settle_job(job);
-                return self.warn_of(&format!("trade #{intent}: no answer about its result"), &error, step);
+                return self.warn_about(
+                    &format!("trade #{intent}: no answer about its result"),
+                    &error,
+                    step,
+                );
             }
         };
         if report.id == venue_id {
             self.audit_reported_terms(intent, &report, step);
         }
-        if let Some(Mistaken { news, ask_at }) = self.trades.mistaken(intent, &report, now) {
+        if let Some(TradeMismatch { news, ask_at }) = self.trades.check_record(intent, &report, now) {
             if let Some(difference) = news {
                 let text = format!(
                     "trade #{intent}: the venue's record of {venue_id} is of another trade, {difference}; it \
@@ -293,8 +298,8 @@ impl Coordinator {
                     self.begin_user(now);
                 }
                 self.note_refusal(now);
-                let rejection = rejection_of(&answer);
-                (not_far(answer.venue_time, now), EventKind::Rejected { intent, rejection })
+                let rejection = to_rejection(&answer);
+                (venue_time_or_now(answer.venue_time, now), EventKind::Rejected { intent, rejection })
             }
             OpenOutcome::NotSent { reason } => {
                 self.session.note_not_sent(intent, &reason, true, step);
@@ -320,7 +325,7 @@ impl Coordinator {
         self.audit_terms(intent, report, step);
         self.audit_payout(intent, report.payout, step);
         self.begin_tracking(intent, report, step.now);
-        (not_far(report.request_time, step.now), EventKind::Opened(self.opened(intent, report)))
+        (venue_time_or_now(report.request_time, step.now), EventKind::Opened(self.opened(intent, report)))
     }
 
     fn doubt(&mut self, intent: IntentId, now: Millis) -> (Millis, EventKind) {
@@ -331,7 +336,7 @@ impl Coordinator {
     }
 }
 
-fn samples_of(answer: &Answer) -> Vec<ClockSample> {
+fn clock_samples(answer: &Answer) -> Vec<ClockSample> {
     let samples = match answer {
         Answer::Candles(_, Ok(reply)) => [ClockSample::of_date(reply), None],
         Answer::Price(_, asked, Ok(reply)) => {
@@ -350,11 +355,11 @@ fn samples_of(answer: &Answer) -> Vec<ClockSample> {
     samples.into_iter().flatten().collect()
 }
 
-fn not_far(venue_time: Option<Millis>, now: Millis) -> Millis {
+fn venue_time_or_now(venue_time: Option<Millis>, now: Millis) -> Millis {
     venue_time.filter(|at| *at <= now + FAR_FUTURE && *at >= now - FAR_FUTURE).unwrap_or(now)
 }
 
-fn rejection_of(answer: &candlewick_broker::Rejection) -> Rejection {
+fn to_rejection(answer: &candlewick_broker::Rejection) -> Rejection {
     let text = Text::truncated(&answer.text);
     let reason = match answer.reason {
         // As in a backtest, where an honest gap in the prices starts no pause.
@@ -399,9 +404,9 @@ mod tests {
     #[test]
     fn a_nonsensical_venue_time_counts_as_now() {
         let now = Millis::DAY;
-        assert_eq!(not_far(Some(now + Millis::SECOND), now), now + Millis::SECOND);
-        assert_eq!(not_far(Some(now + Millis::DAY), now), now);
-        assert_eq!(not_far(None, now), now);
+        assert_eq!(venue_time_or_now(Some(now + Millis::SECOND), now), now + Millis::SECOND);
+        assert_eq!(venue_time_or_now(Some(now + Millis::DAY), now), now);
+        assert_eq!(venue_time_or_now(None, now), now);
     }
 
     #[test]
@@ -417,7 +422,7 @@ mod tests {
         ] {
             let text = "no price, no balance".to_owned();
             let rejection = candlewick_broker::Rejection { reason, text, venue_time: None };
-            assert_eq!(rejection_of(&rejection), expected);
+            assert_eq!(to_rejection(&rejection), expected);
         }
     }
 }

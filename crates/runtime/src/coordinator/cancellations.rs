@@ -4,7 +4,7 @@ use super::Coordinator;
 use super::agenda::{Job, Place};
 use super::command::{Ask, Step};
 use super::contradictions::READ_AGAIN_AFTER;
-use super::trade_watch::settlement_of;
+use super::trade_watch::to_settlement;
 use candlewick_broker::{TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId};
 use candlewick_sdk::{Millis, Outcome, Payout};
@@ -63,7 +63,7 @@ impl Coordinator {
         false
     }
 
-    pub(super) fn look_at_ends(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
+    pub(super) fn check_ends(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         for report in &listing.trades {
             let open = self.trades.all().find(|(_, trade)| trade.venue_id == report.id);
             let Some((intent, payout)) = open.map(|(intent, trade)| (intent, trade.payout)) else { continue };
@@ -76,11 +76,11 @@ impl Coordinator {
             .map(|(intent, _)| intent)
             .collect();
         for intent in unproven {
-            self.look_at_end(intent, listing, step);
+            self.check_end(intent, listing, step);
         }
     }
 
-    fn look_at_end(&mut self, intent: IntentId, listing: &TradeListing, step: &mut Step<'_>) {
+    fn check_end(&mut self, intent: IntentId, listing: &TradeListing, step: &mut Step<'_>) {
         let now = step.now;
         let Some(trade) = self.trades.find_mut(intent) else { return };
         let Some(unproven) = trade.watch.unproven.as_mut().filter(|one| listing.began >= one.since) else {
@@ -120,11 +120,11 @@ impl Coordinator {
         let now = step.now;
         let taken = self.taken(intent, report);
         if let Some(taken) = taken {
-            self.trades.take_other(intent, taken.stake);
+            self.trades.set_stake(intent, taken.stake);
         }
         let Some(trade) = self.trades.find(intent) else { return };
         let (venue_id, close) = (trade.venue_id.clone(), trade.close_time);
-        let settled = settlement_of(report, intent, trade, self.session.scale());
+        let settled = to_settlement(report, intent, trade, self.session.scale());
         if settled.is_some() || taken.is_some() {
             self.audit_terms(intent, report, step);
         }

@@ -2,7 +2,7 @@
 
 use super::recorded_session::{OldIntent, RecordedSession};
 use crate::RuntimeSettings;
-use crate::past::{HALTED, Past};
+use crate::past::{HALTED, RecoveredState};
 use crate::resolver::{
     Accepted, Claimed, Doubt, Known, LONGEST_LIST_LAG, LagMeter, Resolution, Resolver, WalletView,
     earliest_close, latest_close, may_have_made, request_time_of,
@@ -28,7 +28,12 @@ pub(crate) struct Doubts {
 }
 
 impl Doubts {
-    pub(crate) fn new(account: Account, settings: &RuntimeSettings, past: &mut Past, now: Millis) -> Self {
+    pub(crate) fn new(
+        account: Account,
+        settings: &RuntimeSettings,
+        past: &mut RecoveredState,
+        now: Millis,
+    ) -> Self {
         let lag = LagMeter::new(Millis::new(i64::from(settings.list_lag_ms)));
         let mut resolver = Resolver::new(account, past.began.unwrap_or(now), lag);
         resolver.reported.extend(std::mem::take(&mut past.unexplained));
@@ -85,17 +90,17 @@ impl Doubts {
     }
 
     pub(crate) fn begin(&mut self, session: &RecordedSession, terms: &OrderTerms, now: Millis) {
-        let doubt = self.doubt_of(session, terms, now);
+        let doubt = self.build_doubt(session, terms, now);
         self.resolver.begin(doubt, now);
     }
 
     pub(crate) fn recall(&mut self, session: &RecordedSession, terms: &OrderTerms, now: Millis) {
-        let doubt = self.doubt_of(session, terms, self.began_at(terms, now));
+        let doubt = self.build_doubt(session, terms, self.began_at(terms, now));
         self.resolver.begin(doubt, now);
     }
 
     pub(crate) fn recall_not_opened(&mut self, session: &RecordedSession, terms: &OrderTerms, now: Millis) {
-        let doubt = self.doubt_of(session, terms, self.began_at(terms, now));
+        let doubt = self.build_doubt(session, terms, self.began_at(terms, now));
         self.resolver.recall_not_opened(doubt, now);
     }
 
@@ -120,14 +125,14 @@ impl Doubts {
 
     fn refused_doubt(&self, session: &RecordedSession, row: &IntentRow) -> Doubt {
         let answered = row.answered_at.unwrap_or_else(|| row.approved.decision_time());
-        self.doubt_of(session, &row.approved, answered)
+        self.build_doubt(session, &row.approved, answered)
     }
 
     pub(crate) fn sent_at(&self, terms: &OrderTerms) -> Millis {
         self.sent.get(&terms.intent()).copied().unwrap_or(terms.decision_time())
     }
 
-    fn doubt_of(&self, session: &RecordedSession, terms: &OrderTerms, ended: Millis) -> Doubt {
+    fn build_doubt(&self, session: &RecordedSession, terms: &OrderTerms, ended: Millis) -> Doubt {
         Doubt {
             intent: terms.intent(),
             order: session.order_of(terms),
@@ -174,9 +179,9 @@ impl Doubts {
         // What waits for the journal has its stake taken off the ledger like what is under way.
         let waiting = session.journal.waiting_intents();
         let in_flight: Vec<Doubt> = (opening.iter().copied().chain(waiting))
-            .filter_map(|intent| Some(self.doubt_of(session, &session.terms(intent)?, Millis::MAX)))
+            .filter_map(|intent| Some(self.build_doubt(session, &session.terms(intent)?, Millis::MAX)))
             .collect();
-        let answered = self.answered_beside(session);
+        let answered = self.answered_nearby(session);
         let refused = self.refused(session, now);
         let known = Known {
             claimed: &self.claimed,
@@ -209,15 +214,15 @@ impl Doubts {
         self.resolver.take_listing(listing, &known, now)
     }
 
-    fn answered_beside(&self, session: &RecordedSession) -> Vec<Doubt> {
+    fn answered_nearby(&self, session: &RecordedSession) -> Vec<Doubt> {
         let Some(since) = self.resolver.looks_since() else { return Vec::new() };
         let book = session.book();
         let rows = book.rows().iter().filter(|row| book.venue_id(row).is_some());
         let answers = rows.filter_map(|row| Some((row, row.answered_at.filter(|at| *at >= since)?)));
-        answers.map(|(row, at)| self.doubt_of(session, &row.approved, at)).collect()
+        answers.map(|(row, at)| self.build_doubt(session, &row.approved, at)).collect()
     }
 
-    pub(crate) fn second_of(
+    pub(crate) fn second_trade_owner(
         &self,
         report: &TradeReport,
         session: &RecordedSession,
@@ -233,7 +238,7 @@ impl Doubts {
             at.is_none_or(|at| terms.decision_time() - slack <= at && !has_ended(at))
         };
         let rows = book.rows().iter().rev().filter(is_near).filter(|row| book.venue_id(row).is_some());
-        let doubts = rows.filter_map(|row| Some(self.doubt_of(session, &row.approved, row.answered_at?)));
+        let doubts = rows.filter_map(|row| Some(self.build_doubt(session, &row.approved, row.answered_at?)));
         doubts.filter(|doubt| may_have_made(doubt, report, uncertainty)).map(|doubt| doubt.intent).next()
     }
 

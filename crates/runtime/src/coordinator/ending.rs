@@ -135,12 +135,12 @@ impl std::fmt::Debug for Finished {
 
 impl Ending {
     pub(crate) fn new(settings: &RuntimeSettings, until: Option<Millis>) -> Self {
-        let (patience, interrupt_patience) = patience_of(settings);
+        let (patience, interrupt_patience) = stop_patience(settings);
         Self { until, patience, interrupt_patience, stopping: None, limit: None }
     }
 
     pub(crate) fn set_patience(&mut self, settings: &RuntimeSettings) {
-        (self.patience, self.interrupt_patience) = patience_of(settings);
+        (self.patience, self.interrupt_patience) = stop_patience(settings);
     }
 
     pub(crate) fn reach_limit(&mut self, rule: Rule) {
@@ -193,7 +193,7 @@ impl Ending {
     }
 }
 
-fn patience_of(settings: &RuntimeSettings) -> (Millis, Millis) {
+fn stop_patience(settings: &RuntimeSettings) -> (Millis, Millis) {
     let seconds = |count: u32| Millis::from_seconds(i64::from(count));
     (seconds(settings.stop_patience_s), seconds(settings.interrupt_patience_s))
 }
@@ -295,7 +295,7 @@ impl Coordinator {
         }
     }
 
-    pub(super) fn go_on_closing(&mut self, step: &mut Step<'_>) {
+    pub(super) fn continue_close(&mut self, step: &mut Step<'_>) {
         match self.phase {
             Phase::Closing { is_last_save: false, .. } => self.save_last(step),
             Phase::Closing { is_last_save: true, .. } => step.commands.push(Command::CloseJournal),

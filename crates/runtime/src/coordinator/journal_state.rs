@@ -9,7 +9,7 @@ use candlewick_journal::JournalError;
 use candlewick_sdk::Millis;
 
 /// Unsaved entries tolerated on a virtual clock, where nothing outlives the process anyway.
-const WORTHWHILE: usize = 256;
+const SAVE_BATCH_SIZE: usize = 256;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Urgency {
@@ -115,14 +115,14 @@ impl JournalState {
         if self.is_away {
             return Ok(());
         }
-        let is_worthwhile = self.pending >= if self.is_virtual { WORTHWHILE } else { 1 };
+        let is_worthwhile = self.pending >= if self.is_virtual { SAVE_BATCH_SIZE } else { 1 };
         // A journal that fails is tried again at its own pace, not with every event.
         let is_asked = self.suspended.is_none() && is_worthwhile;
         if urgency == Urgency::WhenWorthwhile && self.outbox.is_empty() && !is_asked {
             return Ok(());
         }
         if self.is_corrupted {
-            return Err(hole());
+            return Err(gap_error());
         }
         (self.leaving, self.departed, self.is_away) = (self.outbox.len(), self.pending, true);
         step.commands.push(Command::MakeDurable);
@@ -134,7 +134,7 @@ impl JournalState {
         self.is_away = false;
         let departed = std::mem::take(&mut self.departed);
         match result {
-            Ok(()) if self.is_corrupted => Released::Failed(hole()),
+            Ok(()) if self.is_corrupted => Released::Failed(gap_error()),
             Err(error) => Released::Failed(error),
             Ok(()) => {
                 self.pending -= departed;
@@ -150,7 +150,7 @@ impl JournalState {
     }
 }
 
-fn hole() -> JournalError {
+fn gap_error() -> JournalError {
     JournalError::Unavailable { url: "the journal".to_owned(), source: "it refused an entry".into() }
 }
 

@@ -7,7 +7,6 @@
 
 mod agenda;
 mod answers;
-mod believed;
 mod cancellations;
 mod candle_watch;
 mod command;
@@ -15,14 +14,15 @@ mod contradictions;
 mod doubts;
 mod ending;
 mod findings;
+mod foreign_trades;
 mod journal_state;
 mod market_watch;
 mod open_answer;
 mod orders;
+mod plausibility;
 mod recorded_session;
 mod resolutions;
 mod standing;
-mod strangers;
 #[cfg(test)]
 mod tests;
 mod trade_watch;
@@ -30,17 +30,17 @@ mod venue_watch;
 mod wallet_watch;
 mod warm_up;
 
-pub(crate) use believed::counted;
-pub use believed::{possible_payout, possible_times, taken_of};
 pub use command::{
     Answer, Ask, Command, DurableOpen, Input, JournalEntry, OrderId, RequestId, RunResult, Streams,
 };
 pub use ending::{Finished, Unfinished, UnfinishedKind, WalletDifference};
+pub(crate) use plausibility::counted;
+pub use plausibility::{possible_payout, possible_times, taken_of};
 pub(crate) use recorded_session::Reservations;
 pub use trade_watch::profit_by_rule;
 
 use crate::audit::Audits;
-use crate::past::Past;
+use crate::past::RecoveredState;
 use crate::skew::SkewWatch;
 use crate::{RuntimeError, RuntimeSettings};
 use agenda::{Agenda, EventQueue, Job};
@@ -56,7 +56,7 @@ use journal_state::{Released, Urgency};
 use market_watch::{MarketWatch, StreamWatch};
 use orders::{Claim, OutsideWatch};
 use recorded_session::RecordedSession;
-use standing::Told;
+use standing::LastReported;
 use std::collections::{BTreeMap, BTreeSet};
 use trade_watch::TradeWatch;
 use venue_watch::VenueWatch;
@@ -88,14 +88,14 @@ pub struct Coordinator {
     rejected_rows: u64,
     venue: VenueWatch,
     streams: StreamWatch,
-    strangers: strangers::Strangers,
+    foreign_trades: foreign_trades::ForeignTrades,
     request_times: open_answer::RequestTimes,
     /// Symbols whose last price record was rejected, so that each warning appears once.
     refused_prices: BTreeSet<SymbolId>,
     refused_at: Option<Millis>,
     wallet: WalletWatch,
     token_refused: Option<String>,
-    told: Told,
+    last_reported: LastReported,
 }
 
 pub struct CoordinatorParts {
@@ -104,7 +104,7 @@ pub struct CoordinatorParts {
     pub account: Account,
     pub session: Session,
     pub priced: Vec<Symbol>,
-    pub past: Past,
+    pub past: RecoveredState,
     /// Whether venue time is simulated. If so, nothing happens while the journal is saved.
     pub is_simulated: bool,
     pub until: Option<Millis>,
@@ -137,13 +137,13 @@ impl Coordinator {
             rejected_rows: 0,
             venue: VenueWatch::default(),
             streams: StreamWatch::default(),
-            strangers: strangers::Strangers::default(),
+            foreign_trades: foreign_trades::ForeignTrades::default(),
             request_times: open_answer::RequestTimes::default(),
             refused_prices: BTreeSet::new(),
             refused_at: None,
             wallet: WalletWatch::new(balances),
             token_refused: None,
-            told: Told::default(),
+            last_reported: LastReported::default(),
             runs_before: past.runs,
             session: RecordedSession::new(session, (past.book, past.old), account, halt, is_simulated),
             is_simulated,
@@ -172,7 +172,7 @@ impl Coordinator {
             Input::Finish(why) => self.on_finish(why, step),
             Input::Time => self.on_time(step),
         }
-        self.tell_changes(step);
+        self.publish_changes(step);
     }
 
     pub const fn is_started(&self) -> bool {
@@ -190,10 +190,10 @@ impl Coordinator {
         self.recover(step);
         self.read_first_wallet(step);
         self.subscribe_all(step);
-        self.go_on_starting(step);
+        self.continue_start(step);
     }
 
-    fn go_on_starting(&mut self, step: &mut Step<'_>) {
+    fn continue_start(&mut self, step: &mut Step<'_>) {
         let Phase::Starting(warm_up) = &self.phase else { return };
         if let Some(series) = warm_up.ask(step) {
             return self.requests.begin(RequestId::Candles(series));
@@ -275,7 +275,7 @@ impl Coordinator {
             return;
         }
         self.doubts.resolver.begin_look(step.now);
-        self.strangers.begin_look();
+        self.foreign_trades.begin_search();
         self.request(Ask::Trades, step);
     }
 
@@ -322,7 +322,7 @@ impl Coordinator {
                 }
             }
         }
-        self.go_on_closing(step);
+        self.continue_close(step);
     }
 
     fn not_sent(&mut self, intent: IntentId, reason: &str, step: &mut Step<'_>) {

@@ -2,9 +2,9 @@
 
 use super::Coordinator;
 use super::agenda::Place;
-use super::believed::counted;
 use super::command::{Ask, Command, OrderId, Step};
 use super::journal_state::Urgency;
+use super::plausibility::counted;
 use crate::RuntimeError;
 use crate::adoption::check_adoption;
 use crate::control::{
@@ -49,7 +49,7 @@ impl Coordinator {
                 step.log_warning("resumed: drawdown peak and loss streak are reset");
                 self.done(step)
             }
-            ControlOrder::Reload { by } => match self.ask_settings(id, by, step) {
+            ControlOrder::Reload { by } => match self.request_settings(id, by, step) {
                 Ok(()) => return,
                 Err(problem) => {
                     step.warn(format!("the settings stay as they were: {problem}"));
@@ -80,7 +80,7 @@ impl Coordinator {
                 self.end_doubt(intent, None, &reason, step)
             }
             ControlOrder::Resolve { intent, resolution: Resolution::Settled(outcome), reason } => {
-                match self.settle_by_person(intent, outcome, &reason, step) {
+                match self.settle_manually(intent, outcome, &reason, step) {
                     Ok(()) => self.done(step),
                     Err(problem) => ControlAnswer::Refused { problem },
                 }
@@ -149,7 +149,7 @@ impl Coordinator {
 const MAX_CHARS: usize = 2_000;
 
 impl Coordinator {
-    fn ask_settings(&mut self, id: OrderId, by: ReloadedBy, step: &mut Step<'_>) -> Result<(), String> {
+    fn request_settings(&mut self, id: OrderId, by: ReloadedBy, step: &mut Step<'_>) -> Result<(), String> {
         if self.ending.is_stopping() {
             return Err("the run is about to end".to_owned());
         }
@@ -260,7 +260,7 @@ impl Coordinator {
             let problem = "the run is about to end".to_owned();
             return self.answer(id, ControlAnswer::Refused { problem }, step);
         }
-        match signal_of(order, self.session.session(), step.now) {
+        match to_outside_signal(order, self.session.session(), step.now) {
             Err(problem) => {
                 let reasons = BTreeMap::from([(problem.clone(), 1)]);
                 let first_and_last = [problem.clone(), problem.clone()];
@@ -332,9 +332,13 @@ impl Coordinator {
     }
 }
 
-fn signal_of(order: &SignalOrder, session: &Session, now: Millis) -> Result<(Millis, OutsideSignal), String> {
+fn to_outside_signal(
+    order: &SignalOrder,
+    session: &Session,
+    now: Millis,
+) -> Result<(Millis, OutsideSignal), String> {
     let SignalOrder { direction, source, id, .. } = *order;
-    let bot = BotId::new(bots_of(session).check(order, now)?).ok_or("there are too many bots")?;
+    let bot = BotId::new(signal_bots(session).check(order, now)?).ok_or("there are too many bots")?;
     if id.is_empty() {
         return Err("it has no id: give each signal one of its own".to_owned());
     }
@@ -346,7 +350,7 @@ fn signal_of(order: &SignalOrder, session: &Session, now: Millis) -> Result<(Mil
     Ok((at, OutsideSignal { bot, direction, source, id, expires, expiry, reason }))
 }
 
-fn bots_of(session: &Session) -> SignalBots {
+fn signal_bots(session: &Session) -> SignalBots {
     let symbol = |place| session.symbol_of(BotId::new(place)?);
     let bots = session.bots().iter().enumerate();
     SignalBots::new(bots.map(|(place, name)| {

@@ -8,7 +8,7 @@ use super::wallet_watch::is_later;
 use crate::audit::Settling;
 use crate::notice::{Evidence, Funds};
 use crate::overview::{BotTallies, SETTLED};
-use crate::past::OldIntents;
+use crate::past::EvictedIntents;
 use crate::resolver::LONGEST_LIST_LAG;
 use crate::{Notice, RuntimeSettings};
 use candlewick_broker::{Account, OpenOrder};
@@ -65,7 +65,7 @@ pub(crate) struct Handled {
 impl RecordedSession {
     pub(crate) fn new(
         session: Session,
-        (mut book, old): (TradeBook, OldIntents),
+        (mut book, old): (TradeBook, EvictedIntents),
         account: Account,
         halt: Option<Halt>,
         is_virtual: bool,
@@ -93,7 +93,7 @@ impl RecordedSession {
         self.journal.record(Entry::Header(header), step);
         self.session.begin_run(header);
         for bot in (0..self.session.bots().len()).filter_map(BotId::new) {
-            self.tell_evidence(bot, step);
+            self.publish_evidence(bot, step);
         }
     }
 
@@ -102,7 +102,7 @@ impl RecordedSession {
             && self.began.is_none_or(|began| at <= began)
     }
 
-    fn tell_evidence(&self, bot: BotId, step: &mut Step<'_>) {
+    fn publish_evidence(&self, bot: BotId, step: &mut Step<'_>) {
         if let Some(verdict) = self.session.verdicts().nth(bot.index()) {
             step.commands.push(Command::Notify(Notice::Evidence(Evidence::of(bot, verdict))));
         }
@@ -135,7 +135,7 @@ impl RecordedSession {
             if before.is_none_or(|before| before.state != IntentState::Settled) {
                 self.tallies.take(&row);
             }
-            self.tell_evidence(row.approved.bot(), step);
+            self.publish_evidence(row.approved.bot(), step);
         }
         for action in actions.drain(..) {
             match action {
@@ -164,7 +164,7 @@ impl RecordedSession {
 
     pub(crate) fn after_correction(&mut self, before: &Settling, after: &Settling, step: &mut Step<'_>) {
         self.tallies.correct(before, after);
-        self.tell_evidence(before.bot, step);
+        self.publish_evidence(before.bot, step);
     }
 
     pub(crate) fn latest_departure(&mut self, approved: &Approved) -> Millis {

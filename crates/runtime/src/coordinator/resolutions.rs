@@ -2,9 +2,9 @@
 
 use super::Coordinator;
 use super::agenda::{Job, Place};
-use super::believed::{between, counted};
 use super::command::{Ask, Step};
-use super::strangers::MAX_NAMED;
+use super::foreign_trades::MAX_NAMED;
+use super::plausibility::{between, counted};
 use crate::control::describe_time;
 use crate::resolver::{Match, Resolution, compare_terms, request_time_of};
 use candlewick_broker::{Balances, Reply, TradeListing, TradeReport};
@@ -80,7 +80,7 @@ impl Coordinator {
         }
         let is_whole = listing.ended_early.is_none();
         if let Some(error) = &listing.ended_early {
-            self.warn_of("the venue's trades could not be listed", error, step);
+            self.warn_about("the venue's trades could not be listed", error, step);
         }
         self.doubts.listing = Some(listing);
         if is_whole {
@@ -112,10 +112,10 @@ impl Coordinator {
         let Some(listing) = self.doubts.listing.take() else { return };
         let (now, is_whole) = (step.now, listing.is_complete && listing.ended_early.is_none());
         self.audit_results(&listing, step);
-        self.look_at_ends(&listing, step);
+        self.check_ends(&listing, step);
         self.audit_listed_terms(&listing, step);
-        self.look_for_missing(&listing, step);
-        self.look_at_other_accounts(&listing, step);
+        self.find_missing_trades(&listing, step);
+        self.check_other_accounts(&listing, step);
         let wallet = balances.and_then(|reply| self.wallet_amount(reply, step));
         let opening: Vec<IntentId> = self.requests.opening().collect();
         let has_stood = self.audits.wallet.has_stood(now, self.doubts.resolver.lag.allowance());
@@ -130,11 +130,11 @@ impl Coordinator {
                 resolution => self.carry_out(resolution, step),
             }
         }
-        self.on_all_unexplained(&unexplained, wallet, step);
+        self.report_unexplained_trades(&unexplained, wallet, step);
         if is_whole {
-            self.look_at_open_trades(&listing, step);
+            self.report_open_foreign_trades(&listing, step);
         }
-        self.strangers.end_look(is_whole);
+        self.foreign_trades.end_search(is_whole);
         self.follow_second_trades(&listing, step);
         if let Some(reply) = balances {
             self.audit_wallet_after_trades(reply, step);
@@ -257,7 +257,7 @@ impl Coordinator {
             .collect();
         let Some(first) = refused.first() else { return };
         let orders = describe_orders(&refused);
-        if let Some(answered) = self.doubts.second_of(report, &self.session, self.uncertainty()) {
+        if let Some(answered) = self.doubts.second_trade_owner(report, &self.session, self.uncertainty()) {
             let text = format!(
                 "it may be {orders}: trade #{answered} was ordered once, and the venue has a second one, {}",
                 report.id

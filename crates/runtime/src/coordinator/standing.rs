@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct LastReported {
     /// Observers assume a trading run until told otherwise.
     phase: Phase,
     reason: Option<String>,
@@ -77,76 +77,76 @@ impl Coordinator {
         }
     }
 
-    pub(super) fn tell_changes(&mut self, step: &mut Step<'_>) {
+    pub(super) fn publish_changes(&mut self, step: &mut Step<'_>) {
         let is_halted = self.session.halted().is_some();
-        let was_halted = std::mem::replace(&mut self.told.is_halted, is_halted);
+        let was_halted = std::mem::replace(&mut self.last_reported.is_halted, is_halted);
         let (phase, reason) = self.standing();
         // A run that stops may halt all the same, on what it reads last.
         if phase == Phase::Stopping && is_halted && !was_halted {
             let reason = reason.as_deref().map(str::to_owned);
             step.commands.push(Command::Notify(Notice::Phase { phase: Phase::Halted, reason }));
         }
-        if phase != self.told.phase || reason.as_deref() != self.told.reason.as_deref() {
+        if phase != self.last_reported.phase || reason.as_deref() != self.last_reported.reason.as_deref() {
             let reason = reason.map(Cow::into_owned);
             step.commands.push(Command::Notify(Notice::Phase { phase, reason: reason.clone() }));
-            (self.told.phase, self.told.reason) = (phase, reason);
+            (self.last_reported.phase, self.last_reported.reason) = (phase, reason);
         }
-        self.tell_silence(step);
-        self.tell_late_series(step);
-        self.warn_of_quiet_series(step);
-        self.tell_blockages(step);
+        self.publish_silence(step);
+        self.publish_late_series(step);
+        self.warn_about_quiet_series(step);
+        self.publish_blockages(step);
     }
 
-    fn tell_silence(&mut self, step: &mut Step<'_>) {
+    fn publish_silence(&mut self, step: &mut Step<'_>) {
         for api in VenueApi::ALL {
-            let (was, is_silent) = (self.told.silent.contains(&api), self.is_silent(api, step.now));
+            let (was, is_silent) = (self.last_reported.silent.contains(&api), self.is_silent(api, step.now));
             if was == is_silent {
                 continue;
             }
-            self.told.silent.retain(|told| *told != api);
-            self.told.silent.extend(is_silent.then_some(api));
+            self.last_reported.silent.retain(|known| *known != api);
+            self.last_reported.silent.extend(is_silent.then_some(api));
             let heard = self.venue_heard(api);
             step.commands.push(Command::Notify(Notice::Venue { api, is_silent, heard }));
         }
     }
 
-    fn tell_blockages(&mut self, step: &mut Step<'_>) {
+    fn publish_blockages(&mut self, step: &mut Step<'_>) {
         let looked = Some((self.session.news, step.now.floor_to(Millis::MINUTE)));
-        if looked == self.told.looked {
+        if looked == self.last_reported.looked {
             return;
         }
-        self.told.looked = looked;
+        self.last_reported.looked = looked;
         let mut lasting = Blockage::all_of(self.session.session(), step.now);
         lasting.retain(|blockage| !blockage.brief);
         let keys = lasting.iter().map(|blockage| (blockage.rule.clone(), blockage.bots.clone()));
         let keys: Vec<_> = keys.collect();
-        if keys != self.told.blocked {
-            self.told.blocked = keys;
+        if keys != self.last_reported.blocked {
+            self.last_reported.blocked = keys;
             step.commands.push(Command::Notify(Notice::Blocked(lasting)));
         }
     }
 
-    fn warn_of_quiet_series(&mut self, step: &mut Step<'_>) {
+    fn warn_about_quiet_series(&mut self, step: &mut Step<'_>) {
         let quiet: BTreeMap<SeriesId, QuietSeries> = self.market.quiet_series().collect();
-        for (_, series) in quiet.iter().filter(|(id, _)| !self.told.quiet.contains(id)) {
+        for (_, series) in quiet.iter().filter(|(id, _)| !self.last_reported.quiet.contains(id)) {
             step.warn(series.to_string());
         }
-        self.told.quiet = quiet.into_keys().collect();
+        self.last_reported.quiet = quiet.into_keys().collect();
     }
 
-    fn tell_late_series(&mut self, step: &mut Step<'_>) {
+    fn publish_late_series(&mut self, step: &mut Step<'_>) {
         let late: BTreeMap<SeriesId, LateSeries> = self.market.late_series().collect();
-        if late.is_empty() && self.told.late.is_empty() {
+        if late.is_empty() && self.last_reported.late.is_empty() {
             return;
         }
-        let began = late.iter().filter(|(id, _)| !self.told.late.contains_key(id));
-        let ended = self.told.late.iter().filter(|(id, _)| !late.contains_key(id));
+        let began = late.iter().filter(|(id, _)| !self.last_reported.late.contains_key(id));
+        let ended = self.last_reported.late.iter().filter(|(id, _)| !late.contains_key(id));
         let notices =
             began.map(|(_, series)| (*series, true)).chain(ended.map(|(_, series)| (*series, false)));
         for (series, is_late) in notices {
             step.commands.push(Command::Notify(Notice::Candles { series, is_late }));
         }
-        self.told.late = late;
+        self.last_reported.late = late;
     }
 
     pub(crate) fn first_funds(&self) -> Funds {
@@ -181,14 +181,14 @@ impl Coordinator {
             let name = session.bots().get(trouble.bot.index()).map_or("", String::as_str);
             let money = |amount| self.session.scale().format(amount);
             let (stake, figure) = (money(trouble.stake), money(trouble.figure));
-            let (bound, remedy) = words_of(trouble.bound);
+            let (bound, remedy) = describe_bound(trouble.bound);
             format!("stake {stake} of {name} is {bound} {figure}: no trade can open until {remedy}")
         };
         session.stake_troubles(now).into_iter().map(describe).collect()
     }
 }
 
-const fn words_of(bound: StakeBound) -> (&'static str, &'static str) {
+const fn describe_bound(bound: StakeBound) -> (&'static str, &'static str) {
     match bound {
         StakeBound::MinStake => ("below min_stake", "the balance grows or you lower min_stake"),
         StakeBound::MaxStake => ("above max_stake", "you raise max_stake or set cap_stakes"),

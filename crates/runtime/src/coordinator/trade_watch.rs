@@ -41,7 +41,7 @@ pub(crate) struct Watching {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mistaken {
+pub(crate) struct TradeMismatch {
     pub(crate) news: Option<String>,
     pub(crate) ask_at: Millis,
 }
@@ -67,16 +67,16 @@ impl TradeWatch {
         self.trades.get(&intent)
     }
 
-    pub(crate) fn mistaken(
+    pub(crate) fn check_record(
         &mut self,
         intent: IntentId,
         report: &TradeReport,
         now: Millis,
-    ) -> Option<Mistaken> {
+    ) -> Option<TradeMismatch> {
         let trade = self.trades.get_mut(&intent)?;
         let difference = trade.difference(report)?;
         let news = (!std::mem::replace(&mut trade.watch.is_reported, true)).then_some(difference);
-        Some(Mistaken { news, ask_at: trade.pause(now) })
+        Some(TradeMismatch { news, ask_at: trade.pause(now) })
     }
 
     pub(super) fn find_mut(&mut self, intent: IntentId) -> Option<&mut OpenTrade> {
@@ -87,7 +87,7 @@ impl TradeWatch {
         self.trades.iter().map(|(intent, trade)| (*intent, trade))
     }
 
-    pub(crate) fn take_other(&mut self, intent: IntentId, stake: Money) {
+    pub(crate) fn set_stake(&mut self, intent: IntentId, stake: Money) {
         if let Some(trade) = self.trades.get_mut(&intent) {
             trade.stake = stake;
         }
@@ -167,14 +167,14 @@ impl OpenTrade {
 
 /// Returns the settlement in a report, `None` while end or profit are unknown.
 /// An unknown result never counts as a win or loss.
-pub(crate) fn settlement_of(
+pub(crate) fn to_settlement(
     report: &TradeReport,
     intent: IntentId,
     trade: &OpenTrade,
     scale: MoneyScale,
 ) -> Option<Settled> {
     let outcome = report.progress.outcome()?;
-    let profit = profit_of(report, trade.stake, scale)?;
+    let profit = reported_profit(report, trade.stake, scale)?;
     Some(Settled {
         intent,
         outcome,
@@ -188,7 +188,7 @@ pub(crate) fn settlement_of(
 }
 
 /// Returns the profit of a finished trade: the venue's figure, or the outcome's rule if it is missing.
-pub(super) fn profit_of(report: &TradeReport, stake: Money, scale: MoneyScale) -> Option<Money> {
+pub(super) fn reported_profit(report: &TradeReport, stake: Money, scale: MoneyScale) -> Option<Money> {
     let outcome = report.progress.outcome()?;
     let reported = report.profit.and_then(|profit| scale.rounded(profit).ok());
     reported.or_else(|| profit_by_rule(outcome, stake, report.payout))
@@ -271,7 +271,7 @@ impl Coordinator {
         }
     }
 
-    pub(super) fn look_for_missing(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
+    pub(super) fn find_missing_trades(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let patience = Millis::from_seconds(self.settings.missing_trade_s.into());
         for intent in self.trades.take_listing(listing, self.doubts.resolver.lag.allowance(), patience) {
             let Some(text) = self.trades.find(intent).and_then(|trade| describe(intent, trade)) else {
@@ -290,7 +290,7 @@ impl Coordinator {
         missing.filter_map(|(intent, trade)| describe(intent, trade)).collect()
     }
 
-    pub(super) fn settle_by_person(
+    pub(super) fn settle_manually(
         &mut self,
         intent: IntentId,
         outcome: Outcome,
@@ -372,7 +372,7 @@ mod tests {
             watch: Watching::default(),
         };
         watch.begin(intent, trade, Millis::ZERO);
-        let settled = settlement_of(report, intent, watch.find(intent).unwrap(), MoneyScale::default());
+        let settled = to_settlement(report, intent, watch.find(intent).unwrap(), MoneyScale::default());
         assert_eq!(settled.map(|settled| (settled.outcome, settled.profit.minor())), expected, "{report:?}");
     }
 

@@ -36,7 +36,7 @@ impl ApiHealth {
 }
 
 impl VenueWatch {
-    const fn health_of(&self, api: VenueApi) -> &ApiHealth {
+    const fn health(&self, api: VenueApi) -> &ApiHealth {
         match api {
             VenueApi::Trading => &self.trading,
             VenueApi::Prices => &self.prices,
@@ -50,7 +50,7 @@ impl VenueWatch {
 
 impl Coordinator {
     pub(super) fn note_heard(&mut self, answer: &Answer, now: Millis) {
-        let health = match api_of(answer) {
+        let health = match answering_api(answer) {
             // This process's own files were asked, not the venue.
             None => return,
             Some(VenueApi::Trading) => &mut self.venue.trading,
@@ -75,7 +75,7 @@ impl Coordinator {
             Ok(reply) => reply.value.restrictions,
             Err(error) => {
                 self.agenda.add(step.now + pace, Job::User);
-                return self.warn_of("it is unknown whether the account may trade", &error, step);
+                return self.warn_about("it is unknown whether the account may trade", &error, step);
             }
         };
         let pace = if restrictions.is_empty() { USER_PACE } else { RESTRICTED_USER_PACE };
@@ -123,7 +123,7 @@ impl Coordinator {
     }
 
     pub(super) const fn venue_heard(&self, api: VenueApi) -> Option<Millis> {
-        self.venue.health_of(api).heard
+        self.venue.health(api).heard
     }
 
     pub(super) fn heard(&self) -> Option<Millis> {
@@ -132,7 +132,7 @@ impl Coordinator {
 
     pub(super) fn venue_health(&self, now: Millis) -> Option<Box<VenueHealth>> {
         let state = |api| {
-            let health = self.venue.health_of(api);
+            let health = self.venue.health(api);
             let is_asked = health.heard.is_some() || health.failing_since.is_some();
             is_asked.then(|| ApiState { api, heard: health.heard, is_silent: health.is_silent(now) })
         };
@@ -141,7 +141,7 @@ impl Coordinator {
     }
 
     pub(super) fn is_silent(&self, api: VenueApi, now: Millis) -> bool {
-        self.venue.health_of(api).is_silent(now)
+        self.venue.health(api).is_silent(now)
     }
 
     pub(super) fn troubles(&self, now: Millis) -> Vec<String> {
@@ -159,7 +159,7 @@ impl Coordinator {
             .chain(wallet)
             .chain(self.wallet_troubles())
             .chain(missing)
-            .chain(self.stranger_trouble(now))
+            .chain(self.foreign_trade_trouble(now))
             .chain(self.stream_trouble())
             .chain(self.stake_troubles(now))
             .chain(self.settings.shortage.clone())
@@ -167,7 +167,7 @@ impl Coordinator {
     }
 }
 
-fn api_of(answer: &Answer) -> Option<VenueApi> {
+fn answering_api(answer: &Answer) -> Option<VenueApi> {
     Some(match Question::of(answer.id())? {
         Question::Candles | Question::Price => VenueApi::Prices,
         Question::Trades | Question::Account | Question::Open => VenueApi::Trading,
@@ -230,7 +230,7 @@ impl Coordinator {
     }
 
     /// Warns about a failed request. A rejected token was already reported.
-    pub(super) fn warn_of(&self, what: &str, error: &BrokerError, step: &mut Step<'_>) {
+    pub(super) fn warn_about(&self, what: &str, error: &BrokerError, step: &mut Step<'_>) {
         if self.token_refused.is_none() || !matches!(error, BrokerError::Credentials { .. }) {
             step.warn(format!("{what}: {error}"));
         }

@@ -66,7 +66,7 @@ impl Coordinator {
             self.audit_wallet(read, 0, step);
         }
         // An earlier run may have ended before it reported the difference.
-        self.name_difference(false, step);
+        self.report_difference(false, step);
     }
 
     pub(super) fn on_balances(&mut self, answer: Result<Reply<Balances>, BrokerError>, step: &mut Step<'_>) {
@@ -96,7 +96,7 @@ impl Coordinator {
                 } else if is_last {
                     self.wallet.ending = LastReading::Done;
                 }
-                self.warn_of("no wallets", &error, step);
+                self.warn_about("no wallets", &error, step);
             }
         }
     }
@@ -181,7 +181,7 @@ impl Coordinator {
         let now = step.now;
         (self.wallet.last, self.wallet.read_at) = (Some(read.wallet), Some(read.sent));
         let patience = self.wallet_patience();
-        self.look_for_strangers(read.wallet, patience, now);
+        self.search_foreign_trades(read.wallet, patience, now);
         let under_way = self.under_way_money(now);
         let lag = Millis::new(i64::from(self.settings.wallet_lag_ms));
         let is_last = match self.wallet.ending {
@@ -331,7 +331,7 @@ impl Coordinator {
         self.wallet.last.or(self.session.ledger().wallet())
     }
 
-    fn found_of_wallet(&mut self, text: String, step: &mut Step<'_>) {
+    fn report_wallet_finding(&mut self, text: String, step: &mut Step<'_>) {
         self.found(Audit::Wallet, 0, vec![Finding::alarm(Audit::Wallet, text)], step);
     }
 }
@@ -360,7 +360,7 @@ impl Coordinator {
                 self.wallet.from_outside += change;
             }
             self.record_difference(self.audits.wallet.confirmed, step);
-            self.name_difference(is_too_large, step);
+            self.report_difference(is_too_large, step);
             return;
         }
         self.audits.wallet.book(change);
@@ -383,7 +383,7 @@ impl Coordinator {
         }
         self.wallet.named = None;
         self.book_movement(amount, step);
-        self.name_difference(false, step);
+        self.report_difference(false, step);
     }
 
     fn book_movement(&mut self, change: Money, step: &mut Step<'_>) {
@@ -392,10 +392,10 @@ impl Coordinator {
         let (verb, size) = if change.is_positive() { ("came into", change) } else { ("left", -change) };
         let text =
             format!("{} {verb} the wallet, and no trade explains it", self.session.scale().format(size));
-        self.found_of_wallet(text, step);
+        self.report_wallet_finding(text, step);
     }
 
-    fn name_difference(&mut self, is_too_large: bool, step: &mut Step<'_>) {
+    fn report_difference(&mut self, is_too_large: bool, step: &mut Step<'_>) {
         let difference = self.audits.wallet.confirmed;
         if difference == Money::ZERO {
             if let Some((alarm, _)) = self.wallet.named.take() {
@@ -420,7 +420,7 @@ impl Coordinator {
         });
         if is_news {
             self.wallet.named = Some((text.clone(), difference));
-            self.found_of_wallet(text, step);
+            self.report_wallet_finding(text, step);
         }
     }
 
@@ -431,13 +431,13 @@ impl Coordinator {
             "the {account} wallet holds {} {word} than the trades explain",
             scale.format(size(difference))
         );
-        match self.cause_of(difference) {
+        match self.guess_cause(difference) {
             Some(cause) => format!("{text}: {cause}"),
             None => text,
         }
     }
 
-    fn cause_of(&self, difference: Money) -> Option<String> {
+    fn guess_cause(&self, difference: Money) -> Option<String> {
         let since = self.audits.wallet.explained_until?;
         let rows = || self.session.book().rows().iter();
         let settled = |outcomes: &'static [Outcome]| {

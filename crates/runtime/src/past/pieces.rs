@@ -1,10 +1,10 @@
 //! Restores a fold from the pieces of a snapshot under the settings of a run.
 
-use super::old_intents::{Leaving, OldFilter};
+use super::evicted_intents::{EvictionFilter, EvictionPolicy};
 use super::snapshot::{
     Fingerprints, Gain, KeptIntent, Piece, Whole, Written, format_of, is_known, other_format,
 };
-use super::{Past, read_header};
+use super::{RecoveredState, read_header};
 use crate::error::Result;
 use candlewick_engine::{
     Header, IntentId, JournalDecoder, Renumbering, Session, SessionNames, SessionSettings, SettingsBefore,
@@ -12,16 +12,16 @@ use candlewick_engine::{
 };
 use candlewick_journal::{Head, JournalError, Reader, StoredLine};
 
-pub(super) type Unusable = String;
+pub(super) type UnusableReason = String;
 
-pub(super) struct Restored {
+pub(super) struct RestoredFold {
     pub(super) session: Session,
-    pub(super) past: Past,
+    pub(super) past: RecoveredState,
     pub(super) decoder: Option<JournalDecoder>,
     pub(super) written: Written,
 }
 
-pub(super) struct Before {
+pub(super) struct PreviousSettings {
     settings: SessionSettings,
     headers: Vec<Header>,
 }
@@ -30,7 +30,7 @@ pub(super) struct Before {
 pub(super) struct Pieces<'a> {
     settings: &'a SessionSettings,
     fingerprints: &'a Fingerprints,
-    before: Option<Result<Before, Unusable>>,
+    before: Option<Result<PreviousSettings, UnusableReason>>,
     whole: Option<(Box<Whole>, Session)>,
     /// Mapping of bot and symbol numbers in the next piece to those of the run, `None` if equal.
     numbers: Option<Renumbering>,
@@ -38,12 +38,17 @@ pub(super) struct Pieces<'a> {
     has_other_numbers: bool,
     last_symbol: Option<SymbolId>,
     parts: Vec<Gain>,
-    leaving: Option<Leaving>,
-    filter: Option<OldFilter>,
+    policy: Option<EvictionPolicy>,
+    filter: Option<EvictionFilter>,
 }
 
 impl Gain {
-    fn put_into(self, past: &mut Past, reasons: &mut JournalDecoder, may_lack: bool) -> Result<(), Unusable> {
+    fn put_into(
+        self,
+        past: &mut RecoveredState,
+        reasons: &mut JournalDecoder,
+        may_lack: bool,
+    ) -> Result<(), UnusableReason> {
         past.unexplained.extend(self.unexplained);
         past.second_trades.extend(self.second_trades);
         past.alarms.extend(self.alarms);
@@ -62,12 +67,12 @@ impl Gain {
     }
 }
 
-impl Before {
-    pub(super) async fn of(
+impl PreviousSettings {
+    pub(super) async fn load(
         reader: &mut Reader,
         last: &StoredLine,
         settings: &str,
-    ) -> Result<Result<Self, Unusable>> {
+    ) -> Result<Result<Self, UnusableReason>> {
         let unknown = |why: &str| Ok(Err(format!("it was written under other settings, and {why}")));
         let headers = reader.run_headers().await?;
         let numbers: Vec<u64> =
@@ -100,7 +105,7 @@ impl<'a> Pieces<'a> {
     pub(super) const fn under(
         settings: &'a SessionSettings,
         fingerprints: &'a Fingerprints,
-        before: Option<Result<Before, Unusable>>,
+        before: Option<Result<PreviousSettings, UnusableReason>>,
     ) -> Self {
         Self {
             settings,
@@ -112,17 +117,17 @@ impl<'a> Pieces<'a> {
             has_other_numbers: false,
             last_symbol: None,
             parts: Vec::new(),
-            leaving: None,
+            policy: None,
             filter: None,
         }
     }
 
-    pub(super) fn leaving(self, leaving: Option<Leaving>) -> Self {
-        Self { leaving, ..self }
+    pub(super) fn evicting(self, policy: Option<EvictionPolicy>) -> Self {
+        Self { policy, ..self }
     }
 
     /// Adds a piece and returns the part before it, which must be added next.
-    pub(super) fn take(&mut self, stored: &StoredLine) -> Result<Option<Head>, Unusable> {
+    pub(super) fn take(&mut self, stored: &StoredLine) -> Result<Option<Head>, UnusableReason> {
         let body = &stored.line.body;
         let piece = serde_json::from_str(body).map_err(|error| {
             let format = format_of(body).filter(|format| !is_known(*format));
@@ -141,8 +146,8 @@ impl<'a> Pieces<'a> {
                     None => decoder,
                 });
                 self.names = self.names.take().filter(|_| previous.is_some());
-                let filter = |leaving| OldFilter::new(leaving, stored.line.at, &whole.gain.intents);
-                self.filter = self.leaving.map(filter);
+                let filter = |policy| EvictionFilter::new(policy, stored.line.at, &whole.gain.intents);
+                self.filter = self.policy.map(filter);
                 let names = whole.gain.names_before.take();
                 self.whole = Some((whole, session));
                 self.go_behind(names.filter(|_| previous.is_some()))?;
@@ -167,14 +172,14 @@ impl<'a> Pieces<'a> {
         }
     }
 
-    fn session_of(&mut self, whole: &Whole) -> Result<Session, Unusable> {
+    fn session_of(&mut self, whole: &Whole) -> Result<Session, UnusableReason> {
         let mut session = Session::silent(self.settings).map_err(|error| error.to_string())?;
         if self.fingerprints.has(&whole.settings) {
             self.before = None;
             session.restore(whole.session.clone()).map_err(|error| error.to_string())?;
             return Ok(session);
         }
-        let Before { settings, headers } = match &self.before {
+        let PreviousSettings { settings, headers } = match &self.before {
             Some(Ok(before)) => before,
             Some(Err(why)) => return Err(why.clone()),
             None => return Err("it was written under other settings".to_owned()),
@@ -199,7 +204,7 @@ impl<'a> Pieces<'a> {
         self.last_symbol = symbols.chain(self.last_symbol).max();
     }
 
-    fn go_behind(&mut self, names: Option<Box<SessionNames>>) -> Result<(), Unusable> {
+    fn go_behind(&mut self, names: Option<Box<SessionNames>>) -> Result<(), UnusableReason> {
         let (Some(names), Some((_, session))) = (names, &self.whole) else { return Ok(()) };
         let own = session.names();
         let numbers = names.to(&own).ok_or("its parts know bots that no run had")?;
@@ -208,11 +213,11 @@ impl<'a> Pieces<'a> {
         Ok(())
     }
 
-    pub(super) fn restore(self) -> Result<Restored, Unusable> {
+    pub(super) fn restore(self) -> Result<RestoredFold, UnusableReason> {
         let (whole, mut session) = self.whole.ok_or("it has no state")?;
-        let (mut past, mut reasons) = (Past::default(), JournalDecoder::default());
+        let (mut past, mut reasons) = (RecoveredState::default(), JournalDecoder::default());
         let may_lack = self.filter.is_some();
-        past.old = self.filter.map(OldFilter::finish).unwrap_or_default();
+        past.old = self.filter.map(EvictionFilter::finish).unwrap_or_default();
         for part in self.parts.into_iter().rev() {
             part.put_into(&mut past, &mut reasons, may_lack)?;
         }
@@ -236,6 +241,6 @@ impl<'a> Pieces<'a> {
         }
         (past.wallet, past.is_halted) = (whole.wallet, whole.is_halted);
         (past.runs, past.began, past.wallet_line) = (whole.runs, whole.began, whole.wallet_line);
-        Ok(Restored { session, past, decoder: whole.decoder, written })
+        Ok(RestoredFold { session, past, decoder: whole.decoder, written })
     }
 }

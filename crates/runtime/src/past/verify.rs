@@ -29,7 +29,7 @@ pub struct SnapshotCheck {
 /// Verifies the hash chain, rebuilds each snapshot from the lines before it, and checks the tables.
 pub async fn check_journal(reader: &mut Reader) -> Result<JournalCheck> {
     let tables = reader.tables().await?;
-    let mut checks = Checks::of(&reader.run_headers().await?, tables);
+    let mut checks = Checks::new(&reader.run_headers().await?, tables);
     // The chain first: what is wrong there says more than what is made of it.
     let verified = reader.verify_each(|stored| checks.take(stored)).await?;
     match checks.fault {
@@ -56,7 +56,7 @@ struct Checks {
 
 impl Checks {
     /// Creates the folds. Snapshots under settings that this version cannot read are not verified.
-    fn of(headers: &[StoredLine], tables: Option<Tables>) -> Self {
+    fn new(headers: &[StoredLine], tables: Option<Tables>) -> Self {
         let settings = headers.iter().filter_map(|stored| {
             let header = read_header(stored.seq, &stored.line).ok()?;
             serde_json::from_value::<SessionSettings>(header.settings.get("session")?.clone()).ok()

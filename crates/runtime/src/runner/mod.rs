@@ -12,7 +12,7 @@ pub(crate) use requests::{LIST_DEADLINE, within_deadline};
 use crate::control::{ControlAnswer, ControlOrder, ControlRequest};
 use crate::coordinator::{Answer, Command, Coordinator, CoordinatorParts, Finished, Input, RunResult};
 use crate::notice::Observer;
-use crate::past::Past;
+use crate::past::RecoveredState;
 use crate::reload::SettingsReader;
 use crate::{Account, RuntimeError, RuntimeSettings, Stop, Watcher};
 use candlewick_broker::clock::{AwakeClock, Clock, Hold};
@@ -360,7 +360,7 @@ pub struct Parts {
     pub bots: Vec<BotSettings>,
     pub wants_prices: Vec<bool>,
     pub journal: Box<dyn Journal>,
-    pub past: Past,
+    pub past: RecoveredState,
     pub exchanges: mpsc::Receiver<LoggedExchange>,
     pub unrecognised: Arc<UnrecognisedData>,
     pub token: Arc<TokenState>,

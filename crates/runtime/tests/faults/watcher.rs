@@ -59,7 +59,7 @@ enum SecondDue {
 }
 
 impl Seen {
-    pub(crate) fn new(past: &Past, ledger: &Ledger, world: &World) -> Self {
+    pub(crate) fn new(past: &RecoveredState, ledger: &Ledger, world: &World) -> Self {
         let now = world.time.now();
         let of_state = |state| {
             let rows = past.book().rows().iter().filter(move |row| row.state == state);
@@ -98,7 +98,7 @@ pub(crate) struct Watcher {
 }
 
 impl Watcher {
-    pub(crate) fn new(world: &Arc<World>, past: &Past, seen: Arc<Mutex<Seen>>) -> Self {
+    pub(crate) fn new(world: &Arc<World>, past: &RecoveredState, seen: Arc<Mutex<Seen>>) -> Self {
         let mut book = TradeBook::default();
         book.append(past.book());
         let (world, tally) = (Arc::clone(world), Tally::of(world, &book));

@@ -9,8 +9,8 @@ fn halt_by_order(bench: &mut Bench, reason: &str) -> Vec<Command> {
     bench.order(ControlOrder::Halt { reason: reason.to_owned() })
 }
 
-fn past_of(entries: &[JournalEntry]) -> Past {
-    let mut past = Past::default();
+fn past_of(entries: &[JournalEntry]) -> RecoveredState {
+    let mut past = RecoveredState::default();
     for entry in entries {
         match entry {
             JournalEntry::Note(at, body) => past.take_note(body, *at),

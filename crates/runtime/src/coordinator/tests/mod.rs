@@ -1,6 +1,7 @@
 //! A coordinator driven by hand: inputs at moments, and the commands that follow.
 
 mod corrections;
+mod foreign_trades;
 mod halts;
 mod instant;
 mod missing;
@@ -11,7 +12,6 @@ mod refused;
 mod reloading;
 mod reported_times;
 mod reports;
-mod strangers;
 mod token;
 mod venue_watch;
 mod wallet;
@@ -168,7 +168,7 @@ fn parts() -> CoordinatorParts {
         account: Account::Demo,
         session: session(RiskSettings::default()),
         priced: Vec::new(),
-        past: Past::default(),
+        past: RecoveredState::default(),
         is_simulated: false,
         until: None,
         balances: None,
@@ -338,7 +338,8 @@ fn events_of(entries: &[JournalEntry]) -> impl Iterator<Item = &Event> {
 }
 
 fn parts_after(entries: Vec<JournalEntry>) -> CoordinatorParts {
-    let mut parts = CoordinatorParts { past: Past { runs: 1, ..Past::default() }, ..parts() };
+    let mut parts =
+        CoordinatorParts { past: RecoveredState { runs: 1, ..RecoveredState::default() }, ..parts() };
     for entry in entries {
         let recorded = match entry {
             JournalEntry::Event(event) => Recorded::Event(event),

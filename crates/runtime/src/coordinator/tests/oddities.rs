@@ -26,7 +26,8 @@ fn what_a_person_has_resumed_from_halts_no_run_again() {
     bench.order(ControlOrder::Resume);
     assert_eq!(read_again(&mut bench), None, "in the same run");
     let in_next_run = |alarm: String| {
-        let past = Past { alarms: std::collections::BTreeSet::from([alarm]), ..Past::default() };
+        let past =
+            RecoveredState { alarms: std::collections::BTreeSet::from([alarm]), ..RecoveredState::default() };
         let mut next = Bench::start(|parts| parts.past = past);
         play(&mut next, OPENED, always(absurd()))
     };

@@ -148,7 +148,7 @@ fn a_price_record_from_the_future_or_half_a_day_old_is_not_used_and_said_once() 
     let mut believed = |age: Millis| {
         let mut commands = Vec::new();
         let step = &mut Step { now, commands: &mut commands };
-        let price = bench.coordinator.believed_price(SymbolId::FIRST, (now - age, now, 2.0), step);
+        let price = bench.coordinator.plausible_price(SymbolId::FIRST, (now - age, now, 2.0), step);
         (price.map(|price| price.value), commands.len())
     };
     assert_eq!(believed(Millis::SECOND), (Some(2.0), 0));

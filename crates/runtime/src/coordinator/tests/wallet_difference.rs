@@ -115,7 +115,7 @@ fn what_a_bonus_wallet_paid_is_noted_for_the_next_run() {
     let noted = r#"{"bonus_wallets":{"holds":4600,"paid":400}}"#;
     assert!(entries.iter().any(|one| matches!(one, JournalEntry::Note(_, body) if body == noted)));
     assert_eq!(bench.coordinator.session.ledger().difference(), Money::ZERO);
-    let mut past = Past::default();
+    let mut past = RecoveredState::default();
     past.take_note(noted, bench.now);
     assert_eq!(past.wallet.bonus, bench.coordinator.audits.wallet.bonus);
 }

@@ -32,7 +32,7 @@ impl OldTrade {
 }
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct OldIntents {
+pub(crate) struct EvictedIntents {
     pub(crate) count: u64,
     pub(crate) tallies: BotTallies,
     pub(crate) claimed: Claimed,
@@ -44,25 +44,25 @@ pub(crate) struct OldIntents {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kept {
+pub(super) enum RetainedDetail {
     Nothing,
     Rows,
     Trades,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Leaving {
+pub(super) struct EvictionPolicy {
     held_to: u64,
     remember: Millis,
     bots: usize,
-    kept: Kept,
+    kept: RetainedDetail,
 }
 
-pub(super) struct OldFilter {
+pub(super) struct EvictionFilter {
     held_to: u64,
     until: Millis,
     /// Intents close to these requests without a known trade are kept.
-    unclear: Vec<Unclear>,
+    unresolved: Vec<UnresolvedWindow>,
     shown: usize,
     has_last: bool,
     /// Intents of the part taken last, and whether they were left out.
@@ -71,37 +71,37 @@ pub(super) struct OldFilter {
     /// Intents that a non-adjacent later part repeats, and whether they were left out.
     /// A finished intent may be corrected or put in doubt much later.
     again: BTreeMap<IntentId, bool>,
-    kept: Kept,
-    old: OldIntents,
+    kept: RetainedDetail,
+    old: EvictedIntents,
 }
 
-struct Unclear {
+struct UnresolvedWindow {
     symbol: SymbolId,
     from: Millis,
     until: Millis,
 }
 
-impl OldIntents {
+impl EvictedIntents {
     pub(crate) fn payouts_of(&self, symbols: &[Symbol]) -> Vec<(Symbol, Payout)> {
         let known = self.payouts.iter();
         known.filter_map(|(id, payout)| Some((*symbols.get(id.index())?, *payout))).collect()
     }
 }
 
-impl Leaving {
+impl EvictionPolicy {
     /// Returns `None` if the tables lack what would be left out.
-    pub(super) async fn of(reader: &mut Reader, remember: Millis, bots: usize) -> Result<Option<Self>> {
+    pub(super) async fn load(reader: &mut Reader, remember: Millis, bots: usize) -> Result<Option<Self>> {
         let held_to = reader.tables_held_to().await?;
-        Ok(held_to.map(|held_to| Self { held_to, remember, bots, kept: Kept::Nothing }))
+        Ok(held_to.map(|held_to| Self { held_to, remember, bots, kept: RetainedDetail::Nothing }))
     }
 
-    pub(super) fn with_kept(self, kept: Kept) -> Self {
+    pub(super) fn with_detail(self, kept: RetainedDetail) -> Self {
         Self { kept, ..self }
     }
 }
 
-impl Unclear {
-    fn of(intent: &KeptIntent, at: Millis, slack: Millis) -> Option<Self> {
+impl UnresolvedWindow {
+    fn from_intent(intent: &KeptIntent, at: Millis, slack: Millis) -> Option<Self> {
         let row = intent.row();
         let (sent, expiry) = (row.approved.decision_time(), row.approved.expiry());
         let may_be_trade = match row.state {
@@ -115,27 +115,30 @@ impl Unclear {
         may_be_trade.then(|| Self { symbol: row.approved.symbol(), from: sent - slack, until })
     }
 
-    fn is_beside(&self, intent: &KeptIntent, ended: Millis) -> bool {
+    fn is_near(&self, intent: &KeptIntent, ended: Millis) -> bool {
         let terms = &intent.row().approved;
         let may_be_of_symbol = terms.symbol() == self.symbol || intent.kept.is_departure();
         may_be_of_symbol && terms.decision_time() <= self.until && ended >= self.from
     }
 }
 
-impl OldFilter {
-    pub(super) fn new(leaving: Leaving, at: Millis, last: &[KeptIntent]) -> Self {
-        let Leaving { held_to, remember, bots, kept } = leaving;
+impl EvictionFilter {
+    pub(super) fn new(policy: EvictionPolicy, at: Millis, last: &[KeptIntent]) -> Self {
+        let EvictionPolicy { held_to, remember, bots, kept } = policy;
         let remembered = remember.max(least_remembered().unwrap_or(YOUNGEST));
         Self {
             held_to,
             until: at - remembered,
-            unclear: last.iter().filter_map(|intent| Unclear::of(intent, at, remembered)).collect(),
+            unresolved: last
+                .iter()
+                .filter_map(|intent| UnresolvedWindow::from_intent(intent, at, remembered))
+                .collect(),
             shown: last.iter().filter(|intent| intent.row().settled_at.is_some()).count(),
             has_last: false,
             following: BTreeMap::new(),
             again: last.iter().map(|intent| (intent.row().approved.intent(), false)).collect(),
             kept,
-            old: OldIntents { tallies: BotTallies::none(bots), ..OldIntents::default() },
+            old: EvictedIntents { tallies: BotTallies::none(bots), ..EvictedIntents::default() },
         }
     }
 
@@ -150,19 +153,19 @@ impl OldFilter {
             is_new &= next.is_none_or(|next: IntentId| id.number() + 1 == next.number());
             next = Some(id);
             let known = self.again.get(&id).or_else(|| self.following.get(&id)).copied();
-            let is_left =
+            let is_evicted =
                 known.unwrap_or_else(|| self.has_last && seq <= self.held_to && self.is_old(&intent));
-            if known.is_none() && is_left {
-                self.leave(&intent, &row);
+            if known.is_none() && is_evicted {
+                self.evict(&intent, &row);
             }
-            if !is_left {
+            if !is_evicted {
                 self.has_last = true;
                 self.shown += usize::from(known.is_none() && row.settled_at.is_some());
                 kept.push(intent);
             }
-            taken.insert(id, is_left);
+            taken.insert(id, is_evicted);
             if !is_new || is_corrected {
-                self.again.insert(id, is_left);
+                self.again.insert(id, is_evicted);
             }
         }
         self.following = taken;
@@ -174,11 +177,11 @@ impl OldFilter {
         let row = intent.row();
         let ended = row.settled_at.or(row.answered_at).filter(|_| row.is_over());
         let is_shown = row.settled_at.is_some() && self.shown < SETTLED;
-        let is_beside = |ended| self.unclear.iter().any(|unclear| unclear.is_beside(intent, ended));
-        ended.is_some_and(|ended| ended < self.until && !is_beside(ended)) && !is_shown
+        let is_near = |ended| self.unresolved.iter().any(|window| window.is_near(intent, ended));
+        ended.is_some_and(|ended| ended < self.until && !is_near(ended)) && !is_shown
     }
 
-    fn leave(&mut self, intent: &KeptIntent, row: &IntentRow) {
+    fn evict(&mut self, intent: &KeptIntent, row: &IntentRow) {
         self.old.count += 1;
         self.old.tallies.take(row);
         self.keep(intent, row);
@@ -194,9 +197,9 @@ impl OldFilter {
     fn keep(&mut self, intent: &KeptIntent, row: &IntentRow) {
         let most = usize::try_from(row.approved.intent().number()).unwrap_or(0);
         match self.kept {
-            Kept::Nothing => {}
-            Kept::Rows => push_of_most(&mut self.old.rows, *row, most),
-            Kept::Trades => {
+            RetainedDetail::Nothing => {}
+            RetainedDetail::Rows => push_with_capacity(&mut self.old.rows, *row, most),
+            RetainedDetail::Trades => {
                 let ended = row.settled_at.zip(row.outcome).filter(|_| row.state == IntentState::Settled);
                 let trade = OldTrade {
                     intent: row.approved.intent(),
@@ -206,13 +209,13 @@ impl OldFilter {
                     by_person: intent.kept.is_by_person(),
                     venue: intent.kept.venue_id().map(|id| hash_of(id.as_str())),
                 };
-                push_of_most(&mut self.old.trades, trade, most);
+                push_with_capacity(&mut self.old.trades, trade, most);
                 self.old.bots.extend(intent.decided.map(|decided| (decided.run, decided.bot)));
             }
         }
     }
 
-    pub(super) fn finish(mut self) -> OldIntents {
+    pub(super) fn finish(mut self) -> EvictedIntents {
         // One that was taken back stands in a later part than its neighbors.
         self.old.rows.sort_by_key(|row| std::cmp::Reverse(row.approved.intent()));
         self.old.trades.sort_by_key(|trade| std::cmp::Reverse(trade.intent));
@@ -220,7 +223,7 @@ impl OldFilter {
     }
 }
 
-fn push_of_most<T>(list: &mut Vec<T>, one: T, most: usize) {
+fn push_with_capacity<T>(list: &mut Vec<T>, one: T, most: usize) {
     if list.is_empty() {
         list.reserve_exact(most.min(MOST_RESERVED));
     }
@@ -233,7 +236,8 @@ mod tests {
     use serde_json::{Value, json};
 
     const AT: Millis = Millis::new(10 * Millis::DAY.get());
-    const LEAVING: Leaving = Leaving { held_to: 100, remember: Millis::HOUR, bots: 2, kept: Kept::Nothing };
+    const POLICY: EvictionPolicy =
+        EvictionPolicy { held_to: 100, remember: Millis::HOUR, bots: 2, kept: RetainedDetail::Nothing };
 
     /// An intent of the second bot that was decided so many days after the start, and settled at once, or is in doubt.
     fn intent(number: u64, day: i64, is_settled: bool) -> KeptIntent {
@@ -278,7 +282,7 @@ mod tests {
         {
             let mut last = shown();
             last.push(intent(2_000, doubt, false));
-            let mut filter = OldFilter::new(LEAVING, AT, &last);
+            let mut filter = EvictionFilter::new(POLICY, AT, &last);
             assert_eq!(numbers(&filter.take(200, vec![intent(20, 9, true)])), [20]);
             let part = (2..=9).map(|number| intent(number, number as i64, true)).collect();
             assert_eq!(numbers(&filter.take(seq, part)), expected, "a doubt of day {doubt}, entry {seq}");
@@ -309,7 +313,7 @@ mod tests {
         let kept = |unclear: KeptIntent, part: Vec<KeptIntent>| {
             let mut last = shown();
             last.push(unclear);
-            let mut filter = OldFilter::new(LEAVING, AT, &last);
+            let mut filter = EvictionFilter::new(POLICY, AT, &last);
             assert_eq!(numbers(&filter.take(90, vec![intent(20, 9, true)])), [20]);
             numbers(&filter.take(80, part))
         };
@@ -336,7 +340,7 @@ mod tests {
 
     #[test]
     fn an_intent_that_is_left_out_is_not_taken_as_it_stood_in_earlier_parts() {
-        let mut filter = OldFilter::new(LEAVING, AT, &shown());
+        let mut filter = EvictionFilter::new(POLICY, AT, &shown());
         assert_eq!(numbers(&filter.take(90, vec![intent(3, 2, true), intent(9, 9, true)])), [9]);
         assert_eq!(numbers(&filter.take(80, vec![intent(2, 2, true), intent(3, 2, false)])), [0; 0]);
         assert_eq!(numbers(&filter.take(70, vec![intent(1, 1, true), intent(3, 2, false)])), [0; 0]);
@@ -345,11 +349,11 @@ mod tests {
 
     #[test]
     fn the_last_of_all_parts_and_the_fifty_that_settled_last_stay() {
-        let mut filter = OldFilter::new(LEAVING, AT, &shown()[..48]);
+        let mut filter = EvictionFilter::new(POLICY, AT, &shown()[..48]);
         let part = (1..=4).map(|number| intent(number, 1, true)).collect();
         // The last of the parts is the 49th that is shown, the one before it the 50th.
         assert_eq!(numbers(&filter.take(90, part)), [3, 4]);
-        let mut filter = OldFilter::new(LEAVING, AT, &shown());
+        let mut filter = EvictionFilter::new(POLICY, AT, &shown());
         let part = (1..=4).map(|number| intent(number, 1, true)).collect();
         assert_eq!(numbers(&filter.take(90, part)), [4]);
     }

@@ -28,7 +28,7 @@ fn looks_at(bench: &mut Bench, ms: i64, demo: impl Into<Decimal>) -> bool {
     asks(&commands, RequestId::Trades)
 }
 
-fn strangers(at: i64) -> TradeReport {
+fn foreign_trade(at: i64) -> TradeReport {
     TradeReport {
         symbol: Some("ETHUSDT".to_owned()),
         amount: Some(Decimal::from(5)),
@@ -51,7 +51,7 @@ fn answer_ours(bench: &mut Bench, ours: &TradeReport) {
 }
 
 fn open_for_long() -> TradeReport {
-    TradeReport { close_time: Some(START + Millis::new(3_600_000)), ..strangers(-20_000) }
+    TradeReport { close_time: Some(START + Millis::new(3_600_000)), ..foreign_trade(-20_000) }
 }
 
 const TOLD_AS_OPEN: &str = "trade 01JU on ETHUSDT with 5.00 is open on the demo wallet, and this journal does not know it: does another \
@@ -69,7 +69,7 @@ fn the_list_is_looked_through_as_soon_as_the_wallet_holds_what_our_trades_do_not
     {
         assert_eq!(looks_at(&mut bench, ms, demo), expected, "{demo} after {ms} ms");
     }
-    let listed = vec![ours, strangers(90_000)];
+    let listed = vec![ours, foreign_trade(90_000)];
     let told = list(&mut bench, listed.clone());
     let expected = "trade 01JU on ETHUSDT is explained by no intent: does another program trade this wallet?";
     assert_eq!(told, [expected]);
@@ -123,7 +123,7 @@ fn an_open_that_is_not_answered_yet_is_no_strangers_trade() {
 fn trades_that_are_open_before_a_run_with_a_doubt_are_told_when_the_doubt_is_over() {
     let mut bench = continued(70_000, vec![JournalEntry::Action(Action::Open(approved(1)))]);
     assert_eq!(list(&mut bench, vec![open_for_long()]), [""; 0]);
-    let new = TradeReport { id: "01JV".to_owned(), ..strangers(80_000) };
+    let new = TradeReport { id: "01JV".to_owned(), ..foreign_trade(80_000) };
     bench.at(90_000).step(Input::Time);
     assert_eq!(list(&mut bench, vec![open_for_long(), new.clone()]).len(), 1, "it was made in this run");
     let mut step = Step { now: bench.now, commands: &mut Vec::new() };
@@ -138,11 +138,11 @@ fn trades_that_are_open_before_a_run_with_a_doubt_are_told_when_the_doubt_is_ove
 
 #[test]
 fn trades_that_are_open_before_a_run_begins_are_told_unless_they_were_made_by_hand_or_elsewhere() {
-    let over = TradeReport { close_time: Some(START - Millis::new(1)), ..strangers(-90_000) };
+    let over = TradeReport { close_time: Some(START - Millis::new(1)), ..foreign_trade(-90_000) };
     for (trade, is_told) in [
-        (strangers(-20_000), true),
-        (TradeReport { from_token: Some(false), ..strangers(-20_000) }, false),
-        (TradeReport { account: Some(Account::Real), ..strangers(-20_000) }, false),
+        (foreign_trade(-20_000), true),
+        (TradeReport { from_token: Some(false), ..foreign_trade(-20_000) }, false),
+        (TradeReport { account: Some(Account::Real), ..foreign_trade(-20_000) }, false),
         (over, false),
     ] {
         let mut bench = begun();

@@ -340,7 +340,7 @@ impl RecordedSession {
 const MAX_AGE: Millis = Millis::from_seconds(12 * 3_600);
 
 impl Coordinator {
-    pub(super) fn believed_price(
+    pub(super) fn plausible_price(
         &mut self,
         id: SymbolId,
         (recorded, at, value): (Millis, Millis, f64),
