@@ -36,7 +36,7 @@ fn no_wallet(kind: Kind, balances: &Balances) -> RuntimeError {
     types.sort_unstable();
     types.dedup();
     let listed = if types.is_empty() { "none".to_owned() } else { types.join(", ") };
-    RuntimeError::NoWallet { kind: name_of(kind), listed }
+    RuntimeError::NoWallet { kind: account_label(kind), listed }
 }
 
 /// Rounds a balance to the scale. A venue that uses floats sends 10000.000000000002 for 10000.
@@ -54,7 +54,7 @@ pub(crate) fn without_noise(amount: Decimal, scale: MoneyScale) -> Option<Decima
     exact.ok().filter(|exact| (*exact - amount).abs() <= noise)
 }
 
-const fn name_of(kind: Kind) -> &'static str {
+const fn account_label(kind: Kind) -> &'static str {
     match kind {
         Kind::Demo => "DEMO",
         Kind::Real => "REAL",

@@ -78,7 +78,7 @@ pub struct Funds {
 }
 
 impl Funds {
-    pub(crate) fn of(ledger: &Ledger) -> Self {
+    pub(crate) fn from_ledger(ledger: &Ledger) -> Self {
         let (free, open_stakes, peak) = (ledger.free(), ledger.open_stakes(), ledger.peak());
         Self { free, open_stakes, peak, first_wallet: None }
     }
@@ -100,7 +100,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    pub(crate) fn of(bot: BotId, verdict: &BotVerdict) -> Self {
+    pub(crate) fn from_verdict(bot: BotId, verdict: &BotVerdict) -> Self {
         let test = verdict.edge_test();
         Self {
             bot,
@@ -254,7 +254,7 @@ impl Question {
         }
     }
 
-    pub(crate) const fn of(id: RequestId) -> Option<Self> {
+    pub(crate) const fn from_request(id: RequestId) -> Option<Self> {
         Some(match id {
             RequestId::Candles(_) => Self::Candles,
             RequestId::Price(_) | RequestId::Subscription(_) | RequestId::SettlementPrice => Self::Price,

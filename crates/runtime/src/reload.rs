@@ -37,14 +37,14 @@ pub struct Standing {
 
 impl Standing {
     pub fn of(session: &Session, book: &TradeBook) -> Self {
-        Self::of_rows(session, book.rows().iter())
+        Self::from_rows(session, book.rows().iter())
     }
 
     pub fn of_past(session: &Session, past: &RecoveredState) -> Self {
-        Self::of_rows(session, past.old_rows().chain(past.book().rows()))
+        Self::from_rows(session, past.old_rows().chain(past.book().rows()))
     }
 
-    fn of_rows<'a>(session: &Session, rows: impl Iterator<Item = &'a IntentRow>) -> Self {
+    fn from_rows<'a>(session: &Session, rows: impl Iterator<Item = &'a IntentRow>) -> Self {
         let since: Vec<IntentId> = session.verdicts().map(BotVerdict::first_intent).collect();
         let is_own = |row: &&IntentRow| {
             let since = since.get(row.approved.bot().index());

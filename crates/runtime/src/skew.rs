@@ -8,16 +8,16 @@ use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-const STEP: Millis = Millis::new(250);
-const KEPT: usize = 16;
-const FORGOTTEN_AFTER: Millis = Millis::from_seconds(600);
+const MIN_REPORTED_CHANGE: Millis = Millis::new(250);
+const MAX_SAMPLES: usize = 16;
+const MAX_SAMPLE_AGE: Millis = Millis::from_seconds(600);
 /// Clock drift allowance: bounds widen by 1 ms per this many ms. Twice the drift of cheap quartz.
-const DRIFT: i64 = 5_000;
-const LEAP: usize = 2;
+const DRIFT_DIVISOR: i64 = 5_000;
+const LEAP_SAMPLES: usize = 2;
 
 #[derive(Debug, Default)]
 pub(crate) struct SkewWatch {
-    samples: VecDeque<Dated>,
+    samples: VecDeque<TimedSample>,
     reported: Millis,
     estimate: Option<ClockEstimate>,
     outvoted: u64,
@@ -39,7 +39,7 @@ pub fn describe_skew(offset: Millis, limit: Option<Millis>) -> String {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Dated {
+struct TimedSample {
     at: Millis,
     sample: ClockSample,
 }
@@ -58,7 +58,7 @@ impl SkewWatch {
             return Change::default();
         }
         self.forget(sample.source, now);
-        self.samples.push_back(Dated { at: now, sample });
+        self.samples.push_back(TimedSample { at: now, sample });
         let leapt = self.find_leap(now);
         self.estimate = self.agree(now);
         let is_outvoted = self.estimate.is_some_and(|found| !found.allows(sample.bounds));
@@ -95,7 +95,7 @@ impl SkewWatch {
             return None;
         }
         let offset = Millis::ZERO - bounds.certain();
-        let is_worthwhile = offset.abs_diff(self.reported) >= STEP || offset == Millis::ZERO;
+        let is_worthwhile = offset.abs_diff(self.reported) >= MIN_REPORTED_CHANGE || offset == Millis::ZERO;
         if is_worthwhile {
             self.reported = offset;
         }
@@ -118,12 +118,12 @@ impl SkewWatch {
     }
 
     fn find_leap(&mut self, now: Millis) -> Option<Millis> {
-        let earlier = self.samples.len().checked_sub(LEAP).filter(|earlier| *earlier > 0)?;
+        let earlier = self.samples.len().checked_sub(LEAP_SAMPLES).filter(|earlier| *earlier > 0)?;
         let bounds = |samples: std::ops::Range<usize>| {
             self.samples.range(samples).map(move |dated| dated.bounds_at(now))
         };
         let newest = bounds(earlier..self.samples.len());
-        let after = agree(newest.clone()).filter(|after| after.agreeing == LEAP)?;
+        let after = agree(newest.clone()).filter(|after| after.agreeing == LEAP_SAMPLES)?;
         let before = agree(bounds(0..earlier))?;
         let is_leap = newest.into_iter().all(|bounds| !before.allows(bounds));
         if !is_leap {
@@ -134,9 +134,9 @@ impl SkewWatch {
     }
 
     fn forget(&mut self, source: ClockSource, now: Millis) {
-        self.samples.retain(|dated| now - dated.at <= FORGOTTEN_AFTER);
-        let of_it = |dated: &Dated| dated.sample.source == source;
-        if self.samples.iter().filter(|dated| of_it(dated)).count() >= KEPT
+        self.samples.retain(|dated| now - dated.at <= MAX_SAMPLE_AGE);
+        let of_it = |dated: &TimedSample| dated.sample.source == source;
+        if self.samples.iter().filter(|dated| of_it(dated)).count() >= MAX_SAMPLES
             && let Some(oldest) = self.samples.iter().position(of_it)
         {
             self.samples.remove(oldest);
@@ -144,9 +144,9 @@ impl SkewWatch {
     }
 }
 
-impl Dated {
+impl TimedSample {
     fn bounds_at(&self, now: Millis) -> Skew {
-        let drift = Millis::new((now - self.at).get().max(0) / DRIFT);
+        let drift = Millis::new((now - self.at).get().max(0) / DRIFT_DIVISOR);
         let Skew { low, high } = self.sample.bounds;
         Skew { low: low - drift, high: if high == Millis::MAX { high } else { high + drift } }
     }
@@ -240,11 +240,11 @@ pub(crate) struct ClockSample {
 }
 
 impl ClockSample {
-    pub(crate) fn of_date<T>(reply: &Reply<T>) -> Option<Self> {
+    pub(crate) fn from_date<T>(reply: &Reply<T>) -> Option<Self> {
         reply.skew().map(|bounds| Self { source: ClockSource::Date, bounds })
     }
 
-    pub(crate) fn of_open(reply: &Reply<Box<TradeReport>>) -> Option<Self> {
+    pub(crate) fn from_open(reply: &Reply<Box<TradeReport>>) -> Option<Self> {
         let taken = reply.value.request_time?;
         let bounds = Skew { low: taken - reply.received, high: taken - reply.sent };
         Some(Self { source: ClockSource::Open, bounds })
@@ -252,7 +252,7 @@ impl ClockSample {
 
     /// Returns the sample of a price answer: the venue's time is the record's or later.
     /// `None` for a record later than requested, or with an implausible future time: these prove nothing.
-    pub(crate) fn of_price(reply: &Reply<PriceAnswer>, asked: Millis) -> Option<Self> {
+    pub(crate) fn from_price(reply: &Reply<PriceAnswer>, asked: Millis) -> Option<Self> {
         let record = reply.value.record().filter(|record| record.time <= asked)?;
         let recorded = record.recorded_time.filter(|at| *at <= reply.received + MAX_AHEAD);
         let recorded = recorded.unwrap_or(record.time).max(record.time);
@@ -261,7 +261,7 @@ impl ClockSample {
     }
 }
 
-const QUIET: Millis = Millis::from_seconds(600);
+const REPORT_INTERVAL: Millis = Millis::from_seconds(600);
 
 #[derive(Debug, Default)]
 pub(super) struct LeapLog {
@@ -272,7 +272,7 @@ pub(super) struct LeapLog {
 
 impl LeapLog {
     pub(super) fn describe(&mut self, by: Millis, now: Millis) -> Option<String> {
-        if self.reported.is_some_and(|reported| now - reported < QUIET) {
+        if self.reported.is_some_and(|reported| now - reported < REPORT_INTERVAL) {
             self.omitted += 1;
             self.largest = self.largest.max(by.abs_diff(Millis::ZERO));
             return None;
@@ -430,7 +430,7 @@ mod tests {
         let prices = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
         let (time, recorded_time) = (noon + time, recorded_time.map(|at| noon + at));
         let reply = Reply::at(PriceAnswer::Record(PriceRecord { time, prices, recorded_time }), noon);
-        let sample = ClockSample::of_price(&reply, noon);
+        let sample = ClockSample::from_price(&reply, noon);
         let bounds = expected.map(|low| Skew { low, high: Millis::MAX });
         assert_eq!(sample.map(|sample| sample.bounds), bounds, "{time} {recorded_time:?}");
     }

@@ -11,11 +11,11 @@ mod wallet;
 
 pub(crate) use prices::{PriceAudit, RevisionAudit};
 pub(crate) use profit::{ProfitRules, SettledProfit};
-pub(crate) use results::{ListedResults, Settling, Source, Word, describe_result};
+pub(crate) use results::{ListedResults, Settling, Source, Statement, describe_result};
 pub(crate) use settlement::{PriceCheck, Settlement, SettlementAudit};
 pub(crate) use terms::{OrderedTerms, PayoutAudit, Terms, check_terms, staked_elsewhere};
 pub(crate) use wallet::{
-    APART, BonusWallets, NameCheck, Reading, UnderWayMoney, WalletAudit, WalletReading, WalletState, size,
+    APART, BonusWallets, InFlightMoney, NameCheck, Reading, WalletAudit, WalletReading, WalletState, size,
 };
 
 use candlewick_engine::IntentId;
@@ -109,7 +109,7 @@ impl Audits {
         audits
     }
 
-    pub(crate) fn new_of(&self, findings: Vec<Finding>) -> Vec<Finding> {
+    pub(crate) fn drop_known(&self, findings: Vec<Finding>) -> Vec<Finding> {
         let is_new = |finding: &Finding| {
             !Audit::FOUND_ONCE.contains(&finding.audit) || !self.found.contains(&finding.text)
         };
@@ -171,6 +171,6 @@ mod tests {
             // Money may come into a wallet again.
             one(Audit::Wallet, text),
         ];
-        assert_eq!(audits.new_of(findings.clone()), findings[1..]);
+        assert_eq!(audits.drop_known(findings.clone()), findings[1..]);
     }
 }

@@ -4,7 +4,7 @@ use super::{Audit, Finding};
 use candlewick_sdk::{Candle, Interval, Millis, Series, Symbol};
 use std::collections::{BTreeMap, VecDeque};
 
-const KEPT_PRICES: usize = 256;
+const MAX_PRICES: usize = 256;
 
 #[derive(Debug, Default)]
 pub(crate) struct PriceAudit {
@@ -17,7 +17,7 @@ impl PriceAudit {
         if polled.back().is_some_and(|(last, _)| *last >= time) {
             return;
         }
-        if polled.len() == KEPT_PRICES {
+        if polled.len() == MAX_PRICES {
             polled.pop_front();
         }
         polled.push_back((time, price));
@@ -48,7 +48,7 @@ impl PriceAudit {
     }
 }
 
-const KEPT_CANDLES: usize = 8;
+const MAX_CANDLES: usize = 8;
 
 #[derive(Debug, Default)]
 pub(crate) struct RevisionAudit {
@@ -66,14 +66,14 @@ impl RevisionAudit {
                     let text = format!(
                         "{series}: the candle of {} was {} and is {} now; what was decided on it stands",
                         candle.time(),
-                        described(known),
-                        described(candle)
+                        describe_ohlc(known),
+                        describe_ohlc(candle)
                     );
                     findings.push(Finding::note(Audit::Revision, text));
                     *known = *candle;
                 }
             } else if first.back().is_none_or(|last| last.time() < candle.time()) {
-                if first.len() == KEPT_CANDLES {
+                if first.len() == MAX_CANDLES {
                     first.pop_front();
                 }
                 first.push_back(*candle);
@@ -83,7 +83,7 @@ impl RevisionAudit {
     }
 }
 
-fn described(candle: &Candle) -> String {
+fn describe_ohlc(candle: &Candle) -> String {
     let [open, high, low, close] = [candle.open(), candle.high(), candle.low(), candle.close()];
     format!("{open}/{high}/{low}/{close}")
 }

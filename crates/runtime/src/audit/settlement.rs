@@ -26,7 +26,7 @@ pub(crate) struct Settlement {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-struct Recomputed {
+struct Recomputation {
     settlement: Settlement,
     open: Option<PriceAnswer>,
     close: Option<PriceAnswer>,
@@ -36,7 +36,7 @@ struct Recomputed {
 pub(crate) struct SettlementAudit {
     waiting: VecDeque<Settlement>,
     /// Settlement in progress, with the number of prices requested so far (0 to 2).
-    current: Option<(Recomputed, usize)>,
+    current: Option<(Recomputation, usize)>,
 }
 
 #[derive(Debug, PartialEq)]
@@ -70,7 +70,7 @@ impl SettlementAudit {
         loop {
             let Some((recomputed, asked)) = &mut self.current else {
                 let Some(settlement) = self.waiting.pop_front() else { return PriceCheck::Nothing };
-                self.current = Some((Recomputed { settlement, open: None, close: None }, 0));
+                self.current = Some((Recomputation { settlement, open: None, close: None }, 0));
                 continue;
             };
             let (opened, closed) = recomputed.settlement.moments();
@@ -142,7 +142,7 @@ impl Settlement {
     }
 }
 
-impl Recomputed {
+impl Recomputation {
     fn check(&self) -> (usize, Vec<Finding>) {
         let Settlement { intent, open, close, .. } = self.settlement;
         let (opened_by, closed_by) = self.settlement.moments();
@@ -257,7 +257,7 @@ mod tests {
             PriceAnswer::Record(PriceRecord { time: Millis::new(time), prices, recorded_time: None })
         };
         let check = |open, close| {
-            let (checked, findings) = Recomputed { settlement: settlement(), open, close }.check();
+            let (checked, findings) = Recomputation { settlement: settlement(), open, close }.check();
             (checked, findings.len())
         };
         assert_eq!(check(Some(record(5_000, 99.9, 100.0)), Some(record(65_000, 100.5, 100.6))), (2, 0));

@@ -8,7 +8,7 @@ mod suspect;
 #[cfg(test)]
 mod tests;
 
-use crate::resolver::{MAX_SUMS, sums_of};
+use crate::resolver::{MAX_SUMS, subset_sums};
 use candlewick_broker::WalletName;
 use candlewick_sdk::{Millis, Money};
 use serde::{Deserialize, Serialize};
@@ -74,7 +74,7 @@ pub(crate) struct Reading<'a> {
     pub(crate) wallet: Money,
     pub(crate) bonus: Option<Money>,
     pub(crate) free: Money,
-    pub(crate) under_way: &'a UnderWayMoney,
+    pub(crate) under_way: &'a InFlightMoney,
     pub(crate) sent: Millis,
     pub(crate) lag: Millis,
     pub(crate) patience: Millis,
@@ -82,7 +82,7 @@ pub(crate) struct Reading<'a> {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct UnderWayMoney {
+pub(crate) struct InFlightMoney {
     pub(crate) amounts: Vec<Vec<Money>>,
     /// Upper bound of returns that cannot be computed, such as those of an intent in doubt.
     pub(crate) unknown: Money,
@@ -229,7 +229,7 @@ impl WalletAudit {
     ) -> bool {
         let recent = self.changes_since(now - patience);
         let all: Vec<Money> = recent.map(|change| -change).chain(under_way).collect();
-        sums_of(&all).is_none_or(|sums| sums.binary_search(&surplus).is_ok())
+        subset_sums(&all).is_none_or(|sums| sums.binary_search(&surplus).is_ok())
     }
 
     /// Returns whether recent changes, such as a stake and its return, cancel out: none may be shown yet.
@@ -275,7 +275,7 @@ impl WalletAudit {
         let is_read_twice = self.exact.is_some_and(|at| now - at >= APART);
         self.confirmed > Money::ZERO
             && raw == self.confirmed
-            && *reading.under_way == UnderWayMoney::default()
+            && *reading.under_way == InFlightMoney::default()
             && has_stood
             && is_read_twice
             && !self.may_be_ours(raw, Vec::new(), now, LONGEST_LAG)
@@ -305,7 +305,7 @@ impl WalletAudit {
     }
 }
 
-impl UnderWayMoney {
+impl InFlightMoney {
     fn is_known(&self) -> bool {
         self.unknown == Money::ZERO && !self.is_settling
     }

@@ -28,12 +28,12 @@ pub async fn send_order(
     write_line(&mut writer, &message).await.map_err(|error| unanswered(error.to_string()))?;
     let line = match read_line(&mut BufReader::new(reader), ANSWER_PATIENCE).await {
         Ok(line) => line,
-        Err(NoLine::End) => return Err(unanswered("it ended".to_owned())),
-        Err(NoLine::TooLong) => return Err(unanswered("its answer is too long".to_owned())),
-        Err(NoLine::Late) => {
+        Err(LineError::End) => return Err(unanswered("it ended".to_owned())),
+        Err(LineError::TooLong) => return Err(unanswered("its answer is too long".to_owned())),
+        Err(LineError::Late) => {
             return Err(unanswered(format!("nothing came within {} s", ANSWER_PATIENCE.as_secs())));
         }
-        Err(NoLine::Broken(error)) => return Err(unanswered(error.to_string())),
+        Err(LineError::Broken(error)) => return Err(unanswered(error.to_string())),
     };
     serde_json::from_slice(&line).map_err(|error| unanswered(format!("its answer cannot be read: {error}")))
 }
@@ -59,7 +59,7 @@ pub(super) async fn connect(path: &Path) -> Result<UnixStream, ControlError> {
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
-pub(super) enum NoLine {
+pub(super) enum LineError {
     End,
     TooLong,
     Late,
@@ -69,21 +69,21 @@ pub(super) enum NoLine {
 pub(super) async fn read_line(
     reader: &mut (impl AsyncBufRead + Unpin),
     patience: Duration,
-) -> Result<Vec<u8>, NoLine> {
+) -> Result<Vec<u8>, LineError> {
     let mut line = Vec::new();
     let mut bounded = reader.take(MAX_BYTES as u64 + 1);
     let read = bounded.read_until(b'\n', &mut line);
     match tokio::time::timeout(patience, read).await {
-        Err(_) => return Err(NoLine::Late),
-        Ok(Err(error)) => return Err(NoLine::Broken(error)),
+        Err(_) => return Err(LineError::Late),
+        Ok(Err(error)) => return Err(LineError::Broken(error)),
         Ok(Ok(_)) => {}
     }
     if line.pop_if(|last| *last == b'\n').is_some() {
         Ok(line)
     } else if line.len() > MAX_BYTES {
-        Err(NoLine::TooLong)
+        Err(LineError::TooLong)
     } else if line.is_empty() {
-        Err(NoLine::End)
+        Err(LineError::End)
     } else {
         Ok(line)
     }
@@ -112,7 +112,7 @@ pub(super) fn is_follow(line: &[u8]) -> bool {
     told.is_ok_and(|told| told == follow_order())
 }
 
-pub(super) async fn give(mut stream: UnixStream, mut events: Follower) {
+pub(super) async fn stream_events(mut stream: UnixStream, mut events: Follower) {
     let (mut reader, mut writer) = stream.split();
     let mut said = [0; 64];
     loop {
@@ -210,7 +210,7 @@ mod tests {
             }
         };
         assert_eq!(lines, expected);
-        assert!(matches!(end, NoLine::End), "{end:?}");
+        assert!(matches!(end, LineError::End), "{end:?}");
     }
 
     #[tokio::test]
@@ -223,7 +223,7 @@ mod tests {
         // A longer one is not read to its end.
         let long = "x".repeat(MAX_BYTES * 3);
         let mut reader = long.as_bytes();
-        assert!(matches!(read_line(&mut reader, PATIENCE).await, Err(NoLine::TooLong)));
+        assert!(matches!(read_line(&mut reader, PATIENCE).await, Err(LineError::TooLong)));
         assert_eq!(reader.len(), long.len() - MAX_BYTES - 1);
     }
 
@@ -241,7 +241,7 @@ mod tests {
         };
         tokio::select! {
             () = drip => panic!("the connection is open"),
-            line = read_line(&mut reader, PATIENCE) => assert!(matches!(line, Err(NoLine::Late))),
+            line = read_line(&mut reader, PATIENCE) => assert!(matches!(line, Err(LineError::Late))),
         }
     }
 

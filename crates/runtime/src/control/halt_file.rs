@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-const PACE: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 const REASON_BYTES: u64 = 200;
 
 /// Path of the halt file. Removing the file does not resume the run.
@@ -85,7 +85,7 @@ impl HaltFile {
     }
 
     /// Refuses to resume while the file exists, because it would halt the run again.
-    pub(super) fn refusal_of(&self, order: &ControlOrder) -> Option<ControlAnswer> {
+    pub(super) fn refusal(&self, order: &ControlOrder) -> Option<ControlAnswer> {
         let is_refused = *order == ControlOrder::Resume && self.is_there();
         is_refused.then(|| {
             let path = self.0.display();
@@ -96,7 +96,7 @@ impl HaltFile {
 
     pub async fn watch(&self, orders: mpsc::Sender<ControlRequest>, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
-        let mut pace = tokio::time::interval(PACE);
+        let mut pace = tokio::time::interval(POLL_INTERVAL);
         let mut is_halted = false;
         loop {
             tokio::select! {
@@ -242,14 +242,16 @@ mod tests {
         // The first order goes unanswered, so it is given again.
         drop(orders.recv().await.unwrap());
         for reason in ["first", "second"] {
-            let in_time = tokio::time::timeout(PACE * 4, orders.recv()).await;
+            let in_time = tokio::time::timeout(POLL_INTERVAL * 4, orders.recv()).await;
             let ControlRequest { order, answer, .. } = in_time.expect("an appearance orders a halt").unwrap();
             answer.send(halted()).unwrap();
             let ControlOrder::Halt { reason: given } = &order else { panic!("{order:?}") };
             assert!(given.ends_with(reason), "{given}");
             file.remove().unwrap();
             // Two paces, so that the watcher has seen that it is gone.
-            tokio::time::timeout(PACE * 2, orders.recv()).await.expect_err("a removal orders nothing");
+            tokio::time::timeout(POLL_INTERVAL * 2, orders.recv())
+                .await
+                .expect_err("a removal orders nothing");
             file.raise("second").unwrap();
         }
         stop.send(()).unwrap();

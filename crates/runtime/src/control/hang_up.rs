@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 const TERMINAL: &str = "/dev/tty";
 /// Period in which a closing terminal may still exist. A shell may signal its jobs first.
 const CLOSING: Duration = Duration::from_secs(3);
-const PACE: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 pub struct HangUp {
     signal: Signal,
@@ -57,8 +57,8 @@ impl HangUp {
 }
 
 async fn is_gone_soon(is_there: impl Fn() -> bool) -> bool {
-    let mut pace = tokio::time::interval(PACE);
-    for _ in 0..CLOSING.as_millis() / PACE.as_millis() {
+    let mut pace = tokio::time::interval(POLL_INTERVAL);
+    for _ in 0..CLOSING.as_millis() / POLL_INTERVAL.as_millis() {
         pace.tick().await;
         if !is_there() {
             return true;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::MissedTickBehavior;
 
-const PACE: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub struct JournalOrders {
@@ -27,7 +27,7 @@ impl JournalOrders {
     /// An order is repeated until its response is durable in the journal. The run executes it only once.
     pub async fn watch(mut self, orders: mpsc::Sender<ControlRequest>, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
-        let mut pace = tokio::time::interval(PACE);
+        let mut pace = tokio::time::interval(POLL_INTERVAL);
         pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
@@ -74,7 +74,7 @@ impl JournalOrders {
 
     async fn carry(&mut self, stored: StoredOrder, orders: &mpsc::Sender<ControlRequest>) -> bool {
         let refusal = match serde_json::from_str::<ControlOrder>(&stored.body) {
-            Ok(order) => match self.refusal_of(&order) {
+            Ok(order) => match self.refusal(&order) {
                 None => {
                     tracing::debug!(giver = stored.giver, "an order came through the journal");
                     // The answer is read where it is durable.
@@ -99,14 +99,14 @@ impl JournalOrders {
         closed.is_ok()
     }
 
-    fn refusal_of(&self, order: &ControlOrder) -> Option<ControlAnswer> {
+    fn refusal(&self, order: &ControlOrder) -> Option<ControlAnswer> {
         if matches!(order, ControlOrder::Signal(_)) {
             // It would be late.
             let problem = "a signal comes by the socket of the bot".to_owned();
             return Some(ControlAnswer::Refused { problem });
         }
         if self.is_beyond_earlier || matches!(order, ControlOrder::Halt { .. }) {
-            return self.halt_file.refusal_of(order);
+            return self.halt_file.refusal(order);
         }
         let problem = "it was given before this run began: give it again".to_owned();
         Some(ControlAnswer::Refused { problem })

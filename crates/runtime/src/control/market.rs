@@ -84,7 +84,7 @@ pub struct StreamState {
 }
 
 impl SlowestCandle {
-    pub(crate) const fn of(series: Series, delay_ms: Millis, has_come: bool) -> Self {
+    pub(crate) const fn new(series: Series, delay_ms: Millis, has_come: bool) -> Self {
         Self { symbol: series.symbol, interval: series.interval, delay_ms, has_come }
     }
 }
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn a_late_candle_and_a_stream_are_said_in_words() {
         let series = Series { symbol: "ETHUSDT".parse().unwrap(), interval: Interval::MINUTE };
-        let slowest = |delay, has_come| SlowestCandle::of(series, Millis::new(delay), has_come).to_string();
+        let slowest = |delay, has_come| SlowestCandle::new(series, Millis::new(delay), has_come).to_string();
         assert_eq!(slowest(440, true), "ETHUSDT 1m, 0.4 s after its close");
         assert_eq!(slowest(12_300, false), "ETHUSDT 1m, 12.3 s past its close and still waited for");
         let stream = |streaming, wanted| StreamState { streaming, wanted, missed_since: None }.to_string();

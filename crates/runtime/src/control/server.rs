@@ -1,6 +1,6 @@
 //! The socket server that receives orders for a run, and its socket file.
 
-use super::client::{MAX_FOLLOWERS, NoLine, PATIENCE, give, is_follow, read_line, write_line};
+use super::client::{LineError, MAX_FOLLOWERS, PATIENCE, is_follow, read_line, stream_events, write_line};
 use super::order::{MAX_BYTES, MarkedOrder};
 use super::{ControlAnswer, ControlError, ControlPaths, ControlRequest, HaltFile};
 use crate::events::EventFeed;
@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 
 const MAX_CONNECTIONS: usize = 8;
 const MAX_ORDERS: usize = 64;
-const BREATH: Duration = Duration::from_millis(200);
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(200);
 
 /// The socket that receives orders for a run.
 /// Its creator must hold the journal's lease, so that only one process per journal listens.
@@ -50,17 +50,17 @@ impl ControlServer {
                 Some(conversed) = connections.join_next() => {
                     let Ok(Some(stream)) = conversed else { continue };
                     if followers.len() < MAX_FOLLOWERS {
-                        followers.spawn(give(stream, feed.follow()));
+                        followers.spawn(stream_events(stream, feed.follow()));
                     }
                 }
                 Some(_) = followers.join_next() => {}
                 accepted = listener.accept(), if connections.len() < MAX_CONNECTIONS => match accepted {
                     Ok((stream, _)) => {
-                        connections.spawn(converse(stream, orders.clone(), halt_file.clone()));
+                        connections.spawn(serve_connection(stream, orders.clone(), halt_file.clone()));
                     }
                     Err(error) => {
                         tracing::warn!(%error, "a person's order could not be taken");
-                        tokio::time::sleep(BREATH).await;
+                        tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
                     }
                 },
             }
@@ -73,7 +73,7 @@ impl ControlServer {
     }
 }
 
-async fn converse(
+async fn serve_connection(
     mut stream: UnixStream,
     orders: mpsc::Sender<ControlRequest>,
     halt_file: HaltFile,
@@ -83,12 +83,12 @@ async fn converse(
     for _ in 0..MAX_ORDERS {
         let (answer, is_over) = match read_line(&mut reader, PATIENCE).await {
             Ok(line) if is_follow(&line) => return Some(stream),
-            Ok(line) => (obey(&line, &orders, &halt_file).await, false),
-            Err(NoLine::End | NoLine::Broken(_)) => return None,
-            Err(NoLine::TooLong) => {
+            Ok(line) => (execute(&line, &orders, &halt_file).await, false),
+            Err(LineError::End | LineError::Broken(_)) => return None,
+            Err(LineError::TooLong) => {
                 (refuse(format!("an order has at most {MAX_BYTES} bytes and ends with a line")), true)
             }
-            Err(NoLine::Late) => (refuse(format!("no order came within {} s", PATIENCE.as_secs())), true),
+            Err(LineError::Late) => (refuse(format!("no order came within {} s", PATIENCE.as_secs())), true),
         };
         if write_line(&mut writer, &answer).await.is_err() || is_over {
             return None;
@@ -97,12 +97,12 @@ async fn converse(
     None
 }
 
-async fn obey(line: &[u8], orders: &mpsc::Sender<ControlRequest>, halt_file: &HaltFile) -> ControlAnswer {
+async fn execute(line: &[u8], orders: &mpsc::Sender<ControlRequest>, halt_file: &HaltFile) -> ControlAnswer {
     let MarkedOrder { order, token } = match serde_json::from_slice(line) {
         Ok(order) => order,
         Err(error) => return refuse(format!("this is no order: {error}")),
     };
-    match halt_file.refusal_of(&order) {
+    match halt_file.refusal(&order) {
         Some(refusal) => refusal,
         None => order.deliver(token, orders).await,
     }
@@ -142,7 +142,7 @@ impl SocketFile {
 
 impl Drop for SocketFile {
     fn drop(&mut self) {
-        if fs::symlink_metadata(&self.path).is_ok_and(|found| place_of(&found) == self.place) {
+        if fs::symlink_metadata(&self.path).is_ok_and(|found| file_id(&found) == self.place) {
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -183,7 +183,7 @@ fn bind_in_private(path: &Path) -> io::Result<(UnixListener, (u64, u64))> {
     DirBuilder::new().mode(0o700).create(&folder)?;
     let bound = UnixListener::bind(&hidden).and_then(|listener| {
         fs::set_permissions(&hidden, Permissions::from_mode(0o600))?;
-        let place = place_of(&fs::symlink_metadata(&hidden)?);
+        let place = file_id(&fs::symlink_metadata(&hidden)?);
         // Unlike a renaming, a link never takes the place of what is there.
         fs::hard_link(&hidden, path)?;
         Ok((listener, place))
@@ -193,7 +193,7 @@ fn bind_in_private(path: &Path) -> io::Result<(UnixListener, (u64, u64))> {
     bound
 }
 
-fn place_of(file: &Metadata) -> (u64, u64) {
+fn file_id(file: &Metadata) -> (u64, u64) {
     (file.dev(), file.ino())
 }
 

@@ -70,21 +70,21 @@ pub struct SignalTally {
 
 impl SignalTally {
     /// Counts a decision; `None` is a duplicate.
-    pub fn count(&mut self, door: &str, decided: Option<Result<(), Rule>>) {
-        let of_door = self.by_source.entry(door.to_owned()).or_default();
+    pub fn count(&mut self, source: &str, decided: Option<Result<(), Rule>>) {
+        let of_source = self.by_source.entry(source.to_owned()).or_default();
         match decided {
             Some(Ok(())) => {
                 self.approved += 1;
-                of_door.approved += 1;
+                of_source.approved += 1;
             }
             Some(Err(rule)) => {
                 let is_late = rule == Rule::LateSignal;
-                *(if is_late { &mut of_door.late } else { &mut of_door.refused }) += 1;
+                *(if is_late { &mut of_source.late } else { &mut of_source.refused }) += 1;
                 *self.refused.entry(rule.as_str().to_owned()).or_default() += 1;
             }
             None => {
                 self.duplicates += 1;
-                of_door.duplicates += 1;
+                of_source.duplicates += 1;
             }
         }
     }
@@ -151,23 +151,24 @@ impl SignalTally {
         let rules: Vec<String> = rules.map(|(rule, count)| format!("{rule} {count}")).collect();
         let mut lines = vec![format!("{} came: {}", all.came(), all.words(&rules))];
         if self.by_source.len() > 1 {
-            let of_door =
-                |(door, tally): (&String, &SourceTally)| format!("{}: {}", visible(door), tally.words(&[]));
-            lines.extend(self.by_source.iter().map(of_door));
+            let of_source = |(source, tally): (&String, &SourceTally)| {
+                format!("{}: {}", visible(source), tally.describe_counts(&[]))
+            };
+            lines.extend(self.by_source.iter().map(of_source));
         }
-        let of_door = |(door, tally): (&String, &SourceTally)| {
+        let of_source = |(source, tally): (&String, &SourceTally)| {
             Some(format!(
                 "the last that was no signal ({}): {}",
-                visible(door),
+                visible(source),
                 visible(tally.problem.as_ref()?)
             ))
         };
-        let by_door: Vec<String> = self.by_source.iter().filter_map(of_door).collect();
+        let problems: Vec<String> = self.by_source.iter().filter_map(of_source).collect();
         // A journal of before says it of all doors together.
-        let last = self.problem.as_ref().filter(|_| by_door.is_empty());
+        let last = self.problem.as_ref().filter(|_| problems.is_empty());
         lines.extend(last.map(|problem| format!("the last that was no signal: {}", visible(problem))));
-        lines.extend(by_door);
-        lines.extend(self.by_source.iter().filter_map(|(door, tally)| tally.reason_words(door)));
+        lines.extend(problems);
+        lines.extend(self.by_source.iter().filter_map(|(source, tally)| tally.describe_reasons(source)));
         lines
     }
 }
@@ -191,7 +192,7 @@ impl SourceTally {
         approved + refused + late + duplicates + malformed + turned_away
     }
 
-    fn reason_words(&self, door: &str) -> Option<String> {
+    fn describe_reasons(&self, source: &str) -> Option<String> {
         if self.reasons.len() < 2 {
             return None;
         }
@@ -204,10 +205,10 @@ impl SourceTally {
         };
         let mut words: Vec<String> = reasons.iter().take(SHOWN_REASONS).map(words).collect();
         words.extend((more > 0).then(|| format!("and {more} other reasons")));
-        Some(format!("what was no signal ({}): {}", visible(door), words.join("; ")))
+        Some(format!("what was no signal ({}): {}", visible(source), words.join("; ")))
     }
 
-    fn words(&self, rules: &[String]) -> String {
+    fn describe_counts(&self, rules: &[String]) -> String {
         let Self { approved, refused, late, duplicates, malformed, turned_away, .. } = *self;
         let rules = if rules.is_empty() { String::new() } else { format!(" ({})", rules.join(", ")) };
         let counts = [
@@ -241,7 +242,7 @@ impl SignalTally {
 
 /// Maximum time by which a signal may be ahead of venue time.
 const AHEAD: Millis = Millis::MINUTE;
-const NAMED: usize = 12;
+const MAX_NAMED: usize = 12;
 
 #[derive(Clone, Debug, Default)]
 pub struct SignalBots {
@@ -298,8 +299,8 @@ impl SignalBots {
         if let Some(symbol) = symbols.get(written) {
             return Some(symbol);
         }
-        let wanted = plain(written);
-        let mut alike = symbols.into_iter().filter(|symbol| plain(symbol) == wanted);
+        let wanted = normalize(written);
+        let mut alike = symbols.into_iter().filter(|symbol| normalize(symbol) == wanted);
         alike.next().filter(|_| alike.next().is_none())
     }
 
@@ -312,7 +313,7 @@ impl SignalBots {
     }
 }
 
-fn plain(symbol: &str) -> String {
+fn normalize(symbol: &str) -> String {
     symbol.chars().filter(|sign| sign.is_alphanumeric()).collect::<String>().to_uppercase()
 }
 
@@ -323,8 +324,8 @@ fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
             all.push(name);
         }
     }
-    let more = all.len().saturating_sub(NAMED);
-    all.truncate(NAMED);
+    let more = all.len().saturating_sub(MAX_NAMED);
+    all.truncate(MAX_NAMED);
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     format!("{}{more}", all.join(", "))
 }
@@ -381,9 +382,9 @@ mod tests {
         assert_eq!(found[..3], expected);
         let last = &found[3];
         assert!(last.contains("line 2: no") && !last.contains('\u{1b}'), "{last}");
-        let mut by_door = tally();
-        by_door.by_source.get_mut("webhook").unwrap().problem = Some("not a JSON object".to_owned());
-        assert!(by_door.words()[3].ends_with("(webhook): not a JSON object"), "{:?}", by_door.words());
+        let mut failed = tally();
+        failed.by_source.get_mut("webhook").unwrap().problem = Some("not a JSON object".to_owned());
+        assert!(failed.words()[3].ends_with("(webhook): not a JSON object"), "{:?}", failed.words());
         assert!(SignalTally::default().words().is_empty());
     }
 

@@ -7,7 +7,7 @@ use super::ending::Phase;
 use super::open_answer::{TimeFault, describe_distance};
 use super::plausibility::counted;
 use super::trade_watch::TradeMismatch;
-use super::warm_up::Warmed;
+use super::warm_up::WarmedSeries;
 use crate::Notice;
 use crate::audit::Audit;
 use crate::resolver::{Match, compare_terms};
@@ -70,7 +70,7 @@ impl Coordinator {
     }
 
     fn is_other_trade(&self, intent: IntentId, report: &TradeReport) -> bool {
-        let order = self.session.terms(intent).map(|terms| self.session.order_of(&terms));
+        let order = self.session.terms(intent).map(|terms| self.session.order(&terms));
         let report = &counted(report.clone(), self.session.scale());
         let is_other = order.is_some_and(|order| compare_terms(&order, report) == Match::Different);
         is_other || self.doubts.is_claimed(&report.id)
@@ -163,7 +163,7 @@ impl Coordinator {
                 return self.fail(failure, step);
             }
         };
-        if let Some(Warmed { id, candles, watch }) = warmed {
+        if let Some(WarmedSeries { id, candles, watch }) = warmed {
             let interval = self.market.series(id).interval;
             for candle in candles {
                 let kind = EventKind::Candle { series: id, candle, origin: Origin::Backfill };
@@ -338,17 +338,19 @@ impl Coordinator {
 
 fn clock_samples(answer: &Answer) -> Vec<ClockSample> {
     let samples = match answer {
-        Answer::Candles(_, Ok(reply)) => [ClockSample::of_date(reply), None],
+        Answer::Candles(_, Ok(reply)) => [ClockSample::from_date(reply), None],
         Answer::Price(_, asked, Ok(reply)) => {
-            [ClockSample::of_date(reply), ClockSample::of_price(reply, *asked)]
+            [ClockSample::from_date(reply), ClockSample::from_price(reply, *asked)]
         }
-        Answer::Trade(_, Ok(reply)) | Answer::NamedTrade(_, Ok(reply)) => [ClockSample::of_date(reply), None],
+        Answer::Trade(_, Ok(reply)) | Answer::NamedTrade(_, Ok(reply)) => {
+            [ClockSample::from_date(reply), None]
+        }
         Answer::Balances(Ok(reply)) | Answer::BalancesAfterTrades(Ok(reply)) => {
-            [ClockSample::of_date(reply), None]
+            [ClockSample::from_date(reply), None]
         }
-        Answer::SettlementPrice(Ok(reply)) => [ClockSample::of_date(reply), None],
+        Answer::SettlementPrice(Ok(reply)) => [ClockSample::from_date(reply), None],
         Answer::Open(_, OpenOutcome::Opened(reply)) => {
-            [ClockSample::of_date(reply), ClockSample::of_open(reply)]
+            [ClockSample::from_date(reply), ClockSample::from_open(reply)]
         }
         _ => [None, None],
     };

@@ -10,7 +10,7 @@ const PAUSES_MS: [i64; 6] = [250, 250, 500, 1_000, 2_000, 4_000];
 const MAX_BEHIND: i64 = 400;
 
 /// Number of known candles that are requested again, to notice revisions.
-const SEEN_AGAIN: i64 = 2;
+const REVISION_OVERLAP: i64 = 2;
 
 #[derive(Debug)]
 pub(crate) struct CandleWatch {
@@ -80,7 +80,7 @@ impl Lateness {
 }
 
 #[derive(Debug, PartialEq)]
-pub(crate) struct Polled {
+pub(crate) struct PollResult {
     pub(crate) news: Vec<(Millis, Candle, Origin)>,
     pub(crate) ask_at: Millis,
     pub(crate) is_settled: bool,
@@ -145,10 +145,10 @@ impl CandleWatch {
 
     /// Returns the first open time to request; includes a few known candles to notice revisions.
     pub(crate) fn window_start(&self) -> Millis {
-        self.next_open - self.interval.length() * SEEN_AGAIN
+        self.next_open - self.interval.length() * REVISION_OVERLAP
     }
 
-    pub(crate) fn take(&mut self, candles: &[Candle], now: Millis) -> Polled {
+    pub(crate) fn take(&mut self, candles: &[Candle], now: Millis) -> PollResult {
         let length = self.interval.length();
         let mut news = Vec::new();
         for candle in candles.iter().filter(|candle| candle.time() >= self.next_open) {
@@ -169,14 +169,14 @@ impl CandleWatch {
         if has_come {
             let ask_at = self.wait_for_next(now);
             self.awaited_close = self.due_close;
-            return Polled { news, ask_at, is_settled: true };
+            return PollResult { news, ask_at, is_settled: true };
         }
         self.next_open = self.next_open.max(now.floor_to(length) - length * MAX_BEHIND);
         let (ask_at, is_settled) = self.ask_again(now);
         if is_settled {
             self.awaited_close = self.due_close;
         }
-        Polled { news, ask_at, is_settled }
+        PollResult { news, ask_at, is_settled }
     }
 
     pub(crate) fn fail(&mut self, now: Millis) -> (Millis, bool) {

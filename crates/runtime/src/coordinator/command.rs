@@ -301,7 +301,7 @@ impl Coordinator {
         step.ask(ask);
     }
 
-    pub(crate) fn priority_of(&self, ask: &Ask) -> Priority {
+    pub(crate) fn priority(&self, ask: &Ask) -> Priority {
         match ask {
             Ask::Trade(..) | Ask::NamedTrade(..) | Ask::Subscription(..) | Ask::Settings(_) => {
                 Priority::Trades

@@ -4,8 +4,8 @@ use super::recorded_session::{OldIntent, RecordedSession};
 use crate::RuntimeSettings;
 use crate::past::{HALTED, RecoveredState};
 use crate::resolver::{
-    Accepted, Claimed, Doubt, Known, LONGEST_LIST_LAG, LagMeter, Resolution, Resolver, WalletView,
-    earliest_close, latest_close, may_have_made, request_time_of,
+    AcceptedTrade, ClaimedTrades, Doubt, LONGEST_LIST_LAG, LagMeter, Resolution, Resolver, ResolverContext,
+    WalletView, earliest_close, latest_close, may_have_made, reported_request_time,
 };
 use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::{IntentId, IntentRow, IntentState, OrderTerms};
@@ -16,7 +16,7 @@ const MAX_ODD_ROWS: usize = 10_000;
 
 pub(crate) struct Doubts {
     pub(super) resolver: Resolver,
-    claimed: Claimed,
+    claimed: ClaimedTrades,
     sent: BTreeMap<IntentId, Millis>,
     began: BTreeMap<IntentId, Millis>,
     /// A list that waits for the wallet read after it.
@@ -78,11 +78,11 @@ impl Doubts {
 
     /// Returns whether a finished intent is close to a request that is searched for or may still be found.
     /// Close means the same symbol and at most `slack` from the time of that trade.
-    pub(crate) fn is_beside(&self, session: &RecordedSession, row: &IntentRow, slack: Millis) -> bool {
+    pub(crate) fn is_near(&self, session: &RecordedSession, row: &IntentRow, slack: Millis) -> bool {
         let terms = &row.approved;
-        let symbols = [session.symbol_of(terms), session.traded_symbol(terms)];
+        let symbols = [session.ordered_symbol(terms), session.traded_symbol(terms)];
         let ended = row.settled_at.or(row.answered_at).unwrap_or(Millis::MAX);
-        self.resolver.has_beside(symbols, (terms.decision_time() - slack, ended + slack))
+        self.resolver.has_doubt_near(symbols, (terms.decision_time() - slack, ended + slack))
     }
 
     pub(crate) fn note_sent(&mut self, intent: IntentId, now: Millis) {
@@ -135,7 +135,7 @@ impl Doubts {
     fn build_doubt(&self, session: &RecordedSession, terms: &OrderTerms, ended: Millis) -> Doubt {
         Doubt {
             intent: terms.intent(),
-            order: session.order_of(terms),
+            order: session.order(terms),
             stake: terms.stake(),
             sent: self.sent_at(terms),
             ended,
@@ -183,7 +183,7 @@ impl Doubts {
             .collect();
         let answered = self.answered_nearby(session);
         let refused = self.refused(session, now);
-        let known = Known {
+        let known = ResolverContext {
             claimed: &self.claimed,
             in_flight: &in_flight,
             answered: &answered,
@@ -205,7 +205,7 @@ impl Doubts {
                 Some((book.venue_id(row)?, answered_at, row.state == IntentState::Settled))
             })
             .collect();
-        let accepted = accepted.iter().map(|(id, at, is_settled)| Accepted {
+        let accepted = accepted.iter().map(|(id, at, is_settled)| AcceptedTrade {
             id: id.as_str(),
             at: *at,
             is_settled: *is_settled,
@@ -215,7 +215,7 @@ impl Doubts {
     }
 
     fn answered_nearby(&self, session: &RecordedSession) -> Vec<Doubt> {
-        let Some(since) = self.resolver.looks_since() else { return Vec::new() };
+        let Some(since) = self.resolver.relevant_since() else { return Vec::new() };
         let book = session.book();
         let rows = book.rows().iter().filter(|row| book.venue_id(row).is_some());
         let answers = rows.filter_map(|row| Some((row, row.answered_at.filter(|at| *at >= since)?)));
@@ -230,7 +230,7 @@ impl Doubts {
     ) -> Option<IntentId> {
         let book = session.book();
         // Far from it in time, no need to look closer.
-        let at = request_time_of(report);
+        let at = reported_request_time(report);
         let is_near = |row: &&IntentRow| {
             let terms = &row.approved;
             let slack = uncertainty + terms.expiry().close_type.duration() + Millis::MINUTE * 2;

@@ -14,7 +14,7 @@ const RECALLED: Millis = Millis::from_seconds(600);
 
 impl Coordinator {
     pub(super) fn found(&mut self, audit: Audit, looks: usize, findings: Vec<Finding>, step: &mut Step<'_>) {
-        let findings = self.audits.new_of(findings);
+        let findings = self.audits.drop_known(findings);
         self.audits.count(audit, looks, findings.len());
         for finding in findings {
             let note = json!({ "audit": finding.audit, "finding": finding.text }).to_string();
@@ -50,7 +50,7 @@ impl Coordinator {
     }
 
     pub(super) fn audit_payout(&mut self, intent: IntentId, payout: Option<Payout>, step: &mut Step<'_>) {
-        let symbol = self.session.terms(intent).map(|terms| self.session.symbol_of(&terms));
+        let symbol = self.session.terms(intent).map(|terms| self.session.ordered_symbol(&terms));
         if let (Some(symbol), Some(payout)) = (symbol, payout) {
             let finding = self.audits.payouts.take(symbol, payout);
             self.found(Audit::Payout, 1, finding.into_iter().collect(), step);
@@ -110,7 +110,7 @@ impl Coordinator {
     /// Recent settlements are queued again, because their prices may not have been requested.
     pub(super) fn recall_audits(&mut self, row: &IntentRow, now: Millis) {
         let terms = row.approved;
-        let symbol = self.session.symbol_of(&terms);
+        let symbol = self.session.ordered_symbol(&terms);
         if let Some(payout) = row.payout {
             self.audits.payouts.recall(symbol, payout);
         }

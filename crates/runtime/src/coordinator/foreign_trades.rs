@@ -14,8 +14,8 @@ use candlewick_engine::{EventKind, IntentId, IntentState, SecondTrade, VenueId};
 use candlewick_sdk::{Millis, Money};
 use std::collections::BTreeMap;
 
-const LOOK_EVERY: Millis = Millis::from_seconds(30);
-const REMEMBERED: Millis = Millis::from_seconds(3_600);
+const SEARCH_INTERVAL: Millis = Millis::from_seconds(30);
+const REMEMBERED_FOR: Millis = Millis::from_seconds(3_600);
 
 #[derive(Debug, Default)]
 pub(crate) struct ForeignTrades {
@@ -62,7 +62,7 @@ impl Coordinator {
         }
         if may_be_ours(surplus) {
             self.foreign_trades.seen = Money::ZERO;
-        } else if self.foreign_trades.looked.is_none_or(|at| now - at >= LOOK_EVERY) {
+        } else if self.foreign_trades.looked.is_none_or(|at| now - at >= SEARCH_INTERVAL) {
             self.foreign_trades.looked = Some(now);
             self.foreign_trades.wanted = Some(surplus);
             self.agenda.add(now, Job::Trades);
@@ -103,7 +103,7 @@ impl Coordinator {
                 && !self.doubts.is_claimed(&report.id)
                 && !self.doubts.resolver.reported.contains(&report.id)
                 // What was taken as not opened may appear late.
-                && self.doubts.resolver.asked_for_elsewhere(report, (&refused, uncertainty)).is_none()
+                && self.doubts.resolver.find_order_elsewhere(report, (&refused, uncertainty)).is_none()
         };
         let anothers: Vec<&TradeReport> = listing.trades.iter().filter(is_other_trade).collect();
         let Some(first) = anothers.first() else { return };
@@ -123,7 +123,7 @@ impl Coordinator {
     }
 
     pub(super) fn foreign_trade_trouble(&self, now: Millis) -> Option<String> {
-        let (words, at) = self.foreign_trades.last.as_ref().filter(|(_, at)| now - *at < REMEMBERED)?;
+        let (words, at) = self.foreign_trades.last.as_ref().filter(|(_, at)| now - *at < REMEMBERED_FOR)?;
         let minutes = (now - *at).get() / Millis::MINUTE.get();
         Some(format!(
             "another program may trade the wallet: {words}, found {minutes} min ago, is none of ours"
@@ -227,7 +227,7 @@ impl Coordinator {
                 continue;
             }
             let Some(account) = report.account.filter(|account| *account != ours) else { continue };
-            let Some(intent) = self.doubts.resolver.asked_for_elsewhere(report, known) else { continue };
+            let Some(intent) = self.doubts.resolver.find_order_elsewhere(report, known) else { continue };
             let staked = staked_elsewhere(account, report.amount);
             let text = format!(
                 "{staked}: trade {} may be what the venue made of trade #{intent}, which was ordered for the {ours} account; it \

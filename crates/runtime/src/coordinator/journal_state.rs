@@ -34,7 +34,7 @@ pub(crate) struct JournalState {
     pub(crate) is_corrupted: bool,
 }
 
-pub(crate) enum Released {
+pub(crate) enum SaveOutcome {
     Durable {
         opens: Vec<Approved>,
         was_suspended: bool,
@@ -130,17 +130,17 @@ impl JournalState {
     }
 
     /// Handles the end of a save. Trades approved meanwhile wait for the next one.
-    pub(crate) fn on_durable(&mut self, result: Result<(), JournalError>) -> Released {
+    pub(crate) fn on_durable(&mut self, result: Result<(), JournalError>) -> SaveOutcome {
         self.is_away = false;
         let departed = std::mem::take(&mut self.departed);
         match result {
-            Ok(()) if self.is_corrupted => Released::Failed(gap_error()),
-            Err(error) => Released::Failed(error),
+            Ok(()) if self.is_corrupted => SaveOutcome::Failed(gap_error()),
+            Err(error) => SaveOutcome::Failed(error),
             Ok(()) => {
                 self.pending -= departed;
                 let opens = self.outbox.drain(..std::mem::take(&mut self.leaving)).collect();
                 let was_suspended = self.suspended.take().is_some();
-                Released::Durable { opens, was_suspended }
+                SaveOutcome::Durable { opens, was_suspended }
             }
         }
     }
@@ -193,7 +193,7 @@ impl Coordinator {
         // The wallet pays for it from now on at the earliest: its entry may have been delayed.
         self.audits.wallet.postpone(-approved.stake(), step.now);
         self.requests.begin(RequestId::Open(intent));
-        let order = self.session.order_of(approved.terms());
+        let order = self.session.order(approved.terms());
         step.commands.push(Command::Send(DurableOpen::new(intent, order, leave_by)));
     }
 
@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(save(&mut state, Urgency::WhenWorthwhile), (true, 1));
         state.outbox.push(approved(2));
         assert_eq!(save(&mut state, Urgency::Now), (true, 0), "it is away");
-        let Released::Durable { opens, .. } = state.on_durable(Ok(())) else { panic!("it is durable") };
+        let SaveOutcome::Durable { opens, .. } = state.on_durable(Ok(())) else { panic!("it is durable") };
         assert_eq!(opens.iter().map(|open| open.intent().number()).collect::<Vec<_>>(), [1]);
         assert_eq!(state.waiting_intents().map(IntentId::number).collect::<Vec<_>>(), [2]);
         state.is_corrupted = true;

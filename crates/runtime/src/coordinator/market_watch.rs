@@ -124,7 +124,7 @@ impl MarketWatch {
     pub(crate) fn slowest_candle(&self, now: Millis) -> Option<SlowestCandle> {
         let delay = |watch: &SeriesWatch| {
             let (delay, has_come) = watch.watch.as_ref()?.delay(now)?;
-            Some(SlowestCandle::of(watch.series, delay, has_come))
+            Some(SlowestCandle::new(watch.series, delay, has_come))
         };
         // Of equals the first, so that the answer is steady.
         self.series
@@ -244,7 +244,7 @@ impl MarketWatch {
     }
 }
 
-const KEPT: usize = 1_024;
+const MAX_TICKS: usize = 1_024;
 
 #[derive(Debug, Default)]
 pub(crate) struct PriceStream {
@@ -258,7 +258,7 @@ impl PriceStream {
         if !is_newest || !tick.price.is_finite() || tick.price <= 0.0 {
             return;
         }
-        if self.ticks.len() == KEPT {
+        if self.ticks.len() == MAX_TICKS {
             self.ticks.pop_front();
         }
         self.ticks.push_back(tick);
@@ -294,11 +294,11 @@ const MAX_AHEAD: Millis = Millis::from_seconds(60);
 #[derive(Debug, Default)]
 pub(super) struct StreamWatch {
     is_on: bool,
-    missed: Option<Missed>,
+    missed: Option<StreamOutage>,
 }
 
 #[derive(Debug)]
-struct Missed {
+struct StreamOutage {
     since: Millis,
     symbol: Symbol,
     why: String,
@@ -361,7 +361,7 @@ impl Coordinator {
         let symbol = self.market.symbol(id);
         let known = self.streams.missed.take();
         let since = known.as_ref().map_or(step.now, |missed| missed.since);
-        self.streams.missed = Some(Missed { since, symbol, why: why.to_owned() });
+        self.streams.missed = Some(StreamOutage { since, symbol, why: why.to_owned() });
         if known.is_none() {
             let text = "what does not stream is asked for, and subscribed to again";
             step.warn(format!("{symbol}: its prices do not stream: {why}; {text}"));
@@ -382,7 +382,7 @@ impl Coordinator {
     }
 
     pub(super) fn stream_trouble(&self) -> Option<String> {
-        let Missed { symbol, why, .. } = self.streams.missed.as_ref()?;
+        let StreamOutage { symbol, why, .. } = self.streams.missed.as_ref()?;
         let wanted = self.market.wanted().count();
         let missing = wanted - self.market.streaming();
         let symbols = if wanted == 1 { "symbol" } else { "symbols" };
@@ -423,6 +423,6 @@ mod tests {
         for number in 0..5_000 {
             stream.take(tick(number, 1.0 + number as f64));
         }
-        assert_eq!(stream.ticks.len(), KEPT);
+        assert_eq!(stream.ticks.len(), MAX_TICKS);
     }
 }

@@ -52,7 +52,7 @@ use command::{Requests, Step};
 use contradictions::Contradictions;
 use doubts::Doubts;
 use ending::{Ending, Phase};
-use journal_state::{Released, Urgency};
+use journal_state::{SaveOutcome, Urgency};
 use market_watch::{MarketWatch, StreamWatch};
 use orders::{Claim, OutsideWatch};
 use recorded_session::RecordedSession;
@@ -311,8 +311,8 @@ impl Coordinator {
     /// If the save failed they are never sent, and no more are approved until a save succeeds.
     fn on_durable(&mut self, result: Result<(), JournalError>, step: &mut Step<'_>) {
         match self.session.journal.on_durable(result) {
-            Released::Failed(error) => self.suspend(error, step),
-            Released::Durable { opens, was_suspended } => {
+            SaveOutcome::Failed(error) => self.suspend(error, step),
+            SaveOutcome::Durable { opens, was_suspended } => {
                 if was_suspended {
                     self.continue_opens(step);
                     step.warn("the journal can be written again");

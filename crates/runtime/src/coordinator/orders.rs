@@ -110,7 +110,7 @@ impl Coordinator {
         let Some(terms) = self.session.terms(intent) else { return };
         let may_have_taken =
             |report: &TradeReport| self.doubts.resolver.may_have_taken(intent, report, self.uncertainty());
-        let order = self.session.order_of(&terms);
+        let order = self.session.order(&terms);
         let answer = answer.map(|report| counted(report, self.session.scale()));
         let checked = check_adoption(&order, venue_id.as_str(), answer, may_have_taken);
         let answer = match checked {
@@ -230,7 +230,7 @@ impl OutsideWatch {
         Some(&self.tally).filter(|tally| !tally.is_empty())
     }
 
-    fn of(&mut self, source: SignalSource) -> &mut SourceTally {
+    fn source_tally(&mut self, source: SignalSource) -> &mut SourceTally {
         self.tally.by_source.entry(source.to_string()).or_default()
     }
 
@@ -298,7 +298,7 @@ impl Coordinator {
         (malformed, turned_away): (u64, u64),
         step: &mut Step<'_>,
     ) {
-        let of_source = self.outside.of(source);
+        let of_source = self.outside.source_tally(source);
         of_source.malformed += malformed;
         of_source.turned_away += turned_away;
         of_source.problem = Some(last.clone());

@@ -102,7 +102,7 @@ impl Coordinator {
         let stake = terms.map(|terms| terms.stake()).unwrap_or_default();
         let assumed_close = terms.map_or(now, |terms| self.latest_close(&terms, report, now).0);
         let stake = self.taken(intent, report).map_or(stake, |taken| taken.stake);
-        let ordered = terms.map(|terms| self.session.order_of(&terms));
+        let ordered = terms.map(|terms| self.session.order(&terms));
         let known = self.session.book().departure(intent).and_then(|departure| departure.symbol);
         let known = known.or(ordered.as_ref().map(|order| VenueSymbol::truncated(order.symbol.as_str())));
         let direction = report.direction.as_ref().and_then(Reported::known).copied();
@@ -125,7 +125,7 @@ impl Coordinator {
     pub(super) fn taken(&self, intent: IntentId, report: &TradeReport) -> Option<Taken> {
         let terms = self.session.terms(intent)?;
         let known = self.session.book().departure(intent).and_then(|departure| departure.symbol);
-        taken_of(report, &terms, (self.session.symbol_of(&terms), known), self.session.scale())
+        taken_of(report, &terms, (self.session.ordered_symbol(&terms), known), self.session.scale())
     }
 
     pub(super) fn opened(&self, intent: IntentId, report: &TradeReport) -> Opened {
@@ -238,16 +238,17 @@ impl Coordinator {
     fn check_funding(&mut self, intent: IntentId, report: &TradeReport, step: &mut Step<'_>) {
         let scale = self.session.scale();
         let oddities = [
-            contradiction(report, scale),
-            charge("fee", report.funding.fee, scale),
-            charge("commission", report.funding.commission, scale),
+            describe_stake_mismatch(report, scale),
+            describe_charge("fee", report.funding.fee, scale),
+            describe_charge("commission", report.funding.commission, scale),
         ];
         for oddity in oddities.into_iter().flatten() {
             self.halt_at_oddity(format!("trade #{intent} {oddity}"), step);
         }
         let bonus = report.funding.bonus;
         if !bonus.is_zero() {
-            let text = format!("trade #{intent}: a bonus wallet paid {} of its stake", money(bonus, scale));
+            let text =
+                format!("trade #{intent}: a bonus wallet paid {} of its stake", format_amount(bonus, scale));
             if self.doubts.is_new_oddity(&text, true) {
                 step.warn(text);
             }
@@ -259,7 +260,7 @@ fn reported_stake(report: &TradeReport) -> Option<Decimal> {
     report.amount.into_iter().chain(report.funding.paid).max()
 }
 
-fn contradiction(report: &TradeReport, scale: MoneyScale) -> Option<String> {
+fn describe_stake_mismatch(report: &TradeReport, scale: MoneyScale) -> Option<String> {
     let amount = report.amount?;
     let is_same = |other: Decimal| {
         let counted = |amount| without_noise(amount, scale).unwrap_or(amount);
@@ -267,22 +268,23 @@ fn contradiction(report: &TradeReport, scale: MoneyScale) -> Option<String> {
     };
     let paid = report.funding.paid.filter(|paid| !paid.is_zero() && !is_same(*paid));
     let text = paid.map(|paid| {
-        let (amount, paid) = (money(amount, scale), money(paid, scale));
+        let (amount, paid) = (format_amount(amount, scale), format_amount(paid, scale));
         format!("has a stake of {amount}, but its wallets paid {paid}: the larger counts")
     });
     text.or_else(|| {
-        let (amount, larger) = (money(amount, scale), money(report.funding.by_percent?, scale));
+        let (amount, larger) =
+            (format_amount(amount, scale), format_amount(report.funding.by_percent?, scale));
         Some(format!("has a stake of {amount}, but the percentages of its wallets come to {larger}"))
     })
 }
 
 /// Describes a charge. It cannot be booked, because the profit may or may not contain it.
-fn charge(name: &str, amount: Decimal, scale: MoneyScale) -> Option<String> {
-    let amount = (!amount.is_zero()).then(|| money(amount, scale))?;
+fn describe_charge(name: &str, amount: Decimal, scale: MoneyScale) -> Option<String> {
+    let amount = (!amount.is_zero()).then(|| format_amount(amount, scale))?;
     Some(format!("has a {name} of {amount}, and it is unknown whether its profit contains that"))
 }
 
-fn money(amount: Decimal, scale: MoneyScale) -> String {
+fn format_amount(amount: Decimal, scale: MoneyScale) -> String {
     without_noise(amount, scale).map_or_else(
         || amount.normalize().to_string(),
         |exact| format!("{exact:.decimals$}", decimals = scale.decimals() as usize),
@@ -325,9 +327,9 @@ impl Coordinator {
 
 impl RecordedSession {
     pub(super) fn ordered_terms(&self, terms: &OrderTerms) -> OrderedTerms {
-        let counted = self.order_of(terms);
+        let counted = self.order(terms);
         let asked = self.book().departure(terms.intent()).map(|departure| OpenOrder {
-            symbol: self.symbol_of(&departure.ordered),
+            symbol: self.ordered_symbol(&departure.ordered),
             direction: departure.ordered.direction(),
             amount: self.scale().to_decimal(departure.ordered.stake()).normalize(),
             ..counted.clone()
@@ -405,7 +407,7 @@ mod tests {
             let (paid, by_percent) = (paid.map(decimal), by_percent.map(decimal));
             let funding = Funding { paid, by_percent, ..Funding::default() };
             let report = TradeReport { amount: Some(Decimal::TEN), funding, ..TradeReport::new("01JT") };
-            let found = contradiction(&report, MoneyScale::default());
+            let found = describe_stake_mismatch(&report, MoneyScale::default());
             let has = |part: &str| found.as_ref().is_some_and(|text| text.contains(part));
             assert!(expected.map_or(found.is_none(), has), "{found:?} {paid:?} {by_percent:?}");
             assert_eq!(reported_stake(&report), Some(decimal(stake)));

@@ -6,7 +6,7 @@ use super::command::{Ask, Step};
 use super::foreign_trades::MAX_NAMED;
 use super::plausibility::{between, counted};
 use crate::control::describe_time;
-use crate::resolver::{Match, Resolution, compare_terms, request_time_of};
+use crate::resolver::{Match, Resolution, compare_terms, reported_request_time};
 use candlewick_broker::{Balances, Reply, TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId, IntentRow, IntentState, OrderTerms};
 use candlewick_sdk::{Millis, Money};
@@ -264,7 +264,7 @@ impl Coordinator {
             );
             return self.on_second_trade(report, (answered, true), text, wallet, step);
         }
-        let order = self.session.order_of(&first.approved);
+        let order = self.session.order(&first.approved);
         let matched = match compare_terms(&order, report) {
             Match::Different => "the symbol and the second, but not all terms",
             Match::Same | Match::Unclear => "the terms and the second",
@@ -286,10 +286,10 @@ impl Coordinator {
     }
 
     pub(super) fn intents_of_second(&self, report: &TradeReport) -> Option<String> {
-        let requested = request_time_of(report)?;
+        let requested = reported_request_time(report)?;
         let is_near = |row: &&IntentRow| {
             let sent = self.doubts.sent_at(&row.approved);
-            let symbol = self.session.symbol_of(&row.approved);
+            let symbol = self.session.ordered_symbol(&row.approved);
             sent.abs_diff(requested) <= SAME_SECOND && report.symbol.as_deref() == Some(symbol.as_str())
         };
         let describe = |row: &IntentRow| {

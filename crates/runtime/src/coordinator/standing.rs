@@ -6,7 +6,7 @@ use super::venue_watch::{WHERE_FROM, describe_refusal};
 use crate::Notice;
 use crate::control::{Blockage, ControlAnswer, LateSeries, Phase, QuietSeries, RunState, VenueApi};
 use crate::notice::Funds;
-use crate::overview::{BotOverview, Overview, trades_of};
+use crate::overview::{BotOverview, Overview, trade_overviews};
 use candlewick_engine::{IntentRow, IntentState, SeriesId, StakeBound, StakeTrouble};
 use candlewick_sdk::Millis;
 use std::borrow::Cow;
@@ -26,7 +26,7 @@ pub(crate) struct LastReported {
 }
 
 impl Coordinator {
-    fn standing(&self) -> (Phase, Option<Cow<'_, str>>) {
+    fn phase_and_reason(&self) -> (Phase, Option<Cow<'_, str>>) {
         let (halted, suspended) = (self.session.halted(), self.session.journal.suspended.as_ref());
         let phase = if self.ending.is_stopping() {
             Phase::Stopping
@@ -51,7 +51,7 @@ impl Coordinator {
     }
 
     fn run_state(&self, now: Millis) -> RunState {
-        let (phase, reason) = self.standing();
+        let (phase, reason) = self.phase_and_reason();
         let gates: BTreeMap<String, String> = self.session.session().gates().collect();
         let blocked = Blockage::all_of(self.session.session(), now);
         RunState {
@@ -80,7 +80,7 @@ impl Coordinator {
     pub(super) fn publish_changes(&mut self, step: &mut Step<'_>) {
         let is_halted = self.session.halted().is_some();
         let was_halted = std::mem::replace(&mut self.last_reported.is_halted, is_halted);
-        let (phase, reason) = self.standing();
+        let (phase, reason) = self.phase_and_reason();
         // A run that stops may halt all the same, on what it reads last.
         if phase == Phase::Stopping && is_halted && !was_halted {
             let reason = reason.as_deref().map(str::to_owned);
@@ -150,7 +150,7 @@ impl Coordinator {
     }
 
     pub(crate) fn first_funds(&self) -> Funds {
-        Funds { first_wallet: self.first_wallet(), ..Funds::of(self.session.ledger()) }
+        Funds { first_wallet: self.first_wallet(), ..Funds::from_ledger(self.session.ledger()) }
     }
 
     pub(crate) fn left_in_doubt(&self) -> Vec<IntentRow> {
@@ -160,16 +160,16 @@ impl Coordinator {
 
     pub(crate) fn overview(&self, now: Millis) -> Overview {
         let (session, book) = (self.session.session(), self.session.book());
-        let (unsettled, settled) = trades_of(book, session.symbols());
+        let (unsettled, settled) = trade_overviews(book, session.symbols());
         let ledger = session.ledger();
         Overview {
             state: self.run_state(now),
-            funds: Funds::of(ledger),
+            funds: Funds::from_ledger(ledger),
             wallet: ledger.wallet(),
             day_profit: ledger.day_profit(),
             unsettled,
             settled,
-            bots: BotOverview::of_all(session.verdicts(), &self.session.tallies),
+            bots: BotOverview::collect(session.verdicts(), &self.session.tallies),
             refused: book.refused(),
             limits: session.limit_use(now),
         }

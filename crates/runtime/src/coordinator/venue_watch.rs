@@ -168,7 +168,7 @@ impl Coordinator {
 }
 
 fn answering_api(answer: &Answer) -> Option<VenueApi> {
-    Some(match Question::of(answer.id())? {
+    Some(match Question::from_request(answer.id())? {
         Question::Candles | Question::Price => VenueApi::Prices,
         Question::Trades | Question::Account | Question::Open => VenueApi::Trading,
     })

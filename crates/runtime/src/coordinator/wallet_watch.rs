@@ -5,7 +5,7 @@ use super::agenda::{Job, Place};
 use super::command::{Ask, RequestId, Step};
 use super::ending::WalletDifference;
 use crate::audit::{
-    APART, Audit, BonusWallets, Finding, NameCheck, Reading, UnderWayMoney, WalletReading, WalletState, size,
+    APART, Audit, BonusWallets, Finding, InFlightMoney, NameCheck, Reading, WalletReading, WalletState, size,
 };
 use candlewick_broker::{Account, Balances, BrokerError, Reply};
 use candlewick_engine::{Control, EventKind, IntentRow, IntentState};
@@ -182,7 +182,7 @@ impl Coordinator {
         (self.wallet.last, self.wallet.read_at) = (Some(read.wallet), Some(read.sent));
         let patience = self.wallet_patience();
         self.search_foreign_trades(read.wallet, patience, now);
-        let under_way = self.under_way_money(now);
+        let under_way = self.in_flight_money(now);
         let lag = Millis::new(i64::from(self.settings.wallet_lag_ms));
         let is_last = match self.wallet.ending {
             LastReading::Until(end) => now + LAST_PAUSE >= end,
@@ -259,8 +259,8 @@ impl Coordinator {
         Millis::from_seconds(60) + self.doubts.resolver.lag.allowance() * 2
     }
 
-    fn under_way_money(&self, now: Millis) -> UnderWayMoney {
-        let mut money = UnderWayMoney::default();
+    fn in_flight_money(&self, now: Millis) -> InFlightMoney {
+        let mut money = InFlightMoney::default();
         let mut unknown = Money::ZERO;
         let mut largest = Money::ZERO;
         let is_reserved = |intent| self.session.session().reserved().any(|reserved| reserved == intent);
@@ -324,7 +324,7 @@ impl Coordinator {
 
     pub(super) fn last_difference(&self) -> Option<WalletDifference> {
         let amount = self.session.ledger().difference() + self.wallet.unbooked;
-        WalletDifference::of(amount, |amount| self.describe_difference(amount))
+        WalletDifference::new(amount, |amount| self.describe_difference(amount))
     }
 
     pub(super) fn last_wallet(&self) -> Option<Money> {
@@ -500,7 +500,7 @@ impl Coordinator {
         let is_compared = self.wallet.other.is_none();
         let has_lasted =
             is_compared && self.wallet.changed.is_some_and(|at| step.now - at >= self.wallet_patience());
-        let is_quiet = self.under_way_money(step.now) == UnderWayMoney::default();
+        let is_quiet = self.in_flight_money(step.now) == InFlightMoney::default();
         let is_accepted = std::mem::take(&mut self.wallet.is_halting) || has_lasted && is_quiet;
         let from_outside = std::mem::take(&mut self.wallet.from_outside);
         if is_accepted && from_outside != Money::ZERO {

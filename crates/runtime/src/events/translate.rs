@@ -82,11 +82,11 @@ impl Names {
         match notice {
             Notice::Handled { event, actions, funds, intent, before } => {
                 let before = before.map(|row| row.state);
-                self.of_event(&event, (funds, intent.as_ref(), before), &mut |told| {
+                self.on_event(&event, (funds, intent.as_ref(), before), &mut |told| {
                     take(event.received, told);
                 });
                 for action in &actions {
-                    self.of_action(action, &mut |told| take(event.received, told));
+                    self.on_action(action, &mut |told| take(event.received, told));
                 }
             }
             Notice::Phase { phase, reason } => match phase {
@@ -129,7 +129,7 @@ impl Names {
         }
     }
 
-    fn of_event(
+    fn on_event(
         &self,
         event: &Event,
         (funds, row, before): (Funds, Option<&IntentRow>, Option<IntentState>),
@@ -143,11 +143,11 @@ impl Names {
         let resolved = match &event.kind {
             EventKind::Candle { series, candle, origin } => self.candle(*series, candle, *origin),
             EventKind::Opened(opened) => {
-                self.of_opened(opened, (row, before), false, take);
+                self.on_opened(opened, (row, before), false, take);
                 None
             }
             EventKind::Adopted(opened) => {
-                self.of_opened(opened, (row, before), true, take);
+                self.on_opened(opened, (row, before), true, take);
                 doubt("adopted")
             }
             EventKind::Settled(_) | EventKind::SettledByPerson { .. } if !may_settle(before) => None,
@@ -236,7 +236,7 @@ impl Names {
         }
     }
 
-    fn of_opened(
+    fn on_opened(
         &self,
         opened: &Opened,
         (row, before): (Option<&IntentRow>, Option<IntentState>),
@@ -266,7 +266,7 @@ impl Names {
         }
     }
 
-    fn of_action(&self, action: &Action, take: &mut dyn FnMut(RunEvent)) {
+    fn on_action(&self, action: &Action, take: &mut dyn FnMut(RunEvent)) {
         take(match action {
             Action::Open(approved) => self.signal(approved),
             Action::Refuse(refused) => RunEvent::Refused {

@@ -3,8 +3,8 @@
 use super::snapshot::KeptIntent;
 use crate::error::Result;
 use crate::least_remembered;
-use crate::overview::{BotTallies, SETTLED};
-use crate::resolver::{Claimed, hash_of, latest_close};
+use crate::overview::{BotTallies, MAX_SETTLED};
+use crate::resolver::{ClaimedTrades, hash_id, latest_close};
 use candlewick_engine::{BotId, EdgeRow, IntentId, IntentRow, IntentState, SymbolId};
 use candlewick_journal::Reader;
 use candlewick_sdk::{Millis, Money, Outcome, Payout, Symbol};
@@ -27,7 +27,7 @@ pub struct OldTrade {
 
 impl OldTrade {
     pub fn is_trade(&self, venue_id: &str) -> bool {
-        self.venue == Some(hash_of(venue_id))
+        self.venue == Some(hash_id(venue_id))
     }
 }
 
@@ -35,7 +35,7 @@ impl OldTrade {
 pub(crate) struct EvictedIntents {
     pub(crate) count: u64,
     pub(crate) tallies: BotTallies,
-    pub(crate) claimed: Claimed,
+    pub(crate) claimed: ClaimedTrades,
     pub(crate) payouts: BTreeMap<SymbolId, Payout>,
     /// Rows if requested, last first, without reasons and venue ids.
     pub(crate) rows: Vec<IntentRow>,
@@ -138,7 +138,7 @@ impl EvictionFilter {
             following: BTreeMap::new(),
             again: last.iter().map(|intent| (intent.row().approved.intent(), false)).collect(),
             kept,
-            old: EvictedIntents { tallies: BotTallies::none(bots), ..EvictedIntents::default() },
+            old: EvictedIntents { tallies: BotTallies::zeroed(bots), ..EvictedIntents::default() },
         }
     }
 
@@ -176,7 +176,7 @@ impl EvictionFilter {
     fn is_old(&self, intent: &KeptIntent) -> bool {
         let row = intent.row();
         let ended = row.settled_at.or(row.answered_at).filter(|_| row.is_over());
-        let is_shown = row.settled_at.is_some() && self.shown < SETTLED;
+        let is_shown = row.settled_at.is_some() && self.shown < MAX_SETTLED;
         let is_near = |ended| self.unresolved.iter().any(|window| window.is_near(intent, ended));
         ended.is_some_and(|ended| ended < self.until && !is_near(ended)) && !is_shown
     }
@@ -207,7 +207,7 @@ impl EvictionFilter {
                     settled: ended.map(|(at, outcome)| (at, outcome, row.profit)),
                     edge: EdgeRow::of(row),
                     by_person: intent.kept.is_by_person(),
-                    venue: intent.kept.venue_id().map(|id| hash_of(id.as_str())),
+                    venue: intent.kept.venue_id().map(|id| hash_id(id.as_str())),
                 };
                 push_with_capacity(&mut self.old.trades, trade, most);
                 self.old.bots.extend(intent.decided.map(|decided| (decided.run, decided.bot)));

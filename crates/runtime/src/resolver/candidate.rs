@@ -48,7 +48,7 @@ pub(super) fn is_departure_within(doubt: &Doubt, report: &TradeReport, window: W
         && compare_terms(order, report) == Match::Different
 }
 
-pub(crate) fn says_all(report: &TradeReport) -> bool {
+pub(crate) fn states_all_terms(report: &TradeReport) -> bool {
     let direction = report.direction.as_ref().and_then(Reported::known);
     let duration = report.close_type.as_ref().and_then(Reported::known);
     direction.is_some() && duration.is_some() && report.amount.is_some()
@@ -66,7 +66,7 @@ pub(crate) fn compare_terms(order: &OpenOrder, report: &TradeReport) -> Match {
     respects.into_iter().min().unwrap_or(Match::Unclear)
 }
 
-pub(crate) fn request_time_of(report: &TradeReport) -> Option<Millis> {
+pub(crate) fn reported_request_time(report: &TradeReport) -> Option<Millis> {
     report.request_time.or(report.created_time).or(report.open_time)
 }
 

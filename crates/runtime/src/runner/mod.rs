@@ -20,9 +20,9 @@ use candlewick_broker::{Broker, MarketData, TokenState, UnrecognisedData};
 use candlewick_engine::{BotSettings, Header, Session};
 use candlewick_journal::{Journal, LoggedExchange, OrderToken};
 use candlewick_sdk::Millis;
-use journal_writer::{Confirmed, JournalWriter, Returned};
+use journal_writer::{JournalWriter, LeaseCheck, SaveReport};
 use order_tracker::{Arrival, OrderTracker};
-use requests::{Came, Feeds, Requests};
+use requests::{Feeds, Requests, Response};
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -198,15 +198,15 @@ impl Runner {
         self.sleep.look_up();
         match (next, confirmed) {
             // What it answered before is not true any more.
-            (Next::Journal(returned), Confirmed::Here(confirmed)) => {
-                Next::Journal(Returned { durable: returned.durable.and(confirmed), ..returned })
+            (Next::Journal(returned), LeaseCheck::Here(confirmed)) => {
+                Next::Journal(SaveReport { durable: returned.durable.and(confirmed), ..returned })
             }
-            (next, Confirmed::Here(Ok(()))) => next,
-            (next, Confirmed::Here(Err(error))) => {
+            (next, LeaseCheck::Here(Ok(()))) => next,
+            (next, LeaseCheck::Here(Err(error))) => {
                 self.feed(Input::Durable(Err(error))).await;
                 next
             }
-            (next, Confirmed::Returned(returned)) => {
+            (next, LeaseCheck::Returned(returned)) => {
                 self.feed_returned(returned).await;
                 next
             }
@@ -221,7 +221,7 @@ impl Runner {
         }
     }
 
-    async fn feed_answer(&mut self, came: Came) {
+    async fn feed_answer(&mut self, came: Response) {
         self.feed_exchanges();
         self.feed_token().await;
         if let Answer::Balances(_) = &came.answer {
@@ -265,8 +265,8 @@ impl Runner {
         }
     }
 
-    async fn feed_returned(&mut self, returned: Returned) {
-        let Returned { durable, taken, .. } = self.watchers.on_written(returned);
+    async fn feed_returned(&mut self, returned: SaveReport) {
+        let SaveReport { durable, taken, .. } = self.watchers.on_written(returned);
         if let Err(error) = taken {
             tracing::warn!(%error, "the journal did not take an entry");
             self.feed(Input::EntryRefused).await;
@@ -295,7 +295,7 @@ impl Runner {
     async fn carry_out(&mut self, command: Command, inputs: &mut VecDeque<Input>) {
         match command {
             Command::Ask(question) => {
-                let priority = self.coordinator.priority_of(&question);
+                let priority = self.coordinator.priority(&question);
                 self.requests.ask(question, priority);
             }
             Command::Send(open) => self.requests.send(open),
@@ -310,7 +310,7 @@ impl Runner {
                 self.journal.make_durable();
                 if self.clock.is_virtual() || self.coordinator.is_closing() {
                     let returned = self.journal.returned().await;
-                    let Returned { durable, taken, .. } = self.watchers.on_written(returned);
+                    let SaveReport { durable, taken, .. } = self.watchers.on_written(returned);
                     inputs.extend(taken.is_err().then_some(Input::EntryRefused));
                     // What stood still meanwhile goes on.
                     inputs.extend([Input::Durable(durable), Input::Time]);
@@ -369,10 +369,10 @@ pub struct Parts {
 }
 
 pub(crate) enum Next {
-    Answer(Box<Came>),
+    Answer(Box<Response>),
     Stop(Stop),
     Order(ControlRequest),
-    Journal(Returned),
+    Journal(SaveReport),
     Input(Input),
 }
 

@@ -11,11 +11,11 @@ const MAX_REMEMBERED: usize = 256;
 #[derive(Default)]
 pub(crate) struct OrderTracker {
     count: u64,
-    under_way: HashMap<OrderId, UnderWay>,
+    under_way: HashMap<OrderId, PendingOrder>,
     answered: VecDeque<(OrderToken, ControlAnswer)>,
 }
 
-struct UnderWay {
+struct PendingOrder {
     token: Option<OrderToken>,
     waiting: Vec<oneshot::Sender<ControlAnswer>>,
 }
@@ -36,7 +36,7 @@ impl OrderTracker {
             return Arrival::Left;
         }
         if let Some(token) = &token {
-            let same = |under_way: &&mut UnderWay| under_way.token.as_ref() == Some(token);
+            let same = |under_way: &&mut PendingOrder| under_way.token.as_ref() == Some(token);
             if let Some(under_way) = self.under_way.values_mut().find(same) {
                 under_way.waiting.retain(|waiting| !waiting.is_closed());
                 under_way.waiting.push(answer);
@@ -50,12 +50,12 @@ impl OrderTracker {
         }
         self.count += 1;
         let id = OrderId(self.count);
-        self.under_way.insert(id, UnderWay { token, waiting: vec![answer] });
+        self.under_way.insert(id, PendingOrder { token, waiting: vec![answer] });
         Arrival::New(id, order)
     }
 
     pub(crate) fn answer(&mut self, id: OrderId, answer: &ControlAnswer) -> Option<OrderToken> {
-        let UnderWay { token, waiting } = self.under_way.remove(&id)?;
+        let PendingOrder { token, waiting } = self.under_way.remove(&id)?;
         for asked in waiting {
             drop(asked.send(answer.clone()));
         }

@@ -41,17 +41,17 @@ struct Ports {
 
 pub(crate) struct Requests {
     ports: Ports,
-    running: JoinSet<Came>,
+    running: JoinSet<Response>,
     asked: HashMap<Id, (RequestId, Instant)>,
 }
 
-pub(crate) struct Came {
+pub(crate) struct Response {
     pub(crate) answer: Answer,
     pub(crate) feed: Option<(SymbolId, PriceFeed)>,
     pub(crate) took: Option<(Question, Duration)>,
 }
 
-impl From<Answer> for Came {
+impl From<Answer> for Response {
     fn from(answer: Answer) -> Self {
         Self { answer, feed: None, took: None }
     }
@@ -83,7 +83,7 @@ impl Requests {
         self.asked.insert(task.id(), (id, Instant::now()));
     }
 
-    pub(crate) async fn next(&mut self) -> Option<Came> {
+    pub(crate) async fn next(&mut self) -> Option<Response> {
         loop {
             let done = self.running.join_next_with_id().await?;
             if let Some(came) = self.take(done) {
@@ -92,7 +92,7 @@ impl Requests {
         }
     }
 
-    pub(crate) fn try_next(&mut self) -> Option<Came> {
+    pub(crate) fn try_next(&mut self) -> Option<Response> {
         loop {
             let done = self.running.try_join_next_with_id()?;
             if let Some(came) = self.take(done) {
@@ -101,19 +101,19 @@ impl Requests {
         }
     }
 
-    fn take(&mut self, done: Result<(Id, Came), JoinError>) -> Option<Came> {
+    fn take(&mut self, done: Result<(Id, Response), JoinError>) -> Option<Response> {
         let task = done.as_ref().map_or_else(JoinError::id, |(task, _)| *task);
         let (id, since) = self.asked.remove(&task)?;
         let came = match done {
             Ok((_, came)) => came,
             Err(error) => Answer::broken(id, self.ports.clock.now(), error.to_string()).into(),
         };
-        let took = Question::of(id).map(|question| (question, since.elapsed()));
-        Some(Came { took, ..came })
+        let took = Question::from_request(id).map(|question| (question, since.elapsed()));
+        Some(Response { took, ..came })
     }
 }
 
-async fn ask(ports: Ports, question: Ask) -> Came {
+async fn ask(ports: Ports, question: Ask) -> Response {
     let Ports { market, broker, clock, settings, reading } = ports;
     match question {
         Ask::Candles(series, query) => {
@@ -128,7 +128,7 @@ async fn ask(ports: Ports, question: Ask) -> Came {
             match subscribed.unwrap_or_else(|_| Err(no_answer())) {
                 Ok(Some(feed)) => {
                     let answer = Answer::Subscription(id, Ok(Streams::Yes));
-                    Came { feed: Some((id, feed)), ..answer.into() }
+                    Response { feed: Some((id, feed)), ..answer.into() }
                 }
                 Ok(None) => Answer::Subscription(id, Ok(Streams::No)).into(),
                 Err(error) => Answer::Subscription(id, Err(error)).into(),
@@ -197,7 +197,7 @@ async fn read_settings(
 }
 
 /// Sends an open exactly once, by its deadline or never. Without a timely answer its status is unknown.
-async fn send(broker: Arc<dyn Broker>, open: DurableOpen) -> Came {
+async fn send(broker: Arc<dyn Broker>, open: DurableOpen) -> Response {
     let intent = open.intent();
     let opening = for_intent(intent.number(), broker.open(open.order(), open.leave_by()));
     let outcome = tokio::time::timeout(LAST_DEADLINE, opening).await;

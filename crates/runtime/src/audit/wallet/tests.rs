@@ -12,13 +12,13 @@ fn minor(units: i64) -> Money {
 #[derive(Default)]
 struct Bench {
     audit: WalletAudit,
-    under_way: UnderWayMoney,
+    under_way: InFlightMoney,
     bonus: Option<Money>,
     is_last: bool,
 }
 
-const NOTHING: UnderWayMoney =
-    UnderWayMoney { amounts: Vec::new(), unknown: Money::ZERO, is_settling: false };
+const NOTHING: InFlightMoney =
+    InFlightMoney { amounts: Vec::new(), unknown: Money::ZERO, is_settling: false };
 const READ: Reading<'static> = Reading {
     wallet: Money::ZERO,
     bonus: None,
@@ -249,7 +249,7 @@ fn a_stake_that_is_released_while_another_is_reserved_hides_no_lag() {
     bench.under_way.amounts = vec![vec![minor(10)]];
     bench.check(&[(20, 1_000, Agrees)]);
     // It was not opened, and the next order takes its stake.
-    bench.under_way = UnderWayMoney::default();
+    bench.under_way = InFlightMoney::default();
     bench.audit.watch_event(minor(990), minor(10), Millis::from_seconds(30));
     bench.check(&[(35, 1_000, Agrees), (60, 990, Agrees)]);
 }

@@ -55,7 +55,7 @@ fn an_accepted_token_ends_it_unless_opens_stand_still_for_another_reason() {
 #[test]
 fn what_money_hangs_on_is_asked_first_and_what_is_shown_last() {
     let mut bench = Bench::start(|parts| parts.priced = parts.session.symbols().to_vec());
-    let priority = |bench: &Bench, ask: Ask| bench.coordinator.priority_of(&ask);
+    let priority = |bench: &Bench, ask: Ask| bench.coordinator.priority(&ask);
     let symbol = order_of_tests().symbol;
     let price = |id| Ask::Price(id, symbol, START);
     let window = CandleQuery { symbol, interval: Interval::MINUTE, start: START, end: START };

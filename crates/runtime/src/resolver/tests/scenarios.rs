@@ -1,7 +1,9 @@
 mod others;
 
 use super::testing::{doubt, listing, report};
-use crate::resolver::{Claimed, Doubt, Known, LagMeter, Resolution, Resolver, Undecidable, WalletView, Why};
+use crate::resolver::{
+    ClaimedTrades, Doubt, LagMeter, Resolution, Resolver, ResolverContext, Undecidable, WalletView, Why,
+};
 use candlewick_broker::{Account, Reported, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Millis, Money};
@@ -11,7 +13,7 @@ use std::collections::BTreeMap;
 /// the operator is asked 120 s later.
 struct Scenario {
     resolver: Resolver,
-    claimed: Claimed,
+    claimed: ClaimedTrades,
     in_flight: Vec<Doubt>,
     answered: Vec<Doubt>,
     refused: Vec<Doubt>,
@@ -30,7 +32,7 @@ impl Scenario {
         }
         Self {
             resolver,
-            claimed: Claimed::default(),
+            claimed: ClaimedTrades::default(),
             in_flight: Vec::new(),
             answered: Vec::new(),
             refused: Vec::new(),
@@ -51,7 +53,7 @@ impl Scenario {
             explained_without_doubts: Money::ZERO,
         };
         let reserved = self.reserved.iter().filter(|(_, until)| listing.ended < **until);
-        let known = Known {
+        let known = ResolverContext {
             refused: &self.refused,
             claimed: &self.claimed,
             in_flight: &self.in_flight,

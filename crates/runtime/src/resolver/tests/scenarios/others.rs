@@ -159,12 +159,12 @@ fn what_the_list_did_not_say_in_full_may_be_another_bet_by_its_record_and_what_i
 
 #[test]
 fn requests_matter_from_a_minute_before_the_first_that_is_in_doubt() {
-    let since = |doubts: &[Doubt]| Scenario::new(doubts).resolver.looks_since();
+    let since = |doubts: &[Doubt]| Scenario::new(doubts).resolver.relevant_since();
     assert_eq!(since(&[]), None);
     assert_eq!(since(&[twin(1, 300), twin(2, 200)]), Some(Millis::from_seconds(140)));
     let mut scenario = Scenario::new(&[twin(1, 300), twin(2, 200)]);
     scenario.take_for_nothing(2);
-    assert_eq!(scenario.resolver.looks_since(), Some(Millis::from_seconds(240)));
+    assert_eq!(scenario.resolver.relevant_since(), Some(Millis::from_seconds(240)));
 }
 
 #[test]
@@ -181,10 +181,10 @@ fn beside_a_doubt_lies_what_is_on_its_symbol_and_of_the_time_in_which_its_trade_
         ([own, other], 0, 300_000, true),
         ([other, other], 0, 300_000, false),
     ] {
-        let found = resolver.has_beside(symbols, (Millis::new(from), Millis::new(until)));
+        let found = resolver.has_doubt_near(symbols, (Millis::new(from), Millis::new(until)));
         assert_eq!(found, expected, "{symbols:?} from {from} to {until}");
     }
-    assert!(!Scenario::new(&[]).resolver.has_beside([own, own], (Millis::ZERO, Millis::MAX)));
+    assert!(!Scenario::new(&[]).resolver.has_doubt_near([own, own], (Millis::ZERO, Millis::MAX)));
 }
 
 fn sold(id: &str, second: i64) -> TradeReport {
