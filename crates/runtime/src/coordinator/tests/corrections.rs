@@ -30,7 +30,7 @@ fn corrections(seen: &Seen) -> Vec<(Outcome, i64)> {
         EventKind::Correction { outcome, profit, .. } => Some((outcome, profit.minor())),
         _ => None,
     };
-    events_of(&seen.entries).filter_map(correction).collect()
+    events_in(&seen.entries).filter_map(correction).collect()
 }
 
 #[test]
@@ -75,12 +75,12 @@ fn a_profit_that_only_the_list_has_and_the_payout_does_not_give_halts_and_is_not
     let mut bench = Bench::new(|parts| parts.settings.list_every_s = 60);
     let not_found = || BrokerError::NotFound { text: "no such trade".to_owned() };
     let seen = play(&mut bench, 0, |ask, ms, now| match ask {
-        Asked::Open => open_of(agreed(), now),
-        Asked::Trade if ms < 121_000 => record_of(agreed(), now),
-        Asked::Trade if ms < 140_000 => record_of(over(), now),
+        Asked::Open => open_answer(agreed(), now),
+        Asked::Trade if ms < 121_000 => record_answer(agreed(), now),
+        Asked::Trade if ms < 140_000 => record_answer(over(), now),
         Asked::Trade => Answer::Trade(INTENT, Err(not_found())),
-        Asked::List if ms < 140_000 => list_of(Vec::new(), now),
-        Asked::List => list_of(vec![ended(Outcome::Won, 700)], now),
+        Asked::List if ms < 140_000 => list_answer(Vec::new(), now),
+        Asked::List => list_answer(vec![ended(Outcome::Won, 700)], now),
     });
     let halted = seen.halted.as_deref().unwrap_or_default();
     let part = "says WON with +7.00 in two readings, which its stake and payout do not give";
@@ -130,7 +130,7 @@ fn a_payout_or_profit_other_than_agreed_halts_and_the_agreed_payout_stays() {
         let seen = seen(LAG, paying(running(), 85), record, |_| None);
         assert_eq!(seen.halted.as_deref(), halted);
         assert_eq!(seen.booked, Some((booked, 125_000)), "the venue's figure is booked");
-        let mut payouts = events_of(&seen.entries).filter_map(|event| match event.kind {
+        let mut payouts = events_in(&seen.entries).filter_map(|event| match event.kind {
             EventKind::Settled(Settled { payout, .. }) => payout,
             _ => None,
         });

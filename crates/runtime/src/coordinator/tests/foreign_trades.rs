@@ -13,7 +13,7 @@ fn list(bench: &mut Bench, trades: Vec<TradeReport>) -> Vec<String> {
 }
 
 fn list_as(bench: &mut Bench, is_complete: bool, trades: Vec<TradeReport>) -> Vec<String> {
-    let listing = listing_of(trades, bench.now, is_complete);
+    let listing = listing_answer(trades, bench.now, is_complete);
     let commands = bench.look_with(listing, no_balances_after_trades());
     let warning = |command: &Command| match command {
         Command::Notify(crate::Notice::Warning(text)) => Some(text.clone()),
@@ -24,7 +24,7 @@ fn list_as(bench: &mut Bench, is_complete: bool, trades: Vec<TradeReport>) -> Ve
 
 fn looks_at(bench: &mut Bench, ms: i64, demo: impl Into<Decimal>) -> bool {
     let mut commands = bench.at(ms).step(Input::Time);
-    commands.extend(bench.answer(balances_of(demo, bench.now)));
+    commands.extend(bench.answer(balances_answer(demo, bench.now)));
     asks(&commands, RequestId::Trades)
 }
 
@@ -47,7 +47,7 @@ fn open_ours(bench: &mut Bench) -> TradeReport {
 }
 
 fn answer_ours(bench: &mut Bench, ours: &TradeReport) {
-    bench.at(60_500).answer(open_of(ours.clone(), START + Millis::new(60_500)));
+    bench.at(60_500).answer(open_answer(ours.clone(), START + Millis::new(60_500)));
 }
 
 fn open_for_long() -> TradeReport {

@@ -28,13 +28,13 @@ fn answer(venue: Venue) -> impl Fn(Asked, i64, Millis) -> Answer {
     move |asked, ms, now| match asked {
         Asked::Open => {
             let payout = Payout::from_percent(venue.payout.into()).ok();
-            open_of(TradeReport { payout, ..running() }, now)
+            open_answer(TradeReport { payout, ..running() }, now)
         }
-        Asked::Trade if (venue.has_by_id)(ms) => record_of(running(), now),
+        Asked::Trade if (venue.has_by_id)(ms) => record_answer(running(), now),
         Asked::Trade => Answer::Trade(INTENT, Err(BrokerError::NotFound { text: "none".to_owned() })),
         Asked::List => {
             let trades = if (venue.is_listed)(ms) { vec![running()] } else { Vec::new() };
-            listing_of(trades, now, venue.is_whole)
+            listing_answer(trades, now, venue.is_whole)
         }
     }
 }
@@ -139,11 +139,11 @@ fn a_trade_that_comes_back_is_not_booked_twice_and_corrects_the_operators_word()
     let commands = resolve(&mut bench, Outcome::Lost);
     bench.coordinator.agenda.add(bench.now, Job::Trades);
     check_comes_back(&mut bench);
-    let parts = parts_after([first.entries, entries_of(&commands)].concat());
+    let parts = parts_after([first.entries, recorded_entries(&commands)].concat());
     assert_eq!(parts.session.ledger().free().minor(), 99_000, "the next run counts it as well");
-    let mut next = Bench::of(parts);
+    let mut next = Bench::new(parts);
     next.on(Input::Start);
-    next.on(Input::Answer(candles_of(Vec::new(), START)));
+    next.on(Input::Answer(candles_answer(Vec::new(), START)));
     next.coordinator.agenda.add(next.now, Job::Trades);
     check_comes_back(&mut next);
 }
@@ -151,7 +151,7 @@ fn a_trade_that_comes_back_is_not_booked_twice_and_corrects_the_operators_word()
 fn check_comes_back(bench: &mut Bench) {
     let free = bench.free();
     let list = |bench: &mut Bench| {
-        bench.answer(list_of(vec![over()], bench.now));
+        bench.answer(list_answer(vec![over()], bench.now));
         bench.answer(no_balances_after_trades())
     };
     assert!(asks(&bench.step(Input::Time), RequestId::Trades));
@@ -161,7 +161,7 @@ fn check_comes_back(bench: &mut Bench) {
     assert_eq!(bench.free(), free, "not booked twice");
     bench.now += Millis::from_seconds(5);
     assert!(asks(&bench.step(Input::Time), RequestId::Trades));
-    bench.answer(record_of(over(), bench.now));
+    bench.answer(record_answer(over(), bench.now));
     list(bench);
     assert_eq!(bench.free(), free + 1_800);
     assert!(!bench.coordinator.session.book().is_settled_by_person(INTENT));

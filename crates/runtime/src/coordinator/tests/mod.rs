@@ -101,7 +101,7 @@ fn no_answer() -> BrokerError {
     BrokerError::Unavailable { text: "no".to_owned() }
 }
 
-fn open_of(report: TradeReport, now: Millis) -> Answer {
+fn open_answer(report: TradeReport, now: Millis) -> Answer {
     Answer::Open(IntentId::new(1), OpenOutcome::Opened(Reply::at(Box::new(report), now)))
 }
 
@@ -113,19 +113,19 @@ fn unsent_open() -> Answer {
     Answer::Open(IntentId::new(1), OpenOutcome::NotSent { reason: "no way".to_owned() })
 }
 
-fn record_of(report: TradeReport, now: Millis) -> Answer {
+fn record_answer(report: TradeReport, now: Millis) -> Answer {
     Answer::Trade(IntentId::new(1), Ok(Box::new(Reply::at(report, now))))
 }
 
-fn list_of(trades: Vec<TradeReport>, now: Millis) -> Answer {
-    listing_of(trades, now, true)
+fn list_answer(trades: Vec<TradeReport>, now: Millis) -> Answer {
+    listing_answer(trades, now, true)
 }
 
-fn listing_of(trades: Vec<TradeReport>, now: Millis, is_complete: bool) -> Answer {
+fn listing_answer(trades: Vec<TradeReport>, now: Millis, is_complete: bool) -> Answer {
     Answer::Trades(TradeListing { began: now, ended: now, is_complete, trades, ended_early: None })
 }
 
-fn candles_of(candles: Vec<Candle>, now: Millis) -> Answer {
+fn candles_answer(candles: Vec<Candle>, now: Millis) -> Answer {
     Answer::Candles(SeriesId::FIRST, Ok(Reply::at(Candles { candles, ..Candles::default() }, now)))
 }
 
@@ -136,8 +136,8 @@ fn no_candles() -> Answer {
 /// An empty past at the start, a candle at each of `closes`, no answer otherwise.
 fn candles_at(closes: &[i64], ms: i64, now: Millis) -> Answer {
     match ms {
-        0 => candles_of(Vec::new(), now),
-        _ if closes.contains(&ms) => candles_of(vec![candle(now)], now),
+        0 => candles_answer(Vec::new(), now),
+        _ if closes.contains(&ms) => candles_answer(vec![candle(now)], now),
         _ => no_candles(),
     }
 }
@@ -146,12 +146,12 @@ fn no_balances_after_trades() -> Answer {
     Answer::BalancesAfterTrades(Err(no_answer()))
 }
 
-fn demo_of(demo: impl Into<Decimal>) -> Balances {
+fn demo_balances(demo: impl Into<Decimal>) -> Balances {
     Balances { demo: Some(demo.into()), ..Balances::default() }
 }
 
-fn balances_of(demo: impl Into<Decimal>, now: Millis) -> Answer {
-    Answer::Balances(Ok(Reply::at(demo_of(demo), now)))
+fn balances_answer(demo: impl Into<Decimal>, now: Millis) -> Answer {
+    Answer::Balances(Ok(Reply::at(demo_balances(demo), now)))
 }
 
 struct Bench {
@@ -176,21 +176,21 @@ fn parts() -> CoordinatorParts {
 }
 
 impl Bench {
-    fn of(parts: CoordinatorParts) -> Self {
+    fn new(parts: CoordinatorParts) -> Self {
         Self { coordinator: Coordinator::new(parts, START), now: START, commands: Vec::new() }
     }
 
     fn new(change: impl FnOnce(&mut CoordinatorParts)) -> Self {
         let mut parts = parts();
         change(&mut parts);
-        Self::of(parts)
+        Self::new(parts)
     }
 
     /// A run that begins at `START` and has its strategies warm.
     fn start(change: impl FnOnce(&mut CoordinatorParts)) -> Self {
         let mut bench = Self::new(change);
         bench.on(Input::Start);
-        bench.on(Input::Answer(candles_of(Vec::new(), START)));
+        bench.on(Input::Answer(candles_answer(Vec::new(), START)));
         bench.on(Input::Time);
         bench.on(Input::Durable(Ok(())));
         bench.commands.clear();
@@ -251,12 +251,12 @@ impl Bench {
 
     fn close(&mut self) -> Vec<Command> {
         let now = self.now;
-        self.answer(candles_of(vec![candle(now)], now))
+        self.answer(candles_answer(vec![candle(now)], now))
     }
 
     /// The list is asked for and comes, and the balances after it do not.
     fn look(&mut self, trades: Vec<TradeReport>) -> Vec<Command> {
-        self.look_with(list_of(trades, self.now), no_balances_after_trades())
+        self.look_with(list_answer(trades, self.now), no_balances_after_trades())
     }
 
     fn look_with(&mut self, listing: Answer, balances: Answer) -> Vec<Command> {
@@ -322,7 +322,7 @@ fn problem_in(commands: &[Command]) -> Option<&str> {
     }
 }
 
-fn entries_of(commands: &[Command]) -> Vec<JournalEntry> {
+fn recorded_entries(commands: &[Command]) -> Vec<JournalEntry> {
     let entry = |command: &Command| match command {
         Command::Record(entry) => Some(entry.clone()),
         _ => None,
@@ -330,7 +330,7 @@ fn entries_of(commands: &[Command]) -> Vec<JournalEntry> {
     commands.iter().filter_map(entry).collect()
 }
 
-fn events_of(entries: &[JournalEntry]) -> impl Iterator<Item = &Event> {
+fn events_in(entries: &[JournalEntry]) -> impl Iterator<Item = &Event> {
     entries.iter().filter_map(|entry| match entry {
         JournalEntry::Event(event) => Some(event),
         _ => None,
@@ -356,14 +356,14 @@ fn parts_after(entries: Vec<JournalEntry>) -> CoordinatorParts {
 fn continued(ms: i64, entries: Vec<JournalEntry>) -> Bench {
     let mut parts = parts_after(entries);
     (parts.settings.list_every_s, parts.past.began) = (300, Some(START));
-    let mut bench = Bench::of(parts);
+    let mut bench = Bench::new(parts);
     bench.at(ms).step(Input::Start);
-    bench.answer(candles_of(Vec::new(), bench.now));
+    bench.answer(candles_answer(Vec::new(), bench.now));
     bench.durable();
     bench
 }
 
-fn words(commands: &[Command]) -> Vec<String> {
+fn steps(commands: &[Command]) -> Vec<String> {
     let word = |command: &Command| match command {
         Command::Send(open) => Some(format!("send {}", open.intent())),
         Command::MakeDurable => Some("make durable".to_owned()),
@@ -390,13 +390,13 @@ fn full() -> JournalError {
 #[test]
 fn an_open_is_sent_when_its_intent_is_durable_and_not_before() {
     let mut bench = Bench::start(|_| {});
-    assert_eq!(words(&bench.signal()), ["record open 1", "make durable"]);
+    assert_eq!(steps(&bench.signal()), ["record open 1", "make durable"]);
     // The last moment by the rule, 5 s after the decision.
     let commands = bench.at(65_000).durable();
-    assert_eq!(words(&commands), ["send 1"]);
+    assert_eq!(steps(&commands), ["send 1"]);
     let leaves = bench.now;
     assert!(commands.iter().any(|one| matches!(one, Command::Send(open) if open.leave_by() == leaves)));
-    assert_eq!(words(&bench.durable()), [""; 0], "never a second time");
+    assert_eq!(steps(&bench.durable()), [""; 0], "never a second time");
 }
 
 #[test]
@@ -416,7 +416,7 @@ fn an_open_that_may_not_leave_any_more_is_not_sent() {
             bench.on(input);
         }
         let commands = bench.step(Input::Durable(durable));
-        let words = words(&commands);
+        let words = steps(&commands);
         let is_sent = words.contains(&"send 1".to_owned());
         assert!(!is_sent && words.contains(&"record not sent 1".to_owned()), "{words:?}");
     }
@@ -427,21 +427,21 @@ fn a_journal_with_a_hole_ends_the_run_and_one_without_room_does_not() {
     let mut bench = Bench::start(|_| {});
     bench.signal();
     let commands = bench.at(60_100).step(Input::Durable(Err(full())));
-    assert_eq!(words(&commands), ["record Suspend", "record not sent 1"]);
-    assert_eq!(words(&bench.at(65_200).step(Input::RenewJournal)), ["make durable"], "it is tried again");
-    assert_eq!(words(&bench.durable()), ["record Continue", "make durable"]);
+    assert_eq!(steps(&commands), ["record Suspend", "record not sent 1"]);
+    assert_eq!(steps(&bench.at(65_200).step(Input::RenewJournal)), ["make durable"], "it is tried again");
+    assert_eq!(steps(&bench.durable()), ["record Continue", "make durable"]);
     bench.on(Input::EntryRefused);
-    assert!(words(&bench.durable()).contains(&"end badly".to_owned()));
+    assert!(steps(&bench.durable()).contains(&"end badly".to_owned()));
 }
 
 #[test]
 fn an_answer_that_nobody_waits_for_is_left_out() {
     let mut bench = Bench::start(|_| {});
     bench.signal();
-    bench.answer(open_of(TradeReport::new("01JT"), START));
+    bench.answer(open_answer(TradeReport::new("01JT"), START));
     assert_eq!(bench.coordinator.under_way().last_close, None);
     bench.durable();
-    bench.answer(open_of(TradeReport::new("01JT"), START));
+    bench.answer(open_answer(TradeReport::new("01JT"), START));
     assert!(bench.coordinator.under_way().last_close.is_some());
 }
 
@@ -449,10 +449,10 @@ fn an_answer_that_nobody_waits_for_is_left_out() {
 fn an_open_without_an_answer_is_in_doubt_and_never_sent_again() {
     let mut bench = Bench::sent();
     let commands = bench.at(60_500).answer(lost_open(IntentId::new(1)));
-    assert!(words(&commands).contains(&"record in doubt 1".to_owned()));
+    assert!(steps(&commands).contains(&"record in doubt 1".to_owned()));
     bench.durable();
     assert!(bench.asks_at(62_500, RequestId::Trades));
-    assert!(asks(&bench.answer(list_of(Vec::new(), bench.now)), RequestId::BalancesAfterTrades));
+    assert!(asks(&bench.answer(list_answer(Vec::new(), bench.now)), RequestId::BalancesAfterTrades));
     for second in 63..600 {
         let commands = bench.at(second * 1_000).durable();
         assert!(!commands.iter().any(|command| matches!(command, Command::Send(_))), "after {second} s");
@@ -470,9 +470,9 @@ fn a_list_of_endless_oddities_is_a_few_notes_and_a_count() {
         close_time: Some(Millis::MAX),
         ..TradeReport::new(format!("01J{number}"))
     };
-    let mut commands = bench.answer(list_of((0..1_000).map(row).collect(), at));
+    let mut commands = bench.answer(list_answer((0..1_000).map(row).collect(), at));
     commands.extend(bench.answer(no_balances_after_trades()));
-    let records = entries_of(&commands).len();
+    let records = recorded_entries(&commands).len();
     assert!((40..100).contains(&records), "{records}");
     // To the operator and to the journal.
     assert_eq!(mentions(&commands, "980 more trades are listed with times"), 2);
@@ -482,9 +482,9 @@ fn a_list_of_endless_oddities_is_a_few_notes_and_a_count() {
 #[test]
 fn nothing_happens_on_a_virtual_clock_while_the_journal_is_written() {
     let mut bench = Bench::start(|parts| parts.is_simulated = true);
-    assert_eq!(words(&bench.signal()), ["record open 1", "make durable"]);
+    assert_eq!(steps(&bench.signal()), ["record open 1", "make durable"]);
     assert_eq!(bench.at(120_000).step(Input::Time).len(), 0);
-    assert_eq!(words(&bench.at(60_000).durable()), ["send 1"]);
+    assert_eq!(steps(&bench.at(60_000).durable()), ["send 1"]);
 }
 
 /// The candle of a minute comes, from a venue whose clock is so far ahead.
@@ -566,7 +566,7 @@ fn grid_prices(ticks: &[(i64, f64)], streams: Streams) -> Vec<(i64, f64)> {
             }
             place += 1;
         }
-        seen.extend(events_of(&entries_of(&commands)).filter_map(|event| match event.kind {
+        seen.extend(events_in(&recorded_entries(&commands)).filter_map(|event| match event.kind {
             EventKind::Price { price: Price { time, value }, .. } => Some(((time - START).get(), value)),
             _ => None,
         }));
@@ -588,12 +588,12 @@ fn strategies_see_the_same_prices_from_a_stream_as_from_questions() {
 
 #[test]
 fn a_start_requests_the_candle_before_it_and_fails_without_an_answer() {
-    let mut bench = Bench::of(parts());
+    let mut bench = Bench::new(parts());
     let asked = bench.step(Input::Start);
     let window = |command: &Command| match command {
         Command::Ask(Ask::Candles(_, CandleQuery { start, end, .. })) => Some((*start, *end)),
         _ => None,
     };
     assert_eq!(asked.iter().find_map(window), Some((START - Millis::MINUTE, START)));
-    assert_eq!(words(&bench.answer(no_candles())), ["end badly"]);
+    assert_eq!(steps(&bench.answer(no_candles())), ["end badly"]);
 }

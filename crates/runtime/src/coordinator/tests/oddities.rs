@@ -1,5 +1,5 @@
 use super::reported_times::earlier;
-use super::reports::{OPENED, in_time, of_amount, play, running, trade, venue};
+use super::reports::{OPENED, in_time, play, running, trade, venue, with_amount};
 use super::*;
 use crate::past::HALTED;
 use candlewick_engine::VenueId;
@@ -14,7 +14,7 @@ fn what_a_person_has_resumed_from_halts_no_run_again() {
             bench.now += Millis::new(500);
             assert!(bench.now < START + Millis::DAY, "it is not asked for");
             if asks(&bench.step(Input::Time), RequestId::Trade(IntentId::new(1))) {
-                bench.answer(record_of(absurd(), bench.now));
+                bench.answer(record_answer(absurd(), bench.now));
                 return bench.halted().map(str::to_owned);
             }
         }
@@ -48,21 +48,21 @@ fn what_a_person_has_resumed_from_halts_no_run_again() {
 fn the_answer_that_is_another_trade_proves_nothing_of_the_clock() {
     let differences_told = |opened: TradeReport| {
         let seen = trade(&earlier(opened, Millis::from_seconds(40)), |_| running());
-        events_of(&seen.entries).filter(|event| matches!(event.kind, EventKind::Skew { .. })).count()
+        events_in(&seen.entries).filter(|event| matches!(event.kind, EventKind::Skew { .. })).count()
     };
     assert_eq!(differences_told(running()), 1, "our trade was taken at the venue's time");
-    assert_eq!(differences_told(of_amount(50, running())), 0);
+    assert_eq!(differences_told(with_amount(50, running())), 0);
 }
 
 #[test]
 fn an_amount_that_only_the_answer_states_halts_and_the_record_counts() {
-    let seen = trade(&of_amount(50, running()), in_time);
+    let seen = trade(&with_amount(50, running()), in_time);
     let halted = "trade #1 (01JT) differs: amount is 50, asked for was 10";
     assert_eq!(seen.halted.as_deref(), Some(halted));
     let changed = "trade #1 (01JT) differs: amount is 10, but was 50 before; asked for was 10";
     assert_eq!(seen.warnings_about(changed), 1, "{:?}", seen.warnings);
     assert_eq!((seen.profit(), seen.money), (Some(800), (5_000, 100_800)));
-    let ids = events_of(&seen.entries).filter_map(|event| match event.kind {
+    let ids = events_in(&seen.entries).filter_map(|event| match event.kind {
         EventKind::Opened(opened) => Some(opened.venue_id),
         _ => None,
     });

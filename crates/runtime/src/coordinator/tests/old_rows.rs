@@ -12,11 +12,11 @@ fn id(intent: u64) -> VenueId {
 }
 
 fn bench(remember_s: u32) -> Bench {
-    bench_of(60, remember_s, &[], &[])
+    aged_bench(60, remember_s, &[], &[])
 }
 
 /// A run with an intent a minute from 60 s on. Each trade is won after half a minute, except those of rejected and open intents.
-fn bench_of(trades: i64, remember_s: u32, rejected: &[u64], open: &[u64]) -> Bench {
+fn aged_bench(trades: i64, remember_s: u32, rejected: &[u64], open: &[u64]) -> Bench {
     let mut bench = Bench::start(|parts| {
         parts.settings.remember_s = remember_s;
         // Nothing is forgotten by itself here.
@@ -66,7 +66,7 @@ impl Bench {
     fn list(&mut self, now: Millis, is_complete: bool, trades: Vec<TradeReport>) {
         self.now = now;
         self.coordinator.requests.begin(RequestId::Trades);
-        self.on(Input::Answer(listing_of(trades, now, is_complete)));
+        self.on(Input::Answer(listing_answer(trades, now, is_complete)));
         self.on(Input::Answer(no_balances_after_trades()));
     }
 }
@@ -92,7 +92,7 @@ fn what_is_over_for_an_hour_is_forgotten_but_for_the_fifty_trades_that_settled_l
 #[test]
 fn nothing_is_forgotten_that_is_open_or_has_a_second_trade_or_is_the_last() {
     // Two that were rejected are none of the fifty, however late.
-    let mut bench = bench_of(60, 3_600, &[58, 60], &[2, 5]);
+    let mut bench = aged_bench(60, 3_600, &[58, 60], &[2, 5]);
     let second = SecondTrade { intent: IntentId::new(4), venue_id: id(100), stake: Money::from_minor(1_000) };
     bench.hand(at(3_700), EventKind::SecondTrade(second));
     // Of the 56 that settled the first six are not shown.
@@ -105,7 +105,7 @@ fn nothing_is_forgotten_that_is_open_or_has_a_second_trade_or_is_the_last() {
 #[test]
 fn a_doubt_of_which_nothing_comes_keeps_what_lies_beside_it_and_no_later_trade() {
     for is_not_opened in [false, true] {
-        let mut bench = bench_of(5_000, 1, &[], &[]);
+        let mut bench = aged_bench(5_000, 1, &[], &[]);
         let terms = bench.coordinator.session.terms(IntentId::new(16)).unwrap();
         let (doubts, session) = (&mut bench.coordinator.doubts, &bench.coordinator.session);
         // Sent at 960 s, ended at 970 s.

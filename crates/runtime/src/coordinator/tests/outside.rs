@@ -27,7 +27,7 @@ fn run() -> Bench {
 fn give(bench: &mut Bench, order: SignalOrder) -> (SignalOutcome, Vec<String>) {
     let commands = bench.order(ControlOrder::Signal(order));
     match answer_in(&commands) {
-        Some(ControlAnswer::Signal { outcome }) => (outcome.clone(), words(&commands)),
+        Some(ControlAnswer::Signal { outcome }) => (outcome.clone(), steps(&commands)),
         other => panic!("{other:?}"),
     }
 }
@@ -46,7 +46,7 @@ fn a_signal_is_a_trade_once_its_intent_is_durable_and_a_second_of_its_name_is_no
     let (answer, said) = give(bench.at(70_000), order("1"));
     assert_eq!(answer, SignalOutcome::Approved { intent: IntentId::new(2) });
     assert_eq!(said, ["record open 2", "make durable"]);
-    let sent = words(&bench.durable());
+    let sent = steps(&bench.durable());
     assert!(sent.contains(&"send 2".to_owned()), "{sent:?}");
     let (answer, said) = give(bench.at(71_000), order("1"));
     assert_eq!(answer, SignalOutcome::Duplicate);
@@ -70,7 +70,7 @@ fn a_late_signal_is_refused_by_the_rule_and_one_that_expires_on_its_way_is_not_s
     let expiring = SignalOrder { expires_ms: Some(100), ..order("3") };
     let (answer, _) = give(bench.at(76_000), expiring);
     assert_eq!(answer, SignalOutcome::Approved { intent: IntentId::new(2) });
-    let after = words(&bench.at(76_101).durable());
+    let after = steps(&bench.at(76_101).durable());
     assert!(after.contains(&"record not sent 2".to_owned()), "{after:?}");
     assert!(!after.contains(&"send 2".to_owned()), "{after:?}");
 }
@@ -84,16 +84,16 @@ fn an_expiring_signal_of_a_delayed_bot_leaves_after_the_delay_and_no_later_than_
         });
         bench.signal();
         bench.durable();
-        assert_eq!(words(&bench.at(70_000).step(Input::Time)), ["send 1"]);
+        assert_eq!(steps(&bench.at(70_000).step(Input::Time)), ["send 1"]);
         bench.answer(unsent_open());
         bench.durable();
         let expiring = SignalOrder { expires_ms: Some(2_000), ..order("1") };
         let (answer, _) = give(bench.at(80_000), expiring);
         assert_eq!(answer, SignalOutcome::Approved { intent: IntentId::new(2) });
         bench.durable();
-        let before = words(&bench.at(89_999).step(Input::Time));
+        let before = steps(&bench.at(89_999).step(Input::Time));
         assert!(!before.iter().any(|word| word.ends_with(" 2")), "{before:?}");
-        let then = words(&bench.at(leaves_ms).step(Input::Time));
+        let then = steps(&bench.at(leaves_ms).step(Input::Time));
         assert!(then.contains(&expected.to_owned()), "at {leaves_ms}: {then:?}");
     }
 }
@@ -115,14 +115,14 @@ fn what_is_no_signal_is_an_alarm_and_never_a_trade() {
     for (count, (order, part)) in none.into_iter().enumerate() {
         let commands = bench.at(70_000).order(ControlOrder::Signal(order));
         assert!(problem_in(&commands).is_some_and(|problem| problem.contains(part)), "{part}: {commands:?}");
-        assert!(!words(&commands).iter().any(|word| word.contains("open")), "{commands:?}");
+        assert!(!steps(&commands).iter().any(|word| word.contains("open")), "{commands:?}");
         told += alarms(&commands).len();
         assert_eq!(tally(&bench).malformed["command"], count as u64 + 1);
     }
     assert_eq!(told, 1, "at most one a minute");
 }
 
-fn problem_of(source: SignalSource, (malformed, turned_away): (u64, u64)) -> ControlOrder {
+fn signal_problem(source: SignalSource, (malformed, turned_away): (u64, u64)) -> ControlOrder {
     let reasons = [("no".to_owned(), malformed)].into();
     let [first, last] = ["no", "nor this"].map(str::to_owned);
     ControlOrder::SignalProblem { source, first, last, malformed, turned_away, reasons }
@@ -137,7 +137,7 @@ fn what_came_is_counted_by_its_door() {
     give(bench.at(70_000), order("1"));
     give(bench.at(76_000), SignalOrder { time: Some(START + Millis::new(70_000)), ..order("2") });
     bench.at(76_000).order(ControlOrder::Signal(SignalOrder { bot: None, ..webhook("3") }));
-    bench.order(problem_of(SignalSource::truncated("webhook"), (2, 40)));
+    bench.order(signal_problem(SignalSource::truncated("webhook"), (2, 40)));
     let mut tally = tally(&bench);
     let reasons = std::mem::take(&mut tally.by_source.get_mut("webhook").unwrap().reasons);
     assert_eq!((reasons["no"], reasons.len(), reasons.values().sum::<u64>()), (2, 2, 3), "{reasons:?}");
@@ -159,7 +159,7 @@ fn each_door_has_an_alarm_a_minute_of_its_own() {
         (129_999, "webhook", 0),
         (130_000, "webhook", 1),
     ] {
-        let said = alarms(&bench.at(at).order(problem_of(SignalSource::truncated(door), (1, 0))));
+        let said = alarms(&bench.at(at).order(signal_problem(SignalSource::truncated(door), (1, 0))));
         assert_eq!(said.iter().filter(|text| text.ends_with("is none: no")).count(), expected, "{door} {at}");
     }
 }
@@ -168,16 +168,16 @@ fn each_door_has_an_alarm_a_minute_of_its_own() {
 fn what_is_mended_is_told_as_that_and_what_came_since_as_it_was() {
     let mut bench = run();
     let [list, stdin] = ["list", "stdin"].map(SignalSource::truncated);
-    bench.order(problem_of(list, (1, 0)));
+    bench.order(signal_problem(list, (1, 0)));
     let mend = |mended: &str| {
         let (text, mended) = ("read again".to_owned(), vec!["older".to_owned(), mended.to_owned()]);
         ControlOrder::SignalNote { source: list, text, mended }
     };
     let commands = bench.order(mend("another"));
     let note = JournalEntry::Note(bench.now, r#"{"note":"signals (list): read again"}"#.to_owned());
-    assert!(entries_of(&commands).contains(&note) && alarms(&commands).is_empty(), "{commands:?}");
+    assert!(recorded_entries(&commands).contains(&note) && alarms(&commands).is_empty(), "{commands:?}");
     assert_eq!(tally(&bench).by_source["list"].problem.as_deref(), Some("nor this"));
-    bench.order(problem_of(stdin, (1, 0)));
+    bench.order(signal_problem(stdin, (1, 0)));
     let commands = bench.order(mend("nor this"));
     let is_told = |one: &Command| matches!(one, Command::Notify(crate::Notice::Note { mended, .. }) if mended[1] == "nor this");
     assert!(commands.iter().any(is_told), "{commands:?}");
@@ -187,7 +187,7 @@ fn what_is_mended_is_told_as_that_and_what_came_since_as_it_was() {
     assert_eq!(last_of("stdin"), "nor this");
     // The next fault of the list is an alarm at once, that of a door without a mend none so soon.
     for (door, is_alarm) in [(list, true), (stdin, false)] {
-        let commands = bench.order(problem_of(door, (1, 0)));
+        let commands = bench.order(signal_problem(door, (1, 0)));
         assert_eq!(!alarms(&commands).is_empty(), is_alarm, "{door:?}");
     }
 }

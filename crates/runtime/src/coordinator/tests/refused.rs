@@ -1,4 +1,4 @@
-use super::reports::{Asked, INTENT, OPENED, Seen, of_amount, of_symbol, over, play, running};
+use super::reports::{Asked, INTENT, OPENED, Seen, over, play, running, with_amount, with_symbol};
 use super::*;
 use candlewick_broker::{Rejection, RejectionReason};
 use candlewick_engine::IntentState;
@@ -17,7 +17,7 @@ fn not_sent() -> OpenOutcome {
 /// A run that checks the list, and has read an empty one at its start.
 pub(super) fn checking(list_every_s: u32) -> Bench {
     let mut bench = Bench::start(|parts| parts.settings.list_every_s = list_every_s);
-    bench.answer(list_of(Vec::new(), bench.now));
+    bench.answer(list_answer(Vec::new(), bench.now));
     bench.answer(no_balances_after_trades());
     bench
 }
@@ -28,10 +28,10 @@ fn run(outcome: &OpenOutcome, listed: &[TradeReport]) -> (Seen, Vec<i64>) {
     let asked = RefCell::new(Vec::new());
     let seen = play(&mut bench, OPENED, |ask, ms, now| match ask {
         Asked::Open => Answer::Open(INTENT, outcome.clone()),
-        Asked::Trade => record_of(over(), now),
+        Asked::Trade => record_answer(over(), now),
         Asked::List => {
             asked.borrow_mut().push(ms / 1_000);
-            list_of(listed.to_vec(), now)
+            list_answer(listed.to_vec(), now)
         }
     });
     (seen, asked.into_inner())
@@ -66,7 +66,7 @@ fn a_trade_that_is_not_the_rejected_orders_is_not_adopted() {
         at(OPENED - 20_000),
         TradeReport { from_token: Some(false), ..running() },
         TradeReport { other_user: Some("u2".to_owned()), ..running() },
-        of_symbol("ETHUSDT", running()),
+        with_symbol("ETHUSDT", running()),
         TradeReport { request_time: None, created_time: None, open_time: None, ..running() },
     ] {
         let (seen, _) = run(&rejected(), std::slice::from_ref(&other));
@@ -90,7 +90,7 @@ fn what_a_rejected_order_took_instead_halts_by_its_name() {
     for (took, part, is_rejected) in [
         // The demo ledger does not pay for it.
         (real, "REAL MONEY: 10.00 was staked on the real account", true),
-        (of_amount(50, running()), "but not all terms of trade #1", false),
+        (with_amount(50, running()), "but not all terms of trade #1", false),
     ] {
         let (seen, _) = run(&rejected(), &[took]);
         assert!(seen.halted.as_ref().is_some_and(|halted| halted.contains(part)), "{:?}", seen.halted);

@@ -31,8 +31,8 @@ fn run(bench: &mut Bench, (opened, is_dated): (&TradeReport, bool), listed: &[Tr
             let date = is_dated.then(|| now.floor_to(Millis::SECOND));
             Answer::Open(INTENT, OpenOutcome::Opened(Reply { date, ..reply }))
         }
-        Asked::Trade => record_of(over(), now),
-        Asked::List => list_of(listed.to_vec(), now),
+        Asked::Trade => record_answer(over(), now),
+        Asked::List => list_answer(listed.to_vec(), now),
     })
 }
 
@@ -116,7 +116,7 @@ fn a_run_that_stops_waits_from_our_own_reckoning_of_the_close() {
     bench.signal();
     bench.at(OPENED).durable();
     let late = TradeReport { close_time: running().close_time.map(|at| at + HOUR), ..running() };
-    bench.answer(open_of(late, bench.now));
+    bench.answer(open_answer(late, bench.now));
     assert_eq!(bench.coordinator.under_way().last_close, running().close_time);
 }
 

@@ -57,11 +57,10 @@ pub(super) fn venue(
     listed: impl Fn(i64) -> Option<Vec<TradeReport>>,
 ) -> impl Fn(Asked, i64, Millis) -> Answer {
     move |ask, ms, now| match ask {
-        Asked::Open => open_of(opened.clone(), now),
-        Asked::Trade => record_of(record(ms), now),
-        Asked::List => {
-            listed(ms).map_or_else(|| Answer::Trades(TradeListing::default()), |trades| list_of(trades, now))
-        }
+        Asked::Open => open_answer(opened.clone(), now),
+        Asked::Trade => record_answer(record(ms), now),
+        Asked::List => listed(ms)
+            .map_or_else(|| Answer::Trades(TradeListing::default()), |trades| list_answer(trades, now)),
     }
 }
 
@@ -73,11 +72,11 @@ pub(super) fn in_time(ms: i64) -> TradeReport {
     if ms < 121_000 { running() } else { over() }
 }
 
-pub(super) fn of_symbol(symbol: &str, report: TradeReport) -> TradeReport {
+pub(super) fn with_symbol(symbol: &str, report: TradeReport) -> TradeReport {
     TradeReport { symbol: Some(symbol.to_owned()), ..report }
 }
 
-pub(super) fn of_amount(amount: i64, report: TradeReport) -> TradeReport {
+pub(super) fn with_amount(amount: i64, report: TradeReport) -> TradeReport {
     TradeReport { amount: Some(amount.into()), ..report }
 }
 
@@ -93,7 +92,7 @@ pub(super) fn play(bench: &mut Bench, from: i64, answer: impl Fn(Asked, i64, Mil
     let (mut at_stake, mut entries) = (0, Vec::new());
     bench.drive(from..300_000, |command, ms, now| {
         let commands = [command];
-        entries.extend(entries_of(&commands));
+        entries.extend(recorded_entries(&commands));
         warnings.extend(self::warnings(&commands));
         let [command] = commands;
         match command {
@@ -160,15 +159,15 @@ fn a_trade_of_other_money_halts_the_run_and_is_settled_all_the_same() {
 }
 
 fn lost(amount: i64) -> TradeReport {
-    of_amount(amount, TradeReport { progress: Progress::Over(Outcome::Lost), ..running() })
+    with_amount(amount, TradeReport { progress: Progress::Over(Outcome::Lost), ..running() })
 }
 
 #[test]
 fn what_the_venue_took_is_at_stake_and_lost_whatever_was_asked_for() {
-    let seen = trade(&of_amount(50, running()), |_| lost(50));
+    let seen = trade(&with_amount(50, running()), |_| lost(50));
     assert_eq!((seen.money, seen.booked), ((5_000, 95_000), Some((-5_000, 125_000))), "{seen:?}");
     let opened = TradeReport { amount: None, close_time: None, ..running() };
-    for before in [of_amount(50, running()), TradeReport { amount: None, ..running() }] {
+    for before in [with_amount(50, running()), TradeReport { amount: None, ..running() }] {
         let record = |ms: i64| if ms < 121_000 { before.clone() } else { lost(50) };
         let seen = trade(&opened, record);
         assert_eq!((seen.money, seen.profit()), ((5_000, 95_000), Some(-5_000)), "{seen:?}");
@@ -178,7 +177,7 @@ fn what_the_venue_took_is_at_stake_and_lost_whatever_was_asked_for() {
     let noisy = TradeReport { amount: Some(Decimal::new(10_000_000_000_000_002, 15)), ..running() };
     let seen = trade(&noisy, |_| lost(10));
     assert_eq!((seen.money, seen.halted), ((1_000, 99_000), None));
-    let seen = trade(&of_amount(-5, running()), |_| lost(10));
+    let seen = trade(&with_amount(-5, running()), |_| lost(10));
     assert_eq!((seen.money, seen.halted.is_some()), ((1_000, 99_000), true));
 }
 
@@ -190,7 +189,7 @@ fn a_payout_that_none_can_be_halts_the_run_and_is_not_believed() {
         // 200 % of 10.00; where no payout is known, any profit of a win is possible.
         let seen = trade(&opened, |_| TradeReport { profit: Some(Decimal::from(20)), ..over() });
         assert_eq!(seen.halted.is_none(), is_believed, "{seen:?}");
-        let row_payout = events_of(&seen.entries).find_map(|event| match event.kind {
+        let row_payout = events_in(&seen.entries).find_map(|event| match event.kind {
             EventKind::Opened(opened) => Some(opened.payout),
             _ => None,
         });
@@ -202,10 +201,10 @@ fn a_payout_that_none_can_be_halts_the_run_and_is_not_believed() {
 fn a_trade_on_another_symbol_is_known_after_a_restart_and_settles() {
     // One that fits, one longer than a journal keeps, and one that no symbol can be.
     for symbol in ["ETHUSDT", "A-PAIR-WITH-A-NAME-OF-MORE-THAN-31-LETTERS", "ETH\u{202e}USDT"] {
-        let other = |report: TradeReport| of_symbol(symbol, report);
+        let other = |report: TradeReport| with_symbol(symbol, report);
         let first = trade(&other(running()), |_| other(running()));
         assert_eq!(first.state, IntentState::Open);
-        let mut bench = Bench::of(parts_after(first.entries));
+        let mut bench = Bench::new(parts_after(first.entries));
         let seen = play(&mut bench, 0, venue(running(), |ms| other(in_time(ms)), |_| None));
         assert_eq!((seen.state, seen.profit()), (IntentState::Settled, Some(800)), "{seen:?}");
     }
@@ -235,8 +234,8 @@ fn the_record_of_another_trade_is_not_booked_and_asked_for_again() {
 fn unanswered(listed: &TradeReport) -> Seen {
     play(&mut Bench::start(|_| {}), OPENED, |ask, ms, now| match ask {
         Asked::Open => lost_open(INTENT),
-        Asked::Trade => record_of(over(), now),
-        Asked::List => list_of(if ms < OPENED { Vec::new() } else { vec![listed.clone()] }, now),
+        Asked::Trade => record_answer(over(), now),
+        Asked::List => list_answer(if ms < OPENED { Vec::new() } else { vec![listed.clone()] }, now),
     })
 }
 
@@ -291,7 +290,7 @@ fn what_would_halt_a_run_that_is_halted_is_said_once() {
         ),
     ];
     for (record, said) in records {
-        let seen = trade(&of_amount(50, running()), record);
+        let seen = trade(&with_amount(50, running()), record);
         assert!(seen.halted.as_ref().is_some_and(|why| why.contains("amount is 50")), "{:?}", seen.warnings);
         assert_eq!(seen.warnings_about(said), 1, "{:?}", seen.warnings);
     }
@@ -327,8 +326,8 @@ fn a_second_trade_is_adopted_by_no_intent_in_this_run_or_the_next() {
     let (mut bench, seen) = with_another(SecondTradeRule::Alarm, &second);
     assert!(is_taken(adopt(&mut bench, "01JU")) && adopt(&mut bench, "01JV").is_ok());
     let mut parts = parts_after(seen.entries.clone());
-    events_of(&seen.entries).for_each(|event| parts.past.take_event(event));
-    let mut next = Bench::of(parts);
+    events_in(&seen.entries).for_each(|event| parts.past.take_event(event));
+    let mut next = Bench::new(parts);
     next.on(Input::Start);
     assert!(is_taken(adopt(&mut next, "01JU")) && adopt(&mut next, "01JV").is_ok());
 }
@@ -346,8 +345,8 @@ fn a_second_trade_that_was_over_when_first_seen_is_adopted_by_no_intent() {
 
 /// The list is read, and then the wallet, which holds so much in minor units.
 fn look_at(bench: &mut Bench, trades: Vec<TradeReport>, free: i64) -> Vec<Command> {
-    let balances = Reply::at(demo_of(Decimal::new(free, 2)), bench.now);
-    bench.look_with(list_of(trades, bench.now), Answer::BalancesAfterTrades(Ok(balances)))
+    let balances = Reply::at(demo_balances(Decimal::new(free, 2)), bench.now);
+    bench.look_with(list_answer(trades, bench.now), Answer::BalancesAfterTrades(Ok(balances)))
 }
 
 #[test]

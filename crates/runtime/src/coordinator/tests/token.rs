@@ -11,9 +11,9 @@ fn a_refused_token_stops_opens_at_once_is_said_once_and_shown() {
     let mut bench = Bench::start(|_| {});
     bench.signal();
     let commands = bench.at(60_100).step(refused());
-    assert_eq!(words(&commands)[0], "record Suspend");
+    assert_eq!(steps(&commands)[0], "record Suspend");
     assert!(matches!(&warnings(&commands)[..], [one] if one.contains("Invalid token")), "{commands:?}");
-    let words = words(&bench.durable());
+    let words = steps(&bench.durable());
     assert!(words.contains(&"record not sent 1".to_owned()), "{words:?}");
     let RunState { phase, reason, .. } = bench.state();
     let reason = reason.unwrap_or_default();
@@ -35,7 +35,7 @@ fn an_accepted_token_ends_it_unless_opens_stand_still_for_another_reason() {
     bench.step(refused());
     assert!(bench.asks_at(10_000, RequestId::Balances));
     bench.on(Input::Token(None));
-    assert!(words(&bench.answer(balances_of(1_000, bench.now))).contains(&"record Continue".to_owned()));
+    assert!(steps(&bench.answer(balances_answer(1_000, bench.now))).contains(&"record Continue".to_owned()));
     let RunState { phase, reason, .. } = bench.state();
     assert_eq!((phase, reason), (Phase::Trading, None));
     assert!(!bench.asks_at(20_000, RequestId::Balances), "nobody else asks for them");
@@ -45,11 +45,11 @@ fn an_accepted_token_ends_it_unless_opens_stand_still_for_another_reason() {
     bench.signal();
     bench.step(Input::RenewJournal);
     bench.step(Input::Durable(Err(full())));
-    assert!(!words(&bench.step(Input::Token(None))).contains(&"record Continue".to_owned()));
+    assert!(!steps(&bench.step(Input::Token(None))).contains(&"record Continue".to_owned()));
     bench.step(refused());
     bench.at(70_000).step(Input::RenewJournal);
-    assert!(!words(&bench.durable()).contains(&"record Continue".to_owned()));
-    assert!(words(&bench.step(Input::Token(None))).contains(&"record Continue".to_owned()));
+    assert!(!steps(&bench.durable()).contains(&"record Continue".to_owned()));
+    assert!(steps(&bench.step(Input::Token(None))).contains(&"record Continue".to_owned()));
 }
 
 #[test]

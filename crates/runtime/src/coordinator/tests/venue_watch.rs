@@ -23,7 +23,7 @@ fn asked_user(bench: &mut Bench, ms: i64, restrictions: &[&str]) -> Input {
 fn watched() -> Bench {
     let mut bench = Bench::new(|parts| parts.settings.wallet_every_s = 10_000);
     bench.on(Input::Start);
-    bench.on(Input::Answer(candles_of(Vec::new(), START)));
+    bench.on(Input::Answer(candles_answer(Vec::new(), START)));
     bench
 }
 
@@ -52,11 +52,11 @@ fn a_barred_account_is_journalled_as_a_suspension_and_overridden_by_an_operator(
     let mut bench = watched();
     let suspends_at = |bench: &mut Bench, ms: i64| {
         let banned = asked_user(bench, ms, &["banned"]);
-        words(&bench.step(banned)).contains(&"record Suspend".to_owned())
+        steps(&bench.step(banned)).contains(&"record Suspend".to_owned())
     };
     assert!(suspends_at(&mut bench, 0));
     let commands = bench.order(ControlOrder::Resume);
-    assert!(words(&commands).contains(&"record Continue".to_owned()), "{:?}", words(&commands));
+    assert!(steps(&commands).contains(&"record Continue".to_owned()), "{:?}", steps(&commands));
     assert_eq!(phase(&mut bench).0, Phase::Trading);
     assert!(!suspends_at(&mut bench, 60_000), "the same word of the venue changes nothing");
     assert_eq!(bench.state().troubles, ["the account is banned"]);
@@ -99,7 +99,7 @@ fn the_price_api_alone_fails_while_the_trading_api_answers() {
         bench.at(second * 1_000);
         news.extend(told(bench.step(Input::Time)).into_iter().map(|text| (second, text)));
         news.extend(told(bench.answer(no_candles())).into_iter().map(|text| (second, text)));
-        bench.on(Input::Answer(balances_of(1_000, bench.now)));
+        bench.on(Input::Answer(balances_answer(1_000, bench.now)));
     }
     // The candle of 60 s is late after 180 s; the API was last heard at the start and is silent after 180 s more.
     let late = "BTCUSDT 1m: no candle since 1970-01-07 22:41:00 UTC, requests fail";
@@ -108,7 +108,7 @@ fn the_price_api_alone_fails_while_the_trading_api_answers() {
     assert_eq!(state.venue_problems(), ["the price API does not answer", late]);
     assert_eq!((state.is_silent(VenueApi::Prices), state.is_silent(VenueApi::Trading)), (true, false));
     bench.at(305_000).step(Input::Time);
-    let mended = told(bench.answer(candles_of(vec![candle(START + Millis::MINUTE * 5)], bench.now)));
+    let mended = told(bench.answer(candles_answer(vec![candle(START + Millis::MINUTE * 5)], bench.now)));
     assert_eq!(mended, ["Prices silent: false".to_owned(), format!("{late}: false")]);
     assert_eq!(bench.state().venue_problems(), [""; 0]);
 }
@@ -121,7 +121,7 @@ fn a_price_api_that_answers_without_new_candles_makes_the_series_late_and_is_not
     for second in (60..=190).step_by(5) {
         bench.at(second * 1_000);
         bench.step(Input::Time);
-        news.extend(told(bench.answer(candles_of(Vec::new(), bench.now))));
+        news.extend(told(bench.answer(candles_answer(Vec::new(), bench.now))));
     }
     let late = "BTCUSDT 1m: no candle since 1970-01-07 22:41:00 UTC, the price API answers without it";
     assert_eq!(news, [format!("{late}: true")]);
@@ -137,7 +137,7 @@ fn a_series_whose_prices_stand_still_is_warned_of_once_and_not_late() {
         bench.at(second * 1_000);
         bench.step(Input::Time);
         bench.coordinator.market.on_price_record(symbol, START - Millis::new(1), bench.now);
-        told.extend(warnings(&bench.answer(candles_of(Vec::new(), bench.now))));
+        told.extend(warnings(&bench.answer(candles_answer(Vec::new(), bench.now))));
     }
     let quiet = "BTCUSDT 1m: neither candle nor price since 1970-01-07 22:41:00 UTC: the market is closed, or the venue's \
                  prices stand still";
@@ -216,7 +216,7 @@ fn the_candle_that_is_waited_for_is_named_until_it_comes() {
     bench.at(62_500).step(Input::Time);
     let waited = slowest(&mut bench).expect("one is due");
     assert_eq!((waited.delay_ms, waited.has_come), (Millis::new(2_500), false));
-    bench.answer(candles_of(vec![candle(START + Millis::MINUTE)], bench.now));
+    bench.answer(candles_answer(vec![candle(START + Millis::MINUTE)], bench.now));
     let came = SlowestCandle { has_come: true, ..waited };
     let expected = MarketState { slowest_candle: Some(came), ..MarketState::default() };
     assert_eq!(bench.at(90_000).state().market.as_deref(), Some(&expected));

@@ -27,8 +27,8 @@ fn read(bench: &mut Bench, second: i64, balances: Balances) -> (Vec<EventKind>, 
 }
 
 fn said(commands: &[Command]) -> (Vec<EventKind>, Vec<String>) {
-    let entries = entries_of(commands);
-    let kinds = events_of(&entries).map(|event| event.kind);
+    let entries = recorded_entries(commands);
+    let kinds = events_in(&entries).map(|event| event.kind);
     (kinds.filter(|kind| !matches!(kind, EventKind::Balance { .. })).collect(), warnings(commands))
 }
 
@@ -111,7 +111,7 @@ fn what_a_bonus_wallet_paid_is_noted_for_the_next_run() {
     open(&mut bench, Funding::default());
     bench.at(70_000).step(Input::Time);
     let read = Answer::Balances(Ok(Reply::at(with_bonus(99_400, 4_600), bench.now)));
-    let entries = entries_of(&bench.answer(read));
+    let entries = recorded_entries(&bench.answer(read));
     let noted = r#"{"bonus_wallets":{"holds":4600,"paid":400}}"#;
     assert!(entries.iter().any(|one| matches!(one, JournalEntry::Note(_, body) if body == noted)));
     assert_eq!(bench.coordinator.session.ledger().difference(), Money::ZERO);
@@ -127,7 +127,7 @@ fn open(bench: &mut Bench, funding: Funding) -> Vec<Command> {
     bench.durable();
     let payout = Payout::from_percent(Decimal::from(85)).ok();
     let report = TradeReport { payout, funding, ..report_of_tests("01JT", START + Millis::new(60_400)) };
-    bench.at(60_500).answer(open_of(report, now))
+    bench.at(60_500).answer(open_answer(report, now))
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn charges_and_a_larger_stake_halt_and_a_bonus_is_told() {
 fn end(bench: &mut Bench, balances: impl Fn(i64) -> Balances) -> (i64, Vec<EventKind>) {
     let commands = bench.at(12_000).step(Input::Stop(crate::Stop::TimeUp));
     assert!(asks(&commands, RequestId::Balances));
-    assert!(!words(&commands).contains(&"finish".to_owned()), "{commands:?}");
+    assert!(!steps(&commands).contains(&"finish".to_owned()), "{commands:?}");
     finish(bench, 12, |second| Ok(balances(second)))
 }
 
@@ -223,10 +223,10 @@ fn finish(
         let reply = balances(second).map(|balances| Reply::at(balances, bench.now));
         let commands = bench.answer(Answer::Balances(reply));
         seen.extend(said(&commands).0);
-        is_finished = words(&commands).contains(&"finish".to_owned());
+        is_finished = steps(&commands).contains(&"finish".to_owned());
         second += 2;
         let commands = bench.at(second * 1_000).step(Input::Time);
-        is_finished |= words(&commands).contains(&"finish".to_owned());
+        is_finished |= steps(&commands).contains(&"finish".to_owned());
     }
     (second, seen)
 }

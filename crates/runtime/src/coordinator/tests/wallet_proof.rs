@@ -50,12 +50,12 @@ impl Venue {
     fn answer(self, ask: Ask, ms: i64, now: Millis) -> Answer {
         match ask {
             Ask::Candles(..) => candles_at(&[60_000, 120_000], ms, now),
-            Ask::Trade(FIRST, _) => record_of(self.first(ms), now),
+            Ask::Trade(FIRST, _) => record_answer(self.first(ms), now),
             Ask::Trade(intent, _) => Answer::Trade(intent, Err(no_answer())),
-            Ask::Trades => list_of(self.rows(ms), now),
+            Ask::Trades => list_answer(self.rows(ms), now),
             Ask::BalancesAfterTrades => {
                 let demo = Decimal::new(self.wallet(ms), 2);
-                Answer::BalancesAfterTrades(Ok(Reply::at(demo_of(demo), now)))
+                Answer::BalancesAfterTrades(Ok(Reply::at(demo_balances(demo), now)))
             }
             other => panic!("nobody asks {other:?}"),
         }
@@ -70,11 +70,13 @@ impl Venue {
             allow_duplicate: true,
             ..RiskSettings::default()
         });
-        let (mut bench, mut seen) = (Bench::of(parts), Vec::new());
+        let (mut bench, mut seen) = (Bench::new(parts), Vec::new());
         bench.drive(0..ENDS, |command, ms, now| {
             match command {
                 Command::Ask(ask) => return Some(self.answer(ask, ms, now)),
-                Command::Send(open) if open.intent() == FIRST => return Some(open_of(self.first(ms), now)),
+                Command::Send(open) if open.intent() == FIRST => {
+                    return Some(open_answer(self.first(ms), now));
+                }
                 Command::Send(open) => return Some(lost_open(open.intent())),
                 Command::Record(JournalEntry::Event(event)) => match event.kind {
                     EventKind::NotOpened { .. } => seen.push((ms, "not opened")),
