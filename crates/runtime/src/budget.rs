@@ -110,11 +110,11 @@ impl Demand {
     pub fn shortage(&self, per_second: f64) -> Option<String> {
         let problem = self.problem(per_second)?;
         let enough = (1..=MAX_SUGGESTED).find(|limit| self.problem(f64::from(*limit)).is_none());
-        let raise = enough
-            .map_or_else(String::new, |enough| format!("set it to {enough} if the venue stands that, "));
+        let raise =
+            enough.map_or_else(String::new, |enough| format!("set it to {enough} if the venue allows it, "));
         Some(format!(
-            "broker.requests_per_second = {per_second} is too low for these bots: {problem}; {raise}let the bots listen to \
-             fewer series, or raise risk.max_signal_delay_ms"
+            "broker.requests_per_second = {per_second} is too low for these bots: {problem}; {raise}use fewer series, or raise \
+             risk.max_signal_delay_ms"
         ))
     }
 
@@ -124,13 +124,13 @@ impl Demand {
         }
         let needed = self.needed(per_second);
         if needed > per_second {
-            return Some(format!("they need {needed:.1} a second when every candle brings a trade"));
+            return Some(format!("they need up to {needed:.1} requests/s"));
         }
         let (latest, window) = (self.close.latest_open(per_second), self.close.window?);
         (latest > window).then(|| {
             format!(
-                "when their candles close at once and all bring a trade, the last open leaves {:.1} s after the close, and \
-                 by risk.max_signal_delay_ms it may leave within {:.1} s",
+                "when all candles close together, the last open leaves {:.1} s after the close; risk.max_signal_delay_ms \
+                 allows {:.1} s",
                 seconds(latest),
                 seconds(window)
             )
@@ -141,17 +141,16 @@ impl Demand {
         let Self { candles, prices, trades, accounts, .. } = self;
         let early = rate(self.close.early(per_second), self.close.interval);
         let parts = format!(
-            "requests a second, when every candle brings a trade: {:.1} (candles {:.1}, prices {prices:.1}, trades {trades:.1}, \
-             wallet and lists {accounts:.2})",
+            "up to {:.1} requests/s (candles {:.1}, prices {prices:.1}, trades {trades:.1}, wallet and lists {accounts:.2})",
             self.needed(per_second),
             candles + early
         );
         if per_second == 0.0 {
-            return format!("{parts}; there is no limit");
+            return format!("{parts}; no limit is set");
         }
         let latest = seconds(self.close.latest_open(per_second));
         format!(
-            "{parts} of broker.requests_per_second = {per_second}; when all candles close at once, the last open leaves \
+            "{parts} of broker.requests_per_second = {per_second}; when all candles close together, the last open leaves \
              within {latest:.1} s"
         )
     }

@@ -20,7 +20,7 @@ pub const fn may_settle(before: Option<IntentState>) -> bool {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::large_enum_variant, reason = "most notices are the large ones")]
+#[allow(clippy::large_enum_variant, reason = "most notices are large")]
 pub enum Notice {
     Begins(Funds),
     LeftInDoubt(IntentRow),

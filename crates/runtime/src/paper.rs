@@ -54,7 +54,7 @@ impl PaperBroker {
         };
         let PriceAnswer::Record(record) = self.market.price(symbol, AsOf::Moment(second)).await?.value else {
             return Err(BrokerError::Unavailable {
-                text: "the price of a past second is not there yet".to_owned(),
+                text: "the price of a past second is not available yet".to_owned(),
             });
         };
         let price = if is_open && record.time == second { record.prices.open } else { record.prices.close };

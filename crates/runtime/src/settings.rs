@@ -82,12 +82,12 @@ pub enum SecondTradeRule {
 const WALLET_LAG_MS: u32 = 10_000;
 const MAX_UNEXPLAINED_PERCENT: u32 = 20;
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 const fn is_default_lag(lag_ms: &u32) -> bool {
     *lag_ms == WALLET_LAG_MS
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 const fn is_default_share(percent: &u32) -> bool {
     *percent == MAX_UNEXPLAINED_PERCENT
 }

@@ -29,7 +29,7 @@ pub(crate) struct SkewWatch {
 pub fn describe_skew(offset: Millis, limit: Option<Millis>) -> String {
     let seconds = |span: Millis| format!("{:.1} s", span.get() as f64 / 1_000.0);
     let side = match offset.get() {
-        0 => return "this machine agrees with the venue's clock again".to_owned(),
+        0 => return "this machine's clock agrees with the venue's again".to_owned(),
         ..0 => "behind",
         1.. => "ahead of",
     };
@@ -281,10 +281,10 @@ impl LeapLog {
             std::mem::replace(self, Self { reported: Some(now), ..Self::default() });
         let earlier = match omitted {
             0 => String::new(),
-            1 => format!("; 1 more leap since the last report, of {largest} ms"),
-            more => format!("; {more} more leaps since the last report, up to {largest} ms"),
+            1 => format!("; 1 more jump since the last report, {largest} ms"),
+            more => format!("; {more} more jumps since the last report, up to {largest} ms"),
         };
-        Some(format!("the venue's clock leapt by {by} ms against this machine's{earlier}"))
+        Some(format!("the venue's clock jumped by {by} ms relative to this machine's{earlier}"))
     }
 }
 
@@ -454,7 +454,7 @@ mod tests {
         assert!(first.as_ref().is_some_and(|text| text.contains("1373 ms")), "{first:?}");
         assert_eq!([leap(5, -2_000), leap(599, 900)], [None, None]);
         let others = leap(600, 1_373);
-        assert!(others.is_some_and(|text| text.contains("2 more leaps") && text.ends_with("2000 ms")));
+        assert!(others.is_some_and(|text| text.contains("2 more jumps") && text.ends_with("2000 ms")));
         assert_eq!(leap(1_200, 1_373), first);
     }
 }

@@ -129,7 +129,7 @@ impl Audits {
     pub(crate) fn take_unrecognised(&mut self, met: BTreeMap<String, u64>) -> Vec<Finding> {
         let news = met.keys().filter(|name| !self.unrecognised.contains_key(*name));
         let finding = |name: &String| {
-            let text = format!("the venue sent something unknown: {name}; it was passed over");
+            let text = format!("the venue sent unknown data, which was skipped: {name}");
             Finding::alarm(Audit::Schema, text)
         };
         let found: Vec<Finding> = news.map(finding).collect();

@@ -35,7 +35,7 @@ impl PriceAudit {
         let outside = own.iter().filter(|(_, price)| *price < low || *price > high);
         let finding = |(time, price): &&&(Millis, f64)| {
             let text = format!(
-                "the price {price} of {} at {time} lies outside the {} candle of {}: {} to {}",
+                "the price {price} of {} at {time} is outside the {} candle of {}: {} to {}",
                 series.symbol,
                 series.interval,
                 candle.time(),
@@ -64,7 +64,7 @@ impl RevisionAudit {
                 seen += 1;
                 if known != candle {
                     let text = format!(
-                        "{series}: the candle of {} was {} and is {} now; what was decided on it stands",
+                        "{series}: the candle of {} changed from {} to {}; earlier decisions stand",
                         candle.time(),
                         describe_ohlc(known),
                         describe_ohlc(candle)

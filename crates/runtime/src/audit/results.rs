@@ -110,7 +110,7 @@ impl Statement {
             Self::Ended(outcome, Some(profit)) => describe_result(outcome, profit, scale),
             Self::Ended(outcome, None) => format!("{outcome} without a profit"),
             Self::Running => "that it is open".to_owned(),
-            Self::Unknown => "a result that is not known".to_owned(),
+            Self::Unknown => "an unknown result".to_owned(),
             Self::Reverted => "that it was reverted".to_owned(),
             Self::Twice => "two different results".to_owned(),
         }

@@ -164,7 +164,7 @@ impl Recomputation {
                 let PriceRecord { time, prices, .. } = record;
                 let (low, high) = (prices.low, prices.high);
                 let text = format!(
-                    "trade #{intent} has the {name} price {price} at {at}; the price record of {time} has {low} to {high}"
+                    "trade #{intent} has the {name} price {price} at {at}, but the price record of {time} has {low} to {high}"
                 );
                 findings.push(Finding::alarm(Audit::Settlement, text));
             }

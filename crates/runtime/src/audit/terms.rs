@@ -42,7 +42,7 @@ pub(crate) fn check_terms(
         compare("symbol", report.symbol.clone(), |order| order.symbol.to_string()),
         compare("direction", known(report.direction.as_ref()), |order| order.direction.to_string()),
         compare("amount", amount, |order| order.amount.normalize().to_string()),
-        compare("close type", known(report.close_type.as_ref()), |order| order.close_type.to_string()),
+        compare("duration", known(report.close_type.as_ref()), |order| order.close_type.to_string()),
         compare("expiration type", expiration, |order| order.expiration_type.as_str().to_owned()),
     ];
     let differences: Vec<String> = terms.into_iter().flatten().collect();
@@ -87,9 +87,9 @@ fn describe_difference(name: &str, found: &str, (asked, counted): (&str, &str)) 
     if found == counted {
         None
     } else if asked == counted {
-        Some(format!("{name} is {found}, asked for was {asked}"))
+        Some(format!("{name} is {found}, ordered was {asked}"))
     } else {
-        Some(format!("{name} is {found}, but was {counted} before; asked for was {asked}"))
+        Some(format!("{name} is {found}, before it was {counted}; ordered was {asked}"))
     }
 }
 
@@ -110,8 +110,9 @@ fn check_span(order: &OpenOrder, report: &TradeReport) -> Option<String> {
         ExpirationType::NextCandle => lasts == length && close.is_aligned_to(length),
     };
     let kind = order.expiration_type.as_str();
-    (!is_sound)
-        .then(|| format!("it lasts {lasts} ms and closes at {close}, which is not a {kind} of {length} ms"))
+    (!is_sound).then(|| {
+        format!("it lasts {lasts} ms and closes at {close}, which does not match {kind} of {length} ms")
+    })
 }
 
 #[derive(Debug, Default)]
@@ -130,7 +131,7 @@ impl PayoutAudit {
             break_even(payout.to_fraction()).map_or("-".to_owned(), |rate| format!("{:.2} %", rate * 100.0))
         };
         let text = format!(
-            "{symbol} pays {payout} % instead of {before} %: a strategy breaks even at {} wins instead of {}",
+            "{symbol} pays {payout} % instead of {before} %: the break-even win rate is {} instead of {}",
             needed(payout),
             needed(before)
         );
@@ -201,7 +202,7 @@ mod tests {
             (|report| report.direction = Some(Reported::Known(Direction::Sell)), "direction is SELL"),
             (
                 |report| report.close_type = Some(Reported::Known("05:00".parse().unwrap())),
-                "close type is 05:00, asked for was 01:00",
+                "duration is 05:00, ordered was 01:00",
             ),
             (next_candle, "expiration type is NEXT_CANDLE"),
         ];
@@ -221,7 +222,7 @@ mod tests {
             check_terms(IntentId::new(7), &ordered, &report).0
         };
         assert_eq!(found(50), Terms::AsOrdered);
-        let reason = "trade #7 (01JT) differs: amount is 10, but was 50 before; asked for was 10".to_owned();
+        let reason = "trade #7 (01JT) differs: amount is 10, before it was 50; ordered was 10".to_owned();
         assert_eq!(found(10), Terms::Other { reason });
     }
 

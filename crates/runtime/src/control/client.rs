@@ -28,10 +28,10 @@ pub async fn send_order(
     write_line(&mut writer, &message).await.map_err(|error| unanswered(error.to_string()))?;
     let line = match read_line(&mut BufReader::new(reader), ANSWER_PATIENCE).await {
         Ok(line) => line,
-        Err(LineError::End) => return Err(unanswered("it ended".to_owned())),
+        Err(LineError::End) => return Err(unanswered("it closed the connection".to_owned())),
         Err(LineError::TooLong) => return Err(unanswered("its answer is too long".to_owned())),
         Err(LineError::Late) => {
-            return Err(unanswered(format!("nothing came within {} s", ANSWER_PATIENCE.as_secs())));
+            return Err(unanswered(format!("no answer within {} s", ANSWER_PATIENCE.as_secs())));
         }
         Err(LineError::Broken(error)) => return Err(unanswered(error.to_string())),
     };
@@ -52,7 +52,7 @@ pub(super) async fn connect(path: &Path) -> Result<UnixStream, ControlError> {
             io::ErrorKind::InvalidInput => ControlError::NoBotListens { path: path() },
             _ => unanswered(error.to_string()),
         }),
-        Err(_) => Err(unanswered(format!("it took no connection within {} s", PATIENCE.as_secs()))),
+        Err(_) => Err(unanswered(format!("it accepted no connection within {} s", PATIENCE.as_secs()))),
     }
 }
 
@@ -147,7 +147,7 @@ impl FollowedRun {
     pub async fn begin(path: &Path) -> Result<Self, ControlError> {
         let mut stream = connect(path).await?;
         let unanswered =
-            |_| ControlError::NoAnswer { path: path.to_owned(), problem: "it takes nothing".to_owned() };
+            |_| ControlError::NoAnswer { path: path.to_owned(), problem: "it accepts no input".to_owned() };
         write_line(&mut stream, &follow_order()).await.map_err(unanswered)?;
         Ok(Self { lines: BufReader::new(stream).lines() })
     }
@@ -195,7 +195,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_run_that_says_nothing_sensible_leaves_the_order_open() {
-        check(b"", "it ended").await;
+        check(b"", "it closed the connection").await;
         check(b"what?\n", "cannot be read").await;
         check(&[b'x'; MAX_BYTES * 2], "too long").await;
     }

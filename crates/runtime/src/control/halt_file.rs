@@ -52,7 +52,7 @@ impl HaltFile {
                 Ok(Raised::Before)
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                Err(io::Error::other("what is there is no plain file: remove it"))
+                Err(io::Error::other("a file exists there that is not a regular file. Remove it"))
             }
             Err(error) => Err(error),
         }
@@ -69,9 +69,9 @@ impl HaltFile {
     /// Returns the reason from the first line.
     /// Anything but a plain file halts too, but is never read: a pipe would block and a link leads elsewhere.
     pub fn reason(&self) -> String {
-        let there = format!("the file {} is there", self.0.display());
+        let there = format!("the file {} exists", self.0.display());
         if !self.is_plain() {
-            return format!("{there}, and is no plain file: it is not read");
+            return format!("{there}, but is not a regular file");
         }
         let mut text = Vec::new();
         let read = open_plain(&self.0).and_then(|file| file.take(REASON_BYTES).read_to_end(&mut text));
@@ -89,7 +89,7 @@ impl HaltFile {
         let is_refused = *order == ControlOrder::Resume && self.is_there();
         is_refused.then(|| {
             let path = self.0.display();
-            let problem = format!("the file {path} is there: remove it first; `candlewick resume` does both");
+            let problem = format!("the file {path} exists. Remove it first, or run `candlewick resume`");
             ControlAnswer::Refused { problem }
         })
     }
@@ -185,14 +185,14 @@ mod tests {
         assert_eq!(file.raise("news").unwrap(), Raised::Now);
         assert_eq!(file.raise("other news").unwrap(), Raised::Before);
         assert!(file.is_there());
-        assert_eq!(file.reason(), format!("the file {} is there: news", file.path().display()));
+        assert_eq!(file.reason(), format!("the file {} exists: news", file.path().display()));
         assert_eq!(file.remove().unwrap(), Removed::Now);
         assert!(!file.is_there());
         let missing = HaltFile::new(folder.path().join("no/folder.HALT"));
         assert!(missing.raise("news").is_err());
         // A folder or an empty file halts as well.
         fs::create_dir(file.path()).unwrap();
-        assert!(file.is_there() && file.reason().ends_with("it is not read"));
+        assert!(file.is_there() && file.reason().ends_with("is not a regular file"));
         fs::remove_dir(file.path()).unwrap();
         fs::write(file.path(), "").unwrap();
         assert!(file.is_there() && file.reason().ends_with("is there"));
@@ -206,8 +206,8 @@ mod tests {
         fs::write(&secret, "the words of another file").unwrap();
         for target in [secret, folder.path().join("nothing")] {
             std::os::unix::fs::symlink(&target, file.path()).unwrap();
-            assert!(file.is_there() && file.reason().ends_with("it is not read"), "{}", file.reason());
-            assert!(file.raise("news").unwrap_err().to_string().contains("no plain file"));
+            assert!(file.is_there() && file.reason().ends_with("is not a regular file"), "{}", file.reason());
+            assert!(file.raise("news").unwrap_err().to_string().contains("not a regular file"));
             assert_eq!(file.remove().unwrap(), Removed::Now);
         }
     }
@@ -220,7 +220,7 @@ mod tests {
         // A pipe that nobody writes to: to open it would wait for ever.
         let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
         rustix::fs::mknodat(rustix::fs::CWD, file.path(), rustix::fs::FileType::Fifo, mode, 0).unwrap();
-        assert!(file.is_there() && file.reason().ends_with("it is not read"));
+        assert!(file.is_there() && file.reason().ends_with("is not a regular file"));
         assert!(open_plain(file.path()).is_ok(), "opening waits for nobody");
         assert!(file.raise("news").is_err());
         assert_eq!(file.remove().unwrap(), Removed::Now);

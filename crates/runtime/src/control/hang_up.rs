@@ -40,17 +40,17 @@ impl HangUp {
             };
             if ends {
                 // Nobody sees the bot any more who did: what is open is tracked to its end, as with any order to end.
-                tracing::warn!("the terminal is gone: the run ends");
+                tracing::warn!("the terminal has closed: the run ends");
                 let us = rustix::process::getpid();
                 if let Err(error) = rustix::process::kill_process(us, rustix::process::Signal::TERM) {
-                    tracing::error!(%error, "the run cannot be ended");
+                    tracing::error!(%error, "the run could not be stopped");
                 }
                 continue;
             }
             // What is refused the run has logged itself.
             let answer = ControlOrder::Reload { by: ReloadedBy::Signal }.deliver(None, &orders).await;
             if let ControlAnswer::Unanswered { problem } = answer {
-                tracing::warn!("nobody knows whether the settings were read again: {problem}");
+                tracing::warn!("the reload of the settings got no answer: {problem}");
             }
         }
     }

@@ -51,8 +51,8 @@ impl JournalOrders {
                 }
                 self.is_beyond_earlier |= are_refused;
             }
-            Ok(Err(error)) => tracing::debug!(%error, "orders in the journal cannot be looked for"),
-            Err(_) => tracing::debug!("orders in the journal were not found out in time"),
+            Ok(Err(error)) => tracing::debug!(%error, "orders in the journal cannot be polled"),
+            Err(_) => tracing::debug!("polling the journal for orders timed out"),
         }
     }
 
@@ -76,7 +76,7 @@ impl JournalOrders {
         let refusal = match serde_json::from_str::<ControlOrder>(&stored.body) {
             Ok(order) => match self.refusal(&order) {
                 None => {
-                    tracing::debug!(giver = stored.giver, "an order came through the journal");
+                    tracing::debug!(giver = stored.giver, "an order arrived through the journal");
                     // The answer is read where it is durable.
                     let (answer, _) = oneshot::channel();
                     // A run that has too much to do is handed it at the next look.
@@ -88,13 +88,13 @@ impl JournalOrders {
                 }
                 Some(refusal) => refusal,
             },
-            Err(error) => ControlAnswer::Refused { problem: format!("this is no order: {error}") },
+            Err(error) => ControlAnswer::Refused { problem: format!("invalid order: {error}") },
         };
         // Nothing follows from it, so nothing has to be durable with it.
         let answer = serde_json::to_string(&refusal).unwrap_or_default();
         let closed = close_orders(&self.url, Some(&stored.token), &answer).await;
         if let Err(error) = &closed {
-            tracing::debug!(%error, "an order in the journal could not be refused");
+            tracing::debug!(%error, "an order in the journal could not be rejected");
         }
         closed.is_ok()
     }
@@ -102,13 +102,13 @@ impl JournalOrders {
     fn refusal(&self, order: &ControlOrder) -> Option<ControlAnswer> {
         if matches!(order, ControlOrder::Signal(_)) {
             // It would be late.
-            let problem = "a signal comes by the socket of the bot".to_owned();
+            let problem = "send signals through the bot's socket".to_owned();
             return Some(ControlAnswer::Refused { problem });
         }
         if self.is_beyond_earlier || matches!(order, ControlOrder::Halt { .. }) {
             return self.halt_file.refusal(order);
         }
-        let problem = "it was given before this run began: give it again".to_owned();
+        let problem = "the order is older than this run. Repeat it".to_owned();
         Some(ControlAnswer::Refused { problem })
     }
 }
@@ -137,7 +137,7 @@ mod tests {
         in_journal.look(&sender).await;
         assert_eq!((handed_over(), handed_over()), (Some(halt.clone()), None));
         let answer = Reader::open(&url).await.unwrap().answer_to(&stale).await.unwrap();
-        assert!(answer.is_some_and(|answer| answer.contains("before this run began")));
+        assert!(answer.is_some_and(|answer| answer.contains("older than this run")));
         let fresh = give(ControlOrder::Resume).await;
         in_journal.look(&sender).await;
         assert_eq!((handed_over(), handed_over()), (Some(halt), Some(fresh)));

@@ -59,7 +59,7 @@ impl ControlServer {
                         connections.spawn(serve_connection(stream, orders.clone(), halt_file.clone()));
                     }
                     Err(error) => {
-                        tracing::warn!(%error, "a person's order could not be taken");
+                        tracing::warn!(%error, "a control connection could not be accepted");
                         tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
                     }
                 },
@@ -86,9 +86,11 @@ async fn serve_connection(
             Ok(line) => (execute(&line, &orders, &halt_file).await, false),
             Err(LineError::End | LineError::Broken(_)) => return None,
             Err(LineError::TooLong) => {
-                (refuse(format!("an order has at most {MAX_BYTES} bytes and ends with a line")), true)
+                (refuse(format!("an order has at most {MAX_BYTES} bytes and ends with a line break")), true)
             }
-            Err(LineError::Late) => (refuse(format!("no order came within {} s", PATIENCE.as_secs())), true),
+            Err(LineError::Late) => {
+                (refuse(format!("no order arrived within {} s", PATIENCE.as_secs())), true)
+            }
         };
         if write_line(&mut writer, &answer).await.is_err() || is_over {
             return None;
@@ -100,7 +102,7 @@ async fn serve_connection(
 async fn execute(line: &[u8], orders: &mpsc::Sender<ControlRequest>, halt_file: &HaltFile) -> ControlAnswer {
     let MarkedOrder { order, token } = match serde_json::from_slice(line) {
         Ok(order) => order,
-        Err(error) => return refuse(format!("this is no order: {error}")),
+        Err(error) => return refuse(format!("invalid order: {error}")),
     };
     match halt_file.refusal(&order) {
         Some(refusal) => refusal,
@@ -282,7 +284,7 @@ mod tests {
         let stage = Stage::set().await;
         for garbage in ["hello\n", "\n", "{\"order\":\"open\"}\n", "\u{0}\u{1b}[2J\n", "[1,2", "{}"] {
             let answer = stage.say(garbage).await;
-            let is_refused = answer.contains("refused") && answer.contains("this is no order");
+            let is_refused = answer.contains("refused") && answer.contains("invalid order");
             assert!(is_refused, "{garbage:?}: {answer}");
         }
         let long = format!("{{\"order\":\"halt\",\"reason\":\"{}\"}}\n", "x".repeat(MAX_BYTES));
@@ -318,7 +320,7 @@ mod tests {
         assert!(before.elapsed() >= PATIENCE, "{:?}", before.elapsed());
         let mut text = String::new();
         silent[0].read_to_string(&mut text).await.unwrap();
-        assert!(text.contains("no order came within 5 s"), "{text}");
+        assert!(text.contains("no order arrived within 5 s"), "{text}");
         assert_eq!(stage.end().await, [ControlOrder::Status]);
     }
 

@@ -149,7 +149,7 @@ impl SignalTally {
         let late = candlewick_engine::Rule::LateSignal.as_str();
         let rules = self.refused.iter().filter(|(rule, _)| rule.as_str() != late);
         let rules: Vec<String> = rules.map(|(rule, count)| format!("{rule} {count}")).collect();
-        let mut lines = vec![format!("{} came: {}", all.came(), all.describe_counts(&rules))];
+        let mut lines = vec![format!("{} received: {}", all.came(), all.describe_counts(&rules))];
         if self.by_source.len() > 1 {
             let of_source = |(source, tally): (&String, &SourceTally)| {
                 format!("{}: {}", visible(source), tally.describe_counts(&[]))
@@ -157,16 +157,12 @@ impl SignalTally {
             lines.extend(self.by_source.iter().map(of_source));
         }
         let of_source = |(source, tally): (&String, &SourceTally)| {
-            Some(format!(
-                "the last that was no signal ({}): {}",
-                visible(source),
-                visible(tally.problem.as_ref()?)
-            ))
+            Some(format!("last invalid signal ({}): {}", visible(source), visible(tally.problem.as_ref()?)))
         };
         let problems: Vec<String> = self.by_source.iter().filter_map(of_source).collect();
         // A journal of before says it of all doors together.
         let last = self.problem.as_ref().filter(|_| problems.is_empty());
-        lines.extend(last.map(|problem| format!("the last that was no signal: {}", visible(problem))));
+        lines.extend(last.map(|problem| format!("last invalid signal: {}", visible(problem))));
         lines.extend(problems);
         lines.extend(self.by_source.iter().filter_map(|(source, tally)| tally.describe_reasons(source)));
         lines
@@ -205,7 +201,7 @@ impl SourceTally {
         };
         let mut words: Vec<String> = reasons.iter().take(SHOWN_REASONS).map(words).collect();
         words.extend((more > 0).then(|| format!("and {more} other reasons")));
-        Some(format!("what was no signal ({}): {}", visible(source), words.join("; ")))
+        Some(format!("invalid signals ({}): {}", visible(source), words.join("; ")))
     }
 
     fn describe_counts(&self, rules: &[String]) -> String {
@@ -213,7 +209,7 @@ impl SourceTally {
         let rules = if rules.is_empty() { String::new() } else { format!(" ({})", rules.join(", ")) };
         let counts = [
             (approved, "approved".to_owned()),
-            (refused, format!("refused{rules}")),
+            (refused, format!("rejected{rules}")),
             (late, "late".to_owned()),
             (duplicates, if duplicates == 1 { "duplicate" } else { "duplicates" }.to_owned()),
             (malformed, "malformed".to_owned()),
@@ -267,28 +263,26 @@ impl SignalBots {
     pub fn find(&self, bot: Option<&str>, symbol: Option<&str>) -> Result<usize, String> {
         let known = symbol.map(|written| self.symbol_of(written).ok_or(written));
         match (bot, known) {
-            (None, None) => Err(format!("it names neither a bot nor a symbol: {}", self.names())),
+            (None, None) => Err(format!("the signal names neither a bot nor a symbol; {}", self.names())),
             (Some(name), known) => {
                 let place = self.bots.iter().position(|(own, _)| own == name);
-                let place = place.ok_or_else(|| format!("there is no bot {name:?}: {}", self.names()))?;
+                let place = place.ok_or_else(|| format!("unknown bot {name:?}; {}", self.names()))?;
                 let own = &self.bots[place].1;
                 match known {
                     None => Ok(place),
                     Some(Ok(symbol)) if symbol == own => Ok(place),
-                    Some(Ok(other) | Err(other)) => {
-                        Err(format!("bot {name} does not trade {other:?} but {own}"))
-                    }
+                    Some(Ok(other) | Err(other)) => Err(format!("bot {name} trades {own}, not {other:?}")),
                 }
             }
             (None, Some(Err(written))) => {
-                Err(format!("no bot trades {written:?}: the bots trade {}", list(self.symbols())))
+                Err(format!("no bot trades {written:?}; the bots trade {}", list(self.symbols())))
             }
             (None, Some(Ok(symbol))) => {
                 let of_symbol = || self.bots.iter().enumerate().filter(|(_, (_, own))| own == symbol);
                 let names = of_symbol().map(|(_, (name, _))| name.as_str());
                 match (of_symbol().next(), of_symbol().nth(1)) {
                     (Some((place, _)), None) => Ok(place),
-                    _ => Err(format!("several bots trade {symbol:?}: name one of {}", list(names))),
+                    _ => Err(format!("several bots trade {symbol:?}. Name one of {}", list(names))),
                 }
             }
         }
@@ -332,14 +326,14 @@ fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
 
 fn check_time(given: Millis, now: Millis) -> Result<(), String> {
     let wrong = if given > now + AHEAD {
-        "lies ahead of the venue's"
+        "is ahead of venue time"
     } else if given < now - SignalBots::OLDEST {
-        "is more than a day before the venue's"
+        "is more than a day behind venue time"
     } else {
         return Ok(());
     };
     Err(format!(
-        "its time {} {wrong}, which is {}: leave the time out, or send the moment at which the signal was given",
+        "the signal time {} {wrong}, {}. Omit the time, or send the time of the signal",
         utc(given),
         utc(now)
     ))
@@ -374,7 +368,7 @@ mod tests {
     #[test]
     fn signals_are_counted_in_all_and_by_their_door() {
         let expected = [
-            "17 came: 2 approved, 3 refused (InFlight 3), 1 late, 1 duplicate, 1 malformed, 9 turned away",
+            "17 received: 2 approved, 3 rejected (InFlight 3), 1 late, 1 duplicate, 1 malformed, 9 turned away",
             "list: 3 refused, 1 duplicate, 1 malformed",
             "webhook: 2 approved, 1 late, 9 turned away",
         ];
@@ -397,8 +391,8 @@ mod tests {
         let tally =
             |stdin| SignalTally { by_source: [("stdin".to_owned(), stdin)].into(), ..SignalTally::default() };
         let words = tally(stdin.clone()).words();
-        assert_eq!(words[0], "5 came: 1 duplicate, 4 malformed");
-        let expected = "what was no signal (stdin): 3 times: not a JSON object; once: no bot trades EURUSD";
+        assert_eq!(words[0], "5 received: 1 duplicate, 4 malformed");
+        let expected = "invalid signals (stdin): 3 times: not a JSON object; once: no bot trades EURUSD";
         assert!(words[1].starts_with(expected) && !words[1].contains('\u{1b}'), "{words:?}");
         (0..1_000).for_each(|number| stdin.add_reasons([(format!("x{number}"), 1)].into()));
         assert_eq!(stdin.reasons.len(), 16);
@@ -432,13 +426,17 @@ mod tests {
         check(None, Some("BTCUSDT"), Ok(0));
         check(None, Some("btc/usdt"), Ok(0));
         check(None, Some("EUR/USD-OTC"), Ok(3));
-        check(None, None, Err("it names neither a bot nor a symbol: the bots are btc, eur, eur2, otc"));
-        check(Some("eth"), None, Err("there is no bot \"eth\": the bots are btc, eur, eur2, otc"));
-        check(Some("btc"), Some("EUR/USD"), Err("bot btc does not trade \"EURUSD\" but BTCUSDT"));
-        check(Some("btc"), Some("X"), Err("bot btc does not trade \"X\" but BTCUSDT"));
+        check(
+            None,
+            None,
+            Err("the signal names neither a bot nor a symbol; the bots are btc, eur, eur2, otc"),
+        );
+        check(Some("eth"), None, Err("unknown bot \"eth\"; the bots are btc, eur, eur2, otc"));
+        check(Some("btc"), Some("EUR/USD"), Err("bot btc trades BTCUSDT, not \"EURUSD\""));
+        check(Some("btc"), Some("X"), Err("bot btc trades BTCUSDT, not \"X\""));
         let unknown = "no bot trades \"EURJPY\": the bots trade BTCUSDT, EURUSD, EURUSD-OTC";
         check(None, Some("EURJPY"), Err(unknown));
-        check(None, Some("EUR/USD"), Err("several bots trade \"EURUSD\": name one of eur, eur2"));
+        check(None, Some("EUR/USD"), Err("several bots trade \"EURUSD\". Name one of eur, eur2"));
         // What may be two symbols is neither, and one that is written out is itself.
         let two = bots(&[("a", "EUR/USD"), ("b", "EURUSD")]);
         assert_eq!(two.find(None, Some("EURUSD")), Ok(1));
@@ -457,9 +455,9 @@ mod tests {
             (now, None),
             (now + Millis::MINUTE, None),
             (now - Millis::DAY, None),
-            (now + Millis::MINUTE + Millis::new(1), Some("its time 2026-01-05T10:31:00Z lies ahead")),
-            (now - Millis::DAY - Millis::new(1), Some("its time 2026-01-04T10:29:59Z is more than a day")),
-            (Millis::ZERO, Some("its time 1970-01-01T00:00:00Z is more than a day before")),
+            (now + Millis::MINUTE + Millis::new(1), Some("the signal time 2026-01-05T10:31:00Z is ahead")),
+            (now - Millis::DAY - Millis::new(1), Some("the signal time 2026-01-04T10:29:59Z is more than a day")),
+            (Millis::ZERO, Some("the signal time 1970-01-01T00:00:00Z is more than a day behind")),
         ] {
             let problem = check_time(given, now).err().unwrap_or_default();
             assert_eq!(problem.is_empty(), expected.is_none(), "{problem}");

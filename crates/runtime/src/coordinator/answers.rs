@@ -84,7 +84,8 @@ impl Coordinator {
         let mut offset = leap.as_ref().and_then(|leap| leap.offset);
         if by > Millis::ZERO {
             offset = self.skew.our_clock_moved(by, step.now).offset;
-            let text = format!("the machine stood still for {by} ms; the run goes on at the present");
+            let text =
+                format!("this machine was suspended for {by} ms; the run continues at the current time");
             self.session.alarm(text, step);
         } else if let Some(leap) = &leap {
             self.alarm_leap(leap.by, step);
@@ -136,7 +137,7 @@ impl Coordinator {
                 if candles.unusable > 0 {
                     self.rejected_rows += candles.unusable as u64;
                     let rows = candles.unusable;
-                    step.warn(format!("{series}: {rows} rows were no candles and count as gaps"));
+                    step.warn(format!("{series}: {rows} invalid candle rows count as gaps"));
                 }
                 let (seen, findings) = self.audits.revisions.take(series, &candles.candles);
                 self.found(Audit::Revision, seen, findings, step);
@@ -148,7 +149,7 @@ impl Coordinator {
             }
             Err(error) => {
                 self.market.on_no_candles(id, now, (&mut self.events, &mut self.agenda));
-                step.warn(format!("{series}: no candles: {error}"));
+                step.warn(format!("{series}: candle request failed: {error}"));
             }
         }
     }
@@ -193,7 +194,7 @@ impl Coordinator {
                 }
             }
             Ok(Reply { value: PriceAnswer::NotYet, .. }) => {}
-            Err(error) => step.warn(format!("{symbol}: no price: {error}")),
+            Err(error) => step.warn(format!("{symbol}: price request failed: {error}")),
         }
         self.on_grid_price(id, price, step);
     }
@@ -236,11 +237,7 @@ impl Coordinator {
                 let again = self.trades.ask_again(intent, now);
                 self.agenda.add(again.unwrap_or(now), job);
                 self.events.gate.settle_job(job);
-                return self.warn_about(
-                    &format!("trade #{intent}: no answer about its result"),
-                    &error,
-                    step,
-                );
+                return self.warn_about(&format!("trade #{intent}: result request failed"), &error, step);
             }
         };
         if report.id == venue_id {
@@ -249,8 +246,8 @@ impl Coordinator {
         if let Some(TradeMismatch { news, ask_at }) = self.trades.check_record(intent, &report, now) {
             if let Some(difference) = news {
                 let text = format!(
-                    "trade #{intent}: the venue's record of {venue_id} is of another trade, {difference}; it \
-                     is not booked, and asked for again"
+                    "trade #{intent}: the venue's record of {venue_id} describes another trade, {difference}; it \
+                     is ignored and requested again"
                 );
                 self.session.alarm(text, step);
             }
@@ -271,7 +268,7 @@ impl Coordinator {
             OpenOutcome::Opened(reply) if self.doubts.is_claimed(&reply.value.id) => {
                 let id = &reply.value.id;
                 let text = format!(
-                    "trade #{intent} is in doubt: the venue answered with trade {id}, which is another order's"
+                    "trade #{intent} is in doubt: the venue answered with trade {id}, which belongs to another order"
                 );
                 self.session.alarm(text, step);
                 self.doubt(intent, now)
@@ -280,7 +277,7 @@ impl Coordinator {
                 let fault = self.time_fault(intent, &reply, now);
                 if let Some(TimeFault::OtherMoment { by }) = fault {
                     let text = format!(
-                        "trade #{intent} is in doubt: the venue answered with trade {} dated {}, which is not believed",
+                        "trade #{intent} is in doubt: the venue answered with trade {} dated {}, which is implausible",
                         reply.value.id,
                         describe_distance(by)
                     );
@@ -389,12 +386,12 @@ impl Coordinator {
             return;
         }
         let candles = match self.market.closes_between(step.now - span, step.now) {
-            0 => "no candle closed meanwhile".to_owned(),
-            1 => "1 candle closed meanwhile".to_owned(),
-            more => format!("{more} candles closed meanwhile"),
+            0 => "no candles were missed".to_owned(),
+            1 => "1 candle was missed".to_owned(),
+            more => format!("{more} candles were missed"),
         };
         let seconds = span.get() / 1_000;
-        let text = format!("this process did not run for {seconds} s (stopped or suspended?); {candles}");
+        let text = format!("this process did not run for {seconds} s (suspended?); {candles}");
         self.session.alarm(text, step);
     }
 }

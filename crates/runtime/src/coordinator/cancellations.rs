@@ -100,8 +100,8 @@ impl Coordinator {
                 Some((_, first)) if listing.began >= first + READ_AGAIN_AFTER => {
                     let stated = unproven.outcome;
                     let text = format!(
-                        "trade #{intent}: its own record says {stated}, and the venue's list says {outcome} in two \
-                         readings, which counts"
+                        "trade #{intent}: the record says {stated}, but two readings of the venue's list say {outcome}, \
+                         which counts"
                     );
                     self.session.alarm(text, step);
                     let report = self.plausible(intent, report.clone(), step);
@@ -134,7 +134,7 @@ impl Coordinator {
         }
         if report.is_reverted && settled.outcome != Outcome::Cancelled {
             let text =
-                format!("trade #{intent} ended {}, and the venue marks it as reverted", settled.outcome);
+                format!("trade #{intent} ended {}, but the venue marks it as reverted", settled.outcome);
             self.halt_at_oddity(text, step);
         }
         let close = settled.close_time.or(close).unwrap_or(now);
@@ -186,8 +186,9 @@ impl Coordinator {
             && agreed != paid
             && paid.to_percent() <= f64::from(self.settings.max_payout_percent)
         {
-            let text =
-                format!("trade #{intent}: the venue now pays {paid} %, agreed at the open were {agreed} %");
+            let text = format!(
+                "trade #{intent}: the venue now pays {paid} %, but {agreed} % was agreed at the open"
+            );
             self.halt_at_oddity(text, step);
         }
     }

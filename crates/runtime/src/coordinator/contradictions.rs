@@ -237,9 +237,9 @@ impl Coordinator {
         let Contradiction { settling, reported, .. } = pending;
         let scale = self.session.scale();
         let booked = describe_result(settling.outcome, settling.profit, scale);
-        let by = if settling.source == Source::Person { " on the operator's word" } else { "" };
+        let by = if settling.source == Source::Person { " by the operator" } else { "" };
         let says = reported.describe(settling, scale);
-        format!("trade #{} was booked as {booked}{by}, and the venue's list now says {says}", settling.intent)
+        format!("trade #{} was booked as {booked}{by}, but the venue's list now says {says}", settling.intent)
     }
 
     fn correct(&mut self, pending: &Contradiction, result: (Outcome, Money), step: &mut Step<'_>) {
@@ -275,8 +275,8 @@ impl Coordinator {
         if !is_exact {
             self.contradictions.needs_restart = true;
             let text = format!(
-                "trade #{intent} was settled before the last snapshot of the journal: ledger, limits and ladders are \
-                 corrected by a restart"
+                "trade #{intent} was settled before the last journal snapshot. Restart the bot to correct ledger, limits and \
+                 ladders"
             );
             self.halt_at_oddity(text, step);
         }
@@ -287,17 +287,14 @@ impl Coordinator {
         let scale = self.session.scale();
         let text = self.describe(pending);
         let text = match why {
-            Undecidable::Unsteady => format!("{text}; it keeps changing its word"),
+            Undecidable::Unsteady => format!("{text}; the list keeps changing"),
             Undecidable::OtherRecord(record) => {
-                format!(
-                    "{text}, but the trade's own record says {}",
-                    record.describe(&pending.settling, scale)
-                )
+                format!("{text}, and the trade's record says {}", record.describe(&pending.settling, scale))
             }
-            Undecidable::NotRead => format!("{text}, which could not be read again"),
+            Undecidable::NotRead => format!("{text}, and a second reading failed"),
             Undecidable::NoResult => format!("{text} in two readings"),
             Undecidable::WrongProfit => {
-                format!("{text} in two readings, which its stake and payout do not give")
+                format!("{text} in two readings, which contradicts stake and payout")
             }
         };
         self.audits.results.forget(&pending.venue_id);

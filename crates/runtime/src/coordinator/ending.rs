@@ -317,7 +317,7 @@ impl Coordinator {
     pub(super) fn fail(&mut self, cause: RuntimeError, step: &mut Step<'_>) {
         match &mut self.phase {
             Phase::Closing { error, .. } => {
-                step.warn(format!("the journal's end could not be made durable: {cause}"));
+                step.warn(format!("the last journal entries could not be saved: {cause}"));
                 error.get_or_insert(cause);
             }
             Phase::Starting(_) | Phase::Running => {

@@ -175,7 +175,7 @@ impl Coordinator {
         if let Err(error) = &answer
             && !error.is_temporary()
         {
-            step.warn(format!("no price record to hold a settlement against: {error}"));
+            step.warn(format!("settlement prices cannot be audited: {error}"));
         }
         self.audits.settlements.on_price(answer.ok().map(|reply| reply.value));
         self.ask_settlement_prices(step);

@@ -108,12 +108,9 @@ impl Coordinator {
         let anothers: Vec<&TradeReport> = listing.trades.iter().filter(is_other_trade).collect();
         let Some(first) = anothers.first() else { return };
         let text = match anothers.len() {
-            1 => format!(
-                "{} is open on the {ours} wallet, and this journal does not know it",
-                describe_trade(first)
-            ),
+            1 => format!("unknown {} is open on the {ours} wallet", describe_trade(first)),
             count => format!(
-                "{count} trades are open on the {ours} wallet that this journal does not know, such as {}",
+                "{count} unknown trades are open on the {ours} wallet, such as {}",
                 describe_trade(first)
             ),
         };
@@ -123,11 +120,9 @@ impl Coordinator {
     }
 
     pub(super) fn foreign_trade_trouble(&self, now: Millis) -> Option<String> {
-        let (words, at) = self.foreign_trades.last.as_ref().filter(|(_, at)| now - *at < REMEMBERED_FOR)?;
+        let (trade, at) = self.foreign_trades.last.as_ref().filter(|(_, at)| now - *at < REMEMBERED_FOR)?;
         let minutes = (now - *at).get() / Millis::MINUTE.get();
-        Some(format!(
-            "another program may trade the wallet: {words}, found {minutes} min ago, is none of ours"
-        ))
+        Some(format!("another program may trade this wallet: unknown {trade}, found {minutes} min ago"))
     }
 }
 
@@ -156,7 +151,7 @@ impl Coordinator {
             match second_of {
                 Some(intent) => {
                     let text = format!(
-                        "trade #{intent} was ordered once, and the venue has a second one, {}",
+                        "trade #{intent} was ordered once, but the venue has a second one, {}",
                         report.id
                     );
                     self.on_second_trade(report, (intent, is_named), text, wallet, step);
@@ -169,7 +164,7 @@ impl Coordinator {
                         |intents| format!("it was requested in the same second as {intents}"),
                     );
                     let (id, symbol) = (&report.id, reported_symbol(report));
-                    let text = format!("trade {id} on {symbol} is explained by no intent: {guess}");
+                    let text = format!("unknown trade {id} on {symbol}: {guess}");
                     self.found(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
                 }
                 None => {}
@@ -177,7 +172,7 @@ impl Coordinator {
         }
         let more = seconds.max(MAX_NAMED) + foreign.max(MAX_NAMED) - MAX_NAMED * 2;
         if more > 0 {
-            let text = format!("{more} more trades in the venue's list are explained by no intent");
+            let text = format!("{more} more unknown trades are in the venue's list");
             self.found(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
         }
     }
@@ -230,8 +225,7 @@ impl Coordinator {
             let Some(intent) = self.doubts.resolver.find_order_elsewhere(report, known) else { continue };
             let staked = staked_elsewhere(account, report.amount);
             let text = format!(
-                "{staked}: trade {} may be what the venue made of trade #{intent}, which was ordered for the {ours} account; it \
-                 is in no ledger here",
+                "{staked}: trade {} may be trade #{intent}, which was ordered for the {ours} account; no ledger here contains it",
                 report.id
             );
             self.halt_at_oddity(text, step);

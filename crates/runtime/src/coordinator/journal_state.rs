@@ -151,7 +151,7 @@ impl JournalState {
 }
 
 fn gap_error() -> JournalError {
-    JournalError::Unavailable { url: "the journal".to_owned(), source: "it refused an entry".into() }
+    JournalError::Unavailable { url: "the journal".to_owned(), source: "it rejected an entry".into() }
 }
 
 impl Coordinator {
@@ -201,16 +201,16 @@ impl Coordinator {
     /// check the same deadline if they wait, for example for a rate limit.
     fn reason_not_to_send(&self, leave_by: Millis, now: Millis) -> Option<String> {
         if self.ending.is_stopping() {
-            return Some("the run was about to end".to_owned());
+            return Some("the run was stopping".to_owned());
         }
         if self.session.halted().is_some() {
             return Some("the run was halted".to_owned());
         }
         if self.token_refused.is_some() {
-            return Some("the venue does not accept the token".to_owned());
+            return Some("the venue rejects the token".to_owned());
         }
         let late = now - leave_by;
-        (late > Millis::ZERO).then(|| format!("its intent was durable {late} ms too late for its signal"))
+        (late > Millis::ZERO).then(|| format!("its intent was saved {late} ms too late for the signal"))
     }
 }
 

@@ -328,7 +328,7 @@ impl Coordinator {
                 self.streams.is_on = true;
                 let (streaming, wanted) = (self.market.streaming(), self.market.wanted().count());
                 if streaming == wanted && self.streams.missed.take().is_some() {
-                    step.warn(format!("prices stream again, of {streaming} symbols"));
+                    step.warn(format!("prices of {streaming} symbols stream again"));
                 }
             }
             Ok(Streams::No) => {}
@@ -352,7 +352,7 @@ impl Coordinator {
     pub(super) fn on_feed_ended(&mut self, id: SymbolId, step: &mut Step<'_>) {
         self.market.end_stream(id, step.now, (&mut self.events, &mut self.agenda));
         self.agenda.add(step.now + TRY_AGAIN, Job::Subscription(id));
-        self.miss_stream(id, "it ended, or brought nothing for too long", step);
+        self.miss_stream(id, "the stream ended or was silent for too long", step);
     }
 
     /// Reports a lost stream once, for the first symbol, because a connection loss affects all symbols.
@@ -363,8 +363,7 @@ impl Coordinator {
         let since = known.as_ref().map_or(step.now, |missed| missed.since);
         self.streams.missed = Some(StreamOutage { since, symbol, why: why.to_owned() });
         if known.is_none() {
-            let text = "what does not stream is asked for, and subscribed to again";
-            step.warn(format!("{symbol}: its prices do not stream: {why}; {text}"));
+            step.warn(format!("{symbol}: prices do not stream and are polled instead: {why}"));
         }
     }
 
@@ -387,7 +386,7 @@ impl Coordinator {
         let missing = wanted - self.market.streaming();
         let symbols = if wanted == 1 { "symbol" } else { "symbols" };
         Some(format!(
-            "prices of {missing} of {wanted} {symbols} do not stream and are asked for: {symbol}: {why}"
+            "prices of {missing} of {wanted} {symbols} do not stream and are polled instead: {symbol}: {why}"
         ))
     }
 }

@@ -334,7 +334,7 @@ impl Coordinator {
         let unsent = self.session.journal.take_waiting();
         if self.session.journal.suspend(&error) {
             self.control(Control::Suspend, step);
-            step.alarm(format!("the journal cannot be written, nothing is opened until it can: {error}"));
+            step.alarm(format!("opens are suspended, because the journal cannot be written: {error}"));
         }
         for approved in unsent {
             self.not_sent(approved.intent(), "the journal could not be written", step);

@@ -127,8 +127,8 @@ impl Coordinator {
     ) -> TradeReport {
         if let Some(TimeFault::Frozen { order }) = fault {
             let text = format!(
-                "the venue's requestTime stands still: trade #{intent} ({}) repeats that of trade #{order}; its \
-                 other times count",
+                "the venue's requestTime is frozen: trade #{intent} ({}) repeats that of trade #{order}; the other \
+                 times count",
                 report.id
             );
             self.session.alarm(text, step);

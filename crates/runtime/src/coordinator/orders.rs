@@ -36,10 +36,10 @@ impl Coordinator {
                 self.done(step)
             }
             ControlOrder::Resume if self.ending.is_stopping() => {
-                ControlAnswer::Refused { problem: "the run is about to end".to_owned() }
+                ControlAnswer::Refused { problem: "the run is stopping".to_owned() }
             }
             ControlOrder::Resume if self.contradictions.needs_restart => ControlAnswer::Refused {
-                problem: "a corrected result is applied by a restart only: stop the bot and start it again"
+                problem: "only a restart applies a corrected result. Stop the bot and start it again"
                     .to_owned(),
             },
             ControlOrder::Resume => {
@@ -52,7 +52,7 @@ impl Coordinator {
             ControlOrder::Reload { by } => match self.request_settings(id, by, step) {
                 Ok(()) => return,
                 Err(problem) => {
-                    step.warn(format!("the settings stay as they were: {problem}"));
+                    step.warn(format!("the settings are unchanged: {problem}"));
                     ControlAnswer::Refused { problem }
                 }
             },
@@ -151,11 +151,11 @@ const MAX_CHARS: usize = 2_000;
 impl Coordinator {
     fn request_settings(&mut self, id: OrderId, by: ReloadedBy, step: &mut Step<'_>) -> Result<(), String> {
         if self.ending.is_stopping() {
-            return Err("the run is about to end".to_owned());
+            return Err("the run is stopping".to_owned());
         }
         if self.reloading.is_some() {
             // The later of two readings might be that of the earlier text.
-            return Err("the settings are being read already: give the order again".to_owned());
+            return Err("the settings are already being read. Repeat the order".to_owned());
         }
         self.reloading = Some((id, by));
         let forgotten = self.session.forgotten.all;
@@ -172,7 +172,7 @@ impl Coordinator {
             Err(problem) => {
                 let problem: String = problem.chars().take(MAX_CHARS).collect();
                 let lines: Vec<&str> = problem.lines().map(str::trim).collect();
-                step.warn(format!("the settings stay as they were: {}", lines.join("; ")));
+                step.warn(format!("the settings are unchanged: {}", lines.join("; ")));
                 ControlAnswer::Refused { problem }
             }
         };
@@ -181,7 +181,7 @@ impl Coordinator {
 
     fn reload(&mut self, new: NewSettings, by: ReloadedBy, step: &mut Step<'_>) -> Result<(), String> {
         if self.ending.is_stopping() {
-            return Err("the run is about to end".to_owned());
+            return Err("the run is stopping".to_owned());
         }
         let mut settings = self.settings.clone();
         settings.take_reloadable(&new.runtime);
@@ -205,14 +205,14 @@ impl Coordinator {
         }
         let changes = &note.reloaded.changes;
         let said = if changes.is_empty() { "nothing has changed".to_owned() } else { changes.join("; ") };
-        step.warn(format!("the settings were read again, by {by}: {said}"));
+        step.warn(format!("settings reloaded by {by}: {said}"));
         self.reloaded = Some(note.reloaded);
         Ok(())
     }
 }
 
 const ALARM_PACE: Millis = Millis::MINUTE;
-const MENDED: &str = "; it was read again since, without an error";
+const MENDED: &str = "; fixed since by a reload";
 
 #[derive(Debug, Default)]
 pub(crate) struct OutsideWatch {
@@ -257,7 +257,7 @@ impl OutsideWatch {
 impl Coordinator {
     fn on_signal(&mut self, id: OrderId, order: &SignalOrder, step: &mut Step<'_>) {
         if self.ending.is_stopping() || self.phase.is_over() {
-            let problem = "the run is about to end".to_owned();
+            let problem = "the run is stopping".to_owned();
             return self.answer(id, ControlAnswer::Refused { problem }, step);
         }
         match to_outside_signal(order, self.session.session(), step.now) {
@@ -308,7 +308,7 @@ impl Coordinator {
         }
         if self.outside.next_alarm.get(&source).is_none_or(|next| *next <= step.now) {
             self.outside.next_alarm.insert(source, step.now + ALARM_PACE);
-            self.session.alarm(format!("what came as a signal ({source}) is none: {first}"), step);
+            self.session.alarm(format!("invalid signal ({source}): {first}"), step);
         }
         self.outside.tally.problem = Some(last);
     }
@@ -340,7 +340,7 @@ fn to_outside_signal(
     let SignalOrder { direction, source, id, .. } = *order;
     let bot = BotId::new(signal_bots(session).check(order, now)?).ok_or("there are too many bots")?;
     if id.is_empty() {
-        return Err("it has no id: give each signal one of its own".to_owned());
+        return Err("the signal has no id. Give each signal a unique id".to_owned());
     }
     let at = order.time.unwrap_or(now).min(now);
     let expires = order.expires_ms.map(|after| at + Millis::new(i64::from(after)));

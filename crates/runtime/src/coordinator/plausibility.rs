@@ -78,8 +78,7 @@ impl Coordinator {
         let intent = terms.intent();
         let late = (close - latest).get() / 1_000;
         let text = format!(
-            "trade #{intent} ({}) is to close {late} s later than its expiry allows: its result is requested at the \
-             time that the expiry gives",
+            "trade #{intent} ({}) has a close time {late} s after its expiry: its result is requested at the expiry",
             report.id
         );
         if self.doubts.has_new_odd_time(&format!("{}:close", report.id), &text) {
@@ -157,10 +156,7 @@ pub fn possible_times(terms: &OrderTerms, report: TradeReport, now: Millis) -> (
     let (report, impossible) = between(report, earliest, latest);
     let (intent, id) = (terms.intent(), &report.id);
     let text = impossible.map(|at| {
-        format!(
-            "trade #{intent}: the venue's trade {id} cannot have the time {}, which is not believed",
-            describe_time(at)
-        )
+        format!("trade #{intent}: the venue's trade {id} has an implausible time: {}", describe_time(at))
     });
     (report, text)
 }
@@ -173,7 +169,7 @@ pub fn possible_payout(
     let too_much = report.payout.filter(|payout| payout.to_percent() > f64::from(max_payout_percent));
     let too_much = too_much.map(|payout| format!("{payout} %, more than {max_payout_percent} %"));
     let impossible = too_much.or_else(|| impossible_payout(&report));
-    let text = impossible.map(|payout| format!("trade #{intent} ({}) is to pay {payout}", report.id));
+    let text = impossible.map(|payout| format!("trade #{intent} ({}) has a payout of {payout}", report.id));
     let payout = report.payout.filter(|_| text.is_none());
     (TradeReport { payout, ..report }, text)
 }
@@ -182,7 +178,7 @@ pub fn possible_payout(
 fn impossible_payout(report: &TradeReport) -> Option<String> {
     let percent = report.impossible_payout?;
     let moves_money = matches!(report.progress.outcome(), None | Some(Outcome::Won));
-    (!percent.is_zero() || moves_money).then(|| format!("{} %, which no trade does", percent.normalize()))
+    (!percent.is_zero() || moves_money).then(|| format!("{} %, which is impossible", percent.normalize()))
 }
 
 pub(super) fn between(
@@ -269,19 +265,19 @@ fn describe_stake_mismatch(report: &TradeReport, scale: MoneyScale) -> Option<St
     let paid = report.funding.paid.filter(|paid| !paid.is_zero() && !is_same(*paid));
     let text = paid.map(|paid| {
         let (amount, paid) = (format_amount(amount, scale), format_amount(paid, scale));
-        format!("has a stake of {amount}, but its wallets paid {paid}: the larger counts")
+        format!("has a stake of {amount}, but the wallets paid {paid}; the larger amount counts")
     });
     text.or_else(|| {
         let (amount, larger) =
             (format_amount(amount, scale), format_amount(report.funding.by_percent?, scale));
-        Some(format!("has a stake of {amount}, but the percentages of its wallets come to {larger}"))
+        Some(format!("has a stake of {amount}, but the wallet percentages add up to {larger}"))
     })
 }
 
 /// Describes a charge. It cannot be booked, because the profit may or may not contain it.
 fn describe_charge(name: &str, amount: Decimal, scale: MoneyScale) -> Option<String> {
     let amount = (!amount.is_zero()).then(|| format_amount(amount, scale))?;
-    Some(format!("has a {name} of {amount}, and it is unknown whether its profit contains that"))
+    Some(format!("has a {name} of {amount}, and the profit may or may not include it"))
 }
 
 fn format_amount(amount: Decimal, scale: MoneyScale) -> String {
@@ -351,7 +347,7 @@ impl Coordinator {
         let ahead = recorded - step.now.max(at);
         let age = at - recorded;
         let problem = if ahead > self.clock_slack() {
-            Some(format!("is from the future by {} s", ahead.get() / 1_000))
+            Some(format!("is {} s in the future", ahead.get() / 1_000))
         } else if age >= MAX_AGE {
             Some(format!("is {} h old", age.get() / Millis::HOUR.get()))
         } else {
@@ -363,7 +359,7 @@ impl Coordinator {
         };
         if self.refused_prices.insert(id) {
             let symbol = self.market.symbol(id);
-            step.warn(format!("{symbol}: the venue's price record {problem}: it is not used"));
+            step.warn(format!("{symbol}: the venue's price record {problem} and is ignored"));
         }
         None
     }
@@ -402,7 +398,7 @@ mod tests {
             (Some("0"), None, None, "10"),
             (Some("60"), None, Some("paid 60.00"), "60"),
             (Some("4"), None, Some("paid 4.00"), "10"),
-            (Some("10"), Some("60"), Some("the percentages of its wallets come to 60.00"), "10"),
+            (Some("10"), Some("60"), Some("the wallet percentages add up to 60.00"), "10"),
         ] {
             let (paid, by_percent) = (paid.map(decimal), by_percent.map(decimal));
             let funding = Funding { paid, by_percent, ..Funding::default() };

@@ -204,7 +204,7 @@ impl RecordedSession {
     pub(crate) fn log_rejection(&self, intent: IntentId, answer: &str, step: &mut Step<'_>) {
         let bot = self.book.row(intent).and_then(|row| self.session.bots().get(row.approved.bot().index()));
         let bot = bot.map_or(String::new(), |name| format!(" of bot {name}"));
-        step.log_warning(format!("trade #{intent}{bot} was rejected: {answer}"));
+        step.log_warning(format!("trade #{intent}{bot} was declined: {answer}"));
     }
 
     pub(crate) fn order(&self, terms: &OrderTerms) -> OpenOrder {

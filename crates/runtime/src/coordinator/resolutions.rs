@@ -75,12 +75,12 @@ impl Coordinator {
         let mut odd = 0;
         listing.trades = rows.map(|row| self.with_possible_times(row, &mut odd, step)).collect();
         if odd > MAX_NAMED {
-            let text = format!("{} more trades are listed with times that are not believed", odd - MAX_NAMED);
+            let text = format!("{} more listed trades have implausible times", odd - MAX_NAMED);
             self.session.alarm(text, step);
         }
         let is_whole = listing.ended_early.is_none();
         if let Some(error) = &listing.ended_early {
-            self.warn_about("the venue's trades could not be listed", error, step);
+            self.warn_about("the venue's trade list could not be read", error, step);
         }
         self.doubts.listing = Some(listing);
         if is_whole {
@@ -97,7 +97,7 @@ impl Coordinator {
             *odd += 1;
             if *odd <= MAX_NAMED {
                 let (id, at) = (&row.id, describe_time(at));
-                let text = format!("trade {id} is listed with the time {at}, which is not believed");
+                let text = format!("listed trade {id} has an implausible time: {at}");
                 self.session.alarm(text, step);
             }
         }
@@ -163,20 +163,20 @@ impl Coordinator {
             }
             Resolution::AdoptLate { intent, report } => {
                 let text = format!(
-                    "trade #{intent} was taken as not opened, but is the venue's trade {}",
+                    "trade #{intent} was considered not opened, but is the venue's trade {}",
                     report.id
                 );
                 self.session.alarm(text, step);
                 self.adopt(intent, &report, step);
             }
             Resolution::NotOpened { intent, reserved_until } => {
-                step.log_warning(format!("trade #{intent} was in doubt: the venue does not have it"));
+                step.log_warning(format!("trade #{intent} was in doubt and was not opened"));
                 self.not_opened(intent, reserved_until, step.now);
             }
             Resolution::AskPerson { intent, why } => {
                 let reason = why.describe(self.session.scale());
                 let text = format!(
-                    "trade #{intent} stays in doubt: {reason}; end it with `candlewick resolve {intent} --adopt VENUE_ID` \
+                    "trade #{intent} stays in doubt: {reason}; resolve it with `candlewick resolve {intent} --adopt VENUE_ID` \
                      or `--not-opened`"
                 );
                 self.session.alarm(text, step);
@@ -259,7 +259,7 @@ impl Coordinator {
         let orders = describe_orders(&refused);
         if let Some(answered) = self.doubts.second_trade_owner(report, &self.session, self.uncertainty()) {
             let text = format!(
-                "it may be {orders}: trade #{answered} was ordered once, and the venue has a second one, {}",
+                "it may be {orders}: trade #{answered} was ordered once, but the venue has a second one, {}",
                 report.id
             );
             return self.on_second_trade(report, (answered, true), text, wallet, step);
@@ -269,7 +269,7 @@ impl Coordinator {
             Match::Different => "the symbol and the second, but not all terms",
             Match::Same | Match::Unclear => "the terms and the second",
         };
-        let counts = if refused.len() == 1 { "it counts again" } else { "they count again" };
+        let counts = if refused.len() == 1 { "it is in doubt again" } else { "they are in doubt again" };
         let text =
             format!("the venue lists trade {} with {matched} of {orders}: {counts}", describe_trade(report));
         for row in &refused {
@@ -298,7 +298,7 @@ impl Coordinator {
                 IntentState::InFlight | IntentState::InDoubt => {
                     Some(format!("trade #{intent}, which is in doubt"))
                 }
-                IntentState::NotOpened => Some(format!("trade #{intent}, which counts as not opened")),
+                IntentState::NotOpened => Some(format!("trade #{intent}, which was considered not opened")),
                 IntentState::Rejected | IntentState::NotSent => Some(describe_orders(&[*row])),
                 IntentState::Open | IntentState::Settled => None,
             }
@@ -324,8 +324,8 @@ fn describe_orders(refused: &[IntentRow]) -> String {
     let describe = |row: &IntentRow| {
         let intent = row.approved.intent();
         match row.state {
-            IntentState::NotSent => format!("trade #{intent}, which counted as not sent"),
-            _ => format!("trade #{intent}, which the venue had rejected"),
+            IntentState::NotSent => format!("trade #{intent}, which was not sent"),
+            _ => format!("trade #{intent}, which the venue declined"),
         }
     };
     refused.iter().map(describe).collect::<Vec<_>>().join(" and of ")

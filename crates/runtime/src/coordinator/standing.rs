@@ -40,7 +40,7 @@ impl Coordinator {
         let token_refused = self
             .token_refused
             .as_ref()
-            .map(|text| format!("{}; a new one is waited for, {WHERE_FROM}", describe_refusal(text)));
+            .map(|text| format!("{}; provide a valid token {WHERE_FROM}", describe_refusal(text)));
         let reason = halted.map(|text| Cow::Borrowed(text.as_str())).or(token_refused.map(Cow::Owned));
         let reason = reason.or(suspended.map(|text| Cow::Borrowed(text.as_str())));
         (phase, reason.or_else(|| self.account_barred().map(Cow::Owned)))

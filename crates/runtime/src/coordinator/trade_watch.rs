@@ -139,7 +139,7 @@ impl OpenTrade {
         // By as much of it as a journal keeps.
         let symbol = report.symbol.as_deref().map(VenueSymbol::truncated);
         if report.id != self.venue_id {
-            Some(format!("it is named {}", report.id))
+            Some(format!("its id is {}", report.id))
         } else if self.symbol.is_some() && symbol.is_some() && self.symbol != symbol {
             Some(format!("its symbol is {}", report.symbol.as_deref().unwrap_or_default()))
         } else if self.direction.is_some() && direction.is_some() && self.direction.as_ref() != direction {
@@ -147,7 +147,8 @@ impl OpenTrade {
         } else {
             let (known, found) = (self.open_time?, report.open_time?);
             let far = known.abs_diff(found);
-            (far > self.open_correction()).then(|| format!("it opened {} s apart from it", far.get() / 1_000))
+            (far > self.open_correction())
+                .then(|| format!("its open time differs by {} s", far.get() / 1_000))
         }
     }
 
@@ -301,18 +302,19 @@ impl Coordinator {
             return Err(format!("unknown trade #{intent}"));
         }
         let known = self.session.row(intent).zip(self.trades.find(intent));
-        let (row, trade) = known.ok_or_else(|| format!("trade #{intent} is not open: nothing is settled"))?;
+        let (row, trade) =
+            known.ok_or_else(|| format!("trade #{intent} is not open, so it cannot be settled"))?;
         let (id, stake, close) = (trade.venue_id.clone(), trade.stake, trade.close());
         if trade.watch.absence.is_none_or(|absence| !absence.is_reported) {
             return Err(format!(
-                "the venue may still say how trade {id} ended: it was not found missing by its id and in whole lists for \
-                 {} s since its close (runtime.missing_trade_s)",
+                "the venue may still report the result of trade {id}: wait until it has been missing for {} s since its close \
+                 (runtime.missing_trade_s)",
                 self.settings.missing_trade_s
             ));
         }
         let profit = profit_by_rule(outcome, stake, row.payout);
-        let profit =
-            profit.ok_or_else(|| format!("what trade {id} pays is not known, nor a win's profit then"))?;
+        let profit = profit
+            .ok_or_else(|| format!("the payout of trade {id} is unknown, so a win has no known profit"))?;
         let settling = Settling {
             intent,
             bot: row.approved.bot(),
@@ -341,13 +343,13 @@ fn describe(intent: IntentId, trade: &OpenTrade) -> Option<String> {
     let Absence { since, last, unlisted, unread, .. } = trade.watch.absence?;
     let (id, seconds) = (&trade.venue_id, (last - since).get() / 1_000);
     let ways = if span(unlisted) >= span(unread) {
-        "neither by its id nor in its list"
+        "neither by id nor in its list"
     } else {
-        "not by its id, and its list could not be read as a whole"
+        "not by id, and the list could not be read completely"
     };
     Some(format!(
-        "the venue has had no trade #{intent} ({id}) for {seconds} s, {ways}: how it ended is not known; look at \
-         the venue's own records, then `candlewick resolve {intent} --settled OUTCOME`"
+        "the venue no longer has trade #{intent} ({id}): missing for {seconds} s, {ways}. Look up its result at the venue, \
+         then run `candlewick resolve {intent} --settled OUTCOME`"
     ))
 }
 

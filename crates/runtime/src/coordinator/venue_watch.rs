@@ -75,7 +75,11 @@ impl Coordinator {
             Ok(reply) => reply.value.restrictions,
             Err(error) => {
                 self.agenda.add(step.now + pace, Job::User);
-                return self.warn_about("it is unknown whether the account may trade", &error, step);
+                return self.warn_about(
+                    "the trading restrictions of the account could not be read",
+                    &error,
+                    step,
+                );
             }
         };
         let pace = if restrictions.is_empty() { USER_PACE } else { RESTRICTED_USER_PACE };
@@ -87,7 +91,7 @@ impl Coordinator {
         (self.venue.restrictions, self.venue.is_overridden) = (restrictions, false);
         let text = match self.account_barred() {
             Some(text) => text,
-            None => "the venue says that the account may trade again".to_owned(),
+            None => "the venue allows the account to trade again".to_owned(),
         };
         self.session.alarm(text, step);
         match (was_barred, self.venue.bars_account()) {
@@ -116,7 +120,7 @@ impl Coordinator {
     pub(super) fn account_barred(&self) -> Option<String> {
         self.venue.bars_account().then(|| {
             format!(
-                "the venue says that the account is {}; no trade is opened until it lifts that, or after `candlewick resume`",
+                "the venue reports the account as {}; opens are suspended until that changes or you run `candlewick resume`",
                 self.venue.restrictions.join(", ")
             )
         })
@@ -191,7 +195,7 @@ const fn is_heard(answer: &Answer) -> bool {
 /// Maximum time between requests while the token is rejected, so that a new token is noticed.
 const MAX_PROBE_PAUSE: Millis = Millis::from_seconds(10);
 
-pub(super) const WHERE_FROM: &str = "in the file of broker.api_token_file, which is read again by itself, or in the environment after a restart";
+pub(super) const WHERE_FROM: &str = "in the file named by broker.api_token_file (reloaded automatically), or in the environment before a restart";
 
 impl Coordinator {
     pub(super) fn on_token(&mut self, refused: Option<String>, step: &mut Step<'_>) {
@@ -208,8 +212,8 @@ impl Coordinator {
                 }
                 self.agenda.add(step.now + MAX_PROBE_PAUSE, Job::Balances);
                 let text = format!(
-                    "{}; nothing is opened until it does: a new one is waited for, {WHERE_FROM}; where the token is \
-                     in order, `candlewick resume` has it tried again",
+                    "{}; opens are suspended. Provide a valid token {WHERE_FROM}. If the token is valid, `candlewick \
+                     resume` retries it",
                     describe_refusal(&text)
                 );
                 self.session.alarm(text, step);
@@ -240,5 +244,5 @@ impl Coordinator {
 pub(super) fn describe_refusal(text: &str) -> String {
     // The adapter says which endpoint it is, if it is one only.
     let is_whole = text.starts_with("the venue ");
-    if is_whole { text.to_owned() } else { format!("the venue does not accept the token: {text}") }
+    if is_whole { text.to_owned() } else { format!("the venue rejects the token: {text}") }
 }

@@ -96,7 +96,7 @@ impl Coordinator {
                 } else if is_last {
                     self.wallet.ending = LastReading::Done;
                 }
-                self.warn_about("no wallets", &error, step);
+                self.warn_about("the wallets could not be read", &error, step);
             }
         }
     }
@@ -116,8 +116,8 @@ impl Coordinator {
             }
             NameCheck::Other { known, found } => {
                 let text = format!(
-                    "the venue shows other {account} wallets: {found} where there was {known}; the ledger is not \
-                     compared with them until `candlewick resume` accepts them"
+                    "the venue shows other {account} wallets: {found} instead of {known}; they are not compared with the \
+                     ledger until `candlewick resume` accepts them"
                 );
                 if self.wallet.other.as_ref() != Some(&text) {
                     self.wallet.other = Some(text.clone());
@@ -158,9 +158,7 @@ impl Coordinator {
         let is_over = matches!(self.wallet.ending, LastReading::Done);
         let account = self.session.account;
         (is_compared && is_over && self.has_unread_trades()).then(|| {
-            format!(
-                "the {account} wallet could not be read after the last trades: what it holds is not known"
-            )
+            format!("the {account} wallet could not be read after the last trades: its balance is unknown")
         })
     }
 
@@ -337,7 +335,7 @@ impl Coordinator {
 }
 
 fn describe_missing(account: Account) -> String {
-    format!("the venue shows no {account} wallet: what it holds is not known")
+    format!("the venue shows no {account} wallet: its balance is unknown")
 }
 
 impl Coordinator {
@@ -389,9 +387,11 @@ impl Coordinator {
     fn book_movement(&mut self, change: Money, step: &mut Step<'_>) {
         self.handle(step.now, EventKind::Deposit { amount: change }, step);
         self.record_difference(self.audits.wallet.confirmed, step);
-        let (verb, size) = if change.is_positive() { ("came into", change) } else { ("left", -change) };
-        let text =
-            format!("{} {verb} the wallet, and no trade explains it", self.session.scale().format(size));
+        let (verb, size) = if change.is_positive() { ("entered", change) } else { ("left", -change) };
+        let text = format!(
+            "{} {verb} the wallet without a trade that explains it",
+            self.session.scale().format(size)
+        );
         self.report_wallet_finding(text, step);
     }
 
@@ -400,7 +400,7 @@ impl Coordinator {
         if difference == Money::ZERO {
             if let Some((alarm, _)) = self.wallet.named.take() {
                 let account = self.session.account;
-                step.note(format!("the {account} wallet holds what the trades explain again"), vec![alarm]);
+                step.note(format!("the {account} wallet matches the trades again"), vec![alarm]);
             }
             return;
         }
@@ -408,8 +408,8 @@ impl Coordinator {
         if is_too_large {
             let percent = self.settings.max_unexplained_percent;
             let text = format!(
-                "{text}; that is more than {percent} % of the equity (runtime.max_unexplained_percent): `candlewick \
-                 resume` books it as a deposit or withdrawal"
+                "{text}; that exceeds {percent} % of the equity (runtime.max_unexplained_percent). `candlewick resume` books \
+                 it as a deposit or withdrawal"
             );
             self.wallet.named = Some((text.clone(), difference));
             self.wallet.is_halting = true;
@@ -475,7 +475,7 @@ impl Coordinator {
         })
         .or_else(|| {
             let first = rows().find(|row| is_later(row, since))?.approved.intent();
-            Some(format!("they agreed before trade #{first}"))
+            Some(format!("they last agreed before trade #{first}"))
         })
     }
 
@@ -517,7 +517,7 @@ impl Coordinator {
             self.wallet.named = None;
             if difference != Money::ZERO {
                 let amount = self.session.scale().format(difference);
-                step.log_warning(format!("resumed: the wallet's difference of {amount} is booked"));
+                step.log_warning(format!("resumed: the wallet difference of {amount} is booked"));
             }
         }
         if self.wallet.other.take().is_some() {

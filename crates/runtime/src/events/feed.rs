@@ -98,7 +98,7 @@ impl EventFeed {
                 // Nobody may follow by now.
                 let _ = self.lines.send(Line { text: text.into(), is_end });
             }
-            Err(error) => tracing::warn!(%error, "an event is no JSON"),
+            Err(error) => tracing::warn!(%error, "an event cannot be serialized"),
         }
     }
 

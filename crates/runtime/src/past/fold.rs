@@ -115,7 +115,7 @@ impl JournalFold {
             }
             Ok(None) => None,
             Err((seq, why)) => Some(format!(
-                "the snapshot in entry {seq} of the journal is not used, and the whole journal is read: {why}"
+                "the snapshot in journal entry {seq} is unusable, so the whole journal is read: {why}"
             )),
         };
         let new = Self::new(settings, every);
@@ -170,7 +170,7 @@ impl JournalFold {
             let Some(previous) = previous else { break };
             next = reader.line_at(previous).await?;
             if next.is_none() {
-                return unusable(format!("entry {}, which it continues, is another", previous.seq));
+                return unusable(format!("entry {}, which it continues, has changed", previous.seq));
             }
         }
         let mut fold = match pieces.restore() {
@@ -192,7 +192,7 @@ impl JournalFold {
             }
             lines.iter().try_for_each(|stored| fold.fold(stored.seq, &stored.line))?;
             if fold.past.lacks_settlement {
-                return unusable("a trade that settled before it was corrected after it".to_owned());
+                return unusable("a trade was settled before it and corrected after it".to_owned());
             }
         }
     }
@@ -201,7 +201,7 @@ impl JournalFold {
     pub fn of_snapshot(settings: &SessionSettings, every: u64, lines: &[StoredLine]) -> Result<Self, String> {
         let fingerprints = Fingerprints::of(settings).map_err(|error| error.to_string())?;
         let mut pieces = Pieces::under(settings, &fingerprints, None);
-        let last = lines.first().ok_or("there is no line")?;
+        let last = lines.first().ok_or("it has no lines")?;
         let mut next = Some(last);
         while let Some(stored) = next {
             let previous = pieces.take(stored)?;
@@ -373,14 +373,12 @@ impl Follower for JournalFold {
         }
         if let Err(error) = self.fold(stored.seq, &stored.line) {
             tracing::warn!(
-                "no snapshot and no table is written any more, and the next start reads the journal as a whole: {error}"
+                "snapshots and tables are no longer written, and the next start reads the whole journal: {error}"
             );
             self.is_broken = true;
         }
         if self.past.lacks_settlement && !self.is_broken {
-            tracing::warn!(
-                "no snapshot is written any more, and the next start reads the journal as a whole"
-            );
+            tracing::warn!("snapshots are no longer written, and the next start reads the whole journal");
             self.is_broken = true;
         }
         if stored.line.kind == LineKind::Run {
@@ -406,7 +404,7 @@ impl Follower for JournalFold {
                 Some(body)
             }
             Err(error) => {
-                tracing::warn!("no snapshot is written any more: {error}");
+                tracing::warn!("snapshots are no longer written: {error}");
                 self.is_broken = true;
                 None
             }
@@ -423,7 +421,7 @@ impl Follower for JournalFold {
     fn not_recorded(&mut self, why: &str) {
         if !std::mem::replace(&mut self.has_failed, true) {
             tracing::warn!(
-                "a snapshot of the journal was not kept; trading goes on, and the next start reads more: {why}"
+                "a journal snapshot was not stored; trading continues, and the next start reads more: {why}"
             );
         }
         self.written = self.before.clone();
@@ -443,7 +441,7 @@ impl Follower for JournalFold {
         self.row_failures += 1;
         if self.row_failures == 1 {
             tracing::warn!(
-                "the journal's tables are not up to date; trading goes on, and it is tried again: {error}"
+                "the journal tables are not up to date; trading continues, and the update is retried: {error}"
             );
         }
     }

@@ -175,7 +175,7 @@ impl RecoveredState {
         if is_candle {
             return Ok(());
         }
-        let Some(recall) = recall else { return Err(damaged(seq, "it stands before any run")) };
+        let Some(recall) = recall else { return Err(damaged(seq, "it precedes the first run")) };
         let recorded = match line.kind {
             LineKind::Action => recall.read_action(&line.body),
             LineKind::Event | LineKind::Run | LineKind::Note => recall.read_event(&line.body),

@@ -80,21 +80,19 @@ impl PreviousSettings {
         let headers = match reader.lines_numbered(&numbers).await {
             // Read from the first line on, the first that is wrong is named.
             Err(JournalError::BrokenChain { seq, .. }) => {
-                return unknown(&format!(
-                    "the header in entry {seq}, which is to say which, is not as it was written"
-                ));
+                return unknown(&format!("the header in entry {seq} is damaged"));
             }
             headers => headers?,
         };
         let headers: Vec<Header> =
             headers.iter().map(|stored| read_header(stored.seq, &stored.line)).collect::<Result<_, _>>()?;
-        let Some(last) = headers.last() else { return unknown("no run before it says which") };
+        let Some(last) = headers.last() else { return unknown("no earlier run has them") };
         let own = last.settings.get("session").cloned();
         let Some(own) = own.and_then(|own| serde_json::from_value::<SessionSettings>(own).ok()) else {
             return unknown("those of the run before it cannot be read");
         };
         if !Fingerprints::of(&own)?.has(settings) {
-            return unknown("they are not those of the run before it");
+            return unknown("they differ from those of the run before it");
         }
         Ok(Ok(Self { settings: own, headers }))
     }
@@ -167,8 +165,8 @@ impl<'a> Pieces<'a> {
                 self.names = last;
                 Ok(previous)
             }
-            (Piece::SnapshotPart(_), None) => Err("it is a part of one".to_owned()),
-            (Piece::Snapshot(_), Some(_)) => Err("it continues what is no part".to_owned()),
+            (Piece::SnapshotPart(_), None) => Err("it is only a part of a snapshot".to_owned()),
+            (Piece::Snapshot(_), Some(_)) => Err("it continues an entry that is not a part".to_owned()),
         }
     }
 
@@ -207,7 +205,7 @@ impl<'a> Pieces<'a> {
     fn go_behind(&mut self, names: Option<Box<SessionNames>>) -> Result<(), UnusableReason> {
         let (Some(names), Some((_, session))) = (names, &self.whole) else { return Ok(()) };
         let own = session.names();
-        let numbers = names.to(&own).ok_or("its parts know bots that no run had")?;
+        let numbers = names.to(&own).ok_or("its parts contain bots of no run")?;
         let is_same = names.are_numbered_as(&own);
         (self.numbers, self.names) = if is_same { (None, None) } else { (Some(numbers), Some(*names)) };
         Ok(())
@@ -227,11 +225,11 @@ impl<'a> Pieces<'a> {
         past.revised = written.revised_in(&whole.gain);
         whole.gain.put_into(&mut past, &mut reasons, may_lack)?;
         if !past.book.count_from(whole.totals) {
-            return Err("it counts other rules".to_owned());
+            return Err("it counts unknown rules".to_owned());
         }
         let next = past.book.rows().last().map_or(1, |row| row.approved.intent().number() + 1);
         if next != session.next_intent().number() {
-            return Err("its intents are not those of its state".to_owned());
+            return Err("its intents do not match its state".to_owned());
         }
         if past.book.rows().len() as u64 + past.old.count + 1 != next {
             return Err("an intent is missing".to_owned());

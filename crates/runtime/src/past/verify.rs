@@ -120,12 +120,12 @@ impl Checks {
         match format_of(body) {
             Some(format) if is_known(format) => {}
             Some(format) => return self.not_checked(other_format(format)),
-            None => return self.not_checked("of a format that this program does not know".to_owned()),
+            None => return self.not_checked("unknown format".to_owned()),
         }
         let fold = settings_of(body).and_then(|fingerprint| self.fingerprints.get(&fingerprint));
         let fold = fold.and_then(|fold| self.folds.get_mut(fold));
         let Some(fold) = fold else {
-            let why = "of settings that this program folds otherwise: another version of it wrote them";
+            let why = "settings of another version of this program";
             return self.not_checked(why.to_owned());
         };
         if is_same(fold, &self.after, stored) {

@@ -83,7 +83,9 @@ impl JournalWriter {
     fn put(&mut self, waiting: QueuedItem) -> io::Result<()> {
         let JournalPlace::Here(journal) = &mut self.place else {
             if self.waiting.len() >= MAX_PENDING {
-                return Err(io::Error::other("too many entries wait for a journal that does not answer"));
+                return Err(io::Error::other(
+                    "too many entries are waiting for a journal that does not respond",
+                ));
             }
             self.waiting.push(waiting);
             return Ok(());

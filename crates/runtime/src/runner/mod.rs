@@ -192,7 +192,7 @@ impl Runner {
     /// Confirms the journal lease after a suspension: another process may have taken the journal. Nothing is
     /// requested or sent until it has answered, and nothing opened if it cannot.
     async fn confirm_lease(&mut self, next: Next) -> Next {
-        tracing::debug!("this process stood still: does it hold its journal yet?");
+        tracing::debug!("this process was suspended: confirming the journal lease");
         let confirmed = self.journal.confirm().await;
         // What that took was no sleep.
         self.sleep.look_up();
@@ -261,14 +261,14 @@ impl Runner {
     fn keep_answer(&mut self, token: OrderToken, answer: &ControlAnswer) {
         match serde_json::to_string(answer) {
             Ok(text) => self.journal.answer_order(token, text),
-            Err(error) => tracing::warn!(%error, "an answer is no text"),
+            Err(error) => tracing::warn!(%error, "an answer cannot be serialized"),
         }
     }
 
     async fn feed_returned(&mut self, returned: SaveReport) {
         let SaveReport { durable, taken, .. } = self.watchers.on_written(returned);
         if let Err(error) = taken {
-            tracing::warn!(%error, "the journal did not take an entry");
+            tracing::warn!(%error, "the journal rejected an entry");
             self.feed(Input::EntryRefused).await;
         }
         self.feed(Input::Durable(durable)).await;
@@ -301,7 +301,7 @@ impl Runner {
             Command::Send(open) => self.requests.send(open),
             Command::Record(entry) => {
                 if let Err(error) = self.journal.record(entry) {
-                    tracing::warn!(%error, "the journal did not take an entry");
+                    tracing::warn!(%error, "the journal rejected an entry");
                     inputs.push_back(Input::EntryRefused);
                 }
             }
@@ -318,7 +318,7 @@ impl Runner {
             }
             Command::CloseJournal => {
                 let closed = self.journal.close().await.inspect_err(|error| {
-                    tracing::warn!(%error, "the lease of the journal could not be released");
+                    tracing::warn!(%error, "the journal lease could not be released");
                 });
                 inputs.push_back(Input::JournalClosed(closed));
             }
@@ -343,7 +343,7 @@ impl Runner {
     fn report_drops(&self, result: RunResult) -> RunResult {
         let dropped_prices = self.feeds.dropped();
         if dropped_prices > 0 {
-            tracing::warn!(dropped_prices, "streamed prices came faster than they were taken");
+            tracing::warn!(dropped_prices, "streamed prices were dropped because they arrived too fast");
         }
         result.map(|finished| Finished { dropped_notices: self.watchers.dropped(), ..finished })
     }

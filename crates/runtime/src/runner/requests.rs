@@ -178,12 +178,10 @@ async fn read_settings(
     standing: Standing,
 ) -> Result<Box<NewSettings>, String> {
     let Some(reader) = reader else {
-        return Err("this run has no configuration that could be read again: restart it".to_owned());
+        return Err("this run has no configuration to reload. Restart it".to_owned());
     };
     let Ok(alone) = reading.try_lock_owned() else {
-        return Err(
-            "an earlier reading of them has not ended: see whether their files can be read".to_owned()
-        );
+        return Err("a previous reload is still running. Check that the files can be read".to_owned());
     };
     let read = tokio::task::spawn_blocking(move || {
         let _alone = alone;
@@ -191,8 +189,8 @@ async fn read_settings(
     });
     match tokio::time::timeout(SETTINGS_DEADLINE, read).await {
         Ok(Ok(read)) => read.map(Box::new),
-        Ok(Err(error)) => Err(format!("reading them failed: {error}")),
-        Err(_) => Err(format!("they could not be read within {} s", SETTINGS_DEADLINE.as_secs())),
+        Ok(Err(error)) => Err(format!("reading the settings failed: {error}")),
+        Err(_) => Err(format!("the settings could not be read within {} s", SETTINGS_DEADLINE.as_secs())),
     }
 }
 
@@ -271,8 +269,8 @@ mod tests {
         let late = read();
         begun.recv().await.unwrap();
         tokio::time::advance(SETTINGS_DEADLINE + Duration::from_millis(1)).await;
-        assert_eq!(problem(late.await), "they could not be read within 8 s");
-        assert!(problem(read().await).starts_with("an earlier reading of them has not ended"));
+        assert_eq!(problem(late.await), "the settings could not be read within 8 s");
+        assert!(problem(read().await).starts_with("a previous reload is still running"));
         release.send(()).unwrap();
         drop(reading.lock().await);
         release.send(()).unwrap();

@@ -165,7 +165,7 @@ async fn a_file_is_read_again_when_it_changes_and_what_is_wrong_changes_nothing(
     std::fs::write(&path, "time,bot,direction\n10:32,nobody,BUY\n").unwrap();
     let wrong = heard(&mut told).await;
     assert!(
-        wrong.starts_with("1 wrong: ") && wrong.contains("line 2: there is no bot \"nobody\""),
+        wrong.starts_with("1 wrong: ") && wrong.contains("line 2: unknown bot \"nobody\""),
         "{wrong}"
     );
     assert_eq!(heard(&mut told).await, "btc 2026-07-01T08:33:00Z", "the list of before holds");

@@ -56,7 +56,7 @@ fn a_result_that_changes_in_list_and_record_is_corrected() {
 #[test]
 fn a_contradiction_that_cannot_be_decided_halts_and_stays_booked() {
     for (then, expected) in [
-        (ended(Outcome::Lost, -1_000), "LOST with -10.00, but the trade's own record says WON with +8.00"),
+        (ended(Outcome::Lost, -1_000), "LOST with -10.00, and the trade's record says WON with +8.00"),
         (running(), "the venue's list now says that it is open"),
         (ended(Outcome::Lost, 1_000), "LOST with +10.00"),
     ] {
@@ -83,7 +83,7 @@ fn a_profit_that_only_the_list_has_and_the_payout_does_not_give_halts_and_is_not
         Asked::List => list_answer(vec![ended(Outcome::Won, 700)], now),
     });
     let halted = seen.halted.as_deref().unwrap_or_default();
-    let part = "says WON with +7.00 in two readings, which its stake and payout do not give";
+    let part = "says WON with +7.00 in two readings, which contradicts stake and payout";
     assert!(halted.contains(part), "{halted} {:?}", seen.warnings);
     assert_eq!((seen.money.1, corrections(&seen)), (100_800, vec![]));
 }
@@ -116,7 +116,7 @@ fn a_cancellation_by_status_only_is_confirmed_before_it_is_booked() {
 
 #[test]
 fn a_payout_or_profit_other_than_agreed_halts_and_the_agreed_payout_stays() {
-    let cut = "trade #1: the venue now pays 60 %, agreed at the open were 85 %";
+    let cut = "trade #1: the venue now pays 60 %, but 85 % was agreed at the open";
     let gross =
         "trade #1 was WON: profit 18.50; stake 10.00 and payout 85 % give 8.50 (is it the gross amount?)";
     for (end, halted, booked) in [

@@ -54,7 +54,7 @@ fn open_for_long() -> TradeReport {
     TradeReport { close_time: Some(START + Millis::new(3_600_000)), ..foreign_trade(-20_000) }
 }
 
-const TOLD_AS_OPEN: &str = "trade 01JU on ETHUSDT with 5.00 is open on the demo wallet, and this journal does not know it: does another \
+const TOLD_AS_OPEN: &str = "unknown trade 01JU on ETHUSDT with 5.00 is open on the demo wallet: does another \
                             program trade this wallet?";
 
 /// 10.00 of 1000.00 are staked at 80 %: 990.00 are free, 1000.00 are there while the stake is still in the wallet, and 1008.00 when the
@@ -71,10 +71,10 @@ fn the_list_is_looked_through_as_soon_as_the_wallet_holds_what_our_trades_do_not
     }
     let listed = vec![ours, foreign_trade(90_000)];
     let told = list(&mut bench, listed.clone());
-    let expected = "trade 01JU on ETHUSDT is explained by no intent: does another program trade this wallet?";
+    let expected = "unknown trade 01JU on ETHUSDT: does another program trade this wallet?";
     assert_eq!(told, [expected]);
     let now = bench.now;
-    let trouble = "another program may trade the wallet: trade 01JU on ETHUSDT with 5.00, found";
+    let trouble = "another program may trade this wallet: unknown trade 01JU on ETHUSDT with 5.00, found";
     let troubles = |at: Millis| bench.coordinator.troubles(at).join("; ");
     assert!(troubles(now).contains(trouble), "{}", troubles(now));
     assert!(!troubles(now + Millis::new(3_600_000)).contains("another program"), "not for ever");

@@ -58,10 +58,10 @@ fn is_done(commands: &[Command]) -> bool {
 fn a_trade_that_the_venue_has_lost_by_id_and_list_halts_the_run_once() {
     let (bench, seen) = seen(GONE);
     let halted = seen.halted.clone().expect("it halts");
-    assert!(halted.starts_with("the venue has had no trade #1 (01JT) for 82 s,"), "{halted}");
+    assert!(halted.starts_with("the venue no longer has trade #1 (01JT): missing for 82 s,"), "{halted}");
     assert!(halted.ends_with("`candlewick resolve 1 --settled OUTCOME`"), "{halted}");
     assert_eq!((seen.state, seen.booked), (IntentState::Open, None), "nobody guesses how it ended");
-    assert_eq!(seen.warnings_about("has had no trade #1"), 1, "{:?}", seen.warnings);
+    assert_eq!(seen.warnings_about("no longer has trade #1"), 1, "{:?}", seen.warnings);
     assert_eq!(bench.coordinator.missing_trades().len(), 1, "its status says so");
 }
 
@@ -83,7 +83,7 @@ fn a_trade_that_is_seen_by_either_way_or_may_be_is_not_gone() {
 fn a_trade_that_no_whole_list_can_show_is_said_after_the_same_time_and_settled_by_a_person() {
     let (mut bench, seen) = seen(Venue { is_whole: false, ..GONE });
     let halted = seen.halted.expect("it halts");
-    assert!(halted.contains("not by its id, and its list could not be read as a whole"), "{halted}");
+    assert!(halted.contains("not by id, and the list could not be read completely"), "{halted}");
     assert_eq!((seen.state, seen.booked), (IntentState::Open, None));
     assert_eq!(bench.coordinator.missing_trades().len(), 1, "its status says so");
     assert!(is_done(&resolve(&mut bench, Outcome::Lost)));
@@ -121,7 +121,7 @@ fn a_person_may_say_it_only_when_the_venue_was_silent_for_as_long_as_is_waited()
     let seen = play(&mut bench, OPENED, answer(GONE));
     assert_eq!(seen.halted, None);
     let early = resolve(&mut bench, Outcome::Lost);
-    let part = "in whole lists for 600 s since its close";
+    let part = "missing for 600 s since its close";
     assert!(problem_in(&early).is_some_and(|problem| problem.contains(part)), "{early:?}");
 }
 
@@ -129,7 +129,7 @@ fn a_person_may_say_it_only_when_the_venue_was_silent_for_as_long_as_is_waited()
 fn a_win_of_unknown_payout_is_not_booked_by_a_guess() {
     let (mut bench, _) = seen(Venue { payout: -1, ..GONE });
     let won = resolve(&mut bench, Outcome::Won);
-    assert!(problem_in(&won).is_some_and(|problem| problem.contains("pays is not known")), "{won:?}");
+    assert!(problem_in(&won).is_some_and(|problem| problem.contains("is unknown")), "{won:?}");
     assert!(is_done(&resolve(&mut bench, Outcome::Lost)));
 }
 
@@ -156,7 +156,7 @@ fn check_comes_back(bench: &mut Bench) {
     };
     assert!(asks(&bench.step(Input::Time), RequestId::Trades));
     let said = warnings(&list(bench));
-    let part = "booked as LOST with -10.00 on the operator's word, and the venue's list now says WON";
+    let part = "booked as LOST with -10.00 by the operator, but the venue's list now says WON";
     assert!(said.iter().any(|text| text.contains(part)), "{said:?}");
     assert_eq!(bench.free(), free, "not booked twice");
     bench.now += Millis::from_seconds(5);

@@ -475,8 +475,8 @@ fn a_list_of_endless_oddities_is_a_few_notes_and_a_count() {
     let records = recorded_entries(&commands).len();
     assert!((40..100).contains(&records), "{records}");
     // To the operator and to the journal.
-    assert_eq!(mentions(&commands, "980 more trades are listed with times"), 2);
-    assert_eq!(mentions(&commands, "980 more trades in the venue's list are explained by no intent"), 2);
+    assert_eq!(mentions(&commands, "980 more listed trades have implausible times"), 2);
+    assert_eq!(mentions(&commands, "980 more unknown trades are in the venue's list"), 2);
 }
 
 #[test]
@@ -505,7 +505,7 @@ fn an_answer_is_read_by_the_time_after_the_clock_has_caught_up() {
     assert!(last.iter().any(|command| matches!(command, Command::CatchUpClock)), "{last:?}");
     bench.now += Millis::new(600_000);
     let commands = bench.step(Input::ClockMoved(Millis::new(600_000)));
-    assert!(alarms(&commands).iter().any(|text| text.contains("stood still")), "{commands:?}");
+    assert!(alarms(&commands).iter().any(|text| text.contains("was suspended")), "{commands:?}");
     assert!(asks(&commands, RequestId::Candles(SeriesId::FIRST)), "{commands:?}");
 }
 
@@ -554,7 +554,7 @@ fn grid_prices(ticks: &[(i64, f64)], streams: Streams) -> Vec<(i64, f64)> {
         let mut place = 0;
         while place < commands.len() {
             if let Command::Ask(Ask::Price(id, _, at)) = commands[place] {
-                assert_eq!(streams, Streams::No, "prices that stream are not asked for");
+                assert_eq!(streams, Streams::No, "streamed prices are not requested");
                 let newest = ticks.iter().rfind(|(time, _)| moment(*time) <= at);
                 let answer = newest.map(|&(time, price)| {
                     let prices = Ohlcv { open: price, high: price, low: price, close: price, volume: 0.0 };

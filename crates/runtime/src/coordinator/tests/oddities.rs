@@ -21,7 +21,7 @@ fn what_a_person_has_resumed_from_halts_no_run_again() {
     };
     let mut bench = Bench::start(|_| {});
     let seen = play(&mut bench, OPENED, always(absurd()));
-    let reason = "trade #1 (01JT) is to pay 900 %, more than 200 %";
+    let reason = "trade #1 (01JT) has a payout of 900 %, more than 200 %";
     assert_eq!(seen.halted.as_deref(), Some(reason));
     bench.order(ControlOrder::Resume);
     assert_eq!(read_again(&mut bench), None, "in the same run");
@@ -32,7 +32,7 @@ fn what_a_person_has_resumed_from_halts_no_run_again() {
         play(&mut next, OPENED, always(absurd()))
     };
     let seen = in_next_run(format!("{HALTED}{reason}"));
-    assert_eq!((&seen.halted, seen.warnings_about("is to pay 900 %")), (&None, 0), "in the next one");
+    assert_eq!((&seen.halted, seen.warnings_about("has a payout of 900 %")), (&None, 0), "in the next one");
     // What was only said, while something else halted the run, nobody has resumed from.
     assert_eq!(in_next_run(reason.to_owned()).halted.as_deref(), Some(reason));
     let mut bench = Bench::start(|_| {});
@@ -57,9 +57,9 @@ fn the_answer_that_is_another_trade_proves_nothing_of_the_clock() {
 #[test]
 fn an_amount_that_only_the_answer_states_halts_and_the_record_counts() {
     let seen = trade(&with_amount(50, running()), in_time);
-    let halted = "trade #1 (01JT) differs: amount is 50, asked for was 10";
+    let halted = "trade #1 (01JT) differs: amount is 50, ordered was 10";
     assert_eq!(seen.halted.as_deref(), Some(halted));
-    let changed = "trade #1 (01JT) differs: amount is 10, but was 50 before; asked for was 10";
+    let changed = "trade #1 (01JT) differs: amount is 10, before it was 50; ordered was 10";
     assert_eq!(seen.warnings_about(changed), 1, "{:?}", seen.warnings);
     assert_eq!((seen.profit(), seen.money), (Some(800), (5_000, 100_800)));
     let ids = events_in(&seen.entries).filter_map(|event| match event.kind {

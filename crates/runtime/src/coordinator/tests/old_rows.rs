@@ -141,7 +141,7 @@ fn a_second_trade_that_is_listed_as_late_as_it_may_be_is_known_as_one() {
     assert_eq!(bench.halted(), None);
     let second = report_of_tests("01JZ", at(61));
     bench.list(at(663), true, vec![own, second]);
-    let expected = format!("trade #{INTENT} was ordered once, and the venue has a second one, 01JZ");
+    let expected = format!("trade #{INTENT} was ordered once, but the venue has a second one, 01JZ");
     assert_eq!(bench.halted(), Some(expected.as_str()));
 }
 

@@ -103,13 +103,13 @@ fn what_is_no_signal_is_an_alarm_and_never_a_trade() {
     let mut bench = run();
     let ahead = START + Millis::new(70_000 + 60_001);
     let none = [
-        (SignalOrder { bot: Some("other".to_owned()), ..order("1") }, "there is no bot \"other\""),
+        (SignalOrder { bot: Some("other".to_owned()), ..order("1") }, "unknown bot \"other\""),
         (SignalOrder { bot: None, ..order("1") }, "neither a bot nor a symbol"),
-        (SignalOrder { symbol: Some("NONE".to_owned()), ..order("1") }, "does not trade \"NONE\""),
+        (SignalOrder { symbol: Some("NONE".to_owned()), ..order("1") }, "not \"NONE\""),
         (SignalOrder { bot: None, symbol: Some("NONE".to_owned()), ..order("1") }, "no bot trades \"NONE\""),
-        (order(""), "it has no id"),
-        (SignalOrder { time: Some(ahead), ..order("1") }, "ahead of the venue's"),
-        (SignalOrder { time: Some(Millis::ZERO), ..order("1") }, "more than a day before the venue's"),
+        (order(""), "the signal has no id"),
+        (SignalOrder { time: Some(ahead), ..order("1") }, "ahead of venue time"),
+        (SignalOrder { time: Some(Millis::ZERO), ..order("1") }, "more than a day behind venue time"),
     ];
     let mut told = 0;
     for (count, (order, part)) in none.into_iter().enumerate() {
@@ -160,7 +160,11 @@ fn each_door_has_an_alarm_a_minute_of_its_own() {
         (130_000, "webhook", 1),
     ] {
         let said = alarms(&bench.at(at).order(signal_problem(SignalSource::truncated(door), (1, 0))));
-        assert_eq!(said.iter().filter(|text| text.ends_with("is none: no")).count(), expected, "{door} {at}");
+        assert_eq!(
+            said.iter().filter(|text| text.starts_with("invalid signal") && text.ends_with(": no")).count(),
+            expected,
+            "{door} {at}"
+        );
     }
 }
 
@@ -183,7 +187,7 @@ fn what_is_mended_is_told_as_that_and_what_came_since_as_it_was() {
     assert!(commands.iter().any(is_told), "{commands:?}");
     let tally = tally(&bench);
     let last_of = |door: &str| tally.by_source[door].problem.clone().unwrap();
-    assert_eq!(last_of("list"), "nor this; it was read again since, without an error");
+    assert_eq!(last_of("list"), "nor this; fixed since by a reload");
     assert_eq!(last_of("stdin"), "nor this");
     // The next fault of the list is an alarm at once, that of a door without a mend none so soon.
     for (door, is_alarm) in [(list, true), (stdin, false)] {

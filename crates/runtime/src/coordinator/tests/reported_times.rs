@@ -84,7 +84,7 @@ fn each_time_of_an_answer_must_be_of_the_request() {
 fn a_request_time_that_stands_still_is_an_alarm_and_the_other_times_count() {
     // A time of an hour ago cannot be ours. One of 6 s ago may be, as far as is known of the clocks, but no two orders that
     // were sent so far apart were requested in one millisecond.
-    let expected = "requestTime stands still: trade #1 (01JT) repeats that of trade #9";
+    let expected = "requestTime is frozen: trade #1 (01JT) repeats that of trade #9";
     for (age, pause, alarms) in [(HOUR, HOUR, 1), (SECONDS_6, SECONDS_6, 1), (SECONDS_6, Millis::SECOND, 0)] {
         let mut bench = Bench::start(|_| {});
         let requested = running().request_time.unwrap() - age;
@@ -106,7 +106,7 @@ fn a_close_time_an_hour_late_delays_nothing() {
     for opened in [late(running()), TradeReport { open_time: None, ..late(running()) }] {
         let seen = trade(&opened, |ms| late(in_time(ms)));
         assert!(matches!(seen.booked, Some((800, at)) if at <= 125_500), "{:?}", seen.booked);
-        assert_eq!(seen.warnings_about("later than its expiry allows"), 1, "{:?}", seen.warnings);
+        assert_eq!(seen.warnings_about(" s after its expiry: "), 1, "{:?}", seen.warnings);
     }
 }
 
@@ -127,7 +127,7 @@ fn a_list_or_record_that_shows_other_terms_for_our_trade_halts() {
         (|report| report.other_user = Some("u2".to_owned()), "another user of the venue (u2)"),
         (|report| report.direction = Some(Reported::Known(Direction::Sell)), "direction is SELL"),
         (|report| report.amount = Some(60.into()), "differs: amount is 60"),
-        (|report| report.close_type = Some(Reported::Known("05:00".parse().unwrap())), "close type is 05:00"),
+        (|report| report.close_type = Some(Reported::Known("05:00".parse().unwrap())), "duration is 05:00"),
     ];
     for (change, expected) in changes {
         for is_listed in [true, false] {
@@ -166,6 +166,6 @@ fn a_time_that_a_trade_cannot_have_is_reckoned_by_our_own_clock() {
         let seen = trade(&report(running()), |ms| report(in_time(ms)));
         assert_eq!(seen.state, IntentState::Settled, "{close}: {seen:?}");
         assert!(seen.booked.is_some_and(|(_, at)| at <= 160_000), "{close}: {seen:?}");
-        assert_eq!(seen.warnings_about("which is not believed"), 1, "said once: {:?}", seen.warnings);
+        assert_eq!(seen.warnings_about("has an implausible time"), 1, "said once: {:?}", seen.warnings);
     }
 }

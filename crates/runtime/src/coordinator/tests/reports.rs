@@ -136,14 +136,14 @@ fn a_trade_that_is_another_intents_leaves_the_open_in_doubt() {
     bench.coordinator.doubts.claim("01JT");
     let seen = play(&mut bench, OPENED, honest());
     assert_eq!((seen.state, seen.booked, seen.asked.len()), (IntentState::InDoubt, None, 0), "{seen:?}");
-    assert_eq!(seen.warnings_about("trade 01JT, which is another order's"), 1, "{:?}", seen.warnings);
+    assert_eq!(seen.warnings_about("trade 01JT, which belongs to another order"), 1, "{:?}", seen.warnings);
 }
 
 #[test]
 fn a_trade_of_other_money_halts_the_run_and_is_settled_all_the_same() {
     let changes: [(Change, &str); 4] = [
-        (|report| report.amount = Some(Decimal::from(50)), "amount is 50, asked for was 10"),
-        (|report| report.symbol = Some("ETHUSDT".to_owned()), "symbol is ETHUSDT, asked for was BTCUSDT"),
+        (|report| report.amount = Some(Decimal::from(50)), "amount is 50, ordered was 10"),
+        (|report| report.symbol = Some("ETHUSDT".to_owned()), "symbol is ETHUSDT, ordered was BTCUSDT"),
         (|report| report.direction = Some(Reported::Known(Direction::Sell)), "direction is SELL"),
         (|report| report.account = Some(Account::Real), "REAL MONEY: 10.00 was staked on the real account"),
     ];
@@ -213,7 +213,7 @@ fn a_trade_on_another_symbol_is_known_after_a_restart_and_settles() {
 #[test]
 fn the_record_of_another_trade_is_not_booked_and_asked_for_again() {
     let changes: [(Change, &str, bool); 3] = [
-        (|report| report.id = "01JU".to_owned(), "it is named 01JU", false),
+        (|report| report.id = "01JU".to_owned(), "its id is 01JU", false),
         (|report| report.symbol = Some("ETHUSDT".to_owned()), "its symbol is ETHUSDT", true),
         (|report| report.direction = Some(Reported::Known(Direction::Sell)), "its direction is SELL", true),
     ];
@@ -243,8 +243,7 @@ fn unanswered(listed: &TradeReport) -> Seen {
 fn a_trade_of_real_money_that_a_lost_demo_order_may_have_made_is_named_and_halts() {
     let real = TradeReport { account: Some(Account::Real), ..running() };
     let seen = unanswered(&real);
-    let part =
-        "REAL MONEY: 10.00 was staked on the real account: trade 01JT may be what the venue made of trade #1";
+    let part = "REAL MONEY: 10.00 was staked on the real account: trade 01JT may be trade #1";
     assert!(seen.halted.as_ref().is_some_and(|halted| halted.starts_with(part)), "{:?}", seen.halted);
     assert_eq!(seen.warnings_about(part), 1, "{:?}", seen.warnings);
     // Also when it appears after the doubt has ended.
@@ -274,7 +273,12 @@ fn a_listed_trade_with_a_request_time_that_none_has_is_known_by_its_other_times(
     for request_time in [Millis::new(-5), Millis::MAX, START + Millis::DAY * 3_650] {
         let seen = unanswered(&TradeReport { request_time: Some(request_time), ..running() });
         assert_eq!(seen.state, IntentState::Settled, "{request_time}: {:?}", seen.warnings);
-        assert_eq!(seen.warnings_about("trade 01JT is listed with the time "), 1, "{:?}", seen.warnings);
+        assert_eq!(
+            seen.warnings_about("listed trade 01JT has an implausible time"),
+            1,
+            "{:?}",
+            seen.warnings
+        );
     }
 }
 
@@ -286,7 +290,7 @@ fn what_would_halt_a_run_that_is_halted_is_said_once() {
         (&|_| absurd.clone(), "trade #1 was WON with +100000.00 on a stake of 10.00"),
         (
             &|ms| TradeReport { payout, ..if ms < 150_000 { running() } else { over() } },
-            "trade #1 (01JT) is to pay 900 %",
+            "trade #1 (01JT) has a payout of 900 %",
         ),
     ];
     for (record, said) in records {
@@ -317,7 +321,7 @@ fn adopt(bench: &mut Bench, id: &str) -> Result<(), String> {
 }
 
 fn is_taken(decided: Result<(), String>) -> bool {
-    decided.is_err_and(|problem| problem.contains("counts as a second trade of one"))
+    decided.is_err_and(|problem| problem.contains("belongs to another order"))
 }
 
 #[test]
@@ -354,7 +358,7 @@ fn a_second_trade_of_a_request_is_at_stake_and_halts_unless_it_is_only_to_be_tol
     let second = TradeReport { id: "01JU".to_owned(), ..running() };
     for (rule, is_halted) in [(SecondTradeRule::Halt, true), (SecondTradeRule::Alarm, false)] {
         let (_, seen) = with_another(rule, &second);
-        let said = "trade #1 was ordered once, and the venue has a second one, 01JU";
+        let said = "trade #1 was ordered once, but the venue has a second one, 01JU";
         assert_eq!(seen.halted.as_deref(), is_halted.then_some(said));
         assert!(seen.warnings_about(said) > 0, "{:?}", seen.warnings);
         // 10.00 each at stake; one wins 8.00, the other loses.
@@ -377,7 +381,7 @@ fn of_many_second_trades_all_are_at_stake_and_some_are_named() {
     assert_eq!(free - at_stake, 30_000);
     // To the operator and to the journal.
     assert_eq!(mentions(&commands, "has a second one, 01K"), 2 * 20);
-    assert_eq!(mentions(&commands, "10 more trades in the venue's list are explained by no intent"), 2);
+    assert_eq!(mentions(&commands, "10 more unknown trades are in the venue's list"), 2);
     let (_, lost) = look(&Progress::Over(Outcome::Lost));
     assert_eq!(free - lost, 30_000);
     assert_eq!(bench.coordinator.session.session().second_trades().len(), 0, "all are over");

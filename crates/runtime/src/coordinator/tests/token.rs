@@ -18,7 +18,7 @@ fn a_refused_token_stops_opens_at_once_is_said_once_and_shown() {
     let RunState { phase, reason, .. } = bench.state();
     let reason = reason.unwrap_or_default();
     assert!(phase == Phase::Suspended && reason.contains("Invalid token"), "{phase:?} {reason}");
-    assert!(reason.contains("broker.api_token_file, which is read again by itself"), "{reason}");
+    assert!(reason.contains("broker.api_token_file (reloaded automatically)"), "{reason}");
     // It is asked for again soon, although nobody wants the balances, and what follows is not said again.
     assert!(!bench.asks_at(70_000, RequestId::Balances));
     for ms in [70_100, 80_100] {

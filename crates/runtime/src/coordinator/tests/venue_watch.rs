@@ -77,7 +77,7 @@ fn a_venue_that_is_silent_and_a_wallet_that_is_gone_are_shown() {
     let answer = Answer::Balances(Ok(Reply::at(Balances::default(), bench.now)));
     let troubles = seen(&mut bench, Input::Answer(answer)).1;
     assert_eq!(troubles[0], "the price API does not answer");
-    let missing = "the venue shows no demo wallet: what it holds is not known";
+    let missing = "the venue shows no demo wallet: its balance is unknown";
     assert!(troubles.contains(&missing.to_owned()), "{troubles:?}");
 }
 
@@ -139,8 +139,8 @@ fn a_series_whose_prices_stand_still_is_warned_of_once_and_not_late() {
         bench.coordinator.market.on_price_record(symbol, START - Millis::new(1), bench.now);
         told.extend(warnings(&bench.answer(candles_answer(Vec::new(), bench.now))));
     }
-    let quiet = "BTCUSDT 1m: neither candle nor price since 1970-01-07 22:41:00 UTC: the market is closed, or the venue's \
-                 prices stand still";
+    let quiet = "BTCUSDT 1m: no candle and no new price since 1970-01-07 22:41:00 UTC: the market is closed, or the venue's \
+                 prices are frozen";
     assert_eq!(told, [quiet]);
     assert_eq!(bench.state().venue_problems(), [""; 0]);
 }
@@ -150,7 +150,7 @@ fn a_process_that_did_not_run_says_for_how_long_and_how_many_candles_closed() {
     let mut bench = Bench::start(|_| {});
     let said = warnings(&bench.at(200_000).step(Input::Absent(std::time::Duration::from_secs(150))));
     // Of 50 to 200 s: those of 60, 120 and 180 s.
-    let is_expected = said[0].contains("150 s") && said[0].contains("3 candles closed meanwhile");
+    let is_expected = said[0].contains("150 s") && said[0].contains("3 candles were missed");
     assert!(is_expected && said.len() == 1, "{said:?}");
 }
 
@@ -178,10 +178,11 @@ fn prices_that_should_stream_and_do_not_are_shown_with_since_when_and_why() {
     bench.step(answer(Ok(Streams::Yes)));
     assert_eq!(stream(&mut bench), stands(1, None));
     assert!(!bench.asks_at(5_000, RequestId::Price(SymbolId::FIRST)));
-    let trouble =
-        |why: &str| vec![format!("prices of 1 of 1 symbol do not stream and are asked for: {symbol}: {why}")];
+    let trouble = |why: &str| {
+        vec![format!("prices of 1 of 1 symbol do not stream and are polled instead: {symbol}: {why}")]
+    };
     let (warnings, troubles) = seen(bench.at(5_500), Input::FeedEnded(SymbolId::FIRST));
-    assert_eq!(troubles, trouble("it ended, or brought nothing for too long"));
+    assert_eq!(troubles, trouble("the stream ended or was silent for too long"));
     assert_eq!(warnings.len(), 1, "{warnings:?}");
     let since = Some(START + Millis::new(5_500));
     assert_eq!(stream(&mut bench), stands(0, since));

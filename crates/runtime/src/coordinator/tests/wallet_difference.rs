@@ -45,7 +45,7 @@ fn a_withdrawal_counts_at_once_and_is_booked_by_the_second_reading() {
     let mut bench = begun();
     assert_eq!(read(&mut bench, 10, demo(100_000, "w1")), (vec![], vec![]));
     assert_eq!(read(&mut bench, 20, demo(95_000, "w1")), (vec![difference(-5_000)], vec![]));
-    let alarm = "50.00 left the wallet, and no trade explains it".to_owned();
+    let alarm = "50.00 left the wallet without a trade that explains it".to_owned();
     let booked = read(&mut bench, 31, demo(95_000, "w1"));
     assert_eq!(booked, (vec![deposit(-5_000), difference(0)], vec![alarm]));
     assert_eq!(bench.free(), 95_000);
@@ -94,7 +94,7 @@ fn other_wallets_halt_and_are_not_compared_until_a_resume() {
     let (events, _) = read(&mut bench, 10, demo(100_500, "w2"));
     assert_eq!(events, [EventKind::Control { control: Control::Halt }]);
     let halted = bench.halted().unwrap_or_default();
-    assert!(halted.starts_with("the venue shows other demo wallets: w2 where there was w1"), "{halted}");
+    assert!(halted.starts_with("the venue shows other demo wallets: w2 instead of w1"), "{halted}");
     assert_eq!(read(&mut bench, 21, demo(100_500, "w2")), (vec![], vec![]));
     assert_eq!(bench.free(), 100_000);
     assert_eq!(read(&mut bench, 31, demo(100_000, "w1")), (vec![], vec![]));
@@ -181,7 +181,7 @@ fn an_order_that_was_not_opened_explains_no_surplus_once_its_stake_is_released()
 #[test]
 fn charges_and_a_larger_stake_halt_and_a_bonus_is_told() {
     let half = Decimal::new(5, 1);
-    let larger = "trade #1 has a stake of 10.00, but its wallets paid 60.00: the larger counts";
+    let larger = "trade #1 has a stake of 10.00, but the wallets paid 60.00; the larger amount counts";
     for (funding, text, is_halted, stake) in [
         (Funding { fee: half, ..Funding::default() }, "has a fee of 0.50", true, 1_000),
         (Funding { commission: half, ..Funding::default() }, "has a commission of 0.50", true, 1_000),
@@ -244,7 +244,7 @@ fn the_end_of_a_run_waits_for_a_last_reading() {
     }
 }
 
-const MISSING: &str = "the venue shows no demo wallet: what it holds is not known";
+const MISSING: &str = "the venue shows no demo wallet: its balance is unknown";
 
 #[test]
 fn a_wallet_that_is_gone_at_the_end_is_a_trouble_of_the_run() {
@@ -262,7 +262,7 @@ fn a_wallet_that_is_gone_at_the_end_is_a_trouble_of_the_run() {
 
 #[test]
 fn a_wallet_that_cannot_be_read_after_the_last_trades_is_a_trouble_of_the_run() {
-    let unread = "the demo wallet could not be read after the last trades: what it holds is not known";
+    let unread = "the demo wallet could not be read after the last trades: its balance is unknown";
     for (back_at, expected) in [(i64::MAX, Some(unread)), (304, None)] {
         let mut bench = Bench::new(|parts| parts.settings.wallet_every_s = 10);
         play(&mut bench, 0, honest());
