@@ -12,7 +12,7 @@ pub enum RuntimeError {
     #[error("the venue did not answer a request for {question}")]
     Venue { question: String, source: BrokerError },
     #[error(
-        "the venue rejected the request for past candles of {series}: this interval is unusual. Choose another"
+        "the venue rejected the request for past candles of {series}: unusual interval"
     )]
     UnsupportedInterval { series: Series, source: BrokerError },
     #[error("the venue has no candles of {series}: unknown symbol or asset type")]

@@ -46,7 +46,7 @@ impl TablesToCheck {
         }
         let wrong = |row: String| Err(RuntimeError::WrongRow { row });
         if stored.head() != tables.up_to {
-            return wrong(format!("of the table projection, which names entry {}", tables.up_to.seq));
+            return wrong(format!("{} of the table projection", tables.up_to.seq));
         }
         let expected: Vec<IntentRecord> =
             self.last.iter().filter_map(|last| self.record(last, past)).collect();
@@ -80,7 +80,7 @@ impl TablesToCheck {
     pub(super) fn end(self) -> Result<TablesCheck> {
         match self.tables {
             Some(tables) => Err(RuntimeError::WrongRow {
-                row: format!("of the table projection, which names entry {}", tables.up_to.seq),
+                row: format!("{} of the table projection", tables.up_to.seq),
             }),
             None => Ok(self.found),
         }
