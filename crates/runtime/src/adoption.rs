@@ -37,7 +37,7 @@ pub async fn verify_adoption(
 
 pub async fn verify_missing(broker: &dyn Broker, venue_id: &str) -> Result<(), RuntimeError> {
     let unanswered = |source| RuntimeError::Venue { question: format!("trade {venue_id}"), source };
-    // A long list takes long to read, and only the whole of it proves anything.
+    // Only a complete list proves anything, and a long one takes time.
     let ask = async { (broker.trade(venue_id, Detail::ById).await, broker.trades().await) };
     let Ok((answer, listing)) = tokio::time::timeout(LIST_DEADLINE, ask).await else {
         let text = format!("the trade list took longer than {} s", LIST_DEADLINE.as_secs());

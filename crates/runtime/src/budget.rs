@@ -58,7 +58,6 @@ impl Demand {
         let audited = if settings.audit_settlement_prices { REQUESTS_PER_AUDIT } else { 0.0 };
         let per_trade = 1.0 + REQUESTS_PER_ENDING as f64 + audited;
         let shortest = bots.iter().map(|bot| bot.expiry().close_type.duration()).min();
-        // As many as the candles bring, and no more than can be open.
         let trades_a_second = (bots.iter().map(|bot| rate(1, bot.interval.length())).sum::<f64>())
             .min(shortest.map_or(0.0, |duration| rate(opens, duration)));
         let every = |seconds: u32| if seconds == 0 { 0.0 } else { 1.0 / f64::from(seconds) };
@@ -158,7 +157,6 @@ impl Demand {
 
 impl Close {
     fn early(&self, per_second: f64) -> usize {
-        // A question arrives half a round trip after it left.
         let left = seconds(USUAL_LAG - self.first_ask) - seconds(USUAL_ROUND_TRIP) / 2.0;
         if left <= 0.0 || per_second == 0.0 {
             return 0;

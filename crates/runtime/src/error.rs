@@ -11,9 +11,7 @@ pub(crate) type Result<T, E = RuntimeError> = std::result::Result<T, E>;
 pub enum RuntimeError {
     #[error("the venue did not answer a request for {question}")]
     Venue { question: String, source: BrokerError },
-    #[error(
-        "the venue rejected the request for past candles of {series}: unusual interval"
-    )]
+    #[error("the venue rejected the request for past candles of {series}: unusual interval")]
     UnsupportedInterval { series: Series, source: BrokerError },
     #[error("the venue has no candles of {series}: unknown symbol or asset type")]
     UnknownSeries { series: Series, source: BrokerError },

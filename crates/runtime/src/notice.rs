@@ -167,7 +167,7 @@ impl Watcher {
         if is_unwanted {
             return;
         }
-        // A watcher that has gone misses nothing.
+        // A closed watcher misses nothing.
         if let Err(TrySendError::Full(_)) = self.sender.try_send(notice.clone()) {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }

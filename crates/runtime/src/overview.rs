@@ -141,7 +141,7 @@ impl BotTallies {
         bot.profit += row.profit;
         *bot.counter(outcome) += 1;
         if let (Outcome::Won | Outcome::Lost, Some(payout)) = (outcome, row.payout) {
-            // A payout of nothing has no break-even.
+            // A payout of 0 has no break-even.
             let _ = bot.needed.add(payout.to_fraction());
         }
     }

@@ -160,7 +160,7 @@ impl fmt::Display for Ticket {
             ExpirationType::CandleClose => 'c',
             ExpirationType::NextCandle => 'n',
         };
-        // Hexadecimal keeps the longest within the 63 bytes that the journal keeps.
+        // Hexadecimal fits the longest ticket into the journal's 63 bytes.
         let seconds = self.close_type.duration().get() / 1_000;
         write!(f, "p{direction}{kind}{seconds:x}.{:x}.{}", self.arrival.get(), self.symbol)
     }

@@ -65,7 +65,7 @@ pub type SettingsReader = Arc<dyn Fn(&Standing) -> Result<NewSettings, String> +
 
 impl RuntimeSettings {
     pub(crate) fn take_reloadable(&mut self, new: &Self) {
-        // One line for each of `RELOADABLE`, held by a test.
+        // One line for each key in `RELOADABLE`, checked by a test.
         self.missing_trade_s = new.missing_trade_s;
         self.second_trade = new.second_trade;
         self.max_payout_percent = new.max_payout_percent;
@@ -74,7 +74,7 @@ impl RuntimeSettings {
         self.audit_settlement_prices = new.audit_settlement_prices;
         self.stop_patience_s = new.stop_patience_s;
         self.interrupt_patience_s = new.interrupt_patience_s;
-        // No setting: what the others come to.
+        // Not a setting, but derived from the others.
         self.shortage.clone_from(&new.shortage);
     }
 }

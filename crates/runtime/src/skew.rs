@@ -54,7 +54,7 @@ pub(crate) struct Change {
 impl SkewWatch {
     pub(crate) fn take(&mut self, sample: ClockSample, now: Millis) -> Change {
         if sample.bounds.low > sample.bounds.high {
-            // Our own clock went back between the question and the answer: that proves nothing.
+            // Our clock went back during the request, which proves nothing.
             return Change::default();
         }
         self.forget(sample.source, now);
@@ -91,7 +91,6 @@ impl SkewWatch {
         let bounds = self.bounds_to_use()?;
         let known = Millis::ZERO - self.reported;
         if bounds.low <= known && known <= bounds.high {
-            // Nothing contradicts what was reported.
             return None;
         }
         let offset = Millis::ZERO - bounds.certain();
@@ -180,7 +179,7 @@ pub(super) fn agree(bounds: impl ExactSizeIterator<Item = Skew> + Clone) -> Opti
     if count == 0 {
         return None;
     }
-    // Where all agree, which they do while no clock is wrong, there is nothing to be sorted.
+    // Fast path: usually all bounds overlap.
     let common = bounds
         .clone()
         .reduce(|one, other| Skew { low: one.low.max(other.low), high: one.high.min(other.high) });
@@ -190,7 +189,7 @@ pub(super) fn agree(bounds: impl ExactSizeIterator<Item = Skew> + Clone) -> Opti
     }
     let mut edges: Vec<(Millis, Edge)> =
         bounds.flat_map(|skew| [(skew.low, Edge::Begins), (skew.high, Edge::Ends)]).collect();
-    // At one point beginnings come first: bounds that touch agree.
+    // Starts sort before ends, so that touching bounds agree.
     edges.sort_unstable();
     let (mut depth, mut best) = (0, 0);
     let mut found: Option<(Millis, Millis)> = None;

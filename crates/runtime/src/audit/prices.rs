@@ -29,7 +29,7 @@ impl PriceAudit {
         let Some(polled) = self.polled.get(&series.symbol) else { return (0, Vec::new()) };
         let (low, high) = (candle.low() * (1.0 - 1e-6), candle.high() * (1.0 + 1e-6));
         let end = candle.close_time(series.interval);
-        // A record is a bar of one second: one that crosses the candle's end is the next one's as well.
+        // A record is a 1 s bar. One that crosses the candle's end also belongs to the next candle.
         let within = |time: Millis| time >= candle.time() && time + Interval::SECOND.length() <= end;
         let own: Vec<_> = polled.iter().filter(|(time, _)| within(*time)).collect();
         let outside = own.iter().filter(|(_, price)| *price < low || *price > high);

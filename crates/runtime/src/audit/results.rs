@@ -143,7 +143,7 @@ impl Settling {
             Progress::Unrecognised(_) => Statement::Unknown,
             Progress::OverUnreported => Statement::Silent,
         };
-        // A trade that is booked as cancelled moved no money either.
+        // A trade booked as cancelled moved no money either.
         let is_returned = self.outcome == Outcome::Cancelled;
         if report.is_reverted && matches!(reported, Statement::Agrees | Statement::Silent) && !is_returned {
             Statement::Reverted

@@ -58,7 +58,7 @@ impl SettlementAudit {
     pub(crate) fn take(&mut self, settlement: Settlement, rules: ProfitRules) -> Vec<Finding> {
         self.recall(settlement);
         let of_profit = settlement.profit_facts().check(rules).map(|wrong| {
-            // A halt says it once more.
+            // A halt raises its own alarm.
             let finding = if wrong.is_halting { Finding::note } else { Finding::alarm };
             finding(Audit::Settlement, wrong.text)
         });
@@ -123,7 +123,7 @@ impl Settlement {
         let order = compare_prices(close, open);
         let is_sound = match self.outcome {
             Outcome::Won => order == wins_when,
-            // With the rule that a draw loses, an equal price is a loss.
+            // If draws lose, an equal price is a loss.
             Outcome::Lost => order != wins_when,
             Outcome::Draw => order == Ordering::Equal,
             Outcome::Cancelled => true,

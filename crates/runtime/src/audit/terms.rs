@@ -103,7 +103,7 @@ fn check_span(order: &OpenOrder, report: &TradeReport) -> Option<String> {
     let (lasts, length) = (close - open, order.close_type.duration());
     let is_sound = match order.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => lasts == length,
-        // To the end of a candle; too little of one, and it is the next one's.
+        // Ends with the current candle, or the next one if too little of it is left.
         ExpirationType::CandleClose => {
             lasts > Millis::ZERO && lasts <= length * 2 && close.is_aligned_to(length)
         }

@@ -114,9 +114,9 @@ impl WalletAudit {
         let raw = wallet - free - self.bonus.paid;
         let recent = self.changes_since(sent - self.lag(reading.lag));
         let possible = Possible::new(raw, recent.map(|change| -change), reading.under_way);
-        // The ledger to the cent is the best explanation, whatever else is possible.
+        // An exact match with the ledger is the best explanation.
         let difference = if raw == Money::ZERO { Money::ZERO } else { possible.nearest(self.confirmed) };
-        // While money is under way that nobody can reckon, a reading that agrees may as well be the suspected one again.
+        // While the money in flight is unknown, a matching reading may also confirm the suspect.
         let is_open = |suspect: &Suspect| possible.contains(suspect.amount(self.confirmed));
         let is_uncertain = raw != self.confirmed && reading.under_way.unknown != Money::ZERO;
         if let Some(suspect) = self.suspect.as_ref().filter(|suspect| is_uncertain && is_open(suspect))
@@ -258,7 +258,7 @@ impl WalletAudit {
         let since_agreement =
             self.agreed.map(|agreement| agreement.unseen + self.moved_since(agreement.sent));
         let moved = since_agreement.map_or(since_exact, |moved| moved.min(since_exact));
-        // A difference that is confirmed may be of changes that are not shown yet.
+        // A confirmed difference may stem from changes that the wallet does not show yet.
         let is_pending = self.confirmed != Money::ZERO;
         let pending =
             if is_pending { self.moved_since(reading.sent - reading.patience) } else { Money::ZERO };
@@ -283,7 +283,7 @@ impl WalletAudit {
 
     fn note_agreement(&mut self, is_exact: bool, reading: &Reading<'_>) {
         let suspect = self.suspect.take();
-        // What was suspected for a while was lag if the wallet ended it, and not the ledger.
+        // A suspect was lag if a change of the wallet ended it, not one of the ledger.
         if let Some(Suspect { last, caused_at, .. }) = suspect.filter(|_| is_exact && self.last_free.1) {
             self.measure_lag(Some(last), caused_at);
         }

@@ -48,7 +48,7 @@ pub(super) async fn connect(path: &Path) -> Result<UnixStream, ControlError> {
                 ControlError::NoBotListens { path: path() }
             }
             io::ErrorKind::PermissionDenied => ControlError::OtherOwner { path: path() },
-            // The system says so of a path that is too long: no bot can listen there either.
+            // The path is too long, so no bot can listen there.
             io::ErrorKind::InvalidInput => ControlError::NoBotListens { path: path() },
             _ => unanswered(error.to_string()),
         }),
@@ -118,7 +118,7 @@ pub(super) async fn stream_events(mut stream: UnixStream, mut events: Follower) 
     loop {
         let followed = tokio::select! {
             followed = events.next() => followed,
-            // Whoever follows has nothing more to say: what comes is passed over, and without anything it has gone.
+            // Input from a follower is ignored; an empty read means that it has disconnected.
             read = reader.read(&mut said) => match read {
                 Ok(1..) => continue,
                 Ok(0) | Err(_) => return,

@@ -21,7 +21,7 @@ pub struct HangUp {
 
 impl HangUp {
     pub fn listen() -> io::Result<Self> {
-        // Asked before: who listens ignores the signal no more.
+        // Must be checked before listening, which resets the ignored signal.
         let ends_with_terminal = has_terminal() && !is_ignored();
         Ok(Self { signal: signal(SignalKind::hangup())?, ends_with_terminal })
     }
@@ -39,7 +39,7 @@ impl HangUp {
                 ends = ends => ends,
             };
             if ends {
-                // Nobody sees the bot any more who did: what is open is tracked to its end, as with any order to end.
+                // A regular stop: open trades are still tracked to settlement.
                 tracing::warn!("the terminal has closed: the run ends");
                 let us = rustix::process::getpid();
                 if let Err(error) = rustix::process::kill_process(us, rustix::process::Signal::TERM) {
@@ -47,7 +47,7 @@ impl HangUp {
                 }
                 continue;
             }
-            // What is refused the run has logged itself.
+            // The run itself logs a rejected reload.
             let answer = ControlOrder::Reload { by: ReloadedBy::Signal }.deliver(None, &orders).await;
             if let ControlAnswer::Unanswered { problem } = answer {
                 tracing::warn!("the reload of the settings got no answer: {problem}");

@@ -57,14 +57,14 @@ impl JournalOrders {
     }
 
     async fn waiting(&mut self) -> Result<Vec<StoredOrder>, JournalError> {
-        // A connection with an open question is never used again.
+        // A connection with a pending query is never reused.
         let mut reader = match self.reader.take() {
             Some(reader) => reader,
             None => Reader::open(&self.url).await?,
         };
         let waiting = reader.pending_orders().await?;
         if self.url.file().is_some() {
-            // Whoever writes the file is to be the last to let go of it: then all of it is in the one file.
+            // The writer must close the file last, so that its log is merged into it.
             reader.close().await;
         } else {
             self.reader = Some(reader);
@@ -77,9 +77,9 @@ impl JournalOrders {
             Ok(order) => match self.refusal(&order) {
                 None => {
                     tracing::debug!(giver = stored.giver, "an order arrived through the journal");
-                    // The answer is read where it is durable.
+                    // The answer is read from the journal, where it is durable.
                     let (answer, _) = oneshot::channel();
-                    // A run that has too much to do is handed it at the next look.
+                    // If the run is busy, the next poll delivers the order.
                     drop(orders.try_send(ControlRequest {
                         token: Some(stored.token),
                         ..ControlRequest::new(order, answer)
@@ -90,7 +90,6 @@ impl JournalOrders {
             },
             Err(error) => ControlAnswer::Refused { problem: format!("invalid order: {error}") },
         };
-        // Nothing follows from it, so nothing has to be durable with it.
         let answer = serde_json::to_string(&refusal).unwrap_or_default();
         let closed = close_orders(&self.url, Some(&stored.token), &answer).await;
         if let Err(error) = &closed {
@@ -101,7 +100,7 @@ impl JournalOrders {
 
     fn refusal(&self, order: &ControlOrder) -> Option<ControlAnswer> {
         if matches!(order, ControlOrder::Signal(_)) {
-            // It would be late.
+            // A signal through the journal would arrive late.
             let problem = "send signals through the bot's socket".to_owned();
             return Some(ControlAnswer::Refused { problem });
         }

@@ -214,7 +214,7 @@ impl ControlRequest {
 
 impl ControlOrder {
     pub fn check_length(&self) -> Result<(), ControlError> {
-        // Room for the mark.
+        // Leaves room for the token.
         let bytes = serde_json::to_vec(self).map_or(usize::MAX, |message| message.len().saturating_add(64));
         if bytes > MAX_BYTES {
             return Err(ControlError::ReasonTooLong { bytes, most: MAX_BYTES });

@@ -42,7 +42,7 @@ impl ControlServer {
     pub async fn serve(self, orders: mpsc::Sender<ControlRequest>, stop: impl Future<Output = ()>) {
         let Self { listener, file, halt_file, feed } = self;
         let mut stop = std::pin::pin!(stop);
-        // Whoever follows takes nobody's place who gives an order.
+        // Followers do not count towards the connections for orders.
         let (mut connections, mut followers) = (JoinSet::new(), JoinSet::new());
         loop {
             tokio::select! {
@@ -66,7 +66,7 @@ impl ControlServer {
             }
         }
         drop(file);
-        // They have the end of the run yet to read.
+        // Followers still have to read the end of the run.
         drop(feed);
         let read = async { while followers.join_next().await.is_some() {} };
         drop(tokio::time::timeout(PATIENCE, read).await);
@@ -168,7 +168,7 @@ async fn clear(path: &Path) -> Result<(), ControlError> {
         Ok(Err(error)) if error.kind() == io::ErrorKind::PermissionDenied => {
             Err(ControlError::OtherOwner { path: path.to_owned() })
         }
-        // Somebody listens, or is too busy to say so.
+        // A listener exists, even if it is too busy to accept.
         Ok(_) | Err(_) => Err(ControlError::SocketInUse { path: path.to_owned() }),
     }
 }
@@ -179,14 +179,14 @@ fn bind_in_private(path: &Path) -> io::Result<(UnixListener, (u64, u64))> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let folder = path.with_file_name(format!(".{name}.{}", std::process::id()));
     let hidden = folder.join("s");
-    // Of a process that had our number and died in here.
+    // Left by a crashed process with the same id.
     let _ = fs::remove_file(&hidden);
     let _ = fs::remove_dir(&folder);
     DirBuilder::new().mode(0o700).create(&folder)?;
     let bound = UnixListener::bind(&hidden).and_then(|listener| {
         fs::set_permissions(&hidden, Permissions::from_mode(0o600))?;
         let place = file_id(&fs::symlink_metadata(&hidden)?);
-        // Unlike a renaming, a link never takes the place of what is there.
+        // Unlike a rename, a link never replaces an existing file.
         fs::hard_link(&hidden, path)?;
         Ok((listener, place))
     });

@@ -160,7 +160,7 @@ impl SignalTally {
             Some(format!("last invalid signal ({}): {}", visible(source), visible(tally.problem.as_ref()?)))
         };
         let problems: Vec<String> = self.by_source.iter().filter_map(of_source).collect();
-        // A journal of before says it of all doors together.
+        // Old journals have only the last problem of all sources.
         let last = self.problem.as_ref().filter(|_| problems.is_empty());
         lines.extend(last.map(|problem| format!("last invalid signal: {}", visible(problem))));
         lines.extend(problems);
@@ -456,7 +456,10 @@ mod tests {
             (now + Millis::MINUTE, None),
             (now - Millis::DAY, None),
             (now + Millis::MINUTE + Millis::new(1), Some("the signal time 2026-01-05T10:31:00Z is ahead")),
-            (now - Millis::DAY - Millis::new(1), Some("the signal time 2026-01-04T10:29:59Z is more than a day")),
+            (
+                now - Millis::DAY - Millis::new(1),
+                Some("the signal time 2026-01-04T10:29:59Z is more than a day"),
+            ),
             (Millis::ZERO, Some("the signal time 1970-01-01T00:00:00Z is more than a day behind")),
         ] {
             let problem = check_time(given, now).err().unwrap_or_default();

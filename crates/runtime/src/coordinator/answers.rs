@@ -36,7 +36,7 @@ impl Coordinator {
         }
         self.note_heard(&answer, step.now);
         let mut leap = None;
-        // A time that is not believed of the trade proves nothing of the clock either.
+        // Implausible times of a trade say nothing about the clock.
         let proves_nothing = match &answer {
             Answer::Open(intent, OpenOutcome::Opened(reply)) => {
                 self.is_other_trade(*intent, &reply.value)
@@ -45,7 +45,7 @@ impl Coordinator {
             _ => false,
         };
         for sample in clock_samples(&answer) {
-            // A simulated venue takes an order one latency after it arrived; another trade was taken at another time.
+            // A simulated venue dates an order one latency later, and another trade has another time.
             if (self.is_simulated || proves_nothing) && sample.source == ClockSource::Open {
                 continue;
             }
@@ -61,7 +61,7 @@ impl Coordinator {
         }
         match leap {
             None => self.take_answer(answer, step),
-            // Ours stood still (the machine slept), or theirs was set: whichever it is, the answer is read by the right time.
+            // The machine slept or the venue's clock was set. The answer waits for the corrected time.
             Some((by, offset)) => {
                 self.leap = Some(Leap { by, offset, answer });
                 step.commands.push(Command::CatchUpClock);
@@ -361,9 +361,9 @@ fn venue_time_or_now(venue_time: Option<Millis>, now: Millis) -> Millis {
 fn to_rejection(answer: &candlewick_broker::Rejection) -> Rejection {
     let text = Text::truncated(&answer.text);
     let reason = match answer.reason {
-        // As in a backtest, where an honest gap in the prices starts no pause.
+        // As in a backtest, a gap in the prices starts no pause.
         RejectionReason::NoPrice => return Rejection::NoPrice,
-        // A refused token suspends all opens by itself.
+        // A rejected token already suspends all opens.
         RejectionReason::Credentials => return Rejection::Other(text),
         RejectionReason::InsufficientBalance => RefusalReason::InsufficientBalance,
         RejectionReason::SymbolInactive => RefusalReason::SymbolInactive,

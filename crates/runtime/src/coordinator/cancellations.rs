@@ -95,7 +95,7 @@ impl Coordinator {
                 (unproven.is_listed, unproven.other) = (true, None);
                 self.agenda.add(now, Job::Trade(intent));
             }
-            // A result outweighs a status: the second list that has it decides.
+            // A result outweighs a status once a second list confirms it.
             Some(outcome) => match unproven.other.filter(|(other, _)| *other == outcome) {
                 Some((_, first)) if listing.began >= first + READ_AGAIN_AFTER => {
                     let stated = unproven.outcome;
@@ -139,7 +139,7 @@ impl Coordinator {
         }
         let close = settled.close_time.or(close).unwrap_or(now);
         self.audit_settlement(&settled, (venue_id, taken), step);
-        // A trade that was over when it was adopted may end while its adoption still waits in the queue.
+        // A finished trade may be adopted: its settlement must follow the queued adoption.
         let at = self.events.after_answer(intent).map_or(now, |after| after.max(now));
         self.events.add(at, Place::Settlement(close, intent), EventKind::Settled(settled));
         self.trades.end(intent);

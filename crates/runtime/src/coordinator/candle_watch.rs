@@ -153,7 +153,7 @@ impl CandleWatch {
         let mut news = Vec::new();
         for candle in candles.iter().filter(|candle| candle.time() >= self.next_open) {
             let close = candle.close_time(self.interval);
-            // Only the candle that closed last can lead to a trade.
+            // Only the latest candle can lead to a trade.
             let origin = if now < close + length { Origin::Live } else { Origin::Backfill };
             if origin == Origin::Live {
                 self.latest_delay = Some(now - close);
@@ -195,7 +195,7 @@ impl CandleWatch {
     fn wait_for_next(&mut self, now: Millis) -> Millis {
         let length = self.interval.length();
         self.repeats = 0;
-        // A close that went by while an answer was awaited is asked for at once.
+        // A close that passed during a request is requested immediately.
         self.due_close = (self.due_close.max(self.next_open) + length).max(now.floor_to(length));
         self.ask_at()
     }

@@ -145,7 +145,7 @@ impl Contradictions {
             (Statement::Ended(outcome, Some(profit)), record) if record == reported => {
                 self.end(intent, |pending| Ruling::Correct(pending, (outcome, profit)))
             }
-            // A word that nobody knows is no result against a record that has the booked one.
+            // An unknown result does not outweigh a record with the booked one.
             (Statement::Unknown, Statement::Agrees) => self.end(intent, Ruling::Withdrawn),
             (_, Statement::Silent) => {
                 self.end(intent, |pending| Ruling::Undecidable(pending, Undecidable::NoResult))
@@ -198,7 +198,7 @@ impl Coordinator {
     ) {
         let Some(pending) = self.contradictions.find(intent) else { return };
         let reported = match answer {
-            // A status without a result is no word against a list that has one.
+            // A status without a result does not contradict a list with one.
             Ok(reply) if reply.value.id == pending.venue_id && reply.value.is_by_status => {
                 Some(Statement::Silent)
             }

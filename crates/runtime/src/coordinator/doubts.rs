@@ -115,7 +115,7 @@ impl Doubts {
     pub(crate) fn refused(&self, session: &RecordedSession, now: Millis) -> Vec<Doubt> {
         let rows = session.book().rows().iter();
         let is_young = |row: &&IntentRow| now - row.approved.decision_time() < Millis::DAY;
-        // A request that this run kept back is nowhere; of an earlier run's nobody knows whether it left.
+        // This run's unsent requests never left. Those of earlier runs may have.
         let has_left = |row: &&IntentRow| {
             row.state != IntentState::NotSent || self.sent.contains_key(&row.approved.intent())
         };
@@ -176,7 +176,7 @@ impl Doubts {
     ) -> Vec<Resolution> {
         let wallet =
             wallet.map(|balance| WalletView { balance, explained_without_doubts: session.ledger().free() });
-        // What waits for the journal has its stake taken off the ledger like what is under way.
+        // Intents waiting for the journal are deducted from the ledger too.
         let waiting = session.journal.waiting_intents();
         let in_flight: Vec<Doubt> = (opening.iter().copied().chain(waiting))
             .filter_map(|intent| Some(self.build_doubt(session, &session.terms(intent)?, Millis::MAX)))
@@ -194,12 +194,12 @@ impl Doubts {
             wallet,
             uncertainty,
         };
-        // A trade that is over and not listed yet shows a lag as well: the shortest are over before the list is read.
+        // Settled trades also show the lag: short ones end before the list is read.
         let book = session.book();
         let is_young = |at: &Millis| listing.began - *at <= LONGEST_LIST_LAG;
         let accepted: Vec<_> = (book.rows().iter())
             .filter_map(|row| {
-                // One that a person settled is not late: the venue has it no more.
+                // A manually settled trade is not late, because the venue lost it.
                 let is_gone = book.is_settled_by_person(row.approved.intent());
                 let answered_at = row.answered_at.filter(|at| is_young(at) && !is_gone)?;
                 Some((book.venue_id(row)?, answered_at, row.state == IntentState::Settled))
@@ -229,7 +229,7 @@ impl Doubts {
         uncertainty: Millis,
     ) -> Option<IntentId> {
         let book = session.book();
-        // Far from it in time, no need to look closer.
+        // Cheap filter by time.
         let at = reported_request_time(report);
         let is_near = |row: &&IntentRow| {
             let terms = &row.approved;

@@ -186,7 +186,6 @@ impl Ending {
     }
 
     pub(crate) fn wakes_at(&self, under_way: PendingWork, now: Millis) -> Option<Millis> {
-        // What is over already, and only waits for an answer, is no reason to wake.
         let ends = self.patience_ends(under_way).filter(|at| *at > now);
         let until = self.until.filter(|at| *at > now && self.stopping.is_none());
         ends.into_iter().chain(until).min()
@@ -246,10 +245,10 @@ impl Coordinator {
 
     fn stop(&mut self, why: Stop, step: &mut Step<'_>) {
         match self.ending.stop(why, step.now) {
-            // Not a halt, which a person orders and which outlives the run.
+            // Not a halt, which would outlive the run.
             StopEffect::Stops => {
                 self.control(Control::Suspend, step);
-                // Nothing else in the journal says that a limit ended the run, and not that it refused a signal.
+                // Distinguishes a limit that ended the run from one that rejected a signal.
                 if let Stop::Limit(rule) = why {
                     let note = serde_json::json!({ "limit_reached": rule.as_str() });
                     self.session.journal.note(note.to_string(), step);
@@ -284,7 +283,6 @@ impl Coordinator {
         for intent in self.requests.opening().collect::<Vec<_>>() {
             self.handle(step.now, EventKind::InDoubt { intent }, step);
         }
-        // What still waits for the journal is not sent any more.
         for approved in self.session.journal.take_waiting() {
             self.handle(step.now, EventKind::NotSent { intent: approved.intent() }, step);
         }
@@ -309,7 +307,7 @@ impl Coordinator {
         }
         self.save(Urgency::Now, step);
         if !self.session.journal.is_away {
-            // A journal with a hole is not asked.
+            // A corrupted journal is not saved.
             step.commands.push(Command::CloseJournal);
         }
     }

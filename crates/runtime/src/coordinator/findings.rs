@@ -97,7 +97,7 @@ impl Coordinator {
         let rules = self.profit_rules();
         let findings = self.audits.settlements.take(settlement, rules);
         self.found(Audit::Settlement, 1, findings, step);
-        // The wallet follows the venue's figure, so that is booked, whatever it is.
+        // The wallet follows the venue's figure, so it is booked even if wrong.
         if let Some(wrong) = settlement.profit_facts().check(rules).filter(|wrong| wrong.is_halting) {
             self.halt_at_oddity(wrong.text, step);
         }

@@ -31,7 +31,6 @@ pub(crate) struct ForeignTrades {
 impl ForeignTrades {
     pub(super) fn note(&mut self, report: &TradeReport, now: Millis) {
         self.last = Some((describe_trade(report), now));
-        // More of them may be listed soon.
         self.asked = None;
     }
 
@@ -50,13 +49,12 @@ impl Coordinator {
     pub(super) fn search_foreign_trades(&mut self, wallet: Money, patience: Millis, now: Millis) {
         let surplus = wallet - self.session.ledger().free();
         let unseen = surplus - self.foreign_trades.seen;
-        // Without routine looks the list is left alone.
+        // Without routine polls, the list is not read.
         if (surplus, unseen) == (Money::ZERO, Money::ZERO) || self.doubts.next_routine_look(now).is_none() {
             return;
         }
         let Some(own) = self.own_amounts() else { return };
         let may_be_ours = |amount: Money| self.audits.wallet.may_be_ours(amount, own.clone(), now, patience);
-        // Our own trades move the wallet on beside what was looked at.
         if may_be_ours(unseen) {
             return;
         }
@@ -102,7 +100,7 @@ impl Coordinator {
                 && report.close_time.is_some_and(|close| close > step.now)
                 && !self.doubts.is_claimed(&report.id)
                 && !self.doubts.resolver.reported.contains(&report.id)
-                // What was taken as not opened may appear late.
+                // An intent considered not opened may appear late.
                 && self.doubts.resolver.find_order_elsewhere(report, (&refused, uncertainty)).is_none()
         };
         let anothers: Vec<&TradeReport> = listing.trades.iter().filter(is_other_trade).collect();
@@ -197,7 +195,7 @@ impl Coordinator {
         if is_named {
             self.found(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text.clone())], step);
         }
-        // Whatever comes of it: it is that request's, and no other intent's.
+        // No other intent may claim this trade.
         self.doubts.claim(&report.id);
         let is_booked = wallet == Some(self.session.ledger().free());
         if !(is_booked && report.progress.outcome().is_some()) {

@@ -116,7 +116,7 @@ impl JournalState {
             return Ok(());
         }
         let is_worthwhile = self.pending >= if self.is_virtual { SAVE_BATCH_SIZE } else { 1 };
-        // A journal that fails is tried again at its own pace, not with every event.
+        // A failing journal is retried at its own pace, not with every event.
         let is_asked = self.suspended.is_none() && is_worthwhile;
         if urgency == Urgency::WhenWorthwhile && self.outbox.is_empty() && !is_asked {
             return Ok(());
@@ -190,7 +190,7 @@ impl Coordinator {
             return self.not_sent(intent, &reason, step);
         }
         self.doubts.note_sent(intent, step.now);
-        // The wallet pays for it from now on at the earliest: its entry may have been delayed.
+        // The wallet pays now at the earliest, because the entry may have been delayed.
         self.audits.wallet.postpone(-approved.stake(), step.now);
         self.requests.begin(RequestId::Open(intent));
         let order = self.session.order(approved.terms());

@@ -126,7 +126,7 @@ impl MarketWatch {
             let (delay, has_come) = watch.watch.as_ref()?.delay(now)?;
             Some(SlowestCandle::new(watch.series, delay, has_come))
         };
-        // Of equals the first, so that the answer is steady.
+        // The first of equals, for a stable result.
         self.series
             .iter()
             .filter_map(delay)

@@ -184,7 +184,7 @@ impl Coordinator {
         let amount = self.first_wallet().unwrap_or(self.session.ledger().free());
         self.handle(step.now, EventKind::Balance { amount }, step);
         if self.runs_before > 0 {
-            // What suspended an earlier run, its own end above all, is over with it.
+            // Suspensions of an earlier run, such as by its end, are over.
             self.control(Control::Continue, step);
         }
         self.recover(step);
@@ -211,7 +211,7 @@ impl Coordinator {
         match self.phase {
             Phase::Running if !self.session.journal.stands_still() => {}
             Phase::Running => return,
-            // Only an answer goes on with it.
+            // Only an answer continues these phases.
             Phase::Starting(_) | Phase::Closing { .. } | Phase::Ended => {
                 return step.commands.push(Command::WakeAt(Millis::MAX));
             }
@@ -288,7 +288,7 @@ impl Coordinator {
     fn handle(&mut self, at: Millis, kind: EventKind, step: &mut Step<'_>) {
         let handled = self.session.handle(at, kind, step);
         self.audits.wallet.watch_event(handled.free, handled.released, step.now);
-        // A limit that one reading of the wallet has reached may be below it after the next.
+        // The next reading of the wallet may lift the limit.
         if let Some(rule) = handled.final_rule.filter(|_| !self.audits.wallet.has_suspect()) {
             self.ending.reach_limit(rule);
         }

@@ -137,7 +137,7 @@ impl Coordinator {
         match self.decide_doubt(intent, trade, step) {
             Ok(()) => {
                 self.session.alarm(format!("the operator resolved trade #{intent}: {reason}"), step);
-                // The answer says how it stands after that.
+                // The answer must contain the resulting state.
                 self.dispatch_due(step);
                 self.done(step)
             }
@@ -154,7 +154,7 @@ impl Coordinator {
             return Err("the run is stopping".to_owned());
         }
         if self.reloading.is_some() {
-            // The later of two readings might be that of the earlier text.
+            // Two concurrent reads could apply the older text last.
             return Err("the settings are already being read. Repeat the order".to_owned());
         }
         self.reloading = Some((id, by));
@@ -196,7 +196,7 @@ impl Coordinator {
         self.control(Control::Reload, step);
         self.ending.set_patience(&settings);
         self.settings = settings;
-        // What the next change is compared with.
+        // The next change is compared with these settings.
         if let Some(session) = self.header.settings.get_mut("session").and_then(Value::as_object_mut) {
             session.insert("risk".to_owned(), risk);
         }
@@ -323,7 +323,7 @@ impl Coordinator {
     fn on_signal_note(&mut self, source: SignalSource, text: &str, mended: Vec<String>, step: &mut Step<'_>) {
         self.outside.mend(source, &mended);
         if !mended.is_empty() {
-            // Who saw that it was mended hears at once of the next fault.
+            // After a fix, the next problem raises an alarm immediately.
             self.outside.next_alarm.remove(&source);
         }
         let text = format!("signals ({source}): {text}");

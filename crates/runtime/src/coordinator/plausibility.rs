@@ -113,7 +113,6 @@ impl Coordinator {
             open_time: report.open_time,
             symbol: report.symbol.as_deref().map(VenueSymbol::truncated).or(known),
             direction: direction.or(ordered.map(|order| order.direction)),
-            // An earlier run may have it.
             payout: self.session.row(intent).and_then(|row| row.payout).or(report.payout),
             watch: Watching::default(),
         };
@@ -145,7 +144,7 @@ fn latest_close_by(expiry: Expiry, at: Millis) -> Millis {
     let duration = expiry.close_type.duration();
     match expiry.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => at + duration,
-        // With little left of a candle the trade belongs to the next one, with which `NEXT_CANDLE` opens.
+        // With little left of a candle, the trade belongs to the next one.
         ExpirationType::CandleClose | ExpirationType::NextCandle => at.floor_to(duration) + duration * 2,
     }
 }
@@ -296,7 +295,7 @@ impl Coordinator {
     ) {
         let Some(terms) = self.session.terms(intent) else { return };
         let (terms, _) = check_terms(intent, &self.session.ordered_terms(&terms), report);
-        // What halted the run, the open may have said already.
+        // The open may already have halted for this reason.
         if let Terms::Other { reason } = terms
             && self.session.halted() != Some(&reason)
         {
@@ -315,7 +314,7 @@ impl Coordinator {
         for report in &listing.trades {
             let Some(intent) = own.get(&VenueId::truncated(&report.id)).copied() else { continue };
             self.audit_reported_terms(intent, report, step);
-            // Its own record may be too short to say how its stake was paid.
+            // The trade's own record may lack the funding.
             self.check_funding(intent, report, step);
         }
     }

@@ -149,7 +149,7 @@ impl RecordedSession {
                 }
                 Action::Refuse(refused) => {
                     handled.decided = Some(Err(refused.rule));
-                    // The first level of a ladder that is given up may be within the fall that its present one would pass.
+                    // A ladder that is given up restarts at its first level, which may be within the drawdown limit.
                     let may_pass =
                         refused.rule == Rule::MaxDrawdown && self.session.gives_up_ladder(refused.bot);
                     if refused.rule.is_final() && !may_pass && !funds.open_stakes.is_positive() {
@@ -170,7 +170,7 @@ impl RecordedSession {
 
     pub(crate) fn latest_departure(&mut self, approved: &Approved) -> Millis {
         let by_rule = self.session.latest_departure(approved);
-        // As by the rule: its bot's delay is no lateness of the signal.
+        // The bot's entry delay does not make the signal late.
         let delay = self.session.entry_delay(approved.bot());
         self.expiring.remove(&approved.intent()).map_or(by_rule, |expires| by_rule.min(expires + delay))
     }
@@ -281,7 +281,7 @@ impl RecordedSession {
             self.forgotten.own += u64::from(*intent >= self.first);
         }
         self.forgotten.all += old.len() as u64;
-        // The rows are looked through again once they are a quarter more.
+        // Scans again once there are a quarter more rows.
         let rows = self.book.rows().len();
         self.forgotten.next_rows = rows + rows / 4 + 1;
         old
@@ -343,7 +343,7 @@ impl Coordinator {
         let Some(remembered) = remembered(&self.settings, &self.doubts) else { return };
         let least = least_remembered(&self.settings, &self.doubts);
         let (trades, doubts, slack) = (&self.trades, &self.doubts, least);
-        // A difference of the wallet is explained by the trades since it last agreed with the ledger.
+        // Trades since the last agreement may explain a difference of the wallet.
         let explained_until = self.audits.wallet.explained_until;
         let may_explain = |row: &IntentRow| explained_until.is_some_and(|moment| is_later(row, moment));
         let is_kept = |session: &RecordedSession, row: &IntentRow| {

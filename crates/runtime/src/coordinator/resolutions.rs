@@ -35,7 +35,7 @@ impl Coordinator {
         match row.state {
             IntentState::Settled | IntentState::Rejected | IntentState::NotSent => {}
             IntentState::InFlight => {
-                // The crash came between the sending and the answer, or before the sending: nobody knows.
+                // The crash may have come before or after sending.
                 self.handle(now, EventKind::InDoubt { intent }, step);
                 self.begin_doubt(&terms, now);
             }
@@ -48,7 +48,7 @@ impl Coordinator {
             IntentState::Open => match self.session.book().venue_id(row) {
                 Some(id) => {
                     let report = TradeReport { close_time: row.close_time, ..TradeReport::new(id.as_str()) };
-                    // A journal may hold what was written by hand, or by a program that believed more.
+                    // The journal may have been edited, or written by a less strict version.
                     let report = self.with_plausible_times(intent, report, step);
                     self.begin_tracking(intent, &report, now);
                 }
@@ -146,7 +146,7 @@ impl Coordinator {
             self.agenda.add(at, Job::Trades);
         }
         self.plan_refusal_check(now);
-        // A look that did not bring what was hoped for is followed by another, but never at once.
+        // An unsuccessful poll is repeated, but never immediately.
         if let Some(at) = self.doubts.resolver.next_look() {
             self.agenda.add(at.max(now + Millis::SECOND), Job::Trades);
         }

@@ -81,7 +81,7 @@ impl Coordinator {
         let is_halted = self.session.halted().is_some();
         let was_halted = std::mem::replace(&mut self.last_reported.is_halted, is_halted);
         let (phase, reason) = self.phase_and_reason();
-        // A run that stops may halt all the same, on what it reads last.
+        // A stopping run may still halt because of its last readings.
         if phase == Phase::Stopping && is_halted && !was_halted {
             let reason = reason.as_deref().map(str::to_owned);
             step.commands.push(Command::Notify(Notice::Phase { phase: Phase::Halted, reason }));

@@ -136,7 +136,7 @@ impl OpenTrade {
     /// Returns how a record contradicts the known trade. Missing fields are accepted.
     fn difference(&self, report: &TradeReport) -> Option<String> {
         let direction = report.direction.as_ref().and_then(Reported::known);
-        // By as much of it as a journal keeps.
+        // Compares as much of the symbol as the journal keeps.
         let symbol = report.symbol.as_deref().map(VenueSymbol::truncated);
         if report.id != self.venue_id {
             Some(format!("its id is {}", report.id))

@@ -51,7 +51,7 @@ impl VenueWatch {
 impl Coordinator {
     pub(super) fn note_heard(&mut self, answer: &Answer, now: Millis) {
         let health = match answering_api(answer) {
-            // This process's own files were asked, not the venue.
+            // Local files, not the venue.
             None => return,
             Some(VenueApi::Trading) => &mut self.venue.trading,
             Some(VenueApi::Prices) => &mut self.venue.prices,
@@ -242,7 +242,7 @@ impl Coordinator {
 }
 
 pub(super) fn describe_refusal(text: &str) -> String {
-    // The adapter says which endpoint it is, if it is one only.
+    // The adapter names the endpoint if only one rejects the token.
     let is_whole = text.starts_with("the venue ");
     if is_whole { text.to_owned() } else { format!("the venue rejects the token: {text}") }
 }

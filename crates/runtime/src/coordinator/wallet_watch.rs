@@ -65,7 +65,7 @@ impl Coordinator {
         if let Some(read) = self.wallet_read(&reply, step) {
             self.audit_wallet(read, 0, step);
         }
-        // An earlier run may have ended before it reported the difference.
+        // An earlier run may have ended before reporting the difference.
         self.report_difference(false, step);
     }
 
@@ -79,7 +79,7 @@ impl Coordinator {
                 let balance = reply.value.of(self.session.account);
                 self.check_wallet(balance.and_then(|balance| self.session.money(balance)), step);
                 if let Some(read) = self.wallet_read(&reply, step) {
-                    // A last reading that agrees is no news for the journal.
+                    // A final reading that agrees is not journaled.
                     if !is_last {
                         self.events.add(step.now, Place::Balance, EventKind::Balance { amount: read.wallet });
                     }
@@ -209,7 +209,7 @@ impl Coordinator {
             WalletReading::Differs { difference } => {
                 self.record_difference(difference, step);
                 self.agenda.add(now + APART + Millis::SECOND, Job::Balances);
-                // The list shows a changed result before the difference is taken for a movement.
+                // A changed result in the list may explain the difference.
                 if is_new && !self.is_simulated && self.doubts.next_routine_look(now).is_some() {
                     self.agenda.add(now, Job::Trades);
                 }
@@ -278,7 +278,7 @@ impl Coordinator {
                     money.amounts.push(vec![stake]);
                     unknown += stake;
                 }
-                // Once its stake is released, money that moves is nobody's.
+                // Released stakes no longer explain any money.
                 IntentState::NotOpened if is_reserved(row.approved.intent()) => unknown += stake,
                 IntentState::NotOpened
                 | IntentState::Settled
@@ -287,7 +287,7 @@ impl Coordinator {
             }
         }
         unknown += self.session.session().second_trades().iter().map(|trade| trade.stake).sum();
-        // An order may have become another trade, or the wallet may follow either of two contradicting results.
+        // An order may have become another trade, or the wallet may follow either contradicting result.
         if self.session.session().reserved().next().is_some() || self.contradictions.is_pending() {
             unknown += largest + largest;
         }
@@ -504,12 +504,12 @@ impl Coordinator {
         let is_accepted = std::mem::take(&mut self.wallet.is_halting) || has_lasted && is_quiet;
         let from_outside = std::mem::take(&mut self.wallet.from_outside);
         if is_accepted && from_outside != Money::ZERO {
-            // What came from outside does not make up for what went missing before it.
+            // Money from outside does not offset an earlier shortage.
             self.audits.wallet.keep(-from_outside);
             self.audits.wallet.book(from_outside);
             self.handle(step.now, EventKind::Deposit { amount: from_outside }, step);
         }
-        // The Session books what it knows of, which one reading may have changed.
+        // The session books the recorded difference, which a single reading may have changed.
         let accepted = if is_accepted { self.audits.wallet.confirmed } else { Money::ZERO };
         self.record_difference(accepted, step);
         if is_accepted {

@@ -93,7 +93,6 @@ impl WarmUp {
         if matches!(source, BrokerError::Rejected { .. }) && !is_usual {
             return RuntimeError::UnsupportedInterval { series: *series, source };
         }
-        // An answer, unlike a connection that fails.
         if matches!(source, BrokerError::NotFound { .. }) {
             return RuntimeError::UnknownSeries { series: *series, source };
         }

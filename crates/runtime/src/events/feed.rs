@@ -89,13 +89,13 @@ impl EventFeed {
         if self.followers() == 0 {
             return;
         }
-        // Numbered and sent in one piece, so that the lines are in the order of their numbers.
+        // Numbered and sent under one lock, so that lines are in order.
         let mut last = self.shared.last.lock().unwrap_or_else(PoisonError::into_inner);
         *last += 1;
         match serde_json::to_string(&Document { seq: *last, at, event }) {
             Ok(text) => {
                 let is_end = matches!(event, RunEvent::Ended(_));
-                // Nobody may follow by now.
+                // All followers may have gone by now.
                 let _ = self.lines.send(Line { text: text.into(), is_end });
             }
             Err(error) => tracing::warn!(%error, "an event cannot be serialized"),

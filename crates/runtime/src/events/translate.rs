@@ -93,7 +93,7 @@ impl Names {
                 Phase::Trading => take(now, RunEvent::Resumed),
                 Phase::Halted => take(now, RunEvent::Halted { reason }),
                 Phase::Suspended => take(now, RunEvent::Suspended { reason }),
-                // The notice that says so has more to say.
+                // `Notice::Stopping` has the details.
                 Phase::Stopping => {}
             },
             Notice::Venue { api, is_silent: true, heard } => take(now, RunEvent::VenueSilent { heard, api }),
@@ -119,7 +119,7 @@ impl Names {
             Notice::Stopping { unfinished, waits_until, .. } => {
                 take(now, RunEvent::Stopping { unfinished, waits_until });
             }
-            // Who tells the begin knows more of it.
+            // The caller publishes the start with more details.
             Notice::Begins(_)
             | Notice::LeftInDoubt(_)
             | Notice::Blocked(_)
@@ -188,7 +188,7 @@ impl Names {
             | EventKind::Balance { .. }
             | EventKind::Skew { .. }
             | EventKind::Control { .. } => self.run_event(&event.kind, funds),
-            // What became of a signal says what follows.
+            // The outcome of a signal has its own event.
             EventKind::OutsideSignal(_) | EventKind::Price { .. } => None,
         };
         resolved.into_iter().for_each(take);
@@ -231,7 +231,7 @@ impl Names {
             EventKind::Balance { amount } => Some(RunEvent::Wallet { amount: money(*amount) }),
             EventKind::Skew { offset } => Some(RunEvent::Skew { offset_ms: offset.get() }),
             EventKind::Control { control: Control::Reload } => Some(RunEvent::Reloaded),
-            // The notice of its phase says how the run stands.
+            // The phase notice covers the others.
             _ => None,
         }
     }

@@ -61,11 +61,11 @@ pub struct Projected {
 
 /// Brings the tables of a journal up to its last entry. Locks the journal, so no bot may write it.
 pub async fn project_journal(url: &JournalUrl, holder: &Holder, projection: Projection) -> Result<Projected> {
-    // None is made where there is none.
+    // Opening the reader first fails if there is no journal.
     let mut reader = Reader::open(url).await?;
     let mut store = Store::open(url, holder).await?;
     let projected = project(&mut reader, &mut store, projection).await;
-    // Who lets go last brings a file's log of changes into the file.
+    // The last to close merges the write-ahead log into the file.
     reader.close().await;
     store.close().await?;
     projected

@@ -145,7 +145,7 @@ impl EvictionFilter {
     pub(super) fn take(&mut self, seq: u64, intents: Vec<KeptIntent>) -> Vec<KeptIntent> {
         let mut taken = BTreeMap::new();
         let mut kept: Vec<KeptIntent> = Vec::new();
-        // The intents that are new in a part are numbered without holes and stand last.
+        // New intents of a part come last and have consecutive numbers.
         let (mut next, mut is_new) = (None, true);
         for intent in intents.into_iter().rev() {
             let row = *intent.row();
@@ -216,7 +216,7 @@ impl EvictionFilter {
     }
 
     pub(super) fn finish(mut self) -> EvictedIntents {
-        // One that was taken back stands in a later part than its neighbors.
+        // Corrected intents are in a later part than their neighbors.
         self.old.rows.sort_by_key(|row| std::cmp::Reverse(row.approved.intent()));
         self.old.trades.sort_by_key(|trade| std::cmp::Reverse(trade.intent));
         self.old

@@ -183,7 +183,7 @@ impl JournalFold {
         };
         loop {
             let lines = match walk.next().await {
-                // Read from the first line on, the first that is wrong is named.
+                // A complete read names the first broken line.
                 Err(JournalError::BrokenChain { reason, .. }) => return unusable(reason),
                 lines => lines?,
             };
@@ -335,7 +335,7 @@ impl JournalFold {
     fn forget_rows(&mut self) {
         let Self { past, before, written, every, .. } = self;
         let is_recent = recent_settlements(past);
-        // The last piece may have to be written again, and its parts lack what was revised since.
+        // The last piece may have to be rewritten, and its parts lack later revisions.
         let revised = before.not_rewritten(past);
         let is_held = |intent: IntentId| {
             let is_in_parts = || written.holds_for_good(intent) && before.holds_for_good(intent);
@@ -412,7 +412,7 @@ impl Follower for JournalFold {
     }
 
     fn recorded(&mut self, head: Head) {
-        // Nothing goes on from a whole one.
+        // No later piece continues a complete snapshot.
         if self.is_writing {
             self.written.previous = Some(head);
         }
@@ -425,7 +425,7 @@ impl Follower for JournalFold {
             );
         }
         self.written = self.before.clone();
-        // Not again before as many lines or intents as usual: what is wrong may last.
+        // Waits for a full interval before retrying, because the failure may last.
         (self.is_writing, self.since, self.tried) = (false, 0, self.past.last_intent());
     }
 

@@ -170,7 +170,7 @@ impl RecoveredState {
             }
             return Ok(());
         }
-        // Candles are most of a journal and change nothing that is folded.
+        // Most lines are candles, which the fold ignores.
         let is_candle = line.kind == LineKind::Event && line.body.contains("\"event\":\"candle\"");
         if is_candle {
             return Ok(());
@@ -195,7 +195,7 @@ impl RecoveredState {
             match event.kind {
                 EventKind::SecondTrade(_) | EventKind::SecondTradeSettled { .. } => self.told.push(seq),
                 EventKind::Balance { .. } => self.wallet_line = Some(seq),
-                // The order may have reached the venue long after its stake was reserved.
+                // The order may have arrived long after its stake was reserved.
                 EventKind::Opened(Opened { intent, venue_id: Some(_), .. })
                 | EventKind::Adopted(Opened { intent, .. }) => {
                     if let Some(row) = self.book.row(intent) {
@@ -217,7 +217,7 @@ impl RecoveredState {
     fn forget(&mut self, is_forgotten: impl Fn(IntentId) -> bool) {
         let last = self.book.rows().last().map(|row| (row.approved.intent(), row.approved.decision_time()));
         let is_last = |intent| last.is_some_and(|(last, _)| last == intent);
-        // The venue may yet list a trade of it.
+        // The venue may still list its trade.
         let may_return = |row: &IntentRow| {
             row.is_refused() && last.is_some_and(|(_, at)| at - row.approved.decision_time() < Millis::DAY)
         };

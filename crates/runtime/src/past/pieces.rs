@@ -78,7 +78,7 @@ impl PreviousSettings {
         let numbers: Vec<u64> =
             headers.iter().map(|header| header.seq).filter(|seq| *seq < last.seq).collect();
         let headers = match reader.lines_numbered(&numbers).await {
-            // Read from the first line on, the first that is wrong is named.
+            // A complete read names the first broken line.
             Err(JournalError::BrokenChain { seq, .. }) => {
                 return unknown(&format!("the header in entry {seq} is damaged"));
             }
@@ -158,7 +158,7 @@ impl<'a> Pieces<'a> {
                     part.intents = filter.take(stored.seq, part.intents);
                 }
                 self.parts.push(part);
-                // What a whole says of them holds for no later piece: none goes on from it.
+                // No later piece continues a complete snapshot, so its names end with it.
                 self.has_other_numbers |= names.is_some();
                 let last = self.names.clone();
                 self.go_behind(names)?;

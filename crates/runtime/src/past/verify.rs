@@ -30,7 +30,7 @@ pub struct SnapshotCheck {
 pub async fn check_journal(reader: &mut Reader) -> Result<JournalCheck> {
     let tables = reader.tables().await?;
     let mut checks = Checks::new(&reader.run_headers().await?, tables);
-    // The chain first: what is wrong there says more than what is made of it.
+    // A broken chain is reported before its consequences.
     let verified = reader.verify_each(|stored| checks.take(stored)).await?;
     match checks.fault {
         Some(fault) => Err(fault),
@@ -70,7 +70,7 @@ impl Checks {
                 folds.entry(own).or_insert(fold);
             }
         }
-        // No row can be made again without a fold.
+        // Rows cannot be rebuilt without a fold.
         let tables = TablesToCheck::new(tables.filter(|_| !folds.is_empty()));
         let (after, found) = (BTreeMap::new(), SnapshotCheck::default());
         Self { folds, after, fingerprints, found, tables, compaction: None, fault: None }
@@ -93,7 +93,7 @@ impl Checks {
                 }
             }
         }
-        // What becomes of intents is the same under all settings.
+        // Intents end the same way under all settings.
         if let (None, Some(fold)) = (&self.fault, self.folds.values().next()) {
             self.fault = self.tables.take(stored, fold.past()).err();
         }
@@ -102,7 +102,7 @@ impl Checks {
     fn take_snapshot(&mut self, stored: &StoredLine) {
         let body = &stored.line.body;
         if !is_whole(stored) {
-            // A part does not say of which settings it is: one that is wrong is not known to the whole that continues it.
+            // A part does not name its settings. The snapshot that continues it detects a wrong one.
             for fold in self.folds.values_mut() {
                 if is_same(fold, &self.after, stored) {
                     let mut written = fold.written().clone();

@@ -54,7 +54,7 @@ impl Evidence<'_> {
         if let Some(conclusion) = self.conclude_contested(group) {
             return conclusion;
         }
-        // Orders of one millisecond left in the order of their numbers.
+        // Orders of the same millisecond were sent in the order of their numbers.
         let order = |intent: usize| (self.cases[intent].doubt.sent, self.cases[intent].doubt.intent);
         if let Some(pairs) = self.table.pairs(group, order) {
             return Conclusion::Adopt(pairs);
@@ -153,7 +153,7 @@ impl Evidence<'_> {
                 Stage::InDoubt if is_listed => {}
                 Stage::InDoubt => reserved.unknown.push(stake),
                 Stage::NotOpened { .. } if !self.known.reserved.contains(&case.doubt.intent) => {}
-                // It may have left the wallet after all.
+                // The stake may have left the wallet after all.
                 Stage::NotOpened { .. } if is_listed => reserved.unknown.push(stake),
                 Stage::NotOpened { .. } => reserved.held += stake,
             }

@@ -47,7 +47,7 @@ impl LagMeter {
         let mut missing = BTreeMap::new();
         for AcceptedTrade { id, at, is_settled } in accepted {
             if !listed.contains(id) {
-                // One that has not settled may never come: an answer can name what is no trade.
+                // An unsettled trade may never appear: an answer can name a nonexistent trade.
                 let lag = listing.began - at;
                 self.note(if is_settled || lag > LONGEST { lag } else { lag.min(self.setting) });
                 missing.insert(id.to_owned(), listing.began);

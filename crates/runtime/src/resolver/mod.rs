@@ -232,7 +232,7 @@ impl Resolver {
         let is_free =
             |row: &TradeReport| !known.claimed.contains(&row.id) && !self.assigned.contains(&row.id);
         let mut table = CandidateTable::new(listing, is_free, (&in_doubt, &in_flight));
-        // What was reported is known as a stranger's, and what an answered request made twice as that request's.
+        // Reported trades are foreign, and second trades belong to their answered request.
         let is_unknown = |row: &TradeReport| {
             let is_second = |doubt: &Doubt| may_have_made(doubt, row, known.uncertainty);
             let is_refused = |doubt: &Doubt| may_be_of_refused(doubt, row, known.uncertainty);
@@ -312,7 +312,7 @@ impl Resolver {
         known: &ResolverContext<'_>,
         resolutions: &mut Vec<Resolution>,
     ) {
-        // What is older may be an intent's that nothing is known of any more: it was looked at while it was young.
+        // Older trades may belong to forgotten intents. They were checked when they were new.
         let since =
             known.claimed.unknown_until.map_or(self.since, |until| self.since.max(until + UNCERTAINTY));
         for report in table.unowned() {

@@ -40,7 +40,7 @@ struct SnapshotTask {
 
 impl SnapshotTask {
     fn finish_soon(&mut self) {
-        // Nobody listens where it has come to its end.
+        // The receiver is gone once the task has finished.
         let _ = self.hurry.take().map(|hurry| hurry.send(()));
     }
 }
@@ -225,7 +225,7 @@ async fn keep(
     loop {
         let mut is_wanted = false;
         let enough = async {
-            // None hurries where time stands still meanwhile.
+            // Without a hurry signal, the deadline applies.
             drop(tokio::time::timeout(DEADLINE, &mut hurried).await);
             is_wanted = true;
             tokio::time::sleep(PATIENCE).await;

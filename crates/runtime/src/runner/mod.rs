@@ -142,7 +142,7 @@ impl Runner {
                     Next::Order(order)
                 }
                 (symbol, next) = self.feeds.next() => {
-                    // Taken before that of the price is given back, so that no time passes between them.
+                    // Acquired before the price's hold is released, so that no time passes in between.
                     hold = clock.hold();
                     Next::Input(next.map_or(Input::FeedEnded(symbol), |(tick, _)| Input::Tick(symbol, tick)))
                 }
@@ -156,7 +156,7 @@ impl Runner {
                     Next::Input(Input::Time)
                 }
             };
-            // First, so that nothing that waited is judged by a clock that stood still.
+            // Checked first, so that pending input is not judged by a stale clock.
             let absence = self.sleep.absence();
             let behind = absence.map_or(Millis::ZERO, |_| self.clock.catch_up());
             let next = if absence.is_some() { self.confirm_lease(next).await } else { next };
@@ -182,7 +182,7 @@ impl Runner {
             Next::Order(order) => self.feed_order(order).await,
             Next::Journal(returned) => {
                 self.feed_returned(returned).await;
-                // Counted from here: a journal that did not answer is left in peace for as long.
+                // Counts from here, so that a slow journal is not renewed immediately.
                 renewal.reset();
             }
             Next::Input(input) => self.feed(input).await,
@@ -194,10 +194,10 @@ impl Runner {
     async fn confirm_lease(&mut self, next: Next) -> Next {
         tracing::debug!("this process was suspended: confirming the journal lease");
         let confirmed = self.journal.confirm().await;
-        // What that took was no sleep.
+        // The confirmation itself was not a suspension.
         self.sleep.look_up();
         match (next, confirmed) {
-            // What it answered before is not true any more.
+            // The earlier answer is outdated.
             (Next::Journal(returned), LeaseCheck::Here(confirmed)) => {
                 Next::Journal(SaveReport { durable: returned.durable.and(confirmed), ..returned })
             }
@@ -247,7 +247,7 @@ impl Runner {
         match self.orders.take(request) {
             Arrival::New(id, order) => {
                 if order == ControlOrder::Resume {
-                    // A person says that it is in order; the venue's next answer shows whether it is.
+                    // The operator considers the token valid. The venue's next answer decides.
                     self.token.accept();
                     self.feed_token().await;
                 }
@@ -312,7 +312,7 @@ impl Runner {
                     let returned = self.journal.returned().await;
                     let SaveReport { durable, taken, .. } = self.watchers.on_written(returned);
                     inputs.extend(taken.is_err().then_some(Input::EntryRefused));
-                    // What stood still meanwhile goes on.
+                    // Resumes what was frozen during the save.
                     inputs.extend([Input::Durable(durable), Input::Time]);
                 }
             }

@@ -43,7 +43,6 @@ impl OrderTracker {
                 return Arrival::UnderWay;
             }
             if let Some((token, answered)) = self.answered.iter().find(|(known, _)| known == token) {
-                // Whoever asked may have gone.
                 drop(answer.send(answered.clone()));
                 return Arrival::Answered(token.clone(), answered.clone());
             }

@@ -42,12 +42,12 @@ impl WalletAudit {
         let agreed = self.agreed.map_or(sent - LONGEST_LAG, |agreement| agreement.sent);
         let oldest = agreed - self.lag(reading.lag);
         let causes = || self.changes.iter().filter(|(_, at)| (oldest..=settled_lag).contains(at));
-        // Changes that are not shown have to explain it to the cent: money that moved from outside is no lag.
+        // Lag explains a difference only to the cent. Money from outside is not lag.
         let unshown: Vec<Money> = causes().map(|(change, _)| -*change).collect();
         let may_be_lag = subset_sums(&unshown)
             .is_some_and(|sums| sums.binary_search(&(difference - self.confirmed)).is_ok());
         let caused_at = causes().map(|(_, at)| *at).max().filter(|_| may_be_lag);
-        // What an intent in doubt took, and what a trade returned that is over, may be anything.
+        // Intents in doubt and unbooked returns may account for any amount.
         let is_from_outside =
             reading.under_way.is_known() && size(difference - self.confirmed) > self.moved_unseen(reading);
         let is_reckonable = reading.under_way.unknown == Money::ZERO;
@@ -75,7 +75,7 @@ impl WalletAudit {
         let mut candidates = known.candidates;
         candidates.retain(|candidate| possible.contains(*candidate));
         if last == Some((raw, true)) && is_reckonable {
-            // If two readings differ by the same amount, nothing of it is late or under way.
+            // If two readings differ by the same amount, none of it is late or in flight.
             candidates = vec![raw];
         } else if candidates.is_empty() {
             candidates = new.candidates;
