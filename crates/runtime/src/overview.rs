@@ -59,7 +59,7 @@ pub struct BotOverview {
 }
 
 impl TradeOverview {
-    fn from_row(row: &IntentRow, symbols: &[Symbol]) -> Option<Self> {
+    fn new(row: &IntentRow, symbols: &[Symbol]) -> Option<Self> {
         let terms = &row.approved;
         Some(Self {
             intent: terms.intent(),
@@ -79,19 +79,16 @@ impl TradeOverview {
     }
 }
 
-pub(crate) fn trade_overviews(
-    book: &TradeBook,
-    symbols: &[Symbol],
-) -> (Vec<TradeOverview>, Vec<TradeOverview>) {
+pub(crate) fn overviews(book: &TradeBook, symbols: &[Symbol]) -> (Vec<TradeOverview>, Vec<TradeOverview>) {
     let is_under_way = |row: &&IntentRow| {
         matches!(row.state, IntentState::InFlight | IntentState::InDoubt | IntentState::Open)
     };
     let unsettled =
-        book.rows().iter().filter(is_under_way).filter_map(|row| TradeOverview::from_row(row, symbols));
+        book.rows().iter().filter(is_under_way).filter_map(|row| TradeOverview::new(row, symbols));
     let mut settled: Vec<&IntentRow> =
         book.rows().iter().rev().filter(|row| row.settled_at.is_some()).take(MAX_SETTLED).collect();
     settled.sort_by_key(|row| std::cmp::Reverse(row.settled_at));
-    let settled = settled.into_iter().filter_map(|row| TradeOverview::from_row(row, symbols));
+    let settled = settled.into_iter().filter_map(|row| TradeOverview::new(row, symbols));
     (unsettled.collect(), settled.collect())
 }
 

@@ -88,9 +88,7 @@ async fn serve_connection(
             Err(LineError::TooLong) => {
                 (refuse(format!("an order has at most {MAX_BYTES} bytes and ends with a line break")), true)
             }
-            Err(LineError::Late) => {
-                (refuse(format!("no order arrived within {} s", PATIENCE.as_secs())), true)
-            }
+            Err(LineError::Late) => (refuse(format!("no order within {} s", PATIENCE.as_secs())), true),
         };
         if write_line(&mut writer, &answer).await.is_err() || is_over {
             return None;
@@ -320,7 +318,7 @@ mod tests {
         assert!(before.elapsed() >= PATIENCE, "{:?}", before.elapsed());
         let mut text = String::new();
         silent[0].read_to_string(&mut text).await.unwrap();
-        assert!(text.contains("no order arrived within 5 s"), "{text}");
+        assert!(text.contains("no order within 5 s"), "{text}");
         assert_eq!(stage.end().await, [ControlOrder::Status]);
     }
 

@@ -263,7 +263,7 @@ impl SignalBots {
     pub fn find(&self, bot: Option<&str>, symbol: Option<&str>) -> Result<usize, String> {
         let known = symbol.map(|written| self.symbol_of(written).ok_or(written));
         match (bot, known) {
-            (None, None) => Err(format!("the signal names neither a bot nor a symbol; {}", self.names())),
+            (None, None) => Err(format!("neither bot nor symbol is named; {}", self.names())),
             (Some(name), known) => {
                 let place = self.bots.iter().position(|(own, _)| own == name);
                 let place = place.ok_or_else(|| format!("unknown bot {name:?}; {}", self.names()))?;
@@ -333,7 +333,7 @@ fn check_time(given: Millis, now: Millis) -> Result<(), String> {
         return Ok(());
     };
     Err(format!(
-        "the signal time {} {wrong}, {}. Omit the time, or send the time of the signal",
+        "the time {} {wrong}, {}. Omit the time, or send the time of the signal",
         utc(given),
         utc(now)
     ))
@@ -426,11 +426,7 @@ mod tests {
         check(None, Some("BTCUSDT"), Ok(0));
         check(None, Some("btc/usdt"), Ok(0));
         check(None, Some("EUR/USD-OTC"), Ok(3));
-        check(
-            None,
-            None,
-            Err("the signal names neither a bot nor a symbol; the bots are btc, eur, eur2, otc"),
-        );
+        check(None, None, Err("neither bot nor symbol is named; the bots are btc, eur, eur2, otc"));
         check(Some("eth"), None, Err("unknown bot \"eth\"; the bots are btc, eur, eur2, otc"));
         check(Some("btc"), Some("EUR/USD"), Err("bot btc trades BTCUSDT, not \"EURUSD\""));
         check(Some("btc"), Some("X"), Err("bot btc trades BTCUSDT, not \"X\""));
@@ -455,12 +451,9 @@ mod tests {
             (now, None),
             (now + Millis::MINUTE, None),
             (now - Millis::DAY, None),
-            (now + Millis::MINUTE + Millis::new(1), Some("the signal time 2026-01-05T10:31:00Z is ahead")),
-            (
-                now - Millis::DAY - Millis::new(1),
-                Some("the signal time 2026-01-04T10:29:59Z is more than a day"),
-            ),
-            (Millis::ZERO, Some("the signal time 1970-01-01T00:00:00Z is more than a day behind")),
+            (now + Millis::MINUTE + Millis::new(1), Some("the time 2026-01-05T10:31:00Z is ahead")),
+            (now - Millis::DAY - Millis::new(1), Some("the time 2026-01-04T10:29:59Z is more than a day")),
+            (Millis::ZERO, Some("the time 1970-01-01T00:00:00Z is more than a day behind")),
         ] {
             let problem = check_time(given, now).err().unwrap_or_default();
             assert_eq!(problem.is_empty(), expected.is_none(), "{problem}");

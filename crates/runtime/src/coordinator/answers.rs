@@ -84,8 +84,7 @@ impl Coordinator {
         let mut offset = leap.as_ref().and_then(|leap| leap.offset);
         if by > Millis::ZERO {
             offset = self.skew.our_clock_moved(by, step.now).offset;
-            let text =
-                format!("this machine was suspended for {by} ms; the run continues at the current time");
+            let text = format!("this machine was suspended for {by} ms; the run continues now");
             self.session.alarm(text, step);
         } else if let Some(leap) = &leap {
             self.alarm_leap(leap.by, step);

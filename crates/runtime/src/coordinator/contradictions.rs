@@ -310,6 +310,7 @@ impl Coordinator {
 mod tests {
     use super::*;
     use Reading::{List, Record};
+    use Statement::{Agrees, Running, Silent, Twice, Unknown};
     use candlewick_engine::BotId;
 
     fn booked() -> (String, Settling) {
@@ -361,34 +362,22 @@ mod tests {
     #[test]
     fn a_second_reading_some_seconds_later_decides() {
         for (readings, expected) in [
-            (&[List(0, Statement::Agrees)][..], "nothing"),
+            (&[List(0, Agrees)][..], "nothing"),
             (&[List(0, LOST)], "again"),
             (&[List(0, LOST), Record(Some(LOST))], "again"),
             (&[List(0, LOST), List(4, LOST), Record(Some(LOST))], "again"),
             (&[List(0, LOST), List(5, LOST), Record(Some(LOST))], "LOST -1000"),
-            (&[List(0, LOST), Record(Some(Statement::Silent)), List(5, LOST)], "LOST -1000"),
-            (
-                &[List(0, Statement::Unknown), List(5, Statement::Unknown), Record(Some(Statement::Agrees))],
-                "withdrawn",
-            ),
-            (
-                &[List(0, Statement::Unknown), List(5, Statement::Unknown), Record(Some(Statement::Unknown))],
-                "NoResult",
-            ),
+            (&[List(0, LOST), Record(Some(Silent)), List(5, LOST)], "LOST -1000"),
+            (&[List(0, Unknown), List(5, Unknown), Record(Some(Agrees))], "withdrawn"),
+            (&[List(0, Unknown), List(5, Unknown), Record(Some(Unknown))], "NoResult"),
             (&[List(0, LOST), List(5, LOST), Record(None), Record(Some(LOST))], "LOST -1000"),
-            (&[List(0, LOST), List(5, Statement::Agrees)], "withdrawn"),
-            (&[List(0, LOST), List(5, LOST), Record(Some(Statement::Agrees))], "OtherRecord(Agrees)"),
+            (&[List(0, LOST), List(5, Agrees)], "withdrawn"),
+            (&[List(0, LOST), List(5, LOST), Record(Some(Agrees))], "OtherRecord(Agrees)"),
             (&[List(0, LOST), List(5, WON), Record(Some(WON)), List(9, WON)], "again"),
             (&[List(0, LOST), List(5, WON), Record(Some(WON)), List(10, WON)], "WON 800"),
             (&[List(0, LOST), List(5, WON), List(10, LOST), List(15, WON)], "Unsteady"),
-            (
-                &[List(0, Statement::Running), List(5, Statement::Running), Record(Some(Statement::Running))],
-                "NoResult",
-            ),
-            (
-                &[List(0, Statement::Twice), List(5, Statement::Twice), Record(Some(Statement::Silent))],
-                "NoResult",
-            ),
+            (&[List(0, Running), List(5, Running), Record(Some(Running))], "NoResult"),
+            (&[List(0, Twice), List(5, Twice), Record(Some(Silent))], "NoResult"),
         ] {
             assert_eq!(last_ruling(readings), expected);
         }

@@ -6,7 +6,7 @@ use super::venue_watch::{WHERE_FROM, describe_refusal};
 use crate::Notice;
 use crate::control::{Blockage, ControlAnswer, LateSeries, Phase, QuietSeries, RunState, VenueApi};
 use crate::notice::Funds;
-use crate::overview::{BotOverview, Overview, trade_overviews};
+use crate::overview::{BotOverview, Overview, overviews};
 use candlewick_engine::{IntentRow, IntentState, SeriesId, StakeBound, StakeTrouble};
 use candlewick_sdk::Millis;
 use std::borrow::Cow;
@@ -160,7 +160,7 @@ impl Coordinator {
 
     pub(crate) fn overview(&self, now: Millis) -> Overview {
         let (session, book) = (self.session.session(), self.session.book());
-        let (unsettled, settled) = trade_overviews(book, session.symbols());
+        let (unsettled, settled) = overviews(book, session.symbols());
         let ledger = session.ledger();
         Overview {
             state: self.run_state(now),

@@ -147,8 +147,7 @@ impl OpenTrade {
         } else {
             let (known, found) = (self.open_time?, report.open_time?);
             let far = known.abs_diff(found);
-            (far > self.open_correction())
-                .then(|| format!("its open time differs by {} s", far.get() / 1_000))
+            (far > self.open_correction()).then(|| format!("its open time is {} s off", far.get() / 1_000))
         }
     }
 
@@ -302,8 +301,7 @@ impl Coordinator {
             return Err(format!("unknown trade #{intent}"));
         }
         let known = self.session.row(intent).zip(self.trades.find(intent));
-        let (row, trade) =
-            known.ok_or_else(|| format!("trade #{intent} is not open, so it cannot be settled"))?;
+        let (row, trade) = known.ok_or_else(|| format!("trade #{intent} is not open"))?;
         let (id, stake, close) = (trade.venue_id.clone(), trade.stake, trade.close());
         if trade.watch.absence.is_none_or(|absence| !absence.is_reported) {
             return Err(format!(

@@ -75,11 +75,7 @@ impl Coordinator {
             Ok(reply) => reply.value.restrictions,
             Err(error) => {
                 self.agenda.add(step.now + pace, Job::User);
-                return self.warn_about(
-                    "the trading restrictions of the account could not be read",
-                    &error,
-                    step,
-                );
+                return self.warn_about("the account restrictions could not be read", &error, step);
             }
         };
         let pace = if restrictions.is_empty() { USER_PACE } else { RESTRICTED_USER_PACE };

@@ -13,7 +13,7 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::broadcast::{self, Receiver, Sender};
 
 const BUFFERED_LINES: usize = 4_096;
-const MAX_QUEUED_NOTICES: usize = 16_384;
+const MAX_QUEUED: usize = 16_384;
 
 /// The event lines of a run. Clones share the same feed.
 #[derive(Clone, Debug)]
@@ -107,7 +107,7 @@ impl EventFeed {
         names: Names,
         clock: Arc<dyn Clock>,
     ) -> (EventObserver, impl Future<Output = ()> + Send + use<>) {
-        let (watcher, notices) = Watcher::channel(MAX_QUEUED_NOTICES, Interest::Everything);
+        let (watcher, notices) = Watcher::channel(MAX_QUEUED, Interest::Everything);
         let feed = self.clone();
         (EventObserver { watcher, feed: self.clone() }, feed.translate(notices, names, clock))
     }
@@ -205,7 +205,7 @@ mod tests {
         let phase = |phase| Notice::Phase { phase, reason: Some("news".to_owned()) };
         observer.on_notice(&phase(Phase::Halted));
         let mut follower = feed.follow();
-        for _ in 0..MAX_QUEUED_NOTICES + 5 {
+        for _ in 0..MAX_QUEUED + 5 {
             observer.on_notice(&phase(Phase::Halted));
         }
         drop(observer);
@@ -223,9 +223,6 @@ mod tests {
         };
         drop(feed);
         let (last, ()) = tokio::join!(all, translation);
-        assert_eq!(
-            last,
-            json!({ "event": "halted", "seq": MAX_QUEUED_NOTICES + 1, "at": 0, "reason": "news" })
-        );
+        assert_eq!(last, json!({ "event": "halted", "seq": MAX_QUEUED + 1, "at": 0, "reason": "news" }));
     }
 }

@@ -62,7 +62,7 @@ pub(super) struct EvictionFilter {
     held_to: u64,
     until: Millis,
     /// Intents close to these requests without a known trade are kept.
-    unresolved: Vec<UnresolvedWindow>,
+    windows: Vec<UnresolvedWindow>,
     shown: usize,
     has_last: bool,
     /// Intents of the part taken last, and whether they were left out.
@@ -101,7 +101,7 @@ impl EvictionPolicy {
 }
 
 impl UnresolvedWindow {
-    fn from_intent(intent: &KeptIntent, at: Millis, slack: Millis) -> Option<Self> {
+    fn new(intent: &KeptIntent, at: Millis, slack: Millis) -> Option<Self> {
         let row = intent.row();
         let (sent, expiry) = (row.approved.decision_time(), row.approved.expiry());
         let may_be_trade = match row.state {
@@ -129,10 +129,7 @@ impl EvictionFilter {
         Self {
             held_to,
             until: at - remembered,
-            unresolved: last
-                .iter()
-                .filter_map(|intent| UnresolvedWindow::from_intent(intent, at, remembered))
-                .collect(),
+            windows: last.iter().filter_map(|intent| UnresolvedWindow::new(intent, at, remembered)).collect(),
             shown: last.iter().filter(|intent| intent.row().settled_at.is_some()).count(),
             has_last: false,
             following: BTreeMap::new(),
@@ -177,7 +174,7 @@ impl EvictionFilter {
         let row = intent.row();
         let ended = row.settled_at.or(row.answered_at).filter(|_| row.is_over());
         let is_shown = row.settled_at.is_some() && self.shown < MAX_SETTLED;
-        let is_near = |ended| self.unresolved.iter().any(|window| window.is_near(intent, ended));
+        let is_near = |ended| self.windows.iter().any(|window| window.is_near(intent, ended));
         ended.is_some_and(|ended| ended < self.until && !is_near(ended)) && !is_shown
     }
 

@@ -1,7 +1,7 @@
 //! Fold of a journal from its start or last snapshot; it follows a running writer and makes the snapshots.
 
 use super::evicted_intents::{EvictionPolicy, RetainedDetail};
-use super::pieces::{Pieces, PreviousSettings, RestoredFold, UnusableReason};
+use super::pieces::{Flaw, Pieces, PreviousSettings, RestoredFold};
 use super::snapshot::{Fingerprints, PART, Written, settings_of};
 use super::{OldTrade, RecoveredState};
 use crate::error::Result;
@@ -152,10 +152,10 @@ impl JournalFold {
         settings: &SessionSettings,
         policy: Option<EvictionPolicy>,
         every: u64,
-    ) -> Result<Result<Option<Self>, (u64, UnusableReason)>> {
+    ) -> Result<Result<Option<Self>, (u64, Flaw)>> {
         let fingerprints = Fingerprints::of(settings)?;
         let Some(last) = reader.last_snapshot().await? else { return Ok(Ok(None)) };
-        let unusable = |why: UnusableReason| Ok(Err((last.seq, why)));
+        let unusable = |why: Flaw| Ok(Err((last.seq, why)));
         let before = match settings_of(&last.line.body).filter(|settings| !fingerprints.has(settings)) {
             Some(settings) => Some(PreviousSettings::load(reader, &last, &settings).await?),
             None => None,

@@ -12,7 +12,7 @@ use candlewick_engine::{
 };
 use candlewick_journal::{Head, JournalError, Reader, StoredLine};
 
-pub(super) type UnusableReason = String;
+pub(super) type Flaw = String;
 
 pub(super) struct RestoredFold {
     pub(super) session: Session,
@@ -30,7 +30,7 @@ pub(super) struct PreviousSettings {
 pub(super) struct Pieces<'a> {
     settings: &'a SessionSettings,
     fingerprints: &'a Fingerprints,
-    before: Option<Result<PreviousSettings, UnusableReason>>,
+    before: Option<Result<PreviousSettings, Flaw>>,
     whole: Option<(Box<Whole>, Session)>,
     /// Mapping of bot and symbol numbers in the next piece to those of the run, `None` if equal.
     numbers: Option<Renumbering>,
@@ -48,7 +48,7 @@ impl Gain {
         past: &mut RecoveredState,
         reasons: &mut JournalDecoder,
         may_lack: bool,
-    ) -> Result<(), UnusableReason> {
+    ) -> Result<(), Flaw> {
         past.unexplained.extend(self.unexplained);
         past.second_trades.extend(self.second_trades);
         past.alarms.extend(self.alarms);
@@ -72,7 +72,7 @@ impl PreviousSettings {
         reader: &mut Reader,
         last: &StoredLine,
         settings: &str,
-    ) -> Result<Result<Self, UnusableReason>> {
+    ) -> Result<Result<Self, Flaw>> {
         let unknown = |why: &str| Ok(Err(format!("it was written under other settings, and {why}")));
         let headers = reader.run_headers().await?;
         let numbers: Vec<u64> =
@@ -103,7 +103,7 @@ impl<'a> Pieces<'a> {
     pub(super) const fn under(
         settings: &'a SessionSettings,
         fingerprints: &'a Fingerprints,
-        before: Option<Result<PreviousSettings, UnusableReason>>,
+        before: Option<Result<PreviousSettings, Flaw>>,
     ) -> Self {
         Self {
             settings,
@@ -125,7 +125,7 @@ impl<'a> Pieces<'a> {
     }
 
     /// Adds a piece and returns the part before it, which must be added next.
-    pub(super) fn take(&mut self, stored: &StoredLine) -> Result<Option<Head>, UnusableReason> {
+    pub(super) fn take(&mut self, stored: &StoredLine) -> Result<Option<Head>, Flaw> {
         let body = &stored.line.body;
         let piece = serde_json::from_str(body).map_err(|error| {
             let format = format_of(body).filter(|format| !is_known(*format));
@@ -170,7 +170,7 @@ impl<'a> Pieces<'a> {
         }
     }
 
-    fn session_of(&mut self, whole: &Whole) -> Result<Session, UnusableReason> {
+    fn session_of(&mut self, whole: &Whole) -> Result<Session, Flaw> {
         let mut session = Session::silent(self.settings).map_err(|error| error.to_string())?;
         if self.fingerprints.has(&whole.settings) {
             self.before = None;
@@ -202,7 +202,7 @@ impl<'a> Pieces<'a> {
         self.last_symbol = symbols.chain(self.last_symbol).max();
     }
 
-    fn go_behind(&mut self, names: Option<Box<SessionNames>>) -> Result<(), UnusableReason> {
+    fn go_behind(&mut self, names: Option<Box<SessionNames>>) -> Result<(), Flaw> {
         let (Some(names), Some((_, session))) = (names, &self.whole) else { return Ok(()) };
         let own = session.names();
         let numbers = names.to(&own).ok_or("its parts contain bots of no run")?;
@@ -211,7 +211,7 @@ impl<'a> Pieces<'a> {
         Ok(())
     }
 
-    pub(super) fn restore(self) -> Result<RestoredFold, UnusableReason> {
+    pub(super) fn restore(self) -> Result<RestoredFold, Flaw> {
         let (whole, mut session) = self.whole.ok_or("it has no state")?;
         let (mut past, mut reasons) = (RecoveredState::default(), JournalDecoder::default());
         let may_lack = self.filter.is_some();

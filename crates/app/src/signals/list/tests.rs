@@ -44,7 +44,7 @@ fn what_is_wrong_is_said_with_its_line_and_nothing_of_the_file_is_taken() {
         ("10:30,,EURUSD,BUY,,,", "line 2: several bots trade \"EURUSD\""),
         ("10:30,,XRPUSDT,BUY,,,", "line 2: no bot trades \"XRPUSDT\""),
         ("10:30,btc,EURUSD,BUY,,,", "line 2: bot btc trades BTCUSDT, not \"EURUSD\""),
-        ("10:30,,,BUY,,,", "line 2: the signal names neither a bot nor a symbol"),
+        ("10:30,,,BUY,,,", "line 2: neither bot nor symbol is named"),
         ("10:30,btc,,HOLD,,,", "line 2: \"HOLD\" is not a direction: use BUY, CALL or UP"),
         ("10:30,btc,,BUY,M90,,", "line 2: \"M90\" is not a closeType code"),
         ("25:30,btc,,BUY,,,", "line 2: \"25:30\" is no time"),
@@ -201,7 +201,7 @@ fn what_may_be_two_things_in_a_traders_list_is_refused_with_the_cure() {
         ("27/11/2026;EURUSD;10:00;CALL\nEURUSD;10:05;PUT", "line 2: it has no date, and line 1 has one"),
         ("SINAIS VIP \u{1f525}\nM5;EURUSD;10:00;CALL", "line 1: \"SINAIS\" is no symbol and no name of a bo"),
         ("M0;EURUSD;10:00;CALL", "line 1: \"M0\" is no expiry: write M1 to M59"),
-        ("M5;10:00;CALL", "line 1: the signal names neither a bot nor a symbol"),
+        ("M5;10:00;CALL", "line 1: neither bot nor symbol is named"),
         ("M5;EURUSD;10:00;CALL\nM5;EURUSD;10:00;PUT", "line 2: line 1 asks eur for another trade"),
         ("M5;10:00;CALL;\"\nEURUSD", "line 1: \"\\\"\" is nothing that an entry has"),
     ] {

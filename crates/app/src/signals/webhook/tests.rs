@@ -137,7 +137,7 @@ async fn a_signal_for_nobody_or_of_another_time_is_refused_at_once_with_what_the
     let bodies = [
         (r#"{"bot":"eth","direction":"BUY"}"#, "unknown bot \\\"eth\\\"; the bots are btc"),
         (r#"{"ticker":"ETHUSDT","action":"buy"}"#, "no bot trades \\\"ETHUSDT\\\"; the bots trade BTCUSDT"),
-        (r#"{"direction":"BUY"}"#, "the signal names neither a bot nor a symbol; the bots are btc"),
+        (r#"{"direction":"BUY"}"#, "neither bot nor symbol is named; the bots are btc"),
         (r#"{"bot":"btc","direction":"BUY","time":"1970-01-01T00:00:00Z"}"#, "is more than a day behind venue time"),
         (r#"{"bot":"btc","direction":"BUY","time":"2027-01-05T10:30:00Z"}"#, "is ahead of venue time"),
     ];

@@ -273,12 +273,7 @@ fn a_listed_trade_with_a_request_time_that_none_has_is_known_by_its_other_times(
     for request_time in [Millis::new(-5), Millis::MAX, START + Millis::DAY * 3_650] {
         let seen = unanswered(&TradeReport { request_time: Some(request_time), ..running() });
         assert_eq!(seen.state, IntentState::Settled, "{request_time}: {:?}", seen.warnings);
-        assert_eq!(
-            seen.warnings_about("listed trade 01JT has an implausible time"),
-            1,
-            "{:?}",
-            seen.warnings
-        );
+        assert_eq!(seen.warnings_about("listed trade 01JT has"), 1, "{:?}", seen.warnings);
     }
 }
 
