@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_trade_that_does_not_exist_or_is_another_is_not_adopted() {
+    async fn rejects_adoption_of_missing_or_different_trades() {
         let text = || "01JT".to_owned();
         let direction = |direction| Some(Reported::Known(direction));
         let bare = || TradeReport::new("01JT");
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_long_list_is_read_to_its_end_but_a_person_does_not_wait_for_a_slow_answer() {
+    async fn reads_a_long_list_but_limits_the_wait_for_a_trade() {
         let missing = verify_missing(&Slow, "01JT").await;
         assert!(missing.is_ok(), "{missing:?}");
         let scale = MoneyScale::new(2).unwrap();

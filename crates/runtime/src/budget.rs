@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn the_average_is_the_sum_of_what_is_asked_at_its_pace() {
+    fn average_demand_sums_all_request_rates() {
         // By hand: 12 candles and 6 early questions a minute; 12 trades a minute of 5 requests; 1/60 + 2/300.
         let need = demand(12, &unlimited(), false).needed(5.0);
         assert!((need - (18.0 / 60.0 + 1.0 + 1.0 / 60.0 + 2.0 / 300.0)).abs() < 1e-9, "{need}");
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_open_leaves_when_all_before_it_had_their_turns() {
+    fn last_open_leaves_after_all_earlier_requests() {
         // 12 candles, 6 early questions, 11 opens: 29, of which 5 at once, the last 4.8 s later, and its answer.
         assert_eq!(demand(12, &unlimited(), false).close.latest_open(5.0), Millis::new(4_900));
         assert_eq!(demand(12, &unlimited(), false).shortage(5.0), None);
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn prices_are_shown_only_where_nothing_else_waits_for_them() {
+    fn display_prices_need_spare_request_budget() {
         assert!(demand(12, &unlimited(), false).has_room_to_show(5.0));
         assert!(!demand(21, &RiskSettings::default(), false).has_room_to_show(5.0));
         assert!(demand(21, &RiskSettings::default(), false).has_room_to_show(0.0));

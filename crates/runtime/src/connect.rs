@@ -68,7 +68,7 @@ mod tests {
     use candlewick_sdk::Millis;
 
     #[tokio::test]
-    async fn an_account_has_what_its_own_wallets_hold_and_one_that_does_not_exist_is_refused() {
+    async fn reads_the_balance_of_the_account_and_rejects_a_missing_wallet() {
         let mut broker = MockBroker::new();
         broker.expect_identity().returning(|| Ok(Reply::at(Identity::default(), Millis::ZERO)));
         let gold = WalletName { type_name: "GOLD".to_owned(), ..WalletName::default() };
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn the_noise_of_a_float_is_no_money_and_a_decimal_too_many_is_said() {
+    fn rounds_float_noise_and_rejects_extra_decimals() {
         let check = |balance: &str, decimals: u32, expected: Option<&str>| {
             let scale = MoneyScale::new(decimals).unwrap();
             let counted = counted_balance(balance.parse().unwrap(), scale);

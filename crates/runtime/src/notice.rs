@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_watcher_that_does_not_read_misses_notices_and_is_told_how_many() {
+    fn slow_watcher_learns_how_many_notices_it_missed() {
         let (watcher, mut notices) = Watcher::channel(2, Interest::Everything);
         for number in 0..5 {
             watcher.send(&warning(number));
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_watcher_of_trades_is_not_flooded_with_candles() {
+    fn trade_watcher_receives_no_candles() {
         let (watcher, mut notices) = Watcher::channel(4, Interest::Trades);
         let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
         let candle = Candle::new(Millis::ZERO, Interval::MINUTE, numbers).unwrap();

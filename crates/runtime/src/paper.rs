@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ticket_survives_its_text_and_fits_an_identifier() {
+    fn ticket_round_trips_and_fits_an_id() {
         for (symbol, close_type, expiration_type) in [
             ("BTCUSDT", "00:05", ExpirationType::TimeFixed),
             ("A.B C.OTC", "24:00:00", ExpirationType::CandleClose),
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_no_tickets() {
+    fn rejects_invalid_tickets() {
         for text in
             ["", "p", "pxf1.2.A", "pbf1.2", "pbfz.2.A", "pbf0.2.A", "01KE60F1KJQNJN26HJFP5WRFZE", "pé"]
         {

@@ -87,7 +87,7 @@ mod tests {
     use serde_json::to_value;
 
     #[test]
-    fn exactly_the_reloadable_settings_are_taken_over() {
+    fn applies_exactly_the_reloadable_settings() {
         let other = RuntimeSettings {
             price_every_ms: 1_001,
             watch_prices: false,

@@ -295,7 +295,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn an_answer_that_came_before_its_question_proves_nothing() {
+    fn ignores_answers_received_before_their_request() {
         let (watch, change) =
             watched(&[says(ClockSource::Date, -100, 100), says(ClockSource::Date, 500, -500)]);
         assert_eq!(change, Change::default());
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_certain_and_changed_difference_is_told() {
+    fn reports_only_certain_and_changed_skew() {
         let mut watch = SkewWatch::default();
         let mut take = |low, high| watch.take(says(ClockSource::Date, low, high), Millis::ZERO).offset;
         assert_eq!(take(-300, 900), None);
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn several_sources_narrow_the_difference_and_a_stranger_is_outvoted() {
+    fn sources_narrow_the_skew_and_outliers_are_outvoted() {
         let (watch, _) = watched(&[
             says(ClockSource::Date, -300, 899),
             says(ClockSource::Date, 100, 1_299),
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leap_of_either_clock_is_heeded_at_once_and_believed_at_the_second_answer() {
+    fn clock_jump_takes_effect_at_once_and_is_confirmed_by_a_second_answer() {
         for leap in [60_000, -60_000] {
             let calm = says(ClockSource::Date, -100, 900);
             let leapt = says(ClockSource::Date, leap - 100, leap + 900);
@@ -368,7 +368,7 @@ mod tests {
     proptest! {
         /// Whatever a request takes and wherever in it the venue reads its clock: the truth lies within the bounds.
         #[test]
-        fn the_true_difference_lies_within_the_estimate(
+        fn estimate_contains_the_true_skew(
             truth in -100_000_i64..100_000,
             requests in prop::collection::vec((0_i64..3_000, 0.0_f64..1.0, 0..3_u8, 0_i64..5_000), 1..60),
         ) {
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_is_described_with_its_side() {
+    fn describes_skew_with_its_side() {
         let describe = |offset| describe_skew(Millis::new(offset), Some(Millis::new(2_000)));
         assert!(describe(-994).contains("1.0 s behind") && describe(1_500).contains("1.5 s ahead"));
         assert!(describe(0).contains("agrees"));
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bounds_are_those_of_the_majority() {
+    fn bounds_follow_the_majority() {
         check_agreement(&[], None);
         check_agreement(&[(1, 5)], Some((1, Some(5), 1)));
         // The example of the algorithm's usual description: 8 to 12, 11 to 13 and 14 to 15 agree on 11 to 12.
@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn a_price_record_of_a_moment_that_was_not_asked_for_proves_nothing_of_the_clock() {
+    fn ignores_price_records_later_than_requested() {
         let second = Millis::SECOND;
         check_price(Millis::ZERO, None, Some(Millis::ZERO));
         check_price(Millis::new(-1_000), None, Some(Millis::new(-1_000)));
@@ -446,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn leaps_in_quick_succession_are_counted_and_reported_together() {
+    fn condenses_frequent_clock_jumps() {
         let mut log = LeapLog::default();
         let mut leap = |second: i64, by: i64| log.describe(Millis::new(by), Millis::from_seconds(second));
         let first = leap(0, 1_373);

@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_unknown_is_reported_once_for_each_name() {
+    fn reports_each_unknown_name_once() {
         let mut audits = Audits::default();
         let met =
             |names: &[(&str, u64)]| names.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_earlier_run_found_of_a_trade_is_not_found_again() {
+    fn drops_findings_of_earlier_runs() {
         let text = "trade #3 settled wrongly";
         let audits = Audits::after(WalletAudit::default(), BTreeSet::from([text.to_owned()]), []);
         let one = |audit, text: &str| Finding::alarm(audit, text.to_owned());

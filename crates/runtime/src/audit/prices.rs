@@ -94,7 +94,7 @@ mod tests {
     use candlewick_sdk::Ohlcv;
 
     #[test]
-    fn a_price_lies_within_the_candle_of_its_moment() {
+    fn finds_polled_prices_outside_their_candle() {
         let mut audit = PriceAudit::default();
         // Before it; at its low; above its high; below its low; in a second that ends after it.
         for (time, price) in [(59_000, 500.0), (60_000, 1.0), (61_000, 9.1), (90_000, 0.9), (119_500, 7.0)] {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_candle_that_changes_is_told_once_for_each_change() {
+    fn reports_each_candle_revision_once() {
         let mut audit = RevisionAudit::default();
         let mut take = |candles: &[Candle]| {
             let (seen, findings) = audit.take(series(), candles);

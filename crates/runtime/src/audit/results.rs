@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_agrees_or_says_another_result() {
+    fn classifies_listed_results() {
         let over = |outcome, profit: Option<i64>| TradeReport {
             progress: Progress::Over(outcome),
             profit: profit.map(|minor| Decimal::new(minor, 2)),

@@ -228,12 +228,12 @@ mod tests {
     }
 
     #[test]
-    fn an_exit_on_a_full_second_is_the_end_of_the_bar_before_it() {
+    fn exit_on_a_full_second_ends_the_previous_bar() {
         assert_eq!(settlement().moments(), (Some(Millis::new(5_999)), Some(Millis::new(65_999))));
     }
 
     #[test]
-    fn both_prices_are_asked_for_one_settlement_after_the_other() {
+    fn requests_both_prices_one_settlement_at_a_time() {
         let mut audit = SettlementAudit::default();
         audit.recall(settlement());
         audit.recall(Settlement { open: None, ..settlement() });
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_price_lies_within_the_record_of_its_second() {
+    fn finds_prices_outside_their_record() {
         let record = |time: i64, low: f64, high: f64| {
             let prices = Ohlcv { open: low, high, low, close: high, volume: 0.0 };
             PriceAnswer::Record(PriceRecord { time: Millis::new(time), prices, recorded_time: None })

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_names_all_terms_that_differ() {
+    fn reason_names_all_differing_terms() {
         let mut report = report();
         report.symbol = Some("XRPUSDT".to_owned());
         report.amount = Some(11.into());
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn each_term_that_differs_is_named_and_what_is_left_out_is_not() {
+    fn names_differing_terms_and_accepts_missing_ones() {
         check(|_| {}, &[], None);
         check(|report| *report = TradeReport::default(), &[], None);
         let later =
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_term_that_the_venue_changes_is_held_against_its_own_word() {
+    fn compares_changed_terms_with_those_in_force() {
         let counted = OpenOrder { amount: Decimal::from(50), ..order_of_tests() };
         let ordered = OrderedTerms { asked: order_of_tests(), counted };
         let found = |amount| {
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_told_with_both_break_evens_and_a_cut_is_an_alarm() {
+    fn payout_change_names_both_break_evens_and_a_cut_alarms() {
         let payout = |percent: i32| Payout::from_percent(percent.into()).unwrap();
         let symbol = "BTCUSDT".parse().unwrap();
         let mut audit = PayoutAudit::default();

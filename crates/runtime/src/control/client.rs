@@ -168,7 +168,7 @@ mod tests {
     use tokio::sync::{mpsc, oneshot};
 
     #[tokio::test]
-    async fn nobody_listens_where_there_is_no_socket_or_a_dead_one() {
+    async fn missing_or_dead_socket_means_no_bot_listens() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.db.sock");
         for is_dead in [false, true] {
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_run_that_says_nothing_sensible_leaves_the_order_open() {
+    async fn invalid_answer_leaves_the_order_unanswered() {
         check(b"", "it closed the connection").await;
         check(b"what?\n", "cannot be read").await;
         check(&[b'x'; MAX_BYTES * 2], "too long").await;
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn messages_end_with_a_line_or_with_the_connection() {
+    async fn message_ends_with_its_line_or_connection() {
         check_lines(b"", &[]).await;
         check_lines(b"a\nb\n", &["a", "b"]).await;
         check_lines(b"a\n\nb", &["a", "", "b"]).await;
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_message_that_drips_is_not_waited_for() {
+    async fn slow_message_times_out() {
         let (mut ours, theirs) = tokio::io::duplex(64);
         let mut reader = tokio::io::BufReader::new(theirs);
         let drip = async {
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn many_follow_and_keep_nobody_from_giving_an_order() {
+    async fn followers_do_not_block_orders() {
         let folder = tempfile::tempdir().unwrap();
         let paths = ControlPaths::beside(&folder.path().join("run.db"));
         let feed = EventFeed::default();

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_made_once_and_its_removal_is_told() {
+    fn creates_the_file_once_and_reports_its_removal() {
         let (folder, file) = halt_file();
         assert!(!file.is_there());
         assert_eq!(file.remove().unwrap(), Removed::Before);
@@ -200,7 +200,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_halts_and_is_neither_read_nor_followed() {
+    fn link_halts_without_being_followed() {
         let (folder, file) = halt_file();
         let secret = folder.path().join("secret");
         fs::write(&secret, "the words of another file").unwrap();
@@ -215,7 +215,7 @@ mod tests {
     /// Made by the system's call: a process begun by a test holds every socket and lock of its neighbours for a moment.
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_pipe_halts_and_is_waited_for_by_nobody() {
+    fn pipe_halts_without_blocking() {
         let (_folder, file) = halt_file();
         // A pipe that nobody writes to: to open it would wait for ever.
         let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn each_appearance_orders_one_halt_and_a_removal_orders_nothing() {
+    async fn each_appearance_halts_once_and_removal_does_nothing() {
         let (_folder, file) = halt_file();
         file.raise("first").unwrap();
         let (sender, mut orders) = mpsc::channel(1);

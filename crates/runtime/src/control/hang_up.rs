@@ -87,7 +87,7 @@ mod tests {
     use tokio::time::Instant;
 
     #[tokio::test(start_paused = true)]
-    async fn a_terminal_that_is_being_closed_is_looked_for_until_it_is_gone() {
+    async fn waits_for_a_closing_terminal_to_disappear() {
         for (gone_after_ms, is_gone, looked_ms) in
             [(0, true, 0), (1_050, true, 1_100), (60_000, false, 2_900)]
         {
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn whether_nohup_started_it_stands_in_the_mask_of_ignored_signals() {
+    fn detects_nohup_by_the_mask_of_ignored_signals() {
         for (status, expected) in [
             ("Name:\tx\nSigIgn:\t0000000000001001\n", true),
             ("Name:\tx\nSigIgn:\t0000000000001000\nSigCgt:\t0000000000000001\n", false),

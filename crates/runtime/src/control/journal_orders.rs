@@ -118,7 +118,7 @@ mod tests {
     use candlewick_journal::{Holder, OrderToken, Store, give_order};
 
     #[tokio::test]
-    async fn of_what_an_earlier_run_did_not_carry_out_only_a_halt_is_obeyed() {
+    async fn accepts_only_halts_from_before_the_run() {
         let folder = tempfile::tempdir().unwrap();
         let url = JournalUrl::from_path(&folder.path().join("j.db"));
         let store = Store::open(&url, &Holder::of_this_process("test")).await.unwrap();

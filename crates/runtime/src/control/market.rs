@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_late_candle_and_a_stream_are_said_in_words() {
+    fn describes_slow_candles_and_streams() {
         let series = Series { symbol: "ETHUSDT".parse().unwrap(), interval: Interval::MINUTE };
         let slowest = |delay, has_come| SlowestCandle::new(series, Millis::new(delay), has_come).to_string();
         assert_eq!(slowest(440, true), "ETHUSDT 1m, 0.4 s after its close");

@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn orders_are_lines_of_json_and_nothing_else_is_one() {
+    fn parses_orders_and_rejects_other_lines() {
         check(r#"{"order":"halt","reason":"news"}"#, Some(&ControlOrder::Halt { reason: "news".to_owned() }));
         check(r#"{"order":"halt"}"#, Some(&ControlOrder::Halt { reason: String::new() }));
         check(r#" {"order" : "resume"} "#, Some(&ControlOrder::Resume));
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_read_as_they_are_written() {
+    fn answers_round_trip() {
         let done = json!({"answer": "done", "state":
             {"phase": "halted", "reason": "news", "halt": {"at": 41_000, "reason": "news"}, "in_flight": 1, "in_doubt": [7], "open": 2, "at": 60_000,
              "gates": {"hook": "closed: 1 of 2 virtual losses in a row"},
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_order_that_the_run_does_not_answer_is_neither_done_nor_refused() {
+    async fn order_without_an_answer_is_unanswered() {
         let (orders, mut taken) = mpsc::channel(1);
         let silent = ControlOrder::Status.deliver(None, &orders).await;
         assert!(is_unanswered(&silent, "within 10 s"), "{silent:?}");

@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn orders_reach_the_run_in_turn_and_its_answers_come_back() {
+    async fn forwards_orders_in_turn_and_returns_answers() {
         let stage = Stage::set().await;
         let answers = stage.say("{\"order\":\"status\"}\n{\"order\":\"halt\",\"reason\":\"news\"}").await;
         let answers = answers.lines().map(|line| serde_json::from_str(line).unwrap());
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_order_or_too_long_is_refused_and_the_next_is_heard() {
+    async fn rejects_invalid_or_long_orders_and_accepts_the_next() {
         let stage = Stage::set().await;
         for garbage in ["hello\n", "\n", "{\"order\":\"open\"}\n", "\u{0}\u{1b}[2J\n", "[1,2", "{}"] {
             let answer = stage.say(garbage).await;
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_silent_client_does_not_keep_others_waiting() {
+    async fn silent_client_does_not_block_others() {
         let stage = Stage::set().await;
         let _silent = UnixStream::connect(stage.socket()).await.unwrap();
         assert_eq!(stage.send(&ControlOrder::Status).await.unwrap(), state(1));
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn connections_beyond_the_bound_wait_until_silent_ones_are_cut_off() {
+    async fn excess_connections_wait_until_silent_ones_time_out() {
         let stage = Stage::set().await;
         let mut silent = Vec::new();
         for _ in 0..MAX_CONNECTIONS {
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_resume_is_refused_while_the_halt_file_is_there() {
+    async fn rejects_resume_while_the_halt_file_exists() {
         let stage = Stage::set().await;
         stage.paths.halt_file.raise("news").unwrap();
         let refused = stage.send(&ControlOrder::Resume).await.unwrap();
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_server_that_is_dropped_removes_its_socket() {
+    async fn dropped_server_removes_its_socket() {
         let stage = Stage::set().await;
         stage.server.abort();
         assert!(stage.server.await.unwrap_err().is_cancelled());
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_its_owner_can_open_it_and_nothing_else_is_left() {
+    async fn only_the_owner_can_open_the_socket() {
         let (folder, path) = folder();
         let (_listener, file) = SocketFile::make(&path).await.unwrap();
         let found = fs::symlink_metadata(&path).unwrap();
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_dead_processs_socket_is_replaced_and_a_living_ones_is_refused() {
+    async fn replaces_a_dead_socket_but_not_one_in_use() {
         let (_folder, path) = folder();
         drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
         let (listener, file) = SocketFile::make(&path).await.unwrap();
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_path_that_no_socket_can_have_is_refused() {
+    async fn rejects_paths_too_long_for_a_socket() {
         let (folder, path) = folder();
         fs::write(&path, "mine").unwrap();
         assert!(matches!(refusal(&path).await, Some(ControlError::NotASocket { .. })));

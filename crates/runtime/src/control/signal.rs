@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn signals_are_counted_in_all_and_by_their_door() {
+    fn counts_signals_in_total_and_by_source() {
         let expected = [
             "17 received: 2 approved, 3 rejected (InFlight 3), 1 late, 1 duplicate, 1 malformed, 9 turned away",
             "list: 3 refused, 1 duplicate, 1 malformed",
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_no_signal_is_told_by_its_reasons_the_most_frequent_first() {
+    fn lists_reasons_of_invalid_signals_by_frequency() {
         let mut stdin = SourceTally { malformed: 4, duplicates: 1, ..SourceTally::default() };
         let object = "not a JSON object";
         stdin.add_reasons([(object.to_owned(), 2)].into());
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_has_them_and_no_other_note_does() {
+    fn reads_tallies_only_from_signal_notes() {
         assert_eq!(SignalTally::of_note(&tally().note()), Some(tally()));
         for other in ["{\"note\":\"signals (list): read\"}", "{\"alarm\":\"x\"}", "{}", ""] {
             assert_eq!(SignalTally::of_note(other), None, "{other}");
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_is_for_the_bot_that_it_names_or_for_the_only_one_of_its_symbol() {
+    fn finds_the_bot_by_name_or_unique_symbol() {
         check(Some("eur2"), None, Ok(2));
         check(Some("eur2"), Some("EURUSD"), Ok(2));
         check(None, Some("BTCUSDT"), Ok(0));
@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_of_another_day_is_a_mistake() {
+    fn rejects_signal_times_of_another_day() {
         // 2026-01-05 10:30 UTC.
         let now = Millis::new(1_767_609_000_000);
         for (given, expected) in [

@@ -400,7 +400,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_nonsensical_venue_time_counts_as_now() {
+    fn implausible_venue_time_counts_as_now() {
         let now = Millis::DAY;
         assert_eq!(venue_time_or_now(Some(now + Millis::SECOND), now), now + Millis::SECOND);
         assert_eq!(venue_time_or_now(Some(now + Millis::DAY), now), now);
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rejection_is_known_by_its_reason_and_not_by_its_words() {
+    fn maps_rejections_by_reason_not_by_text() {
         let words = Text::truncated("no price, no balance");
         let refused = |reason| Rejection::Refused { reason, text: words };
         for (reason, expected) in [

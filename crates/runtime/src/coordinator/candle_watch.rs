@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_of_a_long_silence_is_bounded_but_not_that_of_an_outage() {
+    fn bounds_the_request_window_after_silence_but_not_after_an_outage() {
         let (mut silent, mut broken) = (watch(), watch());
         let later = minute(10 + 1_000);
         silent.take(&[], later);
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_candle_is_as_late_as_it_came_or_as_long_as_it_is_waited_for() {
+    fn delay_is_the_larger_of_arrival_delay_and_current_wait() {
         let ms = Millis::new;
         let mut watch = watch();
         assert_eq!(watch.delay(minute(11)), None, "none was due");
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_series_is_late_after_two_intervals_whether_requests_fail_or_bring_nothing() {
+    fn series_is_late_after_two_intervals() {
         let (mut failing, mut empty) = (watch(), watch());
         // The candle of minute 11 is due; two intervals later is minute 13.
         for now in [minute(11), minute(12), minute(13)] {
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_asked_nothing_for_a_while_calls_no_series_late() {
+    fn pause_without_requests_makes_no_series_late() {
         let mut watch = watch();
         let later = minute(60) + Millis::new(300);
         assert_eq!(watch.late_since(), None);
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_weekend_makes_no_series_late_unless_requests_fail() {
+    fn weekend_makes_no_series_late_unless_requests_fail() {
         // Saturday 1970-01-03 12:00 UTC.
         let noon = Millis::HOUR * 60;
         let mut watch = CandleWatch::new(Interval::MINUTE, noon, noon, Millis::ZERO, 3);
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_series_whose_prices_stand_still_is_quiet_and_not_late() {
+    fn series_with_frozen_prices_is_quiet_and_not_late() {
         // Thursday 1970-01-01; the candle of minute 10 is due at minute 11.
         let mut watch = watch();
         for count in 11..=20 {
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn prices_that_are_not_read_or_requests_that_fail_excuse_nothing() {
+    fn unread_prices_and_failed_requests_excuse_nothing() {
         let (mut failing, mut unread) = (watch(), watch());
         unread.on_price(minute(9), minute(11));
         for count in 11..=14 {
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repeat_never_reaches_into_the_next_close() {
+    fn retry_never_overlaps_the_next_close() {
         let mut watch = CandleWatch::new("1s".parse().unwrap(), Millis::ZERO, Millis::ZERO, Millis::ZERO, 99);
         let late = Millis::new(1_900);
         assert_eq!(watch.ask_again(late), (Millis::new(2_000), true));

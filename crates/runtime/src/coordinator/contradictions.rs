@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_reading_some_seconds_later_decides() {
+    fn later_second_reading_decides() {
         for (readings, expected) in [
             (&[List(0, Agrees)][..], "nothing"),
             (&[List(0, LOST)], "again"),

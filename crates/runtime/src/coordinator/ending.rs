@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_doubt_is_waited_for_within_the_patience() {
+    fn stop_waits_for_doubts_within_the_patience() {
         let mut ending = ending();
         ending.stop(Stop::TimeUp, Millis::ZERO);
         let under_way = PendingWork { has_doubt: true, ..QUIET };

@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_waiting_when_the_journal_left_may_leave_when_it_is_back() {
+    fn releases_only_opens_that_the_save_included() {
         let mut state = JournalState::new(false);
         state.outbox.push(approved(1));
         assert_eq!(save(&mut state, Urgency::WhenWorthwhile), (true, 1));
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_until_its_moment_waits_and_is_taken_once() {
+    fn held_open_waits_and_is_taken_once() {
         let mut state = JournalState::new(false);
         for intent in [1, 2] {
             state.held.push(approved(intent));

@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_has_the_newest_price_at_or_before_it() {
+    fn grid_time_uses_the_newest_price_up_to_it() {
         let mut stream = PriceStream::default();
         for one in [tick(900, 1.0), tick(1_000, 2.0), tick(1_000, 2.5), tick(950, 9.0), tick(990, f64::NAN)] {
             stream.take(one);
@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_between_two_moments_is_bounded() {
+    fn buffers_a_bounded_number_of_ticks() {
         let mut stream = PriceStream::default();
         for number in 0..5_000 {
             stream.take(tick(number, 1.0 + number as f64));

@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_contradicts_itself_is_named_and_the_larger_stake_counts() {
+    fn contradictory_funding_is_reported_and_the_larger_stake_counts() {
         let decimal = |text: &str| text.parse::<Decimal>().unwrap();
         for (paid, by_percent, expected, stake) in [
             (None, None, None, "10"),

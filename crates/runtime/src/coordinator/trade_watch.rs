@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn the_venues_profit_is_the_truth_and_its_absence_is_filled_by_rule() {
+    fn reported_profit_wins_and_a_missing_one_follows_the_rules() {
         let won = over(Outcome::Won);
         check(&TradeReport { profit: Some(Decimal::new(799, 2)), ..won.clone() }, Some((Outcome::Won, 799)));
         let payout = Payout::from_percent(80.into()).ok();

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn notices_without_room_are_counted_for_all_and_the_run_waits_for_nobody() {
+    async fn counts_dropped_notices_without_blocking_the_run() {
         let (feed, clock) = (EventFeed::default(), Arc::new(VirtualClock::new(Millis::ZERO, Speed::Max)));
         let (observer, translation) = feed.observer(Names::new(&[], MoneyScale::default()), clock);
         let phase = |phase| Notice::Phase { phase, reason: Some("news".to_owned()) };

@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trade_is_told_as_settled_once_and_a_doubt_ends_with_it() {
+    fn publishes_a_settlement_once_and_resolves_its_doubt() {
         let (names, row) = run();
         let (intent, outcome, profit) = (IntentId::new(1), Outcome::Lost, Money::from_minor(-1_000));
         let settled = Settled::by_person(intent, outcome, profit);

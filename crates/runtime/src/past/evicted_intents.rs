@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_over_for_a_day_is_left_out_where_the_tables_have_it() {
+    fn evicts_day_old_intents_that_the_tables_contain() {
         // Over for a day before the snapshot is what settled on the eighth day or before; the oldest doubt is of the sixth or of the tenth.
         for (doubt, seq, expected) in
             [(10, 100, vec![9]), (6, 100, vec![5, 6, 7, 8, 9]), (10, 101, vec![2, 3, 4, 5, 6, 7, 8, 9])]
@@ -297,7 +297,7 @@ mod tests {
     /// The second intent of a part that settled on days 2 to 9, in this state since the end of the fourth day, as the venue took it otherwise
     /// or of another symbol.
     #[test]
-    fn beside_a_request_without_a_known_trade_a_day_stays_on_its_symbol() {
+    fn retains_intents_near_an_unresolved_request_on_its_symbol() {
         let changed = |intent: KeptIntent, changes: &[(&str, Value)]| -> KeptIntent {
             let mut text = serde_json::to_value(intent).unwrap();
             for (pointer, value) in changes {
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn an_intent_that_is_left_out_is_not_taken_as_it_stood_in_earlier_parts() {
+    fn evicted_intent_is_not_restored_from_earlier_parts() {
         let mut filter = EvictionFilter::new(POLICY, AT, &shown());
         assert_eq!(numbers(&filter.take(90, vec![intent(3, 2, true), intent(9, 9, true)])), [9]);
         assert_eq!(numbers(&filter.take(80, vec![intent(2, 2, true), intent(3, 2, false)])), [0; 0]);
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_all_parts_and_the_fifty_that_settled_last_stay() {
+    fn retains_the_last_intent_and_the_fifty_last_settled() {
         let mut filter = EvictionFilter::new(POLICY, AT, &shown()[..48]);
         let part = (1..=4).map(|number| intent(number, 1, true)).collect();
         // The last of the parts is the 49th that is shown, the one before it the 50th.

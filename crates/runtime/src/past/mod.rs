@@ -320,7 +320,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn an_order_that_was_not_sent_may_have_left_only_if_the_client_tried() {
+    fn unsent_order_may_have_left_only_if_the_client_tried() {
         let mut past = RecoveredState::default();
         let intents = [1, 2, 3].map(IntentId::new);
         past.sent = intents.map(|intent| (intent, Millis::SECOND)).into();
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn notes_tell_of_second_trades_and_of_what_people_were_alarmed_of() {
+    fn restores_second_trades_and_alarms_from_notes() {
         let notes = [
             json!({"unexplained": "a", "symbol": "BTCUSDT", "second_of": 1}),
             json!({"unexplained": "b", "symbol": "BTCUSDT", "second_of": null}),

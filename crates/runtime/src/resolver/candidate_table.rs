@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn intents_that_may_own_the_same_trade_are_judged_together() {
+    fn groups_intents_that_may_own_the_same_trade() {
         check(&[100], &[], &[(&[0], &[], false)]);
         check(&[100], &[150], &[(&[0], &[0], true)]);
         check(&[100], &[50], &[(&[0], &[], false)]);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_unowned_when_nobody_may_have_asked_for_it() {
+    fn row_is_unowned_if_no_intent_matches() {
         let doubt = testing::doubt(1);
         let (early, late) = (Millis::new(100), Millis::new(200));
         let trades = [("a", 50), ("b", 150), ("c", 250)].map(|(id, at)| testing::report(id, Millis::new(at)));

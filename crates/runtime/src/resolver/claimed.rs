@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_old_trade_is_somebodys_until_too_many_are_older_than_the_next() {
+    fn old_trade_stays_claimed_up_to_the_limit() {
         let mut claimed = ClaimedTrades::default();
         for id in ["a", "b", "c"] {
             claimed.insert(id.to_owned());

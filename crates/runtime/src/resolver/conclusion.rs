@@ -290,7 +290,7 @@ mod tests {
     use crate::resolver::testing;
 
     #[test]
-    fn a_rejected_intents_trade_is_of_the_time_between_its_sending_and_its_answer() {
+    fn trade_of_rejected_intent_lies_between_sending_and_answer() {
         // Sent at 100 s; its answer is dated so.
         let check = |answered: i64, requested: i64, expected: bool| {
             let doubt = Doubt { ended: Millis::new(answered), ..testing::doubt(1) };
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stake_must_be_in_the_wallet_to_the_cent_and_others_explain_it_only_where_nothing_else_does() {
+    fn wallet_proves_a_stake_only_to_the_cent() {
         check(51_000, 1_000, 0, &[], true);
         check(50_000, 1_000, 0, &[], false);
         check(51_001, 1_000, 0, &[], false);

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn the_deadline_is_the_latest_open_and_the_lists_lag() {
+    fn deadline_is_the_latest_open_plus_list_lag() {
         check(ExpirationType::Unstated, 10_000, (40_999, 160_999));
         check(ExpirationType::TimeFixed, 10_500, (40_999, 160_999));
         check(ExpirationType::CandleClose, 10_999, (40_999, 160_999));
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_arrives_from_before_its_sending_to_a_deadline() {
+    fn arrival_window_spans_sending_to_deadline() {
         // Sent at 100 s, ended at 110 s; its trade closes by 201 s.
         let doubt = testing::doubt(1);
         let (uncertainty, until) = (Millis::new(300), Millis::new(199_000));
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_is_told_which_trades_are_meant() {
+    fn escalation_names_the_trades() {
         let venue_ids = vec!["01A".to_owned(), "01B".to_owned()];
         for why in [Why::TooManyTrades { venue_ids: venue_ids.clone() }, Why::ListUnsteady { venue_ids }] {
             assert!(why.to_string().ends_with(": 01A, 01B"), "{why}");

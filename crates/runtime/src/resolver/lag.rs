@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_settled_trade_that_does_not_show_is_a_lag() {
+    fn missing_settled_trade_counts_as_lag() {
         let settled = AcceptedTrade { is_settled: true, ..open("a", 0) };
         assert_eq!(allowances([(400_000, &[])], &[settled]), [800_000]);
         // An incomplete list shows no lag.
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trade_that_shows_at_last_proves_how_long_it_was_missing() {
+    fn late_trade_shows_how_long_it_was_missing() {
         let late = &["late"][..];
         let looks = [(200_000, &[][..]), (300_000, &[][..]), (310_000, late), (590_000, late)];
         let found = allowances(looks, &[open("late", 0), open("none", 0)]);

@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn tables_that_are_far_behind_catch_up_within_one_turn() {
+    async fn outdated_tables_catch_up_within_one_turn() {
         let (mut writer, kept) = behind(40);
         writer.keep_snapshot(false).await;
         drop(tokio::time::timeout(Duration::from_secs(2), writer.returned()).await);
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_wants_the_journal_waits_for_no_more_than_the_present_piece() {
+    async fn save_waits_at_most_for_the_current_piece() {
         for after in [5, 15, 35] {
             let (mut writer, kept) = behind(1_000);
             writer.keep_snapshot(false).await;

@@ -433,7 +433,7 @@ mod tests {
     use candlewick_journal::LeaseTerms;
 
     #[test]
-    fn whoever_was_away_for_more_than_two_renewals_has_slept_once() {
+    fn long_gap_counts_as_one_suspension() {
         let mut watch = SleepWatch::start();
         assert_eq!(watch.absence(), None, "it has just begun");
         let mut now = watch.clock.elapsed();

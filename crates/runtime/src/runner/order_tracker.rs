@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_that_comes_both_ways_is_carried_out_once_and_answered_to_both() {
+    fn order_sent_twice_runs_once_and_answers_both() {
         let (token, mut tracker) = (OrderToken::random().unwrap(), OrderTracker::default());
         let (by_socket, mut first) = request(Some(&token));
         let Arrival::New(id, ControlOrder::Resume) = tracker.take(by_socket) else { panic!("it is new") };

@@ -252,7 +252,7 @@ mod tests {
     use std::sync::mpsc;
 
     #[tokio::test(start_paused = true)]
-    async fn a_reading_that_hangs_is_late_and_no_other_begins_until_it_ends() {
+    async fn hanging_reload_times_out_and_blocks_the_next() {
         let (began, mut begun) = tokio::sync::mpsc::unbounded_channel();
         let (release, released) = mpsc::channel::<()>();
         let released = std::sync::Mutex::new(released);
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn prices_of_all_feeds_come_and_an_end_comes_once() {
+    async fn delivers_prices_of_all_feeds_and_each_end_once() {
         let tick = |time| PriceTick { time: Millis::new(time), price: 1.0 };
         let (first, second) = (SymbolId::FIRST, SymbolId::new(1).unwrap());
         let (sender, feed) = PriceFeed::channel(4);
