@@ -60,7 +60,7 @@ const TOLD_AS_OPEN: &str = "unknown trade 01JU on ETHUSDT with 5.00 is open on t
 /// 10.00 of 1000.00 are staked at 80 %: 990.00 are free, 1000.00 are there while the stake is still in the wallet, and 1008.00 when the
 /// trade is won before that is known. 985.00 none of that explains.
 #[test]
-fn the_list_is_looked_through_as_soon_as_the_wallet_holds_what_our_trades_do_not_explain() {
+fn unexplained_money_starts_a_search() {
     let mut bench = begun();
     assert_eq!(list(&mut bench, Vec::new()), [""; 0]);
     let ours = open_ours(&mut bench);
@@ -86,7 +86,7 @@ fn the_list_is_looked_through_as_soon_as_the_wallet_holds_what_our_trades_do_not
 
 /// As above, with 50.00 that came in: 1040.00 are there, or 1050.00 or 1058.00.
 #[test]
-fn a_difference_that_lasts_is_looked_at_once_and_again_when_it_is_another() {
+fn searches_once_per_difference() {
     let mut bench = begun();
     list(&mut bench, Vec::new());
     let ours = open_ours(&mut bench);
@@ -106,7 +106,7 @@ fn a_difference_that_lasts_is_looked_at_once_and_again_when_it_is_another() {
 }
 
 #[test]
-fn an_open_that_is_not_answered_yet_is_no_strangers_trade() {
+fn pending_open_is_not_a_foreign_trade() {
     let mut bench = begun();
     bench.signal();
     bench.at(60_100).durable();
@@ -120,7 +120,7 @@ fn an_open_that_is_not_answered_yet_is_no_strangers_trade() {
 }
 
 #[test]
-fn trades_that_are_open_before_a_run_with_a_doubt_are_told_when_the_doubt_is_over() {
+fn reports_earlier_open_trades_after_the_doubt() {
     let mut bench = continued(70_000, vec![JournalEntry::Action(Action::Open(approved(1)))]);
     assert_eq!(list(&mut bench, vec![open_for_long()]), [""; 0]);
     let new = TradeReport { id: "01JV".to_owned(), ..foreign_trade(80_000) };
@@ -137,7 +137,7 @@ fn trades_that_are_open_before_a_run_with_a_doubt_are_told_when_the_doubt_is_ove
 }
 
 #[test]
-fn trades_that_are_open_before_a_run_begins_are_told_unless_they_were_made_by_hand_or_elsewhere() {
+fn reports_earlier_open_trades_of_this_token_and_account() {
     let over = TradeReport { close_time: Some(START - Millis::new(1)), ..foreign_trade(-90_000) };
     for (trade, is_told) in [
         (foreign_trade(-20_000), true),

@@ -26,7 +26,7 @@ fn halt(reason: &str, ms: i64) -> Halt {
 }
 
 #[test]
-fn the_next_run_knows_when_and_why_an_operator_halted() {
+fn next_run_knows_when_and_why_the_operator_halted() {
     let mut bench = Bench::start(|_| {});
     let mut journal = recorded_entries(&halt_by_order(&mut bench, "first"));
     bench.at(5_000);
@@ -47,7 +47,7 @@ fn the_next_run_knows_when_and_why_an_operator_halted() {
 }
 
 #[test]
-fn the_next_run_knows_why_the_program_halted() {
+fn next_run_knows_why_the_program_halted() {
     let mut bench = Bench::start(|_| {});
     let mut commands = Vec::new();
     let reason = "trade #5 was settled with +10.00, but lost";
@@ -73,7 +73,7 @@ fn reports_a_halt_while_the_run_stops() {
 }
 
 #[test]
-fn a_journal_of_an_earlier_program_that_noted_the_reason_after_the_event_is_read() {
+fn reads_old_journals_with_the_reason_after_the_halt() {
     let control = EventKind::Control { control: Control::Halt };
     let event = Event { at: START, received: START, kind: control };
     let note = JournalEntry::Note(START, r#"{"alarm":"halted: maintenance"}"#.to_owned());
@@ -83,7 +83,7 @@ fn a_journal_of_an_earlier_program_that_noted_the_reason_after_the_event_is_read
 }
 
 #[test]
-fn a_rule_that_stops_every_bot_is_reported_once_and_shown_in_the_state() {
+fn reports_a_rule_that_blocks_all_bots_once() {
     let risk = RiskSettings { daily_loss_limit: Decimal::from(5), ..RiskSettings::default() };
     let mut bench = Bench::new(|parts| parts.session = session(risk));
     let inputs = [Input::Start, Input::Answer(candles_answer(Vec::new(), START)), Input::Durable(Ok(()))];

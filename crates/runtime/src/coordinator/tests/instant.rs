@@ -47,7 +47,7 @@ fn handled(commands: &[Command]) -> Vec<(i64, &'static str)> {
 }
 
 #[test]
-fn candles_wait_for_the_answer_to_an_open_that_left_at_their_close_unless_it_never_comes() {
+fn candles_wait_for_the_answer_to_an_open_of_their_close() {
     let mut bench = left_at_a_close();
     assert_eq!(handled(&bench.close()), []);
     let answer = taken(&bench, 2);
@@ -58,7 +58,7 @@ fn candles_wait_for_the_answer_to_an_open_that_left_at_their_close_unless_it_nev
 }
 
 #[test]
-fn an_answer_of_the_moment_of_the_decision_comes_after_the_signals_of_that_moment() {
+fn answer_at_the_decision_time_follows_its_signals() {
     let mut bench = run(0);
     bench.signal();
     assert_eq!(steps(&bench.durable()), ["send 1"]);

@@ -55,7 +55,7 @@ fn is_done(commands: &[Command]) -> bool {
 }
 
 #[test]
-fn a_trade_that_the_venue_has_lost_by_id_and_list_halts_the_run_once() {
+fn trade_missing_by_id_and_list_halts_once() {
     let (bench, seen) = seen(GONE);
     let halted = seen.halted.clone().expect("it halts");
     assert!(halted.starts_with("the venue no longer has trade #1 (01JT): missing for 82 s,"), "{halted}");
@@ -66,7 +66,7 @@ fn a_trade_that_the_venue_has_lost_by_id_and_list_halts_the_run_once() {
 }
 
 #[test]
-fn a_trade_that_is_seen_by_either_way_or_may_be_is_not_gone() {
+fn trade_seen_by_id_or_list_is_not_missing() {
     for (what, is_always, venue) in [
         ("the id knows it", true, Venue { has_by_id: |_| true, ..GONE }),
         ("the list has it", true, Venue { is_listed: |_| true, ..GONE }),
@@ -80,7 +80,7 @@ fn a_trade_that_is_seen_by_either_way_or_may_be_is_not_gone() {
 }
 
 #[test]
-fn a_trade_that_no_whole_list_can_show_is_said_after_the_same_time_and_settled_by_a_person() {
+fn missing_trade_is_reported_without_complete_lists() {
     let (mut bench, seen) = seen(Venue { is_whole: false, ..GONE });
     let halted = seen.halted.expect("it halts");
     assert!(halted.contains("not by id, and the list could not be read completely"), "{halted}");
@@ -94,7 +94,7 @@ fn a_trade_that_no_whole_list_can_show_is_said_after_the_same_time_and_settled_b
 }
 
 #[test]
-fn a_person_says_how_a_missing_trade_ended_and_it_is_booked_as_that_once() {
+fn operator_settles_a_missing_trade_once() {
     for (outcome, free) in [
         (Outcome::Won, 100_800),
         (Outcome::Lost, 99_000),
@@ -116,7 +116,7 @@ fn a_person_says_how_a_missing_trade_ended_and_it_is_booked_as_that_once() {
 }
 
 #[test]
-fn a_person_may_say_it_only_when_the_venue_was_silent_for_as_long_as_is_waited() {
+fn rejects_manual_settlement_before_the_wait_is_over() {
     let mut bench = bench(600);
     let seen = play(&mut bench, OPENED, answer(GONE));
     assert_eq!(seen.halted, None);
@@ -126,7 +126,7 @@ fn a_person_may_say_it_only_when_the_venue_was_silent_for_as_long_as_is_waited()
 }
 
 #[test]
-fn a_win_of_unknown_payout_is_not_booked_by_a_guess() {
+fn rejects_manual_win_with_unknown_payout() {
     let (mut bench, _) = seen(Venue { payout: -1, ..GONE });
     let won = resolve(&mut bench, Outcome::Won);
     assert!(problem_in(&won).is_some_and(|problem| problem.contains("is unknown")), "{won:?}");
@@ -134,7 +134,7 @@ fn a_win_of_unknown_payout_is_not_booked_by_a_guess() {
 }
 
 #[test]
-fn a_trade_that_comes_back_is_not_booked_twice_and_corrects_the_operators_word() {
+fn returning_trade_corrects_the_manual_result() {
     let (mut bench, first) = seen(GONE);
     let commands = resolve(&mut bench, Outcome::Lost);
     bench.coordinator.agenda.add(bench.now, Job::Trades);

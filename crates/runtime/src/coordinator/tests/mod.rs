@@ -388,7 +388,7 @@ fn full() -> JournalError {
 }
 
 #[test]
-fn an_open_is_sent_when_its_intent_is_durable_and_not_before() {
+fn sends_opens_only_once_durable() {
     let mut bench = Bench::start(|_| {});
     assert_eq!(steps(&bench.signal()), ["record open 1", "make durable"]);
     // The last moment by the rule, 5 s after the decision.
@@ -400,7 +400,7 @@ fn an_open_is_sent_when_its_intent_is_durable_and_not_before() {
 }
 
 #[test]
-fn an_open_that_may_not_leave_any_more_is_not_sent() {
+fn does_not_send_late_or_stopped_opens() {
     let halt = Input::Order(OrderId(1), ControlOrder::Halt { reason: "news".to_owned() });
     for (ms, before, durable) in [
         (65_001, None, Ok(())),
@@ -423,7 +423,7 @@ fn an_open_that_may_not_leave_any_more_is_not_sent() {
 }
 
 #[test]
-fn a_journal_with_a_hole_ends_the_run_and_one_without_room_does_not() {
+fn corrupted_journal_ends_the_run_but_a_full_disk_does_not() {
     let mut bench = Bench::start(|_| {});
     bench.signal();
     let commands = bench.at(60_100).step(Input::Durable(Err(full())));
@@ -435,7 +435,7 @@ fn a_journal_with_a_hole_ends_the_run_and_one_without_room_does_not() {
 }
 
 #[test]
-fn an_answer_that_nobody_waits_for_is_left_out() {
+fn ignores_unrequested_answers() {
     let mut bench = Bench::start(|_| {});
     bench.signal();
     bench.answer(open_answer(TradeReport::new("01JT"), START));
@@ -446,7 +446,7 @@ fn an_answer_that_nobody_waits_for_is_left_out() {
 }
 
 #[test]
-fn an_open_without_an_answer_is_in_doubt_and_never_sent_again() {
+fn unanswered_open_is_in_doubt_and_never_resent() {
     let mut bench = Bench::sent();
     let commands = bench.at(60_500).answer(lost_open(IntentId::new(1)));
     assert!(steps(&commands).contains(&"record in doubt 1".to_owned()));
@@ -460,7 +460,7 @@ fn an_open_without_an_answer_is_in_doubt_and_never_sent_again() {
 }
 
 #[test]
-fn a_list_of_endless_oddities_is_a_few_notes_and_a_count() {
+fn limits_reports_about_a_list_full_of_oddities() {
     let mut bench = Bench::in_doubt();
     bench.at(62_500).step(Input::Time);
     let at = bench.now;
@@ -480,7 +480,7 @@ fn a_list_of_endless_oddities_is_a_few_notes_and_a_count() {
 }
 
 #[test]
-fn nothing_happens_on_a_virtual_clock_while_the_journal_is_written() {
+fn virtual_clock_waits_for_the_journal() {
     let mut bench = Bench::start(|parts| parts.is_simulated = true);
     assert_eq!(steps(&bench.signal()), ["record open 1", "make durable"]);
     assert_eq!(bench.at(120_000).step(Input::Time).len(), 0);
@@ -497,7 +497,7 @@ fn dated_close(bench: &mut Bench, minute: i64, ahead: i64) -> Vec<Command> {
 }
 
 #[test]
-fn an_answer_is_read_by_the_time_after_the_clock_has_caught_up() {
+fn handles_an_answer_after_the_clock_has_caught_up() {
     let mut bench = Bench::start(|_| {});
     // The machine sleeps for ten minutes: two answers say that the venue is ahead.
     let [.., last] = [(1, 0), (2, 0), (3, 600_000), (4, 600_000)]
@@ -510,7 +510,7 @@ fn an_answer_is_read_by_the_time_after_the_clock_has_caught_up() {
 }
 
 #[test]
-fn a_clock_that_caught_up_before_any_answer_is_no_leap_of_the_venues() {
+fn early_catch_up_is_not_a_venue_clock_jump() {
     let mut bench = Bench::start(|_| {});
     let answer = |bench: &mut Bench, minute: i64| alarms(&dated_close(bench, minute, 0));
     assert_eq!([answer(&mut bench, 1), answer(&mut bench, 2)], [[""; 0]; 2]);
@@ -575,7 +575,7 @@ fn grid_prices(ticks: &[(i64, f64)], streams: Streams) -> Vec<(i64, f64)> {
 }
 
 #[test]
-fn strategies_see_the_same_prices_from_a_stream_as_from_questions() {
+fn streamed_and_polled_prices_are_the_same() {
     // Ticks on the grid, beside it, in bursts, and none for a while.
     let moments = [200, 4_900, 5_000, 5_100, 9_900, 10_000, 10_000, 14_000, 31_700, 35_000];
     let prices = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 6.5, 7.0, 8.0, 9.0];
@@ -587,7 +587,7 @@ fn strategies_see_the_same_prices_from_a_stream_as_from_questions() {
 }
 
 #[test]
-fn a_start_requests_the_candle_before_it_and_fails_without_an_answer() {
+fn start_fails_without_past_candles() {
     let mut bench = Bench::new(parts());
     let asked = bench.step(Input::Start);
     let window = |command: &Command| match command {

@@ -6,7 +6,7 @@ use candlewick_engine::VenueId;
 use candlewick_sdk::Payout;
 
 #[test]
-fn what_a_person_has_resumed_from_halts_no_run_again() {
+fn resumed_oddity_does_not_halt_again() {
     let absurd = || TradeReport { payout: Payout::from_percent(900.into()).ok(), ..running() };
     let always = |report: TradeReport| venue(report.clone(), move |_| report.clone(), |_| None);
     let read_again = |bench: &mut Bench| {
@@ -45,7 +45,7 @@ fn what_a_person_has_resumed_from_halts_no_run_again() {
 }
 
 #[test]
-fn the_answer_that_is_another_trade_proves_nothing_of_the_clock() {
+fn answer_with_another_trade_says_nothing_about_the_clock() {
     let differences_told = |opened: TradeReport| {
         let seen = trade(&earlier(opened, Millis::from_seconds(40)), |_| running());
         events_in(&seen.entries).filter(|event| matches!(event.kind, EventKind::Skew { .. })).count()
@@ -55,7 +55,7 @@ fn the_answer_that_is_another_trade_proves_nothing_of_the_clock() {
 }
 
 #[test]
-fn an_amount_that_only_the_answer_states_halts_and_the_record_counts() {
+fn differing_amount_in_the_answer_halts_and_the_record_counts() {
     let seen = trade(&with_amount(50, running()), in_time);
     let halted = "trade #1 (01JT) differs: amount is 50, ordered was 10";
     assert_eq!(seen.halted.as_deref(), Some(halted));

@@ -72,7 +72,7 @@ impl Bench {
 }
 
 #[test]
-fn what_is_over_for_an_hour_is_forgotten_but_for_the_fifty_trades_that_settled_last() {
+fn forgets_hour_old_intents_but_the_fifty_last_settled() {
     // The fifth trade settled at 330 s, the sixth at 390 s.
     let hour = [330, 331, 390, 391, 630, 631, 9_999].map(|looked| (3_600, looked + 3_600));
     // It is twelve minutes at least, and 0 is the whole run. The third trade settled at 210 s.
@@ -90,7 +90,7 @@ fn what_is_over_for_an_hour_is_forgotten_but_for_the_fifty_trades_that_settled_l
 }
 
 #[test]
-fn nothing_is_forgotten_that_is_open_or_has_a_second_trade_or_is_the_last() {
+fn retains_open_and_last_intents_and_those_with_second_trades() {
     // Two that were rejected are none of the fifty, however late.
     let mut bench = aged_bench(60, 3_600, &[58, 60], &[2, 5]);
     let second = SecondTrade { intent: IntentId::new(4), venue_id: id(100), stake: Money::from_minor(1_000) };
@@ -103,7 +103,7 @@ fn nothing_is_forgotten_that_is_open_or_has_a_second_trade_or_is_the_last() {
 
 /// A request whose answer was lost with its process is looked for for a day: nothing that is traded meanwhile waits for that.
 #[test]
-fn a_doubt_of_which_nothing_comes_keeps_what_lies_beside_it_and_no_later_trade() {
+fn doubt_retains_intents_near_it_but_no_later_ones() {
     for is_not_opened in [false, true] {
         let mut bench = aged_bench(5_000, 1, &[], &[]);
         let terms = bench.coordinator.session.terms(IntentId::new(16)).unwrap();
@@ -124,7 +124,7 @@ fn a_doubt_of_which_nothing_comes_keeps_what_lies_beside_it_and_no_later_trade()
 }
 
 #[test]
-fn only_a_whole_list_lets_a_run_forget() {
+fn forgets_only_after_a_complete_list() {
     let mut bench = bench(3_600);
     bench.list(at(100_000), false, Vec::new());
     assert_eq!(bench.known().len(), 60);
@@ -133,7 +133,7 @@ fn only_a_whole_list_lets_a_run_forget() {
 }
 
 #[test]
-fn a_second_trade_that_is_listed_as_late_as_it_may_be_is_known_as_one() {
+fn recognizes_a_late_second_trade() {
     let mut bench = bench(1);
     // The list keeps the second trade of the first intent back for ten minutes; that intent was over at 90 s.
     let own = report_of_tests("trade-1", at(60));
@@ -146,7 +146,7 @@ fn a_second_trade_that_is_listed_as_late_as_it_may_be_is_known_as_one() {
 }
 
 #[test]
-fn listed_trades_of_forgotten_intents_are_no_strangers() {
+fn trades_of_forgotten_intents_are_not_foreign() {
     let mut bench = bench(3_600);
     let trades: Vec<TradeReport> =
         (1..=60).map(|intent| report_of_tests(id(intent).as_str(), at(60 * intent as i64))).collect();

@@ -41,7 +41,7 @@ fn tally(bench: &Bench) -> SignalTally {
 }
 
 #[test]
-fn a_signal_is_a_trade_once_its_intent_is_durable_and_a_second_of_its_name_is_none() {
+fn signal_opens_once_durable_and_its_duplicate_is_dropped() {
     let mut bench = run();
     let (answer, said) = give(bench.at(70_000), order("1"));
     assert_eq!(answer, SignalOutcome::Approved { intent: IntentId::new(2) });
@@ -59,7 +59,7 @@ fn a_signal_is_a_trade_once_its_intent_is_durable_and_a_second_of_its_name_is_no
 }
 
 #[test]
-fn a_late_signal_is_refused_by_the_rule_and_one_that_expires_on_its_way_is_not_sent() {
+fn late_signal_is_rejected_and_an_expired_one_not_sent() {
     let mut bench = run();
     for (id, given_s) in [("1", 70), ("2", 70 - 80_000)] {
         let late = SignalOrder { time: Some(START + Millis::from_seconds(given_s)), ..order(id) };
@@ -76,7 +76,7 @@ fn a_late_signal_is_refused_by_the_rule_and_one_that_expires_on_its_way_is_not_s
 }
 
 #[test]
-fn an_expiring_signal_of_a_delayed_bot_leaves_after_the_delay_and_no_later_than_it_expires() {
+fn expiring_signal_of_a_delayed_bot_leaves_by_its_expiry() {
     // Given at 80 s, for 10 s later, with 2 s to leave.
     for (leaves_ms, expected) in [(90_000, "send 2"), (92_000, "send 2"), (92_001, "record not sent 2")] {
         let mut bench = Bench::start(|parts| {
@@ -99,7 +99,7 @@ fn an_expiring_signal_of_a_delayed_bot_leaves_after_the_delay_and_no_later_than_
 }
 
 #[test]
-fn what_is_no_signal_is_an_alarm_and_never_a_trade() {
+fn invalid_signal_alarms_and_never_trades() {
     let mut bench = run();
     let ahead = START + Millis::new(70_000 + 60_001);
     let none = [
@@ -129,7 +129,7 @@ fn signal_problem(source: SignalSource, (malformed, turned_away): (u64, u64)) ->
 }
 
 #[test]
-fn what_came_is_counted_by_its_door() {
+fn counts_received_signals_by_source() {
     let mut bench = run();
     let webhook = |id: &str| SignalOrder { source: SignalSource::truncated("webhook"), ..order(id) };
     give(bench.at(70_000), webhook("1"));
@@ -150,7 +150,7 @@ fn what_came_is_counted_by_its_door() {
 }
 
 #[test]
-fn each_door_has_an_alarm_a_minute_of_its_own() {
+fn each_source_alarms_once_a_minute() {
     let mut bench = run();
     for (at, door, expected) in [
         (70_000, "webhook", 1),
@@ -165,7 +165,7 @@ fn each_door_has_an_alarm_a_minute_of_its_own() {
 }
 
 #[test]
-fn what_is_mended_is_told_as_that_and_what_came_since_as_it_was() {
+fn marks_fixed_problems_but_not_newer_ones() {
     let mut bench = run();
     let [list, stdin] = ["list", "stdin"].map(SignalSource::truncated);
     bench.order(signal_problem(list, (1, 0)));

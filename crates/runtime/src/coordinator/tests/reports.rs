@@ -121,7 +121,7 @@ pub(super) fn play(bench: &mut Bench, from: i64, answer: impl Fn(Asked, i64, Mil
 }
 
 #[test]
-fn a_trade_that_is_as_it_was_ordered_is_booked_and_halts_nothing() {
+fn trade_as_ordered_is_booked_without_a_halt() {
     for direction in [over().direction, Some(Reported::Unrecognised("CALL".to_owned()))] {
         let ended = TradeReport { direction, ..over() };
         let seen = trade(&running(), |_| ended.clone());
@@ -131,7 +131,7 @@ fn a_trade_that_is_as_it_was_ordered_is_booked_and_halts_nothing() {
 }
 
 #[test]
-fn a_trade_that_is_another_intents_leaves_the_open_in_doubt() {
+fn answer_with_another_intents_trade_is_in_doubt() {
     let mut bench = Bench::start(|_| {});
     bench.coordinator.doubts.claim("01JT");
     let seen = play(&mut bench, OPENED, honest());
@@ -140,7 +140,7 @@ fn a_trade_that_is_another_intents_leaves_the_open_in_doubt() {
 }
 
 #[test]
-fn a_trade_of_other_money_halts_the_run_and_is_settled_all_the_same() {
+fn trade_with_other_terms_halts_and_still_settles() {
     let changes: [(Change, &str); 4] = [
         (|report| report.amount = Some(Decimal::from(50)), "amount is 50, ordered was 10"),
         (|report| report.symbol = Some("ETHUSDT".to_owned()), "symbol is ETHUSDT, ordered was BTCUSDT"),
@@ -163,7 +163,7 @@ fn lost(amount: i64) -> TradeReport {
 }
 
 #[test]
-fn what_the_venue_took_is_at_stake_and_lost_whatever_was_asked_for() {
+fn books_the_stake_that_the_venue_took() {
     let seen = trade(&with_amount(50, running()), |_| lost(50));
     assert_eq!((seen.money, seen.booked), ((5_000, 95_000), Some((-5_000, 125_000))), "{seen:?}");
     let opened = TradeReport { amount: None, close_time: None, ..running() };
@@ -182,7 +182,7 @@ fn what_the_venue_took_is_at_stake_and_lost_whatever_was_asked_for() {
 }
 
 #[test]
-fn a_payout_that_none_can_be_halts_the_run_and_is_not_believed() {
+fn impossible_payout_halts_and_is_ignored() {
     for (percent, is_believed) in [(200, true), (201, false)] {
         let payout = Payout::from_percent(percent.into()).ok();
         let opened = TradeReport { payout, ..running() };
@@ -198,7 +198,7 @@ fn a_payout_that_none_can_be_halts_the_run_and_is_not_believed() {
 }
 
 #[test]
-fn a_trade_on_another_symbol_is_known_after_a_restart_and_settles() {
+fn trade_on_another_symbol_settles_after_a_restart() {
     // One that fits, one longer than a journal keeps, and one that no symbol can be.
     for symbol in ["ETHUSDT", "A-PAIR-WITH-A-NAME-OF-MORE-THAN-31-LETTERS", "ETH\u{202e}USDT"] {
         let other = |report: TradeReport| with_symbol(symbol, report);
@@ -211,7 +211,7 @@ fn a_trade_on_another_symbol_is_known_after_a_restart_and_settles() {
 }
 
 #[test]
-fn the_record_of_another_trade_is_not_booked_and_asked_for_again() {
+fn record_of_another_trade_is_ignored_and_requested_again() {
     let changes: [(Change, &str, bool); 3] = [
         (|report| report.id = "01JU".to_owned(), "its id is 01JU", false),
         (|report| report.symbol = Some("ETHUSDT".to_owned()), "its symbol is ETHUSDT", true),
@@ -240,7 +240,7 @@ fn unanswered(listed: &TradeReport) -> Seen {
 }
 
 #[test]
-fn a_trade_of_real_money_that_a_lost_demo_order_may_have_made_is_named_and_halts() {
+fn real_money_trade_of_a_lost_demo_order_halts() {
     let real = TradeReport { account: Some(Account::Real), ..running() };
     let seen = unanswered(&real);
     let part = "REAL MONEY: 10.00 was staked on the real account: trade 01JT may be trade #1";
@@ -269,7 +269,7 @@ fn a_trade_of_real_money_that_a_lost_demo_order_may_have_made_is_named_and_halts
 }
 
 #[test]
-fn a_listed_trade_with_a_request_time_that_none_has_is_known_by_its_other_times() {
+fn implausible_request_time_leaves_the_other_times() {
     for request_time in [Millis::new(-5), Millis::MAX, START + Millis::DAY * 3_650] {
         let seen = unanswered(&TradeReport { request_time: Some(request_time), ..running() });
         assert_eq!(seen.state, IntentState::Settled, "{request_time}: {:?}", seen.warnings);
@@ -278,7 +278,7 @@ fn a_listed_trade_with_a_request_time_that_none_has_is_known_by_its_other_times(
 }
 
 #[test]
-fn what_would_halt_a_run_that_is_halted_is_said_once() {
+fn reports_oddities_once_while_halted() {
     let payout = Payout::from_percent(Decimal::from(900)).ok();
     let absurd = TradeReport { profit: Some(Decimal::from(100_000)), ..over() };
     let records: [(&dyn Fn(i64) -> TradeReport, &str); 2] = [
@@ -320,7 +320,7 @@ fn is_taken(decided: Result<(), String>) -> bool {
 }
 
 #[test]
-fn a_second_trade_is_adopted_by_no_intent_in_this_run_or_the_next() {
+fn second_trade_is_never_adopted() {
     let second = TradeReport { id: "01JU".to_owned(), ..running() };
     let (mut bench, seen) = with_another(SecondTradeRule::Alarm, &second);
     assert!(is_taken(adopt(&mut bench, "01JU")) && adopt(&mut bench, "01JV").is_ok());
@@ -332,7 +332,7 @@ fn a_second_trade_is_adopted_by_no_intent_in_this_run_or_the_next() {
 }
 
 #[test]
-fn a_second_trade_that_was_over_when_first_seen_is_adopted_by_no_intent() {
+fn finished_second_trade_is_never_adopted() {
     let mut bench = Bench::start(|_| {});
     play(&mut bench, OPENED, honest());
     let free = bench.free();
@@ -349,7 +349,7 @@ fn look_at(bench: &mut Bench, trades: Vec<TradeReport>, free: i64) -> Vec<Comman
 }
 
 #[test]
-fn a_second_trade_of_a_request_is_at_stake_and_halts_unless_it_is_only_to_be_told() {
+fn second_trade_is_at_stake_and_halts_or_alarms() {
     let second = TradeReport { id: "01JU".to_owned(), ..running() };
     for (rule, is_halted) in [(SecondTradeRule::Halt, true), (SecondTradeRule::Alarm, false)] {
         let (_, seen) = with_another(rule, &second);
@@ -362,7 +362,7 @@ fn a_second_trade_of_a_request_is_at_stake_and_halts_unless_it_is_only_to_be_tol
 }
 
 #[test]
-fn of_many_second_trades_all_are_at_stake_and_some_are_named() {
+fn many_second_trades_are_all_at_stake_and_some_are_named() {
     let mut bench = Bench::start(|parts| parts.settings.second_trade = SecondTradeRule::Alarm);
     play(&mut bench, OPENED, honest());
     let free = bench.free();
@@ -383,7 +383,7 @@ fn of_many_second_trades_all_are_at_stake_and_some_are_named() {
 }
 
 #[test]
-fn a_strangers_trade_is_told_and_nothing_else() {
+fn foreign_trade_is_only_reported() {
     let strangers: [Change; 3] = [
         |report| report.symbol = Some("ETHUSDT".to_owned()),
         |report| report.amount = Some(Decimal::from(11)),

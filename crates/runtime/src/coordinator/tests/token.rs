@@ -7,7 +7,7 @@ fn refused() -> Input {
 }
 
 #[test]
-fn a_refused_token_stops_opens_at_once_is_said_once_and_shown() {
+fn rejected_token_suspends_opens_and_is_reported_once() {
     let mut bench = Bench::start(|_| {});
     bench.signal();
     let commands = bench.at(60_100).step(refused());
@@ -30,7 +30,7 @@ fn a_refused_token_stops_opens_at_once_is_said_once_and_shown() {
 }
 
 #[test]
-fn an_accepted_token_ends_it_unless_opens_stand_still_for_another_reason() {
+fn accepted_token_continues_opens_unless_otherwise_suspended() {
     let mut bench = Bench::start(|_| {});
     bench.step(refused());
     assert!(bench.asks_at(10_000, RequestId::Balances));
@@ -53,7 +53,7 @@ fn an_accepted_token_ends_it_unless_opens_stand_still_for_another_reason() {
 }
 
 #[test]
-fn what_money_hangs_on_is_asked_first_and_what_is_shown_last() {
+fn prioritizes_trades_over_display_requests() {
     let mut bench = Bench::start(|parts| parts.priced = parts.session.symbols().to_vec());
     let priority = |bench: &Bench, ask: Ask| bench.coordinator.priority(&ask);
     let symbol = order_of_tests().symbol;

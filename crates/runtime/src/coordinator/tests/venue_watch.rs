@@ -33,7 +33,7 @@ fn phase(bench: &mut Bench) -> (Phase, String) {
 }
 
 #[test]
-fn a_user_that_may_not_trade_suspends_opens_until_the_venue_says_otherwise() {
+fn restricted_account_suspends_opens() {
     let mut bench = watched();
     let (said, troubles) = user(&mut bench, 0, &["banned"]);
     assert_eq!((said.len(), troubles), (1, vec!["the account is banned".to_owned()]));
@@ -48,7 +48,7 @@ fn a_user_that_may_not_trade_suspends_opens_until_the_venue_says_otherwise() {
 }
 
 #[test]
-fn a_barred_account_is_journalled_as_a_suspension_and_overridden_by_an_operator() {
+fn operator_overrides_a_restricted_account() {
     let mut bench = watched();
     let suspends_at = |bench: &mut Bench, ms: i64| {
         let banned = asked_user(bench, ms, &["banned"]);
@@ -63,7 +63,7 @@ fn a_barred_account_is_journalled_as_a_suspension_and_overridden_by_an_operator(
 }
 
 #[test]
-fn a_venue_that_is_silent_and_a_wallet_that_is_gone_are_shown() {
+fn shows_a_silent_venue_and_a_missing_wallet() {
     let mut bench = watched();
     assert_eq!(user(&mut bench, 0, &[]).1, [""; 0]);
     assert_eq!(seen(bench.at(180_000), Input::Time).1, [""; 0]);
@@ -91,7 +91,7 @@ fn told(commands: Vec<Command>) -> Vec<String> {
 }
 
 #[test]
-fn the_price_api_alone_fails_while_the_trading_api_answers() {
+fn reports_a_silent_price_api_only() {
     let mut bench = watched();
     user(&mut bench, 0, &[]);
     let mut news = Vec::new();
@@ -114,7 +114,7 @@ fn the_price_api_alone_fails_while_the_trading_api_answers() {
 }
 
 #[test]
-fn a_price_api_that_answers_without_new_candles_makes_the_series_late_and_is_not_silent() {
+fn answers_without_candles_make_a_series_late() {
     let mut bench = watched();
     user(&mut bench, 0, &[]);
     let mut news = Vec::new();
@@ -129,7 +129,7 @@ fn a_price_api_that_answers_without_new_candles_makes_the_series_late_and_is_not
 }
 
 #[test]
-fn a_series_whose_prices_stand_still_is_warned_of_once_and_not_late() {
+fn warns_once_about_frozen_prices() {
     let mut bench = watched();
     user(&mut bench, 0, &[]);
     let (symbol, mut told) = (order_of_tests().symbol, Vec::new());
@@ -146,7 +146,7 @@ fn a_series_whose_prices_stand_still_is_warned_of_once_and_not_late() {
 }
 
 #[test]
-fn a_process_that_did_not_run_says_for_how_long_and_how_many_candles_closed() {
+fn reports_a_suspension_and_its_missed_candles() {
     let mut bench = Bench::start(|_| {});
     let said = warnings(&bench.at(200_000).step(Input::Absent(std::time::Duration::from_secs(150))));
     // Of 50 to 200 s: those of 60, 120 and 180 s.
@@ -155,7 +155,7 @@ fn a_process_that_did_not_run_says_for_how_long_and_how_many_candles_closed() {
 }
 
 #[test]
-fn an_account_that_a_rejection_calls_restricted_is_looked_up() {
+fn rejection_for_restrictions_checks_the_account() {
     let mut bench = watched();
     user(&mut bench, 0, &[]);
     bench.on(Input::Durable(Ok(())));
@@ -168,7 +168,7 @@ fn an_account_that_a_rejection_calls_restricted_is_looked_up() {
 }
 
 #[test]
-fn prices_that_should_stream_and_do_not_are_shown_with_since_when_and_why() {
+fn shows_why_and_since_when_prices_do_not_stream() {
     let symbol = order_of_tests().symbol;
     let mut bench = Bench::start(|parts| parts.priced = vec![symbol]);
     let stream = |bench: &mut Bench| bench.state().market.and_then(|market| market.stream);
@@ -200,7 +200,7 @@ fn prices_that_should_stream_and_do_not_are_shown_with_since_when_and_why() {
 }
 
 #[test]
-fn a_venue_that_does_not_stream_is_no_trouble() {
+fn venue_without_streaming_is_no_problem() {
     let symbol = order_of_tests().symbol;
     let mut bench = Bench::start(|parts| parts.priced = vec![symbol]);
     bench.step(Input::Answer(Answer::Subscription(SymbolId::FIRST, Ok(Streams::No))));
@@ -209,7 +209,7 @@ fn a_venue_that_does_not_stream_is_no_trouble() {
 }
 
 #[test]
-fn the_candle_that_is_waited_for_is_named_until_it_comes() {
+fn shows_the_awaited_candle() {
     let mut bench = Bench::start(|_| {});
     let slowest = |bench: &mut Bench| bench.state().market.and_then(|market| market.slowest_candle);
     assert_eq!(slowest(&mut bench), None);

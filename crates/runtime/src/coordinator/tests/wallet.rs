@@ -34,7 +34,7 @@ fn answer(ask: Ask, ms: i64, now: Millis) -> Answer {
 }
 
 #[test]
-fn money_is_booked_as_a_deposit_once_a_wallet_that_lags_behind_a_list_that_lags_has_caught_up() {
+fn books_a_deposit_once_wallet_and_list_have_caught_up() {
     let mut parts = parts();
     parts.settings = RuntimeSettings {
         wallet_every_s: 10,

@@ -41,7 +41,7 @@ fn deposit(minor: i64) -> EventKind {
 }
 
 #[test]
-fn a_withdrawal_counts_at_once_and_is_booked_by_the_second_reading() {
+fn withdrawal_counts_at_once_and_is_booked_when_confirmed() {
     let mut bench = begun();
     assert_eq!(read(&mut bench, 10, demo(100_000, "w1")), (vec![], vec![]));
     assert_eq!(read(&mut bench, 20, demo(95_000, "w1")), (vec![difference(-5_000)], vec![]));
@@ -52,7 +52,7 @@ fn a_withdrawal_counts_at_once_and_is_booked_by_the_second_reading() {
 }
 
 #[test]
-fn a_start_compares_the_wallet_with_the_ledger() {
+fn start_compares_the_wallet_with_the_ledger() {
     let mut bench = begun_with(demo(94_450, "w1"));
     assert_eq!(bench.coordinator.session.ledger().difference(), Money::from_minor(-5_550));
     let (events, _) = read(&mut bench, 11, demo(94_450, "w1"));
@@ -63,7 +63,7 @@ fn a_start_compares_the_wallet_with_the_ledger() {
 }
 
 #[test]
-fn a_movement_beyond_a_share_of_the_equity_halts_and_is_booked_by_a_resume_only() {
+fn large_movement_halts_and_is_booked_on_resume() {
     let mut bench = begun();
     for (second, minor) in [(10, 12_345_600), (21, 12_345_600)] {
         read(&mut bench, second, demo(minor, "w1"));
@@ -78,7 +78,7 @@ fn a_movement_beyond_a_share_of_the_equity_halts_and_is_booked_by_a_resume_only(
 }
 
 #[test]
-fn one_reading_that_is_nonsense_halts_nothing_and_ends_no_run() {
+fn single_odd_reading_has_no_effect() {
     let mut bench = begun();
     assert_eq!(read(&mut bench, 10, demo(-7, "w1")).0, [difference(-100_007)]);
     bench.signal();
@@ -89,7 +89,7 @@ fn one_reading_that_is_nonsense_halts_nothing_and_ends_no_run() {
 }
 
 #[test]
-fn other_wallets_halt_and_are_not_compared_until_a_resume() {
+fn other_wallets_halt_until_a_resume() {
     let mut bench = begun();
     let (events, _) = read(&mut bench, 10, demo(100_500, "w2"));
     assert_eq!(events, [EventKind::Control { control: Control::Halt }]);
@@ -105,7 +105,7 @@ fn other_wallets_halt_and_are_not_compared_until_a_resume() {
 }
 
 #[test]
-fn what_a_bonus_wallet_paid_is_noted_for_the_next_run() {
+fn journals_payments_of_bonus_wallets() {
     let with_bonus = |minor, bonus| Balances { bonus: Some(Decimal::new(bonus, 2)), ..demo(minor, "w1") };
     let mut bench = begun_with(with_bonus(100_000, 5_000));
     open(&mut bench, Funding::default());
@@ -131,7 +131,7 @@ fn open(bench: &mut Bench, funding: Funding) -> Vec<Command> {
 }
 
 #[test]
-fn a_deposit_that_halts_does_not_make_up_for_a_shortage_before_it() {
+fn halting_deposit_does_not_offset_a_shortage() {
     let mut bench = begun();
     open(&mut bench, Funding::default());
     for (second, minor) in [(71, 98_500), (82, 98_500), (93, 12_345_600), (104, 12_345_600)] {
@@ -147,7 +147,7 @@ fn a_deposit_that_halts_does_not_make_up_for_a_shortage_before_it() {
 }
 
 #[test]
-fn a_large_deposit_that_nearly_covers_a_shortage_is_booked_by_a_resume_only() {
+fn large_deposit_near_a_shortage_is_booked_on_resume() {
     let mut bench = begun();
     // A shortage of 5.00 is known; 203.00 come in, more than a fifth of the equity, but 198.00 more than the trades explain.
     bench.coordinator.audits.wallet.confirmed = Money::from_minor(-500);
@@ -164,7 +164,7 @@ fn a_large_deposit_that_nearly_covers_a_shortage_is_booked_by_a_resume_only() {
 }
 
 #[test]
-fn an_order_that_was_not_opened_explains_no_surplus_once_its_stake_is_released() {
+fn released_stake_explains_no_surplus() {
     let mut bench = begun();
     bench.signal();
     bench.at(60_100).durable();
@@ -179,7 +179,7 @@ fn an_order_that_was_not_opened_explains_no_surplus_once_its_stake_is_released()
 }
 
 #[test]
-fn charges_and_a_larger_stake_halt_and_a_bonus_is_told() {
+fn charges_and_larger_stakes_halt_and_a_bonus_is_reported() {
     let half = Decimal::new(5, 1);
     let larger = "trade #1 has a stake of 10.00, but the wallets paid 60.00; the larger amount counts";
     for (funding, text, is_halted, stake) in [
@@ -232,7 +232,7 @@ fn finish(
 }
 
 #[test]
-fn the_end_of_a_run_waits_for_a_last_reading() {
+fn stop_waits_for_a_last_wallet_reading() {
     for (minor, events) in [(100_000, vec![]), (99_000, vec![difference(-1_000), difference(0)])] {
         let mut bench = begun();
         read(&mut bench, 10, demo(100_000, "w1"));
@@ -247,7 +247,7 @@ fn the_end_of_a_run_waits_for_a_last_reading() {
 const MISSING: &str = "the venue shows no demo wallet: its balance is unknown";
 
 #[test]
-fn a_wallet_that_is_gone_at_the_end_is_a_trouble_of_the_run() {
+fn missing_wallet_at_the_end_is_reported() {
     for (back_at, expected) in [(i64::MAX, Some(MISSING)), (14, None)] {
         let mut bench = begun();
         let (_, texts) = read(&mut bench, 10, Balances::default());
@@ -261,7 +261,7 @@ fn a_wallet_that_is_gone_at_the_end_is_a_trouble_of_the_run() {
 }
 
 #[test]
-fn a_wallet_that_cannot_be_read_after_the_last_trades_is_a_trouble_of_the_run() {
+fn unreadable_wallet_after_the_last_trades_is_reported() {
     let unread = "the demo wallet could not be read after the last trades: its balance is unknown";
     for (back_at, expected) in [(i64::MAX, Some(unread)), (304, None)] {
         let mut bench = Bench::new(|parts| parts.settings.wallet_every_s = 10);
@@ -274,7 +274,7 @@ fn a_wallet_that_cannot_be_read_after_the_last_trades_is_a_trouble_of_the_run() 
 }
 
 #[test]
-fn a_wallet_that_is_gone_or_below_zero_is_said_once() {
+fn reports_a_missing_or_negative_wallet_once() {
     let mut bench = Bench::start(|parts| parts.settings.wallet_every_s = 10);
     for (place, (demo, expected)) in (0..).zip([
         (Some(1_000), None),

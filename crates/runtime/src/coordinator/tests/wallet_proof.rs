@@ -94,7 +94,7 @@ impl Venue {
 
 /// A LOST that earns gives 20.00 back: the wallet is as if no stake had been taken for the second.
 #[test]
-fn what_the_venue_pays_against_its_rules_passes_for_no_stake_that_was_never_taken() {
+fn wrong_payments_do_not_pass_for_an_untaken_stake() {
     for back in [[2_000, 0], [0, 2_000]] {
         let (seen, state) = Venue { told: 280_000, back, lists_second: Some(350_000) }.play();
         assert!(matches!(seen[..], [(350_000.., "adopted")]), "{back:?}: {seen:?}");
@@ -103,7 +103,7 @@ fn what_the_venue_pays_against_its_rules_passes_for_no_stake_that_was_never_take
 }
 
 #[test]
-fn a_request_that_came_to_nothing_is_known_as_that_once_it_is_known_how_other_trades_ended() {
+fn concludes_not_opened_once_other_results_are_known() {
     for (told, expected) in [(130_000, 221_000..230_000), (280_000, 280_000..330_000)] {
         for back in [0, 1_000, 2_000] {
             let (seen, state) = Venue { told, back: [back, 0], lists_second: None }.play();
