@@ -1,4 +1,4 @@
-//! Paper trading: local simulated trades at a venue's real prices. The id of a trade contains its whole state.
+//! Paper trading: local simulated trades at a venue's real prices.
 
 use async_trait::async_trait;
 use candlewick_broker::clock::Clock;
@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Age at which a price record no longer represents its time.
 const STALE: Millis = Millis::from_seconds(5);
 
+/// Paper broker. The id of a trade contains its whole state.
 pub struct PaperBroker {
     market: Arc<dyn MarketData>,
     clock: Arc<dyn Clock>,

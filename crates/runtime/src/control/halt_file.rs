@@ -1,4 +1,4 @@
-//! Paths of a run's socket and halt file. The appearance of the file halts the run: a kill switch that needs only a file system.
+//! Paths of a run's socket and halt file, and the watch of the halt file.
 
 use super::{ControlAnswer, ControlOrder, ControlRequest};
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! Parts of a run's state: market data, APIs, and risk rules that currently block all signals of some bots.
+//! Parts of a run's state: market data, APIs, and risk rules that block bots.
 
 use candlewick_engine::{BotId, Obstacle, Rule, Session};
 use candlewick_sdk::{Interval, Millis, Series, Symbol, visible};

@@ -1,4 +1,4 @@
-//! External signals: their bots, outcomes, and text rendering for status, page, final report and responses.
+//! External signals: their bots, outcomes, tallies and text rendering.
 
 use super::{ControlAnswer, ControlOrder, ControlRequest};
 use candlewick_broker::clock::Hold;

@@ -1,4 +1,4 @@
-//! Scheduled jobs, and the queue of known events in the contract's order, which a gate holds back until all of an instant are known.
+//! Scheduled jobs, and the event queue with the gate that holds back incomplete instants.
 
 use candlewick_engine::{EventKind, IntentId, SeriesId, SymbolId};
 use candlewick_sdk::Millis;

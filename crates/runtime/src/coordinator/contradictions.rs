@@ -1,4 +1,4 @@
-//! Booked results that the venue contradicts: a second reading decides whether the ledger is corrected or the run halts.
+//! Booked results that the venue contradicts, which are corrected or halt the run.
 
 use super::Coordinator;
 use super::agenda::{Job, Place};

@@ -1,4 +1,4 @@
-//! The end of a run: no more opens, open trades tracked to settlement within the stop patience, then the journal closed.
+//! The end of a run: no more opens, open trades tracked, then the journal closed.
 
 use super::Coordinator;
 use super::command::{Command, Step};

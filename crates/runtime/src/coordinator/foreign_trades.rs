@@ -1,4 +1,4 @@
-//! Trades without an intent: second trades of one request, and foreign trades of other programs on the same wallet.
+//! Trades without an intent: second trades of one request, and foreign trades.
 //!
 //! Unexplained money starts a search of the venue's list. The list is the proof; a deposit is not one.
 

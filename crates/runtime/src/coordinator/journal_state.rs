@@ -1,4 +1,4 @@
-//! Durability of the journal. An open leaves only once its intent is durable and the bot's entry delay has passed.
+//! Durability of the journal, which holds opens back until their intents are durable.
 
 use super::agenda::Place;
 use super::command::{Command, JournalEntry, Step};

@@ -1,4 +1,4 @@
-//! Plausibility checks of trade reports and prices: times, payouts, funding and terms that differ from the order.
+//! Plausibility checks of trade reports and prices: times, payouts, funding, terms.
 
 use super::Coordinator;
 use super::agenda::Job;

@@ -1,4 +1,4 @@
-//! Unfinished intents of earlier runs, the resolution of doubts, and listed trades of rejected or unsent orders.
+//! Recovery of intents, resolution of doubts, and listed trades of declined orders.
 
 use super::Coordinator;
 use super::agenda::{Job, Place};

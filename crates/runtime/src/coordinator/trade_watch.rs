@@ -1,4 +1,4 @@
-//! Accepted trades until they are final: requests, settlements, and trades that the venue no longer has.
+//! Accepted trades until they are final: requests, settlements and missing trades.
 //! The result of a missing trade is never guessed: the operator has to enter it.
 
 use super::Coordinator;

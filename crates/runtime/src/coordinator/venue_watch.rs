@@ -1,4 +1,4 @@
-//! Health of the venue: last response of each API, trading restrictions of the account, rejected tokens.
+//! Health of the venue: API responses, account restrictions, rejected tokens.
 
 use super::Coordinator;
 use super::agenda::Job;

@@ -1,4 +1,4 @@
-//! Wallet readings, compared with the ledger at the start, periodically and at the end; a difference is recorded, reported, booked or halts.
+//! Wallet readings and their differences from the ledger.
 
 use super::Coordinator;
 use super::agenda::{Job, Place};

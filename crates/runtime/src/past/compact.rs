@@ -1,4 +1,4 @@
-//! Work on an idle journal: brings its tables up to date, and makes a compacted copy that restores the same state.
+//! Offline work on a journal: table projection and compaction.
 
 use super::fold::JournalFold;
 use super::{damaged, read_header};

@@ -1,4 +1,4 @@
-//! Fold of a journal from its start or last snapshot; it follows a running writer and makes the snapshots.
+//! Fold of a journal from its start or last snapshot, which also makes the snapshots.
 
 use super::evicted_intents::{EvictionPolicy, RetainedDetail};
 use super::pieces::{Flaw, Pieces, PreviousSettings, RestoredFold};

@@ -1,4 +1,4 @@
-//! An intent in doubt, its deadlines (rules of opening without an idempotency key), and the results of polling the list.
+//! An intent in doubt, its deadlines, and the results of polling the list.
 
 use super::candidate::Window;
 use candlewick_broker::{OpenOrder, TradeReport};
