@@ -159,7 +159,7 @@ fn standard_input_is_read_line_by_line_and_its_end_does_not_end_the_run() {
     let reasons = tally["reasons"].as_object().unwrap();
     assert!(reasons.len() == 4 && reasons.values().all(|times| *times == 1), "{tally}");
     bot.end();
-    assert!(folder.read("log").contains("(stdin) is none"), "{}", folder.read("log"));
+    assert!(folder.read("log").contains("invalid signal (stdin)"), "{}", folder.read("log"));
     assert_eq!(count(&folder, "\"event\":\"outside_signal\""), 2);
 }
 

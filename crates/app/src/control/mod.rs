@@ -125,7 +125,7 @@ mod tests {
         let words = "Next scheduled signal: BUY of btc at 2026-01-05T00:00:00.000Z.";
         assert_eq!(describe_signals(&next), words);
         let both = SignalTally { duplicates: 1, by_source: [("list".to_owned(), list)].into(), ..next };
-        assert_eq!(describe_signals(&both), format!("External signals: 1 came: 1 duplicate. {words}"));
+        assert_eq!(describe_signals(&both), format!("External signals: 1 received: 1 duplicate. {words}"));
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub(super) fn check_configuration(files: &[PathBuf], registry: &Registry) -> (Op
             return (None, Check::Configuration.fail(error.text(), REMEDY));
         }
     };
-    let mut problems = problems_of(&loaded, RealMoney::Probe, registry);
+    let mut problems = problems_of(&loaded, RealMoney::Asked, registry);
     if problems.is_empty() {
         problems.extend(problem_of_network(&loaded));
     }

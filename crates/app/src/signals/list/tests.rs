@@ -40,11 +40,11 @@ fn at(text: &str) -> Millis {
 #[test]
 fn rejects_the_whole_file_and_names_the_invalid_line() {
     for (rows, expected) in [
-        ("10:30,nobody,,BUY,,,", "line 2: there is no bot \"nobody\": the bots are btc, eur, eur2"),
+        ("10:30,nobody,,BUY,,,", "line 2: unknown bot \"nobody\"; the bots are btc, eur, eur2"),
         ("10:30,,EURUSD,BUY,,,", "line 2: several bots trade \"EURUSD\""),
         ("10:30,,XRPUSDT,BUY,,,", "line 2: no bot trades \"XRPUSDT\""),
-        ("10:30,btc,EURUSD,BUY,,,", "line 2: bot btc does not trade \"EURUSD\""),
-        ("10:30,,,BUY,,,", "line 2: it names neither a bot nor a symbol"),
+        ("10:30,btc,EURUSD,BUY,,,", "line 2: bot btc trades BTCUSDT, not \"EURUSD\""),
+        ("10:30,,,BUY,,,", "line 2: neither bot nor symbol is named"),
         ("10:30,btc,,HOLD,,,", "line 2: \"HOLD\" is not a direction: use BUY, CALL or UP"),
         ("10:30,btc,,BUY,M90,,", "line 2: \"M90\" is not a closeType code"),
         ("25:30,btc,,BUY,,,", "line 2: \"25:30\" is not a time"),
@@ -204,7 +204,7 @@ fn rejects_ambiguous_lines_with_a_hint() {
         ("27/11/2026;EURUSD;10:00;CALL\nEURUSD;10:05;PUT", "line 2: no date given, but line 1 has one"),
         ("SINAIS VIP \u{1f525}\nM5;EURUSD;10:00;CALL", "line 1: \"SINAIS\" is neither a symbol nor a bot"),
         ("M0;EURUSD;10:00;CALL", "line 1: \"M0\" is not an expiry: write M1 to M59"),
-        ("M5;10:00;CALL", "line 1: it names neither a bot nor a symbol"),
+        ("M5;10:00;CALL", "line 1: neither bot nor symbol is named"),
         ("M5;EURUSD;10:00;CALL\nM5;EURUSD;10:00;PUT", "line 2: line 1 asks eur for a different trade"),
         ("M5;10:00;CALL;\"\nEURUSD", "line 1: \"\\\"\" is not part of an entry"),
     ] {

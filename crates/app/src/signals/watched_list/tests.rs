@@ -166,7 +166,7 @@ async fn reloads_a_changed_file_and_ignores_an_invalid_one() {
     std::fs::write(&path, "time,bot,direction\n10:32,nobody,BUY\n").unwrap();
     let wrong = heard(&mut told).await;
     assert!(
-        wrong.starts_with("1 wrong: ") && wrong.contains("line 2: there is no bot \"nobody\""),
+        wrong.starts_with("1 wrong: ") && wrong.contains("line 2: unknown bot \"nobody\""),
         "{wrong}"
     );
     assert_eq!(heard(&mut told).await, "btc 2026-07-01T08:33:00Z", "the previous list stays active");

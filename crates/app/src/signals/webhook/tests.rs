@@ -135,11 +135,11 @@ async fn explains_malformed_requests() {
 async fn rejects_signals_for_unknown_bots_and_stale_times() {
     let mut bench = Bench::new(|_| {});
     let bodies = [
-        (r#"{"bot":"eth","direction":"BUY"}"#, "there is no bot \\\"eth\\\": the bots are btc"),
-        (r#"{"ticker":"ETHUSDT","action":"buy"}"#, "no bot trades \\\"ETHUSDT\\\": the bots trade BTCUSDT"),
-        (r#"{"direction":"BUY"}"#, "it names neither a bot nor a symbol: the bots are btc"),
-        (r#"{"bot":"btc","direction":"BUY","time":"1970-01-01T00:00:00Z"}"#, "is more than a day before the"),
-        (r#"{"bot":"btc","direction":"BUY","time":"2027-01-05T10:30:00Z"}"#, "lies ahead of the venue's"),
+        (r#"{"bot":"eth","direction":"BUY"}"#, "unknown bot \\\"eth\\\"; the bots are btc"),
+        (r#"{"ticker":"ETHUSDT","action":"buy"}"#, "no bot trades \\\"ETHUSDT\\\"; the bots trade BTCUSDT"),
+        (r#"{"direction":"BUY"}"#, "neither bot nor symbol is named; the bots are btc"),
+        (r#"{"bot":"btc","direction":"BUY","time":"1970-01-01T00:00:00Z"}"#, "is more than a day behind venue time"),
+        (r#"{"bot":"btc","direction":"BUY","time":"2027-01-05T10:30:00Z"}"#, "is ahead of venue time"),
     ];
     for (body, expected) in bodies {
         let (status, answer, _) = bench.post(body).await;
