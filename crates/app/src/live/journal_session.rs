@@ -17,7 +17,7 @@ use candlewick_records::{JournalContents, TradingMode};
 use candlewick_runtime::control::{ControlOrder, ControlPaths, ControlRequest, ControlServer, JournalOrders};
 use candlewick_runtime::events::EventFeed;
 use candlewick_runtime::{
-    Finished, JournalFold, Past, RuntimeError, RuntimeSettings, Standing, WholeReading,
+    Finished, JournalFold, RecoveredState, RuntimeError, RuntimeSettings, Standing, WholeReading,
 };
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -91,7 +91,7 @@ impl JournalSession {
     pub async fn first_balance(&mut self) -> Result<Option<Decimal>> {
         match self {
             Self::None => Ok(None),
-            Self::Store(held) => Ok(Past::first_balance(&mut held.reader).await?),
+            Self::Store(held) => Ok(RecoveredState::first_balance(&mut held.reader).await?),
         }
     }
 
@@ -119,7 +119,7 @@ impl JournalSession {
     /// Checks the journal's trading mode: trades of different modes must never mix.
     pub async fn check_kind(&mut self, trading: TradingMode) -> Result<()> {
         let Self::Store(held) = self else { return Ok(()) };
-        let Some(header) = Past::first_header(&mut held.reader).await? else { return Ok(()) };
+        let Some(header) = RecoveredState::first_header(&mut held.reader).await? else { return Ok(()) };
         let (kept, ours) = (header.settings.get("trading").cloned(), serde_json::json!(trading));
         match kept {
             Some(kept) if kept != ours => {
@@ -138,9 +138,9 @@ impl JournalSession {
         (settings, runtime): (&SessionSettings, &RuntimeSettings),
         now: Millis,
         progress: &dyn Progress,
-    ) -> Result<(Box<dyn Journal>, Past)> {
+    ) -> Result<(Box<dyn Journal>, RecoveredState)> {
         match self {
-            Self::None => Ok((Box::new(NullJournal), Past::default())),
+            Self::None => Ok((Box::new(NullJournal), RecoveredState::default())),
             Self::Store(held) => {
                 let HeldJournal { store, mut reader, .. } = *held;
                 let mut bar = None;

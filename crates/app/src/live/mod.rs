@@ -32,7 +32,7 @@ use candlewick_engine::{Halt, Header, Session, SessionSettings, check_stakes};
 use candlewick_journal::{Journal, JournalUrl, LoggedExchange};
 use candlewick_records::{TradingMode, describe_halt};
 use candlewick_runtime::{
-    Account, Demand, Finished, Parts, Past, Runner, RuntimeSettings, Standing, Stop, Watcher, connect,
+    Account, Demand, Finished, Parts, RecoveredState, Runner, RuntimeSettings, Standing, Stop, Watcher, connect,
     least_remembered,
 };
 use candlewick_sdk::rust_decimal::Decimal;
@@ -252,7 +252,7 @@ async fn recover(
     (settings, runtime): (&SessionSettings, &RuntimeSettings),
     trading: TradingMode,
     (now, progress): (Millis, &dyn Progress),
-) -> Result<(Session, Box<dyn Journal>, Past)> {
+) -> Result<(Session, Box<dyn Journal>, RecoveredState)> {
     let url = journal.url();
     let (mut journal, past) = journal.begin(&mut session, (settings, runtime), now, progress).await?;
     let terms = (settings, &loaded.config.simulation);
@@ -290,7 +290,7 @@ fn check_funds(account: &Account) -> Result<()> {
 async fn check_start(
     (settings, simulation): (&SessionSettings, &SimulationSettings),
     trading: TradingMode,
-    (past, session): (&Past, &Session),
+    (past, session): (&RecoveredState, &Session),
     journal: Option<&JournalUrl>,
 ) -> Result<()> {
     let left = past.left_in_journal();

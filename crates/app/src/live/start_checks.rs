@@ -5,7 +5,7 @@ use crate::configuration::Loaded;
 use crate::error::{AppError, ErrorKind, Result};
 use crate::search::files_of_bots;
 use candlewick_engine::{EngineError, IntentState, Session, SessionSettings, TradeRecord, check_ruin};
-use candlewick_runtime::{Account, Past, Standing};
+use candlewick_runtime::{Account, RecoveredState, Standing};
 use candlewick_sdk::{Millis, Payout, Registry};
 use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind, Note, Variant};
 use candlewick_simulator::SimulationSettings;
@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::fmt::Write as _;
 use std::ops::Range;
 
-pub(super) fn check_real_money(past: &Past, session: &Session) -> Result<()> {
+pub(super) fn check_real_money(past: &RecoveredState, session: &Session) -> Result<()> {
     let stopped = |problem: String| AppError::new(ErrorKind::RealMoneyRefused, problem);
     let is_unsettled = |state| matches!(state, IntentState::InDoubt | IntentState::InFlight);
     let rows = past.book().rows().iter().filter(|row| is_unsettled(row.state));

@@ -152,7 +152,7 @@ impl IntentRows for RecoveredState {
     }
 }
 
-fn names_of(header: &StoredLine) -> Option<RunNames> {
+fn read_run_names(header: &StoredLine) -> Option<RunNames> {
     let header = read_header(header.seq, &header.line).ok()?;
     let named = SessionNaming::deserialize(header.settings.get("session")?).ok()?;
     let bots = named.bots.into_iter().map(|bot| (bot.name, bot.symbol.to_string())).collect();

@@ -13,7 +13,7 @@ fn seen(
     record: impl Fn(i64) -> TradeReport,
     listed: impl Fn(i64) -> Option<TradeReport>,
 ) -> Seen {
-    let mut bench = Bench::new(|parts| {
+    let mut bench = Bench::with(|parts| {
         (parts.settings.list_every_s, parts.settings.list_lag_ms) = (60, list_lag_ms);
     });
     let listed = |ms: i64| Some(listed(ms).filter(|_| ms > OPENED).into_iter().collect());
@@ -72,7 +72,7 @@ fn undecidable_contradiction_halts_and_stays_booked() {
 #[test]
 fn implausible_profit_only_in_the_list_halts_unbooked() {
     let agreed = || paying(running(), 80);
-    let mut bench = Bench::new(|parts| parts.settings.list_every_s = 60);
+    let mut bench = Bench::with(|parts| parts.settings.list_every_s = 60);
     let not_found = || BrokerError::NotFound { text: "no such trade".to_owned() };
     let seen = play(&mut bench, 0, |ask, ms, now| match ask {
         Asked::Open => open_answer(agreed(), now),

@@ -85,7 +85,7 @@ fn reads_old_journals_with_the_reason_after_the_halt() {
 #[test]
 fn reports_a_rule_that_blocks_all_bots_once() {
     let risk = RiskSettings { daily_loss_limit: Decimal::from(5), ..RiskSettings::default() };
-    let mut bench = Bench::new(|parts| parts.session = session(risk));
+    let mut bench = Bench::with(|parts| parts.session = session(risk));
     let inputs = [Input::Start, Input::Answer(candles_answer(Vec::new(), START)), Input::Durable(Ok(()))];
     let blocked =
         inputs.into_iter().flat_map(|input| bench.step(input)).filter_map(|command| match command {

@@ -180,7 +180,7 @@ impl Bench {
         Self { coordinator: Coordinator::new(parts, START), now: START, commands: Vec::new() }
     }
 
-    fn new(change: impl FnOnce(&mut CoordinatorParts)) -> Self {
+    fn with(change: impl FnOnce(&mut CoordinatorParts)) -> Self {
         let mut parts = parts();
         change(&mut parts);
         Self::new(parts)
@@ -188,7 +188,7 @@ impl Bench {
 
     /// A run that begins at `START` and has its strategies warm.
     fn start(change: impl FnOnce(&mut CoordinatorParts)) -> Self {
-        let mut bench = Self::new(change);
+        let mut bench = Self::with(change);
         bench.on(Input::Start);
         bench.on(Input::Answer(candles_answer(Vec::new(), START)));
         bench.on(Input::Time);

@@ -297,7 +297,7 @@ fn reports_oddities_once_while_halted() {
 
 /// A run with one trade, and a listing that shows this one besides; when the other is over, it is lost.
 fn with_another(rule: SecondTradeRule, other: &TradeReport) -> (Bench, Seen) {
-    let mut bench = Bench::new(|parts| {
+    let mut bench = Bench::with(|parts| {
         (parts.settings.list_every_s, parts.settings.second_trade) = (30, rule);
     });
     let listed = |ms: i64| {

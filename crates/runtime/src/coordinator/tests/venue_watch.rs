@@ -21,7 +21,7 @@ fn asked_user(bench: &mut Bench, ms: i64, restrictions: &[&str]) -> Input {
 }
 
 fn watched() -> Bench {
-    let mut bench = Bench::new(|parts| parts.settings.wallet_every_s = 10_000);
+    let mut bench = Bench::with(|parts| parts.settings.wallet_every_s = 10_000);
     bench.on(Input::Start);
     bench.on(Input::Answer(candles_answer(Vec::new(), START)));
     bench

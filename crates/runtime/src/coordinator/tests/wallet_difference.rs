@@ -264,7 +264,7 @@ fn missing_wallet_at_the_end_is_reported() {
 fn unreadable_wallet_after_the_last_trades_is_reported() {
     let unread = "the demo wallet could not be read after the last trades: its balance is unknown";
     for (back_at, expected) in [(i64::MAX, Some(unread)), (304, None)] {
-        let mut bench = Bench::new(|parts| parts.settings.wallet_every_s = 10);
+        let mut bench = Bench::with(|parts| parts.settings.wallet_every_s = 10);
         play(&mut bench, 0, honest());
         bench.at(300_000).step(Input::Stop(crate::Stop::TimeUp));
         let read = |second| if second < back_at { Err(no_answer()) } else { Ok(demo(100_800, "w1")) };
