@@ -233,7 +233,7 @@ async fn start_embedded(
     let (journal, control) = if arguments.journal.is_some() {
         let (mut journal, control) = JournalSession::open_with_control(loaded).await?;
         if let Err(error) = journal.check_fresh().await {
-            journal.give_back().await;
+            journal.release().await;
             return Err(error.into());
         }
         (journal, control)
