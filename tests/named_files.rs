@@ -30,7 +30,7 @@ fn files_are_found_beside_the_configuration_in_the_working_folder_and_by_its_who
     let folder = folder();
     let beside = backtest(&folder, "conf/bot.toml");
     assert!(beside[0].as_u64() > Some(10) && beside[2]["Blackout"].as_u64() > Some(1), "{beside:?}");
-    assert!(beside[4].to_string().contains("list of signals"), "{beside:?}");
+    assert!(beside[4].to_string().contains("signal list"), "{beside:?}");
     let whole = folder.path("conf/bot.toml").display().to_string();
     assert_eq!(backtest(&Folder::new(), &whole), beside);
     for name in FILES.map(|(name, _)| name).into_iter().chain(["own.csv"]) {

@@ -95,6 +95,6 @@ fn limits_and_time_zones_are_doubted_wherever_they_are_set() {
         assert_eq!(printed.matches("risk.daily_loss_limit: ").count(), 1, "{printed}");
     }
     let checked = printed(&folder, &CHECK);
-    let places = r#"risk.day_timezone, bot \"a\", bot \"b\", 1 line of the list: EST"#;
+    let places = r#"risk.day_timezone, bot \"a\", bot \"b\", 1 line of the signal list: EST"#;
     assert!(checked.contains(places), "{checked}");
 }

@@ -6,6 +6,7 @@
 mod candlewick;
 #[allow(dead_code, reason = "made for the other tests, of which there are more")]
 mod excerpt;
+mod golden_case;
 #[allow(dead_code, reason = "made for the other tests, of which there are more")]
 mod recording;
 mod seconds;
@@ -107,6 +108,22 @@ fn journal_on_a_server_reads_as_the_same_journal_in_a_file() {
     let printed = doctor.run(&["doctor", "--config", "bots.toml"]).stdout;
     assert!(printed.contains(&format!("{} entries", recorded.len())), "{printed}");
     assert!(!printed.contains(database.url.password().unwrap()), "{printed}");
+}
+
+#[test]
+#[ignore = "needs a PostgreSQL server: run .ci/postgres"]
+fn recorded_journal_on_a_server_reads_as_recorded() {
+    let database = Database::create("golden");
+    run_on(&database.url, &String::from_utf8(golden_case::unpack("postgres.sql.gz")).unwrap());
+    let folder = Folder::new().with_variable("PGPASSFILE", &database.password_file());
+    let commands = ["journal verify --json", "trades --json", "edge verdict --json", "parity --json"];
+    golden_case::check("journal-postgres", &commands, |words| {
+        let mut document = folder.run(&[words, &["--journal", &database.journal()]].concat()).json();
+        if let Some(document) = document.as_object_mut() {
+            document.remove("journal"); // its name and port differ
+        }
+        document
+    });
 }
 
 #[test]

@@ -88,7 +88,7 @@ const TABLES_OF_ANOTHER_JOURNAL: &str = "UPDATE projection SET hash = (SELECT ha
 fn killed_and_restarted_runs_forget_and_still_report_what_the_journal_has() {
     let (_served, folder) = busy();
     let left_in = |stderr: &str| {
-        let line = stderr.lines().find(|line| line.contains("are left in the journal"))?;
+        let line = stderr.lines().find(|line| line.contains("stay in the journal only"))?;
         line.split_whitespace().find_map(|word| word.parse::<usize>().ok())
     };
     let go_on = |settled: usize| {

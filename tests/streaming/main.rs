@@ -15,6 +15,9 @@ mod encrypted;
 #[allow(dead_code, reason = "other tests use the rest")]
 mod excerpt;
 mod faults;
+mod golden;
+#[path = "../golden_case.rs"]
+mod golden_case;
 #[path = "../recording.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
 mod recording;
@@ -39,10 +42,13 @@ fn main() -> ExitCode {
     }
     // Words of the test harness choose among the tests.
     let chosen: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();
-    let mut tests: Vec<(&str, fn())> = vec![(
-        "a_session_under_every_fault_of_the_stream_misses_no_candle_opens_nothing_twice_and_replays",
-        faults::check,
-    )];
+    let mut tests: Vec<(&str, fn())> = vec![
+        (
+            "a_session_under_every_fault_of_the_stream_misses_no_candle_opens_nothing_twice_and_replays",
+            faults::check,
+        ),
+        ("recorded_journal_with_streamed_prices_reads_as_recorded", golden::check),
+    ];
     #[cfg(unix)]
     tests.extend([
         ("prices_stream_encrypted_from_a_server_that_is_known", encrypted::check_known as fn()),

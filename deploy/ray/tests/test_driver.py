@@ -1,4 +1,4 @@
-"""What is tried again, how often, and when it is given up. The cluster is a script, the clock a number."""
+"""Retries and limits of the driver, with a scripted cluster and clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a sweep is there already, and what is put there."""
+"""Folder of finished shards."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_ten_sets_in_three_shards_are_cut_as_candlewick_cuts_them(plan: Plan) ->
     "text",
     ["", "[]", "{}", '{"format": 1}', '{"format": 3, "sets": 1}'],
 )
-def test_what_is_no_plan_is_refused_as_wrong_usage(tmp_path: Path, text: str) -> None:
+def test_rejects_an_invalid_plan_as_wrong_usage(tmp_path: Path, text: str) -> None:
     (tmp_path / "plan.json").write_text(text)
     with pytest.raises(Failure, match="not a plan of shards") as refused:
         read_plan(tmp_path / "plan.json")

@@ -1,4 +1,4 @@
-"""What happens on a node, with a shell script in the place of candlewick."""
+"""Worker on a node, with a shell script instead of candlewick."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_shard_sees_the_plan_the_candles_and_the_files_and_no_settings(
     assert not list(tmp_path.glob("run-*/shard-*"))
 
 
-def test_a_shard_of_a_later_round_has_the_journals_before_it_beside_its_own(tmp_path: Path) -> None:
+def test_a_shard_of_a_later_round_has_the_journals_of_previous_rounds(tmp_path: Path) -> None:
     script = """#!/bin/sh
 while [ $# -gt 0 ]; do case $1 in --out) out=$2; shift;; esac; shift; done
 cat "$out/shard-1.jsonl" > "$out/shard-2.jsonl"
@@ -106,11 +106,11 @@ def test_a_code_comes_back_without_a_journal(tmp_path: Path, code: int) -> None:
 def test_a_command_that_takes_too_long_is_killed_with_what_it_started(tmp_path: Path) -> None:
     begun = time.monotonic()
     code, said = execute(["/bin/sh", "-c", "sleep 30 & echo $! > pid; wait"], tmp_path, 1)
-    assert (code, said) == (None, "it had not ended after 1 s")
+    assert (code, said) == (None, "timeout after 1 s")
     assert time.monotonic() - begun < 10
     status = Path("/proc", (tmp_path / "pid").read_text().strip(), "stat")
     deadline = time.monotonic() + 5
-    # Dead, though nobody may have taken note of it yet.
+    # The process is dead, but possibly not reaped yet.
     while status.exists() and status.read_text().rsplit(")", 1)[1].split()[0] != "Z":
         assert time.monotonic() < deadline
         time.sleep(0.05)

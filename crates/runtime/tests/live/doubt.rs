@@ -164,7 +164,7 @@ async fn what_the_venue_took_of_an_unanswered_open_counts_and_halts() {
     assert_eq!((row.state, stake), (IntentState::Settled, 5_000), "{:?}", ran.warnings);
     assert_eq!((finished.book.venue_id(&row), finished.free.minor()), (VenueId::new("taken"), 104_000));
     let halted = finished.halted.as_deref().unwrap_or_default();
-    assert!(halted.contains("amount is 50, asked for was 10"), "{halted}");
+    assert!(halted.contains("amount is 50, ordered was 10"), "{halted}");
     assert_eq!(ran.refused(), [(8 * MINUTE, Rule::Halted)]);
     assert_eq!(ran.asked_open(btc()), [MINUTE], "at most one request");
     let deposits = ran.picked(|kind| matches!(kind, EventKind::Deposit { .. }).then_some(()));

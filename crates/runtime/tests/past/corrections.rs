@@ -39,7 +39,7 @@ async fn a_result_of_before_the_snapshot_is_corrected_by_a_start_that_reads_all(
     folder.run(true).await;
     let fold = folder.read().await.unwrap();
     let notice = fold.notice().unwrap();
-    assert!(notice.contains("a trade that settled before it was corrected after it"), "{notice}");
+    assert!(notice.contains("a trade was settled before it and corrected after it"), "{notice}");
     assert_eq!(state(&fold), state(&folder.read_whole().await));
     assert_ne!(state(&fold).0, before.0);
     assert_eq!(outcome(&fold, 2), Some(Outcome::Draw));
