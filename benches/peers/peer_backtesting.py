@@ -12,7 +12,7 @@ class FixedTime(Strategy):
     def next(self):
         if self.trades:
             trade = self.trades[0]
-            # It was opened at the close of the candle before the one that it counts from.
+            # The trade was opened at the close of the candle before `entry_bar`.
             if len(self.data) - 1 - trade.entry_bar >= work.HOLD:
                 trade.close()
         elif self.rsi[-1] < work.LOW:

@@ -1,8 +1,8 @@
 """pip install candlewick-*.whl numba pandas; python peer_candlewick.py candles.csv [candles]
 
-The work of the peers in three ways of one program: a strategy in Rust, one that computes a column of signals, one that is a Python object shown each
-candle. The trades are fixed-time trades of five minutes, with a balance, risk rules, a journal's hash and a verdict. What is measured is the whole
-call, from arguments to the report; the candles lie in a file that was read before.
+Runs the workload as a strategy in Rust, as a column of signals, and as a Python object called for each candle. The trades are fixed-time
+trades of five minutes, with a balance, risk rules, a result hash and a verdict. Measures the whole call, from arguments to the report. The
+file of candles has been read before.
 """
 
 import itertools
@@ -15,7 +15,7 @@ import numpy as np
 import work
 from candlewick import Candle, ColumnStrategy, Signal, Strategy, Table, backtest, buy, sell
 
-WARMUP = 295  # that of the strategy in Rust: until nothing depends on where the series began
+WARMUP = 295  # as in the strategy in Rust
 
 
 class OnCandle(Strategy):
@@ -52,7 +52,7 @@ class OnCandle(Strategy):
 
 
 class Columns(ColumnStrategy):
-    """The same as a column, by the peers' own function."""
+    """The same as a column, with the function of the peers."""
 
     checks_lookahead = False
 
@@ -65,7 +65,7 @@ class Columns(ColumnStrategy):
 
 
 class CheckedColumns(Columns):
-    """The same, computed twelve times more to see that it does not look ahead."""
+    """The same with the look-ahead check, which computes it twelve more times."""
 
     checks_lookahead = True
 
@@ -92,5 +92,5 @@ for name, strategy, rounds in [
     ("candlewick, columns, checked for looking ahead", CheckedColumns, 5),
     ("candlewick, on_candle", OnCandle, 3),
 ]:
-    run(strategy)  # compiles, and keeps the file as it is read
+    run(strategy)  # compiles, and caches the file
     work.measure(name, frame, lambda strategy=strategy: run(strategy), rounds, 0.01)

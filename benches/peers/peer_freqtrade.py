@@ -1,7 +1,7 @@
 """pip install freqtrade numba; python peer_freqtrade.py candles.csv [candles]
 
-Before it runs it asks an exchange for its markets. Here it is handed an exchange that has one and asks nobody, so that it
-runs without a network. It can trade downwards in futures only.
+freqtrade requests the markets of an exchange before it starts. This script passes an exchange with one market, so it runs without a
+network. Short trades need futures.
 """
 
 import logging
@@ -26,7 +26,7 @@ class PeerFreqtrade(IStrategy):
     INTERFACE_VERSION = 3
     timeframe = "1m"
     can_short = True
-    # Ends at the open so many minutes later, whatever it earned: the close five candles after the one of the signal.
+    # Exits at the open after HOLD minutes at any profit: the close five candles after the signal.
     minimal_roi = {str(work.HOLD): -1}
     stoploss = -0.99
     use_exit_signal = False
@@ -52,7 +52,7 @@ class Offline(Exchange):
         self._markets = {PAIR: {
             "symbol": PAIR, "type": "swap", "base": "BTC", "quote": "USDT", "active": True,
             "spot": False, "swap": True, "linear": True, "inverse": False, "contractSize": 1.0,
-            # Only where it would be liquidated follows from this fee; what a trade costs is told below.
+            # Only for the liquidation price. The fee of a trade is set below.
             "taker": 0.0005, "precision": {"amount": 1e-8, "price": 0.01},
             "limits": {"amount": NO_LIMIT, "cost": NO_LIMIT, "leverage": NO_LIMIT},
         }}
@@ -85,7 +85,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         settings = config(Path(folder))
         backtesting = Backtesting(settings, Offline(settings))
-        # Reading its files sets these; nothing is read here.
+        # Normally set when files are read.
         backtesting.funding_fee_timeframe_secs = 8 * 3600
         backtesting.futures_data = {PAIR: pd.DataFrame()}
 
@@ -94,10 +94,10 @@ def main():
             backtesting.backtest_one_strategy(strategy, data, TimeRange())
             return len(backtesting.all_bt_content[PeerFreqtrade.__name__]["results"])
 
-        # Where a trade ends and the index asks for the other direction, it turns around at once; the loop waits a candle.
+        # freqtrade may reverse at the candle that ends a trade; the loop waits for the next one.
         work.measure("freqtrade", frame, run, 2, allowed=0.001)
 
 
-# Its resolver reads this file once more to find the strategy.
+# The strategy resolver imports this file again.
 if __name__ == "__main__":
     main()

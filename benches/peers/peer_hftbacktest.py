@@ -1,6 +1,6 @@
 """pip install hftbacktest; python peer_hftbacktest.py candles.csv [candles]
 
-It knows books, not candles: the close of each is made a best bid and a best ask beside it.
+hftbacktest uses order books, not candles: each close becomes a best bid and a best ask.
 """
 
 import numpy as np
@@ -16,8 +16,8 @@ TICK = 0.01
 MINUTE = 60_000_000_000
 
 
-def book_of(close):
-    """Each close as four changes: the old best prices go, the new ones come."""
+def build_book(close):
+    """Converts each close to four changes: old best prices are removed, new ones added."""
     events = np.zeros(4 * close.size, event_dtype)
     at = (np.arange(close.size) + 1) * MINUTE
     events["exch_ts"] = events["local_ts"] = np.repeat(at, 4)
@@ -72,7 +72,7 @@ def trade(hbt, period, low, high, hold):
 
 
 frame = work.candles(work.count(1_000_000))
-events = book_of(frame["close"].to_numpy())
+events = build_book(frame["close"].to_numpy())
 
 
 def run():
@@ -88,5 +88,5 @@ def run():
 
 # The first call compiles.
 run()
-# Its clock may end a candle or two before the data does.
+# The clock may end one or two candles before the data.
 work.measure("hftbacktest", frame, run, 3, allowed=0.01)

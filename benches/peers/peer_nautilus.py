@@ -63,5 +63,5 @@ def run():
     return ended
 
 
-# It seeds the index otherwise.
+# nautilus_trader seeds the RSI differently.
 work.measure("nautilus_trader", frame, run, 2, allowed=0.01)

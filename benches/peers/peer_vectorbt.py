@@ -1,6 +1,6 @@
 """pip install vectorbt; python peer_vectorbt.py candles.csv [candles]
 
-It has no trades of fixed length: where each ends is found by the same loop over the index that finds where it opens.
+vectorbt has no trades of fixed length: the loop over the RSI that finds the opens also finds the closes.
 """
 
 import vectorbt as vbt

@@ -1,8 +1,7 @@
-"""The work that every peer is given, and the plain loop that says what comes of it.
+"""Workload of all peers, and a plain loop as the reference.
 
-RSI(14) by Wilder over the closes of one-minute candles. At the close of a candle, with no trade open: below 30 a trade
-upwards opens at that close, above 70 one downwards; it ends at the close five candles later, and from then on the next
-may open. Nothing costs anything.
+Wilder's RSI(14) over the closes of one-minute candles. If no trade is open at a close, buys below 30 and sells above 70 at
+that close. The trade ends at the close five candles later; the next one may open after that. There are no costs.
 """
 
 import sys
@@ -16,7 +15,7 @@ PERIOD, LOW, HIGH, HOLD = 14, 30.0, 70.0, 5
 
 
 def candles(count):
-    """The first `count` candles of the file that is named on the command line."""
+    """Reads the first `count` candles of the file from the command line."""
     frame = pd.read_csv(sys.argv[1], nrows=count)
     frame.index = pd.to_datetime(frame.pop("time"), unit="ms", utc=True)
     return frame
@@ -44,7 +43,7 @@ def wilder_rsi(close):
 
 @njit(cache=True)
 def signals(rsi):
-    """1 and -1 where a trade opens, 2 and -2 where it ends."""
+    """Returns 1 and -1 where a trade opens, 2 and -2 where it ends."""
     out = np.zeros(rsi.size, np.int8)
     i = 0
     while i + HOLD < rsi.size:
@@ -60,7 +59,7 @@ def signals(rsi):
 
 @njit(cache=True)
 def by_hand(close):
-    """The floor: trades and those that won."""
+    """Returns the number of trades and of wins: the reference."""
     rsi = wilder_rsi(close)
     trades = won = 0
     i = 0
@@ -76,8 +75,8 @@ def by_hand(close):
 
 
 def measure(name, frame, run, rounds, allowed=0.0):
-    """Runs the peer and the floor in turns; prints the best of each. The number of trades may differ from the floor's by
-    this part of it: some seed the index otherwise."""
+    """Runs peer and reference alternately and prints the best times. `allowed` is the tolerated relative difference of their
+    numbers of trades, as some peers seed the RSI differently."""
     close = frame["close"].to_numpy(np.float64)
     expected = by_hand(close)
     peer, floor = [], []
@@ -87,7 +86,7 @@ def measure(name, frame, run, rounds, allowed=0.0):
             found = call()
             times.append(time.perf_counter() - begin)
     peer, floor = (min(times) / len(close) * 1e9 for times in (peer, floor))
-    print(f"{name}: {peer:,.1f} ns a candle, {found} trades; by hand {floor:.2f} ns, {expected[0]} trades; "
+    print(f"{name}: {peer:,.1f} ns per candle, {found} trades; reference {floor:.2f} ns, {expected[0]} trades; "
           f"ratio {peer / floor:,.0f}; {len(close)} candles, best of {rounds}")
     if abs(found - expected[0]) > allowed * expected[0]:
         sys.exit(f"{name} made {found} trades, not {expected[0]}")

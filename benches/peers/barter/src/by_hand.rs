@@ -1,11 +1,11 @@
-//! The work of `work.py`, as a plain loop.
+//! The workload of `work.py` as a plain loop.
 
 pub const PERIOD: usize = 14;
 pub const LOW: f64 = 30.0;
 pub const HIGH: f64 = 70.0;
 pub const HOLD: usize = 5;
 
-/// What came of the loop: trades, those that won, and what all of them earned with one unit each.
+/// Result of the loop: trades, wins, and profit of all trades with one unit each.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Outcome {
     pub trades: usize,
@@ -13,7 +13,7 @@ pub struct Outcome {
     pub earned: f64,
 }
 
-/// Wilder's index, one close after the other.
+/// Wilder's RSI, updated close by close.
 #[derive(Clone, Debug, Default)]
 pub struct Rsi {
     seen: usize,
@@ -23,7 +23,7 @@ pub struct Rsi {
 }
 
 impl Rsi {
-    /// The index at this close; none before there are enough of them.
+    /// Returns the RSI at this close, `None` during warm-up.
     #[inline]
     pub fn next(&mut self, close: f64) -> Option<f64> {
         let period = PERIOD as f64;
@@ -46,14 +46,14 @@ impl Rsi {
     }
 }
 
-/// 1 where a trade upwards would open, -1 for one downwards, 0 for none.
+/// Returns 1 for a buy, -1 for a sell, 0 for no trade.
 #[inline]
 pub fn side(index: f64) -> i8 {
     i8::from(index < LOW) - i8::from(index > HIGH)
 }
 
-/// The floor, in two passes as in `work.py`. The room for the index is the caller's, so that what the system takes to hand
-/// over fresh pages is not measured.
+/// Runs the reference in two passes, as `work.py` does. The caller provides the buffer of the RSI, so that page faults of new
+/// memory are not measured.
 pub fn by_hand(close: &[f64], index: &mut Vec<f64>) -> Outcome {
     let mut rsi = Rsi::default();
     index.clear();

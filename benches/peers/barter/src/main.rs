@@ -1,9 +1,9 @@
 //! `cargo run --release -- candles.csv [candles]`
 //!
-//! barter's backtest hands its engine the candles as fast as they come, and the fills of its simulated exchange queue behind
-//! them: with all candles in memory hardly one reaches the engine before the end. So it is run twice. As it is, where only
-//! the orders can be counted; and with a stream of candles that waits until the orders of one are answered, where the fills
-//! are counted, and the money that the engine says they earned must be the loop's.
+//! barter's backtest feeds candles as fast as possible, and the fills of its simulated exchange queue behind them. With all
+//! candles in memory, hardly any fill reaches the engine before the end. So there are two measurements: unmodified, which
+//! counts orders, and with a stream that waits until the orders of a candle are answered, which counts fills and compares the
+//! profit with that of the loop.
 
 mod by_hand;
 mod strategy;
@@ -45,7 +45,7 @@ const ROUNDS: usize = 3;
 
 type Event = MarketStreamEvent<InstrumentIndex, Candle>;
 
-/// The candles, one after the other: the next comes when the engine is done with the one before.
+/// Candles one by one: the next is sent when the engine has finished the previous one.
 struct OneByOne {
     events: Arc<Vec<Event>>,
     progress: Arc<Progress>,
@@ -74,7 +74,7 @@ impl BacktestMarketData for OneByOne {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
-    let file = arguments.next().ok_or("which file of candles?")?;
+    let file = arguments.next().ok_or("usage: peer-barter candles.csv [candles]")?;
     let count = arguments.next().map_or(Ok(1_000_000), |count| count.parse())?;
     let events = Arc::new(read(&file, count)?);
     let close: Vec<f64> = events
@@ -99,15 +99,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         progress.begin();
         let summary = run(&one_by_one)?;
         let figures = summary.trading_summary.instruments.values().next().ok_or("no summary")?;
-        let found = figures.pnl.to_f64().ok_or("a sum that is no number")?;
+        let found = figures.pnl.to_f64().ok_or("the profit is not a number")?;
         if (found - earned).abs() > 0.005 {
-            return Err(format!("barter earned {found}, not {earned} ({won} trades that won)").into());
+            return Err(format!("barter's profit is {found}, not {earned} ({won} wins)").into());
         }
         Ok(progress.fills.load(Ordering::Relaxed) / 2)
     })
 }
 
-/// Each line is an open time in milliseconds, open, high, low, close and volume.
+/// Reads lines of open time in milliseconds, open, high, low, close and volume.
 fn read(file: &str, count: usize) -> Result<Vec<Event>, Box<dyn Error>> {
     let text = std::fs::read_to_string(file)?;
     text.lines().skip(1).take(count).map(event).collect()
@@ -115,10 +115,11 @@ fn read(file: &str, count: usize) -> Result<Vec<Event>, Box<dyn Error>> {
 
 fn event(line: &str) -> Result<Event, Box<dyn Error>> {
     let mut fields = line.split(',');
-    let time = fields.next().ok_or("an empty line")?.parse()?;
-    let opened = DateTime::from_timestamp_millis(time).ok_or("a time out of range")?;
+    let time = fields.next().ok_or("the line is empty")?.parse()?;
+    let opened = DateTime::from_timestamp_millis(time).ok_or("the time is out of range")?;
     let close_time = opened + TimeDelta::minutes(1);
-    let mut number = || -> Result<f64, Box<dyn Error>> { Ok(fields.next().ok_or("a short line")?.parse()?) };
+    let mut number =
+        || -> Result<f64, Box<dyn Error>> { Ok(fields.next().ok_or("the line is too short")?.parse()?) };
     let (open, high, low, close, volume) = (number()?, number()?, number()?, number()?, number()?);
     Ok(MarketStreamEvent::Item(MarketEvent {
         time_exchange: close_time,
@@ -129,7 +130,7 @@ fn event(line: &str) -> Result<Event, Box<dyn Error>> {
     }))
 }
 
-/// One instrument on a simulated exchange without fees or latency, with money enough for every order.
+/// One instrument on a simulated exchange without fees or latency, with enough money for every order.
 fn constant<Data>(
     market_data: Data,
     progress: &Arc<Progress>,
@@ -172,7 +173,7 @@ fn run<Data>(
 where
     Data: BacktestMarketData<Kind = Candle>,
 {
-    // The exchange answers after a timer, however short. A paused clock goes there at once, when nothing else is to be done.
+    // The exchange answers after a timer. A paused clock skips to it when the runtime is idle.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build()?;
     let dynamic = BacktestArgsDynamic {
         id: "fixed-time".into(),
@@ -183,8 +184,8 @@ where
     Ok(runtime.block_on(backtest(Arc::clone(constant), dynamic))?)
 }
 
-/// Runs the peer and the floor in turns; prints the best of each, and fails when they made another number of trades.
-#[expect(clippy::disallowed_methods, reason = "it is a stopwatch")]
+/// Runs peer and reference alternately and prints the best times. Fails if their numbers of trades differ.
+#[expect(clippy::disallowed_methods, reason = "it measures real time")]
 fn measure(
     name: &str,
     close: &[f64],
@@ -204,7 +205,7 @@ fn measure(
     }
     let [peer, floor] = [peer, floor].map(|seconds| seconds / close.len() as f64 * 1e9);
     println!(
-        "{name}: {peer:.1} ns a candle, {found} trades; by hand {floor:.2} ns, {expected} trades; ratio {:.0}; {} candles, \
+        "{name}: {peer:.1} ns per candle, {found} trades; reference {floor:.2} ns, {expected} trades; ratio {:.0}; {} candles, \
          best of {ROUNDS}",
         peer / floor,
         close.len()

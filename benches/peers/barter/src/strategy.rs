@@ -1,4 +1,4 @@
-//! The same work as barter has it: what is known of an instrument decides at each candle, the strategy makes an order of it.
+//! The workload in barter: the state of the instrument decides at each candle, and the strategy sends the order.
 
 use crate::by_hand::{HOLD, Rsi, side};
 use barter::engine::clock::HistoricalClock;
@@ -34,14 +34,14 @@ use tokio::sync::Notify;
 pub type State = EngineState<DefaultGlobalData, Instrument>;
 pub type Risk = DefaultRiskManager<State>;
 
-/// What a run tells whoever started it.
+/// Progress of a run.
 #[derive(Debug, Default)]
 pub struct Progress {
     /// Orders that the engine sent.
     pub orders: AtomicUsize,
-    /// Orders of which the engine was told that they were filled.
+    /// Fills that the engine received.
     pub fills: AtomicUsize,
-    /// Told once for each candle, when nothing is left to be done about it.
+    /// Notified once per candle, when the engine has finished it.
     pub done: Notify,
 }
 
@@ -52,7 +52,7 @@ impl Progress {
     }
 }
 
-/// What is known of the instrument: the index, the trade that is open and the order that this candle calls for.
+/// State of the instrument: RSI, open trade and order of the current candle.
 #[derive(Clone, Debug)]
 pub struct Instrument {
     progress: Arc<Progress>,
@@ -60,7 +60,7 @@ pub struct Instrument {
     close: f64,
     open: Option<(Side, usize)>,
     wanted: Option<Side>,
-    /// How many messages about the last order are still to come: its answer and its fill.
+    /// Number of pending messages about the last order: its answer and its fill.
     awaited: u8,
 }
 

@@ -1,4 +1,4 @@
-//! Derives what every declaration of parameters derives.
+//! A derive that `parameters!` adds already.
 
 candlewick_sdk::parameters! {
     /// Parameters.

@@ -1,4 +1,4 @@
-//! A line that ends with nothing.
+//! A line without a semicolon.
 
 candlewick_sdk::parameters! {
     pub struct Params {

@@ -1,4 +1,4 @@
-//! A factory of what is no strategy.
+//! A factory for a type that is not a strategy.
 
 use candlewick_sdk::{BotContext, BuildError, StrategyFactory};
 

@@ -1,4 +1,4 @@
-//! Parameters that are no struct.
+//! Parameters that are not a struct.
 
 candlewick_sdk::parameters! {
     pub enum Params { Slow, Fast }

@@ -1,4 +1,4 @@
-//! A range without its upper end.
+//! A range without its end.
 
 candlewick_sdk::parameters! {
     pub struct Params {

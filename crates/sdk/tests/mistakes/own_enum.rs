@@ -1,4 +1,4 @@
-//! A parameter of a type of its own, without all that parameters derive.
+//! A parameter of a custom type.
 
 use candlewick_sdk::{schemars, serde};
 

@@ -1,4 +1,4 @@
-//! Parameters that were not declared as such.
+//! Parameters declared without `parameters!`.
 
 use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory};
 

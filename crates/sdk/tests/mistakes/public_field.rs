@@ -1,4 +1,4 @@
-//! A parameter that says that it is public.
+//! A parameter marked as public.
 
 candlewick_sdk::parameters! {
     pub struct Params {

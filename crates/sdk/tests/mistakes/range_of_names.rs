@@ -1,4 +1,4 @@
-//! A range that is no pair of numbers.
+//! A range that is not a pair of literals.
 
 candlewick_sdk::parameters! {
     pub struct Params {

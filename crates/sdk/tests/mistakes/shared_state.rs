@@ -1,4 +1,4 @@
-//! A strategy that shares its state within one thread.
+//! A strategy that is not `Send`.
 
 use candlewick_sdk::{Candle, Signal, Strategy};
 use std::cell::Cell;

@@ -1,4 +1,4 @@
-//! A text where `build` must answer with an error.
+//! A text instead of an error in `build`.
 
 use candlewick_sdk::BuildError;
 

@@ -1,4 +1,4 @@
-//! Words of a signal that are made while the program runs.
+//! A signal text built at run time.
 
 use candlewick_sdk::Signal;
 

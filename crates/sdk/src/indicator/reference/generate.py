@@ -1,4 +1,4 @@
-"""Writes fx.csv and crypto.csv: synthetic candles and what TA-Lib says about them. See README.md."""
+"""Writes fx.csv and crypto.csv: synthetic candles with the values of TA-Lib. See README.md."""
 
 import csv
 from pathlib import Path
@@ -12,7 +12,7 @@ MINUTE_MS = 60_000
 
 
 def candles(seed, start, tick, move, flat, jump):
-    """A random walk in ticks with two regimes, one flat stretch and one jump."""
+    """Generates a random walk in ticks with two regimes, one flat stretch and one jump."""
     rng = np.random.default_rng(seed)
     rows, close = [], round(start / tick)
     for i in range(COUNT):
