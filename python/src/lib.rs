@@ -1,4 +1,4 @@
-//! The Python module `candlewick._native`: commands, Arrow tables, and strategies as Python objects.
+//! The Python module `candlewick._native`: commands, Arrow tables and strategies as Python objects.
 //!
 //! The public API is the package in `python/candlewick`.
 //!

@@ -1,4 +1,4 @@
-//! The workload in barter: the state of the instrument decides at each candle, and the strategy sends the order.
+//! The workload in barter: an instrument that decides at each candle, and a strategy that sends orders.
 
 use crate::by_hand::{HOLD, Rsi, side};
 use barter::engine::clock::HistoricalClock;

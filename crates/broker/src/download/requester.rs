@@ -1,4 +1,4 @@
-//! A single candle request: throttled, retried, and checked against a venue that ignores the window.
+//! Single candle requests: throttling, retries, and detection of venues that ignore the window.
 
 use super::DownloadSettings;
 use crate::{BrokerError, CandleQuery, Candles, MarketData, Reply};

@@ -1,4 +1,4 @@
-//! Tests of the indicators against TA-Lib figures in `reference/`, its Rust port, and for finite results.
+//! Tests of the indicators against TA-Lib and its Rust port, and for finite results.
 
 use super::*;
 use crate::testkit::{gappy, random_walk, wild};
