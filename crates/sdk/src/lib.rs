@@ -81,7 +81,7 @@
 //! The feature `testkit` adds a module of that name. `assert_signals` compares the strategy with a table of candles and
 //! signals, `assert_golden` with a file of all its signals. `assert_passes_checks` checks the rules for strategies, such as
 //! no look-ahead. `strategy check momentum` checks more, in other processes and on your own candles. Then `backtest`,
-//! `sweep` and `walk-forward` show whether there is an edge: a win rate above the break-even of the payout, not above 50 %.
+//! `sweep` and `walk-forward` show whether there is an edge: a win rate above the break-even of the payout (not 50 %).
 #![warn(missing_docs)]
 
 // `parameters!` refers to this crate by its full name, here too.

@@ -1,4 +1,4 @@
-//! The workload in barter: an instrument that decides at each candle, and a strategy that sends orders.
+//! The workload in barter: the instrument decides at each candle, the strategy sends the orders.
 
 use crate::by_hand::{HOLD, Rsi, side};
 use barter::engine::clock::HistoricalClock;
