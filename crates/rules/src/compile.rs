@@ -83,7 +83,7 @@ impl<'a> Compiler<'a> {
             Some(always) => {
                 let word = if always == 0.0 { "never" } else { "always" };
                 let message =
-                    format!("this {word} holds, whatever the candles are: compare something of the candle");
+                    format!("this is {word} true: compare a value that changes between candles, such as close");
                 Err(RuleError::new(tree.part(root).place.clone(), message))
             }
         }
@@ -127,7 +127,7 @@ impl<'a> Compiler<'a> {
         }
         let name = &self.graph.node(value.id).name;
         let message =
-            format!("{of} asks for a condition, and `{name}` is a number: compare it, such as {name} > 0");
+            format!("{of} needs a condition, but `{name}` is a number: compare it, such as {name} > 0");
         Err(at.error(id, message))
     }
 
@@ -137,7 +137,7 @@ impl<'a> Compiler<'a> {
             return Ok(value.id);
         }
         let name = &self.graph.node(value.id).name;
-        let message = format!("{of} asks for a number, and `{name}` is a condition");
+        let message = format!("{of} needs a number, but `{name}` is a condition");
         Err(at.error(id, message))
     }
 
@@ -146,7 +146,7 @@ impl<'a> Compiler<'a> {
         self.graph.constant(number).ok_or_else(|| {
             let name = &self.graph.node(number).name;
             let message =
-                format!("{what} is the same at every candle: a number or a parameter, not `{name}`");
+                format!("{what} must be constant: use a number or a parameter, not `{name}`");
             at.error(id, message)
         })
     }
@@ -162,12 +162,12 @@ impl<'a> Compiler<'a> {
         if number.fract() == 0.0 && number >= least as f64 && number <= most as f64 {
             return Ok(number as usize);
         }
-        let message = format!("{what} is a whole number from {least} to {most}, not {number}");
+        let message = format!("{what} must be a whole number from {least} to {most}, not {number}");
         Err(at.error(id, message))
     }
 
     fn back(&mut self, at: At<'_>, by: PartId) -> Result<usize, RuleError> {
-        self.whole(at, by, (0, MAX_BACK), "how many candles ago")
+        self.whole(at, by, (0, MAX_BACK), "the number of candles ago")
     }
 
     fn named(&mut self, at: At<'_>, name: &str, place: &Range<usize>) -> Result<Value, RuleError> {
@@ -184,7 +184,7 @@ impl<'a> Compiler<'a> {
         let call = catalog::find(name).map(|function| function.call.to_owned());
         let call = call.or_else(|| catalog::find_pattern(name).map(|_| format!("{name}()")));
         Err(match call {
-            Some(call) => RuleError::new(place.clone(), format!("`{name}` is written {call}")),
+            Some(call) => RuleError::new(place.clone(), format!("`{name}` is a function: write {call}")),
             None => self.unknown(name, place),
         })
     }
@@ -207,18 +207,18 @@ impl<'a> Compiler<'a> {
                     [by] => self.back(at, by).ok().filter(|by| *by > 0),
                     _ => None,
                 };
-                let cure = match by {
-                    Some(1) => format!("{name}[1] is that of the candle before"),
-                    Some(by) => format!("{name}[{by}] is that of {by} candles ago"),
+                let hint = match by {
+                    Some(1) => format!("{name}[1] is the value of the previous candle"),
+                    Some(by) => format!("{name}[{by}] is the value {by} candles ago"),
                     None => "write it without brackets".to_owned(),
                 };
-                let message = format!("`{name}` is no function: {cure}");
+                let message = format!("`{name}` is not a function: {hint}");
                 return Err(RuleError::new(name_place.clone(), message));
             }
             return Err(self.unknown(name, name_place));
         };
         if let Some(first) = arguments.first() {
-            let message = format!("`{name}` takes nothing: {name}()");
+            let message = format!("`{name}` takes no values: write {name}()");
             return Err(at.error(*first, message));
         }
         let elsewhere = |error: RuleError| RuleError { place: name_place.clone(), ..error };
@@ -250,7 +250,7 @@ impl<'a> Compiler<'a> {
         if operator.compares() {
             self.compares(at, &[one, other]);
         }
-        // Two of the four are the other two with the sides changed.
+        // `>` and `>=` are `<` and `<=` with swapped operands.
         let (binary, first, second) = match operator {
             Operator::Greater => (Binary::Less, other, one),
             Operator::GreaterOrEqual => (Binary::LessOrEqual, other, one),
@@ -268,7 +268,7 @@ impl<'a> Compiler<'a> {
             if result.is_nan() {
                 return Err(RuleError::new(
                     place.clone(),
-                    "this is no number at any candle: it divides by zero or is too large",
+                    "this never has a value: it divides by zero or is too large",
                 ));
             }
             return Ok(if operator.compares() {
@@ -318,15 +318,15 @@ fn stray_text(text: &str) -> String {
     match DAYS.iter().position(|day| plain == *day || plain == day[..3]) {
         Some(day) => {
             let day = day + 1;
-            format!("a day is a number, `weekday()` is 1 (Monday) to 7 (Sunday): write {day}")
+            format!("`weekday()` is a number from 1 (Monday) to 7 (Sunday): write {day}")
         }
-        None => "a text stands only where a time or a time zone is asked for, such as between(\"08:00\", \"17:00\")".to_owned(),
+        None => "a text can only be a time or a time zone, such as in between(\"08:00\", \"17:00\")".to_owned(),
     }
 }
 
 impl Compiler<'_> {
     pub(crate) fn constant(&mut self, number: f64) -> Value {
-        // Below zero is none but zero itself.
+        // Turns -0.0 into 0.0.
         let number = if number == 0.0 { 0.0 } else { number };
         let id = self.graph.add(Op::Constant(number), number.to_string(), 0, 0);
         Value::number(id)
@@ -399,8 +399,8 @@ impl Compiler<'_> {
 }
 
 impl Binary {
-    /// Applies the operator. NaN is a missing number or an unknown condition, and so is a result that is no
-    /// number; it propagates unless the other side alone decides.
+    /// Applies the operator. NaN is a missing number or an unknown condition; it propagates unless the other
+    /// side decides. Infinite results become NaN.
     #[inline]
     pub(crate) fn of(self, one: f64, other: f64) -> f64 {
         match self {
@@ -414,7 +414,7 @@ impl Binary {
             Self::LessOrEqual => known(one, other, one <= other),
             Self::Equal => known(one, other, one == other),
             Self::Unequal => known(one, other, one != other),
-            // Either of the two decides where it is 0; else NaN stays.
+            // A 0 on either side decides; otherwise NaN propagates.
             Self::And if one == 0.0 || other == 0.0 => 0.0,
             Self::And => one * other,
             Self::Or if one == 1.0 || other == 1.0 => 1.0,

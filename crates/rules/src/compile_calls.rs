@@ -78,7 +78,7 @@ impl Compiler<'_> {
     ) -> Result<Value, RuleError> {
         let (from, to) = (time(at, arguments[0])?, time(at, arguments[1])?);
         if from == to {
-            let message = "the two times are the same: nothing lies between them";
+            let message = "both times are the same: use two different times";
             return Err(RuleError::new(place.clone(), message));
         }
         if self.is_explaining {
@@ -110,7 +110,7 @@ impl Compiler<'_> {
         for (takes, argument) in function.takes.iter().zip(arguments) {
             match takes {
                 Takes::Period => {
-                    let period = match self.whole(at, *argument, (1, LONGEST), "a period") {
+                    let period = match self.whole(at, *argument, (1, LONGEST), "the period") {
                         Ok(period) => period,
                         Err(error) => {
                             return Err(self.exchanged(at, function, arguments, place).unwrap_or(error));
@@ -148,7 +148,7 @@ impl Compiler<'_> {
         }
         let source_warm = of.map_or(1, |of| self.graph.node(of).warm_after.max(1));
         let warm = source_warm - 1 + indicator.stable_after(self.graph.intervals()[at.candles]);
-        // A name of its own, so that the main line can have the indicator's.
+        // Distinct from the name of the main line.
         let own = if indicator.lines() == 1 { name.clone() } else { format!("{name}.*") };
         let op = Op::Indicator { indicator: Box::new(indicator), of };
         Ok((self.graph.add(op, own, warm, at.candles), name))
@@ -172,7 +172,7 @@ impl Compiler<'_> {
             };
             let of = Some(self.name(value)).filter(|name| name != "close");
             let of = of.map_or(String::new(), |of| format!(", {of}"));
-            let message = format!("the period stands first: write {}({period}{of})", function.name);
+            let message = format!("the period comes first: write {}({period}{of})", function.name);
             RuleError::new(place.clone(), message)
         })
     }
@@ -183,8 +183,8 @@ impl Compiler<'_> {
         let minutes = Interval::from_seconds((number * 60.0) as i64).ok().filter(|longer| *longer > own);
         let longer = minutes.map_or("1h".to_owned(), |longer| longer.to_string());
         let message = format!(
-            "`{}` is made of a value of each candle, such as high, not of {number}: leave it out for the close; of longer candles it is \
-             written with @{longer} behind it",
+            "`{}` needs a value of each candle, such as high, not {number}: omit it for the close, and append @{longer} for longer \
+             candles",
             function.name
         );
         RuleError::new(place.clone(), message)
@@ -208,7 +208,7 @@ impl Compiler<'_> {
         self.compares(at, &[one, other]);
         let name = format!("{word}({}, {})", self.name(one), self.name(other));
         let warm = self.graph.node(one).warm_after.max(self.graph.node(other).warm_after).max(1) + 1;
-        // No rule can have this name, so that both directions share the order.
+        // Not a valid expression, so it cannot collide. Both directions share the order.
         let order = format!("order of {} and {}", self.name(one), self.name(other));
         let order = self.graph.add(Op::Order(one, other), order, warm, at.candles);
         let op = Op::Crosses { is_above, order };
@@ -255,7 +255,7 @@ impl Compiler<'_> {
         otherwise: usize,
     ) -> Result<usize, RuleError> {
         argument.map_or(Ok(otherwise), |argument| {
-            self.whole(at, *argument, (1, MOST_COUNTED), "how many candles")
+            self.whole(at, *argument, (1, MOST_COUNTED), "the number of candles")
         })
     }
 
@@ -276,12 +276,12 @@ fn check_count(function: &Function, arguments: &[PartId], place: &Range<usize>) 
         return Ok(());
     }
     let count = match (least, most) {
-        (_, 0) => "nothing".to_owned(),
+        (_, 0) => "no values".to_owned(),
         (1, 1) => "1 value".to_owned(),
         (least, most) if least == most => format!("{most} values"),
         (least, most) => format!("{least} or {most} values"),
     };
-    let message = format!("`{}` takes {count}, not {}: {}", function.name, arguments.len(), function.call);
+    let message = format!("`{}` takes {count}, not {}: write {}", function.name, arguments.len(), function.call);
     Err(RuleError::new(place.clone(), message))
 }
 
@@ -291,7 +291,7 @@ fn time(at: At<'_>, id: PartId) -> Result<i64, RuleError> {
     let wrong = || {
         RuleError::new(
             part.place.clone(),
-            "a time of the day is written in quotes, such as '08:00' or '17:30'",
+            "write the time of day in quotes, such as '08:00' or '17:30'",
         )
     };
     let Form::Text(text) = &part.form else { return Err(wrong()) };
@@ -300,7 +300,7 @@ fn time(at: At<'_>, id: PartId) -> Result<i64, RuleError> {
         let number = digits.parse::<i64>().ok();
         number.filter(|_| are_digits && (least..=2).contains(&digits.len()))
     };
-    // As hours of `[risk]` are written: 8:00 is 08:00.
+    // Like hours of `[risk]`, 8:00 means 08:00.
     let (hours, minutes) = text.split_once(':').ok_or_else(wrong)?;
     let (hours, minutes) = digits(hours, 1).zip(digits(minutes, 2)).ok_or_else(wrong)?;
     let time = hours * Millis::HOUR.get() + minutes * Millis::MINUTE.get();
@@ -319,7 +319,7 @@ fn hours(at: At<'_>, (from, to): (i64, i64), zone: PartId) -> Result<(Window, St
 fn zone_name(at: At<'_>, zone: PartId) -> Result<(&str, &Range<usize>), RuleError> {
     let part = at.tree.part(zone);
     let Form::Text(zone) = &part.form else {
-        let message = "a time zone stands here, in quotes, by its IANA name: \"Europe/London\"";
+        let message = "write the time zone in quotes as an IANA name, such as \"Europe/London\"";
         return Err(RuleError::new(part.place.clone(), message));
     };
     Ok((zone, &part.place))
@@ -359,9 +359,9 @@ impl Compiler<'_> {
             }
             let message = match &part.form {
                 Form::Back { .. } | Form::At { .. } => {
-                    format!("the line comes first, such as donchian(20).upper[1]: write .{name} before this")
+                    format!("write .{name} directly after the indicator, such as donchian(20).upper[1]")
                 }
-                _ => "only an indicator of several lines has a line behind a dot, such as macd(12, 26, 9).signal".to_owned(),
+                _ => "a dot can only follow an indicator with several lines, such as macd(12, 26, 9).signal".to_owned(),
             };
             return Err(RuleError::new(name_place.clone(), message));
         };
@@ -386,7 +386,7 @@ impl Compiler<'_> {
         let Some(function) = called(at.tree, call) else { return Err(self.unknown("", place)) };
         let Some(line) = line else {
             let all: Vec<String> = function.lines.iter().map(|line| format!(".{line}")).collect();
-            let message = format!("`{}` has several lines: say which, {}", function.name, all.join(", "));
+            let message = format!("`{}` has several lines: add one of {}", function.name, all.join(", "));
             return Err(RuleError::new(place.clone(), message));
         };
         let call_place = &at.tree.part(call).place;
@@ -407,16 +407,16 @@ impl Compiler<'_> {
     ) -> Result<Value, RuleError> {
         let wrong = |message: String| Err(RuleError::new(place.clone(), message));
         if at.candles != 0 {
-            return wrong("an interval stands within another: name one of them".to_owned());
+            return wrong("intervals cannot be nested: remove one of them".to_owned());
         }
         let interval: Interval = match text.parse() {
             Ok(interval) => interval,
             Err(error) => {
-                let cure = error.meant().map_or_else(
+                let hint = error.meant().map_or_else(
                     || "use a whole number and s, m, h or d, such as @5m or @1h".to_owned(),
                     |meant| format!("did you mean @{}?", meant.replace(", or ", ", or @")),
                 );
-                return wrong(format!("`{text}` is no interval: {cure}"));
+                return wrong(format!("`{text}` is not an interval: {hint}"));
             }
         };
         let own = self.graph.intervals()[0];
@@ -425,18 +425,18 @@ impl Compiler<'_> {
         }
         if Resampler::new(own, interval).is_err() || interval < own {
             return wrong(format!(
-                "{interval} candles cannot be made of the bot's {own} candles: name a longer multiple of {own}"
+                "cannot build {interval} candles from the bot's {own} candles: use a longer multiple of {own}"
             ));
         }
         let candles = self.graph.candles_of(interval);
         if candles > MAX_LONGER {
-            return wrong(format!("a rule looks at no more than {MAX_LONGER} kinds of longer candles"));
+            return wrong(format!("the rule has too many longer intervals: use at most {MAX_LONGER}"));
         }
         let inner = self.value(At { candles, ..at }, of)?;
         if self.graph.constant(inner.id).is_some() {
             return Ok(inner);
         }
-        // The first longer candle may be cut off, and the last is seen a candle after it has closed.
+        // The first longer candle may be partial, and the last is visible one candle after its close.
         let each = (interval.length().get() / own.length().get()) as usize;
         let warm = self.graph.node(inner.id).warm_after.saturating_add(1).saturating_mul(each);
         let name = format!("{}@{interval}", self.bracketed(inner.id));

@@ -28,12 +28,12 @@ impl Compiler<'_> {
             Form::Call { name, arguments, .. } if arguments.is_empty() => format!("{name}()"),
             _ => self.graph.node(value.id).name.clone(),
         };
-        let cure = if holds {
-            "leave `== 1` out".to_owned()
+        let hint = if holds {
+            "remove `== 1`".to_owned()
         } else {
             format!("write not {}", if name.ends_with("()") { name.clone() } else { format!("({name})") })
         };
-        Err(RuleError::new(part.place.clone(), format!("`{name}` is a condition, not a number: {cure}")))
+        Err(RuleError::new(part.place.clone(), format!("`{name}` is a condition, not a number: {hint}")))
     }
 
     /// Compares exactly, or within rounding if at least one side is the result of the rule's own arithmetic.
@@ -50,7 +50,7 @@ impl Compiler<'_> {
         if !is_rounded {
             return self.add_at(Op::Binary(binary, one, other), name, &[one, other], candles);
         }
-        // No rule can have this name.
+        // Not a valid expression, so it cannot collide.
         let stand = format!("{} beside {}", self.graph.node(one).name, self.graph.node(other).name);
         let stand = self.add_at(Op::Compared(one, other), stand, &[one, other], candles);
         let zero = self.constant(0.0).id;
@@ -58,7 +58,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Returns whether the rule's own arithmetic made a value; prices and indicator values are not rounded by it.
+/// Returns whether a value is a result of the rule's own arithmetic, and so is subject to rounding.
 fn is_worked_out(graph: &Graph, id: Id) -> bool {
     match graph.node(id).op {
         Op::Field(field) => matches!(

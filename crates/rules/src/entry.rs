@@ -16,14 +16,14 @@ pub const NAME: &str = "rules";
 pub const VERSION: &str = "1.0.0";
 /// Version of rules that compare results of their own arithmetic, which rounding affected in 1.0.0.
 const VERSION_OF_WORKED_OUT: &str = "1.1.0";
-const ABOUT: &str = "Trades by a rule that is written in a file, or in the bot's parameters.";
+const ABOUT: &str = "Trades by a rule from a file or from the bot's parameters.";
 
 const MAX_FILE_BYTES: u64 = 256 * 1024;
 const HASH_LETTERS: usize = 16;
 
 /// Bots have a parameter `file`, or `buy` and `sell` directly, plus the rule's own parameters.
 pub fn entry() -> StrategyEntry {
-    // Never asked: the entry of the bot's own parameters is.
+    // Not called: `entry_of` builds the entry of the bot's parameters.
     let build = |params: &Value, bot: &BotContext| entry_of(params)?.build_with_declaration(params, bot);
     let entry = StrategyEntry::declaring(NAME, VERSION, build).specified_by(entry_of);
     with_keys(entry, &Map::new()).described(ABOUT)
@@ -56,10 +56,10 @@ fn entry_of(params: &Value) -> Result<StrategyEntry, BuildError> {
 fn with_keys(entry: StrategyEntry, given: &Map<String, Value>) -> StrategyEntry {
     const ABOUTS: [&str; 5] = [
         "File with the rule: buy, sell, expiry, [parameters].",
-        "Condition of a bet on a higher price, in place of a file.",
-        "Condition of a bet on a lower price, in place of a file.",
-        "Duration code of its trades, such as 05:00, in place of a file's; none: the bot's close_type.",
-        "The parameters that buy and sell name: { period = { default = 14, min = 2, max = 50 } }.",
+        "Condition for a BUY; use it instead of a file.",
+        "Condition for a SELL; use it instead of a file.",
+        "Duration of trades, such as 05:00; defaults to the bot's close_type.",
+        "Parameters used in buy and sell: { period = { default = 14, min = 2, max = 50 } }.",
     ];
     KEYS.into_iter().zip(ABOUTS).fold(entry, |entry, (key, about)| {
         let nothing = if key == "parameters" { Value::Object(Map::new()) } else { Value::from("") };
@@ -108,7 +108,7 @@ impl Source {
                 let given = KEYS[1..].iter().filter(|key| is_given(params.get(**key)));
                 let given: Vec<&str> = given.copied().collect();
                 let problem = format!(
-                    "name a file, or write the rule here, not both: what is in {} belongs into the file",
+                    "set either file or the rule's own keys, not both: move {} into the file",
                     given.join(", ")
                 );
                 Err(BuildError::parameters(NAME, problem))
@@ -116,7 +116,7 @@ impl Source {
             Some(path) => Self::of_file(path),
             None if is_written_here => Self::of_params(params),
             None => {
-                let problem = "there is no rule: name a file, file = \"my.rules.toml\", or write buy = \"rsi(14) < 30\"";
+                let problem = "the rule is missing: set file = \"my.rules.toml\" or buy = \"rsi(14) < 30\"";
                 Err(BuildError::parameters(NAME, problem))
             }
         }
@@ -125,13 +125,13 @@ impl Source {
     fn of_file(path: &str) -> Result<Self, BuildError> {
         let wrong = |line, problem: String| BuildError::File { path: path.to_owned(), line, problem };
         let size = fs::metadata(path)
-            .map_err(|error| wrong(None, format!("the rule cannot be read: {error}")))?
+            .map_err(|error| wrong(None, format!("cannot read the rule: {error}")))?
             .len();
         if size > MAX_FILE_BYTES {
-            return Err(wrong(None, format!("a file of a rule has at most {MAX_FILE_BYTES} bytes")));
+            return Err(wrong(None, format!("the rule file is too large: use at most {MAX_FILE_BYTES} bytes")));
         }
         let text = fs::read_to_string(path)
-            .map_err(|error| wrong(None, format!("the rule cannot be read: {error}")))?;
+            .map_err(|error| wrong(None, format!("cannot read the rule: {error}")))?;
         let written = Written::of_file(&text).map_err(|found| wrong(found.line, found.message))?;
         Ok(Self { written, identity: text.clone(), file: Some((path.to_owned(), text)) })
     }
@@ -194,7 +194,7 @@ fn bare_parameter(params: &Value) -> Option<String> {
     let parameters = params.get("parameters")?.as_object()?;
     let (name, value) = parameters.iter().find(|(_, value)| !value.is_object())?;
     Some(format!(
-        "parameters.{name}: a parameter has a default, and a range if it is searched: {name} = {{ default = {value}, min = 2, max = 50 }}"
+        "parameters.{name}: a parameter needs a default, and a range if you search it: {name} = {{ default = {value}, min = 2, max = 50 }}"
     ))
 }
 

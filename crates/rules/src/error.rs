@@ -62,7 +62,7 @@ pub(crate) fn hint_for_member(module: &str, name: &str) -> Option<String> {
         .filter(|_| MODULES.contains(&module));
     let unknown = || {
         let is_known = MODULES.contains(&module);
-        is_known.then(|| format!("leave `{module}.` out; docs/rules.md lists the functions"))
+        is_known.then(|| format!("omit `{module}.`; docs/rules.md lists the functions"))
     };
     let hint = whole.next().or_else(|| own.next()).or_else(unknown)?;
     Some(format!("there is no `{dotted}`: {hint}"))
@@ -83,11 +83,11 @@ pub(crate) fn suggest_name(name: &str, parameters: &[&str]) -> String {
     match near {
         Some(near) => format!("did you mean `{near}`?"),
         None if parameters.is_empty() => {
-            "a name is a field of the candle, a function, or a parameter, and the rule has no parameter"
+            "a name must be a candle field, a function or a parameter, and this rule has no parameters"
                 .to_owned()
         }
         None => {
-            format!("a name is a field of the candle, a function, or a parameter: {}", parameters.join(", "))
+            format!("a name must be a candle field, a function or a parameter ({})", parameters.join(", "))
         }
     }
 }

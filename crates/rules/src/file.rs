@@ -65,13 +65,13 @@ impl Written {
         }
         let at = |(side, error): (Side, RuleError)| self.wrong(side, &error, file);
         let rule = Rule::parse(self.buy.as_deref(), self.sell.as_deref()).map_err(at)?;
-        // Longer candles are held to the bot's own later; here they may be as short as they like.
+        // The interval of the bot is checked later; here any longer interval is valid.
         let defaults = self.defaults();
         let unused = rule.unused(&defaults, Interval::SECOND).map_err(at)?;
         match unused.first() {
             None => Ok(rule),
             Some(name) => {
-                let problem = format!("no condition names the parameter `{name}`: use it, or remove it");
+                let problem = format!("the parameter `{name}` is not used in a condition: use or remove it");
                 Err(wrong_parameter(name, &problem, file))
             }
         }
@@ -115,7 +115,7 @@ impl WrittenParameter {
     fn check(&self, name: &str) -> Result<(), String> {
         let default = self.default.as_f64().filter(|number| number.is_finite());
         let default =
-            default.ok_or_else(|| format!("parameters.{name}: default = {} is no number", self.default))?;
+            default.ok_or_else(|| format!("parameters.{name}: default = {} is not a number", self.default))?;
         let (low, high) = (self.min.unwrap_or(f64::NEG_INFINITY), self.max.unwrap_or(f64::INFINITY));
         if low >= high || low.is_nan() || high.is_nan() {
             return Err(format!("parameters.{name}: min = {low} must be below max = {high}"));
@@ -134,11 +134,11 @@ fn check_name(name: &str) -> Result<(), String> {
     let begins_well = name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_');
     if !begins_well || !name.chars().all(is_allowed) {
         return Err(format!(
-            "parameters.{name}: a name has letters, digits and _ and does not begin with a digit"
+            "parameters.{name}: use letters, digits and _ in the name, and no digit at the start"
         ));
     }
     if KEYS.contains(&name) || name == "about" || catalog::names().any(|known| known == name) {
-        return Err(format!("parameters.{name}: `{name}` has a meaning of its own: take another name"));
+        return Err(format!("parameters.{name}: `{name}` is a reserved name: choose another"));
     }
     Ok(())
 }
@@ -172,7 +172,7 @@ fn line_of(text: &str, at: usize) -> u64 {
     text[..text.floor_char_boundary(at)].matches('\n').count() as u64 + 1
 }
 
-const IS_CONFIGURATION: &str = "this is a configuration, not a rule: it is named with --config";
+const IS_CONFIGURATION: &str = "this is a configuration, not a rule: use it with --config";
 const OF_THE_RULE: [&str; 4] = ["buy", "sell", "expiry", "about"];
 
 fn wrong_form(error: &toml::de::Error, text: &str) -> Wrong {
@@ -200,16 +200,16 @@ fn cure_of_line(line: &str, message: &str) -> Option<String> {
         return Some(cure_of_bare(line));
     }
     if let Some(side) = [Side::Buy, Side::Sell].into_iter().find(|side| line == format!("[{}]", side.key())) {
-        return Some(format!("a condition is one text: {} = \"rsi(14) < 30\"", side.key()));
+        return Some(format!("a condition is a text: {} = \"rsi(14) < 30\"", side.key()));
     }
     let (key, value) = line.split_once('=')?;
     let (key, value) = (key.trim(), value.trim());
     if message.contains("struct WrittenParameter") {
         if OF_THE_RULE.contains(&key) {
-            return Some(format!("{key} is no parameter: it stands above the line [parameters]"));
+            return Some(format!("{key} is not a parameter: move it above the line [parameters]"));
         }
         return Some(format!(
-            "a parameter has a default, and a range if it is searched: {key} = {{ default = {value}, min = 2, max = 50 }}"
+            "a parameter needs a default, and a range if you search it: {key} = {{ default = {value}, min = 2, max = 50 }}"
         ));
     }
     if key == "expiry" {
@@ -223,22 +223,22 @@ fn cure_of_line(line: &str, message: &str) -> Option<String> {
         '"' if value.starts_with("\"\"\"") => None,
         '"' if quotes('"') == 1 => Some("the condition has no closing \"".to_owned()),
         '"' if second_key(value).is_some() => second_key(value)
-            .map(|key| format!("a key stands on a line of its own: begin a new one before `{key}`")),
+            .map(|key| format!("each key needs a separate line: start a new one before `{key}`")),
         '"' if quotes('"') > 2 => Some(
-            "within the double quotes of a condition a text has single ones, as in between('08:00', '17:00')"
+            "use single quotes inside the double quotes of a condition, as in between('08:00', '17:00')"
                 .to_owned(),
         ),
         '\'' if value.starts_with("'''") => None,
         '\'' if quotes('\'') == 1 => Some("the condition has no closing '".to_owned()),
         '\'' if quotes('\'') > 2 => Some(
-            "a condition that has texts stands in double quotes: \"between('08:00', '17:00')\"".to_owned(),
+            "put a condition that contains texts in double quotes: \"between('08:00', '17:00')\"".to_owned(),
         ),
         '"' | '\'' if message.starts_with("expected newline") => {
-            Some("the condition ends at its closing quote: the whole of it stands between the two".to_owned())
+            Some("the condition ends at its closing quote: put all of it between the two quotes".to_owned())
         }
         '"' | '\'' => None,
         '[' | '{' => {
-            Some("a condition is one text in double quotes: join several with `and` or `or`".to_owned())
+            Some("write one condition in double quotes, and join its parts with `and` or `or`".to_owned())
         }
         _ => Some(in_quotes(key, value)),
     }
@@ -264,15 +264,15 @@ fn cure_of_bare(line: &str) -> String {
 fn in_quotes(key: &str, condition: &str) -> String {
     let is_quote = |letter: char| "\"'\u{201c}\u{201d}\u{201e}".contains(letter);
     let condition = condition.trim().trim_start_matches(is_quote);
-    // A closing one belongs to a text within where that has an opening one.
+    // Strips the closing quote unless it ends a text inside the condition.
     let curly = condition.trim_end_matches(['\u{201c}', '\u{201d}']);
     let bare = curly.strip_suffix(['"', '\'']).filter(|bare| bare.matches(['"', '\'']).count() % 2 == 0);
     let condition = bare.unwrap_or(curly).replace(['"', '\u{201c}', '\u{201d}'], "'");
-    format!("a condition stands in double quotes: {key} = \"{condition}\"")
+    format!("put the condition in double quotes: {key} = \"{condition}\"")
 }
 
 pub(crate) fn cure_of_expiry(value: &str) -> String {
-    const FORM: &str = "a duration has minutes and seconds, in quotes";
+    const FORM: &str = "write a duration as minutes and seconds in quotes";
     let plain = value.trim_matches(|letter| letter == '"' || letter == '\'');
     let error = plain.parse::<CloseType>().err();
     match error.as_ref().map_or(Some(plain), |error| error.meant()) {
@@ -323,7 +323,7 @@ fn hint_for_value(name: &str, value: &str) -> Option<String> {
         ));
     }
     let is_calculation = value.starts_with(['"', '\'']) && value.contains(['(', '<', '>']);
-    is_calculation.then(|| "values have no names: write it into buy and sell, where it is used".to_owned())
+    is_calculation.then(|| "values cannot have names: write the expression into buy or sell".to_owned())
 }
 
 pub(crate) fn with_key(table: &Value, message: &str) -> String {
@@ -360,7 +360,7 @@ mod tests {
             ("params = { period = 14 }", "belong below the line [parameters]: period = { default = 14"),
             ("[inputs]\nperiod = 14", "parameters belong below the line [parameters]"),
             ("period = 14", "parameters belong below the line [parameters]: period = { default = 14 }"),
-            ("fast = \"ema(9)\"", "values have no names"),
+            ("fast = \"ema(9)\"", "values cannot have names"),
             ("close_type = \"05:00\"", "the duration of a trade is expiry = \"05:00\""),
             ("expiration = 5", "the duration of a trade is expiry = \"05:00\""),
             ("stop_loss = 10", "a fixed-time trade ends when its time is up"),
@@ -381,9 +381,9 @@ mod tests {
             ("enter_long = \"rsi(14) < 30\"", "did you mean `buy`?"),
             ("put = \"rsi(14) > 70\"", "did you mean `sell`?"),
             ("paramters = {}", "did you mean `parameters`?"),
-            ("[buy]\nwhen = \"rsi(14) < 30\"", "a condition is one text: buy = \"rsi(14) < 30\""),
+            ("[buy]\nwhen = \"rsi(14) < 30\"", "a condition is a text: buy = \"rsi(14) < 30\""),
             ("about = 5", "use a text in quotes, not 5"),
-            ("[parameters]\nbuy = \"rsi(14) < 30\"", "buy is no parameter: it stands above the line"),
+            ("[parameters]\nbuy = \"rsi(14) < 30\"", "buy is not a parameter: move it above the line"),
             ("[parameters]\np = { default = 14, type = \"int\" }", "without a point is a whole number"),
             ("[parameters]\np = { defval = 14 }", "write default = 14"),
             ("[parameters]\np = { default = 14, range = [2, 50] }", "write min = 2, max = 50"),

@@ -235,7 +235,7 @@ fn check_group(condition: &Condition, group: Vec<PartId>) -> Vec<String> {
             .find(|(_, other, same)| same == value && accepted.intersect(*other).is_empty());
         found.extend(conflict.map(|(other, ..)| {
             let other = condition.text_of(other.part);
-            format!("`{other}` and `{text}` never hold at the same candle; did you mean `or`?")
+            format!("`{other}` and `{text}` never hold on the same candle; did you mean `or`?")
         }));
     }
     found
@@ -281,15 +281,15 @@ fn check_step(condition: &Condition, part: PartId, own: Interval) -> Option<Stri
     let effect = match (name.as_str(), count > 1.0) {
         _ if times < 2 => return None,
         ("change", true) => return None,
-        ("change", false) => format!("is 0 at all but one of {times} candles"),
+        ("change", false) => format!("is 0 on all but one of {times} candles"),
         (_, true) => "never holds".to_owned(),
-        (_, false) => format!("holds at one of {times} candles at most"),
+        (_, false) => format!("holds on at most one of {times} candles"),
     };
     let inner = std::iter::once(of).chain(&arguments[1..]).map(|part| condition.text_of(*part));
     let meant = format!("{name}({})@{interval}", inner.collect::<Vec<_>>().join(", "));
     let text = condition.text_of(part);
     Some(format!(
-        "`{text}` {effect}: it compares candles of {own}, and its value changes every {times}; did you mean `{meant}`?"
+        "`{text}` {effect}: it compares {own} candles, but the value changes every {times} candles; did you mean `{meant}`?"
     ))
 }
 
@@ -365,7 +365,7 @@ fn check_channel(condition: &Condition, part: PartId, _: Interval) -> Option<Str
     let (text, channel) = (condition.text_of(part), condition.text_of(edge.value.part));
     let longer = edge.value.longer.map_or_else(String::new, |interval| format!("@{interval}"));
     Some(format!(
-        "`{text}` {holds} holds: the channel includes the candle itself; did you mean `{channel}[{}]{longer}`, the channel before it?",
+        "`{text}` {holds} holds: the channel includes the candle itself; did you mean `{channel}[{}]{longer}`, the previous channel?",
         price.back + 1.0
     ))
 }

@@ -17,7 +17,7 @@ const MINUS: u8 = 7;
 pub(crate) fn parse(text: &str) -> Result<Tree, RuleError> {
     if text.len() > MAX_BYTES {
         let place = text.floor_char_boundary(MAX_BYTES)..text.len();
-        return Err(RuleError::new(place, format!("a rule has at most {MAX_BYTES} bytes")));
+        return Err(RuleError::new(place, format!("the rule is too long: use at most {MAX_BYTES} bytes")));
     }
     let words = tokens(text)?;
     if words.is_empty() {
@@ -47,14 +47,14 @@ impl Parser<'_> {
     fn expression(&mut self, least: u8) -> Result<PartId, RuleError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            let message = format!("a rule is nested at most {MAX_DEPTH} deep");
+            let message = format!("the rule is nested too deeply: use at most {MAX_DEPTH} levels");
             return Err(RuleError::new(self.place(), message));
         }
         let mut left = self.prefix()?;
         while let Some(operator) = self.operator().filter(|operator| operator.strength() >= least) {
             let sign = self.place();
             if operator.compares() && self.is_comparison(left) {
-                let message = "two comparisons in a row: join them, such as a < b and b < c";
+                let message = "comparisons cannot be chained: join them, such as a < b and b < c";
                 return Err(RuleError::new(sign, message));
             }
             self.next += 1;
@@ -84,7 +84,7 @@ impl Parser<'_> {
                     self.next += 1;
                     self.check_module(part)?;
                     let (name, name_place) =
-                        self.name("after the dot comes a line, such as macd(12, 26, 9).signal")?;
+                        self.name("a line name is missing after the dot, such as macd(12, 26, 9).signal")?;
                     let place = start..name_place.end;
                     self.add(Form::Line { of: part, name, name_place }, place)?
                 }
@@ -109,7 +109,7 @@ impl Parser<'_> {
 
     fn primary(&mut self) -> Result<PartId, RuleError> {
         let Some(word) = self.words.get(self.next) else {
-            return Err(RuleError::new(self.place(), "the rule ends where a value should follow"));
+            return Err(RuleError::new(self.place(), "the rule is incomplete: add a value at the end"));
         };
         let place = word.place.clone();
         match word.kind {
@@ -133,10 +133,10 @@ impl Parser<'_> {
                 self.named(name, place)
             }
             Word::Name(sign) | Word::Sign(sign) => {
-                Err(RuleError::new(place, format!("a value should stand here, not `{sign}`")))
+                Err(RuleError::new(place, format!("expected a value here, not `{sign}`")))
             }
             Word::Interval(_) => {
-                let message = "an interval stands behind a value, such as sma(50)@1h";
+                let message = "write the interval after a value, such as sma(50)@1h";
                 Err(RuleError::new(place, message))
             }
         }
@@ -192,12 +192,9 @@ impl Parser<'_> {
         let message = match self.words.get(self.next) {
             None => format!("the `{opened}` is not closed: `{sign}` is missing"),
             Some(_) if sign == ")" => {
-                format!(
-                    "a sign, `,` or the `)` of the `{opened}` should stand here, not {}",
-                    self.quoted(&place)
-                )
+                format!("expected an operator, `,` or `)` here, not {}", self.quoted(&place))
             }
-            Some(_) => format!("a sign or `{sign}` should stand here, not {}", self.quoted(&place)),
+            Some(_) => format!("expected an operator or `{sign}` here, not {}", self.quoted(&place)),
         };
         let at = if self.next < self.words.len() { place } else { open.clone() };
         Err(RuleError::new(at, message))
@@ -209,15 +206,15 @@ impl Parser<'_> {
             return error;
         }
         let message = match word.kind {
-            Word::Sign(sign @ (")" | "]")) => format!("there is no bracket that this `{sign}` closes"),
+            Word::Sign(sign @ (")" | "]")) => format!("this `{sign}` has no opening bracket: remove it or add one"),
             Word::Sign(",") => {
-                "a comma separates the values of a call: join conditions with `and` or `or`, and write 1.5 with a point"
+                "a comma only separates values of a function: use `and` or `or` between conditions and a decimal point as in 1.5"
                     .to_owned()
             }
             Word::Name(name) if ["and", "or"].contains(&name.to_lowercase().as_str()) => {
                 format!("there is no `{name}`: write `{}`", name.to_lowercase())
             }
-            _ => format!("a sign such as `and` or `<` should stand before {}", self.quoted(&word.place)),
+            _ => format!("an operator such as `and` or `<` is missing before {}", self.quoted(&word.place)),
         };
         RuleError::new(word.place.clone(), message)
     }
@@ -228,7 +225,7 @@ impl Parser<'_> {
 
     fn add(&mut self, form: Form, place: Range<usize>) -> Result<PartId, RuleError> {
         if self.tree.len() == MAX_PARTS {
-            return Err(RuleError::new(place, format!("a rule has at most {MAX_PARTS} parts")));
+            return Err(RuleError::new(place, format!("the rule is too complex: use at most {MAX_PARTS} parts")));
         }
         Ok(self.tree.add(form, place))
     }

@@ -49,13 +49,13 @@ const FOREIGN: [(&str, &str); 23] = [
     ("\u{2013}", "write `-`"),
     ("\u{d7}", "write `*`"),
     ("\u{f7}", "write `/`"),
-    ("\u{201c}", "a text stands in straight quotes, and the condition itself in none here"),
-    ("\u{201d}", "a text stands in straight quotes, and the condition itself in none here"),
-    ("#", "a remark stands in the file, on a line of its own"),
-    (";", "a rule is one condition: join several with `and` or `or`, or leave it out at the end"),
-    ("?", "a rule is one condition: join several with `and` or `or`"),
-    (":", "a time of the day is written in quotes, such as between('08:00', '17:00')"),
-    ("%", "leave it out: an index of 0 to 100 is compared with 70, and a change of 1 % is 0.01"),
+    ("\u{201c}", "use straight quotes for texts, and none around the condition"),
+    ("\u{201d}", "use straight quotes for texts, and none around the condition"),
+    ("#", "write comments in the file, on separate lines"),
+    (";", "join conditions with `and` or `or`, or remove it at the end"),
+    ("?", "join conditions with `and` or `or`"),
+    (":", "write times of day in quotes, such as between('08:00', '17:00')"),
+    ("%", "remove it: compare an index of 0 to 100 with 70, and write a change of 1 % as 0.01"),
 ];
 
 pub(crate) fn tokens(text: &str) -> Result<Vec<Token<'_>>, RuleError> {
@@ -68,9 +68,9 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token<'_>>, RuleError> {
         if rest.is_empty() {
             return Ok(all);
         }
-        // "=>" and "=<" begin like no sign of ours, "<>" like one.
-        if let Some((sign, cure)) = FOREIGN.iter().find(|(sign, _)| is_foreign(rest, sign)) {
-            let message = format!("there is no `{sign}`: {cure}");
+        // Before the own signs, because `<>` starts with `<`.
+        if let Some((sign, hint)) = FOREIGN.iter().find(|(sign, _)| is_foreign(rest, sign)) {
+            let message = format!("there is no `{sign}`: {hint}");
             return Err(RuleError::new(start..start + sign.len(), message));
         }
         match word.with_span().parse_next(&mut input) {
@@ -96,25 +96,25 @@ fn check<'t>(text: &'t str, kind: Word<'t>, place: Range<usize>) -> Result<Token
         let written = &text[whole.clone()];
         let message = match written.parse::<Interval>() {
             Ok(_) => {
-                format!("`{written}` is an interval: write it behind a value, such as sma(50)@{written}")
+                format!("`{written}` is an interval: write it after a value, such as sma(50)@{written}")
             }
-            Err(_) => format!("`{written}` is neither a number nor a name"),
+            Err(_) => format!("`{written}` is neither a number nor a name: start names with a letter"),
         };
         return Err(RuleError::new(whole, message));
     }
     if number.is_finite() {
         return Ok(Token { kind, place });
     }
-    Err(RuleError::new(place, "this number is too large"))
+    Err(RuleError::new(place, "the number is too large: use a smaller one"))
 }
 
 fn unknown(rest: &str, start: usize) -> RuleError {
     let letter = rest.chars().next().unwrap_or(' ');
     let place = start..start + letter.len_utf8();
     match letter {
-        '"' | '\'' => RuleError::new(start..start + rest.len(), format!("this text has no closing {letter}")),
-        '@' => RuleError::new(place, "after @ comes an interval, such as @5m or @1h"),
-        _ => RuleError::new(place, format!("`{}` has no meaning in a rule", letter.escape_debug())),
+        '"' | '\'' => RuleError::new(start..start + rest.len(), format!("the text has no closing {letter}: add it")),
+        '@' => RuleError::new(place, "an interval is missing after @, such as @5m or @1h"),
+        _ => RuleError::new(place, format!("`{}` has no meaning in a rule: remove it", letter.escape_debug())),
     }
 }
 

@@ -301,11 +301,11 @@ fn what_is_wrong_is_named() {
         (json!({ "first_of": [part("b")], "script.scrip": "b" }), "there is no parameter scrip"),
         (json!({ "first_of": [part("b")], "other.script": "b" }), "there is no parameter other.script"),
         (json!({ "first_of": [part("b")], "script.number": 10.0 }), "script.number = 10 is outside 0 to 9"),
-        (json!({ "first_of": [{ "strategy": "prices" }] }), "it wants prices between candles"),
-        (json!({ "first_of": [with("b", &json!({ "weight": 2.0 }))] }), "weight belongs to vote"),
-        (json!({ "first_of": [with("b", &json!({ "within": 2 }))] }), "within belongs to vote"),
-        (json!({ "first_of": [part("b")], "quorum": 1.0 }), "quorum belongs to vote"),
-        (json!({ "vote": [with("b", &json!({ "weight": 0.0 }))] }), "its weight is a number above 0"),
+        (json!({ "first_of": [{ "strategy": "prices" }] }), "it needs prices between candles"),
+        (json!({ "first_of": [with("b", &json!({ "weight": 2.0 }))] }), "weight is only valid with vote"),
+        (json!({ "first_of": [with("b", &json!({ "within": 2 }))] }), "within is only valid with vote"),
+        (json!({ "first_of": [part("b")], "quorum": 1.0 }), "quorum is only valid with vote"),
+        (json!({ "vote": [with("b", &json!({ "weight": 0.0 }))] }), "weight must be a number above 0"),
         // What becomes of `nan` in a configuration.
         (json!({ "vote": [with("b", &json!({ "weight": null }))] }), "use a number, not nothing"),
         (json!({ "vote": [part("b"), part("b")], "quorum": 3.0 }), "quorum = 3 is outside 1 to 2"),
@@ -318,7 +318,7 @@ fn what_is_wrong_is_named() {
             json!({ "first_of": [part("b")], "gate": { "after_virtual_loses": 2 } }),
             "gate: unknown key `after_virtual_loses`; did you mean \"after_virtual_losses\"?",
         ),
-        (json!({ "first_of": ["rsi-reversal"] }), "write it as { strategy = \"rsi-reversal\" }"),
+        (json!({ "first_of": ["rsi-reversal"] }), "write { strategy = \"rsi-reversal\" }"),
     ] {
         check_refused(&params, expected);
     }
@@ -326,24 +326,24 @@ fn what_is_wrong_is_named() {
     for _ in 0..6 {
         deep = json!({ "strategy": "combine", "params": { "first_of": [deep] } });
     }
-    check_refused(&json!({ "first_of": [deep] }), "at most 4 combinations stand inside each other");
+    check_refused(&json!({ "first_of": [deep] }), "combinations are nested too deeply: use at most 4 levels");
 }
 
 #[test]
 fn what_is_wrong_with_a_filter_is_named() {
     for (filter, expected) in [
-        (json!({}), "filters[0]: a filter is one of"),
-        (json!({ "trend": 5, "when": "true" }), "a filter is one of"),
+        (json!({}), "filters[0]: a filter needs exactly one of"),
+        (json!({ "trend": 5, "when": "true" }), "a filter needs exactly one of"),
         (json!({ "huors": ["08:00", "17:00"] }), "filters[0]: unknown key `huors`; did you mean \"hours\"?"),
         (json!({ "hours": ["08:00", "17:00"], "invert": true }), "hours = [\"17:00\", \"08:00\"]"),
         (json!({ "hours": ["08:00", "17:00"], "timezone": "London" }), "did you mean Europe/London?"),
         (json!({ "hours": ["8", "17:00"] }), "part hours: "),
-        (json!({ "hours": "08:00-17:00" }), "filters[0]: hours are two times of the day"),
-        (json!({ "trend": 5, "timezone": "Europe/London" }), "timezone belongs to a filter with `hours`"),
-        (json!({ "trend": 5, "within": 3 }), "belongs to a filter with a strategy"),
-        (json!({ "when": "true", "within": 2 }), "filters[0]: within belongs to a filter with a strategy"),
+        (json!({ "hours": "08:00-17:00" }), "filters[0]: hours must be two times of day"),
+        (json!({ "trend": 5, "timezone": "Europe/London" }), "timezone is only valid with `hours`"),
+        (json!({ "trend": 5, "within": 3 }), "is only valid with a strategy"),
+        (json!({ "when": "true", "within": 2 }), "filters[0]: within is only valid with a strategy"),
         (json!({ "when": "clsoe > 1" }), "did you mean `close`?"),
-        (json!("adx(14) < 30"), "\"adx(14) < 30\" is no table: write it as { when = \"adx(14) > 25\" }"),
+        (json!("adx(14) < 30"), "\"adx(14) < 30\" is not a table: write { when = \"adx(14) > 25\" }"),
         (json!({ "volatility": {} }), "min, max or both"),
         (json!({ "volatility": { "mni": 0.1 } }), "filters[0]: unknown key `mni`; did you mean \"min\"?"),
     ] {

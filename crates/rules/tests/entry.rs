@@ -38,13 +38,13 @@ fn what_is_wrong_with_a_file_has_its_line_and_column() {
             "buy = 'close > open'\nsell = '''\nclose < open\nand clsoe < 3\n'''",
             "my.toml, line 4: column 5: sell: there is no `clsoe`: did you mean `close`?\n  and clsoe < 3\n      ^^^^^",
         ),
-        ("buy = \"between(\\\"08:00\\\", close)\"", "buy, character 18: a time of the day"),
-        ("about = \"nothing\"", "my.toml: a rule has a condition: give buy, sell or both"),
+        ("buy = \"between(\\\"08:00\\\", close)\"", "buy, character 18: write the time of day"),
+        ("about = \"nothing\"", "my.toml: the rule has no condition: set buy, sell or both"),
         ("buy = \"close > open\"\nexpiry = \"5m\"", "my.toml, line 2: "),
         ("buy = \"close > open\"\nbyu = \"doji()\"", "line 2: column 1: unknown key `byu`: did you"),
         ("buy = \"close > open\n", "line 1: column 20: the condition has no closing \""),
         ("buy = \"1 > low\"\n[parameters]\nlow = { default = 1 }", "line 3: column 1: parameters.low: `low`"),
-        ("buy = \"doji()\"\n[parameters]\nperiod = { default = 14 }", "line 3: column 1: no condition names"),
+        ("buy = \"doji()\"\n[parameters]\nperiod = { default = 14 }", "line 3: column 1: the parameter `period`"),
         (
             "buy = \"rsi(n) < 30\"\n[parameters]\nn = { default = 14, min = 20, max = 30 }",
             "line 3: column 1: parameters.n: default = 14 is outside 20 to 30",
@@ -53,7 +53,7 @@ fn what_is_wrong_with_a_file_has_its_line_and_column() {
             "buy = \"close > x\"\n[parameters]\nx = { default = 1, min = 3, max = 2 }",
             "line 3: column 1: parameters.x: min = 3 must be below max = 2",
         ),
-        ("buy = \"doji()\"\n[parameters]\na-b = { default = 1 }", "line 3: column 1: parameters.a-b: a na"),
+        ("buy = \"doji()\"\n[parameters]\na-b = { default = 1 }", "line 3: column 1: parameters.a-b: use let"),
         ("about = \"hours\"\nbuy = \"between(\"08:00\", \"17:00\")\"", "as in between('08:00', '17:00')"),
     ]);
 }
@@ -62,7 +62,7 @@ fn what_is_wrong_with_a_file_has_its_line_and_column() {
 fn slips_in_the_form_of_a_file_are_answered_with_what_was_meant() {
     check_files(&[
         ("sell = 'close > open\n", "the condition has no closing '\n"),
-        ("# Dips\nbuy = rsi(7) < 20\n", "line 2: column 7: a condition stands in double quotes: buy ="),
+        ("# Dips\nbuy = rsi(7) < 20\n", "line 2: column 7: put the condition in double quotes: buy ="),
         ("sell = between(\"08:00\", '17:00')", "double quotes: sell = \"between('08:00', '17:00')\"\n"),
         ("BUY = \"close > open\"", "my.toml, line 1: column 1: unknown key `BUY`: did you mean `buy`?\n"),
         ("call = \"close > open\"", "unknown key `call`: did you mean `buy`?\n"),
@@ -70,25 +70,25 @@ fn slips_in_the_form_of_a_file_are_answered_with_what_was_meant() {
         ("long = \"close > open\"", "unknown key `long`: did you mean `buy`?\n"),
         ("short = \"close > open\"", "unknown key `short`: did you mean `sell`?\n"),
         ("buy = \"close > x\"\n[parameters]\nx = { defualt = 1 }", "line 3: column 7: unknown key `defualt`"),
-        ("buy = \"close > open\"\nexpiry = 3", "line 2: column 10: a duration has minutes and seconds, in"),
+        ("buy = \"close > open\"\nexpiry = 3", "line 2: column 10: write a duration as minutes and seconds in"),
         ("buy = \"close > open\"\nexpiry = \"3:30\"", "did you mean expiry = \"03:30\"?\n"),
         ("buy = \"close > open\"\nexpiry = \"M15\"", "did you mean expiry = \"15:00\"?\n"),
         ("buy = \"close > open\"\nexpiry = \"5 min\"", "did you mean expiry = \"05:00\"?\n"),
         ("buy = \"close > open\"\nexpiry = 180", "did you mean 03:00 for 180 seconds, or 3:00:00"),
         ("buy = \"close > open\"\nexpiry = \"soon\"", "in quotes, such as expiry = \"05:00\"\n"),
         ("buy = \"close > open\" and doji()", "line 1: column 22: the condition ends at its closing quote"),
-        ("buy: \"close > open\"", "a condition stands in double quotes: buy = \"close > open\"\n"),
+        ("buy: \"close > open\"", "put the condition in double quotes: buy = \"close > open\"\n"),
         ("sell close > open", "double quotes: sell = \"close > open\"\n"),
         ("buy = \"close > open\"\n[parameters]\nperiod: 14", "line 3: column 7: a line is a key"),
-        ("buy = \"close > open\" sell = \"close < open\"", "begin a new one before `sell`"),
+        ("buy = \"close > open\" sell = \"close < open\"", "start a new one before `sell`"),
         (
             "buy = between(\u{201c}08:00\u{201d}, \u{201c}17:00\u{201d})",
             "double quotes: buy = \"between('08:00', '17:00')\"\n",
         ),
         ("rsi(7) < 30", "double quotes: buy = \"rsi(7) < 30\"\n"),
         ("buy = \u{201c}close > open\u{201d}", "double quotes: buy = \"close > open\"\n"),
-        ("buy = [\"close > open\", \"doji()\"]", "join several with `and` or `or`"),
-        ("buy = \"rsi(period) < 30\"\n[parameters]\nperiod = 14", "column 10: a parameter has a default"),
+        ("buy = [\"close > open\", \"doji()\"]", "join its parts with `and` or `or`"),
+        ("buy = \"rsi(period) < 30\"\n[parameters]\nperiod = 14", "column 10: a parameter needs a default"),
         ("buy = \"close > x\"\n[parameters]\nx = { default = 1, step = 2 }", "key `step`: leave it out"),
     ]);
 }
@@ -127,13 +127,13 @@ fn a_rule_may_stand_in_the_bot_itself() {
     assert_eq!(signal.expiry.map(|expiry| expiry.close_type.to_string()).as_deref(), Some("05:00"));
     assert_eq!(strategy.indicators(), [("close", 12.0)]);
     for (params, expected) in [
-        (json!({}), "there is no rule"),
+        (json!({}), "the rule is missing"),
         (
             json!({ "buy": "close > open", "expiry": 3 }),
             "in quotes: did you mean 00:03 for 3 seconds, or 03:00 for 3 minutes?",
         ),
         (json!({ "buy": "rsi(p) < 30", "parameters": { "p": 14 } }), "p = { default = 14, min = 2, max"),
-        (json!({ "file": "no/such.toml" }), "no/such.toml: the rule cannot be read"),
+        (json!({ "file": "no/such.toml" }), "no/such.toml: cannot read the rule"),
     ] {
         let told = entry().build(&params, &bot("BTCUSDT")).err().unwrap().to_string();
         assert!(told.contains(expected) && !told.contains("Written"), "{told}");

@@ -112,29 +112,29 @@ fn a_vote_says_which_part_is_missing_what_was_turned_round_and_what_a_filter_doe
     let expected = [
         // The second rises, and is not above 11.
         [
-            "vote 0 a direction has the quorum, 2 of 2: false (BUY 1, SELL 0)",
+            "vote 0 a direction reaches the quorum, 2 of 2: false (BUY 1, SELL 0)",
             "up part 0 signals, or did within 2 candles: true (BUY)",
             "up buy 0 close > open: true [close 11, open 10]",
             "high part 0 signals: false",
             "high sell 0 close > 11: false [close 11]",
-            "when filter 0 lets the signal pass: ? (none is there; it would pass)",
+            "when filter 0 lets the signal pass: ? (no signal; it would pass)",
             "when filter 1 close < 13: true [close 11]",
         ],
         // The fourth falls, a candle after a rise.
         [
-            "vote 0 a direction has the quorum, 2 of 2: true (BUY 2, SELL 0)",
+            "vote 0 a direction reaches the quorum, 2 of 2: true (BUY 2, SELL 0)",
             "up part 0 signals, or did within 2 candles: true (BUY, 1 candle ago)",
             "up buy 0 close > open: false [close 11.5, open 12]",
-            "high part 0 signals: true (BUY, turned round: the part said SELL)",
+            "high part 0 signals: true (BUY, inverted: the part signaled SELL)",
             "high sell 0 close > 11: true [close 11.5]",
             "when filter 0 lets the signal pass: true",
             "when filter 1 close < 13: true [close 11.5]",
         ],
         [
-            "vote 0 a direction has the quorum, 2 of 2: true (BUY 2, SELL 0)",
+            "vote 0 a direction reaches the quorum, 2 of 2: true (BUY 2, SELL 0)",
             "up part 0 signals, or did within 2 candles: true (BUY)",
             "up buy 0 close > open: true [close 13, open 11.5]",
-            "high part 0 signals: true (BUY, turned round: the part said SELL)",
+            "high part 0 signals: true (BUY, inverted: the part signaled SELL)",
             "high sell 0 close > 11: true [close 13]",
             "when filter 0 lets the signal pass: false",
             "when filter 1 close < 13: false [close 13]",
@@ -147,7 +147,7 @@ fn a_vote_says_which_part_is_missing_what_was_turned_round_and_what_a_filter_doe
     let turned = self::said("combine", &vote(true), &from_closes(&CLOSES));
     assert_eq!(
         turned[3][0],
-        "vote 0 a direction has the quorum, 2 of 2: true (BUY 2, SELL 0, turned round to SELL)"
+        "vote 0 a direction reaches the quorum, 2 of 2: true (BUY 2, SELL 0, inverted to SELL)"
     );
 }
 
@@ -179,7 +179,7 @@ fn the_first_of_parts_and_inner_combinations_are_named_by_their_path() {
         "inner first_of 0 a part signals: false",
         "inner.low part 0 signals: false",
         "inner.low buy 0 close < 5: false [close 11]",
-        "inner.trend filter 0 lets the signal pass: ? (none is there; a BUY would pass)",
+        "inner.trend filter 0 lets the signal pass: ? (no signal; a BUY would pass)",
         "inner.trend buy 0 close > sma(period): true [close 11, sma(2) 10.5]",
         "inner.trend sell 0 close < sma(period): false [close 11, sma(2) 10.5]",
         "low part 0 signals: true (BUY)",
@@ -225,20 +225,20 @@ fn a_combination_says_in_a_line_what_it_is_made_of() {
         |params: &Value| registry().find("combine").unwrap().for_params(params).unwrap().about.clone();
     assert_eq!(
         about(&vote(false)),
-        "trades where 2 of 2 votes agree: up (for 2 candles from its signal) and high (turned round); only while the filter when lets it pass"
+        "trades if 2 of 2 votes agree: up (for 2 candles from its signal) and high (inverted); only if the filter when lets it pass"
     );
     let rule = |name: &str, weight: f64| json!({ "name": name, "strategy": "rules", "params": { "buy": "close > 1" }, "weight": weight });
     let params = json!({ "vote": [rule("a", 0.7), rule("b", 0.1), rule("c", 1.0)], "within": 3, "invert": true,
         "filters": [{ "trend": 9 }, { "hours": ["08:00", "17:00"] }] });
-    let expected = "trades where 1.8 of 1.8 votes agree: a (weight 0.7), b (weight 0.1) and c, each for 3 candles from its signal; only while the filters trend and \
-                    hours let it pass; turned round: \
-                    every trade goes in the other direction; filters judge the direction before it is turned";
+    let expected = "trades if 1.8 of 1.8 votes agree: a (weight 0.7), b (weight 0.1) and c, each for 3 candles from its signal; only if the filters trend and \
+                    hours let it pass; inverted: \
+                    every trade goes in the opposite direction; filters apply before the direction is inverted";
     assert_eq!(about(&params), expected);
     let own = json!({ "name": "a", "strategy": "rules", "params": { "buy": "close > 1" }, "within": 5 });
     let params = json!({ "vote": [own, rule("b", 1.0)], "within": 3 });
     assert_eq!(
         about(&params),
-        "trades where 2 of 2 votes agree: a (for 5 candles from its signal) and b, the others for 3 candles from its signal"
+        "trades if 2 of 2 votes agree: a (for 5 candles from its signal) and b, the others for 3 candles from its signal"
     );
     let params =
         json!({ "first_of": [{ "name": "a", "strategy": "rules", "params": { "buy": "close > 1" } }] });

@@ -261,11 +261,11 @@ fn what_is_wrong_with_the_day_of_a_gate_is_said() {
     let daily = |more: Value| extended(json!({ "after_virtual_losses": 2, "resets": "day" }), &more);
     for (gate, expected) in [
         (daily(json!({ "resets": "week" })), "resets can only be \"day\", not \"week\""),
-        (json!({ "after_virtual_losses": 2, "openings": 1 }), "openings belong to resets = \"day\""),
-        (json!({ "after_virtual_losses": 2, "day_start": "08:00" }), "day_timezone and openings belong to"),
+        (json!({ "after_virtual_losses": 2, "openings": 1 }), "openings are only valid with resets = \"day\""),
+        (json!({ "after_virtual_losses": 2, "day_start": "08:00" }), "day_timezone and openings are only valid with"),
         (daily(json!({ "day_start": "8" })), "gate.day_start: \"8\" is not a time of day: use HH:MM"),
         (daily(json!({ "day_timezone": "London" })), "gate.day_timezone: \"London\" is not a time zone"),
-        (json!({ "verdict": "shown", "payout": 80.0, "resets": "day" }), "not reached within a day"),
+        (json!({ "verdict": "shown", "payout": 80.0, "resets": "day" }), "a verdict takes longer than a day"),
         (json!({ "verdict": "shown", "payout": 0.85 }), "payout is in percent: did you mean 85?"),
         (daily(json!({ "openings": 0 })), "whole numbers from 1 to 10000"),
     ] {

@@ -29,7 +29,7 @@ const HASH_LETTERS: usize = 16;
 pub fn entry(registry: Registry) -> StrategyEntry {
     let registry = Arc::new(registry);
     let of = registry.clone();
-    // Never asked: the entry of the bot's own parameters is.
+    // Not called: `entry_of` builds the entry of the bot's parameters.
     let build = move |params: &Value, bot: &BotContext| entry_of(params, &of, 0)?.build(params, bot);
     let entry =
         StrategyEntry::new(NAME, VERSION, build).specified_by(move |params| entry_of(params, &registry, 0));
@@ -50,7 +50,7 @@ pub(super) fn entry_of(
     depth: usize,
 ) -> Result<StrategyEntry, BuildError> {
     if depth >= MAX_DEPTH {
-        return Err(refuse(format!("at most {MAX_DEPTH} combinations stand inside each other")));
+        return Err(refuse(format!("combinations are nested too deeply: use at most {MAX_DEPTH} levels")));
     }
     let plan = Plan::of(params, registry, depth)?;
     let language = if plan.is_reworded(params) { VERSION_OF_REWORDED } else { VERSION };
@@ -94,7 +94,7 @@ pub(crate) fn rules_inside(
 
 fn check_quorum(quorum: f64, parts: &[WrittenPart]) -> Result<(), BuildError> {
     let weights = || parts.iter().map(|part| part.weight.unwrap_or(1.0));
-    // A weight that is none has a message of its own.
+    // Invalid weights are reported later.
     if weights().any(|weight| !weight.is_finite() || weight <= 0.0) {
         return Ok(());
     }
@@ -103,8 +103,8 @@ fn check_quorum(quorum: f64, parts: &[WrittenPart]) -> Result<(), BuildError> {
         return Ok(());
     }
     Err(refuse(format!(
-        "quorum = {quorum} is outside {least} to {sum}: it is the weight that a direction needs, and the weights of these {} parts, 1 unless \
-         said, make {sum}",
+        "quorum = {quorum} is outside {least} to {sum}: it is the weight that a direction needs, and the weights of the {} parts \
+         add up to {sum}",
         parts.len()
     )))
 }
@@ -125,20 +125,20 @@ fn with_keys(entry: StrategyEntry, given: &Map<String, Value>, weights: &[f64]) 
     let list = |key: &str| given.get(key).cloned().unwrap_or_else(|| json!([]));
     let keys = [
         Parameter::new("first_of", list("first_of"))
-            .described("Parts, of which the first that signals decides: [{ strategy = \"...\", params = { } }]."),
+            .described("Parts; the first one that signals decides: [{ strategy = \"...\", params = { } }]."),
         Parameter::new("vote", list("vote"))
-            .described("Parts that vote, each with a weight, 1 unless said; in place of first_of."),
-        quorum.described("Weight that a direction needs; without it all of the vote's, which is 1 where there is no vote yet."),
+            .described("Parts that vote, each with a weight (default 1); use it instead of first_of."),
+        quorum.described("Weight that a direction needs; defaults to the sum of all weights."),
         Parameter::new("within", 1)
             .within(1.0, MAX_WITHIN as f64)
-            .described("Candles for which a signal is the view of its part, that of the signal counted."),
+            .described("Number of candles for which a signal counts, including its own."),
         Parameter::new("filters", list("filters"))
-            .described("What lets a signal pass: { strategy = \"...\" }, { hours = [\"08:00\", \"17:00\"], timezone = \"Europe/London\" }, trend, volatility, when."),
-        Parameter::new("invert", false).described("Whether every trade goes in the other direction."),
+            .described("Filters that every signal must pass: { strategy = \"...\" }, { hours = [\"08:00\", \"17:00\"], timezone = \"Europe/London\" }, trend, volatility, when."),
+        Parameter::new("invert", false).described("Whether to trade in the opposite direction."),
         Parameter::new("expiry", "")
-            .described("Duration code of its trades, such as 05:00; none: that of the part's signal, or the bot's."),
+            .described("Duration of trades, such as 05:00; defaults to that of the signal or the bot."),
         Parameter::new(written_gate::KEY, given.get(written_gate::KEY).cloned().unwrap_or_else(|| json!({})))
-            .described("When signals are traded, and when they are virtual: { after_virtual_losses = 2 }."),
+            .described("Gate that decides which signals are traded and which are virtual: { after_virtual_losses = 2 }."),
     ];
     keys.into_iter().fold(entry, StrategyEntry::with_parameter)
 }
@@ -154,25 +154,25 @@ impl Plan {
             (false, false) => first_of,
             (true, false) => {
                 let problem =
-                    "there is nothing to combine: give first_of = [{ strategy = \"rsi-reversal\" }], or vote";
+                    "there is nothing to combine: set first_of = [{ strategy = \"rsi-reversal\" }] or vote";
                 return Err(refuse(problem));
             }
-            (false, true) => return Err(refuse("give first_of or vote: not both")),
+            (false, true) => return Err(refuse("set either first_of or vote, not both")),
         };
         if !is_vote && params.get("quorum").is_some() {
-            return Err(refuse("quorum belongs to vote"));
+            return Err(refuse("quorum is only valid with vote"));
         }
         if let Some(quorum) = params.get("quorum").and_then(Value::as_f64).filter(|_| is_vote) {
             check_quorum(quorum, &deciding)?;
         }
         if let Some(part) = deciding.iter().find(|part| !is_vote && part.weight.is_some()) {
-            return Err(refuse(format!("part {}: weight belongs to vote", part.strategy)));
+            return Err(refuse(format!("part {}: weight is only valid with vote", part.strategy)));
         }
         if let Some(part) = deciding.iter().find(|part| !is_vote && part.within.is_some()) {
-            return Err(refuse(format!("part {}: within belongs to vote, and to filters", part.strategy)));
+            return Err(refuse(format!("part {}: within is only valid with vote and in filters", part.strategy)));
         }
         if deciding.len() + filters.len() > MAX_PARTS {
-            return Err(refuse(format!("a combination has at most {MAX_PARTS} parts and filters")));
+            return Err(refuse(format!("too many parts and filters: use at most {MAX_PARTS} in a combination")));
         }
         let filters = filters.into_iter().enumerate().map(|(place, filter)| filter.part(place));
         let (filters, needs): (Vec<WrittenPart>, Vec<Need>) =

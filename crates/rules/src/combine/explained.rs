@@ -21,7 +21,7 @@ impl Texts {
             Choice::FirstOf => "a part signals".to_owned(),
             Choice::Vote { weights, quorum } => {
                 format!(
-                    "a direction has the quorum, {} of {}",
+                    "a direction reaches the quorum, {} of {}",
                     rounded(*quorum),
                     rounded(weights.iter().sum())
                 )
@@ -113,12 +113,12 @@ fn note_of_choice(parts: &[Part], choice: &Choice, direction: Option<Direction>,
                 return String::new();
             }
             let is_old = parts.iter().all(|part| part.signals().is_none());
-            let old = if is_old { ", and no part signals at this candle" } else { "" };
+            let old = if is_old { "; no part signals on this candle" } else { "" };
             format!("BUY {}, SELL {}{old}", rounded(buy), rounded(sell))
         }
     };
     match direction.filter(|_| invert) {
-        Some(direction) => format!("{said}, turned round to {}", direction.opposite()),
+        Some(direction) => format!("{said}, inverted to {}", direction.opposite()),
         None => said,
     }
 }
@@ -126,10 +126,10 @@ fn note_of_choice(parts: &[Part], choice: &Choice, direction: Option<Direction>,
 fn note_without_signal(filter: &Part, need: Need) -> String {
     let passing = |direction: Direction| need.lets_pass(filter.view(), direction);
     match (passing(Direction::Buy), passing(Direction::Sell)) {
-        (true, true) => "none is there; it would pass",
-        (true, false) => "none is there; a BUY would pass",
-        (false, true) => "none is there; a SELL would pass",
-        (false, false) => "none is there; it would be stopped",
+        (true, true) => "no signal; it would pass",
+        (true, false) => "no signal; a BUY would pass",
+        (false, true) => "no signal; a SELL would pass",
+        (false, false) => "no signal; it would be blocked",
     }
     .to_owned()
 }
@@ -138,21 +138,21 @@ fn rounded(weight: f64) -> f64 {
     (weight * 1e9).round() / 1e9
 }
 
-/// Returns a description with the bot's own values, such as `trades where 3 of 3 votes agree: dip and band`.
+/// Returns a description with the bot's own values, such as `trades if 3 of 3 votes agree: dip and band`.
 pub(super) fn words(plan: &Plan, params: &Value) -> String {
     let parts: Vec<String> = plan.parts.iter().map(|part| part_words(part, plan.is_vote)).collect();
     let decides = if plan.is_vote { vote_words(plan, &parts, params) } else { first_words(&parts) };
     let filters: Vec<String> = plan.filters.iter().map(|filter| part_words(filter, false)).collect();
     let filters = match filters.as_slice() {
         [] => None,
-        [one] => Some(format!("only while the filter {one} lets it pass")),
-        several => Some(format!("only while the filters {} let it pass", listed(several))),
+        [one] => Some(format!("only if the filter {one} lets it pass")),
+        several => Some(format!("only if the filters {} let it pass", listed(several))),
     };
     let is_turned = params.get("invert").and_then(Value::as_bool).unwrap_or_default();
-    let turned = is_turned.then(|| "turned round: every trade goes in the other direction".to_owned());
-    // A trend lets buys pass above its mean: turned round, the bot sells there.
+    let turned = is_turned.then(|| "inverted: every trade goes in the opposite direction".to_owned());
+    // For example, a trend filter passes buys above its average, and the inverted bot sells there.
     let judged = (is_turned && filters.is_some())
-        .then(|| "filters judge the direction before it is turned".to_owned());
+        .then(|| "filters apply before the direction is inverted".to_owned());
     [decides].into_iter().chain(filters).chain(turned).chain(judged).collect::<Vec<_>>().join("; ")
 }
 
@@ -164,25 +164,25 @@ fn first_words(parts: &[String]) -> String {
 }
 
 fn vote_words(plan: &Plan, parts: &[String], params: &Value) -> String {
-    // As people add them: 0.7 and 0.1 are 0.8.
+    // Decimal sums: 0.7 + 0.1 is 0.8.
     let all = rounded(plan.parts.iter().map(|part| part.weight).sum());
     let quorum = params.get("quorum").and_then(Value::as_f64).unwrap_or(all);
     let within = params.get("within").and_then(Value::as_u64).filter(|within| *within > 1);
     let whose = if plan.parts.iter().any(|part| part.within.is_some()) { "the others" } else { "each" };
     let within =
         within.map_or_else(String::new, |within| format!(", {whose} for {within} candles from its signal"));
-    format!("trades where {quorum} of {all} votes agree: {}{within}", listed(parts))
+    format!("trades if {quorum} of {all} votes agree: {}{within}", listed(parts))
 }
 
 fn part_words(part: &Member, is_vote: bool) -> String {
     let has_weight = is_vote && (part.weight - 1.0).abs() > f64::EPSILON;
     let weight = has_weight.then(|| format!("weight {}", part.weight));
-    // A filter looks at the present candle alone where nothing else is said.
+    // The default of a filter is the present candle only.
     let within = part.within.filter(|within| is_vote || *within > 1).map(|within| match within {
-        1 => "at its candle alone".to_owned(),
+        1 => "only on its own candle".to_owned(),
         _ => format!("for {within} candles from its signal"),
     });
-    let turned = part.invert.then(|| "turned round".to_owned());
+    let turned = part.invert.then(|| "inverted".to_owned());
     let special: Vec<String> = weight.into_iter().chain(within).chain(turned).collect();
     if special.is_empty() { part.name.clone() } else { format!("{} ({})", part.name, special.join(", ")) }
 }

@@ -298,7 +298,7 @@ impl Part {
         };
         let said = view.opposite();
         let turned =
-            if self.invert { format!(", turned round: the part said {said}") } else { String::new() };
+            if self.invert { format!(", inverted: the part signaled {said}") } else { String::new() };
         format!("{view}{ago}{turned}")
     }
 }

@@ -70,7 +70,7 @@ const MAX_PERIOD: u32 = 5_000;
 pub(super) fn list<T: DeserializeOwned>(params: &Value, key: &str) -> Result<Vec<T>, BuildError> {
     let Some(value) = params.get(key).filter(|value| !value.is_null()) else { return Ok(Vec::new()) };
     let Value::Array(items) = value else {
-        return Err(refuse(format!("{key} is a list: {key} = [{{ strategy = \"rsi-reversal\" }}]")));
+        return Err(refuse(format!("{key} must be a list: {key} = [{{ strategy = \"rsi-reversal\" }}]")));
     };
     let read = |(place, item): (usize, &Value)| {
         if !item.is_object() {
@@ -79,7 +79,7 @@ pub(super) fn list<T: DeserializeOwned>(params: &Value, key: &str) -> Result<Vec
             } else {
                 "{ strategy = \"rsi-reversal\" }"
             };
-            return Err(refuse(format!("{key}[{place}] = {item} is no table: write it as {usual}")));
+            return Err(refuse(format!("{key}[{place}] = {item} is not a table: write {usual}")));
         }
         T::deserialize(item).map_err(|error| refuse(format!("{key}[{place}]: {}", words_of(&error, item))))
     };
@@ -102,17 +102,17 @@ impl WrittenFilter {
         if let Some(key) = self.key_of_a_strategy().filter(|_| self.strategy.is_none()) {
             let turned = match (&self.hours, &self.when) {
                 _ if key != "invert" => "",
-                (Some(_), _) => "; all hours but these: hours = [\"17:00\", \"08:00\"]",
-                (_, Some(_)) => "; the opposite: when = \"not (...)\"",
+                (Some(_), _) => "; for the other hours, write hours = [\"17:00\", \"08:00\"]",
+                (_, Some(_)) => "; for the opposite, write when = \"not (...)\"",
                 _ => "",
             };
-            return Err(wrong(&format!("{key} belongs to a filter with a strategy{turned}")));
+            return Err(wrong(&format!("{key} is only valid with a strategy{turned}")));
         }
         if self.when.is_none() && !self.parameters.is_empty() {
-            return Err(wrong("parameters belong to a filter with `when`"));
+            return Err(wrong("parameters are only valid with `when`"));
         }
         if self.hours.is_none() && self.timezone.is_some() {
-            return Err(wrong("timezone belongs to a filter with `hours`"));
+            return Err(wrong("timezone is only valid with `hours`"));
         }
         let usual = |name: &str| if self.name.is_empty() { name.to_owned() } else { self.name.clone() };
         let rule = |name: &str, params: Value, need: Need| {
@@ -135,13 +135,12 @@ impl WrittenFilter {
             (None, Some(hours), None, None, None) => {
                 let (from, to) = two_times(hours).ok_or_else(|| {
                     wrong(
-                        "hours are two times of the day, UTC unless a timezone stands beside them: \
-                         hours = [\"08:00\", \"17:00\"]",
+                        "hours must be two times of day, in UTC unless timezone is set: hours = [\"08:00\", \"17:00\"]",
                     )
                 })?;
                 let zone = match self.timezone.as_deref() {
                     None => String::new(),
-                    Some(zone) if zone.contains(['"', '\'']) => return Err(wrong("timezone holds a quote")),
+                    Some(zone) if zone.contains(['"', '\'']) => return Err(wrong("timezone must not contain quotes")),
                     Some(zone) => format!(", \"{zone}\""),
                 };
                 Ok(rule("hours", json!({ "buy": format!("between(\"{from}\", \"{to}\"{zone})") }), Need::Any))
@@ -150,18 +149,18 @@ impl WrittenFilter {
                 let params = json!({
                     "buy": "close > sma(period)",
                     "sell": "close < sma(period)",
-                    "parameters": { "period": whole(period, 2, "Candles in the average.") },
+                    "parameters": { "period": whole(period, 2, "Number of candles in the average.") },
                 });
                 Ok(rule("trend", params, Need::Same))
             }
             (None, None, None, Some(volatility), None) => {
-                let params = volatility.rule().ok_or_else(|| wrong("volatility has min, max or both"))?;
+                let params = volatility.rule().ok_or_else(|| wrong("volatility needs min, max or both"))?;
                 Ok(rule("volatility", params, Need::Any))
             }
             (None, None, None, None, Some(when)) => {
                 Ok(rule("when", json!({ "buy": when, "parameters": self.parameters }), Need::Any))
             }
-            _ => Err(wrong("a filter is one of strategy, hours, trend, volatility, when")),
+            _ => Err(wrong("a filter needs exactly one of strategy, hours, trend, volatility and when")),
         }
     }
 
@@ -184,11 +183,11 @@ fn two_times(hours: &Value) -> Option<(&str, &str)> {
 
 impl Volatility {
     fn rule(&self) -> Option<Value> {
-        let mut parameters = json!({ "period": whole(self.period, 1, "Candles in the average true range.") });
+        let mut parameters = json!({ "period": whole(self.period, 1, "Number of candles in the average true range.") });
         let mut conditions = Vec::new();
         for (name, bound, sign, about) in [
-            ("lowest", self.min, ">=", "Least average true range, as a fraction of the close."),
-            ("highest", self.max, "<=", "Largest average true range, as a fraction of the close."),
+            ("lowest", self.min, ">=", "Minimum average true range, as a fraction of the close."),
+            ("highest", self.max, "<=", "Maximum average true range, as a fraction of the close."),
         ] {
             if let Some(bound) = bound {
                 conditions.push(format!("atr(period) / close {sign} {name}"));
@@ -259,19 +258,19 @@ impl Member {
         let entry = entry.map_err(|error| of_part(&name, error))?;
         if entry.wants_prices {
             return Err(wrong(
-                "it wants prices between candles, and a part is shown candles alone".to_owned(),
+                "it needs prices between candles, but parts receive only candles".to_owned(),
             ));
         }
         if let Some(unknown) = unknown_key(&own, &entry) {
             let known: Vec<&str> = entry.parameters.iter().map(|known| known.name.as_str()).collect();
-            return Err(wrong(format!("there is no parameter {unknown}; there are {}", known.join(", "))));
+            return Err(wrong(format!("there is no parameter {unknown}; known are: {}", known.join(", "))));
         }
         let weight = written.weight.unwrap_or(1.0);
         if !(weight > 0.0 && weight.is_finite()) {
-            return Err(wrong(format!("its weight is a number above 0, not {weight}")));
+            return Err(wrong(format!("weight must be a number above 0, not {weight}")));
         }
         if written.within.is_some_and(|within| !(1..=MAX_WITHIN).contains(&within)) {
-            return Err(wrong(format!("within is a whole number from 1 to {MAX_WITHIN}")));
+            return Err(wrong(format!("within must be a whole number from 1 to {MAX_WITHIN}")));
         }
         let named = |parameter: &Parameter| Parameter {
             name: format!("{prefix}{}", parameter.name),
@@ -327,7 +326,7 @@ pub(super) fn names_of(parts: &[&WrittenPart]) -> Result<Vec<String>, BuildError
             )));
         }
         if !taken.insert(part.name.clone()) {
-            return Err(refuse(format!("two parts are named {}: give one of them another name", part.name)));
+            return Err(refuse(format!("two parts are named {}: rename one of them", part.name)));
         }
     }
     let mut name_of = |part: &&WrittenPart| {
