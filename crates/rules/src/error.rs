@@ -17,7 +17,7 @@ impl RuleError {
         Self { message: message.into(), place }
     }
 
-    /// Both are 1-based; the column counts characters.
+    /// Returns 1-based line and column; the column counts characters.
     pub fn line_and_column(&self, text: &str) -> (usize, usize) {
         let before = &text[..text.floor_char_boundary(self.place.start)];
         let line = before.matches('\n').count() + 1;
@@ -113,7 +113,7 @@ mod tests {
             .is_ok_and(|rule| rule.build(&BTreeMap::new(), Interval::MINUTE, None).is_ok())
     }
 
-    /// Holds the table of docs/rules.md to the hints, and both to the language.
+    /// Compares the table of docs/rules.md with the hints and the language.
     #[test]
     fn counterparts_of_tradingview_are_sound_rules() {
         let page = include_str!("../../../docs/rules.md");

@@ -14,7 +14,7 @@ use toml::Spanned;
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Written {
+pub(crate) struct WrittenRule {
     pub(crate) about: String,
     pub(crate) buy: Option<String>,
     pub(crate) sell: Option<String>,
@@ -41,29 +41,29 @@ struct Places {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Wrong {
+pub(crate) struct FileError {
     /// 1-based.
     pub(crate) line: Option<u64>,
     pub(crate) message: String,
 }
 
-impl Wrong {
-    pub(crate) fn plain(message: impl Into<String>) -> Self {
+impl FileError {
+    pub(crate) fn without_line(message: impl Into<String>) -> Self {
         Self { line: None, message: message.into() }
     }
 }
 
-impl Written {
-    pub(crate) fn of_file(text: &str) -> Result<Self, Wrong> {
-        toml::from_str(text).map_err(|error| wrong_form(&error, text))
+impl WrittenRule {
+    pub(crate) fn parse(text: &str) -> Result<Self, FileError> {
+        toml::from_str(text).map_err(|error| syntax_error(&error, text))
     }
 
-    pub(crate) fn rule(&self, file: Option<&str>) -> Result<Rule, Wrong> {
+    pub(crate) fn rule(&self, file: Option<&str>) -> Result<Rule, FileError> {
         for (name, parameter) in &self.parameters {
             let checked = check_name(name).and_then(|()| parameter.check(name));
-            checked.map_err(|problem| wrong_parameter(name, &problem, file))?;
+            checked.map_err(|problem| parameter_error(name, &problem, file))?;
         }
-        let at = |(side, error): (Side, RuleError)| self.wrong(side, &error, file);
+        let at = |(side, error): (Side, RuleError)| self.condition_error(side, &error, file);
         let rule = Rule::parse(self.buy.as_deref(), self.sell.as_deref()).map_err(at)?;
         // The interval of the bot is checked later; here any longer interval is valid.
         let defaults = self.defaults();
@@ -72,12 +72,12 @@ impl Written {
             None => Ok(rule),
             Some(name) => {
                 let problem = format!("the parameter `{name}` is not used in a condition: use or remove it");
-                Err(wrong_parameter(name, &problem, file))
+                Err(parameter_error(name, &problem, file))
             }
         }
     }
 
-    pub(crate) fn described(&self) -> impl Iterator<Item = Parameter> {
+    pub(crate) fn parameter_specs(&self) -> impl Iterator<Item = Parameter> {
         self.parameters.iter().map(|(name, parameter)| {
             let mut described = Parameter::new(name.as_str(), Value::Number(parameter.default.clone()));
             (described.minimum, described.maximum) = (parameter.min, parameter.max);
@@ -92,21 +92,21 @@ impl Written {
         self.parameters.iter().filter_map(number).collect()
     }
 
-    pub(crate) fn wrong(&self, side: Side, error: &RuleError, file: Option<&str>) -> Wrong {
+    pub(crate) fn condition_error(&self, side: Side, error: &RuleError, file: Option<&str>) -> FileError {
         let text = match side {
             Side::Buy => self.buy.as_deref(),
             Side::Sell => self.sell.as_deref(),
         };
-        let Some(text) = text else { return Wrong::plain(error.message.clone()) };
+        let Some(text) = text else { return FileError::without_line(error.message.clone()) };
         let key = side.key();
         let (line, column) = error.line_and_column(text);
         let shown = format!("{}\n  {}", error.message, error.shown(text));
         match file.and_then(|file| place_in_file(file, side, text, error)) {
             Some((line, column)) => {
-                Wrong { line: Some(line), message: format!("column {column}: {key}: {shown}") }
+                FileError { line: Some(line), message: format!("column {column}: {key}: {shown}") }
             }
-            None if line == 1 => Wrong::plain(format!("{key}, character {column}: {shown}")),
-            None => Wrong::plain(format!("{key}, line {line}, character {column}: {shown}")),
+            None if line == 1 => FileError::without_line(format!("{key}, character {column}: {shown}")),
+            None => FileError::without_line(format!("{key}, line {line}, character {column}: {shown}")),
         }
     }
 }
@@ -114,8 +114,8 @@ impl Written {
 impl WrittenParameter {
     fn check(&self, name: &str) -> Result<(), String> {
         let default = self.default.as_f64().filter(|number| number.is_finite());
-        let default =
-            default.ok_or_else(|| format!("parameters.{name}: default = {} is not a number", self.default))?;
+        let default = default
+            .ok_or_else(|| format!("parameters.{name}: default = {} is not a number", self.default))?;
         let (low, high) = (self.min.unwrap_or(f64::NEG_INFINITY), self.max.unwrap_or(f64::INFINITY));
         if low >= high || low.is_nan() || high.is_nan() {
             return Err(format!("parameters.{name}: min = {low} must be below max = {high}"));
@@ -143,14 +143,14 @@ fn check_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn wrong_parameter(name: &str, problem: &str, file: Option<&str>) -> Wrong {
+fn parameter_error(name: &str, problem: &str, file: Option<&str>) -> FileError {
     let place = |file: &str| {
         let places: Places = toml::from_str(file).ok()?;
         places.parameters.keys().find(|key| key.get_ref() == name).map(Spanned::span)
     };
     match file.and_then(|file| Some((file, place(file)?))) {
-        Some((file, place)) => wrong_at(file, &RuleError::new(place, problem)),
-        None => Wrong::plain(problem),
+        Some((file, place)) => error_at(file, &RuleError::new(place, problem)),
+        None => FileError::without_line(problem),
     }
 }
 
@@ -172,32 +172,32 @@ fn line_of(text: &str, at: usize) -> u64 {
     text[..text.floor_char_boundary(at)].matches('\n').count() as u64 + 1
 }
 
-const IS_CONFIGURATION: &str = "this is a configuration, not a rule: use it with --config";
-const OF_THE_RULE: [&str; 4] = ["buy", "sell", "expiry", "about"];
+const CONFIGURATION_HINT: &str = "this is a configuration, not a rule: use it with --config";
+const RULE_KEYS: [&str; 4] = ["buy", "sell", "expiry", "about"];
 
-fn wrong_form(error: &toml::de::Error, text: &str) -> Wrong {
+fn syntax_error(error: &toml::de::Error, text: &str) -> FileError {
     if is_configuration(text) {
-        return Wrong::plain(IS_CONFIGURATION);
+        return FileError::without_line(CONFIGURATION_HINT);
     }
     let message = error.message().trim_end().replace('\n', ", ");
-    let Some(span) = error.span() else { return Wrong::plain(message) };
+    let Some(span) = error.span() else { return FileError::without_line(message) };
     let number = line_of(text, span.start);
     let line = usize::try_from(number).ok().and_then(|number| text.lines().nth(number - 1));
     let value = line.and_then(|line| line.split_once('=')).map(|(_, value)| value);
-    let words = line.and_then(|line| cure_of_line(line.trim(), &message));
+    let words = line.and_then(|line| hint_for_line(line.trim(), &message));
     let words = words.or_else(|| hint_for_key(&message, value)).unwrap_or_else(|| plain_words(&message));
-    wrong_at(text, &RuleError::new(span, words))
+    error_at(text, &RuleError::new(span, words))
 }
 
-fn wrong_at(text: &str, error: &RuleError) -> Wrong {
+fn error_at(text: &str, error: &RuleError) -> FileError {
     let (line, column) = error.line_and_column(text);
     let message = format!("column {column}: {}\n  {}", error.message, error.shown(text));
-    Wrong { line: Some(line as u64), message }
+    FileError { line: Some(line as u64), message }
 }
 
-fn cure_of_line(line: &str, message: &str) -> Option<String> {
+fn hint_for_line(line: &str, message: &str) -> Option<String> {
     if message.starts_with("expected `.`, `=`") {
-        return Some(cure_of_bare(line));
+        return Some(hint_for_bare_line(line));
     }
     if let Some(side) = [Side::Buy, Side::Sell].into_iter().find(|side| line == format!("[{}]", side.key())) {
         return Some(format!("a condition is a text: {} = \"rsi(14) < 30\"", side.key()));
@@ -205,7 +205,7 @@ fn cure_of_line(line: &str, message: &str) -> Option<String> {
     let (key, value) = line.split_once('=')?;
     let (key, value) = (key.trim(), value.trim());
     if message.contains("struct WrittenParameter") {
-        if OF_THE_RULE.contains(&key) {
+        if RULE_KEYS.contains(&key) {
             return Some(format!("{key} is not a parameter: move it above the line [parameters]"));
         }
         return Some(format!(
@@ -213,7 +213,7 @@ fn cure_of_line(line: &str, message: &str) -> Option<String> {
         ));
     }
     if key == "expiry" {
-        return Some(cure_of_expiry(value));
+        return Some(hint_for_expiry(value));
     }
     if ![Side::Buy.key(), Side::Sell.key()].contains(&key) {
         return None;
@@ -240,17 +240,17 @@ fn cure_of_line(line: &str, message: &str) -> Option<String> {
         '[' | '{' => {
             Some("write one condition in double quotes, and join its parts with `and` or `or`".to_owned())
         }
-        _ => Some(in_quotes(key, value)),
+        _ => Some(hint_to_quote(key, value)),
     }
 }
 
 fn second_key(value: &str) -> Option<&str> {
     let (_, behind) = value.strip_prefix('"')?.split_once('"')?;
     let (key, _) = behind.split_once('=')?;
-    OF_THE_RULE.contains(&key.trim()).then(|| key.trim())
+    RULE_KEYS.contains(&key.trim()).then(|| key.trim())
 }
 
-fn cure_of_bare(line: &str) -> String {
+fn hint_for_bare_line(line: &str) -> String {
     let name = line.split(|letter: char| !letter.is_ascii_alphabetic()).next().unwrap_or_default();
     let (key, rest) = match [Side::Buy, Side::Sell].into_iter().find(|side| side.key() == name) {
         Some(side) => (side.key(), &line[name.len()..]),
@@ -258,10 +258,10 @@ fn cure_of_bare(line: &str) -> String {
         None => return "a line is a key, `=` and a value".to_owned(),
     };
     let condition = rest.trim_start_matches(|letter: char| letter == ':' || letter.is_whitespace());
-    format!("a line is a key, `=` and a value; {}", in_quotes(key, condition))
+    format!("a line is a key, `=` and a value; {}", hint_to_quote(key, condition))
 }
 
-fn in_quotes(key: &str, condition: &str) -> String {
+fn hint_to_quote(key: &str, condition: &str) -> String {
     let is_quote = |letter: char| "\"'\u{201c}\u{201d}\u{201e}".contains(letter);
     let condition = condition.trim().trim_start_matches(is_quote);
     // Strips the closing quote unless it ends a text inside the condition.
@@ -271,7 +271,7 @@ fn in_quotes(key: &str, condition: &str) -> String {
     format!("put the condition in double quotes: {key} = \"{condition}\"")
 }
 
-pub(crate) fn cure_of_expiry(value: &str) -> String {
+pub(crate) fn hint_for_expiry(value: &str) -> String {
     const FORM: &str = "write a duration as minutes and seconds in quotes";
     let plain = value.trim_matches(|letter| letter == '"' || letter == '\'');
     let error = plain.parse::<CloseType>().err();
@@ -390,7 +390,7 @@ mod tests {
             ("[parameters]\np = { default = true }", "use a number, not true"),
             ("[parameters]\np = { default = nan }", "use a number: nan and inf are none here"),
         ] {
-            let message = Written::of_file(line).unwrap_err().message;
+            let message = WrittenRule::parse(line).unwrap_err().message;
             let said = message.lines().next().unwrap_or_default();
             assert!(said.contains(expected), "{line}: {said}");
         }

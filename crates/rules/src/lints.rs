@@ -253,7 +253,7 @@ fn check_crossing(condition: &Condition, part: PartId, _: Interval) -> Option<St
     (!can_cross).then(|| format!("`{text}` never holds: its value is {}", known.describe()))
 }
 
-/// Finds the price of a line where its direction was probably meant: `supertrend(10, 3) > 0`.
+/// Finds comparisons of a price where the trend was probably meant: `supertrend(10, 3) > 0`.
 fn check_direction(condition: &Condition, part: PartId, _: Interval) -> Option<String> {
     let NumberComparison { value, number, .. } = NumberComparison::from_part(condition, part)?;
     let line = match &condition.tree.part(value).form {
@@ -276,7 +276,7 @@ fn check_step(condition: &Condition, part: PartId, own: Interval) -> Option<Stri
     let Form::At { of, interval, .. } = &tree.part(*first).form else { return None };
     let longer: Interval = interval.parse().ok()?;
     let times = longer.length().get() / own.length().get();
-    // A parameter may be as many candles as the longer one has.
+    // A parameter may equal the length of the longer candle.
     let count = arguments.get(1).map_or(Some(1.0), |count| condition.number(*count))?;
     let effect = match (name.as_str(), count > 1.0) {
         _ if times < 2 => return None,

@@ -43,7 +43,10 @@ impl Rule {
             text.map(read).transpose().map_err(|error| (side, error))
         };
         if buy.is_none() && sell.is_none() {
-            return Err((Side::Buy, RuleError::new(0..0, "the rule has no condition: set buy, sell or both")));
+            return Err((
+                Side::Buy,
+                RuleError::new(0..0, "the rule has no condition: set buy, sell or both"),
+            ));
         }
         Ok(Self { buy: condition(Side::Buy, buy)?, sell: condition(Side::Sell, sell)? })
     }
@@ -79,7 +82,7 @@ impl Rule {
         Ok(parameters.keys().map(String::as_str).filter(|name| !used.contains(*name)).collect())
     }
 
-    pub(crate) fn compares_worked_out(&self, parameters: &BTreeMap<String, f64>) -> bool {
+    pub(crate) fn compares_computed_values(&self, parameters: &BTreeMap<String, f64>) -> bool {
         let mut compiler = Compiler::new(parameters, Interval::SECOND);
         // Errors are reported by `build`.
         self.conditions().for_each(|(_, condition)| drop(compiler.condition(&condition.tree)));

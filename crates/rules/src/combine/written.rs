@@ -18,7 +18,7 @@ pub(super) struct WrittenPart {
     pub(super) name: String,
     #[serde(default)]
     pub(super) params: Map<String, Value>,
-    #[serde(default, deserialize_with = "a_number")]
+    #[serde(default, deserialize_with = "non_null_number")]
     pub(super) weight: Option<f64>,
     pub(super) within: Option<usize>,
     #[serde(default)]
@@ -26,7 +26,7 @@ pub(super) struct WrittenPart {
 }
 
 /// Rejects null: TOML's `nan` and `inf` arrive as null, which differs from a missing key.
-fn a_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+fn non_null_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     f64::deserialize(deserializer).map(Some)
 }
 
@@ -55,13 +55,13 @@ pub(super) struct WrittenFilter {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Volatility {
-    #[serde(default = "usual_period")]
+    #[serde(default = "default_period")]
     period: u32,
     min: Option<f64>,
     max: Option<f64>,
 }
 
-const fn usual_period() -> u32 {
+const fn default_period() -> u32 {
     14
 }
 
@@ -81,14 +81,15 @@ pub(super) fn list<T: DeserializeOwned>(params: &Value, key: &str) -> Result<Vec
             };
             return Err(refuse(format!("{key}[{place}] = {item} is not a table: write {usual}")));
         }
-        T::deserialize(item).map_err(|error| refuse(format!("{key}[{place}]: {}", words_of(&error, item))))
+        T::deserialize(item)
+            .map_err(|error| refuse(format!("{key}[{place}]: {}", describe_error(&error, item))))
     };
     items.iter().enumerate().map(read).collect()
 }
 
-pub(super) fn words_of(error: &serde_json::Error, table: &Value) -> String {
+pub(super) fn describe_error(error: &serde_json::Error, table: &Value) -> String {
     let text = error.to_string();
-    // "unknown field `a`, expected one of `b`, `c`": the names stand between the marks.
+    // "unknown field `a`, expected one of `b`, `c`": names are in backticks.
     let mut names = text.split('`').skip(1).step_by(2);
     if let Some(given) = names.next().filter(|_| text.starts_with("unknown field")) {
         return format!("unknown key `{given}`; {}", suggest(given, names));
@@ -99,7 +100,7 @@ pub(super) fn words_of(error: &serde_json::Error, table: &Value) -> String {
 impl WrittenFilter {
     pub(super) fn part(self, place: usize) -> Result<(WrittenPart, Need), BuildError> {
         let wrong = |problem: &str| refuse(format!("filters[{place}]: {problem}"));
-        if let Some(key) = self.key_of_a_strategy().filter(|_| self.strategy.is_none()) {
+        if let Some(key) = self.strategy_only_key().filter(|_| self.strategy.is_none()) {
             let turned = match (&self.hours, &self.when) {
                 _ if key != "invert" => "",
                 (Some(_), _) => "; for the other hours, write hours = [\"17:00\", \"08:00\"]",
@@ -117,7 +118,8 @@ impl WrittenFilter {
         let usual = |name: &str| if self.name.is_empty() { name.to_owned() } else { self.name.clone() };
         let rule = |name: &str, params: Value, need: Need| {
             let params = params.as_object().cloned().unwrap_or_default();
-            let part = WrittenPart { strategy: crate::NAME.to_owned(), name: usual(name), params, ..bare() };
+            let part =
+                WrittenPart { strategy: crate::NAME.to_owned(), name: usual(name), params, ..empty_part() };
             (part, need)
         };
         match (&self.strategy, &self.hours, self.trend, &self.volatility, &self.when) {
@@ -140,7 +142,9 @@ impl WrittenFilter {
                 })?;
                 let zone = match self.timezone.as_deref() {
                     None => String::new(),
-                    Some(zone) if zone.contains(['"', '\'']) => return Err(wrong("timezone must not contain quotes")),
+                    Some(zone) if zone.contains(['"', '\'']) => {
+                        return Err(wrong("timezone must not contain quotes"));
+                    }
                     Some(zone) => format!(", \"{zone}\""),
                 };
                 Ok(rule("hours", json!({ "buy": format!("between(\"{from}\", \"{to}\"{zone})") }), Need::Any))
@@ -164,7 +168,7 @@ impl WrittenFilter {
         }
     }
 
-    fn key_of_a_strategy(&self) -> Option<&'static str> {
+    fn strategy_only_key(&self) -> Option<&'static str> {
         let given = [
             (self.invert, "invert"),
             (self.within.is_some(), "within"),
@@ -183,7 +187,8 @@ fn two_times(hours: &Value) -> Option<(&str, &str)> {
 
 impl Volatility {
     fn rule(&self) -> Option<Value> {
-        let mut parameters = json!({ "period": whole(self.period, 1, "Number of candles in the average true range.") });
+        let mut parameters =
+            json!({ "period": whole(self.period, 1, "Number of candles in the average true range.") });
         let mut conditions = Vec::new();
         for (name, bound, sign, about) in [
             ("lowest", self.min, ">=", "Minimum average true range, as a fraction of the close."),
@@ -203,7 +208,7 @@ fn whole(default: u32, min: u32, about: &str) -> Value {
     json!({ "default": default, "min": min, "max": MAX_PERIOD, "about": about })
 }
 
-fn bare() -> WrittenPart {
+fn empty_part() -> WrittenPart {
     let (strategy, name) = (String::new(), String::new());
     WrittenPart { strategy, name, params: Map::new(), weight: None, within: Some(1), invert: false }
 }
@@ -225,7 +230,7 @@ pub(super) struct Member {
 }
 
 impl Member {
-    pub(super) fn of(
+    pub(super) fn new(
         written: WrittenPart,
         name: String,
         params: &Value,
@@ -255,11 +260,9 @@ impl Member {
             })?;
             known.for_params(&own).map(std::borrow::Cow::into_owned)
         };
-        let entry = entry.map_err(|error| of_part(&name, error))?;
+        let entry = entry.map_err(|error| part_error(&name, error))?;
         if entry.wants_prices {
-            return Err(wrong(
-                "it needs prices between candles, but parts receive only candles".to_owned(),
-            ));
+            return Err(wrong("it needs prices between candles, but parts receive only candles".to_owned()));
         }
         if let Some(unknown) = unknown_key(&own, &entry) {
             let known: Vec<&str> = entry.parameters.iter().map(|known| known.name.as_str()).collect();
@@ -309,7 +312,7 @@ impl Member {
             Form::Quick => self.entry.build(&own, bot),
             Form::Explained => self.entry.build_explained(&own, bot),
         };
-        let strategy = strategy.map_err(|error| of_part(&self.name, error))?;
+        let strategy = strategy.map_err(|error| part_error(&self.name, error))?;
         Ok(Part::new(self.name.clone(), strategy, self.within.unwrap_or(within), self.invert))
     }
 }
@@ -347,7 +350,7 @@ fn unknown_key<'a>(own: &'a Value, entry: &StrategyEntry) -> Option<&'a str> {
     own.as_object()?.keys().map(String::as_str).find(|key| !is_known(key))
 }
 
-fn of_part(name: &str, error: BuildError) -> BuildError {
+fn part_error(name: &str, error: BuildError) -> BuildError {
     match error {
         BuildError::File { .. } => error,
         other => refuse(format!("part {name}: {other}")),

@@ -1,7 +1,7 @@
 //! Parsing of a gate from the parameters of a bot.
 
 use super::entry::refuse;
-use super::written::words_of;
+use super::written::describe_error;
 use candlewick_engine::DayStart;
 use candlewick_sdk::{BuildError, Millis, Parameter, Payout};
 use candlewick_statistics::{EdgeTestPlan, GateOpening, GateRule, TradeGate};
@@ -69,7 +69,7 @@ const PARAMETERS: [GateParameter; 9] = [
 
 impl WrittenGate {
     /// Parses the gate, `None` without one. A value of `gate.NAME` overrides that of the table.
-    pub(super) fn of(params: &Value) -> Result<Option<Self>, BuildError> {
+    pub(super) fn parse(params: &Value) -> Result<Option<Self>, BuildError> {
         let Some(given) = params.get(KEY).filter(|gate| !gate.is_null()) else { return Ok(None) };
         let Value::Object(given) = given else {
             return Err(refuse("gate must be a table: gate = { after_virtual_losses = 2 }"));
@@ -86,7 +86,7 @@ impl WrittenGate {
         }
         let values = Value::Object(values);
         let read = Self::deserialize(&values);
-        read.map(Some).map_err(|error| refuse(format!("gate: {}", words_of(&error, &values))))
+        read.map(Some).map_err(|error| refuse(format!("gate: {}", describe_error(&error, &values))))
     }
 
     pub(super) fn parameters(&self) -> Vec<Parameter> {
@@ -132,7 +132,9 @@ impl WrittenGate {
             }
             Some(other) => Err(wrong(format!("resets can only be \"day\", not \"{other}\""))),
             None if self.day_start.is_some() || self.day_timezone.is_some() || self.openings.is_some() => {
-                Err(wrong("day_start, day_timezone and openings are only valid with resets = \"day\"".to_owned()))
+                Err(wrong(
+                    "day_start, day_timezone and openings are only valid with resets = \"day\"".to_owned(),
+                ))
             }
             None => Ok(None),
         }
