@@ -5,7 +5,7 @@ use candlewick_broker::{Account, Funding, Progress, TradeReport, UnrecognisedDat
 use candlewick_sdk::Payout;
 use rust_decimal::Decimal;
 
-pub(crate) fn report_of(
+pub(crate) fn build_report(
     record: TradeRecord,
     user: Option<&str>,
     unrecognised: &UnrecognisedData,
@@ -17,9 +17,9 @@ pub(crate) fn report_of(
     let by_result = record.result.as_ref().and_then(TradeResult::outcome);
     let is_by_status = by_result.is_none() && record.outcome().is_some();
     TradeReport {
-        progress: progress_of(&record),
-        account: account_of(&record),
-        funding: funding_of(&record),
+        progress: read_progress(&record),
+        account: read_account(&record),
+        funding: read_funding(&record),
         other_user: record.user_id.filter(|owner| user.is_some_and(|user| user != owner)),
         id: record.id,
         symbol: record.symbol,
@@ -45,7 +45,7 @@ pub(crate) fn report_of(
 }
 
 /// Returns the progress by result, then by status (`observed: values`).
-fn progress_of(record: &TradeRecord) -> Progress {
+fn read_progress(record: &TradeRecord) -> Progress {
     if let Some(outcome) = record.outcome() {
         return Progress::Over(outcome);
     }
@@ -59,7 +59,7 @@ fn progress_of(record: &TradeRecord) -> Progress {
 }
 
 /// Returns the account by `isDemo`, else by the paying wallets; a real-money wallet overrides `isDemo`.
-pub(crate) fn account_of(record: &TradeRecord) -> Option<Account> {
+pub(crate) fn read_account(record: &TradeRecord) -> Option<Account> {
     let is = |wanted: WalletType| move |wallet: &WalletEntry| wallet.wallet_type == wanted;
     let wallets = &record.wallets;
     match record.is_demo {
@@ -73,7 +73,7 @@ pub(crate) fn account_of(record: &TradeRecord) -> Option<Account> {
     }
 }
 
-fn funding_of(record: &TradeRecord) -> Funding {
+fn read_funding(record: &TradeRecord) -> Funding {
     let is_whole = !record.wallets.is_empty() && record.unreadable_wallets == 0;
     let bonus = record.wallets.iter().filter(|wallet| wallet.wallet_type == WalletType::Bonus);
     Funding {
@@ -95,14 +95,14 @@ fn larger_by_percent(amount: Decimal, wallets: &[WalletEntry]) -> Option<Decimal
     let shares = sum(wallets.iter().map(|wallet| wallet.trade_percent));
     let by_shares = amount.checked_mul(shares).map(|product| product / Decimal::ONE_HUNDRED);
     let least = |wallet: &WalletEntry| {
-        // A percentage of two decimals is rounded by up to 0.01.
+        // Percentages have two decimals, so they are off by up to 0.01.
         let unit = Decimal::new(1, wallet.balance_percent.scale().min(28));
         wallet.balance.checked_mul(wallet.balance_percent.checked_sub(unit)? / Decimal::ONE_HUNDRED)
     };
     let by_balances =
         wallets.iter().try_fold(Decimal::ZERO, |sum: Decimal, wallet| sum.checked_add(least(wallet)?));
     let larger = by_shares.into_iter().chain(by_balances).max()?;
-    // A twentieth: the balance may be that before or after the stake was taken.
+    // 5 %, because the balance may be before or after the stake.
     (larger > amount.checked_mul(Decimal::new(105, 2))?).then_some(larger)
 }
 
@@ -116,7 +116,7 @@ mod tests {
 
     fn report(json: Value) -> TradeReport {
         let unrecognised = UnrecognisedData::new();
-        report_of(read_record(json, &unrecognised).unwrap(), None, &unrecognised)
+        build_report(read_record(json, &unrecognised).unwrap(), None, &unrecognised)
     }
 
     #[test]
@@ -168,7 +168,7 @@ mod tests {
         let unrecognised = UnrecognisedData::new();
         let owner = |user: Option<&str>| {
             let record = read_record(json!({"id": "01JT", "userId": "u2"}), &unrecognised).unwrap();
-            report_of(record, user, &unrecognised).other_user
+            build_report(record, user, &unrecognised).other_user
         };
         assert_eq!([owner(None), owner(Some("u2"))], [None, None]);
         assert_eq!(owner(Some("u1")).as_deref(), Some("u2"));
@@ -199,13 +199,13 @@ mod tests {
     fn a_payout_that_is_none_is_counted() {
         let unrecognised = UnrecognisedData::new();
         let record = read_record(json!({"id": "01JT", "payout": -5}), &unrecognised).unwrap();
-        let report = report_of(record, None, &unrecognised);
+        let report = build_report(record, None, &unrecognised);
         assert_eq!((report.payout, report.impossible_payout), (None, Some((-5).into())));
         assert_eq!(unrecognised.snapshot().into_keys().collect::<Vec<_>>(), ["Trade.payout unreadable"]);
     }
 
     fn funding(trade: &Value) -> Funding {
-        funding_of(&read_record(trade.clone(), &UnrecognisedData::new()).unwrap())
+        read_funding(&read_record(trade.clone(), &UnrecognisedData::new()).unwrap())
     }
 
     /// A trade of 10.00 that these wallets paid: type, amount, share of the trade, share of the balance, balance.

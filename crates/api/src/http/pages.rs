@@ -15,7 +15,7 @@ pub(super) const PAGE_SIZE: u64 = 100;
 /// Maximum number of pages, half a million trades. A longer list is never complete.
 pub(super) const MAX_PAGES: u64 = 5_000;
 /// Maximum consecutive pages without a new trade, against an endless list.
-const MAX_BARREN: u64 = 20;
+const MAX_PAGES_WITHOUT_NEW: u64 = 20;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Rows {
@@ -37,7 +37,7 @@ pub(super) struct Pages {
     reached_end: bool,
     unreadable: usize,
     repeats: usize,
-    barren: u64,
+    pages_without_new: u64,
     length: Option<(LengthField, u64)>,
     keeps_length: bool,
     /// Distinct trades in order of arrival, indexed by `places`.
@@ -53,7 +53,7 @@ struct Bounds {
 }
 
 impl Pages {
-    pub(super) fn of_user(user_id: String, settings: &Settings) -> Self {
+    pub(super) fn for_user(user_id: String, settings: &Settings) -> Self {
         let (rows, bytes) = (settings.list_rows_limit, settings.list_bytes_limit);
         Self::with_bounds(user_id, PAGE_SIZE, Bounds { pages: MAX_PAGES, rows, bytes })
     }
@@ -67,7 +67,7 @@ impl Pages {
         self.next.as_ref()
     }
 
-    pub(super) fn take(&mut self, page: TradePage, read: impl Fn(TradeRecord) -> TradeReport) {
+    pub(super) fn add_page(&mut self, page: TradePage, read: impl Fn(TradeRecord) -> TradeReport) {
         let Some(query) = self.next.take() else { return };
         self.read += 1;
         self.bytes += page.bytes;
@@ -76,16 +76,16 @@ impl Pages {
             let length = usize::try_from(length).unwrap_or(usize::MAX);
             self.trades.reserve_exact(length.min(self.bounds.rows));
         }
-        // A venue that gives smaller pages than asked for says so: its full pages are not short ones.
+        // The venue may cap the page size; then a full page is shorter than requested.
         let page_size = page.per_page.unwrap_or(u64::MAX).clamp(1, query.page_size);
         let following = page.following(&TradeQuery { page_size, ..query.clone() });
         self.reached_end = following.is_none();
         self.unreadable += page.unreadable;
         let seen_before = self.trades.len();
         for trade in page.data {
-            self.put(read(trade));
+            self.add_trade(read(trade));
         }
-        self.barren = if self.trades.len() > seen_before { 0 } else { self.barren + 1 };
+        self.pages_without_new = if self.trades.len() > seen_before { 0 } else { self.pages_without_new + 1 };
         if self.has_seen_all() {
             self.reached_end = true;
             return;
@@ -96,7 +96,7 @@ impl Pages {
             .map(|following| TradeQuery { page_size: query.page_size, ..following });
     }
 
-    fn put(&mut self, trade: TradeReport) {
+    fn add_trade(&mut self, trade: TradeReport) {
         if let Some(place) = self.places.get(&trade.id) {
             self.trades[*place] = trade;
             self.repeats += 1;
@@ -114,13 +114,15 @@ impl Pages {
     fn limit_reached(&self) -> Option<String> {
         let Bounds { pages, rows, bytes } = self.bounds;
         if self.trades.len() >= rows {
-            Some(format!("the list of trades is longer than broker.list_rows_limit = {rows}"))
+            Some(format!("the trade list is longer than broker.list_rows_limit = {rows}"))
         } else if self.bytes >= bytes {
-            Some(format!("the list of trades is longer than broker.list_bytes_limit = {bytes} bytes"))
+            Some(format!("the trade list is longer than broker.list_bytes_limit = {bytes} bytes"))
         } else if self.read >= pages {
-            Some(format!("the list of trades has more than {pages} pages"))
-        } else if self.barren >= MAX_BARREN {
-            Some(format!("{MAX_BARREN} pages of the list of trades in a row brought no other trade"))
+            Some(format!("the trade list has more than {pages} pages"))
+        } else if self.pages_without_new >= MAX_PAGES_WITHOUT_NEW {
+            Some(format!(
+                "{MAX_PAGES_WITHOUT_NEW} consecutive pages of the trade list contained no new trade"
+            ))
         } else {
             None
         }
@@ -158,11 +160,11 @@ mod tests {
     const BOUNDS: Bounds = Bounds { pages: 5_000, rows: 100_000, bytes: usize::MAX };
 
     fn take(pages: &mut Pages, page: TradePage) {
-        pages.take(page, |record| TradeReport::new(record.id));
+        pages.add_page(page, |record| TradeReport::new(record.id));
     }
 
     fn of_user() -> Pages {
-        Pages::of_user("user".to_owned(), &Settings::default())
+        Pages::for_user("user".to_owned(), &Settings::default())
     }
 
     fn trade(id: &str) -> TradeRecord {
@@ -246,8 +248,8 @@ mod tests {
             asked += 1;
             take(&mut pages, numbered(asked.min(3), 1_000_000));
         }
-        assert_eq!(asked, 3 + MAX_BARREN);
-        assert!(pages.stopped().unwrap().to_string().contains("no other trade"));
+        assert_eq!(asked, 3 + MAX_PAGES_WITHOUT_NEW);
+        assert!(pages.stopped().unwrap().to_string().contains("no new trade"));
         assert!(!pages.finish().is_complete);
     }
 

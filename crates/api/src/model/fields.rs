@@ -307,7 +307,7 @@ pub(crate) struct FailureBody {
 }
 
 /// Maximum length of the message, in bytes.
-const TEXT_LENGTH: usize = 300;
+const MAX_TEXT_BYTES: usize = 300;
 
 impl FailureBody {
     /// Reads a body by `data.message`, `message`, `error`, then the status, each a string, list or object.
@@ -345,7 +345,7 @@ pub(crate) fn one_line(text: &str) -> String {
     let words: Vec<_> =
         text.split(|c: char| c.is_control() || c == ' ').filter(|word| !word.is_empty()).collect();
     let mut line = words.join(" ");
-    line.truncate(line.floor_char_boundary(TEXT_LENGTH));
+    line.truncate(line.floor_char_boundary(MAX_TEXT_BYTES));
     line
 }
 

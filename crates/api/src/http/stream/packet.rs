@@ -115,7 +115,7 @@ pub(super) fn read_price(
         drift.count_value("Stream", "event", name);
         return None;
     }
-    let body = arguments.next().and_then(|body| body_of(body, name == UPDATE));
+    let body = arguments.next().and_then(|body| extract_record(body, name == UPDATE));
     let Some(body) = body else { return refuse("message") };
     let Ok(record) = read_record::<PriceRecord>(body, drift) else { return refuse("record") };
     if record.slot.as_ref().is_some_and(|of_record| of_record != slot) {
@@ -133,7 +133,7 @@ pub(super) fn read_price(
     Some(Update { pair, tick: PriceTick { time, price } })
 }
 
-fn body_of(message: Value, is_named: bool) -> Option<Value> {
+fn extract_record(message: Value, is_named: bool) -> Option<Value> {
     let Value::Object(mut fields) = message else { return None };
     let wrapped =
         ["data", "payload", UPDATE].into_iter().find(|name| fields.get(*name).is_some_and(Value::is_object));
