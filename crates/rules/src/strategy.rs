@@ -122,7 +122,7 @@ impl Answers {
             let rule = self.rules.iter().zip(held).find(|(_, held)| (**held >> place) & 1 == 1);
             if let (Some((rule, _)), Some(candle)) = (rule, candles.get(place)) {
                 let mut numbers = [0.0; Reason::MAX_NUMBERS];
-                let (template, numbers) = rule.words(&mut numbers, |of| columns.at(of, place));
+                let (template, numbers) = rule.reason_parts(&mut numbers, |of| columns.at(of, place));
                 let terms = (rule.direction, self.expiry);
                 answers.push_of_template(candle.time(), terms, template, numbers);
             }
@@ -145,13 +145,13 @@ impl Rule {
     #[inline]
     fn signal(&self, expiry: Option<Expiry>, value: impl Fn(Place) -> f64) -> Signal {
         let mut numbers = [0.0; Reason::MAX_NUMBERS];
-        let (template, numbers) = self.words(&mut numbers, value);
+        let (template, numbers) = self.reason_parts(&mut numbers, value);
         let reason = template.with_numbers(numbers);
         Signal { direction: self.direction, expiry, reason, is_virtual: false }
     }
 
     #[inline]
-    fn words<'a>(
+    fn reason_parts<'a>(
         &'a self,
         numbers: &'a mut [f64; Reason::MAX_NUMBERS],
         value: impl Fn(Place) -> f64,

@@ -70,7 +70,7 @@ fn split_zone(text: &str) -> Option<(&str, Millis)> {
     if let Some(name) = ["utc", "gmt", "z"].into_iter().find(|name| lower.ends_with(name)) {
         return Some((text[..text.len() - name.len()].trim_end(), Millis::ZERO));
     }
-    // The dashes of a date are not a sign.
+    // Skips the dashes of the date.
     let sign = text.rfind(['+', '-']).filter(|at| text[..*at].contains(':') || text[*at..].starts_with('+'));
     let Some(at) = sign else { return Some((text, Millis::ZERO)) };
     let digits: String = text[at + 1..].chars().filter(|letter| *letter != ':').collect();

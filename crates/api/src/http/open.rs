@@ -511,7 +511,7 @@ pub(super) mod tests {
         {
             let mut buffer = Vec::new();
             let mut serializer = serde_json::Serializer::new(&mut buffer);
-            number(&text.parse().unwrap(), &mut serializer).unwrap();
+            serialize_number(&text.parse().unwrap(), &mut serializer).unwrap();
             assert_eq!(String::from_utf8(buffer).unwrap(), written);
         }
     }
@@ -542,7 +542,7 @@ pub(super) mod tests {
         fn an_amount_of_up_to_fifteen_digits_survives_json(units in -999_999_999_999_999_i64..=999_999_999_999_999, scale in 0_u32..=8) {
             let amount = Decimal::new(units, scale);
             let mut buffer = Vec::new();
-            number(&amount, &mut serde_json::Serializer::new(&mut buffer)).unwrap();
+            serialize_number(&amount, &mut serde_json::Serializer::new(&mut buffer)).unwrap();
             let json: Value = serde_json::from_slice(&buffer).unwrap();
             prop_assert!(json.is_number());
             let text = json.to_string();

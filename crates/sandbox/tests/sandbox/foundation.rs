@@ -31,7 +31,7 @@ fn what_is_missing_or_wrong_is_named() {
     let series = vec![flat("BTCUSDT", "1m")];
     let markets = markets_of(&series);
     check(vec![], vec![], |_| (), "the sandbox has no candles");
-    let incomplete = "BTCUSDT has a market but no candles, or candles but no market: give both";
+    let incomplete = "BTCUSDT has either no market or no candles: provide both";
     check(series.clone(), vec![], |_| (), incomplete);
     let two = markets_of(&[flat("ETHUSDT", "1m"), flat("BTCUSDT", "1m")]);
     check(vec![flat("ETHUSDT", "1m")], two, |_| (), incomplete);
