@@ -11,18 +11,18 @@ use std::collections::BTreeMap;
 /// - The first run splits 1 evenly. With several bots, one more part goes to all their trades together.
 /// - A bot that continues, or returns unchanged, keeps its weight.
 /// - A bot that restarts has its old weight times its old worth.
-/// - A new bot takes the place of the most valuable absent one, as if that had restarted. If none is absent,
+/// - A new bot replaces the most valuable absent one, as if that had restarted. If none is absent,
 ///   each of the `n` bots of the run keeps `n / (n + k)` of its weight with `k` new ones, and the worth of the
 ///   rest is split evenly among the new ones.
 /// - All trades together are judged as long as no bot is new or restarts.
 ///
-/// # Why at most alpha of all journals ever show a false edge
+/// # Proof that at most alpha of all journals ever show a false edge
 /// *Edge shown* is false if no trade of the start had a mean return above 0, given all known at its open.
 /// Give each start a second account that stops betting at its first trade with an edge. Let `Z` be the sum of
 /// `weight x second account` over the continuing starts, open stakes counted as lost. It starts at 1, its
 /// trades add at most 0 to its mean, and no rule above increases it: a transfer is at most `weight x worth`,
 /// and the worth is at most the second account. A start without an edge is shown only if `Z` has reached
-/// `1 / alpha` (Ville's inequality), whatever the bots copy and whenever somebody restarts them.
+/// `1 / alpha` (Ville's inequality), whatever the bots copy and whenever they are restarted.
 ///
 /// If the worth were the *current* account, losses won back with an edge could be risked again without one,
 /// and the rate would have no bound. *No edge* has an error rate per bot instead.

@@ -47,7 +47,7 @@ impl MeanBreakEven {
 
 /// Returns the stake-weighted break-even win rate: `sum(stake) / sum(stake (1 + b))`.
 ///
-/// It tells what the money needed. Compare a win rate with [`MeanBreakEven`] instead, and test it with
+/// It is the break-even of the money staked. Compare a win rate with [`MeanBreakEven`] instead, and test it with
 /// [`crate::poisson_binomial_p_value`], since each trade has its own break-even.
 pub fn mixed_break_even(trades: &[PaidStake]) -> Result<f64, StatisticsError> {
     if trades.is_empty() {

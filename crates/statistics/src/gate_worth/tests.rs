@@ -80,7 +80,7 @@ fn nothing_to_judge_is_an_error() {
 /// The sum over the real trades of what each returned beyond `expected`, and how many there were.
 fn beyond(rule: GateRule, trades: &[GatedTrade], expected: f64) -> (f64, f64) {
     let returns: Vec<f64> = trades.iter().map(|trade| trade.unit_return).collect();
-    let real = real_mean(&TradeGate::new(rule).unwrap(), (trades, &order_of(trades)), &returns);
+    let real = real_mean(&TradeGate::new(rule).unwrap(), (trades, &order_steps(trades)), &returns);
     real.map_or((0.0, 0.0), |(mean, real)| ((mean - expected) * real as f64, real as f64))
 }
 

@@ -85,7 +85,7 @@ pub fn probabilistic_sharpe(sample: SharpeSample, benchmark: f64) -> Result<f64,
         return Err(StatisticsError::TooFew { what: "periods", found: periods.max(0.0) as usize, needed: 2 });
     }
     let z = (sharpe - benchmark) * (periods - 1.0).sqrt() / sample.spread();
-    // No spread at all: the ratio is what it is.
+    // Without spread the ratio is certain.
     Ok(if z.is_nan() { 0.5 } else { Normal::standard().cdf(z) })
 }
 
@@ -106,7 +106,7 @@ pub fn deflated_sharpe(
     }
     let benchmark = match trials {
         0 => return Err(StatisticsError::TooFew { what: "trials", found: 0, needed: 1 }),
-        // The best of one is that one: nothing to deflate.
+        // A single variant needs no deflation.
         1 => 0.0,
         _ => {
             let (n, normal) = (trials as f64, Normal::standard());

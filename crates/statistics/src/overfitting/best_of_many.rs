@@ -31,7 +31,7 @@ pub struct BestOfMany {
 /// shifted to 0, the largest statistic of a draw is one of a worthless family, and
 /// `p = (1 + draws at least as good) / (1 + draws)`. A variant whose results never vary is excluded.
 ///
-/// It is approximate, the more so the fewer blocks there are: `docs/statistics.md` has what was measured.
+/// It is approximate, and less accurate with few blocks; `docs/statistics.md` has measurements.
 ///
 /// Sources: H. White, *A Reality Check for Data Snooping* (2000); P. R. Hansen, *A Test for Superior Predictive
 /// Ability* (2005); D. N. Politis and J. P. Romano (1992); F. Goetze and H. R. Kuensch (1996).
@@ -180,7 +180,7 @@ impl BlockSums {
         let squares =
             self.squares[variant] - 2.0 * mean * self.by_length[variant] + mean * mean * self.squared_lengths;
         let variance = squares * self.count / (self.count - 1.0);
-        // Rounding leaves a little of nothing: a deviation that small is none.
+        // Treats a deviation of rounding size as 0.
         (squares > 1e-12 * self.squares[variant]).then(|| (self.sums[variant] - expected) / variance.sqrt())
     }
 }

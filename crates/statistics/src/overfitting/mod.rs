@@ -22,7 +22,7 @@ pub trait Variants {
     fn put(&self, variant: usize, returns: &mut [f64]);
 }
 
-/// Returns of every variant tried by period, discarded ones included: without them all results are too good.
+/// Returns per period of every variant tried. Omitting discarded variants makes all results too good.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VariantReturns {
     variants: usize,

@@ -88,9 +88,9 @@ impl RuinQuestion {
 /// probability and change of balance. The chain contains the balances at cycle starts, on the
 /// lattice of the greatest common divisor of all changes. A lattice that would be too fine is made
 /// coarser: a change between two points is split between them so that the mean is preserved, and
-/// the error is estimated by comparison with a lattice twice as coarse. It never gets so coarse
-/// that it cannot distinguish what a cycle can pay. A horizon for which that takes too long is
-/// rejected, together with the longest feasible one.
+/// the error is estimated by comparison with a lattice twice as coarse. It always
+/// distinguishes the outcomes of a cycle. A horizon that would take too long is rejected, and the
+/// error contains the longest feasible one.
 ///
 /// Draws only take time: `m` of `n` trades are decided, binomially distributed, and the curve over
 /// decided trades is mixed accordingly.
@@ -136,7 +136,7 @@ pub fn required_balance(
     most_probability: f64,
 ) -> Result<Option<u64>, StatisticsError> {
     RuinQuestion { balance: 0, ..*question }.check()?;
-    let most = check_probability("most probable ruin", most_probability)?;
+    let most = check_probability("maximum ruin probability", most_probability)?;
     match smallest_balance(question, plan, most) {
         Err(StatisticsError::TooManyTrades { .. }) => Ok(None),
         found => found,

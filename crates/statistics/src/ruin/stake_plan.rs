@@ -55,7 +55,7 @@ impl StakePlan {
             }
             Self::Kelly { fraction, believed_win_probability, step } => {
                 check_probability("believed win probability", believed_win_probability)?;
-                check_probability("fraction of Kelly", fraction).and(stake(step))
+                check_probability("Kelly fraction", fraction).and(stake(step))
             }
             Self::Martingale { base, factor, levels, most_stake, step: rounding } => {
                 check_levels(levels, 1)?;

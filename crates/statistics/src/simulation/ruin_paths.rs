@@ -147,7 +147,7 @@ impl RuinTrials {
         self.halved as f64 / self.paths as f64
     }
 
-    /// Returns the distance between the share and a probability, in the standard errors that this implies.
+    /// Returns the distance between the share and a probability, in standard errors of that probability.
     pub fn standard_errors_from(self, probability: f64) -> f64 {
         let variance = probability * (1.0 - probability) / self.paths as f64;
         (self.share() - probability).abs() / variance.sqrt()
@@ -178,7 +178,7 @@ pub fn simulate_limited_ruin(
     question.check()?;
     plan.check()?;
     let stakes = plan.stakes(question)?;
-    let share = share_of(plan, question)?;
+    let share = staked_share(plan, question)?;
     let is_placed = |stake: u64, balance: u64| stake >= question.minimum_stake && stake <= balance;
     let end_of = |path: u64| {
         let mut dice = Dice::new(seed, path);
@@ -224,7 +224,7 @@ pub fn simulate_limited_ruin(
         let next = next_stake(plan, &stakes, level, share, wallet.balance);
         (if is_placed(next, wallet.balance) { End::Alive } else { End::Ruined }, lowest)
     };
-    // Who stakes nothing loses nothing.
+    // A plan without stakes cannot be ruined.
     let never_stakes = share == 0.0 && stakes.is_empty() && !matches!(plan, StakePlan::Flat { .. });
     let paths_to_play = if never_stakes { 0 } else { paths };
     let mut trials = RuinTrials { paths, ruined: 0, stopped: 0, reached: 0, halved: 0 };
@@ -242,7 +242,7 @@ pub fn simulate_limited_ruin(
 }
 
 /// Returns the share of the balance that the plan stakes, 0 if it stakes amounts.
-fn share_of(plan: &StakePlan, question: &RuinQuestion) -> Result<f64, StatisticsError> {
+fn staked_share(plan: &StakePlan, question: &RuinQuestion) -> Result<f64, StatisticsError> {
     Ok(match *plan {
         StakePlan::Flat { .. } | StakePlan::Martingale { .. } | StakePlan::Soros { .. } => 0.0,
         StakePlan::Share { fraction, .. } => fraction,

@@ -72,7 +72,7 @@ impl TradeStream {
         listen: impl FnMut(StreamEvent) -> ControlFlow<()>,
     ) {
         let mut dice = Dice::new(seed, path);
-        // A listener that breaks wants no more; nothing is left to do here.
+        // The listener stopped the stream.
         let _ = match self.dependence {
             TradeDependence::Independent => self.play_groups(&mut dice, 1, trades, listen),
             TradeDependence::SameTrade(size) => self.play_groups(&mut dice, size, trades, listen),
