@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_no_header_can_carry_are_refused_without_being_shown() {
+    fn rejects_invalid_credentials_without_showing_them() {
         for text in ["", " \n", "two words", "tok\n123", "tók"] {
             assert_eq!(Secret::new(text).map(|_| ()), Err(SecretError), "{text:?}");
         }
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_credential_is_hidden_wherever_it_stands_and_however_it_is_written() {
+    fn redacts_credentials_in_all_positions_and_encodings() {
         let in_path = TOKEN.replace('/', "%2F").replace('+', "%2b").replace('=', "%3D");
         for (text, expected) in [
             (format!("{{\"{TOKEN}\":\"x{TOKEN}y\"}}"), "{\"[hidden]\":\"x[hidden]y\"}"),
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes_and_numbers_stay_whole() {
+    fn redaction_keeps_escapes_and_numbers_valid() {
         let (word, number) = ("n4k7wq2zt9xb5v", "482915037716");
         let demo = [r#"{"isDemo":"demons","x":"demo"}"#, r#"{"isDemo":"demons","x":"[hidden]"}"#];
         for (secret, text, expected) in [
@@ -261,7 +261,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_part_of_a_credential_is_left(
+        fn redacts_all_parts_of_a_credential(
             secret in "[a-zA-Z0-9_./+=-]{18,64}[a-z]", before in "[ -~é]{0,20}", after in "[ -~é]{0,20}",
             from in 0_usize..6,
         ) {
@@ -274,7 +274,7 @@ mod tests {
         }
 
         #[test]
-        fn a_document_stays_a_document(secret in "[a-z0-9]{4,40}", key in ".{0,9}", value in ".{0,9}", number in any::<u64>()) {
+        fn redacted_json_stays_valid(secret in "[a-z0-9]{4,40}", key in ".{0,9}", value in ".{0,9}", number in any::<u64>()) {
             let document = serde_json::json!({ key: [value.clone(), secret.clone(), format!("{value}{secret}")], "n": number });
             let hidden = hidden(&secret, &document.to_string());
             prop_assert!(serde_json::from_str::<serde_json::Value>(&hidden).is_ok(), "{hidden}");

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn status_and_code_decide_before_words() {
+    fn status_and_code_take_precedence_over_text() {
         for (status, code, expected) in [
             (400, Some("NO_PRICE"), RejectionReason::NoPrice),
             (422, Some("INSUFFICIENT_BALANCE"), RejectionReason::InsufficientBalance),
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_recognised_in_any_spelling() {
+    fn recognises_messages_in_any_spelling() {
         use RejectionReason::*;
         let balance = "Insufficient balance|insufficientFunds|You do not have enough balance|\
                        Not enough money in the wallet|Amount exceeds your balance";

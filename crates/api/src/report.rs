@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trade_is_over_when_the_venue_says_it_and_its_outcome_known_when_it_says_that() {
+    fn progress_follows_status_and_result() {
         let unrecognised = |text: &str| Progress::Unrecognised(text.to_owned());
         for (status, result, expected) in [
             (json!("OPEN"), json!("PENDING"), Progress::Running),
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_account_is_known_by_the_flag_and_else_by_the_wallets() {
+    fn account_follows_the_flag_then_the_wallets() {
         let paid_by = |types: &[&str], is_demo: Value| {
             let entry = |wallet: &&str| json!({"id": "w", "type": wallet, "amount": 1, "balance": 2});
             let wallets: Vec<Value> = types.iter().map(entry).collect();
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trade_of_another_user_says_whose_it_is() {
+    fn reports_the_user_of_a_foreign_trade() {
         let unrecognised = UnrecognisedData::new();
         let owner = |user: Option<&str>| {
             let record = read_record(json!({"id": "01JT", "userId": "u2"}), &unrecognised).unwrap();
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn every_form_of_reply_is_a_trade_and_what_is_missing_is_none() {
+    fn all_projections_become_reports() {
         assert_eq!(report(json!({"tradeId": "01JT", "status": "OPEN"})), TradeReport::new("01JT"));
         let found = report(json!({
             "id": "01JT", "requestTime": "1795176000500", "openTime": "1795176000999", "openPrice": "64000.5",
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_payout_that_is_none_is_counted() {
+    fn counts_an_invalid_payout() {
         let unrecognised = UnrecognisedData::new();
         let record = read_record(json!({"id": "01JT", "payout": -5}), &unrecognised).unwrap();
         let report = build_report(record, None, &unrecognised);
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn names_a_larger_stake_that_percentages_come_to() {
+    fn reports_a_larger_stake_implied_by_percentages() {
         for (of_trade, of_balance, balance, expected) in [
             (100.0, 0.1, 10_000.0, None),
             // Rounded, absent, as fractions, of the balance after the stake.
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_charges_and_takes_no_sum_of_wallets_that_are_not_all_readable() {
+    fn does_not_sum_partly_readable_wallets() {
         let trade = json!({"id": "01JT", "amount": 10, "tenantFeeAmount": "0.5", "copyCommissionAmount": 0.25,
             "wallets": [{"id": "w", "type": "DEMO", "amount": 10, "balance": 1}, {"id": "x"}]});
         let expected =
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn no_amount_from_outside_is_too_large_to_sum() {
+    fn sums_of_huge_amounts_do_not_overflow() {
         let trade = json!({"id": "01JT", "amount": "79228162514264337593543950335",
             "tenantFeeAmount": "79228162514264337593543950335",
             "wallets": [{"id": "w", "type": "DEMO", "amount": 1e18, "tradePercent": "79228162514264337593543950335",

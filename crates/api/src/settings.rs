@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_of_the_section_is_enough_and_unknown_keys_are_refused() {
+    fn accepts_a_partial_section_and_rejects_unknown_keys() {
         let read = |json: &str| serde_json::from_str::<Settings>(json).map_err(|e| e.to_string());
         let expected = Settings {
             open_body: OpenBody::Short,
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_cannot_be_used_are_named() {
+    fn rejects_invalid_values() {
         let check = |change: fn(&mut Settings), expected: &str| {
             let mut settings = Settings::default();
             change(&mut settings);

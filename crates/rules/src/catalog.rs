@@ -184,13 +184,13 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn no_name_means_two_things() {
+    fn names_are_unique() {
         let all: Vec<&str> = names().collect();
         assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
     }
 
     #[test]
-    fn the_page_of_the_book_has_every_name_and_every_definition() {
+    fn documentation_lists_all_names_and_definitions() {
         let page = include_str!("../../../docs/rules.md");
         for name in names() {
             let is_there = page

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_names_have_sound_counterparts_and_are_not_names_of_ours() {
+    fn foreign_names_have_valid_counterparts() {
         for (there, expected) in [
             ("ma", "sma(20)"),
             ("iMA", "sma(20)"),

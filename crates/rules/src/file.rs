@@ -352,7 +352,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn proposes_the_key_or_the_place_that_is_meant() {
+    fn suggests_the_intended_key_or_section() {
         for (line, expected) in [
             ("interval = \"1m\"", "it belongs in a configuration: interval = \"1m\" in [[bots]]; a value"),
             ("timeframe = \"M5\"", "interval = \"1m\" in [[bots]]"),

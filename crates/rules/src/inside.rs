@@ -164,7 +164,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn numbers_texts_and_parameters_are_counted_where_they_are_used() {
+    fn counts_used_numbers_texts_and_parameters() {
         for (params, expected) in [
             (json!({ "buy": "close > open" }), 0),
             (json!({ "buy": "rsi(14) < 30", "sell": "rsi(14) > 70" }), 4),
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_part_is_named_with_the_average_that_takes_fewer() {
+    fn longest_part_suggests_a_windowed_average() {
         // An hour has 60 candles, and values of longer candles need one more: (100 + 1) * 60.
         let windowed = Some(("sma(100)@1h".to_owned(), 6_060));
         let (text, candles, found) = longest("rsi(7) < 30 and close > ema(trend)@1h");

@@ -46,7 +46,7 @@ fn check_refused(params: &Value, expected: &str) {
 }
 
 #[test]
-fn a_span_of_the_whole_holds_for_all_parts_and_weights_add_up_as_decimals() {
+fn shared_within_applies_to_all_parts_and_weights_add_as_decimals() {
     let weights = [0.7, 0.1].map(|weight| with("b", &json!({ "weight": weight })));
     for (params, expected) in [
         // Both, within two candles: the one before has it for one candle more.
@@ -60,7 +60,7 @@ fn a_span_of_the_whole_holds_for_all_parts_and_weights_add_up_as_decimals() {
 }
 
 #[test]
-fn the_short_filters_are_what_their_rules_say() {
+fn short_filters_equal_their_rules() {
     // The first candle closes at 00:01 UTC. A rise of one from 10 has a true range of 1 in 11; the first candle has none.
     for (filter, closes, expected) in [
         (json!({ "hours": ["00:02", "00:04"] }), &[1.0, 1.0, 1.0, 1.0, 1.0][..], ".bb.."),
@@ -77,7 +77,7 @@ fn the_short_filters_are_what_their_rules_say() {
 }
 
 #[test]
-fn reason_and_expiry_are_those_of_the_part_that_decides() {
+fn reason_and_expiry_come_from_the_deciding_part() {
     let numbered = |script: &str, number: f64| json!({ "strategy": "script", "params": { "script": script, "number": number } });
     let params = json!({ "vote": [numbered("b.", 1.0), numbered("bs", 2.0)], "quorum": 1.0 });
     let given = answers(built(&params), &from_closes(&[1.0, 1.0]));
@@ -94,7 +94,7 @@ fn reason_and_expiry_are_those_of_the_part_that_decides() {
 }
 
 #[test]
-fn it_is_warm_when_every_view_that_it_looks_at_is() {
+fn warm_up_covers_every_view_in_use() {
     let warm = |warmup: usize| json!({ "strategy": "script", "params": { "warmup": warmup } });
     for (params, expected) in [
         (json!({ "first_of": [warm(5), warm(3)] }), 5),
@@ -110,7 +110,7 @@ fn it_is_warm_when_every_view_that_it_looks_at_is() {
 }
 
 #[test]
-fn one_part_is_the_strategy_itself_and_two_turns_are_none() {
+fn single_part_is_transparent_and_two_inversions_cancel() {
     for name in ["rsi-reversal", "bollinger-reversal", "trend-filter", "ema-cross"] {
         for candles in [random_walk(3, 5_000), trending(4, 5_000)] {
             let alone = registry().find(name).unwrap().build(&json!({}), &bot("BTCUSDT")).unwrap();
@@ -218,7 +218,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn any_combination_answers_as_the_slow_calculation_does(
+    fn combinations_agree_with_a_naive_calculation(
         parts in prop::collection::vec(plain_part(), 1..5),
         filters in prop::collection::vec(plain_part(), 0..3),
         share in prop::option::of(0.0_f64..=1.0),
@@ -242,7 +242,7 @@ proptest! {
 }
 
 #[test]
-fn parameters_of_parts_are_those_of_the_whole_behind_their_names() {
+fn exposes_parameters_of_parts_with_a_prefix() {
     let combine = combine::entry(registry());
     let params = json!({
         "vote": [
@@ -330,7 +330,7 @@ fn what_is_wrong_is_named() {
 }
 
 #[test]
-fn what_is_wrong_with_a_filter_is_named() {
+fn rejects_invalid_filters() {
     for (filter, expected) in [
         (json!({}), "filters[0]: a filter needs exactly one of"),
         (json!({ "trend": 5, "when": "true" }), "a filter needs exactly one of"),
@@ -352,7 +352,7 @@ fn what_is_wrong_with_a_filter_is_named() {
 }
 
 #[test]
-fn values_of_parts_are_shown_behind_their_names() {
+fn exposes_indicators_of_parts_with_a_prefix() {
     let mut strategy = built(&json!({ "vote": [part("b"), part("s")], "within": 2 }));
     for candle in from_closes(&[1.0, 1.0, 1.0]) {
         strategy.on_candle(&candle);
@@ -366,7 +366,7 @@ fn values_of_parts_are_shown_behind_their_names() {
 }
 
 #[test]
-fn a_combination_passes_what_every_strategy_must() {
+fn combinations_pass_the_strategy_checks() {
     for params in [
         json!({
             "vote": [{ "strategy": "rsi-reversal" }, { "strategy": "bollinger-reversal", "weight": 2.0 }, { "strategy": "trend-filter" }],
@@ -385,7 +385,7 @@ fn a_combination_passes_what_every_strategy_must() {
 }
 
 #[test]
-fn every_file_of_a_rule_passes_what_every_strategy_must() {
+fn rule_files_pass_the_strategy_checks() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../strategies/rules");
     let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
     let files: Vec<_> =
@@ -397,7 +397,7 @@ fn every_file_of_a_rule_passes_what_every_strategy_must() {
 }
 
 #[test]
-fn a_combination_may_ask_for_what_the_parts_that_decide_may_or_for_its_own() {
+fn expiries_are_those_of_deciding_parts_or_its_own() {
     let rule =
         |expiry: &str| json!({ "strategy": "rules", "params": { "buy": "close > open", "expiry": expiry } });
     let filter = json!({ "strategy": "rules", "params": { "buy": "close > open", "expiry": "00:30" } });

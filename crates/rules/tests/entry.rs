@@ -29,7 +29,7 @@ fn check_files(files: &[(&str, &str)]) {
 }
 
 #[test]
-fn what_is_wrong_with_a_file_has_its_line_and_column() {
+fn file_errors_have_line_and_column() {
     check_files(&[
         ("buy = \"rsi(14) < 30\"\nsell = \"rsi(14) > 70\"", ""),
         ("buy = \"between('08:00', '17:00')\"", ""),
@@ -59,7 +59,7 @@ fn what_is_wrong_with_a_file_has_its_line_and_column() {
 }
 
 #[test]
-fn slips_in_the_form_of_a_file_are_answered_with_what_was_meant() {
+fn suggests_fixes_for_syntax_mistakes_in_a_file() {
     check_files(&[
         ("sell = 'close > open\n", "the condition has no closing '\n"),
         ("# Dips\nbuy = rsi(7) < 20\n", "line 2: column 7: put the condition in double quotes: buy ="),
@@ -94,7 +94,7 @@ fn slips_in_the_form_of_a_file_are_answered_with_what_was_meant() {
 }
 
 #[test]
-fn parameters_of_a_bot_are_held_to_their_ranges_and_to_what_the_rule_takes() {
+fn checks_parameters_of_a_bot_against_range_and_rule() {
     let file = "buy = \"macd(fast, slow, 9) > 0\"\n[parameters]\nfast = { default = 12, min = 2, max = 50 }\nslow = { default = 26, min = 10, max = 60 }";
     assert_eq!(refusal(file, &json!({ "fast": 5, "slow": 20 })), "");
     for (params, named) in [
@@ -113,7 +113,7 @@ fn parameters_of_a_bot_are_held_to_their_ranges_and_to_what_the_rule_takes() {
 }
 
 #[test]
-fn a_rule_may_stand_in_the_bot_itself() {
+fn accepts_a_rule_in_the_parameters_of_a_bot() {
     let params = json!({
         "buy": "close > level", "expiry": "05:00", "level": 11,
         "parameters": { "level": { "default": 10, "min": 5, "max": 20 } },
@@ -141,7 +141,7 @@ fn a_rule_may_stand_in_the_bot_itself() {
 }
 
 #[test]
-fn the_version_of_a_bot_is_that_of_its_rule() {
+fn version_of_a_bot_depends_on_its_rule() {
     let registry = Registry::default().with_entry(entry()).unwrap();
     let rules = registry.find("rules").unwrap();
     let version = |buy: &str| rules.for_params(&json!({ "buy": buy })).unwrap().version.clone();
@@ -188,7 +188,7 @@ fn the_version_of_a_bot_is_that_of_its_rule() {
 }
 
 #[test]
-fn hours_days_and_patterns_are_those_of_the_candle_that_closes() {
+fn time_functions_and_patterns_use_the_closing_candle() {
     // The first candle of a test closes on Wednesday 2025-01-01 at 00:01 UTC.
     for (rule, closes, expected) in [
         ("hour() == 0 and minute() == 2", &[1.0, 1.0, 1.0][..], &[1][..]),
@@ -210,7 +210,7 @@ fn hours_days_and_patterns_are_those_of_the_candle_that_closes() {
 /// London's clocks stood at UTC until 2026-03-29 at 01:00 UTC, an hour ahead of it until 2026-10-25 at 01:00 UTC. Those of New York
 /// were four hours behind UTC from 2026-03-08 to 2026-11-01, else five.
 #[test]
-fn hours_of_a_time_zone_follow_its_summer_time() {
+fn hours_of_a_time_zone_follow_daylight_saving() {
     let london = "between('08:00', '17:00', 'Europe/London')";
     let an_hour = "between('01:00', '02:00', 'Europe/London')";
     let evening = "between('18:00', '24:00', 'America/New_York')";

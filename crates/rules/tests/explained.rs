@@ -39,7 +39,7 @@ fn said(strategy: &str, params: &Value, candles: &[Candle]) -> Vec<Vec<String>> 
 }
 
 #[test]
-fn each_part_of_a_rule_is_true_false_or_not_known_yet_with_its_numbers() {
+fn explains_each_part_of_a_rule_with_its_numbers() {
     // The mean of two closes: none, 10.5, 12, 12.5. Two rises in a row need two candles before: known at the third.
     let candles = from_closes(&[10.0, 11.0, 13.0, 12.0]);
     let params = json!({ "buy": "close > sma(n) and rising(close, 2)", "sell": "not (close >= sma(n))",
@@ -74,7 +74,7 @@ fn each_part_of_a_rule_is_true_false_or_not_known_yet_with_its_numbers() {
 }
 
 #[test]
-fn numbers_of_longer_candles_and_hours_are_shown_where_a_function_looks_at_them() {
+fn explains_numbers_of_longer_candles_and_hours() {
     // Candles of 2m close at 9, 7 and 5; the second is seen from the fifth candle on.
     let candles = from_closes(&[10.0, 9.0, 8.0, 7.0, 6.0, 5.0]);
     let params =
@@ -107,7 +107,7 @@ fn vote(invert: bool) -> Value {
 const CLOSES: [f64; 5] = [10.0, 11.0, 12.0, 11.5, 13.0];
 
 #[test]
-fn a_vote_says_which_part_is_missing_what_was_turned_round_and_what_a_filter_does() {
+fn explains_a_vote_with_inversion_and_filters() {
     let said = said("combine", &vote(false), &from_closes(&CLOSES));
     let expected = [
         // The second rises, and is not above 11.
@@ -152,7 +152,7 @@ fn a_vote_says_which_part_is_missing_what_was_turned_round_and_what_a_filter_doe
 }
 
 #[test]
-fn quorums_and_the_signals_that_filters_stop_are_counted() {
+fn counts_quorums_and_filtered_signals() {
     let terms = bot("BTCUSDT");
     let counted =
         held_conditions(&registry(), ("combine", &vote(false)), &terms, &from_closes(&CLOSES)).unwrap();
@@ -168,7 +168,7 @@ fn quorums_and_the_signals_that_filters_stop_are_counted() {
 }
 
 #[test]
-fn the_first_of_parts_and_inner_combinations_are_named_by_their_path() {
+fn explains_nested_combinations_by_path() {
     let rule = |buy: &str| json!({ "name": "low", "strategy": "rules", "params": { "buy": buy } });
     let inner = json!({ "first_of": [rule("close < 5")], "filters": [{ "trend": 2 }] });
     let params = json!({ "first_of": [{ "name": "inner", "strategy": "combine", "params": inner }, rule("close > 10")] });
@@ -189,7 +189,7 @@ fn the_first_of_parts_and_inner_combinations_are_named_by_their_path() {
 }
 
 #[test]
-fn the_form_that_says_its_conditions_signals_as_the_usual_one() {
+fn explained_strategy_signals_like_the_normal_one() {
     let (candles, terms, registry) = (random_walk(11, 3_000), bot("BTCUSDT"), registry());
     let dip = json!({ "buy": "rsi(7) < 35 and close > sma(20)@5m", "sell": "rsi(7) > 65 and falling(ema(5), 1)@5m", "expiry": "05:00" });
     let part = |name: &str| json!({ "name": name, "strategy": "rules", "params": dip });
@@ -220,7 +220,7 @@ fn the_form_that_says_its_conditions_signals_as_the_usual_one() {
 }
 
 #[test]
-fn a_combination_says_in_a_line_what_it_is_made_of() {
+fn describes_a_combination_in_one_line() {
     let about =
         |params: &Value| registry().find("combine").unwrap().for_params(params).unwrap().about.clone();
     assert_eq!(

@@ -75,7 +75,7 @@ fn answered(mut strategy: Box<dyn Strategy>, candles: &[Candle]) -> String {
 }
 
 #[test]
-fn gates_open_and_close_as_worked_out_by_hand() {
+fn gates_open_and_close_as_computed_by_hand() {
     // A signal at a candle's close is a trade over the next candle, whose letter is how it ends. Candles count from 0.
     let hook = |losses: u32| json!({ "after_virtual_losses": losses, "history": 0 });
     let always = json!({ "strategy": "always" });
@@ -97,7 +97,7 @@ fn gates_open_and_close_as_worked_out_by_hand() {
 }
 
 #[test]
-fn virtual_trades_open_and_close_at_the_prices_of_their_moments() {
+fn virtual_trades_use_the_prices_at_open_and_close() {
     // Closing after 90 seconds, a trade of a minute's close ends in the middle of the second candle after it: a line from its open to its close.
     let candle = |minute: i64, open, close| candle(Millis::MINUTE * minute, Interval::MINUTE, open, close);
     let gate = json!({ "after_virtual_losses": 1, "history": 0 });
@@ -114,7 +114,7 @@ fn virtual_trades_open_and_close_at_the_prices_of_their_moments() {
 }
 
 #[test]
-fn a_strategy_says_whether_its_gate_is_closed() {
+fn strategy_reports_whether_its_gate_is_closed() {
     let open = json!({ "after_virtual_losses": 1, "close_after_losses": 2, "history": 0 });
     let mut strategy = gated(&open, &json!({ "strategy": "always" }), "01:00");
     let open: Vec<bool> = candles("uddddu")
@@ -128,7 +128,7 @@ fn a_strategy_says_whether_its_gate_is_closed() {
 }
 
 #[test]
-fn what_a_gate_made_of_its_signals_is_what_the_statistics_of_gates_make_of_their_ends() {
+fn gate_agrees_with_the_gate_statistics() {
     let moves = random_walk(3, 600);
     let moves = moves.iter().map(|candle| if candle.close() > candle.open() { 'u' } else { 'd' });
     let moves: String = moves.collect();
@@ -179,7 +179,7 @@ fn falling_hours(first_close: Millis, count: i64) -> Vec<Candle> {
 /// Every trade of an hour is lost, so that one virtual loss a day opens each of these gates with the second signal of a day. The first candle
 /// closes at the midnight with which 2026-03-28 begins, in London and of UTC; London's clocks go forward in the night after it.
 #[test]
-fn a_gate_that_resets_daily_counts_anew_with_each_day_of_its_zone() {
+fn daily_gate_resets_with_each_day_of_its_zone() {
     let midnight = Millis::new(1_774_656_000_000);
     let candles = falling_hours(midnight, 75);
     let london = json!({ "after_virtual_losses": 1, "resets": "day", "day_timezone": "Europe/London" });
@@ -208,7 +208,7 @@ fn a_gate_that_resets_daily_counts_anew_with_each_day_of_its_zone() {
 }
 
 #[test]
-fn a_gate_says_how_it_stood_before_a_signal_and_how_it_stands() {
+fn gate_view_has_the_state_before_and_after_a_signal() {
     let hook = json!({ "after_virtual_losses": 2, "history": 0 });
     let mut strategy = gated(&hook, &part("bbb.b"), "01:00");
     let rule = "opens after 2 virtual losses in a row, closes after 1 signal it let pass";
@@ -236,7 +236,7 @@ fn a_gate_says_how_it_stood_before_a_signal_and_how_it_stands() {
 }
 
 #[test]
-fn a_gate_names_the_signal_whose_end_opened_or_closed_it() {
+fn gate_view_names_the_signal_that_moved_it() {
     let gate = json!({ "after_virtual_losses": 1, "close_after_wins": 1, "history": 0 });
     let mut strategy = gated(&gate, &json!({ "strategy": "always" }), "01:00");
     let minute = |minutes: i64| Millis::MINUTE * minutes;
@@ -257,7 +257,7 @@ fn a_gate_names_the_signal_whose_end_opened_or_closed_it() {
 }
 
 #[test]
-fn what_is_wrong_with_the_day_of_a_gate_is_said() {
+fn rejects_invalid_days_of_a_gate() {
     let daily = |more: Value| extended(json!({ "after_virtual_losses": 2, "resets": "day" }), &more);
     for (gate, expected) in [
         (daily(json!({ "resets": "week" })), "resets can only be \"day\", not \"week\""),

@@ -24,7 +24,7 @@ fn told(text: &str) -> String {
 }
 
 #[test]
-fn each_malformed_rule_is_told_what_is_wrong_and_where() {
+fn malformed_rules_have_message_and_position() {
     let cases: Vec<&str> = TABLE
         .split("\n\n")
         .map(|case| case.trim_matches('\n'))

@@ -322,7 +322,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_500))]
 
     #[test]
-    fn a_rule_means_what_a_plain_calculation_and_its_declaration_say(
+    fn rules_agree_with_a_naive_calculation_and_their_declaration(
         buy in rule(), sell in rule(), candles in candles(),
     ) {
         let (buy_text, sell_text) = (buy.to_string(), sell.to_string());

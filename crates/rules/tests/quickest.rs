@@ -67,7 +67,7 @@ fn check_together(rule: &Rule, candles: &[Candle], listed: &[Answer], seed: u64)
 }
 
 #[test]
-fn every_indicator_alone_answers_as_in_a_list() {
+fn each_indicator_signals_like_the_step_list() {
     for line in [
         "sma(9)",
         "ema(9)",
@@ -105,7 +105,7 @@ fn every_indicator_alone_answers_as_in_a_list() {
 }
 
 #[test]
-fn several_indicators_answer_as_in_a_list() {
+fn several_indicators_signal_like_the_step_list() {
     for (buy, sell) in [
         ("crosses_above(ema(9), ema(21))", "crosses_below(ema(9), ema(21))"),
         (
@@ -140,7 +140,7 @@ fn several_indicators_answer_as_in_a_list() {
 }
 
 #[test]
-fn a_rule_of_more_values_than_that_form_has_room_for_answers_as_in_a_list() {
+fn rule_too_large_for_inline_slots_signals_like_the_step_list() {
     let means: Vec<String> = (2..80).map(|period| format!("close > sma({period})")).collect();
     check(&means.join(" and "), Some(&means.join(" or ").replace('>', "<")));
 }

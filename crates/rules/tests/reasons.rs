@@ -14,7 +14,7 @@ fn registry() -> Registry {
 }
 
 #[test]
-fn a_reason_says_how_a_vote_went_and_that_a_direction_is_turned_round() {
+fn reasons_contain_the_votes_and_an_inverted_direction() {
     let turned = json!({ "invert": true });
     let heavy = json!({ "weight": 2.0, "invert": true });
     let inner = |invert: bool| json!({ "strategy": "combine", "params": { "first_of": [part("b")], "invert": invert } });
@@ -48,7 +48,7 @@ fn a_reason_says_how_a_vote_went_and_that_a_direction_is_turned_round() {
 }
 
 #[test]
-fn combinations_whose_reasons_have_other_words_are_of_another_version() {
+fn combinations_with_changed_reasons_have_a_new_version() {
     let combine = combine::entry(registry());
     for (params, expected) in [
         (json!({ "first_of": [part("b"), part("s")], "filters": [part("b")] }), "1.0.0"),

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_part_of_a_draw_matters_and_nothing_else_does() {
+    fn draws_depend_on_their_inputs_only() {
         let draw = |seed, subject, keys, index| Chance::new(seed).word(subject, keys, index);
         let reference = draw(1, Subject::Fault, [2, 3], 4);
         assert_eq!(reference, draw(1, Subject::Fault, [2, 3], 4));

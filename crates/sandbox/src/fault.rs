@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_profile_is_named() {
+    fn rejects_invalid_profiles() {
         let unknown = "eror".parse::<FaultProfile>().unwrap_err().to_string();
         let start = "\"eror\" is not a fault: use none, mixed, all, or any of latency, drop-before, errors,";
         assert!(unknown.starts_with(start) && unknown.ends_with("stream-garbage"), "{unknown}");

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_section_is_the_default_and_the_default_is_sound() {
+    fn empty_section_is_the_valid_default() {
         let read: SandboxSettings = serde_json::from_value(json!({})).unwrap();
         assert_eq!(read, SandboxSettings::default());
         assert!(read.check().is_ok());
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn speed_and_start_are_written_as_people_write_them() {
+    fn parses_speed_and_start() {
         let section = json!({ "speed": "max", "start": "2024-03-01T00:00:00Z", "faults": "errors:0.5" });
         let settings: SandboxSettings = serde_json::from_value(section).unwrap();
         assert_eq!(settings.speed.to_speed(), Speed::Max);
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn values_outside_their_range_and_unknown_keys_are_named() {
+    fn rejects_invalid_values_and_unknown_keys() {
         check(json!({ "speed": 0.0 }), Err("[sandbox] speed = 0: use a factor above 0 and at most 1000000"));
         check(json!({ "token": "two words" }), Err("[sandbox] token = two words: use visible ASCII"));
         check(json!({ "min_amount": -1 }), Err("[sandbox] min_amount = -1: use 0 or more"));

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn one_bot_has_all_and_several_share_with_their_trades_together() {
+    fn single_bot_has_all_alpha_and_several_share_it() {
         check(&AlphaBudget::of_first_run(["a"]), &[("a", 1.0)], 0.0);
         let three = AlphaBudget::of_first_run(["a", "b", "c"]);
         check(&three, &[("a", 0.25), ("b", 0.25), ("c", 0.25)], 0.25);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_are_passed_on_and_gains_are_not() {
+    fn restarts_inherit_losses_but_not_gains() {
         let mut budget = AlphaBudget::of_first_run(["a"]);
         budget.begin_run(&[anew("a")], |_| 0.4);
         check(&budget, &[("a", 0.4)], 0.0);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bot_that_is_absent_keeps_its_place_until_somebody_takes_it() {
+    fn absent_bot_keeps_its_weight_until_replaced() {
         let mut budget = AlphaBudget::of_first_run(["a", "b", "c"]);
         budget.begin_run(&[on("b")], |_| 0.5);
         check(&budget, &[("a", 0.25), ("b", 0.25), ("c", 0.25)], 0.25);
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn bots_that_come_on_top_take_a_part_of_what_the_others_are_worth() {
+    fn additional_bots_take_a_part_of_the_others_worth() {
         let mut budget = AlphaBudget::of_first_run(["a"]);
         // Two thirds of a place worth 0.6 go to two new ones.
         budget.begin_run(&[on("a"), on("b"), on("c")], |_| 0.6);
@@ -206,7 +206,7 @@ mod tests {
         /// `Z` as the proof has it: no run adds to it, whichever trades have an edge, and none of a run that changes nothing
         /// changes anything.
         #[test]
-        fn no_change_of_bots_adds_to_what_trades_without_an_edge_can_win(changes in prop::collection::vec(change(), 1..40)) {
+        fn no_change_of_bots_increases_the_total(changes in prop::collection::vec(change(), 1..40)) {
             let names = ["a", "b", "c", "d", "e"];
             let mut budget = AlphaBudget::default();
             let mut starts = [BEGUN; 5];

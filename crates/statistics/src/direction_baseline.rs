@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn four_trades_are_counted_by_hand() {
+    fn baseline_agrees_with_hand_computation() {
         // Directions B B S S on prices that go u u d d: right each time, and shifted by 1, 2, 3: 2, 0, 2 right.
         let trades = [trade(Buy, Buy), trade(Buy, Buy), trade(Sell, Sell), trade(Sell, Sell)];
         let found = direction_baseline(&[trades.to_vec()], 3_000, 1).unwrap();
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_shift_is_refused() {
+    fn rejects_trades_that_cannot_be_shifted() {
         assert!(direction_baseline(&[], 9, 1).is_err());
         assert!(direction_baseline(&[vec![]], 9, 1).is_err());
         assert!(direction_baseline(&[vec![trade(Buy, Buy)]], 0, 1).is_err());

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn the_verdict_takes_more_trades_than_one_look_at_the_end() {
+    fn verdict_needs_more_trades_than_a_single_test() {
         let plan = TradePlan::new(0.85, 10.0, 0.05, 0.8).unwrap();
         // Ten points at payout 85 are 0.185 of the stake.
         let verdict = EdgeTestPlan::new(0.05, 0.05, 0.185).unwrap();
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn plans_without_meaning_are_refused() {
+    fn rejects_invalid_plans_of_trades() {
         for (payout, points, alpha, power) in [
             (0.0, 2.0, 0.05, 0.8),
             (0.85, 0.0, 0.05, 0.8),

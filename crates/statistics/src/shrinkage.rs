@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn means_are_drawn_as_a_reference_library_draws_them() {
+    fn shrinkage_equals_the_reference_library() {
         let all = rows::<5>(include_str!("../reference/shrinkage.csv"));
         for case in all.chunk_by(|one, next| one[0] == next[0]) {
             let sample = |[_, count, sum, sum_of_squares, _]: &[f64; 5]| GroupMoments {
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_chance_explains_is_the_mean_of_all() {
+    fn chance_differences_shrink_to_the_overall_mean() {
         check(&[&[1.0, -1.0], &[1.0, -1.0, -1.0, 1.0]], &[Some(0.0), Some(0.0)]);
         // One result each: nothing is known of the variance within.
         check(&[&[1.0], &[-1.0]], &[Some(0.0), Some(0.0)]);

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_finite_and_as_many_as_needed() {
+    fn rejects_too_few_and_infinite_numbers() {
         for needed in [1, 2] {
             assert_eq!(check_numbers("n", &[1.0, -2.0], needed), Ok(()));
         }

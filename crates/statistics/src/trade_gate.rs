@@ -405,7 +405,7 @@ mod tests {
     const RATE: GateRule = GateRule::opening(GateOpening::WinRate { rate: 0.6, over: 4 });
 
     #[test]
-    fn trades_are_real_from_what_opens_the_gate_until_what_closes_it() {
+    fn trades_are_real_while_the_gate_is_open() {
         let rate = |rate, over| GateRule::opening(GateOpening::WinRate { rate, over });
         let once = GateRule { close_after_trades: 1, ..HOOK };
         for (rule, results, expected) in [
@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_resets_daily_opens_for_the_rest_of_a_day_and_counts_anew_in_the_next() {
+    fn daily_gate_resets_its_counts_each_day() {
         let hook = GateRule { resets_daily: true, ..HOOK };
         // The last loss of the first day does not count on the second.
         assert_eq!(follow_days(hook, &["LLWLL", "LWLL", "W", "LLL"]), ["vvrrr", "vvvv", "v", "vvr"]);
@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_opens_once_a_day_stays_closed_until_the_next() {
+    fn gate_opens_once_per_day() {
         let once = GateRule { resets_daily: true, openings: 1, close_after_trades: 1, ..HOOK };
         assert_eq!(follow_days(once, &["LLWLLLL", "LLL"]), ["vvrvvvv", "vvr"]);
         assert_eq!(follow_days(GateRule { openings: 2, ..once }, &["LLWLLLLLL"]), ["vvrvvrvvv"]);
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trade_of_the_day_before_says_nothing_whenever_its_result_is_known() {
+    fn late_result_of_a_previous_day_is_ignored() {
         let rule =
             GateRule { resets_daily: true, ..GateRule::opening(GateOpening::WinRate { rate: 1.0, over: 1 }) };
         let mut gate = TradeGate::new(rule).unwrap();
@@ -471,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_that_is_not_known_yet_decides_nothing() {
+    fn unknown_results_do_not_move_the_gate() {
         let mut gate = TradeGate::new(rule(GateOpening::AfterVirtualLosses(1), 0, 1)).unwrap();
         let [first, second] = [gate.on_decided(), gate.on_decided()];
         assert!(!first.is_real() && !second.is_real());
@@ -480,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn a_virtual_loss_that_is_known_late_is_no_real_one() {
+    fn late_virtual_loss_does_not_count_as_real() {
         let mut gate = TradeGate::new(rule(GateOpening::AfterVirtualLosses(1), 2, 0)).unwrap();
         let [first, late] = [gate.on_decided(), gate.on_decided()];
         gate.on_ended(first, Lost);
@@ -496,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn a_real_loss_that_is_known_late_is_no_virtual_one_nor_one_of_a_later_opening() {
+    fn late_real_loss_counts_for_its_own_opening_only() {
         let mut gate = TradeGate::new(rule(GateOpening::AfterVirtualLosses(1), 1, 0)).unwrap();
         let first = gate.on_decided();
         gate.on_ended(first, Lost);
@@ -514,7 +514,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edge_that_all_trades_show_opens_it_and_a_coin_does_not() {
+    fn shown_edge_opens_the_gate_and_a_coin_does_not() {
         let test = EdgeTestPlan::new(0.05, 0.05, 0.04).unwrap();
         let rule = rule(GateOpening::VerdictShown { test, payout: 0.8 }, 0, 0);
         let real = |results: &str| follow(rule, results).matches('r').count();
@@ -523,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gate_that_could_never_open_or_close_is_refused() {
+    fn rejects_gates_that_never_open_or_close() {
         let rate = |rate, over| GateOpening::WinRate { rate, over };
         let test = EdgeTestPlan::new(0.05, 0.05, 0.04).unwrap();
         for refused in [
@@ -541,7 +541,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gate_says_in_words_what_opens_and_closes_it() {
+    fn describes_opening_and_closing() {
         for (rule, parts) in [
             (GateRule { close_after_losses: 2, ..RATE }, ["60.00 %", "4 trades", "or below that"]),
             (GateRule { close_after_wins: 1, ..ONE }, ["1 virtual loss", "after 1 win", "let pass"]),
@@ -555,7 +555,7 @@ mod tests {
     }
 
     #[test]
-    fn how_far_it_is_from_opening_and_closing_is_said_at_each_trade() {
+    fn describes_progress_towards_opening_and_closing() {
         let test = EdgeTestPlan::new(0.05, 0.05, 0.04).unwrap();
         let verdict = GateRule::opening(GateOpening::VerdictShown { test, payout: 0.8 });
         let two = GateRule { close_after_losses: 2, close_after_trades: 3, ..HOOK };

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn one_order_may_be_sent_until_its_own_record_proves_the_account() {
+    fn admits_one_order_until_its_record_proves_the_account() {
         let proof = AccountProof::default();
         proof.admit(&order(), Millis::HOUR).unwrap();
         let refused = proof.admit(&order(), Millis::HOUR).unwrap_err();
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_of_real_money_ends_it_for_good() {
+    fn record_on_the_real_account_blocks_further_orders() {
         let proof = AccountProof::default();
         proof.admit(&order(), Millis::HOUR).unwrap();
         proof.accepted(&record("01JT", Some(false), 0, true));
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_whose_answer_was_lost_is_proved_by_what_a_token_opened_since() {
+    fn lost_answer_is_proved_by_a_matching_token_trade() {
         let (proof, sent) = (AccountProof::default(), Millis::HOUR.get());
         proof.admit(&order(), Millis::HOUR).unwrap();
         let another = |id: &str| record(id, Some(true), sent, true);
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_of_which_no_list_shows_anything_does_not_stand_in_the_way_for_ever() {
+    fn unlisted_order_stops_blocking_after_the_list_lag() {
         let (proof, sent) = (AccountProof::default(), Millis::HOUR);
         proof.admit(&order(), sent).unwrap();
         proof.note_complete_list(sent + Millis::from_seconds(300));

@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_trade_that_is_over_without_a_result_is_looked_up_in_the_list() {
+    async fn looks_up_an_ended_trade_without_result_in_the_list() {
         let (script, broker) = scripted(&[SHORT, USER, LIST]).await;
         let trade = broker.trade("01JT", Detail::Progress).await.unwrap().value;
         assert_eq!((trade.progress, trade.profit), (Progress::Over(Outcome::Lost), Some(Decimal::from(-10))));
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_trade_that_is_not_found_by_its_id_is_looked_up_in_the_list() {
+    async fn looks_up_a_trade_not_found_by_id_in_the_list() {
         let broker_with = async |list: &str| {
             let acts = vec![reply("404 Not Found", "{}"), reply("200 OK", USER), reply("200 OK", list)];
             let script = Script::start(acts).await;
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_the_list_cannot_add_is_not_lost_but_an_ending_is_asked_for_again() {
+    async fn keeps_the_short_record_if_the_list_adds_nothing() {
         let (_script, broker) = scripted(&[SHORT, "{}"]).await;
         let known = broker.trade("01JT", Detail::Everything).await.unwrap().value;
         assert_eq!(known.progress, Progress::OverUnreported);
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_listing_that_ends_early_keeps_what_it_has_and_says_why() {
+    async fn incomplete_listing_keeps_trades_and_error() {
         let first = r#"{"perPage": 1, "lastPage": 2, "data": [{"id": "01JA"}]}"#;
         let (script, broker) = scripted(&[USER, first, "[]"]).await;
         let listing = broker.trades().await;
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_user_is_asked_for_once() {
+    async fn requests_the_user_once() {
         let (script, broker) = scripted(&[USER, LIST, LIST]).await;
         assert_eq!(broker.identity().await.unwrap().value.user, "u1");
         broker.trades().await;
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_venue_that_echoes_a_credential_is_asked_by_its_own_names_and_shown_without_it() {
+    async fn redacts_echoed_credentials_except_in_requests() {
         let user = r#"{"id": "u-tok-123", "tok-123": 1}"#;
         let list =
             r#"{"data": [{"id": "01JT-tok-123", "symbol": "tok-123", "key-456": "x", "status": "tok-123"}]}"#;
@@ -293,14 +293,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_account_that_may_not_trade_says_why() {
+    async fn reports_restrictions_of_the_account() {
         let user = r#"{"id": "u1", "banned": true, "deleted": false, "active": false}"#;
         let (_script, broker) = scripted(&[user]).await;
         assert_eq!(broker.identity().await.unwrap().value.restrictions, ["banned", "not active"]);
     }
 
     #[tokio::test]
-    async fn wallets_of_one_type_are_summed_whatever_its_case_and_others_left_out() {
+    async fn sums_wallets_by_type_ignoring_case() {
         let wallets = r#"[{"id": "3", "userId": "u-tok-123", "type": "Demo", "balance": 7, "currency": "USD"},
             {"id": "1", "type": "demo", "balance": "1.5"}, {"id": "2", "type": "GOLD", "balance": 3},
             {"id": "4", "type": "BONUS", "balance": 2}]"#;

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn extra_headers_are_checked_and_credentials_are_not_among_them() {
+    fn checks_extra_headers_and_rejects_credentials() {
         check("x-partner", "7", None);
         check("Origin", "https://venue.example", None);
         check("x partner", "7", Some("not a valid header name"));
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn certificates_are_done_without_where_nothing_is_encrypted() {
+    fn needs_no_certificates_without_encryption() {
         let settings = |base_url: &str, price_url: &str, proxy: Option<&str>| Settings {
             base_url: base_url.into(),
             price_url: price_url.into(),
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_credential_travels_encrypted_or_not_beyond_this_machine() {
+    fn rejects_unencrypted_credentials_to_other_machines() {
         for text in ["https://venue.example", "http://127.0.0.1:7701", "http://localhost/x", "http://[::1]:1"]
         {
             check_base(text, Payload::Credential, None);
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_far_proxy_ends_the_privacy_of_this_machine() {
+    fn remote_proxy_requires_encryption() {
         let far = Address::new("proxy", "http://proxy.example:3128", Payload::Nothing, None).unwrap();
         let near = Address::new("proxy", "http://127.0.0.1:3128", Payload::Nothing, None).unwrap();
         let base = |text, proxy| Address::new("base_url", text, Payload::Credential, Some(proxy)).is_ok();
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_are_no_base_are_refused_with_a_way_out() {
+    fn rejects_invalid_base_urls_with_a_hint() {
         check_base("venue.example", Payload::Nothing, Some("use a URL such as https://"));
         check_base("https://b\u{fc}cher.example", Payload::Nothing, Some("xn--"));
         check_base("https://xn--bcher-kva.example", Payload::Nothing, None);
@@ -280,7 +280,7 @@ mod tests {
         }
     }
     #[test]
-    fn what_is_decoded_again_is_the_name_that_was_meant() {
+    fn path_segments_survive_decoding() {
         let address = Address::new("base_url", "https://h/v1/", Payload::Nothing, None).unwrap();
         let names = (0..=255).map(|byte: u8| format!("A{}B", char::from(byte)));
         for name in names.chain(["\r", "\n\n", " x ", "\u{feff}y", "é/%41"].map(str::to_owned)) {

@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_extra_header_carries_is_hidden_where_a_venue_echoes_it() {
+    fn redacts_secrets_of_extra_headers() {
         check("Authorization", "Bearer s3cr3t-s3cr3t", "no: s3cr3t-s3cr3t", "no: [hidden]");
         check("Cookie", "lang=en; session=abcdefghij", "you sent abcdefghij", "you sent [hidden]");
         check("X-Session-Key", "correcthorse", "bad correcthorse!", "bad [hidden]!");
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_new_token_is_used_only_where_it_is_the_same_users() {
+    async fn uses_a_new_token_only_of_the_same_user() {
         let refused = reply("401 Unauthorized", "{}");
         let user = |id: &str| reply("200 OK", &format!(r#"{{"id": "{id}"}}"#));
         let wallets = reply("200 OK", "[]");
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_trade_that_the_token_may_not_read_is_read_from_the_list() {
+    async fn reads_a_forbidden_trade_from_the_list() {
         let refused = reply("401 Unauthorized", r#"{"message": "Invalid token"}"#);
         let user = reply("200 OK", r#"{"id": "u1"}"#);
         let list = r#"{"lastPage": 1, "data": [{"id": "01JT", "result": "WON", "pnl": 8}]}"#;
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_endpoint_that_refuses_a_token_which_others_accept_is_named_and_has_to_accept_it_itself() {
+    async fn single_rejecting_endpoint_is_named_until_it_accepts() {
         let refused = reply("401 Unauthorized", r#"{"message": "Invalid token"}"#);
         let user = reply("200 OK", r#"{"id": "u1"}"#);
         let wallets = reply("200 OK", "[]");

@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_open_overtakes_reading_requests_and_they_make_up_for_it() {
+    async fn open_overtakes_reads_and_delays_them() {
         let limit = Arc::new(RateLimit::new(2.0));
         assert_eq!(turns(&limit, READ, 2).await, [0, 0]);
         assert_eq!(turns(&limit, Turn::Open, 3).await, [0, 0, 500]);
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_worth_most_is_next_and_of_equals_what_has_waited_longest() {
+    async fn reads_are_ordered_by_priority_then_waiting_time() {
         let limit = Arc::new(RateLimit::new(1.0));
         limit.wait(Host::First, READ, Duration::ZERO).await.unwrap();
         let order = Arc::new(Mutex::new(Vec::new()));
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_turn_too_far_off_is_given_up_without_taking_it() {
+    async fn gives_up_a_late_turn_without_consuming_it() {
         let limit = Arc::new(RateLimit::new(0.5));
         for turn in [Turn::Open, READ] {
             tokio::time::sleep(Duration::from_secs(100)).await;
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_waited_behind_one_that_gave_up_moves_up() {
+    async fn waiters_move_up_when_one_gives_up() {
         let limit = Arc::new(RateLimit::new(1.0));
         limit.wait(Host::First, READ, Duration::ZERO).await.unwrap();
         let first = {
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_host_that_asks_for_it_is_left_in_peace_by_all_and_no_other() {
+    async fn pause_applies_to_one_host_only() {
         let (start, limit) = (Instant::now(), Arc::new(RateLimit::new(1.0)));
         limit.wait(Host::First, READ, Duration::ZERO).await.unwrap();
         let waits = turns(&limit, READ, 1);
@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn no_limit_never_waits_but_for_a_host_that_asks_for_it() {
+    async fn unlimited_rate_waits_only_for_a_paused_host() {
         let (start, none) = (Instant::now(), Arc::new(RateLimit::new(0.0)));
         for turn in [READ, Turn::Open] {
             assert!(turns(&none, turn, 1_000).await.iter().all(|wait| *wait == 0));
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn of_a_thousand_at_once_no_more_are_under_way_than_there_are_places_and_all_have_their_turn() {
+    async fn thousand_requests_share_the_permits() {
         let connections = Arc::new(Connections::new(7));
         let (under_way, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let start = Instant::now();
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_worth_most_is_next_and_opens_wait_for_no_reading_request() {
+    async fn permits_go_by_priority_and_opens_have_their_own() {
         let connections = Arc::new(Connections::new(1));
         let held = connections.to_read(Priority::Trades, Duration::ZERO).await.unwrap();
         let order = Arc::new(Mutex::new(Vec::new()));
@@ -482,7 +482,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_waits_too_long_gives_up_and_takes_no_place_with_him() {
+    async fn timed_out_waiter_returns_its_permit() {
         let connections = Arc::new(Connections::new(1));
         let held = connections.to_open(Duration::ZERO).await.unwrap();
         let start = Instant::now();

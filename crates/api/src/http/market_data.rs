@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_window_is_asked_for_so_that_both_readings_of_its_ends_give_the_same_candles() {
+    async fn window_ends_work_inclusive_and_exclusive() {
         let rows = format!("[{ROW}120000}}, {ROW}60000}}, {ROW}60000}}, {ROW}180000}}, {{}}]");
         let (script, found) = ask(&rows, query(60_000, 180_000)).await;
         let line = &script.requests()[0].line;
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_limit_cuts_off_is_asked_for_whichever_end_it_is() {
+    async fn requests_candles_cut_off_at_either_end() {
         for (first, second, rest) in [
             (rows(0..1_000), rows(1_000..1_500), "startTime=59999999&endTime=89999999"),
             (rows(500..1_500), rows(0..500), "startTime=-1&endTime=29999999"),
@@ -158,13 +158,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_closed_market_is_one_question_however_long_the_window() {
+    async fn closed_market_needs_one_request() {
         let (script, found) = ask("[]", query(0, 100_000 * 60_000)).await;
         assert_eq!((script.requests().len(), found), (1, Candles::default()));
     }
 
     #[tokio::test]
-    async fn a_price_is_the_record_of_its_pair_and_none_of_the_venues_future() {
+    async fn price_is_of_the_requested_pair_or_not_yet() {
         let symbol = Symbol::new("BTCUSDT").unwrap();
         let record = |pair: &str| {
             format!(

@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unencrypted_far_address_is_refused_only_where_a_credential_would_travel() {
+    fn accepts_unencrypted_remote_address_without_credential() {
         let far = |key: &str| match key {
             "base_url" => Settings { base_url: "http://venue.example".into(), ..Settings::default() },
             _ => Settings { price_url: "http://venue.example".into(), ..Settings::default() },
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn the_timestamp_takes_the_form_that_is_set() {
+    fn timestamp_has_the_configured_format() {
         let now = Millis::new(1_795_176_000_999);
         assert_eq!(timestamp(TimestampFormat::Ms, now), "1795176000999");
         assert_eq!(timestamp(TimestampFormat::S, now), "1795176000");

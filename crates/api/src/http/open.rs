@@ -285,7 +285,7 @@ pub(super) mod tests {
     }
 
     #[tokio::test]
-    async fn the_observer_is_given_both_bodies_and_never_a_credential() {
+    async fn observer_receives_both_bodies_without_credentials() {
         let echo = r#"{"message": "token tok-123 has no right"}"#;
         let script = Script::start(vec![reply("403 Forbidden", echo)]).await;
         let seen = std::sync::Arc::new(Seen::default());
@@ -312,7 +312,7 @@ pub(super) mod tests {
     }
 
     #[tokio::test]
-    async fn whatever_happens_one_request_reaches_the_venue() {
+    async fn sends_an_open_exactly_once_on_every_failure() {
         check(reply("200 OK", REPLY), "Opened(Reply { value: TradeReport { id: \"01JT\"").await;
         let moved = "307 Temporary Redirect\r\nLocation: /token/trades/open";
         check(reply(moved, ""), "Unknown { reason: \"HTTP 307").await;
@@ -353,7 +353,7 @@ pub(super) mod tests {
     }
 
     #[tokio::test]
-    async fn no_open_trusts_a_connection_that_an_earlier_one_left_behind() {
+    async fn opens_never_reuse_a_connection() {
         // The venue promises to keep each connection and closes it: a client that reused one would find it dead,
         // and might send again.
         let closing = Act::ReplyThenClose(answer("200 OK", REPLY));
@@ -368,7 +368,7 @@ pub(super) mod tests {
     }
 
     #[tokio::test]
-    async fn an_open_that_could_not_leave_was_not_sent() {
+    async fn open_without_connection_is_not_sent() {
         let script = Script::answering(&[REPLY]).await;
         let nobody = Settings { base_url: "http://127.0.0.1:1".into(), ..patient() };
         let got = script.broker(nobody).open(&order(), Millis::MAX).await;
@@ -384,7 +384,7 @@ pub(super) mod tests {
     }
 
     #[tokio::test]
-    async fn an_open_that_cannot_leave_in_time_is_not_sent() {
+    async fn late_open_is_not_sent() {
         let script = Script::answering(&[REPLY]).await;
         let broker = script.broker(patient());
         let now = broker.clock.now();
@@ -401,7 +401,7 @@ pub(super) mod tests {
     }
 
     #[tokio::test]
-    async fn an_open_waits_for_a_free_connection_for_as_long_as_its_signal_is_good_for_and_is_sent_once() {
+    async fn open_waits_for_a_connection_until_its_signal_expires() {
         let wallets = reply("200 OK", r#"[{"id": "w", "type": "DEMO", "balance": 10000}]"#);
         let script = Script::start(vec![Act::Hang, Act::Hang, wallets, reply("200 OK", REPLY)]).await;
         let settings = Settings { max_connections: 2, ..unlimited() };
@@ -428,7 +428,7 @@ pub(super) mod tests {
     }
 
     #[tokio::test]
-    async fn the_request_is_what_the_contract_says() {
+    async fn open_request_follows_the_contract() {
         let script = Script::answering(&[REPLY]).await;
         script.broker(patient()).open(&order(), Millis::MAX).await;
         let headers = [("x-partner".to_owned(), "7".to_owned())].into();
@@ -487,7 +487,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn shape_a_sends_the_expiration_type_only_when_it_is_stated() {
+    fn shape_a_omits_an_unstated_expiration_type() {
         let body = json!({
             "isDemo": true, "closeType": "01:00", "direction": "SELL", "symbol": "A&B/\"C\"", "amount": 12.5,
         });
@@ -505,7 +505,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn decimals_are_written_as_numbers_with_their_own_digits() {
+    fn serializes_decimals_without_extra_digits() {
         for (text, written) in
             [("10", "10"), ("10.00", "10"), ("0.10", "0.1"), ("-12.34", "-12.34"), ("0.00000001", "1e-8")]
         {
@@ -517,7 +517,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_short_body_is_for_the_venues_own_expiry_on_the_demo_account() {
+    fn short_body_requires_default_expiry_and_demo_account() {
         use ExpirationType::{CandleClose, TimeFixed, Unstated};
         for (close_type, expiration_type, account, problem) in [
             ("01:00", Unstated, Account::Demo, None),

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn one_page_is_complete_unless_it_says_that_there_is_more() {
+    fn single_page_is_complete_unless_it_claims_more() {
         check([rows(&[], None, None)], (true, ""));
         check([rows(&["b", "a"], Some(2), Some(2))], (true, "ab"));
         check([rows(&["b", "a", "b"], Some(2), Some(3)), rows(&[], Some(2), Some(0))], (false, "ab"));
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_complete_when_as_many_trades_were_seen_as_the_list_is_long() {
+    fn pages_are_complete_at_the_stated_length() {
         let (first, second) = (&["f", "e", "d"], &["c", "b"]);
         check([rows(first, Some(5), Some(3)), rows(second, Some(5), Some(2))], (true, "bcdef"));
         check([rows(first, Some(3), Some(5)), rows(second, Some(2), Some(5))], (true, "bcdef"));
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_length_no_row_may_come_twice() {
+    fn repeated_row_without_length_is_incomplete() {
         let first = &["f", "e", "d"];
         check([rows(first, None, None), rows(&["c", "b"], None, None)], (true, "bcdef"));
         check([rows(first, Some(3), Some(3)), rows(&["c"], Some(1), Some(1))], (true, "cdef"));
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_was_not_read_to_its_end_is_not_complete() {
+    fn list_not_read_to_its_end_is_incomplete() {
         let pages = of_user();
         assert!(!pages.finish().is_complete);
         let mut pages = Pages::with_bounds("user".to_owned(), 2, Bounds { pages: 2, ..BOUNDS });
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_without_an_end_is_given_up() {
+    fn gives_up_an_endless_list() {
         let mut pages = of_user();
         let mut asked = 0;
         while pages.query().is_some() {
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_venue_may_give_smaller_pages_than_asked_for() {
+    fn accepts_smaller_pages_than_requested() {
         let mut pages = of_user();
         take(&mut pages, TradePage { per_page: Some(2), ..rows(&["a", "b"], Some(3), None) });
         let asked = pages.query().cloned().unwrap();
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_beyond_the_bounds_is_left_with_the_bound_that_it_exceeds() {
+    fn stops_at_the_exceeded_bound() {
         for (bounds, bound, most) in [
             (Bounds { rows: 250, ..BOUNDS }, "broker.list_rows_limit = 250", 3),
             (Bounds { bytes: 5_000, ..BOUNDS }, "broker.list_bytes_limit = 5000", 5),
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_whose_every_trade_was_seen_is_read_no_further() {
+    fn stops_once_all_trades_were_seen() {
         let mut pages = of_user();
         for page in 1..=3 {
             assert_eq!(pages.query().map(|query| query.page), Some(page));

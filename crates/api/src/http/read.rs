@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn trouble_that_passes_is_overcome() {
+    async fn retries_temporary_failures() {
         for trouble in [
             reply("500 Internal Server Error", "{}"),
             reply("429 Too Many Requests\r\nRetry-After: 0", "{}"),
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn trouble_that_stays_ends_after_the_attempts() {
+    async fn gives_up_after_the_maximum_attempts() {
         let unavailable = reply("503 Service Unavailable", r#"{"message": "later"}"#);
         check(vec![unavailable], patient(), Err(r#"Unavailable { text: "later (GET /token/"#), 4).await;
         check(vec![Act::Reset], Settings { read_attempts: 1, ..patient() }, Err("Unavailable"), 1).await;
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_clear_answer_is_not_asked_for_again() {
+    async fn does_not_retry_permanent_failures() {
         let enveloped = r#"{"statusCode": 401, "status": "", "data": {"message": "Invalid token tok-123"}}"#;
         let plain = r#"{"statusCode": 401, "message": "Unauthorized"}"#;
         let (past, future) = ("Sat, 01 Jan 2000 00:00:00 GMT", "Fri, 01 Jan 2100 00:00:00 GMT");
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_answer_beyond_the_limit_is_left_unread() {
+    async fn rejects_answers_above_the_size_limit() {
         let settings = Settings { response_limit_bytes: 1_000, ..patient() };
         let long = format!("[{}]", " ".repeat(100_000));
         for act in [reply("200 OK", &long), Act::Flood] {
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_pause_that_the_venue_asks_for_holds_for_every_later_request_within_its_limit() {
+    async fn retry_after_pauses_all_requests_up_to_its_limit() {
         let busy = reply("503 Service Unavailable\r\nRetry-After: 3600", "{}");
         let script = Script::start(vec![busy, reply("200 OK", WALLETS)]).await;
         let broker = script.broker(Settings { read_attempts: 1, ..patient() });
@@ -441,7 +441,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_token_that_a_person_accepted_is_healed_by_reading_again() {
+    async fn token_cleared_by_the_operator_recovers_with_a_read() {
         let refused = reply("403 Forbidden", r#"{"message": "no right"}"#);
         let acts = vec![refused.clone(), refused, reply("200 OK", WALLETS)];
         let script = Script::start(acts).await;
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_token_that_opens_nothing_is_not_healed_by_reading() {
+    async fn reads_do_not_clear_a_token_rejected_for_opens() {
         let refused = reply("403 Forbidden", r#"{"message": "no right"}"#);
         let script = Script::start(vec![refused, reply("200 OK", WALLETS)]).await;
         let broker = script.broker(patient());
@@ -474,7 +474,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn each_reading_request_is_what_the_contract_says() {
+    async fn read_requests_follow_the_contract() {
         let (script, broker) = script("[]").await;
         let pair: Symbol = "A&B/C D".parse().unwrap();
         let query = TradeQuery { page: 2, page_size: 100, user_id: Some("u&1".into()) };
@@ -510,14 +510,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_name_that_climbs_out_of_the_path_asks_nothing() {
+    async fn rejects_names_that_leave_the_path() {
         let (script, broker) = script("{}").await;
         assert!(matches!(broker.request_trade("..").await, Err(BrokerError::NotFound { .. })));
         assert_eq!(script.requests().len(), 0);
     }
 
     #[tokio::test]
-    async fn a_limit_in_the_future_is_answered_with_ok() {
+    async fn future_price_time_yields_no_record() {
         let pair: Symbol = "BTCUSDT".parse().unwrap();
         for body in ["OK", "OK\n", "\"OK\""] {
             let (_script, broker) = script(body).await;
@@ -552,7 +552,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_missing_credential_is_named_and_nothing_is_sent() {
+    async fn missing_credential_is_an_error_before_sending() {
         let script = Script::answering(&["[]"]).await;
         let broker = script.broker_with(Settings::default(), crate::Credentials::default());
         let error = broker.request_wallets().await.unwrap_err();

@@ -246,7 +246,7 @@ mod tests {
     use reqwest::header::HeaderValue;
 
     #[test]
-    fn a_wish_to_be_left_alone_is_read_in_both_forms() {
+    fn parses_retry_after_as_seconds_and_date() {
         let now = Millis::new(1_795_176_000_000); // Fri, 20 Nov 2026 12:00:00 GMT
         for (text, expected) in [
             ("0", Some(0)),

@@ -151,7 +151,7 @@ proptest! {
     }
 
     #[test]
-    fn comparisons_reported_as_constant_are_so_at_every_candle(
+    fn comparisons_reported_as_constant_never_change(
         value in prop::sample::select(vec!["rsi(3)", "williams_r(5)", "hour()", "count(close > open, 3)", "since(close > open, 1)", "body()"]),
         sign in prop::sample::select(vec!["<", "<=", ">", ">=", "==", "crosses_above", "crosses_below"]),
         number in prop::sample::select(vec![-100, -1, 0, 1, 3, 4, 24, 50, 100, 101]),

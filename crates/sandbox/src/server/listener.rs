@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_head_that_does_not_come_ends_the_connection_after_its_deadline() {
+    async fn closes_a_connection_whose_head_is_late() {
         let (address, _) = serve(9).await;
         for begun in ["", "GET / HTTP/1.1\r\nhost:"] {
             let mut stream = TcpStream::connect(address).await.unwrap();
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_connection_may_rest_between_requests_but_not_within_a_later_head() {
+    async fn idles_between_requests_but_not_within_a_head() {
         let (address, _) = serve(9).await;
         let mut stream = TcpStream::connect(address).await.unwrap();
         for _ in 0..3 {
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_new_client_gets_the_place_of_the_longest_idle() {
+    async fn new_client_evicts_the_longest_idle() {
         let (address, _) = serve(3).await;
         let mut streams = Vec::new();
         for _ in 0..3 {
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn silent_clients_keep_nobody_out() {
+    async fn silent_clients_do_not_block_others() {
         let (address, _) = serve(4).await;
         let mut silent = Vec::new();
         for number in 0..40 {
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_request_under_way_keeps_its_place_and_a_new_client_waits_for_its_end() {
+    async fn new_client_waits_for_a_request_in_flight() {
         let (address, begun) = serve(1).await;
         let mut first = TcpStream::connect(address).await.unwrap();
         send(&mut first, "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\n").await;

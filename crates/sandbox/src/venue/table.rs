@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_of_many_trades_holds_no_more_than_the_last_ones() {
+    fn table_retains_only_the_latest_trades() {
         let mut table = TradeTable::new(10);
         for number in 0..10_000 {
             let at = i64::try_from(number).unwrap() * 10;

@@ -40,7 +40,7 @@ async fn count_trades(sandbox: &RunningSandbox) -> Value {
 }
 
 #[tokio::test]
-async fn a_real_client_is_served_on_a_free_port() {
+async fn serves_a_real_client_on_a_free_port() {
     let sandbox = running("none").await;
     assert_ne!(sandbox.address.port(), 0);
     assert_eq!(sandbox.base_url, format!("http://{}", sandbox.address));
@@ -88,7 +88,7 @@ async fn stopping_ends_even_a_hanging_request() {
 }
 
 #[tokio::test]
-async fn an_address_that_is_taken_is_named() {
+async fn names_an_address_in_use() {
     let first = running("none").await;
     let mut premises = Premises::default();
     premises.settings.listen = first.address;

@@ -83,7 +83,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_remembered_is_the_same_and_what_is_forgotten_never_was(
+    fn forgotten_trades_look_unknown(
         keep in 1_usize..6,
         faults in prop::sample::select(&FAULTS[..]),
         steps in prop::collection::vec(
@@ -95,7 +95,7 @@ proptest! {
 }
 
 #[test]
-fn a_venue_that_keeps_two_of_forty_forgets_the_others() {
+fn retains_two_of_forty_trades() {
     let mut steps: Vec<Step> = (0..40).map(|step| (20_000, Some((0, step % 3 == 0, 0)))).collect();
     steps.push((5 * 60_000, None));
     for faults in FAULTS {

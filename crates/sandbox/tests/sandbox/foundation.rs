@@ -27,7 +27,7 @@ fn flat(symbol: &str, interval: &str) -> CandleSeries {
 }
 
 #[test]
-fn what_is_missing_or_wrong_is_named() {
+fn rejects_missing_and_invalid_inputs() {
     let series = vec![flat("BTCUSDT", "1m")];
     let markets = markets_of(&series);
     check(vec![], vec![], |_| (), "the sandbox has no candles");

@@ -20,7 +20,7 @@ fn open_of(path: &str, body: Body) -> Request<Body> {
 }
 
 #[tokio::test]
-async fn a_path_that_is_no_text_is_400_in_shape_and_401_without_credentials() {
+async fn non_utf8_path_is_400_and_401_without_credentials() {
     let venue = venue();
     for (path, expected) in [
         ("/token/trades/%FF", envelope(400, "/token/trades/%FF", "The path is not UTF-8", "Bad Request")),

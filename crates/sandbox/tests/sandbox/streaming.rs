@@ -44,7 +44,7 @@ async fn polled(broker: &HttpBroker, name: &str, tick: PriceTick) -> f64 {
 }
 
 #[tokio::test]
-async fn what_is_pushed_is_what_a_question_for_that_second_answers() {
+async fn streamed_prices_equal_requested_ones() {
     let (_sandbox, clock, broker) = start("none").await;
     let mut feeds = [subscribe(&broker, "BTCUSDT").await, subscribe(&broker, "A&B/C D").await];
     for second in 0..5_i64 {
@@ -61,7 +61,7 @@ async fn what_is_pushed_is_what_a_question_for_that_second_answers() {
 }
 
 #[tokio::test]
-async fn prices_that_come_twice_late_or_as_garbage_never_go_back_and_are_never_wrong() {
+async fn faulty_stream_never_yields_old_or_wrong_prices() {
     let (mut sandbox, clock, broker) = start("none").await;
     let mut feed = subscribe(&broker, "BTCUSDT").await;
     assert!(next(&mut feed).await.is_some());
@@ -120,7 +120,7 @@ async fn subscribe_error(broker: &HttpBroker) -> BrokerError {
 }
 
 #[tokio::test]
-async fn one_pair_that_is_silent_ends_alone() {
+async fn silent_pair_ends_without_the_others() {
     let (_sandbox, clock, broker) = start("none").await;
     // EURUSD has no candles in minutes 40 to 44.
     clock.set(START + 40 * 60_000);
@@ -140,7 +140,7 @@ async fn one_pair_that_is_silent_ends_alone() {
 }
 
 #[tokio::test]
-async fn the_stream_asks_for_the_key_and_an_unknown_pair_never_begins() {
+async fn stream_requires_the_key_and_a_known_pair() {
     let (sandbox, clock, broker) = start("none").await;
     let refused = subscribe_error(&stream_client(&sandbox, &clock, "another-key")).await;
     assert!(matches!(&refused, BrokerError::Credentials { .. }), "{refused}");

@@ -57,12 +57,12 @@ async fn check(simulation: SimulationSettings) {
 }
 
 #[tokio::test]
-async fn prices_of_trades_lie_within_the_records_of_their_seconds() {
+async fn trade_prices_are_within_their_second() {
     check(SimulationSettings::default()).await;
 }
 
 #[tokio::test]
-async fn so_they_do_where_opens_are_not_rounded_and_where_the_path_has_steps() {
+async fn trade_prices_are_within_unrounded_and_stepped_seconds() {
     for path in [PathKind::Linear, PathKind::Open] {
         let (open_rounding, latency_ms) = (OpenRounding::None, Millis::new(1_234));
         check(SimulationSettings { path, open_rounding, latency_ms, ..SimulationSettings::default() }).await;

@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ratio_takes_two_numbers_that_differ() {
+    fn ratio_requires_two_different_numbers() {
         assert_eq!((sharpe(&[0.1; 7], 252.0), sortino(&[1.0, 0.0], 4.0)), (Ok(None), Ok(None)));
         assert_eq!(SharpeSample::from_returns(&[1.0; 5]), Ok(None));
         for returns in [&[0.1][..], &[0.1, f64::NAN]] {

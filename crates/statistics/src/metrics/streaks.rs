@@ -122,7 +122,7 @@ mod tests {
     use TradeOutcome::{Cancelled, Draw, Lost, Won};
 
     #[test]
-    fn streaks_are_counted_over_draws() {
+    fn draws_do_not_end_a_streak() {
         let streaks = longest_streaks([Won, Won, Draw, Won, Lost, Lost, Cancelled, Won, Lost]);
         assert_eq!(streaks, Streaks { won: 3, lost: 2 });
         assert_eq!(longest_streaks([]), Streaks::default());

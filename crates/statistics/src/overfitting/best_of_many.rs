@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_keep_what_hangs_together_from_counting_twice() {
+    fn blocks_preserve_dependence() {
         // Shares of 250 worthless families that are called significant at 10 %; the standard error is 1.9 points.
         let called_significant = |block_periods| {
             let bootstrap = |seed| Bootstrap { block_periods, runs: 59, seed };
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variant_that_earns_is_found_among_many() {
+    fn finds_a_profitable_variant_among_many() {
         let mut variants = noise(50, 250, 1, 8);
         variants[17].iter_mut().for_each(|value| *value += 0.4);
         variants.push(vec![0.0; 250]);
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_periods_every_draw_is_known() {
+    fn two_periods_agree_with_hand_computation() {
         // Both drawn, in either order, make 0 of what is there less what is expected; twice the same has no statistic, and
         // is never as good. A draw of 0 is as good as a variant that earns 0 or less, and none as one that earns more.
         let of_both = (0..BOOTSTRAP.runs).filter(|run| {
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_as_good_variants_the_first_is_the_best() {
+    fn first_of_equal_variants_is_best() {
         let variants = [[1.0, 2.0, 0.0], [3.0, 1.0, 2.0], [2.0, 3.0, 1.0]].map(|one| one.to_vec());
         let found = best_of_many(&VariantReturns::new(&variants).unwrap(), BOOTSTRAP).unwrap();
         assert_eq!(found.best, 1);
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn families_without_a_trade_and_empty_draws_are_refused() {
+    fn rejects_families_without_trades_and_empty_draws() {
         let idle = VariantReturns::new(&[vec![0.0; 9]]).unwrap();
         assert!(best_of_many(&idle, BOOTSTRAP).is_err());
         let busy = VariantReturns::new(&[vec![0.0, 1.0]]).unwrap();
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_that_all_earn_the_same_in_a_period_have_no_statistic() {
+    fn constant_blocks_have_no_statistic() {
         for place in 1..=40 {
             let each = 1e7 / f64::from(place);
             assert_eq!(blocks_of(&[(2.0 * each, 2), (3.0 * each, 3), (each, 1)]).statistic(0, 0.0), None);

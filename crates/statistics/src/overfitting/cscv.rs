@@ -68,7 +68,7 @@ pub fn probability_of_overfitting(
     Ok(Overfitting {
         // A rank over N + 1 of at most one half: at most as many are below as above; ties are shared.
         probability: share(|division| division.below <= division.above),
-        loss_probability: share(|division| division.found.sum < 0.0),
+        loss_probability: share(|division| division.chosen_variant.sum < 0.0),
     })
 }
 
@@ -77,7 +77,7 @@ struct Division {
     chosen: Vec<(usize, usize)>,
     other: Vec<(usize, usize)>,
     best: f64,
-    chosen: ChosenVariant,
+    chosen_variant: ChosenVariant,
     below: usize,
     above: usize,
 }
@@ -113,7 +113,7 @@ impl Division {
                 chosen: (0..blocks).filter(|at| is_taken(*at)).map(|at| (at, cut(at))).collect(),
                 other: (0..blocks).filter(|at| !is_taken(*at)).map(|at| (at, 0)).collect(),
                 best: f64::NEG_INFINITY,
-                chosen: ChosenVariant { sum: 0.0, ratio: 0.0 },
+                chosen_variant: ChosenVariant { sum: 0.0, ratio: 0.0 },
                 below: 0,
                 above: 0,
             }
@@ -132,15 +132,15 @@ impl Division {
         }
         if let Some(variant) = better {
             let other = Moments::together(blocks, &self.other, group.count());
-            self.chosen = ChosenVariant { sum: other.sums[variant], ratio: other.ratio(variant) };
+            self.chosen_variant = ChosenVariant { sum: other.sums[variant], ratio: other.ratio(variant) };
         }
     }
 
     fn rank(&mut self, blocks: &[Block], count: usize) {
         let other = Moments::together(blocks, &self.other, count);
         for ratio in (0..count).map(|variant| other.ratio(variant)) {
-            self.below += usize::from(ratio < self.chosen.ratio);
-            self.above += usize::from(ratio > self.chosen.ratio);
+            self.below += usize::from(ratio < self.chosen_variant.ratio);
+            self.above += usize::from(ratio > self.chosen_variant.ratio);
         }
     }
 }
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn divisions_that_cannot_be_are_refused() {
+    fn rejects_invalid_divisions() {
         let periods: Vec<f64> = (0..40).map(f64::from).collect();
         let returns = |variants| VariantReturns::new(&vec![periods.clone(); variants]).unwrap();
         let (one, two) = (returns(1), returns(2));

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn half_kelly_for_a_rate_is_the_share_that_it_comes_to() {
+    fn half_kelly_equals_its_share() {
         // At even money 0.6 is worth 0.6 - 0.4 = 0.2 of the balance.
         let question = RuinQuestion { balance: 200, minimum_stake: 5, horizon_trades: 300, ..QUESTION };
         let kelly = StakePlan::Kelly { fraction: 0.5, believed_win_probability: 0.6, step: 1 };
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rounding_may_do_to_a_share_is_counted_by_hand() {
+    fn share_rounding_error_agrees_with_hand_computation() {
         // Half of the balance in steps of 2, from 20 on: 10 % of the least balance, so that four tenths are the least share.
         let plan = StakePlan::Share { fraction: 0.5, step: 2 };
         let found = |balance, horizon_trades| {
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_that_cannot_start_is_ruined_and_one_that_never_stakes_is_not() {
+    fn plan_without_affordable_stake_is_ruined() {
         let probability = |question: &RuinQuestion, plan| ruin(question, &plan).unwrap().probability();
         let poor = RuinQuestion { balance: 2, minimum_stake: 2, ..QUESTION };
         assert_eq!(probability(&poor, StakePlan::Flat { stake: 3 }), 1.0);
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_without_meaning_are_refused() {
+    fn rejects_invalid_questions() {
         let flat = StakePlan::Flat { stake: 1 };
         let largest = RuinQuestion { balance: MAX_MONEY, payout_fraction: 100.0, ..QUESTION };
         assert_eq!(largest.check(), Ok(()));
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sums_are_those_of_the_stakes_one_by_one() {
+    fn recovery_cost_equals_summed_stakes() {
         for (payout, levels) in [(0.85, 6_u32), (0.6, 3), (1.0, 1), (0.92, 10)] {
             for (recovery, profit) in [(Recovery::Losses, 0.0), (Recovery::LossesAndProfit, payout)] {
                 let mut spent = 1.0;

@@ -347,7 +347,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_plans_that_can_err_and_can_find_are_accepted() {
+    fn rejects_invalid_plans() {
         assert_eq!(EdgeTestPlan::new(0.05, 0.05, 0.04), Ok(EdgeTestPlan::default()));
         let plan = EdgeTestPlan::new(0.01, 0.02, 0.03).unwrap().watching(7);
         assert_eq!((plan.alpha(), plan.beta(), plan.delta(), plan.watch_trades()), (0.01, 0.02, 0.03, 7));
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_of_alpha_asks_for_as_many_times_the_evidence() {
+    fn goal_is_inverse_to_the_share_of_alpha() {
         let shown_after = |weight| {
             let mut test = EdgeTest::new(EdgeTestPlan::default()).weighing(weight);
             assert_eq!(test.goal(), 20.0 / weight);
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn the_forecast_is_that_of_the_mean_payout_by_hand() {
+    fn forecast_agrees_with_hand_computation() {
         let mut test = EdgeTest::new(EdgeTestPlan::default());
         for payout in [0.8, 0.9, 0.85] {
             let stake = test.on_open(payout).unwrap();
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn where_half_of_the_trades_are_draws_twice_as_many_are_missing() {
+    fn draws_double_the_forecast() {
         let missing = |outcomes: &[TradeOutcome]| {
             let mut test = EdgeTest::new(EdgeTestPlan::default());
             settle_all(&mut test, 0.85, outcomes.iter().copied());
@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn a_payout_that_is_none_is_refused_and_changes_nothing() {
+    fn invalid_payout_changes_nothing() {
         let mut test = EdgeTest::new(EdgeTestPlan::default());
         let before = test.clone();
         for payout in [0.0, -0.8, f64::NAN, f64::INFINITY] {
