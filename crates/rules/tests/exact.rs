@@ -1,5 +1,6 @@
-//! Comparisons of what a rule works out of decimal prices hold where exact arithmetic of the same prices says so, also where both sides
-//! are equal: the prices here are whole points of 0.00001, and the second calculation has nothing but whole numbers.
+//! Comparisons of computed values against exact arithmetic, including equal sides.
+//!
+//! Prices are whole points of 0.00001, and the second calculation uses integers only.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
 mod parts;

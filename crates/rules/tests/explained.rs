@@ -1,4 +1,4 @@
-//! What a rule and a combination say of their conditions at each candle: held to figures worked out by hand.
+//! Explanations of rules and combinations at each candle, against hand-computed figures.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
 mod parts;
@@ -160,7 +160,7 @@ fn counts_quorums_and_filtered_signals() {
         let found = counted.iter().find(|one| one.side.key() == side && one.depth == depth).unwrap();
         (found.held, found.candles, found.unknown)
     };
-    // Two candles are its warm-up, so four are looked at. At the last three of these both parts are for BUY; one is stopped, at 13.
+    // After a warm-up of two, four candles count. On the last three both parts signal BUY; one is filtered, at 13.
     assert_eq!(counts("vote", 0), (3, 4, 0));
     assert_eq!(counts("filter", 0), (2, 3, 0));
     assert_eq!(counts("filter", 1), (3, 4, 0));
@@ -208,7 +208,7 @@ fn explained_strategy_signals_like_the_normal_one() {
         for candle in &candles {
             let (one, other) = (usual.on_candle(candle), explained.on_candle(candle));
             assert_eq!(one, other, "{strategy} at {}", candle.time());
-            // As texts: a number that is missing equals itself.
+            // Compared as text, so that NaN equals NaN.
             assert_eq!(format!("{:?}", usual.indicators()), format!("{:?}", explained.indicators()));
             signals += usize::from(one.is_some());
             longer[0].show(candle, &mut *usual);

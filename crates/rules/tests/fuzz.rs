@@ -1,4 +1,4 @@
-//! Whatever stands in a rule or a file, nothing panics, and an error has a place within the text.
+//! Arbitrary rules and files never panic, and errors have a position within the text.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
 mod anything;

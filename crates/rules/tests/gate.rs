@@ -1,4 +1,4 @@
-//! Gates: rows worked out by hand, and the same as in the statistics of gates.
+//! Gates against hand-computed results and the gate statistics.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
 mod parts;
@@ -64,7 +64,7 @@ fn candles(moves: &str) -> Vec<Candle> {
     (0..).zip(moves.chars()).filter_map(candle).collect()
 }
 
-/// What is answered to each candle: `v` a virtual signal, `T` one that is traded, `.` none.
+/// Returns the signal of each candle: `v` virtual, `T` traded, `.` none.
 fn answered(mut strategy: Box<dyn Strategy>, candles: &[Candle]) -> String {
     let letter = |candle| match strategy.on_candle(candle) {
         Some(signal) if signal.is_virtual => 'v',
@@ -83,9 +83,9 @@ fn gates_open_and_close_as_computed_by_hand() {
         // The signals at 0 and 1 are lost at the closes of 1 and 2; that at 2 is traded, and the gate closes. Its loss, at 3, is of the open span and
         // counts for nothing; those of the signals at 3 and 4 open the gate again at 5.
         (hook(2), "udddddd", "vvTvvTv"),
-        // A draw leaves the row as it is.
+        // A draw does not change the streak.
         (hook(2), "ud-duu", "vvvTvv"),
-        // Of the last two, one won is half.
+        // One of two won is a win rate of one half.
         (json!({ "virtual_win_rate": 0.5, "over": 2, "history": 0 }), "uuddduu", "vvTvvTT"),
     ] {
         let answered = answered(gated(&gate, &always, "01:00"), &candles(moves));
@@ -106,7 +106,7 @@ fn virtual_trades_use_the_prices_at_open_and_close() {
         let shown = [candle(0, 100.0, 100.0), candle(1, 100.0, 104.0), candle(2, 104.0, last)];
         assert_eq!(answered(gated(&gate, &part("b.b"), "01:30"), &shown), expected, "{last}");
     }
-    // A candle that is missing at either end: no trade, and neither a loss nor a win.
+    // A missing candle at either end cancels the trade.
     for (moves, expected) in [("u du", "v.v"), ("ud u", "v.v")] {
         let close_type = if moves.starts_with("u ") { "01:00" } else { "02:00" };
         assert_eq!(answered(gated(&gate, &part("b.b"), close_type), &candles(moves)), expected, "{moves}");
@@ -224,9 +224,9 @@ fn gate_view_has_the_state_before_and_after_a_signal() {
     let expected = [
         (closed(0), closed(0)),
         (closed(1), closed(1)),
-        // It opened with the loss that this candle ended, let its signal pass, and closed with it.
+        // The loss that this candle settled opened it; it let the signal pass and closed.
         (open, closed(0)),
-        // The real loss counts for nothing, and there was no signal.
+        // The real loss does not count, and there was no signal.
         (closed(0), closed(0)),
         (closed(0), closed(0)),
     ];
@@ -261,8 +261,8 @@ fn rejects_invalid_days_of_a_gate() {
     let daily = |more: Value| extended(json!({ "after_virtual_losses": 2, "resets": "day" }), &more);
     for (gate, expected) in [
         (daily(json!({ "resets": "week" })), "resets can only be \"day\", not \"week\""),
-        (json!({ "after_virtual_losses": 2, "openings": 1 }), "openings are only valid with resets = \"day\""),
-        (json!({ "after_virtual_losses": 2, "day_start": "08:00" }), "day_timezone and openings are only valid with"),
+        (json!({ "after_virtual_losses": 2, "openings": 1 }), "only valid with resets = \"day\""),
+        (json!({ "after_virtual_losses": 2, "day_start": "08:00" }), "day_timezone and openings are"),
         (daily(json!({ "day_start": "8" })), "gate.day_start: \"8\" is not a time of day: use HH:MM"),
         (daily(json!({ "day_timezone": "London" })), "gate.day_timezone: \"London\" is not a time zone"),
         (json!({ "verdict": "shown", "payout": 80.0, "resets": "day" }), "a verdict takes longer than a day"),

@@ -1,4 +1,4 @@
-//! How often the conditions of a rule held: counted by hand, and held to the signals that the rule gives.
+//! Condition counts against hand-computed ones and the signals of the rule.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
 mod parts;
@@ -47,7 +47,7 @@ fn counts_each_part_and_the_whole_condition() {
         "buy 1 (hour() > 22 or close < 10): 1 of 7, 0 not known",
         "buy 2 hour() > 22: 0 of 7, 0 not known",
         "buy 2 close < 10: 1 of 7, 0 not known",
-        // What `not` turns round is one condition.
+        // An operand of `not` is a single condition.
         "sell 0 not (close > open and close < open): 7 of 7, 0 not known",
     ];
     assert_eq!(lines(&params, &candles), by_default);
@@ -66,7 +66,7 @@ fn counts_candles_on_which_both_sides_hold() {
     };
     let expected = [(" buy".to_owned(), 0), (" sell".to_owned(), 2)];
     assert_eq!(beside(&counted(&rule, &candles)), expected);
-    // Of a combination each rule by itself: the sell of one is not beside the buy of another.
+    // Rules of a combination are separate: a sell is only compared with the buy of its own rule.
     let part = |name: &str, params: Value| json!({ "name": name, "strategy": "rules", "params": params });
     let whole = json!({ "first_of": [part("up", json!({ "buy": "close > open" })), part("both", rule)] });
     let found = beside(&counted_of("combine", &whole, &candles));
@@ -121,7 +121,7 @@ fn counts_rules_of_a_combination_once_all_parts_are_warm() {
         "inner.dip.period": 3,
     });
     let found = counted_of("combine", &whole, &candles);
-    // What the combination itself says is held to figures by hand in `explained.rs`.
+    // The counts of the combination itself are tested in `explained.rs`.
     let is_own =
         |one: &HeldCondition| ["first_of", "vote", "part"].contains(&one.side.key()) || one.is_of_signals();
     let found: Vec<HeldCondition> = found.into_iter().filter(|one| !is_own(one)).collect();
@@ -135,7 +135,7 @@ fn counts_rules_of_a_combination_once_all_parts_are_warm() {
         "when filter 2 level > close",
     ];
     assert_eq!(found.iter().map(named).collect::<Vec<_>>(), expected);
-    // As alone, on the candles from the warm-up of the whole on: what a rule that is asked for later counts less what it counted before.
+    // Equals the rule alone from the warm-up of the whole on: its total minus the count before.
     let terms = bot("BTCUSDT");
     let registry = registry();
     let warm =
@@ -164,7 +164,7 @@ fn counts_rules_of_a_combination_once_all_parts_are_warm() {
 #[test]
 fn other_strategies_have_no_conditions() {
     assert_eq!(counted_of("other", &json!({}), &from_closes(&[1.0])), []);
-    // Of a combination without a rule there is how often its parts signalled.
+    // A combination without rules has the signal counts of its parts.
     let params = json!({ "first_of": [{ "strategy": "other" }] });
     let counted = counted_of("combine", &params, &from_closes(&[1.0]));
     let sides: Vec<&str> = counted.iter().map(|one| one.side.key()).collect();

@@ -1,4 +1,4 @@
-//! A sandbox on a port: real requests, resets, and its end.
+//! A sandbox on a port: requests, resets and shutdown.
 
 use crate::harness::{NOON, Premises, body};
 use candlewick_sandbox::{FaultProfile, RunningSandbox, SandboxError};
@@ -83,7 +83,7 @@ async fn stopping_ends_even_a_hanging_request() {
     let (answer, ()) = tokio::join!(asking, stopping);
     assert_eq!(answer, Err(ErrorKind::ConnectionReset));
     sandbox.stopped().await;
-    assert!(TcpStream::connect(sandbox.address).await.is_err(), "nobody listens any longer");
+    assert!(TcpStream::connect(sandbox.address).await.is_err(), "no longer listening");
     sandbox.stop().await; // once more does no harm
 }
 

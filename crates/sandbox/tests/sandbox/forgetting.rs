@@ -1,4 +1,4 @@
-//! A venue that remembers few trades, held against one that remembers all.
+//! A venue that retains few trades, compared with one that retains all.
 
 use crate::harness::{NOON, Premises, TestVenue, block_on, body};
 use axum::http::StatusCode;
@@ -47,10 +47,10 @@ async fn compare(
     let (kept, forgotten): (Vec<&Value>, Vec<&Value>) = all.iter().partition(|row| rows.contains(row));
     assert!(rows.iter().eq(kept.iter().copied()), "the same rows, in the same order");
     let over: Vec<&Value> = kept.iter().copied().filter(|row| is_over(row)).collect();
-    assert_eq!(over.len(), keep.min(over.len() + forgotten.len()), "so many that are over, if there are");
+    assert_eq!(over.len(), keep.min(over.len() + forgotten.len()), "as many ended trades as configured");
     let since = |row: &&Value| over_since[id_of(row)];
-    assert!(forgotten.iter().all(|row| is_over(row)), "nothing that is open is forgotten");
-    assert!(forgotten.iter().map(since).max() <= over.iter().map(since).min(), "the first one first");
+    assert!(forgotten.iter().all(|row| is_over(row)), "open trades are never forgotten");
+    assert!(forgotten.iter().map(since).max() <= over.iter().map(since).min(), "oldest first");
     let unknown = other.get("/token/trades/01ARZ3NDEKTSV4RRFFQ69G5FAV").await;
     assert_eq!(unknown.status, StatusCode::NOT_FOUND);
     for row in &all {

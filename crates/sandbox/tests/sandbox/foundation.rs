@@ -1,4 +1,4 @@
-//! What a sandbox cannot stand on, and what it makes of a set of series.
+//! Invalid inputs of a sandbox, and the markets built from candle series.
 
 use crate::harness::{ManualClock, NOON, candles};
 use candlewick_sandbox::{Foundation, Sandbox, SandboxSettings, markets_of};

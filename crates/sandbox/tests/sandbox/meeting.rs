@@ -1,4 +1,4 @@
-//! The client of this workspace at the sandbox: what the one writes, the other reads, to the last field.
+//! The client of this workspace against the sandbox: every field written is read.
 
 use crate::harness::{NOON, Premises, START, client};
 use candlewick_api::HttpBroker;

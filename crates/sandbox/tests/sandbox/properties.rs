@@ -1,4 +1,4 @@
-//! What holds for every sequence of trades: the wallet adds up to the cent, and every way of paging shows all rows.
+//! Invariants of all sequences of trades: the wallet balances, and paging shows all rows.
 
 use crate::harness::{NOON, Premises, block_on, body};
 use proptest::prelude::*;

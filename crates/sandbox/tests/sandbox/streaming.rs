@@ -1,4 +1,4 @@
-//! The client of this workspace on the sandbox's stream of prices, with and without faults.
+//! The client of this workspace on the price stream of the sandbox, with and without faults.
 
 use crate::harness::{ManualClock, NOON, Premises, START, client};
 use candlewick_api::HttpBroker;
@@ -57,7 +57,7 @@ async fn streamed_prices_equal_requested_ones() {
         }
     }
     assert_eq!((NOON - START) / 60_000, 30);
-    assert!(broker.unrecognised().snapshot().is_empty(), "it says nothing that is not understood");
+    assert!(broker.unrecognised().snapshot().is_empty(), "everything is understood");
 }
 
 #[tokio::test]
@@ -74,7 +74,7 @@ async fn faulty_stream_never_yields_old_or_wrong_prices() {
         clock.set(now);
         let pushed = sandbox.pushed.wait_for(|pushed| *pushed >= Millis::new(now));
         drop(tokio::time::timeout(PATIENCE, pushed).await.expect("in time").unwrap());
-        // A price that became garbage never comes, and one that is held back comes after a newer one: too late.
+        // Corrupted prices are dropped, and delayed ones arrive after a newer one.
         if met(&sandbox)[..2] == [garbage, reordered] {
             let tick = next(&mut feed).await.unwrap();
             assert_eq!(tick.time, Millis::new(now - 1), "one of each second, whatever came before it");
@@ -130,8 +130,8 @@ async fn silent_pair_ends_without_the_others() {
     let mut has_ended = false;
     for second in 1..=30_i64 {
         clock.set(START + 40 * 60_000 + second * 1_000);
-        assert!(next(&mut feeds[1]).await.is_some(), "the other goes on");
-        // Of the first only its end can come; it is due after a second, and looked for every half.
+        assert!(next(&mut feeds[1]).await.is_some(), "the other continues");
+        // The first feed can only end: after a second, checked every half second.
         pass(Duration::from_millis(100)).await;
         has_ended = has_ended || has_ended_by_now(&mut feeds[0]).await;
         assert!(has_ended || second < 20, "it is silent");
